@@ -1,0 +1,92 @@
+// Package cronexpr reads cron expressions and tells their next times. It is pure: a schedule is a
+// function from one time to the next, without a clock, a goroutine or a zone of its own choosing.
+//
+//	s, err := cronexpr.Parse("0 30 2 ? * MON-FRI", cronexpr.WithLocation(berlin))
+//	next := s.Next(time.Now())
+//
+// # Dialects
+//
+// The shape of the text tells the dialect:
+//
+//	shape               dialect       fields
+//	5 fields            Unix cron     minute hour day-of-month month day-of-week, SUN=0
+//	6 or 7 fields       Quartz        second minute hour day-of-month month day-of-week [year], SUN=1
+//	@hourly and others  Unix cron     @yearly @annually @monthly @weekly @daily @midnight @hourly
+//	@every <duration>   fixed period  whole multiples of the duration since the Unix epoch
+//
+// Note that numbers mean other weekdays in the two dialects; names mean the same.
+//
+// Unix cron has the grammar of github.com/robfig/cron/v3, which also parses it here: *, lists,
+// ranges, steps, three-letter names, and ? for * in the day fields. If both day fields are given, a
+// day needs to match only one. A time zone in the text (CRON_TZ=) is refused: the zone is
+// [WithLocation].
+//
+// Durations are those of [time.ParseDuration], from 1ms up. Since the multiples are counted from the
+// epoch, "@every 90s" fires at the same instants in every process. [WithOffset] moves them.
+//
+// # The Quartz dialect
+//
+// It agrees with Quartz 2.3.2, which is held by golden files that Quartz itself wrote:
+//
+//	text               meaning
+//	*  a  a-b  a,b     any, one, a range, a list; ranges may wrap around: FRI-MON, 22-2
+//	*/n  /n  a/n       every n-th from the smallest or from a; a step past the end is legal
+//	a-b/n              every n-th of the range
+//	JAN-DEC  SUN-SAT   names, in upper or lower case
+//	?                  this day field does not matter; stands in exactly one of the two
+//	L  L-n             day-of-month: the last day; n days before it
+//	nW  LW  L-nW       day-of-month: the working day nearest to it, in the same month
+//	L                  day-of-week: Saturday
+//	nL  n#k            day-of-week: the last n of the month; the k-th
+//	year               1970-2099
+//
+// Quartz accepts many texts of which it then silently ignores a part, or from which it never
+// fires. Such a text is an error here: empty elements in lists (1,,2), steps of 0, a step after names
+// (MON-FRI/2), text behind an element (5X, *5, ?5, 1-5W, MONDAY-FRIDAY), L, W or # in lists
+// (1W,15W), L and L-n in fields where they mean nothing, 0W, weekdays beyond 7 before #, 99 for *,
+// ranges that end at 0, negative steps, more than seven fields, and years outside 1970 to 2099.
+// Two things work here that do not there: from L-28W on, Quartz loops for ever once it comes to a
+// month that is too short, and without a year field it stops a hundred years from now.
+//
+// # Clock changes
+//
+// Where the clock is moved forward there is a gap: readings that never come. Where it is moved back
+// there is an overlap: readings that come twice. What a job does then is told by [DaylightSaving].
+//
+// By default, [Natural], it depends on the hours of the job. An hour is ticking if the job also fires
+// in the hour before or the hour after it, as all hours do in *, 9-17 and 22-3; 23 and 0 are
+// neighbours. All other hours are fixed, as in 2, in 8,12,18 and in */2.
+//
+//	hour     in a gap                                       in an overlap
+//	fixed    once, when the gap ends                        the first pass only
+//	ticking  moved by the length of the gap, so that it     both passes
+//	         comes when it would have in real time; a fire
+//	         that stands there anyway is the same fire
+//
+// The same as examples, for a gap from 02:00 to 03:00 and an overlap from 02:00 back to 01:00:
+//
+//	expression         means                in the gap      in the overlap
+//	0 30 2 * * ?       once a day           03:00           02:30
+//	0 30 1 * * ?       once a day           01:30           01:30, once
+//	0 0/20 2 * * ?     thrice in an hour    03:00, once     02:00 02:20 02:40
+//	0 0/20 1 * * ?     thrice in an hour    unchanged       01:00 01:20 01:40, once each
+//	0 0 */2 * * ?      every other hour     00:00 03:00     00:00 02:00
+//	0 30 2,9-17 * * ?  two different jobs   03:00 09:30     02:30 09:30
+//	0 0/5 * * * ?      every five minutes   ... 01:55 03:00 both passes, every five minutes
+//	0 30 * * * ?       every hour           01:30 03:30     00:30 01:30 01:30 02:30
+//	0 30 1-2 * * ?     twice, an hour apart 01:30 03:30     01:30 01:30 02:30
+//
+// So a ticking job is never silent for longer than usual, except where a clock is moved by less than
+// the hour between two ticks: on Lord Howe Island, by half an hour, an hourly job pauses for 90
+// minutes in the overlap.
+//
+// With [Quartz], nothing fires in a gap, and of an overlap only the second pass, so that every job
+// pauses for an hour. Quartz itself loses further times, which are kept here: in the first hour after
+// a gap that is not an hour long, and, if asked from within the first pass of an overlap, in the
+// second pass up to the reading that it was asked at.
+//
+// # What it does not do
+//
+// It runs nothing and waits for nothing. It knows no holidays and no leap seconds, and finds no fire
+// beyond the year 9999.
+package cronexpr

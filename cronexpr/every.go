@@ -1,0 +1,63 @@
+package cronexpr
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+const (
+	everyPrefix = "@every "
+
+	// minEvery keeps a slip of the unit, 5µs for 5m, from being a busy loop.
+	minEvery = time.Millisecond
+)
+
+var unixEpoch = time.Unix(0, 0).UTC()
+
+// everySchedule fires at the whole multiples of period since the Unix epoch, plus an offset: the
+// same instants in every process, whenever it was started. Zones do not matter to it.
+type everySchedule struct {
+	expr     string
+	location *time.Location
+	period   time.Duration
+	phase    time.Duration // the fires less the multiples of period since the year 1, as Truncate counts
+}
+
+func parseEvery(expr string, o options) (Schedule, error) {
+	text := strings.TrimPrefix(expr, everyPrefix)
+	period, err := time.ParseDuration(text)
+	why := ""
+	switch {
+	case err != nil:
+		why = "it is not a duration"
+	case period < minEvery:
+		why = fmt.Sprintf("%s is below %s", period, minEvery)
+	}
+	if why != "" {
+		return nil, &SyntaxError{
+			Expr: expr, Field: "@every", Index: 1, Text: text, Why: why,
+			Allowed: "are durations from 1ms up, such as 1500ms, 10s and 1h30m",
+		}
+	}
+	epoch := unixEpoch.Sub(unixEpoch.Truncate(period))
+	return &everySchedule{
+		expr: expr, location: o.location, period: period,
+		phase: (epoch + o.offset%period) % period,
+	}, nil
+}
+
+func (s *everySchedule) String() string { return s.expr }
+
+// Next implements [Schedule].
+func (s *everySchedule) Next(after time.Time) time.Time {
+	after, ok := bounded(after)
+	if !ok {
+		return time.Time{}
+	}
+	fire := after.Add(-s.phase).Truncate(s.period).Add(s.phase).Add(s.period)
+	if fire.Year() > maxYear {
+		return time.Time{}
+	}
+	return fire.In(s.location)
+}

@@ -1,0 +1,152 @@
+package cronexpr_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/cronexpr"
+)
+
+var propertyZones = []string{
+	"UTC", "America/New_York", "Europe/Berlin", "America/Sao_Paulo",
+	"Australia/Lord_Howe", "Antarctica/Troll", "Asia/Kolkata",
+}
+
+// drawTime draws a time that is likely to be close to a change of the clock.
+func drawTime(t *rapid.T, loc *time.Location) time.Time {
+	second := rapid.Int64Range(1_000_000_000, 2_500_000_000).Draw(t, "second")
+	moment := time.Unix(second, 0).In(loc)
+	if _, end := moment.ZoneBounds(); !end.IsZero() && rapid.Bool().Draw(t, "near a change") {
+		moment = end.Add(time.Duration(rapid.Int64Range(-30*3600, 3*3600).Draw(t, "distance")) * time.Second)
+	}
+	return moment
+}
+
+// drawSchedule draws from all dialects and rules.
+func drawSchedule(t *rapid.T) (cronexpr.Schedule, *time.Location) {
+	loc, err := time.LoadLocation(rapid.SampledFrom(propertyZones).Draw(t, "zone"))
+	require.NoError(t, err)
+	mode := rapid.SampledFrom([]cronexpr.DaylightSaving{cronexpr.Natural, cronexpr.Quartz}).Draw(t, "mode")
+	times := drawField(t, "minute", 0, 59) + " " + drawField(t, "hour", 0, 23)
+	days := rapid.SampledFrom([]string{"* * ?", "L * ?", "15W * ?", "? * 2#2", "? * FRIL", "? 2,3 *"}).Draw(t, "days")
+	expr := rapid.SampledFrom([]string{"0 " + times + " " + days, times + " * * *", "@every 42m"}).Draw(t, "expr")
+	s, err := cronexpr.Parse(expr, cronexpr.WithLocation(loc), cronexpr.WithDaylightSaving(mode))
+	require.NoError(t, err)
+	return s, loc
+}
+
+// drawField draws a star, a step, a range or a list that both dialects know.
+func drawField(t *rapid.T, name string, low, high int) string {
+	from := rapid.IntRange(low, high).Draw(t, name+" from")
+	to := rapid.IntRange(from, high).Draw(t, name+" to")
+	return rapid.SampledFrom([]string{
+		"*", fmt.Sprintf("*/%d", 1+from%high), fmt.Sprintf("%d-%d", from, to), fmt.Sprintf("%d,%d", from, to),
+	}).Draw(t, name)
+}
+
+func TestNextIsLaterAndMonotone(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, loc := drawSchedule(t)
+		a := drawTime(t, loc)
+		b := a.Add(time.Duration(rapid.Int64Range(0, int64(3*time.Hour)).Draw(t, "later")))
+		first, second := s.Next(a), s.Next(b)
+		require.True(t, first.After(a))
+		require.False(t, second.Before(first), "%s after %s, %s after %s", first, a, second, b)
+		if b.Before(first) {
+			require.Equal(t, first, second, "nothing lies between %s and %s", a, first)
+		}
+	})
+}
+
+// TestStandardIsRobfigWithoutClockChanges: in UTC, five fields give robfig's times.
+func TestStandardIsRobfigWithoutClockChanges(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		expr := strings.Join([]string{
+			drawField(t, "minute", 0, 59), drawField(t, "hour", 0, 23), drawField(t, "day", 1, 28),
+			drawField(t, "month", 1, 12), drawField(t, "weekday", 0, 6),
+		}, " ")
+		ours, err := cronexpr.Parse(expr)
+		require.NoError(t, err)
+		theirs, err := cron.ParseStandard(expr)
+		require.NoError(t, err)
+		after := drawTime(t, time.UTC)
+		for range 5 {
+			want := theirs.Next(after)
+			require.Equal(t, want, ours.Next(after), "%s after %s", expr, after)
+			after = want
+		}
+	})
+}
+
+// TestNaturalRule compares four days around a clock change with the rule of the package
+// documentation, applied minute by minute.
+func TestNaturalRule(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		hours := rapid.SliceOfNDistinct(rapid.IntRange(0, 23), 1, 8, rapid.ID).Draw(t, "hours")
+		minutes := rapid.SliceOfNDistinct(rapid.IntRange(0, 59), 1, 4, rapid.ID).Draw(t, "minutes")
+		loc, err := time.LoadLocation(rapid.SampledFrom(propertyZones[1:6]).Draw(t, "zone"))
+		require.NoError(t, err)
+		s, err := cronexpr.Parse("0 "+list(minutes)+" "+list(hours)+" * * ?", cronexpr.WithLocation(loc))
+		require.NoError(t, err)
+
+		moment := time.Unix(rapid.Int64Range(1_000_000_000, 1_500_000_000).Draw(t, "second"), 0).In(loc)
+		_, change := moment.ZoneBounds()
+		from, to := change.Add(-48*time.Hour), change.Add(48*time.Hour)
+		got := slices.Collect(cronexpr.Between(s, from.Add(-1), to))
+		require.Equal(t, naturalFires(hours, minutes, change, from, to), got)
+	})
+}
+
+func list(values []int) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = strconv.Itoa(v)
+	}
+	return strings.Join(texts, ",")
+}
+
+// naturalFires walks through real time minute by minute, around one change of the clock.
+func naturalFires(hours, minutes []int, change, from, to time.Time) []time.Time {
+	matches := func(reading time.Time) bool {
+		return slices.Contains(hours, reading.Hour()) && slices.Contains(minutes, reading.Minute())
+	}
+	ticking := func(reading time.Time) bool {
+		h := reading.Hour()
+		return slices.Contains(hours, (h+1)%24) || slices.Contains(hours, (h+23)%24)
+	}
+	before := change.Add(-1)
+	moved := offset(change) - offset(before)
+	var fires []time.Time
+	for at := from; !at.After(to); at = at.Add(time.Minute) {
+		sinceChange := at.Sub(change)
+		fire := matches(at)
+		if sinceChange >= 0 && sinceChange < -moved && !ticking(at) {
+			fire = false // the second pass
+		}
+		if sinceChange >= 0 && sinceChange < moved { // what the gap left out
+			left := at.Add(-moved).UTC().Add(offset(change)) // the reading that the old offset gives
+			fire = fire || matches(left) && ticking(left)
+		}
+		if at.Equal(change) {
+			for gap := time.Duration(0); gap < moved; gap += time.Minute {
+				left := at.UTC().Add(offset(before) + gap)
+				fire = fire || matches(left) && !ticking(left)
+			}
+		}
+		if fire {
+			fires = append(fires, at)
+		}
+	}
+	return fires
+}
