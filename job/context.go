@@ -1,0 +1,52 @@
+package job
+
+import (
+	"strconv"
+	"time"
+)
+
+// ShardingContext tells an item's code what it runs. Later versions may add fields.
+type ShardingContext struct {
+	// JobName is the name of the job.
+	JobName string
+	// TaskID names what runs together, for logs and traces; see [TaskID]. It is not unique.
+	TaskID string
+	// Item is the sharding item to be run, from 0.
+	Item int
+	// ItemParameter is the item's text of [Config.ShardingItemParameters]; empty if it has none.
+	ItemParameter string
+	// TotalCount is the number of sharding items that this execution's assignment rests on.
+	TotalCount int
+	// JobParameter is [Config.JobParameter].
+	JobParameter string
+	// Fire is the time at which the job should have run, in UTC: of a misfire the newest that it
+	// stands for, of a failover that of the lost execution. It is zero for a run by hand.
+	Fire time.Time
+	// Source says why the item runs.
+	Source Source
+	// Token is the fencing token: larger than that of every earlier execution of this item,
+	// wherever it ran. Hand it to the store that the item writes to, and have the store refuse
+	// smaller ones. It is 0 for jobs without [Config.MonitorExecution].
+	Token int64
+}
+
+// JSON returns the context as script and HTTP jobs get it, the same text that Java passes to them.
+// It has the Java fields only, and leaves an empty item parameter out.
+func (sc ShardingContext) JSON() string {
+	text := make([]byte, 0, 256)
+	text = append(text, `{"jobName":`...)
+	text = AppendGsonString(text, sc.JobName)
+	text = append(text, `,"taskId":`...)
+	text = AppendGsonString(text, sc.TaskID)
+	text = append(text, `,"shardingTotalCount":`...)
+	text = strconv.AppendInt(text, int64(sc.TotalCount), 10)
+	text = append(text, `,"jobParameter":`...)
+	text = AppendGsonString(text, sc.JobParameter)
+	text = append(text, `,"shardingItem":`...)
+	text = strconv.AppendInt(text, int64(sc.Item), 10)
+	if sc.ItemParameter != "" {
+		text = append(text, `,"shardingParameter":`...)
+		text = AppendGsonString(text, sc.ItemParameter)
+	}
+	return string(append(text, '}'))
+}

@@ -1,0 +1,42 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+func TestProtectPassesErrorsOn(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, job.Protect(func() error { return nil }))
+	require.Equal(t, io.EOF, job.Protect(func() error { return io.EOF }))
+}
+
+func TestProtectMakesPanicsErrors(t *testing.T) {
+	t.Parallel()
+	err := job.Protect(func() error { panic("disk on fire") })
+	var caught *job.PanicError
+	require.ErrorAs(t, err, &caught)
+	require.Equal(t, "disk on fire", caught.Value)
+	require.Contains(t, string(caught.Stack), "TestProtectMakesPanicsErrors")
+	require.EqualError(t, err, "panic: disk on fire")
+	require.NoError(t, errors.Unwrap(err))
+}
+
+func TestPanicErrorIsTheErrorThatItWasCalledWith(t *testing.T) {
+	t.Parallel()
+	require.ErrorIs(t, job.Protect(func() error { panic(io.EOF) }), io.EOF)
+}
+
+func TestSimpleFuncIsSimple(t *testing.T) {
+	t.Parallel()
+	var simple job.Simple = job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+		return errors.New(sc.ItemParameter)
+	})
+	require.EqualError(t, simple.Execute(t.Context(), job.ShardingContext{ItemParameter: "A"}), "A")
+}

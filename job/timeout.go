@@ -1,0 +1,7 @@
+package job
+
+import "errors"
+
+// ErrTimeout is the cause with which the context of an item ends when its attempt took longer than
+// [Config.TimeoutSeconds].
+var ErrTimeout = errors.New("item timed out")
