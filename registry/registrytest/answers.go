@@ -1,0 +1,189 @@
+package registrytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+func answerCases() []testCase {
+	return []testCase{
+		{name: "LostAnswerIsFoundOut", needs: []Ability{LoseAnswer}, run: lostAnswerIsFoundOut},
+		{name: "LostRefusalStaysARefusal", needs: []Ability{LoseAnswer}, run: lostRefusalStaysARefusal},
+		{name: "WhatWasOverwrittenIsAmbiguous", needs: []Ability{LoseAnswer}, run: whatWasOverwrittenIsAmbiguous},
+		{name: "BatchFindsOutEachByItself", needs: []Ability{LoseAnswer}, run: batchFindsOutEachByItself},
+		{name: "EachIsDoneOnce", needs: []Ability{LoseAnswer}, run: eachIsDoneOnce},
+		{name: "CallsWaitForTheNetwork", needs: []Ability{Cut}, run: callsWaitForTheNetwork},
+		{name: "CutReadsAreUnavailable", needs: []Ability{Cut}, run: cutReadsAreUnavailable},
+		{name: "CutCommitsTellWhatTheyKnow", needs: []Ability{Cut}, run: cutCommitsTellWhatTheyKnow},
+	}
+}
+
+// lostAnswerIsFoundOut loses the answers of transactions that succeed and cannot succeed twice.
+func lostAnswerIsFoundOut(e *env) {
+	p := e.open()
+	read := e.commit(p, registry.Put("/there", "as read"), registry.Put("/record", "idle"), registry.Put("/mark", ""))
+	for name, txn := range map[string]registry.Txn{
+		"create": {
+			If:   []registry.Condition{registry.Absent("/created")},
+			Then: []registry.Write{registry.Put("/created", "mine")},
+		},
+		"own": {
+			Then: []registry.Write{registry.PutOwned("/owned", "mine", e.session(p))},
+		},
+		"replace": {
+			If:   []registry.Condition{registry.Unchanged("/there", read)},
+			Then: []registry.Write{registry.Update("/there", "changed")},
+		},
+		"end": {
+			If:   []registry.Condition{registry.CreatedAt("/mark", read)},
+			Then: []registry.Write{registry.DeleteTree("/mark"), registry.Put("/record", "ended")},
+		},
+	} {
+		p.LoseAnswer()
+		revision, err := p.Commit(e.ctx, txn)
+		require.NoError(e, err, name)
+		put := txn.Then[len(txn.Then)-1]
+		require.Equal(e, put.Value, e.get(p, put.Path).Value)
+		require.Equal(e, e.get(p, put.Path).Revision, revision, name)
+	}
+	require.False(e, e.get(p, "/mark").Exists())
+}
+
+func lostRefusalStaysARefusal(e *env) {
+	p := e.open()
+	e.commit(p, registry.Put("/there", "value"))
+	before := e.list(p, registry.Root)
+	for _, writes := range [][]registry.Write{
+		{registry.Put("/there", "value"), registry.Put("/more", "")},
+		{registry.Put("/there", "value")}, // looks as if it was done, but was there before
+		{registry.Delete("/more")},        // likewise
+	} {
+		p.LoseAnswer()
+		_, err := p.Commit(e.ctx, registry.Txn{If: []registry.Condition{registry.Absent("/there")}, Then: writes})
+		require.Equal(e, registry.Absent("/there"), e.conflict(err).Condition)
+		require.Equal(e, before, e.list(p, registry.Root))
+	}
+}
+
+// whatWasOverwrittenIsAmbiguous has another process overwrite what was done before its answer, which
+// was lost, could be found out. If the backend is too quick for that, it must have found out.
+func whatWasOverwrittenIsAmbiguous(e *env) {
+	p, other := e.open(), e.open()
+	view := e.view(other, registry.Root)
+	var revision registry.Revision
+	var err error
+	var committing sync.WaitGroup
+	p.LoseAnswer()
+	committing.Go(func() {
+		revision, err = p.Commit(e.ctx, registry.Txn{
+			If:   []registry.Condition{registry.Absent("/a")},
+			Then: []registry.Write{registry.Put("/a", "mine")},
+		})
+	})
+	done := e.waitFor(view, func(s registry.Snapshot) bool { return s.Get("/a").Exists() }).Get("/a").Created
+	e.commit(other, registry.Put("/a", "another's"))
+	committing.Wait()
+	if err == nil {
+		require.Equal(e, done, revision)
+		return
+	}
+	require.True(e, e.conflict(err).Ambiguous)
+	require.Equal(e, "another's", e.get(p, "/a").Value)
+}
+
+func batchFindsOutEachByItself(e *env) {
+	p := e.open()
+	e.commit(p, registry.Put("/there", ""))
+	p.LoseAnswer()
+	outcomes := p.CommitAll(e.ctx, []registry.Txn{
+		{If: []registry.Condition{registry.Absent("/1")}, Then: []registry.Write{registry.Put("/1", "")}},
+		{If: []registry.Condition{registry.Absent("/there")}, Then: []registry.Write{registry.Put("/2", "")}},
+		{Then: []registry.Write{registry.PutOwned("/3", "", e.session(p))}},
+	})
+	require.NoError(e, outcomes[0].Err)
+	require.Equal(e, e.get(p, "/1").Revision, outcomes[0].Revision)
+	require.Equal(e, registry.Absent("/there"), e.conflict(outcomes[1].Err).Condition)
+	require.NoError(e, outcomes[2].Err)
+	require.Equal(e, e.get(p, "/3").Revision, outcomes[2].Revision)
+	require.Equal(e, []string{"/1", "/3", "/there"}, paths(e.list(p, registry.Root)))
+}
+
+// eachIsDoneOnce counts in a node. An answer taken for its opposite shows as a wrong sum.
+func eachIsDoneOnce(e *env) {
+	p := e.open()
+	at := e.commit(p, registry.Put("/counter", "0"))
+	const n = 20
+	for i := range n {
+		if i%4 == 1 {
+			p.LoseAnswer()
+		}
+		revision, err := p.Commit(e.ctx, registry.Txn{
+			If:   []registry.Condition{registry.Unchanged("/counter", at)},
+			Then: []registry.Write{registry.Put("/counter", fmt.Sprint(i+1))},
+		})
+		require.NoError(e, err)
+		at = revision
+	}
+	require.Equal(e, fmt.Sprint(n), e.get(p, "/counter").Value)
+}
+
+func callsWaitForTheNetwork(e *env) {
+	p, other := e.open(), e.open()
+	e.session(p)
+	p.Cut()
+	var committing sync.WaitGroup
+	var revision registry.Revision
+	var err error
+	committing.Go(func() {
+		revision, err = p.Commit(e.ctx, registry.Txn{
+			If:   []registry.Condition{registry.Absent("/a")},
+			Then: []registry.Write{registry.Put("/a", "in the end")},
+		})
+	})
+	time.Sleep(e.ttls(0.3))
+	require.False(e, e.get(other, "/a").Exists())
+	p.Heal()
+	committing.Wait()
+	require.NoError(e, err)
+	require.Equal(e, e.get(other, "/a").Revision, revision)
+}
+
+func cutReadsAreUnavailable(e *env) {
+	p := e.open()
+	e.commit(p, registry.Put("/a", ""))
+	p.Cut()
+	_, err := p.Get(e.within(0.2), "/a")
+	require.ErrorIs(e, err, registry.ErrUnavailable)
+	require.ErrorIs(e, err, context.DeadlineExceeded)
+	_, _, err = p.List(e.within(0.2), "/a")
+	require.ErrorIs(e, err, registry.ErrUnavailable)
+	_, err = p.Children(e.within(0.2), "/a")
+	require.ErrorIs(e, err, registry.ErrUnavailable)
+	p.Heal()
+	require.True(e, e.get(p, "/a").Exists())
+}
+
+// cutCommitsTellWhatTheyKnow gives up while nothing gets through. A commit that says that nothing
+// was written must be right about it for ever.
+func cutCommitsTellWhatTheyKnow(e *env) {
+	p, other := e.open(), e.open()
+	e.session(p)
+	p.Cut()
+	_, err := p.Commit(e.within(0.3), registry.Txn{Then: []registry.Write{registry.Put("/a", "late")}})
+	require.ErrorIs(e, err, context.DeadlineExceeded)
+	unknown := errors.Is(err, registry.ErrUnknownOutcome)
+	require.True(e, unknown || errors.Is(err, registry.ErrUnavailable), err)
+	p.Heal()
+	e.commit(p, registry.Put("/b", "after it"))
+	time.Sleep(e.ttls(0.5))
+	if !unknown {
+		require.Equal(e, []string{"/b"}, paths(e.list(other, registry.Root)))
+	}
+}

@@ -1,0 +1,112 @@
+package registrytest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Ability is a fault that a case asks the backend to produce, or a property that not every store
+// has.
+type Ability string
+
+// Faults of one participant.
+const (
+	// Cut: Participant.Cut and Heal.
+	Cut Ability = "cut"
+	// Expire: Participant.Expire.
+	Expire Ability = "expire"
+	// LoseAnswer: Participant.LoseAnswer.
+	LoseAnswer Ability = "lose answer"
+	// Vanish: Participant.Vanish.
+	Vanish Ability = "vanish"
+	// BreakWatch: Participant.BreakWatch.
+	BreakWatch Ability = "break watch"
+)
+
+// Faults of the whole store. A case that needs one of them must get a store of its own.
+const (
+	// Restart: Store.Restart.
+	Restart Ability = "restart"
+	// Compact: Store.Compact.
+	Compact Ability = "compact"
+	// Full: Store.Fill and Free.
+	Full Ability = "full"
+)
+
+// Properties. They have no function; a backend without them says so in Lacks.
+const (
+	// ServerTime: the store has a clock.
+	ServerTime Ability = "server time"
+	// Adopt: after an outage in which the store kept a session that its process counts as lost, the
+	// next session takes up the old one's claim.
+	Adopt Ability = "adopt"
+	// ConsistentList: List and the first state of a view are one state of the store.
+	ConsistentList Ability = "consistent list"
+)
+
+// Backend tells the suite how to start a store and what cannot be asked of it.
+type Backend struct {
+	// Start gives a case its store, and undoes everything with tb.Cleanup. needs are the abilities
+	// that the case uses, so that a store may be shared by cases that break nothing, and proxies be
+	// made only for those that cut connections. Cases run in parallel. Required.
+	Start func(tb testing.TB, needs []Ability) *Store
+
+	// Lacks names the abilities that the backend does not have, and why.
+	Lacks map[Ability]string
+
+	// Around runs the body of a case in a surrounding of the backend's choice, as
+	// testing/synctest.Test. If nil, the body just runs.
+	Around func(t *testing.T, body func(t *testing.T))
+
+	// Idle is for how long the cases about long idleness do nothing. The default is 4 TTLs.
+	Idle time.Duration
+
+	// MaxOps is how many writes one transaction may hold, and MaxBytes how long a value may be. The
+	// suite tries transactions well above. 0 means that there is no limit to be tested.
+	MaxOps, MaxBytes int
+}
+
+// Store is one running store.
+type Store struct {
+	// TTL is that of the sessions of the handles that Open returns. Required.
+	TTL time.Duration
+
+	// Slack is how much later than its TTL the store may drop a session. The default is the TTL.
+	Slack time.Duration
+
+	// Open returns a handle on a namespace. The suite closes it. Required.
+	Open func(tb testing.TB, namespace string) *Participant
+
+	// Restart takes the store down and brings it up again after a while. It returns when it is up.
+	Restart func(down time.Duration)
+
+	// Compact makes the store forget its history up to now.
+	Compact func()
+
+	// Fill makes the store refuse puts for want of space; Free ends that.
+	Fill, Free func()
+}
+
+// Participant is the handle of one simulated process, and what may happen to it.
+type Participant struct {
+	registry.Registry
+
+	// Cut makes the network between this handle and the store hang: connections stay open, nothing
+	// gets through in either direction. Heal ends that.
+	Cut, Heal func()
+
+	// Expire makes the store drop the handle's session now, without telling it.
+	Expire func()
+
+	// LoseAnswer makes the store do the next commit of this handle, and the answer get lost.
+	LoseAnswer func()
+
+	// Vanish ends the handle as the death of its process would, without a farewell: no goroutine of
+	// it is left, and the store still holds the session.
+	Vanish func()
+
+	// BreakWatch makes the store end the watches of this handle.
+	BreakWatch func()
+}

@@ -1,0 +1,133 @@
+package registrytest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+func closingCases() []testCase {
+	return []testCase{
+		{name: "TakesEphemeralNodesAtOnce", run: closeTakesNodesAtOnce},
+		{name: "EverythingFailsAfterwards", run: everythingFailsAfterwards},
+		{name: "DeadHandleFailsToo", needs: []Ability{Vanish}, run: deadHandleFailsToo},
+		{name: "RepeatedCallsAgree", run: repeatedCallsAgree},
+		{name: "WakesWhoWaits", needs: []Ability{Cut}, run: closeWakesWhoWaits},
+		{name: "FarewellIsBounded", needs: []Ability{Cut}, run: farewellIsBounded},
+	}
+}
+
+func closeTakesNodesAtOnce(e *env) {
+	p, other := e.open(), e.open()
+	session := e.session(p)
+	e.commit(p, registry.PutOwned("/owned", "", session), registry.Put("/plain", ""))
+	view := e.view(other, registry.Root)
+	require.NoError(e, p.Close(e.ctx))
+	require.Equal(e, []string{"/plain"}, paths(e.list(other, registry.Root)), "gone when Close returns")
+	_, err := view.WaitFor(e.within(0.5), func(s registry.Snapshot) bool { return s.Len() == 1 })
+	require.NoError(e, err)
+	require.Equal(e, registry.SessionLost, session.State(), "what still runs must stop")
+	require.ErrorIs(e, session.Err(), registry.ErrSessionLost)
+}
+
+// requireClosed requires that every call on the handle fails with ErrClosed.
+func (e *env) requireClosed(p *Participant, session *registry.Session) {
+	e.Helper()
+	put := registry.Txn{Then: []registry.Write{registry.Put("/a", "")}}
+	calls := map[string]func() error{
+		"get":      func() error { _, err := p.Get(e.ctx, "/a"); return err },
+		"list":     func() error { _, _, err := p.List(e.ctx, "/a"); return err },
+		"children": func() error { _, err := p.Children(e.ctx, "/a"); return err },
+		"commit":   func() error { _, err := p.Commit(e.ctx, put); return err },
+		"batch":    func() error { return p.CommitAll(e.ctx, []registry.Txn{put})[0].Err },
+		"view":     func() error { _, err := p.View(e.ctx, "/a"); return err },
+		"session":  func() error { _, err := p.Session(e.ctx); return err },
+		"time":     func() error { _, err := p.ServerTime(e.ctx); return err },
+		"latch": func() error {
+			return p.Latch(e.ctx, "/latch", func(context.Context) error { panic("a closed handle holds a latch") })
+		},
+	}
+	for name, call := range calls {
+		require.ErrorIs(e, call(), registry.ErrClosed, name)
+	}
+	require.Equal(e, registry.SessionLost, session.State())
+}
+
+func everythingFailsAfterwards(e *env) {
+	p, other := e.open(), e.open()
+	session := e.session(p)
+	view := e.view(p, registry.Root)
+	require.NoError(e, p.Close(e.ctx))
+	e.requireClosed(p, session)
+	<-view.Done()
+	require.ErrorIs(e, view.Err(), registry.ErrClosed)
+	require.Empty(e, e.list(other, registry.Root))
+}
+
+func deadHandleFailsToo(e *env) {
+	p := e.open()
+	session := e.session(p)
+	view := e.view(p, registry.Root)
+	p.Vanish()
+	e.requireClosed(p, session)
+	<-view.Done()
+}
+
+func repeatedCallsAgree(e *env) {
+	p := e.open()
+	e.session(p)
+	errs := make([]error, 4)
+	var closing sync.WaitGroup
+	for i := range errs {
+		closing.Go(func() { errs[i] = p.Close(e.ctx) })
+	}
+	closing.Wait()
+	for _, err := range append(errs, p.Close(e.ctx)) {
+		require.NoError(e, err)
+	}
+}
+
+func closeWakesWhoWaits(e *env) {
+	p := e.open()
+	session := e.session(p)
+	view := e.view(p, registry.Root)
+	p.Cut()
+	e.waitLost(session)
+	calls := []func() error{
+		func() error { _, err := p.Session(e.ctx); return err },
+		func() error { _, err := p.Get(e.ctx, "/a"); return err },
+		func() error { return view.WaitRevision(e.ctx, 1<<60) },
+		func() error { return p.Latch(e.ctx, "/latch", func(context.Context) error { return nil }) },
+		func() error {
+			_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.Put("/a", "")}})
+			return err
+		},
+	}
+	errs := make([]error, len(calls))
+	var waiting sync.WaitGroup
+	for i, call := range calls {
+		waiting.Go(func() { errs[i] = call() })
+	}
+	time.Sleep(e.ttls(0.1))
+	_ = p.Close(e.within(0.1))
+	waiting.Wait()
+	for i, err := range errs {
+		require.ErrorIs(e, err, registry.ErrClosed, "call %d", i)
+	}
+}
+
+func farewellIsBounded(e *env) {
+	p, other := e.open(), e.open()
+	e.commit(p, registry.PutOwned("/owned", "", e.session(p)))
+	view := e.view(other, registry.Root)
+	p.Cut()
+	err := p.Close(e.within(0.2))
+	require.ErrorIs(e, err, context.DeadlineExceeded)
+	require.Equal(e, err, p.Close(e.ctx), "every call gives the same result")
+	require.True(e, e.get(other, "/owned").Exists(), "the farewell did not get through")
+	e.waitAbsent(view, "/owned")
+}

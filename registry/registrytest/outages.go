@@ -1,0 +1,140 @@
+package registrytest
+
+import (
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+func outageCases() []testCase {
+	return []testCase{
+		{name: "ShortCutKeepsTheSession", needs: []Ability{Cut}, run: shortCutKeepsTheSession},
+		{name: "LongCutSuspendsAndThenLosesIt", needs: []Ability{Cut}, run: longCutSuspendsAndThenLosesIt},
+		{name: "LossIsKnownBeforeOthersSeeIt", needs: []Ability{Cut}, run: lossIsKnownBeforeOthersSeeIt},
+		{name: "SuccessorTakesUpWhatTheStoreStillHolds", needs: []Ability{Cut}, run: successorTakesUpTheClaim},
+		{name: "ShortRestartIsSurvived", needs: []Ability{Restart}, run: func(e *env) { restartIsSurvived(e, 0.1) }},
+		{name: "LongRestartIsSurvived", needs: []Ability{Restart}, run: func(e *env) { restartIsSurvived(e, 2) }},
+		{name: "ClaimIsTakenUpAfterALongRestart", needs: []Ability{Restart, Adopt}, run: claimIsTakenUpAfterALongRestart},
+	}
+}
+
+func shortCutKeepsTheSession(e *env) {
+	p, other := e.open(), e.open()
+	session := e.session(p)
+	e.commit(p, registry.PutOwned("/owned", "", session))
+	removed := e.removals(other, "/owned")
+	p.Cut()
+	time.Sleep(e.ttls(0.2)) // with the time since the last keep-alive well below the deadline
+	p.Heal()
+	time.Sleep(e.ttls(1.5))
+	require.Same(e, session, e.session(p))
+	require.Equal(e, registry.SessionConnected, session.State())
+	require.Empty(e, removed(e.commit(other, registry.Put("/last", ""))))
+}
+
+func longCutSuspendsAndThenLosesIt(e *env) {
+	p := e.open()
+	session := e.session(p)
+	p.Cut()
+	cut := time.Now()
+	changed := session.Changed()
+	for session.State() == registry.SessionConnected {
+		<-changed
+		changed = session.Changed()
+	}
+	require.Equal(e, registry.SessionSuspended, session.State())
+	require.Greater(e, session.Remaining(), time.Duration(0))
+	require.NoError(e, session.Err())
+	<-changed
+	e.waitLost(session)
+	require.Less(e, time.Since(cut), e.store.TTL, "its deadline lies before the store's")
+
+	_, err := p.Session(e.within(0.2))
+	require.ErrorIs(e, err, registry.ErrUnavailable, "there is none while the store is out of reach")
+	p.Heal()
+	require.NotSame(e, session, e.session(p))
+	require.Equal(e, registry.SessionLost, session.State(), "a lost session stays lost")
+}
+
+func lossIsKnownBeforeOthersSeeIt(e *env) {
+	p, other := e.open(), e.open()
+	session := e.session(p)
+	e.commit(p, registry.PutOwned("/owned", "", session))
+	view := e.view(other, "/owned")
+	var lost, gone time.Time
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		<-session.Done()
+		lost = time.Now()
+	})
+	p.Cut()
+	e.waitAbsent(view, "/owned")
+	gone = time.Now()
+	watching.Wait()
+	require.True(e, lost.Before(gone), "the owner must stop before others take over; it was %s late", lost.Sub(gone))
+}
+
+// successorTakesUpTheClaim heals the network when the session is lost here and perhaps not yet
+// there. Whether the nodes are still there must agree with whether the claim is the same, and the
+// lost session must not write even then.
+func successorTakesUpTheClaim(e *env) {
+	p, other := e.open(), e.open()
+	old := e.session(p)
+	created := e.commit(p, registry.PutOwned("/owned", "", old))
+	p.Cut()
+	e.waitLost(old)
+	p.Heal()
+	next := e.session(p)
+	require.NotSame(e, old, next)
+	_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.PutOwned("/more", "", old)}})
+	require.ErrorIs(e, err, registry.ErrSessionLost)
+	e.commit(p, registry.PutOwned("/more", "", next))
+	found := e.get(other, "/owned")
+	if next.ID() == old.ID() {
+		require.Equal(e, created, found.Created, "the store never dropped it")
+		time.Sleep(e.ttls(2))
+		require.Equal(e, created, e.get(other, "/owned").Created, "the successor keeps the claim alive")
+	} else {
+		e.waitAbsent(e.view(other, "/owned"), "/owned")
+	}
+}
+
+func restartIsSurvived(e *env, ttls float64) {
+	p, other := e.open(), e.open()
+	view := e.view(other, registry.Root)
+	old := e.session(p)
+	created := e.commit(p, registry.PutOwned("/owned", "", old), registry.Put("/plain", "1"))
+	e.store.Restart(e.ttls(ttls))
+	e.waitValue(view, "/plain", "1")
+	next := e.session(p)
+	if ttls > 1 {
+		require.NotSame(e, old, next, "nothing was confirmed for more than the TTL")
+	}
+	e.commit(p, registry.PutOwned("/more", "", next), registry.Put("/plain", "2"))
+	e.waitValue(view, "/plain", "2")
+	require.True(e, view.Snapshot().Get("/more").Exists())
+	if next.ID() == old.ID() {
+		time.Sleep(e.ttls(2))
+		require.Equal(e, created, e.get(other, "/owned").Created)
+	} else {
+		e.waitAbsent(view, "/owned")
+	}
+}
+
+// claimIsTakenUpAfterALongRestart relies on a store that gives every session a fresh TTL when it
+// comes up. Whoever waited for the old session to end would block its own nodes for that long.
+func claimIsTakenUpAfterALongRestart(e *env) {
+	p, other := e.open(), e.open()
+	old := e.session(p)
+	created := e.commit(p, registry.PutOwned("/owned", "", old))
+	e.store.Restart(e.ttls(1.5))
+	next := e.session(p)
+	require.NotSame(e, old, next)
+	require.Equal(e, old.ID(), next.ID())
+	require.Equal(e, created, e.get(other, "/owned").Created)
+	_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.PutOwned("/more", "", old)}})
+	require.ErrorIs(e, err, registry.ErrSessionLost, "the lost one stays lost, whatever its id")
+}

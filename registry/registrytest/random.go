@@ -1,0 +1,172 @@
+package registrytest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+func randomCases() []testCase {
+	return []testCase{
+		{name: "OperationsAgreeWithAMap", run: func(e *env) { operationsAgreeWithAMap(e, undisturbed) }},
+		{name: "OperationsAgreeWithAMapWhenAnswersGetLost", needs: []Ability{LoseAnswer}, run: func(e *env) {
+			operationsAgreeWithAMap(e, losingAnswers)
+		}},
+		{name: "OperationsAgreeWithAMapWhenWatchesBreak", needs: []Ability{BreakWatch}, run: func(e *env) {
+			operationsAgreeWithAMap(e, breakingWatches)
+		}},
+		{name: "OperationsAgreeWithAMapWhenSessionsEnd", needs: []Ability{Expire}, run: sessionsEndAtRandom},
+	}
+}
+
+// A disturbance breaks something before a transaction, which it may change.
+type disturbance func(w *walk, p *Participant, txn registry.Txn) registry.Txn
+
+func undisturbed(_ *walk, _ *Participant, txn registry.Txn) registry.Txn { return txn }
+
+func breakingWatches(w *walk, p *Participant, txn registry.Txn) registry.Txn {
+	if w.IntN(6) == 0 {
+		p.BreakWatch()
+	}
+	return txn
+}
+
+// losingAnswers guards every transaction by a node that it also writes. Without such a guard it could
+// be done again when its answer was lost, which is allowed.
+func losingAnswers(w *walk, p *Participant, txn registry.Txn) registry.Txn {
+	if w.IntN(4) == 0 {
+		p.LoseAnswer()
+	}
+	txn.If = append(txn.If, registry.Unchanged("/once", w.model["/once"].Revision))
+	txn.Then = append(txn.Then, registry.Put("/once", fmt.Sprint(w.last)))
+	return txn
+}
+
+// walk is a random sequence of transactions by two processes on few paths, so that most meet.
+type walk struct {
+	*rand.Rand
+	e            *env
+	participants []*Participant
+	model        model
+	replays      []*replay
+	last         registry.Revision
+}
+
+var walkPaths = []string{"/a", "/a/1", "/a/10", "/a/1/x", "/ab", "/b/c"}
+
+func newWalk(e *env, seed uint64) *walk {
+	w := &walk{
+		Rand: rand.New(rand.NewPCG(seed, 1)), e: e, model: make(model),
+		participants: []*Participant{e.open(), e.open()},
+	}
+	for _, path := range []string{registry.Root, "/a", "/a/1"} {
+		w.replays = append(w.replays, newReplay(e.view(w.participants[0], path)))
+	}
+	return w
+}
+
+func (w *walk) path() string { return walkPaths[w.IntN(len(walkPaths))] }
+
+func (w *walk) txn(p *Participant) registry.Txn {
+	for {
+		txn := registry.Txn{}
+		for range w.IntN(3) {
+			txn.If = append(txn.If, w.condition(p))
+		}
+		for range 1 + w.IntN(3) {
+			txn.Then = append(txn.Then, w.write(p))
+		}
+		if txn.Check() == nil {
+			return txn
+		}
+	}
+}
+
+func (w *walk) condition(p *Participant) registry.Condition {
+	path := w.path()
+	revision := max(w.model[path].Revision, w.model[path].Created+registry.Revision(w.IntN(2)))
+	switch w.IntN(5) {
+	case 0:
+		return registry.Absent(path)
+	case 1:
+		return registry.Present(path)
+	case 2:
+		return registry.Unchanged(path, revision)
+	case 3:
+		return registry.CreatedAt(path, max(1, w.model[path].Created))
+	default:
+		return registry.NotOwnedBy(path, w.e.session(p).ID())
+	}
+}
+
+func (w *walk) write(p *Participant) registry.Write {
+	path, value := w.path(), fmt.Sprint(w.IntN(1000))
+	switch w.IntN(6) {
+	case 0, 1:
+		return registry.Put(path, value)
+	case 2:
+		return registry.PutOwned(path, value, w.e.session(p))
+	case 3:
+		return registry.Update(path, value)
+	case 4:
+		return registry.Delete(path)
+	default:
+		return registry.DeleteTree(path)
+	}
+}
+
+// step has one process commit a random transaction and compares the outcome with the model's.
+func (w *walk) step(p *Participant, disturb disturbance) {
+	e := w.e
+	e.Helper()
+	txn := disturb(w, p, w.txn(p))
+	want := w.model.refusal(txn)
+	revision, err := p.Commit(e.ctx, txn)
+	if want != nil {
+		require.True(e, agrees(want, err), "%v\nwant %v\n got %v", txn, want, err)
+		return
+	}
+	require.NoError(e, err, "%v", txn)
+	require.GreaterOrEqual(e, revision, w.last)
+	if w.model.changes(txn) {
+		require.Greater(e, revision, w.last)
+	}
+	w.last = revision
+	w.model.do(txn, revision)
+}
+
+// finish compares what is there in the end, and what listeners made of it, with the model.
+func (w *walk) finish() {
+	w.e.Helper()
+	found := w.e.list(w.participants[1], registry.Root)
+	require.Equal(w.e, w.model.list(), append([]registry.Node{}, found...))
+	for _, r := range w.replays {
+		r.requireAgrees(w.e, w.participants[1])
+	}
+}
+
+func operationsAgreeWithAMap(e *env, disturb disturbance) {
+	w := newWalk(e, 2)
+	for range 120 {
+		w.step(w.participants[w.IntN(2)], disturb)
+	}
+	w.finish()
+}
+
+func sessionsEndAtRandom(e *env) {
+	w := newWalk(e, 3)
+	for range 4 {
+		for range 15 {
+			w.step(w.participants[w.IntN(2)], undisturbed)
+		}
+		p := w.participants[w.IntN(2)]
+		session := e.session(p)
+		p.Expire()
+		w.model.drop(session.ID())
+		e.waitLost(session)
+	}
+	w.finish()
+}

@@ -1,0 +1,183 @@
+package registrytest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+func viewCases() []testCase {
+	return []testCase{
+		{name: "FirstStateIsThere", run: firstStateIsThere},
+		{name: "AddedUpdatedAndRemovedAreToldApart", run: kindsAreToldApart},
+		{name: "FollowsAfterIdleness", run: followsAfterIdleness},
+		{name: "NeighboursStayOut", run: neighboursStayOut},
+		{name: "ShowsOwnWrites", run: showsOwnWrites},
+		{name: "ReachesRevisionsThatChangedOthers", run: reachesRevisionsThatChangedOthers},
+		{name: "ManyViewsOfOneHandleAgree", run: manyViewsOfOneHandleAgree},
+		{name: "WaitingEndsWithItsContext", run: waitingEndsWithItsContext},
+		{name: "EndsWhenClosed", run: viewEndsWhenClosed},
+		{name: "EndsWithItsContext", run: viewEndsWithItsContext},
+	}
+}
+
+func firstStateIsThere(e *env) {
+	p := e.open()
+	empty := e.view(p, "/job")
+	require.Zero(e, empty.Snapshot().Len())
+	revision := e.commit(p, registry.Put("/job", "root"), registry.Put("/job/a", "1"))
+	v := e.view(p, "/job")
+	require.Equal(e, "/job", v.Path())
+	require.GreaterOrEqual(e, v.Snapshot().Revision(), revision)
+	require.Equal(e, e.list(p, "/job"), collect(v.Snapshot()))
+	require.NoError(e, v.Err())
+	e.waitValue(empty, "/job/a", "1")
+}
+
+func collect(s registry.Snapshot) []registry.Node {
+	var nodes []registry.Node
+	for n := range s.All() {
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+func kindsAreToldApart(e *env) {
+	p := e.open()
+	e.commit(p, registry.Put("/before", ""))
+	v := e.view(p, registry.Root)
+	type change struct {
+		kind       registry.ChangeKind
+		path       string
+		before, to string
+	}
+	var seen []change
+	unsubscribe := v.Subscribe(func(s registry.Step) {
+		for _, c := range s.Changes {
+			seen = append(seen, change{c.Kind(), c.Path(), c.Old.Value, c.New.Value})
+		}
+	})
+	for _, w := range []registry.Write{
+		registry.Put("/a", "1"), registry.Put("/a", "2"), registry.Put("/a", "2"), registry.Delete("/a"), registry.Put("/a", "3"),
+	} {
+		e.waitRevision(v, e.commit(p, w))
+	}
+	unsubscribe()
+	require.Equal(e, []change{
+		{registry.Added, "/before", "", ""},
+		{registry.Added, "/a", "", "1"},
+		{registry.Updated, "/a", "1", "2"},
+		{registry.Updated, "/a", "2", "2"},
+		{registry.Removed, "/a", "2", ""},
+		{registry.Added, "/a", "", "3"},
+	}, seen)
+}
+
+func followsAfterIdleness(e *env) {
+	p, other := e.open(), e.open()
+	v := e.view(p, registry.Root)
+	e.waitRevision(v, e.commit(other, registry.Put("/a", "early")))
+	time.Sleep(e.idle())
+	e.commit(other, registry.Put("/a", "late"))
+	_, err := v.WaitFor(e.within(1), func(s registry.Snapshot) bool { return s.Get("/a").Value == "late" })
+	require.NoError(e, err)
+}
+
+func neighboursStayOut(e *env) {
+	p := e.open()
+	v := e.view(p, "/a/1")
+	r := newReplay(v)
+	e.commit(p,
+		registry.Put("/a", ""), registry.Put("/a/1", "mine"), registry.Put("/a/1/below", ""), registry.Put("/a/10", ""),
+		registry.Put("/a/10/below", ""), registry.Put("/a/1-", ""), registry.Put("/b/a/1", ""))
+	e.commit(p, registry.DeleteTree("/a/10"), registry.Update("/a/1", "still mine"))
+	r.requireAgrees(e, p)
+	require.Equal(e, []string{"/a/1", "/a/1/below"}, paths(r.list()))
+}
+
+func showsOwnWrites(e *env) {
+	p := e.open()
+	v := e.view(p, "/job")
+	told := make(map[registry.Revision]bool)
+	unsubscribe := v.Subscribe(func(s registry.Step) { told[s.Snapshot.Revision()] = true })
+	var revisions []registry.Revision
+	for range 20 {
+		revision := e.commit(p, registry.Put("/job/a", "same"))
+		e.waitRevision(v, revision)
+		require.Equal(e, revision, v.Snapshot().Get("/job/a").Revision)
+		revisions = append(revisions, revision)
+	}
+	unsubscribe()
+	for _, revision := range revisions {
+		require.True(e, told[revision], "subscribers hear of %d before it is waited for", revision)
+	}
+}
+
+func reachesRevisionsThatChangedOthers(e *env) {
+	p, other := e.open(), e.openIn(e.namespace+"-other")
+	v := e.view(p, "/quiet")
+	r := newReplay(v)
+	e.waitRevision(v, e.commit(p, registry.Put("/loud/a", "")))
+	revision := e.commit(other, registry.Put("/quiet", "of another namespace"))
+	e.waitRevision(v, revision)
+	require.GreaterOrEqual(e, v.Snapshot().Revision(), revision)
+	r.requireAgrees(e, p)
+	require.Equal(e, 1, r.steps, "subscribers are not told of nothing")
+}
+
+func manyViewsOfOneHandleAgree(e *env) {
+	p, other := e.open(), e.open()
+	var replays []*replay
+	for i, path := range []string{registry.Root, "/a", "/a/b", "/a/b/c", registry.Root, "/x"} {
+		replays = append(replays, newReplay(e.view(p, path)))
+		e.commit(other, registry.Put("/a/b/c", path), registry.Put("/x", path), registry.Put("/n"+registry.Revision(i).String(), ""))
+	}
+	e.commit(other, registry.DeleteTree("/a"))
+	e.commit(other, registry.Put("/a/b/c/d", ""))
+	for _, r := range replays {
+		r.requireAgrees(e, other)
+	}
+}
+
+func waitingEndsWithItsContext(e *env) {
+	v := e.view(e.open(), registry.Root)
+	reason := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(e.ctx)
+	cancel(reason)
+	_, err := v.WaitFor(ctx, func(registry.Snapshot) bool { return false })
+	require.ErrorIs(e, err, reason)
+	require.ErrorIs(e, v.WaitRevision(ctx, 1<<60), reason)
+	_, err = v.WaitFor(ctx, func(registry.Snapshot) bool { return true })
+	require.NoError(e, err, "what is already there needs no waiting")
+}
+
+func viewEndsWhenClosed(e *env) {
+	p := e.open()
+	v, other := e.view(p, registry.Root), e.view(p, registry.Root)
+	told := 0
+	v.Subscribe(func(registry.Step) { told++ })
+	v.Close()
+	v.Close()
+	<-v.Done()
+	require.ErrorIs(e, v.Err(), registry.ErrClosed)
+	e.waitRevision(other, e.commit(p, registry.Put("/a", "")))
+	require.Equal(e, 1, told, "a closed view tells nobody anything")
+	require.ErrorIs(e, v.WaitRevision(e.ctx, 1<<60), registry.ErrClosed)
+	require.NoError(e, other.Err())
+}
+
+func viewEndsWithItsContext(e *env) {
+	p := e.open()
+	reason := errors.New("no longer of interest")
+	ctx, cancel := context.WithCancelCause(e.ctx)
+	v, err := p.View(ctx, registry.Root)
+	require.NoError(e, err)
+	cancel(reason)
+	<-v.Done()
+	require.ErrorIs(e, v.Err(), reason)
+	e.commit(p, registry.Put("/a", "the handle goes on"))
+}

@@ -1,0 +1,208 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// SessionState is what a session may be relied upon for.
+type SessionState uint8
+
+// The states, in the order in which a session goes through them. Suspended may become connected
+// again; lost is the end.
+const (
+	// SessionConnected: the store confirmed the session lately. Work may start.
+	SessionConnected SessionState = iota + 1
+	// SessionSuspended: a confirmation is overdue. What runs may go on, nothing new may start.
+	SessionSuspended
+	// SessionLost: the session is over, or can no longer be shown not to be. Work must stop.
+	SessionLost
+)
+
+// String returns "connected", "suspended" or "lost".
+func (s SessionState) String() string {
+	switch s {
+	case SessionConnected:
+		return "connected"
+	case SessionSuspended:
+		return "suspended"
+	case SessionLost:
+		return "lost"
+	default:
+		return fmt.Sprintf("session state %d", uint8(s))
+	}
+}
+
+// Session is a process's claim on its ephemeral nodes, with a local deadline. The store drops the
+// nodes of a session that it has not heard of for the TTL. The session counts itself as lost a
+// margin before that, reckoned from when the last confirmed keep-alive was sent, so that its work
+// has stopped when others may take over, even if no answer ever comes again.
+//
+// A lost session stays lost. Its successor is another Session; when the store still held the old
+// claim and the backend took it up again, both have the same id.
+//
+// All methods may be called concurrently and none does I/O.
+type Session struct {
+	id    SessionID
+	ttl   time.Duration
+	clock SessionClock
+
+	mu        sync.Mutex
+	renewed   time.Duration // on clock: when the last confirmed keep-alive was sent
+	suspended bool          // by the backend, until the next renewal
+	lost      error         // why it is over; nil while it is not
+	shown     SessionState  // what the last change notification told
+	changed   chan struct{} // closed and replaced at every change of state
+	done      chan struct{}
+	timer     *time.Timer // next moment at which the state may change by itself
+}
+
+// SessionControl is the backend's side of a [Session].
+type SessionControl struct{ s *Session }
+
+// NewSession makes a session that the store granted or confirmed in answer to a request sent at
+// sent on clock. It is for backends.
+func NewSession(id SessionID, ttl time.Duration, clock SessionClock, sent time.Duration) (*Session, *SessionControl) {
+	s := &Session{
+		id: id, ttl: ttl, clock: clock, renewed: sent,
+		shown: SessionConnected, changed: make(chan struct{}), done: make(chan struct{}),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer = time.AfterFunc(ttl, s.check)
+	s.refresh()
+	return s, &SessionControl{s}
+}
+
+// ID returns the store's name of the session.
+func (s *Session) ID() SessionID { return s.id }
+
+// TTL returns for how long the store keeps the session's nodes without hearing of it.
+func (s *Session) TTL() time.Duration { return s.ttl }
+
+// State tells what may be done now. It reads the clock, so it is right even if this process was
+// paused until a moment ago.
+func (s *Session) State() SessionState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refresh()
+}
+
+// Changed returns a channel that is closed at the next change of state. Take it before reading the
+// state that it should be compared with.
+func (s *Session) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// Done returns a channel that is closed when the session is lost.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Err returns why the session is lost, wrapping [ErrSessionLost], and nil while it is not.
+func (s *Session) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh()
+	return s.lost
+}
+
+// Remaining returns how long the session is valid if no further confirmation comes; 0 when lost.
+func (s *Session) Remaining() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refresh() == SessionLost {
+		return 0
+	}
+	return s.expiry() - s.clock()
+}
+
+// Renew records that the store confirmed the session in answer to a keep-alive sent at sent. It
+// returns false if the session was lost meanwhile: an answer that comes too late revives nothing.
+func (c *SessionControl) Renew(sent time.Duration) bool {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.s.refresh() == SessionLost {
+		return false
+	}
+	c.s.renewed = max(c.s.renewed, sent)
+	c.s.suspended = false
+	c.s.refresh()
+	return true
+}
+
+// Suspend marks the session as doubtful until the next Renew, as when the connection broke.
+func (c *SessionControl) Suspend() {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.s.suspended = true
+	c.s.refresh()
+}
+
+// Lose ends the session for the given reason. Later calls change nothing.
+func (c *SessionControl) Lose(reason error) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.s.lost == nil {
+		c.s.lose(reason)
+	}
+	c.s.refresh()
+}
+
+// Suspension begins when two of the three keep-alives that a TTL has room for are missing. The
+// same rule covers a machine that slept: its clock shows on waking that they are.
+func (s *Session) overdue() time.Duration { return s.renewed + s.ttl*2/3 }
+
+// expiry lies a sixth of the TTL before the moment at which the store could drop the session at the
+// earliest: time for the work to notice that it must stop.
+func (s *Session) expiry() time.Duration { return s.renewed + s.ttl*5/6 }
+
+// refresh brings the state up to date with the clock, tells of changes, and sets the timer for the
+// next one. The caller holds mu.
+func (s *Session) refresh() SessionState {
+	now := s.clock()
+	if s.lost == nil && now >= s.expiry() {
+		s.lose(fmt.Errorf("no keep-alive was confirmed for %s of a TTL of %s", now-s.renewed, s.ttl))
+	}
+	state := SessionConnected
+	switch {
+	case s.lost != nil:
+		state = SessionLost
+	case s.suspended || now >= s.overdue():
+		state = SessionSuspended
+	}
+	if state != s.shown {
+		s.shown = state
+		close(s.changed)
+		s.changed = make(chan struct{})
+	}
+	s.schedule(state, now)
+	return state
+}
+
+// schedule has the timer look again when the state may next change. The clock may run behind the
+// timer, or stand still as that of a simulated process does; the least wait keeps it from spinning.
+func (s *Session) schedule(state SessionState, now time.Duration) {
+	const leastWait = time.Millisecond
+	switch {
+	case state == SessionLost:
+		s.timer.Stop()
+	case now < s.overdue():
+		s.timer.Reset(max(leastWait, s.overdue()-now))
+	default:
+		s.timer.Reset(max(leastWait, s.expiry()-now))
+	}
+}
+
+// check is the timer's function.
+func (s *Session) check() { s.State() }
+
+func (s *Session) lose(reason error) {
+	if !errors.Is(reason, ErrSessionLost) {
+		reason = fmt.Errorf("%w: session %s: %w", ErrSessionLost, s.id, reason)
+	}
+	s.lost = reason
+	close(s.done)
+}

@@ -1,0 +1,207 @@
+package registry_test
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+const (
+	ttl    = 6 * time.Second
+	moment = time.Millisecond
+)
+
+// fakeProcess is a session in virtual time with a clock that can be stopped and set forward.
+type fakeProcess struct {
+	*testing.T
+	session *registry.Session
+	control *registry.SessionControl
+	base    registry.SessionClock
+	stopped atomic.Int64 // where the clock stands; 0 while it goes
+	asleep  atomic.Int64 // how much of the time only the clock saw, as when a machine sleeps
+}
+
+func inProcess(t *testing.T, test func(p *fakeProcess)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &fakeProcess{T: t, base: registry.NewClock()}
+		p.session, p.control = registry.NewSession(31, ttl, p.clock, p.clock())
+		test(p)
+		p.control.Lose(registry.ErrClosed)
+	})
+}
+
+func (p *fakeProcess) clock() time.Duration {
+	if at := p.stopped.Load(); at != 0 {
+		return time.Duration(at)
+	}
+	return p.base() + time.Duration(p.asleep.Load())
+}
+
+// requireState requires what the session shows after everything that is due has happened.
+func (p *fakeProcess) requireState(want registry.SessionState) {
+	p.Helper()
+	synctest.Wait()
+	require.Equal(p, want, p.session.State())
+	require.Equal(p, want == registry.SessionLost, p.session.Err() != nil)
+	require.Equal(p, want == registry.SessionLost, p.session.Remaining() == 0)
+	select {
+	case <-p.session.Done():
+		require.Equal(p, registry.SessionLost, want)
+	default:
+		require.NotEqual(p, registry.SessionLost, want)
+	}
+}
+
+func TestSessionGoesThroughItsStates(t *testing.T) {
+	inProcess(t, func(p *fakeProcess) {
+		require.Equal(p, registry.SessionID(31), p.session.ID())
+		require.Equal(p, ttl, p.session.TTL())
+		require.Equal(p, ttl*5/6, p.session.Remaining(), "less than the TTL by a margin")
+
+		changed := p.session.Changed()
+		time.Sleep(ttl*2/3 - moment)
+		p.requireState(registry.SessionConnected)
+		time.Sleep(moment)
+		<-changed
+		p.requireState(registry.SessionSuspended)
+		require.Equal(p, ttl/6, p.session.Remaining())
+
+		changed = p.session.Changed()
+		time.Sleep(ttl/6 - moment)
+		p.requireState(registry.SessionSuspended)
+		time.Sleep(moment)
+		<-changed
+		p.requireState(registry.SessionLost)
+		require.ErrorIs(p, p.session.Err(), registry.ErrSessionLost)
+		require.ErrorContains(p, p.session.Err(), "session 1f: no keep-alive was confirmed for 5s of a TTL of 6s")
+	})
+}
+
+func TestSessionDoneNeedsNobodyToLook(t *testing.T) {
+	inProcess(t, func(p *fakeProcess) {
+		start := time.Now()
+		<-p.session.Done()
+		require.Equal(p, ttl*5/6, time.Since(start))
+	})
+}
+
+func TestSessionIsKeptByRenewals(t *testing.T) {
+	inProcess(t, func(p *fakeProcess) {
+		changed := p.session.Changed()
+		for range 100 {
+			time.Sleep(ttl/3 - moment)
+			sent := p.clock()
+			time.Sleep(moment)
+			require.True(p, p.control.Renew(sent))
+		}
+		p.requireState(registry.SessionConnected)
+		require.Equal(p, ttl*5/6-moment, p.session.Remaining(), "counted from when the last one was sent")
+		select {
+		case <-changed:
+			require.Fail(p, "the state never changed")
+		default:
+		}
+	})
+}
+
+func TestSessionComesBackFromSuspension(t *testing.T) {
+	inProcess(t, func(p *fakeProcess) {
+		time.Sleep(ttl * 3 / 4)
+		p.requireState(registry.SessionSuspended)
+		changed := p.session.Changed()
+		require.True(p, p.control.Renew(p.clock()))
+		<-changed
+		p.requireState(registry.SessionConnected)
+
+		p.control.Suspend()
+		p.requireState(registry.SessionSuspended)
+		require.Equal(p, ttl*5/6, p.session.Remaining(), "doubt does not change the deadline")
+		require.True(p, p.control.Renew(p.clock()))
+		p.requireState(registry.SessionConnected)
+	})
+}
+
+func TestLateRenewals(t *testing.T) {
+	inProcess(t, func(p *fakeProcess) {
+		first := p.clock()
+		time.Sleep(ttl / 2)
+		second := p.clock()
+		require.True(p, p.control.Renew(second))
+		require.True(p, p.control.Renew(first), "an answer that was overtaken")
+		require.Equal(p, ttl*5/6, p.session.Remaining(), "takes nothing away")
+
+		time.Sleep(ttl * 2 / 3)
+		require.True(p, p.control.Renew(second), "the answer to an old request")
+		p.requireState(registry.SessionSuspended)
+
+		time.Sleep(ttl / 6)
+		require.False(p, p.control.Renew(p.clock()), "an answer after the deadline")
+		p.requireState(registry.SessionLost)
+		require.False(p, p.control.Renew(p.clock()))
+		p.requireState(registry.SessionLost)
+	})
+}
+
+func TestSessionIsLostForAReason(t *testing.T) {
+	inProcess(t, func(p *fakeProcess) {
+		reason := errors.New("the store said so")
+		p.control.Lose(reason)
+		p.requireState(registry.SessionLost)
+		require.ErrorIs(p, p.session.Err(), registry.ErrSessionLost)
+		require.ErrorIs(p, p.session.Err(), reason)
+		first := p.session.Err()
+		p.control.Lose(errors.New("another"))
+		p.control.Suspend()
+		require.Equal(p, first, p.session.Err(), "the first reason stays")
+		p.requireState(registry.SessionLost)
+	})
+}
+
+// TestSessionAfterSleep has time pass that no timer saw, as on a machine that slept.
+func TestSessionAfterSleep(t *testing.T) {
+	for name, tt := range map[string]struct {
+		asleep time.Duration
+		want   registry.SessionState
+	}{
+		"short":        {ttl / 2, registry.SessionConnected},
+		"overdue":      {ttl * 2 / 3, registry.SessionSuspended},
+		"beyond hope":  {ttl * 5 / 6, registry.SessionLost},
+		"over a month": {1000 * time.Hour, registry.SessionLost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inProcess(t, func(p *fakeProcess) {
+				p.asleep.Store(int64(tt.asleep))
+				require.Equal(p, tt.want, p.session.State(), "known by looking, before any timer fires")
+				p.requireState(tt.want)
+			})
+		})
+	}
+}
+
+// TestSessionWithAStoppedClock has timers fire while the clock stands just before a deadline.
+func TestSessionWithAStoppedClock(t *testing.T) {
+	inProcess(t, func(p *fakeProcess) {
+		time.Sleep(ttl*2/3 - 1)
+		p.stopped.Store(int64(p.clock()))
+		time.Sleep(10 * ttl)
+		p.requireState(registry.SessionConnected)
+		p.stopped.Store(0)
+		p.requireState(registry.SessionLost)
+	})
+}
+
+func TestSessionStateText(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "connected", registry.SessionConnected.String())
+	require.Equal(t, "suspended", registry.SessionSuspended.String())
+	require.Equal(t, "lost", registry.SessionLost.String())
+	require.Equal(t, "session state 9", registry.SessionState(9).String())
+}

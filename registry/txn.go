@@ -1,0 +1,72 @@
+package registry
+
+import "fmt"
+
+// Txn is a guarded transaction: if all conditions hold, all writes are done, at one revision.
+// Conditions and writes are judged and done together; there is no state in between.
+//
+// A path may stand in any number of conditions, but only in one write. A transaction needs a write.
+type Txn struct {
+	If   []Condition
+	Then []Write
+}
+
+// Check tells whether the transaction is well-formed: its paths are, no path is written twice, no
+// write lies below a subtree that another one deletes, and there is a write. The error is
+// [ErrInvalid]. Backends call it before they send anything.
+func (t Txn) Check() error {
+	if len(t.Then) == 0 {
+		return fmt.Errorf("%w: transaction without a write", ErrInvalid)
+	}
+	for _, c := range t.If {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	written := make(map[string]bool, len(t.Then))
+	var trees []string
+	for _, w := range t.Then {
+		if err := w.check(); err != nil {
+			return err
+		}
+		if written[w.Path] {
+			return fmt.Errorf("%w: path %q is written twice in one transaction", ErrInvalid, w.Path)
+		}
+		written[w.Path] = true
+		if w.Kind == WriteDeleteTree {
+			trees = append(trees, w.Path)
+		}
+	}
+	for _, root := range trees {
+		for path := range written {
+			if path != root && Within(path, root) {
+				return fmt.Errorf("%w: path %q is written below %q, which the same transaction deletes", ErrInvalid, path, root)
+			}
+		}
+	}
+	return nil
+}
+
+// Guards returns the conditions that the transaction states, and after them those that its writes
+// imply: a node put in a session must be absent, an updated one present. Backends judge these.
+func (t Txn) Guards() []Condition {
+	guards := t.If[:len(t.If):len(t.If)]
+	for _, w := range t.Then {
+		switch w.Kind {
+		case WritePutOwned:
+			guards = appendNew(guards, Absent(w.Path))
+		case WriteUpdate:
+			guards = appendNew(guards, Present(w.Path))
+		}
+	}
+	return guards
+}
+
+func appendNew(conditions []Condition, c Condition) []Condition {
+	for _, old := range conditions {
+		if old == c {
+			return conditions
+		}
+	}
+	return append(conditions, c)
+}

@@ -1,0 +1,95 @@
+package registry_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// newSession returns a session for tests that only need one to name.
+func newSession(t *testing.T, id registry.SessionID) *registry.Session {
+	t.Helper()
+	s, control := registry.NewSession(id, time.Hour, registry.NewClock(), 0)
+	t.Cleanup(func() { control.Lose(registry.ErrClosed) })
+	return s
+}
+
+func TestTxnCheck(t *testing.T) {
+	t.Parallel()
+	put := registry.Put("/a", "")
+	only := func(writes ...registry.Write) registry.Txn { return registry.Txn{Then: writes} }
+	when := func(c registry.Condition) registry.Txn {
+		return registry.Txn{If: []registry.Condition{c}, Then: []registry.Write{put}}
+	}
+	tests := []struct {
+		name  string
+		txn   registry.Txn
+		fault string // a part of the error; empty if the transaction is well-formed
+	}{
+		{"a put", only(put), ""},
+		{"every kind", only(put, registry.PutOwned("/b", "", newSession(t, 1)), registry.Update("/c", ""),
+			registry.Delete("/d"), registry.DeleteTree("/e")), ""},
+		{"a path in conditions and in a write", when(registry.Absent("/a")), ""},
+		{"a tree beside a longer name", only(registry.DeleteTree("/job"), registry.Put("/job1", "")), ""},
+		{"a node deleted above another", only(registry.Delete("/a"), registry.Put("/a/b", "")), ""},
+
+		{"no write", registry.Txn{If: []registry.Condition{registry.Absent("/a")}}, "without a write"},
+		{"written twice", only(put, registry.Delete("/a")), `"/a" is written twice`},
+		{"below a deleted tree", only(registry.DeleteTree("/a"), registry.Put("/a/b", "")), `"/a/b" is written below "/a"`},
+		{"above a tree deleted later", only(registry.Put("/a/b", ""), registry.DeleteTree("/a")), `"/a/b" is written below "/a"`},
+		{"tree within tree", only(registry.DeleteTree("/a"), registry.DeleteTree("/a/b")), `"/a/b" is written below "/a"`},
+		{"the root", only(registry.DeleteTree("/")), "root"},
+		{"path of a write", only(registry.Put("a", "")), "must start with a slash"},
+		{"value", only(registry.Put("/a", "\xff")), "not valid UTF-8"},
+		{"no session", only(registry.PutOwned("/a", "", nil)), "names no session"},
+		{"kind of a write", only(registry.Write{Path: "/a"}), "unknown kind"},
+		{"path of a condition", when(registry.Present("/a/")), "must not end with a slash"},
+		{"negative revision", when(registry.Unchanged("/a", -1)), "needs a revision above 0"},
+		{"created at nothing", when(registry.CreatedAt("/a", 0)), "needs a revision above 0"},
+		{"owned by nobody", when(registry.NotOwnedBy("/a", 0)), "names no session"},
+		{"kind of a condition", when(registry.Condition{Path: "/a"}), "unknown kind"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			err := tt.txn.Check()
+			if tt.fault == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, registry.ErrInvalid)
+			require.ErrorContains(t, err, tt.fault)
+		})
+	}
+}
+
+func TestTxnGuards(t *testing.T) {
+	t.Parallel()
+	stated := make([]registry.Condition, 2, 10)
+	stated[0], stated[1] = registry.Present("/config"), registry.Absent("/run")
+	txn := registry.Txn{If: stated, Then: []registry.Write{
+		registry.Put("/record", ""),
+		registry.PutOwned("/run", "", newSession(t, 1)),
+		registry.PutOwned("/mark", "", newSession(t, 1)),
+		registry.Update("/state", ""),
+		registry.Update("/config", ""),
+		registry.Delete("/gone"),
+	}}
+	want := []registry.Condition{
+		registry.Present("/config"), registry.Absent("/run"), registry.Absent("/mark"), registry.Present("/state"),
+	}
+	require.Equal(t, want, txn.Guards(), "stated ones first, implied ones once")
+	require.Equal(t, make([]registry.Condition, 8), stated[2:10], "the caller's slice stays as it is")
+}
+
+func TestWriteTouches(t *testing.T) {
+	t.Parallel()
+	require.True(t, registry.Put("/a/1", "").Touches("/a/1"))
+	require.False(t, registry.Delete("/a/1").Touches("/a/1/x"))
+	require.True(t, registry.DeleteTree("/a/1").Touches("/a/1"))
+	require.True(t, registry.DeleteTree("/a/1").Touches("/a/1/x"))
+	require.False(t, registry.DeleteTree("/a/1").Touches("/a/10"))
+}

@@ -1,0 +1,153 @@
+package registry
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// View is a copy of a subtree that follows the store. It shows states in order; every state it shows
+// was a state of the store, it may skip some, and it always reaches the latest. It survives broken
+// connections, restarts and compactions of the store by taking a fresh copy and showing the
+// difference, so no change is shown twice. It ends only when it is closed or its store cannot be
+// followed any more; then Done is closed and Err says why.
+//
+// All methods are safe for concurrent use.
+type View struct {
+	path    string
+	advance func(ctx context.Context, to Revision) // asks the backend to confirm a revision
+	closed  func()                                 // tells the backend, once
+
+	mu      sync.Mutex
+	now     Snapshot
+	subs    map[int]func(Step)
+	nextSub int
+	moved   chan struct{} // closed and replaced whenever now changes
+	err     error
+	done    chan struct{}
+
+	// deliver serialises applying and telling, so that subscribers see updates in order; it is
+	// never held together with mu except to take mu inside.
+	deliver sync.Mutex
+}
+
+// Path returns the root of the subtree.
+func (v *View) Path() string { return v.path }
+
+// Snapshot returns the state that the view shows now. It does no I/O.
+func (v *View) Snapshot() Snapshot {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.now
+}
+
+// Subscribe calls fn first with the present state, all its nodes as added, and then with every
+// step, one call at a time, in order, each change exactly once. The first call happens before
+// Subscribe returns. fn runs on the goroutine that feeds all views of the handle: it must not block
+// and must not call Subscribe or the returned function. After unsubscribe has returned, fn is not
+// running and is never called again.
+func (v *View) Subscribe(fn func(Step)) (unsubscribe func()) {
+	v.deliver.Lock()
+	defer v.deliver.Unlock()
+	v.mu.Lock()
+	id := v.nextSub
+	v.nextSub++
+	v.subs[id] = fn
+	now := v.now
+	v.mu.Unlock()
+	fn(Step{Snapshot: now, Changes: difference(Snapshot{}, now)})
+	return func() {
+		v.deliver.Lock()
+		defer v.deliver.Unlock()
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		delete(v.subs, id)
+	}
+}
+
+// WaitFor returns the first state, from the present one on, of which the predicate is true. The
+// predicate is called with each state that the view shows while waiting, on this goroutine; states
+// that follow each other quickly may be skipped. Errors: the context's cause, or the view's Err.
+func (v *View) WaitFor(ctx context.Context, predicate func(Snapshot) bool) (Snapshot, error) {
+	for {
+		now, moved, err := v.current()
+		if predicate(now) {
+			return now, nil
+		}
+		if err != nil {
+			return now, err
+		}
+		select {
+		case <-moved:
+		case <-v.done:
+		case <-ctx.Done():
+			return now, context.Cause(ctx)
+		}
+	}
+}
+
+// WaitRevision returns when the view shows a state at least as new as revision, and its subscribers
+// have been told of it: after a commit, its own writes; after a [ConflictError], what it conflicted
+// with. It asks the store to confirm the revision if no change brings it. Errors as WaitFor.
+func (v *View) WaitRevision(ctx context.Context, revision Revision) error {
+	reached := func(s Snapshot) bool { return s.Revision() >= revision }
+	if reached(v.Snapshot()) {
+		return nil
+	}
+	v.advance(ctx, revision)
+	_, err := v.WaitFor(ctx, reached)
+	return err
+}
+
+// Done returns a channel that is closed when the view follows the store no more.
+func (v *View) Done() <-chan struct{} { return v.done }
+
+// Err returns why the view ended, [ErrClosed] after Close, and nil while it follows the store.
+func (v *View) Err() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.err
+}
+
+// Close ends the view and returns when no subscriber is running any more. It may be called more
+// than once, but not by a subscriber.
+func (v *View) Close() {
+	v.end(ErrClosed)
+	v.deliver.Lock()
+	defer v.deliver.Unlock()
+}
+
+func (v *View) current() (Snapshot, <-chan struct{}, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.now, v.moved, v.err
+}
+
+func (v *View) end(reason error) {
+	v.mu.Lock()
+	if v.err != nil {
+		v.mu.Unlock()
+		return
+	}
+	v.err = reason
+	clear(v.subs)
+	close(v.done)
+	v.mu.Unlock()
+	v.closed()
+}
+
+// subscribers returns whom to tell of a step, in the order in which they subscribed.
+func (v *View) subscribers(changed bool) []func(Step) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !changed || v.err != nil || len(v.subs) == 0 {
+		return nil
+	}
+	ids := slices.Sorted(maps.Keys(v.subs))
+	fns := make([]func(Step), len(ids))
+	for i, id := range ids {
+		fns[i] = v.subs[id]
+	}
+	return fns
+}
