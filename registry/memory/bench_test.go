@@ -1,0 +1,10 @@
+package memory_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/elasticron/elasticron/registry/registrytest"
+)
+
+func BenchmarkRegistry(b *testing.B) { registrytest.Bench(b, backend(5*time.Second)) }

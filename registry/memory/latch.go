@@ -1,0 +1,148 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Latch implements [registry.Latcher]. A contender is an ephemeral node below the path, a ticket;
+// the one created first holds the latch.
+func (r *Registry) Latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {
+	if err := registry.CheckPath(path); err != nil {
+		return latchError(path, err)
+	}
+	session, err := r.Session(ctx)
+	if err != nil {
+		return latchError(path, errors.Unwrap(err))
+	}
+	held, cancel := r.whileValid(ctx, session)
+	defer cancel(nil)
+	ticket := r.newTicket(path, session)
+	defer r.discard(ticket) //nolint:contextcheck // the ticket must go also when the caller's context is over
+	if err := r.queue(held, cancel, path, ticket, session); err != nil {
+		return latchError(path, err)
+	}
+	return fn(held)
+}
+
+// whileValid returns a context that ends with the caller's, the session or the handle.
+func (r *Registry) whileValid(ctx context.Context, session *registry.Session) (context.Context, context.CancelCauseFunc) {
+	held, cancel := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-session.Done():
+			cancel(session.Err())
+		case <-r.life.Done():
+			cancel(registry.ErrClosed)
+		case <-held.Done():
+		}
+	})
+	return held, func(cause error) {
+		cancel(cause)
+		if cause == nil {
+			watching.Wait()
+		}
+	}
+}
+
+func (r *Registry) newTicket(path string, session *registry.Session) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tickets++
+	return fmt.Sprintf("%s/%s-%d", path, session.ID(), r.tickets)
+}
+
+// queue puts the ticket and waits until it is the oldest. From then on the latch is lost when the
+// ticket is.
+func (r *Registry) queue(ctx context.Context, lost context.CancelCauseFunc, path, ticket string, session *registry.Session) error {
+	revision, err := r.Commit(ctx, registry.Txn{Then: []registry.Write{registry.PutOwned(ticket, "", session)}})
+	if err != nil {
+		return latchReason(ctx, err)
+	}
+	view, err := r.View(ctx, path)
+	if err != nil {
+		return latchReason(ctx, err)
+	}
+	if err := view.WaitRevision(ctx, revision); err != nil {
+		return latchReason(ctx, err)
+	}
+	gone := fmt.Errorf("%w: ticket %s was removed", registry.ErrSessionLost, ticket)
+	view.Subscribe(func(step registry.Step) {
+		if step.Snapshot.Revision() >= revision && !step.Snapshot.Get(ticket).Exists() {
+			lost(gone)
+		}
+	})
+	if _, err := view.WaitFor(ctx, func(s registry.Snapshot) bool { return oldest(s, path, ticket) }); err != nil {
+		return latchReason(ctx, err)
+	}
+	return nil
+}
+
+// oldest tells whether the ticket is there and no other was created before it.
+func oldest(s registry.Snapshot, path, ticket string) bool {
+	mine := s.Get(ticket)
+	if !mine.Exists() {
+		return false
+	}
+	for n := range s.Below(path) {
+		if n.Ephemeral() && n.Path != path && n.Created < mine.Created {
+			return false
+		}
+	}
+	return true
+}
+
+// latchReason tells why the latch was not had: what ended the waiting, if something did.
+func latchReason(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, registry.ErrSessionLost), errors.Is(cause, registry.ErrClosed):
+		return cause
+	case cause != nil:
+		return fmt.Errorf("%w: %w", registry.ErrUnavailable, cause)
+	default:
+		return err
+	}
+}
+
+func latchError(path string, err error) error {
+	return &registry.OpError{Op: "latch", Path: path, Err: err}
+}
+
+// discard removes a ticket, or leaves that to the keep-alive when the store cannot be reached now: a
+// ticket that stayed would block everybody for as long as this process lives.
+func (r *Registry) discard(ticket string) {
+	r.mu.Lock()
+	r.litter[ticket] = struct{}{}
+	r.mu.Unlock()
+	if r.link.through() {
+		r.clearLitter()
+	}
+}
+
+// clearLitter removes tickets that are needed no more. What it cannot do within the time between two
+// keep-alives is left to the next one.
+func (r *Registry) clearLitter() {
+	ctx, cancel := context.WithTimeout(r.life, r.settings.ttl/3)
+	defer cancel()
+	r.mu.Lock()
+	var tickets []string
+	for ticket := range r.litter {
+		tickets = append(tickets, ticket)
+	}
+	r.mu.Unlock()
+	for _, ticket := range tickets {
+		_, err := r.Commit(ctx, registry.Txn{Then: []registry.Write{registry.Delete(ticket)}})
+		if err != nil {
+			return
+		}
+		r.mu.Lock()
+		delete(r.litter, ticket)
+		r.mu.Unlock()
+	}
+}

@@ -1,0 +1,55 @@
+package memory
+
+import "time"
+
+// What a server and a handle do if no option says otherwise. The limits are etcd's.
+const (
+	DefaultMaxOps     = 128
+	DefaultMaxBytes   = 1_500_000
+	DefaultHistory    = 10_000
+	DefaultTTL        = 5 * time.Second
+	DefaultTryTimeout = 100 * time.Millisecond
+)
+
+// ServerOption changes how a [Server] behaves.
+type ServerOption func(*limits)
+
+type limits struct {
+	ops     int // conditions, or writes, of one request
+	bytes   int // paths and values of one request
+	history int // commits that watches can be caught up from
+}
+
+// WithMaxOps bounds the conditions and the writes of one request. A request that carries n
+// transactions together may hold at most this number less n in each. The default is
+// [DefaultMaxOps].
+func WithMaxOps(n int) ServerOption { return func(l *limits) { l.ops = n } }
+
+// WithMaxBytes bounds the size of the paths and values of one request. The default is
+// [DefaultMaxBytes].
+func WithMaxBytes(n int) ServerOption { return func(l *limits) { l.bytes = n } }
+
+// WithHistory sets how many commits the server remembers for handles that were cut off. One that
+// missed more takes a fresh copy. The default is [DefaultHistory].
+func WithHistory(commits int) ServerOption { return func(l *limits) { l.history = commits } }
+
+// Option changes how one handle behaves.
+type Option func(*settings)
+
+type settings struct {
+	ttl        time.Duration
+	latency    time.Duration
+	tryTimeout time.Duration
+}
+
+// WithTTL sets for how long the server keeps the handle's session without hearing of it. The
+// default is [DefaultTTL].
+func WithTTL(ttl time.Duration) Option { return func(s *settings) { s.ttl = ttl } }
+
+// WithLatency sets how long a request, an answer and a watch event take each. The default is 0: a
+// call is answered before it returns control. [Registry.SetLatency] changes it later.
+func WithLatency(oneWay time.Duration) Option { return func(s *settings) { s.latency = oneWay } }
+
+// WithTryTimeout sets after what time a commit whose answer was lost is tried again. The default is
+// [DefaultTryTimeout].
+func WithTryTimeout(d time.Duration) Option { return func(s *settings) { s.tryTimeout = d } }

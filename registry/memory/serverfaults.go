@@ -1,0 +1,51 @@
+package memory
+
+import "time"
+
+// SetFull makes the store refuse every transaction with a put or an update with
+// registry.ErrNoSpace, as etcd does when its quota is used up. Deletes, reads and keep-alives go on.
+func (s *Server) SetFull(full bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full = full
+}
+
+// SetClockSkew makes [Registry.ServerTime] differ from package time by this much.
+func (s *Server) SetClockSkew(skew time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.skew = skew
+}
+
+// Compact forgets the history. A handle that has not seen all of it yet must take fresh copies.
+func (s *Server) Compact() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history.forget(s.revision)
+}
+
+// Stop takes the server down: every connection breaks, nothing is answered, no session expires.
+// Calls wait.
+func (s *Server) Stop() { s.setDown(true) }
+
+// Start brings the server up again with all nodes. Every session starts a fresh TTL, as on etcd.
+func (s *Server) Start() { s.setDown(false) }
+
+func (s *Server) setDown(down bool) {
+	s.mu.Lock()
+	s.down = down
+	for _, l := range s.leases {
+		l.timer.Stop()
+		if !down {
+			l.restart()
+		}
+	}
+	handles := make([]*Registry, 0, len(s.handles))
+	for r := range s.handles {
+		handles = append(handles, r)
+	}
+	s.mu.Unlock()
+	for _, r := range handles {
+		r.serverChanged(down)
+	}
+}

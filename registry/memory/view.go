@@ -1,0 +1,51 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// View implements [registry.Viewer]. It shows every revision, except those that it misses because
+// the server forgot them.
+func (r *Registry) View(ctx context.Context, path string) (*registry.View, error) {
+	nodes, revision, err := r.list(ctx, "view", path)
+	if err != nil {
+		return nil, err
+	}
+	f := &follower{}
+	f.view, f.feed = registry.NewView(path, registry.NewSnapshot(revision, nodes),
+		func(_ context.Context, to registry.Revision) { r.await(f, to) },
+		func() { r.forget(f) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closing {
+		return nil, &registry.OpError{Op: "view", Path: path, Err: registry.ErrClosed}
+	}
+	f.unbind = context.AfterFunc(ctx, func() { f.feed.End(context.Cause(ctx)) })
+	r.views.add(f)
+	r.news.wake()
+	return f.view, nil
+}
+
+// await notes that somebody waits for the view to reach a revision.
+func (r *Registry) await(f *follower, to registry.Revision) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.views.awaited[f] = max(r.views.awaited[f], to)
+	r.news.wake()
+}
+
+// forget drops a view that has ended.
+func (r *Registry) forget(f *follower) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f.unbind()
+	r.views.remove(f)
+}
+
+func (r *Registry) allViews() []*follower {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.views.all()
+}
