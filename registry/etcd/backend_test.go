@@ -1,0 +1,216 @@
+package etcd_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
+	"github.com/elasticron/elasticron/registry/registrytest"
+)
+
+const (
+	// testTTL leaves room for a busy machine: what is missed for so long is taken for an outage.
+	testTTL   = 3 * time.Second
+	fullQuota = 16 << 20
+)
+
+// backend describes a store of one server to the conformance suite.
+func backend() registrytest.Backend {
+	return registrytest.Backend{
+		Start: func(tb testing.TB, needs []registrytest.Ability) *registrytest.Store {
+			tb.Helper()
+			server := serverFor(tb, needs)
+			return newStore(tb, []*embedded.Server{server}, server.Restart, etcd.Config{SessionTTL: testTTL, DialTimeout: time.Minute}, needs)
+		},
+		Lacks:    map[registrytest.Ability]string{},
+		Idle:     2 * time.Second,
+		MaxOps:   128,
+		MaxBytes: 3 << 19,
+	}
+}
+
+// serverFor returns the shared server, or one of the case's own if the case breaks it.
+func serverFor(tb testing.TB, needs []registrytest.Ability) *embedded.Server {
+	tb.Helper()
+	for _, fault := range []registrytest.Ability{registrytest.Restart, registrytest.Compact, registrytest.Full} {
+		if slices.Contains(needs, fault) {
+			return startServer(tb, embedded.WithQuota(fullQuota))
+		}
+	}
+	return sharedServer(tb)
+}
+
+func startServer(tb testing.TB, opts ...embedded.Option) *embedded.Server {
+	tb.Helper()
+	server, err := embedded.Start(tb.Context(), append([]embedded.Option{embedded.WithFastTest()}, opts...)...)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, server.Close()) })
+	return server
+}
+
+// startDurableServer starts one with etcd's own settings.
+func startDurableServer(tb testing.TB) *embedded.Server {
+	tb.Helper()
+	server, err := embedded.Start(tb.Context())
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, server.Close()) })
+	return server
+}
+
+// newStore describes a store of these servers; restart starts them when they are down. The config
+// holds what its handles have in common.
+func newStore(tb testing.TB, servers []*embedded.Server, restart func(context.Context) error, common etcd.Config, needs []registrytest.Ability) *registrytest.Store {
+	tb.Helper()
+	admin := connect(tb, servers)
+	return &registrytest.Store{
+		TTL: common.SessionTTL,
+		Open: func(tb testing.TB, namespace string) *registrytest.Participant {
+			tb.Helper()
+			config := common
+			config.Endpoints, config.Namespace = endpointsOf(servers), namespace
+			return participant(tb, config, admin, needs)
+		},
+		Restart: func(down time.Duration) {
+			for _, s := range servers {
+				s.Kill()
+			}
+			time.Sleep(down)
+			require.NoError(tb, restart(context.WithoutCancel(tb.Context())))
+		},
+		Compact: func() { compact(tb, admin) },
+		Fill:    func() { fill(tb, admin) },
+		Free:    func() { free(tb, admin) },
+	}
+}
+
+// participant opens a handle, behind proxies if the case breaks connections.
+func participant(tb testing.TB, config etcd.Config, admin *clientv3.Client, needs []registrytest.Ability) *registrytest.Participant {
+	tb.Helper()
+	var proxies []*proxy
+	if slices.Contains(needs, registrytest.Cut) || slices.Contains(needs, registrytest.BreakWatch) {
+		for i, e := range config.Endpoints {
+			p := newProxy(tb, e)
+			proxies = append(proxies, p)
+			config.Endpoints[i] = p.endpoint()
+		}
+	}
+	var loss answerLoss
+	config.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(loss.intercept)}
+	r, err := etcd.Open(tb.Context(), config)
+	require.NoError(tb, err)
+	return &registrytest.Participant{
+		Registry:   r,
+		Cut:        func() { each(proxies, (*proxy).Cut) },
+		Heal:       func() { each(proxies, (*proxy).Heal) },
+		BreakWatch: func() { each(proxies, (*proxy).Break) },
+		Expire:     func() { expire(tb, r, admin) },
+		LoseAnswer: func() { loss.armed.Store(true) },
+		Vanish:     r.Vanish,
+	}
+}
+
+func each(proxies []*proxy, do func(*proxy)) {
+	for _, p := range proxies {
+		do(p)
+	}
+}
+
+func endpointsOf(servers []*embedded.Server) []string {
+	var all []string
+	for _, s := range servers {
+		all = append(all, s.Endpoints()...)
+	}
+	return all
+}
+
+func connect(tb testing.TB, servers []*embedded.Server) *clientv3.Client {
+	tb.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: endpointsOf(servers), Logger: zap.NewNop()})
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// answerLoss loses the answer of one commit that the store has done.
+type answerLoss struct{ armed atomic.Bool }
+
+func (l *answerLoss) intercept(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	err := invoke(ctx, method, req, reply, conn, opts...)
+	if writes(req) && l.armed.CompareAndSwap(true, false) {
+		return status.Error(codes.Unavailable, "the answer was lost")
+	}
+	return err
+}
+
+func writes(req any) bool {
+	txn, ok := req.(*pb.TxnRequest)
+	if !ok {
+		return false
+	}
+	for _, op := range txn.Success {
+		if op.GetRequestRange() == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// expire has the store drop the handle's session behind its back.
+func expire(tb testing.TB, r registry.Sessioner, admin *clientv3.Client) {
+	tb.Helper()
+	s, err := r.Session(tb.Context())
+	require.NoError(tb, err)
+	_, err = admin.Revoke(tb.Context(), clientv3.LeaseID(s.ID()))
+	require.NoError(tb, err)
+}
+
+func compact(tb testing.TB, admin *clientv3.Client) {
+	tb.Helper()
+	now, err := admin.Get(tb.Context(), "/")
+	require.NoError(tb, err)
+	_, err = admin.Compact(tb.Context(), now.Header.Revision, clientv3.WithCompactPhysical())
+	require.NoError(tb, err)
+}
+
+const ballast = "/ballast"
+
+// fill writes until the store has no space left.
+func fill(tb testing.TB, admin *clientv3.Client) {
+	tb.Helper()
+	stone := strings.Repeat("x", 1<<20)
+	var err error
+	for range 4 * fullQuota >> 20 {
+		if _, err = admin.Put(tb.Context(), ballast, stone); err != nil {
+			break
+		}
+	}
+	require.ErrorContains(tb, err, "database space exceeded")
+}
+
+// free makes room as an operator would.
+func free(tb testing.TB, admin *clientv3.Client) {
+	tb.Helper()
+	_, err := admin.Delete(tb.Context(), ballast)
+	require.NoError(tb, err)
+	compact(tb, admin)
+	for _, endpoint := range admin.Endpoints() {
+		_, err = admin.Defragment(tb.Context(), endpoint)
+		require.NoError(tb, err)
+	}
+	_, err = admin.AlarmDisarm(tb.Context(), &clientv3.AlarmMember{})
+	require.NoError(tb, err)
+}

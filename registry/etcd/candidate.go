@@ -1,0 +1,138 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// candidate is one contender for a latch.
+type candidate struct {
+	*booth
+	path   string
+	waits  context.Context // ends when waiting for the latch has become pointless
+	giveUp context.CancelFunc
+	won    chan error    // the outcome of the campaign
+	done   chan struct{} // closed by the caller: the latch is not needed any more
+	gone   chan struct{} // closed when the key is deleted
+}
+
+func newCandidate(b *booth, path string) *candidate {
+	c := &candidate{
+		booth: b, path: path,
+		won: make(chan error, 1), done: make(chan struct{}), gone: make(chan struct{}),
+	}
+	c.waits, c.giveUp = context.WithCancel(b.over)
+	return c
+}
+
+// await returns when the latch is held, or why it will not be.
+func (c *candidate) await(ctx context.Context) error {
+	var err error
+	select {
+	case err = <-c.won:
+	case <-c.over.Done():
+		err = c.session.Err()
+	case <-ctx.Done():
+		err = givenUp(ctx, registry.ErrUnavailable, nil)
+	}
+	if err != nil {
+		c.giveUp()
+		close(c.done)
+	}
+	return err
+}
+
+// run runs the function as the holder.
+func (c *candidate) run(ctx context.Context, fn func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(c.over, func() { cancel(c.session.Err()) }) //nolint:contextcheck // the session outlives the call
+	defer stop()
+	return fn(ctx)
+}
+
+// release lets the next one have the latch. It waits for the store's answer until ctx ends; the
+// candidacy goes on trying after that.
+func (c *candidate) release(ctx context.Context) {
+	c.giveUp()
+	close(c.done)
+	select {
+	case <-c.gone:
+	case <-ctx.Done():
+	}
+}
+
+// campaign is the candidacy from beginning to end.
+func (c *candidate) campaign() {
+	defer close(c.gone)
+	defer c.giveUp()
+	c.won <- c.win()
+	<-c.done
+	c.withdraw()
+}
+
+// win stands for election until it is won, or cannot be. A watch that breaks is no reason to lose
+// one's place in the line.
+func (c *candidate) win() error {
+	start, _ := c.r.ns.below(c.path)
+	election := concurrency.NewElection(c.etcd, start[:len(start)-1])
+	patience := patience{}
+	for {
+		err := election.Campaign(c.waits, "")
+		switch {
+		case err == nil:
+			return nil
+		case c.over.Err() != nil:
+			return c.session.Err()
+		case c.waits.Err() != nil:
+			return c.waits.Err() // nobody hears this: the caller has left
+		case errors.Is(err, registry.ErrSessionLost):
+			c.r.keeper.gone([]*registry.Session{c.session}, err)
+			return err
+		case isFinal(err):
+			return err
+		}
+		patience.note(err)
+		c.r.log.Debug("latch is waited for again", slog.String("path", c.path), slog.Any("error", err))
+		sleep(c.waits, patience.pause())
+	}
+}
+
+// isFinal tells whether the store refused what was tried, or the handle is closed.
+func isFinal(err error) bool {
+	if refusal(err) != nil {
+		return true
+	}
+	for _, final := range []error{
+		registry.ErrNoSpace, registry.ErrDenied, registry.ErrClosed,
+		registry.ErrInvalid, registry.ErrTooLarge, registry.ErrUnsupported,
+	} {
+		if errors.Is(err, final) {
+			return true
+		}
+	}
+	return false
+}
+
+// withdraw deletes the candidate's key, and repeats that until the store answers: as long as the
+// lease lives, a key left behind would hold up everybody. Only a key of before now is deleted, so
+// that a try that arrives late cannot hit the next candidate on the same lease.
+func (c *candidate) withdraw() {
+	start, _ := c.r.ns.below(c.path)
+	key := fmt.Sprintf("%s%x", start, c.etcd.Lease())
+	now := c.r.seen.Load()
+	_, err := c.r.do(context.Background(), clientv3.OpTxn(
+		[]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "<", now+1)},
+		[]clientv3.Op{clientv3.OpDelete(key)}, nil,
+	))
+	if err != nil && !errors.Is(err, registry.ErrClosed) {
+		c.r.log.Warn("latch is held until the session ends", slog.String("path", c.path), slog.Any("error", err))
+	}
+}

@@ -1,0 +1,143 @@
+package etcd
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Commit implements [registry.Committer]. Alone it is sent at once; while requests are under way, it
+// waits for the next one and travels with whatever else came in the meantime.
+func (r *Registry) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	outcome := r.commitAll(ctx, []registry.Txn{txn})[0]
+	return outcome.Revision, outcome.Err
+}
+
+// CommitAll implements [registry.Committer]. Up to about a hundred small transactions make one
+// request, of at most 1 MiB; see the package documentation for what they must not have in common.
+func (r *Registry) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
+	return r.commitAll(ctx, txns)
+}
+
+func (r *Registry) commitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
+	outcomes := make([]registry.Outcome, len(txns))
+	unknown := r.know(ctx)
+	for i, txn := range txns {
+		if err := cmp.Or(txn.Check(), unknown); err != nil {
+			outcomes[i].Err = opError("commit", firstWrite(txn), err)
+		}
+	}
+	for wave := range waves(txns, outcomes) {
+		commits := make([]*commit, 0, len(wave))
+		for _, i := range wave {
+			commits = append(commits, newCommit(txns[i]))
+		}
+		r.queue.submit(ctx, commits)
+		for k, i := range wave {
+			outcomes[i] = r.queue.wait(ctx, commits[k])
+			outcomes[i].Err = opError("commit", firstWrite(txns[i]), outcomes[i].Err)
+		}
+	}
+	return outcomes
+}
+
+// know makes sure that some revision of the store is known, by which a commit without an answer is
+// told from what was there before it. Only a handle made by New may have to ask.
+func (r *Registry) know(ctx context.Context) error {
+	if r.seen.Load() > 0 || r.life.Err() != nil {
+		return nil
+	}
+	_, err := r.revision(ctx)
+	return err
+}
+
+// waves yields the indices of transactions that may be under way at the same time: as many as follow
+// each other without meeting. The next wave must wait for the outcomes of the one before. Those that
+// have an error for an outcome already are left out.
+func waves(txns []registry.Txn, outcomes []registry.Outcome) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		var wave []int
+		met := newFootprint()
+		for i, txn := range txns {
+			if outcomes[i].Err != nil {
+				continue
+			}
+			if met.meets(txn) {
+				if !yield(wave) {
+					return
+				}
+				wave, met = nil, newFootprint()
+			}
+			wave = append(wave, i)
+			met.add(txn)
+		}
+		if len(wave) > 0 {
+			yield(wave)
+		}
+	}
+}
+
+// commit is one transaction on its way.
+type commit struct {
+	txn      registry.Txn
+	sessions []*registry.Session // in which it writes
+	outcome  chan registry.Outcome
+
+	// The rest belongs to the queue; its mutex guards it.
+	since   registry.Revision         // the store had reached it before the first try was sent
+	maybe   bool                      // a try without an answer may have been done
+	flight  *flight                   // the request that is under way with it; nil if there is none
+	alone   bool                      // a request that it shared was refused as a whole
+	left    func(meaning error) error // why its caller left; nil while it waits
+	waiting patience
+	enc     *encoded
+}
+
+func newCommit(txn registry.Txn) *commit {
+	c := &commit{txn: txn, outcome: make(chan registry.Outcome, 1)}
+	for _, w := range txn.Then {
+		if w.Session != nil && !slices.Contains(c.sessions, w.Session) {
+			c.sessions = append(c.sessions, w.Session)
+		}
+	}
+	return c
+}
+
+// lostSession returns why a session that the commit writes in is over, or nil.
+func (c *commit) lostSession() error {
+	for _, s := range c.sessions {
+		if err := s.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost returns a channel that is closed when a session that the commit writes in is over. One is
+// enough: nobody writes in two.
+func (c *commit) lost() <-chan struct{} {
+	if len(c.sessions) == 0 {
+		return nil
+	}
+	return c.sessions[0].Done()
+}
+
+// end tells the caller the outcome. Only the first counts.
+func (c *commit) end(o registry.Outcome) {
+	select {
+	case c.outcome <- o:
+	default:
+	}
+}
+
+func (c *commit) fail(err error) { c.end(registry.Outcome{Err: err}) }
+
+func firstWrite(txn registry.Txn) string {
+	if len(txn.Then) == 0 {
+		return ""
+	}
+	return txn.Then[0].Path
+}

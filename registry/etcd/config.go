@@ -1,0 +1,112 @@
+package etcd
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Config says which cluster to use, as whom, and how patiently. The zero value of every field but
+// Endpoints and Namespace stands for its default.
+type Config struct {
+	// Endpoints are the client URLs of the cluster's members, such as "http://10.0.0.1:2379". Name
+	// all of them: requests go round among those that answer. At least one.
+	Endpoints []string
+
+	// Namespace is the first part of every key: the node "/orders/config" of the namespace "prod" is
+	// the key "/prod/orders/config". It may have inner slashes ("acme/prod"). Required.
+	Namespace string
+
+	// TLS is how to trust the servers and, with certificates, how to prove who this client is. The
+	// default is nil: the system's authorities for https endpoints, no TLS for http.
+	TLS *tls.Config
+
+	// Username and Password identify the client where etcd's authentication is on. The default is
+	// none. The user needs read and write permission on the range of the namespace,
+	// ["/<namespace>/", "/<namespace>0").
+	Username, Password string
+
+	// SessionTTL is for how long the store keeps the nodes of this process when it hears nothing of
+	// it. It is rounded up to seconds, and the server may grant more than is asked for. The default is
+	// 5 s, the least 1 s. Below 3 s, a restart of the server is enough to lose the session.
+	SessionTTL time.Duration
+
+	// DialTimeout is how long Open tries to reach the cluster. The default is 5 s.
+	DialTimeout time.Duration
+
+	// RequestTimeout bounds one try of a request; it is doubled, up to 16 times the value, for tries
+	// that follow one that took too long, and stretched while the store is slow for all. A try that fails is repeated until the context of the call
+	// ends. The default is 1 s.
+	RequestTimeout time.Duration
+
+	// NoCoalescing sends every transaction in a request of its own, also those that meet. It costs
+	// most of the throughput of a burst, and is for measuring that. The default is false.
+	NoCoalescing bool
+
+	// Logger hears of lost sessions, broken watches and the like. The default is silence.
+	Logger *slog.Logger
+
+	// DialOptions are added to those of every connection. The default is none.
+	DialOptions []grpc.DialOption
+}
+
+// The defaults of [Config].
+const (
+	DefaultSessionTTL     = 5 * time.Second
+	DefaultDialTimeout    = 5 * time.Second
+	DefaultRequestTimeout = time.Second
+)
+
+const leastSessionTTL = time.Second
+
+// withDefaults returns a copy in which zero values are replaced, or every fault of the config.
+func (c Config) withDefaults() (Config, error) {
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{registry.ErrInvalid}, args...)...))
+	}
+	if len(c.Endpoints) == 0 {
+		fault("Endpoints is empty: want the client URLs of the cluster")
+	}
+	for i, e := range c.Endpoints {
+		if e == "" {
+			fault("Endpoints[%d] is empty", i)
+		}
+	}
+	if c.Namespace == "" {
+		fault("Namespace is empty: want the first part of every key")
+	} else if err := registry.CheckPath(registry.Root + c.Namespace); err != nil {
+		faults = append(faults, fmt.Errorf("namespace %q: %w", c.Namespace, err))
+	}
+	if c.Username == "" != (c.Password == "") {
+		fault("Username and Password must be given together")
+	}
+	if c.SessionTTL != 0 && c.SessionTTL < leastSessionTTL {
+		fault("SessionTTL is %s: want 0 or at least %s", c.SessionTTL, leastSessionTTL)
+	}
+	for name, d := range map[string]time.Duration{"DialTimeout": c.DialTimeout, "RequestTimeout": c.RequestTimeout} {
+		if d < 0 {
+			fault("%s is %s: want 0 or more", name, d)
+		}
+	}
+	c.SessionTTL = orDefault(c.SessionTTL, DefaultSessionTTL)
+	c.DialTimeout = orDefault(c.DialTimeout, DefaultDialTimeout)
+	c.RequestTimeout = orDefault(c.RequestTimeout, DefaultRequestTimeout)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, errors.Join(faults...)
+}
+
+func orDefault(d, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d
+}

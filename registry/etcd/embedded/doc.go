@@ -1,0 +1,11 @@
+// Package embedded runs an etcd server, or a small cluster of them, inside the process.
+//
+// It is for demonstrations, examples and tests, and for trying Elasticron without installing
+// anything. A server listens on loopback only, keeps its data in a folder that the caller names or in
+// a temporary one, compacts its history by itself and stops at once, whoever is still connected.
+//
+// It is no way to run a production store: one process that dies takes the server with it, and a
+// server in the same process competes with the program for its processors. It is a package of its
+// own because the server more than doubles what a program links; nothing but commands, examples and
+// tests should import it.
+package embedded

@@ -1,0 +1,90 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"google.golang.org/grpc"
+)
+
+// instance is one run of a server, from its start to its stop.
+type instance struct {
+	etcd *embed.Etcd
+	grpc atomic.Pointer[grpc.Server] // set once clients are served
+}
+
+// launch starts a server at its place and does not wait for it to be ready.
+func launch(o *options, at place) (*instance, error) {
+	in := new(instance)
+	cfg := config(o, at)
+	cfg.ServiceRegister = func(s *grpc.Server) { in.grpc.Store(s) }
+	etcd, err := embed.StartEtcd(cfg)
+	if err != nil {
+		return nil, err
+	}
+	in.etcd = etcd
+	return in, nil
+}
+
+// ready returns when the server serves clients, or why it never will.
+func (in *instance) ready(ctx context.Context) error {
+	select {
+	case <-in.etcd.Server.ReadyNotify():
+		return nil
+	case <-in.etcd.Server.StopNotify():
+		return errors.New("the server stopped before it was ready")
+	case err := <-in.etcd.Err():
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("the server is not ready: %w", context.Cause(ctx))
+	}
+}
+
+// stop breaks the connections of clients and then stops the server. Left to itself, etcd waits up to
+// 7 seconds for clients to end their watches, which they never do.
+func (in *instance) stop() {
+	if s := in.grpc.Load(); s != nil {
+		s.Stop()
+	}
+	in.etcd.Close()
+}
+
+// kill stops the server before anything is told to clients or members. It is also the way to stop a
+// server that was never ready: closing that one in order waits for the readiness for ever.
+func (in *instance) kill() {
+	in.etcd.Server.HardStop()
+	in.stop()
+}
+
+func (in *instance) leads() bool {
+	return in.etcd.Server.Leader() == in.etcd.Server.MemberID()
+}
+
+func config(o *options, at place) *embed.Config {
+	cfg := embed.NewConfig()
+	cfg.Name, cfg.Dir = at.name, at.dir
+	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{at.client}, []url.URL{at.client}
+	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = []url.URL{at.peer}, []url.URL{at.peer}
+	cfg.InitialCluster = at.cluster
+	cfg.TickMs, cfg.ElectionMs, cfg.UnsafeNoFsync = o.tickMs, o.electionMs, o.noFsync
+	cfg.BcryptCost = o.bcryptCost
+	cfg.QuotaBackendBytes, cfg.MaxTxnOps = o.quota, o.maxTxnOps
+	cfg.ClientTLSInfo = o.tls
+	cfg.EnableGRPCGateway = false
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(newZap(o.logger))
+	if o.logger == nil { // or the server would spell out every slow request for nobody
+		cfg.WarningApplyDuration, cfg.WarningUnaryRequestDuration = time.Hour, time.Hour
+	}
+	if o.retention > 0 {
+		cfg.AutoCompactionMode, cfg.AutoCompactionRetention = embed.CompactorModePeriodic, o.retention.String()
+	}
+	if o.httpAddress != "" {
+		cfg.ListenClientHttpUrls = []url.URL{{Scheme: at.client.Scheme, Host: o.httpAddress}}
+	}
+	return cfg
+}

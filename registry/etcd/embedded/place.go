@@ -1,0 +1,132 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// startTries is how often a start is repeated when somebody took a port between our finding it free
+// and the server's listening on it.
+const startTries = 5
+
+// place is where a server lives: its folder and addresses, which stay the same over restarts.
+type place struct {
+	name, dir    string
+	client, peer url.URL
+	cluster      string // all members, as etcd wants them: name=peer,name=peer
+}
+
+// startTogether starts n servers as one cluster and returns when all are ready.
+func startTogether(ctx context.Context, o *options, n int) ([]*Server, error) {
+	base, temporary, err := folder(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		servers, err := tryTogether(ctx, o, base, temporary, n)
+		if err == nil {
+			return servers, nil
+		}
+		if temporary {
+			err = errors.Join(err, os.RemoveAll(base))
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) || o.address != "" || try == startTries || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+func tryTogether(ctx context.Context, o *options, base string, temporary bool, n int) ([]*Server, error) {
+	places, err := findPlaces(o, base, n)
+	if err != nil {
+		return nil, err
+	}
+	servers := make([]*Server, n)
+	for i, at := range places {
+		servers[i] = &Server{opts: o, place: at, temporary: temporary}
+	}
+	for _, s := range servers {
+		if s.running, err = launch(o, s.place); err != nil {
+			return nil, abandon(servers, err)
+		}
+	}
+	for _, s := range servers {
+		if err := s.running.ready(ctx); err != nil {
+			return nil, abandon(servers, err)
+		}
+	}
+	return servers, nil
+}
+
+func abandon(servers []*Server, cause error) error {
+	for _, s := range servers {
+		s.Kill()
+	}
+	return cause
+}
+
+// findPlaces gives each of n members a folder below base and free ports.
+func findPlaces(o *options, base string, n int) ([]place, error) {
+	scheme := "http"
+	if !o.tls.Empty() {
+		scheme = "https"
+	}
+	places := make([]place, n)
+	members := make([]string, n)
+	for i := range places {
+		client, err := o.address, error(nil)
+		if client == "" {
+			client, err = freeAddress()
+		}
+		peer, err2 := freeAddress()
+		if err := errors.Join(err, err2); err != nil {
+			return nil, err
+		}
+		name := fmt.Sprintf("member%d", i+1)
+		places[i] = place{
+			name: name, dir: filepath.Join(base, name),
+			client: url.URL{Scheme: scheme, Host: client}, peer: url.URL{Scheme: "http", Host: peer},
+		}
+		members[i] = name + "=" + places[i].peer.String()
+	}
+	for i := range places {
+		places[i].cluster = strings.Join(members, ",")
+	}
+	return places, nil
+}
+
+// freeAddress returns an address of the loopback that nobody listens on just now.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func folder(dir string) (base string, temporary bool, err error) {
+	if dir != "" {
+		return dir, false, os.MkdirAll(dir, 0o700)
+	}
+	base, err = os.MkdirTemp("", "elasticron-etcd-")
+	return base, true, err
+}
+
+// removeTemporary removes a member's folder, and with the last member's the one around them.
+func removeTemporary(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	err := os.Remove(filepath.Dir(dir))
+	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// ErrClosed is returned when the server was closed for good.
+var ErrClosed = errors.New("embedded etcd server is closed")
+
+// Server is one etcd server in this process. Its methods may be called concurrently.
+type Server struct {
+	opts      *options
+	place     place
+	temporary bool
+
+	mu      sync.Mutex
+	running *instance // nil while stopped
+	closed  bool
+}
+
+// Start starts a server and returns when it is ready to serve. The context bounds the start only. On
+// an error nothing is left behind.
+func Start(ctx context.Context, opts ...Option) (*Server, error) {
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := startTogether(ctx, o, 1)
+	if err != nil {
+		return nil, fmt.Errorf("start embedded etcd: %w", err)
+	}
+	return servers[0], nil
+}
+
+// Endpoints returns the URLs that clients connect to.
+func (s *Server) Endpoints() []string { return []string{s.place.client.String()} }
+
+// Dir returns the folder of the data.
+func (s *Server) Dir() string { return s.place.dir }
+
+// Stop stops the server and leaves its data for [Server.Restart]. A leader hands over to another
+// member first. It breaks the connections of clients rather than wait for them, and does nothing if
+// the server is stopped already.
+func (s *Server) Stop() { s.halt((*instance).stop) }
+
+// Kill stops the server as a crash would: without a word to the other members. Its data stays for
+// [Server.Restart].
+func (s *Server) Kill() { s.halt((*instance).kill) }
+
+// Restart starts a stopped server again, with its data and at its old address, and returns when it
+// is ready. It stops a running one first. After Close it returns [ErrClosed].
+func (s *Server) Restart(ctx context.Context) error {
+	s.Stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	running, err := launch(s.opts, s.place)
+	if err != nil {
+		return fmt.Errorf("restart embedded etcd: %w", err)
+	}
+	if err := running.ready(ctx); err != nil {
+		running.kill()
+		return fmt.Errorf("restart embedded etcd: %w", err)
+	}
+	s.running = running
+	return nil
+}
+
+// Running tells whether the server is started.
+func (s *Server) Running() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running != nil
+}
+
+// Close stops the server for good and removes its folder if that is a temporary one. It returns at
+// once, also while clients are connected, and may be called more than once.
+func (s *Server) Close() error {
+	s.Stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if !s.temporary {
+		return nil
+	}
+	return removeTemporary(s.place.dir)
+}
+
+func (s *Server) halt(how func(*instance)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running != nil {
+		how(s.running)
+		s.running = nil
+	}
+}
+
+// leading tells whether the server leads its cluster.
+func (s *Server) leading() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running != nil && s.running.leads()
+}

@@ -1,0 +1,186 @@
+package embedded_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
+)
+
+func TestStartIsReadyAtOnce(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	server := start(t)
+	require.Less(t, time.Since(begin), 2*time.Second, "typically below 0.1 s")
+	_, err := connect(t, server.Endpoints()).Put(t.Context(), "/a", "1")
+	require.NoError(t, err)
+}
+
+func TestCloseDoesNotWaitForClients(t *testing.T) {
+	t.Parallel()
+	server := start(t)
+	client := connect(t, server.Endpoints())
+	lease, err := client.Grant(t.Context(), 60)
+	require.NoError(t, err)
+	_, err = client.KeepAlive(t.Context(), lease.ID)
+	require.NoError(t, err)
+	created := client.Watch(t.Context(), "/", clientv3.WithPrefix(), clientv3.WithCreatedNotify())
+	require.True(t, (<-created).Created)
+
+	begin := time.Now()
+	require.NoError(t, server.Close())
+	require.Less(t, time.Since(begin), 2*time.Second, "etcd left to itself takes 7 s")
+}
+
+func TestCloseTwice(t *testing.T) {
+	t.Parallel()
+	server := start(t)
+	require.True(t, server.Running())
+	require.NoError(t, server.Close())
+	require.NoError(t, server.Close())
+	server.Stop()
+	server.Kill()
+	require.False(t, server.Running())
+	require.ErrorIs(t, server.Restart(t.Context()), embedded.ErrClosed)
+	require.NoDirExists(t, filepath.Dir(server.Dir()), "the temporary folder is removed")
+}
+
+func TestRestartKeepsDataAndAddress(t *testing.T) {
+	t.Parallel()
+	server := start(t)
+	endpoints := server.Endpoints()
+	client := connect(t, endpoints)
+	for _, stop := range []func(){server.Stop, server.Kill, func() {}} {
+		_, err := client.Put(t.Context(), "/a", "1")
+		require.NoError(t, err)
+		stop()
+		require.NoError(t, server.Restart(t.Context()))
+		require.Equal(t, endpoints, server.Endpoints())
+		got, err := client.Get(t.Context(), "/a")
+		require.NoError(t, err)
+		require.Len(t, got.Kvs, 1)
+	}
+}
+
+func TestGivenDirIsKept(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	server := start(t, embedded.WithDir(dir))
+	_, err := connect(t, server.Endpoints()).Put(t.Context(), "/a", "1")
+	require.NoError(t, err)
+	require.NoError(t, server.Close())
+	require.DirExists(t, dir)
+
+	again := start(t, embedded.WithDir(dir))
+	got, err := connect(t, again.Endpoints()).Get(t.Context(), "/a")
+	require.NoError(t, err)
+	require.Len(t, got.Kvs, 1)
+}
+
+func TestGivenAddress(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	_, err = embedded.Start(t.Context(), embedded.WithFastTest(), embedded.WithAddress(taken.Addr().String()))
+	require.ErrorContains(t, err, "address already in use")
+
+	require.NoError(t, taken.Close())
+	server := start(t, embedded.WithAddress(taken.Addr().String()))
+	require.Equal(t, []string{"http://" + taken.Addr().String()}, server.Endpoints())
+}
+
+func TestStartEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_, err := embedded.Start(ctx) // the default election takes longer
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestInvalidOptions(t *testing.T) {
+	t.Parallel()
+	tests := map[string]embedded.Option{
+		"folder":    embedded.WithDir(""),
+		"address":   embedded.WithAddress("localhost"),
+		"heartbeat": embedded.WithHeartbeat(10*time.Millisecond, 20*time.Millisecond),
+		"quota":     embedded.WithQuota(-1),
+		"retention": embedded.WithRetention(time.Millisecond),
+		"-3":        embedded.WithMaxTxnOps(-3),
+		"TLS":       embedded.WithTLS("", "", ""),
+		"logger":    embedded.WithLogger(nil),
+	}
+	for text, opt := range tests {
+		_, err := embedded.Start(t.Context(), opt)
+		require.ErrorIs(t, err, embedded.ErrInvalidOption)
+		require.ErrorContains(t, err, text)
+	}
+	_, err := embedded.StartCluster(t.Context(), 0)
+	require.ErrorIs(t, err, embedded.ErrInvalidOption)
+	_, err = embedded.StartCluster(t.Context(), 3, embedded.WithAddress("127.0.0.1:2379"))
+	require.ErrorIs(t, err, embedded.ErrInvalidOption)
+}
+
+func TestLoggerHearsTheServer(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	server := start(t, embedded.WithLogger(logger))
+	require.NoError(t, server.Close())
+	require.Contains(t, out.String(), "level=INFO msg=\"starting an etcd server\" etcd-version=")
+}
+
+func TestClusterOutlivesItsLeader(t *testing.T) {
+	t.Parallel()
+	cluster, err := embedded.StartCluster(t.Context(), 3, embedded.WithFastTest())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, cluster.Close()) }()
+	require.Len(t, cluster.Members(), 3)
+	client := connect(t, cluster.Endpoints())
+	_, err = client.Put(t.Context(), "/a", "1")
+	require.NoError(t, err)
+
+	for _, end := range []func(*embedded.Server){(*embedded.Server).Kill, (*embedded.Server).Stop} {
+		leader, err := cluster.Leader(t.Context())
+		require.NoError(t, err)
+		begin := time.Now()
+		end(leader)
+		require.Less(t, time.Since(begin), 5*time.Second)
+		other, err := cluster.Leader(t.Context())
+		require.NoError(t, err)
+		require.NotSame(t, leader, other)
+		require.NoError(t, cluster.Restart(t.Context()))
+	}
+	for _, m := range cluster.Members() {
+		m.Kill()
+	}
+	require.NoError(t, cluster.Restart(t.Context()))
+	got, err := client.Get(t.Context(), "/a")
+	require.NoError(t, err)
+	require.Len(t, got.Kvs, 1)
+}
+
+func start(t *testing.T, opts ...embedded.Option) *embedded.Server {
+	t.Helper()
+	server, err := embedded.Start(t.Context(), append([]embedded.Option{embedded.WithFastTest()}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	return server
+}
+
+func connect(t *testing.T, endpoints []string) *clientv3.Client {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints, Logger: zap.NewNop()})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}

@@ -1,0 +1,95 @@
+package etcd_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
+)
+
+// sharedServer returns the server of all tests that neither stop nor fill one.
+func sharedServer(tb testing.TB) *embedded.Server {
+	tb.Helper()
+	server, err := shared()
+	require.NoError(tb, err)
+	return server
+}
+
+// open returns a handle on a namespace named after the test.
+func open(tb testing.TB, endpoints []string, change ...func(*etcd.Config)) *etcd.Registry {
+	tb.Helper()
+	config := etcd.Config{Endpoints: endpoints, DialTimeout: time.Minute, Namespace: strings.ToLower(strings.ReplaceAll(tb.Name(), "/", "-"))}
+	for _, f := range change {
+		f(&config)
+	}
+	r, err := etcd.Open(tb.Context(), config)
+	require.NoError(tb, err)
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = r.Close(ctx)
+	})
+	return r
+}
+
+func adminOf(tb testing.TB, server *embedded.Server) *clientv3.Client {
+	tb.Helper()
+	return connect(tb, []*embedded.Server{server})
+}
+
+func session(tb testing.TB, r registry.Sessioner) *registry.Session {
+	tb.Helper()
+	s, err := r.Session(tb.Context())
+	require.NoError(tb, err)
+	return s
+}
+
+func put(tb testing.TB, r registry.Committer, path, value string) registry.Revision {
+	tb.Helper()
+	revision, err := r.Commit(tb.Context(), registry.Txn{Then: []registry.Write{registry.Put(path, value)}})
+	require.NoError(tb, err)
+	return revision
+}
+
+// within returns a context for what must happen soon.
+func within(tb testing.TB, d time.Duration) context.Context {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), d)
+	tb.Cleanup(cancel)
+	return ctx
+}
+
+// counter counts what a handle sends.
+type counter struct{ commits, keepAliveStreams, watchStreams atomic.Int64 }
+
+// on is a change of a config that has the counter count.
+func (n *counter) on(config *etcd.Config) {
+	config.DialOptions = append(config.DialOptions,
+		grpc.WithChainUnaryInterceptor(n.unary), grpc.WithChainStreamInterceptor(n.stream))
+}
+
+func (n *counter) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	if writes(req) {
+		n.commits.Add(1)
+	}
+	return invoke(ctx, method, req, reply, conn, opts...)
+}
+
+func (n *counter) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	switch {
+	case strings.HasSuffix(method, "LeaseKeepAlive"):
+		n.keepAliveStreams.Add(1)
+	case strings.HasSuffix(method, "Watch"):
+		n.watchStreams.Add(1)
+	}
+	return open(ctx, desc, conn, method, opts...)
+}

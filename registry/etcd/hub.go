@@ -1,0 +1,180 @@
+package etcd
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// narrow is up to how many subtrees are watched one by one. Beyond, a single watch of the namespace
+// serves all views: it brings more than is asked for, but etcd serves one watch with many events
+// much better than many watches, and keeps few of them in step when a burst comes.
+const narrow = 16
+
+// hub feeds all views of a handle by as few watches as sensible. There is a goroutine for each watch
+// and one that looks after them, and none for a view.
+type hub struct {
+	r  *Registry
+	wg sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	watches map[*watch]bool
+	waiting map[*follower]time.Time // whose views somebody wants at a revision, and since when
+	heard   time.Time               // when a watch last brought anything
+	stream  int                     // number of the stream that the watches share
+	poke    chan struct{}           // of size 1: tells the goroutine that someone waits
+	tending bool
+}
+
+func newHub(r *Registry) *hub {
+	return &hub{
+		r: r, watches: make(map[*watch]bool), waiting: make(map[*follower]time.Time), poke: make(chan struct{}, 1),
+	}
+}
+
+// join has a held follower hear of all that happens in its subtree from now on.
+func (h *hub) join(ctx context.Context, f *follower) error {
+	if joined, err := h.joinPresent(f); joined || err != nil {
+		return err
+	}
+	// A watch without a start shows the past again after a broken connection, so the start is read.
+	start, err := h.r.revision(ctx)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch w := h.covering(f.root); {
+	case h.closed:
+		return registry.ErrClosed
+	case w != nil:
+		w.add(f)
+	case len(h.watches) < narrow:
+		h.watch(f.root, start).add(f)
+	default:
+		h.widen(start).add(f)
+	}
+	return nil
+}
+
+func (h *hub) joinPresent(f *follower) (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false, registry.ErrClosed
+	}
+	w := h.covering(f.root)
+	if w == nil {
+		return false, nil
+	}
+	w.add(f)
+	return true, nil
+}
+
+func (h *hub) covering(root string) *watch {
+	for w := range h.watches {
+		if registry.Within(root, w.root) {
+			return w
+		}
+	}
+	return nil
+}
+
+// watch starts a watch of what changes in a subtree after a revision. The caller holds mu.
+func (h *hub) watch(root string, after int64) *watch {
+	if !h.tending {
+		h.tending = true
+		h.wg.Go(h.tend)
+	}
+	w := newWatch(h, root, after)
+	h.watches[w] = true
+	h.heard = time.Now()
+	h.wg.Go(w.run)
+	return w
+}
+
+// widen replaces all watches by one of the namespace. The views change over to it as new ones join:
+// held, and brought up to date by a fresh copy. The caller holds mu.
+func (h *hub) widen(after int64) *watch {
+	old := h.watches
+	h.watches = make(map[*watch]bool)
+	wide := h.watch(registry.Root, after)
+	var moved []*follower
+	for w := range old {
+		for f := range w.all() {
+			f.hold()
+			wide.add(f)
+			moved = append(moved, f)
+		}
+		w.stop()
+	}
+	h.wg.Go(func() { wide.renew(moved) })
+	return wide
+}
+
+// leave is told that a view has ended. It does not wait for the watch.
+func (h *hub) leave(f *follower) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.waiting, f)
+	w := f.watch
+	if w == nil {
+		return
+	}
+	f.watch = nil
+	if f.unbind != nil {
+		f.unbind()
+	}
+	if w.remove(f); w.empty() {
+		delete(h.watches, w)
+		w.stop()
+	}
+}
+
+// whenLeft has unbind called when the view has ended.
+func (h *hub) whenLeft(f *follower, unbind func() bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f.watch == nil {
+		unbind()
+	}
+	f.unbind = unbind
+}
+
+// want is told that somebody waits for a view to reach a revision.
+func (h *hub) want(f *follower, to registry.Revision) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f.watch == nil {
+		return
+	}
+	f.wanted = max(f.wanted, to)
+	if _, ok := h.waiting[f]; !ok {
+		h.waiting[f] = time.Now()
+	}
+	select {
+	case h.poke <- struct{}{}:
+	default:
+	}
+}
+
+// close ends all views and returns when no goroutine is left.
+func (h *hub) close() {
+	h.mu.Lock()
+	h.closed = true
+	var all []*follower
+	for w := range h.watches {
+		for f := range w.all() {
+			all = append(all, f)
+		}
+		w.stop()
+	}
+	h.mu.Unlock()
+	for _, f := range all {
+		f.end(registry.ErrClosed)
+	}
+	h.wg.Wait()
+}

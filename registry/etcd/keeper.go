@@ -1,0 +1,191 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// errRevoked is why a session is lost whose lease the server does not know any more.
+var errRevoked = errors.New("the store has ended it")
+
+// keeper gives the handle its sessions, one after the other, and keeps each alive. Nothing is asked
+// of the store until somebody wants a session.
+type keeper struct {
+	r     *Registry
+	clock registry.SessionClock
+	pulse *pulse
+	wg    sync.WaitGroup
+
+	mu        sync.Mutex
+	started   bool
+	closed    bool
+	session   *registry.Session // nil before the first
+	control   *registry.SessionControl
+	published chan struct{} // closed and replaced with every new session
+}
+
+func newKeeper(r *Registry) *keeper {
+	return &keeper{r: r, clock: newClock(), pulse: newPulse(r.client), published: make(chan struct{})}
+}
+
+// Session implements [registry.Sessioner]. The first call asks the store for a lease.
+func (r *Registry) Session(ctx context.Context) (*registry.Session, error) {
+	s, err := r.keeper.current(ctx)
+	return s, opError("session", "", err)
+}
+
+func (k *keeper) current(ctx context.Context) (*registry.Session, error) {
+	for {
+		session, published, err := k.look()
+		if err != nil || session != nil && session.Err() == nil {
+			return session, err
+		}
+		select {
+		case <-published:
+		case <-k.r.life.Done():
+		case <-ctx.Done():
+			return nil, givenUp(ctx, registry.ErrUnavailable, nil)
+		}
+	}
+}
+
+// look returns the session and what tells of the next, and starts the keeping if need be.
+func (k *keeper) look() (*registry.Session, <-chan struct{}, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return nil, nil, registry.ErrClosed
+	}
+	if !k.started {
+		k.started = true
+		k.wg.Go(k.run)
+	}
+	return k.session, k.published, nil
+}
+
+// run makes one session after the other.
+func (k *keeper) run() {
+	var last registry.SessionID
+	for k.r.life.Err() == nil {
+		session, control, sent := k.open(last)
+		if session == nil {
+			return
+		}
+		last = session.ID()
+		k.publish(session, control)
+		reason := k.keep(session, control, sent)
+		if k.r.life.Err() == nil {
+			k.r.log.Warn("session lost", slog.String("session", last.String()), slog.Any("error", reason))
+		}
+		if errors.Is(reason, errRevoked) {
+			last = 0
+		}
+	}
+}
+
+func (k *keeper) publish(session *registry.Session, control *registry.SessionControl) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.session, k.control = session, control
+	close(k.published)
+	k.published = make(chan struct{})
+	k.r.log.Info("session", slog.String("session", session.ID().String()), slog.Duration("ttl", session.TTL()))
+}
+
+// open makes a session, or returns nil when the handle ends. After a long outage the server may
+// still hold the lease of the last session, and with it the process's nodes, which would be in the
+// successor's way for another TTL: then the new session is on the old lease. Only a lease that this
+// very process was granted is taken up again.
+func (k *keeper) open(last registry.SessionID) (*registry.Session, *registry.SessionControl, time.Duration) {
+	patience := patience{timeout: k.r.config.RequestTimeout}
+	for {
+		sent := k.clock()
+		id, ttl, err := k.obtain(last, patience.limit())
+		switch {
+		case err == nil:
+			session, control := registry.NewSession(id, ttl, k.clock, sent)
+			return session, control, sent
+		case errors.Is(err, rpctypes.ErrLeaseNotFound):
+			last = 0
+			continue
+		}
+		patience.note(err)
+		k.r.log.Debug("no session yet", slog.Any("error", err))
+		if !sleep(k.r.life, patience.pause()) {
+			return nil, nil, 0
+		}
+	}
+}
+
+func (k *keeper) obtain(last registry.SessionID, limit time.Duration) (registry.SessionID, time.Duration, error) {
+	if last != 0 {
+		ttl, err := k.pulse.beat(k.r.life, last, limit)
+		return last, ttl, err
+	}
+	ctx, cancel := context.WithTimeout(k.r.life, limit)
+	defer cancel()
+	asked := (k.r.config.SessionTTL + time.Second - 1) / time.Second
+	granted, err := k.r.client.Grant(ctx, int64(asked))
+	if err != nil {
+		return 0, 0, err
+	}
+	return registry.SessionID(granted.ID), time.Duration(granted.TTL) * time.Second, nil
+}
+
+// keep sends a keep-alive each third of the TTL until the session is lost, and returns why it is.
+// One that fails is repeated soon: there is time for several before the session counts as overdue.
+func (k *keeper) keep(s *registry.Session, control *registry.SessionControl, sent time.Duration) error {
+	due := sent + s.TTL()/3
+	for {
+		if !k.rest(s, due) {
+			return s.Err()
+		}
+		sent = k.clock()
+		if sent-due > s.TTL()/3 { // this process or the machine slept: trust nothing until an answer
+			control.Suspend()
+		}
+		_, err := k.pulse.beat(k.r.life, s.ID(), s.TTL()/3)
+		switch {
+		case err == nil:
+			control.Renew(sent)
+			due = sent + s.TTL()/3
+		case errors.Is(err, rpctypes.ErrLeaseNotFound):
+			control.Lose(fmt.Errorf("%w: %w", errRevoked, err))
+		default:
+			k.r.log.Debug("keep-alive without an answer", slog.Any("error", err))
+			due = k.clock() + s.TTL()/30
+		}
+	}
+}
+
+// rest waits until a moment of the clock. It is false when the session or the handle ended first.
+func (k *keeper) rest(s *registry.Session, until time.Duration) bool {
+	timer := time.NewTimer(until - k.clock())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return s.Err() == nil
+	case <-s.Done():
+		return false
+	case <-k.r.life.Done():
+		return false
+	}
+}
+
+// gone is told that the store refused a commit because it does not know a lease of these sessions.
+func (k *keeper) gone(sessions []*registry.Session, refusal error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(sessions) == 1 && slices.Contains(sessions, k.session) {
+		k.control.Lose(fmt.Errorf("%w: %w", errRevoked, refusal))
+	}
+}

@@ -1,0 +1,77 @@
+package etcd_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
+)
+
+// shared is the server of all tests that neither stop nor fill one. Each test has a namespace.
+var shared = sync.OnceValues(func() (*embedded.Server, error) {
+	server, err := embedded.Start(context.Background(), embedded.WithFastTest())
+	if err == nil {
+		closeAtEnd(server.Close)
+	}
+	return server, err
+})
+
+// sharedCluster is the cluster of all cases that break none.
+var sharedCluster = sync.OnceValues(func() (*embedded.Cluster, error) {
+	cluster, err := embedded.StartCluster(context.Background(), 3, clusterOptions()...)
+	if err == nil {
+		closeAtEnd(cluster.Close)
+	}
+	return cluster, err
+})
+
+// atEnd closes what was shared.
+var (
+	atEndMu sync.Mutex
+	atEnd   []func() error
+)
+
+func closeAtEnd(end func() error) {
+	atEndMu.Lock()
+	defer atEndMu.Unlock()
+	atEnd = append(atEnd, end)
+}
+
+// TestMain fails if a goroutine outlives the tests by more than the 5 s that etcd itself takes to
+// give up the connections between the members of a cluster.
+func TestMain(m *testing.M) {
+	waitTogether()
+	code := m.Run()
+	for _, end := range atEnd {
+		if err := end(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	leak := goleak.Find()
+	for begin := time.Now(); leak != nil && time.Since(begin) < 10*time.Second; {
+		leak = goleak.Find()
+	}
+	if code == 0 && leak != nil {
+		fmt.Fprintln(os.Stderr, leak)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// waitTogether runs more tests at a time than there are processors, unless told how many: most of
+// them wait for leases to end and servers to start.
+func waitTogether() {
+	flag.Parse()
+	told := false
+	flag.Visit(func(f *flag.Flag) { told = told || f.Name == "test.parallel" })
+	if !told {
+		_ = flag.Set("test.parallel", "4")
+	}
+}

@@ -1,0 +1,195 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+const (
+	// gRPC's own pauses between tries to connect grow to minutes; with these, everything goes on a few
+	// milliseconds after a server is back.
+	redialFirst = 100 * time.Millisecond
+	redialLast  = 500 * time.Millisecond
+	// A connection that went dead without a word is found by pings; gRPC allows none below 10 s.
+	pingAfter  = 10 * time.Second
+	pingAnswer = 3 * time.Second
+)
+
+// Open connects to a cluster and shows that it can be reached, that it accepts this client, and that
+// the namespace may be read. The context and Config.DialTimeout bound that; nothing of the handle
+// depends on the context afterwards.
+//
+// Errors: [registry.ErrInvalid] for every fault of the config; [registry.ErrDenied] if the cluster
+// refuses the user, the password or the certificate; [registry.ErrUnsupported] if the server is older
+// than 3.5.8; otherwise [registry.ErrUnavailable], which names
+// the endpoints and what the last try came to. On an error nothing is left behind.
+func Open(ctx context.Context, config Config) (*Registry, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, opError("open", "", err)
+	}
+	client, reached, err := connect(ctx, config)
+	if err != nil {
+		return nil, opError("open", "", err)
+	}
+	r := newRegistry(client, true, config)
+	r.see(reached)
+	return r, nil
+}
+
+// New makes a handle on a client that exists already and stays the caller's: Close does not close
+// it, and must come before the client's own Close. Of the config, what concerns connecting is not
+// used, and Endpoints may be empty; give the TLS config, which ServerTime needs. New does no I/O.
+//
+// Since nobody can tell of such a client which requests left it, a commit that is given up while no
+// server can be reached has an unknown outcome rather than certainly none.
+func New(client *clientv3.Client, config Config) (*Registry, error) {
+	if client == nil {
+		return nil, opError("open", "", fmt.Errorf("%w: the client is nil", registry.ErrInvalid))
+	}
+	if len(config.Endpoints) == 0 {
+		config.Endpoints = client.Endpoints()
+	}
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, opError("open", "", err)
+	}
+	return newRegistry(client, false, config), nil
+}
+
+func connect(ctx context.Context, config Config) (client *clientv3.Client, reached int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
+	defer cancel()
+	var last error
+	for patience := (patience{}); ; {
+		client, reached, err := connectOnce(ctx, config)
+		if err == nil {
+			return client, reached, nil
+		}
+		if hopeless := unreachable(err); hopeless != nil {
+			return nil, 0, fmt.Errorf("%w (endpoints %s)", hopeless, strings.Join(config.Endpoints, ", "))
+		}
+		if last == nil || !tookTooLong(err) { // what failed says more than that time ran out
+			last = err
+		}
+		patience.note(err)
+		if !sleep(ctx, patience.pause()) {
+			return nil, 0, fmt.Errorf("%w: no answer from %s within %s: %w",
+				registry.ErrUnavailable, strings.Join(config.Endpoints, ", "), config.DialTimeout, last)
+		}
+	}
+}
+
+// connectOnce makes a client, has it read from the namespace and returns the revision of the store.
+func connectOnce(ctx context.Context, config Config) (*clientv3.Client, int64, error) {
+	if config.Username != "" {
+		if err := reach(ctx, config); err != nil {
+			return nil, 0, err
+		}
+	}
+	client, err := newClient(ctx, config)
+	if err != nil {
+		return nil, 0, err
+	}
+	reached, err := prove(ctx, client, newNamespace(config.Namespace))
+	if err != nil {
+		return nil, 0, errors.Join(rpctypes.Error(err), ignoreCanceled(client.Close()))
+	}
+	return client, reached, nil
+}
+
+// reach tells why no server can be reached. Asking for a token would only tell that time ran out. A
+// server that refuses a client without a name is one that can be reached.
+func reach(ctx context.Context, config Config) error {
+	config.Username, config.Password = "", ""
+	client, _, err := connectOnce(ctx, config)
+	switch {
+	case err == nil:
+		return ignoreCanceled(client.Close())
+	case errors.Is(refusal(err), registry.ErrDenied):
+		return nil
+	default:
+		return err
+	}
+}
+
+// prove shows that the client may read the namespace, and that the server is not too old. It does
+// without the client's own methods, which would hide why connections fail.
+func prove(ctx context.Context, client *clientv3.Client, ns namespace) (reached int64, err error) {
+	start, end := ns.below(registry.Root)
+	some, err := pb.NewKVClient(client.ActiveConnection()).Range(ctx, &pb.RangeRequest{
+		Key: []byte(start), RangeEnd: []byte(end), Limit: 1, KeysOnly: true,
+	})
+	if err != nil {
+		return 0, err
+	}
+	status, err := pb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, new(pb.StatusRequest))
+	if err != nil {
+		return 0, err
+	}
+	return some.Header.Revision, checkVersion(status.Version)
+}
+
+func newClient(ctx context.Context, config Config) (*clientv3.Client, error) {
+	deadline, _ := ctx.Deadline()
+	options := []grpc.DialOption{
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff: backoff.Config{
+				BaseDelay: redialFirst, MaxDelay: redialLast,
+				Multiplier: backoff.DefaultConfig.Multiplier, Jitter: backoff.DefaultConfig.Jitter,
+			},
+			MinConnectTimeout: pingAnswer,
+		}),
+		grpc.WithChainUnaryInterceptor(noteSent),
+	}
+	return clientv3.New(clientv3.Config{
+		Endpoints: config.Endpoints,
+		TLS:       config.TLS,
+		Username:  config.Username,
+		Password:  config.Password,
+		// Only bounds how long the password is checked.
+		DialTimeout:          max(time.Until(deadline), time.Millisecond),
+		DialKeepAliveTime:    pingAfter,
+		DialKeepAliveTimeout: pingAnswer,
+		DialOptions:          append(options, config.DialOptions...),
+		Logger:               zap.NewNop(),
+	})
+}
+
+// unreachable tells what repeating would not change about a failure to connect.
+func unreachable(err error) error {
+	if refused := refusal(err); refused != nil {
+		return refused
+	}
+	if errors.Is(err, registry.ErrUnsupported) {
+		return err
+	}
+	_, text := describe(err)
+	switch {
+	case strings.Contains(text, "remote error: tls:"):
+		return fmt.Errorf("%w: the server does not accept this client's certificate, or has none for this name: %w", registry.ErrDenied, err)
+	case strings.Contains(text, "authentication handshake failed"):
+		return fmt.Errorf("%w: TLS: %w", registry.ErrUnavailable, err)
+	default:
+		return nil
+	}
+}
+
+func ignoreCanceled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

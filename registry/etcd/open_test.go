@@ -1,0 +1,180 @@
+package etcd_test
+
+import (
+	"context"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
+)
+
+func TestInvalidConfigNamesEveryFault(t *testing.T) {
+	t.Parallel()
+	_, err := etcd.Open(t.Context(), etcd.Config{
+		Endpoints: []string{""}, Namespace: "a//b", Username: "me",
+		SessionTTL: time.Millisecond, DialTimeout: -1, RequestTimeout: -2,
+	})
+	require.ErrorIs(t, err, registry.ErrInvalid)
+	for _, field := range []string{"Endpoints[0]", `namespace "a//b"`, "Password", "SessionTTL is 1ms", "DialTimeout is -1ns", "RequestTimeout is -2ns"} {
+		require.ErrorContains(t, err, field)
+	}
+	_, err = etcd.Open(t.Context(), etcd.Config{})
+	require.ErrorContains(t, err, "Endpoints is empty")
+	require.ErrorContains(t, err, "Namespace is empty")
+}
+
+// refuseToOpen requires that Open fails, soon and without a trace.
+func refuseToOpen(t *testing.T, config etcd.Config) error {
+	t.Helper()
+	config.Namespace = "n"
+	if config.DialTimeout == 0 {
+		config.DialTimeout = 10 * time.Second // not to be waited for
+	}
+	begin := time.Now()
+	_, err := etcd.Open(t.Context(), config)
+	require.Error(t, err)
+	require.Less(t, time.Since(begin), 5*time.Second)
+	return err
+}
+
+func TestOpenWithoutAServer(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, free.Close())
+	endpoint := "http://" + free.Addr().String()
+	err = refuseToOpen(t, etcd.Config{Endpoints: []string{endpoint}, DialTimeout: 300 * time.Millisecond})
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.ErrorContains(t, err, endpoint)
+	require.ErrorContains(t, err, "connection refused")
+	err = refuseToOpen(t, etcd.Config{Endpoints: []string{endpoint}, Username: "me", Password: "secret", DialTimeout: 300 * time.Millisecond})
+	require.ErrorContains(t, err, "connection refused")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = etcd.Open(ctx, etcd.Config{Endpoints: []string{endpoint}, Namespace: "n"})
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+}
+
+func TestOpenOfASilentServer(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and says nothing
+	require.NoError(t, err)
+	defer silent.Close()
+	err = refuseToOpen(t, etcd.Config{Endpoints: []string{silent.Addr().String()}, DialTimeout: 300 * time.Millisecond})
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.ErrorContains(t, err, silent.Addr().String())
+}
+
+func TestOpenWaitsForAServerThatIsComing(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	server.Stop()
+	restarted := make(chan error, 1)
+	go func() {
+		time.Sleep(300 * time.Millisecond)
+		restarted <- server.Restart(context.WithoutCancel(t.Context()))
+	}()
+	put(t, open(t, server.Endpoints()), "/a", "1")
+	require.NoError(t, <-restarted)
+}
+
+func TestOpenWithTLS(t *testing.T) {
+	t.Parallel()
+	ours, theirs := newAuthority(t), newAuthority(t)
+	cert, key := ours.issue("server")
+	open1 := startServer(t, embedded.WithTLS(cert, key, ""))
+	strict := startServer(t, embedded.WithTLS(cert, key, ours.caFile()))
+	plain := sharedServer(t)
+
+	put(t, open(t, open1.Endpoints(), func(c *etcd.Config) { c.TLS = ours.trust() }), "/a", "1")
+	r := open(t, strict.Endpoints(), func(c *etcd.Config) { c.TLS = ours.client("me") })
+	put(t, r, "/a", "1")
+	now, err := r.ServerTime(t.Context())
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), now, 2*time.Second)
+
+	err = refuseToOpen(t, etcd.Config{Endpoints: open1.Endpoints(), TLS: theirs.trust()})
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.ErrorContains(t, err, "certificate signed by unknown authority")
+
+	err = refuseToOpen(t, etcd.Config{Endpoints: strict.Endpoints(), TLS: ours.trust(), DialTimeout: time.Second})
+	require.ErrorIs(t, err, registry.ErrDenied)
+	require.ErrorContains(t, err, "certificate")
+
+	secure := []string{strings.Replace(plain.Endpoints()[0], "http://", "https://", 1)}
+	err = refuseToOpen(t, etcd.Config{Endpoints: secure, TLS: ours.trust()})
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.ErrorContains(t, err, "handshake failed")
+
+	insecure := []string{strings.Replace(open1.Endpoints()[0], "https://", "http://", 1)}
+	err = refuseToOpen(t, etcd.Config{Endpoints: insecure, DialTimeout: 500 * time.Millisecond})
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+}
+
+// TestOpenWithPassword has a user who may use one namespace only.
+func TestOpenWithPassword(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	enableAuth(t, adminOf(t, server))
+	as := func(namespace, user, password string) etcd.Config {
+		return etcd.Config{Endpoints: server.Endpoints(), Namespace: namespace, Username: user, Password: password}
+	}
+	for name, config := range map[string]etcd.Config{
+		"wrong password": as("ours", "me", "wrong"), "unknown user": as("ours", "you", "secret"),
+		"no user": as("ours", "", ""), "another namespace": as("theirs", "me", "secret"),
+	} {
+		_, err := etcd.Open(t.Context(), config)
+		require.ErrorIs(t, err, registry.ErrDenied, name)
+	}
+
+	config := as("ours", "me", "secret")
+	config.SessionTTL = testTTL
+	r, err := etcd.Open(t.Context(), config)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close(t.Context())) }()
+	s := session(t, r)
+	v, err := r.View(t.Context(), "/")
+	require.NoError(t, err)
+	revision, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/mine", "1", s)}})
+	require.NoError(t, err)
+	require.NoError(t, v.WaitRevision(t.Context(), revision))
+	require.NoError(t, r.Latch(t.Context(), "/latch", func(context.Context) error { return nil }))
+	select {
+	case <-s.Done():
+		t.Fatal("keep-alives need no other permission", s.Err())
+	case <-time.After(2 * testTTL):
+	}
+}
+
+func enableAuth(t *testing.T, admin *clientv3.Client) {
+	t.Helper()
+	do := func(_ any, err error) { t.Helper(); require.NoError(t, err) }
+	do(admin.UserAdd(t.Context(), "root", "root"))
+	do(admin.UserGrantRole(t.Context(), "root", "root"))
+	do(admin.UserAdd(t.Context(), "me", "secret"))
+	do(admin.RoleAdd(t.Context(), "ours"))
+	do(admin.RoleGrantPermission(t.Context(), "ours", "/ours/", "/ours0", clientv3.PermissionType(clientv3.PermReadWrite)))
+	do(admin.UserGrantRole(t.Context(), "me", "ours"))
+	do(admin.AuthEnable(t.Context()))
+}
+
+// TestFailedOpensLeaveNothing counts what is left of many; TestMain looks at what it is.
+func TestFailedOpensLeaveNothing(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		_, err := etcd.Open(t.Context(), etcd.Config{
+			Endpoints: []string{"127.0.0.1:1"}, Namespace: "n", DialTimeout: 20 * time.Millisecond,
+		})
+		require.ErrorIs(t, err, registry.ErrUnavailable)
+	}
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+5 }, 5*time.Second, 10*time.Millisecond)
+}

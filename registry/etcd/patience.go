@@ -1,0 +1,65 @@
+package etcd
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	firstPause = 10 * time.Millisecond
+	longPause  = 250 * time.Millisecond
+	// doublings bounds how often the time of a try is doubled.
+	doublings = 4
+)
+
+// patience is how long a call waits for one try, and between two. The zero value with a timeout is
+// that of a first try.
+type patience struct {
+	timeout time.Duration // of a first try
+	failed  int           // tries that failed
+	slow    int           // tries that took too long
+}
+
+// limit returns the time for the next try. A store that is merely slow must get more time, or no try
+// would ever be answered.
+func (p *patience) limit() time.Duration { return p.timeout << min(p.slow, doublings) }
+
+// note counts a failed try.
+func (p *patience) note(err error) {
+	p.failed++
+	if tookTooLong(err) {
+		p.slow++
+	}
+}
+
+// pause returns how long to wait before the next try: the double after each failure, up to a bound,
+// of which a random half is taken off so that processes do not repeat in step.
+func (p *patience) pause() time.Duration {
+	d := min(firstPause<<min(max(p.failed-1, 0), 10), longPause)
+	return d/2 + rand.N(d/2)
+}
+
+// pace is how slow the store's answers have been lately. Requests that are repeated to a store that
+// is merely busy make it busier, so a try gets a multiple of what others took.
+type pace struct{ slowest time.Duration }
+
+// answered notes how long an answer took. Slow ones are forgotten after a few that were faster.
+func (p *pace) answered(took time.Duration) { p.slowest = max(took, p.slowest*7/8) }
+
+// atLeast returns the time that a try should have; a timeout multiplied by the usual bound is enough.
+func (p *pace) atLeast(timeout time.Duration) time.Duration {
+	return min(4*p.slowest, timeout<<doublings)
+}
+
+// sleep waits, and tells whether the context is still going on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,42 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPace(t *testing.T) {
+	t.Parallel()
+	var p pace
+	require.Zero(t, p.atLeast(time.Second))
+	p.answered(2 * time.Second)
+	p.answered(time.Millisecond)
+	require.Equal(t, 7*time.Second, p.atLeast(time.Second), "four times the slowest, which fades")
+	p.answered(time.Minute)
+	require.Equal(t, 16*time.Second, p.atLeast(time.Second), "bounded")
+	for range 100 {
+		p.answered(time.Millisecond)
+	}
+	require.Less(t, p.atLeast(time.Second), 10*time.Millisecond)
+}
+
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	p := patience{timeout: time.Second}
+	require.Equal(t, time.Second, p.limit())
+	p.note(errors.New("refused"))
+	require.Equal(t, time.Second, p.limit(), "a failure that came at once needs no more time")
+	for _, want := range []time.Duration{2, 4, 8, 16, 16} {
+		p.note(context.DeadlineExceeded)
+		require.Equal(t, want*time.Second, p.limit())
+	}
+	for failed := range 100 {
+		p.failed = failed
+		require.Positive(t, p.pause())
+		require.LessOrEqual(t, p.pause(), longPause)
+	}
+}

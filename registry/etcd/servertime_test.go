@@ -1,0 +1,51 @@
+package etcd_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
+)
+
+func TestServerTime(t *testing.T) {
+	t.Parallel()
+	r := open(t, sharedServer(t).Endpoints())
+	now, err := r.ServerTime(t.Context())
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), now, 2*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = r.ServerTime(ctx)
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+}
+
+func TestServerTimeWhereHTTPIsElsewhere(t *testing.T) {
+	t.Parallel()
+	server := startServer(t, embedded.WithSeparateHTTP())
+	r := open(t, server.Endpoints())
+	_, err := r.ServerTime(t.Context())
+	require.ErrorIs(t, err, registry.ErrUnsupported)
+}
+
+func TestServerTimeOfAnotherMember(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	good := sharedServer(t).Endpoints()[0]
+	// The client treats both as one cluster; only the clock is asked of here.
+	r := open(t, server.Endpoints(), func(c *etcd.Config) { c.Endpoints = []string{server.Endpoints()[0], good[len("http://"):]} })
+	server.Stop()
+	_, err := r.ServerTime(t.Context())
+	require.NoError(t, err, "an endpoint without a scheme is asked as well, after the one that is down")
+
+	only := startServer(t)
+	r = open(t, only.Endpoints())
+	only.Stop()
+	_, err = r.ServerTime(t.Context())
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.NoError(t, only.Restart(t.Context()))
+}

@@ -1,0 +1,195 @@
+package etcd_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+func view(tb testing.TB, r registry.Viewer, path string) *registry.View {
+	tb.Helper()
+	v, err := r.View(tb.Context(), path)
+	require.NoError(tb, err)
+	return v
+}
+
+func waitValue(tb testing.TB, v *registry.View, path, value string) {
+	tb.Helper()
+	_, err := v.WaitFor(within(tb, 20*time.Second), func(s registry.Snapshot) bool {
+		return s.Get(path).Exists() && s.Get(path).Value == value
+	})
+	require.NoError(tb, err)
+}
+
+// TestBrokenWatchDoesNotRepeatThePast breaks the connection before the watch has brought anything,
+// which makes a watch of etcd that has no start show the past again.
+func TestBrokenWatchDoesNotRepeatThePast(t *testing.T) {
+	t.Parallel()
+	wire := newProxy(t, sharedServer(t).Endpoints()[0])
+	r := open(t, []string{wire.endpoint()})
+	put(t, r, "/a", "1")
+	v := view(t, r, "/")
+	var mu sync.Mutex
+	var seen []string
+	v.Subscribe(func(s registry.Step) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range s.Changes {
+			seen = append(seen, fmt.Sprintf("%s %s=%s", c.Kind(), c.Path(), c.New.Value))
+		}
+	})
+	for i := range 3 {
+		wire.Break()
+		put(t, r, "/b", fmt.Sprint(i))
+		waitValue(t, v, "/b", fmt.Sprint(i))
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	require.Equal(t, []string{"added /a=1", "added /b=0", "updated /b=1", "updated /b=2"}, seen)
+}
+
+// TestManyViewsCostNoGoroutines opens as many views as a process with many jobs.
+func TestManyViewsCostNoGoroutines(t *testing.T) { // not parallel: it counts
+	const n = 500
+	r := open(t, sharedServer(t).Endpoints())
+	for i := range n {
+		view(t, r, fmt.Sprintf("/few/%d", i%10))
+	}
+	before := runtime.NumGoroutine()
+	views := make([]*registry.View, n)
+	for i := range n {
+		views[i] = view(t, r, fmt.Sprintf("/job/%d", i))
+	}
+	require.Less(t, runtime.NumGoroutine(), before+50)
+	put(t, r, "/job/7/a", "1")
+	waitValue(t, views[7], "/job/7/a", "1")
+	revision := put(t, r, "/job/77/a", "1")
+	require.NoError(t, views[7].WaitRevision(t.Context(), revision))
+}
+
+// TestViewsAgreeWhileTheHandleChangesToOneWatch opens ever more views while others write.
+func TestViewsAgreeWhileTheHandleChangesToOneWatch(t *testing.T) {
+	t.Parallel()
+	server := sharedServer(t)
+	r, writer := open(t, server.Endpoints()), open(t, server.Endpoints())
+	var writing sync.WaitGroup
+	stop := make(chan struct{})
+	for w := range 4 {
+		writing.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+					put(t, writer, fmt.Sprintf("/job/%d/%d", (i*4+w)%40, i%3), fmt.Sprint(i))
+				}
+			}
+		})
+	}
+	views := make([]*registry.View, 40)
+	faults := make([]error, len(views))
+	for i := range views {
+		views[i] = view(t, r, fmt.Sprintf("/job/%d", i))
+		copied := map[string]registry.Node{}
+		views[i].Subscribe(func(s registry.Step) {
+			for _, c := range s.Changes {
+				if copied[c.Path()] != c.Old {
+					faults[i] = fmt.Errorf("%s was %s, not %s", c.Path(), copied[c.Path()], c.Old)
+				}
+				copied[c.Path()] = c.New
+			}
+		})
+		if i%5 == 4 {
+			views[i-4].Close()
+		}
+	}
+	close(stop)
+	writing.Wait()
+	nodes, revision, err := writer.List(t.Context(), "/job")
+	require.NoError(t, err)
+	for i, v := range views {
+		require.NoError(t, faults[i])
+		if i%5 == 0 {
+			require.ErrorIs(t, v.Err(), registry.ErrClosed)
+			continue
+		}
+		require.NoError(t, v.WaitRevision(t.Context(), revision))
+		for _, n := range nodes {
+			if registry.Within(n.Path, v.Path()) {
+				require.Equal(t, n, v.Snapshot().Get(n.Path))
+			}
+		}
+	}
+}
+
+// TestCompactionUnderManyViews has a handle with one wide watch miss what was compacted away.
+func TestCompactionUnderManyViews(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	admin := adminOf(t, server)
+	wire := newProxy(t, server.Endpoints()[0])
+	r, writer := open(t, []string{wire.endpoint()}), open(t, server.Endpoints())
+	views := make([]*registry.View, 30)
+	for i := range views {
+		put(t, writer, fmt.Sprintf("/job/%d/a", i), "old")
+		views[i] = view(t, r, fmt.Sprintf("/job/%d", i))
+	}
+	wire.Cut()
+	for i := range views {
+		put(t, writer, fmt.Sprintf("/job/%d/a", i), "new")
+	}
+	compact(t, admin)
+	wire.Break()
+	wire.Heal()
+	for i, v := range views {
+		waitValue(t, v, fmt.Sprintf("/job/%d/a", i), "new")
+	}
+	put(t, writer, "/job/3/b", "later")
+	waitValue(t, views[3], "/job/3/b", "later")
+}
+
+// TestWatchLeavesAFrozenMember has one of two ways to the store go dead without a word, as a frozen
+// member does. Views go on long before gRPC notices.
+func TestWatchLeavesAFrozenMember(t *testing.T) {
+	t.Parallel()
+	server := sharedServer(t)
+	for frozen := range 2 { // whichever the watch uses
+		t.Run(fmt.Sprint(frozen), func(t *testing.T) {
+			t.Parallel()
+			ways := []*proxy{newProxy(t, server.Endpoints()[0]), newProxy(t, server.Endpoints()[0])}
+			r, writer := open(t, []string{ways[0].endpoint(), ways[1].endpoint()}), open(t, server.Endpoints())
+			v := view(t, r, "/a")
+			ways[frozen].Cut()
+			t.Cleanup(ways[frozen].Heal)
+			begin := time.Now()
+			put(t, writer, "/a", "new")
+			waitValue(t, v, "/a", "new")
+			require.Less(t, time.Since(begin), 10*time.Second)
+		})
+	}
+}
+
+// TestViewsSurviveRestarts has the server crash and come back, twice.
+func TestViewsSurviveRestarts(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	r := open(t, server.Endpoints())
+	v := view(t, r, "/")
+	for i := range 2 {
+		server.Kill()
+		require.NoError(t, server.Restart(t.Context()))
+		put(t, r, "/a", fmt.Sprint(i))
+		waitValue(t, v, "/a", fmt.Sprint(i))
+	}
+	require.NoError(t, v.Err())
+	require.NoError(t, r.Close(t.Context()))
+	require.ErrorIs(t, v.Err(), registry.ErrClosed)
+	_, err := r.View(t.Context(), "/")
+	require.ErrorIs(t, err, registry.ErrClosed)
+}

@@ -1,0 +1,179 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// watch follows one range of keys for all views within it. It starts where a read ended, goes on
+// after a broken connection where it had got to, and after a compaction with fresh copies.
+type watch struct {
+	h    *hub
+	root string
+	ctx  context.Context // ends when nobody needs the watch any more
+	stop context.CancelFunc
+
+	// Guarded by the hub's mutex.
+	after     int64 // everything up to this revision was brought
+	followers map[string]map[*follower]bool
+	restart   context.CancelFunc // breaks the present stream
+}
+
+func newWatch(h *hub, root string, after int64) *watch {
+	ctx, stop := context.WithCancel(h.r.life)
+	return &watch{
+		h: h, root: root, ctx: ctx, stop: stop, after: after, restart: func() {},
+		followers: make(map[string]map[*follower]bool),
+	}
+}
+
+func (w *watch) add(f *follower) {
+	if w.followers[f.root] == nil {
+		w.followers[f.root] = make(map[*follower]bool)
+	}
+	w.followers[f.root][f] = true
+	f.watch = w
+}
+
+func (w *watch) remove(f *follower) {
+	delete(w.followers[f.root], f)
+	if len(w.followers[f.root]) == 0 {
+		delete(w.followers, f.root)
+	}
+}
+
+func (w *watch) empty() bool { return len(w.followers) == 0 }
+
+func (w *watch) all() iter.Seq[*follower] {
+	return func(yield func(*follower) bool) {
+		for _, fs := range w.followers {
+			for f := range fs {
+				if !yield(f) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// run watches until nobody needs it.
+func (w *watch) run() {
+	defer w.stop()
+	patience := patience{}
+	for w.ctx.Err() == nil {
+		brought, err := w.stream()
+		switch {
+		case w.ctx.Err() != nil:
+			return
+		case errors.Is(err, rpctypes.ErrCompacted):
+			w.h.r.log.Info("watch starts afresh after a compaction", slog.String("path", w.root))
+			w.refresh()
+			continue
+		case errors.Is(refusal(err), registry.ErrDenied):
+			w.endAll(refusal(err))
+			return
+		}
+		if brought {
+			patience.failed = 0
+		}
+		patience.note(err)
+		w.h.r.log.Debug("watch is repeated", slog.String("path", w.root), slog.Any("error", err))
+		sleep(w.ctx, patience.pause())
+	}
+}
+
+// stream watches until the watch breaks, and tells why, and whether it brought anything before. A
+// member without a leader ends it, so that it goes to one that is part of the majority.
+func (w *watch) stream() (brought bool, err error) {
+	ctx, cancel, after := w.begin()
+	defer cancel()
+	start, end := w.h.r.ns.around(w.root)
+	channel := w.h.r.client.Watch(ctx, start, clientv3.WithRange(end), clientv3.WithRev(after+1), clientv3.WithFragment())
+	for resp := range channel {
+		if err := resp.Err(); err != nil {
+			return brought, err
+		}
+		brought = true
+		w.bring(resp)
+	}
+	return brought, errors.New("the stream of the watch broke")
+}
+
+// begin prepares a try: its context, which names the stream that the watches of the hub share, and
+// the revision after which to start.
+func (w *watch) begin() (context.Context, context.CancelFunc, int64) {
+	w.h.mu.Lock()
+	defer w.h.mu.Unlock()
+	ctx, cancel := context.WithCancel(streamContext(w.ctx, w.h.stream))
+	w.restart = cancel
+	return ctx, cancel, w.after
+}
+
+// streamContext marks a context so that the client sends its watches over the stream of that number.
+func streamContext(ctx context.Context, number int) context.Context {
+	ctx = metadata.AppendToOutgoingContext(ctx, "elasticron-stream", fmt.Sprint(number))
+	return clientv3.WithRequireLeader(ctx)
+}
+
+// refresh brings all views of the watch up to date by fresh copies, and lets the watch start there.
+func (w *watch) refresh() {
+	w.h.mu.Lock()
+	all := slices.Collect(w.all())
+	for _, f := range all {
+		f.hold()
+	}
+	w.h.mu.Unlock()
+	reached := w.renew(all)
+	w.h.mu.Lock()
+	defer w.h.mu.Unlock()
+	w.after = max(w.after, int64(reached))
+}
+
+// renew brings held followers up to date and lets them go on. It returns a revision that all have
+// reached. Few are read one by one, many by one read of all that the watch covers.
+func (w *watch) renew(held []*follower) registry.Revision {
+	if len(held) > narrow {
+		whole, err := w.h.r.snapshot(w.ctx, w.root)
+		for _, f := range held {
+			w.renewed(f, registry.NewSnapshot(whole.Revision(), slices.Collect(whole.Below(f.root))), err)
+		}
+		return whole.Revision()
+	}
+	var least registry.Revision
+	for _, f := range held {
+		own, err := w.h.r.snapshot(w.ctx, f.root)
+		w.renewed(f, own, err)
+		if least == 0 || own.Revision() < least {
+			least = own.Revision()
+		}
+	}
+	return least
+}
+
+func (w *watch) renewed(f *follower, fresh registry.Snapshot, err error) {
+	if err != nil { // the handle or the watch ended, or access was withdrawn
+		f.end(err)
+		f.unhold()
+		return
+	}
+	f.release(fresh)
+}
+
+func (w *watch) endAll(reason error) {
+	w.h.mu.Lock()
+	all := slices.Collect(w.all())
+	w.h.mu.Unlock()
+	for _, f := range all {
+		f.end(reason)
+	}
+}
