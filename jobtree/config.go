@@ -1,0 +1,116 @@
+package jobtree
+
+import (
+	"strings"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// EncodeConfig returns the text of a job's config node. If c has the fields of Elastic-Job-Lite 2.1.5
+// only, it is byte for byte what Java writes. Other fields follow behind, which Java skips.
+//
+// It refuses what a Java instance could not read, as that would stop every instance of the job: an
+// empty name or cron expression, an unknown type, a sharding total count out of its range. It does
+// not judge what Java would read, such as the cron expression itself; job.Config.Validate does.
+func EncodeConfig(c job.Config) (string, error) {
+	c.Class = c.ClassName()
+	if err := checkStored(c); err != nil {
+		return "", err
+	}
+	if err := checkUnknown(c.Unknown); err != nil {
+		return "", err
+	}
+	w := writer{text: make([]byte, 0, 1024)}
+	w.text = append(w.text, '{')
+	for _, f := range configFields {
+		if f.stored == nil || f.stored(&c) {
+			w.member(f.name)
+			w.text = f.of(&c).append(w.text)
+		}
+	}
+	if c.Unknown != "" {
+		w.text = append(w.text, ',')
+		w.text = append(w.text, c.Unknown...)
+	}
+	return string(append(w.text, '}')), nil
+}
+
+// DecodeConfig reads a config node as Java does: members may come in any order, numbers may be
+// quoted, a null, a quoted boolean or an unknown job property is a fault, and so is all that
+// [EncodeConfig] refuses. Members that are missing have their defaults, except misfire, which is then
+// off. Unknown members are kept in the result's Unknown.
+func DecodeConfig(n registry.Node) (job.Config, error) {
+	members, err := parseObject(n.Value)
+	if err != nil {
+		return job.Config{}, at(n.Path, err)
+	}
+	c := job.NewConfig("", "", 0)
+	c.Type, c.Misfire = "", false
+	var unknown []string
+	for m := range members.members() {
+		value, known := configValue(&c, m.name)
+		if !known {
+			unknown = append(unknown, m.text)
+			continue
+		}
+		if err := value.read(m); err != nil {
+			return job.Config{}, at(n.Path, err)
+		}
+	}
+	c.Unknown = strings.Join(unknown, ",")
+	settle(&c)
+	if err := checkStored(c); err != nil {
+		return job.Config{}, at(n.Path, err)
+	}
+	return c, nil
+}
+
+// checkStored holds the rules by which Java refuses to read a configuration, and our own bound on
+// the number of items.
+func checkStored(c job.Config) error {
+	switch {
+	case c.Name == "":
+		return &ValueError{Field: "jobName", Reason: "must not be empty"}
+	case !c.Type.Known():
+		return &ValueError{Field: "jobType", Value: string(c.Type), Reason: mustBeOneOf(job.Types())}
+	case c.Class == "":
+		return &ValueError{Field: "jobClass", Reason: "must not be empty"}
+	case c.Cron == "":
+		return &ValueError{Field: "cron", Reason: "must not be empty"}
+	case c.ShardingTotalCount < 1 || c.ShardingTotalCount > job.MaxShardingTotalCount:
+		return outOfRange("shardingTotalCount", c.ShardingTotalCount, 1, job.MaxShardingTotalCount)
+	default:
+		return nil
+	}
+}
+
+// settle drops what Java reads and ignores because the type of the job has no use for it, as its
+// console writes streamingProcess for every type, and names the class of a script that has none.
+func settle(c *job.Config) {
+	if c.Type != job.TypeDataflow {
+		c.StreamingProcess = false
+	}
+	if c.Type != job.TypeScript {
+		c.ScriptCommandLine = ""
+		return
+	}
+	c.Class = c.ClassName()
+}
+
+// checkUnknown makes sure that members kept from elsewhere are members, and none of those we write.
+func checkUnknown(text string) error {
+	if text == "" {
+		return nil
+	}
+	members, err := parseObject("{" + text + "}")
+	if err != nil || strings.TrimSpace(text) == "" {
+		return &ValueError{Field: "Unknown", Value: text, Reason: "must be members of a JSON object"}
+	}
+	for m := range members.members() {
+		if _, known := configValue(&job.Config{}, m.name); known {
+			return &ValueError{Field: "Unknown", Value: m.text, Reason: "must not hold a known member"}
+		}
+	}
+	return nil
+}

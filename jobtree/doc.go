@@ -1,0 +1,44 @@
+// Package jobtree knows the registry nodes of a job: their names, what their values mean, and what a
+// job's tree says as a whole. No other package joins paths or reads values.
+//
+// # The tree
+//
+// Everything known of a job lies below "/<job>". It is the tree of Elastic-Job-Lite 2.1.5, which Java
+// instances share, and three nodes of our own: record, next and epoch.
+//
+//	config                        the job's configuration, JSON
+//	servers/<ip>                  "" or DISABLED
+//	instances/<id>                a live instance (ephemeral): "" or TRIGGER
+//	sharding/<item>/instance      the instance that the item is assigned to
+//	sharding/<item>/running       an execution (ephemeral)
+//	sharding/<item>/failover      a claim (ephemeral): id of the claimant
+//	sharding/<item>/misfire       missed fires
+//	sharding/<item>/disabled      an operator excluded the item
+//	sharding/<item>/record        what is known of the item's executions, JSON
+//	sharding/<item>/next          its owner in an assignment that is still being written, JSON
+//	leader/election/instance      the leader (ephemeral): its instance id
+//	leader/election/latch/*       contenders
+//	leader/sharding/necessary     somebody asks for a resharding
+//	leader/sharding/processing    a Java leader reshards (ephemeral)
+//	leader/sharding/epoch         number and size of the assignment in force, JSON
+//	leader/failover/items/<item>  a lost execution waits for a claimant
+//	leader/failover/latch/*       contenders
+//	leader/failover/left/<id>     an instance left by its own will
+//	guarantee/started/<item>      an item arrived at the barrier before a round
+//	guarantee/completed/<item>    an item arrived at the barrier after a round
+//	systemTime/current            touched to learn the registry's clock
+//
+// # How to use it
+//
+// [For] gives the paths of a job and [Parse] reads a path back. The functions named Encode and Decode
+// turn values into text and back; a fault is a [*ValueError], which names path, field and value.
+// [Record] holds the rules of when an item may run: its methods [Record.Begin], [Record.End],
+// [Record.DeclareLost], [Record.Claim] and [Record.Undo] are pure functions from what was read to
+// what is to be written. [State] is a job's tree in typed form; it follows a registry view at a cost
+// that depends on what changed, not on the size of the job.
+//
+// # What it does not do
+//
+// It does no I/O. A record or a path that it returns takes effect only when somebody commits it in a
+// transaction that is guarded by what it was made from.
+package jobtree

@@ -1,0 +1,47 @@
+package jobtree
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// InstanceID identifies an instance: a process that takes part in a job. As text it is
+// "<ip>@-@<process>", and it is compared as a whole: "10.0.0.1" is no beginning of "10.0.0.12@-@7".
+type InstanceID struct {
+	IP      string // of the server; by it an operator disables all instances of a host
+	Process string // anything that sets the processes of a server apart
+}
+
+const instanceSeparator = "@-@"
+
+// String returns "<ip>@-@<process>".
+func (id InstanceID) String() string { return id.IP + instanceSeparator + id.Process }
+
+// ParseInstanceID reads an instance id and checks it: one "@-@" with text on both sides, valid UTF-8,
+// without "/" and control characters. The error says which rule was broken.
+func ParseInstanceID(text string) (InstanceID, error) {
+	ip, process, found := strings.Cut(text, instanceSeparator)
+	switch {
+	case !found || ip == "" || process == "":
+		return InstanceID{}, instanceError(text, "must be of the form <ip>@-@<process>")
+	case strings.LastIndex(text, instanceSeparator) != len(ip):
+		return InstanceID{}, instanceError(text, `must contain "@-@" only once`)
+	case !utf8.ValidString(text):
+		return InstanceID{}, instanceError(text, "must be valid UTF-8")
+	case strings.Contains(text, "/") || strings.ContainsFunc(text, unicode.IsControl):
+		return InstanceID{}, instanceError(text, `must contain neither "/" nor control characters`)
+	}
+	return InstanceID{IP: ip, Process: process}, nil
+}
+
+func instanceError(text, rule string) error {
+	return fmt.Errorf("instance id %q %s", shorten(text), rule)
+}
+
+// ServerOf returns the IP part of an instance id, which is all of it if there is no "@-@".
+func ServerOf(instance string) string {
+	ip, _, _ := strings.Cut(instance, instanceSeparator)
+	return ip
+}

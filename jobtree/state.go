@@ -1,0 +1,202 @@
+package jobtree
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// State is a job's tree in typed form. It follows a registry view: [State.Apply] takes over what
+// changed, and reads nothing else again. It depends on the nodes that there are alone, not on the
+// way by which they came.
+//
+// A State is for one goroutine at a time. Its fields and what they refer to are to be read only. An
+// idle job of two items takes 1.6 kB beside the texts of its nodes, which it shares.
+type State struct {
+	// Config is the job's configuration.
+	Config Stored[job.Config]
+	// Servers are those of which an operator said something, in ascending order of their addresses.
+	Servers []Server
+	// Instances are the live ones, in ascending order of their ids.
+	Instances []Instance
+	// Leader is the leading instance.
+	Leader Leader
+	// Necessary is the revision of the latest request for a resharding; 0 = there is none.
+	Necessary registry.Revision
+	// Epoch says which assignment is in force. Where only Java led so far there is none.
+	Epoch Stored[Epoch]
+	// FailoverItems are the items that ask for a claimant, in ascending order.
+	FailoverItems []int
+	// Left are the instances that left by their own will and whose items were perhaps not given to
+	// others yet, in ascending order of their ids.
+	Left []string
+	// Revision is the newest state of the registry that this shows.
+	Revision registry.Revision
+
+	tree  Tree
+	items itemList
+}
+
+// NewState returns the state of a job of which nothing is known.
+func NewState(job string) *State { return &State{tree: For(job)} }
+
+// StateOf returns the state of a job as a snapshot shows it. It is for those who look once.
+func StateOf(job string, snapshot registry.Snapshot) *State {
+	s := NewState(job)
+	step := registry.Step{Snapshot: snapshot}
+	for n := range snapshot.Below(s.tree.Root()) {
+		step.Changes = append(step.Changes, registry.Change{New: n})
+	}
+	s.Apply(step)
+	return s
+}
+
+// Tree names the nodes of the job.
+func (s *State) Tree() Tree { return s.tree }
+
+// Server returns the server at an address; the zero Server, which is enabled, if nothing was said of
+// it.
+func (s *State) Server(ip string) Server { return find(s.Servers, ip, compareServer) }
+
+// Enabled tells whether an instance may be given items and may lead: what an operator said of its
+// server, or else whether the job's servers start enabled. Nothing is written when a server starts, so
+// nothing is left behind when it goes for good.
+func (s *State) Enabled(instance string) bool {
+	server := s.Server(ServerOf(instance))
+	if server.Revision == 0 {
+		return !s.Config.Value.Disabled
+	}
+	return !server.Disabled
+}
+
+// Instance returns the instance with an id; the zero Instance if it does not live.
+func (s *State) Instance(id string) Instance { return find(s.Instances, id, compareInstance) }
+
+// Items returns the number of items of which the tree says something, surplus ones included: their
+// numbers are below it.
+func (s *State) Items() int { return len(s.items) }
+
+// Item returns everything of one item. The result shares nothing that changes.
+func (s *State) Item(item int) Item {
+	nodes := s.items.get(item)
+	if nodes == nil {
+		return Item{Number: item}
+	}
+	return nodes.item(item)
+}
+
+// Total returns the sharding total count of the assignment in force: the epoch's, or the
+// configuration's if there is no epoch. Items from that number on are surplus and must not run.
+func (s *State) Total() int {
+	if s.Epoch.Exists() {
+		return s.Epoch.Value.Total
+	}
+	return s.Config.Value.ShardingTotalCount
+}
+
+// Owner returns the id of the instance to which an item is assigned; empty if to none, and for
+// surplus items.
+func (s *State) Owner(item int) string {
+	nodes := s.items.get(item)
+	if nodes == nil || item >= s.Total() {
+		return ""
+	}
+	return nodes.owner(s.Epoch.Value.ID())
+}
+
+// OwnerGuards returns the conditions under which [State.Owner] is still right for an item when a
+// transaction commits. That next is as it was read matters also where there is none: an assignment
+// that is written in parts changes the owner by next and epoch alone.
+func (s *State) OwnerGuards(item int) []registry.Condition {
+	it := s.Item(item)
+	guards := []registry.Condition{
+		registry.Unchanged(s.tree.ItemInstance(item), it.InstanceRevision),
+		registry.Unchanged(s.tree.ItemNext(item), it.Next.Revision),
+	}
+	if it.Next.Exists() {
+		guards = append(guards, registry.Unchanged(s.tree.Epoch(), s.Epoch.Revision))
+	}
+	return guards
+}
+
+// Apply takes over a step of a view that shows the job, and tells what it touched. Nodes of other
+// jobs, nodes that mean nothing here and items from job.MaxShardingTotalCount on are passed over.
+func (s *State) Apply(step registry.Step) Touched {
+	var t Touched
+	for _, c := range step.Changes {
+		if name, ok := Parse(c.Path()); ok && name.Job == s.tree.Job() {
+			s.set(name, c.New, &t)
+		}
+	}
+	s.Revision = step.Snapshot.Revision()
+	t.settle()
+	return t
+}
+
+// set takes over the new state of a node; n is the zero Node if it was removed.
+func (s *State) set(name Name, n registry.Node, t *Touched) {
+	switch name.Kind {
+	case KindConfig:
+		s.Config, t.Config = stored(n, DecodeConfig), true
+	case KindServer:
+		s.Servers = replace(s.Servers, name.Key, compareServer, serverOf(name.Key, n), n.Exists())
+		t.Servers = true
+	case KindInstance:
+		s.Instances = replace(s.Instances, name.Key, compareInstance, instanceOf(name.Key, n), n.Exists())
+		t.Instances = true
+	case KindLeader:
+		s.Leader, t.Leader = leaderOf(n), true
+	case KindNecessary:
+		s.Necessary, t.Necessary = n.Revision, true
+	case KindFailoverLeft:
+		s.Left = replace(s.Left, name.Key, strings.Compare, name.Key, n.Exists())
+		t.Instances = true
+	case KindEpoch:
+		s.Epoch, t.Epoch = stored(n, DecodeEpoch), true
+	default:
+		s.setOfItem(name, n, t)
+	}
+}
+
+func (s *State) setOfItem(name Name, n registry.Node, t *Touched) {
+	if !keptOfItem(name) || !n.Exists() && name.Item >= len(s.items) {
+		return
+	}
+	s.items = s.items.grown(name.Item)
+	s.items[name.Item].set(name.Kind, n)
+	if name.Kind == KindFailoverItem {
+		s.setFailoverItem(name.Item, n.Exists())
+	}
+	if !n.Exists() {
+		s.items = s.items.trimmed()
+	}
+	t.Owners = t.Owners || name.Kind == KindItemInstance || name.Kind == KindItemNext || name.Kind == KindFailoverItem
+	t.addItem(name.Item)
+}
+
+// keptOfItem tells whether the node says something of an item that is kept. The bound keeps one
+// stray node from taking any amount of memory.
+func keptOfItem(name Name) bool {
+	switch name.Kind {
+	case KindItemInstance, KindItemNext, KindItemRunning, KindItemFailover, KindItemMisfire,
+		KindItemDisabled, KindItemRecord, KindFailoverItem:
+		return name.Item < job.MaxShardingTotalCount
+	default:
+		return false
+	}
+}
+
+func (s *State) setFailoverItem(item int, waits bool) {
+	i, found := slices.BinarySearch(s.FailoverItems, item)
+	switch {
+	case waits && !found:
+		s.FailoverItems = slices.Insert(s.FailoverItems, i, item)
+	case !waits && found:
+		s.FailoverItems = slices.Delete(s.FailoverItems, i, i+1)
+	}
+	if len(s.FailoverItems) == 0 {
+		s.FailoverItems = nil
+	}
+}

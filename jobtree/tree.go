@@ -1,0 +1,146 @@
+package jobtree
+
+import "strconv"
+
+// Tree names the nodes of one job. It is a small value; the zero Tree names nothing.
+type Tree struct {
+	root string
+}
+
+// The places of nodes below a job, and the ends of an item's nodes.
+const (
+	nodeConfig     = "/config"
+	nodeLeader     = "/leader/election/instance"
+	nodeNecessary  = "/leader/sharding/necessary"
+	nodeProcessing = "/leader/sharding/processing"
+	nodeEpoch      = "/leader/sharding/epoch"
+	nodeSystemTime = "/systemTime/current"
+
+	folderServers       = "/servers"
+	folderInstances     = "/instances"
+	folderSharding      = "/sharding"
+	folderElectionLatch = "/leader/election/latch"
+	folderFailoverItems = "/leader/failover/items"
+	folderFailoverLatch = "/leader/failover/latch"
+	folderFailoverLeft  = "/leader/failover/left"
+	folderStarted       = "/guarantee/started"
+	folderCompleted     = "/guarantee/completed"
+
+	itemInstance = "/instance"
+	itemRunning  = "/running"
+	itemFailover = "/failover"
+	itemMisfire  = "/misfire"
+	itemDisabled = "/disabled"
+	itemRecord   = "/record"
+	itemNext     = "/next"
+)
+
+// For returns the tree of a job. It does not check the name; job.Config.Validate does.
+func For(job string) Tree { return Tree{root: "/" + job} }
+
+// Job returns the name of the job.
+func (t Tree) Job() string {
+	if t.root == "" {
+		return ""
+	}
+	return t.root[1:]
+}
+
+// Root is the node above all others of the job. It is what to view, and what to delete with the job.
+func (t Tree) Root() string { return t.root }
+
+// Config holds the job's configuration; see [EncodeConfig].
+func (t Tree) Config() string { return t.root + nodeConfig }
+
+// Servers is the folder of [Tree.Server].
+func (t Tree) Servers() string { return t.root + folderServers }
+
+// Server holds an operator's intent for the server at an IP address; see [EncodeServer].
+func (t Tree) Server(ip string) string { return t.root + folderServers + "/" + ip }
+
+// Instances is the folder of [Tree.Instance].
+func (t Tree) Instances() string { return t.root + folderInstances }
+
+// Instance stands for a live instance and belongs to its session; see [InstanceIdle].
+func (t Tree) Instance(id string) string { return t.root + folderInstances + "/" + id }
+
+// Sharding is the folder of [Tree.Item].
+func (t Tree) Sharding() string { return t.root + folderSharding }
+
+// Item is the folder of all nodes of a sharding item.
+func (t Tree) Item(item int) string { return t.ofItem(folderSharding, item, "") }
+
+// ItemInstance holds the id of the instance to which the item is assigned.
+func (t Tree) ItemInstance(item int) string { return t.ofItem(folderSharding, item, itemInstance) }
+
+// ItemRunning marks an execution of the item and belongs to its session.
+func (t Tree) ItemRunning(item int) string { return t.ofItem(folderSharding, item, itemRunning) }
+
+// ItemFailover marks a claim of the item, holds the claimant's id and belongs to its session.
+func (t Tree) ItemFailover(item int) string { return t.ofItem(folderSharding, item, itemFailover) }
+
+// ItemMisfire holds the fires that the item missed; see [EncodeMisfire].
+func (t Tree) ItemMisfire(item int) string { return t.ofItem(folderSharding, item, itemMisfire) }
+
+// ItemDisabled excludes the item from execution.
+func (t Tree) ItemDisabled(item int) string { return t.ofItem(folderSharding, item, itemDisabled) }
+
+// ItemRecord holds what is known of the item's executions; see [EncodeRecord].
+func (t Tree) ItemRecord(item int) string { return t.ofItem(folderSharding, item, itemRecord) }
+
+// ItemNext holds the item's owner in an assignment that is still being written; see [EncodeNext].
+func (t Tree) ItemNext(item int) string { return t.ofItem(folderSharding, item, itemNext) }
+
+// Leader holds the id of the leading instance and belongs to its session. The revision of its
+// creation is the leader's term.
+func (t Tree) Leader() string { return t.root + nodeLeader }
+
+// ElectionLatch is the latch of those who want to lead.
+func (t Tree) ElectionLatch() string { return t.root + folderElectionLatch }
+
+// Necessary asks the leader for a resharding. Whoever wants one puts it.
+func (t Tree) Necessary() string { return t.root + nodeNecessary }
+
+// Processing tells that a Java leader is resharding.
+func (t Tree) Processing() string { return t.root + nodeProcessing }
+
+// Epoch holds number and size of the assignment in force; see [EncodeEpoch].
+func (t Tree) Epoch() string { return t.root + nodeEpoch }
+
+// FailoverItems is the folder of [Tree.FailoverItem].
+func (t Tree) FailoverItems() string { return t.root + folderFailoverItems }
+
+// FailoverItem tells that the item's lost execution waits for a claimant.
+func (t Tree) FailoverItem(item int) string { return t.ofItem(folderFailoverItems, item, "") }
+
+// FailoverLeft tells that an instance left by its own will, so that its items are not taken for those
+// of one that crashed. It goes when the items have new owners.
+func (t Tree) FailoverLeft(id string) string { return t.root + folderFailoverLeft + "/" + id }
+
+// FailoverLatch is the latch of claimants.
+func (t Tree) FailoverLatch() string { return t.root + folderFailoverLatch }
+
+// Started is the folder of [Tree.ItemStarted].
+func (t Tree) Started() string { return t.root + folderStarted }
+
+// ItemStarted tells that the item arrived at the barrier before a round.
+func (t Tree) ItemStarted(item int) string { return t.ofItem(folderStarted, item, "") }
+
+// Completed is the folder of [Tree.ItemCompleted].
+func (t Tree) Completed() string { return t.root + folderCompleted }
+
+// ItemCompleted tells that the item arrived at the barrier after a round.
+func (t Tree) ItemCompleted(item int) string { return t.ofItem(folderCompleted, item, "") }
+
+// SystemTime is written to learn the registry's clock.
+func (t Tree) SystemTime() string { return t.root + nodeSystemTime }
+
+// ofItem builds a path with a single allocation: a round of a large job needs tens of thousands.
+func (t Tree) ofItem(folder string, item int, end string) string {
+	var buffer [128]byte
+	path := append(buffer[:0], t.root...)
+	path = append(path, folder...)
+	path = append(path, '/')
+	path = strconv.AppendInt(path, int64(item), 10)
+	return string(append(path, end...))
+}

@@ -1,0 +1,147 @@
+package jobtree_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+func node(path, value string) registry.Node {
+	return registry.Node{Path: path, Value: value, Created: 1, Revision: 1}
+}
+
+func TestServerValue(t *testing.T) {
+	t.Parallel()
+	for _, disabled := range []bool{false, true} {
+		got, err := jobtree.DecodeServer(node("/orders/servers/10.0.0.1", jobtree.EncodeServer(disabled)))
+		require.NoError(t, err)
+		require.Equal(t, disabled, got)
+	}
+	require.Equal(t, "DISABLED", jobtree.EncodeServer(true))
+	for _, value := range []string{"disabled", "ENABLED", " "} {
+		_, err := jobtree.DecodeServer(node("/orders/servers/10.0.0.1", value))
+		require.EqualError(t, err, `/orders/servers/10.0.0.1: value is "`+value+`", must be empty or "DISABLED"`)
+	}
+}
+
+func TestInstanceValue(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{jobtree.InstanceIdle: false, jobtree.InstanceTriggered: true} {
+		got, err := jobtree.DecodeInstance(node("/orders/instances/a@-@b", value))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	require.Empty(t, jobtree.InstanceIdle)
+	require.Equal(t, "TRIGGER", jobtree.InstanceTriggered)
+	_, err := jobtree.DecodeInstance(node("/orders/instances/a@-@b", "trigger"))
+	require.EqualError(t, err, `/orders/instances/a@-@b: value is "trigger", must be empty or "TRIGGER"`)
+}
+
+func TestEpochNextAndMisfireTexts(t *testing.T) {
+	t.Parallel()
+	epoch := jobtree.Epoch{Term: 7, Counter: 2, Total: 10}
+	require.Equal(t, jobtree.EpochID{Term: 7, Counter: 2}, epoch.ID())
+	require.Equal(t, `{"term":7,"counter":2,"total":10}`, jobtree.EncodeEpoch(epoch))
+	next := jobtree.Next{Epoch: epoch.ID(), Owner: "10.0.0.1@-@7"}
+	require.Equal(t, `{"term":7,"counter":2,"owner":"10.0.0.1@-@7"}`, jobtree.EncodeNext(next))
+	missed := jobtree.Misfire{Oldest: at(0), Newest: at(2), Count: 3}
+	require.Equal(t, `{"oldest":"2026-01-02T12:00:00Z","newest":"2026-01-02T12:02:00Z","count":3}`, jobtree.EncodeMisfire(missed))
+	require.Empty(t, jobtree.EncodeMisfire(jobtree.Misfire{}), "as Java writes it")
+}
+
+func TestEpochNextAndMisfireAreReadBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.Int64Min(0)
+		epoch := jobtree.Epoch{
+			Term: registry.Revision(number.Draw(t, "term")), Counter: number.Draw(t, "counter"),
+			Total: rapid.IntRange(0, 1<<31-1).Draw(t, "total"),
+		}
+		gotEpoch, err := jobtree.DecodeEpoch(node("/o/leader/sharding/epoch", jobtree.EncodeEpoch(epoch)))
+		require.NoError(t, err)
+		require.Equal(t, epoch, gotEpoch)
+
+		next := jobtree.Next{Epoch: epoch.ID(), Owner: rapid.String().Draw(t, "owner")}
+		gotNext, err := jobtree.DecodeNext(node("/o/sharding/0/next", jobtree.EncodeNext(next)))
+		require.NoError(t, err)
+		require.Equal(t, next, gotNext)
+
+		missed := jobtree.Misfire{Newest: at(rapid.IntRange(0, 1e6).Draw(t, "newest")), Count: epoch.Total}
+		gotMissed, err := jobtree.DecodeMisfire(node("/o/sharding/0/misfire", jobtree.EncodeMisfire(missed)))
+		require.NoError(t, err)
+		require.Equal(t, missed, gotMissed)
+	})
+}
+
+func TestEpochNextAndMisfireRefuse(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		value, want string
+		decode      func(registry.Node) error
+	}{
+		{`5`, `/x: value is "5", must be a JSON object`, decodeEpoch},
+		{`{"term":-1}`, `/x: term is "-1", must be a whole number`, decodeEpoch},
+		{`{"counter":"1"}`, `/x: counter is "\"1\"", must be a whole number`, decodeEpoch},
+		{`{"total":1e3}`, `/x: total is "1e3", must be a whole number`, decodeEpoch},
+		{``, `/x: value is "", must be a JSON object`, decodeNext},
+		{`{"term":null}`, `/x: term is "null", must be a whole number`, decodeNext},
+		{`{"owner":7}`, `/x: owner is "7", must be a string`, decodeNext},
+		{`x`, `/x: value is "x", must be a JSON object`, decodeMisfire},
+		{`{"oldest":"x"}`, `/x: oldest is "\"x\"", must be a time`, decodeMisfire},
+		{`{"newest":1}`, `/x: newest is "1", must be a string`, decodeMisfire},
+		{`{"count":true}`, `/x: count is "true", must be a whole number`, decodeMisfire},
+	} {
+		err := test.decode(node("/x", test.value))
+		require.ErrorIs(t, err, jobtree.ErrInvalidValue)
+		require.ErrorContains(t, err, test.want)
+	}
+}
+
+func decodeEpoch(n registry.Node) error {
+	_, err := jobtree.DecodeEpoch(n)
+	return err
+}
+
+func decodeNext(n registry.Node) error {
+	_, err := jobtree.DecodeNext(n)
+	return err
+}
+
+func decodeMisfire(n registry.Node) error {
+	_, err := jobtree.DecodeMisfire(n)
+	return err
+}
+
+func FuzzDecodeSmallValues(f *testing.F) {
+	f.Add(`{"term":7,"counter":2,"total":10}`)
+	f.Add(`{"term":7,"counter":2,"owner":"a\u0040b"}`)
+	f.Add(`{"oldest":"2026-01-02T12:00:00Z","newest":"2026-01-02T12:02:00+02:00","count":3}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if e, err := jobtree.DecodeEpoch(node("/x", text)); err == nil {
+			again, err := jobtree.DecodeEpoch(node("/x", jobtree.EncodeEpoch(e)))
+			require.NoError(t, err)
+			require.Equal(t, e, again)
+		}
+		if n, err := jobtree.DecodeNext(node("/x", text)); err == nil {
+			again, err := jobtree.DecodeNext(node("/x", jobtree.EncodeNext(n)))
+			require.NoError(t, err)
+			require.Equal(t, n, again)
+		}
+		if m, err := jobtree.DecodeMisfire(node("/x", text)); err == nil {
+			again, err := jobtree.DecodeMisfire(node("/x", jobtree.EncodeMisfire(m)))
+			require.NoError(t, err)
+			require.Equal(t, m, again)
+		}
+	})
+}
+
+func TestValueErrorShowsTheBeginningOfLongValues(t *testing.T) {
+	t.Parallel()
+	long := make([]byte, 100_000)
+	_, err := jobtree.DecodeServer(node("/x", string(long)))
+	require.Less(t, len(err.Error()), 1_000)
+}
