@@ -1,0 +1,46 @@
+package sharding
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrInvalidRequest says that a [Request] makes no sense, whatever the strategy.
+	ErrInvalidRequest = errors.New("invalid sharding request")
+
+	// ErrInvalidAssignment says that a [Strategy] broke its contract: an item is missing, there is
+	// one too many, or one belongs to an instance that was not offered.
+	ErrInvalidAssignment = errors.New("invalid assignment")
+
+	// ErrInvalidStrategy says that a strategy cannot be registered: it is nil, its name is empty, or
+	// the name is taken.
+	ErrInvalidStrategy = errors.New("invalid strategy")
+)
+
+// UnknownStrategyError says that no strategy is registered under a name.
+type UnknownStrategyError struct {
+	Name  string   // what was asked for
+	Known []string // the registered names, in ascending order
+}
+
+// Error names the strategy and those that are registered.
+func (e *UnknownStrategyError) Error() string {
+	return fmt.Sprintf("unknown sharding strategy %q, registered are: %s", e.Name, strings.Join(e.Known, ", "))
+}
+
+// PanicError says that a strategy panicked.
+type PanicError struct {
+	Value any    // what it panicked with
+	Stack []byte // where, as runtime/debug.Stack formats it
+}
+
+// Error tells the value, not the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("strategy panicked: %v", e.Value) }
+
+// Unwrap returns the value if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}

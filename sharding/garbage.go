@@ -1,0 +1,92 @@
+package sharding
+
+import (
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Garbage is what stands in a job's tree for no reason.
+type Garbage struct {
+	Txns []registry.Txn // each removes one thing, guarded by what makes it garbage
+}
+
+// GarbageOf lists what a leader may remove:
+//
+//   - instances that no session owns. Nobody answers for them, and they would be given items.
+//   - servers of which nothing is said and which have no instance.
+//   - marks of claims of which nothing runs.
+//   - wishes for a claimant of items that do not wait.
+//   - missed fires of items that have run for them since.
+//   - records of surplus items of which nothing runs and whose last fire is older than before, so
+//     that no clock within the tolerated difference can still tick it.
+//
+// term is the revision that created the leader's node.
+func GarbageOf(s *jobtree.State, term registry.Revision, before time.Time) Garbage {
+	g := gatherer{s: s, leads: registry.CreatedAt(s.Tree().Leader(), term)}
+	g.ghosts()
+	g.servers()
+	for item := range s.Items() {
+		g.item(s.Item(item), before)
+	}
+	return Garbage{Txns: g.txns}
+}
+
+type gatherer struct {
+	s     *jobtree.State
+	leads registry.Condition
+	txns  []registry.Txn
+}
+
+// remove adds the removal of a node that was last changed at revision.
+func (g *gatherer) remove(path string, revision registry.Revision, conditions ...registry.Condition) {
+	g.txns = append(g.txns, registry.Txn{
+		If:   slices.Concat([]registry.Condition{g.leads, registry.Unchanged(path, revision)}, conditions),
+		Then: []registry.Write{registry.Delete(path)},
+	})
+}
+
+func (g *gatherer) ghosts() {
+	for _, instance := range g.s.Instances {
+		if instance.Session == 0 {
+			g.remove(g.s.Tree().Instance(instance.ID), instance.Revision)
+		}
+	}
+}
+
+func (g *gatherer) servers() {
+	for _, server := range g.s.Servers {
+		inUse := slices.ContainsFunc(g.s.Instances, func(i jobtree.Instance) bool {
+			return jobtree.ServerOf(i.ID) == server.IP
+		})
+		// Where new servers start disabled, a node that says "enabled" says something.
+		if !server.Disabled && !inUse && !g.s.Config.Value.Disabled {
+			g.remove(g.s.Tree().Server(server.IP), server.Revision)
+		}
+	}
+}
+
+func (g *gatherer) item(it jobtree.Item, before time.Time) {
+	tree, record := g.s.Tree(), it.Record
+	asRead := registry.Unchanged(tree.ItemRecord(it.Number), record.Revision)
+	if record.Err != nil {
+		return
+	}
+	if it.Failover.Exists() && !it.Running.Exists() {
+		g.remove(tree.ItemFailover(it.Number), it.Failover.Revision, registry.Absent(tree.ItemRunning(it.Number)))
+	}
+	if it.FailoverItem != 0 && record.Value.State != jobtree.ItemWaiting {
+		g.remove(tree.FailoverItem(it.Number), it.FailoverItem, asRead)
+	}
+	missed := it.Misfire
+	if missed.Exists() && !missed.Value.Newest.IsZero() && !missed.Value.Newest.After(record.Value.LastFire) {
+		g.remove(tree.ItemMisfire(it.Number), missed.Revision, asRead)
+	}
+	surplus := it.Number >= g.s.Total() && it.Number >= g.s.Config.Value.ShardingTotalCount
+	if surplus && record.Exists() && !it.Running.Exists() &&
+		record.Value.State != jobtree.ItemRunning && record.Value.LastFire.Before(before) {
+		g.remove(tree.ItemRecord(it.Number), record.Revision, registry.Absent(tree.ItemRunning(it.Number)))
+	}
+}

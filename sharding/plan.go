@@ -1,0 +1,163 @@
+package sharding
+
+import (
+	"slices"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// maxWrites is how many writes or conditions a plan puts into one transaction: a round number below
+// what every registry takes. A resharding of a hundred items is one commit.
+const maxWrites = 110
+
+// Plan is a resharding: what a leader must commit so that the assignment is the one that members and
+// settings want.
+//
+// One that is too large for a transaction is written in parts, which nobody heeds before Txn puts
+// their epoch into force. So every reader sees the old assignment or the new one, never a mixture,
+// and a leader that dies in between leaves the old one in force. [Tidy] clears up afterwards.
+type Plan struct {
+	// Parts come first, in any order, and all must be done before Txn. Most plans have none.
+	Parts []registry.Txn
+	// Txn makes it so (T3). It is guarded by the leader's term and by all that the plan was made
+	// from.
+	Txn registry.Txn
+	// Needed is false if there is nothing to write.
+	Needed bool
+	// Instances is how many take part, Moved how many items change their owner, Total how many
+	// items there are.
+	Instances, Moved, Total int
+}
+
+// PlanOf compares the assignment that the strategy wants of a job's state with the one in force. term
+// is the revision that created the planning leader's node. The state must be tidy: see [Tidy].
+//
+// Items belong to the live instances whose servers are enabled. If there are none, the assignment
+// stays as it is: there is nobody to whom it matters. The error is that of [Run].
+func PlanOf(s *jobtree.State, strategy Strategy, term registry.Revision) (Plan, error) {
+	members := members(s)
+	total := s.Config.Value.ShardingTotalCount
+	plan := Plan{Instances: len(members), Total: total}
+	if len(members) == 0 {
+		return plan, nil
+	}
+	wanted, err := Run(strategy, Request{
+		Job: s.Tree().Job(), Instances: ids(members), Total: total, Current: current(s, total),
+	})
+	if err != nil {
+		return Plan{}, err
+	}
+	moved := moves(s, wanted)
+	plan.Moved = len(moved)
+	epoch := nextEpoch(s, term, total)
+	var writes []registry.Write
+	if len(moved) <= maxWrites {
+		writes = putOwners(s.Tree(), moved)
+	} else {
+		plan.Parts = parts(s.Tree(), moved, epoch.ID(), term)
+	}
+	if len(moved) > 0 || !s.Epoch.Exists() || s.Epoch.Value.Total != total {
+		writes = append(writes, registry.Put(s.Tree().Epoch(), jobtree.EncodeEpoch(epoch)))
+	}
+	if s.Necessary != 0 {
+		writes = append(writes, registry.Delete(s.Tree().Necessary()))
+	}
+	plan.Needed = len(writes) > 0
+	plan.Txn = registry.Txn{If: guards(s, members, term), Then: writes}
+	return plan, nil
+}
+
+// members are the instances that may get items.
+func members(s *jobtree.State) []jobtree.Instance {
+	var members []jobtree.Instance
+	for _, instance := range s.Instances {
+		if s.Enabled(instance.ID) {
+			members = append(members, instance)
+		}
+	}
+	return members
+}
+
+func ids(members []jobtree.Instance) []string {
+	ids := make([]string, len(members))
+	for i, member := range members {
+		ids[i] = member.ID
+	}
+	return ids
+}
+
+// current is the assignment in force, of as many items as there are to be.
+func current(s *jobtree.State, total int) Assignment {
+	assignment := NewAssignment(total)
+	for item := range assignment {
+		assignment[item] = s.Owner(item)
+	}
+	return assignment
+}
+
+// guards are what a plan relies on: that its leader still leads, that nobody asked for another
+// resharding or changed the settings meanwhile, that the assignment is the one that it changes, which
+// also keeps a plan whose answer got lost from being carried out twice, and that every member is the
+// one that was seen. Of very many members not all fit: one that joins asks for a resharding, which is
+// guarded, and one that goes meanwhile is seen to have gone right after.
+func guards(s *jobtree.State, members []jobtree.Instance, term registry.Revision) []registry.Condition {
+	tree := s.Tree()
+	conditions := []registry.Condition{
+		registry.CreatedAt(tree.Leader(), term),
+		registry.Unchanged(tree.Necessary(), s.Necessary),
+		registry.Unchanged(tree.Config(), s.Config.Revision),
+		registry.Unchanged(tree.Epoch(), s.Epoch.Revision),
+	}
+	for _, member := range members[:min(len(members), maxWrites-len(conditions))] {
+		conditions = append(conditions, registry.CreatedAt(tree.Instance(member.ID), member.Created))
+	}
+	return conditions
+}
+
+// move gives an item to an owner.
+type move struct {
+	item  int
+	owner string
+}
+
+// moves lists what changes. An item that the tree does not name yet belongs to nobody and moves, too.
+func moves(s *jobtree.State, wanted Assignment) []move {
+	var moves []move
+	for item, owner := range wanted {
+		if s.Owner(item) != owner || s.Item(item).InstanceRevision == 0 {
+			moves = append(moves, move{item, owner})
+		}
+	}
+	return moves
+}
+
+func putOwners(tree jobtree.Tree, moves []move) []registry.Write {
+	var writes []registry.Write
+	for _, m := range moves {
+		writes = append(writes, registry.Put(tree.ItemInstance(m.item), m.owner))
+	}
+	return writes
+}
+
+// parts write the new owners beside the old ones, for the epoch that is to come.
+func parts(tree jobtree.Tree, moves []move, epoch jobtree.EpochID, term registry.Revision) []registry.Txn {
+	var parts []registry.Txn
+	for chunk := range slices.Chunk(moves, maxWrites) {
+		part := registry.Txn{If: []registry.Condition{registry.CreatedAt(tree.Leader(), term)}}
+		for _, m := range chunk {
+			next := jobtree.EncodeNext(jobtree.Next{Epoch: epoch, Owner: m.owner})
+			part.Then = append(part.Then, registry.Put(tree.ItemNext(m.item), next))
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// nextEpoch numbers an assignment by the revision that it was planned from. So the numbers of a term
+// grow, and that of a plan that was abandoned halfway is not used again, or its parts would come into
+// force with the new ones: even one that the registry carries out late, after all was tidied. For a
+// plan of the same revision is the same plan.
+func nextEpoch(s *jobtree.State, term registry.Revision, total int) jobtree.Epoch {
+	return jobtree.Epoch{Term: term, Counter: int64(s.Revision), Total: total}
+}

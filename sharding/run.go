@@ -1,0 +1,65 @@
+package sharding
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+)
+
+// Run asks the strategy for an assignment and checks what it answers. The strategy gets a copy of
+// the request in normal form (see [Request]), so it can neither depend on the order in which the
+// caller lists instances nor change what the caller holds. Without instances all items are
+// unassigned, and the strategy is not asked.
+//
+// It returns an assignment of exactly Total items that belong to offered instances, or an error: the
+// strategy's own, a [PanicError], one that is [ErrInvalidAssignment] or, if the request is at fault,
+// one that is [ErrInvalidRequest]. It takes time proportional to the items, besides the strategy's
+// own, and is safe for concurrent use if the strategy is.
+func Run(strategy Strategy, r Request) (Assignment, error) {
+	r, err := r.normal()
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Instances) == 0 {
+		return NewAssignment(r.Total), nil
+	}
+	// The strategy may scribble over its slice, so the check needs one of its own.
+	offered := slices.Clone(r.Instances)
+	assignment, err := assign(strategy, r)
+	if err == nil {
+		err = check(assignment, offered, r.Total)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("assign %d items of job %q: %w", r.Total, r.Job, err)
+	}
+	return assignment, nil
+}
+
+func assign(strategy Strategy, r Request) (assignment Assignment, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			assignment, err = nil, &PanicError{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	return strategy.Assign(r)
+}
+
+func check(assignment Assignment, instances []string, total int) error {
+	if len(assignment) != total {
+		return fmt.Errorf("%w: it has %d items, want %d", ErrInvalidAssignment, len(assignment), total)
+	}
+	offered := make(map[string]bool, len(instances))
+	for _, instance := range instances {
+		offered[instance] = true
+	}
+	for item, instance := range assignment {
+		if instance == "" {
+			return fmt.Errorf("%w: item %d belongs to no instance", ErrInvalidAssignment, item)
+		}
+		if !offered[instance] {
+			return fmt.Errorf("%w: item %d belongs to %q, which is not among the instances %q",
+				ErrInvalidAssignment, item, instance, instances)
+		}
+	}
+	return nil
+}
