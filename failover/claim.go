@@ -1,0 +1,55 @@
+package failover
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Claimant is the instance that takes a lost execution over.
+type Claimant struct {
+	Instance string            // its id
+	Session  *registry.Session // under which it lives and will run the item
+	Round    string            // what begins together has the same
+	Time     time.Time         // now
+}
+
+// Claimable tells whether an enabled server's instance may take over an item: it waits, nothing runs,
+// no operator excluded it, and it is not surplus.
+func Claimable(s *jobtree.State, item int) bool {
+	it := s.Item(item)
+	return it.Record.Err == nil && it.Record.Value.State == jobtree.ItemWaiting &&
+		!it.Running.Exists() && !it.Failover.Exists() && !it.Disabled && item < s.Total()
+}
+
+// Claim returns the transaction by which the claimant takes an item over and begins it (T7), and the
+// record that it writes. The caller has seen [Claimable] be true of the same state.
+func Claim(s *jobtree.State, item int, c Claimant) (registry.Txn, jobtree.Record, error) {
+	it := s.Item(item)
+	tree := s.Tree()
+	record, err := it.Record.Value.Claim(jobtree.Claim{
+		Instance: c.Instance, Session: c.Session.ID(), Round: c.Round, Time: c.Time,
+	})
+	if err != nil {
+		return registry.Txn{}, jobtree.Record{}, fmt.Errorf("item %d: %w", item, err)
+	}
+	server := jobtree.ServerOf(c.Instance)
+	return registry.Txn{
+		If: []registry.Condition{
+			registry.Unchanged(tree.ItemRecord(item), it.Record.Revision),
+			registry.Unchanged(tree.FailoverItem(item), it.FailoverItem),
+			registry.Absent(tree.ItemDisabled(item)),
+			registry.Unchanged(tree.Server(server), s.Server(server).Revision),
+			registry.Unchanged(tree.Epoch(), s.Epoch.Revision),
+			registry.CreatedAt(tree.Instance(c.Instance), s.Instance(c.Instance).Created),
+		},
+		Then: []registry.Write{
+			registry.Delete(tree.FailoverItem(item)),
+			registry.PutOwned(tree.ItemFailover(item), c.Instance, c.Session),
+			registry.PutOwned(tree.ItemRunning(item), c.Instance, c.Session),
+			registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record)),
+		},
+	}, record, nil
+}

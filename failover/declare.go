@@ -1,0 +1,46 @@
+package failover
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Lost tells whether an item's execution is recorded as running although nothing runs any more: its
+// mark is gone, and its instance is gone or lives under another session.
+//
+// A state shows mark and record of one and the same revision, so a begin or an end under way never
+// looks like a loss.
+func Lost(s *jobtree.State, item int) bool {
+	it := s.Item(item)
+	record := it.Record.Value
+	if record.State != jobtree.ItemRunning || it.Record.Err != nil || it.Running.Exists() {
+		return false
+	}
+	return s.Instance(record.Current.Instance).Session != record.Current.Session
+}
+
+// Declare returns the transaction that records an execution as lost (T6). now goes into the record,
+// and limit is how often in a row a lost execution is run again, 0 being without limit. The caller has seen [Lost] be true of the same state.
+func Declare(s *jobtree.State, item int, now time.Time, limit int) (registry.Txn, error) {
+	it := s.Item(item)
+	tree, runner := s.Tree(), it.Record.Value.Current
+	// A record that says running was last written by its begin, so its revision is the token.
+	record, err := it.Record.Value.DeclareLost(int64(it.Record.Revision), now, limit)
+	if err != nil {
+		return registry.Txn{}, err
+	}
+	txn := registry.Txn{
+		If: []registry.Condition{
+			registry.Unchanged(tree.ItemRecord(item), it.Record.Revision),
+			registry.Absent(tree.ItemRunning(item)),
+			registry.NotOwnedBy(tree.Instance(runner.Instance), runner.Session),
+		},
+		Then: []registry.Write{registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
+	}
+	if record.State == jobtree.ItemWaiting {
+		txn.Then = append(txn.Then, registry.Put(tree.FailoverItem(item), ""))
+	}
+	return txn, nil
+}
