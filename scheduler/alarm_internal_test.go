@@ -1,0 +1,93 @@
+package scheduler
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// bell is an alarm and the times at which it rang.
+type bell struct {
+	alarm
+	mu   sync.Mutex
+	rung []time.Duration // since midnight
+}
+
+func newBell() *bell {
+	b := &bell{}
+	b.ring = func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.rung = append(b.rung, time.Since(midnight))
+	}
+	return b
+}
+
+func (b *bell) heard() []time.Duration {
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rung
+}
+
+func TestTheEarliestAlarmCounts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		set  []time.Duration // all at once
+		want time.Duration
+	}{
+		"one":                {[]time.Duration{3 * time.Second}, 3 * time.Second},
+		"an earlier one":     {[]time.Duration{time.Hour, 3 * time.Second}, 3 * time.Second},
+		"a later one":        {[]time.Duration{3 * time.Second, time.Hour}, 3 * time.Second},
+		"the same":           {[]time.Duration{3 * time.Second, 3 * time.Second}, 3 * time.Second},
+		"the one in between": {[]time.Duration{time.Hour, time.Second, time.Minute}, time.Second},
+		"at once":            {[]time.Duration{time.Hour, 0}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBell()
+				for _, d := range test.set {
+					b.set(d)
+				}
+				until(2 * time.Hour)
+				require.Equal(t, []time.Duration{test.want}, b.heard(), "it rings once")
+			})
+		})
+	}
+}
+
+func TestAnAlarmIsSetAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBell()
+		b.set(5 * time.Second)
+		until(2 * time.Second)
+		b.set(5 * time.Second) // would be later than what is set
+		until(6 * time.Second)
+		b.set(4 * time.Second)
+		until(7 * time.Second)
+		b.set(time.Second)
+		until(time.Hour)
+		b.set(time.Second)
+		until(2 * time.Hour)
+		require.Equal(t, []time.Duration{5 * time.Second, 8 * time.Second, time.Hour + time.Second}, b.heard())
+	})
+}
+
+func TestAnAlarmIsStopped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBell()
+		b.stop()
+		b.set(5 * time.Second)
+		until(2 * time.Second)
+		b.stop()
+		b.stop()
+		until(time.Hour)
+		require.Empty(t, b.heard())
+	})
+}

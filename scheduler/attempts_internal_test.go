@@ -1,0 +1,157 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+var errOops = errors.New("oops")
+
+// trial is code that fails some times, and a list of when it was called and what it was told.
+type trial struct {
+	failures int
+	takes    time.Duration
+	called   []time.Duration // since midnight
+	pauses   []time.Duration
+	causes   []error
+}
+
+func (tr *trial) Execute(ctx context.Context, _ job.ShardingContext) error {
+	tr.called = append(tr.called, time.Since(midnight))
+	select {
+	case <-time.After(tr.takes):
+	case <-ctx.Done():
+		tr.causes = append(tr.causes, context.Cause(ctx))
+		return errOops
+	}
+	if len(tr.called) <= tr.failures {
+		return errOops
+	}
+	return nil
+}
+
+func (tr *trial) retrying(err error, pause time.Duration) {
+	if errors.Is(err, errOops) {
+		tr.pauses = append(tr.pauses, pause)
+	}
+}
+
+func (tr *trial) attempt(ctx context.Context, l limits) error {
+	return l.attempt(ctx, tr, job.ShardingContext{}, tr.retrying)
+}
+
+func TestLimitsOf(t *testing.T) {
+	t.Parallel()
+	cfg := job.NewConfig("orders", "0 * * * * ?", 1)
+	require.Equal(t, limits{backoff: time.Second}, limitsOf(cfg))
+	cfg.TimeoutSeconds, cfg.Retries, cfg.RetryBackoffSeconds = 7, 2, 5
+	require.Equal(t, limits{timeout: 7 * time.Second, retries: 2, backoff: 5 * time.Second}, limitsOf(cfg))
+}
+
+func TestHowOftenAnItemIsTried(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		retries, failures, calls int
+		want                     error
+	}{
+		"it succeeds, no retries":      {0, 0, 1, nil},
+		"it fails, no retries":         {0, 9, 1, errOops},
+		"it succeeds at once":          {3, 0, 1, nil},
+		"it succeeds in the end":       {3, 3, 4, nil},
+		"it fails once more than that": {3, 4, 4, errOops},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				tr := &trial{failures: test.failures}
+				err := tr.attempt(t.Context(), limits{retries: test.retries, backoff: time.Second})
+				require.ErrorIs(t, err, test.want)
+				require.Len(t, tr.called, test.calls)
+				require.Len(t, tr.pauses, test.calls-1)
+			})
+		})
+	}
+}
+
+// The pause before a retry doubles, up to a minute, and varies by half. It is what was announced.
+func TestThePauseGrows(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			tr := &trial{failures: 12}
+			require.NoError(t, tr.attempt(t.Context(), limits{retries: 12, backoff: time.Second}))
+			for i, pause := range tr.pauses {
+				usual := min(time.Second<<i, longestBackoff)
+				require.GreaterOrEqual(t, pause, usual/2)
+				require.LessOrEqual(t, pause, usual*3/2+1)
+				require.Equal(t, pause, tr.called[i+1]-tr.called[i])
+			}
+		})
+	}
+}
+
+// When the item has to end, it is not asked again, and what it said last is what counts.
+func TestTheContextEndsThePause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Minute, func() { cancel(ErrStopped) })
+		tr := &trial{failures: 9}
+		require.Equal(t, errOops, tr.attempt(ctx, limits{retries: 3, backoff: time.Hour}))
+		require.Len(t, tr.called, 1)
+		require.Equal(t, time.Minute, time.Since(midnight))
+	})
+}
+
+func TestTheContextEndsAnAttempt(t *testing.T) {
+	t.Parallel()
+	for _, retries := range []int{0, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Minute, func() { cancel(ErrStopped) })
+			tr := &trial{takes: time.Hour}
+			require.Equal(t, errOops, tr.attempt(ctx, limits{retries: retries, backoff: time.Second, timeout: time.Hour}))
+			require.Equal(t, []error{ErrStopped}, tr.causes)
+			require.Len(t, tr.called, 1)
+			require.Empty(t, tr.pauses)
+		})
+	}
+}
+
+// The timeout is that of one attempt; each has it in full.
+func TestEachAttemptHasItsTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tr := &trial{takes: time.Hour}
+		require.Equal(t, errOops, tr.attempt(t.Context(), limits{retries: 2, backoff: time.Second, timeout: 10 * time.Second}))
+		require.Equal(t, []error{job.ErrTimeout, job.ErrTimeout, job.ErrTimeout}, tr.causes)
+		require.Equal(t, 30*time.Second+tr.pauses[0]+tr.pauses[1], time.Since(midnight))
+	})
+}
+
+func TestAPanicIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		calls, told := 0, 0
+		simple := job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+			if calls++; calls < 3 {
+				panic(errOops)
+			}
+			return nil
+		})
+		require.NoError(t, limits{retries: 5, backoff: time.Second}.attempt(t.Context(), simple, job.ShardingContext{},
+			func(err error, _ time.Duration) {
+				require.ErrorContains(t, err, "oops")
+				told++
+			}))
+		require.Equal(t, 3, calls)
+		require.Equal(t, 2, told)
+	})
+}

@@ -1,0 +1,224 @@
+package scheduler
+
+import (
+	"crypto/rand"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/failover"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// begin starts what is due of my items: all in one request, each by itself.
+func (r *runner) begin() {
+	if !r.settings.ok || !r.serverEnabled() || r.state.Total() != r.settings.config.ShardingTotalCount {
+		return
+	}
+	r.refreshOwned()
+	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.clockAllows()}
+	noted := slices.Sorted(r.toConsider.take(r.state.Total()))
+	for _, n := range noted {
+		if r.owns(n) {
+			r.consider(&round, n)
+		}
+	}
+	r.commitAll(r.attached.ctx, "begin", round.batch)
+}
+
+// round is what one decision begins.
+type round struct {
+	id      string
+	now     time.Time
+	request registry.Revision // to run by hand; 0 = none
+	refuse  bool              // this process's clock is too far off to run a fire
+	batch   proposals
+}
+
+// consider decides what happens to one of my items now.
+func (r *runner) consider(round *round, n int) {
+	it, node := r.item(n), r.state.Item(n)
+	m := r.settings.misfires
+	if node.Disabled {
+		it.due = due{}
+		return
+	}
+	if r.applied < it.wrote || it.running != nil && it.running.undo {
+		return // the state does not show yet what this runner wrote
+	}
+	if it.running != nil || node.Running.Exists() {
+		it.due = m.miss(it.due)
+		return
+	}
+	it.due = m.expire(it.due, round.now)
+	if round.refuse {
+		it.due = m.miss(it.due)
+	}
+	if !r.settings.config.MonitorExecution {
+		r.beginUnmonitored(round, it)
+		return
+	}
+	r.considerRecord(round, it, node)
+}
+
+// considerRecord decides by the item's record. An execution that was lost comes first, so that the
+// schedule never buries it and it never blocks the schedule for longer than it takes.
+func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
+	if node.Record.Err != nil {
+		return // reported when it was read
+	}
+	switch {
+	case node.Record.Value.State == jobtree.ItemRunning:
+		it.due = r.settings.misfires.miss(it.due)
+		if failover.Lost(r.state, it.number) {
+			r.proposeLost(&round.batch, it.number)
+		}
+	case node.Record.Value.State == jobtree.ItemWaiting && r.settings.config.Failover:
+		it.due = r.settings.misfires.miss(it.due)
+		r.proposeClaim(round, it)
+	default:
+		r.proposeBegin(round, it, node)
+	}
+}
+
+// proposeBegin proposes to begin the fire that is due, or else what is asked for by hand (T4).
+func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
+	begin := jobtree.Begin{
+		Instance: r.s.instance, Session: r.attached.session.ID(), Round: round.id, Time: round.now,
+		Failover: r.settings.config.Failover, Horizon: r.s.horizon(),
+	}
+	// What the record shows as run, another instance may have run.
+	ran := node.Record.Value.LastFire
+	if node.Record.Value.FireAhead(begin.Horizon) {
+		r.log.ErrorContext(r.life, "ignoring the last fire of an item: a broken clock wrote it", logItem, it.number, logFire, ran)
+		ran = time.Time{}
+	}
+	it.due = it.due.after(ran)
+	switch {
+	case !it.due.none() && !round.refuse:
+		begin.Fire, begin.Source = it.due.next()
+	case round.request > node.Record.Value.Trigger:
+		begin.Source, begin.Trigger = job.Manual, round.request
+	default:
+		return
+	}
+	record, err := node.Record.Value.Begin(begin)
+	if err != nil {
+		r.cannotBegin(it, err)
+		return
+	}
+	under := r.attached
+	round.batch.add(r.beginTxn(it.number, node, record), func(o registry.Outcome) {
+		r.began(it, under, record, o.Revision)
+		if !it.running.undo {
+			it.due = it.due.after(begin.Fire)
+		}
+	})
+}
+
+// cannotBegin deals with a begin that the item's record does not allow. A fire that lies ahead of the
+// registry's clock stays due until the clocks agree; that one may have drifted since it was read.
+func (r *runner) cannotBegin(it *item, err error) {
+	if !errors.Is(err, jobtree.ErrFireAhead) {
+		r.log.ErrorContext(r.life, "cannot begin", logItem, it.number, logError, err)
+		it.due = due{}
+		return
+	}
+	r.s.checkClock(r.life, clockEvery)
+	if !r.clockReported {
+		r.clockReported = true
+		r.log.ErrorContext(r.life, "this clock is ahead of the registry's, nothing begins by it", logItem, it.number, logError, err)
+	}
+}
+
+// beginTxn is the transaction of a begin (T4).
+func (r *runner) beginTxn(n int, node jobtree.Item, record jobtree.Record) registry.Txn {
+	conditions := append(r.state.OwnerGuards(n),
+		registry.Unchanged(r.tree.ItemRecord(n), node.Record.Revision),
+		registry.Absent(r.tree.ItemDisabled(n)),
+		registry.Unchanged(r.tree.Config(), r.state.Config.Revision),
+		r.mine(),
+	)
+	writes := []registry.Write{
+		registry.PutOwned(r.tree.ItemRunning(n), r.s.instance, r.attached.session),
+		registry.Put(r.tree.ItemRecord(n), jobtree.EncodeRecord(record)),
+	}
+	if node.Misfire.Exists() && !node.Misfire.Value.Newest.After(record.LastFire) {
+		writes = append(writes, registry.Delete(r.tree.ItemMisfire(n)))
+	}
+	if node.FailoverItem != 0 {
+		writes = append(writes, registry.Delete(r.tree.FailoverItem(n)))
+	}
+	return registry.Txn{If: conditions, Then: writes}
+}
+
+// proposeClaim proposes to run a lost execution of a waiting item again (T7). The item's owner
+// claims, and it alone: the leader has moved the items of the lost instance by the same rules as
+// ever, so the claims are spread like the work, and nobody else spends a commit on them.
+func (r *runner) proposeClaim(round *round, it *item) {
+	if !failover.Claimable(r.state, it.number) {
+		return
+	}
+	txn, record, err := failover.Claim(r.state, it.number, failover.Claimant{
+		Instance: r.s.instance, Session: r.attached.session, Round: round.id, Time: round.now,
+	})
+	if err != nil {
+		r.log.ErrorContext(r.life, "cannot claim", logItem, it.number, logError, err)
+		return
+	}
+	under := r.attached
+	round.batch.add(txn, func(o registry.Outcome) {
+		r.log.InfoContext(r.life, "running a lost execution again", logItem, it.number, logFire, record.Current.Fire)
+		r.began(it, under, record, o.Revision)
+	})
+}
+
+// beginUnmonitored runs what is due of a job that leaves no marks.
+func (r *runner) beginUnmonitored(round *round, it *item) {
+	current := jobtree.Execution{Begin: round.now}
+	switch {
+	case !it.due.none() && !round.refuse:
+		current.Fire, current.Source = it.due.next()
+		it.due = it.due.after(current.Fire)
+	case round.request > it.triggered:
+		current.Source = job.Manual
+		it.triggered = round.request
+	default:
+		return
+	}
+	it.running = r.newExecution(it.number, r.attached, jobtree.Record{Current: &current}, 0)
+	r.run(it.running)
+}
+
+// began takes note of a begin that the registry has confirmed, and runs the item, unless the
+// confirmation came too late: then the execution is ended as never started.
+func (r *runner) began(it *item, under *attachment, record jobtree.Record, token registry.Revision) {
+	it.wrote = token
+	it.running = r.newExecution(it.number, under, record, token)
+	if !under.connected() || r.leaving {
+		it.running.undo = true
+		r.returned(it.running, r.s.now(), nil)
+		return
+	}
+	r.run(it.running)
+}
+
+func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, token registry.Revision) *execution {
+	cfg := r.settings.config
+	return &execution{
+		item: n, under: under, record: record, token: token, began: record.Current.Begin,
+		context: job.ShardingContext{
+			JobName:       r.name,
+			TaskID:        r.task,
+			Item:          n,
+			ItemParameter: r.settings.parameters[n],
+			TotalCount:    cfg.ShardingTotalCount,
+			JobParameter:  cfg.JobParameter,
+			Fire:          record.Current.Fire,
+			Source:        record.Current.Source,
+			Token:         int64(token),
+		},
+	}
+}

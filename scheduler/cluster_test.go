@@ -1,0 +1,159 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// everyFive fires at the seconds 0, 5, 10, … of each minute.
+const everyFive = "0/5 * * * * ?"
+
+// cluster is a set of instances over one in-memory registry, in a synctest bubble.
+type cluster struct {
+	t      *testing.T
+	server *memory.Server
+	mu     sync.Mutex
+	runs   []run
+}
+
+// run is one execution that user code saw.
+type run struct {
+	instance string
+	sc       job.ShardingContext
+	began    time.Time
+	ended    time.Time
+	cause    error // of its context, when it ended
+}
+
+// instance is one process of the cluster.
+type instance struct {
+	*scheduler.Scheduler
+	registry *memory.Registry
+	cancel   context.CancelFunc
+	done     chan error // what Run returned
+}
+
+// inBubble runs a test in virtual time.
+func inBubble(t *testing.T, test func(t *testing.T, c *cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		test(t, &cluster{t: t, server: memory.NewServer()})
+	})
+}
+
+// jobOf returns a configuration of a job "orders" that fires every five seconds.
+func jobOf(total int) job.Config { return job.NewConfig("orders", everyFive, total) }
+
+// start runs an instance with the given jobs, all of them done by work (nil = nothing), and waits
+// until it has joined.
+func (c *cluster) start(id string, work job.SimpleFunc, configs ...job.Config) *instance {
+	c.t.Helper()
+	i := c.launch(id, work, configs...)
+	select {
+	case <-i.Ready():
+	case err := <-i.done:
+		require.NoError(c.t, err, "instance %s", id)
+	case <-time.After(time.Minute):
+		require.Fail(c.t, "not ready", "instance %s", id)
+	}
+	return i
+}
+
+// launch is start without the wait.
+func (c *cluster) launch(id string, work job.SimpleFunc, configs ...job.Config) *instance {
+	c.t.Helper()
+	reg := c.server.Open("test")
+	opts := []scheduler.Option{scheduler.WithInstanceID(fullID(id))}
+	if os.Getenv("ELASTICRON_TEST_LOG") != "" {
+		opts = append(opts, scheduler.WithLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	}
+	s, err := scheduler.New(reg, opts...)
+	require.NoError(c.t, err)
+	for _, cfg := range configs {
+		require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work)))
+	}
+	ctx, cancel := context.WithCancel(c.t.Context())
+	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
+	go func() { i.done <- s.Run(ctx) }()
+	c.t.Cleanup(func() { i.stop(c.t) })
+	return i
+}
+
+func fullID(id string) string { return "10.0.0.1@-@" + id }
+
+// stop ends the instance gracefully and closes its registry. It may be called more than once.
+func (i *instance) stop(t *testing.T) {
+	t.Helper()
+	i.cancel()
+	err := <-i.done
+	i.done <- err
+	require.NoError(t, err)
+	require.NoError(t, i.registry.Close(context.Background()))
+}
+
+// record makes work of a test tell the cluster what it was called for.
+func (c *cluster) record(id string, work job.SimpleFunc) job.SimpleFunc {
+	return func(ctx context.Context, sc job.ShardingContext) error {
+		r := run{instance: id, sc: sc, began: time.Now()}
+		var err error
+		if work != nil {
+			err = work(ctx, sc)
+		}
+		r.ended, r.cause = time.Now(), context.Cause(ctx)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.runs = append(c.runs, r)
+		return err
+	}
+}
+
+// take returns the runs since the last take, in the order of items and begins.
+func (c *cluster) take() []run {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	runs := c.runs
+	c.runs = nil
+	slices.SortStableFunc(runs, func(a, b run) int {
+		if a.sc.Item != b.sc.Item {
+			return a.sc.Item - b.sc.Item
+		}
+		return a.began.Compare(b.began)
+	})
+	return runs
+}
+
+// String describes a run for messages and comparisons, fires as seconds since the bubble began.
+func (r run) String() string {
+	fire := "by hand"
+	if !r.sc.Fire.IsZero() {
+		fire = r.sc.Fire.Sub(bubbleStart).String()
+	}
+	return fmt.Sprintf("item %d fire %s %s on %s", r.sc.Item, fire, r.sc.Source, r.instance)
+}
+
+// bubbleStart is when the clock of every synctest bubble starts.
+var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// sleepUntil sleeps until so long after the start of the bubble, and until all has settled then.
+func sleepUntil(d time.Duration) {
+	time.Sleep(time.Until(bubbleStart.Add(d)))
+	synctest.Wait()
+}
+
+func registryPut(path, value string) registry.Txn {
+	return registry.Txn{Then: []registry.Write{registry.Put(path, value)}}
+}

@@ -1,0 +1,77 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// A round costs two requests when its items end together, however many they are, and no read: all
+// is decided from the watched view. Without monitorExecution it costs nothing.
+func TestCostOfARound(t *testing.T) {
+	t.Parallel()
+	for _, items := range []int{1, 100} {
+		for _, monitored := range []bool{true, false} {
+			t.Run(fmt.Sprintf("items=%d/monitored=%t", items, monitored), func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, c *cluster) {
+					cfg := jobOf(items)
+					cfg.MonitorExecution = monitored
+					work := func(context.Context, job.ShardingContext) error {
+						time.Sleep(time.Second)
+						return nil
+					}
+					i := c.start("a", work, cfg)
+					sleepUntil(9 * time.Second)
+					c.take()
+					before := i.registry.Stats()
+					sleepUntil(14 * time.Second) // one round, at second 10
+					after := i.registry.Stats()
+					require.Len(t, c.take(), items)
+					want := 0
+					if monitored {
+						want = 2
+					}
+					require.Equal(t, want, after.CommitRequests-before.CommitRequests, "commit requests")
+					require.Zero(t, after.ReadRequests-before.ReadRequests, "read requests")
+				})
+			})
+		}
+	}
+}
+
+// Ends at different times cost a request each, and no more.
+func TestCostOfItemsThatEndApart(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		work := func(_ context.Context, sc job.ShardingContext) error {
+			time.Sleep(time.Duration(1+sc.Item%3) * time.Second)
+			return nil
+		}
+		i := c.start("a", work, jobOf(9))
+		sleepUntil(9 * time.Second)
+		before := i.registry.Stats()
+		sleepUntil(14 * time.Second)
+		after := i.registry.Stats()
+		require.Equal(t, 1+3, after.CommitRequests-before.CommitRequests)
+		require.Zero(t, after.ReadRequests-before.ReadRequests)
+	})
+}
+
+// An idle job of an idle instance causes no traffic beside the session's keep-alive.
+func TestAnIdleJobCostsNothing(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		i := c.start("a", nil, job.NewConfig("yearly", "0 0 0 1 7 ?", 3))
+		c.start("b", nil, job.NewConfig("yearly", "0 0 0 1 7 ?", 3))
+		sleepUntil(time.Minute)
+		before := i.registry.Stats()
+		sleepUntil(time.Hour)
+		require.Equal(t, before, i.registry.Stats())
+	})
+}

@@ -1,0 +1,67 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.
+func (s *Scheduler) checkDeclaration(cfg job.Config, simple job.Simple) error {
+	faults := []error{cfg.ValidateAt(s.now())}
+	if simple == nil {
+		faults = append(faults, errors.New("the job has no code: simple is nil"))
+	}
+	if _, err := s.strategies.Lookup(cfg.ShardingStrategy); err != nil {
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// storeConfig makes sure that the registry has a configuration of the job that this process can
+// serve. It stores the declared one if there is none, or if it asks to overwrite; each write is
+// guarded by what was read, so of several declarations at once one wins and the others see it.
+func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config) error {
+	path := jobtree.For(cfg.Name).Config()
+	for {
+		found, err := s.registry.Get(ctx, path)
+		if err != nil && !errors.Is(err, registry.ErrNotFound) {
+			return err
+		}
+		text, err := declaredOver(found, cfg)
+		if err != nil || text == found.Value {
+			return err
+		}
+		_, err = s.registry.Commit(ctx, registry.Txn{
+			If:   []registry.Condition{registry.Unchanged(path, found.Revision)},
+			Then: []registry.Write{registry.Put(path, text)},
+		})
+		if !errors.Is(err, registry.ErrConflict) {
+			return err
+		}
+	}
+}
+
+// declaredOver returns what the stored configuration should be after a declaration: the stored text
+// itself where it is to stay.
+func declaredOver(found registry.Node, cfg job.Config) (string, error) {
+	if !found.Exists() {
+		return jobtree.EncodeConfig(cfg)
+	}
+	stored, err := jobtree.DecodeConfig(found)
+	if err != nil {
+		return "", fmt.Errorf("the registry holds a configuration that cannot be read; correct or delete it: %w", err)
+	}
+	if stored.ClassName() != cfg.ClassName() {
+		return "", &ClassConflictError{Job: cfg.Name, Stored: stored.ClassName(), Declared: cfg.ClassName()}
+	}
+	if !cfg.Overwrite {
+		return found.Value, nil
+	}
+	cfg.Unknown = stored.Unknown
+	return jobtree.EncodeConfig(cfg)
+}

@@ -1,0 +1,217 @@
+package scheduler_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+var nothing = job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+
+// declare makes a scheduler and adds a job to it.
+func declare(t *testing.T, server *memory.Server, cfg job.Config) error {
+	t.Helper()
+	reg := server.Open("test")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	s, err := scheduler.New(reg)
+	require.NoError(t, err)
+	return s.Add(t.Context(), cfg, nothing)
+}
+
+// stored returns all nodes of the namespace, as text.
+func stored(t *testing.T, server *memory.Server) map[string]string {
+	t.Helper()
+	reg := server.Open("test")
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	nodes, _, err := reg.List(t.Context(), "/")
+	require.NoError(t, err)
+	values := make(map[string]string)
+	for _, n := range nodes {
+		values[n.Path] = n.Value
+	}
+	return values
+}
+
+// put writes a node as an operator would.
+func put(t *testing.T, server *memory.Server, path, value string) {
+	t.Helper()
+	reg := server.Open("test")
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	_, err := reg.Commit(t.Context(), registryPut(path, value))
+	require.NoError(t, err)
+}
+
+// A declaration that cannot be served is refused with an error that says what to do, and leaves the
+// registry as it was.
+func TestRefusedDeclarations(t *testing.T) {
+	t.Parallel()
+	config := jobtree.For("orders").Config()
+	tests := map[string]struct {
+		stored string
+		change func(*job.Config)
+		want   []string
+	}{
+		"several faults at once": {
+			change: func(c *job.Config) { c.ShardingTotalCount = 0; c.Cron = "0 61 * * * ?"; c.TimeZone = "Mars/Olympus" },
+			want:   []string{"ShardingTotalCount", "61", "Mars/Olympus"},
+		},
+		"a cron that never fires": {
+			change: func(c *job.Config) { c.Cron = "0 0 0 30 2 ?" },
+			want:   []string{"Cron", "0 0 0 30 2 ?", "never fires"},
+		},
+		"item parameters": {
+			change: func(c *job.Config) { c.ShardingItemParameters = "0=A,x=B" },
+			want:   []string{"ShardingItemParameters", "x=B"},
+		},
+		"an unknown strategy": {
+			change: func(c *job.Config) { c.ShardingStrategy = "by moon" },
+			want:   []string{"by moon", sharding.NameAverage},
+		},
+		"another class": {
+			stored: mustEncode(func() job.Config { c := jobOf(1); c.Class = "other"; return c }()),
+			change: func(*job.Config) {},
+			want:   []string{"orders", "other", "class"},
+		},
+		"a stored configuration that cannot be read": {
+			stored: `{"jobName":"orders"`,
+			change: func(*job.Config) {},
+			want:   []string{config, "cannot be read"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := memory.NewServer()
+			if test.stored != "" {
+				put(t, server, config, test.stored)
+			}
+			before := stored(t, server)
+			cfg := jobOf(2)
+			test.change(&cfg)
+			err := declare(t, server, cfg)
+			require.Error(t, err)
+			for _, want := range test.want {
+				require.ErrorContains(t, err, want)
+			}
+			require.Equal(t, before, stored(t, server))
+		})
+	}
+}
+
+func TestAClassConflictIsTyped(t *testing.T) {
+	t.Parallel()
+	server := memory.NewServer()
+	require.NoError(t, declare(t, server, jobOf(1)))
+	cfg := jobOf(1)
+	cfg.Class = "other"
+	err := declare(t, server, cfg)
+	require.ErrorIs(t, err, scheduler.ErrClassConflict)
+	var conflict *scheduler.ClassConflictError
+	require.ErrorAs(t, err, &conflict)
+	require.Equal(t, &scheduler.ClassConflictError{Job: "orders", Stored: "orders", Declared: "other"}, conflict)
+}
+
+func TestTheStoredConfigurationCounts(t *testing.T) {
+	t.Parallel()
+	server := memory.NewServer()
+	require.NoError(t, declare(t, server, jobOf(3)))
+	before := stored(t, server)
+	require.NoError(t, declare(t, server, jobOf(5)))
+	require.Equal(t, before, stored(t, server))
+}
+
+func TestOverwriteReplacesTheStoredConfiguration(t *testing.T) {
+	t.Parallel()
+	server := memory.NewServer()
+	require.NoError(t, declare(t, server, jobOf(3)))
+	cfg := jobOf(5)
+	cfg.Overwrite = true
+	require.NoError(t, declare(t, server, cfg))
+	require.Contains(t, stored(t, server)["/orders/config"], `"shardingTotalCount":5`)
+}
+
+func TestAJobIsDeclaredOnce(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("test")
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	s, err := scheduler.New(reg)
+	require.NoError(t, err)
+	require.NoError(t, s.Add(t.Context(), jobOf(1), nothing))
+	require.ErrorIs(t, s.Add(t.Context(), jobOf(1), nothing), scheduler.ErrDeclared)
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("test")
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	_, err := scheduler.New(reg, scheduler.WithInstanceID("no separator"), scheduler.WithStopTimeout(-time.Second), scheduler.WithLogger(nil))
+	require.ErrorIs(t, err, scheduler.ErrInvalidOption)
+	for _, want := range []string{"no separator", "-1s", "logger"} {
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// Two processes with one instance id: the second says so and does not disturb the first.
+func TestADuplicateInstanceID(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(1))
+		before := c.state().Instances
+		reg := c.server.Open("test")
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
+		require.NoError(t, err)
+		require.NoError(t, s.Add(t.Context(), jobOf(1), nothing))
+		err = s.Run(t.Context())
+		require.ErrorIs(t, err, scheduler.ErrDuplicateInstance)
+		require.ErrorContains(t, err, fullID("a"))
+		require.Equal(t, before, c.state().Instances)
+		require.NoError(t, reg.Close(context.Background()))
+	})
+}
+
+// A process that comes back under its old id waits for its former session to end, and joins.
+func TestAnInstanceComesBackUnderItsID(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(1)).crash(t)
+		c.start("a", nil, jobOf(1))
+		require.Len(t, c.state().Instances, 1)
+		require.Less(t, time.Since(bubbleStart), 7*time.Second)
+	})
+}
+
+func TestAddWhileRunning(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, job.NewConfig("first", everyFive, 1))
+		require.NoError(t, a.Add(t.Context(), jobOf(2), c.record("a", nil)))
+		sleepUntil(6 * time.Second)
+		require.Len(t, c.take(), 3)
+	})
+}
+
+func mustEncode(cfg job.Config) string {
+	text, err := jobtree.EncodeConfig(cfg)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// remove deletes a node as an operator would.
+func remove(t *testing.T, server *memory.Server, path string) {
+	t.Helper()
+	reg := server.Open("test")
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(path)}})
+	require.NoError(t, err)
+}

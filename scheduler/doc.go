@@ -1,0 +1,77 @@
+// Package scheduler runs sharded cron jobs on many processes that coordinate through a registry.
+//
+// Every process declares the same jobs. A job is cut into sharding items 0..n-1. One of the job's
+// instances is its leader and spreads the items over all live ones; every instance has its own cron
+// clock and runs, at each fire, the items that are assigned to it. A process that dies is noticed
+// when its session ends: its items move to others, and what it was running when it died is run
+// again if the job asks for failover.
+//
+// # How to use it
+//
+//	registry, err := etcd.Open(ctx, etcd.Config{Endpoints: endpoints, Namespace: "shop"})
+//	s, err := scheduler.New(registry)
+//	err = s.Add(ctx, job.NewConfig("orders", "0/5 * * * * ?", 4), job.SimpleFunc(index))
+//	err = s.Run(ctx) // until ctx ends
+//
+// # What it guarantees
+//
+//   - At no time do two live sessions hold the mark of one running item, and every execution carries
+//     a fencing token, [job.ShardingContext.Token], that only grows for its item.
+//   - A scheduled fire of an item is executed at most once, by whomever. A rerun after a crash, of a
+//     missed fire or by hand says so in [job.ShardingContext.Source].
+//   - A change of members, settings or leader moves items on the event. Nobody waits for a tick, and
+//     a long run neither delays its neighbours nor its own item's move.
+//   - When the session is lost, the contexts of its running items are cancelled with the cause
+//     [registry.ErrSessionLost], before others may take over. After the registry is back the
+//     scheduler registers anew and goes on, however often it happens.
+//   - When Run's context ends, items are handed over at once, running ones get the stop timeout to
+//     finish, and no goroutine is left when Run returns.
+//
+// # How it decides
+//
+// One runner per job keeps a copy of the job's tree that follows the registry. It decides from that
+// copy alone and makes the decision real with one guarded transaction, so a round costs two requests
+// and no read however many items begin and end together. A refused transaction means that the copy
+// was old: the runner waits for the state that it conflicted with, and decides again. An idle job
+// has no goroutine and causes no traffic.
+//
+// # When a fire cannot run on time
+//
+// A fire is identified by its scheduled time. One that cannot begin within five seconds of it is
+// missed: because its item is still running, its instance was lost, or nobody was there. The job's
+// Misfire settings say what happens then.
+//
+//	what happens                             what becomes of the fires
+//	a run lasts beyond the next fires        made up right after it: one run for all, with the newest
+//	                                         time (MisfireOnce); one for each, in order (MisfireAll);
+//	                                         or none (Misfire off)
+//	the instance dies while it runs an item  with Failover, that run is repeated by the item's next
+//	                                         owner; later fires are missed ones
+//	the instance dies, the item idle         fires until the item has a new owner are missed ones
+//	nobody lives                             not made up, unless MisfireWindowSeconds reaches back
+//	the session is lost, the process lives   as if the instance had died, for others and for itself
+//	the process stands still or the machine  the fires meanwhile come as one: missed, if it is more
+//	sleeps                                   than five seconds late
+//	the clock is set ahead                   the same; by more than 30 s against the registry's clock,
+//	                                         and nothing runs by it until it is corrected
+//	the clock is set back                    what ran for a fire does not run for it again; a last
+//	                                         fire more than 30 s ahead of the registry's clock was
+//	                                         written by a broken clock and is ignored
+//	summer time begins or ends               fires are instants, so nothing is missed or doubled;
+//	                                         package cronexpr says which instants
+//	somebody triggers the job                never a missed fire, and hides none
+//	cron or zone is changed                  what was missed under the old one is forgotten
+//
+// # Three ways to go
+//
+//	the context of Run ends   hands over at once, lets running items finish within the stop timeout
+//	[Scheduler.StopNow]       hands over at once, cancels running items
+//	[Scheduler.Vanish]        tells the registry nothing, like SIGKILL
+//
+// # What it does not do
+//
+// Code that ignores its context may go on after its session is lost or its stop timeout is over, and
+// then overlap with its own rerun elsewhere: pass the token to the store that it writes to, and have
+// the store refuse lower ones. A job with MonitorExecution off writes no marks at all: its token is
+// 0, and the guarantees on single execution and failover do not cover it.
+package scheduler

@@ -1,0 +1,164 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// lastWords is how long cancelled items have to return, and the registry to take what is left to be
+// said, before Run gives them up.
+const lastWords = time.Second
+
+// errAbandoned is what is recorded of an item whose code did not return when it had to.
+var errAbandoned = errors.New("given up: its code did not return after its context was cancelled")
+
+// drain hands everything over and waits for what runs: up to the stop timeout as it is, then
+// cancelled. It names what did not return.
+func (s *Scheduler) drain() error {
+	s.mu.Lock()
+	runners := s.list()
+	s.mu.Unlock()
+	for _, r := range runners {
+		r.box.post(func() { r.leaving = true })
+	}
+	if waitDrained(runners, s.stopTimeout, s.hurry) {
+		return nil
+	}
+	s.cancelItems(ErrStopped)
+	if waitDrained(runners, lastWords, nil) {
+		return nil
+	}
+	abandoned := make(chan error, len(runners)) // each runner answers once
+	for _, r := range runners {
+		r.box.post(func() { abandoned <- r.abandon() })
+	}
+	var all []error
+	for range runners {
+		all = append(all, <-abandoned)
+	}
+	waitDrained(runners, lastWords, nil)
+	return errors.Join(all...)
+}
+
+// waitDrained waits until nothing of the runners is left to be done, at most d, and not beyond the
+// close of hurry.
+func waitDrained(runners []*runner, d time.Duration, hurry <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	for _, r := range runners {
+		select {
+		case <-r.drained:
+		case <-timer.C:
+			return false
+		case <-hurry:
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Scheduler) cancelItems(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.attached != nil {
+		s.attached.cancelWork(cause)
+	}
+}
+
+// closeRunners ends what the runners hold, waits for what they still do, and then stops the timers that
+// they set, which are theirs alone until then.
+func (s *Scheduler) closeRunners() {
+	s.mu.Lock()
+	runners := s.list()
+	s.mu.Unlock()
+	for _, r := range runners {
+		r.box.close()
+		s.timetable.set(&r.entry, nil)
+		if r.view != nil {
+			r.view.Close()
+		}
+	}
+	s.work.Wait()
+	for _, r := range runners {
+		r.alarm.stop()
+		r.reconciler.stop()
+	}
+}
+
+// leave takes this instance out of the job, and says so when nothing of it runs any more. Others
+// take over at once: what still runs here is marked as running, and stays so until its end.
+func (r *runner) leave() {
+	if !r.left && r.attached != nil && r.applied >= r.needed {
+		r.commitLeave()
+	}
+	if (r.left || r.attached == nil) && !r.busy() && !r.isDrained() {
+		close(r.drained)
+	}
+}
+
+// commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding,
+// in one transaction.
+func (r *runner) commitLeave() {
+	var txn registry.Txn
+	if r.state.Instance(r.s.instance).Session == r.attached.session.ID() {
+		txn.If = append(txn.If, r.mine())
+		txn.Then = append(txn.Then, registry.Delete(r.tree.Instance(r.s.instance)), registry.Put(r.tree.Necessary(), ""))
+		if cfg := r.settings.config; cfg.Failover && cfg.FailoverScope == job.FailoverAssigned {
+			txn.Then = append(txn.Then, registry.Put(r.tree.FailoverLeft(r.s.instance), ""))
+		}
+	}
+	if r.leads() {
+		txn.If = append(txn.If, r.term())
+		txn.Then = append(txn.Then, registry.Delete(r.tree.Leader()))
+	}
+	if len(txn.Then) == 0 {
+		r.left = !r.electing // an election under way may still bring something to take back
+		return
+	}
+	revision, err := r.s.registry.Commit(r.attached.ctx, txn)
+	if err != nil {
+		r.refused("leave", err)
+		return
+	}
+	r.committed(revision)
+}
+
+// busy tells whether an execution of this process has not ended yet.
+func (r *runner) busy() bool {
+	for _, it := range r.items {
+		if it.running != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// abandon ends what runs here as interrupted, though its code may go on, and names it.
+func (r *runner) abandon() error {
+	var numbers []int
+	for n, it := range r.items {
+		if e := it.running; e != nil && !e.returned {
+			numbers = append(numbers, n)
+			r.returned(e, r.s.now(), errAbandoned)
+		}
+	}
+	if numbers == nil {
+		return nil
+	}
+	slices.Sort(numbers)
+	return fmt.Errorf("job %q: items %v did not return when the stop timeout was over and were given up", r.name, numbers)
+}
+
+func (r *runner) isDrained() bool {
+	select {
+	case <-r.drained:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,118 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+)
+
+// lateAfter is how late a scheduled fire may begin and still count as on time. Beyond, it is a
+// missed fire and follows the misfire policy.
+const lateAfter = 5 * time.Second
+
+// due are the fires of an item that want to be run; the zero due is none. A fire is on time until
+// something keeps it from beginning; then it is missed.
+type due struct {
+	onTime time.Time   // the newest fire, unless it was missed; zero = none
+	missed []time.Time // fires to be made up, ascending; of those before onTime
+}
+
+func (d due) none() bool { return d.onTime.IsZero() && len(d.missed) == 0 }
+
+// next returns the fire that is to be run next, and why; zero if there is none. Missed ones come
+// first: the newest fire that an item ran for is the bound for all later ones.
+func (d due) next() (time.Time, job.Source) {
+	if len(d.missed) > 0 {
+		return d.missed[0], job.Misfire
+	}
+	return d.onTime, job.Scheduled
+}
+
+// after returns what is still due when the item has run for a fire.
+func (d due) after(fire time.Time) due {
+	for len(d.missed) > 0 && !d.missed[0].After(fire) {
+		d.missed = d.missed[1:]
+	}
+	if !d.onTime.After(fire) {
+		d.onTime = time.Time{}
+	}
+	return d
+}
+
+// newest returns the newest fire that is due; zero if there is none.
+func (d due) newest() time.Time {
+	if d.onTime.IsZero() && len(d.missed) > 0 {
+		return d.missed[len(d.missed)-1]
+	}
+	return d.onTime
+}
+
+// misfires is what a job does about missed fires.
+type misfires struct {
+	on     bool
+	all    bool          // run each, instead of one run for all
+	most   int           // of them to keep, if all
+	window time.Duration // how old they may be; 0 = any age
+}
+
+func misfiresOf(cfg job.Config) misfires {
+	return misfires{
+		on:     cfg.Misfire,
+		all:    cfg.MisfirePolicy == job.MisfireAll,
+		most:   cfg.MisfireMax,
+		window: time.Duration(cfg.MisfireWindowSeconds) * time.Second,
+	}
+}
+
+// tick adds a fire that came just now, and those that passed unseen before it. If missed fires are
+// run as one anyway, the run of this one is theirs, too.
+func (m misfires) tick(d due, fire time.Time, passed []time.Time) due {
+	if !m.all {
+		return due{onTime: fire}
+	}
+	d = m.add(m.miss(d), passed...)
+	d.onTime = fire
+	return d
+}
+
+// miss turns the fire that is on time into a missed one, or into nothing if the job does not make
+// missed fires up.
+func (m misfires) miss(d due) due {
+	if d.onTime.IsZero() {
+		return d
+	}
+	fire := d.onTime
+	d.onTime = time.Time{}
+	return m.add(d, fire)
+}
+
+// add adds missed fires, which are later than those that d has.
+func (m misfires) add(d due, fires ...time.Time) due {
+	if !m.on || len(fires) == 0 {
+		return d
+	}
+	keep := 1
+	if m.all {
+		keep = m.most
+	}
+	all := append(d.missed[:len(d.missed):len(d.missed)], fires...)
+	d.missed = all[max(0, len(all)-keep):]
+	return d
+}
+
+// expire drops what is too old to be made up, and what is too late to be on time.
+func (m misfires) expire(d due, now time.Time) due {
+	if !d.onTime.IsZero() && now.Sub(d.onTime) > lateAfter {
+		d = m.miss(d)
+	}
+	for m.window > 0 && len(d.missed) > 0 && now.Sub(d.missed[0]) > m.window {
+		d.missed = d.missed[1:]
+	}
+	return d
+}
+
+// node returns what an item's misfire node says of the missed fires.
+func (d due) node() jobtree.Misfire {
+	return jobtree.Misfire{Oldest: d.missed[0], Newest: d.missed[len(d.missed)-1], Count: len(d.missed)}
+}

@@ -1,0 +1,101 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+const (
+	// latchWait bounds how long an election waits for its latch. The latch only spares the
+	// registry a crowd; what is safe is so by the transaction.
+	latchWait = 2 * time.Second
+	// candidateStep sets the candidates apart, so that as a rule only the first one asks.
+	candidateStep = 25 * time.Millisecond
+	// candidateSteps bounds how long the last of many candidates holds back.
+	candidateSteps = 20
+)
+
+// elect starts an election if the job has no leader and this instance may become one.
+func (r *runner) elect() {
+	if r.electing || r.state.Leader.Created != 0 || !r.mayLead() {
+		return
+	}
+	r.electing = true
+	attached, mine := r.attached, r.mine()
+	server := registry.Unchanged(r.serverPath(), r.server().Revision)
+	holdBack := time.Duration(min(r.rank(), candidateSteps)) * candidateStep
+	r.s.work.Go(func() {
+		revision, err := r.campaign(attached, holdBack, mine, server)
+		r.box.post(func() { r.elected(revision, err) })
+	})
+}
+
+// mayLead tells whether this instance could do a leader's work.
+func (r *runner) mayLead() bool {
+	if !r.settings.ok || !r.serverEnabled() {
+		return false
+	}
+	_, err := r.s.strategies.Lookup(r.settings.config.ShardingStrategy)
+	return err == nil
+}
+
+// rank counts the instances that come before this one.
+func (r *runner) rank() int {
+	return slices.IndexFunc(r.state.Instances, func(i jobtree.Instance) bool { return i.ID >= r.s.instance })
+}
+
+// campaign makes this instance the leader if there is none (T2). It returns 0 and no error if
+// another was faster.
+func (r *runner) campaign(a *attachment, holdBack time.Duration, guards ...registry.Condition) (registry.Revision, error) {
+	ctx, cancel := context.WithTimeout(a.ctx, holdBack)
+	defer cancel()
+	if _, err := r.view.WaitFor(ctx, r.hasLeader); err == nil {
+		return 0, nil
+	}
+	txn := registry.Txn{
+		If:   append(guards, registry.Absent(r.tree.Leader())),
+		Then: []registry.Write{registry.PutOwned(r.tree.Leader(), r.s.instance, a.session)},
+	}
+	var revision registry.Revision
+	commit := func(ctx context.Context) (err error) {
+		if r.hasLeader(r.view.Snapshot()) {
+			return nil
+		}
+		revision, err = r.s.registry.Commit(ctx, txn)
+		return err
+	}
+	latchCtx, cancelLatch := context.WithTimeout(a.ctx, latchWait)
+	defer cancelLatch()
+	err := r.s.registry.Latch(latchCtx, r.tree.ElectionLatch(), commit)
+	if errors.Is(err, registry.ErrUnavailable) && a.ctx.Err() == nil {
+		err = commit(a.ctx)
+	}
+	return revision, err
+}
+
+func (r *runner) hasLeader(s registry.Snapshot) bool { return s.Get(r.tree.Leader()).Exists() }
+
+// elected takes note of how an election ended. What it brought about, the view shows.
+func (r *runner) elected(revision registry.Revision, err error) {
+	if err != nil && r.attached != nil && !errors.Is(err, registry.ErrConflict) {
+		// Still electing: the decision that follows this message would ask again at once.
+		r.refused("elect", err)
+		time.AfterFunc(retryAfter, func() { r.box.post(func() { r.electing = false }) })
+		return
+	}
+	r.electing = false
+	if err != nil && r.attached != nil {
+		r.refused("elect", err)
+		return
+	}
+	if revision != 0 {
+		r.committed(revision)
+		r.log.InfoContext(r.life, "elected leader")
+		r.s.observer.Elected(r.name)
+	}
+}

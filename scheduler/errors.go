@@ -1,0 +1,48 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What callers branch on.
+var (
+	// ErrInvalidOption: an option has a value that is not allowed.
+	ErrInvalidOption = errors.New("invalid scheduler option")
+	// ErrDeclared: a job of this name was already added to this scheduler.
+	ErrDeclared = errors.New("job is already declared")
+	// ErrUnknownJob: no job of this name was added to this scheduler.
+	ErrUnknownJob = errors.New("job is not declared")
+	// ErrClassConflict: the registry holds a job of the same name with another class.
+	ErrClassConflict = errors.New("job belongs to another class")
+	// ErrDuplicateInstance: another live process uses the same instance id.
+	ErrDuplicateInstance = errors.New("instance id is in use")
+	// ErrNoInstance: no instance of the job is registered.
+	ErrNoInstance = errors.New("job has no instance")
+	// ErrRan: Run was called before; a Scheduler runs once.
+	ErrRan = errors.New("scheduler ran already")
+	// ErrVanished is what Run returns after [Scheduler.Vanish], and the cause with which the
+	// contexts of its items end.
+	ErrVanished = errors.New("scheduler vanished")
+	// ErrStopped is the cause with which the context of an item ends when the stop timeout is over.
+	ErrStopped = errors.New("scheduler stopped")
+)
+
+// errStop ends Run as its context does.
+var errStop = errors.New("stop")
+
+// ClassConflictError tells which classes met. errors.Is(err, ErrClassConflict) is true for it.
+type ClassConflictError struct {
+	Job      string
+	Stored   string // in the registry
+	Declared string // by this process
+}
+
+// Error names the job, both classes and the way out.
+func (e *ClassConflictError) Error() string {
+	return fmt.Sprintf("job %q belongs to another class: the registry has %q, this process declares %q; use the same class or another job name",
+		e.Job, e.Stored, e.Declared)
+}
+
+// Is makes errors.Is(err, ErrClassConflict) true.
+func (e *ClassConflictError) Is(target error) bool { return target == ErrClassConflict }

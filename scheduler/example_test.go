@@ -1,0 +1,79 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// The whole of a program that takes part in a job. Start it as often as you like, on as many machines
+// as you like.
+func Example() {
+	// Ends at Ctrl-C or SIGTERM; then items are handed over at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	// One handle, and so one session, for all jobs of the process.
+	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: []string{"localhost:2379"}, Namespace: "shop"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer reg.Close(context.Background())
+	s, err := scheduler.New(reg)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// Four items, every five seconds, spread over however many processes there are.
+	invoices := job.SimpleFunc(func(ctx context.Context, sc job.ShardingContext) error {
+		fmt.Printf("item %d of %d, fire %s, token %d\n", sc.Item, sc.TotalCount, sc.Fire, sc.Token)
+		return nil // do this item's share of the work; stop when ctx ends
+	})
+	if err := s.Add(ctx, job.NewConfig("invoices", "0/5 * * * * ?", 4), invoices); err != nil {
+		log.Fatal(err)
+	}
+	if err := s.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// A job can be run without an etcd, as in tests: the in-memory registry keeps the same promises.
+func ExampleScheduler_Trigger() {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	reg := memory.NewServer().Open("example")
+	defer reg.Close(context.Background())
+	s, err := scheduler.New(reg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cfg := job.NewConfig("cleanup", "@yearly", 1)
+	cfg.ShardingItemParameters = "0=archive"
+	err = s.Add(ctx, cfg, job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+		fmt.Println(sc.JobName, sc.Item, sc.ItemParameter, sc.Source)
+		stop()
+		return nil
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	go func() {
+		<-s.Ready()
+		if err := s.Trigger(ctx, "cleanup"); err != nil {
+			log.Fatal(err)
+		}
+	}()
+	if err := s.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output: cleanup 0 archive manual
+}

@@ -1,0 +1,45 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// execution is one run of one item in this process, from its begin to the commit of its end.
+type execution struct {
+	item     int
+	under    *attachment // the session that it began under, for good
+	context  job.ShardingContext
+	record   jobtree.Record    // as its begin wrote it; zero if the job is not monitored
+	token    registry.Revision // of its begin; 0 if the job is not monitored
+	began    time.Time
+	ended    time.Time
+	err      error
+	started  bool // the code was called
+	returned bool // the code has, or it was given up
+	undo     bool // it never started, and the begin is taken back
+}
+
+// monitored tells whether the registry knows of the execution.
+func (e *execution) monitored() bool { return e.token != 0 }
+
+// run executes the item on a goroutine of its own and tells the runner when its code has returned.
+// Nobody waits for the goroutine itself: code that never returns must not keep Run from returning.
+func (r *runner) run(e *execution) {
+	e.started = true
+	r.active++
+	r.s.observer.ItemStarted(ItemEvent{Context: e.context, Began: e.began})
+	limits, log := limitsOf(r.settings.config), r.log
+	go func() {
+		err := limits.attempt(e.under.work, r.simple, e.context, func(err error, pause time.Duration) {
+			r.s.observer.ItemRetrying(RetryEvent{Context: e.context, Err: err, Pause: pause})
+			log.WarnContext(e.under.work, "item failed, will try again", logItem, e.item, logToken, e.context.Token,
+				logError, err, "pause", pause.String())
+		})
+		ended := r.s.now()
+		r.box.post(func() { r.returned(e, ended, err) })
+	}()
+}

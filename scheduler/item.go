@@ -1,0 +1,18 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// item is what a runner knows of one sharding item beyond the registry: what runs here, and what is
+// due. Items that are neither mine nor running here have none.
+type item struct {
+	number    int
+	running   *execution        // here, until its end is committed; nil = nothing
+	due       due               // fires that want to be run
+	seen      time.Time         // the newest fire that was considered for it
+	wrote     registry.Revision // of its record, by this runner
+	triggered registry.Revision // the newest trigger that it ran without leaving a record
+}

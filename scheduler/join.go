@@ -1,0 +1,127 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// join registers this process as an instance of the job under the present session, and asks for a
+// resharding in the same transaction (T1). It tells whether the state shows the instance.
+func (r *runner) join() bool {
+	mine := r.state.Instance(r.s.instance)
+	switch {
+	case mine.Created != 0 && mine.Session == r.attached.session.ID():
+		r.waitingID = time.Time{}
+		r.announceJoined()
+		return true
+	case mine.Created != 0:
+		r.awaitID(mine)
+	case r.settings.ok || r.state.Config.Revision != 0:
+		r.commitJoin()
+	}
+	return false
+}
+
+func (r *runner) commitJoin() {
+	then := []registry.Write{
+		registry.PutOwned(r.tree.Instance(r.s.instance), jobtree.InstanceIdle, r.attached.session),
+		registry.Put(r.tree.Necessary(), ""),
+	}
+	conditions := []registry.Condition{registry.Present(r.tree.Config())}
+	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{If: conditions, Then: then})
+	if err != nil {
+		r.refused("join", err)
+		return
+	}
+	r.committed(revision)
+}
+
+// awaitID waits for a node of our id that another session owns: that of our own predecessor, which
+// goes with its session, or of a process that was given the same id, which does not.
+func (r *runner) awaitID(other jobtree.Instance) {
+	if r.waitingID.IsZero() {
+		r.waitingID = time.Now()
+		r.log.InfoContext(r.life, "waiting for the former session of this instance id to end",
+			logSession, other.Session.String())
+	}
+	patience := r.attached.session.TTL()*3/2 + time.Second
+	if left := patience - time.Since(r.waitingID); left > 0 {
+		r.alarm.set(left)
+		return
+	}
+	err := fmt.Errorf("%w: %s holds %q in job %q and did not let go for %s; give each process an id of its own",
+		ErrDuplicateInstance, "session "+other.Session.String(), r.s.instance, r.name, patience)
+	r.waitingID = time.Now()
+	if !r.hasJoined() {
+		r.s.fail(err)
+		return
+	}
+	r.log.ErrorContext(r.life, "cannot register again, will go on trying", logError, err)
+	r.alarm.set(patience)
+}
+
+func (r *runner) announceJoined() {
+	if r.hasJoined() {
+		return
+	}
+	close(r.joined)
+	r.log.InfoContext(r.life, "joined")
+	r.s.observer.Joined(r.name)
+}
+
+func (r *runner) hasJoined() bool {
+	select {
+	case <-r.joined:
+		return true
+	default:
+		return false
+	}
+}
+
+// server returns the node of this instance's server; the zero Server if there is none.
+func (r *runner) server() jobtree.Server {
+	return r.state.Server(jobtree.ServerOf(r.s.instance))
+}
+
+func (r *runner) serverPath() string { return r.tree.Server(jobtree.ServerOf(r.s.instance)) }
+
+// serverEnabled tells whether this server may take part.
+func (r *runner) serverEnabled() bool { return r.state.Enabled(r.s.instance) }
+
+// mine returns the guard that this instance is still registered as the state shows it.
+func (r *runner) mine() registry.Condition {
+	return registry.CreatedAt(r.tree.Instance(r.s.instance), r.state.Instance(r.s.instance).Created)
+}
+
+// refused deals with a transaction that was not done: after a conflict the decision is made again
+// on the state that it conflicted with, after a lost session by its successor, and otherwise later.
+func (r *runner) refused(what string, err error) {
+	r.lookAgain()
+	var conflict *registry.ConflictError
+	switch {
+	case errors.As(err, &conflict):
+		r.log.DebugContext(r.life, "decided on an old state, deciding again", "step", what, logReason, err.Error())
+		r.overtaken(conflict)
+	case r.attached.ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
+		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
+	default:
+		r.log.WarnContext(r.life, "commit refused, will try again", "step", what, logError, err)
+		r.alarm.set(retryAfter)
+	}
+}
+
+// lookAgain has all be looked at once more that was already ticked off when it was refused.
+func (r *runner) lookAgain() {
+	r.leadership.plan = true
+	r.leadership.lost.note(nil, true)
+	r.unexplained.note(nil, true)
+	r.toConsider.note(nil, true)
+}
+
+// retryAfter is how long a runner waits after a refusal that no event will end, such as a full
+// registry.
+const retryAfter = time.Second

@@ -1,0 +1,14 @@
+package scheduler
+
+// Keys of log records. Operators filter by them.
+const (
+	logJob      = "job"
+	logInstance = "instance"
+	logItem     = "item"
+	logFire     = "fire"
+	logSource   = "source"
+	logToken    = "token"
+	logError    = "error"
+	logSession  = "session"
+	logReason   = "reason"
+)

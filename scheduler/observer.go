@@ -1,0 +1,73 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// Observer hears what the scheduler did. Calls come from the goroutines that did it, several at a
+// time, and must not block. Embed [NopObserver], so that new methods do not break you.
+type Observer interface {
+	// ItemStarted: an item is about to run here.
+	ItemStarted(ItemEvent)
+	// ItemRetrying: an attempt failed, and another follows within the same execution.
+	ItemRetrying(RetryEvent)
+	// ItemEnded: an item ran here, and its end was recorded or refused.
+	ItemEnded(ItemEvent)
+	// Joined: this process registered as an instance of the job.
+	Joined(job string)
+	// Elected: this process became the leader of the job.
+	Elected(job string)
+	// Resharded: this process, as leader, spread the items anew.
+	Resharded(ReshardEvent)
+}
+
+// ItemEvent is one execution of one item.
+type ItemEvent struct {
+	Context job.ShardingContext
+	Began   time.Time
+	Ended   time.Time // zero when it started
+	Err     error     // what the item returned, or its [job.PanicError]; nil is success
+	// Refused tells why the end could not be recorded: nil if it was, [registry.ErrSessionLost] or a
+	// conflict if the execution had been taken away meanwhile.
+	Refused error
+}
+
+// RetryEvent is a failed attempt that is followed by another.
+type RetryEvent struct {
+	Context job.ShardingContext
+	Err     error
+	Pause   time.Duration // before the next attempt
+}
+
+// ReshardEvent is a new assignment.
+type ReshardEvent struct {
+	Job       string
+	Instances int // that take part
+	Items     int // sharding total count
+	Moved     int // items whose owner changed
+}
+
+// NopObserver hears everything and does nothing.
+type NopObserver struct{}
+
+// ItemStarted does nothing.
+func (NopObserver) ItemStarted(ItemEvent) {}
+
+// ItemRetrying does nothing.
+func (NopObserver) ItemRetrying(RetryEvent) {}
+
+// ItemEnded does nothing.
+func (NopObserver) ItemEnded(ItemEvent) {}
+
+// Joined does nothing.
+func (NopObserver) Joined(string) {}
+
+// Elected does nothing.
+func (NopObserver) Elected(string) {}
+
+// Resharded does nothing.
+func (NopObserver) Resharded(ReshardEvent) {}
+
+var _ Observer = NopObserver{}

@@ -1,0 +1,113 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+// Option sets something of this process. What describes a job is in [job.Config].
+type Option func(*options) error
+
+type options struct {
+	instance    string
+	logger      *slog.Logger
+	observer    Observer
+	strategies  *sharding.Registry
+	stopTimeout time.Duration
+	now         func() time.Time
+}
+
+func newOptions(opts []Option) (options, error) {
+	o := options{
+		logger:      slog.New(slog.DiscardHandler),
+		observer:    NopObserver{},
+		strategies:  sharding.Default(),
+		stopTimeout: 30 * time.Second,
+		now:         time.Now,
+	}
+	var faults []error
+	for _, set := range opts {
+		faults = append(faults, set(&o))
+	}
+	if o.instance == "" {
+		o.instance = newInstanceID()
+	}
+	return o, errors.Join(faults...)
+}
+
+// WithInstanceID sets the id under which this process takes part in its jobs: "<ip>@-@<text>", with
+// no slash and no second "@-@". Two live processes must not share one. The default is the host's
+// first address, the pid and a random part, new for each Scheduler.
+func WithInstanceID(id string) Option {
+	return func(o *options) error {
+		if _, err := jobtree.ParseInstanceID(id); err != nil {
+			return fmt.Errorf("%w: instance id: %w", ErrInvalidOption, err)
+		}
+		o.instance = id
+		return nil
+	}
+}
+
+// WithLogger sets where the scheduler logs. The default logs nothing.
+func WithLogger(logger *slog.Logger) Option {
+	return func(o *options) error {
+		if logger == nil {
+			return fmt.Errorf("%w: logger is nil", ErrInvalidOption)
+		}
+		o.logger = logger
+		return nil
+	}
+}
+
+// WithObserver sets who hears what the scheduler does. The default is nobody.
+func WithObserver(observer Observer) Option {
+	return func(o *options) error {
+		if observer == nil {
+			return fmt.Errorf("%w: observer is nil", ErrInvalidOption)
+		}
+		o.observer = observer
+		return nil
+	}
+}
+
+// WithStrategies sets the sharding strategies by name that this process knows. The default is
+// [sharding.Default]. A process does not lead a job whose strategy it does not know.
+func WithStrategies(strategies *sharding.Registry) Option {
+	return func(o *options) error {
+		if strategies == nil {
+			return fmt.Errorf("%w: strategies are nil", ErrInvalidOption)
+		}
+		o.strategies = strategies
+		return nil
+	}
+}
+
+// WithStopTimeout bounds how long running items may go on once a stop began. Then their contexts
+// are cancelled with the cause [ErrStopped]. The default is 30 seconds; zero cancels them at once.
+func WithStopTimeout(d time.Duration) Option {
+	return func(o *options) error {
+		if d < 0 {
+			return fmt.Errorf("%w: stop timeout %s is negative", ErrInvalidOption, d)
+		}
+		o.stopTimeout = d
+		return nil
+	}
+}
+
+// WithClock sets where the scheduler reads the wall clock, by which jobs fire. The default is
+// [time.Now]. It is for tests of clocks that differ or are set: how long things take is measured
+// apart from it. The function must be safe for concurrent use and fast.
+func WithClock(now func() time.Time) Option {
+	return func(o *options) error {
+		if now == nil {
+			return fmt.Errorf("%w: clock is nil", ErrInvalidOption)
+		}
+		o.now = now
+		return nil
+	}
+}

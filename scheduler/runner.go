@@ -1,0 +1,186 @@
+package scheduler
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// runner takes part in one job for this process. It is an actor: everything below box is touched
+// only by messages of the mailbox and by decide, which follows every batch of them.
+//
+// decide looks at the state of the job's tree, at what runs here and at what is due, and commits
+// what must happen next. It never sleeps and never waits for an event: what it cannot do yet, it
+// does when a message brings what was missing.
+type runner struct {
+	s      *Scheduler
+	name   string
+	simple job.Simple
+	tree   jobtree.Tree
+	log    *slog.Logger
+	joined chan struct{} // closed when the instance is registered for the first time
+	life   context.Context
+	view   *registry.View
+	box    mailbox
+
+	state    *jobtree.State
+	applied  registry.Revision // the state is at least as new as this
+	needed   registry.Revision // decide nothing before the state is as new as this
+	awaited  registry.Revision // that somebody waits for until the view shows it
+	attached *attachment       // nil while there is no session
+	settings settings          // of the configuration in force
+	entry    entry             // in the timetable
+	last     lastTick          // the newest fire that this process's clock ticked
+
+	items      map[int]*item // those that are mine, or still run here
+	owned      []int         // the items assigned to this instance, ascending
+	task       string        // names them
+	stale      bool          // owned must be computed anew
+	active     int           // executions whose code has not returned
+	ended      []*execution  // whose end is not committed yet
+	endsGather bool          // the ends wait for others
+
+	waitingID     time.Time // since when another session holds our instance id; zero = none does
+	electing      bool      // an election is under way
+	leadership    leadership
+	toConsider    lookout                   // items of which something may begin
+	unexplained   lookout                   // items that may run under this session without this process
+	cutShort      map[int]registry.Revision // tokens of executions that ran here and whose end was refused
+	alarm         alarm                     // wakes the runner when time alone makes something due
+	reconciler    reconciler
+	clockReported bool          // that this clock is off by more than the job tolerates
+	leaving       bool          // the scheduler stops: hand over, start nothing
+	left          bool          // handed over
+	drained       chan struct{} // closed when left and nothing runs
+}
+
+func newRunner(s *Scheduler, cfg job.Config, simple job.Simple) *runner {
+	r := &runner{
+		s: s, name: cfg.Name, simple: simple, tree: jobtree.For(cfg.Name),
+		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}),
+		state: jobtree.NewState(cfg.Name), items: make(map[int]*item), cutShort: make(map[int]registry.Revision), stale: true,
+	}
+	r.box = mailbox{start: s.work.Go, after: r.decide}
+	r.entry = entry{index: -1, fired: func(t tick) { r.box.post(func() { r.tick(t) }) }}
+	r.alarm.ring = func() { r.box.post(func() {}) }
+	r.reconciler.ring = func() { r.box.post(r.reconcile) }
+	return r
+}
+
+// start opens the runner's view of the job's tree; what it shows is the first message.
+func (s *Scheduler) start(life context.Context, r *runner) error {
+	view, err := s.registry.View(life, r.tree.Root())
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	r.life, r.view = life, view
+	attached := s.attached
+	r.box.post(func() { r.attach(attached) }) // in order with those of tell
+	s.mu.Unlock()
+	view.Subscribe(func(step registry.Step) { r.box.post(func() { r.apply(step) }) })
+	return nil
+}
+
+// apply brings the state up to a step of the view.
+func (r *runner) apply(step registry.Step) {
+	touched := r.state.Apply(step)
+	r.applied = max(r.applied, step.Snapshot.Revision())
+	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
+	r.leadership.note(touched)
+	r.unexplained.note(touched.Items, false)
+	r.toConsider.note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
+	r.reportUnreadable(touched)
+	if touched.Config {
+		r.configure()
+	}
+}
+
+// attach notes the session under which new work starts; nil is none.
+func (r *runner) attach(a *attachment) {
+	if a != r.attached {
+		r.unexplained.note(nil, true)
+		r.leadership.note(jobtree.Touched{Leader: true})
+		r.toConsider.note(nil, true)
+	}
+	r.attached = a
+	if a != nil {
+		r.await(r.needed) // what was waited for may have come and gone while there was no session
+	}
+}
+
+// reportUnreadable tells of values that nothing can be decided upon. They are reported when they
+// come, and not whenever they are in the way.
+func (r *runner) reportUnreadable(t jobtree.Touched) {
+	if err := r.state.Epoch.Err; t.Epoch && err != nil {
+		r.log.ErrorContext(r.life, "the assignment cannot be read", logError, err)
+	}
+	for _, n := range t.Items {
+		if err := r.state.Item(n).Record.Err; err != nil {
+			r.log.ErrorContext(r.life, "item is left alone: its record cannot be read", logItem, n, logError, err)
+		}
+	}
+}
+
+// decide commits what must happen next, from what is known now.
+func (r *runner) decide() {
+	r.finish()
+	if r.leaving {
+		if r.attached != nil && r.applied >= r.needed {
+			r.clearOrphans()
+		}
+		r.leave()
+		return
+	}
+	if !r.attached.connected() {
+		r.waitingID = time.Time{} // a registry that was away gives every session its full time again
+		return
+	}
+	if r.applied < r.needed {
+		return
+	}
+	if !r.join() {
+		return
+	}
+	r.lead()
+	r.keepReconciling()
+	if r.applied < r.needed {
+		return // what the leader just committed may be about the items below
+	}
+	r.clearOrphans()
+	r.begin()
+	r.acknowledgeTrigger()
+}
+
+// committed notes that this runner changed the tree: the next decision needs to see that.
+func (r *runner) committed(revision registry.Revision) { r.needed = max(r.needed, revision) }
+
+// overtaken notes that a decision was made on an old state, and has it made again on the one that
+// it conflicted with.
+func (r *runner) overtaken(conflict *registry.ConflictError) {
+	revision := conflict.Revision
+	if r.applied >= revision {
+		r.box.post(func() {})
+		return
+	}
+	r.needed = max(r.needed, revision)
+	r.await(revision)
+}
+
+// await has the runner decide again when the view shows a revision, also if that brings no change.
+func (r *runner) await(revision registry.Revision) {
+	if revision <= max(r.awaited, r.applied) {
+		return
+	}
+	r.awaited = revision
+	r.s.work.Go(func() {
+		if err := r.view.WaitRevision(r.life, revision); err != nil {
+			return // the scheduler stops
+		}
+		r.box.post(func() { r.applied = max(r.applied, revision) })
+	})
+}

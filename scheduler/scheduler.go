@@ -1,0 +1,231 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// startLimit bounds how many jobs register at the same time.
+const startLimit = 64
+
+// Scheduler runs the jobs of one process. Its methods are safe for concurrent use.
+type Scheduler struct {
+	registry registry.Registry
+	options
+	log *slog.Logger
+
+	timetable *timetable
+	clock     clockCheck
+	work      sync.WaitGroup // goroutines of runners and items
+	ready     chan struct{}
+
+	mu       sync.Mutex
+	runners  map[string]*runner
+	attached *attachment     // nil while there is no session
+	life     context.Context // of all that Run starts; nil before Run, ended after it
+	fail     context.CancelCauseFunc
+	endLife  context.CancelCauseFunc
+	stop     context.Context // ends when Run is to stop
+
+	hurry     chan struct{} // closed when a stop must not wait for running items
+	hurryOnce sync.Once
+}
+
+// New makes a scheduler over a registry, which stays the caller's to close after Run has returned.
+// It does no I/O and starts nothing. The error lists every option that is not allowed and is
+// [ErrInvalidOption].
+func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
+	if reg == nil {
+		return nil, fmt.Errorf("%w: registry is nil", ErrInvalidOption)
+	}
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Scheduler{
+		registry: reg, options: o, log: o.logger.With(logInstance, o.instance),
+		timetable: newTimetable(o.now), ready: make(chan struct{}), hurry: make(chan struct{}), runners: make(map[string]*runner),
+	}, nil
+}
+
+// InstanceID returns the id under which this process takes part in its jobs.
+func (s *Scheduler) InstanceID() string { return s.instance }
+
+// Ready returns a channel that is closed when every job declared before Run has joined its cluster.
+func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
+
+// Add declares a job: what cfg describes, done by simple. It may be called before Run and while it
+// runs; in the second case it returns when the job has joined its cluster. If ctx ends before that,
+// the job is declared all the same, and joins when it can.
+//
+// The first declaration of a job in the registry stores its configuration. Later ones leave the
+// stored one as it is, unless Overwrite is set: what is stored counts, for every instance.
+//
+// Errors, after each of which the registry is as it was: every fault of cfg at once; a cron that
+// never fires; an unknown sharding strategy; [ErrDeclared]; [ErrClassConflict] if the stored job is
+// another one; a stored configuration that cannot be read; and those of the registry.
+func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple) error {
+	if err := s.checkDeclaration(cfg, simple); err != nil {
+		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	}
+	if err := s.mayEnter(cfg.Name); err != nil {
+		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	}
+	if err := s.storeConfig(ctx, cfg); err != nil {
+		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	}
+	r, life, err := s.enter(newRunner(s, cfg, simple))
+	if err != nil {
+		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	}
+	if life == nil {
+		return nil // Run starts it
+	}
+	err = s.start(life, r) //nolint:contextcheck // the job lives as long as Run, not as long as this call
+	if err == nil {
+		err = r.waitJoined(ctx)
+	}
+	if err != nil {
+		s.forget(r)
+		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	}
+	return nil
+}
+
+// mayEnter tells whether a job of this name could be added.
+func (s *Scheduler) mayEnter(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refusal(name)
+}
+
+// refusal tells why a job of this name cannot be added. The caller holds mu.
+func (s *Scheduler) refusal(name string) error {
+	switch {
+	case s.runners[name] != nil:
+		return ErrDeclared
+	case s.stop != nil && s.stop.Err() != nil:
+		return ErrStopped
+	default:
+		return nil
+	}
+}
+
+// enter puts the runner on the list, and returns Run's life if it is running.
+func (s *Scheduler) enter(r *runner) (*runner, context.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refusal(r.name); err != nil {
+		return nil, nil, err
+	}
+	s.runners[r.name] = r
+	return r, s.life, nil
+}
+
+// forget takes a runner off the list that could not be started.
+func (s *Scheduler) forget(r *runner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.view == nil {
+		delete(s.runners, r.name)
+	}
+}
+
+// waitJoined waits until the runner's instance is registered.
+func (r *runner) waitJoined(ctx context.Context) error {
+	select {
+	case <-r.joined:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
+	case <-r.life.Done():
+		return ErrStopped
+	}
+}
+
+// Run takes part in the declared jobs until ctx ends. Losing the session cancels the items that run,
+// never Run: it registers again when the registry is back.
+//
+// When ctx ends, Run fires nothing new, hands its items and leaderships over, gives running items
+// the stop timeout, and returns nil once every goroutine that it started is gone. Items whose code
+// does not return even then are given up and named in the error.
+//
+// There are other ways to go: [Scheduler.StopNow] and [Scheduler.Vanish].
+//
+// Other errors: [ErrRan] if it was called before, [ErrVanished], [ErrDuplicateInstance], or what the registry says
+// when it cannot be used at all.
+func (s *Scheduler) Run(ctx context.Context) error {
+	stop, fail := context.WithCancelCause(ctx) // when to stop, and why
+	defer fail(nil)
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx)) // of everything that Run starts
+	defer end(nil)
+	runners, err := s.enterRun(stop, life, fail, end)
+	if err != nil {
+		return err
+	}
+	var loops sync.WaitGroup
+	loops.Go(func() { fail(s.followSessions(life)) })
+	loops.Go(func() { s.timetable.run(stop) })
+	loops.Go(func() { s.startAll(stop, life, runners) })
+	failure := waitStop(ctx, stop)
+
+	// What creates work has stopped with stop; then goes the work, then what it is recorded with.
+	var abandoned error
+	if !errors.Is(failure, ErrVanished) {
+		abandoned = s.drain()
+	}
+	end(nil)
+	loops.Wait()
+	s.closeRunners()
+	return errors.Join(failure, abandoned)
+}
+
+func (s *Scheduler) enterRun(stop, life context.Context, fail, end context.CancelCauseFunc) ([]*runner, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.life != nil {
+		return nil, ErrRan
+	}
+	s.stop, s.life, s.fail, s.endLife = stop, life, fail, end
+	return s.list(), nil
+}
+
+// startAll starts the jobs declared before Run, a few at a time, and says when all have joined. One
+// that cannot join holds nobody up.
+func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
+	group, groupCtx := errgroup.WithContext(stop)
+	slots := make(chan struct{}, startLimit)
+	for _, r := range runners {
+		group.Go(func() error {
+			slots <- struct{}{}
+			err := s.start(life, r)
+			<-slots
+			if err != nil {
+				return err
+			}
+			return r.waitJoined(groupCtx)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		s.fail(err) // does nothing if a stop or an earlier failure is why
+		return
+	}
+	close(s.ready)
+}
+
+// list returns the runners. The caller holds mu.
+func (s *Scheduler) list() []*runner {
+	all := make([]*runner, 0, len(s.runners))
+	for _, r := range s.runners {
+		all = append(all, r)
+	}
+	return all
+}

@@ -1,0 +1,154 @@
+package scheduler_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// change writes a new configuration of "orders", as an operator would.
+func (c *cluster) change(cfg job.Config) {
+	c.t.Helper()
+	put(c.t, c.server, "/orders/config", mustEncode(cfg))
+}
+
+func TestTheCountIsRaisedAndLowered(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(4))
+		c.start("b", nil, jobOf(4))
+		for i, total := range []int{9, 3, 5} {
+			fire := time.Duration(i+1) * 10 * time.Second
+			sleepUntil(fire - 2*time.Second)
+			c.take()
+			c.change(jobOf(total))
+			sleepUntil(fire + time.Second)
+			runs := c.take()
+			require.Len(t, runs, total)
+			for n, r := range runs {
+				require.Equal(t, n, r.sc.Item)
+				require.Equal(t, total, r.sc.TotalCount)
+			}
+		}
+	})
+}
+
+func TestTheCronIsChanged(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(1))
+		sleepUntil(6 * time.Second)
+		c.take()
+		cfg := jobOf(1)
+		cfg.Cron = "0 0/10 * * * ?"
+		c.change(cfg)
+		sleepUntil(9 * time.Minute)
+		require.Empty(t, c.take())
+		sleepUntil(11 * time.Minute)
+		require.Len(t, c.take(), 1)
+	})
+}
+
+func TestTheZoneIsChanged(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := job.NewConfig("orders", "0 0 9 * * ?", 1)
+		c.start("a", nil, cfg)
+		sleepUntil(time.Minute)
+		cfg.TimeZone = "Europe/Berlin"
+		c.change(cfg)
+		sleepUntil(8*time.Hour + time.Minute)
+		runs := c.take()
+		require.Len(t, runs, 1)
+		require.Equal(t, bubbleStart.Add(8*time.Hour), runs[0].sc.Fire)
+	})
+}
+
+// A job pauses while its configuration cannot be used, and goes on when it can.
+func TestAnUnreadableConfigurationPausesTheJob(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(1))
+		sleepUntil(6 * time.Second)
+		c.take()
+		put(t, c.server, "/orders/config", "oops")
+		sleepUntil(21 * time.Second)
+		require.Empty(t, c.take())
+		c.change(jobOf(1))
+		sleepUntil(26 * time.Second)
+		require.Len(t, c.take(), 1)
+	})
+}
+
+func TestADisabledItemDoesNotRun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(2))
+		put(t, c.server, "/orders/sharding/1/disabled", "")
+		sleepUntil(6 * time.Second)
+		require.NoError(t, a.Trigger(t.Context(), "orders"))
+		sleepUntil(7 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 2)
+		for _, r := range runs {
+			require.Zero(t, r.sc.Item)
+		}
+	})
+}
+
+func TestADisabledServerGetsNoItems(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(2))
+		put(t, c.server, "/orders/servers/10.0.0.1", "DISABLED")
+		sleepUntil(11 * time.Second)
+		require.Empty(t, c.take())
+		require.Zero(t, c.state().Leader, "a disabled instance does not lead")
+		put(t, c.server, "/orders/servers/10.0.0.1", "")
+		sleepUntil(16 * time.Second)
+		require.Len(t, c.take(), 2)
+	})
+}
+
+// A job that is declared as disabled starts so, once: an operator's later word is kept.
+func TestADisabledJobStartsDisabled(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := jobOf(1)
+		cfg.Disabled = true
+		a := c.start("a", nil, cfg)
+		sleepUntil(6 * time.Second)
+		require.Empty(t, c.take())
+		put(t, c.server, "/orders/servers/10.0.0.1", "")
+		a.stop(t)
+		c.start("b", nil, cfg)
+		sleepUntil(11 * time.Second)
+		require.Len(t, c.take(), 1)
+	})
+}
+
+func TestMonitoringIsSwitchedInMidRun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		slow := func(context.Context, job.ShardingContext) error { time.Sleep(3 * time.Second); return nil }
+		c.start("a", slow, jobOf(1))
+		cfg := jobOf(1)
+		cfg.MonitorExecution = false
+		sleepUntil(6 * time.Second)
+		c.change(cfg)
+		sleepUntil(9 * time.Second)
+		require.False(t, c.state().Item(0).Running.Exists(), "a run ends as it began")
+		sleepUntil(11 * time.Second)
+		c.change(jobOf(1))
+		sleepUntil(21 * time.Second)
+		var tokens []bool
+		for _, r := range c.take() {
+			tokens = append(tokens, r.sc.Token != 0)
+		}
+		require.Equal(t, []bool{true, false, true}, tokens)
+	})
+}

@@ -1,0 +1,127 @@
+package scheduler_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// untilDone is work that goes on until its context ends.
+func untilDone(ctx context.Context, _ job.ShardingContext) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// A stop that lasts longer than its timeout cancels what runs, with a cause, and records it as
+// interrupted; with failover on, it is run again elsewhere.
+func TestAStopThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	for _, failover := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			cfg := jobOf(1)
+			cfg.Failover = failover
+			a := c.start("a", untilDone, cfg)
+			sleepUntil(6 * time.Second)
+			c.start("b", nil, cfg)
+			a.cancel()
+			sleepUntil(37 * time.Second) // the stop timeout is 30 s
+			require.NoError(t, <-a.done)
+			a.done <- nil
+			runs := c.take()
+			require.ErrorIs(t, runs[0].cause, scheduler.ErrStopped)
+			require.Equal(t, 36*time.Second, runs[0].ended.Sub(bubbleStart).Truncate(time.Second))
+			record := c.state().Item(0).Record.Value
+			require.Equal(t, int64(1), record.Counts.Interrupted)
+			if failover {
+				require.Equal(t, job.Failover, runs[1].sc.Source)
+				require.Equal(t, runs[0].sc.Fire, runs[1].sc.Fire)
+				require.Greater(t, runs[1].sc.Token, runs[0].sc.Token)
+			} else {
+				require.Equal(t, job.Misfire, runs[1].sc.Source)
+			}
+		})
+	}
+}
+
+func TestStopNow(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", untilDone, jobOf(1))
+		sleepUntil(6 * time.Second)
+		a.StopNow()
+		require.NoError(t, <-a.done)
+		a.done <- nil
+		require.Equal(t, 6*time.Second, time.Since(bubbleStart).Truncate(time.Second))
+		s := c.state()
+		require.Empty(t, s.Instances)
+		require.Equal(t, jobtree.ItemInterrupted, s.Item(0).Record.Value.State)
+		require.Equal(t, jobtree.Interrupted, s.Item(0).Record.Value.Current.Outcome)
+	})
+}
+
+func TestVanishTellsTheRegistryNothing(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", untilDone, jobOf(1))
+		sleepUntil(6 * time.Second)
+		before := stored(t, c.server)
+		a.Vanish()
+		require.ErrorIs(t, <-a.done, scheduler.ErrVanished)
+		a.done <- nil
+		require.Equal(t, before, stored(t, c.server))
+	})
+}
+
+// Code that ignores its context is given up, named, and does not keep Run from returning.
+func TestCodeThatDoesNotReturnIsGivenUp(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		deaf := func(context.Context, job.ShardingContext) error { time.Sleep(time.Hour); return nil }
+		a := c.start("a", deaf, jobOf(2))
+		sleepUntil(6 * time.Second)
+		a.StopNow()
+		err := <-a.done
+		a.done <- nil
+		require.ErrorContains(t, err, `job "orders": items [0 1] did not return`)
+		s := c.state()
+		require.False(t, s.Item(0).Running.Exists())
+		require.Equal(t, jobtree.Interrupted, s.Item(0).Record.Value.Current.Outcome)
+		time.Sleep(time.Hour)
+	})
+}
+
+// A stop while the registry is out of reach ends when the session does.
+func TestAStopWithoutARegistry(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(1))
+		sleepUntil(6 * time.Second)
+		a.registry.Cut()
+		a.cancel()
+		require.NoError(t, <-a.done)
+		a.done <- nil
+		require.Less(t, time.Since(bubbleStart), 45*time.Second)
+		a.registry.Heal()
+	})
+}
+
+func TestRunIsForOnce(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("test")
+	defer reg.Close(context.Background())
+	s, err := scheduler.New(reg)
+	require.NoError(t, err)
+	s.StopNow() // does nothing yet
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, s.Run(ctx))
+	require.ErrorIs(t, s.Run(ctx), scheduler.ErrRan)
+	require.ErrorIs(t, s.Add(t.Context(), jobOf(1), nothing), scheduler.ErrStopped)
+}

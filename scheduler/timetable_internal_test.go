@@ -1,0 +1,331 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/cronexpr"
+)
+
+// midnight is when the clock of every synctest bubble starts.
+var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// board is a timetable at work in a bubble, with a wall clock that can be set, and a list of what it
+// told.
+type board struct {
+	*timetable
+	mu   sync.Mutex
+	off  time.Duration
+	told map[string][]told
+}
+
+// told is a tick and when it came by the true clock, as times since midnight.
+type told struct{ first, fire, at time.Duration }
+
+// onTimeAt is a fire of which the timetable told when it came, by a clock that is right.
+func onTimeAt(d time.Duration) told { return told{d, d, d} }
+
+func newBoard(t *testing.T) *board {
+	t.Helper()
+	b := &board{told: make(map[string][]told)}
+	b.timetable = newTimetable(b.now)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { b.run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return b
+}
+
+func (b *board) now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Now().Add(b.off)
+}
+
+// turn sets the wall clock.
+func (b *board) turn(off time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.off += off
+}
+
+// entry makes an entry that is not in the timetable yet.
+func (b *board) entry(name string) *entry {
+	return &entry{index: -1, fired: func(due tick) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.told[name] = append(b.told[name], told{
+			first: due.first.Sub(midnight), fire: due.fire.Sub(midnight), at: time.Since(midnight),
+		})
+	}}
+}
+
+// take returns what the timetable told of an entry since the last take.
+func (b *board) take(name string) []told {
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.told[name]
+	delete(b.told, name)
+	return all
+}
+
+func parsed(t require.TestingT, expr string) cronexpr.Schedule {
+	schedule, err := cronexpr.Parse(expr)
+	require.NoError(t, err)
+	return schedule
+}
+
+// until sleeps until so long after midnight.
+func until(d time.Duration) { time.Sleep(time.Until(midnight.Add(d))) }
+
+func TestEveryJobIsToldOfEachFireWhenItComes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		schedules := make(map[string]cronexpr.Schedule)
+		for n := range 60 {
+			schedules[fmt.Sprintf("every %d", n)] = parsed(t, fmt.Sprintf("@every %dms", 900+37*n))
+			schedules[fmt.Sprintf("cron %d", n)] = parsed(t, fmt.Sprintf("%d/7 * * * * ?", n))
+		}
+		for name, schedule := range schedules {
+			b.set(b.entry(name), schedule)
+		}
+		until(90*time.Second + 1)
+		for name, schedule := range schedules {
+			var want []told
+			for fire := range cronexpr.Between(schedule, midnight, midnight.Add(90*time.Second)) {
+				want = append(want, onTimeAt(fire.Sub(midnight)))
+			}
+			require.Equal(t, want, b.take(name), name)
+		}
+	})
+}
+
+func TestEveryTenMilliseconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		b.set(b.entry("fast"), parsed(t, "@every 10ms"))
+		until(time.Second)
+		got := b.take("fast")
+		require.Len(t, got, 100)
+		for i, tick := range got {
+			require.Equal(t, onTimeAt(time.Duration(i+1)*10*time.Millisecond), tick)
+		}
+	})
+}
+
+// A schedule that is set anew counts from then on, also if it fires earlier than all that were there.
+func TestSchedulesAreReplaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		e, other := b.entry("a"), b.entry("other")
+		b.set(other, parsed(t, "@every 20s"))
+		b.set(e, parsed(t, "@every 1h"))
+		until(11 * time.Second) // it sleeps until second 20
+		b.set(e, parsed(t, "@every 3s"))
+		until(16 * time.Second)
+		require.Equal(t, []told{onTimeAt(12 * time.Second), onTimeAt(15 * time.Second)}, b.take("a"))
+		b.set(e, parsed(t, "@every 30s"))
+		until(61 * time.Second)
+		require.Equal(t, []told{onTimeAt(30 * time.Second), onTimeAt(60 * time.Second)}, b.take("a"))
+		require.Len(t, b.take("other"), 3, "others go on")
+	})
+}
+
+func TestEntriesAreRemovedAndComeBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		first, second := b.entry("first"), b.entry("second")
+		b.set(first, parsed(t, "@every 5s"))
+		b.set(second, parsed(t, "@every 5s"))
+		until(7 * time.Second)
+		b.set(first, nil)
+		b.set(first, nil)
+		b.set(b.entry("never there"), nil)
+		until(17 * time.Second)
+		require.Equal(t, []told{onTimeAt(5 * time.Second)}, b.take("first"))
+		require.Len(t, b.take("second"), 3)
+
+		b.set(first, parsed(t, "@every 5s"))
+		until(21 * time.Second)
+		require.Equal(t, []told{onTimeAt(20 * time.Second)}, b.take("first"), "nothing is made up")
+	})
+}
+
+// A job that has had its last fire leaves the timetable, and others go on.
+func TestAScheduleThatEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		last, never, other := b.entry("last"), b.entry("never"), b.entry("other")
+		b.set(last, parsed(t, "5,7 0 0 1 1 ? 2000"))
+		b.set(never, parsed(t, "0 0 0 30 2 ?"))
+		b.set(other, parsed(t, "@every 10s"))
+		until(time.Minute)
+		require.Equal(t, []told{onTimeAt(5 * time.Second), onTimeAt(7 * time.Second)}, b.take("last"))
+		require.Empty(t, b.take("never"))
+		require.Len(t, b.take("other"), 6)
+		require.Equal(t, -1, last.index)
+		require.Equal(t, -1, never.index)
+
+		b.set(last, parsed(t, "@every 10s"))
+		until(time.Minute + 11*time.Second)
+		require.Equal(t, []told{onTimeAt(70 * time.Second)}, b.take("last"))
+	})
+}
+
+// Fires that a clock passed over, set forward or on a machine that slept, come as one tick, as soon
+// as that shows.
+func TestTheClockIsSetForward(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		b.set(b.entry("a"), parsed(t, "@every 10m"))
+		until(15 * time.Minute)
+		require.Equal(t, []told{onTimeAt(10 * time.Minute)}, b.take("a"))
+		b.turn(61 * time.Minute) // it shows 1:16
+		until(30 * time.Minute)
+		got := b.take("a")
+		require.Equal(t, told{first: 20 * time.Minute, fire: 70 * time.Minute, at: got[0].at}, got[0])
+		require.LessOrEqual(t, got[0].at, 15*time.Minute+wallCheck)
+		require.Equal(t, []told{
+			{first: 80 * time.Minute, fire: 80 * time.Minute, at: 19 * time.Minute},
+			{first: 90 * time.Minute, fire: 90 * time.Minute, at: 29 * time.Minute},
+		}, got[1:])
+	})
+}
+
+func TestAMachineSleepsForWeeks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		b.set(b.entry("a"), parsed(t, "* * * * * ?"))
+		b.set(b.entry("yearly"), parsed(t, "0 0 0 1 1 ?"))
+		until(time.Second)
+		b.take("a")
+		const weeks = 3 * 7 * 24 * time.Hour
+		b.turn(weeks)
+		until(2 * time.Second)
+		require.Equal(t, []told{{first: 2 * time.Second, fire: weeks + 2*time.Second, at: 2 * time.Second}}, b.take("a"))
+		until(3 * time.Second)
+		require.Len(t, b.take("a"), 1)
+		require.Empty(t, b.take("yearly"))
+	})
+}
+
+// A clock that is set back has every job go on with its next fire by the clock as it is.
+func TestTheClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		b.set(b.entry("a"), parsed(t, "@every 10m"))
+		b.set(b.entry("b"), parsed(t, "@every 1h"))
+		until(75 * time.Minute)
+		require.Len(t, b.take("a"), 7)
+		require.Len(t, b.take("b"), 1)
+		b.turn(-time.Hour) // it shows 0:15
+		until(86 * time.Minute)
+		require.Equal(t, []told{
+			{first: 20 * time.Minute, fire: 20 * time.Minute, at: 80 * time.Minute},
+		}, b.take("a"))
+		until(121 * time.Minute)
+		require.Equal(t, []told{
+			{first: time.Hour, fire: time.Hour, at: 2 * time.Hour},
+		}, b.take("b"))
+	})
+}
+
+// A clock that is corrected by a little tells no fire twice, and none is lost.
+func TestTheClockIsCorrected(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		b.set(b.entry("a"), parsed(t, "@every 2s"))
+		var got []time.Duration
+		for range 20 {
+			time.Sleep(2100 * time.Millisecond)
+			b.turn(-time.Second / 2)
+			for _, tick := range b.take("a") {
+				require.Equal(t, tick.first, tick.fire)
+				got = append(got, tick.fire)
+			}
+		}
+		for i, fire := range got {
+			require.Equal(t, time.Duration(i+1)*2*time.Second, fire)
+		}
+		require.Greater(t, len(got), 10)
+	})
+}
+
+// By how much a clock must go back to count as set.
+func TestSetBackOrCorrected(t *testing.T) {
+	t.Parallel()
+	for back, again := range map[time.Duration]bool{setBack: false, setBack + 1: true} {
+		table := newTimetable(time.Now)
+		fires := 0
+		e := &entry{index: -1, fired: func(tick) { fires++ }}
+		table.now = func() time.Time { return midnight }
+		table.set(e, parsed(t, "@every 500ms"))
+		noon := midnight.Add(12 * time.Hour)
+		table.fire(noon)
+		require.Equal(t, 1, fires)
+		table.fire(noon.Add(-back))
+		table.fire(noon)
+		require.Equal(t, again, fires == 2, "back by %s", back)
+	}
+}
+
+// The timetable looks at the wall clock again soon, however far away the next fire is.
+func TestHowLongTheTimetableSleeps(t *testing.T) {
+	t.Parallel()
+	table := newTimetable(func() time.Time { return midnight })
+	require.Equal(t, wallCheck, table.fire(midnight))
+	e := &entry{index: -1, fired: func(tick) {}}
+	table.set(e, parsed(t, "@every 15s"))
+	require.Equal(t, wallCheck, table.fire(midnight))
+	require.Equal(t, 7*time.Second, table.fire(midnight.Add(8*time.Second)))
+	require.Equal(t, wallCheck, table.fire(midnight.Add(15*time.Second)))
+	table.set(e, nil)
+	require.Equal(t, wallCheck, table.fire(midnight.Add(44*time.Second)))
+}
+
+// Whenever a timetable looks, and however its clock jumps forward, its ticks cover every fire once
+// and in order.
+func TestTicksCoverEveryFire(t *testing.T) {
+	t.Parallel()
+	exprs := []string{"@every 7s", "0/20 * * * * ?", "0 0/3 * * * ?", "30 1,5 0 * * ?", "10 0 0 1 1 ? 2000"}
+	rapid.Check(t, func(t *rapid.T) {
+		now := midnight
+		table := newTimetable(func() time.Time { return now })
+		got := make([][]time.Time, len(exprs))
+		for i, expr := range exprs {
+			schedule := parsed(t, expr)
+			table.set(&entry{index: -1, fired: func(due tick) {
+				if !due.first.Equal(due.fire) {
+					got[i] = slices.AppendSeq(got[i], cronexpr.Between(schedule, due.first.Add(-1), due.fire.Add(-1)))
+				}
+				got[i] = append(got[i], due.fire)
+			}}, schedule)
+		}
+		for range rapid.IntRange(1, 20).Draw(t, "looks") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 400).Draw(t, "seconds")) * time.Second)
+			table.fire(now)
+			table.fire(now)
+		}
+		for i, expr := range exprs {
+			require.Equal(t, slices.Collect(cronexpr.Between(parsed(t, expr), midnight, now)), got[i], expr)
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Trigger has every instance of a job run its items once, now, whatever the cron says. It returns
+// when the request is in the registry. An item that is running runs once more right after; requests
+// that come together are one.
+//
+// Errors: [ErrUnknownJob] if this scheduler does not have the job, [ErrNoInstance] if nobody would
+// run it, and those of the registry.
+func (s *Scheduler) Trigger(ctx context.Context, name string) error {
+	s.mu.Lock()
+	known := s.runners[name] != nil
+	s.mu.Unlock()
+	if !known {
+		return fmt.Errorf("trigger job %q: %w", name, ErrUnknownJob)
+	}
+	tree := jobtree.For(name)
+	for {
+		err := s.trigger(ctx, tree)
+		if !errors.Is(err, registry.ErrConflict) {
+			if err != nil {
+				err = fmt.Errorf("trigger job %q: %w", name, err)
+			}
+			return err
+		}
+	}
+}
+
+// trigger asks all instances in one transaction that updates them: one that dies meanwhile is not
+// made anew, as a node without an owner, but has the whole be decided again.
+func (s *Scheduler) trigger(ctx context.Context, tree jobtree.Tree) error {
+	instances, _, err := s.registry.List(ctx, tree.Instances())
+	if err != nil {
+		return err
+	}
+	if len(instances) == 0 {
+		return ErrNoInstance
+	}
+	var txn registry.Txn
+	for _, node := range instances {
+		txn.Then = append(txn.Then, registry.Update(node.Path, jobtree.InstanceTriggered))
+	}
+	_, err = s.registry.Commit(ctx, txn)
+	return err
+}
+
+// requested returns the number of the request that this instance has not answered yet; 0 = none. It
+// is the revision of the request, which all instances share, so an item that moves between two of
+// them meanwhile does not run twice. An instance that joined after a request was not asked itself,
+// and takes it up from those who were.
+func (r *runner) requested() registry.Revision {
+	mine := r.state.Instance(r.s.instance)
+	if mine.Triggered {
+		return mine.Revision
+	}
+	request := registry.Revision(0)
+	for _, other := range r.state.Instances {
+		if other.Triggered && other.Revision < mine.Created {
+			request = max(request, other.Revision)
+		}
+	}
+	return request
+}
+
+// acknowledgeTrigger takes the request to this instance back when it has been answered. It is
+// guarded by the request as it was seen: a newer one stays.
+func (r *runner) acknowledgeTrigger() {
+	mine := r.state.Instance(r.s.instance)
+	if !mine.Triggered || !r.settings.ok || !r.settled() || !r.answered(mine.Revision) {
+		return
+	}
+	path := r.tree.Instance(r.s.instance)
+	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(path, mine.Revision)},
+		Then: []registry.Write{registry.Update(path, jobtree.InstanceIdle)},
+	})
+	if err != nil {
+		r.refused("acknowledge trigger", err)
+		return
+	}
+	r.committed(revision)
+}
+
+// answered tells whether every item has begun for a request that is mine, or belongs to an instance
+// that joined after the request and takes it up from this one.
+func (r *runner) answered(request registry.Revision) bool {
+	monitored := r.settings.config.MonitorExecution
+	for n := range r.state.Total() {
+		owner := r.state.Owner(n)
+		newcomer := monitored && r.state.Instance(owner).Created > request
+		if (newcomer || owner == r.s.instance) && r.wantsTrigger(n, request) {
+			return false
+		}
+	}
+	return true
+}
+
+// wantsTrigger tells whether an item is still to be run for a request.
+func (r *runner) wantsTrigger(n int, request registry.Revision) bool {
+	node := r.state.Item(n)
+	if node.Disabled || node.Record.Err != nil {
+		return false
+	}
+	done := node.Record.Value.Trigger
+	if it := r.items[n]; it != nil {
+		done = max(done, it.triggered)
+	}
+	return done < request
+}

@@ -1,0 +1,99 @@
+package scheduler_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// yearly is a job whose cron leaves a test alone.
+func yearly(total int) job.Config { return job.NewConfig("orders", "0 0 0 1 7 ?", total) }
+
+func TestATriggerRunsEveryItemOnce(t *testing.T) {
+	t.Parallel()
+	for _, monitored := range []bool{true, false} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			cfg := yearly(4)
+			cfg.MonitorExecution = monitored
+			a := c.start("a", nil, cfg)
+			c.start("b", nil, cfg)
+			sleepUntil(time.Second)
+			require.NoError(t, a.Trigger(t.Context(), "orders"))
+			sleepUntil(2 * time.Second)
+			runs := c.take()
+			require.Len(t, runs, 4)
+			for n, r := range runs {
+				require.Equal(t, n, r.sc.Item)
+				require.Equal(t, job.Manual, r.sc.Source)
+				require.Zero(t, r.sc.Fire)
+			}
+			for _, i := range c.state().Instances {
+				require.False(t, i.Triggered, "the request is answered")
+			}
+			require.NoError(t, a.Trigger(t.Context(), "orders"))
+			sleepUntil(3 * time.Second)
+			require.Len(t, c.take(), 4)
+		})
+	}
+}
+
+// A request that comes while items are still on their way is not answered before they have arrived.
+func TestATriggerRightAfterJoining(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, yearly(3))
+		require.NoError(t, a.Trigger(t.Context(), "orders"))
+		c.start("b", nil, yearly(3))
+		sleepUntil(time.Second)
+		require.Len(t, c.take(), 3)
+	})
+}
+
+func TestTriggersDuringARunAreOneMoreRun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		slow := func(context.Context, job.ShardingContext) error { time.Sleep(10 * time.Second); return nil }
+		a := c.start("a", slow, yearly(1))
+		for range 3 {
+			require.NoError(t, a.Trigger(t.Context(), "orders"))
+			time.Sleep(time.Second)
+		}
+		sleepUntil(time.Minute)
+		require.Len(t, c.take(), 2)
+	})
+}
+
+func TestATriggerLeavesTheScheduleAlone(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(1))
+		sleepUntil(7 * time.Second)
+		require.NoError(t, a.Trigger(t.Context(), "orders"))
+		sleepUntil(11 * time.Second)
+		var got []string
+		for _, r := range c.take() {
+			got = append(got, r.String())
+		}
+		require.Equal(t, []string{"item 0 fire 5s scheduled on a", "item 0 fire by hand manual on a", "item 0 fire 10s scheduled on a"}, got)
+	})
+}
+
+func TestATriggerOfNothingIsAnError(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, yearly(1))
+		require.ErrorIs(t, a.Trigger(t.Context(), "invoices"), scheduler.ErrUnknownJob)
+		a.stop(t)
+		b := c.server.Open("test")
+		s, err := scheduler.New(b)
+		require.NoError(t, err)
+		require.NoError(t, s.Add(t.Context(), yearly(1), nothing))
+		require.ErrorIs(t, s.Trigger(t.Context(), "orders"), scheduler.ErrNoInstance)
+		require.NoError(t, b.Close(context.Background()))
+	})
+}

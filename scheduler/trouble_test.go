@@ -1,0 +1,193 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// timeless is a registry whose clock can fail.
+type timeless struct {
+	*memory.Registry
+	fails atomic.Bool
+}
+
+func (r *timeless) ServerTime(ctx context.Context) (time.Time, error) {
+	if r.fails.Load() {
+		return time.Time{}, registry.ErrUnavailable
+	}
+	return r.Registry.ServerTime(ctx)
+}
+
+// serve runs a scheduler of the job "orders" over a registry until the returned function stops it.
+func (c *cluster) serve(id string, reg registry.Registry, work job.SimpleFunc, opts ...scheduler.Option) (stop func()) {
+	c.t.Helper()
+	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)
+	require.NoError(c.t, err)
+	require.NoError(c.t, s.Add(c.t.Context(), jobOf(2), c.record(id, work)))
+	ctx, cancel := context.WithCancel(c.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	return func() {
+		cancel()
+		require.NoError(c.t, <-done)
+	}
+}
+
+// A registry that does not tell the time forbids nothing.
+func TestTheRegistrysClockFails(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := &timeless{Registry: c.server.Open("test")}
+		stop := c.serve("a", reg, nil)
+		sleepUntil(61 * time.Second)
+		reg.fails.Store(true)
+		reg.Expire()
+		sleepUntil(2*time.Minute + time.Second)
+		c.take()
+		sleepUntil(3*time.Minute + time.Second)
+		require.Len(t, c.take(), 2*12, "the fires of a minute")
+		stop()
+		require.NoError(t, reg.Close(context.Background()))
+	})
+}
+
+// refusals counts ends that were refused.
+type refusals struct {
+	scheduler.NopObserver
+	count atomic.Int64
+}
+
+func (r *refusals) ItemEnded(e scheduler.ItemEvent) {
+	if e.Refused != nil {
+		r.count.Add(1)
+	}
+}
+
+// Two schedulers of one process share its session, and still leave each other's runs alone.
+func TestTwoSchedulersOnOneHandle(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := c.server.Open("test")
+		slow := func(context.Context, job.ShardingContext) error { time.Sleep(2 * time.Second); return nil }
+		var refused refusals
+		a := c.serve("a", reg, slow, scheduler.WithObserver(&refused))
+		b := c.serve("b", reg, slow, scheduler.WithObserver(&refused))
+		sleepUntil(13 * time.Second)
+		require.Len(t, c.take(), 4)
+		a()
+		b()
+		require.Zero(t, refused.count.Load())
+		require.NoError(t, reg.Close(context.Background()))
+	})
+}
+
+// A begin whose answer comes too late, when the session is in doubt, is taken back, and its fire runs
+// when it is not.
+func TestABeginThatIsAnsweredTooLate(t *testing.T) {
+	t.Parallel()
+	for _, misfire := range []bool{true, false} {
+		t.Run(fmt.Sprintf("misfire=%t", misfire), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.NewConfig("orders", "5 * * * * ?", 1)
+				cfg.Misfire = misfire
+				a := c.start("a", nil, cfg)
+				sleepUntil(4999 * time.Millisecond)
+				a.registry.LoseAnswers(1)
+				sleepUntil(5001 * time.Millisecond)
+				a.registry.Cut()
+				sleepUntil(8600 * time.Millisecond)
+				a.registry.Heal()
+				sleepUntil(20 * time.Second)
+				require.Len(t, c.take(), 1)
+				require.False(t, c.state().Item(0).Running.Exists())
+			})
+		})
+	}
+}
+
+func TestARecordIsRemovedByHand(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(1))
+		sleepUntil(6 * time.Second)
+		remove(t, c.server, "/orders/sharding/0/record")
+		c.take()
+		sleepUntil(16 * time.Second)
+		require.Len(t, c.take(), 2)
+	})
+}
+
+// A job that was removed from the registry pauses, and goes on when it is declared anew.
+func TestAJobIsRemovedAndComesBack(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(1))
+		sleepUntil(6 * time.Second)
+		reg := c.server.Open("test")
+		_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.DeleteTree("/orders")}})
+		require.NoError(t, err)
+		require.NoError(t, reg.Close(context.Background()))
+		c.take()
+		sleepUntil(21 * time.Second)
+		require.Empty(t, c.take())
+		c.change(jobOf(1))
+		sleepUntil(31 * time.Second)
+		require.Len(t, c.take(), 2)
+	})
+}
+
+func TestVanishWinsOverAStop(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			a := c.start("a", untilDone, jobOf(1))
+			sleepUntil(6 * time.Second)
+			a.Vanish()
+			a.cancel()
+			require.ErrorIs(t, <-a.done, scheduler.ErrVanished)
+			a.done <- nil
+			require.True(t, c.state().Item(0).Running.Exists(), "nothing was written")
+		})
+	}
+}
+
+func TestAddDuringAStopIsRefused(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		slow := func(context.Context, job.ShardingContext) error { time.Sleep(10 * time.Second); return nil }
+		a := c.start("a", slow, jobOf(1))
+		sleepUntil(6 * time.Second)
+		a.cancel()
+		sleepUntil(7 * time.Second)
+		require.ErrorIs(t, a.Add(t.Context(), job.NewConfig("late", everyFive, 1), nothing), scheduler.ErrStopped)
+		require.NotContains(t, stored(t, c.server), "/late/config")
+	})
+}
+
+// A full registry is not asked more often than a person would.
+func TestAnElectionInAFullRegistry(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, yearly(1))
+		sleepUntil(time.Second)
+		c.server.SetFull(true)
+		remove(t, c.server, "/orders/leader/election/instance")
+		before := a.registry.Stats().CommitRequests
+		sleepUntil(4 * time.Second)
+		require.Less(t, a.registry.Stats().CommitRequests-before, 20)
+		c.server.SetFull(false)
+		sleepUntil(7 * time.Second)
+		require.NotZero(t, c.state().Leader)
+	})
+}
