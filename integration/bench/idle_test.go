@@ -1,0 +1,112 @@
+package bench_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// What jobs take of a process while they wait for their next fire, and how long it takes until all of
+// them have an owner. The memory is that of the scheduler and of its copy of the tree, without the
+// store's own: that which goes when the process vanishes and the store keeps everything.
+func BenchmarkIdle(b *testing.B) {
+	for _, jobs := range []int{100, 10_000} {
+		b.Run(fmt.Sprintf("store=memory/jobs=%d", jobs), func(b *testing.B) {
+			cost := benchIdle(b, jobs, func(b *testing.B) handle {
+				server := memory.NewServer()
+				b.Cleanup(func() { runtime.KeepAlive(server) })
+				return server.Open("bench")
+			})
+			b.ReportMetric(float64(cost.bytes)/float64(jobs), "B/job")
+		})
+	}
+	jobs := 1_000
+	if *large {
+		jobs = 10_000
+	}
+	b.Run(fmt.Sprintf("store=etcd/jobs=%d", jobs), func(b *testing.B) {
+		benchIdle(b, jobs, func(b *testing.B) handle { return openEtcd(b, newNamespace()) })
+	})
+}
+
+// benchIdle reports what means the same for every store. The heap does not: an etcd server in this
+// process has its own there.
+func benchIdle(b *testing.B, jobs int, open func(*testing.B) handle) idleCost {
+	var cost idleCost
+	for b.Loop() {
+		cost = measureIdle(b, open(b), jobs)
+	}
+	hideTime(b)
+	b.ReportMetric(float64(cost.goroutines), "goroutines")
+	reportMS(b, cost.declare, "declare")
+	reportMS(b, cost.start, "start")
+	return cost
+}
+
+// idleCost is what idle jobs take.
+type idleCost struct {
+	bytes      int64
+	goroutines int
+	declare    time.Duration // of all, one after the other
+	start      time.Duration // from Run until every item has its owner
+}
+
+func measureIdle(b *testing.B, reg handle, jobs int) idleCost {
+	b.Helper()
+	var cost idleCost
+	before := runtime.NumGoroutine()
+	assigned := &reshardings{all: make(chan time.Time, 1)}
+	assigned.left.Store(int64(jobs))
+	p := newProcess(b, reg, scheduler.WithObserver(assigned))
+	began := time.Now()
+	for i := range jobs {
+		p.add(yearly(fmt.Sprintf("job-%d", i), 2), idle)
+	}
+	cost.declare = time.Since(began)
+	began = time.Now()
+	p.start()
+	cost.start = receive(b, assigned.all).Sub(began)
+	cost.goroutines = fewestGoroutines() - before
+	full := heapInUse()
+	p.crash()
+	p = nil
+	cost.bytes = full - heapInUse()
+	return cost
+}
+
+// fewestGoroutines returns how many there are when nothing is being done.
+func fewestGoroutines() int {
+	fewest := runtime.NumGoroutine()
+	for range 50 {
+		time.Sleep(10 * time.Millisecond)
+		fewest = min(fewest, runtime.NumGoroutine())
+	}
+	return fewest
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// reshardings tells when so many jobs have been spread over their instances.
+type reshardings struct {
+	scheduler.NopObserver
+	left atomic.Int64
+	all  chan time.Time
+}
+
+// Resharded counts one.
+func (r *reshardings) Resharded(scheduler.ReshardEvent) {
+	if r.left.Add(-1) == 0 {
+		r.all <- time.Now()
+	}
+}

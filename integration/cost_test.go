@@ -1,0 +1,119 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// calls counts what a process asks of etcd, by method. Keep-alives and watches are streams and do not
+// count.
+type calls struct{ txns, reads atomic.Int64 }
+
+func (c *calls) intercept(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
+	switch method {
+	case "/etcdserverpb.KV/Txn":
+		c.txns.Add(1)
+	case "/etcdserverpb.KV/Range":
+		c.reads.Add(1)
+	}
+	return invoke(ctx, method, req, reply, conn, opts...)
+}
+
+// What a round costs is counted on the wire, for the whole way down to etcd: two transactions when
+// the items end together, and no read, however many items there are; nothing at all for a job that
+// is not monitored. A busy machine may keep items from ending together, so the cheapest of several
+// rounds counts; it cannot be cheaper than it is.
+func TestARoundIsTwoRequestsToEtcd(t *testing.T) {
+	t.Parallel()
+	for _, items := range []int{1, 100} {
+		for _, monitored := range []bool{true, false} {
+			t.Run(fmt.Sprintf("items=%d/monitored=%t", items, monitored), func(t *testing.T) {
+				t.Parallel()
+				txns, reads := costOfRounds(t, items, monitored)
+				want := int64(0)
+				if monitored {
+					want = 2
+				}
+				require.Equal(t, want, slices.Min(txns), "transactions in each round: %d", txns)
+				require.Zero(t, reads, "reads in all rounds")
+			})
+		}
+	}
+}
+
+// costOfRounds runs a job for some rounds and counts the transactions of each, from the start of
+// its items to the start of the next round's, and the reads of all.
+func costOfRounds(t *testing.T, items int, monitored bool) (txns []int64, reads int64) {
+	t.Helper()
+	const rounds = 5
+	var count calls
+	s, err := scheduler.New(open(t, grpc.WithChainUnaryInterceptor(count.intercept)))
+	require.NoError(t, err)
+	cfg := job.NewConfig("orders", "@every 500ms", items)
+	cfg.MonitorExecution = monitored
+	started := make(chan struct{}, items)
+	together := make(chan struct{})
+	work := func(context.Context, job.ShardingContext) error {
+		started <- struct{}{}
+		<-together
+		return nil
+	}
+	require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(work)))
+	stop := runScheduler(t, s)
+	var before, readsBefore int64
+	for round := range rounds + 2 { // the first may come while the job still settles
+		for range items {
+			<-started
+		}
+		now := count.txns.Load()
+		switch {
+		case round == 1:
+			readsBefore = count.reads.Load()
+		case round > 1:
+			txns = append(txns, now-before)
+		}
+		before = now
+		for range items {
+			together <- struct{}{}
+		}
+	}
+	reads = count.reads.Load() - readsBefore
+	close(together)
+	stop()
+	return txns, reads
+}
+
+// runScheduler runs s until the returned function, or the end of the test, stops it.
+func runScheduler(t *testing.T, s *scheduler.Scheduler) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	select {
+	case <-s.Ready():
+	case err := <-done:
+		require.NoError(t, err, "Run")
+	case <-time.After(30 * time.Second):
+		require.Fail(t, "not ready within 30 s")
+	}
+	stop = func() {
+		cancel()
+		err := <-done
+		done <- err
+		require.NoError(t, err, "Run")
+	}
+	t.Cleanup(stop)
+	return stop
+}

@@ -1,0 +1,85 @@
+package history
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+)
+
+// judgeExecutions judges each item's executions together, and against the code that was called.
+func (j *judge) judgeExecutions() {
+	for _, n := range slices.Sorted(maps.Keys(j.byItem)) {
+		j.judgeOnce(j.byItem[n])
+		for _, e := range j.byItem[n] {
+			j.judgeTruth(e)
+			j.judgeIdleMark(e)
+		}
+	}
+}
+
+// judgeOnce judges whether each fire was begun once and brought to an end once.
+func (j *judge) judgeOnce(executions []*execution) {
+	begun := make(map[time.Time]*execution)
+	completed := make(map[time.Time]*execution)
+	for _, e := range executions {
+		if e.source() == job.Manual || e.outcome() == jobtree.NotStarted {
+			continue
+		}
+		if e.planned() {
+			if first := begun[e.fire()]; first != nil {
+				j.find(OneExecution, e.began, e.item, "a fire was executed twice", first, e)
+			}
+			begun[e.fire()] = e
+		}
+		if outcome := e.outcome(); !e.fire().IsZero() && (outcome == jobtree.Success || outcome == jobtree.Failure) {
+			if first := completed[e.fire()]; first != nil {
+				j.find(NothingForgotten, e.began, e.item, "an execution was run again that had come to its end", first, e)
+			}
+			completed[e.fire()] = e
+		}
+	}
+}
+
+// judgeTruth judges whether what is recorded of an end is what the code did.
+func (j *judge) judgeTruth(e *execution) {
+	r := e.run
+	switch e.outcome() {
+	case jobtree.Success:
+		if r == nil || r.Died || r.Ended.IsZero() || r.Err != nil || r.Ended.After(e.closed) {
+			j.find(NothingForgotten, e.closed, e.item, "a success was recorded of code that did not return one", proofs(e)...)
+		}
+	case jobtree.Failure:
+		if r == nil || r.Died || r.Ended.IsZero() || r.Err == nil || r.Ended.After(e.closed) {
+			j.find(NothingForgotten, e.closed, e.item, "a failure was recorded of code that did not return one", proofs(e)...)
+		}
+	case jobtree.NotStarted:
+		if r != nil {
+			j.find(OneExecution, e.closed, e.item, "an execution was taken back though its code had been called", proofs(e)...)
+		}
+	}
+}
+
+// judgeIdleMark judges whether the mark of an execution was there without code behind it: before it
+// was called, or after it had returned.
+func (j *judge) judgeIdleMark(e *execution) {
+	until := j.End
+	for _, t := range []time.Time{e.closed, e.markGone} {
+		if !t.IsZero() && t.Before(until) {
+			until = t
+		}
+	}
+	from := e.began
+	if e.run != nil {
+		if e.run.Ended.IsZero() {
+			return
+		}
+		from = e.run.Ended
+	}
+	excused := append(slices.Clone(j.excused), j.during(e.instance(), j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Lost)...)
+	if at, bad := excused.merge().gap(from.Add(j.rules.Settle), until); bad {
+		j.find(NoStall, at, e.item, "the item is marked as running and nothing runs", proofs(e)...)
+	}
+}

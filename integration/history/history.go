@@ -1,0 +1,100 @@
+package history
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// History is what happened to one job of a cluster. All times are of one clock.
+type History struct {
+	// Job is the name of the job.
+	Job string
+	// Runs are the calls of user code, in the order in which they began.
+	Runs []Run
+	// Reports are the ends of executions as observers heard of them.
+	Reports []Report
+	// Incidents are what was done to processes and to the store, in any order. What the registry shows
+	// by itself, such as a change of settings, need not be among them.
+	Incidents []Incident
+	// States are those that the registry went through, every revision, the first one from an empty
+	// job on.
+	States []State
+	// End is when the history ends. Every process has stopped or died by then, or is judged as one
+	// that should be alive.
+	End time.Time
+}
+
+// Run is one call of user code.
+type Run struct {
+	Instance string
+	Context  job.ShardingContext
+	Began    time.Time
+	// Cancelled is when the context ended under the running code, and Cause why; zero if it did not.
+	Cancelled time.Time
+	Cause     error
+	// Ended is when the code returned or its process died; zero if it went on beyond the history.
+	Ended time.Time
+	// Died tells that the code did not return, because its process was gone.
+	Died bool
+	Err  error // what the code returned
+}
+
+// Report is the end of an execution as an observer in its process heard of it.
+type Report struct {
+	At       time.Time
+	Instance string
+	Item     int
+	Token    int64
+	Refused  error // why the end was not recorded; nil if it was
+}
+
+// State is one state of the registry, and when it came to be.
+type State struct {
+	At   time.Time
+	Step registry.Step
+}
+
+// Kind says what an [Incident] was.
+type Kind uint8
+
+// The kinds of incidents. Unless said otherwise they concern the process that Instance names.
+const (
+	Started   Kind = iota + 1 // the process started; a new life of its id if there was one before
+	Stopped                   // it was told to stop at From, and had done so at Until
+	Crashed                   // it died without a word
+	Cut                       // it could not reach the store from From until Until
+	Paused                    // it stood still
+	Slow                      // its requests and answers took Delay each
+	Expired                   // the store dropped its session and told nobody
+	Lost                      // the store did what it asked for, and the answers got lost
+	Unwatched                 // its watch broke
+	Down                      // the store itself was down; Instance is empty
+)
+
+// String returns the kind in a word.
+func (k Kind) String() string {
+	words := [...]string{"?", "started", "stopped", "crashed", "cut off", "paused", "slow", "session dropped", "answers lost", "watch broken", "store down"}
+	if int(k) >= len(words) {
+		k = 0
+	}
+	return words[k]
+}
+
+// Incident is something that was done to a process or to the store.
+type Incident struct {
+	Kind     Kind
+	Instance string
+	From     time.Time
+	Until    time.Time     // zero = From
+	Delay    time.Duration // of Slow
+}
+
+// until returns when the incident was over.
+func (i Incident) until() time.Time {
+	if i.Until.IsZero() {
+		return i.From
+	}
+	return i.Until
+}

@@ -1,0 +1,44 @@
+package history
+
+import "github.com/elasticron/elasticron/jobtree"
+
+// judgeLeftovers judges what is left when no process is.
+func (j *judge) judgeLeftovers() {
+	if len(j.States) == 0 {
+		return
+	}
+	for _, instance := range j.instances() {
+		if j.alive(instance, j.End) {
+			return
+		}
+	}
+	for n := range j.States[len(j.States)-1].Step.Snapshot.All() {
+		name, ok := jobtree.Parse(n.Path)
+		switch {
+		case ok && name.Job != j.Job:
+		case n.Ephemeral():
+			j.find(NoLeftovers, j.End, NoItem, "left behind, with a session: "+n.String())
+		case !ok || !j.mayStay(name):
+			j.find(NoLeftovers, j.End, NoItem, "left behind: "+n.String())
+		}
+	}
+}
+
+// mayStay tells whether a node says something that is worth knowing when nobody is there.
+func (j *judge) mayStay(name jobtree.Name) bool {
+	s := j.now
+	switch name.Kind {
+	case jobtree.KindConfig, jobtree.KindServer, jobtree.KindItemDisabled, jobtree.KindItemRecord, jobtree.KindEpoch:
+		return true
+	case jobtree.KindNecessary: // the last one that left asks those who come
+		return true
+	case jobtree.KindItemInstance, jobtree.KindItemMisfire:
+		return name.Item < s.Total()
+	case jobtree.KindItemNext:
+		return s.Item(name.Item).Next.Value.Epoch == s.Epoch.Value.ID()
+	case jobtree.KindFailoverItem:
+		return s.Item(name.Item).Record.Value.State == jobtree.ItemWaiting
+	default:
+		return false
+	}
+}

@@ -1,0 +1,198 @@
+//go:build linux
+
+package process_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/job"
+)
+
+const (
+	chaosTTL   = 3 * time.Second // a restart of the store must not be enough to lose a session
+	chaosSlots = 5
+	// calm is for how long a fleet is left alone once it should have recovered.
+	calm = 1500 * time.Millisecond
+)
+
+// chaosJobs are what the fleet runs: items that are over at once, items that are always under way, and
+// what becomes of both with failover and misfire on or off.
+func chaosJobs() []job.Config {
+	short := jobOf("short", "* * * * * ?", 8, "5ms", "60ms")
+	short.Failover = true
+	long := jobOf("long", "* * * * * ?", 15, "3s", "7s") // most outlast a session that ends when they begin
+	long.Failover = true
+	plain := jobOf("plain", "* * * * * ?", 4, "200ms", "700ms")
+	plain.Misfire = false
+	every := jobOf("every", "@every 1s", 3, "300ms", "1200ms")
+	every.Failover, every.Misfire = true, false
+	return []job.Config{short, long, plain, every}
+}
+
+// chaos carries a plan out.
+type chaos struct {
+	*fleet
+	store *store
+	slots []*slot
+}
+
+// slot is where one instance at a time runs, behind a network of its own.
+type slot struct {
+	ip      string
+	number  int
+	proxies []*proxy
+	life    *life
+}
+
+// TestProcesses hurts a fleet and its store for a while, and finds nothing to complain about.
+func TestProcesses(t *testing.T) {
+	t.Parallel()
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	began := time.Now()
+	t.Logf("replay with: go test -race ./integration/process -run TestProcesses -process.seed=%d -process.duration=%s", *seed, *duration)
+	c := newChaos(t)
+	p := newPlan(*seed, chaosSlots, chaosTTL)
+	for began := time.Now(); time.Since(began) < *duration; {
+		blows := p.next()
+		t.Logf("%s round %d: %s", time.Now().UTC().Format("15:04:05.000"), p.round, blows)
+		c.round(blows)
+	}
+	c.stopAll()
+	chronicle := c.judge()
+	leases, err := c.store.members[0].asked.Leases(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, leases.Leases, "leases that nobody revoked and nobody keeps alive")
+	c.report(chronicle, time.Since(began))
+	c.store.stop()
+}
+
+func newChaos(t *testing.T) *chaos {
+	dir := t.ArtifactDir()
+	store := startStore(t, dir, 3)
+	c := &chaos{fleet: newFleet(t, dir, store.addresses(), chaosTTL, chaosJobs()...), store: store}
+	for i := range chaosSlots {
+		s := &slot{ip: fmt.Sprintf("127.0.0.%d", i+1)}
+		for _, address := range store.addresses() {
+			s.proxies = append(s.proxies, startProxy(t, address))
+		}
+		c.slots = append(c.slots, s)
+		c.startIn(s, true)
+	}
+	for _, s := range c.slots {
+		require.NoError(t, s.life.awaitReady())
+	}
+	c.rest()
+	return c
+}
+
+// startIn starts an instance in a slot, under an id of its own or that of the one before.
+func (c *chaos) startIn(s *slot, newID bool) {
+	if newID {
+		s.number++
+	}
+	var addresses []string
+	for _, p := range s.proxies {
+		addresses = append(addresses, p.address())
+	}
+	s.life = c.start(fmt.Sprintf("%s@-@%d", s.ip, s.number), addresses)
+}
+
+// round strikes all blows of a round, waits until the fleet should have recovered, and then leaves it
+// alone for a moment.
+func (c *chaos) round(blows []blow) {
+	victims := c.victims(blows)
+	var struck sync.WaitGroup
+	for i, b := range blows {
+		struck.Go(func() {
+			time.Sleep(b.after)
+			c.strike(b, victims[i])
+		})
+	}
+	struck.Wait()
+	for _, s := range c.slots {
+		if err := s.life.awaitReady(); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	c.rest()
+}
+
+// victims returns whom the blows of a round hit, each another one.
+func (c *chaos) victims(blows []blow) []*slot {
+	taken := make(map[*slot]bool)
+	for _, b := range blows {
+		taken[c.slots[b.slot]] = true
+	}
+	var victims []*slot
+	for _, b := range blows {
+		s := c.slots[b.slot]
+		if leading := c.leading(b.n); b.fault == killLeader && leading != nil && !taken[leading] {
+			taken[leading], s = true, leading
+		}
+		victims = append(victims, s)
+	}
+	return victims
+}
+
+// leading returns the slot of the leader of some job; nil if it has none just now.
+func (c *chaos) leading(n int) *slot {
+	leader := c.look(c.jobs[n%len(c.jobs)].Name).Leader.Instance
+	for _, s := range c.slots {
+		if s.life.id == leader {
+			return s
+		}
+	}
+	return nil
+}
+
+// rest waits until nothing excuses any more that something is not as it should be, and a moment more.
+func (c *chaos) rest() {
+	c.mu.Lock()
+	var until time.Time
+	for _, i := range c.incidents {
+		if over := c.excusedUntil(*i); over.After(until) {
+			until = over
+		}
+	}
+	c.mu.Unlock()
+	time.Sleep(until.Sub(now().time()) + calm)
+}
+
+// excusedUntil returns until when the judge makes allowances for an incident.
+func (c *chaos) excusedUntil(i history.Incident) time.Time {
+	switch r := c.rules; i.Kind {
+	case history.Started:
+		return i.From.Add(r.TTL + r.Detect + r.Settle)
+	case history.Crashed:
+		return i.From.Add(r.TTL + r.Detect)
+	case history.Slow:
+		return i.Until.Add(r.TTL + r.Settle + 4*i.Delay)
+	case history.Down: // perhaps with sessions that its new leader has granted anew
+		return i.Until.Add(r.TTL + r.Settle + r.Detect)
+	default:
+		return i.Until.Add(r.Settle + r.Detect + slack/2)
+	}
+}
+
+// report tells what there was to judge.
+func (c *chaos) report(all *chronicle, took time.Duration) {
+	c.t.Logf("%d lives, %d incidents, %d states, in %s", len(c.lives), len(all.incidents), len(all.states), took.Round(time.Second))
+	for _, cfg := range c.jobs {
+		var after []time.Duration
+		for _, r := range all.reruns(cfg.Name) {
+			after = append(after, (r.after() - c.rules.TTL).Round(10*time.Millisecond))
+		}
+		slices.Sort(after)
+		c.t.Logf("job %s: runs %v, reruns after TTL and %s", cfg.Name, all.count(cfg.Name), after)
+	}
+}

@@ -1,0 +1,80 @@
+//go:build linux
+
+package process_test
+
+import (
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/history"
+)
+
+// chronicle is all that was written down about a fleet, put together.
+type chronicle struct {
+	rules     history.Rules
+	events    map[*life][]event
+	incidents []history.Incident
+	states    []history.State
+	end       time.Time
+}
+
+// chronicle gathers what everybody wrote down. All instances must be gone.
+func (f *fleet) chronicle() *chronicle {
+	f.t.Helper()
+	f.tape.finish()
+	c := &chronicle{
+		rules: f.rules, events: make(map[*life][]event),
+		states: f.tape.states(f.namespace), end: now().time(),
+	}
+	var drifted, all int
+	for _, l := range f.lives {
+		<-l.gone
+		events, err := readJournal(l.journal)
+		require.NoError(f.t, err)
+		c.events[l] = events
+		for _, e := range events {
+			all++
+			if e.drift().Abs() > slack/10 {
+				drifted++
+			}
+		}
+	}
+	if drifted > all/10 {
+		f.t.Skipf("somebody set the machine's clock: %d of %d events do not fit", drifted, all)
+	}
+	for _, i := range f.incidents {
+		c.incidents = append(c.incidents, *i)
+	}
+	for _, i := range c.dropped(f.thaws) {
+		f.t.Logf("the store dropped the session of %s when its former leader went on", i.Instance)
+		c.incidents = append(c.incidents, i)
+	}
+	c.allow()
+	return c
+}
+
+// allow prolongs incidents by what real processes and a real store take beyond what a simulated one
+// would.
+func (c *chronicle) allow() {
+	for n := range c.incidents {
+		i := &c.incidents[n]
+		switch i.Kind {
+		case history.Paused: // it must be given a processor before it can know that it stood still
+			i.Until = i.Until.Add(slack / 2)
+		case history.Down: // its new leader grants every session its whole time to live anew
+			if c.mourns(i.From, i.Until) {
+				i.Until = i.Until.Add(c.rules.TTL)
+			}
+		}
+	}
+}
+
+// mourns tells whether, between two moments, there was a session whose process did not keep it alive.
+func (c *chronicle) mourns(from, until time.Time) bool {
+	return slices.ContainsFunc(c.incidents, func(i history.Incident) bool {
+		silent := i.Kind == history.Crashed || i.Kind == history.Paused || i.Kind == history.Cut
+		return silent && i.From.Before(until) && i.From.Add(c.rules.TTL+c.rules.Detect).After(from)
+	})
+}

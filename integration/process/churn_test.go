@@ -1,0 +1,129 @@
+//go:build linux
+
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// TestNothingGrowsWithRestarts has many instances join a job and die at once, which real processes
+// would be too slow for: these are handles of their own in this process, over a real etcd. Nothing that
+// belongs to one of them may stay.
+func TestNothingGrowsWithRestarts(t *testing.T) {
+	t.Parallel()
+	const deaths, together = 50, 10
+	server, err := embedded.Start(t.Context(), embedded.WithFastTest())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	client := newClient(t, strings.TrimPrefix(server.Endpoints()[0], "http://"))
+	cfg := jobOf("orders", "* * * * * ?", 12, "10ms", "400ms")
+	cfg.Failover = true
+
+	host := join(t, server, "127.0.0.200@-@host", cfg)
+	view, err := host.reg.View(t.Context(), registry.Root)
+	require.NoError(t, err)
+	atRest := func(s registry.Snapshot) bool {
+		state := jobtree.StateOf(cfg.Name, s)
+		return balanced(1)(state) && allIdle(state) && state.Leader.Instance == "127.0.0.200@-@host"
+	}
+	before := pathsAt(t, view, atRest)
+	for first := 0; first < deaths; first += together {
+		var dying sync.WaitGroup
+		for n := first; n < first+together; n++ {
+			guest := join(t, server, fmt.Sprintf("127.0.0.%d@-@guest", n+1), cfg)
+			dying.Go(guest.vanish)
+		}
+		dying.Wait()
+	}
+	after := pathsAt(t, view, atRest)
+	require.Equal(t, before, after)
+	host.leave()
+	require.Eventually(t, func() bool {
+		leases, err := client.Leases(context.Background())
+		return err == nil && len(leases.Leases) == 0
+	}, patience, 50*time.Millisecond, "leases are left")
+}
+
+// pathsAt returns the paths of all nodes once the registry is as wanted, but for those of missed fires,
+// which come and go.
+func pathsAt(t *testing.T, view *registry.View, wanted func(registry.Snapshot) bool) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	s, err := view.WaitFor(ctx, wanted)
+	require.NoError(t, err)
+	paths := make(map[string]bool)
+	for n := range s.All() {
+		if name, ok := jobtree.Parse(n.Path); !ok || name.Kind != jobtree.KindItemMisfire {
+			paths[n.Path] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(paths))
+}
+
+// guest is an instance in this process.
+type guest struct {
+	t    *testing.T
+	reg  *etcd.Registry
+	s    *scheduler.Scheduler
+	stop context.CancelFunc
+	done chan error
+}
+
+// join starts an instance and returns when it takes part.
+func join(t *testing.T, server *embedded.Server, id string, cfg job.Config) *guest {
+	t.Helper()
+	reg, err := etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "test", SessionTTL: time.Second})
+	require.NoError(t, err)
+	t.Cleanup(reg.Vanish)
+	s, err := scheduler.New(reg, scheduler.WithInstanceID(id))
+	require.NoError(t, err)
+	require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(spend)))
+	g := &guest{t: t, reg: reg, s: s, done: make(chan error, 1)}
+	var ctx context.Context
+	ctx, g.stop = context.WithCancel(context.Background())
+	t.Cleanup(g.stop)
+	go func() { g.done <- s.Run(ctx) }()
+	select {
+	case <-s.Ready():
+	case err := <-g.done:
+		require.NoError(t, err, "Run")
+	case <-time.After(patience):
+		require.Fail(t, id+" does not take part")
+	}
+	return g
+}
+
+// vanish ends the instance as a crash would.
+func (g *guest) vanish() {
+	g.s.Vanish()
+	g.reg.Vanish()
+	if err := <-g.done; !errors.Is(err, scheduler.ErrVanished) {
+		g.t.Errorf("Run: %v", err)
+	}
+}
+
+// leave ends the instance gracefully.
+func (g *guest) leave() {
+	g.t.Helper()
+	g.stop()
+	require.NoError(g.t, <-g.done)
+	require.NoError(g.t, g.reg.Close(context.Background()))
+}

@@ -1,0 +1,57 @@
+//go:build linux
+
+package process_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+)
+
+// failoverTTL is long enough for a busy machine, and short enough for a test.
+const failoverTTL = 2 * time.Second
+
+// jobOf returns a job whose items take from least to most.
+func jobOf(name, cron string, items int, least, most string) job.Config {
+	cfg := job.NewConfig(name, cron, items)
+	cfg.JobParameter = least + " " + most
+	return cfg
+}
+
+// TestKilledInMidRun kills instances while they run an item, leaders among them, and looks at how long
+// it takes until the item runs again.
+func TestKilledInMidRun(t *testing.T) {
+	t.Parallel()
+	const kills = 4
+	cfg := jobOf("orders", "* * * * * ?", 3, "5s", "8s")
+	cfg.Failover = true
+	f, _ := smallFleet(t, 3, failoverTTL, cfg)
+	for n := range kills {
+		s, _ := f.await(cfg.Name, "three instances that run items", func(s *jobtree.State) bool {
+			return balanced(3)(s) && s.Item(n%3).Running.Exists() && s.Instance(s.Owner(n%3)).Session == s.Item(n%3).Running.Session
+		})
+		lost := s.Item(n % 3)
+		victim := f.find(s.Owner(n % 3))
+		victim.awaitEvent(kindBegan, int64(lost.Running.Created))
+		f.kill(victim)
+		f.start(fmt.Sprintf("127.0.0.%d@-@2", 10+n), f.addresses)
+		_, _ = f.await(cfg.Name, "a rerun", func(s *jobtree.State) bool {
+			current := s.Item(n % 3).Record.Value.Current
+			return current.Source == job.Failover && current.Fire.Equal(lost.Record.Value.Current.Fire)
+		})
+	}
+	f.stopAll()
+	reruns := f.judge().reruns(cfg.Name)
+	require.GreaterOrEqual(t, len(reruns), kills)
+	for _, r := range reruns {
+		t.Logf("item %d ran again TTL %+.2f s after the crash", r.lost.Context.Item, (r.after() - failoverTTL).Seconds())
+		require.Less(t, r.after(), f.rules.TTL+f.rules.Detect)
+		require.Greater(t, r.again.Context.Token, r.lost.Context.Token)
+		require.NotEqual(t, r.lost.Instance, r.again.Instance)
+	}
+}

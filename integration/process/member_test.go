@@ -1,0 +1,60 @@
+//go:build linux
+
+package process_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os/signal"
+	"syscall"
+
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+// memberSettings are what a process that is a member of the etcd cluster is told.
+type memberSettings struct {
+	Name, Dir    string
+	Client, Peer string // addresses
+	Cluster      string // all members, as etcd wants them: name=peer,name=peer
+}
+
+// runMember is the main function of a member, until SIGTERM. It leaves it to the end of the process to
+// stop the server: closing it in order would wait for clients to end their watches.
+func runMember(set memberSettings) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	server, err := embed.StartEtcd(memberConfig(set))
+	if err != nil {
+		return err
+	}
+	select {
+	case <-server.Server.ReadyNotify():
+		fmt.Println(saysReady)
+	case err := <-server.Err():
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+	select {
+	case err := <-server.Err():
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// memberConfig trades the machine's crash for speed, which no test here brings about, and has elections
+// after half a second: the least for leases of a second, and more than a busy processor's pauses.
+func memberConfig(set memberSettings) *embed.Config {
+	cfg := embed.NewConfig()
+	client, peer := []url.URL{httpURL(set.Client)}, []url.URL{httpURL(set.Peer)}
+	cfg.Name, cfg.Dir, cfg.InitialCluster = set.Name, set.Dir, set.Cluster
+	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = client, client
+	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = peer, peer
+	cfg.TickMs, cfg.ElectionMs, cfg.UnsafeNoFsync = 50, 500, true
+	cfg.LogLevel, cfg.LogOutputs = "error", []string{"stderr"}
+	return cfg
+}
+
+func httpURL(address string) url.URL { return url.URL{Scheme: "http", Host: address} }

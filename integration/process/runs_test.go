@@ -1,0 +1,95 @@
+//go:build linux
+
+package process_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// history returns what happened to one job.
+func (c *chronicle) history(name string) history.History {
+	h := history.History{Job: name, Incidents: c.incidents, End: c.end}
+	for l, events := range c.events {
+		h.Runs = append(h.Runs, runsOf(l, name, events)...)
+		for _, e := range events {
+			if e.Job == name && (e.Kind == kindRecorded || e.Kind == kindRefused) {
+				h.Reports = append(h.Reports, history.Report{
+					At: e.time(), Instance: e.Instance, Item: e.Item, Token: e.Token, Refused: e.Failure.err(),
+				})
+			}
+		}
+	}
+	slices.SortFunc(h.Runs, func(a, b history.Run) int { return a.Began.Compare(b.Began) })
+	slices.SortFunc(h.Reports, func(a, b history.Report) int { return a.At.Compare(b.At) })
+	for _, state := range c.states {
+		if slices.ContainsFunc(state.Step.Changes, func(change registry.Change) bool {
+			return registry.Within(change.Path(), jobtree.For(name).Root())
+		}) {
+			h.States = append(h.States, state)
+		}
+	}
+	settleTimes(h)
+	return h
+}
+
+// runsOf puts the runs of one life together. Those that the journal does not end died with the process,
+// if that was killed.
+func runsOf(l *life, name string, events []event) []history.Run {
+	type key struct {
+		item  int
+		token int64
+	}
+	open := make(map[key]*history.Run)
+	var runs []history.Run
+	for _, e := range events {
+		k := key{e.Item, e.Token}
+		switch run := open[k]; {
+		case e.Job != name:
+		case e.Kind == kindBegan:
+			open[k] = &history.Run{Instance: e.Instance, Context: e.context(), Began: e.time()}
+		case e.Kind == kindCancelled:
+			run.Cancelled, run.Cause = e.time(), e.Failure.err()
+		case e.Kind == kindEnded:
+			run.Ended, run.Err = e.time(), e.Failure.err()
+			runs = append(runs, *run)
+			delete(open, k)
+		}
+	}
+	for run := range maps.Values(open) {
+		run.Ended, run.Died = l.killed, !l.killed.IsZero()
+		runs = append(runs, *run)
+	}
+	return runs
+}
+
+func TestRunsDieWithTheirProcess(t *testing.T) {
+	t.Parallel()
+	note := func(boot time.Duration, kind, name string, token int64) event {
+		e := eventOf(kind, job.ShardingContext{JobName: name, Token: token}, nil)
+		e.moment = moment{Boot: boot}
+		return e
+	}
+	events := []event{
+		note(1, kindBegan, "orders", 5), note(2, kindBegan, "others", 6), note(3, kindBegan, "orders", 7), note(4, kindEnded, "orders", 5),
+	}
+	killed := origin.Add(9)
+	for _, l := range []*life{{killed: killed}, {}} {
+		runs := runsOf(l, "orders", events)
+		require.Len(t, runs, 2)
+		require.Equal(t, origin.Add(4), runs[0].Ended)
+		require.False(t, runs[0].Died)
+		require.Equal(t, int64(7), runs[1].Context.Token)
+		require.Equal(t, l.killed, runs[1].Ended)
+		require.Equal(t, !l.killed.IsZero(), runs[1].Died)
+	}
+}

@@ -1,0 +1,149 @@
+//go:build linux
+
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+)
+
+// store is an etcd cluster of which each member is a process.
+type store struct {
+	t       *testing.T
+	dir     string
+	members []*member
+}
+
+// member is one of them: always at the same place, in one process after the other.
+type member struct {
+	set     memberSettings
+	process *child
+	asked   *clientv3.Client // to look after this member alone
+}
+
+// startStore starts a cluster of n members and returns when all serve clients.
+func startStore(t *testing.T, dir string, n int) *store {
+	t.Helper()
+	s := &store{t: t, dir: dir}
+	var all []string
+	for i := range n {
+		set := memberSettings{Name: fmt.Sprintf("member%d", i+1), Client: freeAddress(t), Peer: freeAddress(t)}
+		set.Dir = filepath.Join(t.TempDir(), set.Name)
+		all = append(all, set.Name+"=http://"+set.Peer)
+		s.members = append(s.members, &member{set: set, asked: newClient(t, set.Client)})
+	}
+	for _, m := range s.members {
+		m.set.Cluster = strings.Join(all, ",")
+		s.launch(m)
+	}
+	for _, m := range s.members {
+		require.NoError(t, m.process.awaitReady())
+	}
+	return s
+}
+
+func (s *store) launch(m *member) {
+	m.process = launch(s.t, s.dir, m.set.Name, roleMember, m.set)
+}
+
+// addresses returns where clients find the members.
+func (s *store) addresses() []string {
+	var all []string
+	for _, m := range s.members {
+		all = append(all, m.set.Client)
+	}
+	return all
+}
+
+// leader returns the member that leads, or another one if none says so in time.
+func (s *store) leader() *member {
+	for _, m := range s.members {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		status, err := m.asked.Status(ctx, m.set.Client)
+		cancel()
+		if err == nil && status.Leader == status.Header.MemberId {
+			return m
+		}
+	}
+	return s.members[0]
+}
+
+// crash kills members all at once.
+func (s *store) crash(members ...*member) {
+	for _, m := range members {
+		m.process.signal(syscall.SIGKILL)
+	}
+	for _, m := range members {
+		<-m.process.gone
+	}
+}
+
+// restart starts members again, with their data and at their places.
+func (s *store) restart(members ...*member) {
+	for _, m := range members {
+		s.launch(m)
+	}
+}
+
+// awaitService returns when some member serves reads that need a majority.
+func (s *store) awaitService() error {
+	deadline := time.Now().Add(patience)
+	for {
+		var faults []error
+		for _, m := range s.members {
+			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+			_, err := m.asked.Get(ctx, "/")
+			cancel()
+			if err == nil {
+				return nil
+			}
+			faults = append(faults, err)
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the store did not serve within %s: %w", patience, errors.Join(faults...))
+		}
+	}
+}
+
+// stop ends all members in order.
+func (s *store) stop() {
+	for _, m := range s.members {
+		m.process.term()
+	}
+}
+
+// newClient returns a client of one address.
+func newClient(t *testing.T, address string) *clientv3.Client {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://" + address}, Logger: zap.NewNop()})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// freeAddress returns a loopback address that nobody listens on. Its port is below those that the
+// kernel gives to outgoing connections: else one of them could take it while its member is down.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(20000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	require.Fail(t, "found no free port")
+	return ""
+}

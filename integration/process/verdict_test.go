@@ -1,0 +1,85 @@
+//go:build linux
+
+package process_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/elasticron/elasticron/integration/history"
+)
+
+// judge has all that happened judged, job by job. All instances must be gone.
+func (f *fleet) judge() *chronicle {
+	f.t.Helper()
+	c := f.chronicle()
+	for _, cfg := range f.jobs {
+		findings := history.Judge(c.history(cfg.Name), f.rules)
+		for i, finding := range findings {
+			if i == 10 {
+				f.t.Errorf("job %s: and %d more", cfg.Name, len(findings)-i)
+				break
+			}
+			f.t.Errorf("job %s: %s", cfg.Name, finding)
+		}
+	}
+	for _, fault := range c.unreported() {
+		f.t.Error(fault)
+	}
+	f.judgeLeases()
+	return c
+}
+
+// judgeLeases finds what still hangs on a session, in the namespace.
+func (f *fleet) judgeLeases() {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	client := f.tape.clients[0]
+	leases, err := client.Leases(ctx)
+	require.NoError(f.t, err)
+	for _, lease := range leases.Leases {
+		left, err := client.TimeToLive(ctx, lease.ID, clientv3.WithAttachedKeys())
+		require.NoError(f.t, err)
+		for _, key := range left.Keys {
+			if strings.HasPrefix(string(key), "/"+f.namespace+"/") {
+				f.t.Errorf("lease %x is left, with %s", lease.ID, key)
+			}
+		}
+	}
+}
+
+// unreported returns what is wrong with the reports of processes that ended by themselves: every run of
+// theirs must have been reported, as recorded or as refused, once.
+func (c *chronicle) unreported() []string {
+	type run struct {
+		job       string
+		execution execution
+	}
+	var faults []string
+	for l, events := range c.events {
+		balance := make(map[run]int)
+		for _, e := range events {
+			r := run{e.Job, execution{e.Item, e.Token}}
+			switch e.Kind {
+			case kindBegan:
+				balance[r]++
+			case kindRecorded, kindRefused:
+				balance[r]--
+			}
+		}
+		if len(events) == 0 || events[len(events)-1].Kind != kindDown {
+			continue
+		}
+		for r, n := range balance {
+			if n != 0 {
+				faults = append(faults, fmt.Sprintf("%s: job %s, item %d, token %d: runs less reports: %d", l.id, r.job, r.execution.item, r.execution.token, n))
+			}
+		}
+	}
+	return faults
+}

@@ -1,0 +1,344 @@
+package simulation_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+)
+
+// far is how long messages of a process take that lags behind: it decides on what was, and what it
+// commits arrives at what will be.
+const far = 700 * time.Millisecond
+
+// breach is a story in which something changes between a decision and its arrival at the store. With
+// the guards it goes well; without them it goes wrong as findings of the guarantee tell.
+type breach struct {
+	without []guard
+	breaks  history.Guarantee
+	job     job.Config
+	story   func(t *testing.T, c *cluster)
+}
+
+func TestEachGuardIsNeeded(t *testing.T) {
+	t.Parallel()
+	for name, x := range breaches() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Empty(t, x.tell(t, nil), "with every guard")
+			broken := false
+			findings := x.tell(t, x.without)
+			for _, f := range findings {
+				broken = broken || f.Guarantee == x.breaks
+			}
+			require.True(t, broken, "without %v nobody found that %s is broken: %v", x.without, x.breaks, findings)
+		})
+	}
+}
+
+// tell tells the story among processes that leave some guards out.
+func (x breach) tell(t *testing.T, without []guard) []history.Finding {
+	t.Helper()
+	return inBubble(t, x.job, func(t *testing.T, c *cluster) {
+		c.wrap = func(r registry.Registry) registry.Registry { return mutant{r, without} }
+		x.story(t, c)
+		for _, p := range c.processes {
+			if p.alive() {
+				_ = p.stop()
+			}
+		}
+		time.Sleep(30 * time.Second)
+	})
+}
+
+func items(total int, change ...func(*job.Config)) job.Config {
+	cfg := oneItem()
+	cfg.ShardingTotalCount = total
+	for _, edit := range change {
+		edit(&cfg)
+	}
+	return cfg
+}
+
+// onceAMinute has a job fire at second 5 of each minute.
+func onceAMinute(cfg *job.Config) { cfg.Cron = "5 * * * * ?" }
+
+func breaches() map[string]breach {
+	all := make(map[string]breach)
+	for _, some := range []map[string]breach{beginBreaches(), endBreaches(), claimBreaches(), reshardBreaches(), memberBreaches()} {
+		for name, x := range some {
+			all[name] = x
+		}
+	}
+	return all
+}
+
+// until waits for a state of the job.
+func (c *cluster) until(holds func(s *jobtree.State) bool) {
+	_, err := c.view.WaitFor(c.t.Context(), func(s registry.Snapshot) bool { return holds(jobtree.StateOf(c.declared.Name, s)) })
+	require.NoError(c.t, err)
+}
+
+// lag has a process lag behind from now on, for a time.
+func (p *process) lag(lasts time.Duration) { go p.slow(lasts, far) }
+
+func beginBreaches() map[string]breach {
+	// meanwhile has a process's begin of the fire of second 10 arrive at 10.7, and something happen
+	// before that.
+	meanwhile := func(change func(c *cluster, p *process)) func(t *testing.T, c *cluster) {
+		return func(_ *testing.T, c *cluster) {
+			p := c.start(a)
+			sleepUntil(9 * time.Second)
+			p.lag(3 * time.Second)
+			sleepUntil(10300 * time.Millisecond)
+			change(c, p)
+			sleepUntil(21 * time.Second)
+		}
+	}
+	return map[string]breach{
+		"begin/item not disabled": {[]guard{{begin, jobtree.KindItemDisabled}}, history.Intent, oneItem(), meanwhile(func(c *cluster, _ *process) {
+			c.put(c.tree().ItemDisabled(0), "")
+		})},
+		"begin/config unchanged": {[]guard{{begin, jobtree.KindConfig}}, history.Intent, oneItem(), meanwhile(func(c *cluster, _ *process) {
+			c.configure(func(cfg *job.Config) { cfg.JobParameter = "new" })
+		})},
+		"begin/my instance is there": {[]guard{{begin, jobtree.KindInstance}}, history.OneHolder, oneItem(), meanwhile(func(c *cluster, p *process) {
+			c.commit(registry.Delete(c.tree().Instance(p.id)))
+		})},
+		"begin/item still mine": {[]guard{{begin, jobtree.KindItemInstance}}, history.OneHolder, items(6), func(_ *testing.T, c *cluster) {
+			c.start(a) // leads
+			sleepUntil(time.Second)
+			p := c.start(b)
+			sleepUntil(9 * time.Second)
+			p.lag(3 * time.Second)
+			sleepUntil(10100 * time.Millisecond)
+			c.start(c3) // gets items of b
+			sleepUntil(21 * time.Second)
+		}},
+		// The begin of second 10 takes six seconds to arrive. Meanwhile its process loses its session
+		// and takes it up again, so that it neither waits for the answer nor is another instance, and
+		// runs the fire.
+		"begin/record unchanged": {[]guard{{begin, jobtree.KindItemRecord}}, history.OneExecution, oneItem(), func(_ *testing.T, c *cluster) {
+			sleepUntil(500 * time.Millisecond) // no keep-alive is to be sent together with the begin
+			p := c.start(a)
+			sleepUntil(9990 * time.Millisecond)
+			p.slow(60*time.Millisecond, 6*time.Second)
+			sleepUntil(10100 * time.Millisecond)
+			p.cut(3300 * time.Millisecond)
+			sleepUntil(31 * time.Second)
+		}},
+	}
+}
+
+func endBreaches() map[string]breach {
+	// The session of a is dropped while its end is under way to the store; b takes over.
+	zombie := func(_ *testing.T, c *cluster) {
+		c.work = func(sc job.ShardingContext) work {
+			if sc.Source == job.Failover {
+				return work{takes: 3 * time.Second}
+			}
+			return work{takes: 300 * time.Millisecond}
+		}
+		p := c.start(c3) // leads, and owns the item
+		sleepUntil(time.Second)
+		c.start(b)
+		sleepUntil(9 * time.Second)
+		p.lag(5 * time.Second)
+		sleepUntil(11500 * time.Millisecond) // it runs from 11.4 to 11.7
+		p.expire()
+		sleepUntil(26 * time.Second)
+	}
+	// The owner of the item dies in mid-run and comes back. It finds out by itself what it lost, and
+	// runs it again, while a, the leader, lags behind and declares it lost, too.
+	twice := func(rerun time.Duration) func(t *testing.T, c *cluster) {
+		return func(_ *testing.T, c *cluster) {
+			c.work = func(sc job.ShardingContext) work {
+				if sc.Source == job.Failover {
+					return work{takes: rerun}
+				}
+				return work{takes: 3 * time.Second}
+			}
+			leader := c.start(a)
+			sleepUntil(time.Second)
+			p := c.start(c3)
+			sleepUntil(6 * time.Second)
+			leader.lag(9 * time.Second)
+			p.crash()
+			c.start(p.id)
+			sleepUntil(31 * time.Second)
+		}
+	}
+	return map[string]breach{
+		"end/the mark is this execution's": {[]guard{{end, jobtree.KindItemRunning}}, history.GrowingToken, oneItem(), zombie},
+		"declare lost/record unchanged":    {[]guard{{declare, jobtree.KindItemRecord}}, history.NothingForgotten, items(1, onceAMinute), twice(100 * time.Millisecond)},
+		"declare lost/no mark": {
+			[]guard{{declare, jobtree.KindItemRunning}, {declare, jobtree.KindItemRecord}}, history.NothingForgotten, items(1, onceAMinute), twice(4 * time.Second),
+		},
+	}
+}
+
+func claimBreaches() map[string]breach {
+	// meanwhile has c3 die while it runs item 3, which then goes to a, which lags behind, and something
+	// happen while the claim of a is under way. b leads.
+	meanwhile := func(change func(c *cluster)) func(t *testing.T, c *cluster) {
+		return func(_ *testing.T, c *cluster) {
+			c.work = func(sc job.ShardingContext) work {
+				if sc.Source == job.Failover {
+					return work{takes: 100 * time.Millisecond}
+				}
+				return work{takes: 2 * time.Second}
+			}
+			c.start(b)
+			sleepUntil(time.Second)
+			claimant, dying := c.start(a), c.start(c3)
+			sleepUntil(6 * time.Second)
+			dying.crash()
+			claimant.lag(9 * time.Second)
+			c.until(func(s *jobtree.State) bool {
+				return s.Owner(3) == a && s.Item(3).Record.Value.State == jobtree.ItemWaiting
+			})
+			change(c)
+			sleepUntil(31 * time.Second)
+		}
+	}
+	// later is right before the claim arrives, so that the leader does not reshard in between.
+	later := func(change func(c *cluster)) func(t *testing.T, c *cluster) {
+		return meanwhile(func(c *cluster) {
+			time.Sleep(2*far - 10*time.Millisecond)
+			change(c)
+		})
+	}
+	record, item, epoch := guard{claim, jobtree.KindItemRecord}, guard{claim, jobtree.KindFailoverItem}, guard{claim, jobtree.KindEpoch}
+	return map[string]breach{
+		"claim/item not disabled": {[]guard{{claim, jobtree.KindItemDisabled}}, history.Intent, items(4, onceAMinute), later(func(c *cluster) {
+			c.put(c.tree().ItemDisabled(3), "")
+		})},
+		"claim/server unchanged": {[]guard{{claim, jobtree.KindServer}}, history.Intent, items(4, onceAMinute), later(func(c *cluster) {
+			c.put(c.tree().Server("10.0.0.1"), jobtree.EncodeServer(true))
+		})},
+		"claim/my instance is there": {[]guard{{claim, jobtree.KindInstance}}, history.OneHolder, items(4, onceAMinute), later(func(c *cluster) {
+			c.commit(registry.Delete(c.tree().Instance(a)))
+		})},
+		// Each of the three is enough here: every step out of waiting changes the record and removes the
+		// item, and who else could take it has got it by another assignment.
+		"claim/record, item or epoch unchanged": {[]guard{record, item, epoch}, history.NothingForgotten, items(4, onceAMinute), meanwhile(func(c *cluster) {
+			time.Sleep(50 * time.Millisecond)
+			c.start("10.0.0.3@-@d") // gets item 3, and runs it again
+		})},
+		// Each of the two is enough: a resharding to fewer items removes those of surplus ones.
+		"claim/epoch or item unchanged": {[]guard{epoch, item}, history.Intent, items(4, onceAMinute), meanwhile(func(c *cluster) {
+			time.Sleep(far)
+			c.configure(func(cfg *job.Config) { cfg.ShardingTotalCount = 2 })
+		})},
+	}
+}
+
+func reshardBreaches() map[string]breach {
+	// meanwhile has a lead, and lag behind: what c3's coming makes it decide at 8.72 arrives at 9.42,
+	// and something happens before that.
+	meanwhile := func(change func(c *cluster)) func(t *testing.T, c *cluster) {
+		return func(_ *testing.T, c *cluster) {
+			leader := c.start(a)
+			sleepUntil(time.Second)
+			c.start(b)
+			sleepUntil(7 * time.Second)
+			leader.lag(6 * time.Second)
+			sleepUntil(8 * time.Second)
+			c.start(c3)
+			sleepUntil(9 * time.Second)
+			change(c)
+			sleepUntil(31 * time.Second)
+		}
+	}
+	return map[string]breach{
+		"reshard/necessary unchanged": {[]guard{{reshard, jobtree.KindNecessary}}, history.NoStall, items(6), meanwhile(func(c *cluster) {
+			c.start("10.0.0.4@-@d")
+		})},
+		"reshard/config unchanged": {[]guard{{reshard, jobtree.KindConfig}}, history.Intent, items(6), meanwhile(func(c *cluster) {
+			c.configure(func(cfg *job.Config) { cfg.ShardingTotalCount = 9 })
+		})},
+		"reshard/the members live": {[]guard{{reshard, jobtree.KindInstance}}, history.NoStall, items(6), meanwhile(func(c *cluster) {
+			p := c.processes[1]
+			go p.cut(10 * time.Second)
+			time.Sleep(10 * time.Millisecond)
+			p.expire()
+		})},
+		// An operator excludes a server, which nobody asks a resharding for, and then the leader's node
+		// is removed while the leader's resharding is under way.
+		"reshard/I lead": {[]guard{{reshard, jobtree.KindLeader}, {reshard, jobtree.KindEpoch}}, history.OneHolder, items(6), func(_ *testing.T, c *cluster) {
+			leader := c.start(a)
+			sleepUntil(time.Second)
+			c.start(b)
+			c.start(c3)
+			sleepUntil(7 * time.Second)
+			leader.lag(6 * time.Second)
+			sleepUntil(8 * time.Second)
+			c.put(c.tree().Server("10.0.0.3"), jobtree.EncodeServer(true))
+			sleepUntil(9 * time.Second)
+			c.commit(registry.Delete(c.tree().Leader()))
+			sleepUntil(31 * time.Second)
+		}},
+	}
+}
+
+func memberBreaches() map[string]breach {
+	// elected has b, which lags behind, want to lead when a has left, and something happen meanwhile.
+	elected := func(change func(c *cluster)) func(t *testing.T, c *cluster) {
+		return func(_ *testing.T, c *cluster) {
+			leader := c.start(a)
+			sleepUntil(time.Second)
+			p := c.start(b)
+			sleepUntil(7 * time.Second)
+			p.lag(9 * time.Second)
+			sleepUntil(8 * time.Second)
+			go func() { _ = leader.stop() }()
+			sleepUntil(9 * time.Second)
+			change(c)
+			sleepUntil(31 * time.Second)
+		}
+	}
+	// joining has b join with messages that take long, and something happen while its join, decided at
+	// 10.8, is under way.
+	joining := func(change func(c *cluster)) func(t *testing.T, c *cluster) {
+		return func(_ *testing.T, c *cluster) {
+			c.start(a)
+			sleepUntil(8 * time.Second)
+			c.rec.incident(history.Slow, b, time.Minute, far)
+			c.processes = append(c.processes, c.launch(b, memory.WithLatency(far)))
+			sleepUntil(10600 * time.Millisecond)
+			change(c)
+			sleepUntil(31 * time.Second)
+		}
+	}
+	return map[string]breach{
+		"elect/server unchanged": {[]guard{{elect, jobtree.KindServer}}, history.Intent, oneItem(), elected(func(c *cluster) {
+			c.put(c.tree().Server("10.0.0.2"), jobtree.EncodeServer(true))
+		})},
+		"elect/my instance is there": {[]guard{{elect, jobtree.KindInstance}}, history.OneHolder, oneItem(), elected(func(c *cluster) {
+			for range 30 { // it registers again whenever it notices
+				c.commit(registry.Delete(c.tree().Instance(b)))
+				time.Sleep(100 * time.Millisecond)
+			}
+		})},
+		"join/there is a job": {[]guard{{join, jobtree.KindConfig}}, history.Intent, oneItem(), joining(func(c *cluster) {
+			c.commit(registry.Delete(c.tree().Config()))
+		})},
+		"operate/request unchanged": {[]guard{{operate, jobtree.KindInstance}}, history.NothingForgotten, hourly(1), func(_ *testing.T, c *cluster) {
+			p := c.start(a)
+			sleepUntil(59 * time.Second)
+			p.lag(9 * time.Second)
+			sleepUntil(time.Minute)
+			c.trigger()
+			c.until(func(s *jobtree.State) bool { return s.Item(0).Record.Value.Trigger != 0 })
+			time.Sleep(time.Second)
+			c.trigger()
+			sleepUntil(2 * time.Minute)
+		}},
+	}
+}

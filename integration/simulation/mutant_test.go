@@ -1,0 +1,97 @@
+package simulation_test
+
+import (
+	"context"
+	"slices"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// step is a kind of transactions, by the numbers and names that the protocol gives them.
+type step string
+
+const (
+	join    step = "join"    // T1
+	elect   step = "elect"   // T2
+	reshard step = "reshard" // T3
+	begin   step = "begin"   // T4
+	end     step = "end"     // T5
+	declare step = "declare" // T6
+	claim   step = "claim"   // T7
+	operate step = "operate" // T9, the acknowledgement of a request
+	leave   step = "leave"
+	other   step = "other"
+)
+
+// stepOf recognises a transaction by what it writes.
+func stepOf(txn registry.Txn) step {
+	writes := func(kind jobtree.Kind, how ...registry.WriteKind) bool {
+		return slices.ContainsFunc(txn.Then, func(w registry.Write) bool {
+			name, ok := jobtree.Parse(w.Path)
+			return ok && name.Kind == kind && slices.Contains(how, w.Kind)
+		})
+	}
+	switch {
+	case writes(jobtree.KindInstance, registry.WritePutOwned):
+		return join
+	case writes(jobtree.KindInstance, registry.WriteDelete), writes(jobtree.KindLeader, registry.WriteDelete):
+		return leave
+	case writes(jobtree.KindInstance, registry.WriteUpdate):
+		return operate
+	case writes(jobtree.KindLeader, registry.WritePutOwned):
+		return elect
+	case writes(jobtree.KindItemFailover, registry.WritePutOwned):
+		return claim
+	case writes(jobtree.KindItemRunning, registry.WritePutOwned):
+		return begin
+	case writes(jobtree.KindItemRunning, registry.WriteDelete):
+		return end
+	case writes(jobtree.KindItemRecord, registry.WritePut):
+		return declare
+	case writes(jobtree.KindEpoch, registry.WritePut), writes(jobtree.KindNecessary, registry.WriteDelete):
+		return reshard
+	default:
+		return other
+	}
+}
+
+// guard is what one kind of transactions asks of one kind of nodes. What a put in a session implies,
+// that the node is absent, cannot be left out: it is the backend's.
+type guard struct {
+	of step
+	on jobtree.Kind
+}
+
+// matches tells whether a condition of a transaction is this guard.
+func (g guard) matches(txn registry.Txn, c registry.Condition) bool {
+	name, ok := jobtree.Parse(c.Path)
+	return ok && name.Kind == g.on && stepOf(txn) == g.of
+}
+
+// mutant is a registry that leaves guards out of what is committed through it.
+type mutant struct {
+	registry.Registry
+	without []guard
+}
+
+// Commit implements registry.Committer.
+func (m mutant) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	return m.Registry.Commit(ctx, m.mutate(txn))
+}
+
+// CommitAll implements registry.Committer.
+func (m mutant) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
+	mutated := make([]registry.Txn, len(txns))
+	for i, txn := range txns {
+		mutated[i] = m.mutate(txn)
+	}
+	return m.Registry.CommitAll(ctx, mutated)
+}
+
+func (m mutant) mutate(txn registry.Txn) registry.Txn {
+	kept := slices.DeleteFunc(slices.Clone(txn.If), func(c registry.Condition) bool {
+		return slices.ContainsFunc(m.without, func(g guard) bool { return g.matches(txn, c) })
+	})
+	return registry.Txn{If: kept, Then: txn.Then}
+}

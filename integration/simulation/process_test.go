@@ -1,0 +1,217 @@
+package simulation_test
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// process is one simulated process: a handle on the registry, a scheduler on it, and its user code.
+type process struct {
+	c        *cluster
+	id       string
+	handle   *memory.Registry
+	s        *scheduler.Scheduler
+	cancel   context.CancelFunc
+	done     chan struct{} // closed when Run has returned err
+	err      error
+	died     chan struct{}
+	gate     *gate
+	troubled bool // cut off or standing still; used by the cluster's driver only
+}
+
+// errDied is what code of a process that died returns; nobody is left to hear it.
+var errDied = errors.New("the process is gone")
+
+// execute is the user code of every item.
+func (p *process) execute(ctx context.Context, sc job.ShardingContext) error {
+	if !p.running() {
+		return errDied
+	}
+	run := p.c.rec.entered(p.id, sc)
+	stop := context.AfterFunc(ctx, func() { p.c.rec.cancelled(run, ctx) })
+	defer stop()
+	work := p.c.work(sc)
+	err := p.spend(ctx, work)
+	p.c.rec.cancelled(run, ctx)
+	p.c.rec.left(run, errors.Is(err, errDied), err)
+	return err
+}
+
+// running waits while the process stands still, and tells whether it lives.
+func (p *process) running() bool {
+	opened, _ := p.gate.channels()
+	select {
+	case <-p.died:
+		return false
+	case <-opened:
+	}
+	select {
+	case <-p.died:
+		return false
+	default:
+		return true
+	}
+}
+
+// spend takes the time that the work takes, not counting that for which the process stands still.
+func (p *process) spend(ctx context.Context, w work) error {
+	cancelled := ctx.Done()
+	if w.stubborn {
+		cancelled = nil
+	}
+	for left := w.takes; left > 0; {
+		if !p.running() {
+			return errDied
+		}
+		_, shut := p.gate.channels()
+		began := time.Now()
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+			left = 0
+		case <-shut:
+			left -= time.Since(began)
+		case <-cancelled:
+			timer.Stop()
+			return context.Cause(ctx)
+		case <-p.died:
+		}
+		timer.Stop()
+	}
+	if !p.running() {
+		return errDied
+	}
+	return w.err
+}
+
+// launch starts a process under an id.
+func (c *cluster) launch(id string, options ...memory.Option) *process {
+	p := &process{
+		c: c, id: id, handle: c.server.Open(namespace, options...),
+		done: make(chan struct{}), died: make(chan struct{}), gate: newGate(),
+	}
+	s, err := scheduler.New(c.wrap(p.handle), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(c.rules.Grace),
+		scheduler.WithObserver(ear{r: c.rec, instance: id}), scheduler.WithLogger(c.log))
+	if err != nil {
+		panic(err)
+	}
+	p.s = s
+	var ctx context.Context
+	ctx, p.cancel = context.WithCancel(context.Background())
+	c.rec.incident(history.Started, id, 0, 0)
+	go func() {
+		defer close(p.done)
+		if p.err = s.Add(ctx, c.declared, job.SimpleFunc(p.execute)); p.err == nil {
+			p.err = s.Run(ctx)
+		}
+	}()
+	return p
+}
+
+// crash ends the process without a word.
+func (p *process) crash() {
+	p.die()
+	p.vanish()
+}
+
+// die stops its code, from which moment on it counts as dead.
+func (p *process) die() {
+	p.c.rec.incident(history.Crashed, p.id, 0, 0)
+	close(p.died)
+}
+
+// vanish takes away what the process held, and returns when nothing of it is left.
+func (p *process) vanish() {
+	p.handle.Vanish()
+	p.cancel()
+	<-p.done
+}
+
+// crashAt lives until so long after the start of the bubble.
+func (p *process) crashAt(d time.Duration) {
+	sleepUntil(d)
+	p.crash()
+}
+
+// alive tells whether the process was neither stopped nor crashed.
+func (p *process) alive() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// joined tells whether the process ever took part. Until then it is not made to stand still: the
+// scheduler, which in truth goes on, would believe its frozen view and give its id up.
+func (p *process) joined() bool {
+	select {
+	case <-p.s.Ready():
+		return true
+	default:
+		return false
+	}
+}
+
+// stop ends the process gracefully and returns when it has ended, with what Run returned.
+func (p *process) stop() error {
+	i := p.c.rec.incident(history.Stopped, p.id, 0, 0)
+	defer p.c.rec.over(i)
+	p.cancel()
+	<-p.done
+	if err := p.handle.Close(context.Background()); p.err == nil {
+		return err
+	}
+	return p.err
+}
+
+// cut has the process not reach the store for a time.
+func (p *process) cut(lasts time.Duration) {
+	p.c.rec.incident(history.Cut, p.id, lasts, 0)
+	p.handle.Cut()
+	time.Sleep(lasts)
+	p.handle.Heal()
+}
+
+// pause has the process stand still for a time.
+func (p *process) pause(lasts time.Duration) {
+	p.c.rec.incident(history.Paused, p.id, lasts, 0)
+	p.gate.close()
+	p.handle.Pause()
+	time.Sleep(lasts)
+	p.handle.Resume()
+	p.gate.open()
+}
+
+// slow has everything that the process asks of the store take its time.
+func (p *process) slow(lasts, delay time.Duration) {
+	p.c.rec.incident(history.Slow, p.id, lasts, delay)
+	p.handle.SetLatency(delay)
+	time.Sleep(lasts)
+	p.handle.SetLatency(p.c.latency(p.id))
+}
+
+// expire has the store drop the process's session.
+func (p *process) expire() {
+	p.c.rec.incident(history.Expired, p.id, 0, 0)
+	p.handle.Expire()
+}
+
+// loseAnswers has the store do what the process asks next, and not say so.
+func (p *process) loseAnswers(n int) {
+	p.c.rec.incident(history.Lost, p.id, time.Duration(n)*2*memory.DefaultTryTimeout, 0)
+	p.handle.LoseAnswers(n)
+}
+
+// breakWatch has the process lose its place in the history of the store.
+func (p *process) breakWatch() {
+	p.c.rec.incident(history.Unwatched, p.id, 0, 0)
+	p.handle.BreakWatch()
+}

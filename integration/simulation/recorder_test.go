@@ -1,0 +1,100 @@
+package simulation_test
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// recorder writes down what happens to one job.
+type recorder struct {
+	mu        sync.Mutex
+	job       string
+	runs      []*history.Run
+	reports   []history.Report
+	incidents []*history.Incident
+	states    []history.State
+}
+
+// watch writes down every state that the view shows, from the first on.
+func (r *recorder) watch(view *registry.View) {
+	view.Subscribe(func(step registry.Step) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.states = append(r.states, history.State{At: time.Now(), Step: step})
+	})
+}
+
+// incident writes down something that begins now; until is when it will be over.
+func (r *recorder) incident(kind history.Kind, instance string, lasts, delay time.Duration) *history.Incident {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	i := &history.Incident{Kind: kind, Instance: instance, From: now, Until: now.Add(lasts), Delay: delay}
+	r.incidents = append(r.incidents, i)
+	return i
+}
+
+// over writes down that an incident is over.
+func (r *recorder) over(i *history.Incident) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i.Until = time.Now()
+}
+
+func (r *recorder) entered(instance string, sc job.ShardingContext) *history.Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	run := &history.Run{Instance: instance, Context: sc, Began: time.Now()}
+	r.runs = append(r.runs, run)
+	return run
+}
+
+func (r *recorder) cancelled(run *history.Run, ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if run.Cancelled.IsZero() && run.Ended.IsZero() && ctx.Err() != nil {
+		run.Cancelled, run.Cause = time.Now(), context.Cause(ctx)
+	}
+}
+
+func (r *recorder) left(run *history.Run, died bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	run.Ended, run.Died, run.Err = time.Now(), died, err
+}
+
+// history returns what was written down, as far as it goes.
+func (r *recorder) history() history.History {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := history.History{Job: r.job, Reports: r.reports, States: r.states, End: time.Now()}
+	for _, run := range r.runs {
+		h.Runs = append(h.Runs, *run)
+	}
+	for _, i := range r.incidents {
+		h.Incidents = append(h.Incidents, *i)
+	}
+	return h
+}
+
+// ear is the observer of one process.
+type ear struct {
+	scheduler.NopObserver
+	r        *recorder
+	instance string
+}
+
+// ItemEnded writes a report down.
+func (e ear) ItemEnded(event scheduler.ItemEvent) {
+	e.r.mu.Lock()
+	defer e.r.mu.Unlock()
+	e.r.reports = append(e.r.reports, history.Report{
+		At: time.Now(), Instance: e.instance, Item: event.Context.Item, Token: event.Context.Token, Refused: event.Refused,
+	})
+}
