@@ -1,0 +1,30 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+// asProgram has this test binary be the program itself, with how its demo processes misbehave as the
+// value. The processes that the demo starts are this binary too.
+const asProgram = "ELASTICRON_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	switch mode := os.Getenv(asProgram); mode {
+	case "":
+		flag.Parse()
+		// These tests wait for processes, and hardly compute: more of them than processors may run.
+		if err := flag.Set("test.parallel", "8"); err != nil {
+			panic(err)
+		}
+		os.Exit(m.Run())
+	case sound:
+		main()
+	default:
+		if os.Args[1] == demoProcess {
+			breakReports(mode)
+		}
+		main()
+	}
+}

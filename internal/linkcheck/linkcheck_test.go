@@ -1,0 +1,73 @@
+package linkcheck_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	module    = "github.com/elasticron/elasticron"
+	scheduler = module + "/scheduler"
+	etcd      = module + "/registry/etcd"
+	embedded  = module + "/registry/etcd/embedded"
+)
+
+// maxPackages is how many packages outside the standard library an application links at most, ours
+// included. The etcd client and gRPC alone are 152. Raise it only for what every application needs.
+const maxPackages = 170
+
+// denials are what no application of ours links, and why.
+var denials = []struct {
+	name, why string
+	paths     []string
+}{
+	{
+		"etcd's server", "an application is a client; the server alone more than doubles what it links",
+		[]string{"go.etcd.io/etcd/server", "go.etcd.io/etcd/pkg", "go.etcd.io/raft", "go.etcd.io/bbolt", embedded},
+	},
+	{
+		"test libraries", "what only tests run has no place in a binary",
+		[]string{
+			"testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak",
+			module + "/registry/registrytest",
+		},
+	},
+	{
+		"command lines", "flags and commands are the application's own affair",
+		[]string{"github.com/spf13", module + "/cmd"},
+	},
+	{
+		"metrics and traces", "they leave by a hook, and who wants an exporter imports it",
+		[]string{"github.com/prometheus", "go.opentelemetry.io", "github.com/grpc-ecosystem/go-grpc-middleware"},
+	},
+	{
+		"other backends", "an application chooses one; the in-memory one is for tests",
+		[]string{module + "/registry/memory", module + "/registry/zkcompat"},
+	},
+	{
+		"console, operations and tracing stores", "they are programs and choices of their own",
+		[]string{module + "/console", module + "/operate", "database/sql"},
+	},
+}
+
+func TestApplicationsLinkOnlyWhatTheyRun(t *testing.T) {
+	t.Parallel()
+	linked := link(t, scheduler, etcd)
+	for _, denial := range denials {
+		require.Empty(t, linked.denied(denial.paths), "%s: %s", denial.name, denial.why)
+	}
+	require.LessOrEqual(t, len(linked.foreign), maxPackages, "packages that an application links:\n%s", linked.byModule())
+	t.Logf("an application links %d packages outside the standard library", len(linked.foreign))
+}
+
+// The embedded server links what applications must not, so the check must catch it.
+func TestTheCheckCatchesAServer(t *testing.T) {
+	t.Parallel()
+	linked := link(t, embedded)
+	require.Contains(t, linked.denied([]string{"go.etcd.io/etcd/server/v3/embed"}),
+		embedded+" > go.etcd.io/etcd/server/v3/embed")
+	require.NotEmpty(t, linked.denied([]string{"go.etcd.io/raft"}))
+	require.Greater(t, len(linked.foreign), maxPackages)
+	require.Empty(t, linked.denied([]string{"go.etcd.io/etcd/serv"}), "a path is no prefix of text")
+}
