@@ -1,0 +1,68 @@
+# The commands of this project. CI runs these and no others, see .ci/run.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# A linter is a program like any other: pinned, checked by the Go checksum database, built on first
+# use and cached by Go, never installed. Point LINTER at a binary to skip the build.
+LINTER ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+PKG         ?= ./...
+TESTTIMEOUT ?= 10m
+BENCH       ?= .
+BENCHTIME   ?= 200ms
+BENCHRAW    ?= /dev/null
+FUZZTIME    ?= 20s
+
+##@ Every day
+
+.PHONY: help
+help: ## List these targets
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: test
+# One package at a time: tests over real servers need the machine for themselves.
+test: ## Run all tests, with the race detector and in random order
+	go test -p 1 -race -shuffle=on -timeout=$(TESTTIMEOUT) $(PKG)
+
+.PHONY: lint
+lint: ## Check modules, code and its format; change nothing
+	go mod tidy -diff
+	go vet ./...
+	$(LINTER) run ./...
+
+.PHONY: fmt
+fmt: ## Format the code as lint wants it
+	$(LINTER) fmt
+
+.PHONY: demo
+demo: ## Show a cluster at work on this machine
+	go run ./cmd/elasticron demo
+
+##@ Now and then
+
+# One package at a time, so that none disturbs another's numbers. benchstat reads BENCHRAW.
+.PHONY: bench
+bench: ## Run benchmarks: BENCH=regexp BENCHTIME=200ms PKG=./... BENCHRAW=file
+	@go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem $(PKG) \
+		| tee $(BENCHRAW) | go run ./integration/bench/benchtable
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target: FUZZTIME=20s for each, PKG=./...
+	@go test -list '^Fuzz' $(PKG) \
+		| awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }' \
+		| while read -r pkg name; do \
+			echo "== $$pkg $$name"; \
+			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null; \
+		done
+
+.PHONY: cover
+cover: ## Tell which share of each package's statements its own tests run
+	go test -cover $(PKG)
+
+.PHONY: golden
+golden: ## Ask real Quartz again for what cronexpr is held to; needs a JDK
+	./cronexpr/testdata/quartz/generate.sh
