@@ -26,15 +26,7 @@ func (r *runner) begin() {
 		}
 	}
 	r.commitAll(r.attached.ctx, "begin", round.batch)
-}
-
-// round is what one decision begins.
-type round struct {
-	id      string
-	now     time.Time
-	request registry.Revision // to run by hand; 0 = none
-	refuse  bool              // this process's clock is too far off to run a fire
-	batch   proposals
+	r.runRound(&round)
 }
 
 // consider decides what happens to one of my items now.
@@ -111,7 +103,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	}
 	under := r.attached
 	round.batch.add(r.beginTxn(it.number, node, record), func(o registry.Outcome) {
-		r.began(it, under, record, o.Revision)
+		r.began(round, it, under, record, o.Revision)
 		if !it.running.undo {
 			it.due = it.due.after(begin.Fire)
 		}
@@ -171,7 +163,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 	under := r.attached
 	round.batch.add(txn, func(o registry.Outcome) {
 		r.log.InfoContext(r.life, "running a lost execution again", logItem, it.number, logFire, record.Current.Fire)
-		r.began(it, under, record, o.Revision)
+		r.began(round, it, under, record, o.Revision)
 	})
 }
 
@@ -189,12 +181,12 @@ func (r *runner) beginUnmonitored(round *round, it *item) {
 		return
 	}
 	it.running = r.newExecution(it.number, r.attached, jobtree.Record{Current: &current}, 0)
-	r.run(it.running)
+	round.begun = append(round.begun, it.running)
 }
 
-// began takes note of a begin that the registry has confirmed, and runs the item, unless the
-// confirmation came too late: then the execution is ended as never started.
-func (r *runner) began(it *item, under *attachment, record jobtree.Record, token registry.Revision) {
+// began takes note of a begin that the registry has confirmed, for [runner.runRound] to run the item,
+// unless the confirmation came too late: then the execution is ended as never started.
+func (r *runner) began(round *round, it *item, under *attachment, record jobtree.Record, token registry.Revision) {
 	it.wrote = token
 	it.running = r.newExecution(it.number, under, record, token)
 	if !under.connected() || r.leaving {
@@ -202,7 +194,7 @@ func (r *runner) began(it *item, under *attachment, record jobtree.Record, token
 		r.returned(it.running, r.s.now(), nil)
 		return
 	}
-	r.run(it.running)
+	round.begun = append(round.begun, it.running)
 }
 
 func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, token registry.Revision) *execution {

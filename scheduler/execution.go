@@ -13,6 +13,7 @@ type execution struct {
 	item     int
 	under    *attachment // the session that it began under, for good
 	context  job.ShardingContext
+	round    *openRound // that it began in; nil if it never started
 	record   jobtree.Record    // as its begin wrote it; zero if the job is not monitored
 	token    registry.Revision // of its begin; 0 if the job is not monitored
 	began    time.Time
@@ -31,7 +32,7 @@ func (e *execution) monitored() bool { return e.token != 0 }
 func (r *runner) run(e *execution) {
 	e.started = true
 	r.active++
-	r.s.observer.ItemStarted(ItemEvent{Context: e.context, Began: e.began})
+	r.s.observer.ItemStarted(ItemEvent{Round: e.round.event.ID, Context: e.context, Began: e.began})
 	limits, log := limitsOf(r.settings.config), r.log
 	go func() {
 		err := limits.attempt(e.under.work, r.simple, e.context, func(err error, pause time.Duration) {

@@ -181,7 +181,6 @@ func (r *runner) close(e *execution, o registry.Outcome) {
 }
 
 func (r *runner) reportEnd(e *execution, refused error) {
-	event := ItemEvent{Context: e.context, Began: e.began, Ended: e.ended, Err: e.err, Refused: refused}
 	attrs := []any{logItem, e.item, logFire, e.context.Fire, logSource, string(e.context.Source), logToken, e.context.Token}
 	switch {
 	case e.undo: // whether or not that was recorded: nobody heard of its start
@@ -194,7 +193,10 @@ func (r *runner) reportEnd(e *execution, refused error) {
 	default:
 		r.log.DebugContext(r.life, "item done", attrs...)
 	}
-	r.s.observer.ItemEnded(event)
+	r.s.observer.ItemEnded(ItemEvent{
+		Round: e.round.event.ID, Context: e.context, Began: e.began, Ended: e.ended, Err: e.err, Refused: refused,
+	})
+	r.leaveRound(e, refused)
 }
 
 // owns tells whether an item is assigned to this instance.

@@ -9,6 +9,11 @@ import (
 // Observer hears what the scheduler did. Calls come from the goroutines that did it, several at a
 // time, and must not block. Embed [NopObserver], so that new methods do not break you.
 type Observer interface {
+	// RoundBegan: items of a job began here together, and are about to run.
+	RoundBegan(RoundEvent)
+	// RoundEnded: the last of them has ended. An end that was never heard of, because the process
+	// vanished, leaves its round open.
+	RoundEnded(RoundEvent)
 	// ItemStarted: an item is about to run here.
 	ItemStarted(ItemEvent)
 	// ItemRetrying: an attempt failed, and another follows within the same execution.
@@ -23,8 +28,22 @@ type Observer interface {
 	Resharded(ReshardEvent)
 }
 
+// RoundEvent is what one decision of this process began of a job.
+type RoundEvent struct {
+	ID     string // of the round, the same in its items' events; see [ItemEvent]
+	Job    string
+	TaskID string    // names all items of this instance; see [job.TaskID]
+	Items  []int     // that began, ascending; not to be changed
+	Began  time.Time // when the begin was decided
+	Ended  time.Time // of the last item; zero when it began
+	// Failed has the items that did not succeed: with the error that they returned or, if that was
+	// none, why their end was refused. It is nil when the round began.
+	Failed map[int]error
+}
+
 // ItemEvent is one execution of one item.
 type ItemEvent struct {
+	Round   string // id of the round that it began in; an item begins at most once in a round
 	Context job.ShardingContext
 	Began   time.Time
 	Ended   time.Time // zero when it started
@@ -51,6 +70,12 @@ type ReshardEvent struct {
 
 // NopObserver hears everything and does nothing.
 type NopObserver struct{}
+
+// RoundBegan does nothing.
+func (NopObserver) RoundBegan(RoundEvent) {}
+
+// RoundEnded does nothing.
+func (NopObserver) RoundEnded(RoundEvent) {}
 
 // ItemStarted does nothing.
 func (NopObserver) ItemStarted(ItemEvent) {}

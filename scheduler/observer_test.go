@@ -1,0 +1,92 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// rounds notes, in the order in which it hears of them, rounds and the items in them.
+type rounds struct {
+	scheduler.NopObserver
+	mu    sync.Mutex
+	lines []string
+	names map[string]string // of rounds, by id
+}
+
+func (r *rounds) RoundBegan(e scheduler.RoundEvent) {
+	r.name(e.ID)
+	r.note(e.ID, "began items %v at %s, failed %v, ended %t", e.Items, e.Began.Sub(bubbleStart), e.Failed, !e.Ended.IsZero())
+}
+
+func (r *rounds) RoundEnded(e scheduler.RoundEvent) {
+	r.note(e.ID, "ended items %v after %s, failed %v", e.Items, e.Ended.Sub(e.Began), e.Failed)
+}
+
+func (r *rounds) ItemStarted(e scheduler.ItemEvent) { r.note(e.Round, "item %d started", e.Context.Item) }
+func (r *rounds) ItemEnded(e scheduler.ItemEvent)   { r.note(e.Round, "item %d ended", e.Context.Item) }
+
+// name gives a round a name that a test can tell in advance.
+func (r *rounds) name(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.names[id] = fmt.Sprintf("round %d", len(r.names))
+}
+
+func (r *rounds) note(id, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, r.names[id]+" "+fmt.Sprintf(format, args...))
+}
+
+// A round is what begins together. It is over with its last item, and says which items failed.
+func TestRoundsAreReported(t *testing.T) {
+	t.Parallel()
+	for _, monitored := range []bool{true, false} {
+		t.Run(fmt.Sprintf("monitored=%t", monitored), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				reg := c.server.Open("test")
+				heard := &rounds{names: make(map[string]string)}
+				s, err := scheduler.New(reg, scheduler.WithObserver(heard))
+				require.NoError(t, err)
+				cfg := job.NewConfig("orders", "5 * * * * ?", 2)
+				cfg.MonitorExecution = monitored
+				require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+					if sc.Item == 1 {
+						return errors.New("out of stock")
+					}
+					time.Sleep(7 * time.Second)
+					return nil
+				})))
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- s.Run(ctx) }()
+				sleepUntil(2 * time.Minute)
+				cancel()
+				require.NoError(t, <-done)
+				require.NoError(t, reg.Close(context.Background()))
+				for i, began := range []string{"5s", "1m5s"} {
+					name := fmt.Sprintf("round %d ", i)
+					require.Equal(t, []string{
+						name + "began items [0 1] at " + began + ", failed map[], ended false",
+						name + "item 0 started",
+						name + "item 1 started",
+						name + "item 1 ended",
+						name + "item 0 ended",
+						name + "ended items [0 1] after 7s, failed map[1:out of stock]",
+					}, heard.lines[6*i:6*i+6])
+				}
+				require.Len(t, heard.lines, 12)
+			})
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// round is what one decision begins.
+type round struct {
+	id      string
+	now     time.Time
+	request registry.Revision // to run by hand; 0 = none
+	refuse  bool              // this process's clock is too far off to run a fire
+	batch   proposals
+	begun   []*execution // that are to run
+}
+
+// openRound is a round of which something still runs.
+type openRound struct {
+	event RoundEvent
+	open  int // executions that have not ended
+}
+
+// runRound runs what has begun, as a round. The observer hears of the round first.
+func (r *runner) runRound(round *round) {
+	if len(round.begun) == 0 {
+		return
+	}
+	o := &openRound{open: len(round.begun), event: RoundEvent{
+		ID: round.id, Job: r.name, TaskID: r.task, Items: make([]int, len(round.begun)), Began: round.now,
+	}}
+	for i, e := range round.begun {
+		e.round = o
+		o.event.Items[i] = e.item
+	}
+	r.s.observer.RoundBegan(o.event)
+	for _, e := range round.begun {
+		r.run(e)
+	}
+}
+
+// leaveRound takes an execution that has ended out of its round, and reports the round's end with
+// the last.
+func (r *runner) leaveRound(e *execution, refused error) {
+	o := e.round
+	if err := e.err; err != nil || refused != nil {
+		if o.event.Failed == nil {
+			o.event.Failed = make(map[int]error)
+		}
+		if err == nil {
+			err = refused
+		}
+		o.event.Failed[e.item] = err
+	}
+	if e.ended.After(o.event.Ended) {
+		o.event.Ended = e.ended
+	}
+	if o.open--; o.open == 0 {
+		r.s.observer.RoundEnded(o.event)
+	}
+}
