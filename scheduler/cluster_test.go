@@ -121,8 +121,11 @@ func (c *cluster) record(id string, work job.SimpleFunc) job.SimpleFunc {
 	}
 }
 
-// take returns the runs since the last take, in the order of items and begins.
+// take returns the runs since the last take, in the order of items and begins. It waits first for all
+// that happens at this moment: an item whose context was just cancelled has yet to return, and nobody
+// else waits for the goroutine that it is on, not even Run.
 func (c *cluster) take() []run {
+	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	runs := c.runs

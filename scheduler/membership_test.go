@@ -14,9 +14,11 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// state returns what the registry says of the job "orders".
+// state returns what the registry says of the job "orders" when all that happens at this moment has
+// happened.
 func (c *cluster) state() *jobtree.State {
 	c.t.Helper()
+	synctest.Wait()
 	reg := c.server.Open("test")
 	defer func() { require.NoError(c.t, reg.Close(context.Background())) }()
 	nodes, revision, err := reg.List(c.t.Context(), "/orders")
@@ -35,14 +37,14 @@ func (c *cluster) owners() map[string]int {
 	return owners
 }
 
-// crash ends an instance without a word: its registry is cut off for good and its session left to
-// run out, as after SIGKILL.
+// crash ends an instance without a word: its session is left to run out, as after SIGKILL.
 func (i *instance) crash(t *testing.T) {
 	t.Helper()
+	i.Vanish() // before its registry does: else Run may end because that is closed
 	i.registry.Vanish()
-	i.Vanish()
 	require.ErrorIs(t, <-i.done, scheduler.ErrVanished)
 	i.done <- nil
+	synctest.Wait() // what it ran returns now that its context was cancelled, and Run does not wait for that
 }
 
 func TestItemsMoveWhenAnInstanceJoins(t *testing.T) {
