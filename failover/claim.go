@@ -43,6 +43,8 @@ func Claim(s *jobtree.State, item int, c Claimant) (registry.Txn, jobtree.Record
 			registry.Absent(tree.ItemDisabled(item)),
 			registry.Unchanged(tree.Server(server), s.Server(server).Revision),
 			registry.Unchanged(tree.Epoch(), s.Epoch.Revision),
+			// Whoever raises the fencing tokens writes the config as well.
+			registry.Unchanged(tree.Config(), s.Config.Revision),
 			registry.CreatedAt(tree.Instance(c.Instance), s.Instance(c.Instance).Created),
 		},
 		Then: []registry.Write{

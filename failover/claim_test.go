@@ -95,6 +95,7 @@ func TestClaim(t *testing.T) {
 					registry.Absent(tree.ItemDisabled(item)),
 					test.server,
 					test.epoch,
+					registry.Unchanged(tree.Config(), configNode(t, nil).Revision),
 					registry.CreatedAt(tree.Instance(survivor), 9),
 				},
 				Then: []registry.Write{

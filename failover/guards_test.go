@@ -127,6 +127,7 @@ func decisions(t *testing.T) map[string]decision {
 		},
 		"claim": {
 			prepare: func(w *world) {
+				w.do(registry.Put(tree.Config(), configText(t, nil)))
 				w.commonTree(waiting(t))
 				w.do(registry.Put(tree.FailoverItem(item), ""), registry.Put(tree.Server("10.0.0.2"), ""))
 			},
@@ -147,6 +148,7 @@ func decisions(t *testing.T) map[string]decision {
 				"it was disabled":          {rewrite(tree.ItemDisabled(item)), registry.Absent(tree.ItemDisabled(item))},
 				"the server was disabled":  {func(w *world) { w.do(registry.Put(tree.Server("10.0.0.2"), "DISABLED")) }, registry.Unchanged(tree.Server("10.0.0.2"), 1)},
 				"the total was lowered":    {func(w *world) { w.do(registry.Put(tree.Epoch(), `{"term":2,"counter":2,"total":1}`)) }, registry.Unchanged(tree.Epoch(), 1)},
+				"the tokens were raised":   {rewrite(tree.Config()), registry.Unchanged(tree.Config(), 1)},
 				"the claimant is gone":     {remove(tree.Instance(survivor)), registry.CreatedAt(tree.Instance(survivor), 1)},
 				"the claimant joined anew": {func(w *world) { remove(tree.Instance(survivor))(w); w.join(survivor) }, registry.CreatedAt(tree.Instance(survivor), 1)},
 			},

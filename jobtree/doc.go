@@ -4,7 +4,7 @@
 // # The tree
 //
 // Everything known of a job lies below "/<job>". It is the tree of Elastic-Job-Lite 2.1.5, which Java
-// instances share, and three nodes of our own: record, next and epoch.
+// instances share, and four nodes of our own: record, next, epoch and tokens.
 //
 //	config                        the job's configuration, JSON
 //	servers/<ip>                  "" or DISABLED
@@ -21,6 +21,7 @@
 //	leader/sharding/necessary     somebody asks for a resharding
 //	leader/sharding/processing    a Java leader reshards (ephemeral)
 //	leader/sharding/epoch         number and size of the assignment in force, JSON
+//	leader/tokens                 what is added to fencing tokens, JSON; mostly absent
 //	leader/failover/items/<item>  a lost execution waits for a claimant
 //	leader/failover/latch/*       contenders
 //	leader/failover/left/<id>     an instance left by its own will

@@ -24,6 +24,7 @@ const (
 	KindNecessary
 	KindProcessing
 	KindEpoch
+	KindTokens
 	KindFailoverItem
 	KindFailoverLeft  // Key is the instance id
 	KindFailoverLatch // Key is the contender's node
@@ -128,6 +129,7 @@ var singles = map[string]Kind{
 	nodeNecessary:  KindNecessary,
 	nodeProcessing: KindProcessing,
 	nodeEpoch:      KindEpoch,
+	nodeTokens:     KindTokens,
 	nodeSystemTime: KindSystemTime,
 }
 

@@ -22,7 +22,8 @@ import (
 //
 // The fencing token of an execution is the revision of the commit that began it, which cannot stand
 // in the value that this very commit writes. So the record of a running execution has no token, its
-// own revision is the token, and whoever rewrites it puts the token into the value.
+// own revision is the token, and whoever rewrites it puts the token into the value. What the job's
+// code is given is that revision and the base that [Tokens] adds.
 type Record struct {
 	State ItemState
 	// LastFire is the newest fire that an execution stood for. No fire up to it runs any more.

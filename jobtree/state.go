@@ -35,8 +35,9 @@ type State struct {
 	// Revision is the newest state of the registry that this shows.
 	Revision registry.Revision
 
-	tree  Tree
-	items itemList
+	tree   Tree
+	items  itemList
+	tokens *Stored[Tokens]
 }
 
 // NewState returns the state of a job of which nothing is known.
@@ -55,6 +56,11 @@ func StateOf(job string, snapshot registry.Snapshot) *State {
 
 // Tree names the nodes of the job.
 func (s *State) Tree() Tree { return s.tree }
+
+// Tokens returns what is added to the job's fencing tokens; most jobs have no such node. It is for
+// those who begin executions under the condition that Config is unchanged: whoever writes the node
+// writes the config node in the same transaction.
+func (s *State) Tokens() Stored[Tokens] { return valueOf(s.tokens) }
 
 // Server returns the server at an address; the zero Server, which is enabled, if nothing was said of
 // it.
@@ -140,6 +146,8 @@ func (s *State) set(name Name, n registry.Node, t *Touched) {
 	switch name.Kind {
 	case KindConfig:
 		s.Config, t.Config = stored(n, DecodeConfig), true
+	case KindTokens:
+		s.tokens, t.Config = storedRarely(n, DecodeTokens), true
 	case KindServer:
 		s.Servers = replace(s.Servers, name.Key, compareServer, serverOf(name.Key, n), n.Exists())
 		t.Servers = true

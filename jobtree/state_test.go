@@ -75,6 +75,7 @@ func TestStateShowsTheWholeTree(t *testing.T) {
 	leader := s.put(tree.Leader(), "10.0.0.1@-@7", 0x1f)
 	necessary := s.put(tree.Necessary(), "", 0)
 	epoch := s.put(tree.Epoch(), jobtree.EncodeEpoch(jobtree.Epoch{Term: leader, Counter: 1, Total: 12}), 0)
+	tokens := s.put(tree.Tokens(), `{"base":9}`, 0)
 	owner := s.put(tree.ItemInstance(11), "10.0.0.1@-@7", 0)
 	next := s.put(tree.ItemNext(11), jobtree.EncodeNext(jobtree.Next{Owner: "10.0.0.2@-@9"}), 0)
 	running := s.put(tree.ItemRunning(11), "x", 0x1f)
@@ -111,6 +112,7 @@ func TestStateShowsTheWholeTree(t *testing.T) {
 	require.Equal(t, jobtree.Stored[jobtree.Epoch]{
 		Value: jobtree.Epoch{Term: leader, Counter: 1, Total: 12}, Revision: epoch,
 	}, state.Epoch)
+	require.Equal(t, jobtree.Stored[jobtree.Tokens]{Value: jobtree.Tokens{Base: 9}, Revision: tokens}, state.Tokens())
 	require.Equal(t, []int{2, 11}, state.FailoverItems)
 	require.Equal(t, 12, state.Items())
 	require.Equal(t, jobtree.Item{

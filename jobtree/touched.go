@@ -4,7 +4,7 @@ import "slices"
 
 // Touched tells which parts of a [State] a step may have changed.
 type Touched struct {
-	Config    bool
+	Config    bool // the configuration, or what is added to tokens
 	Servers   bool
 	Instances bool
 	Leader    bool

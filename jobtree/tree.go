@@ -14,6 +14,7 @@ const (
 	nodeNecessary  = "/leader/sharding/necessary"
 	nodeProcessing = "/leader/sharding/processing"
 	nodeEpoch      = "/leader/sharding/epoch"
+	nodeTokens     = "/leader/tokens"
 	nodeSystemTime = "/systemTime/current"
 
 	folderServers       = "/servers"
@@ -106,6 +107,9 @@ func (t Tree) Processing() string { return t.root + nodeProcessing }
 
 // Epoch holds number and size of the assignment in force; see [EncodeEpoch].
 func (t Tree) Epoch() string { return t.root + nodeEpoch }
+
+// Tokens holds what is added to the fencing tokens of the job; see [EncodeTokens].
+func (t Tree) Tokens() string { return t.root + nodeTokens }
 
 // FailoverItems is the folder of [Tree.FailoverItem].
 func (t Tree) FailoverItems() string { return t.root + folderFailoverItems }

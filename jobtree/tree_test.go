@@ -33,6 +33,7 @@ var nodes = []struct {
 	{"/leader/sharding/necessary", jobtree.KindNecessary, func(t jobtree.Tree, _ string, _ int) string { return t.Necessary() }},
 	{"/leader/sharding/processing", jobtree.KindProcessing, func(t jobtree.Tree, _ string, _ int) string { return t.Processing() }},
 	{"/leader/sharding/epoch", jobtree.KindEpoch, func(t jobtree.Tree, _ string, _ int) string { return t.Epoch() }},
+	{"/leader/tokens", jobtree.KindTokens, func(t jobtree.Tree, _ string, _ int) string { return t.Tokens() }},
 	{"/leader/failover/items/<i>", jobtree.KindFailoverItem, func(t jobtree.Tree, _ string, i int) string { return t.FailoverItem(i) }},
 	{"/leader/failover/latch/<k>", jobtree.KindFailoverLatch, func(t jobtree.Tree, k string, _ int) string { return t.FailoverLatch() + "/" + k }},
 	{"/guarantee/started/<i>", jobtree.KindItemStarted, func(t jobtree.Tree, _ string, i int) string { return t.ItemStarted(i) }},

@@ -77,6 +77,26 @@ func TestEpochNextAndMisfireAreReadBack(t *testing.T) {
 	})
 }
 
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, `{"base":12884901888}`, jobtree.EncodeTokens(jobtree.Tokens{Base: 3 << 32}))
+	rapid.Check(t, func(t *rapid.T) {
+		want := jobtree.Tokens{Base: rapid.Int64Min(0).Draw(t, "base")}
+		got, err := jobtree.DecodeTokens(node("/o/leader/tokens", jobtree.EncodeTokens(want)))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	})
+	require.Equal(t, int64(107), jobtree.Tokens{Base: 100}.Of(7))
+	for value, want := range map[string]string{
+		``:             `/x: value is "", must be a JSON object`,
+		`{"base":-1}`:  `/x: base is "-1", must be a whole number`,
+		`{"base":"1"}`: `/x: base is "\"1\"", must be a whole number`,
+	} {
+		_, err := jobtree.DecodeTokens(node("/x", value))
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestEpochNextAndMisfireRefuse(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

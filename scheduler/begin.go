@@ -14,7 +14,7 @@ import (
 
 // begin starts what is due of my items: all in one request, each by itself.
 func (r *runner) begin() {
-	if !r.settings.ok || !r.serverEnabled() || r.state.Total() != r.settings.config.ShardingTotalCount {
+	if !r.settings.ok || r.state.Tokens().Err != nil || !r.serverEnabled() || r.state.Total() != r.settings.config.ShardingTotalCount {
 		return
 	}
 	r.refreshOwned()
@@ -199,6 +199,10 @@ func (r *runner) began(round *round, it *item, under *attachment, record jobtree
 
 func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, token registry.Revision) *execution {
 	cfg := r.settings.config
+	public := int64(token)
+	if token != 0 {
+		public = r.state.Tokens().Value.Of(token)
+	}
 	return &execution{
 		item: n, under: under, record: record, token: token, began: record.Current.Begin,
 		context: job.ShardingContext{
@@ -210,7 +214,7 @@ func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, t
 			JobParameter:  cfg.JobParameter,
 			Fire:          record.Current.Fire,
 			Source:        record.Current.Source,
-			Token:         int64(token),
+			Token:         public,
 		},
 	}
 }

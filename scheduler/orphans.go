@@ -44,6 +44,6 @@ func (r *runner) proposeOrphan(batch *proposals, n int, node jobtree.Item) {
 	e := &execution{item: n, token: node.Running.Created, context: job.ShardingContext{Source: node.Record.Value.Current.Source}}
 	batch.add(r.endWrites(e, record), func(o registry.Outcome) {
 		r.committed(o.Revision)
-		r.log.WarnContext(r.life, "ended an execution that nobody runs", logItem, n, logToken, token)
+		r.log.WarnContext(r.life, "ended an execution that nobody runs", logItem, n, logToken, r.state.Tokens().Value.Of(node.Running.Created))
 	})
 }

@@ -119,6 +119,9 @@ func (r *runner) reportUnreadable(t jobtree.Touched) {
 	if err := r.state.Epoch.Err; t.Epoch && err != nil {
 		r.log.ErrorContext(r.life, "the assignment cannot be read", logError, err)
 	}
+	if err := r.state.Tokens().Err; t.Config && err != nil {
+		r.log.ErrorContext(r.life, "nothing begins: where the fencing tokens start cannot be read", logError, err)
+	}
 	for _, n := range t.Items {
 		if err := r.state.Item(n).Record.Err; err != nil {
 			r.log.ErrorContext(r.life, "item is left alone: its record cannot be read", logItem, n, logError, err)

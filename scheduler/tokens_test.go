@@ -1,0 +1,100 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// base is larger than any revision of a test.
+const base = 1 << 40
+
+// setTokens writes the tokens node of the job as migrations do: together with the config node.
+func (c *cluster) setTokens(value string) {
+	c.t.Helper()
+	reg := c.server.Open("test")
+	tree := jobtree.For("orders")
+	config, err := reg.Get(c.t.Context(), tree.Config())
+	require.NoError(c.t, err)
+	_, err = reg.Commit(c.t.Context(), registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(tree.Config(), config.Revision)},
+		Then: []registry.Write{registry.Put(tree.Config(), config.Value), registry.Put(tree.Tokens(), value)},
+	})
+	require.NoError(c.t, err)
+	require.NoError(c.t, reg.Close(c.t.Context()))
+}
+
+func TestTokensStartAboveTheirBase(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(2))
+		sleepUntil(6 * time.Second)
+		for _, r := range c.take() {
+			require.Less(t, r.sc.Token, int64(base))
+		}
+		c.setTokens(jobtree.EncodeTokens(jobtree.Tokens{Base: base}))
+		sleepUntil(11 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 2)
+		state := c.state()
+		for _, r := range runs {
+			// What the registry keeps stays a revision of its own.
+			require.Equal(t, base+state.Item(r.sc.Item).Record.Value.Current.Token, r.sc.Token)
+		}
+	})
+}
+
+func TestALostExecutionsRerunHasATokenAboveTheBase(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", hang, failoverOf(1))
+		c.setTokens(jobtree.EncodeTokens(jobtree.Tokens{Base: base}))
+		sleepUntil(6 * time.Second)
+		c.start("b", nil, failoverOf(1))
+		a.crash(t)
+		sleepUntil(20 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 2)
+		require.Equal(t, job.Failover, runs[1].sc.Source)
+		require.Greater(t, runs[0].sc.Token, int64(base))
+		require.Greater(t, runs[1].sc.Token, runs[0].sc.Token)
+	})
+}
+
+// An instance that has not heard of a new base yet must not be granted a token by the old one.
+func TestAnInstanceThatHasNotHeardOfTheNewBaseDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(1))
+		sleepUntil(4900 * time.Millisecond)
+		a.registry.SetLatency(200 * time.Millisecond) // what is written now, it sees after its fire
+		c.setTokens(jobtree.EncodeTokens(jobtree.Tokens{Base: base}))
+		sleepUntil(9 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 1)
+		require.Equal(t, bubbleStart.Add(5*time.Second), runs[0].sc.Fire)
+		require.Greater(t, runs[0].sc.Token, int64(base))
+	})
+}
+
+func TestNothingBeginsWhileTheBaseCannotBeRead(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(2))
+		sleepUntil(6 * time.Second)
+		c.setTokens(`{"base":`)
+		c.take()
+		sleepUntil(11 * time.Second)
+		require.Empty(t, c.take())
+		c.setTokens(jobtree.EncodeTokens(jobtree.Tokens{Base: base}))
+		sleepUntil(16 * time.Second)
+		for _, r := range c.take() {
+			require.Greater(t, r.sc.Token, int64(base))
+		}
+	})
+}
