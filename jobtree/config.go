@@ -1,6 +1,7 @@
 package jobtree
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/elasticron/elasticron/job"
@@ -41,6 +42,9 @@ func EncodeConfig(c job.Config) (string, error) {
 // [EncodeConfig] refuses. Members that are missing have their defaults, except misfire, which is then
 // off. Unknown members are kept in the result's Unknown.
 func DecodeConfig(n registry.Node) (job.Config, error) {
+	if elsewhere := writtenElsewhere(n.Value); elsewhere != "" {
+		return job.Config{}, &ValueError{Path: n.Path, Value: n.Value, Reason: elsewhere}
+	}
 	members, err := parseObject(n.Value)
 	if err != nil {
 		return job.Config{}, at(n.Path, err)
@@ -65,6 +69,23 @@ func DecodeConfig(n registry.Node) (job.Config, error) {
 	}
 	return c, nil
 }
+
+// writtenElsewhere tells of a text that another generation of Elastic-Job wrote what that is; empty if
+// there is no sign of that.
+func writtenElsewhere(text string) string {
+	const ours = "must be a JSON object as Elastic-Job-Lite 2.1.5 writes it; "
+	switch {
+	case text == "":
+		return ours + "an empty one is of Elastic-Job 1.x, or of nobody"
+	case yamlOfElasticJob3.MatchString(text):
+		return ours + "this is YAML, as ElasticJob 3.x writes it: 3.x and this cannot share a job, see elasticron migrate"
+	default:
+		return ""
+	}
+}
+
+// yamlOfElasticJob3 finds the members that 3.x writes of every job, at the start of a line each.
+var yamlOfElasticJob3 = regexp.MustCompile(`(?m)^(jobName|shardingTotalCount): `)
 
 // checkStored holds the rules by which Java refuses to read a configuration, and our own bound on
 // the number of items.

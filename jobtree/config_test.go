@@ -160,7 +160,9 @@ func TestDecodeConfigReadsWhatTheJavaConsoleWrites(t *testing.T) {
 func TestDecodeConfigRefusesWhatStopsJava(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
-		{"empty", ``, `value is "", must be a JSON object`},
+		{"empty", ``, `value is "", must be a JSON object as Elastic-Job-Lite 2.1.5 writes it; an empty one is of Elastic-Job 1.x`},
+		{"YAML of 3.x", "cron: 0/5 * * * * ?\njobName: orders\nshardingTotalCount: 2\n", `this is YAML, as ElasticJob 3.x writes it`},
+		{"other YAML", "cron: 0/5 * * * * ?\n", `must be a JSON object`},
 		{"null", `null`, `value is "null", must be a JSON object`},
 		{"no object", `[]`, `must be a JSON object`},
 		{"cut off", `{"jobName":`, `must be a JSON object`},

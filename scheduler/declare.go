@@ -54,7 +54,7 @@ func declaredOver(found registry.Node, cfg job.Config) (string, error) {
 	}
 	stored, err := jobtree.DecodeConfig(found)
 	if err != nil {
-		return "", fmt.Errorf("the registry holds a configuration that cannot be read; correct or delete it: %w", err)
+		return "", fmt.Errorf("the registry holds a configuration that cannot be read (correct it, or remove the job if nobody uses it): %w", err)
 	}
 	if stored.ClassName() != cfg.ClassName() {
 		return "", &ClassConflictError{Job: cfg.Name, Stored: stored.ClassName(), Declared: cfg.ClassName()}

@@ -86,6 +86,11 @@ func TestRefusedDeclarations(t *testing.T) {
 			change: func(*job.Config) {},
 			want:   []string{config, "cannot be read"},
 		},
+		"a tree of ElasticJob 3.x": {
+			stored: "cron: 0/5 * * * * ?\njobName: orders\nshardingTotalCount: 2\n",
+			change: func(c *job.Config) { c.Overwrite = true },
+			want:   []string{config, "ElasticJob 3.x", "elasticron migrate"},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
