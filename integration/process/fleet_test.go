@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -50,11 +51,14 @@ func rulesFor(ttl time.Duration) history.Rules {
 	return rules
 }
 
-// newFleet makes a fleet without instances, in a namespace of the test's own.
+// fleets counts those of this process, so that a test that is run several times finds no leftovers.
+var fleets atomic.Int64
+
+// newFleet makes a fleet without instances, in a namespace of its own.
 func newFleet(t *testing.T, dir string, addresses []string, ttl time.Duration, jobs ...job.Config) *fleet {
 	t.Helper()
 	f := &fleet{
-		t: t, dir: dir, namespace: strings.ReplaceAll(t.Name(), "/", "-"), rules: rulesFor(ttl), jobs: jobs,
+		t: t, dir: dir, namespace: fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), fleets.Add(1)), rules: rulesFor(ttl), jobs: jobs,
 		addresses: addresses, tape: startTape(t, addresses),
 	}
 	reg, err := etcd.Open(t.Context(), etcd.Config{Endpoints: urls(addresses), Namespace: f.namespace, DialTimeout: patience})
