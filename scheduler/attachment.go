@@ -49,6 +49,7 @@ func (s *Scheduler) follow(ctx context.Context, a *attachment) {
 	defer func() { a.cancel(a.session.Err()) }()
 	s.log.InfoContext(ctx, "session established", logSession, a.session.ID().String())
 	s.checkClock(ctx, 0)
+	told := ConnectionChange("")
 	for {
 		changed := a.session.Changed()
 		state := a.session.State()
@@ -58,12 +59,14 @@ func (s *Scheduler) follow(ctx context.Context, a *attachment) {
 			s.log.WarnContext(ctx, "session lost, running items are cancelled",
 				logSession, a.session.ID().String(), logReason, a.session.Err().Error())
 			s.tell(nil)
+			s.tellConnection(a.session, state, told)
 			return
 		}
 		if state == registry.SessionSuspended {
 			s.log.WarnContext(ctx, "session in doubt, nothing new starts", logSession, a.session.ID().String())
 		}
 		s.tell(a)
+		told = s.tellConnection(a.session, state, told)
 		select {
 		case <-changed:
 		case <-ctx.Done():

@@ -95,7 +95,5 @@ func (r *runner) elected(revision registry.Revision, err error) {
 	}
 	if revision != 0 {
 		r.committed(revision)
-		r.log.InfoContext(r.life, "elected leader")
-		r.s.observer.Elected(r.name)
 	}
 }

@@ -24,8 +24,14 @@ type Observer interface {
 	Joined(job string)
 	// Elected: this process became the leader of the job.
 	Elected(job string)
+	// Resigned: this process is not the leader of the job any more, for whatever reason.
+	Resigned(job string)
 	// Resharded: this process, as leader, spread the items anew.
 	Resharded(ReshardEvent)
+	// ConnectionChanged: the process's session was established, suspended, confirmed again or lost.
+	ConnectionChanged(ConnectionEvent)
+	// ListenerFailed: a listener returned an error, panicked, or took longer than it may.
+	ListenerFailed(ListenerEvent)
 }
 
 // RoundEvent is what one decision of this process began of a job.
@@ -91,6 +97,15 @@ func (NopObserver) Joined(string) {}
 
 // Elected does nothing.
 func (NopObserver) Elected(string) {}
+
+// Resigned does nothing.
+func (NopObserver) Resigned(string) {}
+
+// ConnectionChanged does nothing.
+func (NopObserver) ConnectionChanged(ConnectionEvent) {}
+
+// ListenerFailed does nothing.
+func (NopObserver) ListenerFailed(ListenerEvent) {}
 
 // Resharded does nothing.
 func (NopObserver) Resharded(ReshardEvent) {}

@@ -16,24 +16,31 @@ type Option func(*options) error
 type options struct {
 	instance    string
 	logger      *slog.Logger
-	observer    Observer
+	observers   []Observer
+	observer    Observer // all of them
 	strategies  *sharding.Registry
 	stopTimeout time.Duration
 	now         func() time.Time
+
+	connectionListeners []ConnectionListener
+	leadershipListeners []LeadershipListener
+	listenerTimeout     time.Duration
 }
 
 func newOptions(opts []Option) (options, error) {
 	o := options{
 		logger:      slog.New(slog.DiscardHandler),
-		observer:    NopObserver{},
 		strategies:  sharding.Default(),
 		stopTimeout: 30 * time.Second,
 		now:         time.Now,
+
+		listenerTimeout: defaultListenerTimeout,
 	}
 	var faults []error
 	for _, set := range opts {
 		faults = append(faults, set(&o))
 	}
+	o.observer = guarded(o.observers, o.logger)
 	if o.instance == "" {
 		o.instance = newInstanceID()
 	}
@@ -64,13 +71,14 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// WithObserver sets who hears what the scheduler does. The default is nobody.
+// WithObserver adds somebody who hears what the scheduler does. The default is nobody; of several,
+// each hears everything, in the order in which they were given.
 func WithObserver(observer Observer) Option {
 	return func(o *options) error {
 		if observer == nil {
 			return fmt.Errorf("%w: observer is nil", ErrInvalidOption)
 		}
-		o.observer = observer
+		o.observers = append(o.observers, observer)
 		return nil
 	}
 }

@@ -47,6 +47,7 @@ type runner struct {
 	waitingID     time.Time // since when another session holds our instance id; zero = none does
 	electing      bool      // an election is under way
 	leadership    leadership
+	leading       registry.Revision         // the term that was last told of; 0 = this instance did not lead
 	toConsider    lookout                   // items of which something may begin
 	unexplained   lookout                   // items that may run under this session without this process
 	cutShort      map[int]registry.Revision // tokens of executions that ran here and whose end was refused
@@ -131,6 +132,7 @@ func (r *runner) reportUnreadable(t jobtree.Touched) {
 
 // decide commits what must happen next, from what is known now.
 func (r *runner) decide() {
+	r.followLeadership()
 	r.finish()
 	if r.leaving {
 		if r.attached != nil && r.applied >= r.needed {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,6 +25,7 @@ type Scheduler struct {
 
 	timetable *timetable
 	clock     clockCheck
+	notices   notices
 	work      sync.WaitGroup // goroutines of runners and items
 	ready     chan struct{}
 
@@ -50,10 +52,12 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Scheduler{
+	s := &Scheduler{
 		registry: reg, options: o, log: o.logger.With(logInstance, o.instance),
 		timetable: newTimetable(o.now), ready: make(chan struct{}), hurry: make(chan struct{}), runners: make(map[string]*runner),
-	}, nil
+	}
+	s.notices.s = s
+	return s, nil
 }
 
 // InstanceID returns the id under which this process takes part in its jobs.
@@ -171,6 +175,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	endNotices := s.notices.begin(life)
+	defer endNotices(nil)
 	var loops sync.WaitGroup
 	loops.Go(func() { fail(s.followSessions(life)) })
 	loops.Go(func() { s.timetable.run(stop) })
@@ -183,6 +189,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		abandoned = s.drain()
 	}
 	end(nil)
+	last := time.AfterFunc(lastWords, func() { endNotices(ErrStopped) })
+	defer last.Stop()
 	loops.Wait()
 	s.closeRunners()
 	return errors.Join(failure, abandoned)

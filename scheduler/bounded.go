@@ -1,0 +1,37 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// ErrListenerTimeout is the cause with which the context of a listener ends when its time is over,
+// and what is reported of one that did not return in time.
+var ErrListenerTimeout = errors.New("listener took too long")
+
+// bounded calls code of a listener and waits for it, at most for limit and a last moment after it or
+// after ctx has ended. It returns the listener's error, or its panic as a [job.PanicError]. A listener
+// that does not return is left behind on its goroutine: nothing can end it, and nothing waits for it.
+func bounded(ctx context.Context, limit time.Duration, listener func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrListenerTimeout)
+	defer cancel()
+	returned := make(chan error, 1)
+	go func() { returned <- job.Protect(func() error { return listener(ctx) }) }()
+	select {
+	case err := <-returned:
+		return err
+	case <-ctx.Done():
+	}
+	last := time.NewTimer(lastWords)
+	defer last.Stop()
+	select {
+	case err := <-returned:
+		return err
+	case <-last.C:
+		return fmt.Errorf("did not return when its context had ended: %w", context.Cause(ctx))
+	}
+}

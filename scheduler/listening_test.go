@@ -1,0 +1,27 @@
+package scheduler_test
+
+import (
+	"context"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// startWith is [cluster.start] with options of the process.
+func (c *cluster) startWith(id string, work job.SimpleFunc, options []scheduler.Option, configs ...job.Config) *instance {
+	c.t.Helper()
+	reg := c.server.Open("test")
+	s, err := scheduler.New(reg, append(options, scheduler.WithInstanceID(fullID(id)))...)
+	require.NoError(c.t, err)
+	for _, cfg := range configs {
+		require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work)))
+	}
+	ctx, cancel := context.WithCancel(c.t.Context())
+	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
+	go func() { i.done <- s.Run(ctx) }()
+	c.t.Cleanup(func() { i.stop(c.t) })
+	<-i.Ready()
+	return i
+}

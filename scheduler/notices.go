@@ -1,0 +1,158 @@
+package scheduler
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// ConnectionChange says what became of the process's session with the registry. The words are logged
+// and exported.
+type ConnectionChange string
+
+// The changes of a session, in the order in which they can follow each other.
+const (
+	// ConnectionEstablished: there is a session, the first one or another after a lost one.
+	ConnectionEstablished ConnectionChange = "established"
+	// ConnectionSuspended: a keep-alive is overdue. What runs goes on, nothing new starts.
+	ConnectionSuspended ConnectionChange = "suspended"
+	// ConnectionBack: the suspended session has been confirmed again.
+	ConnectionBack ConnectionChange = "back"
+	// ConnectionLost: the session is over and its items are cancelled. Another will follow.
+	ConnectionLost ConnectionChange = "lost"
+)
+
+// ConnectionEvent is a change of the process's session.
+type ConnectionEvent struct {
+	Change  ConnectionChange
+	Session registry.SessionID
+	Time    time.Time // by this process's clock
+	Reason  error     // why it was lost, wrapping [registry.ErrSessionLost]; else nil
+}
+
+// LeadershipEvent tells that this process has become the leader of a job, or is it no more.
+type LeadershipEvent struct {
+	Job     string
+	Leading bool
+	Term    registry.Revision // of the leadership gained or lost: the revision that created the leader node
+	Time    time.Time         // by this process's clock
+}
+
+// ConnectionListener hears of changes of the session, one call at a time and in their order. See
+// [WithConnectionListener].
+type ConnectionListener func(ctx context.Context, e ConnectionEvent) error
+
+// LeadershipListener hears of leaderships that this process gains and loses, one call at a time and
+// in their order. See [WithLeadershipListener].
+type LeadershipListener func(ctx context.Context, e LeadershipEvent) error
+
+// ListenerEvent tells that a listener failed. What it listened to went on.
+type ListenerEvent struct {
+	Job      string // empty if it listened to the process
+	Listener string // one of the Listener constants
+	Err      error  // what it returned, its [job.PanicError], or [ErrListenerTimeout]
+}
+
+// What kind of listener a [ListenerEvent] is about.
+const (
+	ListenerConnection = "connection"
+	ListenerLeadership = "leadership"
+)
+
+// notices calls the process's listeners apart from what happens: nothing waits for them. They are
+// called one after the other, so a slow one delays the news of all, each call for the listener timeout
+// at most.
+type notices struct {
+	s   *Scheduler
+	box mailbox
+	ctx context.Context // of the calls
+}
+
+// begin makes the context of the calls. It outlives the work for as long as end is not called: what
+// happens last is worth telling, too.
+func (n *notices) begin(ctx context.Context) (end context.CancelCauseFunc) {
+	n.box = mailbox{start: n.s.work.Go, after: func() {}}
+	n.ctx, end = context.WithCancelCause(context.WithoutCancel(ctx))
+	return end
+}
+
+func (n *notices) connection(e ConnectionEvent) {
+	n.s.observer.ConnectionChanged(e)
+	for _, listener := range n.s.connectionListeners {
+		n.post(ListenerEvent{Listener: ListenerConnection}, func(ctx context.Context) error { return listener(ctx, e) })
+	}
+}
+
+func (n *notices) leadership(e LeadershipEvent) {
+	if e.Leading {
+		n.s.observer.Elected(e.Job)
+	} else {
+		n.s.observer.Resigned(e.Job)
+	}
+	for _, listener := range n.s.leadershipListeners {
+		n.post(ListenerEvent{Job: e.Job, Listener: ListenerLeadership}, func(ctx context.Context) error { return listener(ctx, e) })
+	}
+}
+
+func (n *notices) post(event ListenerEvent, listener func(context.Context) error) {
+	n.box.post(func() { n.s.listen(n.ctx, event, listener) })
+}
+
+// listen calls code of a listener within its time, and reports how it failed, if it did.
+func (s *Scheduler) listen(ctx context.Context, event ListenerEvent, listener func(context.Context) error) {
+	event.Err = bounded(ctx, s.listenerTimeout, listener)
+	if event.Err == nil {
+		return
+	}
+	attrs := []any{slog.String("listener", event.Listener), slog.Any(logError, event.Err)}
+	if event.Job != "" {
+		attrs = append(attrs, slog.String(logJob, event.Job))
+	}
+	s.log.ErrorContext(ctx, "listener failed", attrs...)
+	s.observer.ListenerFailed(event)
+}
+
+// followLeadership tells of leaderships gained and lost since the last look.
+func (r *runner) followLeadership() {
+	term := registry.Revision(0)
+	if r.attached != nil && r.leads() {
+		term = r.state.Leader.Created
+	}
+	if term == r.leading {
+		return
+	}
+	lost := r.leading
+	r.leading = term
+	if lost != 0 {
+		r.log.InfoContext(r.life, "not the leader any more", "term", int64(lost))
+		r.s.notices.leadership(LeadershipEvent{Job: r.name, Term: lost, Time: r.s.now()})
+	}
+	if term != 0 {
+		r.log.InfoContext(r.life, "elected leader", "term", int64(term))
+		r.s.notices.leadership(LeadershipEvent{Job: r.name, Leading: true, Term: term, Time: r.s.now()})
+	}
+}
+
+// tellConnection tells of the state of the session, if that is news after what was told of it last,
+// and returns what is told by now.
+func (s *Scheduler) tellConnection(session *registry.Session, state registry.SessionState, told ConnectionChange) ConnectionChange {
+	e := ConnectionEvent{Session: session.ID(), Time: s.now()}
+	switch {
+	case state == registry.SessionLost:
+		e.Change, e.Reason = ConnectionLost, session.Err()
+	case state == registry.SessionSuspended:
+		e.Change = ConnectionSuspended
+	case told == ConnectionSuspended:
+		e.Change = ConnectionBack
+	case told == "":
+		e.Change = ConnectionEstablished
+	default:
+		return told // connected as before
+	}
+	if e.Change != told {
+		s.notices.connection(e)
+	}
+	return e.Change
+}
