@@ -100,7 +100,7 @@ func newStore(tb testing.TB, servers []*embedded.Server, restart func(context.Co
 // participant opens a handle, behind proxies if the case breaks connections.
 func participant(tb testing.TB, config etcd.Config, admin *clientv3.Client, needs []registrytest.Ability) *registrytest.Participant {
 	tb.Helper()
-	var proxies []*proxy
+	var proxies []*wire
 	if slices.Contains(needs, registrytest.Cut) || slices.Contains(needs, registrytest.BreakWatch) {
 		for i, e := range config.Endpoints {
 			p := newProxy(tb, e)
@@ -114,16 +114,16 @@ func participant(tb testing.TB, config etcd.Config, admin *clientv3.Client, need
 	require.NoError(tb, err)
 	return &registrytest.Participant{
 		Registry:   r,
-		Cut:        func() { each(proxies, (*proxy).Cut) },
-		Heal:       func() { each(proxies, (*proxy).Heal) },
-		BreakWatch: func() { each(proxies, (*proxy).Break) },
+		Cut:        func() { each(proxies, (*wire).Cut) },
+		Heal:       func() { each(proxies, (*wire).Heal) },
+		BreakWatch: func() { each(proxies, (*wire).Break) },
 		Expire:     func() { expire(tb, r, admin) },
 		LoseAnswer: func() { loss.armed.Store(true) },
 		Vanish:     r.Vanish,
 	}
 }
 
-func each(proxies []*proxy, do func(*proxy)) {
+func each(proxies []*wire, do func(*wire)) {
 	for _, p := range proxies {
 		do(p)
 	}

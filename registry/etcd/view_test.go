@@ -162,7 +162,7 @@ func TestWatchLeavesAFrozenMember(t *testing.T) {
 	for frozen := range 2 { // whichever the watch uses
 		t.Run(fmt.Sprint(frozen), func(t *testing.T) {
 			t.Parallel()
-			ways := []*proxy{newProxy(t, server.Endpoints()[0]), newProxy(t, server.Endpoints()[0])}
+			ways := []*wire{newProxy(t, server.Endpoints()[0]), newProxy(t, server.Endpoints()[0])}
 			r, writer := open(t, []string{ways[0].endpoint(), ways[1].endpoint()}), open(t, server.Endpoints())
 			v := view(t, r, "/a")
 			ways[frozen].Cut()
