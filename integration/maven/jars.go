@@ -1,0 +1,96 @@
+package maven
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+)
+
+// fetchTimeout bounds one run of Maven. The first on a machine fetches Maven's own plugins too.
+const fetchTimeout = 5 * time.Minute
+
+// Jars returns a folder that holds the jars that pom names, and those that they depend on. It runs
+// Maven if no process of this user did so before for the same pom. name tells a person what the folder
+// is for. Several processes may call it at once.
+func Jars(ctx context.Context, name string, pom []byte) (string, error) {
+	root, err := cache()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(pom)
+	folder := filepath.Join(root, name+"-"+hex.EncodeToString(sum[:6]))
+	if whole(folder) {
+		return folder, nil
+	}
+	lock, err := fileutil.LockFile(folder+".lock", os.O_RDWR|os.O_CREATE, fileutil.PrivateFileMode)
+	if err != nil {
+		return "", fmt.Errorf("lock the jars of %s: %w", name, err)
+	}
+	defer func() { _ = lock.Close() }()
+	if whole(folder) { // another process had the lock
+		return folder, nil
+	}
+	if err := fetch(ctx, root, folder, pom); err != nil {
+		return "", fmt.Errorf("fetch the jars of %s: %w", name, err)
+	}
+	return folder, nil
+}
+
+// cache returns the folder in which all jars lie.
+func cache() (string, error) {
+	user, err := os.UserCacheDir()
+	if err != nil {
+		user = os.TempDir() // no home folder
+	}
+	root := filepath.Join(user, "elasticron", "jars")
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", fmt.Errorf("make the folder for jars: %w", err)
+	}
+	return root, nil
+}
+
+func whole(folder string) bool {
+	_, err := os.Stat(folder)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// fetch fills a folder beside the one wanted and renames it.
+func fetch(ctx context.Context, root, folder string, pom []byte) error {
+	work, err := os.MkdirTemp(root, "fetch-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	if err := os.WriteFile(filepath.Join(work, "pom.xml"), pom, 0o600); err != nil {
+		return err
+	}
+	jars := filepath.Join(work, "jars")
+	if err := os.Mkdir(jars, 0o755); err != nil {
+		return err
+	}
+	if err := Run(ctx, work, "dependency:copy-dependencies", "-DoutputDirectory="+jars); err != nil {
+		return err
+	}
+	return os.Rename(jars, folder)
+}
+
+// Run runs Maven without questions in the folder of a project. The error holds what Maven printed.
+func Run(ctx context.Context, folder string, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "mvn", append([]string{"-q", "-B"}, args...)...)
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("mvn %v: %w\n%s", args, err, out)
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package zookeeper
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// longestSession is what a client may ask for at most, whatever the tick.
+const longestSession = 60_000
+
+// config returns the lines of zoo.cfg of one of several servers, without its folder.
+func (o options) config(all []place, own int) string {
+	var b strings.Builder
+	_, port, _ := strings.Cut(all[own].client, ":")
+	fmt.Fprintf(&b, "tickTime=%d\nmaxSessionTimeout=%d\n", o.tick.Milliseconds(), longestSession)
+	fmt.Fprintf(&b, "clientPort=%s\nclientPortAddress=127.0.0.1\nmaxClientCnxns=0\n", port)
+	fmt.Fprintf(&b, "admin.enableServer=false\n4lw.commands.whitelist=srvr,ruok,cons,dump,wchs,mntr\n")
+	if len(all) > 1 {
+		fmt.Fprintf(&b, "initLimit=100\nsyncLimit=20\n")
+		for _, p := range all {
+			fmt.Fprintf(&b, "server.%s=%s:%s\n", p.id, p.quorum, p.election)
+		}
+	}
+	return b.String()
+}
+
+// java returns the command that runs a server.
+func (o options) java(jars, folder, config string) []string {
+	command := []string{
+		"java", "-Xmx" + o.heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"-Dzookeeper.preAllocSize=1024", "-Dzookeeper.jmx.log4j.disable=true",
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
+		"-Djava.io.tmpdir=" + folder,
+	}
+	if !o.sync {
+		command = append(command, "-Dzookeeper.forceSync=no")
+	}
+	command = append(command, o.flags...)
+	return append(command, "-cp", filepath.Join(jars, "*"),
+		"org.apache.zookeeper.server.quorum.QuorumPeerMain", config)
+}
