@@ -185,11 +185,12 @@ func (r *runner) beginUnmonitored(round *round, it *item) {
 }
 
 // began takes note of a begin that the registry has confirmed, for [runner.runRound] to run the item,
-// unless the confirmation came too late: then the execution is ended as never started.
+// unless the confirmation came too late: then the execution is ended as never started. What is due of
+// the item stays so, and the next decision judges it by the time at which it is made.
 func (r *runner) began(round *round, it *item, under *attachment, record jobtree.Record, token registry.Revision) {
 	it.wrote = token
 	it.running = r.newExecution(it.number, under, record, token)
-	if !under.connected() || r.leaving {
+	if !under.connected() || r.leaving || r.settings.misfires.late(record.Current, r.s.now()) {
 		it.running.undo = true
 		r.returned(it.running, r.s.now(), nil)
 		return

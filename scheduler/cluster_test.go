@@ -76,7 +76,12 @@ func (c *cluster) start(id string, work job.SimpleFunc, configs ...job.Config) *
 // launch is start without the wait.
 func (c *cluster) launch(id string, work job.SimpleFunc, configs ...job.Config) *instance {
 	c.t.Helper()
-	reg := c.server.Open("test")
+	return c.launchOver(c.server.Open("test"), id, work, configs...)
+}
+
+// launchOver is launch with a registry handle of its own.
+func (c *cluster) launchOver(reg *memory.Registry, id string, work job.SimpleFunc, configs ...job.Config) *instance {
+	c.t.Helper()
 	opts := []scheduler.Option{scheduler.WithInstanceID(fullID(id))}
 	if os.Getenv("ELASTICRON_TEST_LOG") != "" {
 		opts = append(opts, scheduler.WithLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))))

@@ -48,6 +48,8 @@
 //	the instance dies while it runs an item  with Failover, that run is repeated by the item's next
 //	                                         owner; later fires are missed ones
 //	the instance dies, the item idle         fires until the item has a new owner are missed ones
+//	the registry confirms a begin only when  the begin is taken back before any code has run, and the
+//	more than five seconds have passed       fire is a missed one
 //	nobody lives                             not made up, unless MisfireWindowSeconds reaches back
 //	the session is lost, the process lives   as if the instance had died, for others and for itself
 //	the process stands still or the machine  the fires meanwhile come as one: missed, if it is more

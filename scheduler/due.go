@@ -112,6 +112,21 @@ func (m misfires) expire(d due, now time.Time) due {
 	return d
 }
 
+// late tells whether an execution that began for a fire can no longer start as what it began as: the
+// registry took so long to confirm the begin that the fire is now a missed one, or too old to be made
+// up. A run by hand and the rerun of a lost one are never late.
+func (m misfires) late(begun *jobtree.Execution, now time.Time) bool {
+	age := now.Sub(begun.Fire)
+	switch begun.Source {
+	case job.Scheduled:
+		return age > lateAfter
+	case job.Misfire:
+		return m.window > 0 && age > m.window
+	default:
+		return false
+	}
+}
+
 // node returns what an item's misfire node says of the missed fires.
 func (d due) node() jobtree.Misfire {
 	return jobtree.Misfire{Oldest: d.missed[0], Newest: d.missed[len(d.missed)-1], Count: len(d.missed)}

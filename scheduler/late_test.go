@@ -1,0 +1,66 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry/memory"
+)
+
+// The registry takes its time to answer the begin of second 5: the item starts only if its fire is
+// not late by then, and is made up, or not, like any other that was missed.
+func TestABeginIsJudgedAgainWhenItIsAnswered(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		oneWay time.Duration // of the request and of its answer, at the fire
+		change func(*job.Config)
+		want   []string
+	}{
+		"in time": {
+			oneWay: 2400 * time.Millisecond, change: func(*job.Config) {},
+			want: []string{"item 0 fire 5s scheduled on a"},
+		},
+		"late": {
+			oneWay: 3 * time.Second, change: func(*job.Config) {},
+			want: []string{"item 0 fire 5s misfire on a"},
+		},
+		"late, misfire off": {
+			oneWay: 3 * time.Second, change: func(c *job.Config) { c.Misfire = false },
+			want: nil,
+		},
+		"late, all": {
+			oneWay: 3 * time.Second, change: func(c *job.Config) { c.MisfirePolicy = job.MisfireAll },
+			want: []string{"item 0 fire 5s misfire on a"},
+		},
+		"older than the window": {
+			oneWay: 5 * time.Second, change: func(c *job.Config) { c.MisfireWindowSeconds = 9 },
+			want: nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.NewConfig("orders", "5 * * * * ?", 1)
+				test.change(&cfg)
+				a := c.launchOver(c.server.Open("test", memory.WithTTL(time.Minute)), "a", nil, cfg)
+				<-a.Ready()
+				sleepUntil(4900 * time.Millisecond)
+				a.registry.SetLatency(test.oneWay)
+				sleepUntil(5*time.Second + test.oneWay + 10*time.Millisecond)
+				require.Equal(t, jobtree.ItemRunning, c.state().Item(0).Record.Value.State, "the begin was done")
+				a.registry.SetLatency(0)
+				sleepUntil(40 * time.Second)
+				require.Equal(t, test.want, c.shown())
+				item := c.state().Item(0)
+				require.False(t, item.Running.Exists())
+				require.Equal(t, jobtree.ItemIdle, item.Record.Value.State)
+				sleepUntil(66 * time.Second)
+				require.Equal(t, []string{"item 0 fire 1m5s scheduled on a"}, c.shown(), "the next fire")
+			})
+		})
+	}
+}
