@@ -33,6 +33,7 @@ type runner struct {
 	awaited  registry.Revision // that somebody waits for until the view shows it
 	attached *attachment       // nil while there is no session
 	settings settings          // of the configuration in force
+	times    times             // by which what is due has come
 	entry    entry             // in the timetable
 	last     lastTick          // the newest fire that this process's clock ticked
 

@@ -17,9 +17,9 @@ type settings struct {
 // configure takes up a new configuration. Of one that cannot be used nothing is: half of it might be
 // worse than none. Fires that were missed under another cron or zone are forgotten.
 func (r *runner) configure() {
-	before := r.settings
+	paused := !r.settings.ok
 	r.settings = settings{}
-	defer r.keepTime(before)
+	defer func() { r.keepTime(paused) }()
 	stored := r.state.Config
 	if stored.Revision == 0 {
 		r.log.WarnContext(r.life, "job was removed from the registry, it pauses")
@@ -46,17 +46,28 @@ func (r *runner) configure() {
 	}
 }
 
-// keepTime gives the timetable the schedule in force, if it is another one than before.
-func (r *runner) keepTime(before settings) {
+// times are what a job fires by.
+type times struct{ cron, zone, daylightSaving string }
+
+func timesOf(cfg job.Config) times {
+	return times{cron: cfg.Cron, zone: cfg.TimeZone, daylightSaving: cfg.DaylightSaving}
+}
+
+// keepTime gives the timetable the schedule in force, if it is another one than before or the job was
+// paused. What is due outlasts a pause, and is forgotten when the times have changed or the job is
+// gone.
+func (r *runner) keepTime(paused bool) {
 	now := r.settings
-	if before.ok && now.ok && sameTimes(before.config, now.config) {
-		return
-	}
-	for _, it := range r.items {
-		it.due = due{}
-	}
 	if !now.ok {
 		r.s.timetable.set(&r.entry, nil)
+		if !r.state.Config.Exists() {
+			r.fireBy(times{})
+		}
+		return
+	}
+	if next := timesOf(now.config); next != r.times {
+		r.fireBy(next)
+	} else if !paused {
 		return
 	}
 	if now.schedule.Next(r.s.now()).IsZero() {
@@ -65,8 +76,12 @@ func (r *runner) keepTime(before settings) {
 	r.s.timetable.set(&r.entry, now.schedule)
 }
 
-func sameTimes(a, b job.Config) bool {
-	return a.Cron == b.Cron && a.TimeZone == b.TimeZone && a.DaylightSaving == b.DaylightSaving
+// fireBy notes by what the job fires from now on, and forgets what came under other times.
+func (r *runner) fireBy(next times) {
+	r.times = next
+	for _, it := range r.items {
+		it.due = due{}
+	}
 }
 
 // failoverLimit is how often in a row a lost execution is run again.

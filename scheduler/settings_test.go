@@ -84,6 +84,31 @@ func TestAnUnreadableConfigurationPausesTheJob(t *testing.T) {
 	})
 }
 
+// What an item has missed before its job's configuration cannot be read for a while, it makes up
+// afterwards, but not under another cron.
+func TestMissedFiresOutlastAnUnreadableConfiguration(t *testing.T) {
+	t.Parallel()
+	for cron, want := range map[string][]string{
+		"5,10 * * * * ?":    {"item 0 fire 5s scheduled on a", "item 0 fire 10s misfire on a"},
+		"5,10,50 * * * * ?": {"item 0 fire 5s scheduled on a"},
+	} {
+		t.Run(cron, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.NewConfig("orders", "5,10 * * * * ?", 1)
+				c.start("a", slowOnce(22*time.Second), cfg)
+				sleepUntil(15 * time.Second)
+				put(t, c.server, "/orders/config", "oops")
+				sleepUntil(20 * time.Second)
+				cfg.Cron = cron
+				c.change(cfg)
+				sleepUntil(40 * time.Second)
+				require.Equal(t, want, c.shown())
+			})
+		})
+	}
+}
+
 func TestADisabledItemDoesNotRun(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
