@@ -13,6 +13,8 @@
 //	6 or 7 fields       Quartz        second minute hour day-of-month month day-of-week [year], SUN=1
 //	@hourly and others  Unix cron     @yearly @annually @monthly @weekly @daily @midnight @hourly
 //	@every <duration>   fixed period  whole multiples of the duration since the Unix epoch
+//	@delay <duration>   fixed delay   the duration after the end of the last run, see below
+//	@triggered          none          no fires: it runs when somebody triggers it
 //
 // Note that numbers mean other weekdays in the two dialects; names mean the same.
 //
@@ -23,6 +25,11 @@
 //
 // Durations are those of [time.ParseDuration], from 1ms up. Since the multiples are counted from the
 // epoch, "@every 90s" fires at the same instants in every process. [WithOffset] moves them.
+//
+// When "@delay 10s" fires depends on when the last run was over, which a function of time does not
+// know. Its Next is always zero, and package scheduler counts from the ends; see [DelayOf].
+//
+// [WithStart] and [WithEnd] bound the fires of any dialect.
 //
 // # The Quartz dialect
 //

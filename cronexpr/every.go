@@ -1,16 +1,12 @@
 package cronexpr
 
-import (
-	"fmt"
-	"strings"
-	"time"
-)
+import "time"
 
 const (
 	everyPrefix = "@every "
 
-	// minEvery keeps a slip of the unit, 5µs for 5m, from being a busy loop.
-	minEvery = time.Millisecond
+	// minPeriod keeps a slip of the unit, 5µs for 5m, from being a busy loop.
+	minPeriod = time.Millisecond
 )
 
 var unixEpoch = time.Unix(0, 0).UTC()
@@ -25,20 +21,9 @@ type everySchedule struct {
 }
 
 func parseEvery(expr string, o options) (Schedule, error) {
-	text := strings.TrimPrefix(expr, everyPrefix)
-	period, err := time.ParseDuration(text)
-	why := ""
-	switch {
-	case err != nil:
-		why = "it is not a duration"
-	case period < minEvery:
-		why = fmt.Sprintf("%s is below %s", period, minEvery)
-	}
-	if why != "" {
-		return nil, &SyntaxError{
-			Expr: expr, Field: "@every", Index: 1, Text: text, Why: why,
-			Allowed: "are durations from 1ms up, such as 1500ms, 10s and 1h30m",
-		}
+	period, err := parsePeriod(expr, everyPrefix, "@every")
+	if err != nil {
+		return nil, err
 	}
 	epoch := unixEpoch.Sub(unixEpoch.Truncate(period))
 	return &everySchedule{

@@ -16,6 +16,7 @@ type options struct {
 	location *time.Location
 	daylight DaylightSaving
 	offset   time.Duration
+	window   window
 }
 
 func defaultOptions() options {
@@ -50,6 +51,10 @@ func (o options) validate() error {
 	if !o.daylight.valid() {
 		return fmt.Errorf("%w: daylight saving %s is unknown; allowed are %s and %s",
 			ErrInvalidOption, o.daylight, Natural, Quartz)
+	}
+	if w := o.window; !w.end.IsZero() && w.end.Before(w.start) {
+		return fmt.Errorf("%w: the end, %s, is before the start, %s",
+			ErrInvalidOption, w.end.Format(time.RFC3339), w.start.Format(time.RFC3339))
 	}
 	return nil
 }

@@ -40,7 +40,19 @@ func Parse(expr string, opts ...Option) (Schedule, error) {
 	if err := refuseZone(text); err != nil {
 		return nil, err
 	}
+	s, err := parseText(text, words, o)
+	if err != nil {
+		return nil, err
+	}
+	return o.window.bind(s), nil
+}
+
+func parseText(text string, words []string, o options) (Schedule, error) {
 	switch {
+	case text == Triggered:
+		return triggered{}, nil
+	case strings.HasPrefix(text, delayPrefix):
+		return parseDelay(text)
 	case strings.HasPrefix(text, everyPrefix):
 		return parseEvery(text, o)
 	case strings.HasPrefix(text, "@"), len(words) == 5:

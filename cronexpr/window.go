@@ -1,0 +1,51 @@
+package cronexpr
+
+import "time"
+
+// WithStart has the schedule begin: no fire is earlier than start. The zero time, the default, sets
+// no bound.
+func WithStart(start time.Time) Option {
+	return func(o *options) { o.window.start = start }
+}
+
+// WithEnd has the schedule end: no fire is later than end. The zero time, the default, sets no bound.
+func WithEnd(end time.Time) Option {
+	return func(o *options) { o.window.end = end }
+}
+
+// window is the time within which a schedule fires, both ends included; zero ends are open.
+type window struct{ start, end time.Time }
+
+// bind returns the schedule of s's fires within w.
+func (w window) bind(s Schedule) Schedule {
+	if w == (window{}) {
+		return s
+	}
+	return &windowSchedule{Schedule: s, window: w}
+}
+
+// windowSchedule has the fires of another schedule that lie within a window.
+type windowSchedule struct {
+	Schedule
+	window window
+}
+
+// Next implements [Schedule].
+func (s *windowSchedule) Next(after time.Time) time.Time {
+	if after.Before(s.window.start) {
+		after = s.window.start.Add(-1)
+	}
+	fire := s.Schedule.Next(after)
+	if !s.window.end.IsZero() && fire.After(s.window.end) {
+		return time.Time{}
+	}
+	return fire
+}
+
+// unbound returns what a window was put around, and the window; of any other schedule itself.
+func unbound(s Schedule) (Schedule, window) {
+	if w, is := s.(*windowSchedule); is {
+		return w.Schedule, w.window
+	}
+	return s, window{}
+}
