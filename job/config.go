@@ -1,5 +1,7 @@
 package job
 
+import "time"
+
 // Config describes a job. It is stored in the registry, where the first declaration counts unless
 // Overwrite is set, and every instance follows what is stored.
 //
@@ -22,7 +24,8 @@ type Config struct {
 	// Type says what kind of code the job runs. The default is [TypeSimple].
 	Type Type
 	// Cron says when the job fires: a Quartz expression of 6 or 7 fields, such as "0 0/5 * * * ?",
-	// or any other dialect of package cronexpr.
+	// or any other dialect of package cronexpr. "@delay 10s" has an item run again 10 s after its last
+	// run was over, and "@triggered" only when somebody triggers the job.
 	Cron string
 	// ShardingTotalCount is the number of sharding items, 1 to [MaxShardingTotalCount].
 	ShardingTotalCount int
@@ -107,6 +110,15 @@ type Config struct {
 	// MaxTimeDiffSeconds: [ClockWarn], which empty stands for, runs it and reports the clock;
 	// [ClockRefuse] leaves it, as missed, to a time or an instance with a better clock.
 	ClockPolicy string
+	// StartTime and EndTime bound the fires of Cron, both included; a run that began goes on beyond
+	// EndTime. They do not bound runs by hand. The zero time, the default, sets no bound.
+	StartTime, EndTime time.Time
+	// JitterSeconds spreads fires, so that jobs with the same cron do not begin in the same instant:
+	// each fire begins up to so many seconds late, by an amount that its time and the job's name
+	// decide, the same in every process. It remains the fire of its scheduled time. The default is
+	// 0. It should be shorter than the time between two fires: one that is overtaken by the next counts
+	// as missed.
+	JitterSeconds int
 	// Unknown holds stored fields that this version does not know, such as those of a newer one, as
 	// the JSON members they were ("a":1,"b":"x"). They are written back as they came. Leave it
 	// empty in a new configuration.

@@ -7,8 +7,8 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 )
 
-// Schedule returns when the job fires, by Cron, TimeZone and DaylightSaving. The error joins one
-// [*FieldError] for each of the three that is at fault.
+// Schedule returns when the job fires, by Cron, TimeZone, DaylightSaving, StartTime and EndTime. The
+// error joins one [*FieldError] for each of them that is at fault.
 //
 // Time zones come from the host, or from the program if it imports time/tzdata. Processes whose
 // versions of the zone database differ may disagree about fires in times to come.
@@ -23,10 +23,21 @@ func (c Config) Schedule() (cronexpr.Schedule, error) {
 func (c Config) ValidateAt(now time.Time) error {
 	var f faults
 	schedule := f.check(c)
-	if schedule != nil && cronexpr.NeverAfter(schedule, now) {
+	if schedule != nil && c.over(schedule, now) {
 		f.add("Cron", c.Cron, "never fires after "+now.UTC().Format(time.RFC3339))
 	}
 	return errors.Join(f...)
+}
+
+// over tells whether a job that fires by s will not do so again after now.
+func (c Config) over(s cronexpr.Schedule, now time.Time) bool {
+	if cronexpr.IsTriggered(s) {
+		return false
+	}
+	if _, is := cronexpr.DelayOf(s); is {
+		return !c.EndTime.IsZero() && !now.Before(c.EndTime)
+	}
+	return cronexpr.NeverAfter(s, now)
 }
 
 // schedule returns nil if one of the fields is at fault.
@@ -40,12 +51,29 @@ func (f *faults) schedule(c Config) cronexpr.Schedule {
 	if err != nil {
 		f.addCause("DaylightSaving", c.DaylightSaving, "must be empty, natural or quartz", nil)
 	}
-	schedule, err := cronexpr.Parse(c.Cron, cronexpr.WithLocation(location), cronexpr.WithDaylightSaving(daylight))
-	if err != nil {
+	f.checkWindow(c.StartTime, c.EndTime)
+	schedule, err := cronexpr.Parse(c.Cron, cronexpr.WithLocation(location), cronexpr.WithDaylightSaving(daylight),
+		cronexpr.WithStart(c.StartTime), cronexpr.WithEnd(c.EndTime))
+	if err != nil && !errors.Is(err, cronexpr.ErrInvalidOption) {
 		f.addCause("Cron", c.Cron, "must be a cron expression", err)
 	}
 	if len(*f) > before {
 		return nil
 	}
 	return schedule
+}
+
+// checkWindow also asks that times can be stored.
+func (f *faults) checkWindow(start, end time.Time) {
+	for _, bound := range []struct {
+		field string
+		at    time.Time
+	}{{"StartTime", start}, {"EndTime", end}} {
+		if year := bound.at.UTC().Year(); year < 1 || year > 9999 {
+			f.add(bound.field, bound.at.String(), "must be in the years 1 to 9999")
+		}
+	}
+	if !end.IsZero() && end.Before(start) {
+		f.add("EndTime", end.Format(time.RFC3339Nano), "must not be before StartTime, "+start.Format(time.RFC3339Nano))
+	}
 }

@@ -22,6 +22,7 @@ const (
 	maxSeconds                  = 365 * 24 * 60 * 60
 	maxRetries                  = 1_000
 	maxBackoffSeconds           = 60
+	maxJitterSeconds            = 24 * 60 * 60
 )
 
 // Validate reports every fault of the configuration at once: the error joins one [*FieldError] for
@@ -61,7 +62,25 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 	f.checkRange("Retries", c.Retries, 0, maxRetries)
 	f.checkRange("RetryBackoffSeconds", c.RetryBackoffSeconds, 0, maxBackoffSeconds)
 	f.checkWord("ClockPolicy", c.ClockPolicy, ClockWarn, ClockRefuse)
-	return f.schedule(c)
+	f.checkRange("JitterSeconds", c.JitterSeconds, 0, maxJitterSeconds)
+	schedule := f.schedule(c)
+	if schedule != nil {
+		f.checkDelay(c, schedule)
+	}
+	return schedule
+}
+
+// checkDelay asks of a job that counts from the ends of its runs that somebody writes those down.
+func (f *faults) checkDelay(c Config, schedule cronexpr.Schedule) {
+	if _, is := cronexpr.DelayOf(schedule); !is {
+		return
+	}
+	if !c.MonitorExecution {
+		f.add("MonitorExecution", "false", "must be true for a job with a fixed delay, which counts from recorded ends")
+	}
+	if c.JitterSeconds != 0 {
+		f.add("JitterSeconds", strconv.Itoa(c.JitterSeconds), "must be 0 for a job with a fixed delay, whose fires drift apart by themselves")
+	}
 }
 
 // checkName keeps a name apart from what it is pasted together with in paths and task ids. One that

@@ -150,3 +150,32 @@ func TestValidateFaultsOfPolicies(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+func TestValidateFaultsOfTimes(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for want, change := range map[string]func(*job.Config){
+		`EndTime "2026-03-01T11:00:00Z" must not be before StartTime, 2026-03-01T12:00:00Z`: func(c *job.Config) { c.StartTime, c.EndTime = noon, noon.Add(-time.Hour) },
+		`must be in the years 1 to 9999`: func(c *job.Config) { c.EndTime = noon.AddDate(9000, 0, 0) },
+		`JitterSeconds "-1"`:             func(c *job.Config) { c.JitterSeconds = -1 },
+		`JitterSeconds "86401"`:          func(c *job.Config) { c.JitterSeconds = 86_401 },
+		`JitterSeconds "5" must be 0`:    func(c *job.Config) { c.Cron, c.JitterSeconds = "@delay 1m", 5 },
+		`MonitorExecution "false"`:       func(c *job.Config) { c.Cron, c.MonitorExecution = "@delay 1m", false },
+	} {
+		c := job.NewConfig("orders", "0 0 * * * ?", 1)
+		change(&c)
+		require.ErrorContains(t, c.Validate(), want)
+	}
+}
+
+func TestJobsThatNeverFireAgain(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, cron := range []string{"0 0 * * * ?", "@delay 1m"} {
+		c := job.NewConfig("orders", cron, 1)
+		c.EndTime = noon
+		require.NoError(t, c.ValidateAt(noon.Add(-time.Minute)))
+		require.ErrorContains(t, c.ValidateAt(noon), "never fires after 2026-03-01T12:00:00Z")
+	}
+	require.NoError(t, job.NewConfig("orders", cronexpr.Triggered, 1).ValidateAt(noon), "somebody may trigger it")
+}

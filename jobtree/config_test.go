@@ -3,6 +3,7 @@ package jobtree_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -180,6 +181,9 @@ func TestDecodeConfigRefusesWhatStopsJava(t *testing.T) {
 		{"properties", minimal(`,"jobProperties":null`), `jobProperties is "null", must be an object`},
 		{"unknown property", minimal(`,"jobProperties":{"retries":"3"}`), `jobProperties.retries is "\"3\"", must not be there`},
 		{"null property", minimal(`,"jobProperties":{"job_exception_handler":null}`), `jobProperties.job_exception_handler is "null", must be a string`},
+		{"a number for a time", minimal(`,"startTime":1`), `startTime is "1", must be a time such as 2026-11-21T20:00:00Z`},
+		{"no time", minimal(`,"endTime":"soon"`), `endTime is "\"soon\"", must be a time`},
+		{"null time", minimal(`,"endTime":null`), `endTime is "null", must be a string`},
 		{"type", minimal(`,"jobType":"HTTP"`), `jobType is "\"HTTP\"", must be one of ["SIMPLE" "DATAFLOW" "SCRIPT"]`},
 		{"no type", strings.Replace(minimal(``), `"jobType":"SIMPLE",`, ``, 1), `jobType is "", must be one of`},
 		{"no class", minimal(`,"jobClass":""`), `jobClass is "", must not be empty`},
@@ -225,6 +229,9 @@ func drawConfig(t *rapid.T) job.Config {
 	text := rapid.OneOf(rapid.Just(""), rapid.String(), rapid.StringMatching(`[<>&='"\\ -~]{1,9}`))
 	filled := text.Filter(func(s string) bool { return s != "" })
 	number := rapid.IntRange(-1<<31, 1<<31-1)
+	instant := rapid.OneOf(rapid.Just(time.Time{}), rapid.Custom(func(t *rapid.T) time.Time {
+		return time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "seconds"), rapid.Int64Range(0, 1e9-1).Draw(t, "ns")).UTC()
+	}))
 	c := job.Config{
 		Name: filled.Draw(t, "name"), Class: filled.Draw(t, "class"), Cron: filled.Draw(t, "cron"),
 		Type:                     rapid.SampledFrom(job.Types()).Draw(t, "type"),
@@ -254,6 +261,9 @@ func drawConfig(t *rapid.T) job.Config {
 		Retries:                  number.Draw(t, "retries"),
 		RetryBackoffSeconds:      number.Draw(t, "backoff"),
 		ClockPolicy:              text.Draw(t, "clock policy"),
+		StartTime:                instant.Draw(t, "start"),
+		EndTime:                  instant.Draw(t, "end"),
+		JitterSeconds:            number.Draw(t, "jitter"),
 		Unknown:                  rapid.SampledFrom([]string{"", `"a":1`, `"a":"},{","b": [ {} ]`}).Draw(t, "unknown"),
 	}
 	switch c.Type {

@@ -44,6 +44,9 @@ var configFields = []configField{
 	{"retries", func(c *job.Config) configText { return number{&c.Retries} }, differs(func(c *job.Config) int { return c.Retries })},
 	{"retryBackoffSeconds", func(c *job.Config) configText { return number{&c.RetryBackoffSeconds} }, differs(func(c *job.Config) int { return c.RetryBackoffSeconds })},
 	{"clockPolicy", func(c *job.Config) configText { return text{&c.ClockPolicy} }, said(func(c *job.Config) string { return c.ClockPolicy })},
+	{"startTime", func(c *job.Config) configText { return instant{&c.StartTime} }, func(c *job.Config) bool { return !c.StartTime.IsZero() }},
+	{"endTime", func(c *job.Config) configText { return instant{&c.EndTime} }, func(c *job.Config) bool { return !c.EndTime.IsZero() }},
+	{"jitterSeconds", func(c *job.Config) configText { return number{&c.JitterSeconds} }, differs(func(c *job.Config) int { return c.JitterSeconds })},
 }
 
 func isDataflow(c *job.Config) bool { return c.Type == job.TypeDataflow }

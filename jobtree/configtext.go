@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/elasticron/elasticron/job"
 )
@@ -19,6 +20,7 @@ type (
 	typeWord   struct{ field *job.Type }
 	number     struct{ field *int }
 	boolean    struct{ field *bool }
+	instant    struct{ field *time.Time }
 	properties struct{ of *job.Config }
 )
 
@@ -72,6 +74,23 @@ func (b boolean) read(m member) error {
 	r := reader{}
 	*b.field = r.flag(m)
 	return r.err
+}
+
+func (t instant) append(dst []byte) []byte {
+	return job.AppendGsonString(dst, t.field.UTC().Format(time.RFC3339Nano))
+}
+
+func (t instant) read(m member) error {
+	var written string
+	if err := (text{&written}).read(m); err != nil {
+		return err
+	}
+	at, err := time.Parse(time.RFC3339, written)
+	if err != nil {
+		return &ValueError{Field: m.name, Value: m.value, Reason: "must be a time such as 2026-11-21T20:00:00Z"}
+	}
+	*t.field = at.UTC()
+	return nil
 }
 
 // The two job properties, and the Java classes that stand for their defaults.
