@@ -128,8 +128,12 @@ func (r *runner) commitLeave() {
 	r.committed(revision)
 }
 
-// busy tells whether an execution of this process has not ended yet.
+// busy tells whether an execution of this process has not ended yet, or listeners are still told of
+// it.
 func (r *runner) busy() bool {
+	if r.listening > 0 {
+		return true
+	}
 	for _, it := range r.items {
 		if it.running != nil {
 			return true

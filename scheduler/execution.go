@@ -13,12 +13,13 @@ type execution struct {
 	item     int
 	under    *attachment // the session that it began under, for good
 	context  job.ShardingContext
-	round    *openRound // that it began in; nil if it never started
+	round    *openRound        // that it began in; nil if it never started
 	record   jobtree.Record    // as its begin wrote it; zero if the job is not monitored
 	token    registry.Revision // of its begin; 0 if the job is not monitored
 	began    time.Time
 	ended    time.Time
 	err      error
+	place    int  // among the round's, for its listeners
 	started  bool // the code was called
 	returned bool // the code has, or it was given up
 	undo     bool // it never started, and the begin is taken back
@@ -35,7 +36,12 @@ func (r *runner) run(e *execution) {
 	r.s.observer.ItemStarted(ItemEvent{Round: e.round.event.ID, Context: e.context, Began: e.began})
 	limits, log := limitsOf(r.settings.config), r.log
 	go func() {
-		err := limits.attempt(e.under.work, r.simple, e.context, func(err error, pause time.Duration) {
+		err := e.awaitStart()
+		if err != nil {
+			r.box.post(func() { r.returned(e, r.s.now(), err) })
+			return
+		}
+		err = limits.attempt(e.under.work, r.simple, e.context, func(err error, pause time.Duration) {
 			r.s.observer.ItemRetrying(RetryEvent{Context: e.context, Err: err, Pause: pause})
 			log.WarnContext(e.under.work, "item failed, will try again", logItem, e.item, logToken, e.context.Token,
 				logError, err, "pause", pause.String())

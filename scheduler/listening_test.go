@@ -12,16 +12,23 @@ import (
 // startWith is [cluster.start] with options of the process.
 func (c *cluster) startWith(id string, work job.SimpleFunc, options []scheduler.Option, configs ...job.Config) *instance {
 	c.t.Helper()
+	i := c.launchWith(id, work, options, nil, configs...)
+	<-i.Ready()
+	return i
+}
+
+// launchWith is [cluster.launch] with options of the process and of its jobs.
+func (c *cluster) launchWith(id string, work job.SimpleFunc, options []scheduler.Option, declared []scheduler.JobOption, configs ...job.Config) *instance {
+	c.t.Helper()
 	reg := c.server.Open("test")
 	s, err := scheduler.New(reg, append(options, scheduler.WithInstanceID(fullID(id)))...)
 	require.NoError(c.t, err)
 	for _, cfg := range configs {
-		require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work)))
+		require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work), declared...))
 	}
 	ctx, cancel := context.WithCancel(c.t.Context())
 	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
 	go func() { i.done <- s.Run(ctx) }()
 	c.t.Cleanup(func() { i.stop(c.t) })
-	<-i.Ready()
 	return i
 }

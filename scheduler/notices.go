@@ -59,6 +59,8 @@ type ListenerEvent struct {
 const (
 	ListenerConnection = "connection"
 	ListenerLeadership = "leadership"
+	ListenerBeforeRun  = "before run"
+	ListenerAfterRun   = "after run"
 )
 
 // notices calls the process's listeners apart from what happens: nothing waits for them. They are

@@ -64,4 +64,6 @@ func (o observers) ConnectionChanged(e ConnectionEvent) {
 }
 
 // ListenerFailed implements [Observer].
-func (o observers) ListenerFailed(e ListenerEvent) { o.each(func(one Observer) { one.ListenerFailed(e) }) }
+func (o observers) ListenerFailed(e ListenerEvent) {
+	o.each(func(one Observer) { one.ListenerFailed(e) })
+}

@@ -20,6 +20,8 @@ type round struct {
 type openRound struct {
 	event RoundEvent
 	open  int // executions that have not ended
+
+	listening *roundListening // nil if the job has no listeners
 }
 
 // runRound runs what has begun, as a round. The observer hears of the round first.
@@ -35,6 +37,7 @@ func (r *runner) runRound(round *round) {
 		o.event.Items[i] = e.item
 	}
 	r.s.observer.RoundBegan(o.event)
+	r.beforeRun(o, round.begun)
 	for _, e := range round.begun {
 		r.run(e)
 	}
@@ -56,7 +59,9 @@ func (r *runner) leaveRound(e *execution, refused error) {
 	if e.ended.After(o.event.Ended) {
 		o.event.Ended = e.ended
 	}
+	o.listening.noteResult(e, refused)
 	if o.open--; o.open == 0 {
 		r.s.observer.RoundEnded(o.event)
+		r.afterRun(o)
 	}
 }

@@ -17,15 +17,16 @@ import (
 // what must happen next. It never sleeps and never waits for an event: what it cannot do yet, it
 // does when a message brings what was missing.
 type runner struct {
-	s      *Scheduler
-	name   string
-	simple job.Simple
-	tree   jobtree.Tree
-	log    *slog.Logger
-	joined chan struct{} // closed when the instance is registered for the first time
-	life   context.Context
-	view   *registry.View
-	box    mailbox
+	s        *Scheduler
+	name     string
+	simple   job.Simple
+	declared jobOptions
+	tree     jobtree.Tree
+	log      *slog.Logger
+	joined   chan struct{} // closed when the instance is registered for the first time
+	life     context.Context
+	view     *registry.View
+	box      mailbox
 
 	state    *jobtree.State
 	applied  registry.Revision // the state is at least as new as this
@@ -55,14 +56,15 @@ type runner struct {
 	alarm         alarm                     // wakes the runner when time alone makes something due
 	reconciler    reconciler
 	clockReported bool          // that this clock is off by more than the job tolerates
+	listening     int           // rounds that are over, and of which listeners are still told
 	leaving       bool          // the scheduler stops: hand over, start nothing
 	left          bool          // handed over
 	drained       chan struct{} // closed when left and nothing runs
 }
 
-func newRunner(s *Scheduler, cfg job.Config, simple job.Simple) *runner {
+func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOptions) *runner {
 	r := &runner{
-		s: s, name: cfg.Name, simple: simple, tree: jobtree.For(cfg.Name),
+		s: s, name: cfg.Name, simple: simple, declared: declared, tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}),
 		state: jobtree.NewState(cfg.Name), items: make(map[int]*item), cutShort: make(map[int]registry.Revision), stale: true,
 	}

@@ -73,10 +73,15 @@ func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 // The first declaration of a job in the registry stores its configuration. Later ones leave the
 // stored one as it is, unless Overwrite is set: what is stored counts, for every instance.
 //
-// Errors, after each of which the registry is as it was: every fault of cfg at once; a cron that
+// Errors, after each of which the registry is as it was: every fault of cfg at once; an option that is
+// not allowed, which is [ErrInvalidOption]; a cron that
 // never fires; an unknown sharding strategy; [ErrDeclared]; [ErrClassConflict] if the stored job is
 // another one; a stored configuration that cannot be read; and those of the registry.
-func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple) error {
+func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, opts ...JobOption) error {
+	declared, err := newJobOptions(opts)
+	if err != nil {
+		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	}
 	if err := s.checkDeclaration(cfg, simple); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
@@ -86,7 +91,7 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple) 
 	if err := s.storeConfig(ctx, cfg); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
-	r, life, err := s.enter(newRunner(s, cfg, simple))
+	r, life, err := s.enter(newRunner(s, cfg, simple, declared))
 	if err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}

@@ -1,0 +1,37 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// JobOption sets something of one job in this process, when it is declared by [Scheduler.Add]. It is
+// not stored: what all instances share is in [job.Config].
+type JobOption func(*jobOptions) error
+
+type jobOptions struct {
+	listeners []job.Listener
+}
+
+func newJobOptions(opts []JobOption) (jobOptions, error) {
+	var o jobOptions
+	var faults []error
+	for _, set := range opts {
+		faults = append(faults, set(&o))
+	}
+	return o, errors.Join(faults...)
+}
+
+// WithListener adds a listener to the job's rounds on this instance. Of several, BeforeRun is called
+// in the order in which they were given, one after the other, and so is AfterRun.
+func WithListener(listener job.Listener) JobOption {
+	return func(o *jobOptions) error {
+		if listener == nil {
+			return fmt.Errorf("%w: listener is nil", ErrInvalidOption)
+		}
+		o.listeners = append(o.listeners, listener)
+		return nil
+	}
+}

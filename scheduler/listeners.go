@@ -1,0 +1,83 @@
+package scheduler
+
+import (
+	"context"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// roundListening is what a round's listeners are told, as it comes about. Rounds of jobs without
+// listeners have none.
+type roundListening struct {
+	round   job.Round
+	results []job.ItemResult
+	started chan struct{} // closed when the items may start
+}
+
+// beforeRun has the job's listeners told of a round, on a goroutine of their own, and the items wait
+// for that.
+func (r *runner) beforeRun(o *openRound, members []*execution) {
+	if len(r.declared.listeners) == 0 {
+		return
+	}
+	l := &roundListening{
+		round:   job.Round{JobName: r.name, ID: o.event.ID, TaskID: o.event.TaskID, Items: make([]job.ShardingContext, len(members))},
+		results: make([]job.ItemResult, len(members)),
+		started: make(chan struct{}),
+	}
+	for i, e := range members {
+		l.round.Items[i] = e.context
+		e.place = i
+	}
+	o.listening = l
+	ctx := members[0].under.work // that of all: they began in one decision
+	r.s.work.Go(func() {
+		defer close(l.started)
+		for _, listener := range r.declared.listeners {
+			r.s.listen(ctx, ListenerEvent{Job: r.name, Listener: ListenerBeforeRun}, func(ctx context.Context) error {
+				return listener.BeforeRun(ctx, l.round)
+			})
+		}
+	})
+}
+
+// noteResult notes how an execution of a round ended.
+func (l *roundListening) noteResult(e *execution, refused error) {
+	if l != nil {
+		l.results[e.place] = job.ItemResult{Context: e.context, Began: e.began, Ended: e.ended, Err: e.err, Refused: refused}
+	}
+}
+
+// afterRun has the job's listeners told that a round is over. The instance is not drained before they
+// have been.
+func (r *runner) afterRun(o *openRound) {
+	l := o.listening
+	if l == nil {
+		return
+	}
+	r.listening++
+	r.s.work.Go(func() {
+		<-l.started // if no item waited for it, because all were given up
+		for _, listener := range r.declared.listeners {
+			r.s.listen(r.life, ListenerEvent{Job: r.name, Listener: ListenerAfterRun}, func(ctx context.Context) error {
+				return listener.AfterRun(ctx, l.round, l.results)
+			})
+		}
+		r.box.post(func() { r.listening-- })
+	})
+}
+
+// awaitStart waits until an execution's code may be called. The error is why it must not be.
+func (e *execution) awaitStart() error {
+	if e.round.listening == nil {
+		return nil
+	}
+	select {
+	case <-e.round.listening.started:
+	case <-e.under.work.Done():
+	}
+	if e.under.work.Err() != nil {
+		return context.Cause(e.under.work)
+	}
+	return nil
+}
