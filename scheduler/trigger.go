@@ -89,18 +89,26 @@ func (r *runner) acknowledgeTrigger() {
 	r.committed(revision)
 }
 
-// answered tells whether every item has begun for a request that is mine, or belongs to an instance
-// that joined after the request and takes it up from this one.
+// answered tells whether every item has begun for a request that this instance was asked.
 func (r *runner) answered(request registry.Revision) bool {
-	monitored := r.settings.config.MonitorExecution
 	for n := range r.state.Total() {
-		owner := r.state.Owner(n)
-		newcomer := monitored && r.state.Instance(owner).Created > request
-		if (newcomer || owner == r.s.instance) && r.wantsTrigger(n, request) {
+		if r.answersFor(r.state.Owner(n), request) && r.wantsTrigger(n, request) {
 			return false
 		}
 	}
 	return true
+}
+
+// answersFor tells whether this instance keeps a request for the sake of an instance's items, too. It
+// does for one that joined after the request, and takes it up from here; and for one that was asked
+// with it, since an item that moves from there to here before it has begun would miss the request
+// otherwise. Java takes its request back when it has seen it, and so holds up nobody.
+func (r *runner) answersFor(owner string, request registry.Revision) bool {
+	if owner == r.s.instance {
+		return true
+	}
+	other := r.state.Instance(owner)
+	return r.settings.config.MonitorExecution && (other.Created > request || other.Triggered && other.Revision == request)
 }
 
 // wantsTrigger tells whether an item is still to be run for a request.
@@ -111,6 +119,9 @@ func (r *runner) wantsTrigger(n int, request registry.Revision) bool {
 	}
 	done := node.Record.Value.Trigger
 	if it := r.items[n]; it != nil {
+		if it.running != nil && it.running.undo || it.wrote > r.applied {
+			return true // the record does not show yet that the begin is taken back
+		}
 		done = max(done, it.triggered)
 	}
 	return done < request

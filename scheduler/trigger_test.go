@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -51,6 +53,56 @@ func TestATriggerRightAfterJoining(t *testing.T) {
 		c.start("b", nil, yearly(3))
 		sleepUntil(time.Second)
 		require.Len(t, c.take(), 3)
+	})
+}
+
+// An item that has not begun for a request when its owner leaves runs for it at its next owner, also
+// when that had begun all its own before.
+func TestATriggerMovesWithItsItem(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := job.NewConfig("orders", "5 0 0 * * ?", 2)
+		slow := func(_ context.Context, sc job.ShardingContext) error {
+			if sc.Source == job.Scheduled {
+				time.Sleep(10 * time.Second)
+			}
+			return nil
+		}
+		a := c.start("a", slow, cfg)
+		b := c.start("b", nil, cfg)
+		sleepUntil(6 * time.Second)
+		c.take()
+		require.NoError(t, b.Trigger(t.Context(), "orders"))
+		sleepUntil(7 * time.Second)
+		require.Equal(t, []string{"item 0 fire by hand manual on b"}, c.shown())
+		a.cancel()
+		sleepUntil(20 * time.Second)
+		require.Equal(t, []string{"item 1 fire 5s scheduled on a", "item 1 fire by hand manual on b"}, c.shown())
+		for _, i := range c.state().Instances {
+			require.False(t, i.Triggered, "the request is answered")
+		}
+	})
+}
+
+// A begin by hand that is taken back leaves the request open.
+func TestATriggerWhoseBeginIsTakenBack(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, yearly(1))
+		sleepUntil(time.Second)
+		a.registry.LoseAnswers(1)
+		operator := c.server.Open("test")
+		_, err := operator.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+			registry.Update("/orders/instances/"+fullID("a"), jobtree.InstanceTriggered),
+		}})
+		require.NoError(t, err)
+		require.NoError(t, operator.Close(t.Context()))
+		require.Equal(t, jobtree.ItemRunning, c.state().Item(0).Record.Value.State)
+		a.registry.Cut()
+		sleepUntil(3600 * time.Millisecond) // its session is in doubt
+		a.registry.Heal()
+		sleepUntil(20 * time.Second)
+		require.Equal(t, []string{"item 0 fire by hand manual on a"}, c.shown())
 	})
 }
 

@@ -39,9 +39,8 @@ func (j *judge) judgeIntent(e *execution, was jobtree.Item) {
 	if e.begun.Current.Failover != e.settings.Failover && e.source() != job.Failover {
 		j.find(Intent, e.began, e.item, fmt.Sprintf("an execution began under settings that were not in force: failover is %t", e.settings.Failover), e)
 	}
-	// A claim compares the assignment and not the settings, so its parameters may be a moment old.
 	total, parameter := j.before.Total(), e.settings.JobParameter
-	if e.run == nil || e.run.Context.TotalCount == total && (e.run.Context.JobParameter == parameter || e.source() == job.Failover) {
+	if e.run == nil || e.run.Context.TotalCount == total && e.run.Context.JobParameter == parameter {
 		return
 	}
 	j.find(Intent, e.began, e.item, fmt.Sprintf("code was told of %d items and parameter %q, in force were %d and %q",

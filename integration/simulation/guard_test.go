@@ -66,6 +66,10 @@ func items(total int, change ...func(*job.Config)) job.Config {
 	return cfg
 }
 
+// large is so many items that a third instance moves more of them than a transaction may, and so few
+// that the parts make up one request.
+const large = 232
+
 // onceAMinute has a job fire at second 5 of each minute.
 func onceAMinute(cfg *job.Config) { cfg.Cron = "5 * * * * ?" }
 
@@ -101,6 +105,23 @@ func beginBreaches() map[string]breach {
 			sleepUntil(21 * time.Second)
 		}
 	}
+	// inParts has a lead and lag behind, c3 join at a time, and the begins of b of second 10 be under way
+	// for so long. What c3 gets it begins later than that, as it lags behind by then.
+	inParts := func(joins, takes time.Duration) func(t *testing.T, c *cluster) {
+		return func(_ *testing.T, c *cluster) {
+			leader := c.start(a)
+			sleepUntil(time.Second)
+			p := c.start(b)
+			sleepUntil(7500 * time.Millisecond)
+			leader.lag(9 * time.Second)
+			sleepUntil(joins)
+			newcomer := c.start(c3)
+			sleepUntil(9990 * time.Millisecond)
+			p.slow(60*time.Millisecond, takes)
+			newcomer.lag(4 * time.Second)
+			sleepUntil(21 * time.Second)
+		}
+	}
 	return map[string]breach{
 		"begin/item not disabled": {[]guard{{begin, jobtree.KindItemDisabled}}, history.Intent, oneItem(), meanwhile(func(c *cluster, _ *process) {
 			c.put(c.tree().ItemDisabled(0), "")
@@ -121,6 +142,12 @@ func beginBreaches() map[string]breach {
 			c.start(c3) // gets items of b
 			sleepUntil(21 * time.Second)
 		}},
+		// c3's coming makes the leader write its parts at 10.2 and put them into force at 11.6. The begins
+		// of b, decided when there were none, arrive at 12, before the leader has tidied.
+		"begin/no other owner in parts": {[]guard{{begin, jobtree.KindItemNext}}, history.OneHolder, items(large), inParts(8780*time.Millisecond, 2*time.Second)},
+		// The parts are there at 9.5 and in force at 10.9. The begins of b, which has seen the parts,
+		// arrive at 11.5.
+		"begin/the parts not in force": {[]guard{{begin, jobtree.KindEpoch}}, history.OneHolder, items(large), inParts(8080*time.Millisecond, 1500*time.Millisecond)},
 		// The begin of second 10 takes six seconds to arrive. Meanwhile its process loses its session
 		// and takes it up again, so that it neither waits for the answer nor is another instance, and
 		// runs the fire.
@@ -214,13 +241,17 @@ func claimBreaches() map[string]breach {
 			change(c)
 		})
 	}
-	record, item, epoch := guard{claim, jobtree.KindItemRecord}, guard{claim, jobtree.KindFailoverItem}, guard{claim, jobtree.KindEpoch}
+	record, item := guard{claim, jobtree.KindItemRecord}, guard{claim, jobtree.KindFailoverItem}
+	epoch, config := guard{claim, jobtree.KindEpoch}, guard{claim, jobtree.KindConfig}
 	return map[string]breach{
 		"claim/item not disabled": {[]guard{{claim, jobtree.KindItemDisabled}}, history.Intent, items(4, onceAMinute), later(func(c *cluster) {
 			c.put(c.tree().ItemDisabled(3), "")
 		})},
 		"claim/server unchanged": {[]guard{{claim, jobtree.KindServer}}, history.Intent, items(4, onceAMinute), later(func(c *cluster) {
 			c.put(c.tree().Server("10.0.0.1"), jobtree.EncodeServer(true))
+		})},
+		"claim/config unchanged": {[]guard{config}, history.Intent, items(4, onceAMinute), later(func(c *cluster) {
+			c.configure(func(cfg *job.Config) { cfg.JobParameter = "new" })
 		})},
 		"claim/my instance is there": {[]guard{{claim, jobtree.KindInstance}}, history.OneHolder, items(4, onceAMinute), later(func(c *cluster) {
 			c.commit(registry.Delete(c.tree().Instance(a)))
@@ -231,8 +262,9 @@ func claimBreaches() map[string]breach {
 			time.Sleep(50 * time.Millisecond)
 			c.start("10.0.0.3@-@d") // gets item 3, and runs it again
 		})},
-		// Each of the two is enough: a resharding to fewer items removes those of surplus ones.
-		"claim/epoch or item unchanged": {[]guard{epoch, item}, history.Intent, items(4, onceAMinute), meanwhile(func(c *cluster) {
+		// Each of the three is enough: the number of items changes with the config, and a resharding to
+		// fewer removes the wishes of surplus ones.
+		"claim/epoch, item or config unchanged": {[]guard{epoch, item, config}, history.Intent, items(4, onceAMinute), meanwhile(func(c *cluster) {
 			time.Sleep(far)
 			c.configure(func(cfg *job.Config) { cfg.ShardingTotalCount = 2 })
 		})},

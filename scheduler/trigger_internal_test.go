@@ -1,0 +1,27 @@
+package scheduler
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// An item whose begin by hand is being taken back still wants the request, whatever its record says
+// for the moment.
+func TestWhatIsTakenBackWantsItsTrigger(t *testing.T) {
+	t.Parallel()
+	record := jobtree.Record{State: jobtree.ItemIdle, Trigger: 7}
+	r := &runner{applied: 9, items: make(map[int]*item), state: jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
+		{Path: jobtree.For("orders").ItemRecord(0), Value: jobtree.EncodeRecord(record), Created: 5, Revision: 9},
+	}))}
+	require.False(t, r.wantsTrigger(0, 7), "it ran")
+	r.items[0] = &item{running: &execution{undo: true}}
+	require.True(t, r.wantsTrigger(0, 7), "its begin is being taken back")
+	r.items[0] = &item{wrote: 10}
+	require.True(t, r.wantsTrigger(0, 7), "its end is not shown yet")
+	r.items[0] = &item{running: &execution{}, wrote: 9}
+	require.False(t, r.wantsTrigger(0, 7), "it runs")
+}
