@@ -1,0 +1,143 @@
+package migrate
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// step is one write to the target, guarded by what was compared, and how it is told of.
+type step struct {
+	write  registry.Write
+	guard  registry.Condition
+	change Change
+}
+
+// comparison is what the target lacks of a job.
+type comparison struct {
+	exists bool   // the target has the job
+	marks  []step // what operators said
+	config []step // the config node, if it must be written, and what is written with it
+	// changes are what people would call a difference; what is written for the sake of order is none.
+	changes []Change
+	tokens  *Change
+}
+
+// differs tells whether the target has the job and somebody wanted it otherwise.
+func (c *comparison) differs() bool { return c.exists && len(c.changes) > 0 }
+
+// compare finds what the target lacks of a job. text is the config that it is to have.
+func compare(o *original, text string, target jobNodes) (comparison, error) {
+	names := target.state.Tree()
+	found := target.nodes[names.Config()]
+	c := comparison{exists: found.Exists()}
+	if err := target.state.Tokens().Err; err != nil {
+		return c, err
+	}
+	members := memberChanges(target, text)
+	c.changes = members
+	c.compareMarks(o.wanted(), !o.config.Disabled, target)
+	present := target.state.Tokens().Value
+	if start := o.tokens(present.Base); start != present {
+		s := target.put(names.Tokens(), jobtree.EncodeTokens(start))
+		c.config, c.tokens = append(c.config, s), &s.change
+	}
+	if len(members) == 0 {
+		text = found.Value // equal in meaning, and perhaps not in its bytes
+	}
+	if len(members) > 0 || len(c.config) > 0 {
+		c.config = append(c.config, target.put(names.Config(), text))
+	}
+	return c, nil
+}
+
+// compareMarks finds which marks of operators are missing, differ, or are too many.
+func (c *comparison) compareMarks(wanted map[string]string, startEnabled bool, target jobNodes) {
+	for _, path := range slices.Sorted(maps.Keys(wanted)) {
+		if found := target.nodes[path]; !found.Exists() || found.Value != wanted[path] {
+			c.marks = append(c.marks, target.put(path, wanted[path]))
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(target.nodes)) {
+		name, ok := jobtree.Parse(path)
+		if _, keep := wanted[path]; !ok || keep {
+			continue
+		}
+		if name.Kind == jobtree.KindItemDisabled ||
+			name.Kind == jobtree.KindServer && target.state.Server(name.Key).Disabled == startEnabled {
+			c.marks = append(c.marks, target.remove(path))
+		}
+	}
+	for _, s := range c.marks {
+		c.changes = append(c.changes, s.change)
+	}
+}
+
+func (t jobNodes) put(path, value string) step {
+	found := t.nodes[path]
+	s := step{
+		write: registry.Put(path, value), guard: registry.Unchanged(path, found.Revision),
+		change: Change{Node: t.below(path), To: &value},
+	}
+	if found.Exists() {
+		s.change.From = &found.Value
+	}
+	return s
+}
+
+func (t jobNodes) remove(path string) step {
+	found := t.nodes[path]
+	return step{
+		write: registry.Delete(path), guard: registry.Unchanged(path, found.Revision),
+		change: Change{Node: t.below(path), From: &found.Value},
+	}
+}
+
+// below returns a path as it reads below the job.
+func (t jobNodes) below(path string) string { return path[len(t.state.Tree().Root())+1:] }
+
+// memberChanges compares configurations member by member, by what they mean. One that cannot be read
+// differs as a whole, and one that is not there is a single change.
+func memberChanges(target jobNodes, text string) []Change {
+	found, config := target.nodes[target.state.Tree().Config()], target.state.Config
+	if !found.Exists() {
+		return []Change{{Node: "config", To: &text}}
+	}
+	before, err := jobtree.EncodeConfig(config.Value)
+	if err != nil || config.Err != nil {
+		return []Change{{Node: "config", From: &found.Value, To: &text}}
+	}
+	from, to := membersOf(before), membersOf(text)
+	names := maps.Clone(from)
+	maps.Copy(names, to)
+	var changes []Change
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if string(from[name]) != string(to[name]) {
+			changes = append(changes, Change{Node: "config." + name, From: shownMember(from, name), To: shownMember(to, name)})
+		}
+	}
+	return changes
+}
+
+// membersOf takes apart what jobtree encoded, which is an object.
+func membersOf(text string) map[string]json.RawMessage {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal([]byte(text), &members)
+	return members
+}
+
+func shownMember(members map[string]json.RawMessage, name string) *string {
+	value, ok := members[name]
+	if !ok {
+		return nil
+	}
+	text := string(value)
+	var plain string
+	if json.Unmarshal(value, &plain) == nil { // without Java's escapes
+		text = quote(plain)
+	}
+	return &text
+}

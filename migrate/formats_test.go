@@ -1,0 +1,177 @@
+package migrate_test
+
+import (
+	"fmt"
+	"testing"
+	_ "time/tzdata"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/migrate"
+)
+
+// javaConfig is what the adapter of 2.1.5 writes.
+const javaConfig = `{"jobName":"orders","jobClass":"com.acme.OrderJob","jobType":"SIMPLE","cron":"0 0/5 * * * ?","shardingTotalCount":3,"shardingItemParameters":"0\u003dA,1\u003dB,2\u003dC","jobParameter":"","failover":true,"misfire":true,"description":"","jobProperties":{"job_exception_handler":"com.dangdang.ddframe.job.executor.handler.impl.DefaultJobExceptionHandler","executor_service_handler":"com.dangdang.ddframe.job.executor.handler.impl.DefaultExecutorServiceHandler"},"monitorExecution":true,"maxTimeDiffSeconds":-1,"monitorPort":-1,"jobShardingStrategyClass":"","reconcileIntervalMinutes":10,"disabled":false,"overwrite":false}`
+
+// newConfig is what 3.0.5 writes.
+const newConfig = "cron: 0/5 * * * * ?\ndescription: ''\ndisabled: false\nfailover: true\njobName: orders\njobParameter: ''\n" +
+	"label: blue\nmaxTimeDiffSeconds: -1\nmisfire: true\nmonitorExecution: true\noverwrite: false\n" +
+	"reconcileIntervalMinutes: 10\nshardingItemParameters: 0=A,1=B\nshardingTotalCount: 2\nstaticSharding: false\ntimeZone: GMT+08:00\n"
+
+// A tree as 2.1.5 leaves it when its instances have stopped.
+func TestATreeOfJava2(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source,
+		"/orders", "",
+		"/orders/config", javaConfig,
+		"/orders/servers", "", "/orders/servers/10.0.0.1", "", "/orders/servers/10.0.0.2", "DISABLED",
+		"/orders/instances", "",
+		"/orders/sharding", "", "/orders/sharding/0", "", "/orders/sharding/0/instance", "10.0.0.1@-@7",
+		"/orders/sharding/1", "", "/orders/sharding/1/instance", "10.0.0.1@-@7", "/orders/sharding/1/disabled", "",
+		"/orders/sharding/2", "", "/orders/sharding/2/instance", "10.0.0.2@-@7", "/orders/sharding/2/misfire", "",
+		"/orders/leader/election/latch", "", "/orders/leader/sharding/necessary", "", "/orders/systemTime/current", "",
+	)
+	j := w.one(apply)
+	require.Equal(t, migrate.Created, j.Action)
+	require.Equal(t, migrate.Format2, j.Format)
+	require.Equal(t, []string{
+		"cron is read in UTC from now on; Java reads it in the time zone of its host",
+		"not copied: missed fires of items 2",
+	}, j.Notes)
+	got := w.nodes(w.target)
+	delete(got, "/orders/leader/tokens")
+	require.Equal(t, map[string]string{
+		"/orders/config": javaConfig, "/orders/servers/10.0.0.2": "DISABLED", "/orders/sharding/1/disabled": "",
+	}, got)
+}
+
+func TestATreeOfJava3(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source,
+		"/orders", "com.acme.OrderJob",
+		"/orders/config", newConfig,
+		"/orders/servers/10.0.0.1", "ENABLED", "/orders/servers/10.0.0.2", "DISABLED",
+		"/orders/instances", "", "/orders/trigger", "", "/orders/trigger/10.0.0.1@-@7", "",
+		"/orders/sharding/0/instance", "10.0.0.1@-@7", "/orders/sharding/0/disabled", "",
+		"/orders/sharding/7/disabled", "", "/orders/leader/failover/items/1", "",
+	)
+	j := w.one(apply)
+	require.Equal(t, migrate.Created, j.Action)
+	require.Equal(t, migrate.Format3, j.Format)
+	require.Equal(t, []string{
+		"kept in config.elasticJob3, where they mean nothing: label",
+		"not copied: lost executions that wait to be run again, of items 1",
+		"not copied: disabled marks of items 7, which are beyond the sharding total count",
+	}, j.Notes)
+	got := w.nodes(w.target)
+	delete(got, "/orders/leader/tokens")
+	require.Equal(t, map[string]string{
+		"/orders/config": configOf(t, func(c *job.Config) {
+			c.Cron, c.ShardingTotalCount, c.ShardingItemParameters = "0/5 * * * * ?", 2, "0=A,1=B"
+			c.Failover, c.TimeZone, c.Unknown = true, "Etc/GMT-8", `"elasticJob3":{"label":"blue"}`
+		}),
+		"/orders/servers/10.0.0.2": "DISABLED", "/orders/sharding/0/disabled": "",
+	}, got)
+}
+
+// Where servers start disabled, one that an operator enabled says something.
+func TestServersThatStartDisabled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source,
+		"/orders/config", configOf(t, func(c *job.Config) { c.Disabled = true }),
+		"/orders/servers/10.0.0.1", "", "/orders/servers/10.0.0.2", "DISABLED",
+	)
+	require.Equal(t, migrate.Created, w.one(apply).Action)
+	got := w.nodes(w.target)
+	require.Contains(t, got, "/orders/servers/10.0.0.1")
+	require.Equal(t, "DISABLED", got["/orders/servers/10.0.0.2"])
+	require.Equal(t, migrate.Unchanged, w.one(apply).Action)
+	w.has(w.target, "/orders/servers/10.0.0.3", "", "/orders/servers/10.0.0.4", "DISABLED")
+	require.Equal(t, migrate.Differs, w.one(apply).Action)
+	require.Equal(t, migrate.Updated, w.one(migrate.Options{Apply: true, Overwrite: true}).Action)
+	got = w.nodes(w.target)
+	require.NotContains(t, got, "/orders/servers/10.0.0.3")
+	require.Contains(t, got, "/orders/servers/10.0.0.4", "disabled is what it would be without the node")
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		nodes []string
+		want  []string
+	}{
+		"no config":      {[]string{"/orders/servers/10.0.0.1", ""}, []string{"no config node"}},
+		"an empty one":   {[]string{"/orders/config", ""}, []string{"must be a JSON object", "an empty one"}},
+		"no text at all": {[]string{"/orders/config", " "}, []string{"must be a JSON object"}},
+		"null":           {[]string{"/orders/config", "null"}, []string{"mapping"}},
+		"poison": {
+			[]string{"/orders/config", `{"jobName":"orders","jobType":"SIMPLE","jobClass":"c","cron":"0 0 * * * ?","shardingTotalCount":2,"misfire":null}`},
+			[]string{"/orders/config", "misfire", "null"},
+		},
+		"cut off":        {[]string{"/orders/config", `{"jobName":"orders",`}, []string{"JSON object"}},
+		"no item":        {[]string{"/orders/config", `{"jobName":"orders","jobType":"SIMPLE","jobClass":"c","cron":"0 0 * * * ?","shardingTotalCount":0}`}, []string{"shardingTotalCount"}},
+		"broken YAML":    {[]string{"/orders/config", "jobName: [orders"}, []string{"no YAML"}},
+		"YAML of braces": {[]string{"/orders/config", "{jobName: orders, shardingTotalCount: x}"}, []string{"shardingTotalCount", "whole number"}},
+		"settings that make no sense": {
+			[]string{"/orders/config", "jobName: orders\ncron: 0 61 * * * ?\nshardingTotalCount: 0\n"},
+			[]string{"Cron", "61", "ShardingTotalCount"},
+		},
+		"another job's config": {[]string{"/orders/config", `{"jobName":"x","jobType":"SIMPLE","jobClass":"c","cron":"0 0 * * * ?","shardingTotalCount":1}`}, []string{`job "x"`}},
+		"1.x": {
+			[]string{"/orders/config", "", "/orders/config/cron", "0 0 * * * ?", "/orders/config/jobClass", "c", "/orders/execution/0/completed", ""},
+			[]string{"Elastic-Job 1.x", "not read"},
+		},
+		"2.0": {
+			[]string{"/orders/config", javaConfig, "/orders/servers/10.0.0.1/hostName", "h", "/orders/execution/0/completed", ""},
+			[]string{"Elastic-Job 2.0", "not read"},
+		},
+		"an instance lives":             {[]string{"/orders/config", javaConfig, "/orders/instances/10.0.0.1@-@7!", ""}, []string{"still running", "live instances 10.0.0.1@-@7"}},
+		"an item runs":                  {[]string{"/orders/config", javaConfig, "/orders/sharding/2/running!", ""}, []string{"still running", "executions of items 2"}},
+		"an execution of 3.x, left":     {[]string{"/orders/config", newConfig, "/orders/sharding/1/running", "10.0.0.1@-@7"}, []string{"executions of items 1"}},
+		"where tokens start is garbage": {[]string{"/orders/config", javaConfig, "/orders/leader/tokens", "x"}, []string{"/orders/leader/tokens"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.has(w.source, test.nodes...)
+			w.has(w.source, "/payments/config", `{"jobName":"payments","jobType":"SIMPLE","jobClass":"c","cron":"0 0 * * * ?","shardingTotalCount":1}`)
+			report := w.run(apply)
+			require.False(t, report.Complete())
+			require.Len(t, report.Jobs, 2)
+			require.Equal(t, migrate.Refused, report.Jobs[0].Action)
+			for _, want := range test.want {
+				require.Contains(t, report.Jobs[0].Reason, want)
+			}
+			require.Equal(t, migrate.Created, report.Jobs[1].Action, "the others go on")
+			for path := range w.nodes(w.target) {
+				require.NotContains(t, path, "/orders")
+			}
+		})
+	}
+}
+
+func TestOfMuchThatRunsSomeIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source, "/orders/config", javaConfig)
+	for n := range 12 {
+		w.has(w.source, fmt.Sprintf("/orders/sharding/%d/running", n), "")
+	}
+	require.Equal(t, "it is still running: executions of items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more", w.one(apply).Reason)
+}
+
+// A tree that 2.1 took over from 2.0 may have remains of it.
+func TestRemainsOfAFormerTreeDoNoHarm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source,
+		"/orders/config", javaConfig, "/orders/servers/10.0.0.1", "DISABLED", "/orders/servers/10.0.0.1/hostName", "h",
+		"/orders/execution/0/completed", "", "/orders/sharding/0/instance", "10.0.0.1@-@7",
+	)
+	require.Equal(t, migrate.Created, w.one(apply).Action)
+	require.Equal(t, "DISABLED", w.nodes(w.target)["/orders/servers/10.0.0.1"])
+}

@@ -1,0 +1,156 @@
+package elasticjob3
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// Member is the name of the unknown member of a configuration that keeps what has no counterpart.
+const Member = "elasticJob3"
+
+// decoder gathers what the members of a config say.
+type decoder struct {
+	job    Job
+	props  props
+	left   map[string]any // what has no counterpart, for Member
+	faults []error
+}
+
+func (d *decoder) member(name string, value *yaml.Node) {
+	c := &d.job.Config
+	switch name {
+	case "jobName":
+		d.text(name, value, &c.Name)
+	case "cron":
+		d.text(name, value, &c.Cron)
+	case "timeZone":
+		d.text(name, value, &c.TimeZone)
+	case "shardingTotalCount":
+		d.read(name, value, &c.ShardingTotalCount, "a whole number")
+	case "shardingItemParameters":
+		d.text(name, value, &c.ShardingItemParameters)
+	case "jobParameter":
+		d.text(name, value, &c.JobParameter)
+	case "description":
+		d.text(name, value, &c.Description)
+	case "monitorExecution":
+		d.read(name, value, &c.MonitorExecution, "true or false")
+	case "failover":
+		d.read(name, value, &c.Failover, "true or false")
+	case "misfire":
+		d.read(name, value, &c.Misfire, "true or false")
+	case "disabled":
+		d.read(name, value, &c.Disabled, "true or false")
+	case "overwrite":
+		d.read(name, value, &c.Overwrite, "true or false")
+	case "maxTimeDiffSeconds":
+		d.read(name, value, &c.MaxTimeDiffSeconds, "a whole number")
+	case "reconcileIntervalMinutes":
+		d.read(name, value, &c.ReconcileIntervalMinutes, "a whole number")
+	case "jobShardingStrategyType":
+		d.text(name, value, &c.ShardingStrategy)
+	case "jobErrorHandlerType":
+		d.text(name, value, &c.ErrorHandler)
+	case "jobExecutorThreadPoolSizeProviderType":
+		d.text(name, value, &c.ExecutorServiceHandler)
+	case "props":
+		d.readProps(value)
+	case "staticSharding":
+		d.staticSharding(value)
+	default:
+		d.noCounterpart(name, value)
+	}
+}
+
+// text reads a string as SnakeYAML does for a field of that type: any scalar's text, null for unset.
+func (d *decoder) text(name string, value *yaml.Node, field *string) {
+	switch {
+	case value.Kind != yaml.ScalarNode:
+		d.fault(name, value, "a string")
+	case value.ShortTag() != "!!null":
+		*field = value.Value
+	}
+}
+
+// read reads a number or a flag. Java has no null for these.
+func (d *decoder) read(name string, value *yaml.Node, field any, allowed string) {
+	if value.ShortTag() == "!!null" || value.Decode(field) != nil {
+		d.fault(name, value, allowed)
+	}
+}
+
+func (d *decoder) fault(name string, value *yaml.Node, allowed string) {
+	shown := value.Value
+	if value.Kind != yaml.ScalarNode {
+		shown = "a list or a mapping"
+	}
+	d.faults = append(d.faults, fmt.Errorf("config, line %d: %s is %q, must be %s", value.Line, name, shown, allowed))
+}
+
+// staticSharding has no counterpart, and means nothing while it is off.
+func (d *decoder) staticSharding(value *yaml.Node) {
+	var on bool
+	d.read("staticSharding", value, &on, "true or false")
+	if on {
+		d.noCounterpart("staticSharding", value)
+	}
+}
+
+func (d *decoder) noCounterpart(name string, value *yaml.Node) {
+	var v any
+	if err := value.Decode(&v); err != nil {
+		d.faults = append(d.faults, fmt.Errorf("config, line %d: %s: %w", value.Line, name, err))
+		return
+	}
+	d.left[name] = v
+	d.job.Kept = append(d.job.Kept, name)
+}
+
+// keep moves what has no counterpart into the configuration.
+func (d *decoder) keep() error {
+	if len(d.left) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(d.left)
+	if err != nil {
+		return fmt.Errorf("config: keep %q: %w", d.job.Kept, err)
+	}
+	d.job.Config.Unknown = fmt.Sprintf("%q:%s", Member, text)
+	return nil
+}
+
+// settle decides what follows from several members and the root node.
+func (d *decoder) settle(root string) {
+	c := &d.job.Config
+	c.Type, c.Class = d.kind(root)
+	c.ScriptCommandLine, c.StreamingProcess = d.props.script, d.props.streaming
+	if zone, err := zoneOf(c.TimeZone); err != nil {
+		d.faults = append(d.faults, err)
+	} else {
+		c.TimeZone = zone
+	}
+}
+
+// kind returns type and class of the job. The root node of 3.x holds the name of its class or, if it
+// has none, the word for its type. Whether a class is a dataflow job, only its properties can show.
+func (d *decoder) kind(root string) (job.Type, string) {
+	class := root
+	if t := job.Type(root); t.Known() || root == "HTTP" {
+		class = ""
+		if t != job.TypeSimple {
+			return t, class
+		}
+	}
+	switch {
+	case d.props.hasScript:
+		return job.TypeScript, "" // its class has one name everywhere
+	case d.props.hasStreaming:
+		return job.TypeDataflow, class
+	default:
+		return job.TypeSimple, class
+	}
+}

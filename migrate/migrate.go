@@ -1,0 +1,153 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Target is where jobs are copied to.
+type Target interface {
+	registry.Reader
+	registry.Committer
+}
+
+// ErrNoJobs is the error of [Run] if the source's namespace is empty, as that of a wrong name is.
+var ErrNoJobs = errors.New("the namespace has no jobs")
+
+// Run compares jobs of source and target, writes what the target lacks if opts.Apply, and reports on
+// each job, whatever becomes of the others.
+//
+// The error is an [*OptionError], [ErrNoJobs], or that of a registry that cannot be read or written at
+// all; then the report ends with the job before. What is wrong with a single job stands in the
+// report, see [Report.Complete].
+func Run(ctx context.Context, source registry.Reader, target Target, opts Options) (Report, error) {
+	report := Report{Applied: opts.Apply}
+	if err := opts.check(); err != nil {
+		return report, err
+	}
+	names, err := jobNames(ctx, source, opts.Jobs)
+	if err != nil {
+		return report, err
+	}
+	m := migration{source: source, target: target, opts: opts}
+	for _, name := range names {
+		j, err := m.migrate(ctx, name)
+		if err != nil {
+			return report, fmt.Errorf("job %s: %w", name, err)
+		}
+		report.Jobs = append(report.Jobs, j)
+	}
+	return report, nil
+}
+
+// jobNames returns the jobs to copy, each once.
+func jobNames(ctx context.Context, source registry.Reader, asked []string) ([]string, error) {
+	if len(asked) > 0 {
+		return slices.Compact(slices.Sorted(slices.Values(asked))), nil
+	}
+	names, err := source.Children(ctx, registry.Root)
+	if err != nil {
+		return nil, fmt.Errorf("list the jobs of the source: %w", err)
+	}
+	if len(names) == 0 {
+		return nil, ErrNoJobs
+	}
+	return names, nil
+}
+
+type migration struct {
+	source registry.Reader
+	target Target
+	opts   Options
+}
+
+// migrate deals with one job. The error is one that the next job would meet, too.
+func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
+	j := Job{Name: name}
+	root := jobtree.For(name).Root()
+	if err := registry.CheckPath(root); err != nil {
+		return j.refused(err), nil
+	}
+	nodes, revision, err := m.source.List(ctx, root)
+	if err != nil {
+		return j, fmt.Errorf("read from the source: %w", err)
+	}
+	o, err := m.read(name, nodes, revision)
+	j.Format, j.Notes = o.format, o.notes
+	if err != nil {
+		return j.refused(err), nil
+	}
+	text, err := jobtree.EncodeConfig(o.config)
+	if err != nil {
+		return j.refused(err), nil
+	}
+	nodes, revision, err = m.target.List(ctx, root)
+	if err != nil {
+		return j, fmt.Errorf("read from the target: %w", err)
+	}
+	c, err := compare(&o, text, nodesOf(name, nodes, revision))
+	if err != nil {
+		return j.refused(fmt.Errorf("in the target: %w", err)), nil
+	}
+	return m.carryOut(ctx, j, c)
+}
+
+// read reads a job that may be copied.
+func (m *migration) read(name string, nodes []registry.Node, revision registry.Revision) (original, error) {
+	if len(nodes) == 0 {
+		return original{}, errors.New("the source has no such job")
+	}
+	o, err := readOriginal(name, nodes, revision)
+	if err == nil {
+		err = o.finish(m.opts.TimeZone)
+	}
+	if err != nil {
+		return o, err
+	}
+	if running := o.running(); running != nil {
+		if !m.opts.EvenIfRunning {
+			return o, running
+		}
+		o.note("%s", running)
+	}
+	return o, nil
+}
+
+// carryOut decides what becomes of a job that was compared.
+func (m *migration) carryOut(ctx context.Context, j Job, c comparison) (Job, error) {
+	j.Changes = c.changes
+	switch {
+	case c.differs() && !m.opts.Overwrite:
+		j.Action = Differs
+		return j, nil
+	case !c.exists:
+		j.Action = Created
+	case len(c.changes) > 0 || c.tokens != nil:
+		j.Action = Updated
+	default:
+		j.Action = Unchanged
+	}
+	if c.tokens != nil {
+		j.Changes = append(slices.Clone(j.Changes), *c.tokens)
+	}
+	if !m.opts.Apply || j.Action == Unchanged {
+		return j, nil
+	}
+	switch err := write(ctx, m.target, c); {
+	case errors.Is(err, registry.ErrConflict):
+		j.Action, j.Reason = Failed, "somebody changed the target meanwhile; run it again: "+err.Error()
+	case err != nil:
+		return j, fmt.Errorf("write to the target: %w", err)
+	}
+	return j, nil
+}
+
+func (j Job) refused(err error) Job {
+	j.Action, j.Reason = Refused, err.Error()
+	return j
+}

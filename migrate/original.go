@@ -1,0 +1,195 @@
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/migrate/internal/elasticjob3"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+// original is a job as the source has it.
+type original struct {
+	jobNodes
+	format Format
+	config job.Config
+	// seen is the newest revision of the job's nodes, and bound the newest of the whole source.
+	seen, bound registry.Revision
+	notes       []string
+}
+
+// readOriginal reads a job from its nodes. The error says why it cannot be copied.
+func readOriginal(name string, nodes []registry.Node, revision registry.Revision) (original, error) {
+	o := original{jobNodes: nodesOf(name, nodes, revision), bound: revision}
+	for _, n := range nodes {
+		o.seen = max(o.seen, n.Revision)
+	}
+	o.bound = max(o.bound, o.seen)
+	if err := o.readConfig(); err != nil {
+		return o, err
+	}
+	switch {
+	case o.config.Name != name:
+		return o, fmt.Errorf("its config is of job %q", o.config.Name)
+	case o.state.Tokens().Err != nil:
+		return o, o.state.Tokens().Err
+	}
+	return o, nil
+}
+
+func (o *original) readConfig() error {
+	tree := o.state.Tree()
+	config, root := o.nodes[tree.Config()], o.nodes[tree.Root()]
+	if !config.Exists() {
+		return errors.New("it has no config node, and may be no job at all")
+	}
+	if err := o.made(); err != nil {
+		return err
+	}
+	if isJSON(config.Value) {
+		o.format = Format2
+		stored := o.state.Config
+		o.config = stored.Value
+		if stored.Err == nil && stored.Value.Unknown != "" {
+			o.note("kept as they are: config members that mean nothing here: %s", stored.Value.Unknown)
+		}
+		return stored.Err
+	}
+	read, err := elasticjob3.Decode(root.Value, config.Value)
+	if err != nil {
+		return err
+	}
+	o.format, o.config = Format3, read.Config
+	if len(read.Kept) > 0 {
+		o.note("kept in config.%s, where they mean nothing: %s", elasticjob3.Member, strings.Join(read.Kept, ", "))
+	}
+	return nil
+}
+
+// isJSON tells JSON from YAML, in whose flow style names need no quotes. An empty text is taken for
+// JSON, whose faults are better told.
+func isJSON(text string) bool {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] != '{' {
+		return text == ""
+	}
+	rest := strings.TrimSpace(text[1:])
+	return rest == "" || rest[0] == '"' || rest[0] == '}'
+}
+
+// made tells of a tree that was made before 2.1, and not used by 2.1 since.
+func (o *original) made() error {
+	tree := o.state.Tree()
+	var fields, former, present bool
+	for path := range o.nodes {
+		fields = fields || path != tree.Config() && registry.Within(path, tree.Config())
+		former = former || registry.Within(path, tree.Root()+"/execution")
+		present = present || registry.Within(path, tree.Sharding()) || registry.Within(path, tree.Instances())
+	}
+	switch {
+	case o.nodes[tree.Config()].Value == "" && fields:
+		return errors.New("its tree is of Elastic-Job 1.x, which is not read: move it to Elastic-Job-Lite 2.1 first, or declare the job anew")
+	case former && !present:
+		return errors.New("its tree is of Elastic-Job 2.0, which is not read: start it with Elastic-Job-Lite 2.1 first, or declare the job anew")
+	default:
+		return nil
+	}
+}
+
+// finish completes the configuration, and notes what its reader should know of it.
+func (o *original) finish(zone string) error {
+	if o.config.TimeZone == "" {
+		o.config.TimeZone = zone
+	}
+	if err := o.config.Validate(); err != nil {
+		return err
+	}
+	if o.config.TimeZone == "" {
+		o.note("cron is read in UTC from now on; Java reads it in the time zone of its host")
+	}
+	if _, err := sharding.Default().Lookup(o.config.ShardingStrategy); err != nil {
+		o.note("sharding strategy %s is none of ours: register one of that name", o.config.ShardingStrategy)
+	}
+	o.noteWork()
+	return nil
+}
+
+// noteWork notes what of the source's work is given up.
+func (o *original) noteWork() {
+	var waiting, missed, surplus []int
+	for n := range o.state.Items() {
+		it := o.state.Item(n)
+		switch {
+		case n >= o.config.ShardingTotalCount:
+			if it.Disabled {
+				surplus = append(surplus, n)
+			}
+			continue
+		case it.FailoverItem != 0 || it.Record.Value.State == jobtree.ItemWaiting:
+			waiting = append(waiting, n)
+		}
+		if it.Misfire.Exists() {
+			missed = append(missed, n)
+		}
+	}
+	for _, given := range []struct {
+		items []int
+		text  string
+	}{
+		{waiting, "not copied: lost executions that wait to be run again, of items %s"},
+		{missed, "not copied: missed fires of items %s"},
+		{surplus, "not copied: disabled marks of items %s, which are beyond the sharding total count"},
+	} {
+		if len(given.items) > 0 {
+			o.note(given.text, list(given.items))
+		}
+	}
+}
+
+// running says what still goes on in the source; nil if nothing does.
+func (o *original) running() error {
+	var items []int
+	for n := range o.state.Items() {
+		if o.state.Item(n).Running.Exists() {
+			items = append(items, n)
+		}
+	}
+	var what []string
+	if len(o.state.Instances) > 0 {
+		var ids []string
+		for _, i := range o.state.Instances {
+			ids = append(ids, i.ID)
+		}
+		what = append(what, "live instances "+list(ids))
+	}
+	if len(items) > 0 {
+		what = append(what, "executions of items "+list(items))
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return fmt.Errorf("it is still running: %s", strings.Join(what, "; "))
+}
+
+func (o *original) note(format string, args ...any) {
+	o.notes = append(o.notes, fmt.Sprintf(format, args...))
+}
+
+// maxListed bounds how many items or instances a text names.
+const maxListed = 10
+
+func list[T any](items []T) string {
+	var texts []string
+	for _, item := range items[:min(len(items), maxListed)] {
+		texts = append(texts, fmt.Sprint(item))
+	}
+	text := strings.Join(texts, ", ")
+	if more := len(items) - len(texts); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
