@@ -188,7 +188,7 @@ func TestASlowSinkHoldsUpNoOther(t *testing.T) {
 		stats := bus.Stats()
 		require.Equal(t, uint64(1000), stats[0].Lost)
 		require.Equal(t, uint64(1000), stats[1].Delivered)
-		require.ErrorIs(t, stats[0].Err, context.Canceled)
+		require.Error(t, stats[0].Err)
 	})
 }
 
