@@ -22,11 +22,22 @@ const fetchTimeout = 5 * time.Minute
 // Maven if no process of this user did so before for the same pom. name tells a person what the folder
 // is for. Several processes may call it at once.
 func Jars(ctx context.Context, name string, pom []byte) (string, error) {
+	return once(name, pom, func(work, jars string) error {
+		if err := os.WriteFile(filepath.Join(work, "pom.xml"), pom, 0o600); err != nil {
+			return err
+		}
+		return Run(ctx, work, "dependency:copy-dependencies", "-DoutputDirectory="+jars)
+	})
+}
+
+// once returns the folder that fill fills for this content, and calls it if nobody did before. fill is
+// given a folder to work in and the one to fill.
+func once(name string, content []byte, fill func(work, jars string) error) (string, error) {
 	root, err := cache()
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(pom)
+	sum := sha256.Sum256(content)
 	folder := filepath.Join(root, name+"-"+hex.EncodeToString(sum[:6]))
 	if whole(folder) {
 		return folder, nil
@@ -39,7 +50,7 @@ func Jars(ctx context.Context, name string, pom []byte) (string, error) {
 	if whole(folder) { // another process had the lock
 		return folder, nil
 	}
-	if err := fetch(ctx, root, folder, pom); err != nil {
+	if err := fetch(root, folder, fill); err != nil {
 		return "", fmt.Errorf("fetch the jars of %s: %w", name, err)
 	}
 	return folder, nil
@@ -64,20 +75,17 @@ func whole(folder string) bool {
 }
 
 // fetch fills a folder beside the one wanted and renames it.
-func fetch(ctx context.Context, root, folder string, pom []byte) error {
+func fetch(root, folder string, fill func(work, jars string) error) error {
 	work, err := os.MkdirTemp(root, "fetch-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	if err := os.WriteFile(filepath.Join(work, "pom.xml"), pom, 0o600); err != nil {
-		return err
-	}
 	jars := filepath.Join(work, "jars")
 	if err := os.Mkdir(jars, 0o755); err != nil {
 		return err
 	}
-	if err := Run(ctx, work, "dependency:copy-dependencies", "-DoutputDirectory="+jars); err != nil {
+	if err := fill(work, jars); err != nil {
 		return err
 	}
 	return os.Rename(jars, folder)
