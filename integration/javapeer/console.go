@@ -1,0 +1,79 @@
+package javapeer
+
+import "encoding/json"
+
+// Console does what an operator does in the Java console, through the library's lifecycle API. Any
+// process can be one, whether or not it takes part in a job.
+type Console struct {
+	peer    *Peer
+	cluster Cluster
+}
+
+// Console returns the console of a cluster.
+func (p *Peer) Console(c Cluster) Console { return Console{p, c} }
+
+func (c Console) ask(op, job, ip string, result any) error {
+	r := c.cluster.request("console-" + op)
+	r.Job, r.IP = job, ip
+	return c.peer.ask(r, result)
+}
+
+// Trigger asks all instances of a job to run it now.
+func (c Console) Trigger(job string) error { return c.ask("trigger", job, "", nil) }
+
+// Disable disables a job on a server; an empty ip is all servers, an empty job all jobs.
+func (c Console) Disable(job, ip string) error { return c.ask("disable", job, ip, nil) }
+
+// Enable is the reverse of Disable.
+func (c Console) Enable(job, ip string) error { return c.ask("enable", job, ip, nil) }
+
+// Shutdown stops a job on a server; an empty ip is all servers, an empty job all jobs.
+func (c Console) Shutdown(job, ip string) error { return c.ask("shutdown", job, ip, nil) }
+
+// DisableItem excludes an item.
+func (c Console) DisableItem(job string, item int) error {
+	r := c.cluster.request("console-disable-item")
+	r.Job, r.Item = job, item
+	return c.peer.ask(r, nil)
+}
+
+// EnableItem is the reverse of DisableItem.
+func (c Console) EnableItem(job string, item int) error {
+	r := c.cluster.request("console-enable-item")
+	r.Job, r.Item = job, item
+	return c.peer.ask(r, nil)
+}
+
+// Settings returns a job's settings, by the names of the console's form.
+func (c Console) Settings(job string) (map[string]any, error) {
+	var settings map[string]any
+	err := c.ask("settings", job, "", &settings)
+	return settings, err
+}
+
+// UpdateSettings stores settings as the console does.
+func (c Console) UpdateSettings(settings map[string]any) error {
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return err
+	}
+	r := c.cluster.request("console-update-settings")
+	r.Text = string(text)
+	return c.peer.ask(r, nil)
+}
+
+// Items returns what the console shows of a job's items.
+func (c Console) Items(job string) ([]ItemInfo, error) {
+	var items []ItemInfo
+	err := c.ask("items", job, "", &items)
+	return items, err
+}
+
+// ItemInfo is a line of the console's list of items.
+type ItemInfo struct {
+	Item     int    `json:"item"`
+	ServerIP string `json:"serverIp"`
+	Instance string `json:"instanceId"` // what follows the address in the id
+	Status   string `json:"status"`
+	Failover bool   `json:"failover"`
+}

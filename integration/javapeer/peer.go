@@ -1,0 +1,207 @@
+package javapeer
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience is for what takes a moment, and only takes as long if it never comes.
+const patience = 60 * time.Second
+
+// Peer is a Java process. Its methods may be called concurrently.
+type Peer struct {
+	tb    testing.TB
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	ready chan struct{}
+	gone  chan struct{} // closed when the process has ended
+
+	mu      sync.Mutex
+	asked   int64
+	answers map[int64]chan answer
+	events  []Event
+	changed chan struct{} // closed and made anew with each event
+	log     bytes.Buffer
+}
+
+// Option changes how a peer is started.
+type Option func(*options)
+
+type options struct{ ip string }
+
+// WithIP sets the address under which the process takes part, so that several on one machine are
+// servers of their own. The default is 10.0.0.1.
+func WithIP(ip string) Option { return func(o *options) { o.ip = ip } }
+
+// Start starts a Java process that ends with the test. See [Need] for machines that cannot run it. A
+// test that fails shows what the process logged.
+func Start(tb testing.TB, chosen ...Option) *Peer {
+	tb.Helper()
+	Need(tb)
+	p, err := launch(tb, chosen)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(p.end)
+	select {
+	case <-p.ready:
+	case <-p.gone:
+		tb.Fatalf("the Java process ended at once:\n%s", p.text())
+	case <-time.After(patience):
+		tb.Fatal("the Java process does not start")
+	}
+	return p
+}
+
+func launch(tb testing.TB, chosen []Option) (*Peer, error) {
+	o := options{ip: "10.0.0.1"}
+	for _, choose := range chosen {
+		choose(&o)
+	}
+	folder, err := jars()
+	if err != nil {
+		return nil, err
+	}
+	p := &Peer{
+		tb: tb, ready: make(chan struct{}), gone: make(chan struct{}), changed: make(chan struct{}),
+		answers: make(map[int64]chan answer),
+	}
+	line := command(folder, o.ip)
+	p.cmd = exec.Command(line[0], line[1:]...)
+	p.cmd.Stderr = lockedWriter{p}
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start a Java process: %w", err)
+	}
+	go p.read(out)
+	return p, nil
+}
+
+// lockedWriter keeps what the process logs.
+type lockedWriter struct{ p *Peer }
+
+func (w lockedWriter) Write(text []byte) (int, error) {
+	w.p.mu.Lock()
+	defer w.p.mu.Unlock()
+	return w.p.log.Write(text)
+}
+
+func (p *Peer) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// read takes in what the process says until it has ended.
+func (p *Peer) read(out io.Reader) {
+	defer close(p.gone)
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct {
+			answer
+			Event
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			p.tb.Errorf("a Java process said %q: %v", lines.Text(), err)
+			continue
+		}
+		p.take(line.answer, line.Event)
+	}
+	_ = p.cmd.Wait() // it was killed, or says so by its exit code
+}
+
+func (p *Peer) take(a answer, e Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case a.ID != 0:
+		p.answers[a.ID] <- a
+		delete(p.answers, a.ID)
+	case e.Kind == EventReady:
+		close(p.ready)
+	default:
+		p.events = append(p.events, e)
+		close(p.changed)
+		p.changed = make(chan struct{})
+	}
+}
+
+// Events returns what happened of a job so far.
+func (p *Peer) Events(job string) []Event {
+	events, _ := p.look(job)
+	return events
+}
+
+func (p *Peer) look(job string) ([]Event, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	events := slices.DeleteFunc(slices.Clone(p.events), func(e Event) bool { return e.Job != job })
+	return events, p.changed
+}
+
+// WaitEvents waits until what happened of a job so far is enough, and returns it.
+func (p *Peer) WaitEvents(job string, enough func([]Event) bool) []Event {
+	p.tb.Helper()
+	deadline := time.After(patience)
+	for {
+		events, changed := p.look(job)
+		if enough(events) {
+			return events
+		}
+		select {
+		case <-changed:
+		case <-p.gone:
+			p.tb.Fatalf("a Java process ended while its job %s was waited for; it did %v", job, events)
+		case <-deadline:
+			p.tb.Fatalf("waited in vain for job %s of a Java process; it did %v", job, events)
+		}
+	}
+}
+
+// Kill ends the process with SIGKILL.
+func (p *Peer) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.gone
+}
+
+// Freeze stops the process with SIGSTOP: its sessions end when the server has waited long enough.
+func (p *Peer) Freeze() error { return p.cmd.Process.Signal(stop) }
+
+// Thaw lets a frozen process go on.
+func (p *Peer) Thaw() error { return p.cmd.Process.Signal(goOn) }
+
+// Exit ends the process as System.exit does: running items are waited for, then the library's exit
+// hooks say farewell.
+func (p *Peer) Exit() {
+	p.tb.Helper()
+	p.request(request{Op: "exit"})
+	select {
+	case <-p.gone:
+	case <-time.After(patience):
+		p.tb.Error("a Java process does not exit")
+	}
+}
+
+func (p *Peer) end() {
+	_ = p.cmd.Process.Kill()
+	<-p.gone
+	if p.tb.Failed() && os.Getenv("CI") == "" {
+		p.tb.Logf("a Java process logged:\n%s", p.text())
+	}
+}

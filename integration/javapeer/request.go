@@ -1,0 +1,110 @@
+package javapeer
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// request is a line to the process.
+type request struct {
+	ID int64  `json:"id"`
+	Op string `json:"op"`
+
+	Servers        string `json:"servers,omitempty"`
+	Namespace      string `json:"namespace,omitempty"`
+	Digest         string `json:"digest,omitempty"`
+	SessionTimeout int64  `json:"sessionTimeout,omitempty"` // milliseconds
+
+	Job  string `json:"job,omitempty"`
+	IP   string `json:"ip,omitempty"`
+	Item int    `json:"item,omitempty"`
+	Spec *Job   `json:"spec,omitempty"`
+
+	Hold   bool   `json:"hold,omitempty"`
+	Millis int64  `json:"millis,omitempty"`
+	Text   string `json:"text,omitempty"`
+}
+
+// answer is a line from the process.
+type answer struct {
+	ID     int64           `json:"answer"`
+	Result json.RawMessage `json:"result"`
+	Fault  string          `json:"fault"`
+}
+
+// ask sends a request and waits for its answer. The error is what the Java code threw.
+func (p *Peer) ask(r request, result any) error {
+	p.mu.Lock()
+	p.asked++
+	r.ID = p.asked
+	answered := make(chan answer, 1) // holds the one answer
+	p.answers[r.ID] = answered
+	line, err := json.Marshal(r)
+	if err == nil {
+		_, err = p.in.Write(append(line, '\n'))
+	}
+	p.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	select {
+	case a := <-answered:
+		switch {
+		case a.Fault != "":
+			return errors.New(a.Fault)
+		case result != nil:
+			return json.Unmarshal(a.Result, result)
+		default:
+			return nil
+		}
+	case <-p.gone:
+		return errors.New("the Java process has ended")
+	case <-time.After(patience):
+		return errors.New("the Java process does not answer")
+	}
+}
+
+// request is ask for what must not fail.
+func (p *Peer) request(r request) {
+	p.tb.Helper()
+	if err := p.ask(r, nil); err != nil {
+		p.tb.Fatalf("%s of a Java process: %v", r.Op, err)
+	}
+}
+
+// Cluster says where a job's tree is.
+type Cluster struct {
+	Servers   string        // "host:port,host:port"
+	Namespace string        //
+	Digest    string        // "user:password"; empty = none
+	Session   time.Duration // its timeout
+}
+
+func (c Cluster) request(op string) request {
+	return request{Op: op, Servers: c.Servers, Namespace: c.Namespace, Digest: c.Digest, SessionTimeout: c.Session.Milliseconds()}
+}
+
+// Join has the process take part in a job, as an instance of its own with a session of its own, and
+// returns what it then takes to be so. The error is what the library threw.
+func (p *Peer) Join(c Cluster, job Job) (Belief, error) {
+	r := c.request("start")
+	r.Spec = &job
+	var belief Belief
+	err := p.ask(r, &belief)
+	return belief, err
+}
+
+// Last sets how long each execution of a job lasts from now on, in this process. Those that go on
+// [UntilTold] then go by the new duration. The default is 0.
+func (p *Peer) Last(job string, d time.Duration) {
+	p.tb.Helper()
+	p.request(request{Op: "last", Job: job, Hold: d == UntilTold, Millis: max(0, d.Milliseconds())})
+}
+
+// Belief returns what the instance takes to be so of a job.
+func (p *Peer) Belief(job string) (Belief, error) {
+	var belief Belief
+	err := p.ask(request{Op: "belief", Job: job}, &belief)
+	return belief, err
+}

@@ -1,0 +1,10 @@
+//go:build unix
+
+package javapeer
+
+import "syscall"
+
+const (
+	stop = syscall.SIGSTOP
+	goOn = syscall.SIGCONT
+)

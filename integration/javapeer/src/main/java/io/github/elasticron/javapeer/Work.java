@@ -1,0 +1,56 @@
+package io.github.elasticron.javapeer;
+
+import com.dangdang.ddframe.job.api.ShardingContext;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What items do: tell that they began, last as long as the test wants, tell that they ended. */
+final class Work {
+
+    private final Out out;
+    private final Map<String, Duration> durations = new ConcurrentHashMap<>();
+
+    Work(final Out out) {
+        this.out = out;
+    }
+
+    /** Sets how long each execution of a job lasts from now on; those that are held go by it at once. */
+    void last(final String job, final boolean hold, final long millis) {
+        durations.computeIfAbsent(job, name -> new Duration()).set(hold, millis);
+    }
+
+    void run(final ShardingContext context) {
+        out.event(Event.of("begin", context));
+        try {
+            durations.computeIfAbsent(context.getJobName(), name -> new Duration()).pass();
+        } catch (final InterruptedException ignored) {
+            Thread.currentThread().interrupt();
+        } finally {
+            out.event(Event.of("end", context));
+        }
+    }
+
+    /** How long executions last: a time, or until the test says otherwise. */
+    private static final class Duration {
+
+        private boolean hold;
+        private long millis;
+
+        synchronized void set(final boolean hold, final long millis) {
+            this.hold = hold;
+            this.millis = millis;
+            notifyAll();
+        }
+
+        void pass() throws InterruptedException {
+            long rest;
+            synchronized (this) {
+                while (hold) {
+                    wait();
+                }
+                rest = millis;
+            }
+            Thread.sleep(rest);
+        }
+    }
+}
