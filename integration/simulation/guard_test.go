@@ -73,6 +73,17 @@ const large = 232
 // onceAMinute has a job fire at second 5 of each minute.
 func onceAMinute(cfg *job.Config) { cfg.Cron = "5 * * * * ?" }
 
+// breaches has a story for every guard, or for those together of which each is enough, without which
+// something goes wrong. There is none for these, each of which another one stands in for:
+//
+//   - That a lost execution's instance is not there under its session (T6). Instance and mark are of
+//     one session and go in one revision, so "no mark" is as good, unless somebody deletes a mark by
+//     hand. Then this guard is what waits for the session.
+//   - That the instance is the one that leaves, and the leader the one that resigns. A leave that
+//     arrives when another process has come under the same id, or another instance leads, would
+//     delete that one's node. It registers, or is elected, anew, and until then the guards of begin
+//     and reshard on just these nodes refuse all that it decides. So these two spare the cluster a
+//     resharding, and no more.
 func breaches() map[string]breach {
 	all := make(map[string]breach)
 	for _, some := range []map[string]breach{beginBreaches(), endBreaches(), claimBreaches(), reshardBreaches(), memberBreaches()} {
