@@ -84,7 +84,10 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	// What the record shows as run, another instance may have run.
 	ran := node.Record.Value.LastFire
 	if node.Record.Value.FireAhead(begin.Horizon) {
-		r.log.ErrorContext(r.life, "ignoring the last fire of an item: a broken clock wrote it", logItem, it.number, logFire, ran)
+		if !ran.Equal(it.ignored) {
+			it.ignored = ran
+			r.log.ErrorContext(r.life, "ignoring the last fire of an item: a broken clock wrote it", logItem, it.number, logFire, ran)
+		}
 		ran = time.Time{}
 	}
 	it.due = it.due.after(ran)

@@ -95,7 +95,7 @@ func (r *runner) settleEnd(e *execution, o registry.Outcome) registry.Outcome {
 
 // final tells whether asking again cannot change the answer to an end.
 func final(err error) bool {
-	return err == nil || errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrSessionLost)
+	return err == nil || errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrSessionLost) || hopeless(err)
 }
 
 // endTxn is the transaction of an end (T5). The mark's creation is the token: an execution that was
@@ -186,6 +186,9 @@ func (r *runner) reportEnd(e *execution, refused error) {
 	case e.undo: // whether or not that was recorded: nobody heard of its start
 		r.log.WarnContext(r.life, "begin was confirmed too late, the item was not run", attrs...)
 		return
+	case hopeless(refused):
+		r.log.ErrorContext(r.life, "end refused: the registry does not take it, the item stays marked until the session ends",
+			append(attrs, logError, refused)...)
 	case refused != nil:
 		r.log.ErrorContext(r.life, "end refused: the execution was taken away", append(attrs, logError, refused)...)
 	case e.err != nil:

@@ -13,6 +13,7 @@ type item struct {
 	running   *execution        // here, until its end is committed; nil = nothing
 	due       due               // fires that want to be run
 	seen      time.Time         // the newest fire that was considered for it
+	ignored   time.Time         // the last fire of its record that was reported as a broken clock's
 	wrote     registry.Revision // of its record, by this runner
 	triggered registry.Revision // the newest trigger that it ran without leaving a record
 }

@@ -18,6 +18,8 @@ type leadership struct {
 	plan  bool      // members, settings or assignment changed since the last look
 	since time.Time // when the first of the changes not yet looked at came; zero = none waits
 	lost  lookout   // items whose executions may have been lost since the last look
+	// noPlan is why the strategy gave no assignment, as it was reported; empty if it gives one.
+	noPlan string
 }
 
 // note notes what of a step a leader has to look at, whoever leads: the next one may be this
@@ -87,9 +89,13 @@ func (r *runner) reshard() {
 	}
 	plan, err := r.plan()
 	if err != nil {
-		r.log.ErrorContext(r.life, "items stay where they are: the sharding strategy gave no assignment", logError, err)
+		if why := err.Error(); why != l.noPlan {
+			l.noPlan = why
+			r.log.ErrorContext(r.life, "items stay where they are: the sharding strategy gave no assignment", logError, err)
+		}
 		return
 	}
+	l.noPlan = ""
 	if !plan.Needed {
 		return
 	}

@@ -55,7 +55,9 @@ type ItemEvent struct {
 	Ended   time.Time // zero when it started
 	Err     error     // what the item returned, or its [job.PanicError]; nil is success
 	// Refused tells why the end could not be recorded: nil if it was, [registry.ErrSessionLost] or a
-	// conflict if the execution had been taken away meanwhile.
+	// conflict if the execution had been taken away meanwhile, [registry.ErrInvalid] or
+	// [registry.ErrTooLarge] if the registry does not take it. In the latter case the item is marked
+	// as running until this session ends.
 	Refused error
 }
 

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 
 	"github.com/elasticron/elasticron/registry"
 )
@@ -18,16 +19,32 @@ func (p *proposals) add(txn registry.Txn, done func(registry.Outcome)) {
 	p.done = append(p.done, done)
 }
 
-// commitAll commits the proposals. What is refused is decided again; see [runner.refused].
+// commitAll commits the proposals. What is refused is decided again; see [runner.refused]. What the
+// registry will never take is reported once and left alone, until something happens to the item or the
+// leader reconciles.
 func (r *runner) commitAll(ctx context.Context, step string, p proposals) {
 	if len(p.txns) == 0 {
 		return
 	}
 	for i, outcome := range r.s.registry.CommitAll(ctx, p.txns) {
-		if outcome.Err != nil {
+		switch {
+		case outcome.Err == nil:
+			p.done[i](outcome)
+		case hopeless(outcome.Err):
+			r.log.ErrorContext(r.life, "the registry does not take this", "step", step, logError, outcome.Err)
+		default:
 			r.refused(step, outcome.Err)
-			continue
 		}
-		p.done[i](outcome)
 	}
+}
+
+// hopeless tells whether the transaction itself is what the registry refuses: the same one will never
+// be done.
+func hopeless(err error) bool {
+	for _, reason := range []error{registry.ErrInvalid, registry.ErrTooLarge, registry.ErrOwned, registry.ErrUnsupported} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
 }
