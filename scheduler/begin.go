@@ -19,6 +19,7 @@ func (r *runner) begin() {
 	}
 	r.refreshOwned()
 	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.clockAllows()}
+	r.wakeDelayed(round.now)
 	noted := slices.Sorted(r.toConsider.take(r.state.Total()))
 	for _, n := range noted {
 		if r.owns(n) {
@@ -71,6 +72,7 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 		it.due = r.settings.misfires.miss(it.due)
 		r.proposeClaim(round, it)
 	default:
+		r.considerDelay(it, node.Record.Value, round.now)
 		r.proposeBegin(round, it, node)
 	}
 }

@@ -64,6 +64,11 @@
 //	somebody triggers the job                never a missed fire, and hides none
 //	cron or zone is changed                  what was missed under the old one is forgotten
 //
+// A job with a fixed delay ("@delay 10s") has no such table: each item is due so long after its last
+// execution was over, by whomever and for whatever reason, as the item's record tells; it is never too
+// late and misses nothing. A job that is "@triggered" runs when [Scheduler.Trigger] or an operator
+// asks for it.
+//
 // # Three ways to go
 //
 //	the context of Run ends   hands over at once, lets running items finish within the stop timeout

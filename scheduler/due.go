@@ -54,6 +54,9 @@ type misfires struct {
 	all    bool          // run each, instead of one run for all
 	most   int           // of them to keep, if all
 	window time.Duration // how old they may be; 0 = any age
+
+	jitter  time.Duration // by how much a fire may be told late
+	ageless bool          // a fire is never too late to be on time
 }
 
 func misfiresOf(cfg job.Config) misfires {
@@ -62,7 +65,13 @@ func misfiresOf(cfg job.Config) misfires {
 		all:    cfg.MisfirePolicy == job.MisfireAll,
 		most:   cfg.MisfireMax,
 		window: time.Duration(cfg.MisfireWindowSeconds) * time.Second,
+		jitter: time.Duration(cfg.JitterSeconds) * time.Second,
 	}
+}
+
+// tooLate tells of a fire whether it can no longer begin as one that is on time.
+func (m misfires) tooLate(fire, now time.Time) bool {
+	return !m.ageless && now.Sub(fire) > lateAfter+m.jitter
 }
 
 // tick adds a fire that came just now, and those that passed unseen before it. If missed fires are
@@ -103,7 +112,7 @@ func (m misfires) add(d due, fires ...time.Time) due {
 
 // expire drops what is too old to be made up, and what is too late to be on time.
 func (m misfires) expire(d due, now time.Time) due {
-	if !d.onTime.IsZero() && now.Sub(d.onTime) > lateAfter {
+	if !d.onTime.IsZero() && m.tooLate(d.onTime, now) {
 		d = m.miss(d)
 	}
 	for m.window > 0 && len(d.missed) > 0 && now.Sub(d.missed[0]) > m.window {
@@ -116,12 +125,11 @@ func (m misfires) expire(d due, now time.Time) due {
 // registry took so long to confirm the begin that the fire is now a missed one, or too old to be made
 // up. A run by hand and the rerun of a lost one are never late.
 func (m misfires) late(begun *jobtree.Execution, now time.Time) bool {
-	age := now.Sub(begun.Fire)
 	switch begun.Source {
 	case job.Scheduled:
-		return age > lateAfter
+		return m.tooLate(begun.Fire, now)
 	case job.Misfire:
-		return m.window > 0 && age > m.window
+		return m.window > 0 && now.Sub(begun.Fire) > m.window
 	default:
 		return false
 	}

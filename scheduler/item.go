@@ -12,6 +12,7 @@ type item struct {
 	number    int
 	running   *execution        // here, until its end is committed; nil = nothing
 	due       due               // fires that want to be run
+	wake      time.Time         // when it is due, if a fixed delay says so; zero = that is not known
 	seen      time.Time         // the newest fire that was considered for it
 	ignored   time.Time         // the last fire of its record that was reported as a broken clock's
 	wrote     registry.Revision // of its record, by this runner

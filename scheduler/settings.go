@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"time"
+
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/job"
 )
@@ -11,6 +13,7 @@ type settings struct {
 	config     job.Config
 	parameters map[int]string // of items
 	schedule   cronexpr.Schedule
+	delay      time.Duration // after the end of a run; 0 = the job fires by its schedule
 	misfires   misfires
 }
 
@@ -38,6 +41,7 @@ func (r *runner) configure() {
 		r.log.ErrorContext(r.life, "job pauses: its configuration cannot be used", logError, err)
 		return
 	}
+	next.delay, next.misfires.ageless = cronexpr.DelayOf(next.schedule)
 	r.settings = next
 	if !next.misfires.on {
 		for _, it := range r.items {
@@ -47,10 +51,17 @@ func (r *runner) configure() {
 }
 
 // times are what a job fires by.
-type times struct{ cron, zone, daylightSaving string }
+type times struct {
+	cron, zone, daylightSaving string
+	start, end                 time.Time
+	jitter                     int
+}
 
 func timesOf(cfg job.Config) times {
-	return times{cron: cfg.Cron, zone: cfg.TimeZone, daylightSaving: cfg.DaylightSaving}
+	return times{
+		cron: cfg.Cron, zone: cfg.TimeZone, daylightSaving: cfg.DaylightSaving,
+		start: cfg.StartTime, end: cfg.EndTime, jitter: cfg.JitterSeconds,
+	}
 }
 
 // keepTime gives the timetable the schedule in force, if it is another one than before or the job was
@@ -70,10 +81,10 @@ func (r *runner) keepTime(paused bool) {
 	} else if !paused {
 		return
 	}
-	if now.schedule.Next(r.s.now()).IsZero() {
+	if now.delay == 0 && !cronexpr.IsTriggered(now.schedule) && cronexpr.NeverAfter(now.schedule, r.s.now()) {
 		r.log.WarnContext(r.life, "the job's cron never fires again", "cron", now.config.Cron)
 	}
-	r.s.timetable.set(&r.entry, now.schedule)
+	r.s.timetable.setWith(&r.entry, now.schedule, jitter{job: r.name, most: now.misfires.jitter})
 }
 
 // fireBy notes by what the job fires from now on, and forgets what came under other times.

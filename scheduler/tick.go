@@ -116,7 +116,7 @@ func (r *runner) receive(it *item, node jobtree.Item) {
 	if last.settled && node.Record.Exists() {
 		it.due = m.miss(it.due)
 	}
-	if !node.Record.Exists() && r.s.now().Sub(last.fire) > lateAfter {
+	if !node.Record.Exists() && m.tooLate(last.fire, r.s.now()) {
 		it.due = due{}
 	}
 }

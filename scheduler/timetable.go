@@ -22,9 +22,17 @@ type tick struct {
 // entry is one job's place in the timetable.
 type entry struct {
 	schedule cronexpr.Schedule
+	jitter   jitter
 	next     time.Time // the fire it waits for; zero = never again
+	at       time.Time // when it is told: next, and its jitter
 	fired    func(tick)
 	index    int // in the heap; -1 = not in it
+}
+
+// wait has the entry wait for its first fire after a time.
+func (e *entry) wait(after time.Time) {
+	e.next = e.schedule.Next(after)
+	e.at = e.next.Add(e.jitter.of(e.next))
 }
 
 // timetable is the one clock of a process: it tells every job of its fires. The goroutine that runs
@@ -49,14 +57,19 @@ func newTimetable(now func() time.Time) *timetable {
 // set gives e the schedule and its first fire after now, and puts it in its place. A nil schedule
 // takes it out.
 func (t *timetable) set(e *entry, schedule cronexpr.Schedule) {
+	t.setWith(e, schedule, jitter{})
+}
+
+// setWith is set for fires that are told with a jitter.
+func (t *timetable) setWith(e *entry, schedule cronexpr.Schedule, j jitter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.index >= 0 {
 		heap.Remove(&t.entries, e.index)
 	}
-	e.schedule, e.next = schedule, time.Time{}
+	e.schedule, e.jitter, e.next = schedule, j, time.Time{}
 	if schedule != nil {
-		e.next = schedule.Next(t.now())
+		e.wait(t.now())
 	}
 	if e.next.IsZero() {
 		return
@@ -90,8 +103,8 @@ func (t *timetable) fire(now time.Time) time.Duration {
 	t.seen = now
 	for len(t.entries) > 0 {
 		e := t.entries[0]
-		if e.next.After(now) {
-			return min(e.next.Sub(now), wallCheck)
+		if e.at.After(now) {
+			return min(e.at.Sub(now), wallCheck)
 		}
 		due := e.advance(now)
 		if e.next.IsZero() {
@@ -108,10 +121,15 @@ func (t *timetable) fire(now time.Time) time.Duration {
 // many they are.
 func (e *entry) advance(now time.Time) tick {
 	due := tick{fire: e.next, first: e.next}
-	if newest := cronexpr.Last(e.schedule, e.next, now); !newest.IsZero() {
+	// A fire whose jitter is not over is not passed; it is the next one.
+	if newest := cronexpr.Last(e.schedule, e.next, now); newest.IsZero() {
+		// there is but one
+	} else if !newest.Add(e.jitter.of(newest)).After(now) {
 		due.fire = newest
+	} else if over := cronexpr.Last(e.schedule, e.next, now.Add(-e.jitter.most)); !over.IsZero() {
+		due.fire = over
 	}
-	e.next = e.schedule.Next(due.fire)
+	e.wait(due.fire)
 	return due
 }
 
@@ -122,7 +140,7 @@ const setBack = time.Second
 // restart gives every entry its next fire after now. The caller holds mu.
 func (t *timetable) restart(now time.Time) {
 	for _, e := range t.entries {
-		e.next = e.schedule.Next(now)
+		e.wait(now)
 	}
 	heap.Init(&t.entries)
 }
@@ -134,11 +152,11 @@ func (t *timetable) notify() {
 	}
 }
 
-// entryHeap orders entries by their next fire.
+// entryHeap orders entries by when they are told of their next fire.
 type entryHeap []*entry
 
 func (h entryHeap) Len() int           { return len(h) }
-func (h entryHeap) Less(i, j int) bool { return h[i].next.Before(h[j].next) }
+func (h entryHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
 
 func (h entryHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]

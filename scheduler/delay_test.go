@@ -1,0 +1,198 @@
+package scheduler_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/job"
+)
+
+// delayed returns a job that runs a minute after its last run was over.
+func delayed(total int) job.Config { return job.NewConfig("orders", "@delay 1m", total) }
+
+// took is work that takes so long.
+func took(d time.Duration) job.SimpleFunc {
+	return func(ctx context.Context, _ job.ShardingContext) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// begins returns when the runs of an item began, in whole seconds since the bubble did.
+func begins(runs []run, item int) []int {
+	var all []int
+	for _, r := range runs {
+		if r.sc.Item == item {
+			all = append(all, int(r.began.Sub(bubbleStart)/time.Second))
+		}
+	}
+	return all
+}
+
+// A job with a fixed delay runs at once, and again so long after the end of each run, each item for
+// itself.
+func TestAFixedDelayCountsFromTheEnd(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		work := func(ctx context.Context, sc job.ShardingContext) error {
+			return took(time.Duration(sc.Item*30) * time.Second)(ctx, sc)
+		}
+		c.start("a", work, delayed(2))
+		sleepUntil(5 * time.Minute)
+		runs := c.take()
+		require.Equal(t, []int{0, 60, 120, 180, 240}, begins(runs, 0)[:5])
+		require.Equal(t, []int{0, 90, 180}, begins(runs, 1))
+		for _, r := range runs {
+			require.Equal(t, job.Scheduled, r.sc.Source)
+		}
+	})
+}
+
+// Whoever owns the item then goes on counting from the same end, and a run by hand counts, too.
+func TestAFixedDelayOutlastsItsInstance(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, delayed(1))
+		b := c.start("b", nil, delayed(1))
+		sleepUntil(30 * time.Second)
+		require.Len(t, c.take(), 1)
+		a.crash(t)
+		sleepUntil(70 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 1)
+		require.Equal(t, "b", runs[0].instance)
+		require.Equal(t, []int{60}, begins(runs, 0))
+
+		sleepUntil(80 * time.Second)
+		require.NoError(t, b.Trigger(t.Context(), "orders"))
+		sleepUntil(150 * time.Second)
+		runs = c.take()
+		require.Equal(t, []int{80, 140}, begins(runs, 0))
+		require.Equal(t, []job.Source{job.Manual, job.Scheduled}, []job.Source{runs[0].sc.Source, runs[1].sc.Source})
+	})
+}
+
+// A fire of a job with a fixed delay is never too late: after an outage of all it runs at once, as
+// scheduled. And it is never run twice.
+func TestAFixedDelayIsNeverTooLate(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, delayed(1))
+		sleepUntil(10 * time.Second)
+		a.stop(t)
+		c.take()
+		sleepUntil(time.Hour)
+		c.start("b", nil, delayed(1))
+		c.start("c", nil, delayed(1))
+		sleepUntil(time.Hour + 30*time.Second)
+		runs := c.take()
+		require.Len(t, runs, 1)
+		require.Equal(t, job.Scheduled, runs[0].sc.Source)
+		require.Equal(t, time.Minute, runs[0].sc.Fire.Sub(bubbleStart).Round(time.Second))
+	})
+}
+
+// What a crash cut short is run again first, and the delay counts from the end of that.
+func TestAFixedDelayAfterAFailover(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := delayed(1)
+		cfg.Failover = true
+		a := c.start("a", hang, cfg)
+		sleepUntil(10 * time.Second)
+		a.crash(t)
+		c.take()
+		c.start("b", took(20*time.Second), cfg)
+		sleepUntil(3 * time.Minute)
+		runs := c.take()
+		require.GreaterOrEqual(t, len(runs), 2)
+		require.Equal(t, job.Failover, runs[0].sc.Source)
+		require.Equal(t, job.Scheduled, runs[1].sc.Source)
+		require.Equal(t, time.Minute, runs[1].began.Sub(runs[0].ended).Round(time.Second))
+	})
+}
+
+func TestAFixedDelayWithinAWindow(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := delayed(1)
+		cfg.StartTime, cfg.EndTime = bubbleStart.Add(10*time.Minute), bubbleStart.Add(12*time.Minute)
+		c.start("a", nil, cfg)
+		sleepUntil(time.Hour)
+		require.Equal(t, []int{600, 660, 720}, begins(c.take(), 0))
+	})
+}
+
+// A job that is only triggered has no fires, and all else that jobs have.
+func TestAJobThatIsOnlyTriggered(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := job.NewConfig("orders", cronexpr.Triggered, 2)
+		cfg.Failover = true
+		a := c.start("a", nil, cfg)
+		sleepUntil(time.Hour)
+		require.Empty(t, c.take())
+		require.NoError(t, a.Trigger(t.Context(), "orders"))
+		sleepUntil(time.Hour + time.Second)
+		require.Equal(t, []string{"item 0 fire by hand manual on a", "item 1 fire by hand manual on a"}, c.shown())
+		sleepUntil(2 * time.Hour)
+		require.Empty(t, c.take())
+		a.stop(t)
+	})
+}
+
+func TestFiresWithinAWindow(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := jobOf(1)
+		cfg.StartTime, cfg.EndTime = bubbleStart.Add(30*time.Second), bubbleStart.Add(40*time.Second)
+		c.start("a", nil, cfg)
+		sleepUntil(time.Hour)
+		require.Equal(t, []int{30, 35, 40}, begins(c.take(), 0))
+	})
+}
+
+// With jitter, fires begin late by amounts that differ between jobs and fires and are the same
+// everywhere, and remain what they are.
+func TestJitterSpreadsFires(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const most = 30 * time.Second
+		var configs []job.Config
+		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+			cfg := job.NewConfig(name, "0 * * * * ?", 2)
+			cfg.JitterSeconds = int(most / time.Second)
+			configs = append(configs, cfg)
+		}
+		c.start("a", nil, configs...)
+		c.start("b", nil, configs...)
+		sleepUntil(10*time.Minute + 59*time.Second)
+		runs := c.take()
+		require.Len(t, runs, 8*2*10)
+		type fire struct {
+			job string
+			at  time.Time
+		}
+		late, distinct := make(map[fire]time.Duration), make(map[time.Duration]bool)
+		for _, r := range runs {
+			require.Equal(t, job.Scheduled, r.sc.Source)
+			require.Zero(t, r.sc.Fire.Second())
+			by := r.began.Sub(r.sc.Fire)
+			require.True(t, 0 <= by && by <= most, by)
+			key := fire{r.sc.JobName, r.sc.Fire}
+			if _, seen := late[key]; seen {
+				require.Equal(t, late[key], by, "both items, on whatever instance, begin together")
+			}
+			late[key], distinct[by] = by, true
+		}
+		require.Greater(t, len(distinct), 60)
+	})
+}
