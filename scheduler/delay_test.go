@@ -43,7 +43,7 @@ func TestAFixedDelayCountsFromTheEnd(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		work := func(ctx context.Context, sc job.ShardingContext) error {
-			return took(time.Duration(sc.Item*30) * time.Second)(ctx, sc)
+			return took(time.Duration(sc.Item*30)*time.Second)(ctx, sc)
 		}
 		c.start("a", work, delayed(2))
 		sleepUntil(5 * time.Minute)
