@@ -204,6 +204,45 @@ func TestAddWhileRunning(t *testing.T) {
 	})
 }
 
+// shy is a registry that shows nothing until it is told to.
+type shy struct {
+	*memory.Registry
+	show chan struct{}
+}
+
+func (r *shy) View(ctx context.Context, path string) (*registry.View, error) {
+	select {
+	case <-r.show:
+		return r.Registry.View(ctx, path)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// The context of Add bounds Add, also while the registry does not show the job, and not the job.
+func TestAddWhileTheRegistryShowsNothing(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := &shy{Registry: c.server.Open("test"), show: make(chan struct{})}
+		s, err := scheduler.New(reg)
+		require.NoError(t, err)
+		run, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(run) }()
+		<-s.Ready()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, s.Add(ctx, jobOf(1), c.record("a", nil)), context.DeadlineExceeded)
+		require.Equal(t, time.Second, time.Since(bubbleStart))
+		close(reg.show)
+		sleepUntil(6 * time.Second)
+		require.Len(t, c.take(), 1, "it joins when it can")
+		stop()
+		require.NoError(t, <-done)
+		require.NoError(t, reg.Close(context.Background()))
+	})
+}
+
 func mustEncode(cfg job.Config) string {
 	text, err := jobtree.EncodeConfig(cfg)
 	if err != nil {

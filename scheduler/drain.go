@@ -11,14 +11,15 @@ import (
 )
 
 // lastWords is how long cancelled items have to return, and the registry to take what is left to be
-// said, before Run gives them up.
+// said, before Run gives them up. A stop has three such moments: for items whose contexts were
+// cancelled, for a registry that does not answer, and to record what was given up.
 const lastWords = time.Second
 
 // errAbandoned is what is recorded of an item whose code did not return when it had to.
 var errAbandoned = errors.New("given up: its code did not return after its context was cancelled")
 
 // drain hands everything over and waits for what runs: up to the stop timeout as it is, then
-// cancelled. It names what did not return.
+// cancelled. It names what did not return. A registry that does not answer cannot hold it up either.
 func (s *Scheduler) drain() error {
 	s.mu.Lock()
 	runners := s.list()
@@ -37,6 +38,8 @@ func (s *Scheduler) drain() error {
 	for _, r := range runners {
 		r.box.post(func() { abandoned <- r.abandon() })
 	}
+	cutOff := time.AfterFunc(lastWords, s.cutOff)
+	defer cutOff.Stop()
 	var all []error
 	for range runners {
 		all = append(all, <-abandoned)
@@ -70,12 +73,21 @@ func (s *Scheduler) cancelItems(cause error) {
 	}
 }
 
+// cutOff ends the commits that are under way. What they would have recorded is for others to find out
+// when the session ends.
+func (s *Scheduler) cutOff() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.attached != nil {
+		s.attached.cancel(ErrStopped)
+	}
+}
+
 // closeRunners ends what the runners hold, waits for what they still do, and then stops the timers that
 // they set, which are theirs alone until then.
 func (s *Scheduler) closeRunners() {
 	s.mu.Lock()
 	runners := s.list()
-	s.mu.Unlock()
 	for _, r := range runners {
 		r.box.close()
 		s.timetable.set(&r.entry, nil)
@@ -83,6 +95,7 @@ func (s *Scheduler) closeRunners() {
 			r.view.Close()
 		}
 	}
+	s.mu.Unlock()
 	s.work.Wait()
 	for _, r := range runners {
 		r.alarm.stop()

@@ -97,6 +97,8 @@ func WithStrategies(strategies *sharding.Registry) Option {
 
 // WithStopTimeout bounds how long running items may go on once a stop began. Then their contexts
 // are cancelled with the cause [ErrStopped]. The default is 30 seconds; zero cancels them at once.
+// Run returns at most three seconds later, even if code does not return or the registry does not
+// answer.
 func WithStopTimeout(d time.Duration) Option {
 	return func(o *options) error {
 		if d < 0 {

@@ -98,15 +98,38 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 	if life == nil {
 		return nil // Run starts it
 	}
-	err = s.start(life, r) //nolint:contextcheck // the job lives as long as Run, not as long as this call
-	if err == nil {
-		err = r.waitJoined(ctx)
-	}
-	if err != nil {
-		s.forget(r)
+	if err := s.startNow(ctx, life, r); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
 	return nil
+}
+
+// startNow starts a job of a Run that is under way and waits until it has joined. The job lives as long
+// as Run, so when ctx ends, only the wait for it does.
+func (s *Scheduler) startNow(ctx, life context.Context, r *runner) error {
+	started := make(chan error)
+	s.work.Go(func() { //nolint:contextcheck // see above
+		err := s.start(life, r)
+		if err != nil {
+			s.forget(r)
+		}
+		select {
+		case started <- err:
+		case <-ctx.Done():
+			if err != nil && life.Err() == nil {
+				r.log.ErrorContext(life, "job was declared and cannot be started", logError, err)
+			}
+		}
+	})
+	select {
+	case err := <-started:
+		if err != nil {
+			return err
+		}
+		return r.waitJoined(ctx)
+	case <-ctx.Done():
+		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
+	}
 }
 
 // mayEnter tells whether a job of this name could be added.

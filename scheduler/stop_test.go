@@ -112,6 +112,33 @@ func TestAStopWithoutARegistry(t *testing.T) {
 	})
 }
 
+// Nor does it wait for a session that lasts longer than the stop timeout.
+func TestAStopWithoutARegistryAndALongSession(t *testing.T) {
+	t.Parallel()
+	for name, work := range map[string]job.SimpleFunc{
+		"idle":    nil,
+		"running": untilDone,
+		"deaf":    func(context.Context, job.ShardingContext) error { time.Sleep(time.Hour); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				a := c.launchOver(c.server.Open("test", memory.WithTTL(10*time.Minute)), "a", work, jobOf(1))
+				<-a.Ready()
+				sleepUntil(6 * time.Second)
+				a.registry.Cut()
+				a.cancel()
+				err := <-a.done
+				a.done <- nil
+				require.Equal(t, name == "deaf", err != nil, "%v", err)
+				require.LessOrEqual(t, time.Since(bubbleStart), 39*time.Second, "30 s of the stop timeout and 3 s")
+				a.registry.Heal()
+				time.Sleep(2 * time.Hour)
+			})
+		})
+	}
+}
+
 func TestRunIsForOnce(t *testing.T) {
 	t.Parallel()
 	reg := memory.NewServer().Open("test")
