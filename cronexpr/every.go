@@ -46,3 +46,13 @@ func (s *everySchedule) Next(after time.Time) time.Time {
 	}
 	return fire.In(s.location)
 }
+
+// PeriodOf returns, of the schedule of "@every d", the time between two fires; false of any other
+// schedule.
+func PeriodOf(s Schedule) (time.Duration, bool) {
+	s, _ = unbound(s)
+	if e, is := s.(*everySchedule); is {
+		return e.period, true
+	}
+	return 0, false
+}

@@ -61,3 +61,17 @@ func TestOffsetIsForEveryOnly(t *testing.T) {
 	plain, moved := parse(t, "0 0 * * * ?"), parse(t, "0 0 * * * ?", cronexpr.WithOffset(time.Second))
 	require.Equal(t, plain.Next(after), moved.Next(after))
 }
+
+func TestPeriodOf(t *testing.T) {
+	t.Parallel()
+	end := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	for expr, want := range map[string]time.Duration{"@every 90s": 90 * time.Second, "@hourly": 0, "@delay 5s": 0, "0 0 * * * ?": 0} {
+		for _, options := range [][]cronexpr.Option{nil, {cronexpr.WithEnd(end)}} {
+			s, err := cronexpr.Parse(expr, options...)
+			require.NoError(t, err)
+			period, is := cronexpr.PeriodOf(s)
+			require.Equal(t, want, period, expr)
+			require.Equal(t, want != 0, is, expr)
+		}
+	}
+}

@@ -119,6 +119,11 @@ type Config struct {
 	// 0. It should be shorter than the time between two fires: one that is overtaken by the next counts
 	// as missed.
 	JitterSeconds int
+	// OffsetSeconds moves the fires of "@every <duration>" so many seconds on, so that jobs with the
+	// same period do not fire in the same instant: "@every 1m" with an offset of 20 fires at second 20
+	// of each minute. Only what remains after whole periods matters. The default is 0, and no other
+	// kind of Cron may have it.
+	OffsetSeconds int
 	// Unknown holds stored fields that this version does not know, such as those of a newer one, as
 	// the JSON members they were ("a":1,"b":"x"). They are written back as they came. Leave it
 	// empty in a new configuration.

@@ -7,7 +7,8 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 )
 
-// Schedule returns when the job fires, by Cron, TimeZone, DaylightSaving, StartTime and EndTime. The
+// Schedule returns when the job fires, by Cron, OffsetSeconds, TimeZone, DaylightSaving, StartTime and
+// EndTime. The
 // error joins one [*FieldError] for each of them that is at fault.
 //
 // Time zones come from the host, or from the program if it imports time/tzdata. Processes whose
@@ -53,7 +54,7 @@ func (f *faults) schedule(c Config) cronexpr.Schedule {
 	}
 	f.checkWindow(c.StartTime, c.EndTime)
 	schedule, err := cronexpr.Parse(c.Cron, cronexpr.WithLocation(location), cronexpr.WithDaylightSaving(daylight),
-		cronexpr.WithStart(c.StartTime), cronexpr.WithEnd(c.EndTime))
+		cronexpr.WithStart(c.StartTime), cronexpr.WithEnd(c.EndTime), cronexpr.WithOffset(time.Duration(c.OffsetSeconds)*time.Second))
 	if err != nil && !errors.Is(err, cronexpr.ErrInvalidOption) {
 		f.addCause("Cron", c.Cron, "must be a cron expression", err)
 	}

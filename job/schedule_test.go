@@ -51,3 +51,14 @@ func TestScheduleOfFaultyFields(t *testing.T) {
 	require.ErrorContains(t, err, "Cron")
 	require.ErrorContains(t, err, "TimeZone")
 }
+
+func TestScheduleIsMovedByTheOffsetOfTheJob(t *testing.T) {
+	t.Parallel()
+	c := job.NewConfig("orders", "@every 1m", 1)
+	c.OffsetSeconds = 80
+	schedule, err := c.Schedule()
+	require.NoError(t, err)
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, noon.Add(20*time.Second), schedule.Next(noon))
+	require.NoError(t, c.Validate())
+}

@@ -63,11 +63,20 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 	f.checkRange("RetryBackoffSeconds", c.RetryBackoffSeconds, 0, maxBackoffSeconds)
 	f.checkWord("ClockPolicy", c.ClockPolicy, ClockWarn, ClockRefuse)
 	f.checkRange("JitterSeconds", c.JitterSeconds, 0, maxJitterSeconds)
+	f.checkRange("OffsetSeconds", c.OffsetSeconds, 0, maxSeconds)
 	schedule := f.schedule(c)
 	if schedule != nil {
 		f.checkDelay(c, schedule)
+		f.checkOffset(c, schedule)
 	}
 	return schedule
+}
+
+// checkOffset asks that there is something that an offset moves.
+func (f *faults) checkOffset(c Config, schedule cronexpr.Schedule) {
+	if _, is := cronexpr.PeriodOf(schedule); !is && c.OffsetSeconds != 0 {
+		f.add("OffsetSeconds", strconv.Itoa(c.OffsetSeconds), `must be 0 unless Cron is "@every <duration>"`)
+	}
 }
 
 // checkDelay asks of a job that counts from the ends of its runs that somebody writes those down.

@@ -160,6 +160,8 @@ func TestValidateFaultsOfTimes(t *testing.T) {
 		`JitterSeconds "-1"`:             func(c *job.Config) { c.JitterSeconds = -1 },
 		`JitterSeconds "86401"`:          func(c *job.Config) { c.JitterSeconds = 86_401 },
 		`JitterSeconds "5" must be 0`:    func(c *job.Config) { c.Cron, c.JitterSeconds = "@delay 1m", 5 },
+		`OffsetSeconds "-1"`:             func(c *job.Config) { c.Cron, c.OffsetSeconds = "@every 1m", -1 },
+		`OffsetSeconds "7" must be 0`:    func(c *job.Config) { c.OffsetSeconds = 7 },
 		`MonitorExecution "false"`:       func(c *job.Config) { c.Cron, c.MonitorExecution = "@delay 1m", false },
 	} {
 		c := job.NewConfig("orders", "0 0 * * * ?", 1)

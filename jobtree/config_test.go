@@ -264,6 +264,7 @@ func drawConfig(t *rapid.T) job.Config {
 		StartTime:                instant.Draw(t, "start"),
 		EndTime:                  instant.Draw(t, "end"),
 		JitterSeconds:            number.Draw(t, "jitter"),
+		OffsetSeconds:            number.Draw(t, "offset"),
 		Unknown:                  rapid.SampledFrom([]string{"", `"a":1`, `"a":"},{","b": [ {} ]`}).Draw(t, "unknown"),
 	}
 	switch c.Type {

@@ -47,6 +47,7 @@ var configFields = []configField{
 	{"startTime", func(c *job.Config) configText { return instant{&c.StartTime} }, func(c *job.Config) bool { return !c.StartTime.IsZero() }},
 	{"endTime", func(c *job.Config) configText { return instant{&c.EndTime} }, func(c *job.Config) bool { return !c.EndTime.IsZero() }},
 	{"jitterSeconds", func(c *job.Config) configText { return number{&c.JitterSeconds} }, differs(func(c *job.Config) int { return c.JitterSeconds })},
+	{"offsetSeconds", func(c *job.Config) configText { return number{&c.OffsetSeconds} }, differs(func(c *job.Config) int { return c.OffsetSeconds })},
 }
 
 func isDataflow(c *job.Config) bool { return c.Type == job.TypeDataflow }

@@ -54,13 +54,13 @@ func (r *runner) configure() {
 type times struct {
 	cron, zone, daylightSaving string
 	start, end                 time.Time
-	jitter                     int
+	jitter, offset             int
 }
 
 func timesOf(cfg job.Config) times {
 	return times{
 		cron: cfg.Cron, zone: cfg.TimeZone, daylightSaving: cfg.DaylightSaving,
-		start: cfg.StartTime, end: cfg.EndTime, jitter: cfg.JitterSeconds,
+		start: cfg.StartTime, end: cfg.EndTime, jitter: cfg.JitterSeconds, offset: cfg.OffsetSeconds,
 	}
 }
 

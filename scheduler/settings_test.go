@@ -68,6 +68,24 @@ func TestTheZoneIsChanged(t *testing.T) {
 	})
 }
 
+// Jobs of one period are set apart by their offsets, also while they run.
+func TestTheOffsetIsChanged(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := job.NewConfig("orders", "@every 20s", 1)
+		cfg.OffsetSeconds = 7
+		c.start("a", nil, cfg)
+		sleepUntil(30 * time.Second)
+		cfg.OffsetSeconds = 33
+		c.change(cfg)
+		sleepUntil(60 * time.Second)
+		require.Equal(t, []string{
+			"item 0 fire 7s scheduled on a", "item 0 fire 27s scheduled on a",
+			"item 0 fire 33s scheduled on a", "item 0 fire 53s scheduled on a",
+		}, c.shown())
+	})
+}
+
 // A job pauses while its configuration cannot be used, and goes on when it can.
 func TestAnUnreadableConfigurationPausesTheJob(t *testing.T) {
 	t.Parallel()
