@@ -5,22 +5,16 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 
-// step is one write to the target, guarded by what was compared, and how it is told of.
-type step struct {
-	write  registry.Write
-	guard  registry.Condition
-	change Change
-}
-
 // comparison is what the target lacks of a job.
 type comparison struct {
-	exists bool   // the target has the job
-	marks  []step // what operators said
-	config []step // the config node, if it must be written, and what is written with it
+	exists bool           // the target has the job
+	marks  []guarded.Step // what operators said
+	config []guarded.Step // the config node, if it must be written, and what is written with it
 	// changes are what people would call a difference; what is written for the sake of order is none.
 	changes []Change
 	tokens  *Change
@@ -42,14 +36,15 @@ func compare(o *original, text string, target jobNodes) (comparison, error) {
 	c.compareMarks(o.wanted(), !o.config.Disabled, target)
 	present := target.state.Tokens().Value
 	if start := o.tokens(present.Base); start != present {
-		s := target.put(names.Tokens(), jobtree.EncodeTokens(start))
-		c.config, c.tokens = append(c.config, s), &s.change
+		step, change := target.put(names.Tokens(), jobtree.EncodeTokens(start))
+		c.config, c.tokens = append(c.config, step), &change
 	}
 	if len(members) == 0 {
 		text = found.Value // equal in meaning, and perhaps not in its bytes
 	}
 	if len(members) > 0 || len(c.config) > 0 {
-		c.config = append(c.config, target.put(names.Config(), text))
+		step, _ := target.put(names.Config(), text)
+		c.config = append(c.config, step)
 	}
 	return c, nil
 }
@@ -58,7 +53,7 @@ func compare(o *original, text string, target jobNodes) (comparison, error) {
 func (c *comparison) compareMarks(wanted map[string]string, startEnabled bool, target jobNodes) {
 	for _, path := range slices.Sorted(maps.Keys(wanted)) {
 		if found := target.nodes[path]; !found.Exists() || found.Value != wanted[path] {
-			c.marks = append(c.marks, target.put(path, wanted[path]))
+			c.addMark(target.put(path, wanted[path]))
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(target.nodes)) {
@@ -68,32 +63,30 @@ func (c *comparison) compareMarks(wanted map[string]string, startEnabled bool, t
 		}
 		if name.Kind == jobtree.KindItemDisabled ||
 			name.Kind == jobtree.KindServer && target.state.Server(name.Key).Disabled == startEnabled {
-			c.marks = append(c.marks, target.remove(path))
+			c.addMark(target.remove(path))
 		}
 	}
-	for _, s := range c.marks {
-		c.changes = append(c.changes, s.change)
-	}
 }
 
-func (t jobNodes) put(path, value string) step {
+func (c *comparison) addMark(step guarded.Step, change Change) {
+	c.marks, c.changes = append(c.marks, step), append(c.changes, change)
+}
+
+// put returns the write of a node, guarded by what was compared, and how it is told of.
+func (t jobNodes) put(path, value string) (guarded.Step, Change) {
 	found := t.nodes[path]
-	s := step{
-		write: registry.Put(path, value), guard: registry.Unchanged(path, found.Revision),
-		change: Change{Node: t.below(path), To: &value},
-	}
+	change := Change{Node: t.below(path), To: &value}
 	if found.Exists() {
-		s.change.From = &found.Value
+		change.From = &found.Value
 	}
-	return s
+	return guarded.Step{Write: registry.Put(path, value), Guard: registry.Unchanged(path, found.Revision)}, change
 }
 
-func (t jobNodes) remove(path string) step {
+// remove is put for a node that has to go.
+func (t jobNodes) remove(path string) (guarded.Step, Change) {
 	found := t.nodes[path]
-	return step{
-		write: registry.Delete(path), guard: registry.Unchanged(path, found.Revision),
-		change: Change{Node: t.below(path), From: &found.Value},
-	}
+	return guarded.Step{Write: registry.Delete(path), Guard: registry.Unchanged(path, found.Revision)},
+		Change{Node: t.below(path), From: &found.Value}
 }
 
 // below returns a path as it reads below the job.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -138,7 +139,7 @@ func (m *migration) carryOut(ctx context.Context, j Job, c comparison) (Job, err
 	if !m.opts.Apply || j.Action == Unchanged {
 		return j, nil
 	}
-	switch err := write(ctx, m.target, c); {
+	switch err := guarded.Commit(ctx, m.target, c.marks, c.config); {
 	case errors.Is(err, registry.ErrConflict):
 		j.Action, j.Reason = Failed, "somebody changed the target meanwhile; run it again: "+err.Error()
 	case err != nil:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/migrate/internal/elasticjob3"
 )
@@ -90,6 +91,7 @@ func TestDecode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := job.NewConfig("", "", 0)
+			want.Cron = cronexpr.Triggered
 			want.Misfire, want.MonitorExecution, want.ReconcileIntervalMinutes = false, false, 0
 			test.want(&want)
 			got, err := elasticjob3.Decode(test.root, test.text)

@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -127,6 +128,9 @@ func (d *decoder) keep() error {
 func (d *decoder) settle(root string) {
 	c := &d.job.Config
 	c.Type, c.Class = d.kind(root)
+	if c.Cron == "" {
+		c.Cron = cronexpr.Triggered // what 3.x calls a one-off job
+	}
 	c.ScriptCommandLine, c.StreamingProcess = d.props.script, d.props.streaming
 	if zone, err := zoneOf(c.TimeZone); err != nil {
 		d.faults = append(d.faults, err)
