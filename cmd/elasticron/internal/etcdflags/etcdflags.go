@@ -1,0 +1,98 @@
+// Package etcdflags gives commands the flags by which they reach an etcd cluster.
+package etcdflags
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/elasticron/elasticron/registry/etcd"
+)
+
+// Flags says which cluster to use, and as whom. The password is never a flag, which every user of the
+// machine could read, but a variable of the environment.
+type Flags struct {
+	endpoints        []string
+	user             string
+	ca, cert, key    string
+	names            names
+	passwordVariable string
+}
+
+// names are what the flags are called, for messages.
+type names struct{ endpoints, user, ca, cert, key string }
+
+// New registers the flags: endpoints is the name of the first, and prefix stands before all others,
+// as in "to-user". The password is that of the variable.
+func New(set *pflag.FlagSet, endpoints, prefix, passwordVariable string) *Flags {
+	f := &Flags{
+		passwordVariable: passwordVariable,
+		names:            names{endpoints, prefix + "user", prefix + "ca", prefix + "cert", prefix + "key"},
+	}
+	set.StringSliceVar(&f.endpoints, endpoints, nil, "URLs of the etcd cluster, separated by commas")
+	set.StringVar(&f.user, f.names.user, "", "user of the etcd cluster; the password is that of $"+passwordVariable)
+	set.StringVar(&f.ca, f.names.ca, "", "PEM file of the authorities that etcd's certificates are checked against (default: the system's)")
+	set.StringVar(&f.cert, f.names.cert, "", "PEM file of the client's certificate")
+	set.StringVar(&f.key, f.names.key, "", "PEM file of the client's key")
+	return f
+}
+
+// Given tells whether endpoints were named.
+func (f *Flags) Given() bool { return len(f.endpoints) > 0 }
+
+// Open connects to the cluster.
+func (f *Flags) Open(ctx context.Context, namespace string) (*etcd.Registry, error) {
+	config, err := f.config(namespace)
+	if err != nil {
+		return nil, err
+	}
+	return etcd.Open(ctx, config)
+}
+
+func (f *Flags) config(namespace string) (etcd.Config, error) {
+	c := etcd.Config{Endpoints: f.endpoints, Namespace: namespace}
+	if !f.Given() {
+		return c, fmt.Errorf("--%s is missing: want the URLs of the etcd cluster, such as http://10.0.0.1:2379", f.names.endpoints)
+	}
+	if f.user != "" {
+		c.Username, c.Password = f.user, os.Getenv(f.passwordVariable)
+		if c.Password == "" {
+			return c, fmt.Errorf("--%s is given, and $%s is empty: want the password there", f.names.user, f.passwordVariable)
+		}
+	}
+	var err error
+	c.TLS, err = f.tls()
+	return c, err
+}
+
+func (f *Flags) tls() (*tls.Config, error) {
+	if f.ca == "" && f.cert == "" && f.key == "" {
+		return nil, nil
+	}
+	if (f.cert == "") != (f.key == "") {
+		return nil, fmt.Errorf("--%s and --%s must be given together", f.names.cert, f.names.key)
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if f.ca != "" {
+		text, err := os.ReadFile(f.ca)
+		if err != nil {
+			return nil, fmt.Errorf("--%s: %w", f.names.ca, err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("--%s: no certificate in PEM: %s", f.names.ca, f.ca)
+		}
+	}
+	if f.cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		if err != nil {
+			return nil, fmt.Errorf("--%s, --%s: %w", f.names.cert, f.names.key, err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}

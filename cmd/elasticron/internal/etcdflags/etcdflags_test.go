@@ -1,0 +1,44 @@
+package etcdflags_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
+)
+
+const variable = "ELASTICRON_TEST_PASSWORD"
+
+// parse returns the flags of a command line whose etcd flags have the prefix "to-".
+func parse(t *testing.T, args ...string) *etcdflags.Flags {
+	t.Helper()
+	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	flags := etcdflags.New(set, "to", "to-", variable)
+	require.NoError(t, set.Parse(args))
+	return flags
+}
+
+func TestWrongFlags(t *testing.T) {
+	t.Parallel()
+	none := filepath.Join(t.TempDir(), "none.pem")
+	text := filepath.Join(t.TempDir(), "text.pem")
+	require.NoError(t, os.WriteFile(text, []byte("no certificate"), 0o600))
+	for want, args := range map[string][]string{
+		"--to is missing: want the URLs":              nil,
+		"--to-user is given, and $" + variable:        {"--to", "http://x", "--to-user", "u"},
+		"--to-ca: open " + none:                       {"--to", "http://x", "--to-ca", none},
+		"--to-ca: no certificate in PEM: " + text:     {"--to", "http://x", "--to-ca", text},
+		"--to-cert and --to-key must be given togeth": {"--to", "http://x", "--to-cert", text},
+		"--to-cert, --to-key: tls: failed to find":    {"--to", "http://x", "--to-cert", text, "--to-key", text},
+		"Namespace is empty":                          {"--to", "http://x"},
+	} {
+		_, err := parse(t, args...).Open(t.Context(), "")
+		require.ErrorContains(t, err, want)
+	}
+	require.False(t, parse(t).Given())
+	require.True(t, parse(t, "--to", "http://x").Given())
+}

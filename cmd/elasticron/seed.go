@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
+	"github.com/elasticron/elasticron/seed"
+)
+
+// passwordVariable is the variable of the environment that holds etcd's password.
+const passwordVariable = "ELASTICRON_PASSWORD"
+
+func newSeed() *cobra.Command {
+	s := seeding{}
+	cmd := &cobra.Command{
+		Use:   "seed FILE",
+		Short: "Fill a namespace from a YAML or properties file",
+		Long: `Seed creates the jobs of a file that a namespace does not have: their configuration, and
+which of their servers and items are disabled. What exists is kept, unless --overwrite is
+given. What the file does not mention is left alone. It can be repeated.
+
+The file is refused as a whole if anything is wrong with it. A YAML file looks like this;
+members of the config that are left out have their defaults:
+
+  orders:
+    config:
+      jobClass: orders
+      cron: 0 0/5 * * * ?
+      shardingTotalCount: 4
+    servers:
+      10.0.0.7: DISABLED
+    sharding:
+      3:
+        disabled:
+
+A .properties file has a line for each node, as Elastic-Job 1.x had it:
+
+  /orders/config={"jobName":"orders","jobClass":"orders","jobType":"SIMPLE", ...}
+  /orders/servers/10.0.0.7=DISABLED
+
+The password is read from $` + passwordVariable + `.`,
+		Example: `  elasticron seed --etcd http://etcd1:2379 --namespace shop --dry-run jobs.yaml
+  elasticron seed --etcd http://etcd1:2379 --namespace shop jobs.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.run(cmd.Context(), args[0], cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	s.target = etcdflags.New(flags, "etcd", "", passwordVariable)
+	flags.StringVar(&s.namespace, "namespace", "", "namespace to fill (required)")
+	flags.BoolVar(&s.opts.Overwrite, "overwrite", false, "give nodes that exist the values of the file")
+	flags.BoolVar(&s.opts.DryRun, "dry-run", false, "only tell what would be written")
+	flags.BoolVar(&s.json, "json", false, "report as JSON")
+	return cmd
+}
+
+// seeding is one run of the command.
+type seeding struct {
+	target    *etcdflags.Flags
+	namespace string
+	opts      seed.Options
+	json      bool
+}
+
+func (s *seeding) run(ctx context.Context, name string, out io.Writer) (err error) {
+	if s.namespace == "" {
+		return errors.New("--namespace is missing: want the namespace to fill")
+	}
+	file, err := seed.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	reg, err := s.target.Open(ctx, s.namespace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leave(ctx, reg)) }()
+	nodes, err := seed.Run(ctx, reg, file, s.opts)
+	if shown := s.show(out, nodes); shown != nil {
+		return errors.Join(err, shown)
+	}
+	return err
+}
+
+func (s *seeding) show(out io.Writer, nodes []seed.Node) error {
+	if s.json {
+		text := json.NewEncoder(out)
+		text.SetIndent("", "  ")
+		return text.Encode(struct {
+			Applied bool        `json:"applied"`
+			Nodes   []seed.Node `json:"nodes"`
+		}{!s.opts.DryRun, nodes})
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NODE\tRESULT")
+	for _, n := range nodes {
+		fmt.Fprintf(table, "%s\t%s\n", n.Path, n.Action)
+	}
+	if s.opts.DryRun {
+		fmt.Fprintln(table, "\nNothing was written: this is what would be done without --dry-run.")
+	}
+	return table.Flush()
+}

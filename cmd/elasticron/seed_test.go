@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const seedText = `orders:
+  config:
+    cron: 0 0/5 * * * ?
+    shardingTotalCount: 4
+  servers:
+    10.0.0.7: DISABLED
+`
+
+func seedFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func TestSeed(t *testing.T) {
+	t.Parallel()
+	etcd := newEtcd(t)
+	reg := openEtcd(t, etcd, "shop")
+	file := seedFile(t, "jobs.yaml", seedText)
+
+	out, errOut, status := carryOut(t, "seed", "--etcd", etcd, "--namespace", "shop", "--dry-run", file)
+	require.Zero(t, status, errOut)
+	require.Contains(t, out, "/orders/config            created\n")
+	require.Contains(t, out, "Nothing was written")
+	require.Empty(t, paths(t, reg))
+
+	out, errOut, status = carryOut(t, "seed", "--etcd", etcd, "--namespace", "shop", file)
+	require.Zero(t, status, errOut)
+	require.NotContains(t, out, "Nothing was written")
+	require.Equal(t, []string{"/orders/config", "/orders/servers/10.0.0.7"}, paths(t, reg))
+
+	put(t, reg, "/orders/servers/10.0.0.7", "")
+	out, errOut, status = carryOut(t, "seed", "--etcd", etcd, "--namespace", "shop", "--json", file)
+	require.Zero(t, status, errOut)
+	require.JSONEq(t, `{"applied":true,"nodes":[{"path":"/orders/config","action":"unchanged"},{"path":"/orders/servers/10.0.0.7","action":"kept"}]}`, out)
+
+	out, errOut, status = carryOut(t, "seed", "--etcd", etcd, "--namespace", "shop", "--overwrite", file)
+	require.Zero(t, status, errOut)
+	require.Contains(t, out, "/orders/servers/10.0.0.7  updated\n")
+}
+
+func TestSeedThatCannot(t *testing.T) {
+	t.Parallel()
+	good := seedFile(t, "jobs.yaml", seedText)
+	for want, args := range map[string][]string{
+		"accepts 1 arg(s), received 0":  {"--namespace", "shop"},
+		"--namespace is missing":        {good},
+		"--etcd is missing":             {"--namespace", "shop", good},
+		"no such file":                  {"--namespace", "shop", "none.yaml"},
+		"must end in .yaml":             {"--namespace", "shop", "none.json"},
+		"line 1":                        {"--namespace", "shop", seedFile(t, "bad.yaml", "orders: [1]\n")},
+		"no answer from http://0.0.0.0": {"--namespace", "shop", "--etcd", "http://0.0.0.0:1", good},
+	} {
+		out, errOut, status := carryOut(t, append([]string{"seed"}, args...)...)
+		require.Equal(t, exitFailed, status, want)
+		require.Contains(t, errOut, want)
+		require.Empty(t, out)
+	}
+}

@@ -1,0 +1,72 @@
+package seed
+
+import (
+	"fmt"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// check tells whether a node is one that people decide about, and its value one that it may have. It
+// returns the job, and the value as it is to be stored.
+func check(path, value string) (job, stored string, err error) {
+	name, ok := jobtree.Parse(path)
+	node := registry.Node{Path: path, Value: value}
+	switch {
+	case ok && name.Kind == jobtree.KindConfig:
+		stored, err = checkConfig(name.Job, node)
+	case ok && name.Kind == jobtree.KindServer:
+		_, err = jobtree.DecodeServer(node)
+		stored = value
+	case ok && name.Kind == jobtree.KindItemDisabled:
+		if value != "" {
+			err = &jobtree.ValueError{Path: path, Value: value, Reason: "must be empty"}
+		}
+	default:
+		err = fmt.Errorf("%s is none of <job>/config, <job>/servers/<ip> and <job>/sharding/<item>/disabled; other nodes belong to running instances", path)
+	}
+	return name.Job, stored, err
+}
+
+// checkConfig returns the text of a config as this version stores it.
+func checkConfig(name string, n registry.Node) (string, error) {
+	c, err := jobtree.DecodeConfig(n)
+	if err != nil {
+		return "", err
+	}
+	if c.Name != name {
+		return "", &jobtree.ValueError{Path: n.Path, Field: "jobName", Value: c.Name, Reason: fmt.Sprintf("must be %q, as the path has it", name)}
+	}
+	if err := c.Validate(); err != nil {
+		return "", fmt.Errorf("%s: %w", n.Path, err)
+	}
+	return jobtree.EncodeConfig(c)
+}
+
+// same tells whether a stored node says what the file says, in whatever words.
+func same(stored registry.Node, value string) bool {
+	if stored.Value == value {
+		return true
+	}
+	name, _ := jobtree.Parse(stored.Path)
+	if name.Kind != jobtree.KindConfig {
+		return false
+	}
+	c, err := jobtree.DecodeConfig(stored)
+	if err != nil {
+		return false
+	}
+	text, err := jobtree.EncodeConfig(c)
+	return err == nil && text == value
+}
+
+// defaults are the members of a config that a file may leave out although DecodeConfig asks for them, or
+// takes another default from Java.
+func defaults(name string, class bool) map[string]any {
+	d := map[string]any{"jobName": name, "jobType": string(job.TypeSimple), "misfire": true}
+	if class {
+		d["jobClass"] = name
+	}
+	return d
+}

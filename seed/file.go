@@ -1,0 +1,70 @@
+package seed
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// File is what a file says.
+type File struct {
+	jobs map[string]map[string]string // values by path, by job
+}
+
+// ErrInvalid is what every fault of a file is, apart from not being readable at all.
+var ErrInvalid = errors.New("invalid seed")
+
+// ReadFile reads a file by what its name ends in: .yaml, .yml or .properties. The error joins all that
+// is wrong with it.
+func ReadFile(name string) (File, error) {
+	parse, err := parserOf(name)
+	if err != nil {
+		return File{}, err
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return File{}, err
+	}
+	file, err := parse(text)
+	if err != nil {
+		return File{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return file, nil
+}
+
+func parserOf(name string) (func([]byte) (File, error), error) {
+	switch end := strings.ToLower(filepath.Ext(name)); end {
+	case ".yaml", ".yml":
+		return ParseYAML, nil
+	case ".properties":
+		return ParseProperties, nil
+	default:
+		return nil, fmt.Errorf("%w: %s ends in %q, must end in .yaml, .yml or .properties", ErrInvalid, name, end)
+	}
+}
+
+// add takes up a node.
+func (f *File) add(path, value string) error {
+	if err := registry.CheckPath(path); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	job, value, err := check(path, value)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if f.jobs == nil {
+		f.jobs = make(map[string]map[string]string)
+	}
+	if f.jobs[job] == nil {
+		f.jobs[job] = make(map[string]string)
+	}
+	if _, twice := f.jobs[job][path]; twice {
+		return fmt.Errorf("%w: %s is there twice", ErrInvalid, path)
+	}
+	f.jobs[job][path] = value
+	return nil
+}

@@ -1,0 +1,201 @@
+package seed_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/seed"
+)
+
+func open(tb testing.TB) *memory.Registry {
+	tb.Helper()
+	reg := memory.NewServer().Open("shop")
+	tb.Cleanup(func() { require.NoError(tb, reg.Close(context.Background())) })
+	return reg
+}
+
+// nodes returns what a registry holds, by path.
+func nodes(tb testing.TB, reg registry.Reader) map[string]string {
+	tb.Helper()
+	all, _, err := reg.List(tb.Context(), registry.Root)
+	require.NoError(tb, err)
+	values := make(map[string]string)
+	for _, n := range all {
+		values[n.Path] = n.Value
+	}
+	return values
+}
+
+func encode(tb testing.TB, c job.Config) string {
+	tb.Helper()
+	text, err := jobtree.EncodeConfig(c)
+	require.NoError(tb, err)
+	return text
+}
+
+// shop is what both files of testdata say.
+func shop(tb testing.TB) map[string]string {
+	tb.Helper()
+	orders := job.NewConfig("orders", "0 0/5 * * * ?", 4)
+	orders.Class, orders.ShardingItemParameters = "com.acme.OrderJob", "0=Berlin,1=Oslo"
+	orders.Failover, orders.TimeZone = true, "Europe/Berlin"
+	cleanup := job.NewConfig("cleanup", "@daily", 1)
+	cleanup.Type, cleanup.ScriptCommandLine = job.TypeScript, "/opt/cleanup.sh --all"
+	return map[string]string{
+		"/orders/config": encode(tb, orders), "/orders/servers/10.0.0.7": "DISABLED", "/orders/sharding/3/disabled": "",
+		"/cleanup/config": encode(tb, cleanup),
+	}
+}
+
+func TestBothKindsOfFiles(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"testdata/shop.yaml", "testdata/shop.properties"} {
+		file, err := seed.ReadFile(name)
+		require.NoError(t, err)
+		reg := open(t)
+		_, err = seed.Run(t.Context(), reg, file, seed.Options{})
+		require.NoError(t, err)
+		require.Equal(t, shop(t), nodes(t, reg), name)
+	}
+}
+
+// contents returns what a file puts into an empty namespace.
+func contents(tb testing.TB, file seed.File) map[string]string {
+	tb.Helper()
+	reg := open(tb)
+	_, err := seed.Run(tb.Context(), reg, file, seed.Options{})
+	require.NoError(tb, err)
+	return nodes(tb, reg)
+}
+
+func TestWhatYAMLMayLookLike(t *testing.T) {
+	t.Parallel()
+	least := job.NewConfig("a", "0 0 * * * ?", 2)
+	for name, test := range map[string]struct {
+		text string
+		want map[string]string
+	}{
+		"the least": {"a: {config: {cron: '0 0 * * * ?', shardingTotalCount: 2}}", map[string]string{"/a/config": encode(t, least)}},
+		"a config as it is stored": {
+			`a: {config: '{"jobName":"a","jobClass":"a","jobType":"SIMPLE","cron":"0 0 * * * ?","shardingTotalCount":2,"misfire":true}'}`,
+			map[string]string{"/a/config": encode(t, least)},
+		},
+		"references":      {"a: &a\n  servers: {10.0.0.1: DISABLED}\nb: *a\n", map[string]string{"/a/servers/10.0.0.1": "DISABLED", "/b/servers/10.0.0.1": "DISABLED"}},
+		"an empty server": {"a: {servers: {10.0.0.1: ''}}", map[string]string{"/a/servers/10.0.0.1": ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, err := seed.ParseYAML([]byte(test.text))
+			require.NoError(t, err)
+			require.Equal(t, test.want, contents(t, file))
+		})
+	}
+}
+
+func TestPropertiesAreReadAsJavaDoes(t *testing.T) {
+	t.Parallel()
+	want := job.NewConfig("a", "0 0 * * * ?", 2)
+	want.Description = "Café ${x}"
+	utf8Text := `/a/config={"jobName":"a","jobClass":"a","jobType":"SIMPLE","cron":"0 0 * * * ?","shardingTotalCount":2,"misfire":true,"description":"Café ${x}"}`
+	for name, text := range map[string]string{
+		"UTF-8":                  utf8Text,
+		"ISO 8859-1":             `/a/config={"jobName":"a","jobClass":"a","jobType":"SIMPLE","cron":"0 0 * * * ?","shardingTotalCount":2,"misfire":true,"description":"Caf` + "\xe9" + ` ${x}"}`,
+		"escapes":                `/a/config={"jobName":"a","jobClass":"a","jobType":"SIMPLE","cron":"0 0 * * * ?","shardingTotalCount":2,"misfire":true,"description":"Caf\u00e9 ${x}"}`,
+		"the last of two counts": "/a/config=x\n" + utf8Text,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, err := seed.ParseProperties([]byte(text))
+			require.NoError(t, err)
+			require.Equal(t, map[string]string{"/a/config": encode(t, want)}, contents(t, file))
+		})
+	}
+}
+
+func TestRefusedFiles(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		parse func([]byte) (seed.File, error)
+		text  string
+		want  []string
+	}{
+		"nothing":        {seed.ParseYAML, "", []string{"empty"}},
+		"only a comment": {seed.ParseYAML, "# x\n", []string{"empty"}},
+		"null":           {seed.ParseYAML, "~", []string{"mapping of jobs"}},
+		"no YAML":        {seed.ParseYAML, "a: [", []string{"yaml"}},
+		"a list":         {seed.ParseYAML, "- a", []string{"line 1", "mapping of jobs"}},
+		"two documents":  {seed.ParseYAML, "a: {}\n---\nb: {}\n", []string{"more than one"}},
+		"all faults at once": {
+			seed.ParseYAML,
+			"orders:\n  config: {cron: x, shardingTotalCount: 0}\n  instances: {10.0.0.1@-@7: ''}\n  sharding:\n    0: {running: '', disabled: 'yes', record: [1]}\n  servers: {10.0.0.1: OFF}\n",
+			[]string{
+				"line 2", "shardingTotalCount",
+				"line 3", "/orders/instances/10.0.0.1@-@7", "running instances",
+				"line 5", "/orders/sharding/0/running", "/orders/sharding/0/disabled", "must be empty", "/orders/sharding/0/record must be a value",
+				"line 6", "/orders/servers/10.0.0.1", "DISABLED",
+			},
+		},
+		"settings that make no sense": {seed.ParseYAML, "a: {config: {cron: '0 61 * * * ?', shardingTotalCount: 2, timeZone: Mars}}", []string{"/a/config", "61", "Mars"}},
+		"a slip of the pen":           {seed.ParseYAML, "a: {config: {cronn: x, cron: '0 0 * * * ?', shardingTotalCount: 2}}", []string{"no member", "cronn"}},
+		"a null":                      {seed.ParseYAML, "a: {config: {cron: '0 0 * * * ?', shardingTotalCount: 2, misfire: ~}}", []string{"misfire", "null"}},
+		"a member twice":              {seed.ParseYAML, "a: {config: {cron: x, cron: y}}", []string{"cron", "already defined"}},
+		"a node twice":                {seed.ParseYAML, "a: {servers: {x: ''}}\na: {servers: {x: ''}}\n", []string{"/a/servers/x is there twice"}},
+		"what says nothing":           {seed.ParseYAML, "a: {servers: {}}", []string{"/a/servers says nothing"}},
+		"an empty mapping":            {seed.ParseYAML, "{}", []string{"says nothing"}},
+		"another name":                {seed.ParseYAML, "a: {config: {jobName: b, cron: '0 0 * * * ?', shardingTotalCount: 2}}", []string{"jobName", `must be "a"`}},
+		"an empty name":               {seed.ParseYAML, "'': {servers: {x: ''}}", []string{"segment"}},
+		"a number that is none":       {seed.ParseYAML, "a: {config: {cron: '0 0 * * * ?', shardingTotalCount: .nan}}", []string{"NaN"}},
+
+		"no properties":      {seed.ParseProperties, "# x\n", []string{"empty"}},
+		"a broken escape":    {seed.ParseProperties, `/a/config=\u12`, []string{"unicode"}},
+		"the tree of 1.x":    {seed.ParseProperties, "/a/config/cron=0 0 * * * ?\n/a/config/jobClass=c\n", []string{"/a/config/cron is none of", "/a/config/jobClass is none of"}},
+		"a config of YAML":   {seed.ParseProperties, `/a/config=jobName: a`, []string{"/a/config", "JSON"}},
+		"no path":            {seed.ParseProperties, `//x=`, []string{"segment"}},
+		"another job's name": {seed.ParseProperties, `/a/config={"jobName":"b","jobClass":"a","jobType":"SIMPLE","cron":"0 0 * * * ?","shardingTotalCount":2}`, []string{"jobName"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, err := test.parse([]byte(test.text))
+			require.ErrorIs(t, err, seed.ErrInvalid)
+			for _, want := range test.want {
+				require.ErrorContains(t, err, want)
+			}
+			require.Zero(t, file)
+		})
+	}
+}
+
+func TestFilesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	_, err := seed.ReadFile("testdata/none.yaml")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = seed.ReadFile("testdata/shop.json")
+	require.ErrorContains(t, err, `ends in ".json", must end in .yaml, .yml or .properties`)
+	name := filepath.Join(t.TempDir(), "x.YML")
+	require.NoError(t, os.WriteFile(name, []byte("- a"), 0o600))
+	_, err = seed.ReadFile(name)
+	require.ErrorContains(t, err, name+": line 1")
+}
+
+func FuzzParseYAML(f *testing.F) {
+	text, err := os.ReadFile("testdata/shop.yaml")
+	require.NoError(f, err)
+	f.Add(text)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, err := seed.ParseYAML(text)
+		if err != nil {
+			require.ErrorIs(t, err, seed.ErrInvalid)
+		}
+		if err == nil {
+			require.NotZero(t, file)
+		}
+	})
+}

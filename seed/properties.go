@@ -1,0 +1,41 @@
+package seed
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/magiconair/properties"
+)
+
+// ParseProperties reads the text of a file of Java properties. It is UTF-8, or ISO 8859-1 as Java has it
+// if it is not valid UTF-8; escapes such as \u00e9 work in both. Paths may leave out the slash before
+// them. The error joins all that is wrong with the file.
+func ParseProperties(text []byte) (File, error) {
+	encoding := properties.UTF8
+	if !utf8.Valid(text) {
+		encoding = properties.ISO_8859_1
+	}
+	// Java expands nothing: "${x}" is what it is.
+	loader := properties.Loader{Encoding: encoding, DisableExpansion: true}
+	all, err := loader.LoadBytes(text)
+	if err != nil {
+		return File{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if all.Len() == 0 {
+		return File{}, fmt.Errorf("%w: the file is empty", ErrInvalid)
+	}
+	var file File
+	var faults []error
+	for _, key := range all.Keys() {
+		value, _ := all.Get(key)
+		if err := file.add("/"+strings.TrimPrefix(key, "/"), value); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return File{}, err
+	}
+	return file, nil
+}

@@ -1,0 +1,170 @@
+package seed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/seed"
+)
+
+func shopFile(tb testing.TB) seed.File {
+	tb.Helper()
+	file, err := seed.ReadFile("testdata/shop.yaml")
+	require.NoError(tb, err)
+	return file
+}
+
+func put(tb testing.TB, reg registry.Committer, path, value string) {
+	tb.Helper()
+	_, err := reg.Commit(tb.Context(), registry.Txn{Then: []registry.Write{registry.Put(path, value)}})
+	require.NoError(tb, err)
+}
+
+func TestWhatExistsIsKept(t *testing.T) {
+	t.Parallel()
+	reg := open(t)
+	put(t, reg, "/orders/config", "theirs")
+	put(t, reg, "/orders/servers/10.0.0.7", "")
+	put(t, reg, "/orders/servers/10.0.0.8", "DISABLED")
+	put(t, reg, "/other/config", "theirs")
+	before := nodes(t, reg)
+	want := []seed.Node{
+		{Path: "/cleanup/config", Action: seed.Created},
+		{Path: "/orders/config", Action: seed.Kept},
+		{Path: "/orders/servers/10.0.0.7", Action: seed.Kept},
+		{Path: "/orders/sharding/3/disabled", Action: seed.Created},
+	}
+	got, err := seed.Run(t.Context(), reg, shopFile(t), seed.Options{DryRun: true})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Equal(t, before, nodes(t, reg))
+
+	got, err = seed.Run(t.Context(), reg, shopFile(t), seed.Options{})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	after := shop(t)
+	for path, value := range before {
+		after[path] = value
+	}
+	require.Equal(t, after, nodes(t, reg))
+}
+
+func TestOverwriting(t *testing.T) {
+	t.Parallel()
+	reg := open(t)
+	put(t, reg, "/orders/config", "theirs")
+	put(t, reg, "/orders/servers/10.0.0.7", "")
+	put(t, reg, "/orders/sharding/3/disabled", "")
+	put(t, reg, "/orders/sharding/2/disabled", "")
+	got, err := seed.Run(t.Context(), reg, shopFile(t), seed.Options{Overwrite: true})
+	require.NoError(t, err)
+	require.Equal(t, []seed.Node{
+		{Path: "/cleanup/config", Action: seed.Created},
+		{Path: "/orders/config", Action: seed.Updated},
+		{Path: "/orders/servers/10.0.0.7", Action: seed.Updated},
+		{Path: "/orders/sharding/3/disabled", Action: seed.Unchanged},
+	}, got)
+	after := shop(t)
+	after["/orders/sharding/2/disabled"] = "" // the file does not mention it
+	require.Equal(t, after, nodes(t, reg))
+}
+
+func TestASecondTimeChangesNothing(t *testing.T) {
+	t.Parallel()
+	reg := open(t)
+	_, err := seed.Run(t.Context(), reg, shopFile(t), seed.Options{})
+	require.NoError(t, err)
+	before, revision, err := reg.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	got, err := seed.Run(t.Context(), reg, shopFile(t), seed.Options{Overwrite: true})
+	require.NoError(t, err)
+	for _, n := range got {
+		require.Equal(t, seed.Unchanged, n.Action)
+	}
+	after, again, err := reg.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	require.Equal(t, revision, again)
+}
+
+// The same settings in other words are no reason to write.
+func TestAConfigIsComparedByWhatItMeans(t *testing.T) {
+	t.Parallel()
+	reg := open(t)
+	put(t, reg, "/a/config", `{"shardingTotalCount":"2", "cron":"0 0 * * * ?","jobName":"a","jobClass":"a","jobType":"SIMPLE","misfire":true}`)
+	file, err := seed.ParseYAML([]byte("a: {config: {cron: '0 0 * * * ?', shardingTotalCount: 2}}"))
+	require.NoError(t, err)
+	got, err := seed.Run(t.Context(), reg, file, seed.Options{Overwrite: true})
+	require.NoError(t, err)
+	require.Equal(t, []seed.Node{{Path: "/a/config", Action: seed.Unchanged}}, got)
+}
+
+// Several processes start with the same file: each node is created by one of them.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	server := memory.NewServer()
+	var text strings.Builder
+	text.WriteString("big:\n  config: {cron: '0 0 * * * ?', shardingTotalCount: 250}\n  sharding:\n")
+	for n := range 250 {
+		fmt.Fprintf(&text, "    %d: {disabled: ''}\n", n)
+	}
+	file, err := seed.ParseYAML([]byte(text.String()))
+	require.NoError(t, err)
+	var mu sync.Mutex
+	created := map[string]int{}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			reg := server.Open("shop")
+			got, err := seed.Run(t.Context(), reg, file, seed.Options{})
+			if err = errors.Join(err, reg.Close(context.Background())); err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, n := range got {
+				if n.Action == seed.Created {
+					created[n.Path]++
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, 1, created["/big/config"])
+	reg := server.Open("shop")
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	found, _, err := reg.List(t.Context(), "/big")
+	require.NoError(t, err)
+	require.Len(t, found, 251)
+	for _, n := range found {
+		require.Equal(t, n.Created, n.Revision, "written once")
+		require.LessOrEqual(t, n.Created, found[0].Created, "the config comes last")
+	}
+}
+
+// denied can be read, and not written.
+type denied struct{ seed.Target }
+
+func (denied) Commit(context.Context, registry.Txn) (registry.Revision, error) {
+	return 0, registry.ErrDenied
+}
+
+func TestARegistryThatRefuses(t *testing.T) {
+	t.Parallel()
+	reg := open(t)
+	_, err := seed.Run(t.Context(), denied{reg}, shopFile(t), seed.Options{})
+	require.ErrorIs(t, err, registry.ErrDenied)
+	require.ErrorContains(t, err, "seed job cleanup")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = seed.Run(ctx, reg, shopFile(t), seed.Options{})
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+}

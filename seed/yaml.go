@@ -1,0 +1,105 @@
+package seed
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// ParseYAML reads the text of a YAML file. The error joins all that is wrong with it.
+func ParseYAML(text []byte) (File, error) {
+	reader := yaml.NewDecoder(strings.NewReader(string(text)))
+	var document, more yaml.Node
+	switch err := reader.Decode(&document); {
+	case errors.Is(err, io.EOF):
+		return File{}, fmt.Errorf("%w: the file is empty", ErrInvalid)
+	case err != nil:
+		return File{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if err := reader.Decode(&more); !errors.Is(err, io.EOF) {
+		return File{}, fmt.Errorf("%w: the file has more than one YAML document", ErrInvalid)
+	}
+	var r yamlReader
+	r.walk("", document.Content[0])
+	if err := errors.Join(r.faults...); err != nil {
+		return File{}, err
+	}
+	return r.file, nil
+}
+
+// yamlReader gathers the nodes of a document.
+type yamlReader struct {
+	file   File
+	faults []error
+}
+
+// walk takes up what stands at a path: the nodes below it, or a value.
+func (r *yamlReader) walk(path string, n *yaml.Node) {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	name, known := jobtree.Parse(path)
+	switch {
+	case known && name.Kind == jobtree.KindConfig && n.Kind == yaml.MappingNode:
+		text, err := configText(name.Job, n)
+		if err != nil {
+			r.fault(n, fmt.Errorf("%s: %w", path, err))
+			return
+		}
+		r.add(path, text, n)
+	case path == "" && n.Kind != yaml.MappingNode:
+		r.fault(n, errors.New("the file must be a mapping of jobs"))
+	case n.Kind == yaml.MappingNode && len(n.Content) == 0:
+		r.fault(n, fmt.Errorf("%s says nothing", cmp.Or(path, "the file")))
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			r.walk(path+"/"+n.Content[i].Value, n.Content[i+1])
+		}
+	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
+		r.add(path, "", n)
+	case n.Kind == yaml.ScalarNode:
+		r.add(path, n.Value, n)
+	default:
+		r.fault(n, fmt.Errorf("%s must be a value, or a mapping of names to nodes", path))
+	}
+}
+
+func (r *yamlReader) add(path, value string, n *yaml.Node) {
+	if err := r.file.add(path, value); err != nil {
+		r.faults = append(r.faults, fmt.Errorf("line %d: %w", n.Line, err))
+	}
+}
+
+func (r *yamlReader) fault(n *yaml.Node, err error) {
+	r.faults = append(r.faults, fmt.Errorf("line %d: %w: %w", n.Line, ErrInvalid, err))
+}
+
+// configText returns the JSON of a config that is written as a mapping.
+func configText(name string, n *yaml.Node) (string, error) {
+	var members map[string]any
+	if err := n.Decode(&members); err != nil {
+		return "", err
+	}
+	all := defaults(name, members["jobType"] != string(job.TypeScript))
+	maps.Copy(all, members)
+	text, err := json.Marshal(all)
+	if err != nil {
+		return "", err
+	}
+	c, err := jobtree.DecodeConfig(registry.Node{Value: string(text)})
+	if err == nil && c.Unknown != "" {
+		// What an application of a later version knows, this one cannot judge; a slip of the pen is likelier.
+		err = fmt.Errorf("a config has no member such as %s", c.Unknown)
+	}
+	return string(text), err
+}
