@@ -13,5 +13,5 @@
 // and skips; in CI it fails. Several processes may call it at once: one installs, the others wait.
 //
 // Servers refuse to run as root, so there they run as the user nobody. They trust everybody who can
-// connect, force to the disk what they confirm, as in real life, and speak UTF-8 and UTC.
+// connect, and speak UTF-8 and UTC.
 package databases

@@ -29,6 +29,7 @@ type Kind struct {
 	create   func(database string) string
 	prepare  func(folder string) []string // the command that makes the data
 	serve    func(folder, port string) []string
+	unforced []string // arguments of serve, so that nothing waits for the disk
 }
 
 // PostgreSQL runs postgres.
@@ -57,6 +58,7 @@ var PostgreSQL = &Kind{
 			"-c", "listen_addresses=127.0.0.1", "-c", "timezone=UTC",
 		}
 	},
+	unforced: []string{"-c", "fsync=off"},
 }
 
 // MariaDB runs mariadbd. It needs no system tables: nobody is asked for a password.
@@ -83,6 +85,7 @@ var MariaDB = &Kind{
 			"--pid-file=" + filepath.Join(folder, "pid"), "--default-time-zone=+00:00", "--innodb-buffer-pool-size=64M",
 		}
 	},
+	unforced: []string{"--innodb-flush-log-at-trx-commit=2"},
 }
 
 // find returns where a program is; empty if it is nowhere.

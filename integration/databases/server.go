@@ -22,6 +22,7 @@ const startTimeout = 2 * time.Minute
 // Server is one database server. Its methods may be called concurrently.
 type Server struct {
 	kind     *Kind
+	forced   bool
 	folder   string
 	port     string
 	database atomic.Int64 // number of the last one made
@@ -30,12 +31,20 @@ type Server struct {
 	running *process // nil while it is down
 }
 
+// Option sets something of a server.
+type Option func(*Server)
+
+// WithForcedSync has the server force to the disk what it confirms, as in real life. Without it, a
+// killed server loses nothing either, because the system keeps what the server wrote, and tests do not
+// wait for the disk.
+func WithForcedSync() Option { return func(s *Server) { s.forced = true } }
+
 // Start starts a server that ends with the test. See [Need] for machines that cannot run it. A test
 // that fails shows the end of the server's log.
-func Start(tb testing.TB, k *Kind) *Server {
+func Start(tb testing.TB, k *Kind, chosen ...Option) *Server {
 	tb.Helper()
 	Need(tb, k)
-	s, err := launch(tb.Context(), k)
+	s, err := launch(tb.Context(), k, chosen)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -50,7 +59,7 @@ func Start(tb testing.TB, k *Kind) *Server {
 	return s
 }
 
-func launch(ctx context.Context, k *Kind) (s *Server, err error) {
+func launch(ctx context.Context, k *Kind, chosen []Option) (s *Server, err error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -60,6 +69,9 @@ func launch(ctx context.Context, k *Kind) (s *Server, err error) {
 		return nil, err
 	}
 	s = &Server{kind: k, folder: folder, port: port}
+	for _, set := range chosen {
+		set(s)
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -124,7 +136,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.running != nil {
 		return fmt.Errorf("%s at %s is running already", s.kind.Name, s.Address())
 	}
-	p, err := start(s.command(s.kind.serve(s.folder, s.port)), s.log())
+	p, err := start(s.command(s.serve()), s.log())
 	if err != nil {
 		return fmt.Errorf("start %s: %w", s.kind.Name, err)
 	}
@@ -134,6 +146,14 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	s.running = p
 	return nil
+}
+
+func (s *Server) serve() []string {
+	args := s.kind.serve(s.folder, s.port)
+	if !s.forced {
+		args = append(args, s.kind.unforced...)
+	}
+	return args
 }
 
 // ready waits until the server answers.

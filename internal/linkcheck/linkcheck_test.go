@@ -47,7 +47,7 @@ var denials = []struct {
 	},
 	{
 		"console, operations and tracing stores", "they are programs and choices of their own",
-		[]string{module + "/console", module + "/operate", "database/sql"},
+		[]string{module + "/console", module + "/operate", module + "/tracing", "database/sql"},
 	},
 }
 
@@ -59,6 +59,16 @@ func TestApplicationsLinkOnlyWhatTheyRun(t *testing.T) {
 	}
 	require.LessOrEqual(t, len(linked.foreign), maxPackages, "packages that an application links:\n%s", linked.byModule())
 	t.Logf("an application links %d packages outside the standard library", len(linked.foreign))
+}
+
+// A history links the store that it uses and no other, and a bus alone none.
+func TestHistoriesLinkOnlyTheirStore(t *testing.T) {
+	t.Parallel()
+	drivers := []string{"modernc.org", "github.com/jackc", "github.com/go-sql-driver"}
+	bus := link(t, module+"/tracing", module+"/tracing/observe")
+	require.Empty(t, bus.denied(append(drivers, "database/sql", module+"/tracing/sqlstore")))
+	require.Empty(t, link(t, module+"/tracing/sqlstore").denied(append(drivers, module+"/tracing/observe")))
+	require.Empty(t, link(t, module+"/tracing/sqlite").denied(drivers[1:]))
 }
 
 // The embedded server links what applications must not, so the check must catch it.

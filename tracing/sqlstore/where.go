@@ -1,0 +1,57 @@
+package sqlstore
+
+import (
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// where gathers conditions.
+type where struct {
+	conditions []string
+	args       []any
+}
+
+func (w *where) add(condition string, args ...any) {
+	w.conditions = append(w.conditions, condition)
+	w.args = append(w.args, args...)
+}
+
+// equal adds a condition if the text says something.
+func (w *where) equal(column, text string) {
+	if text != "" {
+		w.add(column+" = ?", text)
+	}
+}
+
+// source adds a condition on why an execution runs. A run by hand is one of the scheduler's without a
+// fire; rows of Java have no round.
+func (w *where) source(s job.Source) {
+	switch s {
+	case "":
+	case job.Manual:
+		w.add("execution_source = ? AND fire_time IS NULL AND round_id IS NOT NULL", s.Trace())
+	case job.Scheduled:
+		w.add("execution_source = ? AND (fire_time IS NOT NULL OR round_id IS NULL)", s.Trace())
+	default:
+		w.add("execution_source = ?", s.Trace())
+	}
+}
+
+// between adds conditions on a time, both ends inclusive.
+func (w *where) between(s *Store, column string, from, until time.Time) {
+	if !from.IsZero() {
+		w.add(column+" >= ?", s.time(from))
+	}
+	if !until.IsZero() {
+		w.add(column+" <= ?", s.time(until))
+	}
+}
+
+func (w *where) text() string {
+	if len(w.conditions) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.conditions, " AND ")
+}

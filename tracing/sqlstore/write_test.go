@@ -1,0 +1,233 @@
+package sqlstore_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/tracing"
+	"github.com/elasticron/elasticron/tracing/sqlstore"
+)
+
+func testRoundTrip(t *testing.T, p place) {
+	s, _ := p.store(t)
+	byHand := started(1, begin)
+	byHand.Source, byHand.Fire = job.Manual, time.Time{}
+	runs := started(2, begin)
+	runs.Source = job.Misfire
+	want := []tracing.Execution{
+		started(0, begin).Ended(begin.Add(1500*time.Millisecond), nil, nil),
+		byHand.Ended(begin.Add(time.Second), errors.New("out of stock"), nil),
+		runs,
+	}
+	r := round(begin)
+	steps := []tracing.Status{r.Staged(), r.Running(begin.Add(time.Millisecond)), r.End()}
+	write(t, s, steps[0], steps[1], started(0, begin), byHand, runs, want[0])
+	write(t, s, want[1], steps[2])
+	write(t, s)
+	require.Equal(t, want, all(t, s))
+
+	page, err := s.Statuses(t.Context(), tracing.StatusQuery{Paging: tracing.Paging{Ascending: true}})
+	require.NoError(t, err)
+	require.Equal(t, tracing.Page[tracing.Status]{Rows: steps, Total: 3}, page)
+}
+
+// A round of two thousand items has task ids of 9 KB and more rows than a statement.
+func testManyItems(t *testing.T, p place) {
+	s, db := p.store(t)
+	const total = 2000
+	items := make([]int, total)
+	for i := range items {
+		items[i] = i
+	}
+	id := job.TaskID{Job: "orders", Items: items, Instance: "10.0.0.1@-@42"}.String()
+	r := tracing.Round{ID: "R1", Job: "orders", TaskID: id, Items: items, Began: begin, Ended: begin, Failed: map[int]error{}}
+	events := []tracing.Event{r.Staged(), r.Running(begin)}
+	for _, n := range items {
+		e := tracing.Started("host-1", "R1", job.ShardingContext{JobName: "orders", TaskID: id, Item: n, Token: int64(n)}, begin)
+		r.Failed[n] = errors.New("out of stock")
+		events = append(events, e, e.Ended(begin, r.Failed[n], nil))
+	}
+	write(t, s, append(events, r.End())...)
+	var count, of int
+	require.NoError(t, db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT sharding_item) FROM JOB_EXECUTION_LOG WHERE failure_cause = 'out of stock'").
+		Scan(&count, &of))
+	require.Equal(t, []int{total, total}, []int{count, of})
+	page, err := s.Statuses(t.Context(), tracing.StatusQuery{TaskID: tracing.ShortTaskID(id)})
+	require.NoError(t, err)
+	require.Equal(t, 3, page.Total)
+	executions, err := s.Executions(t.Context(), tracing.ExecutionQuery{TaskID: tracing.ShortTaskID(id)})
+	require.NoError(t, err)
+	require.Equal(t, total, executions.Total)
+}
+
+// The start of an execution never undoes its end.
+func testOrder(t *testing.T, p place) {
+	start := started(0, begin)
+	success := start.Ended(begin.Add(time.Second), nil, nil)
+	failure := start.Ended(begin.Add(time.Second), errors.New("no"), nil)
+	for _, row := range []struct {
+		name   string
+		writes [][]tracing.Event
+		want   tracing.Execution
+	}{
+		{"start", [][]tracing.Event{{start}}, start},
+		{"end alone", [][]tracing.Event{{success}}, success},
+		{"both at once", [][]tracing.Event{{start, success}}, success},
+		{"both at once, turned round", [][]tracing.Event{{success, start}}, success},
+		{"start then success", [][]tracing.Event{{start}, {success}}, success},
+		{"start then failure", [][]tracing.Event{{start}, {failure}}, failure},
+		{"success then start", [][]tracing.Event{{success}, {start}}, success},
+		{"failure then start", [][]tracing.Event{{failure}, {start}}, failure},
+		{"all of it twice", [][]tracing.Event{{start}, {success}, {start}, {success}}, success},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s, _ := p.store(t)
+			for _, events := range row.writes {
+				write(t, s, events...)
+			}
+			require.Equal(t, []tracing.Execution{row.want}, all(t, s))
+		})
+	}
+}
+
+// Whatever is written in whatever order, in whatever batches, with whatever repetitions: a row shows the
+// end of its execution once that was written, and else its start.
+func testOrderProperty(t *testing.T, p place) {
+	s, db := p.store(t)
+	checks := 0
+	rapid.Check(t, func(r *rapid.T) {
+		checks++
+		name := fmt.Sprintf("job-%d", checks)
+		const items = 4
+		var starts, ends [items]tracing.Execution
+		var wants [items]*tracing.Execution
+		for n := range items {
+			starts[n] = started(n, begin)
+			starts[n].ID, starts[n].Job = fmt.Sprintf("%d-%d", checks, n), name
+			var err error
+			if rapid.Bool().Draw(r, "fails") {
+				err = errors.New("no")
+			}
+			ends[n] = starts[n].Ended(begin.Add(time.Minute), err, nil)
+		}
+		var batch []tracing.Event
+		flush := func() {
+			if err := s.Write(t.Context(), batch); err != nil {
+				r.Fatal(err)
+			}
+			batch = nil
+		}
+		for range rapid.IntRange(1, 12).Draw(r, "events") {
+			n := rapid.IntRange(0, items-1).Draw(r, "item")
+			if rapid.Bool().Draw(r, "end") {
+				batch, wants[n] = append(batch, ends[n]), &ends[n]
+			} else {
+				batch = append(batch, starts[n])
+				if wants[n] == nil {
+					wants[n] = &starts[n]
+				}
+			}
+			if rapid.Bool().Draw(r, "flush") {
+				flush()
+			}
+		}
+		flush()
+		page, err := s.Executions(t.Context(), tracing.ExecutionQuery{Job: name, Paging: tracing.Paging{Sort: "shardingItem", Ascending: true}})
+		if err != nil {
+			r.Fatal(err)
+		}
+		var want []tracing.Execution
+		for _, e := range wants {
+			if e != nil {
+				want = append(want, *e)
+			}
+		}
+		require.Equal(r, want, page.Rows)
+	})
+	var rows int
+	require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM JOB_EXECUTION_LOG").Scan(&rows))
+	require.Positive(t, rows)
+}
+
+func testTexts(t *testing.T, p place) {
+	s, _ := p.store(t)
+	long := strings.Repeat("ä€😀", 3000)
+	e := started(0, begin).Ended(begin, errors.New(long+"\x00\xff"), nil)
+	e.Job, e.Hostname, e.IP, e.TaskID, e.Round = long, long, long, long, long
+	zero := started(1, begin).Ended(begin, errors.New("a\x00b\xffc"), nil)
+	zero.FailureCause = "a\x00b\xffc" // as another source of events may have it
+	r := round(begin)
+	r.Job, r.Failed = long, map[int]error{0: errors.New(long)}
+	write(t, s, e, zero, r.Staged(), r.End())
+	rows := all(t, s)
+	cut := func(n int) string { return string([]rune(long)[:n]) }
+	require.Equal(t, []string{cut(100), cut(255), cut(50), cut(255), cut(40), cut(4000)},
+		[]string{rows[0].Job, rows[0].Hostname, rows[0].IP, rows[0].TaskID, rows[0].Round, rows[0].FailureCause})
+	require.Equal(t, "a\uFFFDb\uFFFDc", rows[1].FailureCause)
+	page, err := s.Statuses(t.Context(), tracing.StatusQuery{State: tracing.Errored})
+	require.NoError(t, err)
+	require.Equal(t, "{0="+cut(3997), page.Rows[0].Message)
+}
+
+// A database that takes all events but one keeps that one in plain characters.
+func testRefusedEvent(t *testing.T, p place) {
+	db := p.open(t)
+	exec(t, db, javaExecutions(p.dialect, ", CHECK (failure_cause NOT LIKE '%€%')"))
+	var log bytes.Buffer
+	s := p.over(t, db, sqlstore.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	want := []tracing.Execution{
+		started(0, begin).Ended(begin, errors.New("zu früh"), nil),
+		started(1, begin).Ended(begin, errors.New("12 € für früh"), nil),
+		started(2, begin),
+	}
+	write(t, s, want[0], want[1], want[2])
+	want[1].FailureCause = "12 ? f?r fr?h"
+	require.Equal(t, want, inSeconds(t, p, want, all(t, s)))
+	require.Equal(t, 1, strings.Count(log.String(), "plain characters"), log.String())
+
+	exec(t, db, "DROP TABLE JOB_EXECUTION_LOG")
+	require.Error(t, s.Write(t.Context(), []tracing.Event{want[0]}), "what takes nothing at all is out of order")
+}
+
+// Several processes may come upon an empty database at once.
+func testPrepareTogether(t *testing.T, p place) {
+	db := p.open(t)
+	var wg sync.WaitGroup
+	errs := make([]error, 6)
+	for i := range errs {
+		s := p.over(t, db)
+		wg.Go(func() { errs[i] = s.Write(t.Context(), []tracing.Event{started(i, begin)}) })
+	}
+	wg.Wait()
+	require.Equal(t, make([]error, 6), errs)
+	require.Len(t, all(t, p.over(t, db)), 6)
+}
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	_, err := sqlstore.New(nil, "oracle", sqlstore.WithLocation(nil), sqlstore.WithLogger(nil))
+	require.ErrorIs(t, err, sqlstore.ErrInvalidOption)
+	require.Equal(t, []string{
+		"invalid option: database is nil",
+		`invalid option: dialect "oracle" is not "sqlite", "postgres" or "mysql"`,
+		"invalid option: location is nil",
+		"invalid option: logger is nil",
+	}, strings.Split(err.Error(), "\n"))
+	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/no/such/folder.db")
+	require.NoError(t, err)
+	defer db.Close()
+	s, err := sqlstore.New(db, sqlstore.SQLite)
+	require.NoError(t, err)
+	require.ErrorContains(t, s.Write(t.Context(), nil), "prepare the tables")
+}
