@@ -21,7 +21,8 @@ type Claimant struct {
 func Claimable(s *jobtree.State, item int) bool {
 	it := s.Item(item)
 	return it.Record.Err == nil && it.Record.Value.State == jobtree.ItemWaiting &&
-		!it.Running.Exists() && !it.Failover.Exists() && !it.Disabled && item < s.Total()
+		!it.Running.Exists() && !it.Failover.Exists() && !it.Disabled && item < s.Total() &&
+		!TakenOver(s, item)
 }
 
 // Claim returns the transaction by which the claimant takes an item over and begins it (T7), and the

@@ -106,6 +106,48 @@ func decisions(t *testing.T) map[string]decision {
 				},
 			},
 		},
+		"declare what Java lost": {
+			prepare: func(w *world) { w.commonTree(idle(t)) },
+			decide: func(w *world) registry.Txn {
+				if w.sessions[javaID] == nil {
+					_, w.sessions[javaID] = w.open()
+				}
+				run := failover.Foreign{Instance: javaID, Session: w.sessions[javaID].ID(), Token: 5, Fire: now}
+				txn, err := failover.DeclareForeign(w.state(), item, run, now, 3)
+				require.NoError(w, err)
+				return txn
+			},
+			breaks: map[string]breach{
+				"something runs":               noMark,
+				"Java is about to run it":      {putOwned(tree.ItemFailover(item)), registry.Absent(tree.ItemFailover(item))},
+				"its record changed":           record,
+				"its instance lives after all": {func(w *world) { w.join(javaID) }, registry.NotOwnedBy(tree.Instance(javaID), 1)},
+			},
+			leaves: map[string]func(*world){
+				"another item": otherItem,
+				"the owner":    rewrite(tree.ItemInstance(item)),
+			},
+		},
+		"yield to Java": {
+			prepare: func(w *world) { w.commonTree(waiting(t)) },
+			decide: func(w *world) registry.Txn {
+				nodes, revision, err := w.registry.List(w.Context(), tree.Root())
+				require.NoError(w, err)
+				s := readShared(registry.NewSnapshot(revision, nodes))
+				require.True(w, failover.TakenOver(s, item))
+				txn, err := failover.Yield(s, item, now)
+				require.NoError(w, err)
+				return txn
+			},
+			breaks: map[string]breach{
+				"its record changed":   record,
+				"it asks for a runner": {rewrite(tree.FailoverItem(item)), registry.Absent(tree.FailoverItem(item))},
+			},
+			leaves: map[string]func(*world){
+				"another item": otherItem,
+				"Java runs it": putOwned(tree.ItemRunning(item)),
+			},
+		},
 		"requeue": requeue,
 		"requeue, the owner is in next": {
 			prepare: func(w *world) {

@@ -38,6 +38,7 @@ type State struct {
 	tree   Tree
 	items  itemList
 	tokens *Stored[Tokens]
+	java   *java // nil unless Java instances share the job
 }
 
 // NewState returns the state of a job of which nothing is known.
@@ -72,7 +73,7 @@ func (s *State) Server(ip string) Server { return find(s.Servers, ip, compareSer
 func (s *State) Enabled(instance string) bool {
 	server := s.Server(ServerOf(instance))
 	if server.Revision == 0 {
-		return !s.Config.Value.Disabled
+		return s.java != nil || !s.Config.Value.Disabled
 	}
 	return !server.Disabled
 }
@@ -94,8 +95,11 @@ func (s *State) Item(item int) Item {
 }
 
 // Total returns the sharding total count of the assignment in force: the epoch's, or the
-// configuration's if there is no epoch. Items from that number on are surplus and must not run.
+// configuration's if there is no epoch; see [State.ShareWithJava] for jobs that are shared. Items from that number on are surplus and must not run.
 func (s *State) Total() int {
+	if s.java != nil {
+		return s.java.assigned
+	}
 	if s.Epoch.Exists() {
 		return s.Epoch.Value.Total
 	}
@@ -109,6 +113,9 @@ func (s *State) Owner(item int) string {
 	if nodes == nil || item >= s.Total() {
 		return ""
 	}
+	if s.java != nil {
+		return nodes.instance
+	}
 	return nodes.owner(s.Epoch.Value.ID())
 }
 
@@ -117,10 +124,11 @@ func (s *State) Owner(item int) string {
 // that is written in parts changes the owner by next and epoch alone.
 func (s *State) OwnerGuards(item int) []registry.Condition {
 	it := s.Item(item)
-	guards := []registry.Condition{
-		registry.Unchanged(s.tree.ItemInstance(item), it.InstanceRevision),
-		registry.Unchanged(s.tree.ItemNext(item), it.Next.Revision),
+	guards := []registry.Condition{registry.Unchanged(s.tree.ItemInstance(item), it.InstanceRevision)}
+	if s.java != nil {
+		return guards
 	}
+	guards = append(guards, registry.Unchanged(s.tree.ItemNext(item), it.Next.Revision))
 	if it.Next.Exists() {
 		guards = append(guards, registry.Unchanged(s.tree.Epoch(), s.Epoch.Revision))
 	}
@@ -158,6 +166,8 @@ func (s *State) set(name Name, n registry.Node, t *Touched) {
 		s.Leader, t.Leader = leaderOf(n), true
 	case KindNecessary:
 		s.Necessary, t.Necessary = n.Revision, true
+	case KindProcessing:
+		t.Necessary = s.noteProcessing(n)
 	case KindFailoverLeft:
 		s.Left = replace(s.Left, name.Key, strings.Compare, name.Key, n.Exists())
 		t.Instances = true
@@ -174,6 +184,9 @@ func (s *State) setOfItem(name Name, n registry.Node, t *Touched) {
 	}
 	s.items = s.items.grown(name.Item)
 	s.items[name.Item].set(name.Kind, n)
+	if name.Kind == KindItemInstance {
+		s.noteAssigned(name.Item, n)
+	}
 	if name.Kind == KindFailoverItem {
 		s.setFailoverItem(name.Item, n.Exists())
 	}

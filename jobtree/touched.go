@@ -8,7 +8,7 @@ type Touched struct {
 	Servers   bool
 	Instances bool
 	Leader    bool
-	Necessary bool
+	Necessary bool // or processing
 	Epoch     bool
 	Owners    bool  // who owns an item, or whether one asks for a claimant
 	Items     []int // in ascending order, each once

@@ -17,6 +17,9 @@ func (r *runner) begin() {
 	if !r.settings.ok || r.state.Tokens().Err != nil || !r.serverEnabled() || r.state.Total() != r.settings.config.ShardingTotalCount {
 		return
 	}
+	if r.s.java && !r.leads() && r.state.JavaReshards() {
+		return // as Java instances do; fires that come meanwhile are late or missed
+	}
 	r.refreshOwned()
 	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.clockAllows()}
 	r.wakeDelayed(round.now)
@@ -145,7 +148,8 @@ func (r *runner) beginTxn(n int, node jobtree.Item, record jobtree.Record) regis
 	if node.Misfire.Exists() && !node.Misfire.Value.Newest.After(record.LastFire) {
 		writes = append(writes, registry.Delete(r.tree.ItemMisfire(n)))
 	}
-	if node.FailoverItem != 0 {
+	// A wish of Java's, for an item that does not wait here, is for Java to grant.
+	if node.FailoverItem != 0 && (!r.s.java || node.Record.Value.State == jobtree.ItemWaiting) {
 		writes = append(writes, registry.Delete(r.tree.FailoverItem(n)))
 	}
 	return registry.Txn{If: conditions, Then: writes}
@@ -163,6 +167,10 @@ func (r *runner) proposeClaim(round *round, it *item) {
 	})
 	if err != nil {
 		r.log.ErrorContext(r.life, "cannot claim", logItem, it.number, logError, err)
+		return
+	}
+	if r.s.java {
+		r.claimInLatch(it, txn, record, round.id)
 		return
 	}
 	under := r.attached

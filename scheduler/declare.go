@@ -13,6 +13,9 @@ import (
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.
 func (s *Scheduler) checkDeclaration(cfg job.Config, simple job.Simple) error {
 	faults := []error{cfg.ValidateAt(s.now())}
+	if s.java {
+		faults = append(faults, javaFaults(cfg)...)
+	}
 	if simple == nil {
 		faults = append(faults, errors.New("the job has no code: simple is nil"))
 	}

@@ -61,7 +61,7 @@ func (r *runner) commitEnds(batch []*execution) {
 	}
 	// All are of the present session: those of lost ones were told apart.
 	for i, o := range r.s.registry.CommitAll(batch[0].under.ctx, txns) {
-		o = r.settleEnd(batch[i], o)
+		o = r.settleTaken(batch[i], r.settleEnd(batch[i], o))
 		if e := batch[i]; final(o.Err) || e.under.ctx.Err() != nil {
 			r.close(e, o)
 		} else {

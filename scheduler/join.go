@@ -16,10 +16,12 @@ func (r *runner) join() bool {
 	switch {
 	case mine.Created != 0 && mine.Session == r.attached.session.ID():
 		r.waitingID = time.Time{}
+		r.shared.seen()
 		r.announceJoined()
 		return true
 	case mine.Created != 0:
 		r.awaitID(mine)
+	case r.shared.wasShutDown():
 	case r.settings.ok || r.state.Config.Revision != 0:
 		r.commitJoin()
 	}
@@ -32,6 +34,10 @@ func (r *runner) commitJoin() {
 		registry.Put(r.tree.Necessary(), ""),
 	}
 	conditions := []registry.Condition{registry.Present(r.tree.Config())}
+	if r.s.java && r.server().Revision == 0 {
+		conditions = append(conditions, registry.Absent(r.serverPath()))
+		then = append(then, registry.Put(r.serverPath(), jobtree.EncodeServer(r.state.Config.Value.Disabled)))
+	}
 	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{If: conditions, Then: then})
 	if err != nil {
 		r.refused("join", err)
@@ -120,6 +126,7 @@ func (r *runner) lookAgain() {
 	r.leadership.lost.note(nil, true)
 	r.unexplained.note(nil, true)
 	r.toConsider.note(nil, true)
+	r.shared.taken.note(nil, r.s.java)
 }
 
 // retryAfter is how long a runner waits after a refusal that no event will end, such as a full

@@ -96,6 +96,7 @@ func (r *runner) reshard() {
 		return
 	}
 	l.noPlan = ""
+	r.shared.held = plan.Held > 0
 	if !plan.Needed {
 		return
 	}

@@ -21,6 +21,7 @@ type options struct {
 	strategies  *sharding.Registry
 	stopTimeout time.Duration
 	now         func() time.Time
+	java        bool // Java instances share the jobs
 
 	connectionListeners []ConnectionListener
 	leadershipListeners []LeadershipListener
@@ -44,6 +45,7 @@ func newOptions(opts []Option) (options, error) {
 	if o.instance == "" {
 		o.instance = newInstanceID()
 	}
+	faults = append(faults, o.checkShared())
 	return o, errors.Join(faults...)
 }
 

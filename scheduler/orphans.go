@@ -14,16 +14,30 @@ func (r *runner) clearOrphans() {
 	var batch proposals
 	for n := range r.unexplained.take(r.state.Items()) {
 		node := r.state.Item(n)
+		if r.unmarked(node) && r.idleHere(n) {
+			r.proposeUnmarked(&batch, n, node)
+			continue
+		}
 		mine := node.Running.Session == r.attached.session.ID() && node.Running.Value == r.s.instance
 		if !mine || node.Record.Value.State != jobtree.ItemRunning {
 			continue
 		}
-		if it := r.items[n]; it != nil && (it.running != nil || it.wrote > r.applied) {
-			continue // it runs here, or its end is committed and not shown yet
+		if !r.idleHere(n) {
+			continue
 		}
 		r.proposeOrphan(&batch, n, node)
 	}
 	r.commitAll(r.attached.ctx, "clear orphans", batch)
+}
+
+// idleHere tells whether nothing of an item runs here, and the state shows all that this runner wrote
+// of it.
+func (r *runner) idleHere(n int) bool {
+	if r.shared.claiming && r.shared.claimed == n {
+		return false // what a claim brought about may be shown before its answer is
+	}
+	it := r.items[n]
+	return it == nil || it.running == nil && it.wrote <= r.applied
 }
 
 // proposeOrphan proposes to end an orphan: as never started if this process never ran it, else as

@@ -60,6 +60,7 @@ type runner struct {
 	leaving       bool          // the scheduler stops: hand over, start nothing
 	left          bool          // handed over
 	drained       chan struct{} // closed when left and nothing runs
+	shared        shared        // what only counts where Java instances share the job
 }
 
 func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOptions) *runner {
@@ -67,6 +68,10 @@ func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOpti
 		s: s, name: cfg.Name, simple: simple, declared: declared, tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}),
 		state: jobtree.NewState(cfg.Name), items: make(map[int]*item), cutShort: make(map[int]registry.Revision), stale: true,
+	}
+	r.shared.runner = r
+	if s.java {
+		r.state.ShareWithJava()
 	}
 	r.box = mailbox{start: s.work.Go, after: r.decide}
 	r.entry = entry{index: -1, fired: func(t tick) { r.box.post(func() { r.tick(t) }) }}
@@ -92,7 +97,9 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 
 // apply brings the state up to a step of the view.
 func (r *runner) apply(step registry.Step) {
+	r.shared.before(step)
 	touched := r.state.Apply(step)
+	r.shared.after(touched)
 	r.applied = max(r.applied, step.Snapshot.Revision())
 	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
 	r.leadership.note(touched)
@@ -160,6 +167,7 @@ func (r *runner) decide() {
 		return // what the leader just committed may be about the items below
 	}
 	r.clearOrphans()
+	r.shared.settle()
 	r.begin()
 	r.acknowledgeTrigger()
 }

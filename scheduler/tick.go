@@ -16,6 +16,7 @@ type lastTick struct {
 	fire    time.Time
 	config  registry.Revision // under which it ticked
 	settled bool              // every item had its owner
+	blocked bool              // a Java leader was resharding: no Java instance began anything
 }
 
 // tick notes a fire for every item that is mine. What can begin does so in the decision that
@@ -25,7 +26,7 @@ func (r *runner) tick(t tick) {
 		return
 	}
 	r.refreshOwned()
-	r.last = lastTick{fire: t.fire, config: r.state.Config.Revision, settled: r.settled()}
+	r.last = lastTick{fire: t.fire, config: r.state.Config.Revision, settled: r.settled(), blocked: r.s.java && r.state.JavaReshards()}
 	m := r.settings.misfires
 	var passed []time.Time
 	if m.all && t.first.Before(t.fire) {
@@ -104,6 +105,9 @@ func (r *runner) receive(it *item, node jobtree.Item) {
 	if node.Record.Exists() && !node.Disabled {
 		it.due = m.add(it.due, r.missedBefore(node)...)
 	}
+	if r.s.java && !r.shared.formerRecorded(node) {
+		return // a former owner that is Java ran for the fire, or not: there is no record of that
+	}
 	last := r.last
 	if !last.fire.After(it.seen) || !last.fire.After(ran) || last.config != r.state.Config.Revision || node.Disabled {
 		return
@@ -137,6 +141,9 @@ func (r *runner) missedBefore(node jobtree.Item) []time.Time {
 		return r.fires(from, now)
 	}
 	missed := node.Misfire.Value
+	if node.Misfire.Exists() && missed.Newest.IsZero() {
+		return r.missedByJava(ran)
+	}
 	if !node.Misfire.Exists() || !missed.Newest.After(ran) {
 		return nil
 	}

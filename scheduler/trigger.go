@@ -61,6 +61,9 @@ func (r *runner) requested() registry.Revision {
 	if mine.Triggered {
 		return mine.Revision
 	}
+	if r.s.java {
+		return 0 // there each instance answers for itself alone
+	}
 	request := registry.Revision(0)
 	for _, other := range r.state.Instances {
 		if other.Triggered && other.Revision < mine.Created {
@@ -104,8 +107,8 @@ func (r *runner) answered(request registry.Revision) bool {
 // with it, since an item that moves from there to here before it has begun would miss the request
 // otherwise. Java takes its request back when it has seen it, and so holds up nobody.
 func (r *runner) answersFor(owner string, request registry.Revision) bool {
-	if owner == r.s.instance {
-		return true
+	if owner == r.s.instance || r.s.java {
+		return owner == r.s.instance
 	}
 	other := r.state.Instance(owner)
 	return r.settings.config.MonitorExecution && (other.Created > request || other.Triggered && other.Revision == request)

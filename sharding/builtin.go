@@ -1,5 +1,7 @@
 package sharding
 
+import "strings"
+
 // The short names of the built-in strategies. Jobs store them, so they never change.
 const (
 	NameAverage = "average"          // AverageAllocation, the default
@@ -30,3 +32,7 @@ func Default() *Registry {
 		"ROUND_ROBIN":    StrategyFunc(RotateByName),
 	}}
 }
+
+// KnownToJava tells whether a Java instance could look a strategy up by this name: it is empty or, as
+// far as can be seen from here, the full name of a class.
+func KnownToJava(name string) bool { return name == "" || strings.Contains(name, ".") }

@@ -74,10 +74,11 @@ func (g *gatherer) item(it jobtree.Item, before time.Time) {
 	if record.Err != nil {
 		return
 	}
-	if it.Failover.Exists() && !it.Running.Exists() {
+	java := g.s.SharedWithJava() // which claims in one step and runs in another, also what was never recorded
+	if it.Failover.Exists() && !it.Running.Exists() && !java {
 		g.remove(tree.ItemFailover(it.Number), it.Failover.Revision, registry.Absent(tree.ItemRunning(it.Number)))
 	}
-	if it.FailoverItem != 0 && record.Value.State != jobtree.ItemWaiting {
+	if it.FailoverItem != 0 && !java && record.Value.State != jobtree.ItemWaiting {
 		g.remove(tree.FailoverItem(it.Number), it.FailoverItem, asRead)
 	}
 	missed := it.Misfire

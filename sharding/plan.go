@@ -28,6 +28,9 @@ type Plan struct {
 	// Instances is how many take part, Moved how many items change their owner, Total how many
 	// items there are.
 	Instances, Moved, Total int
+	// Held is how many items should change their owner as soon as they do not run any more. It is 0
+	// unless Java instances share the job.
+	Held int
 }
 
 // PlanOf compares the assignment that the strategy wants of a job's state with the one in force. term
@@ -47,6 +50,9 @@ func PlanOf(s *jobtree.State, strategy Strategy, term registry.Revision) (Plan, 
 	})
 	if err != nil {
 		return Plan{}, err
+	}
+	if s.SharedWithJava() {
+		return planShared(s, plan, members, wanted, term), nil
 	}
 	moved := moves(s, wanted)
 	plan.Moved = len(moved)

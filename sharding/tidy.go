@@ -26,7 +26,7 @@ func Tidy(s *jobtree.State, term registry.Revision) []registry.Txn {
 	}
 	for item := range s.Items() {
 		writes, conditions := tidyNext(s, item)
-		if s.Epoch.Err == nil && item >= s.Total() {
+		if s.Epoch.Err == nil && s.Surplus(item) {
 			writes = append(writes, tidySurplus(s, item)...)
 		}
 		add(writes, conditions)

@@ -1,0 +1,86 @@
+package failover
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Foreign is an execution of an instance that keeps no records: of Java. That it was lost is known only
+// to those who saw its mark vanish together with its instance.
+type Foreign struct {
+	Instance string             // that ran the item
+	Session  registry.SessionID // under which
+	Token    registry.Revision  // that created its mark
+	Fire     time.Time          // the newest that it may stand for; zero if none is known
+}
+
+// DeclareForeign returns the transaction that has such an execution run again. now goes into the record;
+// limit is as for [Declare]. The caller has seen that nothing of the item runs or is claimed.
+func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limit int) (registry.Txn, error) {
+	it, tree := s.Item(item), s.Tree()
+	begin := jobtree.Begin{
+		Instance: run.Instance, Session: run.Session, Time: now, Failover: true, Source: job.Scheduled, Fire: run.Fire,
+	}
+	if !run.Fire.After(it.Record.Value.LastFire) {
+		begin.Source, begin.Fire, begin.Trigger = job.Manual, time.Time{}, max(run.Token, it.Record.Value.Trigger+1)
+	}
+	record, err := it.Record.Value.Begin(begin)
+	if err != nil {
+		return registry.Txn{}, err
+	}
+	if record, err = record.DeclareLost(int64(run.Token), now, limit); err != nil {
+		return registry.Txn{}, err
+	}
+	txn := registry.Txn{
+		If: []registry.Condition{
+			registry.Unchanged(tree.ItemRecord(item), it.Record.Revision),
+			registry.Absent(tree.ItemRunning(item)),
+			registry.Absent(tree.ItemFailover(item)),
+			registry.NotOwnedBy(tree.Instance(run.Instance), run.Session),
+		},
+		Then: []registry.Write{registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
+	}
+	if record.State == jobtree.ItemWaiting {
+		txn.Then = append(txn.Then, registry.Put(tree.FailoverItem(item), ""))
+	}
+	return txn, nil
+}
+
+// TakenOver tells whether a Java instance runs, or is about to run, an execution that the record has as
+// lost or waiting: it took the wish for a claimant away, or the item.
+func TakenOver(s *jobtree.State, item int) bool {
+	it := s.Item(item)
+	record := it.Record.Value
+	if !s.SharedWithJava() || it.Record.Err != nil || record.Current == nil {
+		return false
+	}
+	switch record.State {
+	case jobtree.ItemWaiting:
+		return it.FailoverItem == 0
+	case jobtree.ItemRunning:
+		marked := it.Running.Exists() || it.Failover.Exists()
+		own := it.Running.Session == record.Current.Session || it.Failover.Session == record.Current.Session
+		return marked && !own && s.Instance(record.Current.Instance).Session != record.Current.Session
+	default:
+		return false
+	}
+}
+
+// Yield returns the transaction that leaves such an execution to Java.
+func Yield(s *jobtree.State, item int, now time.Time) (registry.Txn, error) {
+	it, tree := s.Item(item), s.Tree()
+	record, err := it.Record.Value.TakenOver(int64(it.Record.Revision), now)
+	if err != nil {
+		return registry.Txn{}, err
+	}
+	return registry.Txn{
+		If: []registry.Condition{
+			registry.Unchanged(tree.ItemRecord(item), it.Record.Revision),
+			registry.Unchanged(tree.FailoverItem(item), it.FailoverItem),
+		},
+		Then: []registry.Write{registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
+	}, nil
+}

@@ -1,0 +1,50 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// claimInLatch commits a claim inside the latch in which Java instances claim: they read which items
+// wait and take one in two steps. One claim at a time is under way.
+func (r *runner) claimInLatch(it *item, txn registry.Txn, record jobtree.Record, id string) {
+	if r.shared.claiming {
+		return // what comes of that one has this one considered again
+	}
+	r.shared.claiming, r.shared.claimed = true, it.number
+	under := r.attached
+	r.s.work.Go(func() {
+		var revision registry.Revision
+		commit := func(ctx context.Context) (err error) {
+			revision, err = r.s.registry.Commit(ctx, txn)
+			return err
+		}
+		ctx, cancel := context.WithTimeout(under.ctx, latchWait)
+		defer cancel()
+		err := r.s.registry.Latch(ctx, r.tree.FailoverLatch(), commit)
+		if errors.Is(err, registry.ErrUnavailable) && under.ctx.Err() == nil {
+			err = commit(under.ctx)
+		}
+		r.box.post(func() { r.claimed(it, under, record, id, revision, err) })
+	})
+}
+
+func (r *runner) claimed(it *item, under *attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
+	r.shared.claiming = false
+	r.unexplained.note([]int{it.number}, false)
+	r.toConsider.note(nil, true)
+	if err != nil {
+		if r.attached != nil {
+			r.refused("claim", err)
+		}
+		return
+	}
+	r.items[it.number] = it // it may have been released meanwhile
+	round := round{id: id, now: record.Current.Begin}
+	r.log.InfoContext(r.life, "running a lost execution again", logItem, it.number, logFire, record.Current.Fire)
+	r.began(&round, it, under, record, revision)
+	r.runRound(&round)
+}

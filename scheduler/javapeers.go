@@ -1,0 +1,81 @@
+package scheduler
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+// WithJavaPeers tells that Java instances of Elastic-Job-Lite 2.1.5 take part in the jobs of this
+// scheduler, over the same ZooKeeper. Every process of such a cluster that uses this library must set
+// it, while there are Java instances and no longer. The default is that there are none.
+//
+// With it the scheduler does what Java instances expect of each other, and refuses to declare jobs that
+// they could not read or run. The guarantees on single execution then hold among the instances of this
+// library, and between all while one of them leads; docs/java.md says what that means.
+func WithJavaPeers() Option {
+	return func(o *options) error {
+		o.java = true
+		return nil
+	}
+}
+
+// checkShared tells what is wrong with the options of a process among Java instances.
+func (o *options) checkShared() error {
+	if !o.java {
+		return nil
+	}
+	ip := jobtree.ServerOf(o.instance)
+	if address, err := netip.ParseAddr(ip); err != nil || !address.Is4() {
+		return fmt.Errorf("%w: instance id %q: Java instances know servers by IPv4 addresses; set one with WithInstanceID, such as 10.0.0.1@-@4711",
+			ErrInvalidOption, o.instance)
+	}
+	return nil
+}
+
+// javaFaults lists what Java instances could not read or run of a configuration. Some of it would stop
+// every Java instance of the job.
+func javaFaults(cfg job.Config) []error {
+	var faults []error
+	fault := func(field, value, reason string) {
+		faults = append(faults, &job.FieldError{Field: field, Value: value, Reason: reason + ", because Java instances share the job"})
+	}
+	// Java pastes the name into a regular expression.
+	if strings.ContainsAny(cfg.Name, `\()[]{}*+?^$|`) {
+		fault("Name", cfg.Name, `must not contain any of \()[]{}*+?^$|`)
+	}
+	if cfg.Class == "" && cfg.Type != job.TypeScript {
+		fault("Class", cfg.Class, "must be the canonical name of the Java class")
+	}
+	if !slices.Contains([]job.Type{job.TypeSimple, job.TypeDataflow, job.TypeScript}, cfg.Type) {
+		fault("Type", string(cfg.Type), "must be SIMPLE, DATAFLOW or SCRIPT")
+	}
+	if !sharding.KnownToJava(cfg.ShardingStrategy) {
+		fault("ShardingStrategy", cfg.ShardingStrategy, "must be empty or the name of a Java class")
+	}
+	if n := len(strings.Fields(cfg.Cron)); n != 6 && n != 7 {
+		fault("Cron", cfg.Cron, "must be a Quartz expression of 6 or 7 fields")
+	}
+	if _, err := cronexpr.ParseDaylightSaving(cfg.DaylightSaving); err == nil && cfg.DaylightSaving != job.DaylightSavingQuartz && cfg.TimeZone != "" {
+		fault("DaylightSaving", cfg.DaylightSaving, "must be quartz for a job with a time zone")
+	}
+	return faults
+}
+
+// shared is what a runner keeps only where Java instances share the job.
+type shared struct {
+	runner *runner
+	held   bool           // items wait for the end of their executions to be moved
+	former map[int]string // owners of items before their present ones
+	departure
+	losses
+	claiming bool    // a claim is under way
+	claimed  int     // of which item
+	taken    lookout // items that Java may have taken over
+}

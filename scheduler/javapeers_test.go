@@ -1,0 +1,500 @@
+package scheduler_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+var orders = jobtree.For("orders")
+
+// javaID is the instance id of the Java instance of a test.
+const javaID = "10.0.0.9@-@7"
+
+// java writes what a Java instance would write, where a test has none. Package mixed has real ones.
+type java struct {
+	t        *testing.T
+	registry *memory.Registry
+	session  *registry.Session
+}
+
+func (c *cluster) java() *java {
+	c.t.Helper()
+	reg := c.server.Open("test")
+	c.t.Cleanup(func() { _ = reg.Close(context.Background()) })
+	session, err := reg.Session(c.t.Context())
+	require.NoError(c.t, err)
+	return &java{c.t, reg, session}
+}
+
+func (j *java) do(writes ...registry.Write) {
+	j.t.Helper()
+	_, err := j.registry.Commit(j.t.Context(), registry.Txn{Then: writes})
+	require.NoError(j.t, err)
+}
+
+func (j *java) join() {
+	j.t.Helper()
+	j.do(registry.Put(orders.Server("10.0.0.9"), ""))
+	j.do(registry.PutOwned(orders.Instance(javaID), "", j.session))
+	j.do(registry.Put(orders.Necessary(), ""))
+}
+
+func (j *java) lead() { j.do(registry.PutOwned(orders.Leader(), javaID, j.session)) }
+
+// reshard assigns items to instances as a Java leader does, in its three steps.
+func (j *java) reshard(before int, owners ...string) {
+	j.t.Helper()
+	j.do(registry.PutOwned(orders.Processing(), "", j.session))
+	for item := range before {
+		j.do(registry.Delete(orders.ItemInstance(item)))
+	}
+	writes := []registry.Write{registry.Delete(orders.Necessary()), registry.Delete(orders.Processing())}
+	for item, owner := range owners {
+		writes = append(writes, registry.Put(orders.ItemInstance(item), owner))
+	}
+	j.do(writes...)
+}
+
+func (j *java) begin(item int) { j.do(registry.PutOwned(orders.ItemRunning(item), "", j.session)) }
+
+func (j *java) end(item int) { j.do(registry.Delete(orders.ItemRunning(item))) }
+
+func (j *java) vanish() {
+	j.registry.Vanish()
+}
+
+func (c *cluster) startShared(id string, work job.SimpleFunc, configs ...job.Config) *instance {
+	c.t.Helper()
+	return c.startWith(id, work, []scheduler.Option{scheduler.WithJavaPeers()}, configs...)
+}
+
+// sharedJob is [jobOf] as Java instances can read it.
+func sharedJob(total int) job.Config {
+	cfg := jobOf(total)
+	cfg.Class = "com.acme.Orders"
+	return cfg
+}
+
+func TestDeclarationsThatJavaCannotRead(t *testing.T) {
+	t.Parallel()
+	for field, change := range map[string]func(*job.Config){
+		"Name":             func(c *job.Config) { c.Name = "orders(eu)" },
+		"Class":            func(c *job.Config) { c.Class = "" },
+		"ShardingStrategy": func(c *job.Config) { c.ShardingStrategy = "minimal-movement" },
+		"Cron":             func(c *job.Config) { c.Cron = "*/5 * * * *" },
+		"DaylightSaving":   func(c *job.Config) { c.TimeZone = "Europe/Berlin" },
+	} {
+		server := memory.NewServer()
+		reg := server.Open("test")
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithJavaPeers())
+		require.NoError(t, err)
+		cfg := sharedJob(2)
+		change(&cfg)
+		err = s.Add(t.Context(), cfg, nothing)
+		var fault *job.FieldError
+		require.ErrorAs(t, err, &fault, field)
+		require.Equal(t, field, fault.Field)
+		require.ErrorContains(t, err, "Java instances share the job")
+		_, err = reg.Get(t.Context(), jobtree.For(cfg.Name).Config())
+		require.ErrorIs(t, err, registry.ErrNotFound)
+		require.NoError(t, reg.Close(t.Context()))
+	}
+}
+
+func TestJavaKnowsServersByIPv4(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("test")
+	defer reg.Close(context.Background())
+	for _, id := range []string{"fd00::2@-@1", "host@-@1"} {
+		_, err := scheduler.New(reg, scheduler.WithInstanceID(id), scheduler.WithJavaPeers())
+		require.ErrorIs(t, err, scheduler.ErrInvalidOption)
+		require.ErrorContains(t, err, id)
+	}
+}
+
+func TestAServerIsWrittenOnceAndKept(t *testing.T) {
+	t.Parallel()
+	path := orders.Server("10.0.0.1")
+	for name, test := range map[string]struct {
+		found    *string
+		disabled bool
+		want     string
+	}{
+		"new":                      {nil, false, ""},
+		"new, of a disabled job":   {nil, true, "DISABLED"},
+		"disabled by an operator":  {new("DISABLED"), false, "DISABLED"},
+		"enabled by an operator":   {new(""), true, ""},
+		"enabled in another spell": {new("ENABLED"), false, "ENABLED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				if test.found != nil {
+					put(t, c.server, path, *test.found)
+				}
+				cfg := sharedJob(2)
+				cfg.Disabled = test.disabled
+				c.startShared("a", nil, cfg)
+				sleepUntil(time.Second)
+				node, err := c.java().registry.Get(t.Context(), path)
+				require.NoError(t, err)
+				require.Equal(t, test.want, node.Value)
+			})
+		})
+	}
+}
+
+func TestItemsThatAJavaLeaderAssigned(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		j := c.java()
+		j.do(registry.Put(orders.Config(), mustEncode(sharedJob(3))))
+		j.lead()
+		j.join()
+		c.startShared("a", nil, sharedJob(3))
+		j.reshard(0, fullID("a"), javaID, fullID("a"))
+		sleepUntil(6 * time.Second)
+		require.Equal(t, []string{"item 0 fire 5s scheduled on a", "item 2 fire 5s scheduled on a"}, c.shown())
+
+		// The total is what was assigned, whatever an epoch of former days says.
+		j.do(registry.Put(orders.Epoch(), jobtree.EncodeEpoch(jobtree.Epoch{Term: 1, Counter: 1, Total: 3})))
+		j.do(registry.Put(orders.Config(), mustEncode(sharedJob(4))))
+		sleepUntil(11 * time.Second)
+		require.Empty(t, c.shown(), "before there are owners for the new total")
+		j.reshard(3, javaID, javaID, javaID, fullID("a"))
+		sleepUntil(16 * time.Second)
+		require.Equal(t, []string{"item 3 fire 15s scheduled on a"}, c.shown())
+	})
+}
+
+// Java instances begin nothing while their leader reshards, and the leader waits until nothing runs.
+func TestNothingBeginsWhileAJavaLeaderReshards(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		j := c.java()
+		j.do(registry.Put(orders.Config(), mustEncode(sharedJob(2))))
+		j.lead()
+		j.join()
+		c.startShared("a", nil, sharedJob(2))
+		j.reshard(0, fullID("a"), javaID)
+		sleepUntil(9 * time.Second)
+		c.take()
+		j.do(registry.Put(orders.Necessary(), ""))
+		sleepUntil(11 * time.Second)
+		require.Empty(t, c.take())
+		j.reshard(2, javaID, fullID("a")) // in the round of second 10, which nobody ran before
+		sleepUntil(12 * time.Second)
+		require.Equal(t, []string{"item 1 fire 10s scheduled on a"}, c.shown())
+	})
+}
+
+// An item that comes from a Java instance between two fires has run for the former one: nobody knows, and
+// so it does not run again.
+func TestAnItemThatComesFromJava(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		j := c.java()
+		j.do(registry.Put(orders.Config(), mustEncode(sharedJob(2))))
+		j.lead()
+		j.join()
+		c.startShared("a", nil, sharedJob(2))
+		j.reshard(0, fullID("a"), javaID)
+		sleepUntil(6 * time.Second)
+		require.Len(t, c.take(), 1)
+		j.reshard(2, fullID("a"), fullID("a"))
+		sleepUntil(9 * time.Second)
+		require.Empty(t, c.take())
+		// Java notes that fires were missed, and not which.
+		j.do(registry.Put(orders.ItemMisfire(0), ""))
+		j.reshard(2, javaID, javaID)
+		sleepUntil(11 * time.Second)
+		require.Empty(t, c.take())
+		j.reshard(2, fullID("a"), javaID)
+		sleepUntil(12 * time.Second)
+		require.Equal(t, []string{"item 0 fire 10s misfire on a"}, c.shown())
+		_, err := j.registry.Get(t.Context(), orders.ItemMisfire(0))
+		require.ErrorIs(t, err, registry.ErrNotFound)
+	})
+}
+
+// A leader of ours never keeps Java waiting: the request is answered at once, and an item that runs is
+// moved when it has ended.
+func TestAReshardingLeavesRunningItemsWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startShared("a", nil, sharedJob(4))
+		sleepUntil(time.Second)
+		j := c.java()
+		j.join()
+		sleepUntil(2 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 2, javaID: 2}, c.owners())
+		s := c.state()
+		require.Zero(t, s.Necessary)
+		require.Equal(t, javaID, s.Owner(0))
+		require.False(t, s.LedByJava())
+
+		j.begin(0)
+		j.do(registry.Put(orders.Server("10.0.0.9"), "DISABLED"), registry.Put(orders.Necessary(), ""))
+		sleepUntil(2500 * time.Millisecond)
+		s = c.state()
+		require.Zero(t, s.Necessary, "Java waits for this to go")
+		require.Equal(t, javaID, s.Owner(0), "it runs")
+		require.Equal(t, fullID("a"), s.Owner(1))
+		j.end(0)
+		sleepUntil(3 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 4}, c.owners())
+	})
+}
+
+func TestTheCountIsChangedAmongJavaInstances(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startShared("a", nil, sharedJob(4))
+		for i, total := range []int{9, 2, 3} {
+			fire := time.Duration(i+1) * 10 * time.Second
+			sleepUntil(fire - 2*time.Second)
+			c.take()
+			c.change(sharedJob(total))
+			sleepUntil(fire + time.Second)
+			require.Len(t, c.take(), total)
+			for item := total; item < 9; item++ {
+				require.Zero(t, c.state().Item(item).InstanceRevision, "what Java would count")
+			}
+		}
+	})
+}
+
+// The console shuts an instance down by deleting its node.
+func TestAnInstanceThatIsShutDown(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		slow := func(context.Context, job.ShardingContext) error { time.Sleep(20 * time.Second); return nil }
+		a := c.startShared("a", slow, sharedJob(2))
+		c.startShared("b", nil, sharedJob(2))
+		sleepUntil(6 * time.Second)
+		c.java().do(registry.Delete(orders.Instance(fullID("a"))))
+		sleepUntil(8 * time.Second)
+		s := c.state()
+		require.Equal(t, fullID("b"), s.Leader.Instance)
+		require.Zero(t, s.Instance(fullID("a")).Created)
+		sleepUntil(40 * time.Second)
+		for _, r := range c.take() {
+			require.False(t, r.instance == "a" && !r.sc.Fire.Equal(bubbleStart.Add(5*time.Second)), "it began nothing more: %s", r)
+		}
+		require.Equal(t, map[string]int{fullID("b"): 2}, c.owners())
+		require.Equal(t, jobtree.ItemIdle, c.state().Item(0).Record.Value.State)
+		a.stop(t)
+	})
+}
+
+// A session that is lost is no shutdown.
+func TestALostSessionAmongJavaInstances(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.startShared("a", nil, sharedJob(2))
+		for i := range 5 {
+			minute := time.Duration(i) * time.Minute
+			sleepUntil(minute + 6*time.Second)
+			a.registry.Expire()
+			sleepUntil(minute + 50*time.Second)
+			c.take()
+			sleepUntil(minute + 56*time.Second)
+			require.Len(t, c.take(), 2)
+		}
+	})
+}
+
+// Java takes the mark of a running item away when it begins the same item, and when it reconnects.
+func TestAMarkThatJavaTookAway(t *testing.T) {
+	t.Parallel()
+	for name, replaced := range map[string]bool{"replaced": true, "removed": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				slow := func(context.Context, job.ShardingContext) error { time.Sleep(3 * time.Second); return nil }
+				c.startShared("a", slow, sharedJob(1))
+				j := c.java()
+				sleepUntil(6 * time.Second)
+				j.end(0)
+				if replaced {
+					j.begin(0)
+				}
+				sleepUntil(9 * time.Second)
+				record := c.state().Item(0).Record.Value
+				require.Equal(t, jobtree.ItemIdle, record.State)
+				require.Equal(t, jobtree.Success, record.Current.Outcome)
+				require.Equal(t, replaced, c.state().Item(0).Running.Exists(), "Java's stays")
+				if replaced {
+					j.end(0)
+				}
+				sleepUntil(19 * time.Second)
+				require.GreaterOrEqual(t, len(c.take()), 2, "it goes on")
+			})
+		})
+	}
+}
+
+func failingOver(total int) job.Config {
+	cfg := sharedJob(total)
+	cfg.Failover = true
+	return cfg
+}
+
+// What a Java instance was running when it crashed is run again, and nothing else is.
+func TestAJavaInstanceCrashes(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startShared("a", nil, failingOver(4))
+		sleepUntil(time.Second)
+		j := c.java()
+		j.join()
+		sleepUntil(6 * time.Second)
+		c.take()
+		j.begin(0)
+		j.begin(1)
+		j.end(1)
+		j.vanish()
+		sleepUntil(14 * time.Second)
+		var reruns []string
+		for _, r := range c.take() {
+			if r.sc.Source == job.Failover {
+				reruns = append(reruns, r.String())
+			}
+		}
+		require.Equal(t, []string{"item 0 fire 10s failover on a"}, reruns)
+	})
+}
+
+// A Java instance that reconnects deletes its node and makes it anew, and takes its marks away. One that
+// leaves ends what it runs first.
+func TestAJavaInstanceThatDidNotCrash(t *testing.T) {
+	t.Parallel()
+	for name, deed := range map[string]func(j *java){
+		"reconnects": func(j *java) {
+			j.do(registry.Delete(orders.Instance(javaID)))
+			j.do(registry.PutOwned(orders.Instance(javaID), "", j.session))
+			j.end(0)
+		},
+		"reconnects at once": func(j *java) {
+			j.do(registry.Delete(orders.Instance(javaID)), registry.Delete(orders.ItemRunning(0)))
+			time.Sleep(100 * time.Millisecond)
+			j.do(registry.PutOwned(orders.Instance(javaID), "", j.session))
+		},
+		"leaves": func(j *java) {
+			j.end(0)
+			j.do(registry.Delete(orders.Instance(javaID)))
+		},
+		"is shut down": func(j *java) {
+			j.do(registry.Delete(orders.Instance(javaID)))
+			time.Sleep(time.Second)
+			j.end(0)
+		},
+		"is run again by Java": func(j *java) {
+			other := j.registry
+			j.do(registry.Delete(orders.Instance(javaID)), registry.Delete(orders.ItemRunning(0)))
+			session, err := other.Session(j.t.Context())
+			require.NoError(j.t, err)
+			j.do(registry.PutOwned(orders.ItemFailover(0), "10.0.0.9@-@8", session))
+			time.Sleep(3 * time.Second)
+			j.do(registry.Delete(orders.ItemFailover(0)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startShared("a", nil, failingOver(4))
+				sleepUntil(time.Second)
+				j := c.java()
+				j.join()
+				sleepUntil(6 * time.Second)
+				j.begin(0)
+				deed(j)
+				sleepUntil(time.Minute)
+				for _, r := range c.take() {
+					require.NotEqual(t, job.Failover, r.sc.Source)
+				}
+			})
+		})
+	}
+}
+
+// What Java takes over is Java's, and the item's next fire runs.
+func TestJavaTakesALostExecutionOver(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		stuck := func(ctx context.Context, _ job.ShardingContext) error { <-ctx.Done(); return ctx.Err() }
+		b := c.startShared("b", stuck, failingOver(1))
+		sleepUntil(6 * time.Second)
+		j := c.java()
+		j.join()
+		b.crash(t)
+		sleepUntil(14 * time.Second)
+		j.do(registry.PutOwned(orders.ItemFailover(0), javaID, j.session))
+		j.begin(0)
+		c.take()
+		c.startShared("a", nil, failingOver(1))
+		sleepUntil(19 * time.Second)
+		require.Empty(t, c.take(), "it runs, in Java")
+		require.Equal(t, jobtree.ItemInterrupted, c.state().Item(0).Record.Value.State)
+		j.end(0)
+		j.do(registry.Delete(orders.ItemFailover(0)))
+		j.do(registry.Delete(orders.Instance(javaID)))
+		sleepUntil(29 * time.Second)
+		for _, r := range c.take() {
+			require.NotEqual(t, job.Failover, r.sc.Source)
+		}
+		sleepUntil(31 * time.Second)
+		require.Equal(t, []string{"item 0 fire 30s scheduled on a"}, c.shown())
+	})
+}
+
+// Java claims what waits: the wish is gone, and who runs the item is not known any more when somebody
+// looks.
+func TestAWishThatJavaGranted(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		stuck := func(ctx context.Context, _ job.ShardingContext) error { <-ctx.Done(); return ctx.Err() }
+		b := c.startShared("b", stuck, failingOver(1))
+		sleepUntil(6 * time.Second)
+		b.crash(t)
+		sleepUntil(14 * time.Second)
+		c.take()
+		record, err := c.state().Item(0).Record.Value.DeclareLost(7, time.Now(), 0)
+		require.NoError(t, err)
+		put(t, c.server, orders.ItemRecord(0), jobtree.EncodeRecord(record))
+		c.startShared("a", nil, failingOver(1))
+		sleepUntil(16 * time.Second)
+		require.Equal(t, []string{"item 0 fire 15s scheduled on a"}, c.shown())
+	})
+}
+
+// The Java console asks each instance by itself. Each answers for itself, and takes its request back.
+func TestTheJavaConsoleTriggers(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := sharedJob(4)
+		cfg.Cron = "0 0 0 1 7 ?"
+		c.startShared("a", nil, cfg)
+		j := c.java()
+		j.join()
+		sleepUntil(time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 2, javaID: 2}, c.owners())
+		for range 2 {
+			for _, id := range []string{fullID("a"), javaID} {
+				j.do(registry.Update(orders.Instance(id), "TRIGGER"))
+			}
+			time.Sleep(time.Second)
+			require.Equal(t, []string{"item 2 fire by hand manual on a", "item 3 fire by hand manual on a"}, c.shown())
+			require.False(t, c.state().Instance(fullID("a")).Triggered)
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package sharding
+
+import (
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// planShared is the plan of a job that Java instances share. They look at nothing but instance nodes, so
+// it is one transaction however large the job is, and the registry refuses it if that is too large.
+//
+// Java takes the mark of a running item from whoever has it when it begins, so an item that runs stays
+// with its owner until it has ended. Nobody waits for that: the request is answered at once, and the
+// item is moved by another plan.
+func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted Assignment, term registry.Revision) Plan {
+	tree := s.Tree()
+	var moved []move
+	conditions := guards(s, members, term)
+	for _, m := range moves(s, wanted) {
+		if s.Item(m.item).Running.Exists() {
+			plan.Held++
+			continue
+		}
+		moved = append(moved, m)
+		conditions = append(conditions, registry.Absent(tree.ItemRunning(m.item)))
+	}
+	plan.Moved = len(moved)
+	writes := putOwners(tree, moved)
+	surplus := surplusOwners(s, plan.Total)
+	writes = append(writes, surplus...)
+	inForce := s.Epoch.Exists() && s.Epoch.Value.Term == term && s.Epoch.Value.Total == plan.Total
+	if len(moved)+len(surplus) > 0 || !inForce {
+		writes = append(writes, registry.Put(tree.Epoch(), jobtree.EncodeEpoch(nextEpoch(s, term, plan.Total))))
+	}
+	if s.Necessary != 0 {
+		writes = append(writes, registry.Delete(tree.Necessary()))
+	}
+	plan.Needed = len(writes) > 0
+	plan.Txn = registry.Txn{If: conditions, Then: writes}
+	return plan
+}
+
+// surplusOwners takes the items from total on from their owners, as the number of items that have one is
+// how many are in force.
+func surplusOwners(s *jobtree.State, total int) []registry.Write {
+	var writes []registry.Write
+	for item := total; item < s.Items(); item++ {
+		if s.Item(item).InstanceRevision != 0 {
+			writes = append(writes, registry.Delete(s.Tree().ItemInstance(item)))
+		}
+	}
+	return writes
+}
