@@ -31,8 +31,10 @@ func (r *rounds) RoundEnded(e scheduler.RoundEvent) {
 	r.note(e.ID, "ended items %v after %s, failed %v", e.Items, e.Ended.Sub(e.Began), e.Failed)
 }
 
-func (r *rounds) ItemStarted(e scheduler.ItemEvent) { r.note(e.Round, "item %d started", e.Context.Item) }
-func (r *rounds) ItemEnded(e scheduler.ItemEvent)   { r.note(e.Round, "item %d ended", e.Context.Item) }
+func (r *rounds) ItemStarted(e scheduler.ItemEvent) {
+	r.note(e.Round, "item %d started", e.Context.Item)
+}
+func (r *rounds) ItemEnded(e scheduler.ItemEvent) { r.note(e.Round, "item %d ended", e.Context.Item) }
 
 // name gives a round a name that a test can tell in advance.
 func (r *rounds) name(id string) {

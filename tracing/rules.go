@@ -60,7 +60,7 @@ func (r Round) status(state State, at time.Time, message string) Status {
 // Started is the execution of an item as it starts.
 func Started(hostname, round string, sc job.ShardingContext, at time.Time) Execution {
 	return Execution{
-		ID: identify("execution", sc.JobName, round, strconv.Itoa(sc.Item), strconv.FormatInt(sc.Token, 10), stamp(at)),
+		ID:    identify("execution", sc.JobName, round, strconv.Itoa(sc.Item), strconv.FormatInt(sc.Token, 10), stamp(at)),
 		Round: round, Job: sc.JobName, TaskID: ShortTaskID(sc.TaskID), Hostname: hostname, IP: taskIP(sc.TaskID),
 		Source: sc.Source, Item: sc.Item, Fire: sc.Fire, Token: sc.Token, Start: at,
 	}
