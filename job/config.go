@@ -51,9 +51,15 @@ type Config struct {
 	Disabled bool
 	// Overwrite has this declaration replace a stored one that differs. The default is off.
 	Overwrite bool
-	// ErrorHandler names what is told of errors of the job. Empty means the default, which logs.
+	// ErrorHandler names what is told of failed items: LOG, which empty stands for, IGNORE, THROW, or
+	// another one that the process registered; see package errorhandler. A name that the process does
+	// not know is refused when the job is declared with it. One that is found in the registry, such as
+	// a Java class, is reported and means LOG.
 	ErrorHandler string
-	// ExecutorServiceHandler names what runs the items. Empty means the default.
+	// ExecutorServiceHandler bounds how many items run at once in one process: [ExecutorCPU] or
+	// [ExecutorSingleThread]. Empty means the default, without limit: what Java's default pool of
+	// two threads for each CPU saves, goroutines do not cost. Names that are not known are dealt with
+	// as those of ErrorHandler are.
 	ExecutorServiceHandler string
 	// ScriptCommandLine is what a script job runs. [TypeScript] needs it, no other type may have it.
 	ScriptCommandLine string
@@ -124,6 +130,15 @@ type Config struct {
 	// of each minute. Only what remains after whole periods matters. The default is 0, and no other
 	// kind of Cron may have it.
 	OffsetSeconds int
+	// Props are settings by name for the kind of job and its error handler, such as "http.uri" or
+	// "email.host", as ElasticJob 3.x names them. They are stored as plain text, passwords included.
+	// The default is none.
+	Props Props
+	// MaxConcurrentItems is how many items of the job run at once in one process; the others wait, in
+	// the order of their numbers. It goes before ExecutorServiceHandler. The default, 0, leaves it to
+	// that one. An item that waits has begun: it holds its mark, and its own next fires are missed
+	// ones. So each item waits at most once, and there is no queue that could overflow.
+	MaxConcurrentItems int
 	// Unknown holds stored fields that this version does not know, such as those of a newer one, as
 	// the JSON members they were ("a":1,"b":"x"). They are written back as they came. Leave it
 	// empty in a new configuration.

@@ -28,6 +28,11 @@ type ShardingContext struct {
 	// wherever it ran. Hand it to the store that the item writes to, and have the store refuse
 	// smaller ones. It is 0 for jobs without [Config.MonitorExecution].
 	Token int64
+	// Offset is the item's checkpoint when the attempt began, or in a stream the batch; see
+	// [SetOffset]. It is empty if there is none.
+	Offset string
+	// Streaming tells a dataflow to go on until nothing is left: [Config.StreamingProcess].
+	Streaming bool
 }
 
 // JSON returns the context as script and HTTP jobs get it, the same text that Java passes to them.

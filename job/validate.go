@@ -64,6 +64,8 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 	f.checkWord("ClockPolicy", c.ClockPolicy, ClockWarn, ClockRefuse)
 	f.checkRange("JitterSeconds", c.JitterSeconds, 0, maxJitterSeconds)
 	f.checkRange("OffsetSeconds", c.OffsetSeconds, 0, maxSeconds)
+	f.checkProps(c.Props)
+	f.checkRange("MaxConcurrentItems", c.MaxConcurrentItems, 0, MaxShardingTotalCount)
 	schedule := f.schedule(c)
 	if schedule != nil {
 		f.checkDelay(c, schedule)
@@ -148,6 +150,12 @@ func (f *faults) checkItems(c Config) {
 	f.checkRange("ShardingTotalCount", c.ShardingTotalCount, 1, MaxShardingTotalCount)
 	if _, err := ParseItemParameters(c.ShardingItemParameters); err != nil {
 		f.addCause("ShardingItemParameters", c.ShardingItemParameters, "must be pairs such as 0=Berlin,1=Oslo", err)
+	}
+}
+
+func (f *faults) checkProps(p Props) {
+	if _, err := p.Map(); err != nil {
+		f.addCause("Props", string(p), "must be a JSON object of strings", err)
 	}
 }
 

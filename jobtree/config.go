@@ -101,9 +101,11 @@ func checkStored(c job.Config) error {
 		return &ValueError{Field: "cron", Reason: "must not be empty"}
 	case c.ShardingTotalCount < 1 || c.ShardingTotalCount > job.MaxShardingTotalCount:
 		return outOfRange("shardingTotalCount", c.ShardingTotalCount, 1, job.MaxShardingTotalCount)
-	default:
-		return nil
 	}
+	if _, err := c.Props.Map(); err != nil {
+		return &ValueError{Field: "props", Value: string(c.Props), Reason: "must be an object of strings"}
+	}
+	return nil
 }
 
 // settle drops what Java reads and ignores because the type of the job has no use for it, as its

@@ -126,6 +126,10 @@ func TestDecodeConfigReadsAsJavaDoes(t *testing.T) {
 			func(c *job.Config) { c.ErrorHandler, c.ExecutorServiceHandler = "h", "e" },
 		},
 		{"no properties", `,"misfire":true,"jobProperties":{}`, func(*job.Config) {}},
+		{
+			"settings in any order", `,"misfire":true,"props":{ "b":"2","a":"=" }`,
+			func(c *job.Config) { c.Props = job.NewProps(map[string]string{"a": "=", "b": "2"}) },
+		},
 		{"what only other types have", `,"misfire":true,"streamingProcess":true,"scriptCommandLine":"rm"`, func(*job.Config) {}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -184,6 +188,8 @@ func TestDecodeConfigRefusesWhatStopsJava(t *testing.T) {
 		{"a number for a time", minimal(`,"startTime":1`), `startTime is "1", must be a time such as 2026-11-21T20:00:00Z`},
 		{"no time", minimal(`,"endTime":"soon"`), `endTime is "\"soon\"", must be a time`},
 		{"null time", minimal(`,"endTime":null`), `endTime is "null", must be a string`},
+		{"settings", minimal(`,"props":{"http.uri":5}`), `props is "{\"http.uri\":5}", must be an object of strings`},
+		{"null settings", minimal(`,"props":null`), `props is "null", must be an object of strings`},
 		{"type", minimal(`,"jobType":"HTTP"`), `jobType is "\"HTTP\"", must be one of ["SIMPLE" "DATAFLOW" "SCRIPT"]`},
 		{"no type", strings.Replace(minimal(``), `"jobType":"SIMPLE",`, ``, 1), `jobType is "", must be one of`},
 		{"no class", minimal(`,"jobClass":""`), `jobClass is "", must not be empty`},
@@ -265,6 +271,8 @@ func drawConfig(t *rapid.T) job.Config {
 		EndTime:                  instant.Draw(t, "end"),
 		JitterSeconds:            number.Draw(t, "jitter"),
 		OffsetSeconds:            number.Draw(t, "offset"),
+		Props:                    job.NewProps(rapid.MapOfN(text, text, 0, 3).Draw(t, "props")),
+		MaxConcurrentItems:       number.Draw(t, "concurrent"),
 		Unknown:                  rapid.SampledFrom([]string{"", `"a":1`, `"a":"},{","b": [ {} ]`}).Draw(t, "unknown"),
 	}
 	switch c.Type {

@@ -48,6 +48,8 @@ var configFields = []configField{
 	{"endTime", func(c *job.Config) configText { return instant{&c.EndTime} }, func(c *job.Config) bool { return !c.EndTime.IsZero() }},
 	{"jitterSeconds", func(c *job.Config) configText { return number{&c.JitterSeconds} }, differs(func(c *job.Config) int { return c.JitterSeconds })},
 	{"offsetSeconds", func(c *job.Config) configText { return number{&c.OffsetSeconds} }, differs(func(c *job.Config) int { return c.OffsetSeconds })},
+	{"props", func(c *job.Config) configText { return props{&c.Props} }, said(func(c *job.Config) string { return string(c.Props) })},
+	{"maxConcurrentItems", func(c *job.Config) configText { return number{&c.MaxConcurrentItems} }, differs(func(c *job.Config) int { return c.MaxConcurrentItems })},
 }
 
 func isDataflow(c *job.Config) bool { return c.Type == job.TypeDataflow }

@@ -27,6 +27,7 @@
 //	leader/failover/left/<id>     an instance left by its own will
 //	guarantee/started/<item>      an item arrived at the barrier before a round
 //	guarantee/completed/<item>    an item arrived at the barrier after a round
+//	offset/<item>                 the item's checkpoint, a text of the job's own, as in Elastic-Job 1.x
 //	systemTime/current            touched to learn the registry's clock
 //
 // # How to use it

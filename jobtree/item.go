@@ -26,6 +26,8 @@ type Item struct {
 	// FailoverItem is the revision of the node by which the item asks for a claimant; 0 = it does
 	// not.
 	FailoverItem registry.Revision
+	// Offset is the item's checkpoint; empty if it has none.
+	Offset string
 }
 
 // Mark is an ephemeral node of an item. The zero Mark is one that is not there.

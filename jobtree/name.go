@@ -31,6 +31,7 @@ const (
 	KindItemStarted
 	KindItemCompleted
 	KindSystemTime
+	KindOffset
 )
 
 // Name is a path, taken apart.
@@ -161,4 +162,5 @@ var folders = []folder{
 	{folderFailoverItems, KindFailoverItem, true},
 	{folderStarted, KindItemStarted, true},
 	{folderCompleted, KindItemCompleted, true},
+	{folderOffset, KindOffset, true},
 }

@@ -26,6 +26,7 @@ const (
 	folderFailoverLeft  = "/leader/failover/left"
 	folderStarted       = "/guarantee/started"
 	folderCompleted     = "/guarantee/completed"
+	folderOffset        = "/offset"
 
 	itemInstance = "/instance"
 	itemRunning  = "/running"
@@ -135,6 +136,13 @@ func (t Tree) Completed() string { return t.root + folderCompleted }
 
 // ItemCompleted tells that the item arrived at the barrier after a round.
 func (t Tree) ItemCompleted(item int) string { return t.ofItem(folderCompleted, item, "") }
+
+// Offsets is the folder of [Tree.Offset].
+func (t Tree) Offsets() string { return t.root + folderOffset }
+
+// Offset holds the checkpoint of an item, a text of the job's own; see [EncodeOffset]. It is not below
+// the item, where Java instances would count and delete it.
+func (t Tree) Offset(item int) string { return t.ofItem(folderOffset, item, "") }
 
 // SystemTime is written to learn the registry's clock.
 func (t Tree) SystemTime() string { return t.root + nodeSystemTime }

@@ -38,6 +38,7 @@ var nodes = []struct {
 	{"/leader/failover/latch/<k>", jobtree.KindFailoverLatch, func(t jobtree.Tree, k string, _ int) string { return t.FailoverLatch() + "/" + k }},
 	{"/guarantee/started/<i>", jobtree.KindItemStarted, func(t jobtree.Tree, _ string, i int) string { return t.ItemStarted(i) }},
 	{"/guarantee/completed/<i>", jobtree.KindItemCompleted, func(t jobtree.Tree, _ string, i int) string { return t.ItemCompleted(i) }},
+	{"/offset/<i>", jobtree.KindOffset, func(t jobtree.Tree, _ string, i int) string { return t.Offset(i) }},
 	{"/systemTime/current", jobtree.KindSystemTime, func(t jobtree.Tree, _ string, _ int) string { return t.SystemTime() }},
 }
 
@@ -72,6 +73,7 @@ func TestFoldersAreAboveTheirNodes(t *testing.T) {
 		tree.FailoverItems(): tree.FailoverItem(3),
 		tree.Started():       tree.ItemStarted(3),
 		tree.Completed():     tree.ItemCompleted(3),
+		tree.Offsets():       tree.Offset(3),
 	} {
 		require.Equal(t, folder, node[:strings.LastIndex(node, "/")])
 	}
@@ -109,6 +111,7 @@ func TestParseKnowsNoOtherPath(t *testing.T) {
 	for _, path := range []string{
 		"", "/", "orders", "orders/config", "//config", "/orders/",
 		"/orders/config/", "/orders/config/x", "/orders/configs", "/orders/Config",
+		"/orders/offset", "/orders/offset/", "/orders/offset/01", "/orders/offset/1/x",
 		"/orders/servers", "/orders/servers/", "/orders/servers/10.0.0.1/x",
 		"/orders/instances", "/orders/instances/", "/orders/instances/a/b",
 		"/orders/sharding", "/orders/sharding/", "/orders/sharding//running",

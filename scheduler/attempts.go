@@ -56,6 +56,7 @@ func (l limits) once(ctx context.Context, simple job.Simple, sc job.ShardingCont
 		ctx, cancel = context.WithTimeoutCause(ctx, l.timeout, job.ErrTimeout)
 		defer cancel()
 	}
+	sc.Offset = job.Offset(ctx)
 	// A panic is an error of this item and of nothing else.
 	return job.Protect(func() error { return simple.Execute(ctx, sc) })
 }

@@ -76,6 +76,7 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 		r.proposeClaim(round, it)
 	default:
 		r.considerDelay(it, node.Record.Value, round.now)
+		r.recall(it, node.Record.Value, round.now)
 		r.proposeBegin(round, it, node)
 	}
 }
@@ -182,7 +183,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 
 // beginUnmonitored runs what is due of a job that leaves no marks.
 func (r *runner) beginUnmonitored(round *round, it *item) {
-	current := jobtree.Execution{Begin: round.now}
+	current := jobtree.Execution{Begin: round.now, Round: round.id}
 	switch {
 	case !it.due.none() && !round.refuse:
 		current.Fire, current.Source = it.due.next()
@@ -212,13 +213,15 @@ func (r *runner) began(round *round, it *item, under *attachment, record jobtree
 }
 
 func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, token registry.Revision) *execution {
-	cfg := r.settings.config
 	public := int64(token)
 	if token != 0 {
 		public = r.state.Tokens().Value.Of(token)
 	}
+	cfg, offset := r.settings.config, r.state.Item(n).Offset
 	return &execution{
 		item: n, under: under, record: record, token: token, began: record.Current.Begin,
+		code: r.settings.code, limits: limitsOf(cfg), handler: r.settings.handler,
+		progress: r.newProgress(n, under, token, offset),
 		context: job.ShardingContext{
 			JobName:       r.name,
 			TaskID:        r.task,
@@ -229,6 +232,8 @@ func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, t
 			Fire:          record.Current.Fire,
 			Source:        record.Current.Source,
 			Token:         public,
+			Offset:        offset,
+			Streaming:     cfg.StreamingProcess,
 		},
 	}
 }

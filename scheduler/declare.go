@@ -18,6 +18,14 @@ func (s *Scheduler) checkDeclaration(cfg job.Config, simple job.Simple) error {
 	}
 	if simple == nil {
 		faults = append(faults, errors.New("the job has no code: simple is nil"))
+	} else if _, err := configureCode(simple, cfg); err != nil {
+		faults = append(faults, err)
+	}
+	if _, err := newHandler(s.handlers, cfg, s.log); err != nil {
+		faults = append(faults, err)
+	}
+	if _, err := cfg.MaxRunning(); err != nil {
+		faults = append(faults, err)
 	}
 	if _, err := s.strategies.Lookup(cfg.ShardingStrategy); err != nil {
 		faults = append(faults, err)

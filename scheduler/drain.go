@@ -98,6 +98,7 @@ func (s *Scheduler) closeRunners() {
 	s.mu.Unlock()
 	s.work.Wait()
 	for _, r := range runners {
+		r.failures.close(nil)
 		r.alarm.stop()
 		r.reconciler.stop()
 	}

@@ -21,6 +21,9 @@ var (
 	ErrNoInstance = errors.New("job has no instance")
 	// ErrRan: Run was called before; a Scheduler runs once.
 	ErrRan = errors.New("scheduler ran already")
+	// ErrNotStarted is what a round's listeners and observers hear of an item that had begun, waited for
+	// its turn, and was given back before: it runs later, or elsewhere.
+	ErrNotStarted = errors.New("not started: the item was given back while it waited for its turn")
 	// ErrVanished is what Run returns after [Scheduler.Vanish], and the cause with which the
 	// contexts of its items end.
 	ErrVanished = errors.New("scheduler vanished")

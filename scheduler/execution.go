@@ -23,27 +23,34 @@ type execution struct {
 	started  bool // the code was called
 	returned bool // the code has, or it was given up
 	undo     bool // it never started, and the begin is taken back
+	yields   bool // it was told to come to an end
+
+	code     job.Simple // as the configuration had it at the begin, like the two below
+	limits   limits
+	handler  job.ErrorHandler
+	progress *progress
+	scope    *roundScope // nil until the begin is settled
 }
 
 // monitored tells whether the registry knows of the execution.
 func (e *execution) monitored() bool { return e.token != 0 }
 
-// run executes the item on a goroutine of its own and tells the runner when its code has returned.
+// execute runs the item on a goroutine of its own and tells the runner when its code has returned.
 // Nobody waits for the goroutine itself: code that never returns must not keep Run from returning.
-func (r *runner) run(e *execution) {
+func (r *runner) execute(e *execution) {
 	e.started = true
 	r.active++
 	r.s.observer.ItemStarted(ItemEvent{Round: e.round.event.ID, Context: e.context, Began: e.began})
-	limits, log := limitsOf(r.settings.config), r.log
+	log, ctx := r.log, job.WithProgress(e.scope.ctx, e.progress)
 	go func() {
 		err := e.awaitStart()
 		if err != nil {
 			r.box.post(func() { r.returned(e, r.s.now(), err) })
 			return
 		}
-		err = limits.attempt(e.under.work, r.simple, e.context, func(err error, pause time.Duration) {
+		err = e.limits.attempt(ctx, e.code, e.context, func(err error, pause time.Duration) {
 			r.s.observer.ItemRetrying(RetryEvent{Context: e.context, Err: err, Pause: pause})
-			log.WarnContext(e.under.work, "item failed, will try again", logItem, e.item, logToken, e.context.Token,
+			log.WarnContext(ctx, "item failed, will try again", logItem, e.item, logToken, e.context.Token,
 				logError, err, "pause", pause.String())
 		})
 		ended := r.s.now()

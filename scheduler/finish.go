@@ -22,6 +22,7 @@ func (r *runner) returned(e *execution, at time.Time, err error) {
 	if e.started {
 		r.active--
 	}
+	e.leaveScope()
 	r.ended = append(r.ended, e)
 	if len(r.ended) == 1 && r.active > 0 {
 		r.endsGather = true
@@ -102,6 +103,9 @@ func final(err error) bool {
 // taken away cannot end the one that follows.
 func (r *runner) endTxn(e *execution) registry.Txn {
 	txn := r.endWrites(e, r.endRecord(e))
+	if _, write, unsaved := e.progress.unsaved(); unsaved {
+		txn.Then = append(txn.Then, write)
+	}
 	if missed := r.settings.misfires.miss(r.item(e.item).due); len(missed.missed) > 0 && r.owns(e.item) {
 		txn.Then = append(txn.Then, registry.Put(r.tree.ItemMisfire(e.item), jobtree.EncodeMisfire(missed.node())))
 	}
@@ -184,21 +188,28 @@ func (r *runner) reportEnd(e *execution, refused error) {
 	attrs := []any{logItem, e.item, logFire, e.context.Fire, logSource, string(e.context.Source), logToken, e.context.Token}
 	switch {
 	case e.undo: // whether or not that was recorded: nobody heard of its start
-		r.log.WarnContext(r.life, "begin was confirmed too late, the item was not run", attrs...)
+		r.log.WarnContext(r.life, "item had begun and was not run: the confirmation came too late, or its turn did", attrs...)
+		if e.round != nil {
+			r.leaveRound(e, refused)
+		}
 		return
 	case hopeless(refused):
 		r.log.ErrorContext(r.life, "end refused: the registry does not take it, the item stays marked until the session ends",
 			append(attrs, logError, refused)...)
 	case refused != nil:
 		r.log.ErrorContext(r.life, "end refused: the execution was taken away", append(attrs, logError, refused)...)
-	case e.err != nil:
-		r.log.ErrorContext(r.life, "item failed", append(attrs, logError, e.err)...)
-	default:
+	case e.err == nil:
 		r.log.DebugContext(r.life, "item done", attrs...)
+	case e.cutByRound() || e.under.work.Err() != nil:
+		r.log.WarnContext(r.life, "item was cut short", append(attrs, logError, e.err)...)
+	default:
+		r.failed(e)
 	}
-	r.s.observer.ItemEnded(ItemEvent{
-		Round: e.round.event.ID, Context: e.context, Began: e.began, Ended: e.ended, Err: e.err, Refused: refused,
-	})
+	if e.started {
+		r.s.observer.ItemEnded(ItemEvent{
+			Round: e.round.event.ID, Context: e.context, Began: e.began, Ended: e.ended, Err: e.err, Refused: refused,
+		})
+	}
 	r.leaveRound(e, refused)
 }
 

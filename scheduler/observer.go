@@ -20,6 +20,10 @@ type Observer interface {
 	ItemRetrying(RetryEvent)
 	// ItemEnded: an item ran here, and its end was recorded or refused.
 	ItemEnded(ItemEvent)
+	// ItemsWaiting: the number of items changed that have begun here and wait for their turn.
+	ItemsWaiting(WaitingEvent)
+	// HandlerFailed: the job's error handler failed, panicked, hung or could not be told.
+	HandlerFailed(HandlerEvent)
 	// Joined: this process registered as an instance of the job.
 	Joined(job string)
 	// Elected: this process became the leader of the job.
@@ -68,6 +72,21 @@ type RetryEvent struct {
 	Pause   time.Duration // before the next attempt
 }
 
+// WaitingEvent is the state of a job's executor in this process.
+type WaitingEvent struct {
+	Job     string
+	Waiting int // items that have begun and wait for their turn
+	Running int // items whose code runs
+	Limit   int // of Running; 0 = none
+}
+
+// HandlerEvent is a failure of an error handler.
+type HandlerEvent struct {
+	Context job.ShardingContext
+	Err     error // of the item, which the handler was to be told
+	Handler error // of the handler
+}
+
 // ReshardEvent is a new assignment.
 type ReshardEvent struct {
 	Job       string
@@ -93,6 +112,12 @@ func (NopObserver) ItemRetrying(RetryEvent) {}
 
 // ItemEnded does nothing.
 func (NopObserver) ItemEnded(ItemEvent) {}
+
+// ItemsWaiting does nothing.
+func (NopObserver) ItemsWaiting(WaitingEvent) {}
+
+// HandlerFailed does nothing.
+func (NopObserver) HandlerFailed(HandlerEvent) {}
 
 // Joined does nothing.
 func (NopObserver) Joined(string) {}

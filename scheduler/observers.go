@@ -46,6 +46,12 @@ func (o observers) ItemRetrying(e RetryEvent) { o.each(func(one Observer) { one.
 // ItemEnded implements [Observer].
 func (o observers) ItemEnded(e ItemEvent) { o.each(func(one Observer) { one.ItemEnded(e) }) }
 
+// ItemsWaiting implements [Observer].
+func (o observers) ItemsWaiting(e WaitingEvent) { o.each(func(one Observer) { one.ItemsWaiting(e) }) }
+
+// HandlerFailed implements [Observer].
+func (o observers) HandlerFailed(e HandlerEvent) { o.each(func(one Observer) { one.HandlerFailed(e) }) }
+
 // Joined implements [Observer].
 func (o observers) Joined(job string) { o.each(func(one Observer) { one.Joined(job) }) }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -26,6 +27,8 @@ type options struct {
 	connectionListeners []ConnectionListener
 	leadershipListeners []LeadershipListener
 	listenerTimeout     time.Duration
+	handlers            *errorhandler.Registry
+	handlerTimeout      time.Duration
 }
 
 func newOptions(opts []Option) (options, error) {
@@ -36,6 +39,8 @@ func newOptions(opts []Option) (options, error) {
 		now:         time.Now,
 
 		listenerTimeout: defaultListenerTimeout,
+		handlers:        errorhandler.Default(),
+		handlerTimeout:  10 * time.Second,
 	}
 	var faults []error
 	for _, set := range opts {
@@ -93,6 +98,31 @@ func WithStrategies(strategies *sharding.Registry) Option {
 			return fmt.Errorf("%w: strategies are nil", ErrInvalidOption)
 		}
 		o.strategies = strategies
+		return nil
+	}
+}
+
+// WithErrorHandlers sets the error handlers by name that this process knows. The default is
+// [errorhandler.Default]: LOG, IGNORE and THROW.
+func WithErrorHandlers(handlers *errorhandler.Registry) Option {
+	return func(o *options) error {
+		if handlers == nil {
+			return fmt.Errorf("%w: error handlers are nil", ErrInvalidOption)
+		}
+		o.handlers = handlers
+		return nil
+	}
+}
+
+// WithErrorHandlerTimeout bounds one call of an error handler; its context then ends with the cause
+// [ErrHandlerTimeout]. A stop waits as long, and a second more, for handlers that are still being told.
+// The default is 10 seconds.
+func WithErrorHandlerTimeout(d time.Duration) Option {
+	return func(o *options) error {
+		if d <= 0 {
+			return fmt.Errorf("%w: error handler timeout %s is not above 0", ErrInvalidOption, d)
+		}
+		o.handlerTimeout = d
 		return nil
 	}
 }

@@ -36,6 +36,7 @@ func (r *runner) runRound(round *round) {
 		e.round = o
 		o.event.Items[i] = e.item
 	}
+	shareScope(round.begun)
 	r.s.observer.RoundBegan(o.event)
 	r.beforeRun(o, round.begun)
 	for _, e := range round.begun {

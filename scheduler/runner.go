@@ -19,7 +19,7 @@ import (
 type runner struct {
 	s        *Scheduler
 	name     string
-	simple   job.Simple
+	simple   job.Simple // as it was declared; what runs is in settings
 	declared jobOptions
 	tree     jobtree.Tree
 	log      *slog.Logger
@@ -44,7 +44,10 @@ type runner struct {
 	stale      bool          // owned must be computed anew
 	active     int           // executions whose code has not returned
 	ended      []*execution  // whose end is not committed yet
-	endsGather bool          // the ends wait for others
+	executor   executor      // those that wait for their turn
+	yields     yielding
+	failures   failures
+	endsGather bool // the ends wait for others
 
 	waitingID     time.Time // since when another session holds our instance id; zero = none does
 	electing      bool      // an election is under way
@@ -73,6 +76,7 @@ func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOpti
 	if s.java {
 		r.state.ShareWithJava()
 	}
+	r.failures.timeout, r.failures.result = s.handlerTimeout, r.handled
 	r.box = mailbox{start: s.work.Go, after: r.decide}
 	r.entry = entry{index: -1, fired: func(t tick) { r.box.post(func() { r.tick(t) }) }}
 	r.alarm.ring = func() { r.box.post(func() {}) }
@@ -105,6 +109,7 @@ func (r *runner) apply(step registry.Step) {
 	r.leadership.note(touched)
 	r.unexplained.note(touched.Items, false)
 	r.toConsider.note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
+	r.yields.noted.note(touched.Items, touched.Config || touched.Epoch)
 	r.reportUnreadable(touched)
 	if touched.Config {
 		r.configure()
@@ -143,6 +148,8 @@ func (r *runner) reportUnreadable(t jobtree.Touched) {
 // decide commits what must happen next, from what is known now.
 func (r *runner) decide() {
 	r.followLeadership()
+	r.tellYields()
+	r.startWaiting()
 	r.finish()
 	if r.leaving {
 		if r.attached != nil && r.applied >= r.needed {

@@ -215,6 +215,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	var abandoned error
 	if !errors.Is(failure, ErrVanished) {
 		abandoned = s.drain()
+		s.closeFailures()
 	}
 	end(nil)
 	last := time.AfterFunc(lastWords, func() { endNotices(ErrStopped) })

@@ -15,6 +15,9 @@ type settings struct {
 	schedule   cronexpr.Schedule
 	delay      time.Duration // after the end of a run; 0 = the job fires by its schedule
 	misfires   misfires
+	code       job.Simple // what runs the items
+	handler    job.ErrorHandler
+	maxRunning int // items at once in this process; 0 = without limit
 }
 
 // configure takes up a new configuration. Of one that cannot be used nothing is: half of it might be
@@ -37,11 +40,15 @@ func (r *runner) configure() {
 	if next.schedule, err = stored.Value.Schedule(); err == nil {
 		next.parameters, err = job.ParseItemParameters(stored.Value.ShardingItemParameters)
 	}
+	if err == nil {
+		next.code, err = configureCode(r.simple, stored.Value)
+	}
 	if err != nil {
 		r.log.ErrorContext(r.life, "job pauses: its configuration cannot be used", logError, err)
 		return
 	}
 	next.delay, next.misfires.ageless = cronexpr.DelayOf(next.schedule)
+	next.handler, next.maxRunning = r.handlerOf(stored.Value), r.maxRunning(stored.Value)
 	r.settings = next
 	if !next.misfires.on {
 		for _, it := range r.items {

@@ -1,0 +1,23 @@
+package job
+
+// Configurable is code that depends on the configuration of its job, as that of a script does on the
+// command line. The scheduler asks it when the job is declared, where an error refuses the declaration,
+// and again for the stored configuration and whenever that changes; there an error pauses the job
+// until the configuration is corrected. The answer runs the items from then on; executions that began
+// earlier go on with the code that they began with.
+type Configurable interface {
+	Simple
+	// Configure returns the code for a job of this configuration, or what is wrong with it. It does
+	// no I/O and is safe for concurrent use.
+	Configure(cfg Config) (Simple, error)
+}
+
+// Configure returns what runs the items of a job: what simple makes of the configuration if it is
+// [Configurable], else simple itself.
+func Configure(simple Simple, cfg Config) (Simple, error) {
+	configurable, is := simple.(Configurable)
+	if !is {
+		return simple, nil
+	}
+	return configurable.Configure(cfg)
+}

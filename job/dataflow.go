@@ -1,0 +1,100 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Dataflow is a job whose every item fetches data and processes it. Its [Config.Type] is
+// [TypeDataflow].
+//
+// Without [Config.StreamingProcess] an item fetches once, and processes what it got unless that is
+// nothing. With it, the item goes on until a fetch gives nothing. Between two batches it stops, as a
+// success, when [Yield] says so: because the item moved, the stream was switched off or the instance
+// stops. A stream is one execution under one token, and [Config.TimeoutSeconds] bounds it as a whole.
+//
+// # Checkpoints
+//
+// Fetch gets the item's checkpoint as the context's Offset. Process sets the next one with
+// [SetOffset] when the batch is done. It is written with the end of the execution; in a stream also
+// between batches, with one request each, refused if the execution was taken away. So a batch is
+// processed again if the process dies between its last effect and that write: at least once, never
+// skipped. A job that sets none costs no request more than any other.
+type Dataflow[T any] struct {
+	// Fetch returns what is to be processed next; nothing ends the run. Required.
+	Fetch func(ctx context.Context, sc ShardingContext) ([]T, error)
+	// Process processes what Fetch returned; it is not called for nothing. Required.
+	Process func(ctx context.Context, sc ShardingContext, batch []T) error
+}
+
+var _ Configurable = Dataflow[int]{}
+
+// Configure refuses a job that is no dataflow job, and a Dataflow without its functions.
+func (d Dataflow[T]) Configure(cfg Config) (Simple, error) {
+	if cfg.Type != TypeDataflow {
+		return nil, &FieldError{Field: "Type", Value: string(cfg.Type), Reason: "must be DATAFLOW, as the code is a dataflow"}
+	}
+	return d, d.check()
+}
+
+func (d Dataflow[T]) check() error {
+	if d.Fetch == nil || d.Process == nil {
+		return errors.New("dataflow: Fetch and Process must be set")
+	}
+	return nil
+}
+
+// Execute runs one item, as [Simple] asks.
+func (d Dataflow[T]) Execute(ctx context.Context, sc ShardingContext) error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	for {
+		sc.Offset = offsetOr(ctx, sc.Offset)
+		more, err := d.batch(ctx, sc)
+		if err != nil || !more || !sc.Streaming || yields(ctx) {
+			return err
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if p := progressOf(ctx); p != nil {
+			if err := p.Save(ctx); err != nil {
+				return fmt.Errorf("save checkpoint: %w", err)
+			}
+		}
+	}
+}
+
+// batch does one batch, and tells whether there was one.
+func (d Dataflow[T]) batch(ctx context.Context, sc ShardingContext) (bool, error) {
+	data, err := d.Fetch(ctx, sc)
+	if err != nil {
+		return false, fmt.Errorf("fetch: %w", err)
+	}
+	if len(data) == 0 {
+		return false, nil
+	}
+	if err := d.Process(ctx, sc, data); err != nil {
+		return true, fmt.Errorf("process: %w", err)
+	}
+	return true, nil
+}
+
+// offsetOr returns the checkpoint of the context, or what the caller was given outside of a scheduler.
+func offsetOr(ctx context.Context, given string) string {
+	if progressOf(ctx) == nil {
+		return given
+	}
+	return Offset(ctx)
+}
+
+func yields(ctx context.Context) bool {
+	select {
+	case <-Yield(ctx):
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,99 @@
+package errorhandler
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// ErrInvalidHandler: a handler cannot be registered under this name, or has no factory.
+var ErrInvalidHandler = errors.New("invalid error handler")
+
+// Factory makes a handler for a job from its configuration. It does no I/O; what is wrong with the
+// handler's settings is an error, so that it is found when the job is declared. The logger names the
+// job and is never nil. It is called again when the configuration changes, and must be safe for
+// concurrent use.
+type Factory func(cfg job.Config, log *slog.Logger) (job.ErrorHandler, error)
+
+// Registry holds handlers by the names that jobs are configured with. The zero value is empty and
+// ready for use; [Default] has the built-in ones. It must not be copied after first use and is safe
+// for concurrent use.
+type Registry struct {
+	mu     sync.RWMutex
+	byName map[string]Factory // guarded by mu
+}
+
+// Default returns a new registry of LOG, IGNORE and THROW, to which others may be added.
+func Default() *Registry {
+	return &Registry{byName: map[string]Factory{
+		Log:    func(_ job.Config, log *slog.Logger) (job.ErrorHandler, error) { return logging{log}, nil },
+		Ignore: func(job.Config, *slog.Logger) (job.ErrorHandler, error) { return job.ErrorHandlerFunc(ignore), nil },
+		Throw:  func(job.Config, *slog.Logger) (job.ErrorHandler, error) { return job.ErrorHandlerFunc(throw), nil },
+	}}
+}
+
+// Register adds a handler under a name, which may be that of a Java class for the sake of jobs that
+// Java instances share. An empty or taken name, like a nil factory, is an error that is
+// [ErrInvalidHandler].
+func (r *Registry) Register(name string, factory Factory) error {
+	if name == "" {
+		return fmt.Errorf("%w: its name is empty", ErrInvalidHandler)
+	}
+	if factory == nil {
+		return fmt.Errorf("%w: the factory of %q is nil", ErrInvalidHandler, name)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, taken := r.byName[name]; taken {
+		return fmt.Errorf("%w: the name %q is taken", ErrInvalidHandler, name)
+	}
+	if r.byName == nil {
+		r.byName = make(map[string]Factory)
+	}
+	r.byName[name] = factory
+	return nil
+}
+
+// New makes the handler that a configuration names; an empty name means LOG. A name that is not
+// registered is an [UnknownError].
+func (r *Registry) New(cfg job.Config, log *slog.Logger) (job.ErrorHandler, error) {
+	name := cfg.ErrorHandler
+	if name == "" {
+		name = Log
+	}
+	r.mu.RLock()
+	factory, known := r.byName[name]
+	r.mu.RUnlock()
+	if !known {
+		return nil, &UnknownError{Name: name, Known: r.Names()}
+	}
+	handler, err := factory(cfg, log)
+	if err != nil {
+		return nil, fmt.Errorf("error handler %s: %w", name, err)
+	}
+	return handler, nil
+}
+
+// Names returns the registered names in ascending order.
+func (r *Registry) Names() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Sorted(maps.Keys(r.byName))
+}
+
+// UnknownError names a handler that is not registered, and those that are.
+type UnknownError struct {
+	Name  string
+	Known []string
+}
+
+// Error names the handler and what is allowed.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("ErrorHandler %q is not registered, known are %s", e.Name, strings.Join(e.Known, ", "))
+}

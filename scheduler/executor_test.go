@@ -1,0 +1,178 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// crowd is code that takes a while and counts how many of its items run at once.
+type crowd struct {
+	takes     time.Duration
+	now, most atomic.Int64
+}
+
+func (w *crowd) run(ctx context.Context, _ job.ShardingContext) error {
+	now := w.now.Add(1)
+	defer w.now.Add(-1)
+	for most := w.most.Load(); now > most && !w.most.CompareAndSwap(most, now); most = w.most.Load() {
+	}
+	select {
+	case <-time.After(w.takes):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// five is a configuration of a job that fires every five minutes with at most limit items at once.
+func five(items, limit int) job.Config {
+	cfg := job.NewConfig("orders", "0 0/5 * * * ?", items)
+	cfg.MaxConcurrentItems = limit
+	return cfg
+}
+
+// Items beyond the bound wait for their turn, in the order of their numbers. The round still begins in
+// one request, nothing is read, and what waited longer than a late fire may be is not missed.
+func TestItemsWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		w, o := crowd{takes: 3 * time.Second}, told{}
+		i := c.startCode("a", c.record("a", w.run), five(6, 2), scheduler.WithObserver(&o))
+		sleepUntil(4 * time.Minute)
+		before := i.registry.Stats()
+		sleepUntil(5*time.Minute + time.Second)
+		_, now := o.mostWaiting()
+		require.Equal(t, 4, now)
+		for item := range 6 {
+			require.True(t, c.state().Item(item).Running.Exists(), "item %d has begun", item)
+		}
+		before.ReadRequests = 0 // those of this test are its own handles'
+		sleepUntil(6 * time.Minute)
+		after := i.registry.Stats()
+		require.Equal(t, 1+3, after.CommitRequests-before.CommitRequests, "one begin, and an end for each pair")
+		require.EqualValues(t, 2, w.most.Load())
+		runs := c.take()
+		require.Len(t, runs, 6)
+		for n, r := range runs {
+			require.Equal(t, fmt.Sprintf("item %d fire 5m0s scheduled on a", n), r.String())
+			require.Equal(t, bubbleStart.Add(5*time.Minute+time.Duration(n/2)*3*time.Second), r.began.UTC())
+		}
+		most, now := o.mostWaiting()
+		require.Equal(t, 4, most)
+		require.Zero(t, now)
+	})
+}
+
+func TestExecutorsByName(t *testing.T) {
+	t.Parallel()
+	two, err := job.Config{ExecutorServiceHandler: job.ExecutorCPU}.MaxRunning()
+	require.NoError(t, err)
+	for name, test := range map[string]struct {
+		set  func(*job.Config)
+		want int
+	}{
+		"without":       {func(*job.Config) {}, 100},
+		"CPU":           {func(c *job.Config) { c.ExecutorServiceHandler = job.ExecutorCPU }, min(two, 100)},
+		"SINGLE_THREAD": {func(c *job.Config) { c.ExecutorServiceHandler = job.ExecutorSingleThread }, 1},
+		"a number":      {func(c *job.Config) { c.ExecutorServiceHandler, c.MaxConcurrentItems = job.ExecutorSingleThread, 7 }, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				w := crowd{takes: time.Second}
+				cfg := five(100, 0)
+				test.set(&cfg)
+				c.startCode("a", job.SimpleFunc(w.run), cfg)
+				sleepUntil(9 * time.Minute)
+				require.EqualValues(t, test.want, w.most.Load())
+				require.Zero(t, w.now.Load())
+				require.EqualValues(t, 1, c.state().Item(99).Record.Value.Counts.Success)
+			})
+		})
+	}
+}
+
+// What waits when the instance stops was never started, and runs elsewhere at once.
+func TestAStopGivesBackWhatWaits(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		w := crowd{takes: 10 * time.Second}
+		a := c.startCode("a", c.record("a", w.run), five(3, 1))
+		sleepUntil(5*time.Minute + time.Second)
+		c.startCode("b", c.record("b", nil), five(3, 0))
+		sleepUntil(5*time.Minute + 2*time.Second)
+		a.cancel()
+		sleepUntil(5*time.Minute + 9*time.Second)
+		require.Equal(t, []string{
+			"item 1 fire 5m0s misfire on b", "item 2 fire 5m0s misfire on b",
+		}, c.shown(), "they do not wait for item 0")
+		sleepUntil(6 * time.Minute)
+		require.Equal(t, []string{"item 0 fire 5m0s scheduled on a"}, c.shown())
+	})
+}
+
+// What waits when the session is lost never starts.
+func TestALostSessionForgetsWhatWaits(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		w, o := crowd{takes: time.Minute}, told{}
+		cfg := five(3, 1)
+		cfg.Failover = true
+		a := c.startCode("a", c.record("a", w.run), cfg, scheduler.WithObserver(&o))
+		sleepUntil(5*time.Minute + time.Second)
+		a.registry.Expire()
+		sleepUntil(9 * time.Minute)
+		require.EqualValues(t, 1, w.most.Load())
+		require.Equal(t, []string{
+			"item 0 fire 5m0s scheduled on a", "item 0 fire 5m0s failover on a",
+			"item 1 fire 5m0s failover on a", "item 2 fire 5m0s failover on a",
+		}, c.shown())
+		_, now := o.mostWaiting()
+		require.Zero(t, now)
+	})
+}
+
+func TestTheBoundIsRaisedWhileItemsWait(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		w := crowd{takes: 20 * time.Second}
+		c.startCode("a", job.SimpleFunc(w.run), five(5, 1))
+		sleepUntil(5*time.Minute + time.Second)
+		require.EqualValues(t, 1, w.now.Load())
+		c.change(five(5, 3))
+		sleepUntil(5*time.Minute + 2*time.Second)
+		require.EqualValues(t, 3, w.now.Load())
+		c.change(five(5, 0))
+		sleepUntil(5*time.Minute + 3*time.Second)
+		require.EqualValues(t, 5, w.now.Load())
+	})
+}
+
+// A name that Java instances wrote is no reason not to run the job.
+func TestAnExecutorThatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		w := crowd{takes: time.Second}
+		cfg := five(5, 0)
+		cfg.ExecutorServiceHandler = "com.acme.Pool"
+		reg := c.server.Open("test")
+		s, err := scheduler.New(reg)
+		require.NoError(t, err)
+		require.EqualError(t, s.Add(t.Context(), cfg, nothing),
+			`declare job "orders": ExecutorServiceHandler "com.acme.Pool" must be empty, CPU or SINGLE_THREAD`)
+		require.NoError(t, reg.Close(context.Background()))
+
+		put(t, c.server, "/orders/config", mustEncode(cfg))
+		c.startCode("a", job.SimpleFunc(w.run), five(5, 1))
+		sleepUntil(6 * time.Minute)
+		require.EqualValues(t, 5, w.most.Load())
+	})
+}

@@ -1,0 +1,79 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// startCode is start for code of any type and one job, with options.
+func (c *cluster) startCode(id string, code job.Simple, cfg job.Config, opts ...scheduler.Option) *instance {
+	c.t.Helper()
+	reg := c.server.Open("test")
+	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)
+	require.NoError(c.t, err)
+	require.NoError(c.t, s.Add(c.t.Context(), cfg, code))
+	ctx, cancel := context.WithCancel(c.t.Context())
+	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
+	go func() { i.done <- s.Run(ctx) }()
+	c.t.Cleanup(func() { i.stop(c.t) })
+	select {
+	case <-i.Ready():
+	case <-time.After(time.Minute):
+		require.Fail(c.t, "not ready", "instance %s", id)
+	}
+	return i
+}
+
+// executed returns what the record of an item says of its last execution.
+func (c *cluster) executed(item int) jobtree.Execution {
+	c.t.Helper()
+	current := c.state().Item(item).Record.Value.Current
+	require.NotNil(c.t, current)
+	return *current
+}
+
+// told collects what an observer hears.
+type told struct {
+	scheduler.NopObserver
+	mu      sync.Mutex
+	waiting []scheduler.WaitingEvent
+	handler []scheduler.HandlerEvent
+}
+
+func (o *told) ItemsWaiting(e scheduler.WaitingEvent) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiting = append(o.waiting, e)
+}
+
+func (o *told) HandlerFailed(e scheduler.HandlerEvent) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.handler = append(o.handler, e)
+}
+
+func (o *told) failures() []scheduler.HandlerEvent {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return append([]scheduler.HandlerEvent(nil), o.handler...)
+}
+
+// mostWaiting returns the largest number of items that waited, and how many wait now.
+func (o *told) mostWaiting() (most, now int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range o.waiting {
+		most, now = max(most, e.Waiting), e.Waiting
+	}
+	return most, now
+}
+
+var errSpoiled = errors.New("spoiled")

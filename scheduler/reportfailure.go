@@ -1,0 +1,79 @@
+package scheduler
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/errorhandler"
+)
+
+// handlerOf makes the error handler of a configuration. The registry may name one that this process
+// does not have, such as a Java class, or one whose settings are wrong; then failures are logged.
+func (r *runner) handlerOf(cfg job.Config) job.ErrorHandler {
+	handler, err := newHandler(r.s.handlers, cfg, r.log)
+	if err == nil {
+		return handler
+	}
+	r.log.ErrorContext(r.life, "the job's error handler cannot be used, its failures are logged instead", logError, err)
+	handler, err = newHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, r.log)
+	if err != nil {
+		panic("scheduler: no handler LOG: " + err.Error())
+	}
+	return handler
+}
+
+func newHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
+	err = job.Protect(func() error {
+		handler, err = handlers.New(cfg, log)
+		return err
+	})
+	return handler, err
+}
+
+// failed hands an execution that failed to the job's error handler.
+func (r *runner) failed(e *execution) {
+	r.failures.tell(r.life, failure{handler: e.handler, context: e.context, err: e.err, scope: e.scope})
+}
+
+// handled deals with what an error handler answered.
+func (r *runner) handled(f failure, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, job.ErrFailRound):
+		r.box.post(func() { r.failRound(f.scope, err) })
+	default:
+		r.log.ErrorContext(r.life, "error handler failed", logItem, f.context.Item, logFire, f.context.Fire,
+			logToken, f.context.Token, logError, err, "failure", f.err)
+		r.s.observer.HandlerFailed(HandlerEvent{Context: f.context, Err: f.err, Handler: err})
+	}
+}
+
+// closeFailures waits until the error handlers have been told of everything, at most as long as one
+// call may take, and not beyond a hurry.
+func (s *Scheduler) closeFailures() {
+	s.mu.Lock()
+	runners := s.list()
+	s.mu.Unlock()
+	enough := make(chan struct{})
+	var once sync.Once
+	end := func() { once.Do(func() { close(enough) }) }
+	timer := time.AfterFunc(s.handlerTimeout+lastWords, end)
+	defer timer.Stop()
+	over := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-s.hurry:
+			end()
+		case <-over:
+		}
+	})
+	for _, r := range runners {
+		r.failures.close(enough)
+	}
+	close(over)
+	watch.Wait()
+}
