@@ -12,6 +12,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/clock"
 )
 
 // errRevoked is why a session is lost whose lease the server does not know any more.
@@ -34,7 +35,7 @@ type keeper struct {
 }
 
 func newKeeper(r *Registry) *keeper {
-	return &keeper{r: r, clock: newClock(), pulse: newPulse(r.client), published: make(chan struct{})}
+	return &keeper{r: r, clock: clock.New(), pulse: newPulse(r.client), published: make(chan struct{})}
 }
 
 // Session implements [registry.Sessioner]. The first call asks the store for a lease.

@@ -44,6 +44,9 @@ const (
 	Adopt Ability = "adopt"
 	// ConsistentList: List and the first state of a view are one state of the store.
 	ConsistentList Ability = "consistent list"
+	// OwnedParents: a node that a session owns can have descendants. Without it a backend refuses what
+	// would give it one with registry.ErrUnsupported.
+	OwnedParents Ability = "owned parents"
 )
 
 // Backend tells the suite how to start a store and what cannot be asked of it.

@@ -3,6 +3,7 @@ package registrytest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/stretchr/testify/require"
 
@@ -108,7 +109,7 @@ func (w *walk) write(p *Participant) registry.Write {
 	case 0, 1:
 		return registry.Put(path, value)
 	case 2:
-		return registry.PutOwned(path, value, w.e.session(p))
+		return registry.PutOwned(w.ownable(path), value, w.e.session(p))
 	case 3:
 		return registry.Update(path, value)
 	case 4:
@@ -116,6 +117,15 @@ func (w *walk) write(p *Participant) registry.Write {
 	default:
 		return registry.DeleteTree(path)
 	}
+}
+
+// ownable returns a path that a session may own: one without descendants, where the store wants that.
+func (w *walk) ownable(path string) string {
+	_, lacking := w.e.backend.Lacks[OwnedParents]
+	for lacking && slices.ContainsFunc(walkPaths, func(p string) bool { return p != path && registry.Within(p, path) }) {
+		path = w.path()
+	}
+	return path
 }
 
 // step has one process commit a random transaction and compares the outcome with the model's.

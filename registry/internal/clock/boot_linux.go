@@ -1,4 +1,4 @@
-package etcd
+package clock
 
 import (
 	"time"
@@ -8,8 +8,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// newClock returns the kernel's clock that also runs while the machine sleeps and that nobody sets.
-func newClock() registry.SessionClock {
+// New returns the kernel's clock that also runs while the machine sleeps and that nobody sets.
+func New() registry.SessionClock {
 	if _, err := bootTime(); err != nil {
 		return registry.NewClock()
 	}

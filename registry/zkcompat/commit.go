@@ -1,0 +1,194 @@
+package zkcompat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Commit implements [registry.Committer].
+func (r *Registry) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	revision, err := r.commit(ctx, txn)
+	path := ""
+	if len(txn.Then) > 0 {
+		path = txn.Then[0].Path
+	}
+	return revision, opError("commit", path, err)
+}
+
+func (r *Registry) commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	if err := txn.Check(); err != nil {
+		return 0, err
+	}
+	if r.life.Err() != nil {
+		return 0, registry.ErrClosed
+	}
+	ctx, cancel := r.alive(ctx)
+	defer cancel()
+	if ctx.Err() == nil {
+		select {
+		case r.slots <- struct{}{}:
+			defer func() { <-r.slots }()
+		case <-ctx.Done():
+		}
+	}
+	a := attempt{r: r, txn: txn}
+	for ; ; a.tries++ {
+		if ctx.Err() != nil || !sleep(ctx, pause(a.tries-1)) {
+			return a.giveUp(ctx)
+		}
+		revision, done, err := a.try(ctx)
+		if done {
+			return revision, err
+		}
+		if err != nil && !errors.Is(err, errLeft) {
+			a.last = err
+		}
+	}
+}
+
+// attempt is one transaction on its way to an answer.
+type attempt struct {
+	r     *Registry
+	txn   registry.Txn
+	tries int
+	fresh bool // look at the server, not at views
+	// lost tells that a multi was sent whose answer never came, since that the store had reached since
+	// before it was.
+	lost  bool
+	since registry.Revision
+	last  error // what the last failed try came to
+}
+
+func (a *attempt) giveUp(ctx context.Context) (registry.Revision, error) {
+	meaning := registry.ErrUnavailable
+	if a.lost {
+		meaning = registry.ErrUnknownOutcome
+	}
+	return 0, givenUp(ctx, meaning, a.last)
+}
+
+// try surveys, and sends the multi. It is done when there is an answer.
+func (a *attempt) try(ctx context.Context) (revision registry.Revision, done bool, err error) {
+	if lost := a.sessionLost(nil); lost != nil && !a.lost {
+		return 0, true, lost
+	}
+	l, err := a.r.keeper.usable(ctx)
+	if errors.Is(err, registry.ErrClosed) && !a.lost {
+		return 0, true, err
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if lost := a.sessionLost(l); lost != nil {
+		return a.refused(ctx, l, nil, lost)
+	}
+	s, err := a.r.look(ctx, l, a.txn, a.fresh || a.lost)
+	if err != nil {
+		return a.failed(err)
+	}
+	refused := s.refusal(l.seen())
+	var p *plan
+	if refused == nil {
+		p, refused = s.plan()
+	}
+	if refused != nil {
+		if !s.fresh { // what a view shows may be late; an answer must not be
+			a.fresh = true
+			a.tries--
+			return 0, false, nil
+		}
+		return a.refused(ctx, l, s, refused)
+	}
+	return a.send(ctx, l, p)
+}
+
+// sessionLost tells whether a session in which the transaction writes is over, or, if l is not nil, is
+// not the link's.
+func (a *attempt) sessionLost(l *link) error {
+	for _, w := range a.txn.Then {
+		if w.Kind != registry.WritePutOwned {
+			continue
+		}
+		if err := w.Session.Err(); err != nil {
+			return err
+		}
+		if l == nil {
+			continue
+		}
+		if id, _ := l.granted(); w.Session.ID() != registry.SessionID(id) {
+			return fmt.Errorf("%w: session %s is not the handle's, which is %x", registry.ErrSessionLost, w.Session.ID(), id)
+		}
+	}
+	return nil
+}
+
+// send has the server do the multi.
+func (a *attempt) send(ctx context.Context, l *link, p *plan) (registry.Revision, bool, error) {
+	if len(p.ops) == 0 {
+		return l.seen(), true, nil
+	}
+	if !a.lost {
+		a.since = l.seen()
+	}
+	answers, err := ask(ctx, l, func(c *zk.Conn) ([]zk.MultiResponse, error) { return c.Multi(p.ops...) })
+	switch {
+	case err == nil:
+		if p.tells < 0 || p.tells >= len(answers) || answers[p.tells].Stat == nil {
+			return l.seen(), true, nil
+		}
+		return registry.Revision(answers[p.tells].Stat.Mzxid), true, nil
+	case errors.Is(err, errLeft):
+		a.lost = true
+		return 0, false, err
+	case errors.Is(err, zk.ErrNoNode):
+		a.r.parents.forget()
+		a.fresh = true
+		return 0, false, err
+	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNotEmpty),
+		errors.Is(err, zk.ErrNoChildrenForEphemerals):
+		a.fresh = true
+		return 0, false, err
+	case errors.Is(err, zk.ErrConnectionClosed), errors.Is(err, zk.ErrClosing):
+		a.lost = true
+		return 0, false, err
+	default:
+		return a.failed(err)
+	}
+}
+
+// failed judges an error of the store that is no answer to the transaction.
+func (a *attempt) failed(err error) (registry.Revision, bool, error) {
+	refused := refusal(err)
+	switch {
+	case refused == nil:
+		return 0, false, err
+	case a.lost:
+		return 0, true, fmt.Errorf("%w: an earlier try got no answer, a later one this: %w", registry.ErrUnknownOutcome, refused)
+	default:
+		return 0, true, refused
+	}
+}
+
+// refused answers with a refusal, unless an earlier try that got no answer turns out to be done.
+func (a *attempt) refused(ctx context.Context, l *link, s *survey, refused error) (registry.Revision, bool, error) {
+	if !a.lost {
+		return 0, true, refused
+	}
+	if s == nil {
+		a.r.parents.forget() // so that the survey looks at parents too
+		var err error
+		if s, err = a.r.look(ctx, l, a.txn, true); err != nil {
+			return a.failed(err)
+		}
+	}
+	if errors.Is(refused, registry.ErrSessionLost) && s.untouched(a.since) {
+		return 0, true, refused // a session that is gone cannot do it any more, and has not done it
+	}
+	revision, err := registry.Settle(a.txn, refused, a.since, s.nodes())
+	return revision, true, err
+}

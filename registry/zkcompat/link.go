@@ -1,0 +1,314 @@
+package zkcompat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// link is one session of ZooKeeper and the one client that has it. The client connects again by itself
+// for as long as the server keeps the session. When that is gone it would ask for another; the link
+// then lets no connection through any more, so that nothing that was meant for one session is ever
+// done in the next.
+type link struct {
+	config Config
+	clock  registry.SessionClock
+	told   func(*link, zk.Event) // hears of all events, in their order; must not block
+	conn   *zk.Conn
+	events <-chan zk.Event
+	quit   context.Context // ends when the link is dead
+	end    context.CancelCauseFunc
+	calls  sync.WaitGroup
+
+	zxid   atomic.Int64 // the newest transaction that an answer showed
+	parted atomic.Bool  // the server confirmed that the session is closed
+
+	mu      sync.Mutex
+	wire    *wire // the present connection
+	id      int64 // of the session, as granted
+	ttl     time.Duration
+	hailed  time.Duration // on clock: when the greeting was sent that got the present connection
+	epoch   int           // counts the connections that got the session
+	joined  bool          // the present connection has the session
+	closed  bool
+	failed  int   // tries to connect since the last success
+	last    error // what the last of them came to
+	changed chan struct{}
+}
+
+func newLink(config Config, clock registry.SessionClock, told func(*link, zk.Event)) (*link, error) {
+	l := &link{config: config, clock: clock, told: told, changed: make(chan struct{})}
+	l.quit, l.end = context.WithCancelCause(context.Background())
+	conn, events, err := zk.Connect(config.Servers, config.SessionTimeout,
+		zk.WithDialer(l.dial), zk.WithHostProvider(&hosts{link: l}), zk.WithEventCallback(l.hear),
+		zk.WithLogger(clientLog{config.Logger}), zk.WithLogInfo(false))
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	l.conn, l.events = conn, events
+	l.mu.Unlock()
+	return l, nil
+}
+
+// hear is called by the client for every event, in the order in which the server sent them.
+func (l *link) hear(e zk.Event) {
+	if e.Type == zk.EventSession {
+		switch e.State {
+		case zk.StateHasSession:
+			l.change(func() { l.joined, l.failed, l.last = true, 0, nil; l.epoch++ })
+		case zk.StateDisconnected:
+			l.change(func() { l.joined = false; l.dropWire() })
+		case zk.StateExpired:
+			l.die(fmt.Errorf("%w: the server dropped it: %w", registry.ErrSessionLost, zk.ErrSessionExpired))
+		}
+	}
+	l.told(l, e)
+}
+
+func (l *link) change(what func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	what()
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+func (l *link) dropWire() {
+	if l.wire != nil {
+		_ = l.wire.Close() // it is of no use any more
+		l.wire = nil
+	}
+}
+
+// die makes the link useless for good.
+func (l *link) die(reason error) {
+	l.end(reason)
+	l.change(func() { l.joined = false; l.dropWire() })
+}
+
+// greet notes what the server granted.
+func (l *link) greet(w *wire, id int64, ttl time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if id != 0 && l.wire == w {
+		l.id, l.ttl, l.hailed = id, ttl, w.sent
+	}
+}
+
+// see notes a transaction that the server knew of.
+func (l *link) see(zxid int64) {
+	for {
+		old := l.zxid.Load()
+		if zxid <= old || l.zxid.CompareAndSwap(old, zxid) {
+			return
+		}
+	}
+}
+
+func (l *link) seen() registry.Revision { return registry.Revision(l.zxid.Load()) }
+
+// dial connects for the client. It paces the tries, because the client itself would wait a second.
+func (l *link) dial(network, address string, _ time.Duration) (net.Conn, error) {
+	l.mu.Lock()
+	failed := l.failed
+	l.mu.Unlock()
+	sleep(l.quit, pause(failed))
+	ctx, cancel := context.WithTimeout(l.quit, l.config.DialTimeout)
+	defer cancel()
+	conn, err := l.config.Dial(ctx, network, address)
+	if err == nil && l.quit.Err() != nil {
+		_ = conn.Close()
+		err = context.Cause(l.quit)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed++ // until the server says otherwise
+	if err != nil {
+		l.last = fmt.Errorf("connect to %s: %w", address, err)
+		return nil, err
+	}
+	l.last = fmt.Errorf("connect to %s: no answer to the greeting", address)
+	l.wire = newWire(l, conn, l.config.DialTimeout)
+	return l.wire, nil
+}
+
+// ready returns the number of the present connection, and whether there is one that has the session.
+func (l *link) ready() (epoch int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.epoch, l.joined && l.quit.Err() == nil
+}
+
+// await waits until the link has a connection with the session, is dead, or ctx ends.
+func (l *link) await(ctx context.Context) error {
+	for {
+		l.mu.Lock()
+		joined, changed, last := l.joined, l.changed, l.last
+		l.mu.Unlock()
+		if l.quit.Err() != nil {
+			return context.Cause(l.quit) //nolint:contextcheck // why the link is dead
+		}
+		if joined {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), last)
+		}
+	}
+}
+
+// granted returns the session's id and timeout.
+func (l *link) granted() (int64, time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.id, l.ttl
+}
+
+// hailedAt returns when the server was asked for the session on the present connection.
+func (l *link) hailedAt() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hailed
+}
+
+// present returns the connection of an epoch, or nil.
+func (l *link) present(epoch int) *wire {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.epoch != epoch || !l.joined {
+		return nil
+	}
+	return l.wire
+}
+
+// errLeft tells that the caller did not wait for the answer.
+var errLeft = errors.New("the context ended before the answer came")
+
+// ask makes a call of the client, which takes no context. When ctx ends first, the call goes on until
+// the server answers or the connection breaks, and its result is thrown away.
+func ask[T any](ctx context.Context, l *link, call func(*zk.Conn) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	answer := make(chan result, 1) // for a caller that left
+	if !l.begin() {
+		var none T
+		return none, zk.ErrClosing
+	}
+	go func() {
+		defer l.calls.Done()
+		value, err := call(l.conn)
+		answer <- result{value, err}
+	}()
+	select {
+	case r := <-answer:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, errLeft
+	}
+}
+
+// begin counts a call, unless the link is being closed.
+func (l *link) begin() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.calls.Add(1)
+	return true
+}
+
+// sync waits until the server to which the link is connected knows all that the leader knew.
+func (l *link) sync(ctx context.Context) error {
+	_, err := ask(ctx, l, func(c *zk.Conn) (string, error) { return c.Sync("/") })
+	return err
+}
+
+// close ends the link. With a farewell, the server is asked to drop the session's nodes at once, until
+// ctx ends; the error tells that it did not confirm that.
+func (l *link) close(ctx context.Context, farewell bool) error {
+	if farewell && l.quit.Err() == nil {
+		_, ttl := l.granted()
+		bound, cancel := context.WithTimeout(ctx, max(ttl, time.Second)) // then the session is gone anyway
+		defer cancel()
+		_ = l.await(bound) // without a connection there is nobody to tell
+		ctx = bound
+	} else {
+		farewell = false
+		l.die(registry.ErrClosed)
+	}
+	stop := context.AfterFunc(ctx, func() { l.die(registry.ErrClosed) })
+	defer stop()
+	l.conn.Close()
+	l.die(registry.ErrClosed)
+	for range l.events { // closed when the client's goroutines are gone
+	}
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.calls.Wait()
+	switch {
+	case !farewell || l.parted.Load():
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: the session's nodes stay until it times out: %w", registry.ErrUnavailable, context.Cause(ctx))
+	default:
+		return fmt.Errorf("%w: the session's nodes stay until it times out", registry.ErrUnavailable)
+	}
+}
+
+// hosts gives the client the servers in turn.
+type hosts struct {
+	link *link
+
+	mu      sync.Mutex
+	servers []string
+	next    int
+}
+
+// Init implements [zk.HostProvider].
+func (h *hosts) Init(servers []string) error {
+	h.servers = servers
+	return nil
+}
+
+// Len implements [zk.HostProvider].
+func (h *hosts) Len() int { return len(h.servers) }
+
+// Next implements [zk.HostProvider]. Its second result has the client wait a second and look whether it
+// was closed, so it is true only when nothing can come of further tries.
+func (h *hosts) Next() (string, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	server := h.servers[h.next%len(h.servers)]
+	h.next++
+	return server, h.link.quit.Err() != nil
+}
+
+// Connected implements [zk.HostProvider].
+func (h *hosts) Connected() {}
+
+// clientLog passes on what the client says.
+type clientLog struct{ log *slog.Logger }
+
+// Printf implements [zk.Logger].
+func (c clientLog) Printf(format string, args ...any) {
+	if c.log.Enabled(context.Background(), slog.LevelDebug) {
+		c.log.Debug("zookeeper client", slog.String("text", fmt.Sprintf(format, args...)))
+	}
+}

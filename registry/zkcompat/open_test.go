@@ -1,0 +1,164 @@
+package zkcompat_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/zkcompat"
+)
+
+// open returns a handle on the test's own namespace of the shared server.
+func open(t *testing.T, change ...func(*zkcompat.Config)) *zkcompat.Registry {
+	t.Helper()
+	config := configOf(sharedServer(t), namespaceOf(t))
+	for _, c := range change {
+		c(&config)
+	}
+	r, err := zkcompat.Open(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close(context.Background()) })
+	return r
+}
+
+func namespaceOf(t *testing.T) string { return strings.ReplaceAll(t.Name(), "/", "-") }
+
+// java returns a plain client of the server, as another program has one.
+func java(t *testing.T) *zk.Conn {
+	t.Helper()
+	conn, _, err := zk.Connect(sharedServer(t).Addresses(), testTTL, zk.WithLogInfo(false))
+	require.NoError(t, err)
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+func TestConfigFaultsNameFieldValueAndWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		config zkcompat.Config
+		want   []string
+	}{
+		"empty":      {zkcompat.Config{}, []string{"Servers is empty", "Namespace is empty"}},
+		"server":     {zkcompat.Config{Servers: []string{"a:1", "a:1,b:2"}, Namespace: "n"}, []string{`Servers[1] is "a:1,b:2"`, "one host:port"}},
+		"namespace":  {zkcompat.Config{Servers: []string{"a"}, Namespace: "/n"}, []string{`namespace "/n"`, "empty segment"}},
+		"reserved":   {zkcompat.Config{Servers: []string{"a"}, Namespace: "zookeeper/x"}, []string{`"zookeeper/x"`, "own nodes"}},
+		"session":    {zkcompat.Config{Servers: []string{"a"}, Namespace: "n", SessionTimeout: time.Millisecond}, []string{"SessionTimeout is 1ms", "at least 200ms"}},
+		"connection": {zkcompat.Config{Servers: []string{"a"}, Namespace: "n", ConnectionTimeout: -1}, []string{"ConnectionTimeout is -1ns", "0 or more"}},
+		"dial":       {zkcompat.Config{Servers: []string{"a"}, Namespace: "n", DialTimeout: -1}, []string{"DialTimeout is -1ns", "0 or more"}},
+		"digest":     {zkcompat.Config{Servers: []string{"a"}, Namespace: "n", Digest: "secret"}, []string{"Digest has no colon", "user:password"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := zkcompat.Open(t.Context(), tt.config)
+			require.ErrorIs(t, err, registry.ErrInvalid)
+			for _, want := range tt.want {
+				require.ErrorContains(t, err, want)
+			}
+			require.NotContains(t, err.Error(), "secret")
+		})
+	}
+}
+
+func TestNoServerIsSaidWithItsAddress(t *testing.T) {
+	t.Parallel()
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := nobody.Addr().String()
+	require.NoError(t, nobody.Close())
+	_, err = zkcompat.Open(t.Context(), zkcompat.Config{
+		Servers: []string{address}, Namespace: "n", ConnectionTimeout: 300 * time.Millisecond,
+	})
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.ErrorContains(t, err, address)
+	require.ErrorContains(t, err, "refused")
+}
+
+func TestAServerThatSaysNothingIsGivenUp(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	_, err = zkcompat.Open(t.Context(), zkcompat.Config{
+		Servers: []string{silent.Addr().String()}, Namespace: "n",
+		ConnectionTimeout: 500 * time.Millisecond, DialTimeout: 100 * time.Millisecond,
+	})
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.ErrorContains(t, err, "no answer to the greeting")
+}
+
+func TestOpenEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := zkcompat.Open(ctx, configOf(sharedServer(t), namespaceOf(t)))
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestDigestProtectsEveryNode(t *testing.T) {
+	t.Parallel()
+	mine := open(t, func(c *zkcompat.Config) { c.Digest = "ours:right" })
+	session, err := mine.Session(t.Context())
+	require.NoError(t, err)
+	_, err = mine.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Put("/deep/down/plain", "1"), registry.PutOwned("/owned", "", session),
+	}})
+	require.NoError(t, err)
+	require.NoError(t, mine.Latch(t.Context(), "/latch", func(context.Context) error { return nil }))
+	view, err := mine.View(t.Context(), registry.Root)
+	require.NoError(t, err)
+	require.Equal(t, 2, view.Snapshot().Len())
+
+	plain := java(t)
+	for _, path := range []string{"", "/deep", "/deep/down", "/deep/down/plain", "/owned", "/latch"} {
+		acl, _, err := plain.GetACL("/" + namespaceOf(t) + path)
+		if err != nil {
+			require.ErrorIs(t, err, zk.ErrNoAuth, path) // newer servers hide the list itself
+			continue
+		}
+		require.Len(t, acl, 1, path)
+		require.Equal(t, "digest", acl[0].Scheme, path)
+		require.Equal(t, int32(zk.PermAll), acl[0].Perms, path)
+	}
+	again := open(t, func(c *zkcompat.Config) { c.Digest = "ours:right" })
+	n, err := again.Get(t.Context(), "/deep/down/plain")
+	require.NoError(t, err)
+	require.Equal(t, "1", n.Value)
+}
+
+func TestWrongDigestIsDenied(t *testing.T) {
+	t.Parallel()
+	open(t, func(c *zkcompat.Config) { c.Digest = "ours:right" })
+	for _, digest := range []string{"", "ours:wrong"} {
+		config := configOf(sharedServer(t), namespaceOf(t))
+		config.Digest = digest
+		_, err := zkcompat.Open(t.Context(), config)
+		require.ErrorIs(t, err, registry.ErrDenied)
+		require.ErrorContains(t, err, "belongs to another digest than Config.Digest")
+		require.ErrorContains(t, err, namespaceOf(t))
+		require.NotContains(t, err.Error(), "wrong")
+	}
+}
+
+func TestNodesOfAnotherDigestAreDenied(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	stranger := java(t)
+	require.NoError(t, stranger.AddAuth("digest", []byte("they:secret")))
+	_, err := stranger.Create("/"+namespaceOf(t)+"/theirs", []byte("x"), 0, zk.AuthACL(zk.PermAll))
+	require.NoError(t, err)
+	_, err = r.Get(t.Context(), "/theirs")
+	require.ErrorIs(t, err, registry.ErrDenied)
+	_, err = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/theirs", "y")}})
+	require.ErrorIs(t, err, registry.ErrDenied)
+	_, err = r.View(t.Context(), "/theirs")
+	require.ErrorIs(t, err, registry.ErrDenied)
+	_, err = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/ours", "y")}})
+	require.NoError(t, err)
+}

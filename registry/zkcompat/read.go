@@ -1,0 +1,241 @@
+package zkcompat
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// atOnce is how many requests of one read of a subtree are with the server at a time.
+const atOnce = 96
+
+// Get implements [registry.Reader].
+func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) {
+	if err := registry.CheckPath(path); err != nil {
+		return registry.Node{}, opError("get", path, err)
+	}
+	var found registry.Node
+	err := r.read(ctx, func(ctx context.Context, l *link) error {
+		z, err := r.fetch(ctx, l, r.ns.znode(path))
+		found = z.node(path)
+		return err
+	})
+	if err == nil && !found.Exists() {
+		err = registry.ErrNotFound
+	}
+	return found, opError("get", path, err)
+}
+
+// List implements [registry.Reader]. It is not one state of the store: ZooKeeper has no read of a
+// subtree, so nodes are read one by one, many at a time. All commits up to the revision are in it, and
+// some later ones may be, in part.
+func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	if err := registry.CheckSubtree(path); err != nil {
+		return nil, 0, opError("list", path, err)
+	}
+	var nodes []registry.Node
+	var revision registry.Revision
+	err := r.read(ctx, func(ctx context.Context, l *link) error {
+		revision = l.seen()
+		found, err := ask(ctx, l, func(*zk.Conn) (map[string]znode, error) { return walk(ctx, l, r.ns.znode(path)) })
+		nodes = nodesOf(r.ns, found)
+		return err
+	})
+	if err != nil {
+		return nil, 0, opError("list", path, err)
+	}
+	return nodes, revision, nil
+}
+
+// Children implements [registry.Reader]. A child that holds nothing itself is looked into: ZooKeeper
+// keeps parents when their children go.
+func (r *Registry) Children(ctx context.Context, path string) ([]string, error) {
+	if err := registry.CheckSubtree(path); err != nil {
+		return nil, opError("children", path, err)
+	}
+	var names []string
+	err := r.read(ctx, func(ctx context.Context, l *link) error {
+		names = nil
+		parent := r.ns.znode(path)
+		all, err := r.childrenOf(ctx, l, parent)
+		if err != nil {
+			return err
+		}
+		kept := make([]bool, len(all))
+		err = each(ctx, len(all), func(i int) (err error) {
+			kept[i], err = r.holds(ctx, l, childOf(parent, all[i]))
+			return err
+		})
+		for i, name := range all {
+			if kept[i] {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		return err
+	})
+	if err != nil {
+		return nil, opError("children", path, err)
+	}
+	return names, nil
+}
+
+// holds tells whether there is a node at a znode or below it.
+func (r *Registry) holds(ctx context.Context, l *link, path string) (bool, error) {
+	z, err := r.fetch(ctx, l, path)
+	if err != nil || !z.there || z.node(path).Exists() {
+		return z.there, err
+	}
+	names, err := r.childrenOf(ctx, l, path)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range names {
+		if found, err := r.holds(ctx, l, childOf(path, name)); err != nil || found {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// read has a call made on a connection whose server knows all that the leader knew, and repeats it
+// until it is answered or ctx ends.
+func (r *Registry) read(ctx context.Context, call func(ctx context.Context, l *link) error) error {
+	if r.life.Err() != nil {
+		return registry.ErrClosed
+	}
+	ctx, cancel := r.alive(ctx)
+	defer cancel()
+	var last error
+	for failed := 0; ; failed++ {
+		if ctx.Err() != nil || !sleep(ctx, pause(failed)) {
+			return givenUp(ctx, registry.ErrUnavailable, last)
+		}
+		l, err := r.keeper.usable(ctx)
+		if err != nil {
+			return err
+		}
+		if err = l.sync(ctx); err == nil {
+			err = call(ctx, l)
+		}
+		if err == nil {
+			return nil
+		}
+		if refused := refusal(err); refused != nil {
+			return refused
+		}
+		if !errors.Is(err, errLeft) {
+			last = err
+		}
+	}
+}
+
+// fetch reads one znode.
+func (r *Registry) fetch(ctx context.Context, l *link, path string) (znode, error) {
+	return ask(ctx, l, func(c *zk.Conn) (znode, error) { return get(c, path) })
+}
+
+func get(c *zk.Conn, path string) (znode, error) {
+	data, stat, err := c.Get(path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return znode{}, nil
+	case err != nil:
+		return znode{}, err
+	default:
+		return znode{there: true, data: string(data), stat: *stat}, nil
+	}
+}
+
+func (r *Registry) childrenOf(ctx context.Context, l *link, path string) ([]string, error) {
+	return ask(ctx, l, func(c *zk.Conn) ([]string, error) { return children(c, path) })
+}
+
+func children(c *zk.Conn, path string) ([]string, error) {
+	names, _, err := c.Children(path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, nil
+	}
+	return names, err
+}
+
+// walk reads the subtree at a znode, level by level.
+func walk(ctx context.Context, l *link, root string) (map[string]znode, error) {
+	found := make(map[string]znode)
+	for level := []string{root}; len(level) > 0; {
+		read := make([]znode, len(level))
+		below := make([][]string, len(level))
+		err := each(ctx, len(level), func(i int) (err error) {
+			if read[i], err = get(l.conn, level[i]); err == nil && read[i].stat.NumChildren > 0 {
+				below[i], err = children(l.conn, level[i])
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		var next []string
+		for i, path := range level {
+			if read[i].there {
+				found[path] = read[i]
+			}
+			for _, name := range below[i] {
+				next = append(next, childOf(path, name))
+			}
+		}
+		level = next
+	}
+	return found, nil
+}
+
+// each makes calls, many at once, until one fails or ctx ends, and waits for those under way.
+func each(ctx context.Context, count int, call func(i int) error) error {
+	var next atomic.Int64
+	var failure atomic.Pointer[error]
+	var wg sync.WaitGroup
+	for range min(count, atOnce) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < count && ctx.Err() == nil && failure.Load() == nil; i = int(next.Add(1)) - 1 {
+				if err := call(i); err != nil {
+					failure.CompareAndSwap(nil, &err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := failure.Load(); err != nil {
+		return *err
+	}
+	if ctx.Err() != nil {
+		return errLeft
+	}
+	return nil
+}
+
+// nodesOf returns the nodes among znodes, in ascending order of paths.
+func nodesOf(ns namespace, found map[string]znode) []registry.Node {
+	nodes := make([]registry.Node, 0, len(found))
+	for path, z := range found {
+		if path == ns.base {
+			continue // the namespace itself holds no value
+		}
+		if n := z.node(ns.path(path)); n.Exists() {
+			nodes = append(nodes, n)
+		}
+	}
+	slices.SortFunc(nodes, func(a, b registry.Node) int { return cmp.Compare(a.Path, b.Path) })
+	return nodes
+}
+
+// within tells whether a znode lies at or below another.
+func within(path, root string) bool {
+	return path == root || strings.HasPrefix(path, root) && (root == registry.Root || path[len(root)] == '/')
+}

@@ -1,0 +1,100 @@
+package zkcompat
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+var _ registry.Registry = (*Registry)(nil)
+
+// underWay bounds how many transactions of a handle are with the server at once.
+const underWay = 256
+
+// Registry is a handle on one namespace of a ZooKeeper ensemble. It has one session, and one connection
+// to one server at a time. It is made by [Open].
+type Registry struct {
+	config Config
+	ns     namespace
+	acl    []zk.ACL
+	log    *slog.Logger
+
+	life    context.Context // ends with ErrClosed as its cause
+	endLife context.CancelCauseFunc
+
+	keeper  *keeper
+	hub     *hub
+	parents parents
+	slots   chan struct{} // taken by transactions under way
+	errands errands       // of latches
+
+	closing  sync.Once
+	closeErr error
+}
+
+func newRegistry(config Config) *Registry {
+	r := &Registry{
+		config: config, ns: newNamespace(config.Namespace), acl: config.acl(),
+		log: config.Logger.With("namespace", config.Namespace), slots: make(chan struct{}, underWay),
+	}
+	r.life, r.endLife = context.WithCancelCause(context.Background())
+	r.keeper = newKeeper(r)
+	r.hub = newHub(r)
+	return r
+}
+
+func (r *Registry) start() {
+	r.keeper.wg.Go(r.keeper.run)
+	r.hub.wg.Go(r.hub.run)
+}
+
+// hear is told of every event of a link.
+func (r *Registry) hear(l *link, e zk.Event) {
+	if e.Type == zk.EventSession {
+		r.keeper.hear(l, e.State)
+		r.hub.stir()
+		return
+	}
+	r.hub.hear(l, e)
+}
+
+// Close implements [registry.Registry]. Work stops first: the session is lost to this process, views
+// and latches end. Then the server is asked to close the session, so that others see the process's
+// nodes vanish at once, and the connection is closed. Without a connection there is one more try until
+// the context ends, or the session has surely timed out.
+func (r *Registry) Close(ctx context.Context) error {
+	r.closing.Do(func() { r.closeErr = opError("close", "", r.close(ctx, true)) })
+	return r.closeErr
+}
+
+// Vanish ends the handle as a crash of the process would: nothing is said to the server, and the nodes
+// of the session stay until it times out. It is for tests of exactly that, and for a process that must
+// get out of the way without waiting for the server. Close afterwards does nothing. It takes up to a
+// second.
+func (r *Registry) Vanish() {
+	r.closing.Do(func() { r.closeErr = opError("close", "", r.close(context.Background(), false)) })
+}
+
+func (r *Registry) close(ctx context.Context, farewell bool) error {
+	r.endLife(registry.ErrClosed)
+	last := r.keeper.close()
+	r.hub.close()
+	r.errands.close()
+	var err error
+	if last != nil {
+		err = last.close(ctx, farewell)
+	}
+	r.hub.wg.Wait()
+	return err
+}
+
+// alive joins the context of a call with the life of the handle.
+func (r *Registry) alive(ctx context.Context) (context.Context, context.CancelFunc) {
+	joined, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(r.life, func() { cancel(registry.ErrClosed) })
+	return joined, func() { stop(); cancel(nil) }
+}

@@ -1,0 +1,124 @@
+package zkcompat
+
+import (
+	"context"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// follower is one view on the side of its hub. All but ready is guarded by the hub's mutex.
+type follower struct {
+	hub   *hub
+	root  *root
+	ready chan struct{} // closed when there is a view, or a reason why there is none
+
+	view   *registry.View // nil before the first state
+	feed   *registry.Feed
+	failed error
+	unbind func() bool // forgets the context of the view; nil until it has one
+}
+
+// View implements [registry.Viewer].
+func (r *Registry) View(ctx context.Context, path string) (*registry.View, error) {
+	v, err := r.view(ctx, path)
+	return v, opError("view", path, err)
+}
+
+func (r *Registry) view(ctx context.Context, path string) (*registry.View, error) {
+	if err := registry.CheckSubtree(path); err != nil {
+		return nil, err
+	}
+	f, err := r.hub.join(path)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-f.ready:
+	case <-ctx.Done():
+		r.hub.leave(f)
+		return nil, givenUp(ctx, registry.ErrUnavailable, nil)
+	}
+	return r.hub.bind(ctx, f)
+}
+
+// join adds a follower of the subtree at a path.
+func (h *hub) join(path string) (*follower, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed || h.r.life.Err() != nil {
+		return nil, registry.ErrClosed
+	}
+	znode := h.r.ns.znode(path)
+	root := h.roots[znode]
+	if root == nil {
+		root = newRoot(h.r.ns, znode)
+		h.roots[znode] = root
+	}
+	f := &follower{hub: h, root: root, ready: make(chan struct{})}
+	root.followers[f] = true
+	root.ask = true
+	h.stir()
+	return f, nil
+}
+
+// bind has the view end with its context.
+func (h *hub) bind(ctx context.Context, f *follower) (*registry.View, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f.view == nil {
+		return nil, f.failed
+	}
+	feed := f.feed
+	f.unbind = context.AfterFunc(ctx, func() { feed.End(context.Cause(ctx)) })
+	return f.view, nil
+}
+
+// start makes the view. The caller holds the hub's mutex.
+func (f *follower) start(first registry.Snapshot) {
+	path := f.root.ns.path(f.root.path)
+	f.view, f.feed = registry.NewView(path, first, f.advance, func() { f.hub.leave(f) })
+	close(f.ready)
+}
+
+// advance asks for a revision that the view has not reached. One look at the server is enough for every
+// revision that anybody was told of.
+func (f *follower) advance(context.Context, registry.Revision) {
+	f.hub.mu.Lock()
+	f.root.ask = true
+	f.hub.mu.Unlock()
+	f.hub.stir()
+}
+
+// end ends a view, or the wait for it. The caller does not hold the hub's mutex.
+func (h *hub) end(f *follower, reason error) {
+	h.mu.Lock()
+	feed := f.feed
+	if feed == nil && f.failed == nil {
+		f.failed = reason
+		close(f.ready)
+	}
+	h.mu.Unlock()
+	if feed != nil {
+		feed.End(reason)
+		return
+	}
+	h.leave(f)
+}
+
+// leave forgets a view that has ended.
+func (h *hub) leave(f *follower) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f.unbind != nil {
+		f.unbind()
+	}
+	if !f.root.followers[f] {
+		return
+	}
+	delete(f.root.followers, f)
+	if len(f.root.followers) == 0 && h.roots[f.root.path] == f.root {
+		delete(h.roots, f.root.path)
+		h.left = append(h.left, f.root.path)
+		h.stir()
+	}
+}

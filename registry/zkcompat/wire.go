@@ -1,0 +1,213 @@
+package zkcompat
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// What the wire knows of ZooKeeper's protocol. Each frame is its length and then its body; a request
+// begins with its number and its kind, an answer with its number, the newest transaction of which the
+// server knew, and an error code.
+const (
+	opCloseSession  = -11
+	opRemoveWatches = 18
+	opAddWatch      = 106
+
+	watchRecursive = 1 // mode of opAddWatch: this node and all below it, until removed
+	watchAny       = 3 // kind of opRemoveWatches
+
+	numberOfEvents = -1   // the number of what is no answer
+	firstOwnNumber = -100 // go-zookeeper counts upwards from 1, and keeps -1 to -8 for itself
+
+	largestFrame = 256 << 20
+)
+
+// wire is a TCP connection to a server, with the client on one side of it. It reads along, for two
+// things that the client does not tell: the newest transaction that answers show, and what the server
+// granted. And it asks the server for watches of whole subtrees, which the client does not know, in
+// between the client's own requests.
+type wire struct {
+	net.Conn
+	link     *link
+	greeting time.Time // until when the greetings must have been exchanged
+	in       *bufio.Reader
+
+	// Used by the one goroutine that reads.
+	rest    []byte // of the frame that the client is reading
+	greeted bool
+
+	out      sync.Mutex    // one frame at a time
+	hailed   bool          // the client's greeting was sent
+	sent     time.Duration // when
+	farewell int32         // the number of the request that closes the session
+
+	mu     sync.Mutex
+	closed bool
+	number int32
+	asks   map[int32]chan int32 // own requests that are not answered
+}
+
+func newWire(l *link, conn net.Conn, greetings time.Duration) *wire {
+	return &wire{
+		Conn: conn, link: l, in: bufio.NewReaderSize(conn, 64<<10), greeting: time.Now().Add(greetings),
+		number: firstOwnNumber, asks: make(map[int32]chan int32),
+	}
+}
+
+// Write sends one frame of the client.
+func (w *wire) Write(frame []byte) (int, error) {
+	w.out.Lock()
+	defer w.out.Unlock()
+	if w.hailed && len(frame) >= 12 && int32(binary.BigEndian.Uint32(frame[8:])) == opCloseSession {
+		w.farewell = int32(binary.BigEndian.Uint32(frame[4:]))
+	}
+	if !w.hailed {
+		w.hailed, w.sent = true, w.link.clock() // the server answers after this, so it may be read then
+	}
+	return w.Conn.Write(frame)
+}
+
+// Read gives the client what the server sent, without the answers to own requests. The client asks for
+// a frame only when it is done with all before it, the events among them.
+func (w *wire) Read(p []byte) (int, error) {
+	for len(w.rest) == 0 {
+		frame, err := w.frame()
+		if err != nil {
+			return 0, err
+		}
+		if w.note(frame[4:]) {
+			w.rest = frame
+		}
+	}
+	n := copy(p, w.rest)
+	w.rest = w.rest[n:]
+	return n, nil
+}
+
+func (w *wire) frame() ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(w.in, length[:]); err != nil {
+		return nil, err
+	}
+	size := binary.BigEndian.Uint32(length[:])
+	if size > largestFrame {
+		return nil, fmt.Errorf("the server sent a frame of %d bytes", size)
+	}
+	frame := make([]byte, 4+size)
+	copy(frame, length[:])
+	_, err := io.ReadFull(w.in, frame[4:])
+	return frame, err
+}
+
+// note reads along. It is false for an answer to an own request.
+func (w *wire) note(body []byte) bool {
+	if len(body) < 16 {
+		return true
+	}
+	if !w.greeted {
+		w.greeted = true
+		w.link.greet(w, int64(binary.BigEndian.Uint64(body[8:])), time.Duration(binary.BigEndian.Uint32(body[4:]))*time.Millisecond)
+		return true
+	}
+	number := int32(binary.BigEndian.Uint32(body))
+	if number == numberOfEvents {
+		return true
+	}
+	w.link.see(int64(binary.BigEndian.Uint64(body[4:])))
+	if number <= firstOwnNumber {
+		w.answer(number, int32(binary.BigEndian.Uint32(body[12:])))
+		return false
+	}
+	w.out.Lock()
+	defer w.out.Unlock()
+	if w.farewell != 0 && number == w.farewell {
+		w.link.parted.Store(true)
+	}
+	return true
+}
+
+func (w *wire) answer(number, code int32) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if ask, ok := w.asks[number]; ok {
+		delete(w.asks, number)
+		ask <- code
+	}
+}
+
+// SetReadDeadline bounds the next read; while greetings are exchanged, the dial timeout does.
+func (w *wire) SetReadDeadline(t time.Time) error {
+	if !w.greeted && !t.IsZero() && w.greeting.Before(t) {
+		t = w.greeting
+	}
+	return w.Conn.SetReadDeadline(t)
+}
+
+// Close ends the connection and every own request.
+func (w *wire) Close() error {
+	w.mu.Lock()
+	if !w.closed {
+		w.closed = true
+		for _, ask := range w.asks {
+			close(ask)
+		}
+		w.asks = nil
+	}
+	w.mu.Unlock()
+	return w.Conn.Close()
+}
+
+// watch has the server tell of every change of the subtree at path, until the connection ends.
+func (w *wire) watch(path string) error { return w.ask(opAddWatch, path, watchRecursive) }
+
+// unwatch ends that.
+func (w *wire) unwatch(path string) error { return w.ask(opRemoveWatches, path, watchAny) }
+
+// ask sends a request of a path and a number, and waits for its answer.
+func (w *wire) ask(op int32, path string, kind int32) error {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return zk.ErrConnectionClosed
+	}
+	w.number--
+	number, answer := w.number, make(chan int32, 1) // holds the one answer
+	w.asks[number] = answer
+	w.mu.Unlock()
+
+	frame := make([]byte, 4, 4+16+len(path))
+	for _, n := range []int32{number, op, int32(len(path))} {
+		frame = binary.BigEndian.AppendUint32(frame, uint32(n))
+	}
+	frame = append(frame, path...)
+	frame = binary.BigEndian.AppendUint32(frame, uint32(kind))
+	binary.BigEndian.PutUint32(frame, uint32(len(frame)-4))
+	w.out.Lock()
+	_, err := w.Conn.Write(frame)
+	w.out.Unlock()
+	if err != nil {
+		_ = w.Close() // as the client does; who waits is woken
+	}
+	code, answered := <-answer
+	switch {
+	case !answered:
+		return zk.ErrConnectionClosed
+	case code == 0:
+		return nil
+	case code == -6:
+		return errUnimplemented
+	case code == -112:
+		return zk.ErrSessionExpired
+	case code == -102:
+		return zk.ErrNoAuth
+	default:
+		return fmt.Errorf("zk: error %d", code)
+	}
+}
