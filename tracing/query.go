@@ -40,7 +40,7 @@ type Paging struct {
 	PerPage int // at most MaxPerPage; 0 = DefaultPerPage
 	// Sort names the field to order by, as Elastic-Job's console does: "jobName", "startTime" and so
 	// on; see [ExecutionSorts] and [StatusSorts]. Empty is the time: startTime or creationTime. Equal
-	// ones are ordered by id.
+	// ones are ordered by item, or by what a round goes through, and then by id.
 	Sort      string
 	Ascending bool
 }

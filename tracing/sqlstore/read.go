@@ -105,7 +105,8 @@ func paging(t table, p tracing.Paging, sorts []string) (tail string, args []any,
 	if p.Ascending {
 		direction = " ASC"
 	}
-	return " ORDER BY " + by + direction + ", id" + direction + " LIMIT ? OFFSET ?", []any{per, (page - 1) * per}, nil
+	return " ORDER BY " + by + direction + ", " + t.ties[p.Ascending] + ", id" + direction + " LIMIT ? OFFSET ?",
+		[]any{per, (page - 1) * per}, nil
 }
 
 // snake turns "startTime" into "start_time".

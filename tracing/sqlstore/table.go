@@ -10,7 +10,8 @@ type table struct {
 	name    string // upper case, and never quoted, as Java writes it
 	columns []column
 	indexes []index
-	time    string // the column that retention and queries go by
+	time    string          // the column that retention and queries go by
+	ties    map[bool]string // the order of rows of which a query says none, by whether it is ascending
 }
 
 type column struct {
@@ -46,6 +47,7 @@ var executions = table{
 		{"JOB_EXECUTION_ROUND_INDEX", "round_id"},
 	},
 	time: "start_time",
+	ties: map[bool]string{true: "sharding_item ASC", false: "sharding_item DESC"},
 }
 
 var statuses = table{
@@ -71,6 +73,8 @@ var statuses = table{
 		{"JOB_STATUS_ROUND_INDEX", "round_id"},
 	},
 	time: "creation_time",
+	// The steps of a round may share a time. Their names, read backwards, are in the order of steps.
+	ties: map[bool]string{true: "state DESC", false: "state ASC"},
 }
 
 func (t table) names() []string {
