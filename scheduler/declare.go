@@ -34,16 +34,16 @@ func (s *Scheduler) checkDeclaration(cfg job.Config, simple job.Simple) error {
 }
 
 // storeConfig makes sure that the registry has a configuration of the job that this process can
-// serve. It stores the declared one if there is none, or if it asks to overwrite; each write is
-// guarded by what was read, so of several declarations at once one wins and the others see it.
-func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config) error {
+// serve. It stores the declared one if there is none, or if the code wins; each write is guarded by
+// what was read, so of several declarations at once one wins and the others see it.
+func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Conflict) error {
 	path := jobtree.For(cfg.Name).Config()
 	for {
 		found, err := s.registry.Get(ctx, path)
 		if err != nil && !errors.Is(err, registry.ErrNotFound) {
 			return err
 		}
-		text, err := declaredOver(found, cfg)
+		text, err := s.declaredOver(ctx, found, cfg, conflict)
 		if err != nil || text == found.Value {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config) error {
 
 // declaredOver returns what the stored configuration should be after a declaration: the stored text
 // itself where it is to stay.
-func declaredOver(found registry.Node, cfg job.Config) (string, error) {
+func (s *Scheduler) declaredOver(ctx context.Context, found registry.Node, cfg job.Config, conflict Conflict) (string, error) {
 	if !found.Exists() {
 		return jobtree.EncodeConfig(cfg)
 	}
@@ -70,9 +70,17 @@ func declaredOver(found registry.Node, cfg job.Config) (string, error) {
 	if stored.ClassName() != cfg.ClassName() {
 		return "", &ClassConflictError{Job: cfg.Name, Stored: stored.ClassName(), Declared: cfg.ClassName()}
 	}
-	if !cfg.Overwrite {
+	switch conflict {
+	case RegistryWins:
+		s.reportIgnored(ctx, stored, cfg)
 		return found.Value, nil
+	case RefuseConflict:
+		if fields := cfg.Differences(stored); len(fields) > 0 {
+			return "", &ConfigConflictError{Job: cfg.Name, Fields: fields}
+		}
+		return found.Value, nil
+	default:
+		cfg.Unknown = stored.Unknown
+		return jobtree.EncodeConfig(cfg)
 	}
-	cfg.Unknown = stored.Unknown
-	return jobtree.EncodeConfig(cfg)
 }

@@ -87,6 +87,7 @@ func (s *Scheduler) cutOff() {
 // they set, which are theirs alone until then.
 func (s *Scheduler) closeRunners() {
 	s.mu.Lock()
+	s.catalog.close()
 	runners := s.list()
 	for _, r := range runners {
 		r.box.close()
@@ -112,6 +113,9 @@ func (r *runner) leave() {
 	}
 	if (r.left || r.attached == nil) && !r.busy() && !r.isDrained() {
 		close(r.drained)
+		if r.whenLeft != nil {
+			r.s.work.Go(r.whenLeft)
+		}
 	}
 }
 
@@ -121,7 +125,11 @@ func (r *runner) commitLeave() {
 	var txn registry.Txn
 	if r.state.Instance(r.s.instance).Session == r.attached.session.ID() {
 		txn.If = append(txn.If, r.mine())
-		txn.Then = append(txn.Then, registry.Delete(r.tree.Instance(r.s.instance)), registry.Put(r.tree.Necessary(), ""))
+		txn.Then = append(txn.Then, registry.Delete(r.tree.Instance(r.s.instance)))
+		if r.state.Config.Exists() { // of a job that was removed, nothing may be made again
+			txn.If = append(txn.If, registry.Present(r.tree.Config()))
+			txn.Then = append(txn.Then, registry.Put(r.tree.Necessary(), ""))
+		}
 		if cfg := r.settings.config; cfg.Failover && cfg.FailoverScope == job.FailoverAssigned {
 			txn.Then = append(txn.Then, registry.Put(r.tree.FailoverLeft(r.s.instance), ""))
 		}

@@ -15,6 +15,8 @@ var (
 	ErrUnknownJob = errors.New("job is not declared")
 	// ErrClassConflict: the registry holds a job of the same name with another class.
 	ErrClassConflict = errors.New("job belongs to another class")
+	// ErrConfigConflict: the registry holds another configuration of the job; see [RefuseConflict].
+	ErrConfigConflict = errors.New("job is stored with another configuration")
 	// ErrDuplicateInstance: another live process uses the same instance id.
 	ErrDuplicateInstance = errors.New("instance id is in use")
 	// ErrNoInstance: no instance of the job is registered.

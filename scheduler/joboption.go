@@ -13,6 +13,7 @@ type JobOption func(*jobOptions) error
 
 type jobOptions struct {
 	listeners []job.Listener
+	conflict  Conflict // empty = as job.Config.Overwrite says
 }
 
 func newJobOptions(opts []JobOption) (jobOptions, error) {

@@ -23,6 +23,7 @@ type options struct {
 	stopTimeout time.Duration
 	now         func() time.Time
 	java        bool // Java instances share the jobs
+	classes     handlers
 
 	connectionListeners []ConnectionListener
 	leadershipListeners []LeadershipListener

@@ -64,6 +64,7 @@ type runner struct {
 	left          bool          // handed over
 	drained       chan struct{} // closed when left and nothing runs
 	shared        shared        // what only counts where Java instances share the job
+	whenLeft      func()        // is called then; nil = the whole scheduler stops
 }
 
 func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOptions) *runner {
@@ -91,6 +92,11 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 		return err
 	}
 	s.mu.Lock()
+	if life.Err() != nil { // nobody would close it any more
+		s.mu.Unlock()
+		view.Close()
+		return ErrStopped
+	}
 	r.life, r.view = life, view
 	attached := s.attached
 	r.box.post(func() { r.attach(attached) }) // in order with those of tell

@@ -31,6 +31,7 @@ type Scheduler struct {
 
 	mu       sync.Mutex
 	runners  map[string]*runner
+	catalog  *catalog        // nil without handlers, and before Run
 	attached *attachment     // nil while there is no session
 	life     context.Context // of all that Run starts; nil before Run, ended after it
 	fail     context.CancelCauseFunc
@@ -71,12 +72,13 @@ func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 // the job is declared all the same, and joins when it can.
 //
 // The first declaration of a job in the registry stores its configuration. Later ones leave the
-// stored one as it is, unless Overwrite is set: what is stored counts, for every instance.
+// stored one as it is, unless Overwrite is set: what is stored counts, for every instance. [OnConflict]
+// says so more exactly.
 //
 // Errors, after each of which the registry is as it was: every fault of cfg at once; an option that is
 // not allowed, which is [ErrInvalidOption]; a cron that
 // never fires; an unknown sharding strategy; [ErrDeclared]; [ErrClassConflict] if the stored job is
-// another one; a stored configuration that cannot be read; and those of the registry.
+// another one; [ErrConfigConflict] if a difference is to be refused; a stored configuration that cannot be read; and those of the registry.
 func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, opts ...JobOption) error {
 	declared, err := newJobOptions(opts)
 	if err != nil {
@@ -88,7 +90,7 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 	if err := s.mayEnter(cfg.Name); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
-	if err := s.storeConfig(ctx, cfg); err != nil {
+	if err := s.storeConfig(ctx, cfg, declared.conflictOf(cfg)); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
 	r, life, err := s.enter(newRunner(s, cfg, simple, declared))
@@ -251,7 +253,11 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 			return r.waitJoined(groupCtx)
 		})
 	}
-	if err := group.Wait(); err != nil {
+	err := group.Wait()
+	if err == nil {
+		err = s.startCatalog(life)
+	}
+	if err != nil {
 		s.fail(err) // does nothing if a stop or an earlier failure is why
 		return
 	}

@@ -1,0 +1,24 @@
+package job_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	a := job.NewConfig("orders", "0 0 * * * ?", 3)
+	a.StartTime = noon
+	b := a
+	b.StartTime = noon.In(time.FixedZone("", 3600))
+	b.Class, b.Overwrite, b.Unknown = "orders", true, `"x":1`
+	require.Empty(t, a.Differences(b))
+	b.Cron, b.ShardingTotalCount, b.TimeZone = "@hourly", 4, "Europe/Berlin"
+	require.Equal(t, []string{"Cron", "ShardingTotalCount", "TimeZone"}, a.Differences(b))
+	require.Equal(t, []string{"Cron", "ShardingTotalCount", "TimeZone"}, b.Differences(a))
+}

@@ -1,0 +1,112 @@
+package scheduler
+
+import (
+	"context"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// catalog takes part in the jobs that are data: it follows the namespace and keeps a runner for every
+// job that there is a handler for. It is an actor, as runners are.
+type catalog struct {
+	s    *Scheduler
+	life context.Context
+	view *registry.View
+	box  mailbox
+	mine map[string]*runner // of jobs that are data; the others were declared
+	bad  map[string]registry.Revision
+}
+
+// startCatalog follows the namespace, if there is a handler for anything, until life ends.
+func (s *Scheduler) startCatalog(life context.Context) error {
+	if len(s.classes) == 0 {
+		return nil
+	}
+	view, err := s.registry.View(life, registry.Root)
+	if err != nil {
+		return err
+	}
+	c := &catalog{s: s, life: life, view: view, mine: make(map[string]*runner), bad: make(map[string]registry.Revision)}
+	c.box = mailbox{start: s.work.Go, after: func() {}}
+	s.mu.Lock()
+	s.catalog = c
+	s.mu.Unlock()
+	view.Subscribe(func(step registry.Step) { c.box.post(func() { c.apply(step) }) })
+	return nil
+}
+
+// close ends what the catalog holds. A nil catalog holds nothing.
+func (c *catalog) close() {
+	if c != nil {
+		c.box.close()
+		c.view.Close()
+	}
+}
+
+// apply looks at every job whose configuration has changed.
+func (c *catalog) apply(step registry.Step) {
+	for _, change := range step.Changes {
+		if name, ok := jobtree.Parse(change.Path()); ok && name.Kind == jobtree.KindConfig {
+			c.consider(name.Job)
+		}
+	}
+}
+
+// consider brings the runner of a job into line with its configuration as it is now. What a runner that
+// is there makes of a change is its own affair, unless it has to go.
+func (c *catalog) consider(name string) {
+	handled, r := c.handles(name), c.mine[name]
+	switch {
+	case r == nil && handled:
+		c.takeUp(name)
+	case r != nil && !handled:
+		c.leave(r)
+	}
+}
+
+// handles tells whether there is a handler for a job. A configuration that cannot be read is nobody's;
+// a runner that is there keeps its job until it can be read again.
+func (c *catalog) handles(name string) bool {
+	node := c.view.Snapshot().Get(jobtree.For(name).Config())
+	if !node.Exists() {
+		delete(c.bad, name)
+		return false
+	}
+	cfg, err := jobtree.DecodeConfig(node)
+	if err == nil {
+		return c.s.classes[cfg.ClassName()] != nil
+	}
+	if c.mine[name] == nil && c.bad[name] != node.Revision {
+		c.bad[name] = node.Revision
+		c.s.log.WarnContext(c.life, "job is left alone: its configuration cannot be read", logJob, name, logError, err)
+	}
+	return c.mine[name] != nil
+}
+
+// takeUp starts taking part in a job, unless it was declared.
+func (c *catalog) takeUp(name string) {
+	r, life, err := c.s.enter(newRunner(c.s, job.Config{Name: name}, c.s.classes, jobOptions{}))
+	if err != nil || life == nil {
+		return // declared, or the scheduler stops
+	}
+	if err := c.s.start(life, r); err != nil {
+		c.s.forget(r)
+		r.log.ErrorContext(life, "cannot take part in the job", logError, err)
+		return
+	}
+	c.mine[name] = r
+	r.log.InfoContext(life, "taking part in a job of the registry")
+}
+
+// leave has a runner leave its job, and looks at the job again when it has: it may be back.
+func (c *catalog) leave(r *runner) {
+	r.retire(func() {
+		c.s.dismiss(r)
+		c.box.post(func() {
+			delete(c.mine, r.name)
+			c.consider(r.name)
+		})
+	})
+}

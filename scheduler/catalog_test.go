@@ -1,0 +1,214 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// store writes a job's configuration as an operator does.
+func (c *cluster) store(cfg job.Config) {
+	c.t.Helper()
+	text, err := jobtree.EncodeConfig(cfg)
+	require.NoError(c.t, err)
+	put(c.t, c.server, jobtree.For(cfg.Name).Config(), text)
+}
+
+// serveJobs starts an instance that declares nothing and has handlers of some classes.
+func (c *cluster) serveJobs(id string, work job.SimpleFunc, classes ...string) *instance {
+	c.t.Helper()
+	var opts []scheduler.Option
+	for _, class := range classes {
+		opts = append(opts, scheduler.WithHandler(class, c.record(id, work)))
+	}
+	return c.launchWith(id, nil, opts, nil)
+}
+
+func ofClass(name, class string, total int) job.Config {
+	cfg := job.NewConfig(name, everyFive, total)
+	cfg.Class = class
+	return cfg
+}
+
+// Jobs that are there, and jobs that come, are run by every instance that has the handler, without a
+// restart; when they go, their instances do.
+func TestJobsComeAndGo(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.store(ofClass("orders", "index", 2))
+		c.store(ofClass("mails", "send", 1))
+		c.serveJobs("a", nil, "index")
+		c.serveJobs("b", nil, "index", "other")
+		sleepUntil(6 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 2)
+		require.NotEqual(t, runs[0].instance, runs[1].instance)
+		require.Equal(t, "orders", runs[0].sc.JobName)
+
+		c.store(ofClass("bills", "index", 1))
+		sleepUntil(11 * time.Second)
+		require.Len(t, c.take(), 3)
+
+		c.removeJob("bills")
+		sleepUntil(16 * time.Second)
+		require.Len(t, c.take(), 2)
+		require.Empty(t, c.nodes("/bills"), "nothing of a removed job is made again")
+
+		c.store(ofClass("bills", "index", 1))
+		sleepUntil(21 * time.Second)
+		require.Len(t, c.take(), 3, "it is back")
+	})
+}
+
+// A job changes hands when its class does. What runs then goes on to its end.
+func TestAJobChangesItsClass(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.store(ofClass("orders", "index", 1))
+		c.serveJobs("a", took(7*time.Second), "index")
+		c.serveJobs("b", nil, "send")
+		sleepUntil(6 * time.Second)
+		c.store(ofClass("orders", "send", 1))
+		sleepUntil(9 * time.Second)
+		require.Empty(t, c.take())
+		require.Equal(t, []string{fullID("b")}, c.members("orders"))
+		sleepUntil(16 * time.Second)
+		got := c.shown()
+		require.Equal(t, "item 0 fire 5s scheduled on a", got[0])
+		require.Equal(t, "item 0 fire 15s scheduled on b", got[len(got)-1])
+		c.store(ofClass("orders", "index", 1))
+		sleepUntil(21 * time.Second)
+		require.Equal(t, []string{fullID("a")}, c.members("orders"))
+	})
+}
+
+// What is stored is given to the handler that makes code of it, each time that it changes.
+func TestAHandlerSeesTheConfiguration(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := ofClass("orders", "index", 1)
+		cfg.JobParameter = "first"
+		c.store(cfg)
+		code := configured{c}
+		c.launchWith("a", nil, []scheduler.Option{scheduler.WithHandler("index", code)}, nil)
+		sleepUntil(6 * time.Second)
+		require.Equal(t, "first", c.take()[0].instance)
+		cfg.JobParameter = "bad"
+		c.store(cfg)
+		sleepUntil(11 * time.Second)
+		require.Empty(t, c.take(), "the job pauses")
+		cfg.JobParameter = "second"
+		c.store(cfg)
+		sleepUntil(16 * time.Second)
+		runs := c.take()
+		require.Equal(t, "second", runs[len(runs)-1].instance)
+	})
+}
+
+// configured is code that is named after the job's parameter.
+type configured struct{ c *cluster }
+
+func (configured) Execute(context.Context, job.ShardingContext) error {
+	return errors.New("not configured")
+}
+
+func (f configured) Configure(cfg job.Config) (job.Simple, error) {
+	if cfg.JobParameter == "bad" {
+		return nil, errors.New("bad parameter")
+	}
+	return f.c.record(cfg.JobParameter, nil), nil
+}
+
+// A job that was declared is left to its declaration, before and after.
+func TestADeclaredJobIsNotTakenUp(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		opts := []scheduler.Option{scheduler.WithHandler("orders", c.record("handler", nil))}
+		a := c.launchWith("a", nil, opts, nil, jobOf(1))
+		sleepUntil(6 * time.Second)
+		require.Equal(t, []string{"item 0 fire 5s scheduled on a"}, c.shown())
+		require.ErrorIs(t, a.Add(t.Context(), jobOf(1), c.record("a", nil)), scheduler.ErrDeclared)
+	})
+}
+
+// A configuration that cannot be read is reported and left alone until it can be read.
+func TestAnUnreadableJobIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		put(t, c.server, "/orders/config", "nonsense")
+		c.serveJobs("a", nil, "index")
+		sleepUntil(6 * time.Second)
+		require.Empty(t, c.members("orders"))
+		c.store(ofClass("orders", "index", 1))
+		sleepUntil(11 * time.Second)
+		require.Len(t, c.take(), 1)
+		put(t, c.server, "/orders/config", "nonsense")
+		sleepUntil(16 * time.Second)
+		require.Empty(t, c.take())
+		require.Equal(t, []string{fullID("a")}, c.members("orders"), "it waits")
+	})
+}
+
+func TestHandlersThatAreNotAllowed(t *testing.T) {
+	t.Parallel()
+	simple := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := c.server.Open("test")
+		for _, opts := range [][]scheduler.Option{
+			{scheduler.WithHandler("", simple)},
+			{scheduler.WithHandler("index", nil)},
+			{scheduler.WithHandler("index", simple), scheduler.WithHandler("index", simple)},
+		} {
+			_, err := scheduler.New(reg, opts...)
+			require.ErrorIs(t, err, scheduler.ErrInvalidOption)
+		}
+		require.NoError(t, reg.Close(t.Context()))
+	})
+}
+
+// nodes returns the paths below a folder of the cluster's registry.
+func (c *cluster) nodes(folder string) []string {
+	c.t.Helper()
+	reg := c.server.Open("test")
+	defer func() { require.NoError(c.t, reg.Close(context.Background())) }()
+	list, _, err := reg.List(c.t.Context(), folder)
+	if !errors.Is(err, registry.ErrNotFound) {
+		require.NoError(c.t, err)
+	}
+	var paths []string
+	for _, node := range list {
+		paths = append(paths, node.Path)
+	}
+	return paths
+}
+
+// members returns the instances of a job.
+func (c *cluster) members(name string) []string {
+	c.t.Helper()
+	reg := c.server.Open("test")
+	defer func() { require.NoError(c.t, reg.Close(context.Background())) }()
+	children, err := reg.Children(c.t.Context(), "/"+name+"/instances")
+	if !errors.Is(err, registry.ErrNotFound) {
+		require.NoError(c.t, err)
+	}
+	slices.Sort(children)
+	return children
+}
+
+// removeJob deletes a job and all that belongs to it, as an operator does.
+func (c *cluster) removeJob(name string) {
+	c.t.Helper()
+	reg := c.server.Open("test")
+	defer func() { require.NoError(c.t, reg.Close(context.Background())) }()
+	_, err := reg.Commit(c.t.Context(), registry.Txn{Then: []registry.Write{registry.DeleteTree(jobtree.For(name).Root())}})
+	require.NoError(c.t, err)
+}

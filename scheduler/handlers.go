@@ -1,0 +1,58 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// handlers are the code of jobs that are data, by class. It is code itself: which of them runs a job
+// is decided by the job's configuration, whenever that changes.
+type handlers map[string]job.Simple
+
+// WithHandler has this process take part in every job of the registry whose class
+// ([job.Config.Class], jobClass in the tree) is class, with code as what runs its items. Such jobs are
+// data: they are created, changed and removed at run time by whoever writes their config nodes, and every
+// process that has the handler follows, without a restart.
+//
+// A job that [Scheduler.Add] declares is left to its declaration. One whose configuration cannot be
+// read or used pauses until it can. One that is removed, or changed to a class without a handler here,
+// is left by this process: what runs of it goes on to its end.
+//
+// To find the jobs, the scheduler follows the whole namespace of the registry with one view more.
+func WithHandler(class string, code job.Simple) Option {
+	return func(o *options) error {
+		switch {
+		case class == "":
+			return fmt.Errorf("%w: handler has no class", ErrInvalidOption)
+		case code == nil:
+			return fmt.Errorf("%w: handler of class %q is nil", ErrInvalidOption, class)
+		case o.classes[class] != nil:
+			return fmt.Errorf("%w: class %q has two handlers", ErrInvalidOption, class)
+		}
+		if o.classes == nil {
+			o.classes = make(handlers)
+		}
+		o.classes[class] = code
+		return nil
+	}
+}
+
+// Execute implements [job.Simple]. It is never called: what runs is what Configure returns.
+func (h handlers) Execute(context.Context, job.ShardingContext) error { return errNoCode }
+
+// Configure implements [job.Configurable].
+func (h handlers) Configure(cfg job.Config) (job.Simple, error) {
+	code := h[cfg.ClassName()]
+	if code == nil {
+		return nil, &job.FieldError{
+			Field: "Class", Value: cfg.ClassName(),
+			Reason: "must be one that this process has a handler for: " + strings.Join(slices.Sorted(maps.Keys(h)), ", "),
+		}
+	}
+	return job.Configure(code, cfg)
+}

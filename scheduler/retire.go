@@ -1,0 +1,34 @@
+package scheduler
+
+// retire has the runner leave its job while the scheduler goes on: it hands over and lets what runs come
+// to its end. Then left is called, on a goroutine of its own.
+func (r *runner) retire(left func()) {
+	r.box.post(func() {
+		if r.leaving {
+			return
+		}
+		r.leaving, r.whenLeft = true, left
+		r.log.InfoContext(r.life, "leaving the job")
+	})
+}
+
+// dismiss takes a runner off the list that has left its job, and ends what it holds.
+func (s *Scheduler) dismiss(r *runner) {
+	quiet := make(chan struct{})
+	r.box.post(func() {
+		r.alarm.stop()
+		r.reconciler.stop()
+		close(quiet)
+	})
+	select {
+	case <-quiet:
+	case <-r.life.Done():
+		return // Run ends, and with it everything
+	}
+	s.timetable.set(&r.entry, nil)
+	r.box.close()
+	r.view.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.runners, r.name)
+}
