@@ -69,6 +69,26 @@ func TestJobsComeAndGo(t *testing.T) {
 	})
 }
 
+// A job that is removed while an item of it runs: the run comes to its end, nobody can record that, and
+// nothing is made again.
+func TestAJobIsRemovedInMidRun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.store(ofClass("orders", "index", 2))
+		c.serveJobs("a", took(7*time.Second), "index")
+		sleepUntil(6 * time.Second)
+		c.removeJob("orders")
+		sleepUntil(time.Minute)
+		runs := c.take()
+		require.Len(t, runs, 2)
+		require.NoError(t, runs[0].cause)
+		require.Empty(t, c.nodes("/orders"))
+		c.store(ofClass("orders", "index", 1))
+		sleepUntil(66 * time.Second)
+		require.Equal(t, []string{fullID("a")}, c.members("orders"))
+	})
+}
+
 // A job changes hands when its class does. What runs then goes on to its end.
 func TestAJobChangesItsClass(t *testing.T) {
 	t.Parallel()

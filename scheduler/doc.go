@@ -13,6 +13,9 @@
 //	err = s.Add(ctx, job.NewConfig("orders", "0/5 * * * * ?", 4), job.SimpleFunc(index))
 //	err = s.Run(ctx) // until ctx ends
 //
+// Jobs may also be data: with [WithHandler], a process takes part in all jobs of the registry whose class
+// it has code for, as they come, change and go.
+//
 // # What it guarantees
 //
 //   - At no time do two live sessions hold the mark of one running item, and every execution carries
