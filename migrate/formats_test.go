@@ -125,6 +125,10 @@ func TestRefused(t *testing.T) {
 			[]string{"/orders/config", "", "/orders/config/cron", "0 0 * * * ?", "/orders/config/jobClass", "c", "/orders/execution/0/completed", ""},
 			[]string{"Elastic-Job 1.x", "not read"},
 		},
+		"1.x, and an empty node with children is none": {
+			[]string{"/orders/config/cron", "0 0 * * * ?", "/orders/config/jobClass", "c"},
+			[]string{"Elastic-Job 1.x", "not read"},
+		},
 		"2.0": {
 			[]string{"/orders/config", javaConfig, "/orders/servers/10.0.0.1/hostName", "h", "/orders/execution/0/completed", ""},
 			[]string{"Elastic-Job 2.0", "not read"},

@@ -75,6 +75,9 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 		return j.refused(err), nil
 	}
 	nodes, revision, err := m.source.List(ctx, root)
+	if errors.Is(err, registry.ErrDenied) {
+		return j.refused(err), nil // others may belong to this user
+	}
 	if err != nil {
 		return j, fmt.Errorf("read from the source: %w", err)
 	}

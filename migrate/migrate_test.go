@@ -273,6 +273,27 @@ func TestRegistriesThatDoNotAnswer(t *testing.T) {
 	require.ErrorIs(t, err, migrate.ErrNoJobs)
 }
 
+// foreign has a job that belongs to somebody else.
+type foreign struct{ migrate.Target }
+
+func (f foreign) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	if path == "/orders" {
+		return nil, 0, &registry.OpError{Op: "list", Path: path, Err: registry.ErrDenied}
+	}
+	return f.Target.List(ctx, path)
+}
+
+func TestAJobOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source, "/orders/config", configOf(t, nil), "/payments/config", configOf(t, func(c *job.Config) { c.Name = "payments" }))
+	report, err := migrate.Run(t.Context(), foreign{w.source}, w.target, apply)
+	require.NoError(t, err)
+	require.Equal(t, migrate.Refused, report.Jobs[0].Action)
+	require.Contains(t, report.Jobs[0].Reason, "denied")
+	require.Equal(t, migrate.Created, report.Jobs[1].Action)
+}
+
 // The words and members of the report are API.
 func TestTheReportAsJSON(t *testing.T) {
 	t.Parallel()

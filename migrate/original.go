@@ -44,11 +44,11 @@ func readOriginal(name string, nodes []registry.Node, revision registry.Revision
 func (o *original) readConfig() error {
 	tree := o.state.Tree()
 	config, root := o.nodes[tree.Config()], o.nodes[tree.Root()]
-	if !config.Exists() {
-		return errors.New("it has no config node, and may be no job at all")
-	}
 	if err := o.made(); err != nil {
 		return err
+	}
+	if !config.Exists() {
+		return errors.New("it has no config node, and may be no job at all")
 	}
 	if isJSON(config.Value) {
 		o.format = Format2

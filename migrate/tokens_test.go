@@ -26,7 +26,7 @@ func TestTokensStartAboveAllThatTheSourceGranted(t *testing.T) {
 		w.has(w.source, "/another/node", "")
 	}
 	require.Equal(t, migrate.Created, w.one(migrate.Options{Apply: true, Jobs: []string{"orders"}}).Action)
-	require.Equal(t, w.revision(w.source), w.base("orders"), "records that are gone may have had any token up to now")
+	require.Equal(t, w.revision(w.source), w.base(), "records that are gone may have had any token up to now")
 }
 
 // The source came from elsewhere itself.
@@ -35,7 +35,7 @@ func TestABaseOfTheSourceCounts(t *testing.T) {
 	w := newWorld(t)
 	w.has(w.source, "/orders/config", configOf(t, nil), "/orders/leader/tokens", jobtree.EncodeTokens(jobtree.Tokens{Base: 1000}))
 	w.one(apply)
-	require.Equal(t, 1000+w.revision(w.source), w.base("orders"))
+	require.Equal(t, 1000+w.revision(w.source), w.base())
 }
 
 func TestABaseOnlyGrows(t *testing.T) {
@@ -44,7 +44,7 @@ func TestABaseOnlyGrows(t *testing.T) {
 	w.has(w.source, "/orders/config", configOf(t, nil))
 	w.has(w.target, "/orders/config", configOf(t, nil), "/orders/leader/tokens", jobtree.EncodeTokens(jobtree.Tokens{Base: 1000}))
 	require.Equal(t, migrate.Unchanged, w.one(apply).Action)
-	require.Equal(t, int64(1000), w.base("orders"))
+	require.Equal(t, int64(1000), w.base())
 }
 
 // The job went on in the source after it was copied, and has newer tokens.
@@ -53,12 +53,12 @@ func TestABaseIsRaisedWhenTheSourceWentOn(t *testing.T) {
 	w := newWorld(t)
 	w.has(w.source, "/orders/config", configOf(t, nil))
 	w.one(apply)
-	first, config := w.base("orders"), w.get("/orders/config")
+	first, config := w.base(), w.get("/orders/config")
 	w.has(w.source, "/orders/sharding/0/record", `{"state":"idle"}`)
 	j := w.one(apply)
 	require.Equal(t, migrate.Updated, j.Action)
 	require.Equal(t, "leader/tokens", j.Changes[0].Node)
-	require.Greater(t, w.base("orders"), first)
+	require.Greater(t, w.base(), first)
 	// Begins that were decided upon the old base are refused, because they compare the config.
 	require.Greater(t, w.get("/orders/config").Revision, config.Revision)
 	require.Equal(t, w.get("/orders/leader/tokens").Revision, w.get("/orders/config").Revision, "in one transaction")

@@ -94,10 +94,10 @@ func configOf(tb testing.TB, change func(*job.Config)) string {
 	return text
 }
 
-// base returns where the tokens of a job start in the target.
-func (w *world) base(job string) int64 {
+// base returns where the tokens of the job "orders" start in the target.
+func (w *world) base() int64 {
 	w.Helper()
-	n, err := w.target.Get(w.Context(), jobtree.For(job).Tokens())
+	n, err := w.target.Get(w.Context(), jobtree.For("orders").Tokens())
 	require.NoError(w, err)
 	tokens, err := jobtree.DecodeTokens(n)
 	require.NoError(w, err)
