@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -99,13 +97,14 @@ func (s *seeding) show(out io.Writer, nodes []seed.Node) error {
 			Nodes   []seed.Node `json:"nodes"`
 		}{!s.opts.DryRun, nodes})
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NODE\tRESULT")
+	rows := [][]string{{"NODE", "RESULT"}}
 	for _, n := range nodes {
-		fmt.Fprintf(table, "%s\t%s\n", n.Path, n.Action)
+		rows = append(rows, []string{n.Path, string(n.Action)})
 	}
+	text := tableOf(rows)
 	if s.opts.DryRun {
-		fmt.Fprintln(table, "\nNothing was written: this is what would be done without --dry-run.")
+		text += "\nNothing was written: this is what would be done without --dry-run.\n"
 	}
-	return table.Flush()
+	_, err := io.WriteString(out, text)
+	return err
 }
