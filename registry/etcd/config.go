@@ -40,9 +40,10 @@ type Config struct {
 	// DialTimeout is how long Open tries to reach the cluster. The default is 5 s.
 	DialTimeout time.Duration
 
-	// RequestTimeout bounds one try of a request; it is doubled, up to 16 times the value, for tries
-	// that follow one that took too long, and stretched while the store is slow for all. A try that fails is repeated until the context of the call
-	// ends. The default is 1 s.
+	// RequestTimeout bounds one try of a request; when as many tries as there are endpoints took too
+	// long, it is doubled with each that does, up to 16 times the value. It is stretched while the
+	// store is slow for all. A try that fails is repeated, as a rule at another member, until the
+	// context of the call ends. The default is 1 s.
 	RequestTimeout time.Duration
 
 	// NoCoalescing sends every transaction in a request of its own, also those that meet. It costs

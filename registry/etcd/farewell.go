@@ -32,7 +32,7 @@ func (k *keeper) close() clientv3.LeaseID {
 
 // revoke tells the store that the session is over.
 func (r *Registry) revoke(ctx context.Context, lease clientv3.LeaseID) error {
-	patience := patience{timeout: r.config.RequestTimeout}
+	patience := r.config.patience()
 	for {
 		err := within(ctx, patience.limit(), func(ctx context.Context) error {
 			_, err := r.client.Revoke(ctx, lease)

@@ -107,7 +107,7 @@ func (k *keeper) publish(session *registry.Session, control *registry.SessionCon
 // successor's way for another TTL: then the new session is on the old lease. Only a lease that this
 // very process was granted is taken up again.
 func (k *keeper) open(last registry.SessionID) (*registry.Session, *registry.SessionControl, time.Duration) {
-	patience := patience{timeout: k.r.config.RequestTimeout}
+	patience := k.r.config.patience()
 	for {
 		sent := k.clock()
 		id, ttl, err := k.obtain(last, patience.limit())

@@ -17,13 +17,22 @@ const (
 // that of a first try.
 type patience struct {
 	timeout time.Duration // of a first try
+	others  int           // members that later tries may go to
 	failed  int           // tries that failed
 	slow    int           // tries that took too long
 }
 
+// patience returns that of a first request. Tries go round among the members.
+func (c Config) patience() patience {
+	return patience{timeout: c.RequestTimeout, others: len(c.Endpoints) - 1}
+}
+
 // limit returns the time for the next try. A store that is merely slow must get more time, or no try
-// would ever be answered.
-func (p *patience) limit() time.Duration { return p.timeout << min(p.slow, doublings) }
+// would ever be answered; but a member that stands still is no slow store, so every member may be asked
+// once before that.
+func (p *patience) limit() time.Duration {
+	return p.timeout << min(max(p.slow-p.others, 0), doublings)
+}
 
 // note counts a failed try.
 func (p *patience) note(err error) {

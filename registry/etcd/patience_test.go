@@ -40,3 +40,13 @@ func TestPatience(t *testing.T) {
 		require.LessOrEqual(t, p.pause(), longPause)
 	}
 }
+
+// A member that stands still is no reason to give the next one more time: each is asked once first.
+func TestPatienceWithSeveralMembers(t *testing.T) {
+	t.Parallel()
+	p := Config{Endpoints: []string{"a", "b", "c"}, RequestTimeout: time.Second}.patience()
+	for _, want := range []time.Duration{1, 1, 1, 2, 4, 8, 16, 16} {
+		require.Equal(t, want*time.Second, p.limit())
+		p.note(context.DeadlineExceeded)
+	}
+}

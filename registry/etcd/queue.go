@@ -43,7 +43,7 @@ func (q *queue) submit(ctx context.Context, commits []*commit) {
 		case ctx.Err() != nil:
 			c.fail(givenUp(ctx, registry.ErrUnavailable, nil))
 		default:
-			c.waiting.timeout = q.r.config.RequestTimeout
+			c.waiting = q.r.config.patience()
 			q.pending = append(q.pending, c)
 		}
 	}

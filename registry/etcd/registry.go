@@ -106,7 +106,7 @@ func (r *Registry) repeat(ctx context.Context, try func(ctx context.Context) err
 	}
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
-	patience := patience{timeout: r.config.RequestTimeout}
+	patience := r.config.patience()
 	var last error
 	for {
 		if ctx.Err() != nil {

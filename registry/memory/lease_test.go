@@ -112,3 +112,14 @@ func TestTicketLeftDuringACutIsRemoved(t *testing.T) {
 		require.Same(w, mine, w.session(r), "for as long as its session lives")
 	})
 }
+
+// Keep-alives are sent a third of the TTL apart, however long their answers are under way.
+func TestASessionHoldsWhenAnswersTakeLong(t *testing.T) {
+	bubble(t, func(w *world) {
+		r := w.open(memory.WithLatency(ttl * 14 / 100))
+		session := w.session(r)
+		time.Sleep(20 * ttl)
+		require.NoError(w, session.Err())
+		require.Equal(w, registry.SessionConnected, session.State())
+	})
+}

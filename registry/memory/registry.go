@@ -27,19 +27,20 @@ type Registry struct {
 	// seen is how far the feed has followed the store. Only the feed's goroutine uses it.
 	seen registry.Revision
 
-	mu       sync.Mutex
-	views    followers
-	session  *registry.Session
-	control  *registry.SessionControl
-	renewed  chan struct{}       // closed and replaced when a session follows another
-	lease    registry.SessionID  // the last one that the server granted
-	lose     int                 // answers still to be lost
-	broken   bool                // the watch, by BreakWatch
-	litter   map[string]struct{} // latch tickets to be removed when the store can be reached
-	tickets  int                 // latch tickets taken so far
-	closing  bool
-	closed   chan struct{} // closed when Close or Vanish has done its work
-	closeErr error
+	mu          sync.Mutex
+	views       followers
+	session     *registry.Session
+	control     *registry.SessionControl
+	established time.Duration       // on the link's clock: when the session was asked for
+	renewed     chan struct{}       // closed and replaced when a session follows another
+	lease       registry.SessionID  // the last one that the server granted
+	lose        int                 // answers still to be lost
+	broken      bool                // the watch, by BreakWatch
+	litter      map[string]struct{} // latch tickets to be removed when the store can be reached
+	tickets     int                 // latch tickets taken so far
+	closing     bool
+	closed      chan struct{} // closed when Close or Vanish has done its work
+	closeErr    error
 }
 
 var _ registry.Registry = (*Registry)(nil)

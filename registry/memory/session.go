@@ -57,27 +57,29 @@ func (r *Registry) establish() bool {
 	session, control := registry.NewSession(id, r.settings.ttl, r.link.clock, sent)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.session, r.control = session, control
+	r.session, r.control, r.established = session, control, sent
 	close(r.renewed)
 	r.renewed = make(chan struct{})
 	return true
 }
 
-// keepAlive confirms the session three times in a TTL, until it is lost or the handle ends.
+// keepAlive confirms the session three times in a TTL, until it is lost or the handle ends. It counts
+// from when the last request was sent, as the session does: an answer may be long under way.
 func (r *Registry) keepAlive() {
-	session, control := r.session, r.control
-	ticker := time.NewTicker(r.settings.ttl / 3)
-	defer ticker.Stop()
+	session, control, sent := r.session, r.control, r.established
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
+		timer.Reset(sent + r.settings.ttl/3 - r.link.clock())
 		select {
-		case <-ticker.C:
+		case <-timer.C:
 		case <-r.beat:
 		case <-session.Done():
 			return
 		case <-r.life.Done():
 			return
 		}
-		r.confirm(session, control)
+		sent = r.confirm(session, control)
 		if session.State() == registry.SessionLost {
 			return
 		}
@@ -85,14 +87,16 @@ func (r *Registry) keepAlive() {
 	}
 }
 
-// confirm sends one keep-alive. Waiting longer than the session lasts would be of no use.
-func (r *Registry) confirm(session *registry.Session, control *registry.SessionControl) {
+// confirm sends one keep-alive, and returns when it did. Waiting longer than the session lasts would be
+// of no use.
+func (r *Registry) confirm(session *registry.Session, control *registry.SessionControl) (sent time.Duration) {
 	ctx, cancel := context.WithTimeout(r.life, session.Remaining())
 	defer cancel()
-	if r.link.await(ctx) != nil {
-		return
+	cut := r.link.await(ctx)
+	sent = r.link.clock()
+	if cut != nil {
+		return sent
 	}
-	sent := r.link.clock()
 	var held bool
 	err := r.link.carry(ctx, func() { held = r.server.renew(session.ID()) })
 	switch {
@@ -102,6 +106,7 @@ func (r *Registry) confirm(session *registry.Session, control *registry.SessionC
 	default:
 		control.Lose(errors.New("the store does not know it any more"))
 	}
+	return sent
 }
 
 // noticeLoss ends the session at once, if it is the present one, when a commit was told that it is
