@@ -31,6 +31,14 @@ func (r *runner) begin() {
 	}
 	r.commitAll(r.attached.ctx, "begin", round.batch)
 	r.runRound(&round)
+	for _, n := range noted {
+		if it := r.items[n]; it != nil && it.blank() {
+			delete(r.items, n)
+		}
+	}
+	if len(r.items) == 0 {
+		r.items = nil
+	}
 }
 
 // consider decides what happens to one of my items now.
@@ -220,7 +228,7 @@ func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, t
 	cfg, offset := r.settings.config, r.state.Item(n).Offset
 	return &execution{
 		item: n, under: under, record: record, token: token, began: record.Current.Begin,
-		code: r.settings.code, limits: limitsOf(cfg), handler: r.settings.handler,
+		code: r.settings.code, limits: limitsOf(*cfg), handler: r.settings.handler,
 		progress: r.newProgress(n, under, token, offset),
 		context: job.ShardingContext{
 			JobName:       r.name,

@@ -146,7 +146,7 @@ func TestClockAllows(t *testing.T) {
 				s := checker(c)
 				cfg := job.NewConfig("orders", "0 * * * * ?", 1)
 				cfg.MaxTimeDiffSeconds, cfg.ClockPolicy = test.limit, test.policy
-				r := &runner{s: s, log: s.log, life: t.Context(), settings: settings{config: cfg}}
+				r := &runner{s: s, log: s.log, life: t.Context(), settings: settings{config: &cfg}}
 				require.True(t, r.clockAllows(), "before anybody knows")
 				s.work.Wait()
 				require.Equal(t, test.limit >= 0, c.asked.Load() == 1, "only jobs that want it ask")

@@ -170,6 +170,9 @@ func (r *runner) close(e *execution, o registry.Outcome) {
 	it.wrote = max(it.wrote, o.Revision)
 	if o.Err != nil {
 		if !e.undo {
+			if r.cutShort == nil {
+				r.cutShort = make(map[int]registry.Revision)
+			}
 			r.cutShort[e.item] = e.token
 		}
 		r.unexplained.note([]int{e.item}, false) // its mark may be back, if its session was taken up again

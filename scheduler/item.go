@@ -7,7 +7,7 @@ import (
 )
 
 // item is what a runner knows of one sharding item beyond the registry: what runs here, and what is
-// due. Items that are neither mine nor running here have none.
+// due. Items of which there is nothing to be known have none: thousands of idle jobs share a process.
 type item struct {
 	number    int
 	running   *execution        // here, until its end is committed; nil = nothing
@@ -17,4 +17,9 @@ type item struct {
 	ignored   time.Time         // the last fire of its record that was reported as a broken clock's
 	wrote     registry.Revision // of its record, by this runner
 	triggered registry.Revision // the newest trigger that it ran without leaving a record
+}
+
+// blank tells whether the item is as if nothing were known of it.
+func (it *item) blank() bool {
+	return it.running == nil && it.due.none() && it.wake.IsZero() && it.seen.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0
 }

@@ -71,7 +71,7 @@ func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOpti
 	r := &runner{
 		s: s, name: cfg.Name, simple: simple, declared: declared, tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}),
-		state: jobtree.NewState(cfg.Name), items: make(map[int]*item), cutShort: make(map[int]registry.Revision), stale: true,
+		state: jobtree.NewState(cfg.Name), settings: unconfigured(), stale: true,
 	}
 	r.shared.runner = r
 	if s.java {

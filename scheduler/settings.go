@@ -9,8 +9,8 @@ import (
 
 // settings are the job's configuration as the registry has it, made ready for use.
 type settings struct {
-	ok         bool // false: there is none, or it cannot be used, and nothing may begin
-	config     job.Config
+	ok         bool           // false: there is none, or it cannot be used, and nothing may begin
+	config     *job.Config    // what the state has, and not a copy: there may be thousands of jobs
 	parameters map[int]string // of items
 	schedule   cronexpr.Schedule
 	delay      time.Duration // after the end of a run; 0 = the job fires by its schedule
@@ -20,11 +20,16 @@ type settings struct {
 	maxRunning int // items at once in this process; 0 = without limit
 }
 
+// unconfigured are the settings of a job that cannot run.
+func unconfigured() settings { return settings{config: &noConfig} }
+
+var noConfig job.Config // never written
+
 // configure takes up a new configuration. Of one that cannot be used nothing is: half of it might be
 // worse than none. Fires that were missed under another cron or zone are forgotten.
 func (r *runner) configure() {
 	paused := !r.settings.ok
-	r.settings = settings{}
+	r.settings = unconfigured()
 	defer func() { r.keepTime(paused) }()
 	stored := r.state.Config
 	if stored.Revision == 0 {
@@ -35,7 +40,7 @@ func (r *runner) configure() {
 		r.log.ErrorContext(r.life, "job pauses: its configuration cannot be read", logError, stored.Err)
 		return
 	}
-	next := settings{ok: true, config: stored.Value, misfires: misfiresOf(stored.Value)}
+	next := settings{ok: true, config: &r.state.Config.Value, misfires: misfiresOf(stored.Value)}
 	var err error
 	if next.schedule, err = stored.Value.Schedule(); err == nil {
 		next.parameters, err = job.ParseItemParameters(stored.Value.ShardingItemParameters)
@@ -83,7 +88,7 @@ func (r *runner) keepTime(paused bool) {
 		}
 		return
 	}
-	if next := timesOf(now.config); next != r.times {
+	if next := timesOf(*now.config); next != r.times {
 		r.fireBy(next)
 	} else if !paused {
 		return

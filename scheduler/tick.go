@@ -63,6 +63,9 @@ func (r *runner) item(n int) *item {
 	it := r.items[n]
 	if it == nil {
 		it = &item{number: n}
+		if r.items == nil {
+			r.items = make(map[int]*item)
+		}
 		r.items[n] = it
 	}
 	return it

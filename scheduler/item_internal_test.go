@@ -1,0 +1,26 @@
+package scheduler
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An item that anything is known of is no blank one, whatever field says it.
+func TestBlankItems(t *testing.T) {
+	t.Parallel()
+	require.True(t, (&item{number: 7}).blank())
+	now := time.Now()
+	for i := 1; i < reflect.TypeFor[item]().NumField(); i++ { // 0 is the number
+		known := map[string]item{
+			"running": {running: &execution{}}, "due": {due: due{onTime: now}}, "wake": {wake: now}, "seen": {seen: now},
+			"ignored": {ignored: now}, "wrote": {wrote: 1}, "triggered": {triggered: 1},
+		}
+		name := reflect.TypeFor[item]().Field(i).Name
+		it, listed := known[name]
+		require.True(t, listed, name)
+		require.False(t, it.blank(), name)
+	}
+}
