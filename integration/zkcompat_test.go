@@ -1,0 +1,82 @@
+package integration_test
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/zookeeper"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry/zkcompat"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// runners tells which instance ran which items.
+type runners struct {
+	mu  sync.Mutex
+	ran map[int]int // the instance that last ran each item
+}
+
+func (r *runners) note(item, instance int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ran == nil {
+		r.ran = make(map[int]int)
+	}
+	r.ran[item] = instance
+}
+
+// of returns how many items were last run by each instance.
+func (r *runners) of() map[int]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	count := make(map[int]int)
+	for instance := range maps.Values(r.ran) {
+		count[instance]++
+	}
+	return count
+}
+
+// startOnZooKeeper runs an instance of the job and returns what ends it.
+func startOnZooKeeper(t *testing.T, server *zookeeper.Server, ran *runners, instance int) (stop func()) {
+	t.Helper()
+	reg, err := zkcompat.Open(t.Context(), zkcompat.Config{
+		Servers: server.Addresses(), Namespace: "acme/test", SessionTimeout: 4 * time.Second, ConnectionTimeout: time.Minute,
+	})
+	require.NoError(t, err)
+	s, err := scheduler.New(reg)
+	require.NoError(t, err)
+	work := func(_ context.Context, sc job.ShardingContext) error {
+		ran.note(sc.Item, instance)
+		return nil
+	}
+	require.NoError(t, s.Add(t.Context(), job.NewConfig("orders", "@every 500ms", 4), job.SimpleFunc(work)))
+	end := runScheduler(t, s)
+	stop = sync.OnceFunc(func() {
+		end()
+		require.NoError(t, reg.Close(context.WithoutCancel(t.Context())))
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func TestASchedulerOverZooKeeperSharesItems(t *testing.T) {
+	t.Parallel()
+	server := zookeeper.Start(t)
+	ran := new(runners)
+	stopFirst := startOnZooKeeper(t, server, ran, 1)
+	waitForShares(t, ran, map[int]int{1: 4})
+	startOnZooKeeper(t, server, ran, 2)
+	waitForShares(t, ran, map[int]int{1: 2, 2: 2})
+	stopFirst()
+	waitForShares(t, ran, map[int]int{2: 4})
+}
+
+func waitForShares(t *testing.T, ran *runners, want map[int]int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return maps.Equal(want, ran.of()) }, time.Minute, 50*time.Millisecond)
+}
