@@ -78,7 +78,7 @@ func (k *keeper) usable(ctx context.Context) (*link, error) {
 func (k *keeper) await(ctx context.Context, wanted func(*link, *registry.Session) bool) (*link, *registry.Session, error) {
 	for {
 		k.mu.Lock()
-		l, s, published, last := k.link, k.session, k.published, k.last
+		l, s, published := k.link, k.session, k.published
 		if !k.proved {
 			l = nil
 		}
@@ -93,7 +93,7 @@ func (k *keeper) await(ctx context.Context, wanted func(*link, *registry.Session
 		case <-published:
 		case <-k.r.life.Done():
 		case <-ctx.Done():
-			return nil, nil, givenUp(ctx, registry.ErrUnavailable, last)
+			return nil, nil, givenUp(ctx, registry.ErrUnavailable, k.failure())
 		}
 	}
 }
@@ -287,7 +287,7 @@ func (k *keeper) close() *link {
 	return k.link
 }
 
-// failure tells why there is no session yet, for Open.
+// failure tells why there is no session, as far as that is known.
 func (k *keeper) failure() error {
 	k.mu.Lock()
 	l, last := k.link, k.last

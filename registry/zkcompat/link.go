@@ -149,7 +149,8 @@ func (l *link) ready() (epoch int, ok bool) {
 	return l.epoch, l.joined && l.quit.Err() == nil
 }
 
-// await waits until the link has a connection with the session, is dead, or ctx ends.
+// await waits until the link has a connection with the session, is dead, or ctx ends. The error says why
+// there is none.
 func (l *link) await(ctx context.Context) error {
 	for {
 		l.mu.Lock()
@@ -164,7 +165,10 @@ func (l *link) await(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return errors.Join(context.Cause(ctx), last)
+			if last != nil {
+				return last
+			}
+			return context.Cause(ctx)
 		}
 	}
 }
