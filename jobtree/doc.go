@@ -4,7 +4,8 @@
 // # The tree
 //
 // Everything known of a job lies below "/<job>". It is the tree of Elastic-Job-Lite 2.1.5, which Java
-// instances share, and four nodes of our own: record, next, epoch and tokens.
+// instances share, and nodes of our own: record, next, epoch, tokens and the
+// barriers.
 //
 //	config                        the job's configuration, JSON
 //	servers/<ip>                  "" or DISABLED
@@ -25,8 +26,12 @@
 //	leader/failover/items/<item>  a lost execution waits for a claimant
 //	leader/failover/latch/*       contenders
 //	leader/failover/left/<id>     an instance left by its own will
-//	guarantee/started/<item>      an item arrived at the barrier before a round
-//	guarantee/completed/<item>    an item arrived at the barrier after a round
+//	guarantee/started             the barrier before a round, JSON
+//	guarantee/started-hook        its hook runs (ephemeral)
+//	guarantee/started/<item>      an item arrived at Java's barrier before a round
+//	guarantee/completed           the barrier after a round, JSON
+//	guarantee/completed-hook      its hook runs (ephemeral)
+//	guarantee/completed/<item>    an item arrived at Java's barrier after a round
 //	offset/<item>                 the item's checkpoint, a text of the job's own, as in Elastic-Job 1.x
 //	systemTime/current            touched to learn the registry's clock
 //

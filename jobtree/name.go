@@ -30,6 +30,10 @@ const (
 	KindFailoverLatch // Key is the contender's node
 	KindItemStarted
 	KindItemCompleted
+	KindStarted
+	KindCompleted
+	KindStartedHook
+	KindCompletedHook
 	KindSystemTime
 	KindOffset
 )
@@ -43,7 +47,7 @@ type Name struct {
 }
 
 // Parse takes the path of a node apart. It answers false for every path that no method of [Tree]
-// builds and for folders, which hold no value. Item numbers must be plain: "01", "+1" and numbers of
+// builds and for folders that hold no value. Item numbers must be plain: "01", "+1" and numbers of
 // more than nine digits are no items. Parse does not allocate: a Name holds parts of the path.
 func Parse(path string) (Name, bool) {
 	if !strings.HasPrefix(path, "/") {
@@ -132,6 +136,11 @@ var singles = map[string]Kind{
 	nodeEpoch:      KindEpoch,
 	nodeTokens:     KindTokens,
 	nodeSystemTime: KindSystemTime,
+
+	folderStarted:     KindStarted,
+	folderCompleted:   KindCompleted,
+	nodeStartedHook:   KindStartedHook,
+	nodeCompletedHook: KindCompletedHook,
 }
 
 // itemEnds are the nodes of an item, by what follows its number.

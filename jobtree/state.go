@@ -40,6 +40,8 @@ type State struct {
 	tokens  *Stored[Tokens]
 	java    *java          // nil unless Java instances share the job
 	offsets map[int]string // of the few jobs that have any
+
+	barriers *[len(Phases)]BarrierState // nil if there is none, as for most jobs
 }
 
 // NewState returns the state of a job of which nothing is known.
@@ -67,6 +69,9 @@ func (s *State) Tokens() Stored[Tokens] { return valueOf(s.tokens) }
 // Server returns the server at an address; the zero Server, which is enabled, if nothing was said of
 // it.
 func (s *State) Server(ip string) Server { return find(s.Servers, ip, compareServer) }
+
+// Barrier returns what is known of the barrier of a phase.
+func (s *State) Barrier(p Phase) BarrierState { return valueOf(s.barriers)[p] }
 
 // Enabled tells whether an instance may be given items and may lead: what an operator said of its
 // server, or else whether the job's servers start enabled. Nothing is written when a server starts, so
@@ -177,9 +182,32 @@ func (s *State) set(name Name, n registry.Node, t *Touched) {
 		s.Epoch, t.Epoch = stored(n, DecodeEpoch), true
 	case KindOffset:
 		s.setOffset(name.Item, n.Value)
+	case KindStarted, KindCompleted, KindStartedHook, KindCompletedHook:
+		s.setBarrier(name.Kind, n)
+		t.Barriers = true
 	default:
 		s.setOfItem(name, n, t)
 	}
+}
+
+func (s *State) setBarrier(kind Kind, n registry.Node) {
+	barriers := valueOf(s.barriers)
+	b := &barriers[PhaseStarted]
+	if kind == KindCompleted || kind == KindCompletedHook {
+		b = &barriers[PhaseCompleted]
+	}
+	if kind == KindStarted || kind == KindCompleted {
+		b.Round = stored(n, DecodeBarrier)
+	} else {
+		b.Hook = valueOf(markOf(n))
+	}
+	s.barriers = &barriers
+	for _, b := range barriers {
+		if b.Round.Exists() || b.Hook.Exists() {
+			return
+		}
+	}
+	s.barriers = nil
 }
 
 func (s *State) setOfItem(name Name, n registry.Node, t *Touched) {

@@ -10,6 +10,7 @@ type Touched struct {
 	Leader    bool
 	Necessary bool // or processing
 	Epoch     bool
+	Barriers  bool
 	Owners    bool  // who owns an item, or whether one asks for a claimant
 	Items     []int // in ascending order, each once
 }

@@ -27,6 +27,8 @@ const (
 	folderStarted       = "/guarantee/started"
 	folderCompleted     = "/guarantee/completed"
 	folderOffset        = "/offset"
+	nodeStartedHook     = "/guarantee/started-hook"
+	nodeCompletedHook   = "/guarantee/completed-hook"
 
 	itemInstance = "/instance"
 	itemRunning  = "/running"
@@ -128,13 +130,13 @@ func (t Tree) FailoverLatch() string { return t.root + folderFailoverLatch }
 // Started is the folder of [Tree.ItemStarted].
 func (t Tree) Started() string { return t.root + folderStarted }
 
-// ItemStarted tells that the item arrived at the barrier before a round.
+// ItemStarted is where Java notes that the item arrived at the barrier before a round.
 func (t Tree) ItemStarted(item int) string { return t.ofItem(folderStarted, item, "") }
 
 // Completed is the folder of [Tree.ItemCompleted].
 func (t Tree) Completed() string { return t.root + folderCompleted }
 
-// ItemCompleted tells that the item arrived at the barrier after a round.
+// ItemCompleted is where Java notes that the item arrived at the barrier after a round.
 func (t Tree) ItemCompleted(item int) string { return t.ofItem(folderCompleted, item, "") }
 
 // Offsets is the folder of [Tree.Offset].
@@ -143,6 +145,24 @@ func (t Tree) Offsets() string { return t.root + folderOffset }
 // Offset holds the checkpoint of an item, a text of the job's own; see [EncodeOffset]. It is not below
 // the item, where Java instances would count and delete it.
 func (t Tree) Offset(item int) string { return t.ofItem(folderOffset, item, "") }
+
+// Barrier is the barrier of a phase of the present round; see [EncodeBarrier]. It stands where Java has
+// the folder of arrived items.
+func (t Tree) Barrier(p Phase) string {
+	if p == PhaseStarted {
+		return t.Started()
+	}
+	return t.Completed()
+}
+
+// BarrierHook marks that the hook of a barrier runs, holds the instance that runs it and belongs to
+// its session.
+func (t Tree) BarrierHook(p Phase) string {
+	if p == PhaseStarted {
+		return t.root + nodeStartedHook
+	}
+	return t.root + nodeCompletedHook
+}
 
 // SystemTime is written to learn the registry's clock.
 func (t Tree) SystemTime() string { return t.root + nodeSystemTime }

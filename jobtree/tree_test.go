@@ -39,6 +39,10 @@ var nodes = []struct {
 	{"/guarantee/started/<i>", jobtree.KindItemStarted, func(t jobtree.Tree, _ string, i int) string { return t.ItemStarted(i) }},
 	{"/guarantee/completed/<i>", jobtree.KindItemCompleted, func(t jobtree.Tree, _ string, i int) string { return t.ItemCompleted(i) }},
 	{"/offset/<i>", jobtree.KindOffset, func(t jobtree.Tree, _ string, i int) string { return t.Offset(i) }},
+	{"/guarantee/started", jobtree.KindStarted, func(t jobtree.Tree, _ string, _ int) string { return t.Barrier(jobtree.PhaseStarted) }},
+	{"/guarantee/completed", jobtree.KindCompleted, func(t jobtree.Tree, _ string, _ int) string { return t.Barrier(jobtree.PhaseCompleted) }},
+	{"/guarantee/started-hook", jobtree.KindStartedHook, func(t jobtree.Tree, _ string, _ int) string { return t.BarrierHook(jobtree.PhaseStarted) }},
+	{"/guarantee/completed-hook", jobtree.KindCompletedHook, func(t jobtree.Tree, _ string, _ int) string { return t.BarrierHook(jobtree.PhaseCompleted) }},
 	{"/systemTime/current", jobtree.KindSystemTime, func(t jobtree.Tree, _ string, _ int) string { return t.SystemTime() }},
 }
 
@@ -122,7 +126,7 @@ func TestParseKnowsNoOtherPath(t *testing.T) {
 		"/orders/leader", "/orders/leader/election", "/orders/leader/election/latch",
 		"/orders/leader/sharding", "/orders/leader/sharding/epoch/x",
 		"/orders/leader/failover/items", "/orders/leader/failover/items/01", "/orders/leader/failover/latch/",
-		"/orders/guarantee/started", "/orders/guarantee/started/x", "/orders/systemTime",
+		"/orders/guarantee", "/orders/guarantee/started/x", "/orders/guarantee/started-hook/x", "/orders/systemTime",
 	} {
 		name, ok := jobtree.Parse(path)
 		require.False(t, ok, path)

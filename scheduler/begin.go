@@ -29,6 +29,7 @@ func (r *runner) begin() {
 			r.consider(&round, n)
 		}
 	}
+	r.openBarriers(&round)
 	r.commitAll(r.attached.ctx, "begin", round.batch)
 	r.runRound(&round)
 	for _, n := range noted {
@@ -119,6 +120,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 		return
 	}
 	under := r.attached
+	round.noteKey(record)
 	round.batch.add(r.beginTxn(it.number, node, record), func(o registry.Outcome) {
 		r.began(round, it, under, record, o.Revision)
 		if !it.running.undo {
@@ -183,6 +185,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 		return
 	}
 	under := r.attached
+	round.noteKey(record)
 	round.batch.add(txn, func(o registry.Outcome) {
 		r.log.InfoContext(r.life, "running a lost execution again", logItem, it.number, logFire, record.Current.Fire)
 		r.began(round, it, under, record, o.Revision)

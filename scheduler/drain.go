@@ -101,6 +101,7 @@ func (s *Scheduler) closeRunners() {
 	for _, r := range runners {
 		r.failures.close(nil)
 		r.alarm.stop()
+		r.stopOnce()
 		r.reconciler.stop()
 	}
 }

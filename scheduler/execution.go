@@ -19,11 +19,12 @@ type execution struct {
 	began    time.Time
 	ended    time.Time
 	err      error
-	place    int  // among the round's, for its listeners
-	started  bool // the code was called
-	returned bool // the code has, or it was given up
-	undo     bool // it never started, and the begin is taken back
-	yields   bool // it was told to come to an end
+	gate     *gate // until which its code is not called; nil if it need not wait for other instances
+	place    int   // among the round's, for its listeners
+	started  bool  // the code was called
+	returned bool  // the code has, or it was given up
+	undo     bool  // it never started, and the begin is taken back
+	yields   bool  // it was told to come to an end
 
 	code     job.Simple // as the configuration had it at the begin, like the two below
 	limits   limits

@@ -14,6 +14,7 @@ type JobOption func(*jobOptions) error
 type jobOptions struct {
 	listeners []job.Listener
 	conflict  Conflict // empty = as job.Config.Overwrite says
+	once      *job.OnceListener
 }
 
 func newJobOptions(opts []JobOption) (jobOptions, error) {
@@ -33,6 +34,22 @@ func WithListener(listener job.Listener) JobOption {
 			return fmt.Errorf("%w: listener is nil", ErrInvalidOption)
 		}
 		o.listeners = append(o.listeners, listener)
+		return nil
+	}
+}
+
+// WithOnceListener has hooks run once for each whole round of the job, on one of its instances. Every
+// instance must declare the job with one. Only such jobs pay for it: two requests for each hook that
+// runs, and none more for the items.
+func WithOnceListener(listener job.OnceListener) JobOption {
+	return func(o *jobOptions) error {
+		if err := listener.Validate(); err != nil {
+			return fmt.Errorf("%w: once listener: %w", ErrInvalidOption, err)
+		}
+		if o.once != nil {
+			return fmt.Errorf("%w: two once listeners, a job can have one", ErrInvalidOption)
+		}
+		o.once = &listener
 		return nil
 	}
 }

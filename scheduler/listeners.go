@@ -69,15 +69,21 @@ func (r *runner) afterRun(o *openRound) {
 
 // awaitStart waits until an execution's code may be called. The error is why it must not be.
 func (e *execution) awaitStart() error {
-	if e.round.listening == nil {
-		return nil
+	var waits []chan struct{}
+	if e.round.listening != nil {
+		waits = append(waits, e.round.listening.started)
 	}
-	select {
-	case <-e.round.listening.started:
-	case <-e.under.work.Done():
+	if e.gate != nil {
+		waits = append(waits, e.gate.open)
 	}
-	if e.under.work.Err() != nil {
-		return context.Cause(e.under.work)
+	for _, passed := range waits {
+		select {
+		case <-passed:
+		case <-e.scope.ctx.Done():
+		}
+		if e.scope.ctx.Err() != nil {
+			return context.Cause(e.scope.ctx)
+		}
 	}
 	return nil
 }

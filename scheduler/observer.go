@@ -34,6 +34,8 @@ type Observer interface {
 	Resharded(ReshardEvent)
 	// ConnectionChanged: the process's session was established, suspended, confirmed again or lost.
 	ConnectionChanged(ConnectionEvent)
+	// BarrierSettled: what a [job.OnceListener] waits for has come about, or will not any more.
+	BarrierSettled(BarrierEvent)
 	// ListenerFailed: a listener returned an error, panicked, or took longer than it may.
 	ListenerFailed(ListenerEvent)
 }
@@ -130,6 +132,9 @@ func (NopObserver) Resigned(string) {}
 
 // ConnectionChanged does nothing.
 func (NopObserver) ConnectionChanged(ConnectionEvent) {}
+
+// BarrierSettled does nothing.
+func (NopObserver) BarrierSettled(BarrierEvent) {}
 
 // ListenerFailed does nothing.
 func (NopObserver) ListenerFailed(ListenerEvent) {}

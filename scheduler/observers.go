@@ -69,6 +69,11 @@ func (o observers) ConnectionChanged(e ConnectionEvent) {
 	o.each(func(one Observer) { one.ConnectionChanged(e) })
 }
 
+// BarrierSettled implements [Observer].
+func (o observers) BarrierSettled(e BarrierEvent) {
+	o.each(func(one Observer) { one.BarrierSettled(e) })
+}
+
 // ListenerFailed implements [Observer].
 func (o observers) ListenerFailed(e ListenerEvent) {
 	o.each(func(one Observer) { one.ListenerFailed(e) })

@@ -12,6 +12,8 @@ import (
 type proposals struct {
 	txns []registry.Txn
 	done []func(registry.Outcome) // called if the transaction of the same index was done
+
+	optional int // how many, from the first, may be refused without consequence
 }
 
 func (p *proposals) add(txn registry.Txn, done func(registry.Outcome)) {
@@ -30,6 +32,7 @@ func (r *runner) commitAll(ctx context.Context, step string, p proposals) {
 		switch {
 		case outcome.Err == nil:
 			p.done[i](outcome)
+		case i < p.optional:
 		case hopeless(outcome.Err):
 			r.log.ErrorContext(r.life, "the registry does not take this", "step", step, logError, outcome.Err)
 		default:

@@ -14,6 +14,9 @@ type round struct {
 	refuse  bool              // this process's clock is too far off to run a fire
 	batch   proposals
 	begun   []*execution // that are to run
+
+	fire    time.Time         // the newest of those that are to begin
+	trigger registry.Revision // the newest request by hand of those
 }
 
 // openRound is a round of which something still runs.
@@ -39,6 +42,7 @@ func (r *runner) runRound(round *round) {
 	shareScope(round.begun)
 	r.s.observer.RoundBegan(o.event)
 	r.beforeRun(o, round.begun)
+	r.holdBack(round.begun)
 	for _, e := range round.begun {
 		r.run(e)
 	}
@@ -47,6 +51,7 @@ func (r *runner) runRound(round *round) {
 // leaveRound takes an execution that has ended out of its round, and reports the round's end with
 // the last.
 func (r *runner) leaveRound(e *execution, refused error) {
+	r.forgetWaiting(e)
 	o := e.round
 	if err := e.err; err != nil || refused != nil {
 		if o.event.Failed == nil {

@@ -21,6 +21,7 @@ type runner struct {
 	name     string
 	simple   job.Simple // as it was declared; what runs is in settings
 	declared jobOptions
+	once     *once // nil without a job.OnceListener
 	tree     jobtree.Tree
 	log      *slog.Logger
 	joined   chan struct{} // closed when the instance is registered for the first time
@@ -69,7 +70,7 @@ type runner struct {
 
 func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOptions) *runner {
 	r := &runner{
-		s: s, name: cfg.Name, simple: simple, declared: declared, tree: jobtree.For(cfg.Name),
+		s: s, name: cfg.Name, simple: simple, declared: declared, once: newOnce(declared.once), tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}),
 		state: jobtree.NewState(cfg.Name), settings: unconfigured(), stale: true,
 	}
@@ -116,6 +117,7 @@ func (r *runner) apply(step registry.Step) {
 	r.unexplained.note(touched.Items, false)
 	r.toConsider.note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
 	r.yields.noted.note(touched.Items, touched.Config || touched.Epoch)
+	r.noteArrivals(touched)
 	r.reportUnreadable(touched)
 	if touched.Config {
 		r.configure()
@@ -161,6 +163,7 @@ func (r *runner) decide() {
 		if r.attached != nil && r.applied >= r.needed {
 			r.clearOrphans()
 		}
+		r.mindBarriers()
 		r.leave()
 		return
 	}
@@ -182,6 +185,7 @@ func (r *runner) decide() {
 	r.clearOrphans()
 	r.shared.settle()
 	r.begin()
+	r.mindBarriers()
 	r.acknowledgeTrigger()
 }
 

@@ -84,6 +84,9 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 	if err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
+	if declared.once != nil && !cfg.MonitorExecution {
+		return fmt.Errorf("declare job %q: %w: a once listener needs MonitorExecution", cfg.Name, ErrInvalidOption)
+	}
 	if err := s.checkDeclaration(cfg, simple); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}

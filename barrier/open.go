@@ -1,0 +1,38 @@
+package barrier
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Opens tells whether a barrier is to be opened for a round: none was, for it or a later one of its
+// kind, and no hook is under way.
+func Opens(s *jobtree.State, p jobtree.Phase, key jobtree.RoundKey) bool {
+	b := s.Barrier(p)
+	return !key.IsZero() && !b.Round.Value.Covers(key) && !b.Round.Value.Underway() && !b.Hook.Exists()
+}
+
+// Open returns the transaction that opens a barrier, of which [Opens] is true. Awaited is every item
+// that can begin: not one that is disabled, and not one that still runs an earlier fire, if the job
+// does not make up for fires that were missed.
+func Open(s *jobtree.State, p jobtree.Phase, key jobtree.RoundKey, now time.Time) registry.Txn {
+	var items []int
+	for n := range s.Total() {
+		it := s.Item(n)
+		busy := it.Running.Exists() && !key.Manual() && !s.Config.Value.Misfire && it.Record.Value.LastFire.Before(key.Fire)
+		if !it.Disabled && !busy {
+			items = append(items, n)
+		}
+	}
+	b := s.Barrier(p)
+	tree := s.Tree()
+	return registry.Txn{
+		If: []registry.Condition{
+			registry.Unchanged(tree.Barrier(p), b.Round.Revision),
+			registry.Absent(tree.BarrierHook(p)),
+		},
+		Then: []registry.Write{registry.Put(tree.Barrier(p), jobtree.EncodeBarrier(b.Round.Value.Next(key, items, now)))},
+	}
+}

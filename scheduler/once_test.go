@@ -1,0 +1,424 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// gatherings starts instances whose jobs have hooks that note when, where and for what they run.
+type gatherings struct {
+	*cluster
+	diary
+	work    job.SimpleFunc
+	hook    func(ctx context.Context, phase string) error // what hooks do besides; nil = nothing
+	started time.Duration
+	ended   time.Duration
+	members map[string]*instance
+}
+
+func gather(c *cluster) *gatherings {
+	return &gatherings{cluster: c, started: 20 * time.Second, ended: 40 * time.Second, members: make(map[string]*instance)}
+}
+
+func (g *gatherings) hookOf(id, phase string) func(context.Context, job.WholeRound) error {
+	return func(ctx context.Context, round job.WholeRound) error {
+		fire := "by hand"
+		if !round.Fire.IsZero() {
+			fire = round.Fire.Sub(bubbleStart).String()
+		}
+		g.note("%s %s on %s, items %v, failed %v", phase, fire, id, round.Items, round.Failed)
+		if g.hook != nil {
+			return g.hook(ctx, phase)
+		}
+		return nil
+	}
+}
+
+func (g *gatherings) join(id string, cfg job.Config) *instance {
+	g.t.Helper()
+	once := scheduler.WithOnceListener(job.OnceListener{
+		AllStarted: g.hookOf(id, "started"), StartedWithin: g.started,
+		AllCompleted: g.hookOf(id, "completed"), CompletedWithin: g.ended,
+	})
+	work := func(ctx context.Context, sc job.ShardingContext) error {
+		g.note("item %d begins", sc.Item)
+		if g.work == nil {
+			time.Sleep(time.Second)
+			return nil
+		}
+		return g.work(ctx, sc)
+	}
+	i := g.launchWith(id, work, []scheduler.Option{scheduler.WithObserver(&g.diary)}, []scheduler.JobOption{once}, cfg)
+	<-i.Ready()
+	return i
+}
+
+// BarrierSettled implements [scheduler.Observer].
+func (d *diary) BarrierSettled(e scheduler.BarrierEvent) {
+	d.note("%s %s settled: %s, %v", e.Phase, e.Fire.Sub(bubbleStart), e.Outcome, e.Err)
+}
+
+// minutely fires at second 5 of each minute.
+func minutely(total int) job.Config { return job.NewConfig("orders", "5 * * * * ?", total) }
+
+// linesWith returns the notes that begin with a text, in order.
+func linesWith(lines []string, prefix string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return len(line) < len(prefix) || line[:len(prefix)] != prefix })
+}
+
+// Each hook runs on one instance, once a round: the first before the code of any item, the second
+// after all have ended. An instance without items is not awaited, and neither is a disabled item.
+func TestHooksRunOnce(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := gather(c)
+		for _, id := range []string{"a", "b", "c", "d", "e"} {
+			g.join(id, jobOf(4)) // one of the five has no item
+		}
+		_, err := g.at().Commit(t.Context(), registryPut(jobtree.For("orders").ItemDisabled(2), ""))
+		require.NoError(t, err)
+		sleepUntil(4 * time.Second)
+		for round := range 3 {
+			g.read()
+			sleepUntil(time.Duration(9+5*round) * time.Second)
+			lines := g.read()
+			require.Len(t, lines, 7, "%q", lines)
+			fire := time.Duration(5+5*round) * time.Second
+			require.Regexp(t, fmt.Sprintf(`^started %s on ., items \[0 1 3\], failed \[\]$`, fire), lines[0])
+			require.Len(t, linesWith(lines[1:5], "item"), 3)
+			require.Regexp(t, fmt.Sprintf(`^completed %s on ., items \[0 1 3\], failed \[\]$`, fire), lines[5])
+			require.Equal(t, fmt.Sprintf("completed %s settled: success, <nil>", fire), lines[6])
+			require.Contains(t, lines, fmt.Sprintf("started %s settled: success, <nil>", fire))
+		}
+		for _, phase := range jobtree.Phases {
+			b := c.state().Barrier(phase)
+			require.False(t, b.Hook.Exists())
+			require.Equal(t, jobtree.BarrierSuccess, b.Round.Value.Outcome)
+			require.Equal(t, jobtree.BarrierSuccess, b.Round.Value.Previous.Outcome)
+			require.NotEmpty(t, b.Round.Value.Done)
+		}
+	})
+}
+
+// at returns a registry beside the instances.
+func (g *gatherings) at() *memory.Registry {
+	reg := g.server.Open("test")
+	g.t.Cleanup(func() { _ = reg.Close(context.Background()) })
+	return reg
+}
+
+// A round with both hooks costs each instance its two requests, and the cluster two for each hook.
+// Nothing is read.
+func TestCostOfHooks(t *testing.T) {
+	t.Parallel()
+	for _, items := range []int{3, 99} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			g := gather(c)
+			all := []*instance{g.join("a", minutely(items)), g.join("b", minutely(items)), g.join("c", minutely(items))}
+			count := func() (commits, reads int) {
+				for _, i := range all {
+					stats := i.registry.Stats()
+					commits += stats.CommitRequests
+					reads += stats.ReadRequests
+				}
+				return commits, reads
+			}
+			sleepUntil(time.Minute)
+			commits, reads := count()
+			sleepUntil(2 * time.Minute)
+			commitsAfter, readsAfter := count()
+			require.Equal(t, 3*2+2*2, commitsAfter-commits, "commit requests")
+			require.Zero(t, readsAfter-reads, "read requests")
+		})
+	}
+}
+
+// moments lists times from the start of a bubble, in milliseconds.
+func moments(from, until, step int) []time.Duration {
+	var all []time.Duration
+	for at := from; at < until; at += step {
+		all = append(all, time.Duration(at)*time.Millisecond)
+	}
+	return all
+}
+
+// Whatever party crashes, and whenever: no hook runs twice, every barrier is settled, and every item
+// runs.
+func TestHooksAndACrash(t *testing.T) {
+	t.Parallel()
+	// The begins, the end of the started hook, the ends, and the end of the completed hook.
+	moments := slices.Concat(moments(4990, 5060, 10), moments(5790, 5860, 10), moments(7290, 7400, 15), moments(8180, 8260, 15), moments(5400, 8000, 300))
+	for _, victim := range []string{"a", "b", "c"} {
+		t.Run(victim, func(t *testing.T) {
+			t.Parallel()
+			for _, at := range moments {
+				inBubble(t, func(t *testing.T, c *cluster) {
+					g := gather(c)
+					// Items of 1.5 s between hooks of 0.8 s: the crash meets each of them.
+					g.hook = func(ctx context.Context, _ string) error {
+						select {
+						case <-time.After(800 * time.Millisecond):
+							return nil
+						case <-ctx.Done():
+							return context.Cause(ctx)
+						}
+					}
+					g.work = func(ctx context.Context, sc job.ShardingContext) error {
+						select {
+						case <-time.After(1500*time.Millisecond + time.Duration(sc.Item)*10*time.Millisecond):
+							return nil
+						case <-ctx.Done():
+							return context.Cause(ctx)
+						}
+					}
+					cfg := minutely(5)
+					cfg.Failover = true
+					all := map[string]*instance{"a": g.join("a", cfg), "b": g.join("b", cfg), "c": g.join("c", cfg)}
+					for _, i := range all {
+						i.registry.SetLatency(7 * time.Millisecond)
+					}
+					sleepUntil(at)
+					all[victim].crash(t)
+					sleepUntil(55 * time.Second)
+					lines := g.read()
+					st := c.state()
+					for _, phase := range []string{"started", "completed"} {
+						runs := linesWith(lines, phase+" 5s on")
+						require.LessOrEqual(t, len(runs), 1, "crash at %s: %q", at, lines)
+						b := st.Barrier(map[string]jobtree.Phase{"started": jobtree.PhaseStarted, "completed": jobtree.PhaseCompleted}[phase])
+						require.False(t, b.Hook.Exists(), "crash at %s", at)
+						outcome := b.Round.Value.Outcome
+						require.Contains(t, []jobtree.BarrierOutcome{jobtree.BarrierSuccess, jobtree.BarrierLost}, outcome, "crash at %s: %s %q", at, phase, lines)
+						if outcome == jobtree.BarrierSuccess {
+							require.Len(t, runs, 1, "crash at %s: %q", at, lines)
+						}
+					}
+					for n := range 5 {
+						record := st.Item(n).Record.Value
+						require.Equal(t, jobtree.ItemIdle, record.State, "crash at %s", at)
+						require.Equal(t, jobtree.Success, record.Current.Outcome, "crash at %s", at)
+					}
+				})
+			}
+		})
+	}
+}
+
+// Members come and go, items are disabled, and the count changes while a round gathers and while it
+// runs.
+func TestHooksAndChange(t *testing.T) {
+	t.Parallel()
+	tree := jobtree.For("orders")
+	changes := map[string]func(g *gatherings, t *testing.T){
+		"an instance joins": func(g *gatherings, _ *testing.T) { g.join("z", minutely(5)) },
+		"an instance stops": func(g *gatherings, t *testing.T) { g.members["b"].stop(t) },
+		"fewer items":       func(g *gatherings, _ *testing.T) { g.change(minutely(2)) },
+		"more items":        func(g *gatherings, _ *testing.T) { g.change(minutely(9)) },
+		"a disabled item": func(g *gatherings, t *testing.T) {
+			_, err := g.at().Commit(t.Context(), registryPut(tree.ItemDisabled(4), ""))
+			require.NoError(t, err)
+		},
+	}
+	counts := map[string]bool{"fewer items": true, "more items": true}
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, at := range slices.Concat(moments(4990, 5060, 10), moments(5300, 6300, 300), moments(6010, 6060, 20)) {
+				inBubble(t, func(t *testing.T, c *cluster) {
+					g := gather(c)
+					for _, id := range []string{"a", "b"} {
+						g.members[id] = g.join(id, minutely(5))
+						g.members[id].registry.SetLatency(7 * time.Millisecond)
+					}
+					sleepUntil(at)
+					change(g, t)
+					sleepUntil(50 * time.Second)
+					lines := g.read()
+					awaited := len(c.state().Barrier(jobtree.PhaseCompleted).Round.Value.Items)
+					for _, phase := range []string{"started", "completed"} {
+						outcome, want := "success", 1
+						if len(linesWith(lines, "item")) < awaited && counts[name] {
+							outcome, want = "timeout", 0 // an item that moved meanwhile does not run the fire at all
+						}
+						require.Len(t, linesWith(lines, phase+" 5s on"), want, "change at %s: %q", at, lines)
+						require.Equal(t, []string{phase + " 5s settled: " + outcome + ", <nil>"}, linesWith(lines, phase+" 5s settled"), "change at %s: %q", at, lines)
+					}
+					sleepUntil(110 * time.Second)
+					lines = g.read()
+					for _, phase := range []string{"started", "completed"} {
+						require.Len(t, linesWith(lines, phase+" 1m5s on"), 1, "change at %s: %q", at, lines)
+					}
+				})
+			}
+		})
+	}
+}
+
+// Items that cannot come together in time run without the started hook, and the completed hook does
+// not run. Both are recorded.
+func TestHooksWithADeadline(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := gather(c)
+		g.started, g.ended = 3*time.Second, 6*time.Second
+		g.work = func(_ context.Context, sc job.ShardingContext) error {
+			if sc.Item == 1 && sc.Fire.Equal(bubbleStart.Add(5*time.Second)) {
+				time.Sleep(time.Minute + 10*time.Second) // over the next fire
+			}
+			return nil
+		}
+		g.join("a", minutely(2))
+		g.join("b", minutely(2))
+		sleepUntil(64 * time.Second)
+		require.Equal(t, []string{"completed 5s settled: timeout, <nil>"}, linesWith(g.read(), "completed"))
+		sleepUntil(67 * time.Second)
+		require.Empty(t, g.read(), "item 0 waits for item 1")
+		sleepUntil(74 * time.Second)
+		require.ElementsMatch(t, []string{
+			"started 1m5s settled: timeout, <nil>", "item 0 begins", "completed 1m5s settled: timeout, <nil>",
+		}, g.read())
+		require.Equal(t, jobtree.BarrierTimeout, c.state().Barrier(jobtree.PhaseStarted).Round.Value.Outcome)
+		sleepUntil(2 * time.Minute)
+		require.Equal(t, []string{"item 1 begins"}, g.read(), "the missed fire is made up without hooks")
+	})
+}
+
+// Hooks that fail, panic or never return are recorded as failed, and everything goes on.
+func TestHooksThatFail(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		hook func() error
+		want string
+	}{
+		"error": {func() error { return errors.New("no disk") }, "no disk"},
+		"panic": {func() error { panic("oops") }, "panic: oops"},
+		"never": {nil, "did not return when its context had ended: " + scheduler.ErrListenerTimeout.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				block := make(chan struct{})
+				g := gather(&cluster{t: t, server: memory.NewServer()})
+				g.started = 50 * time.Second
+				g.hook = func(context.Context, string) error {
+					if test.hook == nil {
+						<-block
+						return nil
+					}
+					return test.hook()
+				}
+				i := g.join("a", minutely(2))
+				sleepUntil(4 * time.Second)
+				g.read()
+				sleepUntil(105 * time.Second)
+				i.stop(t)
+				lines := g.read()
+				require.Equal(t, []string{"completed 5s settled: failure, " + test.want}, linesWith(lines, "completed 5s settled"))
+				require.Equal(t, []string{"started 5s settled: failure, " + test.want}, linesWith(lines, "started 5s settled"))
+				require.Len(t, linesWith(lines, "item"), 4)
+				close(block)
+			})
+		})
+	}
+}
+
+// A request by hand is a round, too.
+func TestHooksOfARunByHand(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := gather(c)
+		a := g.join("a", yearly(3))
+		g.join("b", yearly(3))
+		for range 2 {
+			sleepUntil(time.Since(bubbleStart) + 2*time.Second)
+			g.read()
+			require.NoError(t, a.Trigger(t.Context(), "orders"))
+			sleepUntil(time.Since(bubbleStart) + 5*time.Second)
+			lines := g.read()
+			require.Len(t, linesWith(lines, "started by hand"), 1, "%q", lines)
+			require.Len(t, linesWith(lines, "item"), 3)
+			require.Len(t, linesWith(lines, "completed by hand"), 1, "%q", lines)
+		}
+	})
+}
+
+// The completed hook hears which items failed.
+func TestTheCompletedHookHearsOfFailures(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := gather(c)
+		g.work = func(_ context.Context, sc job.ShardingContext) error {
+			if sc.Item%2 == 1 {
+				return errors.New("out of stock")
+			}
+			return nil
+		}
+		g.join("a", minutely(4))
+		sleepUntil(10 * time.Second)
+		require.Equal(t, []string{"completed 5s on a, items [0 1 2 3], failed [1 3]"}, linesWith(g.read(), "completed 5s on"))
+	})
+}
+
+// A round that is not complete when the next one begins is replaced, and a hook that still runs then
+// delays the next one's. None runs twice.
+func TestRoundsThatOverlap(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := gather(c)
+		g.hook = func(_ context.Context, phase string) error {
+			if phase == "completed" {
+				time.Sleep(7 * time.Second) // longer than the interval of the fires
+			}
+			return nil
+		}
+		g.join("a", jobOf(2))
+		g.join("b", jobOf(2))
+		sleepUntil(34 * time.Second)
+		lines := g.read()
+		require.Len(t, linesWith(lines, "started"), 2*6, "%q", lines)
+		ran := linesWith(lines, "completed 5s on")
+		require.Len(t, ran, 1)
+		require.Equal(t, []string{"completed 5s settled: success, <nil>"}, linesWith(lines, "completed 5s settled"))
+		for _, fire := range []string{"5s", "10s", "15s", "20s", "25s"} {
+			require.LessOrEqual(t, len(linesWith(lines, "completed "+fire+" on")), 1, "%q", lines)
+		}
+		require.GreaterOrEqual(t, len(linesWith(lines, "completed")), 6, "%q", lines)
+	})
+}
+
+func TestOnceListenersAreChecked(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("test")
+	defer reg.Close(context.Background())
+	s, err := scheduler.New(reg)
+	require.NoError(t, err)
+	good := job.OnceListener{AllCompleted: func(context.Context, job.WholeRound) error { return nil }, CompletedWithin: time.Minute}
+	unmonitored := jobOf(1)
+	unmonitored.MonitorExecution = false
+	for name, test := range map[string]struct {
+		cfg  job.Config
+		opts []scheduler.JobOption
+		want string
+	}{
+		"no hook":     {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(job.OnceListener{})}, "one must be given"},
+		"no deadline": {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(job.OnceListener{AllCompleted: good.AllCompleted})}, "CompletedWithin is 0s, must be above 0"},
+		"two":         {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(good), scheduler.WithOnceListener(good)}, "a job can have one"},
+		"unmonitored": {unmonitored, []scheduler.JobOption{scheduler.WithOnceListener(good)}, "needs MonitorExecution"},
+	} {
+		err := s.Add(t.Context(), test.cfg, job.SimpleFunc(untilDone), test.opts...)
+		require.ErrorIs(t, err, scheduler.ErrInvalidOption, name)
+		require.ErrorContains(t, err, test.want, name)
+	}
+}
