@@ -41,8 +41,9 @@ func (e *execution) monitored() bool { return e.token != 0 }
 func (r *runner) execute(e *execution) {
 	e.started = true
 	r.active++
-	r.s.observer.ItemStarted(ItemEvent{Round: e.round.event.ID, Context: e.context, Began: e.began})
-	log, ctx := r.log, job.WithProgress(e.scope.ctx, e.progress)
+	event := ItemEvent{Round: e.round.event.ID, Context: e.context, Began: e.began}
+	r.s.observer.ItemStarted(event)
+	log, ctx := r.log, itemContext(job.WithProgress(e.scope.ctx, e.progress), r.s.observer, event)
 	go func() {
 		err := e.awaitStart()
 		if err != nil {
@@ -50,7 +51,7 @@ func (r *runner) execute(e *execution) {
 			return
 		}
 		err = e.limits.attempt(ctx, e.code, e.context, func(err error, pause time.Duration) {
-			r.s.observer.ItemRetrying(RetryEvent{Context: e.context, Err: err, Pause: pause})
+			r.s.observer.ItemRetrying(RetryEvent{Round: event.Round, Context: e.context, Err: err, Pause: pause})
 			log.WarnContext(ctx, "item failed, will try again", logItem, e.item, logToken, e.context.Token,
 				logError, err, "pause", pause.String())
 		})

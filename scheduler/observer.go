@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
@@ -67,8 +68,16 @@ type ItemEvent struct {
 	Refused error
 }
 
+// ItemContext is what an [Observer] may implement besides, to have the context of an item's code carry
+// something, such as the span of a trace. It is called after ItemStarted, for each observer that has
+// it, and returns ctx or a context made of it.
+type ItemContext interface {
+	ItemContext(ctx context.Context, e ItemEvent) context.Context
+}
+
 // RetryEvent is a failed attempt that is followed by another.
 type RetryEvent struct {
+	Round   string // id of the round that the item began in
 	Context job.ShardingContext
 	Err     error
 	Pause   time.Duration // before the next attempt

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/elasticron/elasticron/job"
@@ -77,4 +78,22 @@ func (o observers) BarrierSettled(e BarrierEvent) {
 // ListenerFailed implements [Observer].
 func (o observers) ListenerFailed(e ListenerEvent) {
 	o.each(func(one Observer) { one.ListenerFailed(e) })
+}
+
+// ItemContext implements [ItemContext].
+func (o observers) ItemContext(ctx context.Context, e ItemEvent) context.Context {
+	o.each(func(one Observer) {
+		if carrier, ok := one.(ItemContext); ok {
+			ctx = carrier.ItemContext(ctx, e)
+		}
+	})
+	return ctx
+}
+
+// itemContext returns what the context of an item's code is to be.
+func itemContext(ctx context.Context, o Observer, e ItemEvent) context.Context {
+	if carrier, ok := o.(ItemContext); ok {
+		return carrier.ItemContext(ctx, e)
+	}
+	return ctx
 }

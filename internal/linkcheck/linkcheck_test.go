@@ -39,7 +39,7 @@ var denials = []struct {
 	},
 	{
 		"metrics and traces", "they leave by a hook, and who wants an exporter imports it",
-		[]string{"github.com/prometheus", "go.opentelemetry.io", "github.com/grpc-ecosystem/go-grpc-middleware"},
+		[]string{"github.com/prometheus", "go.opentelemetry.io", "github.com/grpc-ecosystem/go-grpc-middleware", module + "/metrics"},
 	},
 	{
 		"other backends", "an application chooses one; the in-memory one is for tests",

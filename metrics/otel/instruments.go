@@ -1,0 +1,42 @@
+package otel
+
+import (
+	"errors"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+// instruments are the metrics. Names, units and attributes are what operators build upon.
+type instruments struct {
+	duration, lateness                                       metric.Float64Histogram
+	active                                                   metric.Int64UpDownCounter
+	retries, leadership, moved, session, barriers, listeners metric.Int64Counter
+}
+
+func newInstruments(m metric.Meter) (instruments, error) {
+	var i instruments
+	var faults []error
+	histogram := func(name, help string) metric.Float64Histogram {
+		h, err := m.Float64Histogram(name, metric.WithDescription(help), metric.WithUnit("s"))
+		faults = append(faults, err)
+		return h
+	}
+	counter := func(name, unit, help string) metric.Int64Counter {
+		c, err := m.Int64Counter(name, metric.WithDescription(help), metric.WithUnit(unit))
+		faults = append(faults, err)
+		return c
+	}
+	i.duration = histogram("elasticron.execution.duration", "Time from begin to end of an execution.")
+	i.lateness = histogram("elasticron.execution.lateness", "Time from the fire to the begin of an execution.")
+	active, err := m.Int64UpDownCounter("elasticron.execution.active",
+		metric.WithDescription("Executions that have begun and not ended."), metric.WithUnit("{execution}"))
+	i.active = active
+	faults = append(faults, err)
+	i.retries = counter("elasticron.execution.retries", "{attempt}", "Attempts that failed and were followed by another.")
+	i.leadership = counter("elasticron.leadership.changes", "{change}", "Leaderships gained and lost.")
+	i.moved = counter("elasticron.resharding.moved", "{item}", "Items whose owner this process changed as the leader.")
+	i.session = counter("elasticron.session.changes", "{change}", "Changes of the session with the registry.")
+	i.barriers = counter("elasticron.barrier.settled", "{barrier}", "Barriers of whole rounds that this process settled.")
+	i.listeners = counter("elasticron.listener.failures", "{failure}", "Listeners that failed, panicked or took too long.")
+	return i, errors.Join(faults...)
+}

@@ -1,0 +1,90 @@
+package otel
+
+import (
+	"context"
+	"sync"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// scope names this instrumentation.
+const scope = "github.com/elasticron/elasticron/metrics/otel"
+
+// Attributes of spans and metrics.
+const (
+	attrJob      = attribute.Key("elasticron.job")
+	attrRound    = attribute.Key("elasticron.round")
+	attrItem     = attribute.Key("elasticron.item")
+	attrItems    = attribute.Key("elasticron.items")
+	attrSource   = attribute.Key("elasticron.source")
+	attrFire     = attribute.Key("elasticron.fire")
+	attrToken    = attribute.Key("elasticron.token")
+	attrOutcome  = attribute.Key("elasticron.outcome")
+	attrChange   = attribute.Key("elasticron.change")
+	attrPhase    = attribute.Key("elasticron.phase")
+	attrListener = attribute.Key("elasticron.listener")
+)
+
+// Observer is an observer of one scheduler. Its methods are safe for concurrent use and do not block.
+type Observer struct {
+	scheduler.NopObserver
+	tracer trace.Tracer
+	instruments
+
+	mu     sync.Mutex
+	rounds map[string]*round // that are open, by id
+}
+
+var (
+	_ scheduler.Observer    = (*Observer)(nil)
+	_ scheduler.ItemContext = (*Observer)(nil)
+)
+
+// New makes an observer. The error says which instrument the meter provider refused.
+func New(opts ...Option) (*Observer, error) {
+	o := options{tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider()}
+	for _, set := range opts {
+		set(&o)
+	}
+	i, err := newInstruments(o.meters.Meter(scope))
+	if err != nil {
+		return nil, err
+	}
+	return &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round)}, nil
+}
+
+// Elected implements [scheduler.Observer].
+func (o *Observer) Elected(job string) { o.led(job, "gained") }
+
+// Resigned implements [scheduler.Observer].
+func (o *Observer) Resigned(job string) { o.led(job, "lost") }
+
+func (o *Observer) led(job, change string) {
+	o.leadership.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(job), attrChange.String(change)))
+}
+
+// Resharded implements [scheduler.Observer].
+func (o *Observer) Resharded(e scheduler.ReshardEvent) {
+	o.moved.Add(context.Background(), int64(e.Moved), metric.WithAttributes(attrJob.String(e.Job)))
+}
+
+// ConnectionChanged implements [scheduler.Observer].
+func (o *Observer) ConnectionChanged(e scheduler.ConnectionEvent) {
+	o.session.Add(context.Background(), 1, metric.WithAttributes(attrChange.String(string(e.Change))))
+}
+
+// BarrierSettled implements [scheduler.Observer].
+func (o *Observer) BarrierSettled(e scheduler.BarrierEvent) {
+	o.barriers.Add(context.Background(), 1,
+		metric.WithAttributes(attrJob.String(e.Job), attrPhase.String(e.Phase), attrOutcome.String(e.Outcome)))
+}
+
+// ListenerFailed implements [scheduler.Observer].
+func (o *Observer) ListenerFailed(e scheduler.ListenerEvent) {
+	o.listeners.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Job), attrListener.String(e.Listener)))
+}

@@ -1,0 +1,99 @@
+package otel_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	api "go.opentelemetry.io/otel/trace"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/metrics/otel"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// A round is a trace, its items are spans in it, and what their code traces belongs to those.
+func TestSpansAndMetricsOfAScheduler(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		spans := tracetest.NewSpanRecorder()
+		tracers := trace.NewTracerProvider(trace.WithSpanProcessor(spans))
+		reader := metric.NewManualReader()
+		meters := metric.NewMeterProvider(metric.WithReader(reader))
+		observer, err := otel.New(otel.WithTracerProvider(tracers), otel.WithMeterProvider(meters))
+		require.NoError(t, err)
+		reg := memory.NewServer().Open("test")
+		s, err := scheduler.New(reg, scheduler.WithObserver(observer))
+		require.NoError(t, err)
+		cfg := job.NewConfig("orders", "5 * * * * ?", 2)
+		cfg.Retries = 1
+		require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(ctx context.Context, sc job.ShardingContext) error {
+			_, span := tracers.Tracer("shop").Start(ctx, "work")
+			defer span.End()
+			time.Sleep(time.Second)
+			return []error{nil, errors.New("out of stock")}[sc.Item]
+		})))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+
+		named := func(name string) []trace.ReadOnlySpan {
+			return slices.DeleteFunc(spans.Ended(), func(s trace.ReadOnlySpan) bool { return s.Name() != name })
+		}
+		rounds, items, work := named("orders round"), named("orders item"), named("work")
+		require.Len(t, rounds, 1)
+		require.Len(t, items, 2)
+		require.Len(t, work, 3, "one of them was tried twice")
+		require.False(t, rounds[0].Parent().IsValid())
+		require.Equal(t, codes.Error, rounds[0].Status().Code)
+		ids := make(map[api.SpanID]bool)
+		for _, item := range items {
+			ids[item.SpanContext().SpanID()] = true
+			require.Equal(t, rounds[0].SpanContext().SpanID(), item.Parent().SpanID())
+			require.Equal(t, rounds[0].SpanContext().TraceID(), item.SpanContext().TraceID())
+		}
+		for _, w := range work {
+			require.True(t, ids[w.Parent().SpanID()], "work belongs to an item")
+		}
+		require.Equal(t, time.Second, items[0].EndTime().Sub(items[0].StartTime()))
+		require.Equal(t, codes.Unset, items[0].Status().Code)
+		require.Equal(t, "out of stock", items[1].Status().Description)
+		require.Equal(t, "retry", items[1].Events()[1].Name)
+
+		cancel()
+		require.NoError(t, <-done)
+		require.NoError(t, reg.Close(context.Background()))
+		var data metricdata.ResourceMetrics
+		require.NoError(t, reader.Collect(context.Background(), &data))
+		sums := make(map[string]int64)
+		for _, m := range data.ScopeMetrics[0].Metrics {
+			switch d := m.Data.(type) {
+			case metricdata.Sum[int64]:
+				for _, p := range d.DataPoints {
+					sums[m.Name] += p.Value
+				}
+			case metricdata.Histogram[float64]:
+				for _, p := range d.DataPoints {
+					sums[m.Name] += int64(p.Count)
+				}
+			}
+		}
+		require.Equal(t, map[string]int64{
+			"elasticron.execution.duration": 2, "elasticron.execution.lateness": 2, "elasticron.execution.active": 0,
+			"elasticron.execution.retries": 1, "elasticron.leadership.changes": 2, "elasticron.resharding.moved": 2,
+			"elasticron.session.changes": 1,
+		}, sums)
+	})
+}

@@ -1,0 +1,125 @@
+package otel
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// round is a round whose spans are open.
+type round struct {
+	span  trace.Span
+	items map[int]trace.Span
+}
+
+// RoundBegan implements [scheduler.Observer].
+func (o *Observer) RoundBegan(e scheduler.RoundEvent) {
+	_, span := o.tracer.Start(context.Background(), e.Job+" round", trace.WithNewRoot(), trace.WithTimestamp(e.Began),
+		trace.WithAttributes(attrJob.String(e.Job), attrRound.String(e.ID), attrItems.IntSlice(e.Items)))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.rounds[e.ID] = &round{span: span, items: make(map[int]trace.Span)}
+}
+
+// RoundEnded implements [scheduler.Observer].
+func (o *Observer) RoundEnded(e scheduler.RoundEvent) {
+	o.mu.Lock()
+	r := o.rounds[e.ID]
+	delete(o.rounds, e.ID)
+	o.mu.Unlock()
+	if r == nil {
+		return
+	}
+	if len(e.Failed) > 0 {
+		r.span.SetStatus(codes.Error, "items failed")
+	}
+	r.span.End(trace.WithTimestamp(e.Ended))
+}
+
+// ItemStarted implements [scheduler.Observer].
+func (o *Observer) ItemStarted(e scheduler.ItemEvent) {
+	sc, ctx := e.Context, context.Background()
+	o.active.Add(ctx, 1, metric.WithAttributes(attrJob.String(sc.JobName)))
+	if sc.Source == job.Scheduled || sc.Source == job.Misfire {
+		o.lateness.Record(ctx, e.Began.Sub(sc.Fire).Seconds(), metric.WithAttributes(attrJob.String(sc.JobName)))
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := o.rounds[e.Round]
+	if r == nil {
+		return
+	}
+	_, r.items[sc.Item] = o.tracer.Start(trace.ContextWithSpan(ctx, r.span), sc.JobName+" item",
+		trace.WithTimestamp(e.Began), trace.WithAttributes(itemAttributes(e)...))
+}
+
+func itemAttributes(e scheduler.ItemEvent) []attribute.KeyValue {
+	sc := e.Context
+	all := []attribute.KeyValue{
+		attrJob.String(sc.JobName), attrRound.String(e.Round), attrItem.Int(sc.Item), attrSource.String(string(sc.Source)),
+		attrToken.Int64(sc.Token),
+	}
+	if !sc.Fire.IsZero() {
+		all = append(all, attrFire.String(sc.Fire.Format(time.RFC3339Nano)))
+	}
+	return all
+}
+
+// ItemContext implements [scheduler.ItemContext]: what the item's code does belongs to the item's span.
+func (o *Observer) ItemContext(ctx context.Context, e scheduler.ItemEvent) context.Context {
+	if span := o.spanOf(e.Round, e.Context.Item); span != nil {
+		return trace.ContextWithSpan(ctx, span)
+	}
+	return ctx
+}
+
+func (o *Observer) spanOf(id string, item int) trace.Span {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r := o.rounds[id]; r != nil {
+		return r.items[item]
+	}
+	return nil
+}
+
+// ItemRetrying implements [scheduler.Observer].
+func (o *Observer) ItemRetrying(e scheduler.RetryEvent) {
+	o.retries.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Context.JobName)))
+	if span := o.spanOf(e.Round, e.Context.Item); span != nil {
+		span.RecordError(e.Err)
+		span.AddEvent("retry", trace.WithAttributes(attribute.String("elasticron.pause", e.Pause.String())))
+	}
+}
+
+// ItemEnded implements [scheduler.Observer].
+func (o *Observer) ItemEnded(e scheduler.ItemEvent) {
+	ctx, outcome := context.Background(), "success"
+	err := e.Err
+	switch {
+	case e.Refused != nil:
+		outcome, err = "refused", e.Refused
+	case e.Err != nil:
+		outcome = "failure"
+	}
+	ofJob := attrJob.String(e.Context.JobName)
+	o.active.Add(ctx, -1, metric.WithAttributes(ofJob))
+	o.duration.Record(ctx, e.Ended.Sub(e.Began).Seconds(),
+		metric.WithAttributes(ofJob, attrSource.String(string(e.Context.Source)), attrOutcome.String(outcome)))
+	span := o.spanOf(e.Round, e.Context.Item)
+	if span == nil {
+		return
+	}
+	if err != nil {
+		span.RecordError(err)
+		span.SetStatus(codes.Error, err.Error())
+	}
+	span.SetAttributes(attrOutcome.String(outcome))
+	span.End(trace.WithTimestamp(e.Ended))
+}

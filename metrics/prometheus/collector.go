@@ -1,0 +1,74 @@
+package prometheus
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// other is the label of jobs and items beyond the bounds.
+const other = "other"
+
+// Collector is an observer of one scheduler and a collector of its metrics. Its methods are safe for
+// concurrent use and do not block.
+type Collector struct {
+	scheduler.NopObserver
+	options
+	vectors
+
+	mu   sync.Mutex
+	jobs map[string]struct{} // that have a label of their own
+}
+
+var (
+	_ scheduler.Observer   = (*Collector)(nil)
+	_ prometheus.Collector = (*Collector)(nil)
+)
+
+// New makes a collector with nothing counted. Register it, and give it to one scheduler.
+func New(opts ...Option) *Collector {
+	o := options{maxJobs: defaultMaxJobs, buckets: defaultBuckets()}
+	for _, set := range opts {
+		set(&o)
+	}
+	return &Collector{options: o, vectors: newVectors(o), jobs: make(map[string]struct{})}
+}
+
+// Describe implements [prometheus.Collector].
+func (c *Collector) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, v := range c.all {
+		v.Describe(descriptions)
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
+	for _, v := range c.all {
+		v.Collect(metrics)
+	}
+}
+
+// job returns the label of a job.
+func (c *Collector) job(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.jobs[name]; known {
+		return name
+	}
+	if len(c.jobs) >= c.maxJobs {
+		return other
+	}
+	c.jobs[name] = struct{}{}
+	return name
+}
+
+// item returns the label of an item.
+func (c *Collector) item(n int) string {
+	if n >= c.items {
+		return other
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,139 @@
+package prometheus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	client "github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/metrics/prometheus"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// What a scheduler does is what is exported, from its start to its stop.
+func TestMetricsOfAScheduler(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		collector := prometheus.New(prometheus.WithItems(2))
+		registerer := client.NewPedanticRegistry()
+		require.NoError(t, registerer.Register(collector))
+		reg := memory.NewServer().Open("test")
+		s, err := scheduler.New(reg, scheduler.WithObserver(collector))
+		require.NoError(t, err)
+		cfg := job.NewConfig("orders", "0/5 * * * * ?", 3)
+		cfg.Retries = 1
+		failing := errors.New("out of stock")
+		require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+			time.Sleep(time.Second)
+			return []error{nil, nil, failing}[sc.Item]
+		}), scheduler.WithListener(job.ListenerFuncs{Before: func(context.Context, job.Round) error { return failing }})))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		time.Sleep(12 * time.Second) // after the round of second 5, within that of second 10
+		synctest.Wait()
+		requireMetrics(t, collector, `
+			elasticron_executions_total{job="orders",outcome="failure",source="scheduled"} 1
+			elasticron_executions_total{job="orders",outcome="success",source="scheduled"} 4
+			elasticron_executions_running{job="orders"} 1
+			elasticron_execution_retries_total{job="orders"} 2
+			elasticron_leader{job="orders"} 1
+			elasticron_elections_total{job="orders"} 1
+			elasticron_reshardings_total{job="orders"} 1
+			elasticron_items_moved_total{job="orders"} 3
+			elasticron_session_connected 1
+			elasticron_session_changes_total{change="established"} 1
+			elasticron_listener_failures_total{job="orders",listener="before run"} 2
+			elasticron_item_executions_total{item="0",job="orders",outcome="success"} 2
+			elasticron_item_executions_total{item="1",job="orders",outcome="success"} 2
+			elasticron_item_executions_total{item="other",job="orders",outcome="failure"} 1
+			elasticron_item_last_duration_seconds{item="0",job="orders"} 1
+		`)
+		for _, histogram := range []string{"execution_duration", "execution_lateness", "round_duration"} {
+			require.Positive(t, testutil.CollectAndCount(collector, "elasticron_"+histogram+"_seconds"), histogram)
+		}
+		cancel()
+		require.NoError(t, <-done)
+		require.NoError(t, reg.Close(context.Background()))
+		requireMetrics(t, collector, `
+			elasticron_executions_running{job="orders"} 0
+			elasticron_leader{job="orders"} 0
+		`)
+	})
+}
+
+// Whatever is declared, the number of series is bounded.
+func TestLabelsAreBounded(t *testing.T) {
+	t.Parallel()
+	collector := prometheus.New(prometheus.WithMaxJobs(3), prometheus.WithItems(4))
+	for n := range 100 {
+		for item := range 50 {
+			e := scheduler.ItemEvent{Context: job.ShardingContext{JobName: fmt.Sprintf("job %d", n), Item: item, Source: job.Manual}}
+			collector.ItemStarted(e)
+			collector.ItemEnded(e)
+		}
+	}
+	require.Equal(t, 4, testutil.CollectAndCount(collector, "elasticron_executions_total"))
+	require.Equal(t, 4*5, testutil.CollectAndCount(collector, "elasticron_item_executions_total"))
+	requireMetrics(t, collector, `elasticron_executions_total{job="other",outcome="success",source="manual"} 4850`)
+}
+
+// The names follow Prometheus's conventions, as its own linter knows them.
+func TestNamesAreConventional(t *testing.T) {
+	t.Parallel()
+	collector := prometheus.New(prometheus.WithItems(1))
+	e := scheduler.ItemEvent{Context: job.ShardingContext{JobName: "orders", Source: job.Scheduled}}
+	collector.ItemStarted(e)
+	collector.ItemRetrying(scheduler.RetryEvent{Context: e.Context})
+	collector.ItemEnded(e)
+	collector.RoundEnded(scheduler.RoundEvent{Job: "orders"})
+	collector.Elected("orders")
+	collector.Resharded(scheduler.ReshardEvent{Job: "orders"})
+	collector.ConnectionChanged(scheduler.ConnectionEvent{Change: scheduler.ConnectionLost})
+	collector.BarrierSettled(scheduler.BarrierEvent{Job: "orders", Phase: "started", Outcome: "success"})
+	collector.ListenerFailed(scheduler.ListenerEvent{Listener: scheduler.ListenerConnection})
+	problems, err := testutil.CollectAndLint(collector)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+}
+
+// requireMetrics asks for each line of want among what the collector shows.
+func requireMetrics(t *testing.T, collector client.Collector, want string) {
+	t.Helper()
+	registerer := client.NewPedanticRegistry()
+	require.NoError(t, registerer.Register(collector))
+	families, err := registerer.Gather()
+	require.NoError(t, err)
+	shown := make(map[string]float64)
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
+			}
+			name := family.GetName()
+			if labels != nil {
+				name += "{" + strings.Join(labels, ",") + "}"
+			}
+			shown[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+	}
+	for line := range strings.Lines(want) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		at := strings.LastIndex(line, " ")
+		require.Contains(t, shown, line[:at])
+		require.Equal(t, line[at+1:], fmt.Sprint(shown[line[:at]]), line[:at])
+	}
+}

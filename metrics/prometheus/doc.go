@@ -1,0 +1,40 @@
+// Package prometheus exports what a scheduler does as Prometheus metrics.
+//
+//	collector := prometheus.New()
+//	registerer.MustRegister(collector)
+//	s, err := scheduler.New(reg, scheduler.WithObserver(collector))
+//
+// A [Collector] is one process's: what it counts is what happened in this process, which Prometheus
+// tells from others by the labels of the scrape, so they are the statistics per server. Sum over them
+// for the cluster.
+//
+//	elasticron_executions_total{job,source,outcome}      executions of items that ended; outcome is
+//	                                                     success, failure or refused (taken away
+//	                                                     before its end could be recorded)
+//	elasticron_executions_running{job}                   executions that have begun and not ended
+//	elasticron_execution_duration_seconds{job}           from begin to end, waits included
+//	elasticron_execution_lateness_seconds{job}           from the fire to the begin, of scheduled and
+//	                                                     missed fires
+//	elasticron_execution_retries_total{job}              attempts that failed and were followed by another
+//	elasticron_round_duration_seconds{job}               from the begin of a round here to its last end
+//	elasticron_leader{job}                               1 while this process leads the job
+//	elasticron_elections_total{job}                      leaderships gained
+//	elasticron_reshardings_total{job}                    assignments made as the leader
+//	elasticron_items_moved_total{job}                    items that changed their owner by those
+//	elasticron_session_connected                         1 while the session with the registry is in order
+//	elasticron_session_changes_total{change}             established, suspended, back, lost
+//	elasticron_barriers_total{job,phase,outcome}         barriers of whole rounds that were settled here
+//	elasticron_listener_failures_total{job,listener}     listeners that failed; no job for the process's
+//
+// With [WithItems], for each item:
+//
+//	elasticron_item_executions_total{job,item,outcome}
+//	elasticron_item_last_begin_timestamp_seconds{job,item}
+//	elasticron_item_last_end_timestamp_seconds{job,item}
+//	elasticron_item_last_duration_seconds{job,item}
+//
+// # Labels are bounded
+//
+// Jobs beyond [WithMaxJobs] and items beyond [WithItems] share the label "other", so whatever is
+// declared at run time cannot make the number of series grow without limit.
+package prometheus
