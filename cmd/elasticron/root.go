@@ -16,7 +16,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true, // an error of a command is no wrong use of it
 		SilenceErrors: true, // run prints it
 	}
-	root.AddCommand(newDemo(), newDemoProcess(), newSeed())
+	root.AddCommand(newDemo(), newDemoProcess(), newMigrate(), newSeed())
 	return root
 }
 

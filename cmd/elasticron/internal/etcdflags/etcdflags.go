@@ -33,7 +33,7 @@ func New(set *pflag.FlagSet, endpoints, prefix, passwordVariable string) *Flags 
 		passwordVariable: passwordVariable,
 		names:            names{endpoints, prefix + "user", prefix + "ca", prefix + "cert", prefix + "key"},
 	}
-	set.StringSliceVar(&f.endpoints, endpoints, nil, "URLs of the etcd cluster, separated by commas")
+	set.StringSliceVar(&f.endpoints, endpoints, nil, "endpoints of the etcd cluster, as URLs separated by commas")
 	set.StringVar(&f.user, f.names.user, "", "user of the etcd cluster; the password is that of $"+passwordVariable)
 	set.StringVar(&f.ca, f.names.ca, "", "PEM file of the authorities that etcd's certificates are checked against (default: the system's)")
 	set.StringVar(&f.cert, f.names.cert, "", "PEM file of the client's certificate")

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
+	"github.com/elasticron/elasticron/migrate"
+)
+
+// Variables of the environment that hold passwords.
+const (
+	passwordOfSource = "ELASTICRON_FROM_PASSWORD"
+	passwordOfTarget = "ELASTICRON_TO_PASSWORD"
+)
+
+func newMigrate() *cobra.Command {
+	m := migration{}
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Copy the jobs of a namespace from ZooKeeper to etcd",
+		Long: `Migrate copies what people decided about the jobs of a namespace: their configuration,
+the items that are disabled, and the servers that are. It reads the trees of
+Elastic-Job-Lite 2.1 and of ElasticJob 3.x. What instances keep of their work, such as
+owners, executions and missed fires, is not copied.
+
+It writes nothing unless --apply is given, and never changes ZooKeeper. It can be
+repeated: jobs that are the same already are left alone, and so are jobs that were
+changed in etcd, unless --overwrite is given. Jobs that still run are refused.
+
+The exit status is 0 if all jobs are in etcd as they should be, or would be with --apply,
+and 1 if one was refused, differs or could not be written, or a server cannot be used.
+
+Passwords are read from $` + passwordOfSource + ` and $` + passwordOfTarget + `.`,
+		Example: `  # what would be done
+  elasticron migrate --from zk1:2181,zk2:2181 --to http://etcd1:2379 --namespace shop
+
+  # do it, for two jobs whose Java instances are in Berlin
+  elasticron migrate --from zk1:2181,zk2:2181 --to http://etcd1:2379 --namespace shop \
+      --job orders --job invoices --time-zone Europe/Berlin --apply`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	m.source = newSource(flags)
+	m.target = etcdflags.New(flags, "to", "to-", passwordOfTarget)
+	flags.StringVar(&m.namespace, "namespace", "", "namespace of the jobs (required)")
+	flags.StringVar(&m.targetNamespace, "to-namespace", "", "namespace in etcd (default: the same)")
+	flags.StringArrayVar(&m.opts.Jobs, "job", nil, "copy this job; may be repeated (default: all jobs of the namespace)")
+	flags.BoolVar(&m.opts.Apply, "apply", false, "write to etcd (default: only tell what would be written)")
+	flags.BoolVar(&m.opts.Overwrite, "overwrite", false, "make jobs that differ in etcd as ZooKeeper has them")
+	flags.BoolVar(&m.opts.EvenIfRunning, "even-if-running", false, "copy jobs that have live instances or executions, too")
+	flags.StringVar(&m.opts.TimeZone, "time-zone", "", "zone of the Java hosts, for jobs that name none, such as Europe/Berlin (default: UTC)")
+	flags.BoolVar(&m.json, "json", false, "report as JSON")
+	return cmd
+}
+
+// migration is one run of the command.
+type migration struct {
+	source                     *source
+	target                     *etcdflags.Flags
+	namespace, targetNamespace string
+	opts                       migrate.Options
+	json                       bool
+}
+
+func (m *migration) run(ctx context.Context, out io.Writer) (err error) {
+	if m.namespace == "" {
+		return errors.New("--namespace is missing: want the namespace of the jobs")
+	}
+	if m.targetNamespace == "" {
+		m.targetNamespace = m.namespace
+	}
+	from, err := m.source.open(ctx, m.namespace)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	defer func() { err = errors.Join(err, leave(ctx, from)) }()
+	to, err := m.target.Open(ctx, m.targetNamespace)
+	if err != nil {
+		return fmt.Errorf("target: %w", err)
+	}
+	defer func() { err = errors.Join(err, leave(ctx, to)) }()
+	report, err := migrate.Run(ctx, from, to, m.opts)
+	if errors.Is(err, migrate.ErrNoJobs) {
+		return fmt.Errorf("%w: %s", err, m.namespace)
+	}
+	if shown := m.show(out, report); shown != nil {
+		return shown
+	}
+	if err != nil {
+		return err
+	}
+	return complete(report)
+}
+
+func (m *migration) show(out io.Writer, report migrate.Report) error {
+	if !m.json {
+		return showMigration(out, report)
+	}
+	text := json.NewEncoder(out)
+	text.SetIndent("", "  ")
+	return text.Encode(report)
+}
+
+// complete is the error of a report in which jobs were left behind.
+func complete(report migrate.Report) error {
+	left := 0
+	for _, j := range report.Jobs {
+		if !j.Action.Done() {
+			left++
+		}
+	}
+	if left == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d jobs are not as they should be", left, len(report.Jobs))
+}

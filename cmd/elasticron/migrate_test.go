@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/migrate"
+)
+
+// ordersConfig is a config as Java stores it.
+const ordersConfig = `{"jobName":"orders","jobClass":"com.acme.OrderJob","jobType":"SIMPLE","cron":"0 0/5 * * * ?","shardingTotalCount":3,"misfire":true}`
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	from, to := newEtcd(t), newEtcd(t)
+	source, target := openEtcd(t, from, "shop"), openEtcd(t, to, "market")
+	put(t, source,
+		"/orders/config", ordersConfig, "/orders/servers/10.0.0.7", "DISABLED",
+		"/broken/config", "{",
+	)
+	flags := []string{"migrate", "--from-etcd", from, "--to", to, "--namespace", "shop", "--to-namespace", "market"}
+	with := func(more ...string) []string { return append(flags[:len(flags):len(flags)], more...) }
+
+	out, errOut, status := carryOut(t, flags...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, "1 of 2 jobs are not as they should be")
+	require.Contains(t, out, "JOB     TREE  RESULT\nbroken  2.1   refused\norders  2.1   created\n")
+	require.Contains(t, out, "broken: refused\n  /broken/config: value is \"{\", must be a JSON object\n")
+	require.Contains(t, out, "\n  servers/10.0.0.7: + DISABLED\n")
+	require.Contains(t, out, "\n  note: cron is read in UTC from now on")
+	require.Contains(t, out, "Nothing was written")
+	require.Empty(t, paths(t, target))
+
+	out, errOut, status = carryOut(t, with("--job", "orders", "--time-zone", "Europe/Berlin", "--apply")...)
+	require.Zero(t, status, errOut)
+	require.NotContains(t, out, "note:")
+	require.NotContains(t, out, "Nothing was written")
+	require.Equal(t, []string{"/orders/config", "/orders/leader/tokens", "/orders/servers/10.0.0.7"}, paths(t, target))
+
+	out, errOut, status = carryOut(t, with("--job", "orders", "--apply", "--json")...)
+	require.Equal(t, exitFailed, status, "without the time zone it differs")
+	require.Contains(t, errOut, "1 of 1 jobs")
+	var report migrate.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	require.True(t, report.Applied)
+	require.Equal(t, migrate.Differs, report.Jobs[0].Action)
+	require.Equal(t, "config.timeZone", report.Jobs[0].Changes[0].Node)
+
+	_, errOut, status = carryOut(t, with("--job", "orders", "--apply", "--overwrite")...)
+	require.Zero(t, status, errOut)
+}
+
+func TestMigrateThatCannot(t *testing.T) {
+	t.Parallel()
+	from := newEtcd(t)
+	put(t, openEtcd(t, from, "shop"), "/orders/config", ordersConfig)
+	for want, args := range map[string][]string{
+		"--namespace is missing":                    {},
+		"source: --from is missing":                 {"--namespace", "shop"},
+		"source: --from and --from-etcd are given":  {"--namespace", "shop", "--from-etcd", from, "--from", "x:1"},
+		"source: --from-user is given, and $ELASTI": {"--namespace", "shop", "--from", "x:1", "--from-user", "x"},
+		"source: open: registry unavailable":        {"--namespace", "shop", "--from", "127.0.0.1:1", "--to", from},
+		"target: --to is missing":                   {"--namespace", "shop", "--from-etcd", from},
+		"target: open: registry unavailable":        {"--namespace", "shop", "--from-etcd", from, "--to", "http://0.0.0.0:1"},
+		"the namespace has no jobs: none":           {"--namespace", "none", "--from-etcd", from, "--to", from},
+		`TimeZone is "Mars"`:                        {"--namespace", "shop", "--from-etcd", from, "--to", from, "--to-namespace", "x", "--time-zone", "Mars"},
+		"unknown flag: --dry-run":                   {"--dry-run"},
+		"--from-etcd-user is given, and $ELASTICRO": {"--namespace", "shop", "--from-etcd", from, "--from-etcd-user", "x"},
+	} {
+		_, errOut, status := carryOut(t, append([]string{"migrate"}, args...)...)
+		require.Equal(t, exitFailed, status, want)
+		require.Contains(t, errOut, want)
+	}
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/zkcompat"
+)
+
+// source is where jobs are copied from: a ZooKeeper ensemble, or an etcd cluster.
+type source struct {
+	servers []string
+	user    string
+	etcd    *etcdflags.Flags
+}
+
+func newSource(flags *pflag.FlagSet) *source {
+	s := &source{etcd: etcdflags.New(flags, "from-etcd", "from-etcd-", passwordOfSource)}
+	flags.StringSliceVar(&s.servers, "from", nil, "servers of the ZooKeeper ensemble, as host:port, separated by commas")
+	flags.StringVar(&s.user, "from-user", "", "user of ZooKeeper's digest scheme; the password is that of $"+passwordOfSource)
+	return s
+}
+
+func (s *source) open(ctx context.Context, namespace string) (registry.Registry, error) {
+	switch {
+	case len(s.servers) > 0 && s.etcd.Given():
+		return nil, errors.New("--from and --from-etcd are given: want one of them")
+	case s.etcd.Given():
+		return s.etcd.Open(ctx, namespace)
+	case len(s.servers) == 0:
+		return nil, errors.New("--from is missing: want the servers of the ZooKeeper ensemble, such as zk1:2181")
+	}
+	config := zkcompat.Config{Servers: s.servers, Namespace: namespace}
+	if s.user != "" {
+		password := os.Getenv(passwordOfSource)
+		if password == "" {
+			return nil, fmt.Errorf("--from-user is given, and $%s is empty: want the password there", passwordOfSource)
+		}
+		config.Digest = s.user + ":" + password
+	}
+	return zkcompat.Open(ctx, config)
+}
