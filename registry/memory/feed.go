@@ -3,6 +3,7 @@ package memory
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,7 +33,12 @@ func (r *Registry) catchUp() bool {
 		commits = nil
 	}
 	for _, c := range commits {
-		if sleep(r.life, time.Until(c.at.Add(r.link.delay()))) != nil || r.link.await(r.life) != nil {
+		about := "event " + strconv.FormatInt(int64(c.revision), 10)
+		wait := time.Until(c.at.Add(r.link.delay(about)))
+		if r.link.spread != 0 {
+			wait = max(wait, 1) // in an instant after the last one's
+		}
+		if sleep(r.life, wait) != nil || r.link.receive(r.life, about) != nil {
 			return false
 		}
 		r.deliver(c)

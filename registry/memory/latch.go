@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/elasticron/elasticron/registry"
@@ -128,14 +130,14 @@ func (r *Registry) discard(ticket string) {
 // clearLitter removes tickets that are needed no more. What it cannot do within the time between two
 // keep-alives is left to the next one.
 func (r *Registry) clearLitter() {
+	r.mu.Lock()
+	tickets := slices.Sorted(maps.Keys(r.litter))
+	r.mu.Unlock()
+	if len(tickets) == 0 {
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.life, r.settings.ttl/3)
 	defer cancel()
-	r.mu.Lock()
-	var tickets []string
-	for ticket := range r.litter {
-		tickets = append(tickets, ticket)
-	}
-	r.mu.Unlock()
 	for _, ticket := range tickets {
 		_, err := r.Commit(ctx, registry.Txn{Then: []registry.Write{registry.Delete(ticket)}})
 		if err != nil {

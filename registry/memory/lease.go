@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
@@ -21,7 +22,7 @@ func (s *Server) grant(ttl time.Duration) registry.SessionID {
 	defer s.mu.Unlock()
 	s.lastLease++
 	l := &lease{id: s.lastLease, ttl: ttl, nodes: make(map[string]struct{})}
-	l.timer = time.AfterFunc(ttl, func() { s.expire(l) })
+	l.timer = time.AfterFunc(ttl, func() { s.expire() })
 	l.until = time.Now().Add(ttl)
 	s.leases[l.id] = l
 	return l.id
@@ -43,15 +44,26 @@ func (l *lease) restart() {
 	l.timer.Reset(l.ttl)
 }
 
-// expire is the timer's function. The timer may have fired in the moment in which the lease was
-// renewed, or the server stopped; then it is not due.
-func (s *Server) expire(l *lease) {
-	s.mu.Lock()
-	due := !s.down && !time.Now().Before(l.until)
-	s.mu.Unlock()
-	if due {
-		s.drop(l.id)
+// expire is the function of every lease's timer. The timer may have fired in the moment in which the
+// lease was renewed, or the server stopped; then it is not due. Leases that are due in one instant, as
+// after a restart, end in the order in which they began.
+func (s *Server) expire() {
+	for _, id := range s.due() {
+		s.drop(id)
 	}
+}
+
+func (s *Server) due() []registry.SessionID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var due []registry.SessionID
+	for id, l := range s.leases {
+		if !s.down && !time.Now().Before(l.until) {
+			due = append(due, id)
+		}
+	}
+	slices.Sort(due)
+	return due
 }
 
 // drop ends a session and removes its nodes, all in one revision.

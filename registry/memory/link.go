@@ -19,13 +19,14 @@ type link struct {
 	paused   bool // the process stands still
 	pausedAt time.Duration
 	latency  time.Duration // one way
+	spread   spread        // of what happens in one instant
 	stalled  []func()      // requests that are under way and wait for the network
 	changed  chan struct{} // closed and replaced at every change
 	gone     bool          // the handle ended; nothing is held up any more
 }
 
-func newLink(latency time.Duration) *link {
-	return &link{base: registry.NewClock(), latency: latency, changed: make(chan struct{})}
+func newLink(s settings) *link {
+	return &link{base: registry.NewClock(), latency: s.latency, spread: spread(s.spread), changed: make(chan struct{})}
 }
 
 // set changes the link, tells everybody who waits for a change, and lets stalled requests arrive if
@@ -89,13 +90,16 @@ func (l *link) await(ctx context.Context) error {
 	}
 }
 
-// thaw waits while the process stands still.
-func (l *link) thaw() {
-	for {
+// thaw waits while the process stands still. What was held up goes on one after the other.
+func (l *link) thaw(about string) {
+	for stood := false; ; stood = true {
 		l.mu.Lock()
 		changed, paused := l.changed, l.paused && !l.gone
 		l.mu.Unlock()
 		if !paused {
+			if stood {
+				time.Sleep(l.spread.of("thawed " + about))
+			}
 			return
 		}
 		<-changed
@@ -103,11 +107,12 @@ func (l *link) thaw() {
 }
 
 // carry brings a request to the server, has it served there, and returns when the answer is back. If
-// the context ends before that, the request may still arrive, even later.
-func (l *link) carry(ctx context.Context, serve func()) error {
-	defer l.thaw()
+// the context ends before that, the request may still arrive, even later. What the request is about
+// sets it apart from others that are sent in the same instant.
+func (l *link) carry(ctx context.Context, about string, serve func()) error {
+	defer l.thaw(about)
 	served := make(chan struct{})
-	l.send(func() {
+	l.send(about, func() {
 		serve()
 		close(served)
 	})
@@ -116,15 +121,25 @@ func (l *link) carry(ctx context.Context, serve func()) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := sleep(ctx, l.delay()); err != nil {
+	if err := sleep(ctx, l.delay("answer to "+about)); err != nil {
 		return err
 	}
-	return l.await(ctx)
+	return l.receive(ctx, about)
+}
+
+// receive waits until a message can come in. Those that were held up come in one after the other.
+func (l *link) receive(ctx context.Context, about string) error {
+	before := l.base()
+	err := l.await(ctx)
+	if err == nil && l.base() > before {
+		return sleep(ctx, l.spread.of("received "+about))
+	}
+	return err
 }
 
 // send lets a request travel, and returns at once.
-func (l *link) send(serve func()) {
-	delay := l.delay()
+func (l *link) send(about string, serve func()) {
+	delay := l.delay(about)
 	if delay == 0 {
 		l.arrive(serve)
 		return
@@ -144,10 +159,11 @@ func (l *link) arrive(serve func()) {
 	}
 }
 
-func (l *link) delay() time.Duration {
+// delay returns how long a message takes, one way.
+func (l *link) delay(about string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.latency
+	return l.latency + l.spread.of(about)
 }
 
 // sleep waits for a duration, or returns the context's cause.

@@ -40,6 +40,7 @@ type settings struct {
 	ttl        time.Duration
 	latency    time.Duration
 	tryTimeout time.Duration
+	spread     uint64
 }
 
 // WithTTL sets for how long the server keeps the handle's session without hearing of it. The
@@ -49,6 +50,13 @@ func WithTTL(ttl time.Duration) Option { return func(s *settings) { s.ttl = ttl 
 // WithLatency sets how long a request, an answer and a watch event take each. The default is 0: a
 // call is answered before it returns control. [Registry.SetLatency] changes it later.
 func WithLatency(oneWay time.Duration) Option { return func(s *settings) { s.latency = oneWay } }
+
+// WithSpread has every request, answer and event of the handle take up to 66 microseconds longer, each
+// by what it is about and by seed. What several goroutines of a process do in one instant then meets the
+// store in an order that a second run in a synctest bubble repeats, whichever of them the runtime
+// lets go first. Events are delivered one at a time, each in an instant of its own. The default, and seed 0, is no
+// spread.
+func WithSpread(seed uint64) Option { return func(s *settings) { s.spread = seed } }
 
 // WithTryTimeout sets after what time a commit whose answer was lost is tried again. The default is
 // [DefaultTryTimeout].

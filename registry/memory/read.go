@@ -72,7 +72,7 @@ func (r *Registry) read(ctx context.Context, op, path string, mine, all *atomic.
 	if err == nil {
 		mine.Add(1)
 		all.Add(1)
-		err = r.link.carry(ctx, serve)
+		err = r.link.carry(ctx, op+path, serve)
 	}
 	if err != nil {
 		return &registry.OpError{Op: op, Path: path, Err: unavailable(err)}

@@ -61,7 +61,7 @@ func (s *Server) Open(namespace string, options ...Option) *Registry {
 			settings.ttl, settings.tryTimeout, settings.latency))
 	}
 	r := &Registry{
-		server: s, prefix: "/" + namespace, settings: settings, link: newLink(settings.latency),
+		server: s, prefix: "/" + namespace, settings: settings, link: newLink(settings),
 		news: newSignal(), beat: newSignal(), views: newFollowers(),
 		renewed: make(chan struct{}), litter: make(map[string]struct{}), closed: make(chan struct{}),
 	}
@@ -106,7 +106,7 @@ func (r *Registry) beginClosing() bool {
 
 // stopWork ends what uses the session, and then the session itself.
 func (r *Registry) stopWork() {
-	r.link.thaw()
+	r.link.thaw("close")
 	r.end(registry.ErrClosed)
 	for _, f := range r.allViews() {
 		f.feed.End(registry.ErrClosed)
@@ -127,7 +127,7 @@ func (r *Registry) farewell(ctx context.Context) error {
 	}
 	err := r.link.await(ctx)
 	if err == nil {
-		err = r.link.carry(ctx, func() { r.server.drop(r.lease) })
+		err = r.link.carry(ctx, "farewell", func() { r.server.drop(r.lease) })
 	}
 	if err == nil {
 		return nil

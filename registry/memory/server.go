@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +19,7 @@ type Server struct {
 	revision  registry.Revision
 	leases    map[registry.SessionID]*lease
 	lastLease registry.SessionID
-	handles   map[*Registry]struct{}
+	handles   []*Registry // in the order in which they were opened
 	down      bool
 	full      bool
 	skew      time.Duration
@@ -35,7 +36,6 @@ func NewServer(options ...ServerOption) *Server {
 		history:  history{limit: limits.history, complete: 1},
 		revision: 1,
 		leases:   make(map[registry.SessionID]*lease),
-		handles:  make(map[*Registry]struct{}),
 	}
 }
 
@@ -47,7 +47,7 @@ func (s *Server) publish(events []registry.Event) {
 	}
 	s.revision++
 	s.history.add(commit{revision: s.revision, at: time.Now(), events: events})
-	for r := range s.handles {
+	for _, r := range s.handles {
 		r.news.wake()
 	}
 }
@@ -55,7 +55,7 @@ func (s *Server) publish(events []registry.Event) {
 func (s *Server) join(r *Registry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.handles[r] = struct{}{}
+	s.handles = append(s.handles, r)
 	r.link.set(func(l *link) { l.down = s.down })
 	r.seen = s.revision
 }
@@ -63,7 +63,7 @@ func (s *Server) join(r *Registry) {
 func (s *Server) leave(r *Registry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.handles, r)
+	s.handles = slices.DeleteFunc(s.handles, func(other *Registry) bool { return other == r })
 }
 
 func (s *Server) now() registry.Revision {

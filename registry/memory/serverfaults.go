@@ -1,6 +1,9 @@
 package memory
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // SetFull makes the store refuse every transaction with a put or an update with
 // registry.ErrNoSpace, as etcd does when its quota is used up. Deletes, reads and keep-alives go on.
@@ -40,10 +43,7 @@ func (s *Server) setDown(down bool) {
 			l.restart()
 		}
 	}
-	handles := make([]*Registry, 0, len(s.handles))
-	for r := range s.handles {
-		handles = append(handles, r)
-	}
+	handles := slices.Clone(s.handles)
 	s.mu.Unlock()
 	for _, r := range handles {
 		r.serverChanged(down)

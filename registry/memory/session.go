@@ -44,7 +44,7 @@ func (r *Registry) establish() bool {
 	}
 	sent := r.link.clock()
 	last, id := r.lease, registry.SessionID(0)
-	err := r.link.carry(r.life, func() {
+	err := r.link.carry(r.life, "session", func() {
 		if id = last; !r.server.renew(last) {
 			id = r.server.grant(r.settings.ttl)
 		}
@@ -98,7 +98,7 @@ func (r *Registry) confirm(session *registry.Session, control *registry.SessionC
 		return sent
 	}
 	var held bool
-	err := r.link.carry(ctx, func() { held = r.server.renew(session.ID()) })
+	err := r.link.carry(ctx, "keep-alive", func() { held = r.server.renew(session.ID()) })
 	switch {
 	case err != nil:
 	case held:
