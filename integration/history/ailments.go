@@ -75,11 +75,12 @@ func (j *judge) judgeAilment(a ailment, until time.Time) {
 }
 
 // lingering returns the times for which cancelled code of an item went on, and a moment more. A process
-// begins no item whose code has not returned to it, whatever the registry says of it.
+// begins no item whose code has not returned to it, whatever the registry says of it; that ends when the
+// code returns, or the process dies.
 func (j *judge) lingering(n int) spans {
 	var all spans
 	for _, r := range j.Runs {
-		if r.Context.Item == n && !r.Cancelled.IsZero() && !r.Ended.IsZero() && !r.Died {
+		if r.Context.Item == n && !r.Cancelled.IsZero() && !r.Ended.IsZero() {
 			all = append(all, span{r.Cancelled, r.Ended.Add(j.rules.Settle)})
 		}
 	}

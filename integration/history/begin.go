@@ -56,7 +56,7 @@ func (j *judge) judgeFire(e *execution) {
 	if e.begun.LastFire != fire {
 		j.find(OneExecution, e.began, e.item, "the record does not keep the fire that was begun", e)
 	}
-	if e.began.Before(fire) {
+	if e.began.Before(fire.Add(-j.rules.Skew)) {
 		j.find(OneExecution, e.began, e.item, "a fire was begun before its time", e)
 	}
 	if schedule, err := e.settings.Schedule(); err != nil || !schedule.Next(fire.Add(-time.Nanosecond)).Equal(fire) {
@@ -66,7 +66,7 @@ func (j *judge) judgeFire(e *execution) {
 		j.find(OneExecution, e.began, e.item, "a missed fire was made up though the settings do not want that", e)
 	}
 	// A begin that was sent in time and reached the store late is no harm if its code is not called.
-	late := e.began.Sub(fire) > j.rules.Late+j.jitter() && !j.during(e.instance(), 0, Slow).covers(e.began)
+	late := e.began.Sub(fire) > j.rules.Late+j.rules.Skew+j.jitter() && !j.during(e.instance(), 0, Slow).covers(e.began)
 	if e.source() == job.Scheduled && late && e.run != nil {
 		j.find(OneExecution, e.began, e.item, "a fire was run off schedule", proofs(e)...)
 	}

@@ -13,9 +13,11 @@ func (j *judge) excuses() spans {
 		all = append(all, j.excusesOf(i)...)
 	}
 	all = append(all, j.excusesOfChanges()...)
-	// What happened just before a change may have been under way when it came.
+	// What happened just before a change may have been under way when it came, and fires come a little
+	// earlier or later by other clocks.
 	for i := range all {
-		all[i].from = all[i].from.Add(-j.jitter())
+		all[i].from = all[i].from.Add(-j.jitter() - j.rules.Skew)
+		all[i].until = all[i].until.Add(j.rules.Skew)
 	}
 	return all.merge()
 }

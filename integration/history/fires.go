@@ -69,7 +69,7 @@ func (j *judge) judgeFires() {
 func (j *judge) busyWith(executions []*execution, fire time.Time) *execution {
 	var busy *execution
 	for _, e := range executions {
-		if e.busyAt(fire, j.jitter()) && (busy == nil || e.closed.IsZero() || !busy.closed.IsZero() && e.freed().After(busy.freed())) {
+		if e.busyAt(fire, j.jitter()+j.rules.Skew) && (busy == nil || e.closed.IsZero() || !busy.closed.IsZero() && e.freed().After(busy.freed())) {
 			busy = e
 		}
 	}
@@ -89,7 +89,7 @@ func (j *judge) judgeCatchUp(w wantedFire, busy *execution) {
 	if busy.closed.IsZero() {
 		return // its end is judged, not what should follow
 	}
-	limit := busy.freed().Add(j.rules.Settle)
+	limit := busy.freed().Add(j.rules.Settle + j.rules.Skew)
 	if limit.After(j.End) || j.excused.touches(w.fire, limit) {
 		return
 	}

@@ -455,6 +455,18 @@ func TestGracefulStop(t *testing.T) {
 			s.lost(0)
 			s.end(0, s.claim(b), jobtree.Success)
 		}, lapses(history.GracefulStop, "its execution was lost")},
+		{"lost by its former life", func(s *story) {
+			r := runningOn(s)
+			s.at(second).happen(history.Crashed, a)
+			r.Ended, r.Died = s.now, true
+			s.at(2*second).happen(history.Started, a)
+			s.at(3*second).happen(history.Stopped, a)
+			s.at(6 * second)
+			s.drop(ofA)
+			s.takeOver()
+			s.lost(0)
+			s.end(0, s.claim(b), jobtree.Success)
+		}, nil},
 		{"begun while stopping", func(s *story) {
 			s.other()
 			s.at(-second).happen(history.Stopped, a).Until = fire.Add(minute)
@@ -605,4 +617,19 @@ func TestIntent(t *testing.T) {
 			s.end(0, s.claim(b), jobtree.Success)
 		}, lapses(history.Intent, "a disabled server")},
 	})
+}
+
+// A process whose clock is ahead begins a fire before its time. That is so only up to the difference
+// that clocks may have.
+func TestClocksThatDiffer(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	s.at(-2 * second)
+	r := s.begin(0, a, job.Scheduled, fire)
+	s.end(0, r, jobtree.Success)
+	s.other()
+	require.NotEmpty(t, s.judge())
+	rules := history.DefaultRules()
+	rules.Skew = 3 * second
+	require.Empty(t, history.Judge(s.History, rules))
 }

@@ -14,6 +14,8 @@ type Rules struct {
 	Settle time.Duration
 	// Late is how late a scheduled execution may begin. Beyond, it is a missed fire.
 	Late time.Duration
+	// Skew is by how much the clocks of processes may be ahead or behind.
+	Skew time.Duration
 	// Grace is the stop timeout.
 	Grace time.Duration
 }

@@ -18,17 +18,40 @@ func (j *judge) judgeStops() {
 }
 
 func (j *judge) judgeStop(stop Incident) {
-	if limit := stop.From.Add(j.rules.Settle); j.presence[stop.Instance].covers(limit) && !j.alive(stop.Instance, limit) {
+	born := j.born(stop.Instance, stop.From)
+	if limit := stop.From.Add(j.rules.Settle); j.registeredSince(born, stop.Instance, limit) && !j.alive(stop.Instance, limit) {
 		j.find(GracefulStop, limit, NoItem, stop.Instance+" was told to stop and is still registered", stop)
 	}
 	grace := stop.From.Add(j.rules.Grace)
 	for _, executions := range j.byItem {
 		for _, e := range executions {
-			if e.instance() == stop.Instance && !e.began.After(stop.until()) {
+			if e.instance() == stop.Instance && !e.began.Before(born) && !e.began.After(stop.until()) {
 				j.judgeStopped(stop, grace, e)
 			}
 		}
 	}
+}
+
+// born returns when the life of an instance began that goes on at a moment. What a former life left
+// when it died is not this one's to hand over.
+func (j *judge) born(instance string, at time.Time) time.Time {
+	var born time.Time
+	for _, i := range j.Incidents {
+		if i.Kind == Started && i.Instance == instance && !i.From.After(at) && i.From.After(born) {
+			born = i.From
+		}
+	}
+	return born
+}
+
+// registeredSince tells whether an instance is registered at a moment by a life that began at born.
+func (j *judge) registeredSince(born time.Time, instance string, at time.Time) bool {
+	for _, present := range j.presence[instance] {
+		if !present.from.Before(born) && !at.Before(present.from) && !at.After(present.until) {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeStopped judges what became of an execution of an instance that stopped.
