@@ -34,7 +34,9 @@ type cluster struct {
 	rules    history.Rules
 	declared job.Config
 	work     func(job.ShardingContext) work
+	ttl      time.Duration // of sessions
 	latency  func(id string) time.Duration
+	spread   func(id string) uint64 // see memory.WithSpread
 	wrap     func(registry.Registry) registry.Registry
 	log      *slog.Logger
 	// processes are all that scenarios started, in order.
@@ -77,14 +79,16 @@ func newCluster(t *testing.T, cfg job.Config) *cluster {
 	c := &cluster{
 		t: t, server: memory.NewServer(), rec: &recorder{job: cfg.Name}, rules: history.DefaultRules(), declared: cfg,
 		work:    func(job.ShardingContext) work { return work{takes: 100 * time.Millisecond} },
+		ttl:     memory.DefaultTTL,
 		latency: delayOf,
+		spread:  func(string) uint64 { return 0 },
 		wrap:    func(r registry.Registry) registry.Registry { return r },
 		log:     slog.New(slog.DiscardHandler),
 	}
 	if os.Getenv("ELASTICRON_TEST_LOG") != "" {
 		c.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	c.operator = c.server.Open(namespace)
+	c.operator = c.server.Open(namespace, memory.WithTTL(24*time.Hour)) // it holds nothing that should go
 	view, err := c.operator.View(context.Background(), jobtree.For(cfg.Name).Root())
 	require.NoError(t, err)
 	c.view = view
@@ -102,7 +106,7 @@ func delayOf(id string) time.Duration {
 
 // start launches a process with a delay of its own.
 func (c *cluster) start(id string) *process {
-	p := c.launch(id, memory.WithLatency(c.latency(id)))
+	p := c.launch(id, memory.WithLatency(c.latency(id)), memory.WithSpread(c.spread(id)), memory.WithTTL(c.ttl))
 	c.processes = append(c.processes, p)
 	return p
 }

@@ -1,18 +1,41 @@
 // Package simulation runs whole clusters in virtual time, breaks them, and has package history judge
 // what they did. It has tests only.
 //
-// A run is made from a seed: instances and items, how long items take, and what is done to processes,
-// network, store and settings, and when. First everything goes wrong for some minutes of virtual time;
-// then it is calm for a while, so that what the cluster should have recovered to can be judged; then
-// all processes stop.
+// A run is made from a seed: instances and items, how long items take, how far clocks are off, and what
+// is done to processes, network, store and settings, and when. First everything goes wrong for ten to
+// twenty fires; then it is calm for a while, so that what the cluster should have recovered to can be
+// judged; then all processes stop. A job fires every five seconds in a quarter of the runs, and every
+// minute, five or ten minutes in the others, which then take hours: an idle stretch costs nothing but
+// keep-alives, and sessions last as long as a job rests. Some troubles last as long as messages take,
+// and others as long as sessions, whichever the pace is.
 //
-//	go test ./integration/simulation -run TestSimulation -simulation.seeds=500
-//	go test ./integration/simulation -run TestSimulation -simulation.seed=42 -simulation.repeat=20
+// # How many
 //
-// The first tries many seeds, the second replays one. A replay does the same things at the same
-// virtual times, and every process has a network delay of its own so that few things fall into one
-// instant. But in which order goroutines go that are ready in one instant is up to Go's runtime, so a
-// replay should be repeated, and is more alike with GOMAXPROCS=1.
+// Every run of the tests tries thousands of seeds. The race detector makes a seed five times dearer,
+// so under it TestSimulation tries dozens, and TestThousandsOfSeeds has it try the thousands in a test
+// program without. On a machine that is busy with other things it begins no further seed after four
+// minutes, and says how many it tried.
 //
-// A synctest bubble has one clock, so clocks that differ are not simulated here.
+//	go test ./integration/simulation -run 'TestSimulation$' -simulation.seeds=100000 -simulation.first=5000 -timeout=0
+//	go test ./integration/simulation -run 'TestSimulation$' -simulation.seed=42 -simulation.repeat=3
+//
+// The first tries many, the second replays one. A seed that fails is printed, with what was done to the
+// cluster and with the command that replays it.
+//
+// # Replays
+//
+// A replay is exact: the same transcript, to the nanosecond and the byte, but for the random names of
+// rounds, which are numbered instead. TestAReplayIsExact holds that for a few seeds, and a replay
+// compares its tries. In which order Go's runtime lets goroutines go that are ready in one instant is
+// chance, so nothing that matters happens in one: every process has a network delay of its own, every
+// message of a process takes a few microseconds more by what it is about ([memory.WithSpread]), and the
+// driver keeps off the instants at which jobs fire.
+//
+// # What a seed can notice
+//
+// TestEachGuardIsNeeded tells for each guard of a transaction the story that goes wrong without it.
+// Those stories need a slow message at the right moment. TestPower leaves the same guards out and
+// counts the seeds that notice it by chance:
+//
+//	go test ./integration/simulation -run 'TestPower$' -simulation.power=300 -v -timeout=0
 package simulation

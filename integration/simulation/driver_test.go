@@ -40,8 +40,9 @@ type slot struct {
 // schedulers failed with.
 func drive(t *testing.T, c *cluster, p plan) []string {
 	d := &driver{cluster: c, plan: p, slots: make([]slot, p.processes)}
-	c.work = p.work
-	c.rules.Grace = 10 * time.Second
+	c.spread = func(id string) uint64 { return 1 + uint64(delayOf(id)) }
+	c.work, c.ttl = p.work, p.pace.unit
+	c.rules.TTL, c.rules.Grace, c.rules.Skew = c.ttl, p.pace.scaled(10*time.Second), p.skew
 	for i := range d.slots {
 		d.slots[i].ip = fmt.Sprintf("10.0.0.%d", i+1)
 		d.launch(i, 1)
@@ -82,7 +83,7 @@ func (d *driver) stopAll(t *testing.T) {
 	for _, s := range d.slots {
 		require.Nil(t, s.process)
 	}
-	time.Sleep(longestWork) // code that was given up ends by itself
+	time.Sleep(d.plan.pace.scaled(longestWork)) // code that was given up ends by itself
 }
 
 // act does one action, if the process that it is meant for is there and in the mood.
@@ -126,6 +127,8 @@ func (d *driver) act(a action) {
 		p.loseAnswers(1 + a.n%3)
 	case breakWatch:
 		p.breakWatch()
+	case setClock:
+		p.setClock(d.skewOf(a.n))
 	}
 }
 
@@ -150,7 +153,7 @@ func (d *driver) actOnCluster(a action) bool {
 	case changeTotal:
 		d.configure(func(cfg *job.Config) { cfg.ShardingTotalCount = 1 + a.n%12 })
 	case changeCron:
-		d.configure(func(cfg *job.Config) { cfg.Cron = []string{d.plan.config.Cron, "@every 7s", "0/10 * * * * ?"}[a.n%3] })
+		d.configure(func(cfg *job.Config) { cfg.Cron = d.plan.pace.crons[a.n%3] })
 	case toggleFailover:
 		d.configure(func(cfg *job.Config) { cfg.Failover = !cfg.Failover })
 	case toggleMisfire:
@@ -191,6 +194,12 @@ func (d *driver) launch(i, fresh int) {
 		s.lives++
 	}
 	s.process = d.start(fmt.Sprintf("%s@-@%d", s.ip, s.lives))
+	s.process.setClock(d.skewOf(37 * (s.lives*len(d.slots) + i)))
+}
+
+// skewOf makes a number how much a clock is off.
+func (d *driver) skewOf(n int) time.Duration {
+	return d.plan.skew * time.Duration(n%1001-500) / 500
 }
 
 // stop has the process of a slot stop in the background. The caller holds mu.

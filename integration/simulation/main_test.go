@@ -8,10 +8,12 @@ import (
 )
 
 var (
-	seeds  = flag.Int("simulation.seeds", 20, "how many seeds TestSimulation tries")
-	first  = flag.Uint64("simulation.first", 1, "the first of them")
-	seed   = flag.Uint64("simulation.seed", 0, "the only seed to try; 0 = as many as simulation.seeds says")
-	repeat = flag.Int("simulation.repeat", 5, "how often simulation.seed is tried")
+	seeds   = flag.Int("simulation.seeds", 0, "how many seeds TestSimulation tries; 0 = thousands, and dozens of them under the race detector")
+	first   = flag.Uint64("simulation.first", 1, "the first of them")
+	seed    = flag.Uint64("simulation.seed", 0, "the only seed to try, again and again; 0 = as many as simulation.seeds says")
+	power   = flag.Int("simulation.power", 0, "how many seeds TestPower tries for each guard that is left out; 0 = it is skipped")
+	patient = flag.Duration("simulation.patience", 0, "after what time TestSimulation begins no further seed; 0 = it goes on")
+	repeat  = flag.Int("simulation.repeat", 5, "how often simulation.seed is tried")
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -18,13 +18,32 @@ import (
 type plan struct {
 	seed      uint64
 	config    job.Config
+	pace      pace
 	processes int
+	skew      time.Duration // clocks are off by up to this
 	faults    time.Duration // for how long things go wrong
 	calm      time.Duration // for how long nothing does afterwards
-	pace      time.Duration // between two actions, on average
 	busy      int           // how many of a hundred executions take longer than a moment
 	actions   []action
 }
+
+// pace is how fast a cluster lives. A quick one and one that takes hours go through the same number
+// of fires; in between nothing happens, which takes no time to simulate.
+type pace struct {
+	unit  time.Duration // between fires at first; also the TTL of sessions
+	crons [3]string     // a job that fires every unit, and what it may be changed to
+}
+
+// most plans take hours: what goes wrong then lasts minutes, and has to be dealt with in moments.
+var paces = []pace{
+	{5 * time.Second, [3]string{everyFive, "@every 7s", "0/10 * * * * ?"}},
+	{time.Minute, [3]string{"0 * * * * ?", "@every 84s", "0 0/2 * * * ?"}},
+	{5 * time.Minute, [3]string{"0 0/5 * * * ?", "@every 7m", "0 0/10 * * * ?"}},
+	{10 * time.Minute, [3]string{"0 0/10 * * * ?", "@every 14m", "0 0/20 * * * ?"}},
+}
+
+// scaled turns a duration of the quickest pace into one of this.
+func (p pace) scaled(d time.Duration) time.Duration { return d * (p.unit / paces[0].unit) }
 
 // action is something that is done to the cluster at a time.
 type action struct {
@@ -38,23 +57,36 @@ type action struct {
 // planOf makes a plan from a seed.
 func planOf(seed uint64) plan {
 	r := rand.New(rand.NewPCG(seed, 1))
-	p := plan{seed: seed, processes: 2 + r.IntN(4), pace: time.Duration(2+r.IntN(10)) * time.Second, busy: r.IntN(50)}
-	p.config = job.NewConfig(jobName, everyFive, 1+r.IntN(12))
+	p := plan{seed: seed, pace: paces[r.IntN(len(paces))], processes: 2 + r.IntN(4), busy: r.IntN(50)}
+	p.config = job.NewConfig(jobName, p.pace.crons[0], 1+r.IntN(1+r.IntN(12)))
 	p.config.Failover = r.IntN(4) > 0
 	p.config.Misfire = r.IntN(4) > 0
 	p.config.ShardingStrategy = []string{"", sharding.NameMinimal}[r.IntN(2)]
-	p.faults, p.calm = time.Duration(2+r.IntN(4))*time.Minute, 80*time.Second
-	if r.IntN(10) == 0 { // a slow job for longer
-		p.config.Cron, p.pace = "0 0/2 * * * ?", p.pace*6
-		p.faults, p.calm = 50*time.Minute, 11*time.Minute
+	if r.IntN(4) == 0 {
+		p.skew = time.Duration(1+r.IntN(3000)) * time.Millisecond
 	}
+	p.faults, p.calm = time.Duration(10+r.IntN(12))*p.pace.unit+offBeat, 9*p.pace.unit
 	deeds := p.choose(r)
-	for at := 3 * time.Second; at < p.faults; at += time.Duration(r.ExpFloat64() * float64(p.pace)) {
+	between := p.pace.scaled(time.Duration(2+r.IntN(5)) * time.Second)
+	for at := 3 * time.Second; at < p.faults; at += rest(r, between) {
 		p.actions = append(p.actions, p.action(r, at, deeds[r.IntN(len(deeds))]))
 	}
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p
 }
+
+// rest is the time to the next action. Troubles do not come alone: the next one may come while the
+// cluster still deals with the last.
+func rest(r *rand.Rand, between time.Duration) time.Duration {
+	if r.IntN(3) == 0 {
+		between = 500 * time.Millisecond
+	}
+	return time.Duration(r.ExpFloat64() * float64(between))
+}
+
+// offBeat keeps what the driver does off the instants at which jobs fire: what happens in one instant
+// happens in an order that no replay repeats.
+const offBeat = 1234567 * time.Nanosecond
 
 // choose picks the deeds of a plan: some plans do everything, most only some things, so that those
 // meet more often.
@@ -72,20 +104,26 @@ func (p *plan) choose(r *rand.Rand) []deed {
 	return deeds
 }
 
-// action makes a deed concrete. Some are done right at a fire, where most happens.
+// action makes a deed concrete. Some are done right at a fire, where most happens, and some last no longer
+// than messages do.
 func (p *plan) action(r *rand.Rand, at time.Duration, do deed) action {
 	a := action{at: at, do: do, slot: r.IntN(p.processes), n: r.IntN(1000)}
 	if r.IntN(4) == 0 {
-		a.at = at.Round(5*time.Second) + time.Duration(r.IntN(20_000))*time.Microsecond
+		a.at = at.Round(p.pace.unit) + time.Duration(r.IntN(20_000))*time.Microsecond + 567*time.Nanosecond
 	}
-	short, long := time.Duration(50+r.IntN(4000)), time.Duration(4000+r.IntN(12000))
-	if a.lasts = short * time.Millisecond; r.IntN(2) == 0 {
-		a.lasts = long * time.Millisecond
+	short, long := time.Duration(50+r.IntN(4000))*time.Millisecond, time.Duration(4000+r.IntN(12000))*time.Millisecond
+	switch r.IntN(4) {
+	case 0:
+		a.lasts = short
+	case 1:
+		a.lasts = p.pace.scaled(short)
+	default:
+		a.lasts = p.pace.scaled(long)
 	}
 	return a
 }
 
-// longestWork bounds how long the code of an item goes on.
+// longestWork bounds how long the code of an item goes on, at the quickest pace.
 const longestWork = 20 * time.Second
 
 // work tells what the code of an execution does: the same for a rerun of the same fire.
@@ -95,10 +133,10 @@ func (p *plan) work(sc job.ShardingContext) work {
 	r := rand.New(rand.NewPCG(h.Sum64(), 2))
 	w := work{takes: time.Duration(r.IntN(400_000)) * time.Microsecond}
 	if r.IntN(100) < p.busy {
-		w.takes = time.Duration(r.ExpFloat64() * 6 * float64(time.Second))
+		w.takes = p.pace.scaled(time.Duration(r.ExpFloat64() * 6 * float64(time.Second)))
 		w.stubborn = r.IntN(8) == 0
 	}
-	w.takes = min(w.takes, longestWork)
+	w.takes = min(w.takes, p.pace.scaled(longestWork))
 	if r.IntN(20) == 0 {
 		w.err = errors.New("it went wrong")
 	}
@@ -108,8 +146,8 @@ func (p *plan) work(sc job.ShardingContext) work {
 // String describes the plan as its replay would be read.
 func (p *plan) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d: %d processes, %d items, cron %q, failover %t, misfire %t, strategy %q, busy %d%%\n",
-		p.seed, p.processes, p.config.ShardingTotalCount, p.config.Cron, p.config.Failover, p.config.Misfire, p.config.ShardingStrategy, p.busy)
+	fmt.Fprintf(&text, "seed %d: %d processes, clocks off by up to %s, %d items, cron %q, failover %t, misfire %t, strategy %q, busy %d%%\n",
+		p.seed, p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Failover, p.config.Misfire, p.config.ShardingStrategy, p.busy)
 	for _, a := range p.actions {
 		fmt.Fprintf(&text, "\t%s %s slot %d, lasts %s, n %d\n", bubbleStart.Add(a.at).Format("15:04:05.000000"), a.do, a.slot, a.lasts, a.n)
 	}

@@ -3,6 +3,7 @@ package simulation_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/elasticron/elasticron/integration/history"
@@ -22,7 +23,8 @@ type process struct {
 	err      error
 	died     chan struct{}
 	gate     *gate
-	troubled bool // cut off or standing still; used by the cluster's driver only
+	skew     atomic.Int64 // nanoseconds by which its clock is ahead
+	troubled bool         // cut off or standing still; used by the cluster's driver only
 }
 
 // errDied is what code of a process that died returns; nobody is left to hear it.
@@ -97,7 +99,7 @@ func (c *cluster) launch(id string, options ...memory.Option) *process {
 		done: make(chan struct{}), died: make(chan struct{}), gate: newGate(),
 	}
 	s, err := scheduler.New(c.wrap(p.handle), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(c.rules.Grace),
-		scheduler.WithObserver(ear{r: c.rec, instance: id}), scheduler.WithLogger(c.log))
+		scheduler.WithObserver(ear{r: c.rec, instance: id}), scheduler.WithLogger(c.log), scheduler.WithClock(p.now))
 	if err != nil {
 		panic(err)
 	}
@@ -113,6 +115,12 @@ func (c *cluster) launch(id string, options ...memory.Option) *process {
 	}()
 	return p
 }
+
+// now is the wall clock of the process.
+func (p *process) now() time.Time { return time.Now().Add(time.Duration(p.skew.Load())) }
+
+// setClock sets how much the clock of the process is ahead of that of the cluster.
+func (p *process) setClock(ahead time.Duration) { p.skew.Store(int64(ahead)) }
 
 // crash ends the process without a word.
 func (p *process) crash() {

@@ -67,6 +67,9 @@ func (r *recorder) left(run *history.Run, died bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run.Ended, run.Died, run.Err = time.Now(), died, err
+	if died && run.Cancelled.Equal(run.Ended) { // whether its context ended first is chance
+		run.Cancelled, run.Cause = time.Time{}, nil
+	}
 }
 
 // history returns what was written down, as far as it goes.

@@ -2,36 +2,46 @@ package simulation_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/elasticron/elasticron/integration/history"
 	"github.com/elasticron/elasticron/registry"
 )
 
 // TestSimulation breaks clusters in ways that seeds decide, and finds nothing to complain about.
 func TestSimulation(t *testing.T) {
-	t.Parallel()
 	if *seed != 0 {
-		for i := range *repeat {
-			t.Run(fmt.Sprintf("seed=%d/try=%d", *seed, i), func(t *testing.T) { simulate(t, *seed) })
-		}
+		replay(t, *seed, *repeat)
 		return
 	}
-	for s := *first; s < *first+uint64(*seeds); s++ {
+	began := time.Now()
+	var tried, virtual atomic.Int64
+	t.Cleanup(func() {
+		t.Logf("%d seeds, %s of virtual time, in %s", tried.Load(), time.Duration(virtual.Load()).Round(time.Minute), time.Since(began).Round(time.Second))
+	})
+	t.Parallel()
+	for s := *first; s < *first+uint64(seedsToTry()); s++ {
 		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) {
 			t.Parallel()
-			simulate(t, s)
+			if *patient > 0 && time.Since(began) > *patient {
+				return // the count below tells
+			}
+			h := simulate(t, s)
+			tried.Add(1)
+			virtual.Add(int64(h.End.Sub(bubbleStart)))
 		})
 	}
 }
 
-// simulate tries a seed and reports what is wrong.
-func simulate(t *testing.T, seed uint64) {
+// simulate tries a seed, reports what is wrong, and returns what happened.
+func simulate(t *testing.T, seed uint64) history.History {
+	t.Helper()
 	p := planOf(seed)
-	began := time.Now()
-	faults, virtual := simulated(t, p, nil)
+	faults, h := simulated(t, p, nil)
 	if len(faults) > 0 {
-		t.Logf("%s\nreplay with: go test ./integration/simulation -run TestSimulation -simulation.seed=%d -simulation.repeat=20", p.String(), seed)
+		t.Logf("%s\nreplay with: go test ./integration/simulation -run TestSimulation -simulation.seed=%d", p.String(), seed)
 	}
 	for i, fault := range faults {
 		if i == 10 {
@@ -40,22 +50,22 @@ func simulate(t *testing.T, seed uint64) {
 		}
 		t.Error(fault)
 	}
-	t.Logf("seed %d: %s of virtual time in %s", seed, virtual, time.Since(began))
+	return h
 }
 
 // simulated carries a plan out, with the registry of every process wrapped if wrap is not nil. It
-// returns what is wrong, and how much virtual time went by.
-func simulated(t *testing.T, p plan, wrap func(registry.Registry) registry.Registry) (faults []string, virtual time.Duration) {
+// returns what is wrong, and what happened.
+func simulated(t *testing.T, p plan, wrap func(registry.Registry) registry.Registry) (faults []string, h history.History) {
 	t.Helper()
 	findings := inBubble(t, p.config, func(t *testing.T, c *cluster) {
 		if wrap != nil {
 			c.wrap = wrap
 		}
 		faults = drive(t, c, p)
-		virtual = time.Since(bubbleStart)
+		h = c.rec.history()
 	})
 	for _, f := range findings {
 		faults = append(faults, f.String())
 	}
-	return faults, virtual
+	return faults, h
 }
