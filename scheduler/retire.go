@@ -17,6 +17,7 @@ func (s *Scheduler) dismiss(r *runner) {
 	quiet := make(chan struct{})
 	r.box.post(func() {
 		r.alarm.stop()
+		r.stopOnce()
 		r.reconciler.stop()
 		close(quiet)
 	})

@@ -65,6 +65,8 @@ type runner struct {
 	left          bool          // handed over
 	drained       chan struct{} // closed when left and nothing runs
 	shared        shared        // what only counts where Java instances share the job
+	shown         time.Time     // when the view showed something last
+	configured    time.Time     // when the configuration in force came
 	whenLeft      func()        // is called then; nil = the whole scheduler stops
 }
 
@@ -119,7 +121,9 @@ func (r *runner) apply(step registry.Step) {
 	r.yields.noted.note(touched.Items, touched.Config || touched.Epoch)
 	r.noteArrivals(touched)
 	r.reportUnreadable(touched)
+	r.shown = time.Now()
 	if touched.Config {
+		r.configured = r.s.now()
 		r.configure()
 	}
 }

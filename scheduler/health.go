@@ -1,0 +1,174 @@
+package scheduler
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/jobtree"
+)
+
+// overdueAfter is how long after a fire an item that should run counts as overdue: what may be late by
+// the rules, and time for the request and for the view to show it.
+const overdueAfter = lateAfter + 5*time.Second
+
+// Health is the state of this process as a scheduler, as far as it can be told without asking the
+// registry.
+type Health struct {
+	Instance string        `json:"instance"`
+	Time     time.Time     `json:"time"`
+	Running  bool          `json:"running"` // Run was called and has not been told to stop
+	Session  SessionHealth `json:"session"`
+	Jobs     []JobHealth   `json:"jobs"` // by name
+}
+
+// SessionHealth is the state of the process's session with the registry.
+type SessionHealth struct {
+	ID    string `json:"id,omitempty"`
+	State string `json:"state"` // connected, suspended, lost, or none before the first one
+	// Deadline is when the session is lost if no keep-alive is confirmed until then.
+	Deadline time.Time `json:"deadline,omitzero"`
+}
+
+// JobHealth is the state of one job as this process sees it.
+type JobHealth struct {
+	Job string `json:"job"`
+	// Answered is false if the job's runner did not answer in time, as when it waits for the registry.
+	// Then only Job says something.
+	Answered bool   `json:"answered"`
+	Joined   bool   `json:"joined"` // registered under the present session
+	Leader   string `json:"leader,omitempty"`
+	Leading  bool   `json:"leading"` // this process is it
+	// Config tells why the job pauses: its configuration is gone, or cannot be read or used. Empty is
+	// that it does not.
+	Config string `json:"config,omitempty"`
+	// ViewRevision is the state that the view shows, and ViewAge since when it shows that: of an idle
+	// job it is old and right. Behind is the newer revision that is known to exist and not shown yet.
+	ViewRevision int64         `json:"view_revision"`
+	ViewAge      time.Duration `json:"view_age_ns"`
+	Behind       int64         `json:"behind,omitempty"`
+	Items        int           `json:"items"` // sharding total count in force
+	// Unowned are the items that no live instance owns.
+	Unowned []int `json:"unowned,omitempty"`
+	// Overdue are enabled items of the whole job that should have run by now, and neither did nor do.
+	// A job without MonitorExecution leaves nothing by which to tell.
+	Overdue []OverdueItem `json:"overdue,omitempty"`
+}
+
+// OverdueItem is an item that should have run.
+type OverdueItem struct {
+	Item int       `json:"item"`
+	Fire time.Time `json:"fire"` // the newest that should have run
+}
+
+// Health tells the state of this process. Every job's runner is asked, and ctx bounds how long they
+// have to answer; it asks nothing of the registry. It costs the time to look at each item.
+func (s *Scheduler) Health(ctx context.Context) Health {
+	s.mu.Lock()
+	runners, attached := s.list(), s.attached
+	running := s.stop != nil && s.stop.Err() == nil
+	s.mu.Unlock()
+	h := Health{Instance: s.instance, Time: s.now(), Running: running, Session: s.sessionHealth(attached)}
+	answers := make(chan JobHealth, len(runners)) // each runner answers once, or never
+	asked := make(map[string]bool, len(runners))
+	for _, r := range runners {
+		asked[r.name] = true
+		r.box.post(func() { answers <- r.health() })
+	}
+	for range runners {
+		select {
+		case answer := <-answers:
+			delete(asked, answer.Job)
+			h.Jobs = append(h.Jobs, answer)
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	for name := range asked {
+		h.Jobs = append(h.Jobs, JobHealth{Job: name})
+	}
+	slices.SortFunc(h.Jobs, func(a, b JobHealth) int {
+		if a.Job < b.Job {
+			return -1
+		}
+		return 1
+	})
+	return h
+}
+
+func (s *Scheduler) sessionHealth(a *attachment) SessionHealth {
+	if a == nil {
+		return SessionHealth{State: "none"}
+	}
+	h := SessionHealth{ID: a.session.ID().String(), State: a.session.State().String()}
+	if left := a.session.Remaining(); left > 0 {
+		h.Deadline = s.now().Add(left)
+	}
+	return h
+}
+
+// health is a runner's answer.
+func (r *runner) health() JobHealth {
+	st, mine := r.state, r.state.Instance(r.s.instance)
+	h := JobHealth{
+		Job: r.name, Answered: true, Leader: st.Leader.Instance,
+		Joined:       r.attached.connected() && mine.Created != 0 && mine.Session == r.attached.session.ID(),
+		Leading:      r.attached != nil && r.leads(),
+		ViewRevision: int64(r.applied), Items: st.Total(),
+	}
+	if !r.shown.IsZero() {
+		h.ViewAge = time.Since(r.shown)
+	}
+	if known := max(r.needed, r.awaited); known > r.applied {
+		h.Behind = int64(known)
+	}
+	switch {
+	case st.Config.Revision == 0:
+		h.Config = "the job is not in the registry"
+	case st.Config.Err != nil:
+		h.Config = st.Config.Err.Error()
+	case !r.settings.ok:
+		h.Config = "the configuration cannot be used here, see the log"
+	}
+	for n := range st.Total() {
+		if st.Instance(st.Owner(n)).Created == 0 {
+			h.Unowned = append(h.Unowned, n)
+		}
+	}
+	h.Overdue = r.overdue()
+	return h
+}
+
+// overdue lists the items that should have run by now. Fires while an item ran, before the
+// configuration in force came, or while nobody may run anything are no reason.
+func (r *runner) overdue() []OverdueItem {
+	if !r.settings.ok || !r.settings.config.MonitorExecution || r.settings.delay != 0 || !r.anybodyEnabled() {
+		return nil
+	}
+	until := r.s.now().Add(-overdueAfter - time.Duration(r.settings.config.JitterSeconds)*time.Second)
+	var overdue []OverdueItem
+	for n := range r.state.Total() {
+		it := r.state.Item(n)
+		if it.Disabled || it.Running.Exists() {
+			continue
+		}
+		since := it.Record.Value.LastFire
+		if since.Before(r.configured) {
+			since = r.configured
+		}
+		if e := it.Record.Value.Current; e != nil && e.End.After(since) {
+			since = e.End
+		}
+		if fire := cronexpr.Last(r.settings.schedule, since, until); until.After(since) && !fire.IsZero() {
+			overdue = append(overdue, OverdueItem{Item: n, Fire: fire})
+		}
+	}
+	return overdue
+}
+
+func (r *runner) anybodyEnabled() bool {
+	return slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool { return r.state.Enabled(i.ID) })
+}
+

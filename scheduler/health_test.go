@@ -1,0 +1,125 @@
+package scheduler_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// look returns the health of an instance and of its only job.
+func (i *instance) look(t *testing.T) (scheduler.Health, scheduler.JobHealth) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	h := i.Health(ctx)
+	require.Len(t, h.Jobs, 1)
+	return h, h.Jobs[0]
+}
+
+func TestHealthOfAClusterInOrder(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(4))
+		b := c.start("b", nil, jobOf(4))
+		sleepUntil(12 * time.Second)
+		requests := b.registry.Stats()
+		h, j := b.look(t)
+		require.Equal(t, requests, b.registry.Stats(), "it asks nothing of the registry")
+		require.True(t, h.Running)
+		require.Equal(t, "connected", h.Session.State)
+		require.True(t, h.Session.Deadline.After(time.Now()))
+		require.Equal(t, fullID("a"), j.Leader)
+		require.True(t, j.Answered && j.Joined && !j.Leading)
+		require.Empty(t, j.Config)
+		require.Empty(t, j.Unowned)
+		require.Empty(t, j.Overdue)
+		require.Zero(t, j.Behind)
+		require.InDelta(t, 2, j.ViewAge.Seconds(), 0.1, "since the round of second 10")
+		_, j = a.look(t)
+		require.True(t, j.Leading)
+		a.stop(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.False(t, a.Health(ctx).Running)
+	})
+}
+
+// A process that is cut off says so, and so does one whose peers do not do their work.
+func TestHealthOfAClusterInTrouble(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(4))
+		c.start("b", nil, jobOf(4))
+		sleepUntil(7 * time.Second)
+		put(t, c.server, jobtree.For("orders").ItemInstance(3), fullID("ghost"))
+		sleepUntil(12 * time.Second)
+		_, j := a.look(t)
+		require.Empty(t, j.Unowned, "the leader repairs that")
+
+		a.registry.Cut()
+		defer a.registry.Heal()
+		var states []string
+		for at := 12 * time.Second; at < 20*time.Second; at += 100 * time.Millisecond {
+			sleepUntil(at)
+			if h, _ := a.look(t); len(states) == 0 || states[len(states)-1] != h.Session.State {
+				states = append(states, h.Session.State)
+			}
+		}
+		require.Equal(t, []string{"connected", "suspended", "none"}, states)
+		sleepUntil(30 * time.Second)
+		_, j = a.look(t)
+		require.False(t, j.Joined)
+		require.Len(t, j.Overdue, 4, "as far as it can see")
+	})
+}
+
+// What runs long, is disabled, or was missed by the rules is not overdue; what nobody runs is.
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := jobOf(2)
+		cfg.Misfire = false
+		work := func(ctx context.Context, sc job.ShardingContext) error {
+			if sc.Item == 1 {
+				time.Sleep(17 * time.Second)
+			}
+			return nil
+		}
+		a := c.start("a", work, cfg)
+		for at := 6 * time.Second; at < time.Minute; at += 3 * time.Second {
+			sleepUntil(at)
+			_, j := a.look(t)
+			require.Empty(t, j.Overdue, "at %s", at)
+		}
+		put(t, c.server, jobtree.For("orders").ItemRecord(0), "{")
+		sleepUntil(80 * time.Second)
+		_, j := a.look(t)
+		require.Equal(t, []int{0}, []int{j.Overdue[0].Item}, "its record cannot be read, so nobody may run it")
+		require.Len(t, j.Overdue, 1)
+		c.change(func() job.Config { paused := cfg; paused.Disabled = true; return paused }())
+		sleepUntil(90 * time.Second)
+		_, j = a.look(t)
+		require.Empty(t, j.Overdue, "the only server is disabled")
+	})
+}
+
+// A runner that waits for the registry does not keep the report waiting.
+func TestHealthOfARunnerThatIsStuck(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(1))
+		sleepUntil(9500 * time.Millisecond)
+		a.registry.Cut()
+		defer a.registry.Heal()
+		sleepUntil(11 * time.Second) // its begin of second 10 waits
+		h, j := a.look(t)
+		require.False(t, j.Answered)
+		require.Equal(t, "connected", h.Session.State)
+	})
+}
