@@ -34,6 +34,7 @@ func (r *rounds) RoundEnded(e scheduler.RoundEvent) {
 func (r *rounds) ItemStarted(e scheduler.ItemEvent) {
 	r.note(e.Round, "item %d started", e.Context.Item)
 }
+
 func (r *rounds) ItemEnded(e scheduler.ItemEvent) { r.note(e.Round, "item %d ended", e.Context.Item) }
 
 // name gives a round a name that a test can tell in advance.

@@ -74,7 +74,7 @@ func (b *Bus) Close(ctx context.Context) error {
 	for _, d := range b.deliveries {
 		d.queue.close()
 		if !started {
-			d.giveUp(0)
+			d.giveUp(ctx, 0)
 		}
 	}
 	if started {
@@ -99,7 +99,7 @@ func (b *Bus) wait(ctx context.Context) {
 		case <-ctx.Done():
 		}
 		b.end()
-		d.waitGone()
+		d.waitGone(ctx)
 	}
 }
 

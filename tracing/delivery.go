@@ -62,7 +62,7 @@ func (d *delivery) run(life context.Context) {
 	for {
 		batch = d.gather(life, batch[:0])
 		if len(batch) == 0 || !d.deliver(life, batch) {
-			d.giveUp(len(batch))
+			d.giveUp(life, len(batch))
 			return
 		}
 		clear(batch)
@@ -182,23 +182,23 @@ func (d *delivery) tellDrops(ctx context.Context) {
 }
 
 // giveUp counts what waits as lost, with the events that are under way.
-func (d *delivery) giveUp(underWay int) {
+func (d *delivery) giveUp(ctx context.Context, underWay int) {
 	lost := uint64(underWay + d.queue.discard())
 	d.count(func() { d.lost += lost })
 	if lost > 0 {
-		d.log.ErrorContext(context.Background(), "events are lost: the bus was closed before the sink took them", logEvents, lost)
+		d.log.ErrorContext(ctx, "events are lost: the bus was closed before the sink took them", logEvents, lost)
 	}
-	d.tellDrops(context.Background())
+	d.tellDrops(ctx)
 }
 
 // waitGone waits for the goroutine after its context has ended, but not for ever.
-func (d *delivery) waitGone() {
+func (d *delivery) waitGone(ctx context.Context) {
 	timer := time.NewTimer(lastWords)
 	defer timer.Stop()
 	select {
 	case <-d.done:
 	case <-timer.C:
-		d.log.ErrorContext(context.Background(), "the sink does not return although its context has ended, and is left behind")
+		d.log.ErrorContext(ctx, "the sink does not return although its context has ended, and is left behind")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
@@ -103,25 +103,24 @@ func report(ctx context.Context, out io.Writer, history tracing.History) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "FIRE\tITEM\tSOURCE\tROUND\tTOOK\tOUTCOME")
+	var text strings.Builder
+	fmt.Fprintf(&text, "%-8s  %-4s  %-9s  %-12s  %-8s  %s\n", "FIRE", "ITEM", "SOURCE", "ROUND", "TOOK", "OUTCOME")
 	for _, e := range executions.Rows {
 		outcome := "success"
 		if !e.Success {
 			outcome = e.FailureCause
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", e.Fire.Format(time.TimeOnly), e.Item, e.Source, e.Round, e.Complete.Sub(e.Start), outcome)
-	}
-	if err := table.Flush(); err != nil {
-		return err
+		fmt.Fprintf(&text, "%s  %-4d  %-9s  %-12s  %-8s  %s\n",
+			e.Fire.Format(time.TimeOnly), e.Item, e.Source, e.Round, e.Complete.Sub(e.Start), outcome)
 	}
 	failed, err := history.Statuses(ctx, tracing.StatusQuery{State: tracing.Errored, Paging: oldestFirst})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%d executions, %d rounds in error:\n", executions.Total, failed.Total)
+	fmt.Fprintf(&text, "\n%d executions, %d rounds in error:\n", executions.Total, failed.Total)
 	for _, r := range failed.Rows {
-		fmt.Fprintf(out, "  round %s, items %s: %s\n", r.Round, r.ShardingItems, r.Message)
+		fmt.Fprintf(&text, "  round %s, items %s: %s\n", r.Round, r.ShardingItems, r.Message)
 	}
-	return nil
+	_, err = io.WriteString(out, text.String())
+	return err
 }

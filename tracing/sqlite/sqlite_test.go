@@ -72,7 +72,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	store, err := sqlite.Open(ctx, filepath.Join(folder, "history.db"))
 	if err != nil {
 		fmt.Println(err)

@@ -83,14 +83,8 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// runner is a connection or a transaction.
-type runner interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // session calls use with a connection on which times are those of the store's location.
-func (s *Store) session(ctx context.Context, use func(*sql.Conn) error) (err error) {
+func (s *Store) session(ctx context.Context, use func(*sql.Conn) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -100,15 +94,15 @@ func (s *Store) session(ctx context.Context, use func(*sql.Conn) error) (err err
 		if _, err := conn.ExecContext(ctx, "SET @elasticron_zone = @@SESSION.time_zone, SESSION time_zone = '+00:00'"); err != nil {
 			return err
 		}
-		defer s.restoreZone(conn)
+		defer s.restoreZone(ctx, conn)
 	}
 	return use(conn)
 }
 
 // restoreZone gives a connection its time zone back, which others of the process use, or has it thrown
 // away.
-func (s *Store) restoreZone(conn *sql.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+func (s *Store) restoreZone(ctx context.Context, conn *sql.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if _, err := conn.ExecContext(ctx, "SET SESSION time_zone = @elasticron_zone"); err != nil {
 		discard(conn)

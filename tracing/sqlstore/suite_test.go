@@ -73,10 +73,10 @@ func (p place) open(t *testing.T) *sql.DB {
 }
 
 // store makes a store in a new, empty database.
-func (p place) store(t *testing.T, opts ...sqlstore.Option) (*sqlstore.Store, *sql.DB) {
+func (p place) store(t *testing.T) (*sqlstore.Store, *sql.DB) {
 	t.Helper()
 	db := p.open(t)
-	return p.over(t, db, opts...), db
+	return p.over(t, db), db
 }
 
 func (p place) over(t *testing.T, db *sql.DB, opts ...sqlstore.Option) *sqlstore.Store {
