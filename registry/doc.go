@@ -15,6 +15,8 @@
 //   - Ephemeral nodes live as long as their session, which is kept alive for as long as the process
 //     can reach the store, and vanish together, in one revision, when it ends. No other session and
 //     no plain write can take such a node over.
+//     Not every store lets such a node have descendants: where it does not, a transaction that would
+//     give it one is refused with [ErrUnsupported].
 //   - Views are level-triggered. A [View] shows states in order, may skip states between two that it
 //     shows, and always reaches the latest, whatever happens to connections, servers or history.
 //   - An answer is an answer. A [Committer] repeats a transaction whose outcome is unknown until the
@@ -31,9 +33,9 @@
 //
 // # How to use it
 //
-// Open a handle with a backend ([registry/etcd], [registry/memory]), once per process. Read what
-// must be known with a [View], decide, and make the decision real with one [Txn] whose conditions
-// say what the decision relied upon. On a [ConflictError] wait until the view has reached
+// Open a handle with a backend ([registry/etcd], [registry/zkcompat], [registry/memory]), once per
+// process. Read what must be known with a [View], decide, and make the decision real with one [Txn]
+// whose conditions say what the decision relied upon. On a [ConflictError] wait until the view has reached
 // [ConflictError.Revision] and decide again.
 //
 // # What it does not do
@@ -43,5 +45,6 @@
 // permissions beyond those of the backend.
 //
 // [registry/etcd]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/etcd
+// [registry/zkcompat]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/zkcompat
 // [registry/memory]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/memory
 package registry

@@ -2,8 +2,11 @@ package zkcompat_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +30,18 @@ func open(t *testing.T, change ...func(*zkcompat.Config)) *zkcompat.Registry {
 	return r
 }
 
-func namespaceOf(t *testing.T) string { return strings.ReplaceAll(t.Name(), "/", "-") }
+// namespaces of tests, one for each run of a test, and how many there were.
+var (
+	namespaces sync.Map
+	runs       atomic.Int64
+)
+
+func namespaceOf(t *testing.T) string {
+	t.Helper()
+	fresh := fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), runs.Add(1))
+	name, _ := namespaces.LoadOrStore(t, fresh)
+	return name.(string)
+}
 
 // java returns a plain client of the server, as another program has one.
 func java(t *testing.T) *zk.Conn {

@@ -15,8 +15,11 @@ import (
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
 
-// pausedServer tells a process of this test binary that it is the one to be paused, and the server.
-const pausedServer = "ZKCOMPAT_PAUSED_SERVER"
+// What tells a process of this test binary that it is the one to be paused, and where it works.
+const (
+	pausedServer    = "ZKCOMPAT_PAUSED_SERVER"
+	pausedNamespace = "ZKCOMPAT_PAUSED_NAMESPACE"
+)
 
 // TestPausedProcess is no test but the process that TestAPausedProcessKnowsThatItLostItsSession pauses.
 func TestPausedProcess(t *testing.T) {
@@ -25,7 +28,7 @@ func TestPausedProcess(t *testing.T) {
 		t.Skip("is run by another test")
 	}
 	r, err := zkcompat.Open(t.Context(), zkcompat.Config{
-		Servers: []string{address}, Namespace: "paused", SessionTimeout: testTTL,
+		Servers: []string{address}, Namespace: os.Getenv(pausedNamespace), SessionTimeout: testTTL,
 	})
 	require.NoError(t, err)
 	session, err := r.Session(t.Context())
@@ -49,7 +52,7 @@ func TestPausedProcess(t *testing.T) {
 func TestAPausedProcessKnowsThatItLostItsSession(t *testing.T) {
 	t.Parallel()
 	server := sharedServer(t)
-	config := configOf(server, "paused")
+	config := configOf(server, namespaceOf(t))
 	r, err := zkcompat.Open(t.Context(), config)
 	require.NoError(t, err)
 	defer r.Close(context.Background())
@@ -57,7 +60,7 @@ func TestAPausedProcessKnowsThatItLostItsSession(t *testing.T) {
 	require.NoError(t, err)
 
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPausedProcess$")
-	cmd.Env = append(os.Environ(), pausedServer+"="+server.Address())
+	cmd.Env = append(os.Environ(), pausedServer+"="+server.Address(), pausedNamespace+"="+namespaceOf(t))
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	in, err := cmd.StdinPipe()
