@@ -171,4 +171,3 @@ func (r *runner) overdue() []OverdueItem {
 func (r *runner) anybodyEnabled() bool {
 	return slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool { return r.state.Enabled(i.ID) })
 }
-

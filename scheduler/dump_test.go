@@ -1,0 +1,35 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// A dump sets what this process sees beside what the registry has.
+func TestDump(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(2))
+		sleepUntil(6 * time.Second)
+		d, err := a.Dump(t.Context(), "orders")
+		require.NoError(t, err)
+		require.NotEmpty(t, d.Nodes)
+		for _, n := range d.Nodes {
+			require.True(t, n.Agrees(), n.Path)
+		}
+		a.registry.SetLatency(300 * time.Millisecond)
+		path := jobtree.For("orders").ItemDisabled(1)
+		put(t, c.server, path, "")
+		d, err = a.Dump(t.Context(), "orders")
+		require.NoError(t, err)
+		require.Contains(t, d.Nodes, scheduler.DumpNode{Path: path, Seen: true}, "by the time of the answer it is seen")
+		_, err = a.Dump(t.Context(), "bills")
+		require.ErrorIs(t, err, scheduler.ErrUnknownJob)
+		require.Equal(t, []string{"orders"}, a.JobNames())
+	})
+}
