@@ -130,7 +130,7 @@ func TestTheCopyRuns(t *testing.T) {
 	j.has(tree2(ns, "order_job", config2)...)
 	done := j.migrate(ns, "--apply")
 	require.Zero(t, done.status, done.errOut)
-	_, last, err := j.conn.Get("/"+ns+"/order_job/systemTime/current")
+	_, last, err := j.conn.Get("/" + ns + "/order_job/systemTime/current")
 	require.NoError(t, err)
 
 	reg := open(t, ns)
@@ -170,7 +170,7 @@ func TestFromEtcdToEtcd(t *testing.T) {
 	j.has(tree2(ns, "order_job", config2)...)
 	require.Zero(t, j.migrate(ns, "--apply").status)
 	second := command(t, nil, "migrate", "--from-etcd", target.Endpoints()[0], "--to", target.Endpoints()[0],
-		"--namespace", ns, "--to-namespace", ns + "-second", "--apply")
+		"--namespace", ns, "--to-namespace", ns+"-second", "--apply")
 	require.Zero(t, second.status, second.errOut)
 	require.Greater(t, base(t, ns+"-second"), base(t, ns))
 	require.Equal(t, nodes(t, ns)["/order_job/config"], nodes(t, ns+"-second")["/order_job/config"])

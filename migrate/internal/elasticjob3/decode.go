@@ -14,7 +14,7 @@ import (
 // Job is what was read of a job.
 type Job struct {
 	Config job.Config
-	// Kept are the members that have no counterpart, such as "label" and "props.retries", in the
+	// Kept are the members that have no counterpart, such as "label", in the
 	// order in which they stand. They are in Config.Unknown.
 	Kept []string
 }

@@ -69,9 +69,10 @@ func TestDecode(t *testing.T) {
 			text: "jobName: a\nlabel: blue\njobListenerTypes:\n- audit\nstaticSharding: true\nprops:\n  email.host: mail\n  streaming.process: 'no'\nfromAbove: {x: [1, 2.5, true, null]}\n",
 			want: func(c *job.Config) {
 				c.Name, c.Class, c.Type = "a", "com.acme.OrderJob", job.TypeDataflow
-				c.Unknown = `"elasticJob3":{"fromAbove":{"x":[1,2.5,true,null]},"jobListenerTypes":["audit"],"label":"blue","props":{"email.host":"mail"},"staticSharding":true}`
+				c.Unknown = `"elasticJob3":{"fromAbove":{"x":[1,2.5,true,null]},"jobListenerTypes":["audit"],"label":"blue","staticSharding":true}`
+				c.Props = job.NewProps(map[string]string{"email.host": "mail"})
 			},
-			kept: []string{"label", "jobListenerTypes", "staticSharding", "props.email.host", "fromAbove"},
+			kept: []string{"label", "jobListenerTypes", "staticSharding", "fromAbove"},
 		},
 		"a dataflow job":           {root: "c", text: "props: {streaming.process: 'true'}\n", want: func(c *job.Config) { c.Class, c.Type, c.StreamingProcess = "c", job.TypeDataflow, true }},
 		"a typed dataflow job":     {root: "DATAFLOW", text: "jobName: a\n", want: func(c *job.Config) { c.Name, c.Type = "a", job.TypeDataflow }},

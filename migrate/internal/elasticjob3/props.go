@@ -4,9 +4,12 @@ import (
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/elasticron/elasticron/job"
 )
 
-// The properties of a job that are settings of ours. Java keeps all of them as strings.
+// The properties of a job that are settings of their own here. All others stay properties, under the
+// names that 3.x gives them. Java keeps all of them as strings.
 const (
 	propScript    = "script.command.line"
 	propStreaming = "streaming.process"
@@ -28,7 +31,7 @@ func (d *decoder) readProps(value *yaml.Node) {
 		d.fault("props", value, "a mapping of strings")
 		return
 	}
-	rest := map[string]any{}
+	rest := map[string]string{}
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		name, text := value.Content[i].Value, ""
 		d.text("props."+name, resolve(value.Content[i+1]), &text)
@@ -41,10 +44,9 @@ func (d *decoder) readProps(value *yaml.Node) {
 			d.props.hasStreaming = true
 		default:
 			rest[name] = text
-			d.job.Kept = append(d.job.Kept, "props."+name)
 		}
 	}
 	if len(rest) > 0 {
-		d.left["props"] = rest
+		d.job.Config.Props = job.NewProps(rest)
 	}
 }
