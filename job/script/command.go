@@ -1,0 +1,123 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/internal/tail"
+)
+
+// errTimeLimit is the cause when [Job.TimeLimit] is over.
+var errTimeLimit = fmt.Errorf("script took longer than its time limit: %w", job.ErrTimeout)
+
+// Error is a script that did not succeed.
+type Error struct {
+	Command  string // the first word of the command line
+	ExitCode int    // -1 if it was not started or was ended by a signal
+	Output   string // the end of what it wrote
+	Err      error  // why; if it was told to end, the cause
+}
+
+// Error names the command, the reason and the end of the output.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("script %s: %s", e.Command, e.Err)
+	if e.Output != "" {
+		text += ": " + e.Output
+	}
+	return text
+}
+
+// Unwrap gives the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+// command is a job made ready to run.
+type command struct {
+	Job
+	words []string
+}
+
+// Execute runs the script for an item and waits until nothing of it is left.
+func (c command) Execute(ctx context.Context, sc job.ShardingContext) error {
+	if c.TimeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.TimeLimit, errTimeLimit)
+		defer cancel()
+	}
+	end := tail.New(c.TailBytes)
+	output, flush := c.output(sc, end)
+	cmd := exec.CommandContext(ctx, c.words[0], append(c.words[1:len(c.words):len(c.words)], sc.JSON())...)
+	cmd.Dir, cmd.Env = c.Dir, append(append(os.Environ(), c.Env...), environment(sc)...)
+	// One writer for both streams, so that one goroutine serves it.
+	cmd.Stdout, cmd.Stderr = output, output
+	group := newGroup(cmd)
+	cmd.Cancel, cmd.WaitDelay = group.terminate, c.Grace
+	err := cmd.Start()
+	if err == nil {
+		err = cmd.Wait()
+		group.kill() // what the script left behind, or what ignored the signal
+		flush()
+	}
+	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
+		err = nil // the script has succeeded; what held its output is gone
+	}
+	return c.failure(ctx, cmd, err, end)
+}
+
+func (c command) failure(ctx context.Context, cmd *exec.Cmd, err error, end *tail.Buffer) error {
+	if err == nil {
+		return nil
+	}
+	failed := &Error{Command: c.words[0], ExitCode: -1, Err: err}
+	if cmd.ProcessState != nil {
+		failed.ExitCode = cmd.ProcessState.ExitCode()
+		failed.Output = end.String()
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		failed.Err = fmt.Errorf("%w (%w)", cause, err)
+	}
+	return failed
+}
+
+// output returns where a script writes to, and what to call when it has ended.
+func (c command) output(sc job.ShardingContext, end *tail.Buffer) (io.Writer, func()) {
+	writers, flush := []io.Writer{end}, func() {}
+	if c.Output != nil {
+		writers = append(writers, c.Output(sc))
+	}
+	if c.Logger != nil {
+		log := &lines{log: c.Logger.With("job", sc.JobName, "item", sc.Item)}
+		writers, flush = append(writers, log), log.flush
+	}
+	if len(writers) == 1 {
+		return end, flush
+	}
+	return io.MultiWriter(writers...), flush
+}
+
+// environment returns the variables that tell a script what it runs.
+func environment(sc job.ShardingContext) []string {
+	fire := ""
+	if !sc.Fire.IsZero() {
+		fire = sc.Fire.UTC().Format(time.RFC3339Nano)
+	}
+	return []string{
+		"ELASTICRON_CONTEXT=" + sc.JSON(),
+		"ELASTICRON_JOB=" + sc.JobName,
+		"ELASTICRON_TASK_ID=" + sc.TaskID,
+		"ELASTICRON_ITEM=" + strconv.Itoa(sc.Item),
+		"ELASTICRON_ITEM_PARAMETER=" + sc.ItemParameter,
+		"ELASTICRON_TOTAL_COUNT=" + strconv.Itoa(sc.TotalCount),
+		"ELASTICRON_JOB_PARAMETER=" + sc.JobParameter,
+		"ELASTICRON_FIRE=" + fire,
+		"ELASTICRON_SOURCE=" + string(sc.Source),
+		"ELASTICRON_TOKEN=" + strconv.FormatInt(sc.Token, 10),
+		"ELASTICRON_OFFSET=" + sc.Offset,
+	}
+}

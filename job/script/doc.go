@@ -1,0 +1,47 @@
+// Package script runs commands as jobs: the type SCRIPT of Elastic-Job.
+//
+//	cfg := job.NewConfig("report", "0 0 6 * * ?", 2)
+//	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, "/opt/report.sh --mode 'by region'"
+//	err := s.Add(ctx, cfg, script.Job{})
+//
+// The command line is split into words as a shell splits it, by space, quotes and backslashes, and then
+// run without one: there is no expansion, and | ; & < > ( ) $ and backticks are characters like
+// others. Who wants a shell runs it: sh -c '...'.
+//
+// # What a script gets
+//
+// The sharding context as JSON, the very text that Java passes on, is the last argument and the
+// variable ELASTICRON_CONTEXT. Its parts are variables of their own:
+//
+//	ELASTICRON_JOB             name of the job
+//	ELASTICRON_TASK_ID         what runs together
+//	ELASTICRON_ITEM            sharding item, from 0
+//	ELASTICRON_ITEM_PARAMETER  the item's parameter; may be empty
+//	ELASTICRON_TOTAL_COUNT     number of items
+//	ELASTICRON_JOB_PARAMETER   parameter of the job; may be empty
+//	ELASTICRON_FIRE            scheduled time, RFC 3339 in UTC; empty for a run by hand
+//	ELASTICRON_SOURCE          scheduled, misfire, failover or manual
+//	ELASTICRON_TOKEN           fencing token
+//	ELASTICRON_OFFSET          the item's checkpoint; may be empty
+//
+// Its standard input is empty. The other variables and, unless [Job.Dir] is set, the directory are
+// those of this process.
+//
+// # How it ends
+//
+//	what happens                        outcome
+//	it exits with 0                     success
+//	it exits with another code, or by   [Error] with the code and the tail of its output
+//	a signal
+//	it does not exist, may not be       [Error] with code -1; errors.Is sees fs.ErrNotExist,
+//	executed                            exec.ErrNotFound or fs.ErrPermission
+//	its time is over, its session is    SIGTERM to its process group, after [Job.Grace] SIGKILL; [Error]
+//	lost, the scheduler stops           that is the cause
+//	it ignores SIGTERM                  the same, after the grace
+//	it floods its output                memory stays bounded: only the tail is kept
+//	it leaves processes that hold its   they have the grace to end, then they are killed; the outcome is
+//	output                              the script's
+//
+// Process groups are those of Unix. Elsewhere the process itself is killed at once. A process that
+// makes itself a session of its own leaves the group and is not killed.
+package script

@@ -1,0 +1,73 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// The defaults of a [Job].
+const (
+	DefaultGrace     = 5 * time.Second
+	DefaultTailBytes = 4 << 10
+)
+
+// Property is the setting by which ElasticJob 3.x names a command line. It counts where
+// [job.Config.ScriptCommandLine] is empty.
+const Property = "script.command.line"
+
+// Job runs the command line of its job's configuration, once for each item. The zero Job is ready for
+// use. Its fields are what belongs to this process; they must not be changed after it was declared.
+type Job struct {
+	// Dir is the directory in which scripts run. Empty means that of this process.
+	Dir string
+	// Env are variables besides those of this process, each "name=value".
+	Env []string
+	// TimeLimit bounds one run of the script. The default, 0, sets no bound besides
+	// [job.Config.TimeoutSeconds].
+	TimeLimit time.Duration
+	// Grace is how long a script that is told to end has for it, and processes that it leaves behind.
+	// The default, 0, is [DefaultGrace].
+	Grace time.Duration
+	// TailBytes is how much of the end of its output an error keeps. The default, 0, is
+	// [DefaultTailBytes].
+	TailBytes int
+	// Output returns where the output of an item's script goes, both of its streams together. It is
+	// called once for each run and its writer by one goroutine. The default is nowhere.
+	Output func(sc job.ShardingContext) io.Writer
+	// Logger gets the output line by line, at level info. The default is nobody.
+	Logger *slog.Logger
+}
+
+var _ job.Configurable = Job{}
+
+var errNotConfigured = errors.New("script: a Job has no command line of its own; a scheduler gives it that of its configuration")
+
+// Execute fails: what runs is what Configure returns.
+func (Job) Execute(context.Context, job.ShardingContext) error { return errNotConfigured }
+
+// Configure returns what runs the command line of the configuration, which must be that of a script.
+func (j Job) Configure(cfg job.Config) (job.Simple, error) {
+	if cfg.Type != job.TypeScript {
+		return nil, &job.FieldError{Field: "Type", Value: string(cfg.Type), Reason: "must be SCRIPT, as the code is a script"}
+	}
+	line := cfg.ScriptCommandLine
+	if line == "" {
+		line = cfg.Props.Get(Property)
+	}
+	words, err := Words(line)
+	if err != nil {
+		return nil, &job.FieldError{Field: "ScriptCommandLine", Value: line, Reason: "must be a command line", Err: err}
+	}
+	if j.Grace <= 0 {
+		j.Grace = DefaultGrace
+	}
+	if j.TailBytes <= 0 {
+		j.TailBytes = DefaultTailBytes
+	}
+	return command{Job: j, words: words}, nil
+}

@@ -1,0 +1,254 @@
+//go:build unix
+
+package script_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/script"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var item = job.ShardingContext{
+	JobName: "report", TaskID: "report@-@1@-@READY@-@10.0.0.1@-@5", Item: 1, TotalCount: 3, ItemParameter: "B c",
+	JobParameter: "p=1", Fire: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Source: job.Scheduled, Token: 17, Offset: "9",
+}
+
+// write makes a shell script and returns its path.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "job.sh")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700))
+	return path
+}
+
+// run runs a command line as a job would.
+func run(ctx context.Context, t *testing.T, j script.Job, line string) error {
+	t.Helper()
+	cfg := job.NewConfig("report", "0 0 * * * ?", 3)
+	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, line
+	require.NoError(t, cfg.Validate())
+	code, err := j.Configure(cfg)
+	require.NoError(t, err)
+	return code.Execute(ctx, item)
+}
+
+// heard returns a job that keeps the output.
+func heard() (script.Job, *bytes.Buffer) {
+	var out bytes.Buffer
+	return script.Job{Output: func(job.ShardingContext) io.Writer { return &out }}, &out
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][]string{
+		`/opt/job.sh`:                         {"/opt/job.sh"},
+		` a  b	c `:                            {"a", "b", "c"},
+		`/opt/job.sh --mode="fast x" 'y "z"'`: {"/opt/job.sh", "--mode=fast x", `y "z"`},
+		`a "" b`:                              {"a", "", "b"},
+		`a\ b`:                                {"a b"},
+		`get http://h/?a=1&b=2;c (d) $HOME |`: {"get", "http://h/?a=1&b=2;c", "(d)", "$HOME", "|"},
+		"a `b` #c >d":                         {"a", "`b`", "#c", ">d"},
+	} {
+		words, err := script.Words(line)
+		require.NoError(t, err, line)
+		require.Equal(t, want, words, line)
+	}
+	for _, line := range []string{"", " ", `a "b`, `a 'b`, `a \`} {
+		_, err := script.Words(line)
+		require.ErrorIs(t, err, script.ErrCommandLine, line)
+	}
+}
+
+func TestAScriptGetsItsContext(t *testing.T) {
+	t.Parallel()
+	j, out := heard()
+	j.Dir, j.Env = t.TempDir(), []string{"MINE=x"}
+	path := write(t, `printf '%s\n' "$#" "$1" "$2" "$MINE"; pwd; env | grep ^ELASTICRON_ | sort >&2; cat`)
+	require.NoError(t, run(t.Context(), t, j, path+` 'a b'`))
+	dir, err := filepath.EvalSymlinks(j.Dir)
+	require.NoError(t, err)
+	json := `{"jobName":"report","taskId":"report@-@1@-@READY@-@10.0.0.1@-@5","shardingTotalCount":3,"jobParameter":"p\u003d1","shardingItem":1,"shardingParameter":"B c"}`
+	require.Equal(t, strings.Join([]string{
+		"2", "a b", json, "x", dir,
+		"ELASTICRON_CONTEXT=" + json,
+		"ELASTICRON_FIRE=2026-01-02T03:04:05Z",
+		"ELASTICRON_ITEM=1",
+		"ELASTICRON_ITEM_PARAMETER=B c",
+		"ELASTICRON_JOB=report",
+		"ELASTICRON_JOB_PARAMETER=p=1",
+		"ELASTICRON_OFFSET=9",
+		"ELASTICRON_SOURCE=scheduled",
+		"ELASTICRON_TASK_ID=report@-@1@-@READY@-@10.0.0.1@-@5",
+		"ELASTICRON_TOKEN=17",
+		"ELASTICRON_TOTAL_COUNT=3",
+	}, "\n")+"\n", out.String())
+}
+
+func TestAScriptThatFails(t *testing.T) {
+	t.Parallel()
+	path := write(t, "echo one; echo two >&2; exit 3")
+	err := run(t.Context(), t, script.Job{}, path)
+	var failed *script.Error
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, 3, failed.ExitCode)
+	require.Equal(t, "one\ntwo", failed.Output)
+	require.EqualError(t, err, "script "+path+": exit status 3: one\ntwo")
+
+	err = run(t.Context(), t, script.Job{}, write(t, "kill -9 $$"))
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, -1, failed.ExitCode)
+	require.ErrorContains(t, err, "signal: killed")
+}
+
+func TestAScriptThatCannotBeStarted(t *testing.T) {
+	t.Parallel()
+	closed := filepath.Join(t.TempDir(), "job.sh")
+	require.NoError(t, os.WriteFile(closed, []byte("#!/bin/sh\n"), 0o600))
+	for line, want := range map[string]error{
+		"/does/not/exist":         fs.ErrNotExist,
+		"no-such-command-in-path": exec.ErrNotFound,
+		closed:                    fs.ErrPermission,
+		t.TempDir():               fs.ErrPermission,
+	} {
+		err := run(t.Context(), t, script.Job{}, line)
+		require.ErrorIs(t, err, want, line)
+		var failed *script.Error
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, -1, failed.ExitCode)
+		require.Equal(t, line, failed.Command)
+	}
+}
+
+// gone waits until a process is no more, or only waits to be forgotten by its parent.
+func gone(t *testing.T, pidFile string) {
+	t.Helper()
+	text, err := os.ReadFile(pidFile)
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if runtime.GOOS == "linux" {
+			return err != nil || strings.Contains(string(stat), ") Z ")
+		}
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	}, 30*time.Second, 10*time.Millisecond)
+}
+
+// written waits until a file is there.
+func written(t *testing.T, path string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Size() > 0
+	}, 30*time.Second, 10*time.Millisecond)
+}
+
+// A script that must stop is told so, with all that it started, and has the grace to tidy up.
+func TestAScriptIsToldToStop(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom")
+	for name, test := range map[string]struct{ trap, output string }{
+		"and ends":            {"", ""},
+		"and tidies up":       {`trap 'echo tidy; exit 0' TERM;`, "tidy"},
+		"and does not listen": {`trap '' TERM;`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pids := t.TempDir()
+			path := write(t, test.trap+" sleep 600 & echo $! >"+pids+"/child; echo $$ >"+pids+"/self; while :; do wait; done")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			go func() {
+				written(t, pids+"/self")
+				cancel(boom)
+			}()
+			j := script.Job{Grace: 5 * time.Second}
+			if name == "and does not listen" {
+				j.Grace = 100 * time.Millisecond
+			}
+			err := run(ctx, t, j, path)
+			require.ErrorIs(t, err, boom)
+			var failed *script.Error
+			require.ErrorAs(t, err, &failed)
+			require.Contains(t, failed.Output, test.output)
+			gone(t, pids+"/self")
+			gone(t, pids+"/child")
+		})
+	}
+}
+
+func TestATimeLimit(t *testing.T) {
+	t.Parallel()
+	err := run(t.Context(), t, script.Job{TimeLimit: 50 * time.Millisecond}, write(t, "sleep 600"))
+	require.ErrorIs(t, err, job.ErrTimeout)
+}
+
+// What floods its output costs no memory beyond the tail.
+func TestAFloodOfOutput(t *testing.T) {
+	t.Parallel()
+	path := write(t, "i=0; while [ $i -lt 200 ]; do head -c 65536 /dev/zero | tr '\\0' x; i=$((i+1)); done; echo end; exit 1")
+	err := run(t.Context(), t, script.Job{TailBytes: 100}, path)
+	var failed *script.Error
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, "..."+strings.Repeat("x", 96)+"end", failed.Output)
+}
+
+// A process that a script leaves behind with its output ends with the grace; the script has succeeded.
+func TestAGrandchildHoldsTheOutput(t *testing.T) {
+	t.Parallel()
+	pids := t.TempDir()
+	path := write(t, "sleep 600 & echo $! >"+pids+"/child; echo done")
+	j, out := heard()
+	j.Grace = 100 * time.Millisecond
+	require.NoError(t, run(t.Context(), t, j, path))
+	require.Equal(t, "done\n", out.String())
+	gone(t, pids+"/child")
+}
+
+func TestOutputIsLogged(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	path := write(t, `printf 'one\n\ntwo\r\nthree'; head -c 9000 /dev/zero | tr '\0' x`)
+	require.NoError(t, run(t.Context(), t, script.Job{Logger: slog.New(slog.NewTextHandler(&log, nil))}, path))
+	text := log.String()
+	for _, want := range []string{"output=one\n", "output=two\n", "output=threexxx", "job=report item=1"} {
+		require.Contains(t, text, want)
+	}
+	require.Equal(t, 4, strings.Count(text, "msg=script"), "a line that is too long becomes two")
+}
+
+func TestConfigure(t *testing.T) {
+	t.Parallel()
+	cfg := job.NewConfig("report", "0 0 * * * ?", 3)
+	_, err := script.Job{}.Configure(cfg)
+	require.ErrorContains(t, err, `Type "SIMPLE" must be SCRIPT`)
+	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, `sh -c "`
+	_, err = script.Job{}.Configure(cfg)
+	require.ErrorIs(t, err, script.ErrCommandLine)
+	require.ErrorIs(t, err, job.ErrInvalidConfig)
+	cfg.ScriptCommandLine, cfg.Props = "", job.NewProps(map[string]string{script.Property: "true"})
+	code, err := script.Job{}.Configure(cfg)
+	require.NoError(t, err)
+	require.NoError(t, code.Execute(t.Context(), item))
+	require.ErrorContains(t, script.Job{}.Execute(t.Context(), item), "no command line")
+}
