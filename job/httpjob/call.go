@@ -1,0 +1,147 @@
+package httpjob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/internal/webcall"
+)
+
+// longestPause bounds the pause before a retry, also one that the server asks for.
+const longestPause = time.Minute
+
+var errTotalTimeout = fmt.Errorf("call took longer than its total timeout: %w", job.ErrTimeout)
+
+// passing are the statuses that another call may not meet.
+var passing = []int{
+	http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusInternalServerError,
+	http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+}
+
+// Error is an answer that is a failure.
+type Error struct {
+	Method, Address string
+	Status          int
+	Answer          string // its end
+}
+
+// Error names the call, the status and the end of the answer.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s %s: status %d %s", e.Method, e.Address, e.Status, http.StatusText(e.Status))
+	if e.Answer != "" {
+		text += ": " + e.Answer
+	}
+	return text
+}
+
+// call is a job made ready to run.
+type call struct {
+	caller  *webcall.Caller
+	address string
+	method  string
+	data    string
+	header  http.Header
+	total   time.Duration
+	strict  bool
+	retries int
+	pause   time.Duration
+}
+
+// Execute makes the call for an item, and again as the settings say.
+func (c *call) Execute(ctx context.Context, sc job.ShardingContext) error {
+	if c.retries == 0 {
+		_, err := c.once(ctx, sc)
+		return err
+	}
+	pauses := backoff.NewExponentialBackOff()
+	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = max(c.pause, time.Millisecond), longestPause, 2
+	var last error
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		after, err := c.once(ctx, sc)
+		last = err
+		switch {
+		case err == nil:
+			return struct{}{}, nil
+		case !mayPass(err):
+			return struct{}{}, backoff.Permanent(err)
+		case after > 0:
+			return struct{}{}, &backoff.RetryAfterError{Duration: after}
+		default:
+			return struct{}{}, err
+		}
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(c.retries)+1), backoff.WithMaxElapsedTime(0))
+	if err != nil {
+		return last // which says more than that it was not tried again
+	}
+	return nil
+}
+
+// mayPass tells whether another call may succeed.
+func mayPass(err error) bool {
+	var answer *Error
+	if errors.As(err, &answer) {
+		return slices.Contains(passing, answer.Status)
+	}
+	return !errors.Is(err, webcall.ErrTooManyRedirects)
+}
+
+// once makes one call. It returns how long the server wants to be left alone.
+func (c *call) once(ctx context.Context, sc job.ShardingContext) (time.Duration, error) {
+	if c.total > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.total, errTotalTimeout)
+		defer cancel()
+	}
+	req, err := c.request(ctx, sc)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := c.caller.Do(ctx, req)
+	if err != nil {
+		return 0, err
+	}
+	if answer.Status >= http.StatusBadRequest && c.strict {
+		return retryAfter(answer.Header, time.Now()), &Error{Method: c.method, Address: c.address, Status: answer.Status, Answer: answer.Tail}
+	}
+	return 0, nil
+}
+
+func (c *call) request(ctx context.Context, sc job.ShardingContext) (*http.Request, error) {
+	var body io.Reader
+	if c.data != "" && c.method != http.MethodGet && c.method != http.MethodHead {
+		body = strings.NewReader(c.data)
+	}
+	req, err := http.NewRequestWithContext(ctx, c.method, c.address, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header = c.header.Clone()
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	// 3.x spells it so, and HTTP does not care.
+	req.Header.Set(ContextHeader, sc.JSON())
+	return req, nil
+}
+
+// retryAfter reads what a server says of when to come back, in seconds or as a date.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil && seconds > 0 {
+		return min(time.Duration(min(seconds, int(longestPause/time.Second)))*time.Second, longestPause)
+	}
+	if at, err := http.ParseTime(text); err == nil && at.After(now) {
+		return min(at.Sub(now), longestPause)
+	}
+	return 0
+}

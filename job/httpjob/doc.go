@@ -1,0 +1,39 @@
+// Package httpjob calls an HTTP endpoint as a job: the type HTTP of ElasticJob 3.x.
+//
+//	cfg := job.NewConfig("warmup", "0 0/5 * * * ?", 2)
+//	cfg.Class = httpjob.Class
+//	cfg.Props = job.NewProps(map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "GET"})
+//	err := s.Add(ctx, cfg, httpjob.Job{})
+//
+// Such a job is stored as one of type SIMPLE with the class HTTP, because Java 2.1.5 and its console
+// cannot read another type. What it calls is in [job.Config.Props]; the names above the line are those
+// of 3.x:
+//
+//	http.uri                              address; required
+//	http.method                           GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS; required
+//	http.data                             body; empty is none. Not sent with GET and HEAD
+//	http.content.type                     of the body
+//	http.connect.timeout.milliseconds     default 3000; 0 is none
+//	http.read.timeout.milliseconds        until the answer and between its parts; default 5000; 0 is none
+//	---
+//	http.header.<name>                    a header
+//	http.total.timeout.milliseconds       of one call; default 0, none besides job.Config.TimeoutSeconds
+//	http.fail.on.status                   a status of 400 or more is a failure; default true
+//	http.retries                          further calls after a failure that may pass; default 0
+//	http.retry.milliseconds               before the first of them, twice as long before each other;
+//	                                      default 1000, at most a minute
+//	http.redirects                        that are followed; default 10
+//	http.answer.bytes                     of an answer that are read; default 1048576
+//
+// The header shardingContext holds the sharding context as JSON, as in 3.x.
+//
+// # How it ends
+//
+// A status below 400 is a success. One of 400 or more is an [Error] with the end of the answer; 3.x
+// takes it for a success, and so does http.fail.on.status=false. No answer, or none in time, is an
+// error. An endpoint that hangs is cut off by the read timeout, and by the end of the context.
+//
+// With http.retries, calls that got no answer, and the statuses 408, 425, 429, 500, 502, 503 and 504
+// are tried again. A Retry-After is respected up to a minute. Whoever asks for retries says with it
+// that the endpoint can be called twice for one item.
+package httpjob

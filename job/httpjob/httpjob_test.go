@@ -1,0 +1,222 @@
+package httpjob_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
+	"github.com/elasticron/elasticron/job/internal/webcall"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var item = job.ShardingContext{
+	JobName: "warmup", TaskID: "warmup@-@1@-@READY@-@10.0.0.1@-@5", Item: 1, TotalCount: 3, ItemParameter: "Zürich", JobParameter: "p=1",
+}
+
+// serve starts an endpoint and returns a job that calls it with further settings.
+func serve(t *testing.T, handle http.HandlerFunc, settings map[string]string) job.Simple {
+	t.Helper()
+	server := httptest.NewServer(handle)
+	t.Cleanup(server.Close)
+	all := map[string]string{"http.uri": server.URL + "/path?a=1", "http.method": "POST"}
+	maps.Copy(all, settings)
+	return configured(t, all)
+}
+
+func configured(t *testing.T, settings map[string]string) job.Simple {
+	t.Helper()
+	cfg := job.NewConfig("warmup", "0 0 * * * ?", 3)
+	cfg.Class, cfg.Props = httpjob.Class, job.NewProps(settings)
+	require.NoError(t, cfg.Validate())
+	code, err := httpjob.Job{}.Configure(cfg)
+	require.NoError(t, err)
+	return code
+}
+
+func TestACall(t *testing.T) {
+	t.Parallel()
+	type seen struct{ method, uri, body, kind, context, mine, host string }
+	for name, test := range map[string]struct {
+		settings map[string]string
+		want     seen
+	}{
+		"as 3.x has it": {
+			map[string]string{"http.data": "a=b", "http.content.type": "text/x"},
+			seen{"POST", "/path?a=1", "a=b", "text/x", item.JSON(), "", ""},
+		},
+		"with headers": {
+			map[string]string{"http.method": "put", "http.header.X-Mine": "y", "http.header.Host": "h"},
+			seen{"PUT", "/path?a=1", "", "", item.JSON(), "y", "h"},
+		},
+		"GET has no body": {
+			map[string]string{"http.method": "GET", "http.data": "a=b"},
+			seen{"GET", "/path?a=1", "", "", item.JSON(), "", ""},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := make(chan seen, 1)
+			code := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				host := ""
+				if !strings.HasPrefix(r.Host, "127.") {
+					host = r.Host
+				}
+				got <- seen{
+					r.Method, r.RequestURI, string(body), r.Header.Get("Content-Type"),
+					r.Header.Get(httpjob.ContextHeader), r.Header.Get("X-Mine"), host,
+				}
+			}, test.settings)
+			require.NoError(t, code.Execute(t.Context(), item))
+			require.Equal(t, test.want, <-got)
+		})
+	}
+}
+
+func TestAStatusIsAFailure(t *testing.T) {
+	t.Parallel()
+	for status, fails := range map[int]bool{200: false, 204: false, 399: false, 400: true, 404: true, 500: true, 599: true} {
+		handle := func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			if status >= 400 {
+				_, _ = io.WriteString(w, strings.Repeat("x", 5000)+"the reason")
+			}
+		}
+		err := serve(t, handle, nil).Execute(t.Context(), item)
+		require.Equal(t, fails, err != nil, "status %d", status)
+		if fails {
+			var failed *httpjob.Error
+			require.ErrorAs(t, err, &failed)
+			require.Equal(t, status, failed.Status)
+			require.Contains(t, err.Error(), "xthe reason")
+			require.Less(t, len(err.Error()), 3000)
+		}
+		require.NoError(t, serve(t, handle, map[string]string{"http.fail.on.status": "false"}).Execute(t.Context(), item))
+	}
+}
+
+// hang keeps a request until its client has gone.
+func hang(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(w).Flush()
+	<-r.Context().Done()
+}
+
+func TestAnEndpointThatHangs(t *testing.T) {
+	t.Parallel()
+	mute := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	short := map[string]string{"http.read.timeout.milliseconds": "50", "http.connect.timeout.milliseconds": "100"}
+	require.ErrorIs(t, serve(t, mute, short).Execute(t.Context(), item), webcall.ErrReadTimeout)
+	require.ErrorIs(t, serve(t, hang, short).Execute(t.Context(), item), webcall.ErrReadTimeout)
+	require.ErrorIs(t, serve(t, hang, map[string]string{"http.total.timeout.milliseconds": "50"}).Execute(t.Context(), item), job.ErrTimeout)
+
+	boom := errors.New("boom")
+	arrived := make(chan struct{}, 1)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-arrived; cancel(boom) }()
+	err := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		hang(w, r)
+	}, map[string]string{"http.read.timeout.milliseconds": "0", "http.retries": "5"}).Execute(ctx, item)
+	require.ErrorIs(t, err, boom)
+}
+
+func TestNobodyListens(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	require.ErrorContains(t, configured(t, map[string]string{"http.uri": server.URL, "http.method": "GET"}).Execute(t.Context(), item), "refused")
+}
+
+func TestWhatIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status, calls int
+		settings      map[string]string
+	}{
+		"not unless asked for":     {503, 1, nil},
+		"what may pass":            {503, 4, map[string]string{"http.retries": "3"}},
+		"not what will not":        {404, 1, map[string]string{"http.retries": "3"}},
+		"not a status that counts": {503, 1, map[string]string{"http.retries": "3", "http.fail.on.status": "false"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			settings := map[string]string{"http.retry.milliseconds": "1"}
+			maps.Copy(settings, test.settings)
+			var calls atomic.Int32
+			_ = serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				calls.Add(1)
+				w.WriteHeader(test.status)
+			}, settings).Execute(t.Context(), item)
+			require.EqualValues(t, test.calls, calls.Load())
+		})
+	}
+}
+
+func TestRetryAfterIsRespected(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var at []time.Time
+	code := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if at = append(at, time.Now()); len(at) == 1 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}, map[string]string{"http.retries": "1", "http.retry.milliseconds": "1"})
+	require.NoError(t, code.Execute(t.Context(), item))
+	require.Len(t, at, 2)
+	require.GreaterOrEqual(t, at[1].Sub(at[0]), 900*time.Millisecond)
+}
+
+func TestRedirectsAndAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	code := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		http.Redirect(w, r, "/again", http.StatusFound)
+	}, map[string]string{"http.redirects": "3", "http.retries": "5"})
+	require.ErrorIs(t, code.Execute(t.Context(), item), webcall.ErrTooManyRedirects)
+	require.EqualValues(t, 4, calls.Load())
+
+	endless := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := w.Write(make([]byte, 1024)); err != nil {
+				return
+			}
+		}
+	}, map[string]string{"http.answer.bytes": "100000"})
+	require.NoError(t, endless.Execute(t.Context(), item))
+}
+
+func TestConfigureNamesEveryFault(t *testing.T) {
+	t.Parallel()
+	cfg := job.NewConfig("warmup", "0 0 * * * ?", 3)
+	cfg.Props = job.NewProps(map[string]string{
+		"http.method": "FETCH", "http.retries": "-1", "http.fail.on.status": "maybe", "http.conect.timeout": "1",
+	})
+	_, err := httpjob.Job{}.Configure(cfg)
+	require.ErrorIs(t, err, job.ErrInvalidConfig)
+	for _, want := range []string{
+		`Props http.uri "" must not be empty`, `Props http.method "FETCH" must be one of GET, HEAD, POST`, `Props http.retries "-1"`,
+		`Props http.fail.on.status "maybe"`, `Props http.conect.timeout "1" must not be there`,
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	require.ErrorContains(t, httpjob.Job{}.Execute(t.Context(), item), "no address of its own")
+}

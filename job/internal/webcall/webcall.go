@@ -1,0 +1,107 @@
+// Package webcall makes single HTTP calls whose time and size are bounded at every step.
+package webcall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/elasticron/elasticron/job/internal/tail"
+)
+
+// What a call ends with when a bound is reached.
+var (
+	ErrReadTimeout      = errors.New("no answer within the read timeout")
+	ErrTooManyRedirects = errors.New("too many redirects")
+)
+
+// Limits bound a call.
+type Limits struct {
+	Connect   time.Duration // to connect, TLS included; 0 = none
+	Read      time.Duration // between the request and the answer, and between parts of the answer; 0 = none
+	Redirects int           // that are followed
+	Bytes     int64         // of the answer that are read
+	Tail      int           // bytes of the end of it that are kept
+}
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Header http.Header
+	Tail   string // the end of what was read
+}
+
+// Caller makes calls. It keeps no connections, and so no goroutines, between them. It is safe for
+// concurrent use.
+type Caller struct {
+	limits Limits
+	client *http.Client
+}
+
+// New returns a Caller.
+func New(limits Limits) *Caller {
+	return &Caller{limits: limits, client: &http.Client{
+		Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: limits.Connect}).DialContext,
+			TLSHandshakeTimeout: limits.Connect,
+			DisableKeepAlives:   true,
+			ForceAttemptHTTP2:   true,
+		},
+		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			if len(via) > limits.Redirects {
+				return fmt.Errorf("%w: %d are followed", ErrTooManyRedirects, limits.Redirects)
+			}
+			return nil
+		},
+	}}
+}
+
+// Do makes a call. What the server answers is no error, whatever the status is. An answer that is
+// longer than the limit is read so far and no further.
+func (c *Caller) Do(ctx context.Context, req *http.Request) (Answer, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	heard := func() {}
+	if c.limits.Read > 0 {
+		// The clock for the answer starts with the call, which has to connect first.
+		watch := time.AfterFunc(c.limits.Connect+c.limits.Read, func() { cancel(ErrReadTimeout) })
+		defer watch.Stop()
+		heard = func() { watch.Reset(c.limits.Read) }
+	}
+	answer, err := c.do(req.WithContext(ctx), heard)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return answer, err
+}
+
+func (c *Caller) do(req *http.Request, heard func()) (Answer, error) {
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // the answer is read, or not wanted
+	heard()
+	end := tail.New(c.limits.Tail)
+	_, err = io.Copy(end, &listening{io.LimitReader(resp.Body, c.limits.Bytes), heard})
+	return Answer{Status: resp.StatusCode, Header: resp.Header, Tail: end.String()}, err
+}
+
+// listening tells of every part that was read.
+type listening struct {
+	io.Reader
+	heard func()
+}
+
+func (l *listening) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if n > 0 {
+		l.heard()
+	}
+	return n, err
+}
