@@ -1,0 +1,104 @@
+package email_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/errorhandler"
+	"github.com/elasticron/elasticron/job/errorhandler/email"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// send makes the handler for a server and has it told of a failure.
+func send(ctx context.Context, t *testing.T, port string, settings map[string]string) error {
+	t.Helper()
+	all := map[string]string{
+		"email.host": "127.0.0.1", "email.port": port, "email.from": "cron@example.org", "email.to": "ops@example.org,dev@example.org",
+	}
+	maps.Copy(all, settings)
+	handlers := errorhandler.Default()
+	require.NoError(t, handlers.Register(email.Name, email.New))
+	h, err := handlers.New(job.Config{ErrorHandler: email.Name, Props: job.NewProps(all)}, slog.Default())
+	require.NoError(t, err)
+	return h.HandleError(ctx, "orders", job.ShardingContext{Item: 1, TotalCount: 2}, errors.New("boom"))
+}
+
+func TestAFailureIsSent(t *testing.T) {
+	t.Parallel()
+	server, port := open(t, "secret", true)
+	require.NoError(t, send(t.Context(), t, port, map[string]string{
+		"email.username": "me", "email.password": "secret", "email.ssl.trust": "127.0.0.1", "email.cc": "boss@example.org",
+		"email.bcc": "log@example.org", "email.debug": "true",
+	}))
+	got := <-server.letters
+	require.Equal(t, "cron@example.org", got.from)
+	require.Equal(t, []string{"ops@example.org", "dev@example.org", "boss@example.org", "log@example.org"}, got.to)
+	require.Contains(t, got.text, "Subject: ElasticJob error message\r\n")
+	require.Contains(t, got.text, "Job 'orders' failed: item 1 of 2")
+	require.Contains(t, got.text, "boom")
+	require.NotContains(t, got.text, "log@example.org", "a blind copy is blind")
+}
+
+func TestWithoutTLS(t *testing.T) {
+	t.Parallel()
+	server, port := open(t, "", false)
+	require.NoError(t, send(t.Context(), t, port, map[string]string{"email.useSsl": "false", "email.subject": "Ouch"}))
+	require.Contains(t, (<-server.letters).text, "Subject: Ouch\r\n")
+}
+
+// No password goes over a connection that anybody can read.
+func TestAPasswordIsNotSentInTheClear(t *testing.T) {
+	t.Parallel()
+	server, port := open(t, "secret", false)
+	require.Error(t, send(t.Context(), t, port, map[string]string{
+		"email.useSsl": "false", "email.username": "me", "email.password": "secret",
+	}))
+	require.Empty(t, server.letters)
+}
+
+func TestWhatTheServerRefuses(t *testing.T) {
+	t.Parallel()
+	server, port := open(t, "secret", true)
+	trust := map[string]string{"email.ssl.trust": "*", "email.username": "me", "email.password": "wrong"}
+	require.ErrorContains(t, send(t.Context(), t, port, trust), "email: ")
+	require.ErrorContains(t, send(t.Context(), t, port, nil), "certificate", "nobody has signed it")
+	require.Empty(t, server.letters)
+}
+
+// A server that says nothing is left when the context ends.
+func TestAServerThatHangs(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	require.Error(t, send(ctx, t, port, map[string]string{"email.useSsl": "false"}))
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	_, err := email.New(job.Config{Props: job.NewProps(map[string]string{"email.port": "0", "email.tls": "x"})}, slog.Default())
+	for _, want := range []string{
+		`Props email.host "" must not be empty`, `Props email.port "0" must be a whole number between 1 and 65535`,
+		`Props email.from "" must not be empty`, `Props email.to "" must not be empty`, `Props email.tls "x" must not be there`,
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	_, err = email.New(job.Config{Props: job.NewProps(map[string]string{
+		"email.host": "h", "email.port": "25", "email.from": "nobody", "email.to": "a@b.c",
+	})}, slog.Default())
+	require.ErrorContains(t, err, "email.from")
+}

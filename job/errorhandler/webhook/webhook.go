@@ -1,0 +1,100 @@
+// Package webhook has the error handler WEBHOOK: it posts each failure as JSON to an address.
+//
+// Its settings in [job.Config.Props]:
+//
+//	webhook.url                          address; required
+//	webhook.header.<name>                a header, such as one with a secret
+//	webhook.connectTimeoutMilliseconds   default 3000
+//	webhook.readTimeoutMilliseconds      default 5000
+//
+// A status of 400 or more, and no answer in time, is a failure of the handler.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/internal/webcall"
+)
+
+// Name is the name under which the handler is registered, for [job.Config.ErrorHandler].
+const Name = "WEBHOOK"
+
+// Failure is the body of a call.
+type Failure struct {
+	Job           string     `json:"job"`
+	TaskID        string     `json:"taskId"`
+	Item          int        `json:"item"`
+	TotalCount    int        `json:"totalCount"`
+	ItemParameter string     `json:"itemParameter,omitempty"`
+	Fire          *time.Time `json:"fire,omitempty"` // not there for a run by hand
+	Source        string     `json:"source"`
+	Token         int64      `json:"token,omitempty"`
+	Error         string     `json:"error"`
+	Stack         string     `json:"stack,omitempty"` // of a panic
+}
+
+type handler struct {
+	caller *webcall.Caller
+	url    string
+	header http.Header
+}
+
+// New makes the handler of a job. It is an errorhandler.Factory.
+func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
+	p := job.ReadProps(cfg.Props)
+	h := &handler{url: p.WebAddress("webhook.url"), header: http.Header{"Content-Type": {"application/json"}}}
+	for name, value := range p.Below("webhook.header.") {
+		h.header.Set(name, value)
+	}
+	h.caller = webcall.New(webcall.Limits{
+		Connect: p.Milliseconds("webhook.connectTimeoutMilliseconds", 3*time.Second),
+		Read:    p.Milliseconds("webhook.readTimeoutMilliseconds", 5*time.Second),
+		Bytes:   64 << 10, Tail: 512, Redirects: 3,
+	})
+	p.Only("webhook.", "webhook.url", "webhook.header.", "webhook.connectTimeoutMilliseconds", "webhook.readTimeoutMilliseconds")
+	return h, p.Err()
+}
+
+// HandleError posts the failure.
+func (h *handler) HandleError(ctx context.Context, name string, sc job.ShardingContext, failure error) error {
+	body, err := json.Marshal(describe(name, sc, failure))
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header = h.header.Clone()
+	answer, err := h.caller.Do(ctx, req)
+	if err != nil {
+		return fmt.Errorf("webhook: %w", err)
+	}
+	if answer.Status >= http.StatusBadRequest {
+		return fmt.Errorf("webhook: status %d: %s", answer.Status, answer.Tail)
+	}
+	return nil
+}
+
+func describe(name string, sc job.ShardingContext, err error) Failure {
+	f := Failure{
+		Job: name, TaskID: sc.TaskID, Item: sc.Item, TotalCount: sc.TotalCount, ItemParameter: sc.ItemParameter,
+		Source: string(sc.Source), Token: sc.Token, Error: err.Error(),
+	}
+	if !sc.Fire.IsZero() {
+		f.Fire = &sc.Fire
+	}
+	var panicked *job.PanicError
+	if errors.As(err, &panicked) {
+		f.Stack = string(panicked.Stack)
+	}
+	return f
+}

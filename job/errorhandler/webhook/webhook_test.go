@@ -1,0 +1,96 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/errorhandler"
+	"github.com/elasticron/elasticron/job/errorhandler/webhook"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var item = job.ShardingContext{
+	JobName: "orders", TaskID: "task", Item: 3, TotalCount: 8, ItemParameter: "Oslo",
+	Fire: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Source: job.Scheduled, Token: 17,
+}
+
+// handler makes the handler of the address, through the registry as a scheduler does.
+func handler(t *testing.T, settings map[string]string) (job.ErrorHandler, error) {
+	t.Helper()
+	handlers := errorhandler.Default()
+	require.NoError(t, handlers.Register(webhook.Name, webhook.New))
+	return handlers.New(job.Config{ErrorHandler: webhook.Name, Props: job.NewProps(settings)}, slog.New(slog.DiscardHandler))
+}
+
+func TestAFailureIsPosted(t *testing.T) {
+	t.Parallel()
+	type call struct {
+		header http.Header
+		body   webhook.Failure
+	}
+	calls := make(chan call, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var c call
+		c.header = r.Header
+		_ = json.NewDecoder(r.Body).Decode(&c.body)
+		calls <- c
+	}))
+	t.Cleanup(server.Close)
+	h, err := handler(t, map[string]string{"webhook.url": server.URL, "webhook.header.Authorization": "Bearer x"})
+	require.NoError(t, err)
+	require.NoError(t, h.HandleError(t.Context(), "orders", item, errors.New("boom")))
+	got := <-calls
+	require.Equal(t, "application/json", got.header.Get("Content-Type"))
+	require.Equal(t, "Bearer x", got.header.Get("Authorization"))
+	require.Equal(t, webhook.Failure{
+		Job: "orders", TaskID: "task", Item: 3, TotalCount: 8, ItemParameter: "Oslo", Fire: &item.Fire,
+		Source: "scheduled", Token: 17, Error: "boom",
+	}, got.body)
+
+	require.NoError(t, h.HandleError(t.Context(), "orders", job.ShardingContext{}, job.Protect(func() error { panic("boom") })))
+	got = <-calls
+	require.Equal(t, "panic: boom", got.body.Error)
+	require.Contains(t, got.body.Stack, "webhook_test.go")
+	require.Nil(t, got.body.Fire)
+}
+
+func TestAWebhookThatRefuses(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "go away", http.StatusForbidden)
+	}))
+	t.Cleanup(server.Close)
+	h, err := handler(t, map[string]string{"webhook.url": server.URL})
+	require.NoError(t, err)
+	require.EqualError(t, h.HandleError(t.Context(), "orders", item, errors.New("boom")), "webhook: status 403: go away")
+}
+
+func TestAWebhookThatHangs(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // a server notices that its client has gone once it has read all
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	h, err := handler(t, map[string]string{"webhook.url": server.URL, "webhook.readTimeoutMilliseconds": "50", "webhook.connectTimeoutMilliseconds": "50"})
+	require.NoError(t, err)
+	require.ErrorContains(t, h.HandleError(t.Context(), "orders", item, errors.New("boom")), "no answer within the read timeout")
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	_, err := handler(t, map[string]string{"webhook.uri": "x"})
+	require.ErrorContains(t, err, `Props webhook.url "" must not be empty`)
+	require.ErrorContains(t, err, `Props webhook.uri "x" must not be there`)
+}

@@ -1,0 +1,47 @@
+// Package wechat has the error handler WECHAT: it posts each failure to a robot of a WeCom group.
+//
+// Its settings in [job.Config.Props], named as in ElasticJob 3.x:
+//
+//	wechat.webhook                      the robot's address; required
+//	wechat.connectTimeoutMilliseconds   default 3000
+//	wechat.readTimeoutMilliseconds      default 5000
+//
+// An answer other than errcode 0 is a failure of the handler.
+package wechat
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/errorhandler"
+	"github.com/elasticron/elasticron/job/errorhandler/internal/chat"
+)
+
+// Name is the name under which the handler is registered, for [job.Config.ErrorHandler].
+const Name = "WECHAT"
+
+// longest is what a robot takes of a text, in bytes.
+const longest = 2048
+
+type handler struct {
+	robot   chat.Robot
+	webhook string
+}
+
+// New makes the handler of a job. It is an errorhandler.Factory.
+func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
+	p := job.ReadProps(cfg.Props)
+	h := &handler{webhook: p.WebAddress("wechat.webhook"), robot: chat.New(p, "wechat.")}
+	p.Only("wechat.", "wechat.webhook", "wechat.connectTimeoutMilliseconds", "wechat.readTimeoutMilliseconds")
+	return h, p.Err()
+}
+
+// HandleError posts the failure.
+func (h *handler) HandleError(ctx context.Context, name string, sc job.ShardingContext, err error) error {
+	if err := h.robot.Say(ctx, h.webhook, errorhandler.Describe(name, sc, err, longest)); err != nil {
+		return fmt.Errorf("wechat: %w", err)
+	}
+	return nil
+}
