@@ -155,6 +155,7 @@ func TestAStopWaitsForRunningItems(t *testing.T) {
 		for _, r := range runs {
 			require.NoError(t, r.cause)
 		}
+		sleepUntil(16 * time.Second) // b may have begun what came from a before its own item ended, and gathers ends
 		for n := range 2 {
 			counts := c.state().Item(n).Record.Value.Counts
 			require.Equal(t, jobtree.Counts{Success: 1}, counts, "item %d", n)
