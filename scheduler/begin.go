@@ -57,6 +57,10 @@ func (r *runner) consider(round *round, n int) {
 		it.due = m.miss(it.due)
 		return
 	}
+	if r.shared.maybeLost(n) {
+		it.due = m.miss(it.due) // so that its next fire does not bury it
+		return
+	}
 	it.due = m.expire(it.due, round.now)
 	if round.refuse {
 		it.due = m.miss(it.due)
@@ -152,6 +156,10 @@ func (r *runner) beginTxn(n int, node jobtree.Item, record jobtree.Record) regis
 		registry.Unchanged(r.tree.Config(), r.state.Config.Revision),
 		r.mine(),
 	)
+	if r.s.java && !r.leads() && r.state.LedByJava() {
+		// A Java leader has seen that nothing runs, and does not look again.
+		conditions = append(conditions, registry.Absent(r.tree.Necessary()), registry.Absent(r.tree.Processing()))
+	}
 	writes := []registry.Write{
 		registry.PutOwned(r.tree.ItemRunning(n), r.s.instance, r.attached.session),
 		registry.Put(r.tree.ItemRecord(n), jobtree.EncodeRecord(record)),

@@ -31,6 +31,7 @@ func (s *shared) after(t jobtree.Touched) {
 		s.runner.leadership.plan = true
 	}
 	if s.runner.s.java {
+		s.look = true
 		s.taken.note(t.Items, t.Instances)
 	}
 }
@@ -40,6 +41,7 @@ func (s *shared) settle() {
 	if s.runner.s.java {
 		s.yield()
 		s.settleLosses()
+		s.urge()
 	}
 }
 

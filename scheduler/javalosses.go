@@ -68,8 +68,14 @@ func (s *shared) noteLoss(item int, l loss) {
 	s.lost[item] = l
 }
 
+// maybeLost tells whether an item waits for it to be settled that a Java instance lost it.
+func (s *shared) maybeLost(item int) bool {
+	_, pending := s.lost[item]
+	return pending
+}
+
 // settleLosses has what Java instances lost run again, when it is certain and no Java instance does so.
-// Of several processes that saw it, the leader declares it, or whoever is first if Java leads.
+// Of several processes that saw it the leader declares it, the owner, or, if Java leads, whoever is first.
 func (s *shared) settleLosses() {
 	r := s.runner
 	var batch proposals
@@ -77,20 +83,24 @@ func (s *shared) settleLosses() {
 		it := r.state.Item(item)
 		back := r.state.Instance(l.Instance).Session == l.Session
 		if back || it.Running.Exists() || it.Failover.Exists() || it.Record.Revision != l.record {
-			delete(s.lost, item)
+			s.forgetLoss(item)
 			continue
 		}
 		if wait := confirmLoss - time.Since(l.seen); wait > 0 {
 			r.alarm.set(wait)
 			continue
 		}
-		if !r.leads() && !r.state.LedByJava() {
-			continue // its leader does it, and the record then changes
+		if r.leads() || r.owns(item) || r.state.LedByJava() {
+			s.proposeLoss(&batch, item, l)
 		}
-		delete(s.lost, item)
-		s.proposeLoss(&batch, item, l)
+		s.forgetLoss(item)
 	}
 	r.commitAll(r.attached.ctx, "declare a Java execution lost", batch)
+}
+
+func (s *shared) forgetLoss(item int) {
+	delete(s.lost, item)
+	s.runner.toConsider.note([]int{item}, false)
 }
 
 func (s *shared) proposeLoss(batch *proposals, item int, l loss) {

@@ -19,6 +19,13 @@ var orders = jobtree.For("orders")
 // javaID is the instance id of the Java instance of a test.
 const javaID = "10.0.0.9@-@7"
 
+// javasOwn is [sharedJob] with a strategy that only Java has, so that a test can assign items as it likes.
+func javasOwn(total int) job.Config {
+	cfg := sharedJob(total)
+	cfg.ShardingStrategy = "com.acme.OwnStrategy"
+	return cfg
+}
+
 // java writes what a Java instance would write, where a test has none. Package mixed has real ones.
 type java struct {
 	t        *testing.T
@@ -157,7 +164,7 @@ func TestItemsThatAJavaLeaderAssigned(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(sharedJob(3))))
+		j.do(registry.Put(orders.Config(), mustEncode(javasOwn(3))))
 		j.lead()
 		j.join()
 		c.startShared("a", nil, sharedJob(3))
@@ -167,7 +174,7 @@ func TestItemsThatAJavaLeaderAssigned(t *testing.T) {
 
 		// The total is what was assigned, whatever an epoch of former days says.
 		j.do(registry.Put(orders.Epoch(), jobtree.EncodeEpoch(jobtree.Epoch{Term: 1, Counter: 1, Total: 3})))
-		j.do(registry.Put(orders.Config(), mustEncode(sharedJob(4))))
+		j.do(registry.Put(orders.Config(), mustEncode(javasOwn(4))))
 		sleepUntil(11 * time.Second)
 		require.Empty(t, c.shown(), "before there are owners for the new total")
 		j.reshard(3, javaID, javaID, javaID, fullID("a"))
@@ -181,7 +188,7 @@ func TestNothingBeginsWhileAJavaLeaderReshards(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(sharedJob(2))))
+		j.do(registry.Put(orders.Config(), mustEncode(javasOwn(2))))
 		j.lead()
 		j.join()
 		c.startShared("a", nil, sharedJob(2))
@@ -203,7 +210,7 @@ func TestAnItemThatComesFromJava(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(sharedJob(2))))
+		j.do(registry.Put(orders.Config(), mustEncode(javasOwn(2))))
 		j.lead()
 		j.join()
 		c.startShared("a", nil, sharedJob(2))

@@ -187,7 +187,9 @@ func (r *runner) decide() {
 		return // what the leader just committed may be about the items below
 	}
 	r.clearOrphans()
-	r.shared.settle()
+	if r.shared.settle(); r.applied < r.needed {
+		return
+	}
 	r.begin()
 	r.mindBarriers()
 	r.acknowledgeTrigger()

@@ -105,7 +105,8 @@ func (r *runner) refreshOwned() {
 // late; so is the first of an item that has never run, which otherwise misses nothing.
 func (r *runner) receive(it *item, node jobtree.Item) {
 	m, ran := r.settings.misfires, node.Record.Value.LastFire
-	if node.Record.Exists() && !node.Disabled {
+	byJava := r.s.java && node.Misfire.Exists() && node.Misfire.Value.Newest.IsZero()
+	if (node.Record.Exists() || byJava) && !node.Disabled {
 		it.due = m.add(it.due, r.missedBefore(node)...)
 	}
 	if r.s.java && !r.shared.formerRecorded(node) {
@@ -144,7 +145,7 @@ func (r *runner) missedBefore(node jobtree.Item) []time.Time {
 		return r.fires(from, now)
 	}
 	missed := node.Misfire.Value
-	if node.Misfire.Exists() && missed.Newest.IsZero() {
+	if r.s.java && node.Misfire.Exists() && missed.Newest.IsZero() {
 		return r.missedByJava(ran)
 	}
 	if !node.Misfire.Exists() || !missed.Newest.After(ran) {
