@@ -1,6 +1,9 @@
 package javapeer
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Class is the class of all simple jobs of a peer.
 const Class = "io.github.elasticron.javapeer.PeerJob"
@@ -57,6 +60,11 @@ const (
 	EventBegin = "begin" // an item began to run
 	EventEnd   = "end"   // and ended
 )
+
+// String names the event for messages.
+func (e Event) String() string {
+	return fmt.Sprintf("%s %d at %s", e.Kind, e.Item, e.Time().Format("05.000"))
+}
 
 // Time is when it happened.
 func (e Event) Time() time.Time { return time.UnixMilli(e.Millis) }

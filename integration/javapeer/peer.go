@@ -17,9 +17,16 @@ import (
 // patience is for what takes a moment, and only takes as long if it never comes.
 const patience = 60 * time.Second
 
-// Peer is a Java process. Its methods may be called concurrently.
+// Peer is a Java process, as one test sees it. Its methods may be called concurrently.
 type Peer struct {
-	tb    testing.TB
+	*process
+	tb testing.TB
+}
+
+// In returns the process for a subtest, which then is what fails.
+func (p *Peer) In(tb testing.TB) *Peer { return &Peer{p.process, tb} }
+
+type process struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	ready chan struct{}
@@ -71,8 +78,8 @@ func launch(tb testing.TB, chosen []Option) (*Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Peer{
-		tb: tb, ready: make(chan struct{}), gone: make(chan struct{}), changed: make(chan struct{}),
+	p := &process{
+		ready: make(chan struct{}), gone: make(chan struct{}), changed: make(chan struct{}),
 		answers: make(map[int64]chan answer),
 	}
 	line := command(folder, o.ip)
@@ -88,12 +95,13 @@ func launch(tb testing.TB, chosen []Option) (*Peer, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start a Java process: %w", err)
 	}
-	go p.read(out)
-	return p, nil
+	peer := &Peer{p, tb}
+	go peer.read(out)
+	return peer, nil
 }
 
 // lockedWriter keeps what the process logs.
-type lockedWriter struct{ p *Peer }
+type lockedWriter struct{ p *process }
 
 func (w lockedWriter) Write(text []byte) (int, error) {
 	w.p.mu.Lock()
@@ -101,7 +109,7 @@ func (w lockedWriter) Write(text []byte) (int, error) {
 	return w.p.log.Write(text)
 }
 
-func (p *Peer) text() string {
+func (p *process) text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.log.String()
@@ -126,7 +134,7 @@ func (p *Peer) read(out io.Reader) {
 	_ = p.cmd.Wait() // it was killed, or says so by its exit code
 }
 
-func (p *Peer) take(a answer, e Event) {
+func (p *process) take(a answer, e Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -148,7 +156,7 @@ func (p *Peer) Events(job string) []Event {
 	return events
 }
 
-func (p *Peer) look(job string) ([]Event, <-chan struct{}) {
+func (p *process) look(job string) ([]Event, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	events := slices.DeleteFunc(slices.Clone(p.events), func(e Event) bool { return e.Job != job })

@@ -34,7 +34,7 @@ type answer struct {
 }
 
 // ask sends a request and waits for its answer. The error is what the Java code threw.
-func (p *Peer) ask(r request, result any) error {
+func (p *process) ask(r request, result any) error {
 	p.mu.Lock()
 	p.asked++
 	r.ID = p.asked
@@ -107,4 +107,13 @@ func (p *Peer) Belief(job string) (Belief, error) {
 	var belief Belief
 	err := p.ask(request{Op: "belief", Job: job}, &belief)
 	return belief, err
+}
+
+// HoldLatch has the process take a latch of a job that it takes part in, as the library does to elect a
+// leader, and returns when it has it. The process keeps it until [Peer.Last] sets another duration of
+// "latch" than [UntilTold].
+func (p *Peer) HoldLatch(job, latch string) {
+	p.tb.Helper()
+	p.Last("latch", UntilTold)
+	p.request(request{Op: "latch", Job: job, Text: latch})
 }

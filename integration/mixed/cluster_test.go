@@ -1,0 +1,168 @@
+package mixed
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/javapeer"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/zkcompat"
+)
+
+// Crons of the tests: one that goes on, and one that leaves a test alone.
+const (
+	everySecond = "0/1 * * * * ?"
+	never       = "0 0 0 1 1 ? 2099"
+)
+
+// cluster is a job in a namespace of its own.
+type cluster struct {
+	t         *testing.T
+	address   string
+	namespace string
+	job       string
+	tree      jobtree.Tree
+	registry  registry.Registry // of somebody who only looks, and operates
+}
+
+// newCluster makes a cluster for a job of this name, which no other test may use: a Java process has one
+// instance a job.
+func newCluster(t *testing.T, name string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, address: need(t), namespace: name + "-" + strings.ToLower(rand.Text()[:8]), job: name, tree: jobtree.For(name)}
+	c.registry = c.open(c.address)
+	return c
+}
+
+func (c *cluster) open(address string) *zkcompat.Registry {
+	c.t.Helper()
+	reg, err := zkcompat.Open(c.t.Context(), zkcompat.Config{
+		Servers: []string{address}, Namespace: c.namespace, SessionTimeout: sessionTimeout,
+	})
+	require.NoError(c.t, err)
+	c.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		_ = reg.Close(ctx) // an outcome of tests that cut it off
+	})
+	return reg
+}
+
+// java is where Java finds the job.
+func (c *cluster) java() javapeer.Cluster {
+	return javapeer.Cluster{Servers: c.address, Namespace: c.namespace, Session: sessionTimeout}
+}
+
+// config is the job as Go declares it.
+func (c *cluster) config(cron string, total int) job.Config {
+	cfg := job.NewConfig(c.job, cron, total)
+	cfg.Class, cfg.DaylightSaving = javapeer.Class, job.DaylightSavingQuartz
+	return cfg
+}
+
+// joinJava has a Java process take part, and leave when the test ends.
+func (c *cluster) joinJava(p *javapeer.Peer, j javapeer.Job) string {
+	c.t.Helper()
+	belief, err := p.Join(c.java(), j)
+	require.NoError(c.t, err)
+	c.t.Cleanup(func() { _ = p.Console(c.java()).Shutdown(c.job, "") })
+	return belief.Instance
+}
+
+// state returns what the tree says now.
+func (c *cluster) state() *jobtree.State {
+	c.t.Helper()
+	nodes, revision, err := c.registry.List(c.t.Context(), c.tree.Root())
+	require.NoError(c.t, err)
+	s := jobtree.NewState(c.job)
+	s.ShareWithJava()
+	step := registry.Step{Snapshot: registry.NewSnapshot(revision, nodes)}
+	for _, n := range nodes {
+		step.Changes = append(step.Changes, registry.Change{New: n})
+	}
+	s.Apply(step)
+	return s
+}
+
+// eventually waits until the tree is as asked for, and says what it was waiting for if it never is.
+func (c *cluster) eventually(what string, holds func(*jobtree.State) bool) *jobtree.State {
+	c.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(tick) {
+		s := c.state()
+		if holds(s) {
+			return s
+		}
+		if time.Now().After(deadline) {
+			require.Fail(c.t, "waited in vain", "%s; leader %s, necessary %d, instances %+v, servers %+v, owners %v",
+				what, s.Leader.Instance, s.Necessary, s.Instances, s.Servers, ownersOf(s))
+		}
+	}
+}
+
+// ownersOf lists the owner of each item.
+func ownersOf(s *jobtree.State) []string {
+	owners := make([]string, s.Total())
+	for item := range owners {
+		owners[item] = s.Owner(item)
+	}
+	return owners
+}
+
+// settled tells whether the job has so many items, each with a live owner, that these instances share.
+func settled(total int, instances ...string) func(*jobtree.State) bool {
+	slices.Sort(instances)
+	return func(s *jobtree.State) bool {
+		owners := ownersOf(s)
+		slices.Sort(owners)
+		owners = slices.Compact(owners)
+		return s.Total() == total && s.Necessary == 0 && slices.Equal(owners, instances)
+	}
+}
+
+func (c *cluster) do(writes ...registry.Write) {
+	c.t.Helper()
+	_, err := c.registry.Commit(c.t.Context(), registry.Txn{Then: writes})
+	require.NoError(c.t, err)
+}
+
+// begins returns the items that began in a Java process, by number of times.
+func begins(events []javapeer.Event) map[int]int {
+	times := make(map[int]int)
+	for _, e := range events {
+		if e.Kind == javapeer.EventBegin {
+			times[e.Item]++
+		}
+	}
+	return times
+}
+
+// began tells whether an item began in a Java process more than so many times.
+func began(item, more int) func([]javapeer.Event) bool {
+	return func(events []javapeer.Event) bool { return begins(events)[item] > more }
+}
+
+func isJava(id string) bool { return !strings.HasPrefix(id, ipGo+"@-@") }
+
+// change stores other settings, as an operator of ours does.
+func (c *cluster) change(change func(*job.Config)) {
+	c.t.Helper()
+	cfg := c.state().Config.Value
+	change(&cfg)
+	text, err := jobtree.EncodeConfig(cfg)
+	require.NoError(c.t, err)
+	c.do(registry.Put(c.tree.Config(), text))
+}
+
+// goLeads waits until the Go instance leads: joining and leading are two steps.
+func (c *cluster) goLeads() {
+	c.t.Helper()
+	c.eventually("Go leads", func(s *jobtree.State) bool { return s.Leader.Instance == goID })
+}

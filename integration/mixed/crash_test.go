@@ -1,0 +1,151 @@
+package mixed
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/javapeer"
+	"github.com/elasticron/elasticron/integration/proxy"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+)
+
+// A Go leader that is killed is followed by Java, and what it ran is run again by another Go instance.
+func theGoLeaderIsKilled(t *testing.T, j java) {
+	c := newCluster(t, "go_leader_is_killed")
+	cfg := c.config(never, 3)
+	cfg.Failover = true
+	leader := c.startChild(cfg)
+	c.goLeads()
+	last := c.joinJava(j.last, javapeer.NewJob(c.job, never, 1))
+	const other = "10.0.0.4@-@go"
+	g := c.startGoOver(c.open(c.address), other, cfg)
+	s := c.eventually("three instances", settled(3, other, last, goID))
+	require.Equal(t, goID, s.Leader.Instance)
+	require.Equal(t, goID, s.Owner(2))
+	c.change(func(cfg *job.Config) { cfg.Cron = everySecond })
+	leader.await(t, "began 2")
+	leader.kill()
+	c.eventually("two instances", settled(3, other, last))
+	g.wait("a rerun", func(runs []job.ShardingContext) bool {
+		return len(runs) > 0 && countOf(runs, 2, job.Failover) == 1
+	})
+	runs := g.wait("the next fires", ran(2, 3))
+	require.Equal(t, 1, countOf(runs, 2, job.Failover))
+	j.last.WaitEvents(c.job, began(1, 0))
+}
+
+func countOf(runs []job.ShardingContext, item int, source job.Source) int {
+	n := 0
+	for _, sc := range runs {
+		if sc.Item == item && sc.Source == source {
+			n++
+		}
+	}
+	return n
+}
+
+// A Java leader that is killed is followed by Go, which runs again what it was running, once, and nothing
+// else.
+func TestTheJavaLeaderIsKilled(t *testing.T) {
+	t.Parallel()
+	need(t)
+	c := newCluster(t, "java_leader_is_killed")
+	p := javapeer.Start(t, javapeer.WithIP(ipFirst))
+	spec := javapeer.NewJob(c.job, everySecond, 4)
+	spec.Failover = true
+	first := c.joinJava(p, spec)
+	g := c.startGo(c.config(everySecond, 4))
+	s := c.eventually("two instances", settled(4, first, goID))
+	require.True(t, s.LedByJava())
+	require.Equal(t, []string{goID, goID, first, first}, ownersOf(s))
+	require.NoError(t, p.Console(c.java()).DisableItem(c.job, 3))
+	p.WaitEvents(c.job, began(2, begins(p.Events(c.job))[2]+1)) // of which the second one is later than that
+	p.Last(c.job, javapeer.UntilTold)
+	c.eventually("Java runs item 2 alone", func(s *jobtree.State) bool {
+		return s.Item(2).Running.Exists() && !s.Item(3).Running.Exists()
+	})
+	before, _ := g.look()
+	g.wait("Go has seen that", ran(0, times(before, 0)+1))
+	p.Kill()
+	c.eventually("Go alone", settled(4, goID))
+	g.wait("a rerun", func(runs []job.ShardingContext) bool { return countOf(runs, 2, job.Failover) > 0 })
+	runs := g.wait("the next fires", func(runs []job.ShardingContext) bool { return countOf(runs, 2, job.Scheduled) > 3 })
+	require.Equal(t, 1, countOf(runs, 2, job.Failover))
+	require.Zero(t, times(runs, 3), "it is disabled")
+	for _, sc := range runs {
+		require.True(t, sc.Item == 2 || sc.Source != job.Failover, "%+v", sc)
+	}
+}
+
+// What Java missed when it is killed is made up by Go.
+func TestAJavaInstanceIsKilledWithMissedFires(t *testing.T) {
+	t.Parallel()
+	need(t)
+	c := newCluster(t, "java_missed_fires")
+	p := javapeer.Start(t, javapeer.WithIP(ipFirst))
+	g := c.startGo(c.config(everySecond, 2))
+	c.goLeads()
+	first := c.joinJava(p, javapeer.NewJob(c.job, everySecond, 2))
+	c.eventually("two instances", settled(2, first, goID))
+	p.Last(c.job, javapeer.UntilTold)
+	p.WaitEvents(c.job, began(1, 0))
+	runs, _ := g.look()
+	g.wait("fires that Java misses", ran(0, times(runs, 0)+3))
+	p.Last(c.job, 0) // Java notes what it missed when the run has ended, and has not made it up while it runs again
+	p.Last(c.job, javapeer.UntilTold)
+	c.eventually("Java noted it", func(s *jobtree.State) bool {
+		return s.Item(1).Misfire.Exists() && s.Item(1).Running.Exists()
+	})
+	p.Kill()
+	g.wait("a catch-up", func(runs []job.ShardingContext) bool { return countOf(runs, 1, job.Misfire) > 0 })
+	g.wait("the next fires", func(runs []job.ShardingContext) bool { return countOf(runs, 1, job.Scheduled) > 1 })
+	note := c.state().Item(1).Misfire // Go may have missed fires itself, on a busy machine, and knows which
+	require.False(t, note.Exists() && note.Value.Newest.IsZero(), "Java's note is gone")
+}
+
+// Connections break and hang, and the session lives: nothing that Java could take for a crash happens.
+// It would run the items of a crashed instance at once, off the schedule, as it knows another one of the
+// same server.
+func aReconnectOfGoIsNoCrashToJava(t *testing.T, j java) {
+	c := newCluster(t, "reconnect_of_go")
+	cfg := c.config(never, 4)
+	cfg.Failover = true
+	network := proxy.Start(t, c.address)
+	reg := c.open(network.Address())
+	g := c.startGoOver(reg, goID, cfg)
+	c.goLeads()
+	neighbour := c.startGoOver(c.open(c.address), goID+"-neighbour", cfg)
+	spec := javapeer.NewJob(c.job, never, 4)
+	first, last := c.joinJava(j.first, spec), c.joinJava(j.last, spec)
+	everybody := settled(4, first, goID, goID+"-neighbour", last)
+	before := c.eventually("four instances", everybody)
+	require.Equal(t, goID, before.Leader.Instance)
+	for range 4 {
+		network.Break()
+		_, err := reg.Get(t.Context(), c.tree.Config())
+		require.NoError(t, err)
+		network.Cut()
+		time.Sleep(sessionTimeout / 4)
+		network.Heal()
+		_, err = reg.Get(t.Context(), c.tree.Config())
+		require.NoError(t, err)
+	}
+	s := c.eventually("four instances still", everybody)
+	require.Equal(t, before.Instance(goID), s.Instance(goID), "its node was not touched")
+	require.Equal(t, before.Leader, s.Leader)
+	require.Equal(t, ownersOf(before), ownersOf(s))
+
+	// Whatever Java made of it, it would have run before it runs for this.
+	require.NoError(t, g.Trigger(t.Context(), c.job))
+	g.wait("by hand", func(runs []job.ShardingContext) bool { return len(runs) > 0 })
+	neighbour.wait("by hand", func(runs []job.ShardingContext) bool { return len(runs) > 0 })
+	for _, p := range []*javapeer.Peer{j.first, j.last} {
+		events := p.WaitEvents(c.job, func(events []javapeer.Event) bool { return len(events) >= 2 })
+		require.Len(t, events, 2, "one item, once")
+	}
+	runs, _ := g.look()
+	require.Len(t, runs, 1)
+}

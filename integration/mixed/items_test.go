@@ -1,0 +1,117 @@
+package mixed
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/javapeer"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// A Go leader takes an item from Java when it has ended and not before, and nobody begins it meanwhile.
+func goLeavesAloneWhatJavaRuns(t *testing.T, j java) {
+	c := newCluster(t, "java_runs")
+	g, last := c.pair(j, everySecond)
+	j.last.Last(c.job, javapeer.UntilTold)
+	mark := c.eventually("Java runs", func(s *jobtree.State) bool { return s.Item(0).Running.Exists() }).Item(0).Running
+	require.NoError(t, j.first.Console(c.java()).Disable(c.job, ipLast))
+	before, _ := g.look() // it was alone at first
+	g.wait("fires of its own item", ran(1, times(before, 1)+3))
+	runs, _ := g.look()
+	require.Equal(t, times(before, 0), times(runs, 0))
+	s := c.state()
+	require.Equal(t, mark, s.Item(0).Running)
+	require.Equal(t, last, s.Owner(0))
+	j.last.Last(c.job, 0)
+	g.wait("the item that was Java's", ran(0, times(before, 0)))
+}
+
+// Java gets an item that Go runs, as no leader of ours would have it, and does not begin it.
+func javaLeavesAloneWhatGoRuns(t *testing.T, j java) {
+	c := newCluster(t, "go_runs")
+	g, last := c.pair(j, everySecond)
+	g.hold()
+	mark := c.eventually("Go runs", func(s *jobtree.State) bool { return s.Item(1).Running.Exists() }).Item(1).Running
+	c.do(registry.Put(c.tree.ItemInstance(1), last))
+	j.last.WaitEvents(c.job, began(0, begins(j.last.Events(c.job))[0]+3))
+	require.Zero(t, begins(j.last.Events(c.job))[1])
+	s := c.state()
+	require.Equal(t, mark, s.Item(1).Running, "the mark was not taken")
+	require.Equal(t, last, s.Owner(1), "a leader moves nothing that runs")
+	g.release()
+	c.eventually("it is Go's again", settled(2, goID, last))
+}
+
+// What Java notes of missed fires says that there were some. Go, which gets the item, runs once for the
+// newest.
+func goMakesUpWhatJavaMissed(t *testing.T, j java) {
+	c := newCluster(t, "go_makes_up")
+	g, _ := c.pair(j, never)
+	c.change(func(cfg *job.Config) { cfg.Cron = "0 0 0 * * ?" }) // has fired, and does not fire now
+	c.do(registry.Put(c.tree.ItemMisfire(0), ""))
+	c.do(registry.Put(c.tree.Server(ipLast), jobtree.EncodeServer(true)))
+	runs := g.wait("a catch-up", ran(0, 0))
+	require.Equal(t, job.Misfire, runs[0].Source)
+	require.Zero(t, runs[0].Fire.Hour()+runs[0].Fire.Minute()+runs[0].Fire.Second())
+	c.eventually("the note is gone", func(s *jobtree.State) bool { return !s.Item(0).Misfire.Exists() })
+}
+
+// What Go notes of missed fires has Java run once more.
+func javaMakesUpWhatGoMissed(t *testing.T, j java) {
+	c := newCluster(t, "java_makes_up")
+	g, last := c.pair(j, everySecond)
+	g.hold()
+	c.eventually("Go runs", func(s *jobtree.State) bool { return s.Item(1).Running.Exists() })
+	j.last.WaitEvents(c.job, began(0, begins(j.last.Events(c.job))[0]+3)) // fires that Go misses
+	j.last.Last(c.job, javapeer.UntilTold)
+	require.NoError(t, j.first.Console(c.java()).Disable(c.job, ipGo))
+	c.eventually("Java leads", func(s *jobtree.State) bool { return s.Leader.Instance == last })
+	g.release()
+	j.last.Last(c.job, 0) // its leader waits for its own item as well
+	j.last.Last(c.job, javapeer.UntilTold)
+	s := c.eventually("Java runs Go's item, with its note", func(s *jobtree.State) bool {
+		return s.Owner(1) == last && s.Item(1).Running.Exists() && s.Item(1).Misfire.Exists()
+	})
+	require.NotZero(t, s.Item(1).Misfire.Value.Count)
+	j.last.Last(c.job, 0)
+	c.eventually("Java has made it up", func(s *jobtree.State) bool { return !s.Item(1).Misfire.Exists() })
+}
+
+// Java reads, lists and assigns a tree that has all that Go leaves behind.
+func javaReadsAUsedTree(t *testing.T, j java) {
+	c := newCluster(t, "a_used_tree")
+	cfg := c.config(everySecond, 6)
+	cfg.Failover, cfg.FailoverScope = true, job.FailoverAssigned
+	g := c.startGo(cfg)
+	c.goLeads()
+	other := c.startGoOver(c.open(c.address), "10.0.0.4@-@go", cfg)
+	for _, total := range []int{6, 2, 5} {
+		c.change(func(cfg *job.Config) { cfg.ShardingTotalCount = total })
+		c.eventually("so many items", settled(total, goID, other.id))
+		runs, _ := g.look()
+		g.wait("a fire", func(now []job.ShardingContext) bool { return len(now) > len(runs)+1 })
+	}
+	other.stop()
+	c.do(registry.Put(c.tree.FailoverItem(1), ""), registry.Put(c.tree.ItemMisfire(2), jobtree.EncodeMisfire(jobtree.Misfire{Count: 3})))
+	first := c.joinJava(j.first, javapeer.NewJob(c.job, never, 1))
+	c.eventually("two instances", settled(5, goID, first))
+	g.stop()
+	s := c.eventually("Java alone", settled(5, first))
+	require.Equal(t, first, s.Leader.Instance)
+	for item := range 5 {
+		j.first.WaitEvents(c.job, began(item, 0))
+	}
+	items, err := j.last.Console(c.java()).Items(c.job)
+	require.NoError(t, err)
+	require.Len(t, items, 5)
+	children, err := c.registry.Children(t.Context(), c.tree.Sharding())
+	require.NoError(t, err)
+	for _, child := range children {
+		_, err := strconv.Atoi(child)
+		require.NoError(t, err, "Java reads every child of sharding as a number")
+	}
+}
