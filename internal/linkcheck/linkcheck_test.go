@@ -46,6 +46,14 @@ var denials = []struct {
 		[]string{module + "/registry/memory", module + "/registry/zkcompat"},
 	},
 	{
+		"scripts, calls and messages", "kinds of jobs and error handlers are imported by who uses them",
+		[]string{
+			module + "/job/script", module + "/job/httpjob", module + "/job/internal", module + "/job/errorhandler/webhook",
+			module + "/job/errorhandler/email", module + "/job/errorhandler/wechat", module + "/job/errorhandler/dingtalk",
+			"github.com/wneessen/go-mail", "github.com/mattn/go-shellwords", "github.com/emersion",
+		},
+	},
+	{
 		"console, operations and tracing stores", "they are programs and choices of their own",
 		[]string{module + "/console", module + "/operate", module + "/tracing", "database/sql"},
 	},

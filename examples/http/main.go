@@ -1,0 +1,74 @@
+// Command http calls an endpoint for each sharding item, and again when the endpoint is busy. It takes a
+// few seconds over an in-memory registry and an endpoint of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+func main() {
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run() error {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	var calls atomic.Int64
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Printf("%s for %s\n", r.Method, r.Header.Get(httpjob.ContextHeader))
+		if calls.Add(1) == 1 {
+			http.Error(w, "busy, come back", http.StatusServiceUnavailable)
+		}
+	}))
+	defer endpoint.Close()
+
+	reg := memory.NewServer().Open("example")
+	s, err := scheduler.New(reg, scheduler.WithObserver(&ends{all: 2, stop: stop}))
+	if err != nil {
+		return err
+	}
+	cfg := job.NewConfig("warmup", "@every 1s", 2)
+	cfg.Class = httpjob.Class
+	cfg.Props = job.NewProps(map[string]string{
+		"http.uri":                endpoint.URL,
+		"http.method":             "POST",
+		"http.data":               `{"warm":true}`,
+		"http.content.type":       "application/json",
+		"http.retries":            "3",
+		"http.retry.milliseconds": "100",
+	})
+	if err := s.Add(ctx, cfg, httpjob.Job{}); err != nil {
+		return err
+	}
+	return errors.Join(s.Run(ctx), reg.Close(context.Background()))
+}
+
+// ends prints how items ended, and stops when all have.
+type ends struct {
+	scheduler.NopObserver
+	all  int64
+	seen atomic.Int64
+	stop func()
+}
+
+// ItemEnded implements scheduler.Observer.
+func (e *ends) ItemEnded(event scheduler.ItemEvent) {
+	fmt.Printf("item %d ended: %v\n", event.Context.Item, event.Err)
+	if e.seen.Add(1) == e.all {
+		e.stop()
+	}
+}

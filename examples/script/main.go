@@ -1,0 +1,69 @@
+// Command script runs a command line for each sharding item, and shows what becomes of one that fails
+// and of one that does not end. It takes a few seconds over an in-memory registry, and needs a Unix
+// shell.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/script"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// work does well for item 0, fails for item 1, and does not end for item 2.
+const work = `sh -c '
+	echo "item $ELASTICRON_ITEM of $ELASTICRON_TOTAL_COUNT works on $ELASTICRON_ITEM_PARAMETER"
+	case $ELASTICRON_ITEM in
+	1) echo "no such town"; exit 3;;
+	2) sleep 600;;
+	esac'`
+
+func main() {
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run() error {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	reg := memory.NewServer().Open("example")
+	s, err := scheduler.New(reg, scheduler.WithObserver(&ends{all: 3, stop: stop}))
+	if err != nil {
+		return err
+	}
+	cfg := job.NewConfig("towns", "@every 3s", 3)
+	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, work
+	cfg.ShardingItemParameters = "0=Berlin,1=Nowhere,2=Oslo"
+	cfg.TimeoutSeconds = 1
+	code := script.Job{Grace: time.Second, Output: func(job.ShardingContext) io.Writer { return os.Stdout }}
+	if err := s.Add(ctx, cfg, code); err != nil {
+		return err
+	}
+	return errors.Join(s.Run(ctx), reg.Close(context.Background()))
+}
+
+// ends prints how items ended, and stops when all have.
+type ends struct {
+	scheduler.NopObserver
+	all  int64
+	seen atomic.Int64
+	stop func()
+}
+
+// ItemEnded implements scheduler.Observer.
+func (e *ends) ItemEnded(event scheduler.ItemEvent) {
+	fmt.Printf("item %d ended: %v\n", event.Context.Item, event.Err)
+	if e.seen.Add(1) == e.all {
+		e.stop()
+	}
+}

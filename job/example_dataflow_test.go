@@ -1,0 +1,41 @@
+package job_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// A dataflow fetches what comes behind its checkpoint, and moves that when it has processed it.
+func ExampleDataflow() {
+	words := strings.Fields("one two three")
+	flow := job.Dataflow[string]{
+		Fetch: func(_ context.Context, sc job.ShardingContext) ([]string, error) {
+			return words[len(strings.Fields(sc.Offset)):], nil
+		},
+		Process: func(ctx context.Context, sc job.ShardingContext, batch []string) error {
+			fmt.Println("processed", batch)
+			return job.SetOffset(ctx, strings.TrimSpace(sc.Offset+" "+strings.Join(batch, " ")))
+		},
+	}
+	cfg := job.NewConfig("words", "0 0/5 * * * ?", 1)
+	cfg.Type, cfg.StreamingProcess = job.TypeDataflow, true
+	_, err := flow.Configure(cfg)
+	fmt.Println(cfg.Validate(), err)
+	// A scheduler runs it like this, with a checkpoint that the registry keeps:
+	ctx := job.WithProgress(context.Background(), &desk{offset: "one"})
+	fmt.Println(flow.Execute(ctx, job.ShardingContext{Streaming: true}))
+	// Output:
+	// <nil> <nil>
+	// processed [two three]
+	// <nil>
+}
+
+// Props hold the settings of a kind of job or of an error handler.
+func ExampleNewProps() {
+	fmt.Println(job.NewProps(map[string]string{"http.uri": "http://localhost:8080/", "http.method": "GET"}))
+	// Output:
+	// {"http.method":"GET","http.uri":"http://localhost:8080/"}
+}
