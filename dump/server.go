@@ -24,7 +24,7 @@ const (
 	maxClients = 8
 )
 
-// ErrNotLoopback: the address is not one of the loopback interface, and [WithAnyAddress] is not given.
+// ErrNotLoopback says that the address is not one of the loopback interface, and [WithAnyAddress] is not given.
 var ErrNotLoopback = errors.New("dump: not a loopback address")
 
 // Source is what a server dumps; a [scheduler.Scheduler] is one.
@@ -93,7 +93,7 @@ func (s *Server) Serve(ctx context.Context) error {
 func (s *Server) serve(ctx context.Context, connection net.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	defer connection.Close()
+	defer func() { _ = connection.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
 	defer stop()
 	if connection.SetDeadline(time.Now().Add(limit)) != nil {

@@ -18,6 +18,8 @@ type Begin struct {
 	Failover bool               // whether failover is on now
 	Round    string             // what begins together has the same; may be empty
 	Time     time.Time          // now
+	// Next is the job's next fire after this begin, for those who look; zero if it is not known.
+	Next time.Time
 	// Horizon is the latest time that a clock in order can show: the registry's clock and the
 	// difference that is tolerated. Zero does not check.
 	Horizon time.Time
@@ -38,6 +40,10 @@ func (r Record) Begin(b Begin) (Record, error) {
 		Begin: moment(b.Time), Failover: b.Failover, Round: b.Round,
 	})
 	next.Reruns = 0
+	next.NextFire = time.Time{}
+	if storable(b.Next) {
+		next.NextFire = b.Next.UTC()
+	}
 	if b.Source == job.Manual {
 		next.Trigger = b.Trigger
 	} else {

@@ -94,3 +94,19 @@ func excerpt(text string) string {
 	}
 	return text[:cut]
 }
+
+// Duration returns how long the execution took; 0 while it runs.
+func (e *Execution) Duration() time.Duration {
+	if e.End.IsZero() {
+		return 0
+	}
+	return e.End.Sub(e.Begin)
+}
+
+// Lateness returns how long after its fire the execution began; 0 for a run by hand.
+func (e *Execution) Lateness() time.Duration {
+	if e.Fire.IsZero() {
+		return 0
+	}
+	return e.Begin.Sub(e.Fire)
+}

@@ -32,6 +32,9 @@ type Record struct {
 	Trigger registry.Revision
 	// Reruns counts how often the current fire was run again after it was lost.
 	Reruns int
+	// NextFire is the job's next fire, as it was when the item last began; zero if it is not known. It
+	// is only shown and never decided upon.
+	NextFire time.Time
 	// Counts are the outcomes so far.
 	Counts Counts
 	// Current is the execution that runs or, if none does, the last one; nil if there was none. Do

@@ -98,7 +98,7 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	begin := jobtree.Begin{
 		Instance: r.s.instance, Session: r.attached.session.ID(), Round: round.id, Time: round.now,
-		Failover: r.settings.config.Failover, Horizon: r.s.horizon(),
+		Failover: r.settings.config.Failover, Horizon: r.s.horizon(), Next: r.nextFire(round),
 	}
 	// What the record shows as run, another instance may have run.
 	ran := node.Record.Value.LastFire

@@ -209,6 +209,7 @@ func (r *runner) reportEnd(e *execution, refused error) {
 		r.failed(e)
 	}
 	if e.started {
+		r.tally.count(e.err, refused)
 		r.s.observer.ItemEnded(ItemEvent{
 			Round: e.round.event.ID, Context: e.context, Began: e.began, Ended: e.ended, Err: e.err, Refused: refused,
 		})

@@ -221,12 +221,12 @@ func TestHooksAndACrash(t *testing.T) {
 func TestHooksAndChange(t *testing.T) {
 	t.Parallel()
 	tree := jobtree.For("orders")
-	changes := map[string]func(g *gatherings, t *testing.T){
-		"an instance joins": func(g *gatherings, _ *testing.T) { g.join("z", minutely(5)) },
-		"an instance stops": func(g *gatherings, t *testing.T) { g.members["b"].stop(t) },
-		"fewer items":       func(g *gatherings, _ *testing.T) { g.change(minutely(2)) },
-		"more items":        func(g *gatherings, _ *testing.T) { g.change(minutely(9)) },
-		"a disabled item": func(g *gatherings, t *testing.T) {
+	changes := map[string]func(t *testing.T, g *gatherings){
+		"an instance joins": func(_ *testing.T, g *gatherings) { g.join("z", minutely(5)) },
+		"an instance stops": func(t *testing.T, g *gatherings) { g.members["b"].stop(t) },
+		"fewer items":       func(_ *testing.T, g *gatherings) { g.change(minutely(2)) },
+		"more items":        func(_ *testing.T, g *gatherings) { g.change(minutely(9)) },
+		"a disabled item": func(t *testing.T, g *gatherings) {
 			_, err := g.at().Commit(t.Context(), registryPut(tree.ItemDisabled(4), ""))
 			require.NoError(t, err)
 		},
@@ -243,7 +243,7 @@ func TestHooksAndChange(t *testing.T) {
 						g.members[id].registry.SetLatency(7 * time.Millisecond)
 					}
 					sleepUntil(at)
-					change(g, t)
+					change(t, g)
 					sleepUntil(50 * time.Second)
 					lines := g.read()
 					awaited := len(c.state().Barrier(jobtree.PhaseCompleted).Round.Value.Items)

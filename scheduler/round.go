@@ -17,6 +17,7 @@ type round struct {
 
 	fire    time.Time         // the newest of those that are to begin
 	trigger registry.Revision // the newest request by hand of those
+	next    time.Time         // the job's fire after this round; see [runner.nextFire]
 }
 
 // openRound is a round of which something still runs.
@@ -70,4 +71,13 @@ func (r *runner) leaveRound(e *execution, refused error) {
 		r.s.observer.RoundEnded(o.event)
 		r.afterRun(o)
 	}
+}
+
+// nextFire returns the job's next fire after a round, for the records to show; zero if there is none,
+// or it depends on the end of the run. It is found once for all items.
+func (r *runner) nextFire(round *round) time.Time {
+	if round.next.IsZero() && r.settings.delay == 0 {
+		round.next = r.settings.schedule.Next(round.now)
+	}
+	return round.next
 }

@@ -22,6 +22,7 @@ type runner struct {
 	simple   job.Simple // as it was declared; what runs is in settings
 	declared jobOptions
 	once     *once // nil without a job.OnceListener
+	tally    tally
 	tree     jobtree.Tree
 	log      *slog.Logger
 	joined   chan struct{} // closed when the instance is registered for the first time

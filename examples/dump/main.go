@@ -57,7 +57,7 @@ func ask(address string) error {
 	if err != nil {
 		return err
 	}
-	defer connection.Close()
+	defer func() { _ = connection.Close() }()
 	if _, err := io.WriteString(connection, "dump@orders\n"); err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func show(url string) error {
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
 	fmt.Printf("%s: %s\n%s\n", url, answer.Status, body)
 	return err

@@ -70,5 +70,5 @@ func instance(ctx context.Context, server *memory.Server, n int, completed func(
 	if err := s.Add(ctx, job.NewConfig("orders", "@every 1s", 6), work, scheduler.WithOnceListener(once)); err != nil {
 		return err
 	}
-	return errors.Join(s.Run(ctx), reg.Close(context.Background()))
+	return errors.Join(s.Run(ctx), reg.Close(context.WithoutCancel(ctx)))
 }

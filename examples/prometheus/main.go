@@ -58,7 +58,7 @@ func show(url string) error {
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), "elasticron_") && !strings.Contains(lines.Text(), "_bucket") {
 			fmt.Println(lines.Text())

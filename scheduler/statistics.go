@@ -1,0 +1,98 @@
+package scheduler
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+)
+
+// Statistics are the numbers of a job: of its items, from their records in the registry, and of this
+// server.
+type Statistics struct {
+	Job    string           `json:"job"`
+	Items  []ItemStatistics `json:"items"` // ascending
+	Server ServerStatistics `json:"server"`
+}
+
+// ItemStatistics are the numbers of one item, wherever it ran. Its last begin and end, and what
+// follows from them, are those of its last execution; the times are zero if there was none, and so is
+// the end while it runs. The next fire is as it was at the last begin.
+type ItemStatistics struct {
+	Item        int           `json:"item"`
+	Owner       string        `json:"owner,omitempty"`
+	Success     int64         `json:"success"`
+	Failure     int64         `json:"failure"`
+	Interrupted int64         `json:"interrupted"`
+	Lost        int64         `json:"lost"`
+	LastFire    time.Time     `json:"last_fire,omitzero"`
+	LastBegin   time.Time     `json:"last_begin,omitzero"`
+	LastEnd     time.Time     `json:"last_end,omitzero"`
+	Duration    time.Duration `json:"duration_ns"`
+	Lateness    time.Duration `json:"lateness_ns"`
+	LastOutcome string        `json:"last_outcome,omitempty"`
+	NextFire    time.Time     `json:"next_fire,omitzero"`
+}
+
+// ServerStatistics are the numbers of executions that ended in this process since it declared the job.
+// Refused are those whose end could not be recorded, whatever they returned.
+type ServerStatistics struct {
+	Instance string `json:"instance"`
+	Success  int64  `json:"success"`
+	Failure  int64  `json:"failure"`
+	Refused  int64  `json:"refused"`
+}
+
+// tally counts executions of this process.
+type tally struct{ success, failure, refused atomic.Int64 }
+
+func (t *tally) count(err, refused error) {
+	switch {
+	case refused != nil:
+		t.refused.Add(1)
+	case err != nil:
+		t.failure.Add(1)
+	default:
+		t.success.Add(1)
+	}
+}
+
+// Statistics returns the numbers of a job as this process sees them. It asks nothing of the registry.
+// A job without MonitorExecution has no numbers of items. The error is [ErrUnknownJob] if this
+// scheduler does not have the job or does not run.
+func (s *Scheduler) Statistics(name string) (Statistics, error) {
+	s.mu.Lock()
+	r := s.runners[name]
+	if r == nil || r.view == nil {
+		s.mu.Unlock()
+		return Statistics{}, fmt.Errorf("statistics of job %q: %w", name, ErrUnknownJob)
+	}
+	view := r.view
+	s.mu.Unlock()
+	state := jobtree.StateOf(name, view.Snapshot())
+	all := Statistics{Job: name, Server: ServerStatistics{
+		Instance: s.instance, Success: r.tally.success.Load(), Failure: r.tally.failure.Load(), Refused: r.tally.refused.Load(),
+	}}
+	for n := range state.Total() {
+		all.Items = append(all.Items, itemStatistics(state, n))
+	}
+	return all, nil
+}
+
+func itemStatistics(s *jobtree.State, n int) ItemStatistics {
+	record := s.Item(n).Record.Value
+	i := ItemStatistics{
+		Item: n, Owner: s.Owner(n), LastFire: record.LastFire, NextFire: record.NextFire,
+		Success: record.Counts.Success, Failure: record.Counts.Failure,
+		Interrupted: record.Counts.Interrupted, Lost: record.Counts.Lost,
+	}
+	if e := record.Current; e != nil {
+		i.LastBegin, i.LastEnd, i.Duration, i.LastOutcome = e.Begin, e.End, e.Duration(), string(e.Outcome)
+		if e.Source == job.Scheduled || e.Source == job.Misfire {
+			i.Lateness = e.Lateness()
+		}
+	}
+	return i
+}

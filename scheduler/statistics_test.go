@@ -1,0 +1,54 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// An item's numbers are the cluster's, wherever it ran; a server's are its own.
+func TestStatistics(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		work := func(_ context.Context, sc job.ShardingContext) error {
+			time.Sleep(2 * time.Second)
+			if sc.Item == 1 {
+				return errors.New("out of stock")
+			}
+			return nil
+		}
+		a := c.start("a", work, jobOf(2))
+		sleepUntil(9 * time.Second)
+		b := c.start("b", work, jobOf(2)) // takes an item over
+		sleepUntil(24 * time.Second)
+		requests := b.registry.Stats()
+		ofA, err := a.Statistics("orders")
+		require.NoError(t, err)
+		ofB, err := b.Statistics("orders")
+		require.NoError(t, err)
+		require.Equal(t, requests, b.registry.Stats(), "it asks nothing of the registry")
+		require.Equal(t, ofA.Items, ofB.Items)
+		require.Equal(t, int64(4), ofA.Items[0].Success)
+		require.Equal(t, int64(4), ofA.Items[1].Failure)
+		item := ofA.Items[0]
+		require.Equal(t, bubbleStart.Add(20*time.Second), item.LastFire)
+		require.Equal(t, bubbleStart.Add(20*time.Second), item.LastBegin)
+		require.Equal(t, bubbleStart.Add(22*time.Second), item.LastEnd)
+		require.Equal(t, bubbleStart.Add(25*time.Second), item.NextFire)
+		require.Equal(t, 2*time.Second, item.Duration)
+		require.Zero(t, item.Lateness)
+		require.Equal(t, "success", item.LastOutcome)
+		servers := []scheduler.ServerStatistics{ofA.Server, ofB.Server}
+		require.Equal(t, int64(4), servers[0].Success+servers[1].Success)
+		require.Equal(t, int64(4), servers[0].Failure+servers[1].Failure)
+		require.Equal(t, int64(5), servers[0].Success+servers[0].Failure, "both of the first round, one of each later one")
+		_, err = a.Statistics("bills")
+		require.ErrorIs(t, err, scheduler.ErrUnknownJob)
+	})
+}
