@@ -29,11 +29,9 @@ func theGoLeaderIsKilled(t *testing.T, j java) {
 	leader.await(t, "began 2")
 	leader.kill()
 	c.eventually("two instances", settled(3, other, last))
-	g.wait("a rerun", func(runs []job.ShardingContext) bool {
-		return len(runs) > 0 && countOf(runs, 2, job.Failover) == 1
-	})
-	runs := g.wait("the next fires", ran(2, 3))
-	require.Equal(t, 1, countOf(runs, 2, job.Failover))
+	runs := g.wait("the next fires", func(runs []job.ShardingContext) bool { return countOf(runs, 2, job.Scheduled) > 3 })
+	// Java may be the faster one to claim what waits, and never had the item otherwise.
+	require.Equal(t, 1, countOf(runs, 2, job.Failover)+begins(j.last.Events(c.job))[2], "%s", shown(runs))
 	j.last.WaitEvents(c.job, began(1, 0))
 }
 
@@ -91,9 +89,11 @@ func TestAJavaInstanceIsKilledWithMissedFires(t *testing.T) {
 	first := c.joinJava(p, javapeer.NewJob(c.job, everySecond, 2))
 	c.eventually("two instances", settled(2, first, goID))
 	p.Last(c.job, javapeer.UntilTold)
-	p.WaitEvents(c.job, began(1, 0))
-	runs, _ := g.look()
-	g.wait("fires that Java misses", ran(0, times(runs, 0)+3))
+	c.eventually("Java runs", func(s *jobtree.State) bool { return s.Item(1).Running.Exists() })
+	missed := time.Now().Add(3 * time.Second)
+	g.wait("fires that Java misses", func(runs []job.ShardingContext) bool {
+		return len(runs) > 0 && runs[len(runs)-1].Fire.After(missed)
+	})
 	p.Last(c.job, 0) // Java notes what it missed when the run has ended, and has not made it up while it runs again
 	p.Last(c.job, javapeer.UntilTold)
 	c.eventually("Java noted it", func(s *jobtree.State) bool {

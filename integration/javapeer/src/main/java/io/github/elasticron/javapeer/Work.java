@@ -39,17 +39,22 @@ final class Work {
 
         private boolean hold;
         private long millis;
+        private int released; // how often those that were held were let go
 
         synchronized void set(final boolean hold, final long millis) {
             this.hold = hold;
             this.millis = millis;
+            if (!hold) {
+                released++;
+            }
             notifyAll();
         }
 
         void pass() throws InterruptedException {
             long rest;
             synchronized (this) {
-                while (hold) {
+                int before = released; // a hold that comes right after is for later executions
+                while (hold && released == before) {
                     wait();
                 }
                 rest = millis;
