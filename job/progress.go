@@ -41,7 +41,7 @@ func WithProgress(ctx context.Context, p Progress) context.Context {
 }
 
 func progressOf(ctx context.Context) Progress {
-	p, _ := ctx.Value(progressKey{}).(Progress) //nolint:errcheck // the absence of one is the answer
+	p, _ := ctx.Value(progressKey{}).(Progress)
 	return p
 }
 

@@ -50,6 +50,6 @@ func (p Props) Map() (map[string]string, error) {
 
 // Get returns the setting of a name; empty if there is none.
 func (p Props) Get(name string) string {
-	settings, _ := p.Map() //nolint:errcheck // what cannot be read has no settings
+	settings, _ := p.Map() // what cannot be read has no settings
 	return settings[name]
 }

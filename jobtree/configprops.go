@@ -8,7 +8,7 @@ type props struct{ field *job.Props }
 // append writes the settings in the order of their names, whatever order they were given in. Those
 // that cannot be read were refused before.
 func (p props) append(dst []byte) []byte {
-	settings, _ := p.field.Map() //nolint:errcheck // checkStored did
+	settings, _ := p.field.Map() // checkStored did
 	if len(settings) == 0 {
 		return append(dst, "{}"...)
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 // flowOf returns a configuration of a dataflow "orders" that fires every five minutes.
-func flowOf(total int, streaming bool) job.Config {
-	cfg := job.NewConfig("orders", "0 0/5 * * * ?", total)
+func flowOf(streaming bool) job.Config {
+	cfg := job.NewConfig("orders", "0 0/5 * * * ?", 1)
 	cfg.Type, cfg.StreamingProcess = job.TypeDataflow, streaming
 	return cfg
 }
@@ -76,7 +76,7 @@ func TestADataflowWithoutStreamFetchesOnce(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		n := counter{end: 10, keeps: true}
-		c.startCode("a", n.flow(), flowOf(1, false))
+		c.startCode("a", n.flow(), flowOf(false))
 		sleepUntil(6 * time.Minute)
 		require.Equal(t, upTo(1), n.done())
 		sleepUntil(11 * time.Minute)
@@ -101,7 +101,7 @@ func TestCostOfAStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				i := c.startCode("a", test.flow.flow(), flowOf(1, test.stream))
+				i := c.startCode("a", test.flow.flow(), flowOf(test.stream))
 				sleepUntil(4 * time.Minute)
 				before := i.registry.Stats()
 				sleepUntil(6 * time.Minute)
@@ -122,9 +122,9 @@ func TestAStreamMakesRoom(t *testing.T) {
 	t.Parallel()
 	for name, event := range map[string]func(t *testing.T, c *cluster, a *instance){
 		"the item moves": func(_ *testing.T, c *cluster, _ *instance) {
-			c.startCode("b", (&counter{}).flow(), flowOf(1, true)) // 10.0.0.1@-@b goes before @-@a
+			c.startCode("b", (&counter{}).flow(), flowOf(true)) // 10.0.0.1@-@b goes before @-@a
 		},
-		"the stream is switched off": func(_ *testing.T, c *cluster, _ *instance) { c.change(flowOf(1, false)) },
+		"the stream is switched off": func(_ *testing.T, c *cluster, _ *instance) { c.change(flowOf(false)) },
 		"the item is disabled": func(t *testing.T, c *cluster, _ *instance) {
 			put(t, c.server, "/orders/sharding/0/disabled", "")
 		},
@@ -138,7 +138,7 @@ func TestAStreamMakesRoom(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
 				n := counter{end: 1_000_000, pause: 300 * time.Millisecond, keeps: true}
-				a := c.startCode("a", n.flow(), flowOf(1, true))
+				a := c.startCode("a", n.flow(), flowOf(true))
 				sleepUntil(6*time.Minute + 100*time.Millisecond)
 				require.Equal(t, upTo(200), n.done())
 				event(t, c, a)
@@ -168,7 +168,7 @@ func TestAStreamMakesRoomForALeaderThatWaits(t *testing.T) {
 		write(registry.PutOwned("/orders/leader/election/instance", "10.0.0.9@-@1", session),
 			registry.PutOwned("/orders/instances/10.0.0.9@-@1", "", session))
 		n := counter{end: 1_000_000, pause: 300 * time.Millisecond}
-		c.startCode("a", n.flow(), flowOf(1, true))
+		c.startCode("a", n.flow(), flowOf(true))
 		write(registry.Put("/orders/sharding/0/instance", fullID("a")), registry.Delete("/orders/leader/sharding/necessary"))
 
 		sleepUntil(6*time.Minute + 100*time.Millisecond)
@@ -186,7 +186,7 @@ func TestAStreamMakesRoomForALeaderThatWaits(t *testing.T) {
 func TestARerunGoesOnFromTheCheckpoint(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := flowOf(1, true)
+		cfg := flowOf(true)
 		cfg.Failover = true
 		first := counter{end: 1_000_000, pause: time.Second, keeps: true}
 		a := c.startCode("a", first.flow(), cfg)
@@ -338,7 +338,7 @@ func TestADataflowIsDeclaredAsOne(t *testing.T) {
 		s, err := scheduler.New(reg)
 		require.NoError(t, err)
 		require.ErrorContains(t, s.Add(t.Context(), jobOf(1), (&counter{}).flow()), `Type "SIMPLE" must be DATAFLOW`)
-		require.ErrorContains(t, s.Add(t.Context(), flowOf(1, false), job.Dataflow[int]{}), "Fetch and Process must be set")
+		require.ErrorContains(t, s.Add(t.Context(), flowOf(false), job.Dataflow[int]{}), "Fetch and Process must be set")
 		require.Empty(t, stored(t, c.server))
 		require.NoError(t, reg.Close(context.Background()))
 	})

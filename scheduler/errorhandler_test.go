@@ -43,7 +43,7 @@ func TestTheHandlerIsToldAfterTheEndIsRecorded(t *testing.T) {
 		var mu sync.Mutex
 		var heard []string
 		handle := func(_ context.Context, name string, sc job.ShardingContext, err error) error {
-			recorded := c.executed(sc.Item)
+			recorded := c.executed(sc.Item) //nolint:contextcheck // it looks for the test, not for the handler
 			mu.Lock()
 			defer mu.Unlock()
 			heard = append(heard, fmt.Sprintf("%s/%d %s: %v", name, sc.Item, recorded.Outcome, err))

@@ -104,8 +104,9 @@ func (d *failures) take() (failure, bool) {
 func (d *failures) call(f failure) {
 	ctx, cancel := context.WithTimeoutCause(d.ctx, d.timeout, ErrHandlerTimeout)
 	defer cancel()
-	done := make(chan error, 1)
+	done, gone := make(chan error, 1), make(chan struct{})
 	go func() {
+		defer close(gone)
 		done <- job.Protect(func() error { return f.handler.HandleError(ctx, f.context.JobName, f.context, f.err) })
 	}()
 	select {
@@ -127,7 +128,7 @@ func (d *failures) call(f failure) {
 		d.result(f, errHandlerHangs)
 	}
 	select {
-	case <-done:
+	case <-gone:
 	case <-d.ctx.Done():
 	}
 }

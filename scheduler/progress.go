@@ -38,7 +38,7 @@ func (r *runner) newProgress(n int, under *attachment, token registry.Revision, 
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		// Code may save under a context of its own; the session's end counts all the same.
-		stop := context.AfterFunc(under.ctx, func() { cancel(context.Cause(under.ctx)) })
+		stop := context.AfterFunc(under.ctx, func() { cancel(context.Cause(under.ctx)) }) //nolint:contextcheck // two contexts bound it
 		defer stop()
 		_, err := r.s.registry.Commit(ctx, txn)
 		return err

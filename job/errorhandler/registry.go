@@ -12,7 +12,8 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// ErrInvalidHandler: a handler cannot be registered under this name, or has no factory.
+// ErrInvalidHandler says that a handler cannot be registered: its name is empty or taken, or it has no
+// factory.
 var ErrInvalidHandler = errors.New("invalid error handler")
 
 // Factory makes a handler for a job from its configuration. It does no I/O; what is wrong with the

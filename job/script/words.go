@@ -7,7 +7,7 @@ import (
 	"github.com/mattn/go-shellwords"
 )
 
-// ErrCommandLine: a command line that has no words, or a quote that is not closed.
+// ErrCommandLine is a command line that has no words, or a quote that is not closed.
 var ErrCommandLine = errors.New("invalid command line")
 
 // Words splits a command line as a shell does: words are separated by space; within single quotes all

@@ -88,8 +88,11 @@ func open(t *testing.T, password string, secure bool) (p *post, port string) {
 	if secure {
 		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate(t)}, MinVersion: tls.VersionTLS12})
 	}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // until it is closed
+	}()
 	t.Cleanup(func() {
 		require.NoError(t, server.Close())
 		<-done
