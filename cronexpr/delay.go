@@ -30,7 +30,7 @@ func (s *delaySchedule) Next(time.Time) time.Time { return time.Time{} }
 // DelayOf returns, of the schedule of "@delay d", how long after the end of one run the next one
 // begins; false of any other schedule.
 func DelayOf(s Schedule) (time.Duration, bool) {
-	s, _ = unbound(s)
+	s = unbound(s)
 	if d, is := s.(*delaySchedule); is {
 		return d.delay, true
 	}

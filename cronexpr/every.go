@@ -50,7 +50,7 @@ func (s *everySchedule) Next(after time.Time) time.Time {
 // PeriodOf returns, of the schedule of "@every d", the time between two fires; false of any other
 // schedule.
 func PeriodOf(s Schedule) (time.Duration, bool) {
-	s, _ = unbound(s)
+	s = unbound(s)
 	if e, is := s.(*everySchedule); is {
 		return e.period, true
 	}

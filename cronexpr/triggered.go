@@ -15,7 +15,7 @@ func (triggered) Next(time.Time) time.Time { return time.Time{} }
 
 // IsTriggered tells whether s is the schedule of [Triggered], which means to have no fires.
 func IsTriggered(s Schedule) bool {
-	s, _ = unbound(s)
+	s = unbound(s)
 	_, is := s.(triggered)
 	return is
 }

@@ -42,10 +42,10 @@ func (s *windowSchedule) Next(after time.Time) time.Time {
 	return fire
 }
 
-// unbound returns what a window was put around, and the window; of any other schedule itself.
-func unbound(s Schedule) (Schedule, window) {
+// unbound returns what a window was put around; any other schedule itself.
+func unbound(s Schedule) Schedule {
 	if w, is := s.(*windowSchedule); is {
-		return w.Schedule, w.window
+		return w.Schedule
 	}
-	return s, window{}
+	return s
 }

@@ -24,13 +24,13 @@ func (c *cluster) store(cfg job.Config) {
 }
 
 // serveJobs starts an instance that declares nothing and has handlers of some classes.
-func (c *cluster) serveJobs(id string, work job.SimpleFunc, classes ...string) *instance {
+func (c *cluster) serveJobs(id string, work job.SimpleFunc, classes ...string) {
 	c.t.Helper()
 	var opts []scheduler.Option
 	for _, class := range classes {
 		opts = append(opts, scheduler.WithHandler(class, c.record(id, work)))
 	}
-	return c.launchWith(id, nil, opts, nil)
+	c.launchWith(id, nil, opts, nil)
 }
 
 func ofClass(name, class string, total int) job.Config {
@@ -85,7 +85,7 @@ func TestAJobIsRemovedInMidRun(t *testing.T) {
 		require.Empty(t, c.nodes("/orders"))
 		c.store(ofClass("orders", "index", 1))
 		sleepUntil(66 * time.Second)
-		require.Equal(t, []string{fullID("a")}, c.members("orders"))
+		require.Equal(t, []string{fullID("a")}, c.members())
 	})
 }
 
@@ -100,14 +100,14 @@ func TestAJobChangesItsClass(t *testing.T) {
 		c.store(ofClass("orders", "send", 1))
 		sleepUntil(9 * time.Second)
 		require.Empty(t, c.take())
-		require.Equal(t, []string{fullID("b")}, c.members("orders"))
+		require.Equal(t, []string{fullID("b")}, c.members())
 		sleepUntil(16 * time.Second)
 		got := c.shown()
 		require.Equal(t, "item 0 fire 5s scheduled on a", got[0])
 		require.Equal(t, "item 0 fire 15s scheduled on b", got[len(got)-1])
 		c.store(ofClass("orders", "index", 1))
 		sleepUntil(21 * time.Second)
-		require.Equal(t, []string{fullID("a")}, c.members("orders"))
+		require.Equal(t, []string{fullID("a")}, c.members())
 	})
 }
 
@@ -167,14 +167,14 @@ func TestAnUnreadableJobIsLeftAlone(t *testing.T) {
 		put(t, c.server, "/orders/config", "nonsense")
 		c.serveJobs("a", nil, "index")
 		sleepUntil(6 * time.Second)
-		require.Empty(t, c.members("orders"))
+		require.Empty(t, c.members())
 		c.store(ofClass("orders", "index", 1))
 		sleepUntil(11 * time.Second)
 		require.Len(t, c.take(), 1)
 		put(t, c.server, "/orders/config", "nonsense")
 		sleepUntil(16 * time.Second)
 		require.Empty(t, c.take())
-		require.Equal(t, []string{fullID("a")}, c.members("orders"), "it waits")
+		require.Equal(t, []string{fullID("a")}, c.members(), "it waits")
 	})
 }
 
@@ -211,12 +211,12 @@ func (c *cluster) nodes(folder string) []string {
 	return paths
 }
 
-// members returns the instances of a job.
-func (c *cluster) members(name string) []string {
+// members returns the instances of "orders".
+func (c *cluster) members() []string {
 	c.t.Helper()
 	reg := c.server.Open("test")
 	defer func() { require.NoError(c.t, reg.Close(context.Background())) }()
-	children, err := reg.Children(c.t.Context(), "/"+name+"/instances")
+	children, err := reg.Children(c.t.Context(), "/orders/instances")
 	if !errors.Is(err, registry.ErrNotFound) {
 		require.NoError(c.t, err)
 	}
