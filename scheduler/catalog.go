@@ -33,7 +33,7 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 	s.mu.Lock()
 	s.catalog = c
 	s.mu.Unlock()
-	view.Subscribe(func(step registry.Step) { c.box.post(func() { c.apply(step) }) })
+	view.Subscribe(func(step registry.Step) { c.box.post(func() { c.apply(step) }) }) //nolint:contextcheck // jobs live as long as Run
 	return nil
 }
 

@@ -34,7 +34,7 @@ func (r *runner) commitAll(ctx context.Context, step string, p proposals) {
 			p.done[i](outcome)
 		case i < p.optional:
 		case hopeless(outcome.Err):
-			r.log.ErrorContext(r.life, "the registry does not take this", "step", step, logError, outcome.Err)
+			r.log.ErrorContext(ctx, "the registry does not take this", "step", step, logError, outcome.Err)
 		default:
 			r.refused(step, outcome.Err)
 		}

@@ -113,7 +113,7 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 // as Run, so when ctx ends, only the wait for it does.
 func (s *Scheduler) startNow(ctx, life context.Context, r *runner) error {
 	started := make(chan error)
-	s.work.Go(func() { //nolint:contextcheck // see above
+	s.work.Go(func() {
 		err := s.start(life, r)
 		if err != nil {
 			s.forget(r)
