@@ -43,10 +43,8 @@ func Expire(s *jobtree.State, p jobtree.Phase, now time.Time) registry.Txn {
 func settleOpen(s *jobtree.State, p jobtree.Phase, outcome jobtree.BarrierOutcome, now time.Time) registry.Txn {
 	b, tree := s.Barrier(p), s.Tree()
 	return registry.Txn{
-		If: []registry.Condition{
-			registry.Unchanged(tree.Barrier(p), b.Round.Revision),
-			registry.Absent(tree.BarrierHook(p)),
-		},
+		// Whoever takes the hook rewrites the barrier, so this says that nobody has, or has again.
+		If:   []registry.Condition{registry.Unchanged(tree.Barrier(p), b.Round.Revision)},
 		Then: []registry.Write{registry.Put(tree.Barrier(p), jobtree.EncodeBarrier(b.Round.Value.Settled(outcome, "", now)))},
 	}
 }
