@@ -27,11 +27,13 @@
 //	elasticron.execution.duration   s            {job, source, outcome}
 //	elasticron.execution.lateness   s            {job}
 //	elasticron.execution.active     {execution}  {job}
+//	elasticron.execution.waiting    {execution}  {job}
 //	elasticron.execution.retries    {attempt}    {job}
 //	elasticron.leadership.changes   {change}     {job, change}
 //	elasticron.resharding.moved     {item}       {job}
 //	elasticron.session.changes      {change}     {change}
 //	elasticron.barrier.settled      {barrier}    {job, phase, outcome}
+//	elasticron.error_handler.failures {failure}  {job}
 //	elasticron.listener.failures    {failure}    {job, listener}
 //
 // Attributes of metrics have no items and no rounds, so the number of streams is bounded by that of

@@ -9,8 +9,9 @@ import (
 // instruments are the metrics. Names, units and attributes are what operators build upon.
 type instruments struct {
 	duration, lateness                                       metric.Float64Histogram
-	active                                                   metric.Int64UpDownCounter
+	active, waiting                                          metric.Int64UpDownCounter
 	retries, leadership, moved, session, barriers, listeners metric.Int64Counter
+	handlers                                                 metric.Int64Counter
 }
 
 func newInstruments(m metric.Meter) (instruments, error) {
@@ -28,15 +29,19 @@ func newInstruments(m metric.Meter) (instruments, error) {
 	}
 	i.duration = histogram("elasticron.execution.duration", "Time from begin to end of an execution.")
 	i.lateness = histogram("elasticron.execution.lateness", "Time from the fire to the begin of an execution.")
-	active, err := m.Int64UpDownCounter("elasticron.execution.active",
-		metric.WithDescription("Executions that have begun and not ended."), metric.WithUnit("{execution}"))
-	i.active = active
-	faults = append(faults, err)
+	level := func(name, help string) metric.Int64UpDownCounter {
+		c, err := m.Int64UpDownCounter(name, metric.WithDescription(help), metric.WithUnit("{execution}"))
+		faults = append(faults, err)
+		return c
+	}
+	i.active = level("elasticron.execution.active", "Executions that have begun and not ended.")
+	i.waiting = level("elasticron.execution.waiting", "Executions that have begun and wait for their turn.")
 	i.retries = counter("elasticron.execution.retries", "{attempt}", "Attempts that failed and were followed by another.")
 	i.leadership = counter("elasticron.leadership.changes", "{change}", "Leaderships gained and lost.")
 	i.moved = counter("elasticron.resharding.moved", "{item}", "Items whose owner this process changed as the leader.")
 	i.session = counter("elasticron.session.changes", "{change}", "Changes of the session with the registry.")
 	i.barriers = counter("elasticron.barrier.settled", "{barrier}", "Barriers of whole rounds that this process settled.")
 	i.listeners = counter("elasticron.listener.failures", "{failure}", "Listeners that failed, panicked or took too long.")
+	i.handlers = counter("elasticron.error_handler.failures", "{failure}", "Errors of items that the job's error handler could not deal with.")
 	return i, errors.Join(faults...)
 }

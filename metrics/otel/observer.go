@@ -38,6 +38,7 @@ type Observer struct {
 
 	mu     sync.Mutex
 	rounds map[string]*round // that are open, by id
+	queues map[string]int    // items that wait for their turn, by job
 }
 
 var (
@@ -55,7 +56,7 @@ func New(opts ...Option) (*Observer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round)}, nil
+	return &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round), queues: make(map[string]int)}, nil
 }
 
 // Elected implements [scheduler.Observer].
@@ -66,6 +67,20 @@ func (o *Observer) Resigned(job string) { o.led(job, "lost") }
 
 func (o *Observer) led(job, change string) {
 	o.leadership.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(job), attrChange.String(change)))
+}
+
+// ItemsWaiting implements [scheduler.Observer].
+func (o *Observer) ItemsWaiting(e scheduler.WaitingEvent) {
+	o.mu.Lock()
+	more := e.Waiting - o.queues[e.Job]
+	o.queues[e.Job] = e.Waiting
+	o.mu.Unlock()
+	o.waiting.Add(context.Background(), int64(more), metric.WithAttributes(attrJob.String(e.Job)))
+}
+
+// HandlerFailed implements [scheduler.Observer].
+func (o *Observer) HandlerFailed(e scheduler.HandlerEvent) {
+	o.handlers.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Context.JobName)))
 }
 
 // Resharded implements [scheduler.Observer].

@@ -36,7 +36,7 @@ func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 		s, err := scheduler.New(reg, scheduler.WithObserver(observer))
 		require.NoError(t, err)
 		cfg := job.NewConfig("orders", "5 * * * * ?", 2)
-		cfg.Retries = 1
+		cfg.Retries, cfg.MaxConcurrentItems = 1, 1
 		require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(ctx context.Context, sc job.ShardingContext) error {
 			_, span := tracers.Tracer("shop").Start(ctx, "work")
 			defer span.End()
@@ -91,6 +91,7 @@ func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 			}
 		}
 		require.Equal(t, map[string]int64{
+			"elasticron.execution.waiting":  0,
 			"elasticron.execution.duration": 2, "elasticron.execution.lateness": 2, "elasticron.execution.active": 0,
 			"elasticron.execution.retries": 1, "elasticron.leadership.changes": 2, "elasticron.resharding.moved": 2,
 			"elasticron.session.changes": 1,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/metrics/prometheus"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
@@ -71,6 +73,43 @@ func TestMetricsOfAScheduler(t *testing.T) {
 	})
 }
 
+// Of a job whose items take turns, those that wait are shown, and so is a handler that fails.
+func TestMetricsOfABoundedJob(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		collector := prometheus.New()
+		handlers := errorhandler.Default()
+		require.NoError(t, handlers.Register("BROKEN", func(job.Config, *slog.Logger) (job.ErrorHandler, error) {
+			return job.ErrorHandlerFunc(func(context.Context, string, job.ShardingContext, error) error {
+				return errors.New("nobody is at home")
+			}), nil
+		}))
+		reg := memory.NewServer().Open("test")
+		s, err := scheduler.New(reg, scheduler.WithObserver(collector), scheduler.WithErrorHandlers(handlers))
+		require.NoError(t, err)
+		cfg := job.NewConfig("orders", "5 * * * * ?", 3)
+		cfg.MaxConcurrentItems, cfg.ErrorHandler = 1, "BROKEN"
+		require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+			time.Sleep(time.Second)
+			return errors.New("out of stock")
+		})))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		time.Sleep(5500 * time.Millisecond)
+		synctest.Wait()
+		requireMetrics(t, collector, `elasticron_executions_waiting{job="orders"} 2`)
+		time.Sleep(10 * time.Second)
+		requireMetrics(t, collector, `
+			elasticron_executions_waiting{job="orders"} 0
+			elasticron_error_handler_failures_total{job="orders"} 3
+		`)
+		cancel()
+		require.NoError(t, <-done)
+		require.NoError(t, reg.Close(context.Background()))
+	})
+}
+
 // Whatever is declared, the number of series is bounded.
 func TestLabelsAreBounded(t *testing.T) {
 	t.Parallel()
@@ -100,6 +139,8 @@ func TestNamesAreConventional(t *testing.T) {
 	collector.Resharded(scheduler.ReshardEvent{Job: "orders"})
 	collector.ConnectionChanged(scheduler.ConnectionEvent{Change: scheduler.ConnectionLost})
 	collector.BarrierSettled(scheduler.BarrierEvent{Job: "orders", Phase: "started", Outcome: "success"})
+	collector.ItemsWaiting(scheduler.WaitingEvent{Job: "orders", Waiting: 1})
+	collector.HandlerFailed(scheduler.HandlerEvent{Context: e.Context})
 	collector.ListenerFailed(scheduler.ListenerEvent{Listener: scheduler.ListenerConnection})
 	problems, err := testutil.CollectAndLint(collector)
 	require.NoError(t, err)

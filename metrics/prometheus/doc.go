@@ -12,6 +12,7 @@
 //	                                                     success, failure or refused (taken away
 //	                                                     before its end could be recorded)
 //	elasticron_executions_running{job}                   executions that have begun and not ended
+//	elasticron_executions_waiting{job}                   of these, those that wait for their turn
 //	elasticron_execution_duration_seconds{job}           from begin to end, waits included
 //	elasticron_execution_lateness_seconds{job}           from the fire to the begin, of scheduled and
 //	                                                     missed fires
@@ -24,6 +25,7 @@
 //	elasticron_session_connected                         1 while the session with the registry is in order
 //	elasticron_session_changes_total{change}             established, suspended, back, lost
 //	elasticron_barriers_total{job,phase,outcome}         barriers of whole rounds that were settled here
+//	elasticron_error_handler_failures_total{job}         errors that the job's error handler did not deal with
 //	elasticron_listener_failures_total{job,listener}     listeners that failed; no job for the process's
 //
 // With [WithItems], for each item:

@@ -43,6 +43,16 @@ func (c *Collector) ItemEnded(e scheduler.ItemEvent) {
 	}
 }
 
+// ItemsWaiting implements [scheduler.Observer].
+func (c *Collector) ItemsWaiting(e scheduler.WaitingEvent) {
+	c.waiting.WithLabelValues(c.job(e.Job)).Set(float64(e.Waiting))
+}
+
+// HandlerFailed implements [scheduler.Observer].
+func (c *Collector) HandlerFailed(e scheduler.HandlerEvent) {
+	c.handlers.WithLabelValues(c.job(e.Context.JobName)).Inc()
+}
+
 // Elected implements [scheduler.Observer].
 func (c *Collector) Elected(name string) {
 	c.elections.WithLabelValues(c.job(name)).Inc()

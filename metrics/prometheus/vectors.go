@@ -5,8 +5,8 @@ import "github.com/prometheus/client_golang/prometheus"
 // vectors are the metrics. Names and labels are what operators build upon.
 type vectors struct {
 	executions, retries, elections, reshardings, moved *prometheus.CounterVec
-	changes, barriers, failures                        *prometheus.CounterVec
-	running, leader, connected                         *prometheus.GaugeVec
+	changes, barriers, failures, handlers              *prometheus.CounterVec
+	running, waiting, leader, connected                *prometheus.GaugeVec
 	duration, lateness, round                          *prometheus.HistogramVec
 
 	itemExecutions                   *prometheus.CounterVec
@@ -36,6 +36,7 @@ func newVectors(o options) vectors {
 	}
 	v.executions = counter("executions_total", "Executions of items that ended.", "job", "source", "outcome")
 	v.running = gauge("executions_running", "Executions of items that have begun and not ended.", "job")
+	v.waiting = gauge("executions_waiting", "Executions that have begun and wait for their turn.", "job")
 	v.duration = histogram("execution_duration_seconds", "Time from begin to end of an execution.", "job")
 	v.lateness = histogram("execution_lateness_seconds", "Time from the fire to the begin of an execution.", "job")
 	v.retries = counter("execution_retries_total", "Attempts that failed and were followed by another.", "job")
@@ -48,6 +49,7 @@ func newVectors(o options) vectors {
 	v.changes = counter("session_changes_total", "Changes of the session with the registry.", "change")
 	v.barriers = counter("barriers_total", "Barriers of whole rounds that were settled by this process.", "job", "phase", "outcome")
 	v.failures = counter("listener_failures_total", "Listeners that failed, panicked or took too long.", "job", "listener")
+	v.handlers = counter("error_handler_failures_total", "Errors of items that the job's error handler could not deal with.", "job")
 	if o.items > 0 {
 		v.itemExecutions = counter("item_executions_total", "Executions of the item that ended.", "job", "item", "outcome")
 		v.itemBegin = gauge("item_last_begin_timestamp_seconds", "When the item last began here.", "job", "item")
