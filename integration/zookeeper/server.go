@@ -139,6 +139,9 @@ func (s *Server) Close() error {
 	return errors.Join(s.Kill(), os.RemoveAll(s.folder))
 }
 
+// LogFolder returns where the server keeps its transaction log; see package txnlog.
+func (s *Server) LogFolder() string { return filepath.Join(s.folder, "data", "version-2") }
+
 // Log returns the last lines that the server wrote.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.log())
