@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/proxy"
+	"github.com/elasticron/elasticron/integration/zookeeper"
 	"github.com/elasticron/elasticron/job"
 )
 
 const (
-	chaosTTL   = 3 * time.Second // a restart of the store must not be enough to lose a session
-	chaosSlots = 5
+	chaosTTL = 3 * time.Second // a restart of etcd must not be enough to lose a session
 	// calm is for how long a fleet is left alone once it should have recovered.
 	calm = 1500 * time.Millisecond
 )
@@ -40,56 +41,75 @@ func chaosJobs() []job.Config {
 // chaos carries a plan out.
 type chaos struct {
 	*fleet
-	store *store
+	store prey
 	slots []*slot
+}
+
+// prey is a store that can be hurt.
+type prey interface {
+	// strike does what a blow says to the store, and returns when all of the store runs again.
+	strike(c *chaos, b blow)
+	// awaitService returns when the store serves.
+	awaitService() error
 }
 
 // slot is where one instance at a time runs, behind a network of its own.
 type slot struct {
 	ip      string
 	number  int
-	proxies []*proxy
+	proxies []*proxy.Proxy
 	life    *life
 }
 
 // TestProcesses hurts a fleet and its store for a while, and finds nothing to complain about.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
-	if *seed == 0 {
-		*seed = rand.Uint64()
+	store := startStore(t, t.ArtifactDir(), 3)
+	c := newChaos(etcdGround(t, store.addresses()), store, 5)
+	c.run(*duration)
+	leases, err := store.members[0].asked.Leases(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, leases.Leases, "leases that nobody revoked and nobody keeps alive")
+	store.stop()
+}
+
+// TestProcessesOverZooKeeper does the same to a fleet over one ZooKeeper server, for half as long.
+func TestProcessesOverZooKeeper(t *testing.T) {
+	t.Parallel()
+	server := zookeeper.Start(t, zookeeper.WithTick(zkTick))
+	newChaos(zkGround(t, server), zkPrey{server}, 4).run(*duration / 2)
+}
+
+// run carries a plan out and has what happened judged.
+func (c *chaos) run(lasts time.Duration) {
+	chosen := *seed
+	if chosen == 0 {
+		chosen = rand.Uint64()
 	}
+	c.t.Logf("replay with: go test -race ./integration/process -run '^%s$' -process.seed=%d -process.duration=%s", c.t.Name(), chosen, *duration)
 	began := time.Now()
-	t.Logf("replay with: go test -race ./integration/process -run TestProcesses -process.seed=%d -process.duration=%s", *seed, *duration)
-	c := newChaos(t)
-	p := newPlan(*seed, chaosSlots, chaosTTL)
-	for began := time.Now(); time.Since(began) < *duration; {
+	p := newPlan(chosen, len(c.slots), chaosTTL)
+	for time.Since(began) < lasts {
 		blows := p.next()
-		t.Logf("%s round %d: %s", time.Now().UTC().Format("15:04:05.000"), p.round, blows)
+		c.t.Logf("%s round %d: %s", time.Now().UTC().Format("15:04:05.000"), p.round, blows)
 		c.round(blows)
 	}
 	c.stopAll()
-	chronicle := c.judge()
-	leases, err := c.store.members[0].asked.Leases(t.Context())
-	require.NoError(t, err)
-	require.Empty(t, leases.Leases, "leases that nobody revoked and nobody keeps alive")
-	c.report(chronicle, time.Since(began))
-	c.store.stop()
+	c.report(c.judge(), time.Since(began))
 }
 
-func newChaos(t *testing.T) *chaos {
-	dir := t.ArtifactDir()
-	store := startStore(t, dir, 3)
-	c := &chaos{fleet: newFleet(t, dir, store.addresses(), chaosTTL, chaosJobs()...), store: store}
-	for i := range chaosSlots {
+func newChaos(g ground, store prey, slots int) *chaos {
+	c := &chaos{fleet: newFleet(g, g.t.ArtifactDir(), chaosTTL, chaosJobs()...), store: store}
+	for i := range slots {
 		s := &slot{ip: fmt.Sprintf("127.0.0.%d", i+1)}
-		for _, address := range store.addresses() {
-			s.proxies = append(s.proxies, startProxy(t, address))
+		for _, address := range g.addresses {
+			s.proxies = append(s.proxies, proxy.Start(g.t, address))
 		}
 		c.slots = append(c.slots, s)
 		c.startIn(s, true)
 	}
 	for _, s := range c.slots {
-		require.NoError(t, s.life.awaitReady())
+		require.NoError(g.t, s.life.awaitReady())
 	}
 	c.rest()
 	return c
@@ -102,7 +122,7 @@ func (c *chaos) startIn(s *slot, newID bool) {
 	}
 	var addresses []string
 	for _, p := range s.proxies {
-		addresses = append(addresses, p.address())
+		addresses = append(addresses, p.Address())
 	}
 	s.life = c.start(fmt.Sprintf("%s@-@%d", s.ip, s.number), addresses)
 }

@@ -80,8 +80,9 @@ func (c *child) kill() {
 	<-c.gone
 }
 
-// term asks the process to end, and returns when it has. It must end well.
-func (c *child) term() {
+// term asks the process to end, and returns when it has. It must end well, or with a status that is
+// excused then.
+func (c *child) term(excused func(status int) bool) {
 	c.signal(syscall.SIGTERM)
 	select {
 	case <-c.gone:
@@ -90,7 +91,7 @@ func (c *child) term() {
 		c.kill()
 		return
 	}
-	if c.err != nil {
+	if c.err != nil && !excused(c.cmd.ProcessState.ExitCode()) {
 		c.t.Errorf("%s ended badly: %v\n%s", c.name, c.err, c.lastWords())
 	}
 }

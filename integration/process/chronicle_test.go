@@ -3,6 +3,7 @@
 package process_test
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -24,6 +25,7 @@ type chronicle struct {
 func (f *fleet) chronicle() *chronicle {
 	f.t.Helper()
 	f.tape.finish()
+	f.compareView()
 	c := &chronicle{
 		rules: f.rules, events: make(map[*life][]event),
 		states: f.tape.states(f.namespace), end: now().time(),
@@ -53,6 +55,18 @@ func (f *fleet) chronicle() *chronicle {
 	}
 	c.allow()
 	return c
+}
+
+// compareView fails if the view that nobody disturbed does not end where the tape does.
+func (f *fleet) compareView() {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	states := f.tape.states(f.namespace)
+	require.NotEmpty(f.t, states)
+	last := states[len(states)-1].Step.Snapshot
+	require.NoError(f.t, f.view.WaitRevision(ctx, last.Revision()))
+	require.Equal(f.t, slices.Collect(last.All()), slices.Collect(f.view.Snapshot().All()))
 }
 
 // allow prolongs incidents by what real processes and a real store take beyond what a simulated one

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,25 +17,26 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
 // TestNothingGrowsWithRestarts has many instances join a job and die at once, which real processes
-// would be too slow for: these are handles of their own in this process, over a real etcd. Nothing that
+// would be too slow for: these are handles of their own in this process, over a real store. Nothing that
 // belongs to one of them may stay.
 func TestNothingGrowsWithRestarts(t *testing.T) {
 	t.Parallel()
+	onBoth(t, nothingGrowsWithRestarts)
+}
+
+func nothingGrowsWithRestarts(g ground) {
+	t := g.t
 	const deaths, together = 50, 10
-	server, err := embedded.Start(t.Context(), embedded.WithFastTest())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	client := newClient(t, strings.TrimPrefix(server.Endpoints()[0], "http://"))
+	at := place{Kind: g.kind, Addresses: g.addresses, Namespace: newNamespace(t), TTL: 2 * time.Second}
+	tape := g.record()
 	cfg := jobOf("orders", "* * * * * ?", 12, "10ms", "400ms")
 	cfg.Failover = true
 
-	host := join(t, server, "127.0.0.200@-@host", cfg)
+	host := join(t, at, "127.0.0.200@-@host", cfg)
 	view, err := host.reg.View(t.Context(), registry.Root)
 	require.NoError(t, err)
 	atRest := func(s registry.Snapshot) bool {
@@ -47,7 +47,7 @@ func TestNothingGrowsWithRestarts(t *testing.T) {
 	for first := 0; first < deaths; first += together {
 		var dying sync.WaitGroup
 		for n := first; n < first+together; n++ {
-			guest := join(t, server, fmt.Sprintf("127.0.0.%d@-@guest", n+1), cfg)
+			guest := join(t, at, fmt.Sprintf("127.0.0.%d@-@guest", n+1), cfg)
 			dying.Go(guest.vanish)
 		}
 		dying.Wait()
@@ -55,10 +55,12 @@ func TestNothingGrowsWithRestarts(t *testing.T) {
 	after := pathsAt(t, view, atRest)
 	require.Equal(t, before, after)
 	host.leave()
+	tape.finish()
+	require.Greater(t, len(owners(tape.states(at.Namespace))), deaths)
 	require.Eventually(t, func() bool {
-		leases, err := client.Leases(context.Background())
-		return err == nil && len(leases.Leases) == 0
-	}, patience, 50*time.Millisecond, "leases are left")
+		alive, err := tape.sessions(at.Namespace)
+		return err == nil && len(alive) == 0
+	}, patience, 50*time.Millisecond, "sessions are left")
 }
 
 // pathsAt returns the paths of all nodes once the registry is as wanted, but for those of missed fires,
@@ -81,16 +83,16 @@ func pathsAt(t *testing.T, view *registry.View, wanted func(registry.Snapshot) b
 // guest is an instance in this process.
 type guest struct {
 	t    *testing.T
-	reg  *etcd.Registry
+	reg  handle
 	s    *scheduler.Scheduler
 	stop context.CancelFunc
 	done chan error
 }
 
 // join starts an instance and returns when it takes part.
-func join(t *testing.T, server *embedded.Server, id string, cfg job.Config) *guest {
+func join(t *testing.T, at place, id string, cfg job.Config) *guest {
 	t.Helper()
-	reg, err := etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "test", SessionTTL: time.Second})
+	reg, err := at.open(t.Context(), nil)
 	require.NoError(t, err)
 	t.Cleanup(reg.Vanish)
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(id))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/proxy"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
@@ -19,20 +20,25 @@ import (
 // told before the store ends the session.
 func TestCutOffBeyondItsSession(t *testing.T) {
 	t.Parallel()
+	onBoth(t, cutOffBeyondItsSession)
+}
+
+func cutOffBeyondItsSession(g ground) {
+	t := g.t
 	const ttl = 3 * time.Second
 	cfg := jobOf("orders", "* * * * * ?", 2, "8s", "9s")
 	cfg.Failover = true
-	f, _ := smallFleet(t, 1, ttl, cfg)
-	network := startProxy(t, f.addresses[0])
-	lonely := f.start("127.0.0.9@-@1", []string{network.address()})
+	f, _ := smallFleet(g, 1, ttl, cfg)
+	network := proxy.Start(t, g.addresses[0])
+	lonely := f.start("127.0.0.9@-@1", []string{network.Address()})
 	s, _ := f.await(cfg.Name, "both instances to run an item", func(s *jobtree.State) bool {
 		return balanced(2)(s) && len(runBy(s, s.Instances[0].Session)) == 1 && len(runBy(s, s.Instances[1].Session)) == 1
 	})
 	n, token := only(runBy(s, s.Instance(lonely.id).Session))
 	lonely.awaitEvent(kindBegan, int64(token))
 	f.suffer(history.Cut, lonely, func() {
-		network.cut()
-		defer network.heal()
+		network.Cut()
+		defer network.Heal()
 		_, _ = f.await(cfg.Name, "the item to run again", func(s *jobtree.State) bool {
 			current := s.Item(n).Record.Value.Current
 			return current.Source == job.Failover && s.Item(n).Running.Exists()

@@ -27,10 +27,15 @@ func jobOf(name, cron string, items int, least, most string) job.Config {
 // it takes until the item runs again.
 func TestKilledInMidRun(t *testing.T) {
 	t.Parallel()
+	onBoth(t, killedInMidRun)
+}
+
+func killedInMidRun(g ground) {
+	t := g.t
 	const kills = 4
 	cfg := jobOf("orders", "* * * * * ?", 3, "5s", "8s")
 	cfg.Failover = true
-	f, _ := smallFleet(t, 3, failoverTTL, cfg)
+	f, _ := smallFleet(g, 3, failoverTTL, cfg)
 	for n := range kills {
 		s, _ := f.await(cfg.Name, "three instances that run items", func(s *jobtree.State) bool {
 			item := s.Item(n % 3)
@@ -42,7 +47,7 @@ func TestKilledInMidRun(t *testing.T) {
 		victim := f.find(s.Owner(n % 3))
 		victim.awaitEvent(kindBegan, int64(lost.Running.Created))
 		f.kill(victim)
-		f.start(fmt.Sprintf("127.0.0.%d@-@2", 10+n), f.addresses)
+		f.start(fmt.Sprintf("127.0.0.%d@-@2", 10+n), g.addresses)
 		s, _ = f.await(cfg.Name, "a rerun", func(s *jobtree.State) bool {
 			item := s.Item(n % 3)
 			current := item.Record.Value.Current

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,6 @@ import (
 	"github.com/elasticron/elasticron/integration/history"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/etcd"
 )
 
 // fleet is a set of instances over one store, and all that was done to them. What is done goes through
@@ -29,8 +29,8 @@ type fleet struct {
 	namespace string
 	rules     history.Rules
 	jobs      []job.Config
-	addresses []string // of the store's members
-	tape      *tape
+	ground    ground
+	tape      tape
 	view      *registry.View // of the namespace, by somebody who is never disturbed
 
 	mu        sync.Mutex
@@ -51,17 +51,21 @@ func rulesFor(ttl time.Duration) history.Rules {
 	return rules
 }
 
-// fleets counts those of this process, so that a test that is run several times finds no leftovers.
-var fleets atomic.Int64
+// namespaces counts those of this process, so that a test that is run several times finds no leftovers.
+var namespaces atomic.Int64
+
+func newNamespace(t *testing.T) string {
+	t.Helper()
+	return fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), namespaces.Add(1))
+}
 
 // newFleet makes a fleet without instances, in a namespace of its own.
-func newFleet(t *testing.T, dir string, addresses []string, ttl time.Duration, jobs ...job.Config) *fleet {
+func newFleet(g ground, dir string, ttl time.Duration, jobs ...job.Config) *fleet {
+	t := g.t
 	t.Helper()
-	f := &fleet{
-		t: t, dir: dir, namespace: fmt.Sprintf("%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), fleets.Add(1)), rules: rulesFor(ttl), jobs: jobs,
-		addresses: addresses, tape: startTape(t, addresses),
-	}
-	reg, err := etcd.Open(t.Context(), etcd.Config{Endpoints: urls(addresses), Namespace: f.namespace, DialTimeout: patience})
+	f := &fleet{t: t, dir: dir, namespace: newNamespace(t), rules: rulesFor(ttl), jobs: jobs, ground: g, tape: g.record()}
+	f.rules.Detect += g.late
+	reg, err := place{Kind: g.kind, Addresses: g.addresses, Namespace: f.namespace}.open(t.Context(), nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 	f.view, err = reg.View(t.Context(), registry.Root)
@@ -69,22 +73,16 @@ func newFleet(t *testing.T, dir string, addresses []string, ttl time.Duration, j
 	return f
 }
 
-// smallFleet makes a fleet on the store that tests share, and starts instances of it.
-func smallFleet(t *testing.T, instances int, ttl time.Duration, jobs ...job.Config) (*fleet, []*life) {
-	t.Helper()
-	server, err := shared()
-	require.NoError(t, err)
-	var addresses []string
-	for _, endpoint := range server.Endpoints() {
-		addresses = append(addresses, strings.TrimPrefix(endpoint, "http://"))
-	}
-	f := newFleet(t, t.ArtifactDir(), addresses, ttl, jobs...)
+// smallFleet makes a fleet and starts instances of it.
+func smallFleet(g ground, instances int, ttl time.Duration, jobs ...job.Config) (*fleet, []*life) {
+	g.t.Helper()
+	f := newFleet(g, g.t.ArtifactDir(), ttl, jobs...)
 	var lives []*life
 	for i := range instances {
-		lives = append(lives, f.start(fmt.Sprintf("127.0.0.%d@-@1", i+1), f.addresses))
+		lives = append(lives, f.start(fmt.Sprintf("127.0.0.%d@-@1", i+1), g.addresses))
 	}
 	for _, l := range lives {
-		require.NoError(t, l.awaitReady())
+		require.NoError(g.t, l.awaitReady())
 	}
 	return f, lives
 }
@@ -97,8 +95,8 @@ func (f *fleet) start(id string, addresses []string) *life {
 	l := &life{id: id, journal: filepath.Join(f.dir, name+".jsonl")}
 	f.incidents = append(f.incidents, &history.Incident{Kind: history.Started, Instance: id, From: now().time()})
 	l.child = launch(f.t, f.dir, name, roleInstance, instanceSettings{
-		Instance: id, Journal: l.journal, Endpoints: urls(addresses), Namespace: f.namespace,
-		TTL: f.rules.TTL, Grace: f.rules.Grace, Jobs: f.jobs,
+		Instance: id, Journal: l.journal, Grace: f.rules.Grace, Jobs: f.jobs,
+		Place: place{Kind: f.ground.kind, Addresses: addresses, Namespace: f.namespace, TTL: f.rules.TTL},
 	})
 	f.lives = append(f.lives, l)
 	return l
@@ -141,9 +139,22 @@ func (f *fleet) kill(l *life) {
 	f.suffer(history.Crashed, l, l.kill)
 }
 
-// stop ends an instance gracefully.
+// stop ends an instance gracefully. If the store is down meanwhile, the farewell may come to nothing:
+// on ZooKeeper it is given up after the session's time.
 func (f *fleet) stop(l *life) {
-	f.suffer(history.Stopped, l, l.term)
+	asked := now().time()
+	f.suffer(history.Stopped, l, func() {
+		l.term(func(status int) bool { return status == statusUnheard && f.downSince(asked) })
+	})
+}
+
+// downSince tells whether the store was down at some time since a moment.
+func (f *fleet) downSince(at time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.incidents, func(i *history.Incident) bool {
+		return i.Kind == history.Down && (i.Until.IsZero() || i.Until.After(at))
+	})
 }
 
 // freeze has an instance stand still for a time.
@@ -190,12 +201,4 @@ func (f *fleet) find(id string) *life {
 	}
 	require.Fail(f.t, "no live process is "+id)
 	return nil
-}
-
-func urls(addresses []string) []string {
-	var all []string
-	for _, a := range addresses {
-		all = append(all, "http://"+a)
-	}
-	return all
 }

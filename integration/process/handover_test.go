@@ -16,10 +16,15 @@ import (
 // test is willing to wait: their items must move at once, and what they run must come to its end.
 func TestStoppedInMidRun(t *testing.T) {
 	t.Parallel()
+	onBoth(t, stoppedInMidRun)
+}
+
+func stoppedInMidRun(g ground) {
+	t := g.t
 	const ttl, limit = 20 * time.Second, 5 * time.Second
 	cfg := jobOf("orders", "0/2 * * * * ?", 6, "1s", "1500ms")
 	cfg.Failover = true
-	f, _ := smallFleet(t, 4, ttl, cfg)
+	f, _ := smallFleet(g, 4, ttl, cfg)
 	for left := 3; left >= 2; left-- {
 		s, _ := f.await(cfg.Name, "a leader that runs an item", func(s *jobtree.State) bool {
 			return balanced(left+1)(s) && len(runBy(s, s.Leader.Session)) > 0

@@ -15,9 +15,14 @@ import (
 // what the schedule has: failover is about executions, and not about instances.
 func TestKilledWhileIdle(t *testing.T) {
 	t.Parallel()
+	onBoth(t, killedWhileIdle)
+}
+
+func killedWhileIdle(g ground) {
+	t := g.t
 	cfg := jobOf("orders", "0/4 * * * * ?", 6, "1ms", "5ms")
 	cfg.Failover, cfg.Misfire = true, false
-	f, lives := smallFleet(t, 3, failoverTTL, cfg)
+	f, lives := smallFleet(g, 3, failoverTTL, cfg)
 	_, _ = f.await(cfg.Name, "a round that is over", func(s *jobtree.State) bool { return balanced(3)(s) && allIdle(s) })
 	f.kill(lives[1])
 	_, _ = f.await(cfg.Name, "two instances with all the items", balanced(2))

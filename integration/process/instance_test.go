@@ -19,19 +19,17 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
 // instanceSettings are what a process that runs jobs is told.
 type instanceSettings struct {
-	Instance  string
-	Journal   string
-	Endpoints []string
-	Namespace string
-	TTL       time.Duration
-	Grace     time.Duration
-	Jobs      []job.Config
+	Instance string
+	Journal  string
+	Place    place
+	Grace    time.Duration
+	Jobs     []job.Config
 }
 
 // instance is what such a process does beside scheduling: it writes down what it sees.
@@ -62,17 +60,18 @@ func runInstance(set instanceSettings) error {
 
 func schedule(ctx context.Context, set instanceSettings, in *instance) (err error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	reg, err := etcd.Open(ctx, etcd.Config{
-		Endpoints: set.Endpoints, Namespace: set.Namespace, SessionTTL: set.TTL,
-		DialTimeout: patience, Logger: log,
-	})
+	reg, err := set.Place.open(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
-		err = errors.Join(err, reg.Close(ctx))
+		unsaid := reg.Close(ctx)
+		if errors.Is(unsaid, registry.ErrUnavailable) {
+			unsaid = fmt.Errorf("%w: %w", errUnheard, unsaid)
+		}
+		err = errors.Join(err, unsaid)
 	}()
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(set.Instance), scheduler.WithStopTimeout(set.Grace),
 		scheduler.WithObserver(in), scheduler.WithLogger(log))
@@ -101,9 +100,8 @@ func (in *instance) execute(ctx context.Context, sc job.ShardingContext) error {
 	in.journal.note(eventOf(kindBegan, sc, nil))
 	cancelled := sync.OnceFunc(func() { in.journal.note(eventOf(kindCancelled, sc, context.Cause(ctx))) })
 	stop := context.AfterFunc(ctx, cancelled)
-	defer stop()
 	err := spend(ctx, sc)
-	if ctx.Err() != nil {
+	if !stop() || ctx.Err() != nil { // nothing is said of a run any more that has ended
 		cancelled()
 	}
 	in.journal.note(eventOf(kindEnded, sc, err))

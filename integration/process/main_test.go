@@ -3,19 +3,16 @@
 package process_test
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
-
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 var (
@@ -34,6 +31,12 @@ const (
 // saysReady is what a process prints when it does what it is there for.
 const saysReady = "ready"
 
+// statusUnheard is the exit status of an instance that stopped while the store was not there: it could
+// not say farewell.
+const statusUnheard = 3
+
+var errUnheard = errors.New("farewell")
+
 // patience is for what takes a moment, and only takes as long if it never comes.
 const patience = 30 * time.Second
 
@@ -50,20 +53,13 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	if server, err := shared(); err == nil {
-		_ = server.Close()
-	}
+	closeShared()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
 }
-
-// shared is the etcd of all tests that do not hurt it. Each has a namespace.
-var shared = sync.OnceValues(func() (*embedded.Server, error) {
-	return embedded.Start(context.Background(), embedded.WithFastTest(), embedded.WithRetention(0))
-})
 
 // be makes this process one that the test started, and returns its exit status.
 func be[Settings any](run func(Settings) error) int {
@@ -75,9 +71,15 @@ func be[Settings any](run func(Settings) error) int {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
 	}
-	return 0
+	switch {
+	case errors.Is(err, errUnheard):
+		return statusUnheard
+	case err != nil:
+		return 1
+	default:
+		return 0
+	}
 }
 
 // dieWithParent ends this process when the other end of its standard input is gone. The kernel would

@@ -120,7 +120,7 @@ func (s *store) awaitService() error {
 // stop ends all members in order.
 func (s *store) stop() {
 	for _, m := range s.members {
-		m.process.term()
+		m.process.term(func(int) bool { return false })
 	}
 }
 

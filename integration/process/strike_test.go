@@ -26,7 +26,7 @@ func (c *chaos) strike(b blow, s *slot) {
 	case cutInstance:
 		c.cut(s, b.lasts)
 	default:
-		c.strikeStore(b)
+		c.store.strike(c, b)
 	}
 }
 
@@ -34,34 +34,35 @@ func (c *chaos) strike(b blow, s *slot) {
 func (c *chaos) cut(s *slot, lasts time.Duration) {
 	c.suffer(history.Cut, s.life, func() {
 		for _, p := range s.proxies {
-			p.cut()
+			p.Cut()
 		}
 		time.Sleep(lasts)
 		for _, p := range s.proxies {
-			p.heal()
+			p.Heal()
 		}
 	})
 }
 
-func (c *chaos) strikeStore(b blow) {
-	members := c.store.members
+// strike implements [prey].
+func (s *store) strike(c *chaos, b blow) {
+	members := s.members
 	switch b.fault {
 	case killStoreHead:
-		members = []*member{c.store.leader()}
-		c.down(func() { c.store.crash(members...) })
+		members = []*member{s.leader()}
+		c.down(func() { s.crash(members...) })
 		time.Sleep(b.lasts)
-		c.store.restart(members...)
+		s.restart(members...)
 	case restartStore:
 		c.down(func() {
-			c.store.crash(members...)
-			c.store.restart(members...)
+			s.crash(members...)
+			s.restart(members...)
 		})
 	case freezeMember:
-		members = []*member{c.store.leader()}
+		members = []*member{s.leader()}
 		if b.n%2 == 0 {
-			members = c.store.members[b.n%len(c.store.members):][:1]
+			members = s.members[b.n%len(s.members):][:1]
 		}
-		c.freezeMember(members[0], b.lasts)
+		s.freeze(c, members[0], b.lasts)
 	}
 	for _, m := range members {
 		if err := m.process.awaitReady(); err != nil {
@@ -70,10 +71,10 @@ func (c *chaos) strikeStore(b blow) {
 	}
 }
 
-// freezeMember has a member of the store stand still for a time. Requests that went to it are given up
+// freeze has a member of the store stand still for a time. Requests that went to it are given up
 // one after the other, each with more patience than the one before, though other members serve.
-func (c *chaos) freezeMember(m *member, lasts time.Duration) {
-	led := c.store.leader() == m
+func (s *store) freeze(c *chaos, m *member, lasts time.Duration) {
+	led := s.leader() == m
 	c.slow(lasts, etcd.DefaultRequestTimeout)
 	c.down(func() {
 		m.process.signal(syscall.SIGSTOP)

@@ -3,12 +3,10 @@
 package process_test
 
 import (
-	"context"
 	"fmt"
-	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/elasticron/elasticron/integration/history"
 )
@@ -30,27 +28,17 @@ func (f *fleet) judge() *chronicle {
 	for _, fault := range c.unreported() {
 		f.t.Error(fault)
 	}
-	f.judgeLeases()
+	f.judgeSessions()
 	return c
 }
 
-// judgeLeases finds what still hangs on a session, in the namespace.
-func (f *fleet) judgeLeases() {
+// judgeSessions finds sessions that do not end though nobody keeps them alive.
+func (f *fleet) judgeSessions() {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	client := f.tape.clients[0]
-	leases, err := client.Leases(ctx)
-	require.NoError(f.t, err)
-	for _, lease := range leases.Leases {
-		left, err := client.TimeToLive(ctx, lease.ID, clientv3.WithAttachedKeys())
-		require.NoError(f.t, err)
-		for _, key := range left.Keys {
-			if strings.HasPrefix(string(key), "/"+f.namespace+"/") {
-				f.t.Errorf("lease %x is left, with %s", lease.ID, key)
-			}
-		}
-	}
+	require.Eventually(f.t, func() bool {
+		alive, err := f.tape.sessions(f.namespace)
+		return err == nil && len(alive) == 0
+	}, patience, 50*time.Millisecond, "sessions are left")
 }
 
 // unreported returns what is wrong with the reports of processes that ended by themselves: every run of

@@ -20,9 +20,14 @@ import (
 // do under a new one.
 func TestFrozenBeyondItsSession(t *testing.T) {
 	t.Parallel()
+	onBoth(t, frozenBeyondItsSession)
+}
+
+func frozenBeyondItsSession(g ground) {
+	t := g.t
 	cfg := jobOf("orders", "* * * * * ?", 2, "6s", "8s")
 	cfg.Failover = true
-	f, _ := smallFleet(t, 2, failoverTTL, cfg)
+	f, _ := smallFleet(g, 2, failoverTTL, cfg)
 	s, _ := f.await(cfg.Name, "both instances to run an item", func(s *jobtree.State) bool {
 		return balanced(2)(s) && len(runBy(s, s.Instances[0].Session)) == 1 && len(runBy(s, s.Instances[1].Session)) == 1
 	})
