@@ -39,7 +39,7 @@ var deedNames = [...]string{
 	"toggle failover", "toggle misfire", "change the parameter", "toggle an item", "toggle a server", "run by hand",
 }
 
-var deedWeights = [...]int{16, 6, 5, 6, 5, 3, 2, 3, 4, 2, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1, 3}
+var deedWeights = [...]int{16, 6, 5, 6, 5, 3, 5, 3, 4, 2, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1, 3}
 
 func (d deed) String() string { return deedNames[d] }
 func (d deed) weight() int    { return deedWeights[d] }

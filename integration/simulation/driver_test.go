@@ -161,7 +161,7 @@ func (d *driver) actOnCluster(a action) bool {
 	case changeParameter:
 		d.configure(func(cfg *job.Config) { cfg.JobParameter = fmt.Sprint("parameter ", a.n) })
 	case toggleItem:
-		d.toggleItem(a.n % 12)
+		d.toggleItem(a.n)
 	case toggleServer:
 		d.setServer(a.slot, a.n%2 == 0)
 	case runByHand:
@@ -172,7 +172,9 @@ func (d *driver) actOnCluster(a action) bool {
 	return true
 }
 
-func (d *driver) toggleItem(n int) {
+// toggleItem disables one of the items, by any number, or enables it again.
+func (d *driver) toggleItem(number int) {
+	n := number % max(1, d.state().Total())
 	if item := d.state().Item(n); item.Disabled {
 		d.commit(registry.Delete(d.tree().ItemDisabled(n)))
 	} else if n < d.state().Total() {

@@ -108,8 +108,11 @@ func (p *plan) choose(r *rand.Rand) []deed {
 // than messages do.
 func (p *plan) action(r *rand.Rand, at time.Duration, do deed) action {
 	a := action{at: at, do: do, slot: r.IntN(p.processes), n: r.IntN(1000)}
-	if r.IntN(4) == 0 {
-		a.at = at.Round(p.pace.unit) + time.Duration(r.IntN(20_000))*time.Microsecond + 567*time.Nanosecond
+	switch atFire := at.Round(p.pace.unit) + 567*time.Nanosecond; r.IntN(4) {
+	case 0: // while quick messages about it are under way
+		a.at = atFire + time.Duration(r.IntN(20_000))*time.Microsecond
+	case 1: // while slow ones are
+		a.at = atFire + time.Duration(r.IntN(4_000_000))*time.Microsecond
 	}
 	short, long := time.Duration(50+r.IntN(4000))*time.Millisecond, time.Duration(4000+r.IntN(12000))*time.Millisecond
 	switch r.IntN(4) {

@@ -1,11 +1,7 @@
 package simulation_test
 
 import (
-	"maps"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/elasticron/elasticron/registry"
 )
@@ -17,18 +13,18 @@ func TestPower(t *testing.T) {
 	if *power == 0 {
 		t.Skip("asked for with -simulation.power=SEEDS")
 	}
-	all := breaches()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		without := all[name].without
-		began := time.Now()
-		tried, caught := 0, 0
-		for ; tried < *power && caught < enough; tried++ {
-			faults, _ := simulated(t, planOf(*first+uint64(tried)), func(r registry.Registry) registry.Registry { return mutant{r, without} })
-			if len(faults) > 0 {
-				caught++
+	for name, x := range breaches() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tried, caught := 0, 0
+			for ; tried < *power && caught < enough; tried++ {
+				leave := func(r registry.Registry) registry.Registry { return mutant{r, x.without} }
+				if faults, _ := simulated(t, planOf(*first+uint64(tried)), leave); len(faults) > 0 {
+					caught++
+				}
 			}
-		}
-		t.Logf("| %s | %d of %d | %.1f s |", strings.ReplaceAll(name, "|", "/"), caught, tried, time.Since(began).Seconds())
+			t.Logf("noticed by %d of %d seeds", caught, tried)
+		})
 	}
 }
 
