@@ -467,6 +467,13 @@ func TestGracefulStop(t *testing.T) {
 			s.lost(0)
 			s.end(0, s.claim(b), jobtree.Success)
 		}, nil},
+		{"registered by its next life", func(s *story) {
+			stopA(second, second, jobtree.Success)(s)
+			s.at(second+100*time.Millisecond).happen(history.Started, a)
+			s.commit(put(tree.Instance(a), "", 3))
+			s.at(second+200*time.Millisecond).happen(history.Crashed, a)
+			s.at(6 * second).drop(3)
+		}, nil},
 		{"begun while stopping", func(s *story) {
 			s.other()
 			s.at(-second).happen(history.Stopped, a).Until = fire.Add(minute)

@@ -19,7 +19,7 @@ func (j *judge) judgeStops() {
 
 func (j *judge) judgeStop(stop Incident) {
 	born := j.born(stop.Instance, stop.From)
-	if limit := stop.From.Add(j.rules.Settle); j.registeredSince(born, stop.Instance, limit) && !j.alive(stop.Instance, limit) {
+	if limit := stop.From.Add(j.rules.Settle); j.registeredBy(span{born, stop.until()}, stop.Instance, limit) && !j.alive(stop.Instance, limit) {
 		j.find(GracefulStop, limit, NoItem, stop.Instance+" was told to stop and is still registered", stop)
 	}
 	grace := stop.From.Add(j.rules.Grace)
@@ -44,10 +44,11 @@ func (j *judge) born(instance string, at time.Time) time.Time {
 	return born
 }
 
-// registeredSince tells whether an instance is registered at a moment by a life that began at born.
-func (j *judge) registeredSince(born time.Time, instance string, at time.Time) bool {
+// registeredBy tells whether an instance is registered at a moment by one of its lives, and neither by a
+// former nor by a later one.
+func (j *judge) registeredBy(life span, instance string, at time.Time) bool {
 	for _, present := range j.presence[instance] {
-		if !present.from.Before(born) && !at.Before(present.from) && !at.After(present.until) {
+		if !present.from.Before(life.from) && !present.from.After(life.until) && !at.Before(present.from) && !at.After(present.until) {
 			return true
 		}
 	}
