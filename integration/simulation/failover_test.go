@@ -241,7 +241,7 @@ func TestLateCodeLeavesNoMark(t *testing.T) {
 				c.long(10*time.Second, true)
 				p := c.start(a)
 				sleepUntil(5500 * time.Millisecond)
-				p.cut(4500 * time.Millisecond) // the store waits for five seconds
+				p.cut(4200 * time.Millisecond) // the store waits for five seconds from the keep-alive of second 5
 				require.Equal(t, jobtree.ItemRunning, c.state().Item(0).Record.Value.State)
 				sleepUntil(12 * time.Second)
 				if leaving {
