@@ -13,7 +13,7 @@ import (
 
 const (
 	// thousands is how many seeds every run of the tests tries.
-	thousands = 2500
+	thousands = 2000
 	// dozens is how many of them it tries under the race detector, which makes a seed five times dearer.
 	dozens = 40
 	// patience bounds how long the thousands may take on a machine that is busy with other things. What
