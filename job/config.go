@@ -68,8 +68,9 @@ type Config struct {
 	// MaxTimeDiffSeconds is how far an instance's clock may be off from the registry's, in seconds.
 	// The default, -1, does not check.
 	MaxTimeDiffSeconds int
-	// MonitorPort is the TCP port that serves a dump of the job's tree. The default, -1, serves
-	// none; 0 takes any free port.
+	// MonitorPort is the TCP port by which a Java instance that shares the job serves a dump of its
+	// tree. The default, -1, serves none; 0 takes any free port. Go instances keep the setting and open
+	// no port by it; see package dump.
 	MonitorPort int
 	// ReconcileIntervalMinutes is how often the leader compares the assignment with the one that it
 	// should be, in minutes. The default is 10; 0 and -1 never do.

@@ -34,9 +34,9 @@
 //
 // One runner per job keeps a copy of the job's tree that follows the registry. It decides from that
 // copy alone and makes the decision real with one guarded transaction, so a round costs two requests
-// and no read however many items begin and end together. A refused transaction means that the copy
-// was old: the runner waits for the state that it conflicted with, and decides again. An idle job
-// has no goroutine and causes no traffic.
+// and no read, for up to a hundred items that begin and end together. A refused transaction means that
+// the copy was old: the runner waits for the state that it conflicted with, and decides again. An idle
+// job has no goroutine and causes no traffic.
 //
 // # When a fire cannot run on time
 //

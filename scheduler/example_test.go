@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,7 +29,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer reg.Close(context.Background())
-	s, err := scheduler.New(reg)
+	// Failed items, refused settings and lost sessions are told to the log, and nowhere else.
+	s, err := scheduler.New(reg, scheduler.WithLogger(slog.Default()))
 	if err != nil {
 		log.Fatal(err)
 	}

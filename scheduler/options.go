@@ -68,7 +68,8 @@ func WithInstanceID(id string) Option {
 	}
 }
 
-// WithLogger sets where the scheduler logs. The default logs nothing.
+// WithLogger sets where the scheduler logs, and with it what becomes known of items that fail: the
+// default error handler tells the log. The default logger logs nothing.
 func WithLogger(logger *slog.Logger) Option {
 	return func(o *options) error {
 		if logger == nil {

@@ -5,8 +5,7 @@
 // # The file
 //
 // A YAML file mirrors the tree: jobs, and below each what people decide about it. A config is written
-// as a mapping of the members that package job documents, under the names that they are stored by;
-// what is left out has its default.
+// as a mapping of its members, which docs/configuration.md lists; what is left out has its default.
 //
 //	orders:
 //	  config:

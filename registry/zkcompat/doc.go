@@ -12,7 +12,7 @@
 // The node at a path is the znode "/<namespace><path>", with the node's value as it stands. An ephemeral
 // node is an ephemeral znode; the id of its session is that of the ZooKeeper session. With
 // [Config.Digest] every znode is created for that user alone (scheme "auth"), without it for the world
-// (T§1). Missing parents are created with a node, in the same transaction, persistent and empty as
+// . Missing parents are created with a node, in the same transaction, persistent and empty as
 // Java's are.
 //
 // ZooKeeper keeps parents when their children go; the registry does not know them. An empty znode to
@@ -69,7 +69,7 @@
 // reckoned from when a sync was sent that the leader's side answered; one is sent each sixth of the
 // timeout. The client's own pings prove nothing: a server that is cut off from the leader answers them
 // too. A broken connection suspends the session at once. If the connection comes back in time, nothing
-// else happens and nothing is written, so that peers see no crash (T§9). If it comes back after the
+// else happens and nothing is written, so that peers see no crash. If it comes back after the
 // local deadline and the server still has the session, a new [registry.Session] of the same id takes it
 // up, with its nodes. If the server has dropped it, another session follows on a client of its own:
 // nothing that was meant for one session is ever done in the next.
@@ -89,18 +89,18 @@
 // revision as a whole, and perhaps parts of later ones. States in between may be skipped. After a broken
 // connection the subtree is read again and the difference is shown.
 //
-// The watches need a server of 3.6 or later. go-zookeeper does not know them, so this package sends the
-// two requests for them itself, on the client's connection.
+// The watches need a server of 3.6 or later, so one of 3.6 or 3.7 is let in, untested. go-zookeeper does
+// not know them, so this package sends the two requests for them itself, on the client's connection.
 //
 // # Latches
 //
-// A latch is Curator's LeaderLatch (T§7): Java peers stand in the same line. They wait without a limit,
+// A latch is Curator's LeaderLatch: Java peers stand in the same line. They wait without a limit,
 // on the one thread that hears of changes: hold a latch for one short callback. If another client
 // deletes the holder's znode, the callback's context ends.
 //
 // # What binds a user who shares jobs with Java
 //
-// Beyond what the scheduler does by itself (T§11): nothing but jobs may stand directly below the
+// Beyond what the scheduler does by itself: nothing but jobs may stand directly below the
 // namespace; a job's class name in its config must be the one that Java loads; 2.1.5 and 3.x must not
 // share a job; and all need the same digest.
 //
