@@ -88,7 +88,7 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 		it.due = r.settings.misfires.miss(it.due)
 		r.proposeClaim(round, it)
 	default:
-		r.considerDelay(it, node.Record.Value, round.now)
+		r.considerDelay(it, node.Record.Value, round)
 		r.recall(it, node.Record.Value, round.now)
 		r.proposeBegin(round, it, node)
 	}
@@ -142,6 +142,7 @@ func (r *runner) cannotBegin(it *item, err error) {
 		return
 	}
 	r.s.checkClock(r.life, clockEvery)
+	r.retryDelayed(it)
 	if !r.clockReported {
 		r.clockReported = true
 		r.log.ErrorContext(r.life, "this clock is ahead of the registry's, nothing begins by it", logItem, it.number, logError, err)
@@ -223,7 +224,7 @@ func (r *runner) beginUnmonitored(round *round, it *item) {
 func (r *runner) began(round *round, it *item, under *attachment, record jobtree.Record, token registry.Revision) {
 	it.wrote = token
 	it.running = r.newExecution(it.number, under, record, token)
-	if !under.connected() || r.leaving || r.settings.misfires.late(record.Current, r.s.now()) {
+	if !under.connected() || r.leaving || !r.settings.ok || r.settings.misfires.late(record.Current, r.s.now()) {
 		it.running.undo = true
 		r.returned(it.running, r.s.now(), nil)
 		return

@@ -14,6 +14,7 @@ type catalog struct {
 	s    *Scheduler
 	life context.Context
 	view *registry.View
+	now  registry.Snapshot // as of the step that was looked at last; the view shows it only after telling of it
 	box  mailbox
 	mine map[string]*runner // of jobs that are data; the others were declared
 	bad  map[string]registry.Revision
@@ -47,6 +48,7 @@ func (c *catalog) close() {
 
 // apply looks at every job whose configuration has changed.
 func (c *catalog) apply(step registry.Step) {
+	c.now = step.Snapshot
 	for _, change := range step.Changes {
 		if name, ok := jobtree.Parse(change.Path()); ok && name.Kind == jobtree.KindConfig {
 			c.consider(name.Job)
@@ -69,7 +71,7 @@ func (c *catalog) consider(name string) {
 // handles tells whether there is a handler for a job. A configuration that cannot be read is nobody's;
 // a runner that is there keeps its job until it can be read again.
 func (c *catalog) handles(name string) bool {
-	node := c.view.Snapshot().Get(jobtree.For(name).Config())
+	node := c.now.Get(jobtree.For(name).Config())
 	if !node.Exists() {
 		delete(c.bad, name)
 		return false
@@ -87,7 +89,7 @@ func (c *catalog) handles(name string) bool {
 
 // takeUp starts taking part in a job, unless it was declared.
 func (c *catalog) takeUp(name string) {
-	r, life, err := c.s.enter(newRunner(c.s, job.Config{Name: name}, c.s.classes, jobOptions{}))
+	r, life, err := c.s.enterData(newRunner(c.s, job.Config{Name: name}, c.s.classes, jobOptions{}))
 	if err != nil || life == nil {
 		return // declared, or the scheduler stops
 	}

@@ -32,21 +32,23 @@ func (r *runner) sleepTo(at, now time.Time) { r.alarm.set(min(at.Sub(now), wallC
 // execution was over, whoever ran it and why. The record says when that was, so every instance comes
 // to the same fire, and the begin that the record guards happens once. An item that never ran is due
 // at once, or when the job starts.
-func (r *runner) considerDelay(it *item, record jobtree.Record, now time.Time) {
+func (r *runner) considerDelay(it *item, record jobtree.Record, round *round) {
 	if r.settings.delay == 0 {
 		return
 	}
 	it.due, it.wake = due{}, time.Time{}
-	fire := r.settings.config.StartTime
+	fire, now, horizon := r.settings.config.StartTime, round.now, r.s.horizon()
 	switch last := record.Current; {
 	case last != nil && last.Outcome == jobtree.NotStarted && !last.Fire.IsZero():
 		fire = last.Fire
+	case last != nil && !horizon.IsZero() && last.End.After(horizon):
+		fire = now.Truncate(time.Millisecond) // a broken clock wrote the end
 	case last != nil:
 		fire = last.End.Add(r.settings.delay)
 	case fire.IsZero():
 		fire = now.Truncate(time.Millisecond)
 	}
-	if !fire.After(record.LastFire) {
+	if !record.FireAhead(horizon) && !fire.After(record.LastFire) {
 		fire = record.LastFire.Add(time.Millisecond) // the end was recorded by a clock that is behind
 	}
 	if start := r.settings.config.StartTime; fire.Before(start) {
@@ -61,4 +63,16 @@ func (r *runner) considerDelay(it *item, record jobtree.Record, now time.Time) {
 		return
 	}
 	it.due.onTime = fire
+	if round.refuse {
+		r.retryDelayed(it)
+	}
+}
+
+// retryDelayed has an item of a job with a fixed delay looked at again that may not begin by this clock as
+// it is now: no tick comes that would.
+func (r *runner) retryDelayed(it *item) {
+	if r.settings.delay != 0 {
+		it.wake = time.Unix(0, 0) // whatever the clock is set to
+		r.alarm.set(wallCheck)
+	}
 }

@@ -34,15 +34,26 @@ func (s *Scheduler) drain() error {
 	if waitDrained(runners, lastWords, nil) {
 		return nil
 	}
-	abandoned := make(chan error, len(runners)) // each runner answers once
-	for _, r := range runners {
-		r.box.post(func() { abandoned <- r.abandon() })
+	answers := make([]chan error, len(runners)) // none of a runner that was dismissed meanwhile
+	for i, r := range runners {
+		answer := make(chan error, 1)
+		answers[i] = answer
+		r.box.post(func() { answer <- r.abandon() })
 	}
 	cutOff := time.AfterFunc(lastWords, s.cutOff)
 	defer cutOff.Stop()
 	var all []error
-	for range runners {
-		all = append(all, <-abandoned)
+	for i, r := range runners {
+		select {
+		case err := <-answers[i]:
+			all = append(all, err)
+		case <-r.drained: // after it answered, or it had nothing left to abandon
+			select {
+			case err := <-answers[i]:
+				all = append(all, err)
+			default:
+			}
+		}
 	}
 	waitDrained(runners, lastWords, nil)
 	return errors.Join(all...)
@@ -112,7 +123,9 @@ func (r *runner) leave() {
 	if !r.left && r.attached != nil && r.applied >= r.needed {
 		r.commitLeave()
 	}
-	if (r.left || r.attached == nil) && !r.busy() && !r.isDrained() {
+	// Its session may come back with its nodes, so a job that is left alone waits for the next one.
+	stopping := r.whenLeft == nil || r.s.stop.Err() != nil
+	if (r.left || r.attached == nil && stopping) && !r.busy() && !r.isDrained() {
 		close(r.drained)
 		if r.whenLeft != nil {
 			r.s.work.Go(r.whenLeft)
@@ -154,7 +167,7 @@ func (r *runner) commitLeave() {
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	if r.listening > 0 {
+	if r.listening > 0 || r.shared.claiming {
 		return true
 	}
 	for _, it := range r.items {

@@ -72,11 +72,14 @@ func (s *Scheduler) Health(ctx context.Context) Health {
 	h := Health{Instance: s.instance, Time: s.now(), Running: running, Session: s.sessionHealth(attached)}
 	answers := make(chan JobHealth, len(runners)) // each runner answers once, or never
 	asked := make(map[string]bool, len(runners))
+	taken := 0
 	for _, r := range runners {
 		asked[r.name] = true
-		r.box.post(func() { answers <- r.health() })
+		if r.box.post(func() { answers <- r.health() }) {
+			taken++
+		}
 	}
-	for range runners {
+	for range taken {
 		select {
 		case answer := <-answers:
 			delete(asked, answer.Job)

@@ -42,7 +42,7 @@ func (r *runner) claimed(it *item, under *attachment, record jobtree.Record, id 
 		}
 		return
 	}
-	r.items[it.number] = it // it may have been released meanwhile
+	it = r.item(it.number) // it may have been released meanwhile
 	round := round{id: id, now: record.Current.Begin}
 	r.log.InfoContext(r.life, "running a lost execution again", logItem, it.number, logFire, record.Current.Fire)
 	r.began(&round, it, under, record, revision)

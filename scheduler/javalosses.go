@@ -91,9 +91,10 @@ func (s *shared) settleLosses() {
 			continue
 		}
 		if r.leads() || r.owns(item) || r.state.LedByJava() {
-			s.proposeLoss(&batch, item, l)
+			s.proposeLoss(&batch, item, l) // forgotten when it is recorded, by whomever
+		} else {
+			s.forgetLoss(item)
 		}
-		s.forgetLoss(item)
 	}
 	r.commitAll(r.attached.ctx, "declare a Java execution lost", batch)
 }
@@ -108,10 +109,12 @@ func (s *shared) proposeLoss(batch *proposals, item int, l loss) {
 	txn, err := failover.DeclareForeign(r.state, item, l.Foreign, r.s.now(), r.failoverLimit())
 	if err != nil {
 		r.log.ErrorContext(r.life, "cannot record a lost execution", logItem, item, logError, err)
+		s.forgetLoss(item)
 		return
 	}
 	batch.add(txn, func(o registry.Outcome) {
 		r.committed(o.Revision)
+		s.forgetLoss(item)
 		r.log.WarnContext(r.life, "execution lost: its Java instance is gone", logItem, item, "lost_instance", l.Instance)
 	})
 }

@@ -14,18 +14,19 @@ type mailbox struct {
 	closed   bool
 }
 
-// post adds a message. It never blocks, and after close it does nothing.
-func (m *mailbox) post(message func()) {
+// post adds a message, and tells whether it did. It never blocks, and after close it does nothing.
+func (m *mailbox) post(message func()) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return
+		return false
 	}
 	m.messages = append(m.messages, message)
 	if !m.working {
 		m.working = true
 		m.start(m.work)
 	}
+	return true
 }
 
 // close drops what is not carried out yet and all that comes later.
@@ -36,6 +37,12 @@ func (m *mailbox) close() {
 	m.messages = nil
 }
 
+func (m *mailbox) isClosed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.closed
+}
+
 func (m *mailbox) work() {
 	for {
 		batch := m.take()
@@ -43,6 +50,9 @@ func (m *mailbox) work() {
 			return
 		}
 		for _, message := range batch {
+			if m.isClosed() {
+				break
+			}
 			message()
 		}
 		m.after()

@@ -4,10 +4,13 @@ package scheduler
 // to its end. Then left is called, on a goroutine of its own.
 func (r *runner) retire(left func()) {
 	r.box.post(func() {
-		if r.leaving {
+		if r.whenLeft != nil {
 			return
 		}
 		r.leaving, r.whenLeft = true, left
+		if r.isDrained() { // it was shut down before
+			r.s.work.Go(left)
+		}
 		r.log.InfoContext(r.life, "leaving the job")
 	})
 }
@@ -16,6 +19,9 @@ func (r *runner) retire(left func()) {
 func (s *Scheduler) dismiss(r *runner) {
 	quiet := make(chan struct{})
 	r.box.post(func() {
+		r.box.close()
+		r.box.after = func() {} // no decision sets anything again
+		s.timetable.set(&r.entry, nil)
 		r.alarm.stop()
 		r.stopOnce()
 		r.reconciler.stop()
@@ -26,9 +32,8 @@ func (s *Scheduler) dismiss(r *runner) {
 	case <-r.life.Done():
 		return // Run ends, and with it everything
 	}
-	s.timetable.set(&r.entry, nil)
-	r.box.close()
 	r.view.Close()
+	s.work.Go(func() { r.failures.close(r.life.Done()) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.runners, r.name)

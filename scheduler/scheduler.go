@@ -31,6 +31,7 @@ type Scheduler struct {
 
 	mu       sync.Mutex
 	runners  map[string]*runner
+	adding   map[string]int  // declarations under way
 	catalog  *catalog        // nil without handlers, and before Run
 	attached *attachment     // nil while there is no session
 	life     context.Context // of all that Run starts; nil before Run, ended after it
@@ -55,7 +56,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		registry: reg, options: o, log: o.logger.With(logInstance, o.instance),
-		timetable: newTimetable(o.now), ready: make(chan struct{}), hurry: make(chan struct{}), runners: make(map[string]*runner),
+		timetable: newTimetable(o.now), ready: make(chan struct{}), hurry: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]int),
 	}
 	s.notices.s = s
 	return s, nil
@@ -93,6 +94,7 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 	if err := s.mayEnter(cfg.Name); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
+	defer s.hold(cfg.Name)()
 	if err := s.storeConfig(ctx, cfg, declared.conflictOf(cfg)); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
@@ -156,10 +158,42 @@ func (s *Scheduler) refusal(name string) error {
 	}
 }
 
+// hold keeps the catalog from taking up a job that is being declared, and has it look afterwards.
+func (s *Scheduler) hold(name string) (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.adding[name]++
+	return func() {
+		s.mu.Lock()
+		if s.adding[name]--; s.adding[name] == 0 {
+			delete(s.adding, name)
+		}
+		c := s.catalog
+		s.mu.Unlock()
+		if c != nil {
+			c.box.post(func() { c.consider(name) })
+		}
+	}
+}
+
+// enterData is enter for a job that nobody is declaring.
+func (s *Scheduler) enterData(r *runner) (*runner, context.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.adding[r.name] > 0 {
+		return nil, nil, ErrDeclared
+	}
+	return s.enterLocked(r)
+}
+
 // enter puts the runner on the list, and returns Run's life if it is running.
 func (s *Scheduler) enter(r *runner) (*runner, context.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.enterLocked(r)
+}
+
+func (s *Scheduler) enterLocked(r *runner) (*runner, context.Context, error) {
 	if err := s.refusal(r.name); err != nil {
 		return nil, nil, err
 	}
@@ -243,6 +277,10 @@ func (s *Scheduler) enterRun(stop, life context.Context, fail, end context.Cance
 // startAll starts the jobs declared before Run, a few at a time, and says when all have joined. One
 // that cannot join holds nobody up.
 func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
+	if err := s.startCatalog(life); err != nil {
+		s.fail(err) // does nothing if a stop or an earlier failure is why
+		return
+	}
 	group, groupCtx := errgroup.WithContext(stop)
 	slots := make(chan struct{}, startLimit)
 	for _, r := range runners {
@@ -256,12 +294,8 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 			return r.waitJoined(groupCtx)
 		})
 	}
-	err := group.Wait()
-	if err == nil {
-		err = s.startCatalog(life)
-	}
-	if err != nil {
-		s.fail(err) // does nothing if a stop or an earlier failure is why
+	if err := group.Wait(); err != nil {
+		s.fail(err)
 		return
 	}
 	close(s.ready)

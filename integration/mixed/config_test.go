@@ -32,7 +32,8 @@ func configOfGoIsReadByJava(t *testing.T, j java) {
 	want.Class, want.Failover = javapeer.Class, true
 	want.ShardingItemParameters, want.JobParameter = cfg.ShardingItemParameters, cfg.JobParameter
 	require.Equal(t, want, read, "what Java knows of it")
-	e := j.last.WaitEvents(c.job, began(0, 0))[0]
+	events := j.last.WaitEvents(c.job, began(0, 0))
+	e := events[slices.IndexFunc(events, func(e javapeer.Event) bool { return e.Kind == javapeer.EventBegin && e.Item == 0 })]
 	require.Equal(t, 3, e.Total)
 	require.Equal(t, "Berlin", e.ItemParameter)
 	require.Equal(t, cfg.JobParameter, e.JobParameter)
