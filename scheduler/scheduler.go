@@ -94,7 +94,7 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 	if err := s.mayEnter(cfg.Name); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
-	defer s.hold(cfg.Name)()
+	defer s.hold(cfg.Name)() //nolint:contextcheck // jobs live as long as Run, not as this call
 	if err := s.storeConfig(ctx, cfg, declared.conflictOf(cfg)); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
