@@ -104,7 +104,7 @@ func (r *Registry) send(ctx context.Context, txns []registry.Txn) ([]answer, err
 	r.stats.commit(len(txns))
 	r.server.stats.commit(len(txns))
 	var answers []answer
-	if err := r.link.carry(ctx, r.link.spread.aboutTxns(txns), func() { answers = r.server.transact(r.prefix, txns) }); err != nil {
+	if err := r.link.carry(ctx, r.link.spread.aboutTxns(txns), func() { answers = r.server.transact(r.prefix, txns) }, txns...); err != nil {
 		return nil, err
 	}
 	if r.losesAnswer() {

@@ -34,7 +34,7 @@ func (r *Registry) catchUp() bool {
 	}
 	for _, c := range commits {
 		about := "event " + strconv.FormatInt(int64(c.revision), 10)
-		wait := time.Until(c.at.Add(r.link.delay(about)))
+		wait := time.Until(c.at.Add(r.link.delay(Message{Kind: Event, About: about})))
 		if r.link.spread != 0 {
 			wait = max(wait, 1) // in an instant after the last one's
 		}

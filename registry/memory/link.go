@@ -20,13 +20,16 @@ type link struct {
 	pausedAt time.Duration
 	latency  time.Duration // one way
 	spread   spread        // of what happens in one instant
+	delays   func(Message) time.Duration
 	stalled  []func()      // requests that are under way and wait for the network
 	changed  chan struct{} // closed and replaced at every change
 	gone     bool          // the handle ended; nothing is held up any more
 }
 
 func newLink(s settings) *link {
-	return &link{base: registry.NewClock(), latency: s.latency, spread: spread(s.spread), changed: make(chan struct{})}
+	return &link{
+		base: registry.NewClock(), latency: s.latency, spread: spread(s.spread), delays: s.delays, changed: make(chan struct{}),
+	}
 }
 
 // set changes the link, tells everybody who waits for a change, and lets stalled requests arrive if
@@ -108,11 +111,11 @@ func (l *link) thaw(about string) {
 
 // carry brings a request to the server, has it served there, and returns when the answer is back. If
 // the context ends before that, the request may still arrive, even later. What the request is about
-// sets it apart from others that are sent in the same instant.
-func (l *link) carry(ctx context.Context, about string, serve func()) error {
+// sets it apart from others that are sent in the same instant. A commit names its transactions.
+func (l *link) carry(ctx context.Context, about string, serve func(), txns ...registry.Txn) error {
 	defer l.thaw(about)
 	served := make(chan struct{})
-	l.send(about, func() {
+	l.send(Message{Kind: Request, About: about, Txns: txns}, func() {
 		serve()
 		close(served)
 	})
@@ -121,7 +124,7 @@ func (l *link) carry(ctx context.Context, about string, serve func()) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := sleep(ctx, l.delay("answer to "+about)); err != nil {
+	if err := sleep(ctx, l.delay(Message{Kind: Answer, About: "answer to " + about, Txns: txns})); err != nil {
 		return err
 	}
 	return l.receive(ctx, about)
@@ -138,8 +141,8 @@ func (l *link) receive(ctx context.Context, about string) error {
 }
 
 // send lets a request travel, and returns at once.
-func (l *link) send(about string, serve func()) {
-	delay := l.delay(about)
+func (l *link) send(m Message, serve func()) {
+	delay := l.delay(m)
 	if delay == 0 {
 		l.arrive(serve)
 		return
@@ -147,9 +150,10 @@ func (l *link) send(about string, serve func()) {
 	time.AfterFunc(delay, func() { l.arrive(serve) })
 }
 
+// arrive has a request served that was sent, be its sender dead by now, or keeps it for the network.
 func (l *link) arrive(serve func()) {
 	l.mu.Lock()
-	through := l.open()
+	through := !l.cut && !l.down
 	if !through && !l.gone {
 		l.stalled = append(l.stalled, serve)
 	}
@@ -160,10 +164,14 @@ func (l *link) arrive(serve func()) {
 }
 
 // delay returns how long a message takes, one way.
-func (l *link) delay(about string) time.Duration {
+func (l *link) delay(m Message) time.Duration {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.latency + l.spread.of(about)
+	delay := l.latency + l.spread.of(m.About)
+	l.mu.Unlock()
+	if l.delays != nil {
+		delay += l.delays(m)
+	}
+	return delay
 }
 
 // sleep waits for a duration, or returns the context's cause.

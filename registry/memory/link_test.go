@@ -199,3 +199,37 @@ func TestPausedProcessCanDie(t *testing.T) {
 		require.Equal(w, "absent", w.value(other, "/a"))
 	})
 }
+
+// The first commit is held up for longer than its caller waits, and is done after the second.
+func TestMessagesMayBeHeldUpOneByOne(t *testing.T) {
+	bubble(t, func(w *world) {
+		r := w.open(memory.WithDelays(func(m memory.Message) time.Duration {
+			switch {
+			case m.Kind == memory.Request && len(m.Txns) == 1 && m.Txns[0].Then[0].Value == "first":
+				return time.Minute
+			case m.Kind == memory.Answer && len(m.Txns) == 1:
+				return latency
+			}
+			return 0
+		}))
+		_, err := r.Commit(w.within(time.Second), registry.Txn{Then: []registry.Write{registry.Put("/a", "first")}})
+		require.ErrorIs(w, err, registry.ErrUnknownOutcome)
+		start := time.Now()
+		w.commit(r, registry.Put("/a", "second"))
+		require.Equal(w, latency, time.Since(start))
+		require.Equal(w, "second", w.value(r, "/a"))
+		time.Sleep(time.Minute)
+		require.Equal(w, "first", w.value(r, "/a"))
+	})
+}
+
+func TestARequestUnderWayOutlivesItsProcess(t *testing.T) {
+	bubble(t, func(w *world) {
+		r, other := w.open(memory.WithLatency(latency)), w.open()
+		time.AfterFunc(latency/2, r.Vanish)
+		_, err := r.Commit(context.Background(), registry.Txn{Then: []registry.Write{registry.Put("/a", "mine")}})
+		require.ErrorIs(w, err, registry.ErrUnknownOutcome)
+		time.Sleep(latency)
+		require.Equal(w, "mine", w.value(other, "/a"))
+	})
+}

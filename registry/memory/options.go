@@ -1,6 +1,10 @@
 package memory
 
-import "time"
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+)
 
 // What a server and a handle do if no option says otherwise. The limits are etcd's.
 const (
@@ -41,6 +45,7 @@ type settings struct {
 	latency    time.Duration
 	tryTimeout time.Duration
 	spread     uint64
+	delays     func(Message) time.Duration
 }
 
 // WithTTL sets for how long the server keeps the handle's session without hearing of it. The
@@ -61,3 +66,29 @@ func WithSpread(seed uint64) Option { return func(s *settings) { s.spread = seed
 // WithTryTimeout sets after what time a commit whose answer was lost is tried again. The default is
 // [DefaultTryTimeout].
 func WithTryTimeout(d time.Duration) Option { return func(s *settings) { s.tryTimeout = d } }
+
+// MessageKind says which way a [Message] goes.
+type MessageKind uint8
+
+// The kinds of messages.
+const (
+	Request MessageKind = iota + 1
+	Answer
+	Event // tells a watch of a commit
+)
+
+// Message is something that travels between a handle and the server.
+type Message struct {
+	Kind MessageKind
+	// About names what it is about, the same in every run: an operation, the paths that a commit writes,
+	// the revision of an event.
+	About string
+	// Txns are those that a commit asks for; none of any other message. Do not change them.
+	Txns []registry.Txn
+}
+
+// WithDelays has each message of the handle take longer, by what the function says. Requests and answers
+// may overtake each other so; events stay in order. A request arrives also if its caller has given up, or its
+// process has vanished, while it was under way. The function must be safe for concurrent use and must
+// not call the handle. The default is no delay.
+func WithDelays(by func(Message) time.Duration) Option { return func(s *settings) { s.delays = by } }
