@@ -18,10 +18,12 @@ type Registry interface {
 	Clock
 
 	// Close ends the session gracefully, so that its ephemeral nodes vanish at once, stops every
-	// view and latch, and returns when no goroutine of the handle is left. The context bounds only
-	// the farewell to the store: when it ends first, the nodes stay until the session's TTL has
-	// passed, and Close says so in its error. Calls after the first return the same result.
-	// Everything else fails with [ErrClosed] afterwards.
+	// view and latch, and returns when no goroutine of the handle is left. The farewell to the store is
+	// tried until the store would have dropped the session by itself, which takes a TTL at most, so
+	// Close returns whatever becomes of the store; the context may make that shorter, never longer. A
+	// farewell that did not get through leaves the nodes to the store until the TTL has passed, and
+	// Close says so in its error, which is [ErrUnavailable]. Calls after the first return the same
+	// result. Everything else fails with [ErrClosed] afterwards.
 	Close(ctx context.Context) error
 }
 

@@ -119,6 +119,16 @@ func (s *Session) Remaining() time.Duration {
 	return s.expiry() - s.clock()
 }
 
+// FarewellTime returns for how long a handle that is being closed may try to tell the store that the
+// session is over: for as long as the store would hold it anyway, which is the TTL at most. It is never
+// less than a tenth of the TTL, the time for one try, because a store that was down holds sessions for
+// longer. It is for backends.
+func (s *Session) FarewellTime() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(s.renewed+s.ttl-s.clock(), s.ttl/10)
+}
+
 // Renew records that the store confirmed the session in answer to a keep-alive sent at sent. It
 // returns false if the session was lost meanwhile: an answer that comes too late revives nothing.
 func (c *SessionControl) Renew(sent time.Duration) bool {

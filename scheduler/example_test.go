@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"log/slog"
@@ -19,16 +20,15 @@ import (
 // The whole of a program that takes part in a job. Start it as often as you like, on as many machines
 // as you like.
 func Example() {
-	// Ends at Ctrl-C or SIGTERM; then items are handed over at once.
+	// Ends at Ctrl-C or SIGTERM; then items are handed over at once. A second one ends the process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop)
 
 	// One handle, and so one session, for all jobs of the process.
 	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: []string{"localhost:2379"}, Namespace: "shop"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer reg.Close(context.Background())
 	// Failed items, refused settings and lost sessions are told to the log, and nowhere else.
 	s, err := scheduler.New(reg, scheduler.WithLogger(slog.Default()))
 	if err != nil {
@@ -43,7 +43,9 @@ func Example() {
 	if err := s.Add(ctx, job.NewConfig("invoices", "0/5 * * * * ?", 4), invoices); err != nil {
 		log.Fatal(err)
 	}
-	if err := s.Run(ctx); err != nil {
+	err = s.Run(ctx)
+	// Both return in bounded time, whether or not the registry can be reached.
+	if err := errors.Join(err, reg.Close(context.Background())); err != nil {
 		log.Fatal(err)
 	}
 }

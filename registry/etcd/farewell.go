@@ -11,8 +11,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// close ends the session for this process, and returns its lease if the store may still hold it.
-func (k *keeper) close() clientv3.LeaseID {
+// close ends the session for this process, and returns it if the store may still hold its lease.
+func (k *keeper) close() *registry.Session {
 	k.mu.Lock()
 	k.closed = true
 	control := k.control
@@ -22,16 +22,19 @@ func (k *keeper) close() clientv3.LeaseID {
 	}
 	k.wg.Wait()
 	if k.session == nil || errors.Is(k.session.Err(), errRevoked) {
-		return clientv3.NoLease
+		return nil
 	}
 	if k.control != control { // a session came up in the meantime
 		k.control.Lose(registry.ErrClosed)
 	}
-	return clientv3.LeaseID(k.session.ID())
+	return k.session
 }
 
-// revoke tells the store that the session is over.
-func (r *Registry) revoke(ctx context.Context, lease clientv3.LeaseID) error {
+// revoke tells the store that the session is over. It gives up when the store would know that by itself.
+func (r *Registry) revoke(ctx context.Context, session *registry.Session) error {
+	ctx, cancel := context.WithTimeout(ctx, session.FarewellTime())
+	defer cancel()
+	lease := clientv3.LeaseID(session.ID())
 	patience := r.config.patience()
 	for {
 		err := within(ctx, patience.limit(), func(ctx context.Context) error {
@@ -44,7 +47,7 @@ func (r *Registry) revoke(ctx context.Context, lease clientv3.LeaseID) error {
 		patience.note(err)
 		if !sleep(ctx, patience.pause()) {
 			return fmt.Errorf("the nodes of session %s stay until its TTL has passed: %w",
-				registry.SessionID(lease), givenUp(ctx, registry.ErrUnavailable, err))
+				session.ID(), givenUp(ctx, registry.ErrUnavailable, err))
 		}
 	}
 }

@@ -52,7 +52,8 @@ func newRegistry(client *clientv3.Client, own bool, config Config) *Registry {
 
 // Close implements [registry.Registry]. Work stops first: the session is lost to this process, views
 // and latches end. Then the lease is revoked, so that others see the process's nodes vanish at once,
-// and the connections are closed.
+// and the connections are closed. A store that does not answer is told so until it would have ended the
+// lease by itself.
 func (r *Registry) Close(ctx context.Context) error {
 	r.closing.Do(func() { r.closeErr = opError("close", "", r.close(ctx, true)) })
 	return r.closeErr
@@ -67,13 +68,13 @@ func (r *Registry) Vanish() {
 
 func (r *Registry) close(ctx context.Context, farewell bool) error {
 	r.endLife(registry.ErrClosed)
-	lease := r.keeper.close()
+	last := r.keeper.close()
 	r.hub.close()
 	r.latches.close()
 	r.queue.close()
 	var err error
-	if farewell && lease != 0 {
-		err = r.revoke(ctx, lease)
+	if farewell && last != nil {
+		err = r.revoke(ctx, last)
 	}
 	if r.ownClient {
 		err = errors.Join(err, ignoreCanceled(r.client.Close()))

@@ -125,6 +125,8 @@ func (r *Registry) farewell(ctx context.Context) error {
 	if r.lease == 0 {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.farewellTime())
+	defer cancel()
 	err := r.link.await(ctx)
 	if err == nil {
 		err = r.link.carry(ctx, "farewell", func() { r.server.drop(r.lease) })
@@ -134,6 +136,16 @@ func (r *Registry) farewell(ctx context.Context) error {
 	}
 	err = fmt.Errorf("%w: nodes of session %s stay for up to %s: %w", registry.ErrUnavailable, r.lease, r.settings.ttl, err)
 	return &registry.OpError{Op: "close", Err: err}
+}
+
+// farewellTime returns for how long a farewell makes sense.
+func (r *Registry) farewellTime() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.session == nil {
+		return r.settings.ttl
+	}
+	return r.session.FarewellTime()
 }
 
 func (r *Registry) leave() {

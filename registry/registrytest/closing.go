@@ -18,6 +18,8 @@ func closingCases() []testCase {
 		{name: "RepeatedCallsAgree", run: repeatedCallsAgree},
 		{name: "WakesWhoWaits", needs: []Ability{Cut}, run: closeWakesWhoWaits},
 		{name: "FarewellIsBounded", needs: []Ability{Cut}, run: farewellIsBounded},
+		{name: "EndsByItselfWithoutAStore", needs: []Ability{Cut}, run: func(e *env) { closeEndsByItself(e, false) }},
+		{name: "EndsByItselfAfterTheSession", needs: []Ability{Cut}, run: func(e *env) { closeEndsByItself(e, true) }},
 	}
 }
 
@@ -129,5 +131,30 @@ func farewellIsBounded(e *env) {
 	require.ErrorIs(e, err, context.DeadlineExceeded)
 	require.Equal(e, err, p.Close(e.ctx), "every call gives the same result")
 	require.True(e, e.get(other, "/owned").Exists(), "the farewell did not get through")
+	e.waitAbsent(view, "/owned")
+}
+
+// closeEndsByItself has a handle closed that cannot reach its store, by a caller who sets no bound.
+func closeEndsByItself(e *env, lost bool) {
+	p, other := e.open(), e.open()
+	session := e.session(p)
+	e.commit(p, registry.PutOwned("/owned", "", session))
+	view := e.view(other, registry.Root)
+	p.Cut()
+	if lost {
+		e.waitLost(session)
+	}
+	began := time.Now()
+	closed := make(chan error, 1)
+	unbounded, giveUp := context.WithCancel(context.WithoutCancel(e.ctx))
+	defer giveUp()
+	go func() { closed <- p.Close(unbounded) }()
+	select {
+	case err := <-closed:
+		require.ErrorIs(e, err, registry.ErrUnavailable, "it says that the nodes stay")
+		require.Less(e, time.Since(began), e.ttls(1)+e.store.Slack, "the store needed no farewell any more")
+	case <-e.within(4).Done():
+		require.FailNow(e, "Close waits for a store that does not answer")
+	}
 	e.waitAbsent(view, "/owned")
 }

@@ -156,7 +156,7 @@ func (k *keeper) run() {
 		k.r.log.Warn("session lost", slog.Any("error", context.Cause(l.quit)))
 		k.lose(context.Cause(l.quit))
 		k.change(func() { k.link, k.proved = nil, false })
-		_ = l.close(context.Background(), false)
+		_ = l.close(context.Background(), false, 0)
 	}
 }
 
@@ -285,6 +285,16 @@ func (k *keeper) close() *link {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.link
+}
+
+// farewellTime returns for how long a farewell makes sense.
+func (k *keeper) farewellTime() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.session == nil {
+		return k.r.config.SessionTimeout
+	}
+	return k.session.FarewellTime()
 }
 
 // failure tells why there is no session, as far as that is known.

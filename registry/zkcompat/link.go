@@ -244,11 +244,10 @@ func (l *link) sync(ctx context.Context) error {
 }
 
 // close ends the link. With a farewell, the server is asked to drop the session's nodes at once, until
-// ctx ends; the error tells that it did not confirm that.
-func (l *link) close(ctx context.Context, farewell bool) error {
+// ctx ends or so much time has passed; the error tells that it did not confirm that.
+func (l *link) close(ctx context.Context, farewell bool, limit time.Duration) error {
 	if farewell && l.quit.Err() == nil {
-		_, ttl := l.granted()
-		bound, cancel := context.WithTimeout(ctx, max(ttl, time.Second)) // then the session is gone anyway
+		bound, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		_ = l.await(bound) // without a connection there is nobody to tell
 		ctx = bound

@@ -65,7 +65,7 @@ func (r *Registry) hear(l *link, e zk.Event) {
 // Close implements [registry.Registry]. Work stops first: the session is lost to this process, views
 // and latches end. Then the server is asked to close the session, so that others see the process's
 // nodes vanish at once, and the connection is closed. Without a connection there is one more try until
-// the context ends, or the session has surely timed out.
+// the context ends, or the session has timed out by itself.
 func (r *Registry) Close(ctx context.Context) error {
 	r.closing.Do(func() { r.closeErr = opError("close", "", r.close(ctx, true)) })
 	return r.closeErr
@@ -86,7 +86,7 @@ func (r *Registry) close(ctx context.Context, farewell bool) error {
 	r.errands.close()
 	var err error
 	if last != nil {
-		err = last.close(ctx, farewell)
+		err = last.close(ctx, farewell, r.keeper.farewellTime())
 	}
 	r.hub.wg.Wait()
 	return err
