@@ -140,7 +140,7 @@ func (f *fleet) kill(l *life) {
 }
 
 // stop ends an instance gracefully. If the store is down meanwhile, the farewell may come to nothing:
-// on ZooKeeper it is given up after the session's time.
+// it is given up after the session's time.
 func (f *fleet) stop(l *life) {
 	asked := now().time()
 	f.suffer(history.Stopped, l, func() {

@@ -65,9 +65,7 @@ func schedule(ctx context.Context, set instanceSettings, in *instance) (err erro
 		return err
 	}
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-		defer cancel()
-		unsaid := reg.Close(ctx)
+		unsaid := reg.Close(context.WithoutCancel(ctx)) // it ends by itself
 		if errors.Is(unsaid, registry.ErrUnavailable) {
 			unsaid = fmt.Errorf("%w: %w", errUnheard, unsaid)
 		}
