@@ -1,9 +1,14 @@
 package job
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 )
+
+// ErrGoexit is what a job's code failed with that ended its goroutine by [runtime.Goexit] instead of
+// returning, as [testing.T.FailNow] does.
+var ErrGoexit = errors.New("the code ended its goroutine by runtime.Goexit, which testing.T.FailNow calls, and did not return")
 
 // PanicError is a panic of a job's code, made an error at the item's boundary. errors.Is and
 // errors.As see the value if it was an error.
@@ -21,12 +26,26 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Protect calls fn and returns its error, or a [*PanicError] if it panicked.
-func Protect(fn func() error) (err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = &PanicError{Value: value, Stack: debug.Stack()}
-		}
+// Protect calls fn, waits for it, and returns its error: a [*PanicError] if it panicked, [ErrGoexit] if
+// it ended its goroutine. It calls fn on a goroutine of its own, as nothing can keep one that ends from
+// ending.
+func Protect(fn func() error) error {
+	ended := make(chan error, 1)
+	Go(fn, func(err error) { ended <- err })
+	return <-ended
+}
+
+// Go calls fn on a goroutine of its own and then, on the same one, done with what [Protect] would
+// return. It does not wait for either. However fn ends, done is called.
+func Go(fn func() error, done func(error)) {
+	go func() {
+		err := ErrGoexit // stands if fn neither returns nor panics
+		defer func() {
+			if value := recover(); value != nil {
+				err = &PanicError{Value: value, Stack: debug.Stack()}
+			}
+			done(err)
+		}()
+		err = fn()
 	}()
-	return fn()
 }

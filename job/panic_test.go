@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,6 +32,36 @@ func TestProtectMakesPanicsErrors(t *testing.T) {
 func TestPanicErrorIsTheErrorThatItWasCalledWith(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, job.Protect(func() error { panic(io.EOF) }), io.EOF)
+}
+
+func TestProtectMakesTheEndOfTheGoroutineAnError(t *testing.T) {
+	t.Parallel()
+	require.ErrorIs(t, job.Protect(func() error { runtime.Goexit(); return nil }), job.ErrGoexit)
+	require.ErrorIs(t, job.Protect(func() error {
+		defer func() { _ = recover() }()
+		defer runtime.Goexit() // takes the place of the panic
+		panic("lost")
+	}), job.ErrGoexit)
+}
+
+func TestGoTellsHowTheCodeEnded(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		code func() error
+		want error
+	}{
+		"it returns":            {func() error { return nil }, nil},
+		"it fails":              {func() error { return io.EOF }, io.EOF},
+		"it panics":             {func() error { panic(io.EOF) }, io.EOF},
+		"it ends its goroutine": {func() error { runtime.Goexit(); return nil }, job.ErrGoexit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ended := make(chan error)
+			job.Go(test.code, func(err error) { ended <- err })
+			require.ErrorIs(t, <-ended, test.want)
+		})
+	}
 }
 
 func TestSimpleFuncIsSimple(t *testing.T) {

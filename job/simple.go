@@ -5,8 +5,8 @@ import "context"
 // Simple is a job whose every item is one call.
 type Simple interface {
 	// Execute runs one sharding item. It is called concurrently for different items, never for an
-	// item that still runs in this process. An error or a panic is recorded as a failure of this
-	// item and concerns no other.
+	// item that still runs in this process. An error, a panic or the end of the goroutine by
+	// runtime.Goexit is recorded as a failure of this item and concerns no other.
 	//
 	// The context ends when the work must stop: the session was lost, so that another instance may
 	// take the item over, or the scheduler stops; context.Cause says which. Code that goes on

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -27,9 +28,14 @@ func limitsOf(cfg job.Config) limits {
 	}
 }
 
-// attempt calls the item's code until it succeeds, its retries are used up, or ctx ends. All
-// attempts are one execution, under one token. retrying hears of each failure that is followed by
-// another attempt.
+// errTryAgain is all that the retry library hears of a failure. It would take orders from some errors,
+// and what a job's code returns may wrap one that was meant for a loop of its own.
+var errTryAgain = errors.New("try again")
+
+// attempt calls the item's code until it succeeds, its retries are used up, or ctx ends, and returns
+// what the last attempt did. All attempts are one execution, under one token. retrying hears of each
+// failure that is followed by another attempt. Without retries, a panic and the end of the goroutine
+// are left to the caller.
 func (l limits) attempt(ctx context.Context, simple job.Simple, sc job.ShardingContext,
 	retrying func(err error, pause time.Duration),
 ) error {
@@ -39,14 +45,14 @@ func (l limits) attempt(ctx context.Context, simple job.Simple, sc job.ShardingC
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = l.backoff, longestBackoff, 2
 	var last error
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		last = l.once(ctx, simple, sc)
-		return struct{}{}, last
-	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(l.retries)+1), backoff.WithMaxElapsedTime(0), backoff.WithNotify(retrying))
-	if err != nil && ctx.Err() != nil {
-		return last // what the item said is worth more than that it was not asked again
-	}
-	return err
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+		if last = job.Protect(func() error { return l.once(ctx, simple, sc) }); last != nil {
+			return struct{}{}, errTryAgain
+		}
+		return struct{}{}, nil
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(l.retries)+1), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(_ error, pause time.Duration) { retrying(last, pause) }))
+	return last // what the item said is worth more than that it was not asked again
 }
 
 // once is one attempt, bounded by the timeout.
@@ -57,6 +63,5 @@ func (l limits) once(ctx context.Context, simple job.Simple, sc job.ShardingCont
 		defer cancel()
 	}
 	sc.Offset = job.Offset(ctx)
-	// A panic is an error of this item and of nothing else.
-	return job.Protect(func() error { return simple.Execute(ctx, sc) })
+	return simple.Execute(ctx, sc)
 }

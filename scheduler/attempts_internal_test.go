@@ -3,10 +3,12 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
@@ -134,6 +136,32 @@ func TestEachAttemptHasItsTimeout(t *testing.T) {
 		require.Equal(t, []error{job.ErrTimeout, job.ErrTimeout, job.ErrTimeout}, tr.causes)
 		require.Equal(t, 30*time.Second+tr.pauses[0]+tr.pauses[1], time.Since(midnight))
 	})
+}
+
+// Code that uses the same retry library as we do returns errors that would end our retries, or time them.
+func TestErrorsOfTheCodeDoNotSteerRetries(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"permanent":                  fmt.Errorf("no stock: %w", backoff.Permanent(errOops)),
+		"permanent without an error": &backoff.PermanentError{},
+		"later":                      errors.Join(errOops, backoff.RetryAfter(3600)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				calls, told := 0, 0
+				simple := job.SimpleFunc(func(context.Context, job.ShardingContext) error { calls++; return err })
+				got := limits{retries: 2, backoff: time.Second}.attempt(t.Context(), simple, job.ShardingContext{}, func(heard error, pause time.Duration) {
+					require.Equal(t, err, heard)
+					require.Less(t, pause, 4*time.Second)
+					told++
+				})
+				require.Equal(t, err, got)
+				require.Equal(t, 3, calls)
+				require.Equal(t, 2, told)
+			})
+		})
+	}
 }
 
 func TestAPanicIsTriedAgain(t *testing.T) {

@@ -14,13 +14,13 @@ import (
 var ErrListenerTimeout = errors.New("listener took too long")
 
 // bounded calls code of a listener and waits for it, at most for limit and a last moment after it or
-// after ctx has ended. It returns the listener's error, or its panic as a [job.PanicError]. A listener
-// that does not return is left behind on its goroutine: nothing can end it, and nothing waits for it.
+// after ctx has ended. It returns what [job.Protect] would. A listener that does not return is left
+// behind on its goroutine: nothing can end it, and nothing waits for it.
 func bounded(ctx context.Context, limit time.Duration, listener func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrListenerTimeout)
 	defer cancel()
 	returned := make(chan error, 1)
-	go func() { returned <- job.Protect(func() error { return listener(ctx) }) }()
+	job.Go(func() error { return listener(ctx) }, func(err error) { returned <- err })
 	select {
 	case err := <-returned:
 		return err

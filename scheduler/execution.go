@@ -44,18 +44,18 @@ func (r *runner) execute(e *execution) {
 	event := ItemEvent{Round: e.round.event.ID, Context: e.context, Began: e.began}
 	r.s.observer.ItemStarted(event)
 	log, ctx := r.log, itemContext(job.WithProgress(e.scope.ctx, e.progress), r.s.observer, event)
-	go func() {
-		err := e.awaitStart()
-		if err != nil {
-			r.box.post(func() { r.returned(e, r.s.now(), err) })
-			return
+	// A panic is an error of this item and of nothing else, and so is the end of its goroutine.
+	job.Go(func() error {
+		if err := e.awaitStart(); err != nil {
+			return err
 		}
-		err = e.limits.attempt(ctx, e.code, e.context, func(err error, pause time.Duration) {
+		return e.limits.attempt(ctx, e.code, e.context, func(err error, pause time.Duration) {
 			r.s.observer.ItemRetrying(RetryEvent{Round: event.Round, Context: e.context, Err: err, Pause: pause})
 			log.WarnContext(ctx, "item failed, will try again", logItem, e.item, logToken, e.context.Token,
 				logError, err, "pause", pause.String())
 		})
+	}, func(err error) {
 		ended := r.s.now()
 		r.box.post(func() { r.returned(e, ended, err) })
-	}()
+	})
 }

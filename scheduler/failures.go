@@ -105,10 +105,10 @@ func (d *failures) call(f failure) {
 	ctx, cancel := context.WithTimeoutCause(d.ctx, d.timeout, ErrHandlerTimeout)
 	defer cancel()
 	done, gone := make(chan error, 1), make(chan struct{})
-	go func() {
-		defer close(gone)
-		done <- job.Protect(func() error { return f.handler.HandleError(ctx, f.context.JobName, f.context, f.err) })
-	}()
+	job.Go(func() error { return f.handler.HandleError(ctx, f.context.JobName, f.context, f.err) }, func(err error) {
+		done <- err
+		close(gone)
+	})
 	select {
 	case err := <-done:
 		d.result(f, err)

@@ -16,10 +16,16 @@ import (
 // startCode is start for code of any type and one job, with options.
 func (c *cluster) startCode(id string, code job.Simple, cfg job.Config, opts ...scheduler.Option) *instance {
 	c.t.Helper()
+	return c.startDeclared(id, code, cfg, opts)
+}
+
+// startDeclared is startCode with options of the job, too.
+func (c *cluster) startDeclared(id string, code job.Simple, cfg job.Config, opts []scheduler.Option, declared ...scheduler.JobOption) *instance {
+	c.t.Helper()
 	reg := c.server.Open("test")
 	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)
 	require.NoError(c.t, err)
-	require.NoError(c.t, s.Add(c.t.Context(), cfg, code))
+	require.NoError(c.t, s.Add(c.t.Context(), cfg, code, declared...))
 	ctx, cancel := context.WithCancel(c.t.Context())
 	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
 	go func() { i.done <- s.Run(ctx) }()

@@ -1,9 +1,11 @@
 package sharding
 
 import (
+	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
+
+	"github.com/elasticron/elasticron/job"
 )
 
 // Run asks the strategy for an assignment and checks what it answers. The strategy gets a copy of
@@ -12,7 +14,7 @@ import (
 // unassigned, and the strategy is not asked.
 //
 // It returns an assignment of exactly Total items that belong to offered instances, or an error: the
-// strategy's own, a [PanicError], one that is [ErrInvalidAssignment] or, if the request is at fault,
+// strategy's own, a [PanicError], [job.ErrGoexit], one that is [ErrInvalidAssignment] or, if the request is at fault,
 // one that is [ErrInvalidRequest]. It takes time proportional to the items, besides the strategy's
 // own, and is safe for concurrent use if the strategy is.
 func Run(strategy Strategy, r Request) (Assignment, error) {
@@ -35,13 +37,17 @@ func Run(strategy Strategy, r Request) (Assignment, error) {
 	return assignment, nil
 }
 
-func assign(strategy Strategy, r Request) (assignment Assignment, err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			assignment, err = nil, &PanicError{Value: value, Stack: debug.Stack()}
-		}
-	}()
-	return strategy.Assign(r)
+func assign(strategy Strategy, r Request) (Assignment, error) {
+	var assignment Assignment
+	err := job.Protect(func() (err error) {
+		assignment, err = strategy.Assign(r)
+		return err
+	})
+	var panicked *job.PanicError
+	if errors.As(err, &panicked) {
+		return nil, &PanicError{Value: panicked.Value, Stack: panicked.Stack}
+	}
+	return assignment, err
 }
 
 func check(assignment Assignment, instances []string, total int) error {

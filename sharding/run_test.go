@@ -3,10 +3,12 @@ package sharding_test
 import (
 	"errors"
 	"io"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -54,6 +56,16 @@ func TestRunCatchesPanics(t *testing.T) {
 	require.Contains(t, string(caught.Stack), "TestRunCatchesPanics")
 
 	require.ErrorIs(t, panics(io.ErrUnexpectedEOF), io.ErrUnexpectedEOF)
+}
+
+func TestRunOutlivesAStrategyThatEndsItsGoroutine(t *testing.T) {
+	t.Parallel()
+	a, err := sharding.Run(sharding.StrategyFunc(func(sharding.Request) (sharding.Assignment, error) {
+		runtime.Goexit()
+		return nil, nil
+	}), sharding.Request{Job: "orders", Instances: []string{"a"}, Total: 1})
+	require.ErrorIs(t, err, job.ErrGoexit)
+	require.Nil(t, a)
 }
 
 func TestRunWrapsTheStrategysError(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/tracing"
@@ -221,19 +223,50 @@ func TestRejectedEvents(t *testing.T) {
 				return &tracing.RejectedError{Count: 2, Err: refusal}
 			case "3":
 				panic("boom")
+			case "6":
+				runtime.Goexit()
 			}
 			return nil
 		}}
 		bus := newBus(t, tracing.WithSink("a", &sink, tracing.WithBatch(3)), tracing.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		bus.Start()
-		post(bus, 0, 9)
+		post(bus, 0, 12)
 		require.NoError(t, bus.Close(t.Context()))
-		require.Equal(t, []string{"6", "7", "8"}, sink.ids(), "what is rejected does not come again")
-		require.Equal(t, []tracing.Stats{{Sink: "a", Posted: 9, Delivered: 4, Rejected: 5, Failures: 2}}, bus.Stats())
+		require.Equal(t, []string{"9", "10", "11"}, sink.ids(), "what is rejected does not come again")
+		require.Equal(t, []tracing.Stats{{Sink: "a", Posted: 12, Delivered: 4, Rejected: 8, Failures: 3}}, bus.Stats())
 		require.Contains(t, log.String(), `sink=a events=2 error="row is too wide"`)
 		require.Contains(t, log.String(), `sink=a events=3 error="panic: boom"`)
+		require.Contains(t, log.String(), "runtime.Goexit")
 		require.ErrorIs(t, &tracing.RejectedError{Err: refusal}, refusal)
 	})
+}
+
+// A sink may use the same retry library as the bus; its orders are not for the bus.
+func TestErrorsOfASinkDoNotSteerTheBus(t *testing.T) {
+	t.Parallel()
+	for name, failure := range map[string]error{
+		"permanent": backoff.Permanent(errors.New("no route")),
+		"later":     backoff.RetryAfter(3600),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				calls, start := 0, time.Now()
+				sink := notes{answer: func(context.Context, []tracing.Event) error {
+					if calls++; calls < 3 {
+						return failure
+					}
+					return nil
+				}}
+				bus := newBus(t, tracing.WithSink("a", &sink))
+				bus.Start()
+				post(bus, 0, 3)
+				require.NoError(t, bus.Close(t.Context()))
+				require.Len(t, sink.ids(), 3)
+				require.Less(t, time.Since(start), time.Minute)
+			})
+		})
+	}
 }
 
 func TestABusThatNeverStarted(t *testing.T) {

@@ -18,6 +18,9 @@ const (
 	longestPause = 2 * time.Second
 )
 
+// errTryAgain is all that the retry library hears of a sink that failed.
+var errTryAgain = errors.New("try again")
+
 // lastWords is how long a sink has to return after its context has ended.
 const lastWords = time.Second
 
@@ -114,16 +117,21 @@ func (d *delivery) deliver(life context.Context, batch []Event) bool {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = firstPause, longestPause, 2
 	began, failed := time.Now(), false
+	var last error // the library hears of errTryAgain instead: what a sink returns may hold orders to it
 	_, err := backoff.Retry(life, func() (struct{}, error) {
-		err := d.write(life, batch)
+		last = d.write(life, batch)
 		var rejected *RejectedError
-		if errors.As(err, &rejected) {
-			return struct{}{}, backoff.Permanent(err)
+		switch {
+		case last == nil:
+			return struct{}{}, nil
+		case errors.As(last, &rejected):
+			return struct{}{}, backoff.Permanent(last)
+		default:
+			return struct{}{}, errTryAgain
 		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, pause time.Duration) {
+	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(_ error, pause time.Duration) {
 		if !failed {
-			d.log.WarnContext(life, "the sink fails and is asked again", logError, err, "pause", pause.String())
+			d.log.WarnContext(life, "the sink fails and is asked again", logError, last, "pause", pause.String())
 		}
 		failed = true
 		d.tellDrops(life)
@@ -145,14 +153,18 @@ func (d *delivery) deliver(life context.Context, batch []Event) bool {
 	return true
 }
 
-// write asks the sink once. A panic rejects the batch: it would come again.
+// write asks the sink once. A panic rejects the batch, as it would come again, and so does the end of
+// the goroutine.
 func (d *delivery) write(life context.Context, batch []Event) error {
 	ctx, cancel := context.WithTimeout(life, d.timeout)
 	defer cancel()
 	err := job.Protect(func() error { return d.sink.Write(ctx, batch) })
 	var panicked *job.PanicError
-	if errors.As(err, &panicked) {
+	switch {
+	case errors.As(err, &panicked):
 		d.log.ErrorContext(ctx, "the sink panicked", logError, err, "stack", string(panicked.Stack))
+		err = &RejectedError{Count: len(batch), Err: err}
+	case errors.Is(err, job.ErrGoexit):
 		err = &RejectedError{Count: len(batch), Err: err}
 	}
 	d.count(func() {

@@ -20,6 +20,9 @@ import (
 // longestPause bounds the pause before a retry, also one that the server asks for.
 const longestPause = time.Minute
 
+// errTryAgain is all that the retry library hears of a failure that may pass.
+var errTryAgain = errors.New("try again")
+
 var errTotalTimeout = fmt.Errorf("call took longer than its total timeout: %w", job.ErrTimeout)
 
 // passing are the statuses that another call may not meet.
@@ -77,7 +80,7 @@ func (c *call) Execute(ctx context.Context, sc job.ShardingContext) error {
 		case after > 0:
 			return struct{}{}, &backoff.RetryAfterError{Duration: after}
 		default:
-			return struct{}{}, err
+			return struct{}{}, errTryAgain // not err, whose causes might be orders to the retry library
 		}
 	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(c.retries)+1), backoff.WithMaxElapsedTime(0))
 	if err != nil {
