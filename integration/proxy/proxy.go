@@ -1,35 +1,55 @@
+// Package proxy stands between clients and a server in tests, so that a test can break the network
+// between the two: swallow what is sent, in both directions or in one, delay it, lose some of it, or
+// close connections.
+//
+// A [Proxy] is itself the [Network] of all its clients. One that was started with [StartNamed] tells
+// its clients apart and has a network for each beside it, so that a test can part some members of a
+// cluster from others.
 package proxy
 
 import (
-	"errors"
-	"io"
+	"context"
 	"net"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Proxy forwards TCP connections to one server. Its methods may be called concurrently.
 type Proxy struct {
+	Network
+
 	listener net.Listener
 	target   string
+	name     func(first []byte) string // nil: clients are not told apart
+	ctx      context.Context           // ends with the test
+	stop     context.CancelFunc
 	wg       sync.WaitGroup
 
 	mu    sync.Mutex
-	open  *sync.Cond // wakes those who wait for the cut to heal
-	cut   bool
-	done  bool
 	conns map[net.Conn]bool
+	named map[string]*Network
 }
 
 // Start starts a proxy to the server at target, "host:port". It ends with the test.
 func Start(tb testing.TB, target string) *Proxy {
 	tb.Helper()
+	return StartNamed(tb, target, nil)
+}
+
+// StartNamed is Start for clients that say who they are: name reads that from the first that a client
+// sends. The server must not be the one to speak first.
+func StartNamed(tb testing.TB, target string, name func(first []byte) string) *Proxy {
+	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := &Proxy{listener: listener, target: target, conns: make(map[net.Conn]bool)}
-	p.open = sync.NewCond(&p.mu)
+	p := &Proxy{
+		listener: listener, target: target, name: name,
+		conns: make(map[net.Conn]bool), named: make(map[string]*Network),
+	}
+	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.wg.Go(p.accept)
 	tb.Cleanup(p.close)
 	return p
@@ -38,33 +58,30 @@ func Start(tb testing.TB, target string) *Proxy {
 // Address returns "host:port" of the proxy.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// Cut makes the network hang: connections stay open, nothing gets through in either direction.
-func (p *Proxy) Cut() { p.set(func() { p.cut = true }) }
-
-// Heal ends a cut. What was under way when it began arrives now.
-func (p *Proxy) Heal() { p.set(func() { p.cut = false }) }
+// From returns the network of the clients of one name. It counts beside that of all.
+func (p *Proxy) From(name string) *Network {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.named[name] == nil {
+		p.named[name] = new(Network)
+	}
+	return p.named[name]
+}
 
 // Break closes every connection. New ones work.
 func (p *Proxy) Break() {
-	p.set(func() {
-		for c := range p.conns {
-			_ = c.Close()
-		}
-	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		_ = c.Close()
+	}
 }
 
 func (p *Proxy) close() {
 	_ = p.listener.Close()
-	p.set(func() { p.done = true })
+	p.stop()
 	p.Break()
 	p.wg.Wait()
-}
-
-func (p *Proxy) set(change func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	change()
-	p.open.Broadcast()
 }
 
 func (p *Proxy) accept() {
@@ -80,7 +97,22 @@ func (p *Proxy) accept() {
 // serve connects a client to the target for as long as both want to.
 func (p *Proxy) serve(client net.Conn) {
 	defer client.Close() //nolint:errcheck // a test that breaks connections wants no more of it
-	if !p.pass() {
+	if !p.keep(client) {
+		return
+	}
+	defer p.drop(client)
+	link := &link{ctx: p.ctx, networks: []*Network{&p.Network}}
+	var first []byte
+	if p.name != nil {
+		first = make([]byte, buffer)
+		n, err := client.Read(first)
+		if err != nil {
+			return
+		}
+		first = first[:n]
+		link.networks = append(link.networks, p.From(p.name(first)))
+	}
+	if !link.pass(up) {
 		return
 	}
 	server, err := net.Dial("tcp", p.target)
@@ -88,43 +120,121 @@ func (p *Proxy) serve(client net.Conn) {
 		return
 	}
 	defer server.Close() //nolint:errcheck // as above
-	if !p.keep(client, server) {
+	if !p.keep(server) {
 		return
 	}
-	defer p.set(func() { delete(p.conns, client); delete(p.conns, server) })
-	p.wg.Go(func() { p.forward(server, client) })
-	p.forward(client, server)
+	defer p.drop(server)
+	if _, err := server.Write(first); err != nil {
+		return
+	}
+	p.wg.Go(func() { link.forward(client, server, down) })
+	link.forward(server, client, up)
 }
 
-// keep has the connections closed with the proxy. It is false if that is closed already.
-func (p *Proxy) keep(client, server net.Conn) bool {
+// keep has the connection closed with the proxy. It is false if that is closed already.
+func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.conns[client], p.conns[server] = true, true
-	return !p.done
+	p.conns[c] = true
+	return p.ctx.Err() == nil
+}
+
+func (p *Proxy) drop(c net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
+}
+
+const (
+	buffer = 32 << 10 // bytes that are read at once
+	queue  = 64       // of those may be under way in one direction of a connection
+)
+
+// link is what a connection goes through.
+type link struct {
+	ctx      context.Context
+	networks []*Network
+}
+
+// parcel is something that is under way.
+type parcel struct {
+	bytes []byte
+	due   time.Time
+	err   error // that the sender ended with, after the bytes
 }
 
 // forward copies until one side closes, and closes the other.
-func (p *Proxy) forward(to, from net.Conn) {
-	defer to.Close() //nolint:errcheck // as above
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buffer)
-		if !p.pass() || err != nil && !errors.Is(err, io.EOF) {
+func (l *link) forward(to, from net.Conn, d direction) {
+	defer to.Close() //nolint:errcheck // as in serve
+	sent := make(chan parcel, queue)
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	defer from.Close() //nolint:errcheck // as in serve
+	over := make(chan struct{})
+	defer close(over)
+	reader.Go(func() { l.read(from, sent, over) })
+	for parcel := range sent {
+		if !l.sleep(time.Until(parcel.due)) || !l.pass(d) {
 			return
 		}
-		if _, werr := to.Write(buffer[:n]); werr != nil || err != nil {
+		if _, err := to.Write(parcel.bytes); err != nil || parcel.err != nil {
 			return
 		}
 	}
 }
 
-// pass waits while the network is cut. It is false when the test is over.
-func (p *Proxy) pass() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.cut && !p.done {
-		p.open.Wait()
+// read sends what comes from a connection on its way, until that ends or nobody takes it any more.
+func (l *link) read(from net.Conn, sent chan<- parcel, over <-chan struct{}) {
+	defer close(sent)
+	var free time.Time // until then what was lost holds the rest up
+	for {
+		bytes := make([]byte, buffer)
+		n, err := from.Read(bytes)
+		now := time.Now()
+		delay, stall := l.transit()
+		if free.Before(now) {
+			free = now
+		}
+		free = free.Add(stall)
+		select {
+		case sent <- parcel{bytes: bytes[:n], due: free.Add(delay), err: err}:
+		case <-over:
+			return
+		}
+		if err != nil {
+			return
+		}
 	}
-	return !p.done
+}
+
+func (l *link) transit() (delay, stall time.Duration) {
+	for _, n := range l.networks {
+		d, s := n.transit()
+		delay, stall = delay+d, stall+s
+	}
+	return delay, stall
+}
+
+// pass waits until no network of the link is cut in a direction. It is false when the test is over.
+func (l *link) pass(d direction) bool {
+	for _, n := range l.networks {
+		if !n.pass(l.ctx, d) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *link) sleep(d time.Duration) bool {
+	if d <= 0 {
+		return l.ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-l.ctx.Done():
+		return false
+	}
 }

@@ -85,3 +85,95 @@ func TestBreakClosesWhatIsOpen(t *testing.T) {
 	say(t, again, "two")
 	hear(t, again, "two")
 }
+
+// silent fails if something comes within a moment.
+func silent(t *testing.T, conn net.Conn) {
+	t.Helper()
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(50*time.Millisecond)))
+	_, err := conn.Read(make([]byte, 1))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	require.NoError(t, conn.SetReadDeadline(time.Time{}))
+}
+
+// A server that is cut off in one direction hears, and is not heard; or the reverse.
+func TestCutsInOneDirection(t *testing.T) {
+	t.Parallel()
+	heard := make(chan string, 4)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		word := make([]byte, 3)
+		for {
+			if _, err := io.ReadFull(conn, word); err != nil {
+				return
+			}
+			heard <- string(word)
+			_, _ = conn.Write(word)
+		}
+	})
+	t.Cleanup(func() { _ = listener.Close(); wg.Wait() })
+	p := proxy.Start(t, listener.Addr().String())
+	conn := dial(t, p.Address())
+
+	p.CutDown()
+	say(t, conn, "one")
+	require.Equal(t, "one", <-heard)
+	silent(t, conn)
+	p.Heal()
+	hear(t, conn, "one")
+
+	p.CutUp()
+	say(t, conn, "two")
+	silent(t, conn)
+	require.Empty(t, heard)
+	p.CutDown() // opens the other direction
+	require.Equal(t, "two", <-heard)
+	p.Heal()
+	hear(t, conn, "two")
+}
+
+func TestDelayAndLossKeepTheOrder(t *testing.T) {
+	t.Parallel()
+	p := proxy.Start(t, echo(t))
+	conn := dial(t, p.Address())
+	say(t, conn, "one")
+	hear(t, conn, "one")
+
+	const late = 30 * time.Millisecond
+	p.Delay(late)
+	began := time.Now()
+	say(t, conn, "two")
+	hear(t, conn, "two")
+	require.GreaterOrEqual(t, time.Since(began), 2*late, "there and back")
+	p.Delay(0)
+
+	p.Lose(1)
+	began = time.Now()
+	say(t, conn, "three")
+	hear(t, conn, "three")
+	require.GreaterOrEqual(t, time.Since(began), 400*time.Millisecond, "sent again in each direction")
+}
+
+func TestClientsThatAreToldApart(t *testing.T) {
+	t.Parallel()
+	p := proxy.StartNamed(t, echo(t), func(first []byte) string { return string(first[:1]) })
+	a, b := dial(t, p.Address()), dial(t, p.Address())
+	for _, conn := range []net.Conn{a, b} {
+		word := map[net.Conn]string{a: "anna", b: "bert"}[conn]
+		say(t, conn, word)
+		hear(t, conn, word)
+	}
+	p.From("a").Cut()
+	say(t, a, "more")
+	say(t, b, "more")
+	hear(t, b, "more")
+	silent(t, a)
+	p.From("a").Heal()
+	hear(t, a, "more")
+}
