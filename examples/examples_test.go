@@ -20,7 +20,7 @@ func TestAllExamplesRun(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, mains)
 	programs := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", programs+string(filepath.Separator), "./...")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", programs+string(filepath.Separator), "./...")
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	for _, main := range mains {

@@ -5,7 +5,6 @@ package process_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -25,7 +24,7 @@ const (
 )
 
 // chaosJobs are what the fleet runs: items that are over at once, items that are always under way, and
-// what becomes of both with failover and misfire on or off.
+// both with failover and misfire on and off, and items that save checkpoints.
 func chaosJobs() []job.Config {
 	short := jobOf("short", "* * * * * ?", 8, "5ms", "60ms")
 	short.Failover = true
@@ -35,18 +34,25 @@ func chaosJobs() []job.Config {
 	plain.Misfire = false
 	every := jobOf("every", "@every 1s", 3, "300ms", "1200ms")
 	every.Failover, every.Misfire = true, false
-	return []job.Config{short, long, plain, every}
+	saving := jobOf("saving", "* * * * * ?", 4, "100ms", "1500ms")
+	saving.Failover = true
+	saving.JobParameter += " 3"
+	return []job.Config{short, long, plain, every, saving}
 }
 
 // chaos carries a plan out.
 type chaos struct {
 	*fleet
-	store prey
-	slots []*slot
+	store  prey
+	slots  []*slot
+	fence  *fence
+	struck map[fault]int
 }
 
 // prey is a store that can be hurt.
 type prey interface {
+	// faults are what can be done to it.
+	faults() []fault
 	// strike does what a blow says to the store, and returns when all of the store runs again.
 	strike(c *chaos, b blow)
 	// awaitService returns when the store serves.
@@ -88,18 +94,25 @@ func (c *chaos) run(lasts time.Duration) {
 	}
 	c.t.Logf("replay with: go test -race ./integration/process -run '^%s$' -process.seed=%d -process.duration=%s", c.t.Name(), chosen, *duration)
 	began := time.Now()
-	p := newPlan(chosen, len(c.slots), chaosTTL)
+	p := newPlan(chosen, c.store.faults(), len(c.slots), chaosTTL)
 	for time.Since(began) < lasts {
 		blows := p.next()
 		c.t.Logf("%s round %d: %s", time.Now().UTC().Format("15:04:05.000"), p.round, blows)
 		c.round(blows)
+		for _, b := range blows {
+			c.struck[b.fault]++
+		}
 	}
 	c.stopAll()
 	c.report(c.judge(), time.Since(began))
 }
 
 func newChaos(g ground, store prey, slots int) *chaos {
-	c := &chaos{fleet: newFleet(g, g.t.ArtifactDir(), chaosTTL, chaosJobs()...), store: store}
+	c := &chaos{
+		fleet: newFleet(g, g.t.ArtifactDir(), chaosTTL, chaosJobs()...), store: store,
+		fence: newFence(), struck: make(map[fault]int),
+	}
+	c.fenceAddress = c.fence.serve(g.t)
 	for i := range slots {
 		s := &slot{ip: fmt.Sprintf("127.0.0.%d", i+1)}
 		for _, address := range g.addresses {
@@ -201,18 +214,5 @@ func (c *chaos) excusedUntil(i history.Incident) time.Time {
 		return i.Until.Add(r.TTL + r.Settle + r.Detect)
 	default:
 		return i.Until.Add(r.Settle + r.Detect + slack/2)
-	}
-}
-
-// report tells what there was to judge.
-func (c *chaos) report(all *chronicle, took time.Duration) {
-	c.t.Logf("%d lives, %d incidents, %d states, in %s", len(c.lives), len(all.incidents), len(all.states), took.Round(time.Second))
-	for _, cfg := range c.jobs {
-		var after []time.Duration
-		for _, r := range all.reruns(cfg.Name) {
-			after = append(after, (r.after() - c.rules.TTL).Round(10*time.Millisecond))
-		}
-		slices.Sort(after)
-		c.t.Logf("job %s: runs %v, reruns after TTL and %s", cfg.Name, all.count(cfg.Name), after)
 	}
 }

@@ -33,6 +33,8 @@ type fleet struct {
 	tape      tape
 	view      *registry.View // of the namespace, by somebody who is never disturbed
 
+	fenceAddress string // of a fenced store that the items write to; empty = they write to none
+
 	mu        sync.Mutex
 	lives     []*life
 	incidents []*history.Incident
@@ -95,7 +97,7 @@ func (f *fleet) start(id string, addresses []string) *life {
 	l := &life{id: id, journal: filepath.Join(f.dir, name+".jsonl")}
 	f.incidents = append(f.incidents, &history.Incident{Kind: history.Started, Instance: id, From: now().time()})
 	l.child = launch(f.t, f.dir, name, roleInstance, instanceSettings{
-		Instance: id, Journal: l.journal, Grace: f.rules.Grace, Jobs: f.jobs,
+		Instance: id, Journal: l.journal, Grace: f.rules.Grace, Jobs: f.jobs, Fence: f.fenceAddress,
 		Place: place{Kind: f.ground.kind, Addresses: addresses, Namespace: f.namespace, TTL: f.rules.TTL},
 	})
 	f.lives = append(f.lives, l)

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -30,12 +31,14 @@ type instanceSettings struct {
 	Place    place
 	Grace    time.Duration
 	Jobs     []job.Config
+	Fence    string // where the fenced store is; empty = there is none
 }
 
 // instance is what such a process does beside scheduling: it writes down what it sees.
 type instance struct {
 	scheduler.NopObserver
 	journal *journal
+	fence   *fenceClient
 }
 
 // runInstance is the main function of a process that runs jobs, until SIGTERM.
@@ -47,10 +50,12 @@ func runInstance(set instanceSettings) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	if err := schedule(ctx, set, &instance{journal: journal}); err != nil {
+	in := &instance{journal: journal, fence: &fenceClient{address: set.Fence}}
+	if err := schedule(ctx, set, in); err != nil {
 		return err
 	}
 	stop()
+	in.fence.http.CloseIdleConnections()
 	if err := goleak.Find(others); err != nil {
 		return err
 	}
@@ -98,7 +103,7 @@ func (in *instance) execute(ctx context.Context, sc job.ShardingContext) error {
 	in.journal.note(eventOf(kindBegan, sc, nil))
 	cancelled := sync.OnceFunc(func() { in.journal.note(eventOf(kindCancelled, sc, context.Cause(ctx))) })
 	stop := context.AfterFunc(ctx, cancelled)
-	err := spend(ctx, sc)
+	err := in.work(ctx, sc)
 	if !stop() || ctx.Err() != nil { // nothing is said of a run any more that has ended
 		cancelled()
 	}
@@ -118,30 +123,86 @@ func (in *instance) ItemEnded(e scheduler.ItemEvent) {
 // Elected implements [scheduler.Observer].
 func (in *instance) Elected(name string) { in.journal.note(event{Kind: kindElected, Job: name}) }
 
-// spend takes as long as the job's parameter says, "<least> <most>", and fails now and then: the same
-// for a rerun of the same fire.
+// work does what the job's parameter says, and tells the fenced store of it.
+func (in *instance) work(ctx context.Context, sc job.ShardingContext) error {
+	w, err := workOf(sc)
+	if err != nil {
+		return err
+	}
+	e, err := errandOf(sc, w.steps > 0)
+	if err != nil {
+		return err
+	}
+	if err := in.fence.tell(ctx, "/begin", e); err != nil {
+		return err
+	}
+	for range w.steps {
+		if err := pause(ctx, w.lasts/time.Duration(w.steps)); err != nil {
+			return err
+		}
+		e.Offset++
+		if err := job.SaveOffset(ctx, strconv.Itoa(e.Offset)); err != nil {
+			return err // whether or not it was written: nothing was confirmed
+		}
+		if err := in.fence.tell(ctx, "/save", e); err != nil {
+			return err
+		}
+	}
+	if w.steps == 0 {
+		if err := pause(ctx, w.lasts); err != nil {
+			return err
+		}
+	}
+	if err := in.fence.tell(ctx, "/write", e); err != nil {
+		return err
+	}
+	return w.err
+}
+
+// spend takes as long as the job's parameter says, and fails now and then.
 func spend(ctx context.Context, sc job.ShardingContext) error {
+	return (&instance{fence: new(fenceClient)}).work(ctx, sc)
+}
+
+// work is what an execution has to do.
+type work struct {
+	lasts time.Duration
+	steps int   // that it saves a checkpoint after
+	err   error // with which it fails in the end
+}
+
+// workOf reads the job's parameter, "<least> <most>" and perhaps a number of steps, and draws between
+// the first two: the same for a rerun of the same fire.
+func workOf(sc job.ShardingContext) (work, error) {
+	var w work
 	var least, most string
-	if _, err := fmt.Sscan(sc.JobParameter, &least, &most); err != nil {
-		return fmt.Errorf("job parameter %q: %w", sc.JobParameter, err)
+	words, err := fmt.Sscan(sc.JobParameter, &least, &most, &w.steps)
+	if words < 2 {
+		return w, fmt.Errorf("job parameter %q: %w", sc.JobParameter, err)
 	}
 	from, err := time.ParseDuration(least)
 	until, err2 := time.ParseDuration(most)
 	if err := errors.Join(err, err2); err != nil {
-		return err
+		return w, err
 	}
 	h := fnv.New64a()
 	_ = binary.Write(h, binary.LittleEndian, []int64{int64(sc.Item), sc.Fire.UnixNano()})
 	r := rand.New(rand.NewPCG(h.Sum64(), 1))
-	timer := time.NewTimer(from + time.Duration(r.Int64N(int64(until-from)+1)))
+	w.lasts = from + time.Duration(r.Int64N(int64(until-from)+1))
+	if r.IntN(20) == 0 {
+		w.err = errors.New("it went wrong")
+	}
+	return w, nil
+}
+
+// pause lets time pass, unless the execution is cancelled.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if r.IntN(20) == 0 {
-		return errors.New("it went wrong")
-	}
-	return nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	duration = flag.Duration("process.duration", 30*time.Second, "for how long TestProcesses hurts processes")
+	duration = flag.Duration("process.duration", 2*time.Minute, "for how long TestProcesses hurts processes")
 	seed     = flag.Uint64("process.seed", 0, "what decides what TestProcesses does; 0 = something new")
 )
 

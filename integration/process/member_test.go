@@ -16,6 +16,7 @@ import (
 type memberSettings struct {
 	Name, Dir    string
 	Client, Peer string // addresses
+	Advertised   string // of Peer, as the other members know it
 	Cluster      string // all members, as etcd wants them: name=peer,name=peer
 }
 
@@ -49,9 +50,10 @@ func runMember(set memberSettings) error {
 func memberConfig(set memberSettings) *embed.Config {
 	cfg := embed.NewConfig()
 	client, peer := []url.URL{httpURL(set.Client)}, []url.URL{httpURL(set.Peer)}
+	advertised := []url.URL{httpURL(set.Advertised)}
 	cfg.Name, cfg.Dir, cfg.InitialCluster = set.Name, set.Dir, set.Cluster
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = client, client
-	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = peer, peer
+	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = peer, advertised
 	cfg.TickMs, cfg.ElectionMs, cfg.UnsafeNoFsync = 50, 500, true
 	cfg.LogLevel, cfg.LogOutputs = "error", []string{"stderr"}
 	return cfg

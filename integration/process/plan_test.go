@@ -23,16 +23,22 @@ const (
 	stopInstance   fault = "stop an instance, and start another"
 	freezeInstance fault = "freeze an instance"
 	cutInstance    fault = "cut an instance off the store"
+	muteInstance   fault = "let the store not hear an instance"
+	deafInstance   fault = "let an instance not hear the store"
+	slowInstance   fault = "give an instance a slow and lossy network"
 	killStoreHead  fault = "kill the leader of the store, and start it again"
 	restartStore   fault = "kill the whole store, and start it again"
 	freezeMember   fault = "freeze a member of the store"
+	isolateHead    fault = "part the leader of the store from the other members"
+	isolateMember  fault = "part a member of the store from the others"
+	fillStore      fault = "let the store be out of space"
 )
 
-// instanceFaults and storeFaults are all there are, by whom they hit.
-var (
-	instanceFaults = []fault{killInstance, killLeader, restartSameID, stopInstance, freezeInstance, cutInstance}
-	storeFaults    = []fault{killStoreHead, restartStore, freezeMember}
-)
+// instanceFaults are all that hit instances. Those that hit a store depend on which it is.
+var instanceFaults = []fault{
+	killInstance, killLeader, restartSameID, stopInstance, freezeInstance,
+	cutInstance, muteInstance, deafInstance, slowInstance,
+}
 
 // blow is a fault at a time.
 type blow struct {
@@ -47,14 +53,15 @@ type blow struct {
 // that what the fleet should have recovered to can be judged.
 type plan struct {
 	r     *rand.Rand
+	store []fault // that hit the store
 	slots int
 	ttl   time.Duration
 	round int
-	decks map[*fault][]fault // what is left of instanceFaults and storeFaults
+	decks map[*fault][]fault // what is left of instanceFaults and of store
 }
 
-func newPlan(seed uint64, slots int, ttl time.Duration) *plan {
-	return &plan{r: rand.New(rand.NewPCG(seed, 1)), slots: slots, ttl: ttl, decks: make(map[*fault][]fault)}
+func newPlan(seed uint64, store []fault, slots int, ttl time.Duration) *plan {
+	return &plan{r: rand.New(rand.NewPCG(seed, 1)), store: store, slots: slots, ttl: ttl, decks: make(map[*fault][]fault)}
 }
 
 // next returns the blows of the next round: some hit instances, each another one, and in every second
@@ -66,18 +73,18 @@ func (p *plan) next() []blow {
 		faults = append(faults, p.deal(instanceFaults))
 	}
 	if p.round%2 == 0 {
-		faults = append(faults, p.deal(storeFaults))
+		faults = append(faults, p.deal(p.store))
 	}
 	slots := p.r.Perm(p.slots)
 	var blows []blow
 	for i, f := range faults {
 		b := blow{fault: f, after: p.upTo(time.Second), slot: slots[i], n: p.r.IntN(1000)}
 		switch f {
-		case freezeInstance, cutInstance: // long enough to lose the session, or not nearly
+		case freezeInstance, cutInstance, muteInstance, deafInstance, slowInstance: // long enough to lose the session, or not nearly
 			if b.lasts = p.ttl + 700*time.Millisecond + p.upTo(time.Second); p.r.IntN(5) == 0 {
 				b.lasts = p.upTo(p.ttl / 2)
 			}
-		case freezeMember:
+		case freezeMember, isolateHead, isolateMember, fillStore:
 			b.lasts = p.ttl/2 + p.upTo(p.ttl)
 		default:
 			b.lasts = p.upTo(700 * time.Millisecond)
@@ -111,7 +118,7 @@ func TestPlanIsDecidedByItsSeed(t *testing.T) {
 	t.Parallel()
 	tell := func(seed uint64) string {
 		var text strings.Builder
-		p := newPlan(seed, 5, time.Second)
+		p := newPlan(seed, (*store).faults(nil), 5, time.Second)
 		for range 20 {
 			fmt.Fprintln(&text, p.next())
 		}
@@ -124,9 +131,10 @@ func TestPlanIsDecidedByItsSeed(t *testing.T) {
 func TestPlanForgetsNoFault(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {
-		p := newPlan(seed, 5, time.Second)
+		ofStore := (*store).faults(nil)
+		p := newPlan(seed, ofStore, 5, time.Second)
 		seen := make(map[fault]bool)
-		for range 6 {
+		for range 2 * len(ofStore) {
 			hit := make(map[int]bool)
 			for _, b := range p.next() {
 				seen[b.fault] = true
@@ -134,6 +142,6 @@ func TestPlanForgetsNoFault(t *testing.T) {
 				hit[b.slot] = true
 			}
 		}
-		require.Len(t, seen, len(instanceFaults)+len(storeFaults), "seed %d", seed)
+		require.Len(t, seen, len(instanceFaults)+len(ofStore), "seed %d", seed)
 	}
 }

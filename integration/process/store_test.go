@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+
+	"github.com/elasticron/elasticron/integration/proxy"
 )
 
 // store is an etcd cluster of which each member is a process.
@@ -31,6 +33,8 @@ type member struct {
 	set     memberSettings
 	process *child
 	asked   *clientv3.Client // to look after this member alone
+	network *proxy.Proxy     // through which the other members reach it
+	id      uint64           // as the cluster knows it
 }
 
 // startStore starts a cluster of n members and returns when all serve clients.
@@ -41,8 +45,10 @@ func startStore(t *testing.T, dir string, n int) *store {
 	for i := range n {
 		set := memberSettings{Name: fmt.Sprintf("member%d", i+1), Client: freeAddress(t), Peer: freeAddress(t)}
 		set.Dir = filepath.Join(t.TempDir(), set.Name)
-		all = append(all, set.Name+"=http://"+set.Peer)
-		s.members = append(s.members, &member{set: set, asked: newClient(t, set.Client)})
+		m := &member{set: set, asked: newClient(t, set.Client), network: proxy.StartNamed(t, set.Peer, peerOf)}
+		m.set.Advertised = m.network.Address()
+		all = append(all, set.Name+"=http://"+m.set.Advertised)
+		s.members = append(s.members, m)
 	}
 	for _, m := range s.members {
 		m.set.Cluster = strings.Join(all, ",")
@@ -50,6 +56,9 @@ func startStore(t *testing.T, dir string, n int) *store {
 	}
 	for _, m := range s.members {
 		require.NoError(t, m.process.awaitReady())
+		status, err := m.asked.Status(t.Context(), m.set.Client)
+		require.NoError(t, err)
+		m.id = status.Header.MemberId
 	}
 	return s
 }

@@ -3,11 +3,10 @@
 package process_test
 
 import (
-	"syscall"
 	"time"
 
 	"github.com/elasticron/elasticron/integration/history"
-	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/integration/proxy"
 )
 
 // strike does one thing to the instance of a slot, or to the store.
@@ -24,17 +23,23 @@ func (c *chaos) strike(b blow, s *slot) {
 	case freezeInstance:
 		c.freeze(s.life, b.lasts)
 	case cutInstance:
-		c.cut(s, b.lasts)
+		c.cut(s, b.lasts, (*proxy.Network).Cut)
+	case muteInstance:
+		c.cut(s, b.lasts, (*proxy.Network).CutUp)
+	case deafInstance:
+		c.cut(s, b.lasts, (*proxy.Network).CutDown)
+	case slowInstance:
+		c.slowDown(s, b)
 	default:
 		c.store.strike(c, b)
 	}
 }
 
-// cut has the instance of a slot not reach the store for a time.
-func (c *chaos) cut(s *slot, lasts time.Duration) {
+// cut has the instance of a slot not reach the store for a time, or not hear of it.
+func (c *chaos) cut(s *slot, lasts time.Duration, cut func(*proxy.Network)) {
 	c.suffer(history.Cut, s.life, func() {
 		for _, p := range s.proxies {
-			p.Cut()
+			cut(&p.Network)
 		}
 		time.Sleep(lasts)
 		for _, p := range s.proxies {
@@ -43,46 +48,21 @@ func (c *chaos) cut(s *slot, lasts time.Duration) {
 	})
 }
 
-// strike implements [prey].
-func (s *store) strike(c *chaos, b blow) {
-	members := s.members
-	switch b.fault {
-	case killStoreHead:
-		members = []*member{s.leader()}
-		c.down(func() { s.crash(members...) })
+// slowDown gives the instance of a slot a bad network for a time: everything takes longer, and some is
+// lost on the way.
+func (c *chaos) slowDown(s *slot, b blow) {
+	delay := time.Duration(20+b.n%100) * time.Millisecond
+	// What is lost again and again holds a connection up for longer than a request waits.
+	c.suffer(history.Cut, s.life, func() {
+		for _, p := range s.proxies {
+			p.Delay(delay)
+			p.Lose(float64(b.n%5) / 20)
+		}
 		time.Sleep(b.lasts)
-		s.restart(members...)
-	case restartStore:
-		c.down(func() {
-			s.crash(members...)
-			s.restart(members...)
-		})
-	case freezeMember:
-		members = []*member{s.leader()}
-		if b.n%2 == 0 {
-			members = s.members[b.n%len(s.members):][:1]
+		for _, p := range s.proxies {
+			p.Delay(0)
+			p.Lose(0)
 		}
-		s.freeze(c, members[0], b.lasts)
-	}
-	for _, m := range members {
-		if err := m.process.awaitReady(); err != nil {
-			c.t.Error(err)
-		}
-	}
-}
-
-// freeze has a member of the store stand still for a time. Requests that went to it are given up
-// one after the other, each with more patience than the one before, though other members serve.
-func (s *store) freeze(c *chaos, m *member, lasts time.Duration) {
-	led := s.leader() == m
-	c.slow(lasts, etcd.DefaultRequestTimeout)
-	c.down(func() {
-		m.process.signal(syscall.SIGSTOP)
-		time.Sleep(lasts)
-		if led {
-			c.thawed()
-		}
-		m.process.signal(syscall.SIGCONT)
 	})
 }
 

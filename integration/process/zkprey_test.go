@@ -12,6 +12,9 @@ import (
 // zkPrey is a ZooKeeper server that stands alone: what hits its leader hits all of it.
 type zkPrey struct{ server *zookeeper.Server }
 
+// faults implements [prey].
+func (z zkPrey) faults() []fault { return []fault{killStoreHead, restartStore, freezeMember} }
+
 // strike implements [prey].
 func (z zkPrey) strike(c *chaos, b blow) {
 	do := func(deed func() error) {
