@@ -56,7 +56,11 @@ func (c *chaos) handovers(all *chronicle) (times []time.Duration) {
 			if i.Kind != history.Crashed {
 				continue
 			}
-			if until := ownedUntil(cfg.Name, states, i.Instance, i.From); !until.IsZero() {
+			until := ownedUntil(cfg.Name, states, i.Instance, i.From)
+			back := slices.ContainsFunc(all.incidents, func(s history.Incident) bool {
+				return s.Kind == history.Started && s.Instance == i.Instance && s.From.After(i.From) && s.From.Before(until)
+			})
+			if !until.IsZero() && !back { // who is back under its id may keep its items
 				times = append(times, until.Sub(i.From))
 			}
 		}
