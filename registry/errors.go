@@ -21,6 +21,9 @@ var (
 	ErrNoSpace = errors.New("registry is out of space")
 	// ErrUnavailable: the store did not answer in time and certainly changed nothing.
 	ErrUnavailable = errors.New("registry unavailable")
+	// ErrNotSent: the time until which the transaction made sense was over before it could be sent, see
+	// [Turn]. Nothing was written.
+	ErrNotSent = errors.New("not sent in time")
 	// ErrUnknownOutcome: the store did not answer in time and may or may not have done the writes.
 	ErrUnknownOutcome = errors.New("outcome unknown")
 	// ErrDenied: the store refuses this user, or this client's certificate.

@@ -54,7 +54,8 @@ type Reader interface {
 // the backend's limits; [ErrNoSpace] when the store refuses writes because it is full; [ErrInvalid]
 // for a malformed path, a path written twice, or an empty transaction; [ErrUnknownOutcome] if the
 // context ended while it was not known whether the transaction was done; [ErrUnavailable] if the
-// context ended and it certainly was not; [ErrDenied]; [ErrClosed]. After every error but
+// context ended and it certainly was not; [ErrNotSent] if its [Turn] was over before it was sent;
+// [ErrDenied]; [ErrClosed]. After every error but
 // [ErrUnknownOutcome], nothing was written.
 type Committer interface {
 	// Commit carries out one transaction and returns its revision. Commits that meet may travel in

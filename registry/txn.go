@@ -9,6 +9,9 @@ import "fmt"
 type Txn struct {
 	If   []Condition
 	Then []Write
+
+	// Turn says when it is sent while others wait, and until when it makes sense at all.
+	Turn Turn
 }
 
 // Check tells whether the transaction is well-formed: its paths are, no path is written twice, no

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/turns"
 )
 
 const (
@@ -24,7 +27,7 @@ type queue struct {
 	wg sync.WaitGroup
 
 	mu      sync.Mutex
-	pending []*commit // in the order of their arrival
+	pending turns.Line[*commit]
 	flying  int
 	pace    pace
 	closed  bool
@@ -44,24 +47,47 @@ func (q *queue) submit(ctx context.Context, commits []*commit) {
 			c.fail(givenUp(ctx, registry.ErrUnavailable, nil))
 		default:
 			c.waiting = q.r.config.patience()
-			q.pending = append(q.pending, c)
+			q.pending.Add(c.txn.Turn, c)
 		}
 	}
 	q.pump()
 }
 
 // wait returns the outcome. When the context or the session of the commit ends first, the commit is
-// given up: it is sent no more.
+// given up: it is sent no more. So is one whose turn is over before it was sent.
 func (q *queue) wait(ctx context.Context, c *commit) registry.Outcome {
 	select {
 	case o := <-c.outcome:
 		return o
-	case <-ctx.Done():
-		q.leave(c, func(meaning error) error { return givenUp(ctx, meaning, nil) })
-	case <-c.lost():
-		q.leave(c, func(meaning error) error { return sessionLost(c, meaning) })
+	default:
 	}
-	return <-c.outcome
+	over, stop := turns.After(c.txn.Turn)
+	defer stop()
+	for {
+		select {
+		case o := <-c.outcome:
+			return o
+		case <-over:
+			q.expire(c)
+			continue
+		case <-ctx.Done():
+			q.leave(c, func(meaning error) error { return givenUp(ctx, meaning, nil) })
+		case <-c.lost():
+			q.leave(c, func(meaning error) error { return sessionLost(c, meaning) })
+		}
+		return <-c.outcome
+	}
+}
+
+// expire ends a commit whose turn is over, unless it is under way or may have been done: then it is
+// settled.
+func (q *queue) expire(c *commit) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if c.flight == nil && !c.maybe && c.left == nil {
+		c.left = func(error) error { return registry.ErrNotSent }
+		c.fail(registry.ErrNotSent)
+	}
 }
 
 // leave gives a commit up. If a request with it is under way that others still wait for, its outcome
@@ -95,7 +121,7 @@ func sessionLost(c *commit, meaning error) error {
 
 // pump starts requests while there are commits and not too many requests. The caller holds mu.
 func (q *queue) pump() {
-	for q.flying < inFlight && len(q.pending) > 0 {
+	for q.flying < inFlight && q.pending.Len() > 0 {
 		batch := q.take()
 		if len(batch) == 0 {
 			continue
@@ -109,30 +135,35 @@ func (q *queue) pump() {
 // take removes the commits of the next request from those that are pending: the first, and those
 // after it that fit. The caller holds mu.
 func (q *queue) take() []*commit {
-	fill := newFilling(q.r.config.NoCoalescing)
-	passed, taken := 0, 0
-	for _, c := range q.pending {
-		if passed == lookAhead || fill.full() {
+	fill, now := newFilling(q.r.config.NoCoalescing), time.Now()
+	var passed []*commit
+	for len(passed) < lookAhead && !fill.full() {
+		c, ok := q.pending.Take()
+		if !ok {
 			break
 		}
-		taken++
-		if c.left != nil || !q.ready(c) {
-			continue
-		}
-		if !fill.add(c) {
-			q.pending[passed] = c
-			passed++
+		if c.left == nil && q.ready(c, now) && !fill.add(c) {
+			passed = append(passed, c)
 		}
 	}
-	// What was passed over stays in front of what was not looked at.
-	copy(q.pending[taken-passed:taken], q.pending[:passed])
-	clear(q.pending[:taken-passed])
-	q.pending = q.pending[taken-passed:]
+	q.putBack(passed)
 	return fill.commits
 }
 
-// ready prepares a commit for its next try, or ends it if its session is over. The caller holds mu.
-func (q *queue) ready(c *commit) bool {
+// putBack has commits go before all others of their rank. The caller holds mu.
+func (q *queue) putBack(commits []*commit) {
+	for _, c := range slices.Backward(commits) {
+		q.pending.Return(c.txn.Turn, c)
+	}
+}
+
+// ready prepares a commit for its next try, or ends it if its session or its turn is over. The caller
+// holds mu.
+func (q *queue) ready(c *commit, now time.Time) bool {
+	if c.txn.Turn.Over(now) && !c.maybe {
+		c.fail(registry.ErrNotSent)
+		return false
+	}
 	if c.lostSession() != nil {
 		c.fail(sessionLost(c, c.doubt()))
 		return false
@@ -161,7 +192,7 @@ func (q *queue) carry(f *flight) {
 		}
 		return
 	}
-	q.pending = append(again, q.pending...)
+	q.putBack(again)
 	q.pump()
 }
 
@@ -169,10 +200,9 @@ func (q *queue) carry(f *flight) {
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true
-	for _, c := range q.pending {
+	for c, ok := q.pending.Take(); ok; c, ok = q.pending.Take() {
 		c.fail(q.closedError(c))
 	}
-	q.pending = nil
 	q.mu.Unlock()
 	q.wg.Wait()
 }

@@ -61,6 +61,8 @@ func (r *Registry) exchange(ctx context.Context, txns []registry.Txn) []registry
 	for i := range open {
 		open[i] = i
 	}
+	open, leave := r.takeTurn(ctx, txns, outcomes, open)
+	defer leave()
 	for try := 0; len(open) > 0; try++ {
 		open = r.try(ctx, since, txns, open, outcomes, try > 0)
 	}
@@ -104,7 +106,13 @@ func (r *Registry) send(ctx context.Context, txns []registry.Txn) ([]answer, err
 	r.stats.commit(len(txns))
 	r.server.stats.commit(len(txns))
 	var answers []answer
-	if err := r.link.carry(ctx, r.link.spread.aboutTxns(txns), func() { answers = r.server.transact(r.prefix, txns) }, txns...); err != nil {
+	serve := func(done func()) {
+		r.server.pace.carryOut(len(txns), func() {
+			answers = r.server.transact(r.prefix, txns)
+			done()
+		})
+	}
+	if err := r.link.carryTo(ctx, r.link.spread.aboutTxns(txns), serve, txns...); err != nil {
 		return nil, err
 	}
 	if r.losesAnswer() {

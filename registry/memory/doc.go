@@ -28,6 +28,7 @@
 //   - [Registry.Vanish]: the process dies without a farewell.
 //   - [Registry.BreakWatch], [Server.Compact]: the store cannot say what changed since.
 //   - [Server.Stop] and [Server.Start]: the store is restarted; sessions start a fresh TTL.
+//   - [Server.SetPace]: the store takes only so many transactions a second, and time for each.
 //   - [Server.SetFull]: the store refuses puts for want of space.
 //   - [Server.SetClockSkew], [Registry.SetLatency]: clocks differ, answers take time.
 //

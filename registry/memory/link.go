@@ -113,12 +113,14 @@ func (l *link) thaw(about string) {
 // the context ends before that, the request may still arrive, even later. What the request is about
 // sets it apart from others that are sent in the same instant. A commit names its transactions.
 func (l *link) carry(ctx context.Context, about string, serve func(), txns ...registry.Txn) error {
+	return l.carryTo(ctx, about, func(done func()) { serve(); done() }, txns...)
+}
+
+// carryTo is carry for a request that the server answers when it has done it.
+func (l *link) carryTo(ctx context.Context, about string, serve func(done func()), txns ...registry.Txn) error {
 	defer l.thaw(about)
 	served := make(chan struct{})
-	l.send(Message{Kind: Request, About: about, Txns: txns}, func() {
-		serve()
-		close(served)
-	})
+	l.send(Message{Kind: Request, About: about, Txns: txns}, func() { serve(func() { close(served) }) })
 	select {
 	case <-served:
 	case <-ctx.Done():

@@ -45,6 +45,7 @@ type settings struct {
 	latency    time.Duration
 	tryTimeout time.Duration
 	spread     uint64
+	requests   int
 	delays     func(Message) time.Duration
 }
 
@@ -62,6 +63,10 @@ func WithLatency(oneWay time.Duration) Option { return func(s *settings) { s.lat
 // lets go first. Events are delivered one at a time, each in an instant of its own. The default, and seed 0, is no
 // spread.
 func WithSpread(seed uint64) Option { return func(s *settings) { s.spread = seed } }
+
+// WithRequests bounds how many requests of commits the handle has under way at a time. The others wait
+// for their turns, see [registry.Turn]. The default, 0, is no bound: then only a cut lets commits wait.
+func WithRequests(n int) Option { return func(s *settings) { s.requests = n } }
 
 // WithTryTimeout sets after what time a commit whose answer was lost is tried again. The default is
 // [DefaultTryTimeout].

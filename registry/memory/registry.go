@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/turns"
 )
 
 // Registry is the handle of one simulated process. All methods are safe for concurrent use.
@@ -17,6 +18,7 @@ type Registry struct {
 	settings settings
 	link     *link
 	stats    counters
+	gate     *turns.Gate // before requests are under way; nil if their number has no bound
 
 	life  context.Context // ends, with registry.ErrClosed as its cause, when the handle does
 	end   context.CancelCauseFunc
@@ -64,6 +66,9 @@ func (s *Server) Open(namespace string, options ...Option) *Registry {
 		server: s, prefix: "/" + namespace, settings: settings, link: newLink(settings),
 		news: newSignal(), beat: newSignal(), views: newFollowers(),
 		renewed: make(chan struct{}), litter: make(map[string]struct{}), closed: make(chan struct{}),
+	}
+	if settings.requests > 0 {
+		r.gate = turns.NewGate(settings.requests)
 	}
 	r.life, r.end = context.WithCancelCause(context.Background())
 	s.join(r)

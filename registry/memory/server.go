@@ -12,6 +12,7 @@ import (
 type Server struct {
 	limits limits
 	stats  counters
+	pace   pace
 
 	mu        sync.Mutex
 	tree      tree

@@ -41,6 +41,7 @@ func themes() []theme {
 		{"Conditions", conditionCases()},
 		{"Transactions", transactionCases()},
 		{"Batches", batchCases()},
+		{"Turns", turnCases()},
 		{"Owners", ownerCases()},
 		{"Sessions", sessionCases()},
 		{"Outages", outageCases()},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -29,17 +30,19 @@ func (r *Registry) commit(ctx context.Context, txn registry.Txn) (registry.Revis
 	}
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
-	if ctx.Err() == nil {
-		select {
-		case r.slots <- struct{}{}:
-			defer func() { <-r.slots }()
-		case <-ctx.Done():
-		}
+	switch err := r.gate.Enter(ctx, txn.Turn); {
+	case err == nil:
+		defer r.gate.Leave()
+	case ctx.Err() == nil:
+		return 0, err
 	}
 	a := attempt{r: r, txn: txn}
 	for ; ; a.tries++ {
 		if ctx.Err() != nil || !sleep(ctx, pause(a.tries-1)) {
 			return a.giveUp(ctx)
+		}
+		if txn.Turn.Over(time.Now()) && !a.lost {
+			return 0, registry.ErrNotSent
 		}
 		revision, done, err := a.try(ctx)
 		if done {
@@ -77,7 +80,9 @@ func (a *attempt) try(ctx context.Context) (revision registry.Revision, done boo
 	if lost := a.sessionLost(nil); lost != nil && !a.lost {
 		return 0, true, lost
 	}
-	l, err := a.r.keeper.usable(ctx)
+	waiting, stop := a.unsent(ctx)
+	defer stop()
+	l, err := a.r.keeper.usable(waiting)
 	if errors.Is(err, registry.ErrClosed) && !a.lost {
 		return 0, true, err
 	}
@@ -87,7 +92,7 @@ func (a *attempt) try(ctx context.Context) (revision registry.Revision, done boo
 	if lost := a.sessionLost(l); lost != nil {
 		return a.refused(ctx, l, nil, lost)
 	}
-	s, err := a.r.look(ctx, l, a.txn, a.fresh || a.lost)
+	s, err := a.r.look(waiting, l, a.txn, a.fresh || a.lost)
 	if err != nil {
 		return a.failed(err)
 	}
@@ -105,6 +110,14 @@ func (a *attempt) try(ctx context.Context) (revision registry.Revision, done boo
 		return a.refused(ctx, l, s, refused)
 	}
 	return a.send(ctx, l, p)
+}
+
+// unsent bounds by the transaction's turn what must come before it is sent. What was sent is settled.
+func (a *attempt) unsent(ctx context.Context) (context.Context, context.CancelFunc) {
+	if a.txn.Turn.Until.IsZero() || a.lost {
+		return ctx, func() {}
+	}
+	return context.WithDeadlineCause(ctx, a.txn.Turn.Until, registry.ErrNotSent)
 }
 
 // sessionLost tells whether a session in which the transaction writes is over, or, if l is not nil, is

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/turns"
 )
 
 var _ registry.Registry = (*Registry)(nil)
@@ -29,8 +30,8 @@ type Registry struct {
 	keeper  *keeper
 	hub     *hub
 	parents parents
-	slots   chan struct{} // taken by transactions under way
-	errands errands       // of latches
+	gate    *turns.Gate // before transactions are under way
+	errands errands     // of latches
 
 	closing  sync.Once
 	closeErr error
@@ -39,7 +40,7 @@ type Registry struct {
 func newRegistry(config Config) *Registry {
 	r := &Registry{
 		config: config, ns: newNamespace(config.Namespace), acl: config.acl(),
-		log: config.Logger.With("namespace", config.Namespace), slots: make(chan struct{}, underWay),
+		log: config.Logger.With("namespace", config.Namespace), gate: turns.NewGate(underWay),
 	}
 	r.life, r.endLife = context.WithCancelCause(context.Background())
 	r.keeper = newKeeper(r)
