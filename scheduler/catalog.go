@@ -89,7 +89,8 @@ func (c *catalog) handles(name string) bool {
 
 // takeUp starts taking part in a job, unless it was declared.
 func (c *catalog) takeUp(name string) {
-	r, life, err := c.s.enterData(newRunner(c.s, job.Config{Name: name}, c.s.classes, jobOptions{}))
+	r := newRunner(c.s, job.Config{Name: name}, c.s.classes, jobOptions{})
+	life, err := c.s.enterData(r)
 	if err != nil || life == nil {
 		return // declared, or the scheduler stops
 	}

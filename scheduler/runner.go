@@ -25,11 +25,12 @@ type runner struct {
 	tally    tally
 	tree     jobtree.Tree
 	log      *slog.Logger
-	joined   chan struct{} // closed when the instance is registered for the first time
-	life     context.Context
-	view     *registry.View
+	joined   chan struct{}   // closed when the instance is registered for the first time
+	life     context.Context // once started
+	view     *registry.View  // once started
 	box      mailbox
 
+	started  bool // the view is open
 	state    *jobtree.State
 	applied  registry.Revision // the state is at least as new as this
 	needed   registry.Revision // decide nothing before the state is as new as this
@@ -92,7 +93,10 @@ func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOpti
 // start opens the runner's view of the job's tree; what it shows is the first message.
 func (s *Scheduler) start(life context.Context, r *runner) error {
 	view, err := s.registry.View(life, r.tree.Root())
-	if err != nil {
+	switch {
+	case err != nil && life.Err() != nil:
+		return ErrStopped
+	case err != nil:
 		return err
 	}
 	s.mu.Lock()
@@ -103,7 +107,10 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 	}
 	r.life, r.view = life, view
 	attached := s.attached
-	r.box.post(func() { r.attach(attached) }) // in order with those of tell
+	r.box.post(func() { // in order with those of tell
+		r.started = true
+		r.attach(attached)
+	})
 	s.mu.Unlock()
 	view.Subscribe(func(step registry.Step) { r.box.post(func() { r.apply(step) }) })
 	return nil
@@ -158,8 +165,15 @@ func (r *runner) reportUnreadable(t jobtree.Touched) {
 	}
 }
 
-// decide commits what must happen next, from what is known now.
+// decide commits what must happen next, from what is known now. A runner that has not been started knows
+// nothing, and has nothing to hand over.
 func (r *runner) decide() {
+	if !r.started {
+		if r.leaving && !r.isDrained() {
+			close(r.drained)
+		}
+		return
+	}
 	r.followLeadership()
 	r.tellYields()
 	r.startWaiting()

@@ -31,10 +31,10 @@ type Scheduler struct {
 
 	mu       sync.Mutex
 	runners  map[string]*runner
-	adding   map[string]int  // declarations under way
-	catalog  *catalog        // nil without handlers, and before Run
-	attached *attachment     // nil while there is no session
-	life     context.Context // of all that Run starts; nil before Run, ended after it
+	adding   map[string]chan struct{} // jobs that are being declared; closed when that is over
+	catalog  *catalog                 // nil without handlers, and before Run
+	attached *attachment              // nil while there is no session
+	life     context.Context          // of all that Run starts; nil before Run, ended after it
 	fail     context.CancelCauseFunc
 	endLife  context.CancelCauseFunc
 	stop     context.Context // ends when Run is to stop
@@ -56,7 +56,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		registry: reg, options: o, log: o.logger.With(logInstance, o.instance),
-		timetable: newTimetable(o.now), ready: make(chan struct{}), hurry: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]int),
+		timetable: newTimetable(o.now), ready: make(chan struct{}), hurry: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
 	}
 	s.notices.s = s
 	return s, nil
@@ -76,10 +76,14 @@ func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 // stored one as it is, unless Overwrite is set: what is stored counts, for every instance. [OnConflict]
 // says so more exactly.
 //
-// Errors, after each of which the registry is as it was: every fault of cfg at once; an option that is
-// not allowed, which is [ErrInvalidOption]; a cron that
-// never fires; an unknown sharding strategy; [ErrDeclared]; [ErrClassConflict] if the stored job is
-// another one; [ErrConfigConflict] if a difference is to be refused; a stored configuration that cannot be read; and those of the registry.
+// Errors after which the registry is as it was: every fault of cfg at once; an option that is not
+// allowed, which is [ErrInvalidOption]; a cron that never fires; an unknown sharding strategy;
+// [ErrDeclared], also of all but one of several calls for one job at once; [ErrClassConflict] if the
+// stored job is another one; [ErrConfigConflict] if a difference is to be refused; a stored configuration
+// that cannot be read; [ErrStopped] if Run has stopped before.
+//
+// Errors after which the configuration may be stored, because others may rely on it by then: those of
+// the registry, the end of ctx, and [ErrStopped] if Run stops meanwhile.
 func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, opts ...JobOption) error {
 	declared, err := newJobOptions(opts)
 	if err != nil {
@@ -91,59 +95,73 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 	if err := s.checkDeclaration(cfg, simple); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
-	if err := s.mayEnter(cfg.Name); err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	wait, err := s.declare(ctx, newRunner(s, cfg, simple, declared), cfg)
+	if err == nil {
+		err = wait()
 	}
-	defer s.hold(cfg.Name)() //nolint:contextcheck // jobs live as long as Run, not as this call
-	if err := s.storeConfig(ctx, cfg, declared.conflictOf(cfg)); err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
-	}
-	r, life, err := s.enter(newRunner(s, cfg, simple, declared))
 	if err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
-	}
-	if life == nil {
-		return nil // Run starts it
-	}
-	if err := s.startNow(ctx, life, r); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
 	return nil
 }
 
-// startNow starts a job of a Run that is under way and waits until it has joined. The job lives as long
-// as Run, so when ctx ends, only the wait for it does.
-func (s *Scheduler) startNow(ctx, life context.Context, r *runner) error {
-	started := make(chan error)
-	s.work.Go(func() {
-		err := s.start(life, r)
-		if err != nil {
-			s.forget(r)
-		}
-		select {
-		case started <- err:
-		case <-ctx.Done():
-			if err != nil && life.Err() == nil {
-				r.log.ErrorContext(life, "job was declared and cannot be started", logError, err)
-			}
-		}
-	})
-	select {
-	case err := <-started:
-		if err != nil {
-			return err
-		}
-		return r.waitJoined(ctx)
-	case <-ctx.Done():
-		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
+// declare stores a configuration and puts its runner on the list. Nobody else does either for the same
+// job meanwhile, so a declaration that is refused as the second one has stored nothing. wait is that of
+// enter.
+func (s *Scheduler) declare(ctx context.Context, r *runner, cfg job.Config) (wait func() error, err error) {
+	release, err := s.reserve(ctx, cfg.Name) //nolint:contextcheck // jobs live as long as Run, not as this call
+	if err != nil {
+		return nil, err
 	}
+	defer release()
+	if err := s.storeConfig(ctx, cfg, r.declared.conflictOf(cfg)); err != nil {
+		return nil, err
+	}
+	return s.enter(ctx, r)
 }
 
-// mayEnter tells whether a job of this name could be added.
-func (s *Scheduler) mayEnter(name string) error {
+// enter puts the runner on the list, and starts it if Run is under way. Both are one step under the
+// lock: Run, when it stops, sees the runner and waits for its start, or the runner is refused. wait
+// returns when the job has joined, or at once before Run.
+func (s *Scheduler) enter(ctx context.Context, r *runner) (wait func() error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.refusal(name)
+	life, err := s.enterLocked(r)
+	if err != nil {
+		return nil, err
+	}
+	if life == nil {
+		return func() error { return nil }, nil // Run starts it
+	}
+	started := make(chan error)
+	s.work.Go(func() { s.startNow(ctx, life, r, started) })
+	return func() error {
+		select {
+		case err := <-started:
+			if err != nil {
+				return err
+			}
+			return r.waitJoined(ctx)
+		case <-ctx.Done():
+			return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
+		}
+	}, nil
+}
+
+// startNow starts a job of a Run that is under way, and tells how that went while ctx lasts. The job
+// itself lives as long as Run.
+func (s *Scheduler) startNow(ctx, life context.Context, r *runner, started chan<- error) {
+	err := s.start(life, r)
+	if err != nil {
+		s.forget(r)
+	}
+	select {
+	case started <- err:
+	case <-ctx.Done():
+		if err != nil && life.Err() == nil {
+			r.log.ErrorContext(life, "job was declared and cannot be started", logError, err)
+		}
+	}
 }
 
 // refusal tells why a job of this name cannot be added. The caller holds mu.
@@ -158,47 +176,59 @@ func (s *Scheduler) refusal(name string) error {
 	}
 }
 
-// hold keeps the catalog from taking up a job that is being declared, and has it look afterwards.
-func (s *Scheduler) hold(name string) (release func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.adding[name]++
-	return func() {
+// reserve has the caller declare a job of this name, and nobody else until it releases the name: neither
+// another declaration, which waits and then finds the job declared or may try itself, nor the catalog,
+// which looks at the job afterwards.
+func (s *Scheduler) reserve(ctx context.Context, name string) (release func(), err error) {
+	for {
 		s.mu.Lock()
-		if s.adding[name]--; s.adding[name] == 0 {
-			delete(s.adding, name)
+		err, other := s.refusal(name), s.adding[name]
+		if err == nil && other == nil {
+			s.adding[name] = make(chan struct{})
 		}
-		c := s.catalog
 		s.mu.Unlock()
-		if c != nil {
-			c.box.post(func() { c.consider(name) })
+		switch {
+		case err != nil:
+			return nil, err
+		case other == nil:
+			return func() { s.release(name) }, nil
+		}
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for another declaration of the job: %w", context.Cause(ctx))
 		}
 	}
 }
 
-// enterData is enter for a job that nobody is declaring.
-func (s *Scheduler) enterData(r *runner) (*runner, context.Context, error) {
+func (s *Scheduler) release(name string) {
+	s.mu.Lock()
+	close(s.adding[name])
+	delete(s.adding, name)
+	c := s.catalog
+	s.mu.Unlock()
+	if c != nil {
+		c.box.post(func() { c.consider(name) })
+	}
+}
+
+// enterData puts the runner of a job that nobody is declaring on the list, and returns Run's life.
+func (s *Scheduler) enterData(r *runner) (context.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.adding[r.name] > 0 {
-		return nil, nil, ErrDeclared
+	if s.adding[r.name] != nil {
+		return nil, ErrDeclared
 	}
 	return s.enterLocked(r)
 }
 
-// enter puts the runner on the list, and returns Run's life if it is running.
-func (s *Scheduler) enter(r *runner) (*runner, context.Context, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.enterLocked(r)
-}
-
-func (s *Scheduler) enterLocked(r *runner) (*runner, context.Context, error) {
+// enterLocked puts the runner on the list, and returns Run's life if it is running. The caller holds mu.
+func (s *Scheduler) enterLocked(r *runner) (context.Context, error) {
 	if err := s.refusal(r.name); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s.runners[r.name] = r
-	return r, s.life, nil
+	return s.life, nil
 }
 
 // forget takes a runner off the list that could not be started.
