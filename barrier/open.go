@@ -32,7 +32,10 @@ func Open(s *jobtree.State, p jobtree.Phase, key jobtree.RoundKey, now time.Time
 		If: []registry.Condition{
 			registry.Unchanged(tree.Barrier(p), b.Round.Revision),
 			registry.Absent(tree.BarrierHook(p)),
+			registry.Unchanged(tree.Config(), s.Config.Revision),
 		},
 		Then: []registry.Write{registry.Put(tree.Barrier(p), jobtree.EncodeBarrier(b.Round.Value.Next(key, items, now)))},
+		// The first round of a job creates its barrier, which is removed with the job alone.
+		Repeat: registry.RepeatCreation,
 	}
 }

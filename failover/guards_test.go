@@ -69,6 +69,7 @@ func decisions(t *testing.T) map[string]decision {
 			"it began":                 noMark,
 			"its record changed":       record,
 			"it has a new owner":       {rewrite(tree.ItemInstance(item)), registry.Unchanged(tree.ItemInstance(item), 1)},
+			"the tokens were raised":   {rewrite(tree.Config()), registry.Unchanged(tree.Config(), 1)},
 			"it will have a new owner": {rewrite(tree.ItemNext(item)), registry.Absent(tree.ItemNext(item))},
 			"its owner is back":        {func(w *world) { w.join(lost) }, registry.Absent(tree.Instance(lost))},
 		},
@@ -107,7 +108,7 @@ func decisions(t *testing.T) map[string]decision {
 			},
 		},
 		"declare what Java lost": {
-			prepare: func(w *world) { w.commonTree(idle(t)) },
+			prepare: func(w *world) { w.do(registry.Put(tree.Config(), configText(t, nil))); w.commonTree(idle(t)) },
 			decide: func(w *world) registry.Txn {
 				if w.sessions[javaID] == nil {
 					_, w.sessions[javaID] = w.open()
@@ -119,6 +120,7 @@ func decisions(t *testing.T) map[string]decision {
 			},
 			breaks: map[string]breach{
 				"something runs":               noMark,
+				"its configuration changed":    {rewrite(tree.Config()), registry.Unchanged(tree.Config(), 1)},
 				"Java is about to run it":      {putOwned(tree.ItemFailover(item)), registry.Absent(tree.ItemFailover(item))},
 				"its record changed":           record,
 				"its instance lives after all": {func(w *world) { w.join(javaID) }, registry.NotOwnedBy(tree.Instance(javaID), 1)},
@@ -164,6 +166,7 @@ func decisions(t *testing.T) map[string]decision {
 				"the former owner changed": {rewrite(tree.ItemInstance(item)), registry.Unchanged(tree.ItemInstance(item), 1)},
 				"it has a new owner":       {rewrite(tree.ItemNext(item)), registry.Unchanged(tree.ItemNext(item), 1)},
 				"next is not in force":     {rewrite(tree.Epoch()), registry.Unchanged(tree.Epoch(), 1)},
+				"the tokens were raised":   {rewrite(tree.Config()), registry.Unchanged(tree.Config(), 1)},
 				"its owner is back":        {func(w *world) { w.join(lost) }, registry.Absent(tree.Instance(lost))},
 			},
 		},

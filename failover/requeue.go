@@ -36,7 +36,11 @@ func Requeue(s *jobtree.State, item int) (registry.Txn, error) {
 			registry.Unchanged(tree.ItemRecord(item), it.Record.Revision),
 			registry.Absent(tree.ItemRunning(item)),
 			registry.Absent(tree.Instance(s.Owner(item))),
+			// An item that never ran has no record yet; what is created is removed with the job, or when
+			// the configuration has fewer items.
+			registry.Unchanged(tree.Config(), s.Config.Revision),
 		),
+		Repeat: registry.RepeatCreation,
 		Then: []registry.Write{
 			registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record)),
 			registry.Put(tree.FailoverItem(item), ""),

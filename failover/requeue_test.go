@@ -104,8 +104,10 @@ func TestRequeue(t *testing.T) {
 					registry.Unchanged(tree.ItemRecord(item), 20),
 					registry.Absent(tree.ItemRunning(item)),
 					registry.Absent(tree.Instance(lost)),
+					registry.Unchanged(tree.Config(), 3),
 				),
-				Then: writes,
+				Then:   writes,
+				Repeat: registry.RepeatCreation,
 			}, txn)
 		})
 	}

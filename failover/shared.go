@@ -40,8 +40,10 @@ func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limi
 			registry.Absent(tree.ItemRunning(item)),
 			registry.Absent(tree.ItemFailover(item)),
 			registry.NotOwnedBy(tree.Instance(run.Instance), run.Session),
+			registry.Unchanged(tree.Config(), s.Config.Revision), // whoever removes the record changes it first
 		},
-		Then: []registry.Write{registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
+		Then:   []registry.Write{registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
+		Repeat: registry.RepeatCreation,
 	}
 	if record.State == jobtree.ItemWaiting {
 		txn.Then = append(txn.Then, registry.Put(tree.FailoverItem(item), ""))

@@ -90,16 +90,30 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 	if err != nil {
 		return j.refused(err), nil
 	}
-	nodes, revision, err = m.target.List(ctx, root)
-	if err != nil {
-		return j, fmt.Errorf("read from the target: %w", err)
+	look := func() (comparison, error) {
+		nodes, revision, err := m.target.List(ctx, root)
+		if err != nil {
+			return comparison{}, fmt.Errorf("read from the target: %w", err)
+		}
+		c, err := compare(&o, text, nodesOf(name, nodes, revision))
+		if err != nil {
+			err = refusal{fmt.Errorf("in the target: %w", err)}
+		}
+		return c, err
 	}
-	c, err := compare(&o, text, nodesOf(name, nodes, revision))
-	if err != nil {
-		return j.refused(fmt.Errorf("in the target: %w", err)), nil
+	c, err := look()
+	if err == nil {
+		j, err = m.carryOut(ctx, j, c, look)
 	}
-	return m.carryOut(ctx, j, c)
+	var refused refusal
+	if errors.As(err, &refused) {
+		return j.refused(refused), nil
+	}
+	return j, err
 }
+
+// refusal is an error that concerns one job alone.
+type refusal struct{ error }
 
 // read reads a job that may be copied.
 func (m *migration) read(name string, nodes []registry.Node, revision registry.Revision) (original, error) {
@@ -122,8 +136,8 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 	return o, nil
 }
 
-// carryOut decides what becomes of a job that was compared.
-func (m *migration) carryOut(ctx context.Context, j Job, c comparison) (Job, error) {
+// carryOut decides what becomes of a job that was compared. look compares it again.
+func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func() (comparison, error)) (Job, error) {
 	j.Changes = c.changes
 	switch {
 	case c.differs() && !m.opts.Overwrite:
@@ -142,13 +156,31 @@ func (m *migration) carryOut(ctx context.Context, j Job, c comparison) (Job, err
 	if !m.opts.Apply || j.Action == Unchanged {
 		return j, nil
 	}
-	switch err := guarded.Commit(ctx, m.target, c.marks, c.config); {
-	case errors.Is(err, registry.ErrConflict):
+	err := m.write(ctx, c, look)
+	if errors.Is(err, registry.ErrConflict) {
 		j.Action, j.Reason = Failed, "somebody changed the target meanwhile; run it again: "+err.Error()
-	case err != nil:
-		return j, fmt.Errorf("write to the target: %w", err)
+		err = nil
 	}
-	return j, nil
+	return j, err
+}
+
+// write writes what the target lacks. After a lost answer it looks what is still lacking.
+func (m *migration) write(ctx context.Context, c comparison, look func() (comparison, error)) error {
+	for {
+		err := guarded.Commit(ctx, m.target, c.marks, c.config)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, registry.ErrUnknownOutcome) || ctx.Err() != nil:
+			return fmt.Errorf("write to the target: %w", err)
+		}
+		if c, err = look(); err != nil {
+			return err
+		}
+		if c.differs() && !m.opts.Overwrite {
+			return fmt.Errorf("%w: the job is there, and another one", registry.ErrConflict)
+		}
+	}
 }
 
 func (j Job) refused(err error) Job {

@@ -21,7 +21,17 @@
 //     shows, and always reaches the latest, whatever happens to connections, servers or history.
 //   - An answer is an answer. A [Committer] repeats a transaction whose outcome is unknown until the
 //     store answers or the context ends, and then says so with [ErrUnknownOutcome]; it never reports
-//     a guess.
+//     a guess. What must not be repeated it does not repeat.
+//
+// # What may be repeated
+//
+// A request without an answer may be carried out at any later time, also after its repetition was
+// answered, and after whatever was done since. So a transaction may be repeated only if a late copy
+// of it comes to nothing. Give each a condition that its own writes end for good, [Unchanged] of a
+// node that it writes or [CreatedAt] of one that it deletes, and nothing more is needed. Where that
+// cannot be, say in [Txn.Repeat] why a late copy does no harm. Of a transaction without either, the
+// caller gets an [ErrUnknownOutcome] to deal with: by reading and deciding again if being done twice
+// is no harm, or else by telling whoever asked.
 //
 // # Paths
 //

@@ -52,16 +52,20 @@ type Reader interface {
 // hold; [ErrOwned] for a plain put on a node that a session owns; [ErrSessionLost] if it writes in a
 // session that is over, whether the store or only this process knows that yet; [ErrTooLarge] beyond
 // the backend's limits; [ErrNoSpace] when the store refuses writes because it is full; [ErrInvalid]
-// for a malformed path, a path written twice, or an empty transaction; [ErrUnknownOutcome] if the
-// context ended while it was not known whether the transaction was done; [ErrUnavailable] if the
-// context ended and it certainly was not; [ErrNotSent] if its [Turn] was over before it was sent;
-// [ErrDenied]; [ErrClosed]. After every error but
+// for a malformed path, a path written twice, or an empty transaction; [ErrUnknownOutcome] if it is
+// not known whether the transaction was done, or will be, and the context ended or it must not be
+// repeated; [ErrUnavailable] if the context ended and it certainly was not done; [ErrNotSent] if its
+// [Turn] was over before it was sent; [ErrDenied]; [ErrClosed]. After every error but
 // [ErrUnknownOutcome], nothing was written.
 type Committer interface {
 	// Commit carries out one transaction and returns its revision. Commits that meet may travel in
-	// one request and then share a revision; each keeps its own conditions and its own outcome. When
-	// an answer gets lost the transaction is repeated: one whose conditions its own writes make false
-	// is done at most once, any other may be done again.
+	// one request and then share a revision; each keeps its own conditions and its own outcome.
+	//
+	// When an answer gets lost, a transaction that is [Txn.Repeatable] is repeated until there is one.
+	// A copy of it may be carried out later still, when others have been answered, which by that word
+	// does no harm. Any other is sent again only if it certainly was not carried out and never will be,
+	// and fails with [ErrUnknownOutcome] otherwise: it is done at most once, perhaps after Commit
+	// returned.
 	Commit(ctx context.Context, txn Txn) (Revision, error)
 
 	// CommitAll carries out independent transactions with as few requests as the backend's limits

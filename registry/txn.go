@@ -12,11 +12,16 @@ type Txn struct {
 
 	// Turn says when it is sent while others wait, and until when it makes sense at all.
 	Turn Turn
+
+	// Repeat says why the transaction may be sent again after a try that got no answer, where its
+	// conditions do not say so themselves. A Committer repeats those that are [Txn.Repeatable].
+	Repeat Repeat
 }
 
 // Check tells whether the transaction is well-formed: its paths are, no path is written twice, no
 // write lies below a subtree that another one deletes, and there is a write. The error is
-// [ErrInvalid]. Backends call it before they send anything.
+// [ErrInvalid]. It also refuses a word why the transaction may be repeated that its conditions and
+// writes belie. Backends call it before they send anything.
 func (t Txn) Check() error {
 	if len(t.Then) == 0 {
 		return fmt.Errorf("%w: transaction without a write", ErrInvalid)
@@ -47,7 +52,7 @@ func (t Txn) Check() error {
 			}
 		}
 	}
-	return nil
+	return t.checkRepeat()
 }
 
 // Guards returns the conditions that the transaction states, and after them those that its writes

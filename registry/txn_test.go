@@ -66,6 +66,72 @@ func TestTxnCheck(t *testing.T) {
 	}
 }
 
+func TestWhatMayBeRepeated(t *testing.T) {
+	t.Parallel()
+	put, own := registry.Put("/a", ""), registry.PutOwned("/a", "", newSession(t, 1))
+	del, tree := registry.Delete("/a"), registry.DeleteTree("/a")
+	for _, tt := range []struct {
+		name      string
+		condition registry.Condition
+		write     registry.Write
+		ends      bool
+	}{
+		{"changed", registry.Unchanged("/a", 7), put, true},
+		{"updated", registry.Unchanged("/a", 7), registry.Update("/a", ""), true},
+		{"deleted", registry.Unchanged("/a", 7), del, true},
+		{"deleted with its tree", registry.Unchanged("/a/b", 7), tree, true},
+		{"the node itself deleted", registry.CreatedAt("/a", 7), del, true},
+		{"the node itself deleted with its tree", registry.CreatedAt("/a/b", 7), tree, true},
+		{"the node itself only changed", registry.CreatedAt("/a", 7), put, false},
+		{"another", registry.Unchanged("/b", 7), put, false},
+		{"one below", registry.Unchanged("/a/b", 7), del, false},
+		{"created", registry.Unchanged("/a", 0), put, false},
+		{"owned", registry.Absent("/a"), own, false},
+		{"present", registry.Present("/a"), del, false},
+		{"of another session", registry.NotOwnedBy("/a", 1), own, false},
+	} {
+		txn := registry.Txn{If: []registry.Condition{registry.Present("/x"), tt.condition}, Then: []registry.Write{registry.Put("/y", ""), tt.write}}
+		require.Equal(t, tt.ends, txn.EndsItself(), tt.name)
+		require.Equal(t, tt.ends, txn.Repeatable(), tt.name)
+		txn.Repeat = registry.RepeatHarmless
+		require.True(t, txn.Repeatable(), tt.name)
+		require.NoError(t, txn.Check(), tt.name)
+	}
+}
+
+// A word that the transaction itself belies is refused.
+func TestWordsAreChecked(t *testing.T) {
+	t.Parallel()
+	config := registry.Unchanged("/config", 7)
+	create := []registry.Write{registry.Put("/a", "")}
+	own := []registry.Write{registry.PutOwned("/a", "", newSession(t, 1))}
+	for _, tt := range []struct {
+		word  registry.Repeat
+		when  []registry.Condition
+		then  []registry.Write
+		fault string
+	}{
+		{registry.RepeatCreation, []registry.Condition{registry.Absent("/a"), config}, create, ""},
+		{registry.RepeatCreation, []registry.Condition{config}, own, ""},
+		{registry.RepeatCreation, []registry.Condition{registry.Unchanged("/a", 7)}, create, ""}, // ends itself
+		{registry.RepeatCreation, []registry.Condition{config}, create, "wants absent"},
+		{registry.RepeatCreation, []registry.Condition{registry.Absent("/b"), config}, create, "wants absent"},
+		{registry.RepeatCreation, []registry.Condition{registry.Absent("/a"), registry.Present("/config")}, create, "condition on a revision"},
+		{registry.RepeatOwned, nil, own, ""},
+		{registry.RepeatOwned, []registry.Condition{config}, create, "in a session"},
+		{registry.RepeatHarmless, nil, create, ""},
+		{99, nil, create, "unknown word 99"},
+	} {
+		err := registry.Txn{If: tt.when, Then: tt.then, Repeat: tt.word}.Check()
+		if tt.fault == "" {
+			require.NoError(t, err, "%s: %v", tt.word, tt.when)
+			continue
+		}
+		require.ErrorIs(t, err, registry.ErrInvalid, tt.word)
+		require.ErrorContains(t, err, tt.fault, tt.word)
+	}
+}
+
 func TestTxnGuards(t *testing.T) {
 	t.Parallel()
 	stated := make([]registry.Condition, 2, 10)

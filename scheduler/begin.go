@@ -172,7 +172,9 @@ func (r *runner) beginTxn(n int, node jobtree.Item, record jobtree.Record) regis
 	if node.FailoverItem != 0 && (!r.s.java || node.Record.Value.State == jobtree.ItemWaiting) {
 		writes = append(writes, registry.Delete(r.tree.FailoverItem(n)))
 	}
-	return registry.Txn{If: conditions, Then: writes}
+	// An item's first begin creates its record, which is removed with the job, or when the
+	// configuration has fewer items.
+	return registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}
 }
 
 // proposeClaim proposes to run a lost execution of a waiting item again (T7). The item's owner

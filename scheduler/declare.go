@@ -51,7 +51,9 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 			If:   []registry.Condition{registry.Unchanged(path, found.Revision)},
 			Then: []registry.Write{registry.Put(path, text)},
 		})
-		if !errors.Is(err, registry.ErrConflict) {
+		// What the registry says after a lost answer is read again, as after a conflict.
+		lost := errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil
+		if !errors.Is(err, registry.ErrConflict) && !lost {
 			return err
 		}
 	}

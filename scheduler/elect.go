@@ -60,6 +60,8 @@ func (r *runner) campaign(a *attachment, holdBack time.Duration, guards ...regis
 	txn := registry.Txn{
 		If:   append(guards, registry.Absent(r.tree.Leader())),
 		Then: []registry.Write{registry.PutOwned(r.tree.Leader(), r.s.instance, a.session)},
+		// Who finds itself the leader leads, whenever it was elected, or resigns.
+		Repeat: registry.RepeatOwned,
 	}
 	var revision registry.Revision
 	commit := func(ctx context.Context) (err error) {

@@ -48,6 +48,8 @@ func (s *shared) urge() {
 	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
 		If:   []registry.Condition{r.mine()},
 		Then: []registry.Write{registry.Put(r.tree.Necessary(), "")},
+
+		Repeat: registry.RepeatHarmless, // a resharding that nobody needs changes nothing
 	})
 	if err != nil {
 		r.refused("ask for a resharding", err)

@@ -38,7 +38,9 @@ func (r *runner) commitJoin() {
 		conditions = append(conditions, registry.Absent(r.serverPath()))
 		then = append(then, registry.Put(r.serverPath(), jobtree.EncodeServer(r.state.Config.Value.Disabled)))
 	}
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{If: conditions, Then: then})
+	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+		If: conditions, Then: then, Repeat: registry.RepeatOwned,
+	})
 	if err != nil {
 		r.refused("join", err)
 		return

@@ -14,7 +14,8 @@ import (
 // that come together are one.
 //
 // Errors: [ErrUnknownJob] if this scheduler does not have the job, [ErrNoInstance] if nobody would
-// run it, and those of the registry.
+// run it, and those of the registry. After [registry.ErrUnknownOutcome] the job may have been triggered;
+// asking again may trigger it twice.
 func (s *Scheduler) Trigger(ctx context.Context, name string) error {
 	s.mu.Lock()
 	known := s.runners[name] != nil
@@ -34,8 +35,10 @@ func (s *Scheduler) Trigger(ctx context.Context, name string) error {
 	}
 }
 
-// trigger asks all instances in one transaction that updates them: one that dies meanwhile is not
-// made anew, as a node without an owner, but has the whole be decided again.
+// trigger asks all instances in one transaction that updates them as they were read: one that dies
+// meanwhile is not made anew, as a node without an owner, but has the whole be decided again, and a
+// request that is carried out late does not trigger once more. Of one whose answer was lost and that
+// others have overtaken nobody can tell whether it was done, so it is not made again.
 func (s *Scheduler) trigger(ctx context.Context, tree jobtree.Tree) error {
 	instances, _, err := s.registry.List(ctx, tree.Instances())
 	if err != nil {
@@ -46,9 +49,14 @@ func (s *Scheduler) trigger(ctx context.Context, tree jobtree.Tree) error {
 	}
 	var txn registry.Txn
 	for _, node := range instances {
+		txn.If = append(txn.If, registry.Unchanged(node.Path, node.Revision))
 		txn.Then = append(txn.Then, registry.Update(node.Path, jobtree.InstanceTriggered))
 	}
 	_, err = s.registry.Commit(ctx, txn)
+	var conflict *registry.ConflictError
+	if errors.As(err, &conflict) && conflict.Ambiguous {
+		return fmt.Errorf("%w: %s", registry.ErrUnknownOutcome, conflict.Error())
+	}
 	return err
 }
 

@@ -70,7 +70,9 @@ func fill(ctx context.Context, target Target, name string, values map[string]str
 		if opts.DryRun {
 			return nodes, nil
 		}
-		if err := guarded.Commit(ctx, target, marks, config); !errors.Is(err, registry.ErrConflict) {
+		err = guarded.Commit(ctx, target, marks, config)
+		lost := errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil // what came of it is read again
+		if !errors.Is(err, registry.ErrConflict) && !lost {
 			return nodes, err
 		}
 	}

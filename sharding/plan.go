@@ -61,7 +61,7 @@ func PlanOf(s *jobtree.State, strategy Strategy, term registry.Revision) (Plan, 
 	if len(moved) <= maxWrites {
 		writes = putOwners(s.Tree(), moved)
 	} else {
-		plan.Parts = parts(s.Tree(), moved, epoch.ID(), term)
+		plan.Parts = parts(s, moved, epoch.ID(), term)
 	}
 	if len(moved) > 0 || !s.Epoch.Exists() || s.Epoch.Value.Total != total {
 		writes = append(writes, registry.Put(s.Tree().Epoch(), jobtree.EncodeEpoch(epoch)))
@@ -70,7 +70,8 @@ func PlanOf(s *jobtree.State, strategy Strategy, term registry.Revision) (Plan, 
 		writes = append(writes, registry.Delete(s.Tree().Necessary()))
 	}
 	plan.Needed = len(writes) > 0
-	plan.Txn = registry.Txn{If: guards(s, members, term), Then: writes}
+	// The first resharding of a job creates its epoch, which is removed with the job alone.
+	plan.Txn = registry.Txn{If: guards(s, members, term), Then: writes, Repeat: registry.RepeatCreation}
 	return plan, nil
 }
 
@@ -146,12 +147,19 @@ func putOwners(tree jobtree.Tree, moves []move) []registry.Write {
 	return writes
 }
 
-// parts write the new owners beside the old ones, for the epoch that is to come.
-func parts(tree jobtree.Tree, moves []move, epoch jobtree.EpochID, term registry.Revision) []registry.Txn {
+// parts write the new owners beside the old ones, for the epoch that is to come. A part that the registry
+// carries out late, when its plan is given up, writes what nobody heeds; and it neither replaces what
+// a later plan has written nor touches a later epoch.
+func parts(s *jobtree.State, moves []move, epoch jobtree.EpochID, term registry.Revision) []registry.Txn {
+	tree := s.Tree()
 	var parts []registry.Txn
 	for chunk := range slices.Chunk(moves, maxWrites) {
-		part := registry.Txn{If: []registry.Condition{registry.CreatedAt(tree.Leader(), term)}}
+		part := registry.Txn{Repeat: registry.RepeatHarmless, If: []registry.Condition{
+			registry.CreatedAt(tree.Leader(), term),
+			registry.Unchanged(tree.Epoch(), s.Epoch.Revision),
+		}}
 		for _, m := range chunk {
+			part.If = append(part.If, registry.Unchanged(tree.ItemNext(m.item), s.Item(m.item).Next.Revision))
 			next := jobtree.EncodeNext(jobtree.Next{Epoch: epoch, Owner: m.owner})
 			part.Then = append(part.Then, registry.Put(tree.ItemNext(m.item), next))
 		}

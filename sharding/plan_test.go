@@ -43,6 +43,7 @@ func TestTheFirstPlan(t *testing.T) {
 				registry.Put(tree.ItemInstance(2), "b@-@1"),
 				epoch,
 			},
+			Repeat: registry.RepeatCreation,
 		},
 	}, plan)
 	require.Nil(t, w.commit(plan.Txn))
@@ -178,8 +179,9 @@ func TestALargePlanComesIntoForceAtOnce(t *testing.T) {
 	plan := w.plan(averagely)
 	require.Equal(t, 250, plan.Moved)
 	for _, part := range plan.Parts {
-		require.Equal(t, []registry.Condition{registry.CreatedAt(tree.Leader(), w.term)}, part.If)
+		require.Contains(t, part.If, registry.CreatedAt(tree.Leader(), w.term))
 		require.Nil(t, w.commit(part))
+		require.NotNil(t, w.commit(part), "it does not replace what is there")
 		require.Equal(t, before, w.owners())
 	}
 	require.Len(t, plan.Txn.Then, 2, "the epoch and the request")
@@ -194,6 +196,9 @@ func TestALargePlanComesIntoForceAtOnce(t *testing.T) {
 		require.Equal(t, after, w.owners())
 	}
 	require.Empty(t, sharding.Tidy(w.state(), w.term))
+	for _, part := range plan.Parts {
+		require.NotNil(t, w.commit(part), "a copy that is late meets another epoch")
+	}
 	require.False(t, w.plan(averagely).Needed)
 	s := w.state()
 	for item := range s.Total() {

@@ -35,7 +35,7 @@ func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted 
 		writes = append(writes, registry.Delete(tree.Necessary()))
 	}
 	plan.Needed = len(writes) > 0
-	plan.Txn = registry.Txn{If: conditions, Then: writes}
+	plan.Txn = registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}
 	return plan
 }
 

@@ -69,6 +69,8 @@ func tidyTxns(s *jobtree.State, term registry.Revision, chores [][]registry.Writ
 				registry.Unchanged(s.Tree().Epoch(), s.Epoch.Revision),
 			}, slices.Concat(reads[start:end]...)),
 			Then: slices.Concat(chores[start:end]...),
+
+			Repeat: registry.RepeatHarmless, // what is surplus or has left is so for as long as the epoch stands
 		})
 	}
 	return txns

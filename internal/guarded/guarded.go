@@ -22,7 +22,9 @@ const MaxSteps = 100
 // own behind the others. Last are at most [MaxSteps] and hold the config node: a job without one is no
 // job to anybody, so nobody sees a new job before all that is said of it.
 //
-// The errors are those of [registry.Committer]. After one, steps of earlier transactions are written.
+// The errors are those of [registry.Committer]. After one, steps of earlier transactions are written. A
+// transaction that creates all that it writes is not repeated when its answer is lost: whoever has
+// removed the job meanwhile would find it back. What came of it can be read.
 func Commit(ctx context.Context, target registry.Committer, first, last []Step) error {
 	if len(first)+len(last) <= MaxSteps {
 		return commit(ctx, target, slices.Concat(first, last))

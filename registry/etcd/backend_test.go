@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -109,7 +110,9 @@ func participant(tb testing.TB, config etcd.Config, admin *clientv3.Client, need
 		}
 	}
 	var loss answerLoss
-	config.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(loss.intercept)}
+	hold := holdBack{admin: admin}
+	tb.Cleanup(hold.timers.Wait)
+	config.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(loss.intercept, hold.intercept)}
 	r, err := etcd.Open(tb.Context(), config)
 	require.NoError(tb, err)
 	return &registrytest.Participant{
@@ -119,6 +122,7 @@ func participant(tb testing.TB, config etcd.Config, admin *clientv3.Client, need
 		BreakWatch: func() { each(proxies, (*wire).Break) },
 		Expire:     func() { expire(tb, r, admin) },
 		LoseAnswer: func() { loss.armed.Store(true) },
+		HoldBack:   func(late time.Duration) { hold.late.Store(int64(late)) },
 		Vanish:     r.Vanish,
 	}
 }
@@ -154,6 +158,35 @@ func (l *answerLoss) intercept(ctx context.Context, method string, req, reply an
 		return status.Error(codes.Unavailable, "the answer was lost")
 	}
 	return err
+}
+
+// holdBack keeps one commit and sends it later, as a member does that has lost touch with the others.
+type holdBack struct {
+	admin  *clientv3.Client
+	late   atomic.Int64 // how long to keep the next one; 0 = not at all
+	timers sync.WaitGroup
+}
+
+func (h *holdBack) intercept(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	if !writes(req) {
+		return invoke(ctx, method, req, reply, conn, opts...)
+	}
+	late := time.Duration(h.late.Swap(0))
+	if late == 0 {
+		return invoke(ctx, method, req, reply, conn, opts...)
+	}
+	h.timers.Go(func() {
+		time.Sleep(late)
+		later, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		_, _ = pb.NewKVClient(h.admin.ActiveConnection()).Txn(later, req.(*pb.TxnRequest)) // refused, if all is well
+	})
+	// Another request takes its way, so that it counts as sent.
+	asked := &pb.RangeRequest{Key: []byte(ballast)}
+	if err := invoke(ctx, "/etcdserverpb.KV/Range", asked, &pb.RangeResponse{}, conn, opts...); err != nil {
+		return err
+	}
+	return status.Error(codes.Unavailable, "held back")
 }
 
 func writes(req any) bool {

@@ -26,7 +26,7 @@ func (q *queue) send(f *flight) (again []*commit, wait time.Duration) {
 		q.land(f, func(*commit) {})
 		return nil, 0
 	case refused == nil:
-		q.r.log.Debug("commit without an answer is repeated", slog.Int("transactions", len(f.commits)), slog.Any("error", err))
+		q.r.log.Debug("commit without an answer", slog.Int("transactions", len(f.commits)), slog.Any("error", err))
 		return q.land(f, func(c *commit) { c.fell(err, f.sent.maybe(q.r)) }), longest(f.commits)
 	case len(f.commits) > 1: // one of them, or their number, is to blame; the others must not suffer
 		return q.land(f, func(c *commit) { c.alone = true }), 0
@@ -44,11 +44,15 @@ func (q *queue) keepPace(f *flight) {
 	q.pace.answered(time.Since(f.began))
 }
 
-// fell notes a try without an answer.
+// fell notes a try without an answer. After one that may have been done, a commit that must not be
+// repeated is given up.
 func (c *commit) fell(err error, maybe bool) {
 	c.waiting.note(err)
 	if maybe && !c.maybe {
 		c.maybe, c.enc = true, nil // encode again, now with what settling needs to see
+	}
+	if c.maybe && c.left == nil && !c.txn.Repeatable() {
+		c.left = func(error) error { return registry.NotRepeated(err) }
 	}
 }
 

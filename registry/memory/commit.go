@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -52,8 +53,8 @@ func firstPath(txn registry.Txn) string {
 	return txn.Then[0].Path
 }
 
-// exchange has a request's transactions done and repeats those whose answers are lost until the
-// server answers or the context ends.
+// exchange has a request's transactions done. Those whose answers are lost and that may be repeated are
+// until the server answers or the context ends.
 func (r *Registry) exchange(ctx context.Context, txns []registry.Txn) []registry.Outcome {
 	since := r.server.now()
 	outcomes := make([]registry.Outcome, len(txns))
@@ -93,7 +94,13 @@ func (r *Registry) try(ctx context.Context, since registry.Revision, txns []regi
 		return nil
 	}
 	if answers == nil {
-		return open
+		return slices.DeleteFunc(slices.Clone(open), func(i int) bool {
+			repeatable := txns[i].Repeatable()
+			if !repeatable {
+				outcomes[i].Err = registry.NotRepeated(errLost)
+			}
+			return !repeatable
+		})
 	}
 	for k, i := range open {
 		outcomes[i] = r.outcome(txns[i], answers[k], since, again)
@@ -105,6 +112,12 @@ func (r *Registry) try(ctx context.Context, since registry.Revision, txns []regi
 func (r *Registry) send(ctx context.Context, txns []registry.Txn) ([]answer, error) {
 	r.stats.commit(len(txns))
 	r.server.stats.commit(len(txns))
+	if l, ok := r.nextLateness(); ok && l.held {
+		r.arriveLate(txns, l.late)
+		return nil, sleep(ctx, r.settings.tryTimeout)
+	} else if ok {
+		r.arriveLate(repeatable(txns), l.late)
+	}
 	var answers []answer
 	serve := func(done func()) {
 		r.server.pace.carryOut(len(txns), func() {
@@ -120,6 +133,13 @@ func (r *Registry) send(ctx context.Context, txns []registry.Txn) ([]answer, err
 	}
 	return answers, nil
 }
+
+// repeatable returns those of the transactions of which there may be a second copy.
+func repeatable(txns []registry.Txn) []registry.Txn {
+	return slices.DeleteFunc(slices.Clone(txns), func(t registry.Txn) bool { return !t.Repeatable() })
+}
+
+var errLost = errors.New("the answer was lost")
 
 func (r *Registry) losesAnswer() bool {
 	r.mu.Lock()

@@ -66,6 +66,6 @@ func store(server *memory.Server, ttl time.Duration, options []memory.Option) *r
 func participant(r *memory.Registry) *registrytest.Participant {
 	return &registrytest.Participant{
 		Registry: r, Cut: r.Cut, Heal: r.Heal, Expire: r.Expire, Vanish: r.Vanish, BreakWatch: r.BreakWatch,
-		LoseAnswer: func() { r.LoseAnswers(1) },
+		LoseAnswer: func() { r.LoseAnswers(1) }, HoldBack: func(late time.Duration) { r.HoldBack(1, late) },
 	}
 }

@@ -25,6 +25,7 @@
 //   - [Registry.Pause] and [Registry.Resume]: the process stands still, its clock does not.
 //   - [Registry.Expire]: the store drops the session, and does not say so.
 //   - [Registry.LoseAnswers]: commits are done and their answers lost.
+//   - [Registry.HoldBack] and [Registry.DuplicateLater]: commits, or copies of them, arrive late.
 //   - [Registry.Vanish]: the process dies without a farewell.
 //   - [Registry.BreakWatch], [Server.Compact]: the store cannot say what changed since.
 //   - [Server.Stop] and [Server.Start]: the store is restarted; sessions start a fresh TTL.

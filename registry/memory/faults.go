@@ -1,6 +1,10 @@
 package memory
 
-import "time"
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+)
 
 // Cut makes the network between this handle and the server hang: calls wait until Heal or until
 // their context ends, no event and no keep-alive gets through. What is under way when it happens
@@ -54,6 +58,63 @@ func (r *Registry) LoseAnswers(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lose = n
+}
+
+// HoldBack makes the network hold the next n commit requests of this handle back: the handle gets no
+// answer, waits for its try timeout and repeats what may be repeated; the server is given what was held
+// back when late has passed, whatever happened since, also if the handle is cut off or gone by then.
+// While the server is stopped it gets nothing. Calls add up: each says it of the n requests after those
+// of the calls before, so that of several requests the first can be the last to arrive.
+//
+// It is how a store carries out a request that a server held which lost touch with the others: of a
+// transaction that was repeated, a second time; see [registry.Repeat].
+func (r *Registry) HoldBack(n int, late time.Duration) {
+	r.disturb(n, lateness{held: true, late: late})
+}
+
+// DuplicateLater gives the server a copy of each of the next n commit requests of this handle when late
+// has passed since it was sent, besides the request itself, which is answered as ever. Of transactions
+// that are not [registry.Txn.Repeatable] there never is a second copy, so they are left out. It is as if
+// [Registry.HoldBack] had held back a first try that was repeated at once, and cheaper.
+func (r *Registry) DuplicateLater(n int, late time.Duration) { r.disturb(n, lateness{late: late}) }
+
+// lateness is what becomes of a commit request.
+type lateness struct {
+	held bool          // nothing arrives but the copy that is late
+	late time.Duration // how long after the sending it arrives
+}
+
+func (r *Registry) disturb(n int, l lateness) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for range n {
+		r.late = append(r.late, l)
+	}
+}
+
+// nextLateness returns what becomes of the request that is sent now; false if nothing out of the
+// ordinary.
+func (r *Registry) nextLateness() (lateness, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.late) == 0 {
+		return lateness{}, false
+	}
+	next := r.late[0]
+	r.late = r.late[1:]
+	return next, true
+}
+
+// arriveLate gives the server the transactions after a while.
+func (r *Registry) arriveLate(txns []registry.Txn, late time.Duration) {
+	if len(txns) == 0 {
+		return
+	}
+	time.AfterFunc(late, func() {
+		if !r.server.stopped() {
+			r.server.transact(r.prefix, txns)
+		}
+	})
 }
 
 // BreakWatch makes the handle lose its place in the server's history, so that every view takes a

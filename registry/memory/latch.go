@@ -62,7 +62,10 @@ func (r *Registry) newTicket(path string, session *registry.Session) string {
 // queue puts the ticket and waits until it is the oldest. From then on the latch is lost when the
 // ticket is.
 func (r *Registry) queue(ctx context.Context, lost context.CancelCauseFunc, path, ticket string, session *registry.Session) error {
-	revision, err := r.Commit(ctx, registry.Txn{Then: []registry.Write{registry.PutOwned(ticket, "", session)}})
+	revision, err := r.Commit(ctx, registry.Txn{
+		Then:   []registry.Write{registry.PutOwned(ticket, "", session)},
+		Repeat: registry.RepeatOwned,
+	})
 	if err != nil {
 		return latchReason(ctx, err)
 	}
@@ -139,7 +142,10 @@ func (r *Registry) clearLitter() {
 	ctx, cancel := context.WithTimeout(r.life, r.settings.ttl/3)
 	defer cancel()
 	for _, ticket := range tickets {
-		_, err := r.Commit(ctx, registry.Txn{Then: []registry.Write{registry.Delete(ticket)}})
+		_, err := r.Commit(ctx, registry.Txn{
+			Then:   []registry.Write{registry.Delete(ticket)},
+			Repeat: registry.RepeatHarmless,
+		})
 		if err != nil {
 			return
 		}

@@ -101,8 +101,9 @@ func TestLostAnswerIsAskedForAgain(t *testing.T) {
 		r.LoseAnswers(1)
 		time.AfterFunc(time.Second/2, func() { w.commit(other, registry.Put("/a", "another's")) })
 		_, err := r.Commit(w.Context(), registry.Txn{
-			If:   []registry.Condition{registry.Absent("/a")},
-			Then: []registry.Write{registry.Put("/a", "mine")},
+			If:     []registry.Condition{registry.Absent("/a")},
+			Then:   []registry.Write{registry.Put("/a", "mine")},
+			Repeat: registry.RepeatHarmless,
 		})
 		var conflict *registry.ConflictError
 		require.ErrorAs(w, err, &conflict)
@@ -128,7 +129,8 @@ func TestNothingIsRepeatedInALostSession(t *testing.T) {
 		r.LoseAnswers(1)
 		time.AfterFunc(time.Second, r.Expire)
 		_, err := r.Commit(w.Context(), registry.Txn{
-			Then: []registry.Write{registry.PutOwned("/a", "", old), registry.Put("/b", "done")},
+			Then:   []registry.Write{registry.PutOwned("/a", "", old), registry.Put("/b", "done")},
+			Repeat: registry.RepeatOwned,
 		})
 		require.ErrorIs(w, err, registry.ErrUnknownOutcome)
 		require.ErrorIs(w, err, registry.ErrSessionLost)

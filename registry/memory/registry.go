@@ -37,6 +37,7 @@ type Registry struct {
 	renewed     chan struct{}       // closed and replaced when a session follows another
 	lease       registry.SessionID  // the last one that the server granted
 	lose        int                 // answers still to be lost
+	late        []lateness          // of the next commit requests
 	broken      bool                // the watch, by BreakWatch
 	litter      map[string]struct{} // latch tickets to be removed when the store can be reached
 	tickets     int                 // latch tickets taken so far

@@ -34,6 +34,12 @@ func (s *Server) Stop() { s.setDown(true) }
 // Start brings the server up again with all nodes. Every session starts a fresh TTL, as on etcd.
 func (s *Server) Start() { s.setDown(false) }
 
+func (s *Server) stopped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.down
+}
+
 func (s *Server) setDown(down bool) {
 	s.mu.Lock()
 	s.down = down

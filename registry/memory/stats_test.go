@@ -25,6 +25,7 @@ func items(n int, s *registry.Session) []registry.Txn {
 			Then: []registry.Write{
 				registry.PutOwned(item+"/running", "", s), registry.Put(item+"/record", ""), registry.Delete(item + "/misfire"),
 			},
+			Repeat: registry.RepeatOwned,
 		}
 	}
 	return txns

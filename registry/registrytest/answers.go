@@ -19,6 +19,9 @@ func answerCases() []testCase {
 		{name: "WhatWasOverwrittenIsAmbiguous", needs: []Ability{LoseAnswer}, run: whatWasOverwrittenIsAmbiguous},
 		{name: "BatchFindsOutEachByItself", needs: []Ability{LoseAnswer}, run: batchFindsOutEachByItself},
 		{name: "EachIsDoneOnce", needs: []Ability{LoseAnswer}, run: eachIsDoneOnce},
+		{name: "UndeclaredIsNotRepeated", needs: []Ability{LoseAnswer}, run: undeclaredIsNotRepeated},
+		{name: "LateCopiesComeToNothing", needs: []Ability{HoldBack}, run: lateCopiesComeToNothing},
+		{name: "UndeclaredIsDoneOnceHoweverLate", needs: []Ability{HoldBack}, run: undeclaredIsDoneOnceHoweverLate},
 		{name: "CallsWaitForTheNetwork", needs: []Ability{Cut}, run: callsWaitForTheNetwork},
 		{name: "CutReadsAreUnavailable", needs: []Ability{Cut}, run: cutReadsAreUnavailable},
 		{name: "CutCommitsTellWhatTheyKnow", needs: []Ability{Cut}, run: cutCommitsTellWhatTheyKnow},
@@ -31,11 +34,13 @@ func lostAnswerIsFoundOut(e *env) {
 	read := e.commit(p, registry.Put("/there", "as read"), registry.Put("/record", "idle"), registry.Put("/mark", ""))
 	for name, txn := range map[string]registry.Txn{
 		"create": {
-			If:   []registry.Condition{registry.Absent("/created")},
-			Then: []registry.Write{registry.Put("/created", "mine")},
+			If:     []registry.Condition{registry.Absent("/created"), registry.CreatedAt("/record", read)},
+			Then:   []registry.Write{registry.Put("/created", "mine")},
+			Repeat: registry.RepeatCreation,
 		},
 		"own": {
-			Then: []registry.Write{registry.PutOwned("/owned", "mine", e.session(p))},
+			Then:   []registry.Write{registry.PutOwned("/owned", "mine", e.session(p))},
+			Repeat: registry.RepeatOwned,
 		},
 		"replace": {
 			If:   []registry.Condition{registry.Unchanged("/there", read)},
@@ -66,7 +71,9 @@ func lostRefusalStaysARefusal(e *env) {
 		{registry.Delete("/more")},        // likewise
 	} {
 		p.LoseAnswer()
-		_, err := p.Commit(e.ctx, registry.Txn{If: []registry.Condition{registry.Absent("/there")}, Then: writes})
+		_, err := p.Commit(e.ctx, registry.Txn{
+			If: []registry.Condition{registry.Absent("/there")}, Then: writes, Repeat: registry.RepeatHarmless,
+		})
 		require.Equal(e, registry.Absent("/there"), e.conflict(err).Condition)
 		require.Equal(e, before, e.list(p, registry.Root))
 	}
@@ -83,8 +90,9 @@ func whatWasOverwrittenIsAmbiguous(e *env) {
 	p.LoseAnswer()
 	committing.Go(func() {
 		revision, err = p.Commit(e.ctx, registry.Txn{
-			If:   []registry.Condition{registry.Absent("/a")},
-			Then: []registry.Write{registry.Put("/a", "mine")},
+			If:     []registry.Condition{registry.Absent("/a")},
+			Then:   []registry.Write{registry.Put("/a", "mine")},
+			Repeat: registry.RepeatHarmless,
 		})
 	})
 	done := e.waitFor(view, func(s registry.Snapshot) bool { return s.Get("/a").Exists() }).Get("/a").Created
@@ -100,19 +108,112 @@ func whatWasOverwrittenIsAmbiguous(e *env) {
 
 func batchFindsOutEachByItself(e *env) {
 	p := e.open()
-	e.commit(p, registry.Put("/there", ""))
+	there := e.commit(p, registry.Put("/there", ""))
 	p.LoseAnswer()
 	outcomes := p.CommitAll(e.ctx, []registry.Txn{
-		{If: []registry.Condition{registry.Absent("/1")}, Then: []registry.Write{registry.Put("/1", "")}},
-		{If: []registry.Condition{registry.Absent("/there")}, Then: []registry.Write{registry.Put("/2", "")}},
-		{Then: []registry.Write{registry.PutOwned("/3", "", e.session(p))}},
+		{
+			If:     []registry.Condition{registry.Absent("/1"), registry.CreatedAt("/there", there)},
+			Then:   []registry.Write{registry.Put("/1", "")},
+			Repeat: registry.RepeatCreation,
+		},
+		{
+			If:     []registry.Condition{registry.Absent("/there")},
+			Then:   []registry.Write{registry.Put("/2", "")},
+			Repeat: registry.RepeatHarmless,
+		},
+		{Then: []registry.Write{registry.PutOwned("/3", "", e.session(p))}, Repeat: registry.RepeatOwned},
+		{If: []registry.Condition{registry.Absent("/4")}, Then: []registry.Write{registry.Put("/4", "")}},
 	})
+	require.ErrorIs(e, outcomes[3].Err, registry.ErrUnknownOutcome, "nobody says that it may be repeated")
 	require.NoError(e, outcomes[0].Err)
 	require.Equal(e, e.get(p, "/1").Revision, outcomes[0].Revision)
 	require.Equal(e, registry.Absent("/there"), e.conflict(outcomes[1].Err).Condition)
 	require.NoError(e, outcomes[2].Err)
 	require.Equal(e, e.get(p, "/3").Revision, outcomes[2].Revision)
-	require.Equal(e, []string{"/1", "/3", "/there"}, paths(e.list(p, registry.Root)))
+	require.Equal(e, []string{"/1", "/3", "/4", "/there"}, paths(e.list(p, registry.Root)))
+}
+
+// undeclaredIsNotRepeated loses the answers of transactions that could be done again later.
+func undeclaredIsNotRepeated(e *env) {
+	p, other := e.open(), e.open()
+	e.commit(p, registry.Put("/there", ""))
+	for name, txn := range map[string]registry.Txn{
+		"unguarded":    {Then: []registry.Write{registry.Put("/unguarded", "")}},
+		"creation":     {If: []registry.Condition{registry.Absent("/creation")}, Then: []registry.Write{registry.Put("/creation", "")}},
+		"other guards": {If: []registry.Condition{registry.Present("/there")}, Then: []registry.Write{registry.Put("/other guards", "")}},
+		"owned":        {Then: []registry.Write{registry.PutOwned("/owned", "", e.session(p))}},
+	} {
+		p.LoseAnswer()
+		_, err := p.Commit(e.ctx, txn)
+		require.ErrorIs(e, err, registry.ErrUnknownOutcome, name)
+		require.NoError(e, e.ctx.Err(), name)
+		n := e.get(other, "/"+name)
+		require.True(e, n.Exists(), "%s: it was done", name)
+		require.Equal(e, n.Created, n.Revision, "%s: it was done once", name)
+	}
+}
+
+// lateCopiesComeToNothing has the store carry out first tries after their repetitions were answered, and
+// after others have changed what the transactions wrote.
+func lateCopiesComeToNothing(e *env) {
+	p, other := e.open(), e.open()
+	session := e.session(p)
+	job := e.commit(other, registry.Put("/job", ""), registry.Put("/mark", ""), registry.Put("/value", "0"))
+	late := e.ttls(0.4)
+	commit := func(name string, txn registry.Txn) registry.Revision {
+		p.HoldBack(late)
+		revision, err := p.Commit(e.ctx, txn)
+		require.NoError(e, err, name)
+		return revision
+	}
+	started := time.Now()
+	value := commit("replace", registry.Txn{
+		If:   []registry.Condition{registry.Unchanged("/value", job)},
+		Then: []registry.Write{registry.Put("/value", "1")},
+	})
+	commit("end", registry.Txn{
+		If:   []registry.Condition{registry.CreatedAt("/mark", job)},
+		Then: []registry.Write{registry.Delete("/mark"), registry.Put("/ended", "1")},
+	})
+	commit("create", registry.Txn{
+		If:     []registry.Condition{registry.Absent("/record"), registry.CreatedAt("/job", job)},
+		Then:   []registry.Write{registry.Put("/record", "1")},
+		Repeat: registry.RepeatCreation,
+	})
+	commit("own", registry.Txn{
+		If:     []registry.Condition{registry.CreatedAt("/job", job)},
+		Then:   []registry.Write{registry.PutOwned("/running", "1", session)},
+		Repeat: registry.RepeatOwned,
+	})
+	commit("replace again", registry.Txn{
+		If:   []registry.Condition{registry.Unchanged("/value", value)},
+		Then: []registry.Write{registry.Put("/value", "2")},
+	})
+	// All that they wrote and wanted to be absent goes, and is there again in another form.
+	e.commit(other, registry.DeleteTree("/job"), registry.Delete("/record"), registry.Delete("/running"), registry.Delete("/ended"))
+	last := e.commit(other, registry.Put("/job", ""), registry.Put("/mark", ""))
+	time.Sleep(late - time.Since(started) + e.ttls(0.4))
+	nodes, _, err := other.List(e.ctx, registry.Root)
+	require.NoError(e, err)
+	require.Equal(e, []string{"/job", "/mark", "/value"}, paths(nodes))
+	require.Equal(e, "2", e.get(other, "/value").Value)
+	require.Equal(e, last, e.get(other, "/mark").Revision)
+}
+
+// undeclaredIsDoneOnceHoweverLate counts how often a transaction is done that has nothing to refuse a
+// copy of it.
+func undeclaredIsDoneOnceHoweverLate(e *env) {
+	p, other := e.open(), e.open()
+	late := e.ttls(0.3)
+	p.HoldBack(late)
+	_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.Put("/a", "late")}})
+	require.ErrorIs(e, err, registry.ErrUnknownOutcome)
+	require.False(e, e.get(other, "/a").Exists(), "a read that shows nothing proves nothing")
+	view := e.view(other, registry.Root)
+	first := e.waitFor(view, func(s registry.Snapshot) bool { return s.Get("/a").Exists() }).Get("/a")
+	require.Equal(e, "late", first.Value)
+	time.Sleep(2 * late)
+	require.Equal(e, first, e.get(other, "/a"))
 }
 
 // eachIsDoneOnce counts in a node. An answer taken for its opposite shows as a wrong sum.
@@ -143,8 +244,9 @@ func callsWaitForTheNetwork(e *env) {
 	var err error
 	committing.Go(func() {
 		revision, err = p.Commit(e.ctx, registry.Txn{
-			If:   []registry.Condition{registry.Absent("/a")},
-			Then: []registry.Write{registry.Put("/a", "in the end")},
+			If:     []registry.Condition{registry.Absent("/a")},
+			Then:   []registry.Write{registry.Put("/a", "in the end")},
+			Repeat: registry.RepeatHarmless,
 		})
 	})
 	time.Sleep(e.ttls(0.3))

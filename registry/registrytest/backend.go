@@ -19,6 +19,9 @@ const (
 	Expire Ability = "expire"
 	// LoseAnswer: Participant.LoseAnswer.
 	LoseAnswer Ability = "lose answer"
+	// HoldBack: Participant.HoldBack. A store that never carries out a request after one that its
+	// process sent later lacks it.
+	HoldBack Ability = "hold back"
 	// Vanish: Participant.Vanish.
 	Vanish Ability = "vanish"
 	// BreakWatch: Participant.BreakWatch.
@@ -105,6 +108,11 @@ type Participant struct {
 
 	// LoseAnswer makes the store do the next commit of this handle, and the answer get lost.
 	LoseAnswer func()
+
+	// HoldBack makes the network hold the next commit of this handle back for a time. The handle is told
+	// that there was no answer, or finds out; the store does what it can of the commit when the time is
+	// over.
+	HoldBack func(late time.Duration)
 
 	// Vanish ends the handle as the death of its process would, without a farewell: no goroutine of
 	// it is left, and the store still holds the session.

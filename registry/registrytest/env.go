@@ -73,6 +73,7 @@ func (e *env) openIn(namespace string) *Participant {
 	e.requireAbility(Cut, p.Cut != nil && p.Heal != nil)
 	e.requireAbility(Expire, p.Expire != nil)
 	e.requireAbility(LoseAnswer, p.LoseAnswer != nil)
+	e.requireAbility(HoldBack, p.HoldBack != nil)
 	e.requireAbility(Vanish, p.Vanish != nil)
 	e.requireAbility(BreakWatch, p.BreakWatch != nil)
 	e.Cleanup(func() { e.close(p) })
@@ -97,10 +98,10 @@ func (e *env) session(p *Participant) *registry.Session {
 	return s
 }
 
-// commit has one unguarded transaction done.
+// commit has one unguarded transaction done. That it may be done twice is no harm here.
 func (e *env) commit(p registry.Committer, writes ...registry.Write) registry.Revision {
 	e.Helper()
-	revision, err := p.Commit(e.ctx, registry.Txn{Then: writes})
+	revision, err := p.Commit(e.ctx, registry.Txn{Then: writes, Repeat: registry.RepeatHarmless})
 	require.NoError(e, err)
 	return revision
 }

@@ -73,7 +73,7 @@ func (w *walk) path() string { return walkPaths[w.IntN(len(walkPaths))] }
 
 func (w *walk) txn(p *Participant) registry.Txn {
 	for {
-		txn := registry.Txn{}
+		txn := registry.Txn{Repeat: registry.RepeatHarmless}
 		for range w.IntN(3) {
 			txn.If = append(txn.If, w.condition(p))
 		}

@@ -31,6 +31,7 @@ func backend() registrytest.Backend {
 			registrytest.Compact:        "ZooKeeper keeps no history",
 			registrytest.Full:           "ZooKeeper has no quota for the whole store",
 			registrytest.ConsistentList: "ZooKeeper reads one node at a time",
+			registrytest.HoldBack:       "ZooKeeper carries out a session's requests in the order in which they were sent",
 			registrytest.OwnedParents:   "ZooKeeper's ephemeral nodes have no children",
 		},
 		Idle:     2 * time.Second,

@@ -1,6 +1,7 @@
 package zkcompat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,9 @@ func (r *Registry) commit(ctx context.Context, txn registry.Txn) (registry.Revis
 		if err != nil && !errors.Is(err, errLeft) {
 			a.last = err
 		}
+		if a.lost && !txn.Repeatable() {
+			return a.unrepeated(ctx)
+		}
 	}
 }
 
@@ -73,6 +77,14 @@ func (a *attempt) giveUp(ctx context.Context) (registry.Revision, error) {
 		meaning = registry.ErrUnknownOutcome
 	}
 	return 0, givenUp(ctx, meaning, a.last)
+}
+
+// unrepeated ends a transaction that may have been done and must not be sent again.
+func (a *attempt) unrepeated(ctx context.Context) (registry.Revision, error) {
+	if ctx.Err() != nil {
+		return a.giveUp(ctx)
+	}
+	return 0, registry.NotRepeated(cmp.Or(a.last, errLeft))
 }
 
 // try surveys, and sends the multi. It is done when there is an answer.

@@ -58,7 +58,7 @@ func openLog(given *os.File) (logs *os.File, done func(error) error, err error) 
 func removeAll(ctx context.Context, reg registry.Registry) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*farewell)
 	defer cancel()
-	var txn registry.Txn
+	txn := registry.Txn{Repeat: registry.RepeatHarmless} // all who wrote there have gone
 	names, err := reg.Children(ctx, registry.Root)
 	for _, name := range names {
 		txn.Then = append(txn.Then, registry.DeleteTree(registry.Root+name))
