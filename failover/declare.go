@@ -26,8 +26,8 @@ func Lost(s *jobtree.State, item int) bool {
 func Declare(s *jobtree.State, item int, now time.Time, limit int) (registry.Txn, error) {
 	it := s.Item(item)
 	tree, runner := s.Tree(), it.Record.Value.Current
-	// A record that says running was last written by its begin, so its revision is the token.
-	record, err := it.Record.Value.DeclareLost(int64(it.Record.Revision), now, limit)
+	token := it.Record.Value.Token(it.Record.Revision)
+	record, err := it.Record.Value.DeclareLost(int64(token), now, limit)
 	if err != nil {
 		return registry.Txn{}, err
 	}

@@ -85,6 +85,20 @@ func (r Record) Ended(token int64) (Outcome, bool) {
 	return "", false
 }
 
+// Token returns the token of the execution that the record has as running; 0 if it has none. revision is
+// that of the node: a record that says running stands under its own revision, unless somebody rewrote it
+// and copied the token into the value.
+func (r Record) Token(revision registry.Revision) registry.Revision {
+	switch {
+	case !r.running():
+		return 0
+	case r.Current.Token != 0:
+		return registry.Revision(r.Current.Token)
+	default:
+		return revision
+	}
+}
+
 // GaveUp tells whether the item is interrupted although failover was on for its last execution: it
 // was run again as often as is allowed, and was lost each time.
 func (r Record) GaveUp() bool {

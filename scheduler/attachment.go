@@ -29,6 +29,11 @@ func (a *attachment) connected() bool {
 	return a != nil && a.session.State() == registry.SessionConnected
 }
 
+// lasts tells whether something can still be recorded under the session. A nil attachment does not.
+func (a *attachment) lasts() bool {
+	return a != nil && a.ctx.Err() == nil && a.session.State() != registry.SessionLost
+}
+
 // followSessions keeps the runners attached to the registry's session in force, one after the other,
 // until ctx ends or the registry is closed.
 func (s *Scheduler) followSessions(ctx context.Context) error {

@@ -81,8 +81,12 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 	switch {
 	case node.Record.Value.State == jobtree.ItemRunning:
 		it.due = r.settings.misfires.miss(it.due)
-		if failover.Lost(r.state, it.number) {
+		lost, wait := r.lost(it.number)
+		if lost {
 			r.proposeLost(&round.batch, it.number)
+		}
+		if wait {
+			r.toConsider.note([]int{it.number}, false)
 		}
 	case node.Record.Value.State == jobtree.ItemWaiting && r.settings.config.Failover:
 		it.due = r.settings.misfires.miss(it.due)

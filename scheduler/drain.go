@@ -178,8 +178,10 @@ func (r *runner) busy() bool {
 	return false
 }
 
-// abandon ends what runs here as interrupted, though its code may go on, and names it.
+// abandon ends what runs here as interrupted, though its code may go on, and names it. Ends that wait for
+// a session are given up.
 func (r *runner) abandon() error {
+	r.abandoned = true
 	var numbers []int
 	for n, it := range r.items {
 		if e := it.running; e != nil && !e.returned {

@@ -119,7 +119,7 @@ func TestAStopGivesBackWhatWaits(t *testing.T) {
 	})
 }
 
-// What waits when the session is lost never starts.
+// What waits when the session is lost never starts, so nothing of it is lost: its fire is a missed one.
 func TestALostSessionForgetsWhatWaits(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
@@ -133,7 +133,7 @@ func TestALostSessionForgetsWhatWaits(t *testing.T) {
 		require.EqualValues(t, 1, w.most.Load())
 		require.Equal(t, []string{
 			"item 0 fire 5m0s scheduled on a", "item 0 fire 5m0s failover on a",
-			"item 1 fire 5m0s failover on a", "item 2 fire 5m0s failover on a",
+			"item 1 fire 5m0s misfire on a", "item 2 fire 5m0s misfire on a",
 		}, c.shown())
 		_, now := o.mostWaiting()
 		require.Zero(t, now)

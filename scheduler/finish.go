@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
@@ -31,7 +32,8 @@ func (r *runner) returned(e *execution, at time.Time, err error) {
 }
 
 // finish commits the ends of executions whose code has returned (T5): once all have that run, or a
-// moment after the first.
+// moment after the first. Without a session they wait for the next one, under which they are told late:
+// what has finished has finished, unless somebody declared it lost first.
 func (r *runner) finish() {
 	if len(r.ended) == 0 || r.endsGather && r.active > 0 {
 		return
@@ -44,10 +46,12 @@ func (r *runner) finish() {
 		switch {
 		case !e.monitored():
 			r.close(e, registry.Outcome{})
-		case e.under.session.State() == registry.SessionLost:
-			r.close(e, registry.Outcome{Err: e.under.session.Err()})
-		default:
+		case r.attached.lasts():
 			batch = append(batch, e)
+		case r.abandoned:
+			r.close(e, registry.Outcome{Err: e.noSession()})
+		default:
+			r.ended = append(r.ended, e)
 		}
 	}
 	if len(batch) > 0 {
@@ -59,44 +63,86 @@ func (r *runner) commitEnds(batch []*execution) {
 	txns := make([]registry.Txn, len(batch))
 	for i, e := range batch {
 		txns[i] = r.endTxn(e)
-	}
-	// All are of the present session: those of lost ones were told apart.
-	for i, o := range r.s.registry.CommitAll(batch[0].under.ctx, txns) {
-		o = r.settleTaken(batch[i], r.settleEnd(batch[i], o))
-		if e := batch[i]; final(o.Err) || e.under.ctx.Err() != nil {
-			r.close(e, o)
-		} else {
-			r.log.WarnContext(r.life, "end not recorded yet, will try again", logItem, e.item, logError, o.Err)
-			r.ended = append(r.ended, e)
+		if r.markGone(e) {
+			txns[i] = r.lateEndTxn(e, e.token)
 		}
 	}
-	if len(r.ended) > 0 {
+	under, late, again := r.attached, 0, false
+	for i, o := range r.s.registry.CommitAll(under.ctx, txns) {
+		e := batch[i]
+		o = r.settleEnd(under, e, o)
+		switch {
+		case final(o.Err):
+			if o.Err == nil && e.under != under {
+				late++
+			}
+			r.close(e, o)
+		case under.lasts():
+			r.log.WarnContext(r.life, "end not recorded yet, will try again", logItem, e.item, logError, o.Err)
+			r.ended, again = append(r.ended, e), true
+		case r.abandoned:
+			r.close(e, o)
+		default:
+			r.ended = append(r.ended, e) // for the next session
+		}
+	}
+	if late > 0 {
+		r.log.InfoContext(r.life, "recorded ends of executions that outlived their session", "items", late)
+	}
+	if again {
 		r.endsGather = true
 		time.AfterFunc(retryAfter, func() { r.box.post(func() { r.endsGather = false }) })
 	}
 }
 
-// settleEnd asks the record whether an end was recorded that was refused only because an earlier try,
-// whose answer was lost, had been done.
-func (r *runner) settleEnd(e *execution, o registry.Outcome) registry.Outcome {
-	var conflict *registry.ConflictError
-	if !errors.As(o.Err, &conflict) || !conflict.Ambiguous {
-		return o
-	}
-	node, err := r.s.registry.Get(e.under.ctx, r.tree.ItemRecord(e.item))
-	if err != nil {
-		return o
-	}
-	record, err := jobtree.DecodeRecord(node)
-	if _, recorded := record.Ended(int64(e.token)); err != nil || !recorded {
-		return o
-	}
-	return registry.Outcome{Revision: node.Revision}
+// markGone tells whether the state shows that the mark of an execution has vanished. It cannot come
+// back: its creation is the token.
+func (r *runner) markGone(e *execution) bool {
+	return r.applied >= e.token && r.state.Item(e.item).Running.Created != e.token
 }
 
-// final tells whether asking again cannot change the answer to an end.
+// settleEnd finds out what became of an end that was refused because its mark is not there. The record
+// tells whether an earlier try, whose answer was lost, had been done; and if it still has the execution
+// running, because only the mark was taken away, the end is recorded without it (T5b).
+func (r *runner) settleEnd(under *attachment, e *execution, o registry.Outcome) registry.Outcome {
+	refusal := o
+	for range settleTries {
+		var conflict *registry.ConflictError
+		if !errors.As(o.Err, &conflict) || !r.aboutExecution(e, conflict.Condition) {
+			return o
+		}
+		node, err := r.s.registry.Get(under.ctx, r.tree.ItemRecord(e.item))
+		if errors.Is(err, registry.ErrNotFound) {
+			return refusal
+		}
+		if err != nil {
+			return registry.Outcome{Err: err}
+		}
+		record, err := jobtree.DecodeRecord(node)
+		outcome, _ := record.Ended(int64(e.token))
+		switch {
+		case err == nil && outcome == r.endRecord(e).Current.Outcome:
+			return registry.Outcome{Revision: node.Revision}
+		case err != nil || record.Token(node.Revision) != e.token:
+			return refusal
+		}
+		o.Revision, o.Err = r.s.registry.Commit(under.ctx, r.lateEndTxn(e, node.Revision))
+	}
+	return o
+}
+
+// aboutExecution tells whether a condition asks if an execution still is the item's.
+func (r *runner) aboutExecution(e *execution, c registry.Condition) bool {
+	return c.Path == r.tree.ItemRunning(e.item) || c.Path == r.tree.ItemRecord(e.item)
+}
+
+// settleTries bounds how often the end of one execution is tried in a row. More than one is needed only
+// if somebody rewrites the record meanwhile, which nobody does who goes by the protocol.
+const settleTries = 3
+
+// final tells whether asking again cannot change the answer.
 func final(err error) bool {
-	return err == nil || errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrSessionLost) || hopeless(err)
+	return err == nil || errors.Is(err, registry.ErrConflict) || hopeless(err)
 }
 
 // endTxn is the transaction of an end (T5). The mark's creation is the token: an execution that was
@@ -112,10 +158,27 @@ func (r *runner) endTxn(e *execution) registry.Txn {
 	return txn
 }
 
+// lateEndTxn is the transaction of an end whose mark is gone (T5b): the record, as it was read, still
+// says that this execution runs. So nobody declared it lost, and nobody began another one.
+func (r *runner) lateEndTxn(e *execution, asRead registry.Revision) registry.Txn {
+	txn := r.endTxn(e)
+	i := slices.Index(txn.If, r.markOf(e))
+	txn.If[i] = registry.Unchanged(r.tree.ItemRecord(e.item), asRead)
+	txn.Then = slices.DeleteFunc(txn.Then, func(w registry.Write) bool {
+		return w.Path == r.tree.ItemRunning(e.item) || r.s.java && w.Path == r.tree.ItemFailover(e.item) // Java's by now
+	})
+	return txn
+}
+
+// markOf is the condition that the mark of an execution still stands.
+func (r *runner) markOf(e *execution) registry.Condition {
+	return registry.CreatedAt(r.tree.ItemRunning(e.item), e.token)
+}
+
 // endWrites is the part of an end that every ending of an execution has.
 func (r *runner) endWrites(e *execution, record jobtree.Record) registry.Txn {
 	txn := registry.Txn{
-		If: []registry.Condition{registry.CreatedAt(r.tree.ItemRunning(e.item), e.token)},
+		If: []registry.Condition{r.markOf(e)},
 		Then: []registry.Write{
 			registry.Delete(r.tree.ItemRunning(e.item)),
 			registry.Put(r.tree.ItemRecord(e.item), jobtree.EncodeRecord(record)),
@@ -155,11 +218,22 @@ func (e *execution) outcome() (jobtree.Outcome, string) {
 	switch {
 	case e.err == nil:
 		return jobtree.Success, ""
-	case e.under.work.Err() != nil:
+	case e.cutShort():
 		return jobtree.Interrupted, context.Cause(e.under.work).Error() + ": " + e.err.Error()
 	default:
 		return jobtree.Failure, e.err.Error()
 	}
+}
+
+// cutShort tells whether the code returned an error after its context had been cancelled.
+func (e *execution) cutShort() bool { return e.err != nil && e.under.work.Err() != nil }
+
+// noSession tells why an end could not even be asked for.
+func (e *execution) noSession() error {
+	if err := e.under.session.Err(); err != nil {
+		return err
+	}
+	return ErrStopped
 }
 
 // close forgets an execution whose end was recorded or refused for good.
@@ -175,6 +249,7 @@ func (r *runner) close(e *execution, o registry.Outcome) {
 			}
 			r.cutShort[e.item] = e.token
 		}
+		r.leadership.lost.note([]int{e.item}, false)
 		r.unexplained.note([]int{e.item}, false) // its mark may be back, if its session was taken up again
 	}
 	if !r.owns(e.item) {
@@ -199,11 +274,14 @@ func (r *runner) reportEnd(e *execution, refused error) {
 	case hopeless(refused):
 		r.log.ErrorContext(r.life, "end refused: the registry does not take it, the item stays marked until the session ends",
 			append(attrs, logError, refused)...)
+	case refused != nil && e.cutShort():
+		r.log.WarnContext(r.life, "item was cut short, and taken away before that could be recorded", append(attrs, logError, e.err, logReason, refused.Error())...)
 	case refused != nil:
-		r.log.ErrorContext(r.life, "end refused: the execution was taken away", append(attrs, logError, refused)...)
+		r.log.ErrorContext(r.life, "item has finished, and its end could not be recorded: the execution was taken away",
+			append(attrs, logError, refused)...)
 	case e.err == nil:
 		r.log.DebugContext(r.life, "item done", attrs...)
-	case e.cutByRound() || e.under.work.Err() != nil:
+	case e.cutByRound() || e.cutShort():
 		r.log.WarnContext(r.life, "item was cut short", append(attrs, logError, e.err)...)
 	default:
 		r.failed(e)
@@ -211,7 +289,7 @@ func (r *runner) reportEnd(e *execution, refused error) {
 	if e.started {
 		r.tally.count(e.err, refused)
 		r.s.observer.ItemEnded(ItemEvent{
-			Round: e.round.event.ID, Context: e.context, Began: e.began, Ended: e.ended, Err: e.err, Refused: refused,
+			Round: e.round.event.ID, Context: e.context, Began: e.began, Ended: e.ended, Err: e.err, CutShort: e.cutShort(), Refused: refused,
 		})
 	}
 	r.leaveRound(e, refused)

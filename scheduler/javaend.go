@@ -1,31 +1,10 @@
 package scheduler
 
 import (
-	"errors"
-	"slices"
-
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
-
-// settleTaken records the end of an execution whose mark Java took away, as it does when it begins the
-// same item, reconnects, or is told to mark nothing any more. The record still says that the execution
-// runs, and nobody else would end it while this session lives.
-func (r *runner) settleTaken(e *execution, o registry.Outcome) registry.Outcome {
-	if !r.s.java || !errors.Is(o.Err, registry.ErrConflict) {
-		return o
-	}
-	txn := r.endTxn(e)
-	txn.If = []registry.Condition{registry.Unchanged(r.tree.ItemRecord(e.item), e.token)}
-	txn.Then = slices.DeleteFunc(txn.Then, func(w registry.Write) bool { return w.Path == r.tree.ItemRunning(e.item) })
-	revision, err := r.s.registry.Commit(e.under.ctx, txn)
-	if err != nil {
-		return o
-	}
-	r.log.WarnContext(r.life, "item ran without its mark: a Java instance took it away", logItem, e.item, logToken, e.context.Token)
-	return registry.Outcome{Revision: revision}
-}
 
 // unmarked tells whether an item is recorded as running under the present session, though it has no
 // mark of it.

@@ -17,6 +17,7 @@ func (r *runner) join() bool {
 	case mine.Created != 0 && mine.Session == r.attached.session.ID():
 		r.waitingID = time.Time{}
 		r.shared.seen()
+		r.losses.joined(r.attached.session.TTL())
 		r.announceJoined()
 		return true
 	case mine.Created != 0:

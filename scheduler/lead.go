@@ -155,8 +155,11 @@ func (r *runner) plan() (sharding.Plan, error) {
 func (r *runner) declareLost() {
 	var batch proposals
 	for n := range r.leadership.lost.take(r.state.Items()) {
+		lost, wait := r.lost(n)
 		switch {
-		case failover.Lost(r.state, n):
+		case wait:
+			r.leadership.lost.note([]int{n}, false)
+		case lost:
 			r.proposeLost(&batch, n)
 		case failover.Crashed(r.state, n):
 			r.proposeRequeue(&batch, n)

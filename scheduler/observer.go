@@ -61,8 +61,12 @@ type ItemEvent struct {
 	Began   time.Time
 	Ended   time.Time // zero when it started
 	Err     error     // what the item returned, or its [job.PanicError]; nil is success
-	// Refused tells why the end could not be recorded: nil if it was, [registry.ErrSessionLost] or a
-	// conflict if the execution had been taken away meanwhile, [registry.ErrInvalid] or
+	// CutShort tells that the item's context had ended, as with its session or a stop, before its code
+	// returned Err. An item that finished all the same is not cut short, also if its end was Refused.
+	CutShort bool
+	// Refused tells why the end could not be recorded: nil if it was, a conflict if the
+	// execution had been taken away meanwhile, [registry.ErrSessionLost] if the scheduler stopped before
+	// there was a session again, [registry.ErrInvalid] or
 	// [registry.ErrTooLarge] if the registry does not take it. In the latter case the item is marked
 	// as running until this session ends.
 	Refused error

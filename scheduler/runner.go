@@ -59,12 +59,14 @@ type runner struct {
 	toConsider    lookout                   // items of which something may begin
 	unexplained   lookout                   // items that may run under this session without this process
 	cutShort      map[int]registry.Revision // tokens of executions that ran here and whose end was refused
+	losses        patience                  // with executions that seem lost
 	alarm         alarm                     // wakes the runner when time alone makes something due
 	reconciler    reconciler
 	clockReported bool          // that this clock is off by more than the job tolerates
 	listening     int           // rounds that are over, and of which listeners are still told
 	leaving       bool          // the scheduler stops: hand over, start nothing
 	left          bool          // handed over
+	abandoned     bool          // nothing is waited for any more
 	drained       chan struct{} // closed when left and nothing runs
 	shared        shared        // what only counts where Java instances share the job
 	shown         time.Time     // when the view showed something last
@@ -143,6 +145,7 @@ func (r *runner) attach(a *attachment) {
 		r.leadership.note(jobtree.Touched{Leader: true})
 		r.toConsider.note(nil, true)
 	}
+	r.losses.lostSession = r.losses.lostSession || r.attached != nil && a == nil
 	r.attached = a
 	if a != nil {
 		r.await(r.needed) // what was waited for may have come and gone while there was no session

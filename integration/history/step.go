@@ -85,9 +85,6 @@ func (j *judge) ended(at time.Time, n int, was, is jobtree.Item) {
 		j.find(GrowingToken, at, n, fmt.Sprintf("the end of token %d was recorded over the execution that ran", next.Current.Token), e)
 	}
 	lost := next.Current.Outcome == jobtree.Lost
-	if !lost && was.Running.Created != e.token {
-		j.find(GrowingToken, at, n, "an end was recorded though the mark had been taken away", e)
-	}
 	if lost && was.Running.Exists() {
 		j.find(NothingForgotten, at, n, "an execution was declared lost though a live session held its mark", e)
 	}
