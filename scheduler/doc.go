@@ -54,7 +54,9 @@
 //	the registry confirms a begin only when  the begin is taken back before any code has run, and the
 //	more than five seconds have passed       fire is a missed one
 //	nobody lives                             not made up, unless MisfireWindowSeconds reaches back
-//	the session is lost, the process lives   as if the instance had died, for others and for itself
+//	the session is lost, the process lives   as if the instance had died, but what it finishes all the
+//	                                         same has finished: its end is recorded when the registry
+//	                                         is back, unless others have taken over by then
 //	the process stands still or the machine  the fires meanwhile come as one: missed, if it is more
 //	sleeps                                   than five seconds late
 //	the clock is set ahead                   the same; by more than 30 s against the registry's clock,

@@ -67,7 +67,7 @@ func (j *judge) judgeAilment(a ailment, until time.Time) {
 	since := j.ailments[a]
 	excused := j.excused
 	if a.guarantee == NothingForgotten {
-		excused = append(slices.Clone(excused), j.lingering(a.item)...).merge()
+		excused = slices.Concat(excused, j.lingering(a.item), j.patience()).merge()
 	}
 	if at, bad := excused.gap(since.Add(j.rules.Settle), until); bad {
 		j.find(a.guarantee, at, a.item, fmt.Sprintf("%s since %s, until %s", a.text, clock(since), clock(until)))
@@ -85,6 +85,37 @@ func (j *judge) lingering(n int) spans {
 		}
 	}
 	return all
+}
+
+// patience returns the times for which processes that lost their sessions wait for each other: a third of
+// the TTL after each has joined again, in which what others finished meanwhile is not declared lost.
+func (j *judge) patience() spans {
+	if j.patient != nil {
+		return j.patient
+	}
+	wait := j.rules.TTL/3 + j.rules.Settle + j.rules.Detect
+	j.patient = spans{}
+	for _, i := range j.Incidents {
+		switch i.Kind {
+		case Cut, Paused, Slow, Down, Expired, Lost: // it may take its former session up again
+			j.patient = append(j.patient, span{i.until(), i.until().Add(wait)})
+		}
+	}
+	before := make(map[string]bool)
+	for _, state := range j.States {
+		for _, c := range state.Step.Changes {
+			name, ok := jobtree.Parse(c.Path())
+			if !ok || name.Kind != jobtree.KindInstance || c.Old.Created == c.New.Created || !c.New.Exists() {
+				continue
+			}
+			if before[name.Key] {
+				j.patient = append(j.patient, span{state.At, state.At.Add(wait)})
+			}
+			before[name.Key] = true
+		}
+	}
+	j.patient = j.patient.merge()
+	return j.patient
 }
 
 // examineAssignment looks at leader, assignment and debts. There is somebody to care for them only

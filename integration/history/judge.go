@@ -42,6 +42,7 @@ type judge struct {
 	wanted      []wantedFire
 	ailments    ailments
 	presence    map[string]spans // when instances were registered
+	patient     spans            // see [judge.patience]; nil until it is asked for
 }
 
 func newJudge(h History, rules Rules) *judge {

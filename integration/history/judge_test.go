@@ -234,6 +234,15 @@ func TestNothingForgotten(t *testing.T) {
 			s.end(0, s.claim(b), jobtree.Success)
 		}, nil},
 		{"lost and not declared", crashed, lapses(history.NothingForgotten, "not declared as lost")},
+		{"lost and declared after a moment's patience", func(s *story) {
+			r := runningOn(s)
+			s.at(second).happen(history.Expired, a)
+			s.drop(ofA)
+			r.Cancelled, r.Cause, r.Ended, r.Err = s.now, registry.ErrSessionLost, s.now, errFailed
+			s.at(2*second).commit(put(tree.Instance(a), "", ofA+7), put(tree.Leader(), b, ofB))
+			s.at(4 * second).lost(0)
+			s.end(0, s.claim(b), jobtree.Success)
+		}, nil},
 		{"lost and not claimed", func(s *story) {
 			crashed(s)
 			s.lost(0)

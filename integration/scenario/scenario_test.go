@@ -79,6 +79,31 @@ var scenarios = map[string]struct {
 		first.Heal()
 		s.waitState("a is back", func(now *jobtree.State) bool { return len(now.Instances) == 2 })
 	}},
+	"what finished while nobody reached the store": {2, func(s *stage) {
+		s.deaf = true
+		release := []func(){s.hold(a), s.hold(b)}
+		both := []*actor{s.enter(a), s.enter(b)}
+		s.waitOwners(a, b)
+		held := []call{
+			s.waitCall("held on a", func(x call) bool { return x.on == a && !x.over }),
+			s.waitCall("held on b", func(x call) bool { return x.on == b && !x.over }),
+		}
+		for _, p := range both {
+			p.Cut()
+		}
+		s.waitState("nobody is there", func(now *jobtree.State) bool { return len(now.Instances) == 0 })
+		for i, p := range both {
+			release[i]()
+			s.waitCall("finished", func(x call) bool { return x.over && x.Item == held[i].Item && x.Token == held[i].Token })
+			p.Heal()
+		}
+		s.waitState("all go on", func(now *jobtree.State) bool {
+			return now.Item(0).Record.Value.Counts.Success > 1 && now.Item(1).Record.Value.Counts.Success > 1
+		})
+		for _, x := range held {
+			require.False(s, s.ranAgain(x))
+		}
+	}},
 	"all crash and come back": {1, func(s *stage) {
 		release := s.hold(a)
 		first := s.enter(a)

@@ -28,6 +28,7 @@ type stage struct {
 	namespace string
 	cfg       job.Config
 	view      *registry.View // of the job, by one whom no story disturbs
+	deaf      bool           // user code goes on though its context ends
 
 	mu    sync.Mutex
 	calls []*call
@@ -71,13 +72,20 @@ func (s *stage) hold(instance string) (release func()) {
 func (s *stage) execute(ctx context.Context, on string, sc job.ShardingContext) error {
 	current := &call{ShardingContext: sc, on: on}
 	held := s.note(func() { s.calls = append(s.calls, current) }, on)
+	cancelled := ctx.Done()
+	if s.deaf {
+		cancelled = nil
+	}
 	if held != nil {
 		select {
 		case <-held:
-		case <-ctx.Done():
+		case <-cancelled:
 		}
 	}
 	s.note(func() { current.over, current.cause = true, context.Cause(ctx) }, on)
+	if s.deaf {
+		return nil
+	}
 	return ctx.Err()
 }
 
