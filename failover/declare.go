@@ -12,13 +12,20 @@ import (
 //
 // A state shows mark and record of one and the same revision, so a begin or an end under way never
 // looks like a loss.
+//
+// Where Java instances share the job, the mark of another session is of an execution of Java's: of a
+// regular one, which says nothing of the lost one, unless the item is marked as claimed, too.
 func Lost(s *jobtree.State, item int) bool {
 	it := s.Item(item)
 	record := it.Record.Value
-	if record.State != jobtree.ItemRunning || it.Record.Err != nil || it.Running.Exists() {
+	if record.State != jobtree.ItemRunning || it.Record.Err != nil {
 		return false
 	}
-	return s.Instance(record.Current.Instance).Session != record.Current.Session
+	marked := it.Running.Exists()
+	if s.SharedWithJava() {
+		marked = it.Running.Session == record.Current.Session || it.Failover.Exists()
+	}
+	return !marked && s.Instance(record.Current.Instance).Session != record.Current.Session
 }
 
 // Declare returns the transaction that records an execution as lost (T6). now goes into the record,
@@ -38,6 +45,10 @@ func Declare(s *jobtree.State, item int, now time.Time, limit int) (registry.Txn
 			registry.NotOwnedBy(tree.Instance(runner.Instance), runner.Session),
 		},
 		Then: []registry.Write{registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
+	}
+	if s.SharedWithJava() {
+		txn.If[1] = registry.NotOwnedBy(tree.ItemRunning(item), runner.Session)
+		txn.If = append(txn.If, registry.Absent(tree.ItemFailover(item)))
 	}
 	if record.State == jobtree.ItemWaiting {
 		txn.Then = append(txn.Then, registry.Put(tree.FailoverItem(item), ""))

@@ -107,6 +107,34 @@ func decisions(t *testing.T) map[string]decision {
 				},
 			},
 		},
+		"declare, among Java instances": {
+			prepare: func(w *world) {
+				_, session := w.open()
+				w.sessions[lost] = session
+				began.Current.Session = session.ID()
+				w.commonTree(began)
+			},
+			decide: func(w *world) registry.Txn {
+				nodes, revision, err := w.registry.List(w.Context(), tree.Root())
+				require.NoError(w, err)
+				s := readShared(registry.NewSnapshot(revision, nodes))
+				require.True(w, failover.Lost(s, item))
+				txn, err := failover.Declare(s, item, now, 3)
+				require.NoError(w, err)
+				return txn
+			},
+			breaks: map[string]breach{
+				"it runs after all": {func(w *world) {
+					w.do(registry.PutOwned(tree.ItemRunning(item), lost, w.sessions[lost]))
+				}, registry.NotOwnedBy(tree.ItemRunning(item), 1)},
+				"Java claimed it":              {putOwned(tree.ItemFailover(item)), registry.Absent(tree.ItemFailover(item))},
+				"its record changed":           record,
+				"its instance lives after all": {func(w *world) { w.join(lost) }, registry.NotOwnedBy(tree.Instance(lost), 1)},
+			},
+			leaves: map[string]func(*world){
+				"Java runs its next fire": putOwned(tree.ItemRunning(item)),
+			},
+		},
 		"declare what Java lost": {
 			prepare: func(w *world) { w.do(registry.Put(tree.Config(), configText(t, nil))); w.commonTree(idle(t)) },
 			decide: func(w *world) registry.Txn {
@@ -119,15 +147,18 @@ func decisions(t *testing.T) map[string]decision {
 				return txn
 			},
 			breaks: map[string]breach{
-				"something runs":               noMark,
-				"its configuration changed":    {rewrite(tree.Config()), registry.Unchanged(tree.Config(), 1)},
+				"its configuration changed": {rewrite(tree.Config()), registry.Unchanged(tree.Config(), 1)},
+				"it runs after all": {func(w *world) {
+					w.do(registry.PutOwned(tree.ItemRunning(item), "", w.sessions[javaID]))
+				}, registry.NotOwnedBy(tree.ItemRunning(item), 1)},
 				"Java is about to run it":      {putOwned(tree.ItemFailover(item)), registry.Absent(tree.ItemFailover(item))},
 				"its record changed":           record,
 				"its instance lives after all": {func(w *world) { w.join(javaID) }, registry.NotOwnedBy(tree.Instance(javaID), 1)},
 			},
 			leaves: map[string]func(*world){
-				"another item": otherItem,
-				"the owner":    rewrite(tree.ItemInstance(item)),
+				"its next fire runs": putOwned(tree.ItemRunning(item)),
+				"another item":       otherItem,
+				"the owner":          rewrite(tree.ItemInstance(item)),
 			},
 		},
 		"yield to Java": {

@@ -17,6 +17,9 @@ func Crashed(s *jobtree.State, item int) bool {
 		return false
 	}
 	it, owner := s.Item(item), s.Owner(item)
+	if s.SharedWithJava() && jobtree.JavaInstance(owner) {
+		return false // Java does not say that it leaves
+	}
 	if owner == "" || s.Instance(owner).Created != 0 || slices.Contains(s.Left, owner) {
 		return false
 	}

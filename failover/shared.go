@@ -18,7 +18,8 @@ type Foreign struct {
 }
 
 // DeclareForeign returns the transaction that has such an execution run again. now goes into the record;
-// limit is as for [Declare]. The caller has seen that nothing of the item runs or is claimed.
+// limit is as for [Declare]. The caller has seen that the item is not claimed. A mark of another session is
+// of another execution.
 func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limit int) (registry.Txn, error) {
 	it, tree := s.Item(item), s.Tree()
 	begin := jobtree.Begin{
@@ -37,7 +38,7 @@ func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limi
 	txn := registry.Txn{
 		If: []registry.Condition{
 			registry.Unchanged(tree.ItemRecord(item), it.Record.Revision),
-			registry.Absent(tree.ItemRunning(item)),
+			registry.NotOwnedBy(tree.ItemRunning(item), run.Session),
 			registry.Absent(tree.ItemFailover(item)),
 			registry.NotOwnedBy(tree.Instance(run.Instance), run.Session),
 			registry.Unchanged(tree.Config(), s.Config.Revision), // whoever removes the record changes it first
@@ -52,7 +53,8 @@ func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limi
 }
 
 // TakenOver tells whether a Java instance runs, or is about to run, an execution that the record has as
-// lost or waiting: it took the wish for a claimant away, or the item.
+// lost or waiting: it took the wish for a claimant away, or claimed the item. That it runs the item says
+// nothing: the item may have come to it, and its next fire too.
 func TakenOver(s *jobtree.State, item int) bool {
 	it := s.Item(item)
 	record := it.Record.Value
@@ -63,9 +65,8 @@ func TakenOver(s *jobtree.State, item int) bool {
 	case jobtree.ItemWaiting:
 		return it.FailoverItem == 0
 	case jobtree.ItemRunning:
-		marked := it.Running.Exists() || it.Failover.Exists()
-		own := it.Running.Session == record.Current.Session || it.Failover.Session == record.Current.Session
-		return marked && !own && s.Instance(record.Current.Instance).Session != record.Current.Session
+		claimed := it.Failover.Exists() && it.Failover.Session != record.Current.Session
+		return claimed && s.Instance(record.Current.Instance).Session != record.Current.Session
 	default:
 		return false
 	}

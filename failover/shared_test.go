@@ -43,7 +43,8 @@ func TestTakenOver(t *testing.T) {
 		want      bool
 	}{
 		"nobody took what runs no more":    {[]registry.Node{recordNode(running(t, true))}, false},
-		"Java runs it":                     {[]registry.Node{recordNode(running(t, true)), owned(tree.ItemRunning(item), "", 30, 9)}, true},
+		"Java runs it":                     {[]registry.Node{recordNode(running(t, true)), owned(tree.ItemRunning(item), "", 30, 9)}, false},
+		"Java runs what it claimed":        {[]registry.Node{recordNode(running(t, true)), owned(tree.ItemRunning(item), "", 30, 9), owned(tree.ItemFailover(item), javaID, 30, 9)}, true},
 		"Java is about to run it":          {[]registry.Node{recordNode(running(t, true)), owned(tree.ItemFailover(item), javaID, 30, 9)}, true},
 		"its own mark is there":            {[]registry.Node{recordNode(running(t, true)), owned(tree.ItemRunning(item), lost, 20, 1)}, false},
 		"Java took the mark of one alive":  {[]registry.Node{recordNode(running(t, true)), owned(tree.ItemRunning(item), "", 30, 9), owned(tree.Instance(lost), "", 8, 1)}, false},
@@ -57,6 +58,7 @@ func TestTakenOver(t *testing.T) {
 			t.Parallel()
 			s := sharedState(common, test.different...)
 			require.Equal(t, test.want, failover.TakenOver(s, item))
+			require.False(t, test.want && failover.Lost(s, item), "it is one or the other")
 			require.False(t, failover.TakenOver(stateOf(common, test.different...), item), "where there is no Java")
 			if !test.want {
 				return
@@ -68,6 +70,32 @@ func TestTakenOver(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, jobtree.ItemInterrupted, record.State)
 			require.Equal(t, jobtree.Lost, record.Current.Outcome)
+		})
+	}
+}
+
+// A regular run of a Java instance, to which the item came, is none of the execution that was lost.
+func TestLostWhileJavaRunsTheItem(t *testing.T) {
+	t.Parallel()
+	ran := recordNode(running(t, true))
+	for name, test := range map[string]struct {
+		different []registry.Node
+		want      bool
+	}{
+		"nothing runs":                    {nil, true},
+		"Java runs its next fire":         {[]registry.Node{owned(tree.ItemRunning(item), "", 30, 9)}, true},
+		"Java claimed it":                 {[]registry.Node{owned(tree.ItemFailover(item), javaID, 30, 9)}, false},
+		"its own mark is there":           {[]registry.Node{owned(tree.ItemRunning(item), lost, 20, 1)}, false},
+		"Java took the mark of one alive": {[]registry.Node{owned(tree.ItemRunning(item), "", 30, 9), owned(tree.Instance(lost), "", 8, 1)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sharedState([]registry.Node{owned(tree.Instance(javaID), "", 9, 9), ran}, test.different...)
+			require.Equal(t, test.want, failover.Lost(s, item))
+			txn, err := failover.Declare(s, item, now, 3)
+			require.NoError(t, err)
+			require.Contains(t, txn.If, registry.NotOwnedBy(tree.ItemRunning(item), 1))
+			require.Contains(t, txn.If, registry.Absent(tree.ItemFailover(item)))
 		})
 	}
 }

@@ -2,6 +2,7 @@ package jobtree
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,6 +35,18 @@ func ParseInstanceID(text string) (InstanceID, error) {
 		return InstanceID{}, instanceError(text, `must contain neither "/" nor control characters`)
 	}
 	return InstanceID{IP: ip, Process: process}, nil
+}
+
+// JavaInstance tells whether an instance id is one that Java instances of Elastic-Job-Lite give themselves:
+// an IPv4 address, or "null" where the host has none, and the number of the process. Instances of this
+// library that share a job with Java have ids of another form, which is how the two are told apart.
+func JavaInstance(id string) bool {
+	ip, process, found := strings.Cut(id, instanceSeparator)
+	if !found || process == "" || strings.ContainsFunc(process, func(c rune) bool { return c < '0' || c > '9' }) {
+		return false
+	}
+	address, err := netip.ParseAddr(ip)
+	return ip == "null" || err == nil && address.Is4()
 }
 
 func instanceError(text, rule string) error {

@@ -34,6 +34,10 @@ func (s *State) JavaReshards() bool {
 	return s.java != nil && s.LedByJava() && (s.Necessary != 0 || s.java.processing)
 }
 
+// JavaAssigns tells whether a Java leader is at a resharding: it has seen that nothing runs, and takes the
+// items from their owners.
+func (s *State) JavaAssigns() bool { return s.java != nil && s.LedByJava() && s.java.processing }
+
 // Surplus tells whether an item is beyond those of the job. While a Java leader assigns items anew they
 // have no owners for a moment, and are not surplus for that.
 func (s *State) Surplus(item int) bool {

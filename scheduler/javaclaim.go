@@ -15,6 +15,9 @@ func (r *runner) claimInLatch(it *item, txn registry.Txn, record jobtree.Record,
 		return // what comes of that one has this one considered again
 	}
 	r.shared.claiming, r.shared.claimed = true, it.number
+	if r.state.LedByJava() { // a leader that assigns items has seen that nothing runs, and does not look again
+		txn.If = append(txn.If, registry.Absent(r.tree.Processing()))
+	}
 	under := r.attached
 	r.s.work.Go(func() {
 		var revision registry.Revision

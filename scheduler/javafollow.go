@@ -41,6 +41,7 @@ func (s *shared) settle() {
 	if s.runner.s.java {
 		s.yield()
 		s.settleLosses()
+		s.claimAbandoned()
 		s.urge()
 	}
 }

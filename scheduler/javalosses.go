@@ -29,6 +29,7 @@ type loss struct {
 // lookForCrashes notes what a step takes away of executions that nobody recorded.
 func (s *shared) lookForCrashes(step registry.Step) {
 	r := s.runner
+	s.noteClaims(step)
 	if !r.settings.ok || !r.settings.config.Failover {
 		return
 	}
@@ -58,6 +59,18 @@ func (s *shared) lookForCrashes(step registry.Step) {
 	}
 }
 
+// noteClaims leaves to Java what Java claims, however short that takes.
+func (s *shared) noteClaims(step registry.Step) {
+	if len(s.lost) == 0 {
+		return
+	}
+	for _, change := range step.Changes {
+		if name, ok := jobtree.Parse(change.Path()); ok && name.Kind == jobtree.KindItemFailover {
+			s.forgetLoss(name.Item)
+		}
+	}
+}
+
 func (s *shared) noteLoss(item int, l loss) {
 	r := s.runner
 	now := r.s.now()
@@ -75,26 +88,28 @@ func (s *shared) maybeLost(item int) bool {
 }
 
 // settleLosses has what Java instances lost run again, when it is certain and no Java instance does so.
-// Of several processes that saw it the leader declares it, the owner, or, if Java leads, whoever is first.
+// Of several processes that saw it the leader declares it, the owner, or, if Java leads, whoever is first;
+// the others, a moment later, what those did not see. That another Java instance runs the item meanwhile
+// is no rerun: it got the item, and its next fire came.
 func (s *shared) settleLosses() {
 	r := s.runner
 	var batch proposals
 	for item, l := range s.lost {
 		it := r.state.Item(item)
 		back := r.state.Instance(l.Instance).Session == l.Session
-		if back || it.Running.Exists() || it.Failover.Exists() || it.Record.Revision != l.record {
+		if back || it.Running.Session == l.Session || it.Failover.Exists() || it.Record.Revision != l.record {
 			s.forgetLoss(item)
 			continue
 		}
-		if wait := confirmLoss - time.Since(l.seen); wait > 0 {
+		confirm := confirmLoss
+		if !r.leads() && !r.owns(item) && !r.state.LedByJava() {
+			confirm *= 3
+		}
+		if wait := confirm - time.Since(l.seen); wait > 0 {
 			r.alarm.set(wait)
 			continue
 		}
-		if r.leads() || r.owns(item) || r.state.LedByJava() {
-			s.proposeLoss(&batch, item, l) // forgotten when it is recorded, by whomever
-		} else {
-			s.forgetLoss(item)
-		}
+		s.proposeLoss(&batch, item, l) // forgotten when it is recorded, by whomever
 	}
 	r.commitAll(r.attached.ctx, "declare a Java execution lost", batch)
 }

@@ -34,6 +34,9 @@ func (r *runner) lead() {
 	switch {
 	case !r.leads():
 		r.elect()
+		if r.s.java && r.state.LedByJava() {
+			r.declareLost() // nobody else would
+		}
 	case !r.mayLead():
 		r.abdicate()
 	default:
@@ -161,7 +164,7 @@ func (r *runner) declareLost() {
 			r.leadership.lost.note([]int{n}, false)
 		case lost:
 			r.proposeLost(&batch, n)
-		case failover.Crashed(r.state, n):
+		case r.leads() && failover.Crashed(r.state, n): // only a leader gives the item a new owner, which ends it
 			r.proposeRequeue(&batch, n)
 		}
 	}

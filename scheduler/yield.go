@@ -1,6 +1,10 @@
 package scheduler
 
-import "time"
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+)
 
 // reshardingPatience is how long a resharding may be asked for before streams make room. One among
 // instances of this kind takes much less and moves items whether or not they run. A leader that waits
@@ -53,7 +57,8 @@ func (r *runner) tellYield(e *execution) {
 
 // mustYield tells whether an execution should come to an end.
 func (r *runner) mustYield(e *execution) bool {
-	return r.leaving || r.yields.late || !r.settings.ok || !r.owns(e.item) || r.state.Item(e.item).Disabled ||
+	moved := !r.owns(e.item) && !(r.s.java && e.context.Source == job.Failover) // which may run what it does not own
+	return r.leaving || r.yields.late || !r.settings.ok || moved || r.state.Item(e.item).Disabled ||
 		e.context.Streaming && !r.settings.config.StreamingProcess
 }
 

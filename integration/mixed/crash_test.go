@@ -35,6 +35,36 @@ func theGoLeaderIsKilled(t *testing.T, j java) {
 	j.last.WaitEvents(c.job, began(1, 0))
 }
 
+// A Go instance is killed under a Java leader, which gives its items to others with the next fire: in a
+// long time. What was running is run again by Go at once.
+func aGoInstanceIsKilledUnderAJavaLeader(t *testing.T, j java) {
+	c := newCluster(t, "go_is_killed_under_java")
+	spec := javapeer.NewJob(c.job, everySecond, 3)
+	spec.Failover = true
+	first := c.joinJava(j.first, spec)
+	cfg := c.config(everySecond, 3)
+	cfg.Failover = true
+	const other = "10.0.0.4@-@go"
+	g := c.startGoOver(c.open(c.address), other, cfg)
+	c.eventually("two instances", settled(3, first, other))
+	victim := c.startChild(cfg)
+	c.eventually("three instances", settled(3, first, other, goID))
+	victim.await(t, "began 1")
+	c.change(func(cfg *job.Config) { cfg.Cron = never })
+	c.eventually("only what never ends runs", func(s *jobtree.State) bool {
+		return s.Item(1).Running.Exists() && !s.Item(0).Running.Exists() && !s.Item(2).Running.Exists()
+	})
+	before, _ := g.look()
+	victim.kill()
+	g.wait("the rerun", func(runs []job.ShardingContext) bool { return countOf(runs, 1, job.Failover) > 0 })
+	s := c.eventually("it has ended", func(s *jobtree.State) bool { return !s.Item(1).Running.Exists() })
+	require.True(t, s.LedByJava())
+	require.NotZero(t, s.Necessary, "the leader has yet to see to it")
+	require.Equal(t, goID, s.Owner(1))
+	runs, _ := g.look()
+	require.Len(t, runs, len(before)+1, "%s", shown(runs))
+}
+
 func countOf(runs []job.ShardingContext, item int, source job.Source) int {
 	n := 0
 	for _, sc := range runs {

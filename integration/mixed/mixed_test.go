@@ -36,6 +36,7 @@ func TestMixed(t *testing.T) {
 		"JavaWaitsInTheLatchForGo":             javaWaitsInTheLatchForGo,
 		"GoWaitsInTheLatchForJava":             goWaitsInTheLatchForJava,
 		"TheGoLeaderIsKilled":                  theGoLeaderIsKilled,
+		"AGoInstanceIsKilledUnderAJavaLeader":  aGoInstanceIsKilledUnderAJavaLeader,
 		"TheConsoleTriggers":                   theConsoleTriggers,
 		"GoTriggers":                           goTriggers,
 		"TheConsoleDisablesAndEnablesGo":       theConsoleDisablesAndEnablesGo,
