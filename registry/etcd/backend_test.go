@@ -26,6 +26,7 @@ import (
 const (
 	// testTTL leaves room for a busy machine: what is missed for so long is taken for an outage.
 	testTTL   = 3 * time.Second
+	steadyTTL = time.Minute // of sessions that no test ends
 	fullQuota = 16 << 20
 )
 
@@ -76,6 +77,9 @@ func startDurableServer(tb testing.TB) *embedded.Server {
 // holds what its handles have in common.
 func newStore(tb testing.TB, servers []*embedded.Server, restart func(context.Context) error, common etcd.Config, needs []registrytest.Ability) *registrytest.Store {
 	tb.Helper()
+	if slices.Contains(needs, registrytest.Steady) {
+		common.SessionTTL = steadyTTL
+	}
 	admin := connect(tb, servers)
 	return &registrytest.Store{
 		TTL: common.SessionTTL,

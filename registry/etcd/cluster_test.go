@@ -59,7 +59,7 @@ func TestConformanceOnACluster(t *testing.T) {
 func TestLeaderKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	cluster := startCluster(t)
-	patient := func(c *etcd.Config) { c.SessionTTL = 20 * time.Second }
+	patient := func(c *etcd.Config) { c.SessionTTL = 3 * time.Minute }
 	r, other := open(t, cluster.Endpoints(), patient), open(t, cluster.Endpoints())
 	s, v := session(t, r), view(t, other, "/")
 	ctx, stop := context.WithCancel(t.Context())
@@ -78,7 +78,7 @@ func TestLeaderKilledUnderLoad(t *testing.T) {
 		begin := time.Now()
 		waitForProgress(t, counts)
 		t.Logf("all had committed again %s after the leader was killed", time.Since(begin))
-		require.Less(t, time.Since(begin), 30*time.Second)
+		require.Less(t, time.Since(begin), 2*time.Minute)
 		require.NoError(t, leader.Restart(t.Context()))
 	}
 	waitForProgress(t, counts)
@@ -130,7 +130,7 @@ func waitForProgress(t *testing.T, counts []counting) {
 	t.Helper()
 	for i := range counts {
 		from := counts[i].done.Load()
-		require.Eventually(t, func() bool { return counts[i].done.Load() > from+5 }, 30*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return counts[i].done.Load() > from+5 }, 2*time.Minute, 5*time.Millisecond)
 	}
 }
 

@@ -2,7 +2,9 @@ package etcd_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,7 +29,7 @@ func sharedServer(tb testing.TB) *embedded.Server {
 // open returns a handle on a namespace named after the test.
 func open(tb testing.TB, endpoints []string, change ...func(*etcd.Config)) *etcd.Registry {
 	tb.Helper()
-	config := etcd.Config{Endpoints: endpoints, DialTimeout: time.Minute, Namespace: strings.ToLower(strings.ReplaceAll(tb.Name(), "/", "-"))}
+	config := etcd.Config{Endpoints: endpoints, DialTimeout: time.Minute, SessionTTL: steadyTTL, Namespace: namespaceOf(tb)}
 	for _, f := range change {
 		f(&config)
 	}
@@ -39,6 +41,22 @@ func open(tb testing.TB, endpoints []string, change ...func(*etcd.Config)) *etcd
 		_ = r.Close(ctx)
 	})
 	return r
+}
+
+// namespaces are those of the tests that run, by their testing.TB. Each run of a test has one of its
+// own, as the servers outlive it.
+var (
+	namespaces sync.Map
+	runs       atomic.Int64
+)
+
+func namespaceOf(tb testing.TB) string {
+	name := fmt.Sprintf("%s-%d", strings.ToLower(strings.ReplaceAll(tb.Name(), "/", "-")), runs.Add(1))
+	known, loaded := namespaces.LoadOrStore(tb, name)
+	if !loaded {
+		tb.Cleanup(func() { namespaces.Delete(tb) })
+	}
+	return known.(string)
 }
 
 func adminOf(tb testing.TB, server *embedded.Server) *clientv3.Client {

@@ -21,7 +21,7 @@ func view(tb testing.TB, r registry.Viewer, path string) *registry.View {
 
 func waitValue(tb testing.TB, v *registry.View, path, value string) {
 	tb.Helper()
-	_, err := v.WaitFor(within(tb, 20*time.Second), func(s registry.Snapshot) bool {
+	_, err := v.WaitFor(within(tb, time.Minute), func(s registry.Snapshot) bool {
 		return s.Get(path).Exists() && s.Get(path).Value == value
 	})
 	require.NoError(tb, err)

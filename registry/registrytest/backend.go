@@ -52,6 +52,10 @@ const (
 	OwnedParents Ability = "owned parents"
 )
 
+// Steady is a wish, and no ability: the case has nothing to do with how long sessions last, so the
+// store should give it a TTL that outlasts any standstill of a busy machine. Every store may ignore it.
+const Steady Ability = "steady"
+
 // Backend tells the suite how to start a store and what cannot be asked of it.
 type Backend struct {
 	// Start gives a case its store, and undoes everything with tb.Cleanup. needs are the abilities

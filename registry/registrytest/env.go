@@ -42,13 +42,16 @@ func newEnv(tb testing.TB, backend Backend, needs []Ability) *env {
 	return e
 }
 
+// longPatience bounds what a long TTL adds to it.
+const longPatience = 30 * time.Second
+
 // patience bounds a case, so that it fails rather than hangs. A benchmark runs for as long as it was
 // told to.
 func (e *env) patience() context.Context {
 	if _, bench := e.TB.(*testing.B); bench {
 		return e.Context()
 	}
-	ctx, cancel := context.WithTimeout(e.Context(), 30*time.Second+20*e.store.TTL+4*e.idle())
+	ctx, cancel := context.WithTimeout(e.Context(), 2*time.Minute+4*min(e.store.TTL, longPatience)+4*e.idle())
 	e.Cleanup(cancel)
 	return ctx
 }

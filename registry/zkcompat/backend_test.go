@@ -17,6 +17,9 @@ import (
 // testTTL leaves room for a busy machine: what is missed for so long is taken for an outage.
 const testTTL = 4 * time.Second
 
+// steadyTTL is that of sessions that no test ends.
+const steadyTTL = 30 * time.Second
+
 // backend describes a store of one server to the conformance suite.
 func backend() registrytest.Backend {
 	return registrytest.Backend{
@@ -42,7 +45,7 @@ func backend() registrytest.Backend {
 func store(tb testing.TB, server *zookeeper.Server, needs []registrytest.Ability) *registrytest.Store {
 	tb.Helper()
 	return &registrytest.Store{
-		TTL: testTTL,
+		TTL: ttlFor(needs),
 		Open: func(tb testing.TB, namespace string) *registrytest.Participant {
 			tb.Helper()
 			return participant(tb, server, namespace, needs)
@@ -59,6 +62,7 @@ func store(tb testing.TB, server *zookeeper.Server, needs []registrytest.Ability
 func participant(tb testing.TB, server *zookeeper.Server, namespace string, needs []registrytest.Ability) *registrytest.Participant {
 	tb.Helper()
 	config := configOf(server, namespace)
+	config.SessionTimeout = ttlFor(needs)
 	p := new(registrytest.Participant)
 	if slices.Contains(needs, registrytest.Cut) || slices.Contains(needs, registrytest.BreakWatch) {
 		wire := proxy.Start(tb, server.Address())
@@ -74,6 +78,14 @@ func participant(tb testing.TB, server *zookeeper.Server, namespace string, need
 	p.LoseAnswer = listener.loseAnswer
 	p.Vanish = r.Vanish
 	return p
+}
+
+// ttlFor returns the time of sessions: a long one where no session should end.
+func ttlFor(needs []registrytest.Ability) time.Duration {
+	if slices.Contains(needs, registrytest.Steady) {
+		return steadyTTL
+	}
+	return testTTL
 }
 
 // configOf is what the handles of tests have in common.
