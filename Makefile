@@ -9,7 +9,7 @@ SHELL       := bash
 LINTER ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 PKG         ?= ./...
-TESTTIMEOUT ?= 10m
+TESTTIMEOUT ?= 20m
 BENCH       ?= .
 BENCHTIME   ?= 200ms
 BENCHRAW    ?= /dev/null
@@ -24,9 +24,10 @@ help: ## List these targets
 		/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: test
-# One package at a time: tests over real servers need the machine for themselves.
+# As many packages at a time as there are processors: while one waits for servers and sessions, another
+# compiles and links, which is most of the work.
 test: ## Run all tests, with the race detector and in random order
-	go test -p 1 -race -shuffle=on -timeout=$(TESTTIMEOUT) $(PKG)
+	go test -race -shuffle=on -timeout=$(TESTTIMEOUT) $(PKG)
 
 .PHONY: lint
 lint: ## Check modules, code and its format; change nothing
