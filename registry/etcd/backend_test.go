@@ -25,7 +25,7 @@ import (
 
 const (
 	// testTTL leaves room for a busy machine: what is missed for so long is taken for an outage.
-	testTTL   = 3 * time.Second
+	testTTL   = 4 * time.Second
 	steadyTTL = time.Minute // of sessions that no test ends
 	fullQuota = 16 << 20
 )

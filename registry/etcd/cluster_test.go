@@ -20,7 +20,7 @@ import (
 
 // clusterConfig is more patient than that of a single server: three members share the processors of
 // the test, and what is missed here is taken for an outage.
-var clusterConfig = etcd.Config{SessionTTL: 4 * time.Second, RequestTimeout: 3 * time.Second, DialTimeout: time.Minute}
+var clusterConfig = etcd.Config{SessionTTL: 8 * time.Second, RequestTimeout: 3 * time.Second, DialTimeout: time.Minute}
 
 // clusterOptions have slower elections than a single server: a member that is late on a busy
 // machine should not lose the leadership.

@@ -67,7 +67,7 @@ func themes() []theme {
 		{"Latches", latchCases()},
 		{"Answers", answerCases()},
 		{"Space", spaceCases()},
-		{"Closing", closingCases()},
+		{"Closing", steady(closingCases())},
 		{"Clock", clockCases()},
 		{"Size", steady(sizeCases())},
 		{"Random", steady(randomCases())},
