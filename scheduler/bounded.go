@@ -13,10 +13,18 @@ import (
 // and what is reported of one that did not return in time.
 var ErrListenerTimeout = errors.New("listener took too long")
 
+var (
+	errListenerHangs = errors.New("did not return when its context had ended")
+	errNotCalled     = errors.New("was not called: the scheduler stopped")
+)
+
 // bounded calls code of a listener and waits for it, at most for limit and a last moment after it or
-// after ctx has ended. It returns what [job.Protect] would. A listener that does not return is left
-// behind on its goroutine: nothing can end it, and nothing waits for it.
-func bounded(ctx context.Context, limit time.Duration, listener func(context.Context) error) error {
+// after ctx has ended, and in no case when last has. It returns what [job.Protect] would. A listener that
+// does not return is left behind on its goroutine: nothing can end it, and nothing waits for it.
+func bounded(ctx, last context.Context, limit time.Duration, listener func(context.Context) error) error {
+	if last.Err() != nil {
+		return errNotCalled
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrListenerTimeout)
 	defer cancel()
 	returned := make(chan error, 1)
@@ -26,12 +34,16 @@ func bounded(ctx context.Context, limit time.Duration, listener func(context.Con
 		return err
 	case <-ctx.Done():
 	}
-	last := time.NewTimer(lastWords)
-	defer last.Stop()
+	enough := last.Done() // with a stop, all are given up at the same moment
+	if !errors.Is(context.Cause(ctx), ErrStopped) {
+		moment, cancel := context.WithTimeout(last, lastWords)
+		defer cancel()
+		enough = moment.Done()
+	}
 	select {
 	case err := <-returned:
 		return err
-	case <-last.C:
-		return fmt.Errorf("did not return when its context had ended: %w", context.Cause(ctx))
+	case <-enough:
 	}
+	return fmt.Errorf("%w: %w", errListenerHangs, context.Cause(ctx))
 }

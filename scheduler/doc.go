@@ -76,7 +76,8 @@
 //
 // # Three ways to go
 //
-//	the context of Run ends   hands over at once, lets running items finish within the stop timeout
+//	the context of Run ends   hands over at once, lets items, listeners and error handlers finish
+//	                          within the stop timeout: one deadline for all of them
 //	[Scheduler.StopNow]       hands over at once, cancels running items
 //	[Scheduler.Vanish]        tells the registry nothing, like SIGKILL
 //

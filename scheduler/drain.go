@@ -3,35 +3,52 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
-// lastWords is how long cancelled items have to return, and the registry to take what is left to be
-// said, before Run gives them up. A stop has three such moments: for items whose contexts were
-// cancelled, for a registry that does not answer, and to record what was given up.
+// lastWords is how long code has to return whose context was cancelled, and the registry to take what is
+// left to be said, before Run gives them up. A stop has three such moments: for items, for listeners and
+// handlers and a registry that does not answer, and to record what was given up.
 const lastWords = time.Second
 
 // errAbandoned is what is recorded of an item whose code did not return when it had to.
 var errAbandoned = errors.New("given up: its code did not return after its context was cancelled")
 
-// drain hands everything over and waits for what runs: up to the stop timeout as it is, then
-// cancelled. It names what did not return. A registry that does not answer cannot hold it up either.
-func (s *Scheduler) drain() error {
-	s.mu.Lock()
-	runners := s.list()
-	s.mu.Unlock()
-	for _, r := range runners {
-		r.box.post(func() { r.leaving = true })
+// windDown hands everything over and waits for items, listeners and error handlers, until the curfew. It
+// logs what it waits for. The error names items that were given up; over ends the curfew.
+func (s *Scheduler) windDown() (over func(), abandoned error) {
+	runners := s.handOver()
+	done := make(chan struct{})
+	var tellers sync.WaitGroup
+	tell := func(level slog.Level, message string) {
+		a := s.awaited(runners)
+		tellers.Go(func() { a.tell(s.log, level, message, done) })
 	}
-	if waitDrained(runners, s.stopTimeout, s.hurry) {
-		return nil
-	}
-	s.cancelItems(ErrStopped)
-	if waitDrained(runners, lastWords, nil) {
+	end := s.curfew.start(s.stopTimeout, func() {
+		tell(slog.LevelWarn, "stop timeout is over, what still runs is cancelled")
+		s.cancelItems(ErrStopped)
+	})
+	tell(slog.LevelInfo, "stopping, waiting for what runs")
+	abandoned = s.drain(runners)
+	s.closeFailures()
+	return func() {
+		close(done)
+		end()
+		tellers.Wait()
+	}, abandoned
+}
+
+// drain waits for what runs, until the curfew. What has not returned by then is
+// given up, and named by the error. A registry that does not answer cannot hold it up either.
+func (s *Scheduler) drain(runners []*runner) error {
+	if waitDrained(runners, s.curfew.items) {
 		return nil
 	}
 	answers := make([]chan error, len(runners)) // none of a runner that was dismissed meanwhile
@@ -40,7 +57,7 @@ func (s *Scheduler) drain() error {
 		answers[i] = answer
 		r.box.post(func() { answer <- r.abandon() })
 	}
-	cutOff := time.AfterFunc(lastWords, s.cutOff)
+	cutOff := time.AfterFunc(s.curfew.moment(2*lastWords), s.cutOff)
 	defer cutOff.Stop()
 	var all []error
 	for i, r := range runners {
@@ -55,21 +72,30 @@ func (s *Scheduler) drain() error {
 			}
 		}
 	}
-	waitDrained(runners, lastWords, nil)
+	end := time.NewTimer(s.curfew.moment(3 * lastWords))
+	defer end.Stop()
+	waitDrained(runners, end.C)
 	return errors.Join(all...)
 }
 
-// waitDrained waits until nothing of the runners is left to be done, at most d, and not beyond the
-// close of hurry.
-func waitDrained(runners []*runner, d time.Duration, hurry <-chan struct{}) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+// handOver has the runners leave their jobs, and returns them.
+func (s *Scheduler) handOver() []*runner {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	runners := s.list()
+	slices.SortFunc(runners, func(a, b *runner) int { return strings.Compare(a.name, b.name) })
+	for _, r := range runners {
+		r.box.post(func() { r.leaving = true })
+	}
+	return runners
+}
+
+// waitDrained waits until nothing of the runners is left to be done, and not beyond enough.
+func waitDrained[T any](runners []*runner, enough <-chan T) bool {
 	for _, r := range runners {
 		select {
 		case <-r.drained:
-		case <-timer.C:
-			return false
-		case <-hurry:
+		case <-enough:
 			return false
 		}
 	}
@@ -110,7 +136,7 @@ func (s *Scheduler) closeRunners() {
 	s.mu.Unlock()
 	s.work.Wait()
 	for _, r := range runners {
-		r.failures.close(nil)
+		r.failures.close()
 		r.alarm.stop()
 		r.stopOnce()
 		r.reconciler.stop()

@@ -40,6 +40,7 @@ type failure struct {
 // is bounded: two calls at once, and as many goroutines that never return if it hangs.
 type failures struct {
 	timeout time.Duration
+	last    func() context.Context     // ends when no handler is waited for any more
 	result  func(f failure, err error) // hears of every call; safe for concurrent use
 
 	mu      sync.Mutex
@@ -47,23 +48,28 @@ type failures struct {
 	cancel  context.CancelCauseFunc
 	queue   []failure
 	working int
+	closing chan struct{} // closed with closed; nil before the first failure
 	closed  bool
+	hang    int // calls that did not return when a stop ended their contexts
+	untold  int // failures that the stop kept from being told
 	workers sync.WaitGroup
 }
 
-// tell hands a failure over; life bounds all calls.
-func (d *failures) tell(life context.Context, f failure) {
+// tell hands a failure over; ctx bounds all calls.
+func (d *failures) tell(ctx context.Context, f failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.closed:
+		d.untold++
 		d.result(f, errHandlerClosed)
 		return
 	case len(d.queue) >= failuresToKeep:
 		d.result(f, errHandlerBusy)
 		return
 	case d.ctx == nil:
-		d.ctx, d.cancel = context.WithCancelCause(life)
+		d.ctx, d.cancel = context.WithCancelCause(ctx)
+		d.closing = make(chan struct{})
 	}
 	d.queue = append(d.queue, f)
 	if d.working < handlersAtOnce {
@@ -79,11 +85,31 @@ func (d *failures) work() {
 			return
 		}
 		if d.ctx.Err() != nil {
-			d.result(f, errHandlerClosed)
+			d.leave(f)
 			continue
 		}
-		d.call(f)
+		if !d.call(f) {
+			d.giveUp()
+		}
 	}
+}
+
+// leave ends a failure that is not told to the handler.
+func (d *failures) leave(f failure) {
+	d.mu.Lock()
+	d.untold++
+	d.mu.Unlock()
+	d.result(f, errHandlerClosed)
+}
+
+// giveUp tells the handler nothing more: it hangs, and the scheduler stops.
+func (d *failures) giveUp() { d.cancel(ErrStopped) }
+
+// pending returns how many failures handlers are being told of, and how many wait.
+func (d *failures) pending() (working, queued int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.working, len(d.queue)
 }
 
 func (d *failures) take() (failure, bool) {
@@ -100,8 +126,8 @@ func (d *failures) take() (failure, bool) {
 }
 
 // call has the handler told, and bounds how long that takes. A handler that does not return keeps its
-// place, so that there are never more of them.
-func (d *failures) call(f failure) {
+// place, so that there are never more of them, until the scheduler stops; then it is false.
+func (d *failures) call(f failure) bool {
 	ctx, cancel := context.WithTimeoutCause(d.ctx, d.timeout, ErrHandlerTimeout)
 	defer cancel()
 	done, gone := make(chan error, 1), make(chan struct{})
@@ -112,7 +138,7 @@ func (d *failures) call(f failure) {
 	select {
 	case err := <-done:
 		d.result(f, err)
-		return
+		return true
 	case <-ctx.Done():
 	}
 	timer := time.NewTimer(lastWords)
@@ -123,35 +149,42 @@ func (d *failures) call(f failure) {
 			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 		d.result(f, err)
-		return
+		return true
 	case <-timer.C:
-		d.result(f, errHandlerHangs)
+	case <-d.last().Done():
 	}
+	if d.ctx.Err() != nil {
+		d.mu.Lock()
+		d.hang++
+		d.mu.Unlock()
+	}
+	d.result(f, errHandlerHangs)
 	select {
 	case <-gone:
+		return true
 	case <-d.ctx.Done():
+	case <-d.closing:
 	}
+	return false
 }
 
-// close takes no more failures, waits for those that it has until enough is closed, then cancels what
-// is left and returns when no goroutine of its own remains.
-func (d *failures) close(enough <-chan struct{}) {
+// close takes no more failures, waits for those that it has until the context of the calls has ended, and
+// returns when no goroutine of its own remains: how many calls the stop gave up, and how many failures it
+// kept from being told.
+func (d *failures) close() (hang, untold int) {
 	d.mu.Lock()
+	closed := d.closed
 	d.closed = true
 	cancel := d.cancel
+	if !closed && d.closing != nil {
+		close(d.closing)
+	}
 	d.mu.Unlock()
-	if cancel == nil {
-		return // there never was one
+	d.workers.Wait()
+	if cancel != nil {
+		cancel(ErrStopped)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		d.workers.Wait()
-	}()
-	select {
-	case <-done:
-	case <-enough:
-	}
-	cancel(ErrStopped)
-	<-done
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.hang, d.untold
 }

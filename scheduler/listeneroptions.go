@@ -40,7 +40,8 @@ func WithLeadershipListener(listener LeadershipListener) Option {
 
 // WithListenerTimeout bounds one call of any listener. Then its context ends with the cause
 // [ErrListenerTimeout], and a second later what waited for it goes on; code that does not return even
-// then is left behind on its goroutine. The default is 30 seconds.
+// then is left behind on its goroutine. A stop may end the contexts earlier: see [WithStopTimeout]. The
+// default is 30 seconds.
 func WithListenerTimeout(d time.Duration) Option {
 	return func(o *options) error {
 		if d <= 0 {

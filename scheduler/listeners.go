@@ -34,7 +34,7 @@ func (r *runner) beforeRun(o *openRound, members []*execution) {
 	r.s.work.Go(func() {
 		defer close(l.started)
 		for _, listener := range r.declared.listeners {
-			r.s.listen(ctx, ListenerEvent{Job: r.name, Listener: ListenerBeforeRun}, func(ctx context.Context) error {
+			r.s.listen(ctx, r.s.curfew.last, ListenerEvent{Job: r.name, Listener: ListenerBeforeRun}, func(ctx context.Context) error {
 				return listener.BeforeRun(ctx, l.round)
 			})
 		}
@@ -59,7 +59,7 @@ func (r *runner) afterRun(o *openRound) {
 	r.s.work.Go(func() {
 		<-l.started // if no item waited for it, because all were given up
 		for _, listener := range r.declared.listeners {
-			r.s.listen(r.life, ListenerEvent{Job: r.name, Listener: ListenerAfterRun}, func(ctx context.Context) error {
+			r.s.listen(r.s.curfew.cut, r.s.curfew.last, ListenerEvent{Job: r.name, Listener: ListenerAfterRun}, func(ctx context.Context) error {
 				return listener.AfterRun(ctx, l.round, l.results)
 			})
 		}

@@ -116,7 +116,7 @@ func TestListenersAndAStop(t *testing.T) {
 		i.done <- nil
 		require.Equal(t, []string{
 			"5s before 1 items",
-			"37s after item 0, same true: given up: its code did not return after its context was cancelled, refused false",
+			"27s after item 0, same true: given up: its code did not return after its context was cancelled, refused false",
 		}, heard.read())
 		close(forever)
 	})

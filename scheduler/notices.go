@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -61,23 +62,41 @@ const (
 	ListenerLeadership = "leadership"
 	ListenerBeforeRun  = "before run"
 	ListenerAfterRun   = "after run"
+	// ListenerHook is a hook of a [job.OnceListener]. How it ends is a [BarrierEvent]'s to tell.
+	ListenerHook = "hook"
 )
 
 // notices calls the process's listeners apart from what happens: nothing waits for them. They are
 // called one after the other, so a slow one delays the news of all, each call for the listener timeout
 // at most.
 type notices struct {
-	s   *Scheduler
-	box mailbox
-	ctx context.Context // of the calls
+	s       *Scheduler
+	box     mailbox
+	ctx     context.Context // of the calls
+	last    context.Context // ends when nobody waits for them any more
+	end     context.CancelCauseFunc
+	endLast context.CancelCauseFunc
 }
 
-// begin makes the context of the calls. It outlives the work for as long as end is not called: what
-// happens last is worth telling, too.
-func (n *notices) begin(ctx context.Context) (end context.CancelCauseFunc) {
+// begin makes the contexts of the calls, which outlive the work: what happens last is worth telling, too.
+func (n *notices) begin(ctx context.Context) {
 	n.box = mailbox{start: n.s.work.Go, after: func() {}}
-	n.ctx, end = context.WithCancelCause(context.WithoutCancel(ctx))
-	return end
+	n.ctx, n.end = context.WithCancelCause(context.WithoutCancel(ctx))
+	n.last, n.endLast = context.WithCancelCause(context.WithoutCancel(ctx))
+}
+
+// close gives the calls a last moment, and another one after their contexts have ended, both within the
+// bound of the stop. release frees what that takes.
+func (n *notices) close() (release func()) {
+	c := &n.s.curfew
+	ends := time.AfterFunc(min(lastWords, c.moment(2*lastWords)), func() { n.end(ErrStopped) })
+	lasts := time.AfterFunc(min(2*lastWords, c.moment(3*lastWords)), func() { n.endLast(ErrStopped) })
+	return func() {
+		ends.Stop()
+		lasts.Stop()
+		n.end(nil)
+		n.endLast(nil)
+	}
 }
 
 func (n *notices) connection(e ConnectionEvent) {
@@ -99,13 +118,21 @@ func (n *notices) leadership(e LeadershipEvent) {
 }
 
 func (n *notices) post(event ListenerEvent, listener func(context.Context) error) {
-	n.box.post(func() { n.s.listen(n.ctx, event, listener) })
+	n.box.post(func() { n.s.listen(n.ctx, n.last, event, listener) })
 }
 
-// listen calls code of a listener within its time, and reports how it failed, if it did.
-func (s *Scheduler) listen(ctx context.Context, event ListenerEvent, listener func(context.Context) error) {
-	event.Err = bounded(ctx, s.listenerTimeout, listener)
+// listen calls code of a listener within its time, and reports how it failed, if it did. What the stop
+// kept from being called is counted, not logged one by one.
+func (s *Scheduler) listen(ctx, last context.Context, event ListenerEvent, listener func(context.Context) error) {
+	ended := s.curfew.call(event)
+	event.Err = bounded(ctx, last, s.listenerTimeout, listener)
+	ended()
 	if event.Err == nil {
+		return
+	}
+	s.curfew.noteListener(event)
+	if errors.Is(event.Err, errNotCalled) {
+		s.observer.ListenerFailed(event)
 		return
 	}
 	attrs := []any{slog.String("listener", event.Listener), slog.Any(logError, event.Err)}

@@ -323,7 +323,14 @@ func TestHooksThatFail(t *testing.T) {
 				sleepUntil(4 * time.Second)
 				g.read()
 				sleepUntil(105 * time.Second)
-				i.stop(t)
+				i.cancel()
+				err := <-i.done
+				i.done <- nil
+				if test.hook == nil {
+					require.ErrorContains(t, err, "hook listener did not return")
+				} else {
+					require.NoError(t, err)
+				}
 				lines := g.read()
 				require.Equal(t, []string{"completed 5s settled: failure, " + test.want}, linesWith(lines, "completed 5s settled"))
 				require.Equal(t, []string{"started 5s settled: failure, " + test.want}, linesWith(lines, "started 5s settled"))

@@ -52,7 +52,12 @@ func (r *runner) takeHook(g *gathering) {
 	r.s.work.Go(func() {
 		err := context.Cause(h.under.work)
 		if err == nil {
-			err = bounded(h.under.work, limit, func(ctx context.Context) error { return g.hook(ctx, whole) })
+			event := ListenerEvent{Job: r.name, Listener: ListenerHook}
+			ended := r.s.curfew.call(event)
+			err = bounded(h.under.work, r.s.curfew.last, limit, func(ctx context.Context) error { return g.hook(ctx, whole) })
+			ended()
+			event.Err = err
+			r.s.curfew.noteListener(event)
 		}
 		r.box.post(func() { h.err, h.returned = err, true })
 	})

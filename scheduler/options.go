@@ -14,6 +14,9 @@ import (
 // Option sets something of this process. What describes a job is in [job.Config].
 type Option func(*options) error
 
+// DefaultStopTimeout is how long a stop waits if [WithStopTimeout] does not say otherwise.
+const DefaultStopTimeout = 20 * time.Second
+
 type options struct {
 	instance    string
 	logger      *slog.Logger
@@ -36,7 +39,7 @@ func newOptions(opts []Option) (options, error) {
 	o := options{
 		logger:      slog.New(slog.DiscardHandler),
 		strategies:  sharding.Default(),
-		stopTimeout: 30 * time.Second,
+		stopTimeout: DefaultStopTimeout,
 		now:         time.Now,
 
 		listenerTimeout: defaultListenerTimeout,
@@ -117,8 +120,8 @@ func WithErrorHandlers(handlers *errorhandler.Registry) Option {
 }
 
 // WithErrorHandlerTimeout bounds one call of an error handler; its context then ends with the cause
-// [ErrHandlerTimeout]. A stop waits as long, and a second more, for handlers that are still being told.
-// The default is 10 seconds.
+// [ErrHandlerTimeout]. A stop waits for handlers that are still being told as it waits for items: see
+// [WithStopTimeout]. The default is 10 seconds.
 func WithErrorHandlerTimeout(d time.Duration) Option {
 	return func(o *options) error {
 		if d <= 0 {
@@ -129,10 +132,14 @@ func WithErrorHandlerTimeout(d time.Duration) Option {
 	}
 }
 
-// WithStopTimeout bounds how long running items may go on once a stop began. Then their contexts
-// are cancelled with the cause [ErrStopped]. The default is 30 seconds; zero cancels them at once.
-// Run returns at most three seconds later, even if code does not return or the registry does not
-// answer.
+// WithStopTimeout bounds how long running items, listeners and error handlers may go on once a stop
+// began: one deadline for all of them. Then their contexts are cancelled with the cause [ErrStopped].
+// Run returns at most three seconds later, however many of them do not return, even if the registry does
+// not answer; its error names what was given up. Zero cancels them at once.
+//
+// The default is [DefaultStopTimeout]. With the three seconds, and what closing the registry may take,
+// that is less than the 30 seconds after which Kubernetes kills a container: whoever sets more should set
+// terminationGracePeriodSeconds, too.
 func WithStopTimeout(d time.Duration) Option {
 	return func(o *options) error {
 		if d < 0 {

@@ -3,8 +3,6 @@ package scheduler
 import (
 	"errors"
 	"log/slog"
-	"sync"
-	"time"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
@@ -35,13 +33,15 @@ func newHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logge
 
 // failed hands an execution that failed to the job's error handler.
 func (r *runner) failed(e *execution) {
-	r.failures.tell(r.life, failure{handler: e.handler, context: e.context, err: e.err, scope: e.scope})
+	r.failures.tell(r.s.curfew.cut, failure{handler: e.handler, context: e.context, err: e.err, scope: e.scope})
 }
 
 // handled deals with what an error handler answered.
 func (r *runner) handled(f failure, err error) {
 	switch {
 	case err == nil:
+	case errors.Is(err, errHandlerClosed): // Run's report tells how many
+		r.s.observer.HandlerFailed(HandlerEvent{Context: f.context, Err: f.err, Handler: err})
 	case errors.Is(err, job.ErrFailRound):
 		r.box.post(func() { r.failRound(f.scope, err) })
 	default:
@@ -51,29 +51,14 @@ func (r *runner) handled(f failure, err error) {
 	}
 }
 
-// closeFailures waits until the error handlers have been told of everything, at most as long as one
-// call may take, and not beyond a hurry.
+// closeFailures waits until the error handlers have been told of everything, at most until the stop
+// timeout is over and a last moment.
 func (s *Scheduler) closeFailures() {
 	s.mu.Lock()
 	runners := s.list()
 	s.mu.Unlock()
-	enough := make(chan struct{})
-	var once sync.Once
-	end := func() { once.Do(func() { close(enough) }) }
-	timer := time.AfterFunc(s.handlerTimeout+lastWords, end)
-	defer timer.Stop()
-	over := make(chan struct{})
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		select {
-		case <-s.hurry:
-			end()
-		case <-over:
-		}
-	})
 	for _, r := range runners {
-		r.failures.close(enough)
+		hang, untold := r.failures.close()
+		s.curfew.noteHandler(r.name, hang, untold)
 	}
-	close(over)
-	watch.Wait()
 }

@@ -33,7 +33,10 @@ func (s *Scheduler) dismiss(r *runner) {
 		return // Run ends, and with it everything
 	}
 	r.view.Close()
-	s.work.Go(func() { r.failures.close(r.life.Done()) })
+	s.work.Go(func() {
+		hang, untold := r.failures.close()
+		s.curfew.noteHandler(r.name, hang, untold)
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.runners, r.name)

@@ -85,6 +85,7 @@ func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOpti
 		r.state.ShareWithJava()
 	}
 	r.failures.timeout, r.failures.result = s.handlerTimeout, r.handled
+	r.failures.last = func() context.Context { return s.curfew.last }
 	r.box = mailbox{start: s.work.Go, after: r.decide}
 	r.entry = entry{index: -1, fired: func(t tick) { r.box.post(func() { r.tick(t) }) }}
 	r.alarm.ring = func() { r.box.post(func() {}) }

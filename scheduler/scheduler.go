@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -39,8 +38,7 @@ type Scheduler struct {
 	endLife  context.CancelCauseFunc
 	stop     context.Context // ends when Run is to stop
 
-	hurry     chan struct{} // closed when a stop must not wait for running items
-	hurryOnce sync.Once
+	curfew curfew
 }
 
 // New makes a scheduler over a registry, which stays the caller's to close after Run has returned.
@@ -56,9 +54,10 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		registry: reg, options: o, log: o.logger.With(logInstance, o.instance),
-		timetable: newTimetable(o.now), ready: make(chan struct{}), hurry: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
+		timetable: newTimetable(o.now), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
 	}
 	s.notices.s = s
+	s.curfew = curfew{hurry: make(chan struct{}), items: make(chan struct{}), calls: make(map[ListenerEvent]int), givenUp: make(map[string]int), notGiven: make(map[string]int)}
 	return s, nil
 }
 
@@ -256,8 +255,9 @@ func (r *runner) waitJoined(ctx context.Context) error {
 // never Run: it registers again when the registry is back.
 //
 // When ctx ends, Run fires nothing new, hands its items and leaderships over, gives running items
-// the stop timeout, and returns nil once every goroutine that it started is gone. Items whose code
-// does not return even then are given up and named in the error.
+// the stop timeout, and returns nil once every goroutine that it started is gone. Listeners and error
+// handlers have the same deadline. What does not return even then is given up and named in the error;
+// [WithStopTimeout] says how long that can take at most.
 //
 // There are other ways to go: [Scheduler.StopNow] and [Scheduler.Vanish].
 //
@@ -272,8 +272,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	endNotices := s.notices.begin(life)
-	defer endNotices(nil)
+	s.notices.begin(life)
 	var loops sync.WaitGroup
 	loops.Go(func() { fail(s.followSessions(life)) })
 	loops.Go(func() { s.timetable.run(stop) })
@@ -282,16 +281,19 @@ func (s *Scheduler) Run(ctx context.Context) error {
 
 	// What creates work has stopped with stop; then goes the work, then what it is recorded with.
 	var abandoned error
-	if !errors.Is(failure, ErrVanished) {
-		abandoned = s.drain()
-		s.closeFailures()
+	if errors.Is(failure, ErrVanished) {
+		s.curfew.hasten()
+		defer s.curfew.start(0, func() {})()
+	} else {
+		over, given := s.windDown()
+		defer over()
+		abandoned = given
 	}
 	end(nil)
-	last := time.AfterFunc(lastWords, func() { endNotices(ErrStopped) })
-	defer last.Stop()
+	defer s.notices.close()()
 	loops.Wait()
 	s.closeRunners()
-	return errors.Join(failure, abandoned)
+	return errors.Join(failure, abandoned, s.curfew.report())
 }
 
 func (s *Scheduler) enterRun(stop, life context.Context, fail, end context.CancelCauseFunc) ([]*runner, error) {
@@ -301,6 +303,7 @@ func (s *Scheduler) enterRun(stop, life context.Context, fail, end context.Cance
 		return nil, ErrRan
 	}
 	s.stop, s.life, s.fail, s.endLife = stop, life, fail, end
+	s.curfew.arm(life)
 	return s.list(), nil
 }
 

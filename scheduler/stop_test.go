@@ -31,12 +31,12 @@ func TestAStopThatTakesTooLong(t *testing.T) {
 			sleepUntil(6 * time.Second)
 			c.start("b", nil, cfg)
 			a.cancel()
-			sleepUntil(37 * time.Second) // the stop timeout is 30 s
+			sleepUntil(27 * time.Second) // the stop timeout is 20 s
 			require.NoError(t, <-a.done)
 			a.done <- nil
 			runs := c.take()
 			require.ErrorIs(t, runs[0].cause, scheduler.ErrStopped)
-			require.Equal(t, 36*time.Second, runs[0].ended.Sub(bubbleStart).Truncate(time.Second))
+			require.Equal(t, 26*time.Second, runs[0].ended.Sub(bubbleStart).Truncate(time.Second))
 			record := c.state().Item(0).Record.Value
 			require.Equal(t, int64(1), record.Counts.Interrupted)
 			if failover {
@@ -107,7 +107,7 @@ func TestAStopWithoutARegistry(t *testing.T) {
 		a.cancel()
 		require.NoError(t, <-a.done)
 		a.done <- nil
-		require.Less(t, time.Since(bubbleStart), 45*time.Second)
+		require.Less(t, time.Since(bubbleStart), 30*time.Second)
 		a.registry.Heal()
 	})
 }
@@ -131,7 +131,7 @@ func TestAStopWithoutARegistryAndALongSession(t *testing.T) {
 				err := <-a.done
 				a.done <- nil
 				require.Equal(t, name == "deaf", err != nil, "%v", err)
-				require.LessOrEqual(t, time.Since(bubbleStart), 39*time.Second, "30 s of the stop timeout and 3 s")
+				require.LessOrEqual(t, time.Since(bubbleStart), 29*time.Second, "20 s of the stop timeout and 3 s")
 				a.registry.Heal()
 				time.Sleep(2 * time.Hour)
 			})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elasticron/elasticron/integration/history"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -174,7 +175,11 @@ func (p *process) stop() error {
 	defer p.c.rec.over(i)
 	p.cancel()
 	<-p.done
-	if err := p.handle.Close(context.Background()); p.err == nil {
+	err := p.handle.Close(context.Background())
+	if errors.Is(err, registry.ErrUnavailable) { // it could not say farewell; its session ends all the same
+		err = nil
+	}
+	if p.err == nil {
 		return err
 	}
 	return p.err
