@@ -19,14 +19,7 @@ func sharedState(common []registry.Node, different ...registry.Node) *jobtree.St
 }
 
 func readShared(snapshot registry.Snapshot) *jobtree.State {
-	s := jobtree.NewState("orders")
-	s.ShareWithJava()
-	step := registry.Step{Snapshot: snapshot}
-	for n := range snapshot.Below(tree.Root()) {
-		step.Changes = append(step.Changes, registry.Change{New: n})
-	}
-	s.Apply(step)
-	return s
+	return jobtree.SharedStateOf("orders", snapshot)
 }
 
 const javaID = "10.0.0.9@-@7"

@@ -13,6 +13,14 @@ import "github.com/elasticron/elasticron/registry"
 //     each instance that writes its server's node when it joins.
 func (s *State) ShareWithJava() { s.java = &java{} }
 
+// SharedStateOf is [StateOf] for a job that Java instances share.
+func SharedStateOf(job string, snapshot registry.Snapshot) *State {
+	s := NewState(job)
+	s.ShareWithJava()
+	s.show(snapshot)
+	return s
+}
+
 // java is what a state keeps of a job only where Java instances share it.
 type java struct {
 	assigned   int  // items up to the last that has an instance node

@@ -50,12 +50,17 @@ func NewState(job string) *State { return &State{tree: For(job)} }
 // StateOf returns the state of a job as a snapshot shows it. It is for those who look once.
 func StateOf(job string, snapshot registry.Snapshot) *State {
 	s := NewState(job)
+	s.show(snapshot)
+	return s
+}
+
+// show takes over all of a snapshot.
+func (s *State) show(snapshot registry.Snapshot) {
 	step := registry.Step{Snapshot: snapshot}
 	for n := range snapshot.Below(s.tree.Root()) {
 		step.Changes = append(step.Changes, registry.Change{New: n})
 	}
 	s.Apply(step)
-	return s
 }
 
 // Tree names the nodes of the job.

@@ -52,7 +52,8 @@ type JobHealth struct {
 	// Unowned are the items that no live instance owns.
 	Unowned []int `json:"unowned,omitempty"`
 	// Overdue are enabled items of the whole job that should have run by now, and neither did nor do.
-	// A job without MonitorExecution leaves nothing by which to tell.
+	// A job without MonitorExecution leaves nothing by which to tell, nor does an item that a Java instance
+	// owns.
 	Overdue []OverdueItem `json:"overdue,omitempty"`
 }
 
@@ -160,6 +161,15 @@ func (r *runner) overdue() []OverdueItem {
 		since := it.Record.Value.LastFire
 		if since.Before(r.configured) {
 			since = r.configured
+		}
+		if r.s.java {
+			until, javas := r.shared.untilJava(n, r.state.Owner(n))
+			if javas {
+				continue // Java does not say for what it ran
+			}
+			if until.After(since) {
+				since = until
+			}
 		}
 		if e := it.Record.Value.Current; e != nil && e.End.After(since) {
 			since = e.End

@@ -63,7 +63,11 @@ func (c *cluster) sleepWhileMarked(item int) {
 	}
 }
 
-func stuckUntilCancelled(ctx context.Context, _ job.ShardingContext) error {
+// stuckUntilCancelled is work that ends only when it is run again.
+func stuckUntilCancelled(ctx context.Context, sc job.ShardingContext) error {
+	if sc.Source == job.Failover {
+		return nil
+	}
 	<-ctx.Done()
 	return ctx.Err()
 }

@@ -22,6 +22,7 @@ func (s *shared) before(step registry.Step) {
 			s.former[name.Item] = change.Old.Value
 		}
 	}
+	s.noteJavaRuns(step)
 	s.lookForCrashes(step)
 }
 

@@ -75,6 +75,7 @@ type shared struct {
 	former map[int]string // owners of items before their present ones
 	departure
 	losses
+	javaRuns
 	abandoned
 	urging
 	claiming bool    // a claim is under way

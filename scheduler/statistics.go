@@ -34,6 +34,9 @@ type ItemStatistics struct {
 	Lateness    time.Duration `json:"lateness_ns"`
 	LastOutcome string        `json:"last_outcome,omitempty"`
 	NextFire    time.Time     `json:"next_fire,omitzero"`
+	// Java tells of executions in Java instances, of which the other numbers say nothing; nil if none was
+	// seen and the owner is none of them.
+	Java *JavaStatistics `json:"java,omitempty"`
 }
 
 // ServerStatistics are the numbers of executions that ended in this process since it declared the job.
@@ -71,12 +74,20 @@ func (s *Scheduler) Statistics(name string) (Statistics, error) {
 	}
 	view := r.view
 	s.mu.Unlock()
-	state := jobtree.StateOf(name, view.Snapshot())
+	stateOf := jobtree.StateOf
+	if s.java {
+		stateOf = jobtree.SharedStateOf
+	}
+	state := stateOf(name, view.Snapshot())
 	all := Statistics{Job: name, Server: ServerStatistics{
 		Instance: s.instance, Success: r.tally.success.Load(), Failure: r.tally.failure.Load(), Refused: r.tally.refused.Load(),
 	}}
 	for n := range state.Total() {
-		all.Items = append(all.Items, itemStatistics(state, n))
+		item := itemStatistics(state, n)
+		if s.java {
+			item.Java = r.shared.statistics(n, item.Owner)
+		}
+		all.Items = append(all.Items, item)
 	}
 	return all, nil
 }
