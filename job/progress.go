@@ -29,7 +29,7 @@ type Progress interface {
 	Yield() <-chan struct{}
 	Offset() string
 	SetOffset(offset string) error
-	// Save writes what SetOffset was last given, if it is not written yet.
+	// Save writes what SetOffset was last given, unless it is certain that it is written.
 	Save(ctx context.Context) error
 }
 
@@ -84,9 +84,12 @@ func SetOffset(ctx context.Context, offset string) error {
 
 // SaveOffset is [SetOffset] and writes the checkpoint at once, with one request, which is refused
 // unless this execution still holds the item's mark: one that was taken away cannot move its
-// successor's checkpoint.
+// successor's checkpoint. A checkpoint that was saved never goes back to an earlier one, however late
+// the registry carries out a save that got no answer.
 //
-// Errors: those of SetOffset, [ErrTakenAway], and what the registry says.
+// Errors: those of SetOffset, [ErrTakenAway], and what the registry says. After an error of the
+// registry the checkpoint may be this one or the one before, until the next save or the end of the
+// execution settles it: both write what was set last.
 func SaveOffset(ctx context.Context, offset string) error {
 	if err := SetOffset(ctx, offset); err != nil {
 		return err

@@ -28,6 +28,9 @@ type Item struct {
 	FailoverItem registry.Revision
 	// Offset is the item's checkpoint; empty if it has none.
 	Offset string
+	// OffsetRevision is the revision of the checkpoint's node; 0 if there is none. An execution that takes
+	// its checkpoint back leaves an empty node until it ends.
+	OffsetRevision registry.Revision
 }
 
 // Mark is an ephemeral node of an item. The zero Mark is one that is not there.

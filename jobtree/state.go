@@ -39,7 +39,7 @@ type State struct {
 	items   itemList
 	tokens  *Stored[Tokens]
 	java    *java          // nil unless Java instances share the job
-	offsets map[int]string // of the few jobs that have any
+	offsets map[int]offset // of the few jobs that have any
 
 	barriers *[len(Phases)]BarrierState // nil if there is none, as for most jobs
 }
@@ -102,7 +102,7 @@ func (s *State) Item(item int) Item {
 	if nodes := s.items.get(item); nodes != nil {
 		all = nodes.item(item)
 	}
-	all.Offset = s.offsets[item]
+	all.Offset, all.OffsetRevision = s.offsets[item].text, s.offsets[item].revision
 	return all
 }
 
@@ -186,7 +186,7 @@ func (s *State) set(name Name, n registry.Node, t *Touched) {
 	case KindEpoch:
 		s.Epoch, t.Epoch = stored(n, DecodeEpoch), true
 	case KindOffset:
-		s.setOffset(name.Item, n.Value)
+		s.setOffset(name.Item, n)
 	case KindStarted, KindCompleted, KindStartedHook, KindCompletedHook:
 		s.setBarrier(name.Kind, n)
 		t.Barriers = true
@@ -246,15 +246,21 @@ func keptOfItem(name Name) bool {
 	}
 }
 
+// offset is an item's checkpoint, and the revision of its node.
+type offset struct {
+	text     string
+	revision registry.Revision
+}
+
 // setOffset takes a checkpoint as it stands; one that was written by hand may be anything. It says
 // nothing about what may run, so it touches nothing.
-func (s *State) setOffset(item int, offset string) {
+func (s *State) setOffset(item int, n registry.Node) {
 	switch {
-	case offset != "" && item < job.MaxShardingTotalCount:
+	case n.Exists() && item < job.MaxShardingTotalCount:
 		if s.offsets == nil {
-			s.offsets = make(map[int]string)
+			s.offsets = make(map[int]offset)
 		}
-		s.offsets[item] = offset
+		s.offsets[item] = offset{n.Value, n.Revision}
 	case len(s.offsets) > 0:
 		delete(s.offsets, item)
 		if len(s.offsets) == 0 {

@@ -84,6 +84,9 @@ func (s *Scheduler) follow(ctx context.Context, a *attachment) {
 func (s *Scheduler) tell(a *attachment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.catalog != nil && a != nil && a != s.attached {
+		s.catalog.box.post(s.catalog.resignAll)
+	}
 	s.attached = a
 	for _, r := range s.runners {
 		r.box.post(func() { r.attach(a) })

@@ -243,11 +243,11 @@ func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, t
 	if token != 0 {
 		public = r.state.Tokens().Value.Of(token)
 	}
-	cfg, offset := r.settings.config, r.state.Item(n).Offset
+	cfg, node := r.settings.config, r.state.Item(n)
 	return &execution{
 		item: n, under: under, record: record, token: token, began: record.Current.Begin,
 		code: r.settings.code, limits: limitsOf(*cfg), handler: r.settings.handler,
-		progress: r.newProgress(n, under, token, offset),
+		progress: r.newProgress(n, under, token, node),
 		context: job.ShardingContext{
 			JobName:       r.name,
 			TaskID:        r.task,
@@ -258,7 +258,7 @@ func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, t
 			Fire:          record.Current.Fire,
 			Source:        record.Current.Source,
 			Token:         public,
-			Offset:        offset,
+			Offset:        node.Offset,
 			Streaming:     cfg.StreamingProcess,
 		},
 	}

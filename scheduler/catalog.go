@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
@@ -46,14 +47,49 @@ func (c *catalog) close() {
 	}
 }
 
-// apply looks at every job whose configuration has changed.
+// apply looks at every job whose configuration has changed, and at instances that nobody stands behind.
 func (c *catalog) apply(step registry.Step) {
 	c.now = step.Snapshot
 	for _, change := range step.Changes {
-		if name, ok := jobtree.Parse(change.Path()); ok && name.Kind == jobtree.KindConfig {
+		name, ok := jobtree.Parse(change.Path())
+		switch {
+		case !ok:
+		case name.Kind == jobtree.KindConfig:
 			c.consider(name.Job)
+		case name.Kind == jobtree.KindInstance && name.Key == c.s.instance:
+			c.resign(name.Job, change.New)
 		}
 	}
+}
+
+// resignAll takes this process's instance out of every job that it has left. It is for a session that was
+// given up here and then taken up again.
+func (c *catalog) resignAll() {
+	for node := range c.now.Below(registry.Root) {
+		if name, ok := jobtree.Parse(node.Path); ok && name.Kind == jobtree.KindInstance && name.Key == c.s.instance {
+			c.resign(name.Job, node)
+		}
+	}
+}
+
+// resign takes this process's instance out of a job that it has left: the registry carried its join out
+// late, and nobody else would take the node away while the session lasts.
+func (c *catalog) resign(job string, node registry.Node) {
+	c.s.mu.Lock()
+	attached, here := c.s.attached, c.s.runners[job] != nil
+	c.s.mu.Unlock()
+	if here || attached == nil || !node.Exists() || node.Session != attached.session.ID() {
+		return
+	}
+	c.s.work.Go(func() {
+		_, err := c.s.registry.Commit(attached.ctx, registry.Txn{
+			If:   []registry.Condition{registry.CreatedAt(node.Path, node.Created)},
+			Then: []registry.Write{registry.Delete(node.Path)},
+		})
+		if err != nil && !errors.Is(err, registry.ErrConflict) && attached.ctx.Err() == nil {
+			c.s.log.WarnContext(c.life, "this instance is still registered in a job that it has left", logJob, job, logError, err)
+		}
+	})
 }
 
 // consider brings the runner of a job into line with its configuration as it is now. What a runner that
@@ -110,6 +146,7 @@ func (c *catalog) leave(r *runner) {
 		c.box.post(func() {
 			delete(c.mine, r.name)
 			c.consider(r.name)
+			c.resign(r.name, c.now.Get(r.tree.Instance(c.s.instance)))
 		})
 	})
 }

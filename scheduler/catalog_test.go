@@ -26,11 +26,15 @@ func (c *cluster) store(cfg job.Config) {
 // serveJobs starts an instance that declares nothing and has handlers of some classes.
 func (c *cluster) serveJobs(id string, work job.SimpleFunc, classes ...string) {
 	c.t.Helper()
+	c.launchWith(id, nil, handlers(c, id, work, classes...), nil)
+}
+
+func handlers(c *cluster, id string, work job.SimpleFunc, classes ...string) []scheduler.Option {
 	var opts []scheduler.Option
 	for _, class := range classes {
 		opts = append(opts, scheduler.WithHandler(class, c.record(id, work)))
 	}
-	c.launchWith(id, nil, opts, nil)
+	return opts
 }
 
 func ofClass(name, class string, total int) job.Config {

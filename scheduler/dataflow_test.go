@@ -275,6 +275,99 @@ func TestAFencedExecutionCannotSave(t *testing.T) {
 	})
 }
 
+// A save that got no answer is carried out later than another one, and comes to nothing, wherever the
+// checkpoint began and whatever it was meanwhile.
+func TestALateSaveDoesNotTakeACheckpointBack(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		before string
+		saves  []string // the first one times out
+		want   string
+	}{
+		"the first checkpoint of all":    {"", []string{"1", "2"}, "2"},
+		"one after another":              {"0", []string{"1", "2"}, "2"},
+		"it is taken back":               {"0", []string{"1", ""}, ""},
+		"the first of all is taken back": {"", []string{"1", ""}, ""},
+		"there and back again":           {"0", []string{"1", "2", "", "3"}, "3"},
+		"set as it was":                  {"0", []string{"1", "0"}, "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				if test.before != "" {
+					put(t, c.server, "/orders/offset/0", test.before)
+				}
+				var found []string
+				var self *instance
+				self = c.start("a", func(ctx context.Context, sc job.ShardingContext) error {
+					found = append(found, sc.Offset)
+					if len(found) > 1 {
+						return nil
+					}
+					self.registry.HoldBack(1, 3*time.Second)
+					impatient, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+					defer cancel()
+					require.ErrorIs(t, job.SaveOffset(impatient, test.saves[0]), registry.ErrUnknownOutcome)
+					for _, offset := range test.saves[1:] {
+						require.NoError(t, job.SaveOffset(ctx, offset))
+						require.Equal(t, offset, c.state().Item(0).Offset)
+					}
+					time.Sleep(10 * time.Second)
+					require.Equal(t, test.want, c.state().Item(0).Offset, "a late copy was carried out")
+					return nil
+				}, job.NewConfig("orders", "0 0/5 * * * ?", 1))
+				sleepUntil(11 * time.Minute)
+				require.Equal(t, []string{test.before, test.want}, found)
+				require.Equal(t, test.want == "", stored(t, c.server)["/orders/offset/0"] == "")
+			})
+		})
+	}
+}
+
+// After a save without an answer nothing counts as written: the end writes what the code set last, also
+// if that is what the registry had before.
+func TestTheEndWritesWhatASaveLeftOpen(t *testing.T) {
+	t.Parallel()
+	for _, late := range []time.Duration{time.Millisecond, time.Minute} { // before the end and after it
+		inBubble(t, func(t *testing.T, c *cluster) {
+			put(t, c.server, "/orders/offset/0", "0")
+			var found []string
+			var self *instance
+			self = c.start("a", func(ctx context.Context, sc job.ShardingContext) error {
+				found = append(found, sc.Offset)
+				if len(found) > 1 {
+					return nil
+				}
+				self.registry.HoldBack(1, late)
+				impatient, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+				defer cancel()
+				require.ErrorIs(t, job.SaveOffset(impatient, "1"), registry.ErrUnknownOutcome)
+				return job.SetOffset(ctx, "0")
+			}, job.NewConfig("orders", "0 0/5 * * * ?", 1))
+			sleepUntil(11 * time.Minute)
+			require.Equal(t, []string{"0", "0"}, found)
+		})
+	}
+}
+
+// A checkpoint that a hand wrote in mid-run is overwritten by the next save, not taken for a loss of the
+// execution.
+func TestASaveAfterAHandWroteTheCheckpoint(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", func(ctx context.Context, _ job.ShardingContext) error {
+			require.NoError(t, job.SaveOffset(ctx, "1"))
+			put(t, c.server, "/orders/offset/0", "by hand")
+			require.NoError(t, job.SaveOffset(ctx, "2"))
+			remove(t, c.server, "/orders/offset/0")
+			return job.SaveOffset(ctx, "3")
+		}, job.NewConfig("orders", "0 0/5 * * * ?", 1))
+		sleepUntil(6 * time.Minute)
+		require.Equal(t, "3", c.state().Item(0).Offset)
+		require.Equal(t, jobtree.Success, c.executed(0).Outcome)
+	})
+}
+
 // Code that ignores its context still cannot save once its session is lost, however it asks. What it set
 // is written with its end, if that is still in time.
 func TestACheckpointAfterTheSessionIsLost(t *testing.T) {

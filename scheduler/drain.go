@@ -146,7 +146,7 @@ func (s *Scheduler) closeRunners() {
 // leave takes this instance out of the job, and says so when nothing of it runs any more. Others
 // take over at once: what still runs here is marked as running, and stays so until its end.
 func (r *runner) leave() {
-	if !r.left && r.attached != nil && r.applied >= r.needed {
+	if r.attached != nil && r.applied >= r.needed && (!r.left || r.registered()) {
 		r.commitLeave()
 	}
 	// Its session may come back with its nodes, so a job that is left alone waits for the next one.
@@ -163,7 +163,7 @@ func (r *runner) leave() {
 // in one transaction.
 func (r *runner) commitLeave() {
 	var txn registry.Txn
-	if r.state.Instance(r.s.instance).Session == r.attached.session.ID() {
+	if r.registered() {
 		txn.If = append(txn.If, r.mine())
 		txn.Then = append(txn.Then, registry.Delete(r.tree.Instance(r.s.instance)))
 		if r.state.Config.Exists() { // of a job that was removed, nothing may be made again
@@ -188,6 +188,12 @@ func (r *runner) commitLeave() {
 		return
 	}
 	r.committed(revision)
+}
+
+// registered tells whether the tree has this instance under the present session. After it has left it may be
+// there again: the registry carried a join out late.
+func (r *runner) registered() bool {
+	return r.state.Instance(r.s.instance).Session == r.attached.session.ID()
 }
 
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of

@@ -149,7 +149,7 @@ func final(err error) bool {
 // taken away cannot end the one that follows.
 func (r *runner) endTxn(e *execution) registry.Txn {
 	txn := r.endWrites(e, r.endRecord(e))
-	if _, write, unsaved := e.progress.unsaved(); unsaved {
+	if write, unsaved := e.progress.last(); unsaved {
 		txn.Then = append(txn.Then, write)
 	}
 	if missed := r.settings.misfires.miss(r.item(e.item).due); len(missed.missed) > 0 && r.owns(e.item) {

@@ -15,36 +15,58 @@ import (
 // progress is what a running item's code is offered while it runs: the signal to come to an end, and
 // its checkpoint.
 type progress struct {
-	commit func(ctx context.Context, txn registry.Txn) error
+	commit func(ctx context.Context, txn registry.Txn) (registry.Revision, error)
+	read   func(ctx context.Context, path string) (registry.Node, error)
 	item   int
 	tree   jobtree.Tree
 	token  registry.Revision // of the execution; 0 if the job is not monitored
 	yield  chan struct{}     // closed by the runner, once
 	saving chan struct{}     // holds a token while nobody saves, so that saves land in order
 
-	mu      sync.Mutex
-	offset  string // what the code set last, or found
-	written string // what the registry has, as far as is known
+	mu     sync.Mutex
+	offset string // what the code set last, or found
+	stored stored
+}
+
+// stored is what the registry has of a checkpoint, as far as is known.
+type stored struct {
+	offset   string
+	revision registry.Revision // of the node; 0 if there is none
+	// unsure tells that a save got no answer: it may have been done, or may be yet, until a later save
+	// or the end makes that impossible.
+	unsure bool
 }
 
 var _ job.Progress = (*progress)(nil)
 
-func (r *runner) newProgress(n int, under *attachment, token registry.Revision, offset string) *progress {
+func (r *runner) newProgress(n int, under *attachment, token registry.Revision, found jobtree.Item) *progress {
 	p := &progress{
 		item: n, tree: r.tree, token: token, yield: make(chan struct{}), saving: make(chan struct{}, 1),
-		offset: offset, written: offset,
+		offset: found.Offset, stored: stored{offset: found.Offset, revision: found.OffsetRevision},
 	}
-	p.commit = func(ctx context.Context, txn registry.Txn) error {
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		// Code may save under a context of its own; the session's end counts all the same.
-		stop := context.AfterFunc(under.ctx, func() { cancel(context.Cause(under.ctx)) }) //nolint:contextcheck // two contexts bound it
-		defer stop()
-		_, err := r.s.registry.Commit(ctx, txn)
-		return err
+	// Code may save under a context of its own; the session's end counts all the same.
+	p.commit = func(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+		ctx, cancel := whileAttached(ctx, under)
+		defer cancel()
+		return r.s.registry.Commit(ctx, txn)
+	}
+	p.read = func(ctx context.Context, path string) (registry.Node, error) {
+		ctx, cancel := whileAttached(ctx, under)
+		defer cancel()
+		return r.s.registry.Get(ctx, path)
 	}
 	p.saving <- struct{}{}
 	return p
+}
+
+// whileAttached returns a context that ends with ctx or with the attachment, whichever is first.
+func whileAttached(ctx context.Context, under *attachment) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(under.ctx, func() { cancel(context.Cause(under.ctx)) }) //nolint:contextcheck // two contexts bound it
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // Yield returns the channel that the runner closes when the item should come to an end.
@@ -73,8 +95,9 @@ func (p *progress) SetOffset(offset string) error {
 	return nil
 }
 
-// Save writes the checkpoint if the registry does not have it. The mark of the execution guards it, as
-// it guards the end.
+// Save writes the checkpoint if the registry does not have it (T10). The mark of the execution guards
+// it, as it guards the end, and so does the checkpoint as it was read: a save that is carried out late
+// is refused once another has been done.
 func (p *progress) Save(ctx context.Context) error {
 	select {
 	case <-p.saving:
@@ -82,37 +105,85 @@ func (p *progress) Save(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	offset, write, unsaved := p.unsaved()
-	if !unsaved {
+	if !p.lacking() {
 		return nil
 	}
-	err := p.commit(ctx, registry.Txn{
-		If:   []registry.Condition{registry.CreatedAt(p.tree.ItemRunning(p.item), p.token)},
-		Then: []registry.Write{write},
-	})
-	if errors.Is(err, registry.ErrConflict) {
-		err = fmt.Errorf("%w: %w", job.ErrTakenAway, err)
+	found := p.known()
+	if found.unsure {
+		node, err := p.read(ctx, p.tree.Offset(p.item))
+		if err != nil && !errors.Is(err, registry.ErrNotFound) {
+			return err
+		}
+		found.revision = node.Revision
 	}
-	if err != nil {
-		return err
+	for {
+		offset := p.Offset()
+		revision, err := p.commit(ctx, p.saveTxn(offset, found.revision))
+		if err == nil {
+			p.know(stored{offset: offset, revision: revision})
+			return nil
+		}
+		var conflict *registry.ConflictError
+		switch {
+		case errors.As(err, &conflict) && conflict.Condition.Path == p.tree.Offset(p.item):
+			found.revision = conflict.Found.Revision // an earlier save was done after all, or a hand wrote it
+		case errors.Is(err, registry.ErrConflict):
+			return fmt.Errorf("%w: %w", job.ErrTakenAway, err)
+		default:
+			found.unsure = found.unsure || errors.Is(err, registry.ErrUnknownOutcome)
+			p.know(found)
+			return err
+		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.written = offset
-	return nil
 }
 
-// unsaved returns the checkpoint and the write that is still to be done; false if there is none.
-func (p *progress) unsaved() (string, registry.Write, bool) {
+// saveTxn is the transaction of a save. It writes an empty checkpoint, too: nothing removes the node while
+// the mark stands, so a save that created it cannot do so again.
+func (p *progress) saveTxn(offset string, asRead registry.Revision) registry.Txn {
+	path := p.tree.Offset(p.item)
+	return registry.Txn{
+		If: []registry.Condition{
+			registry.CreatedAt(p.tree.ItemRunning(p.item), p.token),
+			registry.Unchanged(path, asRead),
+		},
+		Then:   []registry.Write{registry.Put(path, offset)},
+		Repeat: registry.RepeatCreation,
+	}
+}
+
+// lacking tells whether the registry may lack the checkpoint.
+func (p *progress) lacking() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.offset == p.written {
-		return "", registry.Write{}, false
+	return p.stored.unsure || p.offset != p.stored.offset
+}
+
+func (p *progress) known() stored {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stored
+}
+
+func (p *progress) know(s stored) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stored = s
+}
+
+// last returns the write by which the end of the execution leaves the checkpoint as the code set it;
+// false if it is so already. The end deletes the mark that guards every save, so whatever is still
+// under way of them comes to nothing.
+func (p *progress) last() (registry.Write, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	emptied := p.offset == "" && p.stored.revision != 0
+	if !p.stored.unsure && p.offset == p.stored.offset && !emptied {
+		return registry.Write{}, false
 	}
 	write, err := p.tree.WriteOffset(p.item, p.offset)
 	if err != nil {
 		// SetOffset refuses what the codec does.
 		panic("scheduler: checkpoint refused: " + err.Error())
 	}
-	return p.offset, write, true
+	return write, true
 }
