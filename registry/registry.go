@@ -27,6 +27,13 @@ type Registry interface {
 	Close(ctx context.Context) error
 }
 
+// JavaLayout is what a [Registry] has besides if its nodes lie where Java instances of Elastic-Job-Lite look
+// for them, so that such instances may take part in the same jobs.
+type JavaLayout interface {
+	// JavaLayout tells whether that is so.
+	JavaLayout() bool
+}
+
 // Reader reads the store itself, not a copy: an answer reflects every commit that was answered
 // before the call began. Each call is one request. Decisions should be made from a [View] instead.
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -33,10 +34,26 @@ func (o *options) checkShared() error {
 	}
 	ip := jobtree.ServerOf(o.instance)
 	if address, err := netip.ParseAddr(ip); err != nil || !address.Is4() {
-		return fmt.Errorf("%w: instance id %q: Java instances know servers by IPv4 addresses; set one with WithInstanceID, such as 10.0.0.1@-@4711",
+		return fmt.Errorf("%w: instance id %q: Java instances know servers by IPv4 addresses; set one with WithInstanceID, such as 10.0.0.1@-@4711-a",
 			ErrInvalidOption, o.instance)
 	}
 	return nil
+}
+
+// checkApart tells what is wrong with an instance id of a process whose jobs Java instances may share:
+// ids of their form are how they are known.
+func (o *options) checkApart(reg registry.Registry) error {
+	if !jobtree.JavaInstance(o.instance) || !o.java && !javaLayout(reg) {
+		return nil
+	}
+	return fmt.Errorf("%w: instance id %q: an IPv4 address and a number are the id of a Java instance; set one with WithInstanceID that has more than digits after \"@-@\", such as %s-a",
+		ErrInvalidOption, o.instance, o.instance)
+}
+
+// javaLayout tells whether Java instances may take part in the jobs of a registry.
+func javaLayout(reg registry.Registry) bool {
+	j, ok := reg.(registry.JavaLayout)
+	return ok && j.JavaLayout()
 }
 
 // javaFaults lists what Java instances could not read or run of a configuration. Some of it would stop
@@ -68,7 +85,7 @@ func javaFaults(cfg job.Config) []error {
 	return faults
 }
 
-// shared is what a runner keeps only where Java instances share the job.
+// shared is what a runner keeps only where Java instances share the job, or should not.
 type shared struct {
 	runner *runner
 	held   bool           // items wait for the end of their executions to be moved
@@ -81,4 +98,5 @@ type shared struct {
 	claiming bool    // a claim is under way
 	claimed  int     // of which item
 	taken    lookout // items that Java may have taken over
+	unknown  string  // a Java instance that should not be there, as it was reported
 }

@@ -23,6 +23,7 @@ func (r *runner) join() bool {
 	case mine.Created != 0:
 		r.awaitID(mine)
 	case r.shared.wasShutDown():
+	case r.refusesJava():
 	case r.settings.ok || r.state.Config.Revision != 0:
 		r.commitJoin()
 	}

@@ -124,6 +124,9 @@ func (r *runner) apply(step registry.Step) {
 	r.shared.before(step)
 	touched := r.state.Apply(step)
 	r.shared.after(touched)
+	if touched.Instances {
+		r.reportUnknownJava()
+	}
 	r.applied = max(r.applied, step.Snapshot.Revision())
 	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
 	r.leadership.note(touched)

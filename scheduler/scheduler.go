@@ -52,6 +52,9 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.checkApart(reg); err != nil {
+		return nil, err
+	}
 	s := &Scheduler{
 		registry: reg, options: o, log: o.logger.With(logInstance, o.instance),
 		timetable: newTimetable(o.now), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
@@ -79,7 +82,7 @@ func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 // allowed, which is [ErrInvalidOption]; a cron that never fires; an unknown sharding strategy;
 // [ErrDeclared], also of all but one of several calls for one job at once; [ErrClassConflict] if the
 // stored job is another one; [ErrConfigConflict] if a difference is to be refused; a stored configuration
-// that cannot be read; [ErrStopped] if Run has stopped before.
+// that cannot be read; [ErrJavaPeers]; [ErrStopped] if Run has stopped before.
 //
 // Errors after which the configuration may be stored, because others may rely on it by then: those of
 // the registry, the end of ctx, and [ErrStopped] if Run stops meanwhile.
@@ -113,6 +116,9 @@ func (s *Scheduler) declare(ctx context.Context, r *runner, cfg job.Config) (wai
 		return nil, err
 	}
 	defer release()
+	if err := s.refuseJava(ctx, cfg.Name); err != nil {
+		return nil, err
+	}
 	if err := s.storeConfig(ctx, cfg, r.declared.conflictOf(cfg)); err != nil {
 		return nil, err
 	}

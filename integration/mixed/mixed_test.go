@@ -37,6 +37,7 @@ func TestMixed(t *testing.T) {
 		"GoWaitsInTheLatchForJava":             goWaitsInTheLatchForJava,
 		"TheGoLeaderIsKilled":                  theGoLeaderIsKilled,
 		"AGoInstanceIsKilledUnderAJavaLeader":  aGoInstanceIsKilledUnderAJavaLeader,
+		"AProcessThatIsNotToldOfJava":          aProcessThatIsNotToldOfJava,
 		"TheConsoleTriggers":                   theConsoleTriggers,
 		"GoTriggers":                           goTriggers,
 		"TheConsoleDisablesAndEnablesGo":       theConsoleDisablesAndEnablesGo,

@@ -1,6 +1,7 @@
 package mixed
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler"
 )
 
 // pair starts a Go instance, which leads, and a Java instance that shares the items with it: of two,
@@ -174,4 +176,15 @@ func theConsoleDisablesItems(t *testing.T, j java) {
 	require.Equal(t, "DISABLED", items[1].Status)
 	require.NoError(t, console.EnableItem(c.job, 1))
 	g.wait("a fire", ran(1, len(after)))
+}
+
+// A Go process that is not told of the Java instances of a job does not take part in it.
+func aProcessThatIsNotToldOfJava(t *testing.T, j java) {
+	c := newCluster(t, "not_told_of_java")
+	first := c.joinJava(j.first, javapeer.NewJob(c.job, never, 2))
+	s, err := scheduler.New(c.open(c.address))
+	require.NoError(t, err)
+	err = s.Add(t.Context(), c.config(never, 2), job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil }))
+	require.ErrorIs(t, err, scheduler.ErrJavaPeers)
+	require.ErrorContains(t, err, first)
 }

@@ -30,7 +30,7 @@ func cutOffBeyondItsSession(g ground) {
 	cfg.Failover = true
 	f, _ := smallFleet(g, 1, ttl, cfg)
 	network := proxy.Start(t, g.addresses[0])
-	lonely := f.start("127.0.0.9@-@1", []string{network.Address()})
+	lonely := f.start("127.0.0.9@-@p1", []string{network.Address()})
 	s, _ := f.await(cfg.Name, "both instances to run an item", func(s *jobtree.State) bool {
 		return balanced(2)(s) && len(runBy(s, s.Instances[0].Session)) == 1 && len(runBy(s, s.Instances[1].Session)) == 1
 	})

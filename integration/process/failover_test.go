@@ -47,7 +47,7 @@ func killedInMidRun(g ground) {
 		victim := f.find(s.Owner(n % 3))
 		victim.awaitEvent(kindBegan, int64(lost.Running.Created))
 		f.kill(victim)
-		f.start(fmt.Sprintf("127.0.0.%d@-@2", 10+n), g.addresses)
+		f.start(fmt.Sprintf("127.0.0.%d@-@p2", 10+n), g.addresses)
 		s, _ = f.await(cfg.Name, "a rerun", func(s *jobtree.State) bool {
 			item := s.Item(n % 3)
 			current := item.Record.Value.Current

@@ -81,7 +81,7 @@ func smallFleet(g ground, instances int, ttl time.Duration, jobs ...job.Config) 
 	f := newFleet(g, g.t.ArtifactDir(), ttl, jobs...)
 	var lives []*life
 	for i := range instances {
-		lives = append(lives, f.start(fmt.Sprintf("127.0.0.%d@-@1", i+1), g.addresses))
+		lives = append(lives, f.start(fmt.Sprintf("127.0.0.%d@-@p1", i+1), g.addresses))
 	}
 	for _, l := range lives {
 		require.NoError(g.t, l.awaitReady())

@@ -22,7 +22,7 @@ func TestStoppedWithoutAStore(t *testing.T) {
 		cfg := jobOf("orders", "* * * * * ?", 2, "10ms", "20ms")
 		f, _ := smallFleet(g, 1, ttl, cfg)
 		network := proxy.Start(t, g.addresses[0])
-		lonely := f.start("127.0.0.9@-@1", []string{network.Address()})
+		lonely := f.start("127.0.0.9@-@p1", []string{network.Address()})
 		require.NoError(t, lonely.awaitReady())
 		_, _ = f.await(cfg.Name, "both to have an item", balanced(2))
 		network.Cut()

@@ -11,7 +11,10 @@ import (
 	"github.com/elasticron/elasticron/registry/internal/turns"
 )
 
-var _ registry.Registry = (*Registry)(nil)
+var (
+	_ registry.Registry   = (*Registry)(nil)
+	_ registry.JavaLayout = (*Registry)(nil)
+)
 
 // underWay bounds how many transactions of a handle are with the server at once.
 const underWay = 256
@@ -47,6 +50,9 @@ func newRegistry(config Config) *Registry {
 	r.hub = newHub(r)
 	return r
 }
+
+// JavaLayout implements [registry.JavaLayout]: it is so.
+func (r *Registry) JavaLayout() bool { return true }
 
 func (r *Registry) start() {
 	r.keeper.wg.Go(r.keeper.run)
