@@ -2,6 +2,7 @@ package jobtree_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -48,8 +49,9 @@ func TestEpochNextAndMisfireTexts(t *testing.T) {
 	require.Equal(t, `{"term":7,"counter":2,"total":10}`, jobtree.EncodeEpoch(epoch))
 	next := jobtree.Next{Epoch: epoch.ID(), Owner: "10.0.0.1@-@7"}
 	require.Equal(t, `{"term":7,"counter":2,"owner":"10.0.0.1@-@7"}`, jobtree.EncodeNext(next))
-	missed := jobtree.Misfire{Oldest: at(0), Newest: at(2), Count: 3}
-	require.Equal(t, `{"oldest":"2026-01-02T12:00:00Z","newest":"2026-01-02T12:02:00Z","count":3}`, jobtree.EncodeMisfire(missed))
+	missed := jobtree.Misfire{Fires: jobtree.MissedFires(at(3), at(0), at(1), at(2), at(1), at(5)), Times: "7f"}
+	require.Equal(t, `{"fires":"2026-01-02T12:00:00Z +1m0s*3 +2m0s","times":"7f"}`, jobtree.EncodeMisfire(missed))
+	require.Equal(t, at(5), missed.Newest())
 	require.Empty(t, jobtree.EncodeMisfire(jobtree.Misfire{}), "as Java writes it")
 }
 
@@ -70,11 +72,50 @@ func TestEpochNextAndMisfireAreReadBack(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, next, gotNext)
 
-		missed := jobtree.Misfire{Newest: at(rapid.IntRange(0, 1e6).Draw(t, "newest")), Count: epoch.Total}
+		missed := jobtree.Misfire{Times: rapid.String().Draw(t, "times")}
+		for _, minute := range rapid.SliceOfN(rapid.IntRange(0, 1e8), 1, 50).Draw(t, "fires") {
+			missed.Fires = append(missed.Fires, at(minute).Add(time.Duration(minute%3)))
+		}
+		missed.Fires = jobtree.MissedFires(missed.Fires...)
+		if rapid.Bool().Draw(t, "since") {
+			missed.Since = missed.Fires[0].Add(-time.Hour)
+		}
 		gotMissed, err := jobtree.DecodeMisfire(node("/o/sharding/0/misfire", jobtree.EncodeMisfire(missed)))
 		require.NoError(t, err)
 		require.Equal(t, missed, gotMissed)
 	})
+}
+
+// What was noted before still says which fires were missed.
+func TestMisfiresOfTheFormerForm(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]jobtree.Misfire{
+		`{"oldest":"2026-01-02T12:00:00Z","newest":"2026-01-02T12:02:00Z","count":3}`: {Since: at(0), Fires: jobtree.MissedFires(at(2))},
+		`{"oldest":"2026-01-02T12:02:00Z","newest":"2026-01-02T12:02:00Z","count":1}`: {Fires: jobtree.MissedFires(at(2))},
+		`{"newest":"2026-01-02T12:02:00Z"}`:                                           {Fires: jobtree.MissedFires(at(2))},
+		`{"oldest":"2026-01-02T12:02:00Z"}`:                                           {Fires: jobtree.MissedFires(at(2))},
+		`{"count":3}`:                                                                 {},
+		`{}`:                                                                          {},
+		``:                                                                            {},
+	} {
+		got, err := jobtree.DecodeMisfire(node("/o/sharding/0/misfire", value))
+		require.NoError(t, err)
+		require.Equal(t, want, got, value)
+	}
+}
+
+// A node names a bounded number of fires, the newest, in few bytes.
+func TestAMisfireNodeIsBounded(t *testing.T) {
+	t.Parallel()
+	var missed jobtree.Misfire
+	for n := range 3 * jobtree.MaxMissedFires {
+		missed.Fires = append(missed.Fires, at(n))
+	}
+	text := jobtree.EncodeMisfire(missed)
+	require.Less(t, len(text), 100, "of a plain cron")
+	got, err := jobtree.DecodeMisfire(node("/o/sharding/0/misfire", text))
+	require.NoError(t, err)
+	require.Equal(t, missed.Fires[2*jobtree.MaxMissedFires:], got.Fires)
 }
 
 func TestTokens(t *testing.T) {
@@ -113,7 +154,18 @@ func TestEpochNextAndMisfireRefuse(t *testing.T) {
 		{`x`, `/x: value is "x", must be a JSON object`, decodeMisfire},
 		{`{"oldest":"x"}`, `/x: oldest is "\"x\"", must be a time`, decodeMisfire},
 		{`{"newest":1}`, `/x: newest is "1", must be a string`, decodeMisfire},
-		{`{"count":true}`, `/x: count is "true", must be a whole number`, decodeMisfire},
+		{`{"fires":[1]}`, `/x: fires is "[1]", must be a string`, decodeMisfire},
+		{`{"fires":""}`, `/x: fires is "\"\"", must be at most 1000 ascending times`, decodeMisfire},
+		{`{"fires":"+1s"}`, `must be at most 1000 ascending times, such as "2026-01-02T12:00:00Z +5s*3 +1m0s"`, decodeMisfire},
+		{`{"fires":"noon"}`, `must be at most`, decodeMisfire},
+		{`{"fires":"2026-01-02T12:00:00Z 2026-01-02T12:00:00Z"}`, `must be at most`, decodeMisfire},
+		{`{"fires":"2026-01-02T12:00:00Z +0s"}`, `must be at most`, decodeMisfire},
+		{`{"fires":"2026-01-02T12:00:00Z +-1s"}`, `must be at most`, decodeMisfire},
+		{`{"fires":"2026-01-02T12:00:00Z +1s*0"}`, `must be at most`, decodeMisfire},
+		{`{"fires":"2026-01-02T12:00:00Z +1s*1000"}`, `must be at most`, decodeMisfire},
+		{`{"fires":"2026-01-02T12:00:00Z +1s*999999999"}`, `must be at most`, decodeMisfire},
+		{`{"fires":"2026-01-02T12:00:00Z +1s*99999999999999999999"}`, `must be at most`, decodeMisfire},
+		{`{"fires":"9999-12-31T23:59:59Z +1s"}`, `must be at most`, decodeMisfire},
 	} {
 		err := test.decode(node("/x", test.value))
 		require.ErrorIs(t, err, jobtree.ErrInvalidValue)
@@ -140,6 +192,7 @@ func FuzzDecodeSmallValues(f *testing.F) {
 	f.Add(`{"term":7,"counter":2,"total":10}`)
 	f.Add(`{"term":7,"counter":2,"owner":"a\u0040b"}`)
 	f.Add(`{"oldest":"2026-01-02T12:00:00Z","newest":"2026-01-02T12:02:00+02:00","count":3}`)
+	f.Add(`{"fires":"2026-01-02T12:00:00+02:00 +1m0s*3 2226-01-02T12:00:00Z +1ns","times":"x"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		if e, err := jobtree.DecodeEpoch(node("/x", text)); err == nil {
 			again, err := jobtree.DecodeEpoch(node("/x", jobtree.EncodeEpoch(e)))

@@ -14,11 +14,8 @@ import (
 
 // begin starts what is due of my items: all in one request, each by itself.
 func (r *runner) begin() {
-	if !r.settings.ok || r.state.Tokens().Err != nil || !r.serverEnabled() || r.state.Total() != r.settings.config.ShardingTotalCount {
-		return
-	}
-	if r.s.java && !r.leads() && r.state.JavaReshards() {
-		return // as Java instances do; fires that come meanwhile are late or missed
+	if !r.mayBegin() || r.s.java && !r.leads() && r.state.JavaReshards() {
+		return // in the second case as Java instances do; fires that come meanwhile are late or missed
 	}
 	r.refreshOwned()
 	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.clockAllows()}
@@ -42,12 +39,17 @@ func (r *runner) begin() {
 	}
 }
 
+// mayBegin tells whether anything may begin here.
+func (r *runner) mayBegin() bool {
+	return r.settings.ok && r.state.Tokens().Err == nil && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
+}
+
 // consider decides what happens to one of my items now.
 func (r *runner) consider(round *round, n int) {
 	it, node := r.item(n), r.state.Item(n)
 	m := r.settings.misfires
 	if node.Disabled {
-		it.due = due{}
+		it.due = it.due.dropDisabled()
 		return
 	}
 	if r.applied < it.wrote || it.running != nil && it.running.undo {
@@ -94,6 +96,7 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 	default:
 		r.considerDelay(it, node.Record.Value, round)
 		r.recall(it, node.Record.Value, round.now)
+		r.recallNoted(it, node, round.now)
 		r.proposeBegin(round, it, node)
 	}
 }
@@ -115,7 +118,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	}
 	it.due = it.due.after(ran)
 	switch {
-	case !it.due.none() && !round.refuse:
+	case !it.due.none() && !round.refuse && !r.awaitsNote(it, node, round.now):
 		begin.Fire, begin.Source = it.due.next()
 	case round.request > node.Record.Value.Trigger:
 		begin.Source, begin.Trigger = job.Manual, round.request
@@ -124,13 +127,14 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	}
 	record, err := node.Record.Value.Begin(begin)
 	if err != nil {
-		r.cannotBegin(it, err)
+		r.cannotBegin(it, begin.Fire, err)
 		return
 	}
 	under := r.attached
 	round.noteKey(record)
-	round.batch.add(r.beginTxn(it.number, node, record), func(o registry.Outcome) {
+	round.batch.add(r.beginTxn(it, node, record), func(o registry.Outcome) {
 		r.began(round, it, under, record, o.Revision)
+		it.former, it.came = "", time.Time{}
 		if !it.running.undo {
 			it.due = it.due.after(begin.Fire)
 		}
@@ -139,10 +143,10 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 
 // cannotBegin deals with a begin that the item's record does not allow. A fire that lies ahead of the
 // registry's clock stays due until the clocks agree; that one may have drifted since it was read.
-func (r *runner) cannotBegin(it *item, err error) {
+func (r *runner) cannotBegin(it *item, fire time.Time, err error) {
 	if !errors.Is(err, jobtree.ErrFireAhead) {
 		r.log.ErrorContext(r.life, "cannot begin", logItem, it.number, logError, err)
-		it.due = due{}
+		it.due = it.due.dropImpossible(fire)
 		return
 	}
 	r.s.checkClock(r.life, clockEvery)
@@ -154,7 +158,8 @@ func (r *runner) cannotBegin(it *item, err error) {
 }
 
 // beginTxn is the transaction of a begin (T4).
-func (r *runner) beginTxn(n int, node jobtree.Item, record jobtree.Record) registry.Txn {
+func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record) registry.Txn {
+	n := it.number
 	conditions := append(r.state.OwnerGuards(n),
 		registry.Unchanged(r.tree.ItemRecord(n), node.Record.Revision),
 		registry.Absent(r.tree.ItemDisabled(n)),
@@ -169,8 +174,12 @@ func (r *runner) beginTxn(n int, node jobtree.Item, record jobtree.Record) regis
 		registry.PutOwned(r.tree.ItemRunning(n), r.s.instance, r.attached.session),
 		registry.Put(r.tree.ItemRecord(n), jobtree.EncodeRecord(record)),
 	}
-	if node.Misfire.Exists() && !node.Misfire.Value.Newest.After(record.LastFire) {
+	madeUp := node.Misfire.Exists() && !node.Misfire.Value.Newest().After(record.LastFire)
+	if madeUp {
 		writes = append(writes, registry.Delete(r.tree.ItemMisfire(n)))
+	}
+	if madeUp || it.former != "" { // what its former owner notes now must be seen
+		conditions = append(conditions, registry.Unchanged(r.tree.ItemMisfire(n), node.Misfire.Revision))
 	}
 	// A wish of Java's, for an item that does not wait here, is for Java to grant.
 	if node.FailoverItem != 0 && (!r.s.java || node.Record.Value.State == jobtree.ItemWaiting) {

@@ -146,8 +146,11 @@ func (s *Scheduler) closeRunners() {
 // leave takes this instance out of the job, and says so when nothing of it runs any more. Others
 // take over at once: what still runs here is marked as running, and stays so until its end.
 func (r *runner) leave() {
-	if r.attached != nil && r.applied >= r.needed && (!r.left || r.registered()) {
-		r.commitLeave()
+	if r.attached != nil && r.applied >= r.needed {
+		// The others need to know what was missed before they begin anything.
+		if told := r.noteMissed() || r.giveUpNotes(); told && (!r.left || r.registered()) {
+			r.commitLeave()
+		}
 	}
 	// Its session may come back with its nodes, so a job that is left alone waits for the next one.
 	stopping := r.whenLeft == nil || r.s.stop.Err() != nil
@@ -180,6 +183,7 @@ func (r *runner) commitLeave() {
 	}
 	if len(txn.Then) == 0 {
 		r.left = !r.electing // an election under way may still bring something to take back
+		r.noteLeft()
 		return
 	}
 	revision, err := r.s.registry.Commit(r.attached.ctx, txn)
@@ -187,6 +191,7 @@ func (r *runner) commitLeave() {
 		r.refused("leave", err)
 		return
 	}
+	r.noteLeft()
 	r.committed(revision)
 }
 
@@ -196,10 +201,18 @@ func (r *runner) registered() bool {
 	return r.state.Instance(r.s.instance).Session == r.attached.session.ID()
 }
 
+// noteLeft notes that this instance is not registered any more. Fires that come from now on are for others
+// to tick.
+func (r *runner) noteLeft() {
+	if r.leftAt.IsZero() {
+		r.leftAt = r.s.now()
+	}
+}
+
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	if r.listening > 0 || r.shared.claiming {
+	if r.listening > 0 || r.shared.claiming || len(r.parting) > 0 && r.attached != nil {
 		return true
 	}
 	for _, it := range r.items {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
@@ -80,7 +81,7 @@ func (m misfires) tick(d due, fire time.Time, passed []time.Time) due {
 	if !m.all {
 		return due{onTime: fire}
 	}
-	d = m.add(m.miss(d), passed...)
+	d = m.merge(m.miss(d).dropAhead(fire), passed...)
 	d.onTime = fire
 	return d
 }
@@ -96,29 +97,56 @@ func (m misfires) miss(d due) due {
 	return m.add(d, fire)
 }
 
-// add adds missed fires, which are later than those that d has.
+// add adds missed fires, which are later than those that d has, and drops those that the job does not
+// make up.
 func (m misfires) add(d due, fires ...time.Time) due {
-	if !m.on || len(fires) == 0 {
+	if len(fires) == 0 {
 		return d
 	}
-	keep := 1
-	if m.all {
-		keep = m.most
-	}
 	all := append(d.missed[:len(d.missed):len(d.missed)], fires...)
-	d.missed = all[max(0, len(all)-keep):]
+	d.missed = m.dropBeyond(m.dropUnwanted(all))
 	return d
 }
 
-// expire drops what is too old to be made up, and what is too late to be on time.
+// merge adds missed fires of any time, of which d may have some. One run for all stands for the older
+// ones, too.
+func (m misfires) merge(d due, fires ...time.Time) due {
+	if !m.on || len(fires) == 0 {
+		return d
+	}
+	all := jobtree.MissedFires(append(slices.Clone(d.missed), fires...)...)
+	if !d.onTime.IsZero() {
+		if all[len(all)-1].After(d.onTime) {
+			all = jobtree.MissedFires(append(all, d.onTime)...) // fires begin in their order
+			d.onTime = time.Time{}
+		} else {
+			all = slices.DeleteFunc(all, d.onTime.Equal)
+		}
+	}
+	if !m.all && !d.onTime.IsZero() {
+		d.missed = nil
+		return d
+	}
+	d.missed = m.dropBeyond(all)
+	return d
+}
+
+// owed returns the fires that d says are still to be run, in order; what is on time now will have been
+// missed when somebody else reads it.
+func (d due) owed() []time.Time {
+	if d.onTime.IsZero() {
+		return d.missed
+	}
+	return append(d.missed[:len(d.missed):len(d.missed)], d.onTime)
+}
+
+// expire turns what is too late to be on time into a missed fire, and drops what is too old to be made
+// up.
 func (m misfires) expire(d due, now time.Time) due {
 	if !d.onTime.IsZero() && m.tooLate(d.onTime, now) {
 		d = m.miss(d)
 	}
-	for m.window > 0 && len(d.missed) > 0 && now.Sub(d.missed[0]) > m.window {
-		d.missed = d.missed[1:]
-	}
-	return d
+	return m.dropOld(d, now)
 }
 
 // late tells whether an execution that began for a fire can no longer start as what it began as: the
@@ -133,9 +161,4 @@ func (m misfires) late(begun *jobtree.Execution, now time.Time) bool {
 	default:
 		return false
 	}
-}
-
-// node returns what an item's misfire node says of the missed fires.
-func (d due) node() jobtree.Misfire {
-	return jobtree.Misfire{Oldest: d.missed[0], Newest: d.missed[len(d.missed)-1], Count: len(d.missed)}
 }

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 )
 
 // minute is a fire that comes some minutes after a fixed time.
@@ -207,12 +206,6 @@ func TestWhatIsNextAndNewest(t *testing.T) {
 			require.Equal(t, test.none, test.due.none())
 		})
 	}
-}
-
-func TestTheMisfireNode(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, jobtree.Misfire{Oldest: minute(7), Newest: minute(7), Count: 1}, missedFires(7).node())
-	require.Equal(t, jobtree.Misfire{Oldest: minute(6), Newest: minute(8), Count: 3}, onTime(9, 6, 7, 8).node())
 }
 
 // itemLife drives a due as a runner does, and watches what it gives out.

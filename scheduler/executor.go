@@ -72,28 +72,12 @@ func (r *runner) giveBack(e *execution) {
 // recall makes a fire due again that was begun for and not run, whoever began it.
 func (r *runner) recall(it *item, record jobtree.Record, now time.Time) {
 	e, m := record.Current, r.settings.misfires
-	if r.settings.delay != 0 || e == nil || e.Outcome != jobtree.NotStarted || !m.on || !e.Fire.After(record.LastFire) || it.due.holds(e.Fire, m.all) {
+	if r.settings.delay != 0 || e == nil || e.Outcome != jobtree.NotStarted || !m.on || !e.Fire.After(record.LastFire) || it.due.holds(e.Fire) {
 		return
 	}
-	if len(r.fires(e.Fire.Add(-1), e.Fire)) > 0 { // else another cron had it
-		it.due = m.expire(m.regain(it.due, e.Fire), now)
+	if r.isFire(e.Fire) { // else another cron had it
+		it.due = m.expire(m.merge(it.due, e.Fire), now)
 	}
-}
-
-// holds tells whether a fire is due, or one that is run in its place.
-func (d due) holds(fire time.Time, all bool) bool {
-	if !all {
-		return !d.newest().Before(fire)
-	}
-	return d.onTime.Equal(fire) || slices.ContainsFunc(d.missed, fire.Equal)
-}
-
-// regain adds a missed fire that may be earlier than others.
-func (m misfires) regain(d due, fire time.Time) due {
-	missed := append(slices.Clone(d.missed), fire)
-	slices.SortFunc(missed, time.Time.Compare)
-	d.missed = nil
-	return m.add(d, missed...)
 }
 
 func (r *runner) reportWaiting() {

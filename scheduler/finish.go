@@ -101,34 +101,70 @@ func (r *runner) markGone(e *execution) bool {
 	return r.applied >= e.token && r.state.Item(e.item).Running.Created != e.token
 }
 
-// settleEnd finds out what became of an end that was refused because its mark is not there. The record
-// tells whether an earlier try, whose answer was lost, had been done; and if it still has the execution
-// running, because only the mark was taken away, the end is recorded without it (T5b).
+// settleEnd finds out what became of an end that was refused. If its mark is not there, the record tells
+// whether an earlier try, whose answer was lost, had been done; and if it still has the execution running,
+// because only the mark was taken away, the end is recorded without it (T5b). If only somebody else has
+// noted missed fires of the item meanwhile, those are kept, and the end is tried again.
 func (r *runner) settleEnd(under *attachment, e *execution, o registry.Outcome) registry.Outcome {
 	refusal := o
 	for range settleTries {
 		var conflict *registry.ConflictError
-		if !errors.As(o.Err, &conflict) || !r.aboutExecution(e, conflict.Condition) {
-			return o
-		}
-		node, err := r.s.registry.Get(under.ctx, r.tree.ItemRecord(e.item))
-		if errors.Is(err, registry.ErrNotFound) {
-			return refusal
-		}
-		if err != nil {
-			return registry.Outcome{Err: err}
-		}
-		record, err := jobtree.DecodeRecord(node)
-		outcome, _ := record.Ended(int64(e.token))
 		switch {
-		case err == nil && outcome == r.endRecord(e).Current.Outcome:
-			return registry.Outcome{Revision: node.Revision}
-		case err != nil || record.Token(node.Revision) != e.token:
-			return refusal
+		case !errors.As(o.Err, &conflict):
+			return o
+		case conflict.Condition.Path == r.tree.ItemMisfire(e.item):
+			if err := r.rereadMissed(under, e); err != nil {
+				return registry.Outcome{Err: err}
+			}
+		case !r.aboutExecution(e, conflict.Condition):
+			return o
+		default:
+			outcome, late := r.readEnd(under, e, refusal)
+			if !late {
+				return outcome
+			}
+			e.late = outcome.Revision
 		}
-		o.Revision, o.Err = r.s.registry.Commit(under.ctx, r.lateEndTxn(e, node.Revision))
+		txn := r.endTxn(e)
+		if e.late != 0 {
+			txn = r.lateEndTxn(e, e.late)
+		}
+		o.Revision, o.Err = r.s.registry.Commit(under.ctx, txn)
 	}
 	return o
+}
+
+// readEnd asks the record what became of an end. late tells that it still has the execution running; the
+// outcome's revision is then the record's.
+func (r *runner) readEnd(under *attachment, e *execution, refusal registry.Outcome) (o registry.Outcome, late bool) {
+	node, err := r.s.registry.Get(under.ctx, r.tree.ItemRecord(e.item))
+	if errors.Is(err, registry.ErrNotFound) {
+		return refusal, false
+	}
+	if err != nil {
+		return registry.Outcome{Err: err}, false
+	}
+	record, err := jobtree.DecodeRecord(node)
+	outcome, _ := record.Ended(int64(e.token))
+	switch {
+	case err == nil && outcome == r.endRecord(e).Current.Outcome:
+		return registry.Outcome{Revision: node.Revision}, false
+	case err != nil || record.Token(node.Revision) != e.token:
+		return refusal, false
+	default:
+		return registry.Outcome{Revision: node.Revision}, true
+	}
+}
+
+// rereadMissed reads what is noted as missed of an execution's item.
+func (r *runner) rereadMissed(under *attachment, e *execution) error {
+	node, err := r.s.registry.Get(under.ctx, r.tree.ItemMisfire(e.item))
+	if err != nil && !errors.Is(err, registry.ErrNotFound) {
+		return err
+	}
+	e.noted = &jobtree.Stored[jobtree.Misfire]{Revision: node.Revision}
+	e.noted.Value, _ = jobtree.DecodeMisfire(node) // what cannot be read says nothing
+	return nil
 }
 
 // aboutExecution tells whether a condition asks if an execution still is the item's.
@@ -136,7 +172,7 @@ func (r *runner) aboutExecution(e *execution, c registry.Condition) bool {
 	return c.Path == r.tree.ItemRunning(e.item) || c.Path == r.tree.ItemRecord(e.item)
 }
 
-// settleTries bounds how often the end of one execution is tried in a row. More than one is needed only
+// settleTries bounds how often the end of one execution is tried in a row. More than two are needed only
 // if somebody rewrites the record meanwhile, which nobody does who goes by the protocol.
 const settleTries = 3
 
@@ -146,15 +182,20 @@ func final(err error) bool {
 }
 
 // endTxn is the transaction of an end (T5). The mark's creation is the token: an execution that was
-// taken away cannot end the one that follows.
+// taken away cannot end the one that follows. What this clock ticked while the item ran here is noted with
+// it, whoever owns the item by now.
 func (r *runner) endTxn(e *execution) registry.Txn {
-	txn := r.endWrites(e, r.endRecord(e))
+	record := r.endRecord(e)
+	txn := r.endWrites(e, record)
 	if write, unsaved := e.progress.last(); unsaved {
 		txn.Then = append(txn.Then, write)
 	}
-	if missed := r.settings.misfires.miss(r.item(e.item).due); len(missed.missed) > 0 && r.owns(e.item) {
-		txn.Then = append(txn.Then, registry.Put(r.tree.ItemMisfire(e.item), jobtree.EncodeMisfire(missed.node())))
+	noted := r.state.Item(e.item).Misfire
+	if e.noted != nil { // it was refused over what the state showed
+		noted = *e.noted
 	}
+	conditions, writes := r.missedNote(r.item(e.item), noted, record.LastFire)
+	txn.If, txn.Then = append(txn.If, conditions...), append(txn.Then, writes...)
 	return txn
 }
 

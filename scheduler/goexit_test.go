@@ -125,11 +125,7 @@ func TestCodeThatEndsItsGoroutineHasFailed(t *testing.T) {
 					}))
 					sleepUntil(3*time.Minute + time.Second)
 					record := c.state().Item(0).Record.Value
-					fires := int64(3)
-					if kind == "strategy" {
-						fires = 2 // the leader asks again when it reconciles
-					}
-					require.Equal(t, jobtree.Counts{Failure: fires}, record.Counts, "every fire ran, and has ended")
+					require.Equal(t, jobtree.Counts{Failure: 3}, record.Counts, "every fire ran, and has ended")
 					require.NotZero(t, v.called)
 					if kind == "item" {
 						require.Equal(t, 3*(1+retries), v.called)

@@ -14,6 +14,8 @@ type item struct {
 	due       due               // fires that want to be run
 	wake      time.Time         // when it is due, if a fixed delay says so; zero = that is not known
 	seen      time.Time         // the newest fire that was considered for it
+	former    string            // the instance that it came from and that may have to note what it missed; empty = none
+	came      time.Time         // when it came from that one, by the monotonic clock
 	ignored   time.Time         // the last fire of its record that was reported as a broken clock's
 	wrote     registry.Revision // of its record, by this runner
 	triggered registry.Revision // the newest trigger that it ran without leaving a record
@@ -21,5 +23,5 @@ type item struct {
 
 // blank tells whether the item is as if nothing were known of it.
 func (it *item) blank() bool {
-	return it.running == nil && it.due.none() && it.wake.IsZero() && it.seen.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0
+	return it.running == nil && it.due.none() && it.wake.IsZero() && it.seen.IsZero() && it.former == "" && it.came.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0
 }

@@ -16,7 +16,7 @@ func TestBlankItems(t *testing.T) {
 	for i := 1; i < reflect.TypeFor[item]().NumField(); i++ { // 0 is the number
 		known := map[string]item{
 			"running": {running: &execution{}}, "due": {due: due{onTime: now}}, "wake": {wake: now}, "seen": {seen: now},
-			"ignored": {ignored: now}, "wrote": {wrote: 1}, "triggered": {triggered: 1},
+			"former": {former: "a"}, "came": {came: now}, "ignored": {ignored: now}, "wrote": {wrote: 1}, "triggered": {triggered: 1},
 		}
 		name := reflect.TypeFor[item]().Field(i).Name
 		it, listed := known[name]

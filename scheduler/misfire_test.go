@@ -98,7 +98,7 @@ func TestAMissedFireSurvivesItsOwner(t *testing.T) {
 		cfg := job.NewConfig("orders", "5,11 0 0 * * ?", 1)
 		a := c.start("a", nil, cfg)
 		sleepUntil(10 * time.Second)
-		noted := jobtree.Misfire{Newest: bubbleStart.Add(11 * time.Second), Oldest: bubbleStart.Add(11 * time.Second), Count: 1}
+		noted := jobtree.Misfire{Fires: jobtree.MissedFires(bubbleStart.Add(11 * time.Second))}
 		put(t, c.server, "/orders/sharding/0/misfire", jobtree.EncodeMisfire(noted))
 		a.stop(t)
 		c.take()

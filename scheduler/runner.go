@@ -39,15 +39,19 @@ type runner struct {
 	settings settings          // of the configuration in force
 	times    times             // by which what is due has come
 	entry    entry             // in the timetable
+	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick          // the newest fire that this process's clock ticked
+	witness  witness           // all that it ticked
 
-	items      map[int]*item // those that are mine, or still run here
-	owned      []int         // the items assigned to this instance, ascending
-	task       string        // names them
-	stale      bool          // owned must be computed anew
-	active     int           // executions whose code has not returned
-	ended      []*execution  // whose end is not committed yet
-	executor   executor      // those that wait for their turn
+	items      map[int]*item    // those that are mine, or still run here
+	owned      []int            // the items assigned to this instance, ascending
+	task       string           // names them
+	stale      bool             // owned must be computed anew
+	formers    map[int]string   // who owned items that came here, until they are received
+	parting    map[int]struct{} // items of which is to be noted what is due, as they are not to run here
+	active     int              // executions whose code has not returned
+	ended      []*execution     // whose end is not committed yet
+	executor   executor         // those that wait for their turn
 	yields     yielding
 	failures   failures
 	endsGather bool // the ends wait for others
@@ -65,8 +69,10 @@ type runner struct {
 	clockReported bool          // that this clock is off by more than the job tolerates
 	listening     int           // rounds that are over, and of which listeners are still told
 	leaving       bool          // the scheduler stops: hand over, start nothing
+	noteTries     int           // how often a leaving instance could not note all that was missed
 	left          bool          // handed over
 	abandoned     bool          // nothing is waited for any more
+	leftAt        time.Time     // when this instance was not registered any more because it left; zero = it has not left
 	drained       chan struct{} // closed when left and nothing runs
 	shared        shared        // what only counts where Java instances share the job
 	shown         time.Time     // when the view showed something last
@@ -122,6 +128,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 // apply brings the state up to a step of the view.
 func (r *runner) apply(step registry.Step) {
 	r.shared.before(step)
+	r.noteFormers(step)
 	touched := r.state.Apply(step)
 	r.shared.after(touched)
 	if touched.Instances {
@@ -140,6 +147,22 @@ func (r *runner) apply(step registry.Step) {
 		r.configured = r.s.now()
 		r.configure()
 	}
+	r.followItems(touched)
+}
+
+// followItems notes which items the job has and which are disabled.
+func (r *runner) followItems(t jobtree.Touched) {
+	for _, n := range t.Items {
+		r.witness.bar(n, r.state.Item(n).Disabled)
+	}
+	if !r.settings.ok {
+		return
+	}
+	total := r.settings.config.ShardingTotalCount
+	if !r.s.java { // whose leader takes all items away for a moment
+		total = min(total, r.state.Total())
+	}
+	r.witness.follow(total)
 }
 
 // attach notes the session under which new work starts; nil is none.
@@ -213,6 +236,7 @@ func (r *runner) decide() {
 		return
 	}
 	r.begin()
+	r.noteMissed()
 	r.mindBarriers()
 	r.acknowledgeTrigger()
 }

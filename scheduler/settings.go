@@ -1,6 +1,9 @@
 package scheduler
 
 import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
@@ -55,10 +58,10 @@ func (r *runner) configure() {
 	next.delay, next.misfires.ageless = cronexpr.DelayOf(next.schedule)
 	next.handler, next.maxRunning = r.handlerOf(stored.Value), r.maxRunning(stored.Value)
 	r.settings = next
-	if !next.misfires.on {
-		for _, it := range r.items {
-			it.due.missed = nil
-		}
+	// A fixed delay has no fires but what the records say.
+	r.records = stored.Value.MonitorExecution && next.delay == 0
+	for _, it := range r.items {
+		it.due.missed = next.misfires.dropBeyond(next.misfires.dropUnwanted(it.due.missed))
 	}
 }
 
@@ -83,6 +86,7 @@ func (r *runner) keepTime(paused bool) {
 	now := r.settings
 	if !now.ok {
 		r.s.timetable.set(&r.entry, nil)
+		r.witness.missing()
 		if !r.state.Config.Exists() {
 			r.fireBy(times{})
 		}
@@ -102,9 +106,22 @@ func (r *runner) keepTime(paused bool) {
 // fireBy notes by what the job fires from now on, and forgets what came under other times.
 func (r *runner) fireBy(next times) {
 	r.times = next
-	for _, it := range r.items {
-		it.due = due{}
+	r.dropOtherTimes()
+}
+
+// name returns a short name of the times, the same in every process, by which notes of missed fires tell
+// that they are of these.
+func (t times) name() string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%q %q %q %d %d %d %d", t.cron, t.zone, t.daylightSaving, unixOf(t.start), unixOf(t.end), t.jitter, t.offset)
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+func unixOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
 	}
+	return t.UnixNano()
 }
 
 // failoverLimit is how often in a row a lost execution is run again.

@@ -7,40 +7,63 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
-	"github.com/elasticron/elasticron/registry"
 )
 
 // lastTick is the newest fire that this process's clock ticked, and what was true then. An item that
 // comes to this instance later may have missed it.
 type lastTick struct {
 	fire    time.Time
-	config  registry.Revision // under which it ticked
-	settled bool              // every item had its owner
-	blocked bool              // a Java leader was resharding: no Java instance began anything
+	settled bool // every item had its owner
+	blocked bool // a Java leader was resharding: no Java instance began anything
 }
 
-// tick notes a fire for every item that is mine. What can begin does so in the decision that
-// follows. A fire that comes while this server is disabled has not happened here, now or later.
+// tick notes a fire for every item that is mine, and for those that run here and are another's by now:
+// their ends say what they missed. What can begin does so in the decision that follows.
 func (r *runner) tick(t tick) {
-	if !r.settings.ok || !r.serverEnabled() {
+	if !r.settings.ok || !r.attended() {
+		r.witness.missing()
 		return
 	}
 	r.refreshOwned()
-	r.last = lastTick{fire: t.fire, config: r.state.Config.Revision, settled: r.settled(), blocked: r.s.java && r.state.JavaReshards()}
+	left := !r.leftAt.IsZero() && t.fire.After(r.leftAt)
+	if left { // what still runs here goes on
+		r.witness.missing()
+	} else {
+		r.last = lastTick{fire: t.fire, settled: r.settled(), blocked: r.s.java && r.state.JavaReshards()}
+		r.witness.saw(t.first, t.fire)
+	}
 	m := r.settings.misfires
 	var passed []time.Time
 	if m.all && t.first.Before(t.fire) {
 		passed = r.fires(t.first.Add(-1), t.fire.Add(-1))
 	}
-	for _, n := range r.owned {
+	note := func(n int) {
 		if r.state.Item(n).Disabled {
-			continue
+			return
 		}
 		it := r.item(n)
 		r.toConsider.note([]int{n}, false)
 		it.due = m.tick(it.due, t.fire, passed)
 		it.seen = t.fire
 	}
+	for _, n := range r.owned {
+		if !left {
+			note(n)
+		}
+	}
+	for n, it := range r.items {
+		if it.running != nil && (left || !r.owns(n)) {
+			note(n)
+		}
+	}
+}
+
+// attended tells whether a fire that comes now has to be run, because somebody may run items. One that
+// comes while all servers are disabled has not happened, now or later.
+func (r *runner) attended() bool {
+	return r.serverEnabled() || slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool {
+		return r.state.Enabled(i.ID)
+	})
 }
 
 // settled tells whether the assignment is the one that the members and the settings want, as far as
@@ -71,7 +94,7 @@ func (r *runner) item(n int) *item {
 	return it
 }
 
-// refreshOwned brings the list of my items up to the state, greets those that are new and forgets
+// refreshOwned brings the list of my items up to the state, greets those that are new and hands over
 // those that are gone. A former owner starts no catch-up of what it no longer owns.
 func (r *runner) refreshOwned() {
 	if !r.stale {
@@ -93,6 +116,7 @@ func (r *runner) refreshOwned() {
 			r.receive(r.item(n), r.state.Item(n))
 		}
 	}
+	r.formers = nil
 	for _, n := range before {
 		if _, has := slices.BinarySearch(r.owned, n); !has {
 			r.release(n)
@@ -100,38 +124,60 @@ func (r *runner) refreshOwned() {
 	}
 }
 
-// receive looks for fires that an item missed on its way here. A fire that came while another owned it,
-// who then was lost, is a missed one. One that came while nobody was clearly responsible is simply
-// late; so is the first of an item that has never run, which otherwise misses nothing.
+// receive looks for fires that an item missed on its way here: those that this clock ticked too and that
+// nobody ran for. What others noted of it comes in each decision, see [runner.recallNoted].
+//
+// A fire that came while another owned the item is a missed one. One that came while nobody was clearly
+// responsible, and one of an item that has never run, is on time as long as it is not late.
 func (r *runner) receive(it *item, node jobtree.Item) {
-	m, ran := r.settings.misfires, node.Record.Value.LastFire
-	byJava := r.s.java && node.Misfire.Exists() && node.Misfire.Value.Newest.IsZero()
-	if (node.Record.Exists() || byJava) && !node.Disabled {
-		it.due = m.add(it.due, r.missedBefore(node)...)
+	if node.Disabled {
+		return
 	}
+	m := r.settings.misfires
+	r.expectNote(it)
+	it.due = m.merge(it.due, r.missedUnseen(node)...)
 	if r.s.java && !r.shared.formerRecorded(node) {
 		return // a former owner that is Java ran for the fire, or not: there is no record of that
 	}
-	last := r.last
-	if !last.fire.After(it.seen) || !last.fire.After(ran) || last.config != r.state.Config.Revision || node.Disabled {
+	now, last := r.s.now(), r.last
+	fires := r.missedSeen(it, node, now)
+	if len(fires) == 0 {
 		return
 	}
-	it.seen = last.fire
-	if !last.fire.After(it.due.newest()) {
+	newest := fires[len(fires)-1]
+	it.seen = newest
+	if newest.Equal(last.fire) && !m.tooLate(newest, now) && newest.After(it.due.newest()) && (!last.settled || !node.Record.Exists()) {
+		it.due = m.merge(it.due, fires[:len(fires)-1]...)
+		it.due = m.tick(it.due, newest, nil)
 		return
 	}
-	it.due.onTime = last.fire
-	if last.settled && node.Record.Exists() {
-		it.due = m.miss(it.due)
-	}
-	if !node.Record.Exists() && m.tooLate(last.fire, r.s.now()) {
-		it.due = due{}
-	}
+	it.due = m.merge(it.due, fires...)
 }
 
-// missedBefore lists the fires, later than the last one that the item ran for, which its former
-// owners noted as missed, or which came within the window while perhaps nobody lived to tick them.
-func (r *runner) missedBefore(node jobtree.Item) []time.Time {
+// missedSeen lists the fires that this clock ticked and that are later than the last one that the item
+// ran for. Of a job without records nobody knows that, so it is the newest one alone, and nothing if it
+// is too late.
+func (r *runner) missedSeen(it *item, node jobtree.Item, now time.Time) []time.Time {
+	m := r.settings.misfires
+	from := r.witness.floor(it.number)
+	if !r.records {
+		if it.seen.After(from) {
+			from = it.seen
+		}
+		if late := now.Add(-lateAfter - m.jitter - 1); late.After(from) {
+			from = late
+		}
+		return r.witness.fires(r.settings.schedule, from, now, 1)
+	}
+	if ran := node.Record.Value.LastFire; ran.After(from) {
+		from = ran
+	}
+	return r.witness.fires(r.settings.schedule, from, now, m.keeps())
+}
+
+// missedUnseen lists the fires that came within the window while perhaps nobody lived to tick them, and
+// the one that a note of Java's stands for.
+func (r *runner) missedUnseen(node jobtree.Item) []time.Time {
 	m, ran := r.settings.misfires, node.Record.Value.LastFire
 	if !m.on {
 		return nil
@@ -139,57 +185,26 @@ func (r *runner) missedBefore(node jobtree.Item) []time.Time {
 	if m.window > 0 && !ran.IsZero() {
 		now := r.s.now()
 		from := now.Add(-m.window)
-		if ran.After(from) {
-			from = ran
+		for _, later := range []time.Time{ran, r.witness.floor(node.Number)} {
+			if later.After(from) {
+				from = later
+			}
 		}
 		return r.fires(from, now)
 	}
-	missed := node.Misfire.Value
-	if r.s.java && node.Misfire.Exists() && missed.Newest.IsZero() {
+	if r.s.java && node.Misfire.Exists() && node.Misfire.Value.Newest().IsZero() {
 		return r.missedByJava(ran)
 	}
-	if !node.Misfire.Exists() || !missed.Newest.After(ran) {
-		return nil
-	}
-	if !m.all {
-		return r.fires(missed.Newest.Add(-1), missed.Newest) // none, if another cron had it
-	}
-	from := missed.Oldest.Add(-1)
-	if ran.After(from) {
-		from = ran
-	}
-	return r.fires(from, missed.Newest)
+	return nil
 }
 
 // fires lists the job's fires after from and up to until, the newest ones if there are more than are
 // kept.
 func (r *runner) fires(from, until time.Time) []time.Time {
-	keep := 1
-	if r.settings.misfires.all {
-		keep = r.settings.misfires.most
-	}
-	var fires []time.Time
-	for len(fires) < keep {
-		fire := cronexpr.Last(r.settings.schedule, from, until)
-		if fire.IsZero() {
-			break
-		}
-		fires = append(fires, fire)
-		until = fire.Add(-1)
-	}
-	slices.Reverse(fires)
-	return fires
+	return newestFires(r.settings.schedule, from, until, r.settings.misfires.keeps())
 }
 
-// release forgets what was due of an item that now belongs to another instance. What still runs
-// here goes on.
-func (r *runner) release(n int) {
-	it := r.items[n]
-	if it == nil {
-		return
-	}
-	it.due = due{}
-	if it.running == nil {
-		delete(r.items, n)
-	}
+// isFire tells whether the job fires at a time.
+func (r *runner) isFire(at time.Time) bool {
+	return !cronexpr.Last(r.settings.schedule, at.Add(-1), at).IsZero()
 }

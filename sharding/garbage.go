@@ -82,7 +82,7 @@ func (g *gatherer) item(it jobtree.Item, before time.Time) {
 		g.remove(tree.FailoverItem(it.Number), it.FailoverItem, asRead)
 	}
 	missed := it.Misfire
-	if missed.Exists() && !missed.Value.Newest.IsZero() && !missed.Value.Newest.After(record.Value.LastFire) {
+	if missed.Exists() && !missed.Value.Newest().IsZero() && !missed.Value.Newest().After(record.Value.LastFire) {
 		g.remove(tree.ItemMisfire(it.Number), missed.Revision, asRead)
 	}
 	surplus := it.Number >= g.s.Total() && it.Number >= g.s.Config.Value.ShardingTotalCount

@@ -27,7 +27,7 @@ func recordOf(state jobtree.ItemState) string {
 }
 
 func missed(newest time.Time) string {
-	return jobtree.EncodeMisfire(jobtree.Misfire{Oldest: noon.Add(-time.Hour), Newest: newest, Count: 2})
+	return jobtree.EncodeMisfire(jobtree.Misfire{Fires: jobtree.MissedFires(noon.Add(-time.Hour), newest)})
 }
 
 // Each row starts with instance a, which owns the only item, and nothing to remove.

@@ -133,7 +133,7 @@ func TestAJavaInstanceIsKilledWithMissedFires(t *testing.T) {
 	g.wait("a catch-up", func(runs []job.ShardingContext) bool { return countOf(runs, 1, job.Misfire) > 0 })
 	g.wait("the next fires", func(runs []job.ShardingContext) bool { return countOf(runs, 1, job.Scheduled) > 1 })
 	note := c.state().Item(1).Misfire // Go may have missed fires itself, on a busy machine, and knows which
-	require.False(t, note.Exists() && note.Value.Newest.IsZero(), "Java's note is gone")
+	require.False(t, note.Exists() && note.Value.Newest().IsZero(), "Java's note is gone")
 }
 
 // Connections break and hang, and the session lives: nothing that Java could take for a crash happens.

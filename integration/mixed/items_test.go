@@ -78,7 +78,7 @@ func javaMakesUpWhatGoMissed(t *testing.T, j java) {
 	s := c.eventually("Java runs Go's item, with its note", func(s *jobtree.State) bool {
 		return s.Owner(1) == last && s.Item(1).Running.Exists() && s.Item(1).Misfire.Exists()
 	})
-	require.NotZero(t, s.Item(1).Misfire.Value.Count)
+	require.NotEmpty(t, s.Item(1).Misfire.Value.Fires)
 	j.last.Last(c.job, 0)
 	c.eventually("Java has made it up", func(s *jobtree.State) bool { return !s.Item(1).Misfire.Exists() })
 }
@@ -98,7 +98,7 @@ func javaReadsAUsedTree(t *testing.T, j java) {
 		g.wait("a fire", func(now []job.ShardingContext) bool { return len(now) > len(runs)+1 })
 	}
 	other.stop()
-	c.do(registry.Put(c.tree.FailoverItem(1), ""), registry.Put(c.tree.ItemMisfire(2), jobtree.EncodeMisfire(jobtree.Misfire{Count: 3})))
+	c.do(registry.Put(c.tree.FailoverItem(1), ""), registry.Put(c.tree.ItemMisfire(2), `{"fires":"2026-01-02T12:00:00Z +1s*2"}`))
 	first := c.joinJava(j.first, javapeer.NewJob(c.job, never, 1))
 	c.eventually("two instances", settled(5, goID, first))
 	g.stop()

@@ -1,0 +1,254 @@
+package scheduler
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Missed fires belong to their item, not to who missed them. Whoever has to leave some of an item to
+// others notes them in the item's misfire node: with the end of an execution, whoever owns the item by
+// then; when an item that does not run moves; when this instance leaves; and while it must not begin
+// anything. A new owner runs what is noted and what its own clock ticked too, each fire once. So it takes
+// no more than one of them to live.
+
+// handoverWait is how long the new owner of an item waits for what its former one may have to say, if
+// there are fires that it has not ticked itself and the former owner lives. It is enough for a few
+// commits, and less than what makes a fire late.
+const handoverWait = 2 * time.Second
+
+// handoverSpan is how old a fire may be of which the former owner may still have to say that it was
+// missed. What kept it from beginning for longer, it has noted meanwhile.
+const handoverSpan = 10 * time.Second
+
+// noteTries is how often an instance that leaves tries to note what was missed.
+const noteTries = 3
+
+// release has it noted what is due of an item that now belongs to another instance. What still runs here
+// goes on, and its end notes it.
+func (r *runner) release(n int) {
+	it := r.items[n]
+	if it == nil {
+		return
+	}
+	it.former, it.came = "", time.Time{}
+	switch {
+	case n >= r.state.Total():
+		it.dropSurplus()
+	case !r.records:
+		it.dropUnrecorded()
+	}
+	if it.running == nil {
+		r.part(it)
+	}
+}
+
+// part has an item forgotten that does not run here and is not to run here, once it is noted what is due
+// of it.
+func (r *runner) part(it *item) {
+	if it.due.none() {
+		if !r.owns(it.number) {
+			delete(r.items, it.number)
+		}
+		return
+	}
+	if r.parting == nil {
+		r.parting = make(map[int]struct{})
+	}
+	r.parting[it.number] = struct{}{}
+}
+
+// noteMissed notes what is due of items that are not to run here: they moved, this instance leaves, or
+// nothing may begin here. It tells whether nothing is left to be noted.
+func (r *runner) noteMissed() bool {
+	if r.noteTries > noteTries {
+		return true
+	}
+	r.refreshOwned()
+	if r.leaving || !r.mayBegin() {
+		for _, n := range r.owned {
+			if it := r.items[n]; it != nil && it.running == nil {
+				r.part(it)
+			}
+		}
+	}
+	if len(r.parting) == 0 || !r.state.Config.Exists() {
+		r.parting = nil
+		return true
+	}
+	var batch proposals
+	for _, n := range slices.Sorted(maps.Keys(r.parting)) {
+		r.proposeNote(&batch, n)
+	}
+	r.commitAll(r.attached.ctx, "note missed fires", batch)
+	return len(r.parting) == 0
+}
+
+// giveUpNotes counts the tries of an instance that leaves, and gives up after a few: it is to leave in any
+// case. What is lost then is lost as by a crash.
+func (r *runner) giveUpNotes() bool {
+	if r.noteTries++; r.noteTries <= noteTries {
+		return false
+	}
+	r.log.WarnContext(r.life, "leaving without having noted all missed fires", "items", len(r.parting))
+	r.parting = nil
+	return true
+}
+
+// proposeNote proposes to note what is due of an item, unless the registry knows. As the record is as it
+// was read, nobody has run for a fire meanwhile, and nobody runs for a later one without having seen the
+// note.
+func (r *runner) proposeNote(batch *proposals, n int) {
+	it := r.items[n]
+	if it == nil || it.running != nil || r.owns(n) && !r.leaving && r.mayBegin() {
+		delete(r.parting, n)
+		return
+	}
+	node := r.state.Item(n)
+	conditions, writes := r.missedNote(it, node.Misfire, node.Record.Value.LastFire)
+	noted := func() {
+		delete(r.parting, n)
+		if !r.owns(n) && it.running == nil {
+			delete(r.items, n)
+		}
+	}
+	if writes == nil {
+		noted()
+		return
+	}
+	conditions = append(conditions,
+		registry.Unchanged(r.tree.ItemRecord(n), node.Record.Revision),
+		registry.Unchanged(r.tree.Config(), r.state.Config.Revision))
+	// Whoever deletes a note has run for its fires, or the item is none any more by another configuration.
+	batch.add(registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}, func(o registry.Outcome) {
+		r.committed(o.Revision)
+		noted()
+	})
+}
+
+// missedNote returns what notes that the fires that are due of an item were missed, beside those that are
+// noted already, and the condition for it; nothing if the registry knows all of them. ran is the last fire
+// that the item ran for.
+func (r *runner) missedNote(it *item, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+	if !r.records {
+		return nil, nil
+	}
+	noted := r.noted(stored, ran)
+	owed := jobtree.MissedFires(append(slices.Clone(noted), it.due.after(ran).owed()...)...)
+	if m := r.settings.misfires; r.settings.ok { // while the job pauses its policy is not known
+		owed = m.dropBeyond(m.dropUnwanted(owed))
+	}
+	if len(owed) == 0 || slices.EqualFunc(owed, noted, time.Time.Equal) {
+		return nil, nil
+	}
+	text := jobtree.EncodeMisfire(jobtree.Misfire{Fires: owed, Times: r.times.name()})
+	return []registry.Condition{registry.Unchanged(r.tree.ItemMisfire(it.number), stored.Revision)},
+		[]registry.Write{registry.Put(r.tree.ItemMisfire(it.number), text)}
+}
+
+// noted returns the fires that an item's node names as missed and that nobody has run for.
+func (r *runner) noted(stored jobtree.Stored[jobtree.Misfire], ran time.Time) []time.Time {
+	missed := stored.Value
+	if !missed.Newest().After(ran) || missed.Times != "" && missed.Times != r.times.name() {
+		return nil
+	}
+	fires := missed.Fires
+	if r.settings.ok && missed.Times == "" { // the fires of another cron are none
+		fires = slices.DeleteFunc(slices.Clone(fires), func(fire time.Time) bool { return !r.isFire(fire) })
+	}
+	if r.settings.ok && !missed.Since.IsZero() && r.settings.misfires.all {
+		fires = append(r.fires(missed.Since.Add(-1), missed.Fires[0].Add(-1)), fires...)
+	}
+	for len(fires) > 0 && !fires[0].After(ran) {
+		fires = fires[1:]
+	}
+	return fires
+}
+
+// recallNoted makes the fires due that are noted in an item as missed. One that is still to come by this
+// clock was not missed.
+func (r *runner) recallNoted(it *item, node jobtree.Item, now time.Time) {
+	m := r.settings.misfires
+	if !m.on || !r.records || !node.Misfire.Exists() {
+		return
+	}
+	fires := r.noted(node.Misfire, node.Record.Value.LastFire)
+	for len(fires) > 0 && fires[len(fires)-1].After(now) {
+		fires = fires[:len(fires)-1]
+	}
+	it.due = m.expire(m.merge(it.due, fires...), now)
+}
+
+// noteFormers notes which items a step gives to this instance that another one owned, before the state
+// shows it.
+func (r *runner) noteFormers(step registry.Step) {
+	if !r.settings.misfires.all {
+		return // a later run stands for what comes to be known late
+	}
+	for _, change := range step.Changes {
+		if !change.New.Exists() {
+			continue
+		}
+		name, ok := jobtree.Parse(change.Path())
+		if !ok || name.Job != r.name {
+			continue
+		}
+		owner := change.New.Value
+		if name.Kind == jobtree.KindItemNext {
+			next, _ := jobtree.DecodeNext(change.New) // of what cannot be read, nobody is the owner
+			owner = next.Owner
+		} else if name.Kind != jobtree.KindItemInstance {
+			continue
+		}
+		if former := r.state.Owner(name.Item); owner == r.s.instance && former != "" && former != owner {
+			if r.formers == nil {
+				r.formers = make(map[int]string)
+			}
+			r.formers[name.Item] = former
+		}
+	}
+}
+
+// expectNote notes that an item came from somebody who may have to say what it missed.
+func (r *runner) expectNote(it *item) {
+	if former := r.formers[it.number]; former != "" && r.settings.misfires.all && r.records {
+		it.former, it.came = former, time.Now()
+	}
+}
+
+// awaitsNote tells whether the fires of an item wait for what its former owner may have missed: a run for
+// a later one would bury that.
+func (r *runner) awaitsNote(it *item, node jobtree.Item, now time.Time) bool {
+	if it.former == "" || it.due.none() {
+		return false
+	}
+	left := handoverWait - time.Since(it.came)
+	if left <= 0 || r.state.Instance(it.former).Created == 0 || r.accounted(it, node, now) {
+		return false
+	}
+	r.toConsider.note([]int{it.number}, false)
+	r.alarm.set(left)
+	return true
+}
+
+// accounted tells whether this instance knows of every recent fire of an item that nobody ran for, what
+// became of it.
+func (r *runner) accounted(it *item, node jobtree.Item, now time.Time) bool {
+	from := now.Add(-handoverSpan)
+	for _, later := range []time.Time{node.Record.Value.LastFire, r.witness.floor(it.number)} {
+		if later.After(from) {
+			from = later
+		}
+	}
+	return !slices.ContainsFunc(r.fires(from, now), func(fire time.Time) bool {
+		return !r.witness.has(fire) && !it.due.holds(fire)
+	})
+}
+
+// holds tells whether a fire is due.
+func (d due) holds(fire time.Time) bool {
+	return d.onTime.Equal(fire) || slices.ContainsFunc(d.missed, fire.Equal)
+}

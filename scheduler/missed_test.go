@@ -1,0 +1,366 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// everySecond is a cron that fires at each second, and makeUpAll a job with it that makes up every fire.
+const everySecond = "* * * * * ?"
+
+func makeUpAll(total int) job.Config {
+	cfg := job.NewConfig("orders", everySecond, total)
+	cfg.MisfirePolicy, cfg.MisfireMax = job.MisfireAll, 1000
+	return cfg
+}
+
+// onServer runs an instance on a server of its own, "10.0.0." and a number, so that it can be disabled
+// alone.
+func (c *cluster) onServer(number int, id string, oneWay time.Duration, work job.SimpleFunc, cfg job.Config) *instance {
+	c.t.Helper()
+	reg := c.server.Open("test", memory.WithLatency(oneWay))
+	s, err := scheduler.New(reg, scheduler.WithInstanceID(fmt.Sprintf("10.0.0.%d@-@%s", number, id)))
+	require.NoError(c.t, err)
+	require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work)))
+	ctx, cancel := context.WithCancel(c.t.Context())
+	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
+	go func() { i.done <- s.Run(ctx) }()
+	c.t.Cleanup(func() { i.stop(c.t) })
+	<-i.Ready()
+	return i
+}
+
+// disable has an operator disable or enable a server of the job.
+func (c *cluster) disable(number int, disabled bool) {
+	c.t.Helper()
+	put(c.t, c.server, jobtree.For("orders").Server(fmt.Sprintf("10.0.0.%d", number)), jobtree.EncodeServer(disabled))
+}
+
+// firesOf returns for each item how often it ran for each fire, as seconds since the bubble began; reruns
+// of lost executions do not count as long as there is another.
+func firesOf(runs []run) map[int]map[int]int {
+	fires := make(map[int]map[int]int)
+	for _, r := range runs {
+		if fires[r.sc.Item] == nil {
+			fires[r.sc.Item] = make(map[int]int)
+		}
+		second := int(r.sc.Fire.Sub(bubbleStart) / time.Second)
+		if r.sc.Source != job.Failover {
+			fires[r.sc.Item][second]++
+		}
+	}
+	return fires
+}
+
+// requireEachFire wants that each item ran once for each of the fires.
+func requireEachFire(t *testing.T, runs []run, items, from, until int) {
+	t.Helper()
+	fires := firesOf(runs)
+	for n := range items {
+		for second := from; second <= until; second++ {
+			require.Equal(t, 1, fires[n][second], "item %d, fire of second %d, of %v", n, second, runs)
+		}
+	}
+}
+
+// Missed fires travel with their item. Each story has an item whose run for second 5 takes ten seconds,
+// and no fire may be lost whatever becomes of the item meanwhile.
+func TestMissedFiresTravelWithTheirItem(t *testing.T) {
+	t.Parallel()
+	type world struct {
+		*cluster
+		a    *instance
+		cfg  job.Config
+		work job.SimpleFunc
+	}
+	for name, story := range map[string]func(t *testing.T, w world){
+		"it stays": func(*testing.T, world) {},
+		"an instance joins, and the item moves while it runs": func(_ *testing.T, w world) {
+			sleepUntil(10500 * time.Millisecond)
+			w.onServer(2, "b", 0, w.work, w.cfg)
+		},
+		"it moves away and back while it runs": func(t *testing.T, w world) {
+			sleepUntil(7500 * time.Millisecond)
+			b := w.onServer(2, "b", 0, w.work, w.cfg)
+			sleepUntil(9500 * time.Millisecond)
+			b.stop(t)
+		},
+		"it moves away and back before its instance looked again": func(t *testing.T, w world) {
+			sleepUntil(7500 * time.Millisecond)
+			w.a.registry.SetLatency(400 * time.Millisecond)
+			b := w.onServer(2, "b", 0, w.work, w.cfg)
+			sleepUntil(9500 * time.Millisecond)
+			b.stop(t)
+			w.a.registry.SetLatency(0)
+		},
+		"it moves on before it has ended": func(t *testing.T, w world) {
+			sleepUntil(7500 * time.Millisecond)
+			b := w.onServer(2, "b", 0, w.work, w.cfg)
+			sleepUntil(9500 * time.Millisecond)
+			w.onServer(3, "c", 0, w.work, w.cfg)
+			sleepUntil(12500 * time.Millisecond)
+			b.stop(t)
+		},
+		"its instance stops": func(t *testing.T, w world) {
+			sleepUntil(9500 * time.Millisecond)
+			w.onServer(2, "b", 0, w.work, w.cfg)
+			sleepUntil(10500 * time.Millisecond)
+			w.a.stop(t)
+		},
+		"its instance stops while it catches up": func(t *testing.T, w world) {
+			sleepUntil(14900 * time.Millisecond)
+			w.a.registry.SetLatency(30 * time.Millisecond) // so that the catch-up takes a while
+			sleepUntil(15100 * time.Millisecond)
+			w.onServer(2, "b", 0, w.work, w.cfg)
+			w.a.stop(t)
+		},
+		"its instance is disabled and enabled": func(_ *testing.T, w world) {
+			w.onServer(0, "0", 0, w.work, w.cfg) // has no item: the last id is given it
+			sleepUntil(8500 * time.Millisecond)
+			w.disable(1, true)
+			sleepUntil(17500 * time.Millisecond)
+			w.disable(1, false)
+		},
+		"the registry knows it alone for a while": func(t *testing.T, w world) {
+			sleepUntil(9500 * time.Millisecond)
+			b := w.onServer(2, "b", 0, w.work, w.cfg)
+			sleepUntil(15200 * time.Millisecond)
+			b.stop(t)
+			w.a.stop(t)
+			w.onServer(3, "c", 0, w.work, w.cfg)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				w := world{cluster: c, cfg: makeUpAll(1), work: slowOnce(10 * time.Second)}
+				w.a = c.onServer(1, "a", 0, w.work, w.cfg)
+				story(t, w)
+				sleepUntil(30500 * time.Millisecond)
+				runs := c.take()
+				requireEachFire(t, runs, 1, 1, 30)
+				for i := 1; i < len(runs); i++ {
+					require.True(t, runs[i].sc.Fire.After(runs[i-1].sc.Fire), "in order")
+				}
+				require.False(t, c.state().Item(0).Misfire.Exists(), "nothing is left to be made up")
+			})
+		})
+	}
+}
+
+// A server is disabled in the very moment when nobody leads who could give its items to others.
+func TestFiresOfADisabledServerWhileNobodyLeads(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		leader := c.onServer(1, "leader", 0, nil, makeUpAll(2))
+		c.onServer(2, "b", 0, nil, makeUpAll(2))
+		c.onServer(3, "c", 0, nil, makeUpAll(2))
+		sleepUntil(5500 * time.Millisecond)
+		owned := c.owners()
+		leader.crash(t)
+		c.disable(3, true)
+		require.Equal(t, map[string]int{"10.0.0.3@-@c": 1, "10.0.0.2@-@b": 1}, owned)
+		sleepUntil(8500 * time.Millisecond)
+		c.onServer(4, "d", 0, nil, makeUpAll(2)) // has not ticked what came before
+		sleepUntil(30500 * time.Millisecond)
+		requireEachFire(t, c.take(), 2, 1, 30)
+	})
+}
+
+// With one run for all, the newest of the fires that came while an item ran is made up wherever the item
+// is by then, and with Misfire off none is.
+func TestTheNewestMissedFireTravels(t *testing.T) {
+	t.Parallel()
+	cron := "5,7,9,40 0 0 * * ?"
+	for name, test := range map[string]struct {
+		change func(*job.Config)
+		want   string
+	}{
+		"once": {func(*job.Config) {}, "item 0 fire 9s misfire on b"},
+		"off":  {func(cfg *job.Config) { cfg.Misfire = false }, "item 0 fire 40s scheduled on b"},
+	} {
+		for how, move := range map[string]func(t *testing.T, a *instance, start func() *instance){
+			"moved":   func(_ *testing.T, _ *instance, start func() *instance) { start() },
+			"stopped": func(t *testing.T, a *instance, start func() *instance) { start(); a.stop(t) },
+			"alone":   func(t *testing.T, a *instance, start func() *instance) { a.stop(t); start() },
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, c *cluster) {
+					cfg := job.NewConfig("orders", cron, 1)
+					test.change(&cfg)
+					a := c.onServer(1, "a", 0, slowOnce(10*time.Second), cfg)
+					sleepUntil(10500 * time.Millisecond)
+					move(t, a, func() *instance { return c.onServer(2, "b", 0, nil, cfg) })
+					sleepUntil(50 * time.Second)
+					runs := c.shown()
+					require.Greater(t, len(runs), 1)
+					require.Equal(t, test.want, runs[1], "%v", runs)
+					require.False(t, c.state().Item(0).Misfire.Exists())
+				})
+			})
+		}
+	}
+}
+
+// chaos does at random what loses no fire: processes join and stop, servers are disabled and enabled, and
+// leaders die while somebody else lives who ticked what they did.
+type chaos struct {
+	*cluster
+	rand    *rand.Rand
+	mu      sync.Mutex // of what code draws
+	draws   *rand.Rand // for the durations of runs
+	cfg     job.Config
+	members []*member
+	started int
+}
+
+type member struct {
+	*instance
+	server   int
+	disabled bool
+	since    time.Time // when it joined, or was enabled
+}
+
+func seeded(seed, use uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, use)) //nolint:gosec // what is drawn can be drawn again
+}
+
+func (ch *chaos) work(context.Context, job.ShardingContext) error {
+	ch.mu.Lock()
+	kind, share := ch.draws.IntN(20), ch.draws.Float64()
+	ch.mu.Unlock()
+	switch kind {
+	case 0:
+		time.Sleep(time.Duration(share * float64(7*time.Second)))
+	case 1, 2, 3:
+		time.Sleep(time.Duration(share * float64(time.Second)))
+	}
+	return nil
+}
+
+func (ch *chaos) join() {
+	ch.started++
+	server := ch.rand.IntN(9*ch.started) + 1 // so that ids are not in the order in which they came
+	for used := true; used; {
+		used = false
+		for _, m := range ch.members {
+			used = used || m.server == server
+		}
+		if used {
+			server++
+		}
+	}
+	oneWay := time.Duration(ch.rand.IntN(25)) * time.Millisecond
+	ch.disable(server, false)
+	i := ch.onServer(server, fmt.Sprint(ch.started), oneWay, ch.work, ch.cfg)
+	ch.members = append(ch.members, &member{instance: i, server: server, since: time.Now()})
+}
+
+// spared tells whether enough are left that may run items, if m does not any more, and of those one that
+// has been there for a time.
+func (ch *chaos) spared(m *member, atLeast time.Duration) bool {
+	for _, other := range ch.members {
+		if other != m && !other.disabled && time.Since(other.since) >= atLeast {
+			return true
+		}
+	}
+	return false
+}
+
+func (ch *chaos) remove(m *member) {
+	for i, other := range ch.members {
+		if other == m {
+			ch.members = append(ch.members[:i], ch.members[i+1:]...)
+			return
+		}
+	}
+}
+
+func (ch *chaos) step(t *testing.T) string {
+	m := ch.members[ch.rand.IntN(len(ch.members))]
+	switch ch.rand.IntN(6) {
+	case 0, 1:
+		if len(ch.members) < 5 {
+			ch.join()
+			return "joined " + ch.members[len(ch.members)-1].ID()
+		}
+	case 2:
+		if ch.spared(m, 0) {
+			ch.remove(m)
+			m.stop(t)
+			return "stopped " + m.ID()
+		}
+	case 3:
+		if !m.disabled && ch.spared(m, 0) {
+			m.disabled = true
+			ch.disable(m.server, true)
+			return "disabled " + m.ID()
+		}
+	case 4:
+		if m.disabled {
+			m.disabled, m.since = false, time.Now()
+			ch.disable(m.server, false)
+			return "enabled " + m.ID()
+		}
+	case 5:
+		leader := ch.state().Leader.Instance
+		for _, m := range ch.members {
+			if m.ID() == leader && ch.spared(m, 40*time.Second) {
+				ch.remove(m)
+				m.crash(t)
+				return "crashed " + m.ID()
+			}
+		}
+	}
+	return ""
+}
+
+func (m *member) ID() string { return m.Scheduler.InstanceID() }
+
+// Nothing but joins, graceful stops, disabled servers and dead leaders loses a fire, or runs one twice.
+func TestNoFireIsLost(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				const items, last = 4, 150
+				ch := &chaos{cluster: c, cfg: makeUpAll(items), rand: seeded(seed, 1), draws: seeded(seed, 2)}
+				ch.cfg.Failover = true
+				ch.join()
+				sleepUntil(2500 * time.Millisecond)
+				var did []string
+				for time.Since(bubbleStart) < last*time.Second {
+					time.Sleep(time.Duration(ch.rand.IntN(4000)) * time.Millisecond)
+					if what := ch.step(t); what != "" {
+						did = append(did, fmt.Sprintf("%s %s", time.Since(bubbleStart), what))
+					}
+				}
+				sleepUntil((last + 60) * time.Second)
+				fires := firesOf(c.take())
+				var wrong []string
+				for n := range items {
+					for second := 3; second <= last; second++ {
+						if fires[n][second] != 1 {
+							wrong = append(wrong, fmt.Sprintf("item %d, second %d: %d times", n, second, fires[n][second]))
+						}
+					}
+				}
+				require.Empty(t, wrong, strings.Join(did, "\n"))
+			})
+		})
+	}
+}
