@@ -31,6 +31,9 @@ func (s *shared) after(t jobtree.Touched) {
 	if s.held && len(t.Items) > 0 {
 		s.runner.leadership.plan = true
 	}
+	if t.Config && s.runner.state.Config.Revision == 0 {
+		s.lastCron = lastCron{} // what is stored next is another job
+	}
 	if s.runner.s.java {
 		s.look = true
 		s.taken.note(t.Items, t.Instances)

@@ -76,13 +76,21 @@ func javaFaults(cfg job.Config) []error {
 	if !sharding.KnownToJava(cfg.ShardingStrategy) {
 		fault("ShardingStrategy", cfg.ShardingStrategy, "must be empty or the name of a Java class")
 	}
-	if n := len(strings.Fields(cfg.Cron)); n != 6 && n != 7 {
-		fault("Cron", cfg.Cron, "must be a Quartz expression of 6 or 7 fields")
+	if reason := javaCron(cfg.Cron); reason != "" {
+		fault("Cron", cfg.Cron, reason)
 	}
 	if _, err := cronexpr.ParseDaylightSaving(cfg.DaylightSaving); err == nil && cfg.DaylightSaving != job.DaylightSavingQuartz && cfg.TimeZone != "" {
 		fault("DaylightSaving", cfg.DaylightSaving, "must be quartz for a job with a time zone")
 	}
 	return faults
+}
+
+// javaCron tells what is wrong with a cron for Java; empty if nothing is.
+func javaCron(cron string) string {
+	if n := len(strings.Fields(cron)); n != 6 && n != 7 {
+		return "must be a Quartz expression of 6 or 7 fields"
+	}
+	return ""
 }
 
 // shared is what a runner keeps only where Java instances share the job, or should not.
@@ -95,8 +103,9 @@ type shared struct {
 	javaRuns
 	abandoned
 	urging
-	claiming bool    // a claim is under way
-	claimed  int     // of which item
-	taken    lookout // items that Java may have taken over
-	unknown  string  // a Java instance that should not be there, as it was reported
+	claiming bool // a claim is under way
+	claimed  int  // of which item
+	lastCron
+	taken   lookout // items that Java may have taken over
+	unknown string  // a Java instance that should not be there, as it was reported
 }

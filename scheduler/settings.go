@@ -43,7 +43,9 @@ func (r *runner) configure() {
 		r.log.ErrorContext(r.life, "job pauses: its configuration cannot be read", logError, stored.Err)
 		return
 	}
-	next := settings{ok: true, config: &r.state.Config.Value, misfires: misfiresOf(stored.Value)}
+	cfg := r.shared.cronInForce(&r.state.Config.Value)
+	stored.Value = *cfg
+	next := settings{ok: true, config: cfg, misfires: misfiresOf(stored.Value)}
 	var err error
 	if next.schedule, err = stored.Value.Schedule(); err == nil {
 		next.parameters, err = job.ParseItemParameters(stored.Value.ShardingItemParameters)
