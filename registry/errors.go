@@ -15,6 +15,8 @@ var (
 	ErrOwned = errors.New("node is owned by a session")
 	// ErrSessionLost: the session is over. Its work must stop, its successor must start afresh.
 	ErrSessionLost = errors.New("session lost")
+	// ErrAbandoned: the process gave the session up; see [Session.Abandon].
+	ErrAbandoned = errors.New("session given up")
 	// ErrTooLarge: the transaction or the value is beyond the backend's limit.
 	ErrTooLarge = errors.New("transaction too large")
 	// ErrNoSpace: the store is full and refuses writes; an operator must make room.

@@ -119,6 +119,19 @@ func (s *Session) Remaining() time.Duration {
 	return s.expiry() - s.clock()
 }
 
+// Abandon gives the session up, for a reason that its Err will wrap beside [ErrAbandoned]. It is for a
+// process that holds nodes which it may neither follow nor delete: they vanish when the TTL has passed, as
+// after a crash, because neither the session nor its claim is kept alive any more. All that the process
+// does under the session must stop. Another session follows, with another claim.
+func (s *Session) Abandon(reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost == nil {
+		s.lose(fmt.Errorf("%w: session %s: %w: %w", ErrSessionLost, s.id, ErrAbandoned, reason))
+	}
+	s.refresh()
+}
+
 // FarewellTime returns for how long a handle that is being closed may try to tell the store that the
 // session is over: for as long as the store would hold it anyway, which is the TTL at most. It is never
 // less than a tenth of the TTL, the time for one try, because a store that was down holds sessions for

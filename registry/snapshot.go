@@ -43,6 +43,10 @@ func (s Snapshot) Get(path string) Node {
 	return n
 }
 
+// Since returns how this state differs from an earlier one of the same subtree, in ascending order of
+// paths. It is for who takes up with another [View] what an ended one left off.
+func (s Snapshot) Since(earlier Snapshot) []Change { return difference(earlier, s) }
+
 // All yields every node in ascending order of paths.
 func (s Snapshot) All() iter.Seq[Node] { return s.from("", func(string) bool { return true }) }
 

@@ -26,6 +26,7 @@ type View struct {
 	moved   chan struct{} // closed and replaced whenever now changes
 	err     error
 	done    chan struct{}
+	ended   []func(reason error)
 
 	// deliver serialises applying and telling, so that subscribers see updates in order; it is
 	// never held together with mu except to take mu inside.
@@ -103,6 +104,18 @@ func (v *View) WaitRevision(ctx context.Context, revision Revision) error {
 // Done returns a channel that is closed when the view follows the store no more.
 func (v *View) Done() <-chan struct{} { return v.done }
 
+// AfterEnd has fn called with the reason, on a goroutine of its own, once the view has ended; at once if
+// it has ended already. It costs no goroutine before that.
+func (v *View) AfterEnd(fn func(reason error)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.err != nil {
+		go fn(v.err)
+		return
+	}
+	v.ended = append(v.ended, fn)
+}
+
 // Err returns why the view ended, [ErrClosed] after Close, and nil while it follows the store.
 func (v *View) Err() error {
 	v.mu.Lock()
@@ -133,8 +146,13 @@ func (v *View) end(reason error) {
 	v.err = reason
 	clear(v.subs)
 	close(v.done)
+	ended := v.ended
+	v.ended = nil
 	v.mu.Unlock()
 	v.closed()
+	for _, fn := range ended {
+		go fn(reason)
+	}
 }
 
 // subscribers returns whom to tell of a step, in the order in which they subscribed.

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
@@ -35,8 +36,63 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 	s.mu.Lock()
 	s.catalog = c
 	s.mu.Unlock()
-	view.Subscribe(func(step registry.Step) { c.box.post(func() { c.apply(step) }) }) //nolint:contextcheck // jobs live as long as Run
+	c.follows(view)
 	return nil
+}
+
+// follows has the catalog follow a view until it ends, and then another. Meanwhile it keeps the jobs that
+// it has.
+func (c *catalog) follows(view *registry.View) {
+	view.AfterEnd(func(reason error) {
+		if !errors.Is(reason, registry.ErrClosed) && c.life.Err() == nil {
+			c.box.post(func() { c.lostSight(reason) })
+		}
+	})
+	first, known := true, c.now
+	view.Subscribe(func(step registry.Step) { //nolint:contextcheck // jobs live as long as Run
+		if first {
+			first, step.Changes = false, step.Snapshot.Since(known)
+		}
+		c.box.post(func() { c.apply(step) })
+	})
+}
+
+// lostSight has the view opened again that ended.
+func (c *catalog) lostSight(reason error) {
+	began := time.Now()
+	c.s.log.ErrorContext(c.life, "the list of jobs cannot be followed, trying again", logError, reason)
+	c.s.setCatalogBlind(reason)
+	c.s.observer.ViewChanged(ViewEvent{Err: reason, Time: c.s.now()})
+	c.s.work.Go(func() {
+		view := c.s.reopen(c.life, registry.Root, c.box.isClosed)
+		if view != nil && !c.box.post(func() { c.regainSight(view, began) }) {
+			view.Close()
+		}
+	})
+}
+
+// regainSight goes on with a new view where the old one ended.
+func (c *catalog) regainSight(view *registry.View, began time.Time) {
+	c.s.mu.Lock()
+	stopped := c.life.Err() != nil
+	if !stopped {
+		c.view, c.s.catalogBlind = view, nil
+	}
+	c.s.mu.Unlock()
+	if stopped {
+		view.Close()
+		return
+	}
+	c.s.log.InfoContext(c.life, "the list of jobs can be followed again", "blind", time.Since(began).Round(time.Millisecond).String())
+	c.s.observer.ViewChanged(ViewEvent{Time: c.s.now()})
+	c.follows(view)
+}
+
+// setCatalogBlind notes for the health report why the list of jobs cannot be followed.
+func (s *Scheduler) setCatalogBlind(reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.catalogBlind = reason
 }
 
 // close ends what the catalog holds. A nil catalog holds nothing.

@@ -165,6 +165,23 @@ func (r *runner) leave() {
 // commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding,
 // in one transaction.
 func (r *runner) commitLeave() {
+	txn := r.leaveTxn()
+	if len(txn.Then) == 0 {
+		r.left = !r.electing // an election under way may still bring something to take back
+		r.noteLeft()
+		return
+	}
+	revision, err := r.s.registry.Commit(r.attached.ctx, txn)
+	if err != nil {
+		r.refused("leave", err)
+		return
+	}
+	r.noteLeft()
+	r.committed(revision)
+}
+
+// leaveTxn is the transaction of a leave; it writes nothing if there is nothing to leave.
+func (r *runner) leaveTxn() registry.Txn {
 	var txn registry.Txn
 	if r.registered() {
 		txn.If = append(txn.If, r.mine())
@@ -181,18 +198,7 @@ func (r *runner) commitLeave() {
 		txn.If = append(txn.If, r.term())
 		txn.Then = append(txn.Then, registry.Delete(r.tree.Leader()))
 	}
-	if len(txn.Then) == 0 {
-		r.left = !r.electing // an election under way may still bring something to take back
-		r.noteLeft()
-		return
-	}
-	revision, err := r.s.registry.Commit(r.attached.ctx, txn)
-	if err != nil {
-		r.refused("leave", err)
-		return
-	}
-	r.noteLeft()
-	r.committed(revision)
+	return txn
 }
 
 // registered tells whether the tree has this instance under the present session. After it has left it may be

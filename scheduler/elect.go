@@ -54,7 +54,8 @@ func (r *runner) rank() int {
 func (r *runner) campaign(a *attachment, holdBack time.Duration, guards ...registry.Condition) (registry.Revision, error) {
 	ctx, cancel := context.WithTimeout(a.ctx, holdBack)
 	defer cancel()
-	if _, err := r.view.WaitFor(ctx, r.hasLeader); err == nil {
+	view := r.presentView()
+	if _, err := view.WaitFor(ctx, r.hasLeader); err == nil {
 		return 0, nil
 	}
 	txn := registry.Txn{
@@ -65,7 +66,7 @@ func (r *runner) campaign(a *attachment, holdBack time.Duration, guards ...regis
 	}
 	var revision registry.Revision
 	commit := func(ctx context.Context) (err error) {
-		if r.hasLeader(r.view.Snapshot()) {
+		if r.hasLeader(view.Snapshot()) {
 			return nil
 		}
 		revision, err = r.s.registry.Commit(ctx, txn)

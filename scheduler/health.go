@@ -21,6 +21,8 @@ type Health struct {
 	Running  bool          `json:"running"` // Run was called and has not been told to stop
 	Session  SessionHealth `json:"session"`
 	Jobs     []JobHealth   `json:"jobs"` // by name
+	// Blind tells why the list of jobs cannot be followed; empty is that it can, or that nobody wants to.
+	Blind string `json:"blind,omitempty"`
 }
 
 // SessionHealth is the state of the process's session with the registry.
@@ -43,6 +45,8 @@ type JobHealth struct {
 	// Config tells why the job pauses: its configuration is gone, or cannot be read or used. Empty is
 	// that it does not.
 	Config string `json:"config,omitempty"`
+	// Blind tells why the job's tree cannot be followed. Then the rest is as it was seen last.
+	Blind string `json:"blind,omitempty"`
 	// ViewRevision is the state that the view shows, and ViewAge since when it shows that: of an idle
 	// job it is old and right. Behind is the newer revision that is known to exist and not shown yet.
 	ViewRevision int64         `json:"view_revision"`
@@ -69,8 +73,12 @@ func (s *Scheduler) Health(ctx context.Context) Health {
 	s.mu.Lock()
 	runners, attached := s.list(), s.attached
 	running := s.stop != nil && s.stop.Err() == nil
+	blind := s.catalogBlind
 	s.mu.Unlock()
 	h := Health{Instance: s.instance, Time: s.now(), Running: running, Session: s.sessionHealth(attached)}
+	if blind != nil {
+		h.Blind = blind.Error()
+	}
 	answers := make(chan JobHealth, len(runners)) // each runner answers once, or never
 	asked := make(map[string]bool, len(runners))
 	taken := 0
@@ -124,6 +132,9 @@ func (r *runner) health() JobHealth {
 	}
 	if !r.shown.IsZero() {
 		h.ViewAge = time.Since(r.shown)
+	}
+	if r.blind.since != nil {
+		h.Blind = r.blind.reason.Error()
 	}
 	if known := max(r.needed, r.awaited); known > r.applied {
 		h.Behind = int64(known)

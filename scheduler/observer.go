@@ -25,6 +25,8 @@ type Observer interface {
 	ItemsWaiting(WaitingEvent)
 	// HandlerFailed: the job's error handler failed, panicked, hung or could not be told.
 	HandlerFailed(HandlerEvent)
+	// ViewChanged: the tree of a job cannot be followed, or can be again.
+	ViewChanged(ViewEvent)
 	// Joined: this process registered as an instance of the job.
 	Joined(job string)
 	// Elected: this process became the leader of the job.
@@ -133,6 +135,9 @@ func (NopObserver) ItemsWaiting(WaitingEvent) {}
 
 // HandlerFailed does nothing.
 func (NopObserver) HandlerFailed(HandlerEvent) {}
+
+// ViewChanged does nothing.
+func (NopObserver) ViewChanged(ViewEvent) {}
 
 // Joined does nothing.
 func (NopObserver) Joined(string) {}

@@ -53,6 +53,9 @@ func (o observers) ItemsWaiting(e WaitingEvent) { o.each(func(one Observer) { on
 // HandlerFailed implements [Observer].
 func (o observers) HandlerFailed(e HandlerEvent) { o.each(func(one Observer) { one.HandlerFailed(e) }) }
 
+// ViewChanged implements [Observer].
+func (o observers) ViewChanged(e ViewEvent) { o.each(func(one Observer) { one.ViewChanged(e) }) }
+
 // Joined implements [Observer].
 func (o observers) Joined(job string) { o.each(func(one Observer) { one.Joined(job) }) }
 

@@ -32,7 +32,7 @@ func (s *Scheduler) dismiss(r *runner) {
 	case <-r.life.Done():
 		return // Run ends, and with it everything
 	}
-	r.view.Close()
+	r.presentView().Close()
 	s.work.Go(func() {
 		hang, untold := r.failures.close()
 		s.curfew.noteHandler(r.name, hang, untold)

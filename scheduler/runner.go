@@ -28,6 +28,7 @@ type runner struct {
 	joined   chan struct{}   // closed when the instance is registered for the first time
 	life     context.Context // once started
 	view     *registry.View  // once started
+	blind    blind           // about a view that has ended
 	box      mailbox
 
 	started  bool // the view is open
@@ -121,12 +122,13 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 		r.attach(attached)
 	})
 	s.mu.Unlock()
-	view.Subscribe(func(step registry.Step) { r.box.post(func() { r.apply(step) }) })
+	r.follows(view, registry.Snapshot{})
 	return nil
 }
 
 // apply brings the state up to a step of the view.
 func (r *runner) apply(step registry.Step) {
+	r.blind.snapshot = step.Snapshot
 	r.shared.before(step)
 	r.noteFormers(step)
 	touched := r.state.Apply(step)
@@ -198,6 +200,10 @@ func (r *runner) reportUnreadable(t jobtree.Touched) {
 // decide commits what must happen next, from what is known now. A runner that has not been started knows
 // nothing, and has nothing to hand over.
 func (r *runner) decide() {
+	if r.blind.since != nil {
+		r.decideBlind()
+		return
+	}
 	if !r.started {
 		if r.leaving && !r.isDrained() {
 			close(r.drained)
@@ -262,9 +268,10 @@ func (r *runner) await(revision registry.Revision) {
 		return
 	}
 	r.awaited = revision
+	view := r.view
 	r.s.work.Go(func() {
-		if err := r.view.WaitRevision(r.life, revision); err != nil {
-			return // the scheduler stops
+		if err := view.WaitRevision(r.life, revision); err != nil {
+			return // the scheduler stops, or the view ended
 		}
 		r.box.post(func() { r.applied = max(r.applied, revision) })
 	})

@@ -28,15 +28,16 @@ type Scheduler struct {
 	work      sync.WaitGroup // goroutines of runners and items
 	ready     chan struct{}
 
-	mu       sync.Mutex
-	runners  map[string]*runner
-	adding   map[string]chan struct{} // jobs that are being declared; closed when that is over
-	catalog  *catalog                 // nil without handlers, and before Run
-	attached *attachment              // nil while there is no session
-	life     context.Context          // of all that Run starts; nil before Run, ended after it
-	fail     context.CancelCauseFunc
-	endLife  context.CancelCauseFunc
-	stop     context.Context // ends when Run is to stop
+	mu           sync.Mutex
+	runners      map[string]*runner
+	adding       map[string]chan struct{} // jobs that are being declared; closed when that is over
+	catalog      *catalog                 // nil without handlers, and before Run
+	catalogBlind error                    // why the list of jobs cannot be followed; nil if it can
+	attached     *attachment              // nil while there is no session
+	life         context.Context          // of all that Run starts; nil before Run, ended after it
+	fail         context.CancelCauseFunc
+	endLife      context.CancelCauseFunc
+	stop         context.Context // ends when Run is to stop
 
 	curfew curfew
 }

@@ -38,7 +38,7 @@ func backend() registrytest.Backend {
 			server := serverFor(tb, needs)
 			return newStore(tb, []*embedded.Server{server}, server.Restart, etcd.Config{SessionTTL: testTTL, DialTimeout: time.Minute}, needs)
 		},
-		Lacks:    map[registrytest.Ability]string{},
+		Lacks:    map[registrytest.Ability]string{registrytest.Deny: "users belong to a server of their own: see TestAViewThatIsDenied"},
 		Idle:     2 * time.Second,
 		MaxOps:   128,
 		MaxBytes: 3 << 19,

@@ -87,7 +87,7 @@ func (k *keeper) run() {
 		if k.r.life.Err() == nil {
 			k.r.log.Warn("session lost", slog.String("session", last.String()), slog.Any("error", reason))
 		}
-		if errors.Is(reason, errRevoked) {
+		if errors.Is(reason, errRevoked) || errors.Is(reason, registry.ErrAbandoned) {
 			last = 0
 		}
 	}

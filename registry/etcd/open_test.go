@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
@@ -177,4 +178,36 @@ func TestFailedOpensLeaveNothing(t *testing.T) {
 		require.ErrorIs(t, err, registry.ErrUnavailable)
 	}
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+5 }, time.Minute, 10*time.Millisecond)
+}
+
+// TestAViewThatIsDenied takes the permission from a user who follows the namespace. etcd asks for it when a
+// watch begins, so that is when the view ends; it says why, and can be opened again when it may be.
+func TestAViewThatIsDenied(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	enableAuth(t, adminOf(t, server))
+	root, err := clientv3.New(clientv3.Config{Endpoints: server.Endpoints(), Username: "root", Password: "root", Logger: zap.NewNop()})
+	require.NoError(t, err)
+	defer func() { _ = root.Close() }()
+	network := newProxy(t, server.Endpoints()[0])
+	r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: []string{network.endpoint()}, Namespace: "ours", Username: "me", Password: "secret"})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close(t.Context())) }()
+	v, err := r.View(t.Context(), "/")
+	require.NoError(t, err)
+	_, err = root.RoleRevokePermission(t.Context(), "ours", "/ours/", "/ours0")
+	require.NoError(t, err)
+	network.Break()
+	select {
+	case <-v.Done():
+	case <-time.After(time.Minute):
+		require.FailNow(t, "the view goes on")
+	}
+	require.ErrorIs(t, v.Err(), registry.ErrDenied)
+	_, err = r.View(t.Context(), "/")
+	require.ErrorIs(t, err, registry.ErrDenied)
+	_, err = root.RoleGrantPermission(t.Context(), "ours", "/ours/", "/ours0", clientv3.PermissionType(clientv3.PermReadWrite))
+	require.NoError(t, err)
+	_, err = r.View(t.Context(), "/")
+	require.NoError(t, err)
 }

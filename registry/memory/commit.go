@@ -43,6 +43,9 @@ func (r *Registry) precheck(txn registry.Txn) error {
 	if err := txn.Check(); err != nil {
 		return err
 	}
+	if err := r.deniedWrite(txn); err != nil {
+		return err
+	}
 	return r.server.limits.check(sizeOf(txn))
 }
 

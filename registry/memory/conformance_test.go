@@ -67,5 +67,6 @@ func participant(r *memory.Registry) *registrytest.Participant {
 	return &registrytest.Participant{
 		Registry: r, Cut: r.Cut, Heal: r.Heal, Expire: r.Expire, Vanish: r.Vanish, BreakWatch: r.BreakWatch,
 		LoseAnswer: func() { r.LoseAnswers(1) }, HoldBack: func(late time.Duration) { r.HoldBack(1, late) },
+		Deny: func(path string) { r.Deny(path, true) }, Allow: r.Allow,
 	}
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
@@ -129,4 +130,57 @@ func (r *Registry) BreakWatch() {
 // SetLatency sets how long a request, an answer and a watch event take each, from now on.
 func (r *Registry) SetLatency(oneWay time.Duration) {
 	r.link.set(func(l *link) { l.latency = oneWay })
+}
+
+// denial is what the server does not let a handle do.
+type denial struct {
+	path   string
+	writes bool
+}
+
+// Deny makes the server refuse this handle what lies at and below a path, as a store does whose operator
+// took a permission away: to read and to follow it, and if writes is set, to commit what touches it. Views
+// that show any of it end. Others are added by further calls; Allow ends all of them.
+func (r *Registry) Deny(path string, writes bool) {
+	r.mu.Lock()
+	r.denials = append(r.denials, denial{path, writes})
+	r.mu.Unlock()
+	for _, f := range r.allViews() {
+		if err := r.deniedRead(f.view.Path()); err != nil {
+			f.feed.End(&registry.OpError{Op: "view", Path: f.view.Path(), Err: err})
+		}
+	}
+}
+
+// Allow ends what Deny began. Views that have ended stay so.
+func (r *Registry) Allow() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.denials = nil
+}
+
+// deniedRead tells why a subtree may not be read; nil if it may be.
+func (r *Registry) deniedRead(path string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range r.denials {
+		if registry.Within(path, d.path) || registry.Within(d.path, path) {
+			return fmt.Errorf("%w: no permission to read %s", registry.ErrDenied, d.path)
+		}
+	}
+	return nil
+}
+
+// deniedWrite tells why a transaction may not be done; nil if it may be.
+func (r *Registry) deniedWrite(txn registry.Txn) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range r.denials {
+		for _, w := range txn.Then {
+			if d.writes && registry.Within(w.Path, d.path) {
+				return fmt.Errorf("%w: no permission to write %s", registry.ErrDenied, d.path)
+			}
+		}
+	}
+	return nil
 }

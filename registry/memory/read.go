@@ -61,6 +61,9 @@ func (r *Registry) list(ctx context.Context, op, path string) ([]registry.Node, 
 }
 
 func (r *Registry) readTree(ctx context.Context, op, path string, serve func()) error {
+	if err := r.deniedRead(path); err != nil {
+		return &registry.OpError{Op: op, Path: path, Err: err}
+	}
 	return r.read(ctx, op, path, &r.stats.reads, &r.server.stats.reads, serve)
 }
 

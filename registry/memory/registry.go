@@ -33,12 +33,13 @@ type Registry struct {
 	views       followers
 	session     *registry.Session
 	control     *registry.SessionControl
-	established time.Duration       // on the link's clock: when the session was asked for
-	renewed     chan struct{}       // closed and replaced when a session follows another
-	lease       registry.SessionID  // the last one that the server granted
-	lose        int                 // answers still to be lost
-	late        []lateness          // of the next commit requests
-	broken      bool                // the watch, by BreakWatch
+	established time.Duration      // on the link's clock: when the session was asked for
+	renewed     chan struct{}      // closed and replaced when a session follows another
+	lease       registry.SessionID // the last one that the server granted
+	lose        int                // answers still to be lost
+	late        []lateness         // of the next commit requests
+	broken      bool               // the watch, by BreakWatch
+	denials     []denial
 	litter      map[string]struct{} // latch tickets to be removed when the store can be reached
 	tickets     int                 // latch tickets taken so far
 	closing     bool

@@ -44,6 +44,9 @@ func (r *Registry) establish() bool {
 	}
 	sent := r.link.clock()
 	last, id := r.lease, registry.SessionID(0)
+	if r.session != nil && errors.Is(r.session.Err(), registry.ErrAbandoned) {
+		last = 0
+	}
 	err := r.link.carry(r.life, "session", func() {
 		if id = last; !r.server.renew(last) {
 			id = r.server.grant(r.settings.ttl)

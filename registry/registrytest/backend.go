@@ -26,6 +26,8 @@ const (
 	Vanish Ability = "vanish"
 	// BreakWatch: Participant.BreakWatch.
 	BreakWatch Ability = "break watch"
+	// Deny: Participant.Deny and Allow.
+	Deny Ability = "deny"
 )
 
 // Faults of the whole store. A case that needs one of them must get a store of its own.
@@ -124,4 +126,9 @@ type Participant struct {
 
 	// BreakWatch makes the store end the watches of this handle.
 	BreakWatch func()
+
+	// Deny takes from this handle the permission to read and to write what lies at and below a path.
+	// Allow gives it back.
+	Deny  func(path string)
+	Allow func()
 }

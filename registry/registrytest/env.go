@@ -79,6 +79,7 @@ func (e *env) openIn(namespace string) *Participant {
 	e.requireAbility(HoldBack, p.HoldBack != nil)
 	e.requireAbility(Vanish, p.Vanish != nil)
 	e.requireAbility(BreakWatch, p.BreakWatch != nil)
+	e.requireAbility(Deny, p.Deny != nil && p.Allow != nil)
 	e.Cleanup(func() { e.close(p) })
 	return p
 }

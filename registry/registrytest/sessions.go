@@ -1,6 +1,7 @@
 package registrytest
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,6 +19,7 @@ func sessionCases() []testCase {
 		{name: "LostOneIsRefused", needs: []Ability{Expire}, run: lostOneIsRefused},
 		{name: "LossTheStoreKnowsOfIsRefused", needs: []Ability{Expire}, run: lossTheStoreKnowsOfIsRefused},
 		{name: "DeathLeavesNodesForTheTTL", needs: []Ability{Vanish}, run: deathLeavesNodesForTheTTL},
+		{name: "AbandonedOneLapses", run: abandonedSessionLapses},
 	}
 }
 
@@ -152,4 +154,24 @@ func deathLeavesNodesForTheTTL(e *env) {
 	e.waitAbsent(view, "/owned")
 	require.Less(e, time.Since(died), e.store.TTL+e.store.Slack)
 	require.Equal(e, []string{"/plain"}, paths(e.list(other, registry.Root)))
+}
+
+// abandonedSessionLapses has a process give its session up. Its nodes go without its doing anything, and
+// it works on under another session.
+func abandonedSessionLapses(e *env) {
+	p, other := e.open(), e.open()
+	session := e.session(p)
+	e.commit(p, registry.PutOwned("/owned", "", session))
+	view := e.view(other, registry.Root)
+	reason := errors.New("cannot see it")
+	session.Abandon(reason)
+	require.Equal(e, registry.SessionLost, session.State())
+	for _, cause := range []error{registry.ErrSessionLost, registry.ErrAbandoned, reason} {
+		require.ErrorIs(e, session.Err(), cause)
+	}
+	next := e.session(p)
+	require.NotEqual(e, session.ID(), next.ID(), "its claim is not taken up again")
+	e.commit(p, registry.PutOwned("/other", "", next))
+	e.waitAbsent(view, "/owned")
+	require.True(e, e.get(other, "/other").Exists())
 }

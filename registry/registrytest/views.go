@@ -22,6 +22,7 @@ func viewCases() []testCase {
 		{name: "WaitingEndsWithItsContext", run: waitingEndsWithItsContext},
 		{name: "EndsWhenClosed", run: viewEndsWhenClosed},
 		{name: "EndsWithItsContext", run: viewEndsWithItsContext},
+		{name: "DeniedOneEndsAndSaysWhy", needs: []Ability{Deny}, run: deniedViewEnds},
 	}
 }
 
@@ -180,4 +181,39 @@ func viewEndsWithItsContext(e *env) {
 	<-v.Done()
 	require.ErrorIs(e, v.Err(), reason)
 	e.commit(p, registry.Put("/a", "the handle goes on"))
+}
+
+// deniedViewEnds takes from a process the permission for one subtree. Its view ends and says why, others
+// go on, and with the permission back the subtree can be followed again.
+func deniedViewEnds(e *env) {
+	p, other := e.open(), e.open()
+	e.commit(other, registry.Put("/closed/a", "1"), registry.Put("/open/a", "1"))
+	closed, open := e.view(p, "/closed"), e.view(p, "/open")
+	told := make(chan error, 2)
+	closed.AfterEnd(func(reason error) { told <- reason })
+	p.Deny("/closed")
+	e.commit(other, registry.Put("/closed/a", "2"))
+	select {
+	case reason := <-told:
+		require.ErrorIs(e, reason, registry.ErrDenied)
+	case <-e.ctx.Done():
+		require.FailNow(e, "the view goes on")
+	}
+	<-closed.Done()
+	require.ErrorIs(e, closed.Err(), registry.ErrDenied)
+	closed.AfterEnd(func(reason error) { told <- reason })
+	require.ErrorIs(e, <-told, registry.ErrDenied, "also who asks afterwards is told")
+	_, err := p.View(e.ctx, "/closed")
+	require.ErrorIs(e, err, registry.ErrDenied)
+	_, err = p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.Put("/closed/a", "3")}})
+	require.ErrorIs(e, err, registry.ErrDenied)
+	e.commit(other, registry.Put("/open/a", "2"))
+	e.waitValue(open, "/open/a", "2")
+
+	p.Allow()
+	again := e.view(p, "/closed")
+	changes := again.Snapshot().Since(closed.Snapshot())
+	require.Len(e, changes, 1)
+	require.Equal(e, registry.Updated, changes[0].Kind())
+	require.Equal(e, "2", changes[0].New.Value)
 }

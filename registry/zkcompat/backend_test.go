@@ -31,6 +31,7 @@ func backend() registrytest.Backend {
 			return store(tb, sharedServer(tb), needs)
 		},
 		Lacks: map[registrytest.Ability]string{
+			registrytest.Deny:           "permissions belong to nodes: see TestNodesOfAnotherDigestAreDenied",
 			registrytest.Compact:        "ZooKeeper keeps no history",
 			registrytest.Full:           "ZooKeeper has no quota for the whole store",
 			registrytest.ConsistentList: "ZooKeeper reads one node at a time",

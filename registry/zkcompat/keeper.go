@@ -166,6 +166,10 @@ func (k *keeper) tend(l *link) {
 		return
 	}
 	for k.r.life.Err() == nil && l.quit.Err() == nil {
+		if err := k.abandoned(); err != nil {
+			l.die(err)
+			return
+		}
 		_, ttl := l.granted()
 		wait := ttl / proofs
 		if epoch, ok := l.ready(); ok {
@@ -285,6 +289,16 @@ func (k *keeper) close() *link {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.link
+}
+
+// abandoned returns why the process has given the session up; nil if it has not.
+func (k *keeper) abandoned() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.session == nil || k.control == nil || !errors.Is(k.session.Err(), registry.ErrAbandoned) {
+		return nil
+	}
+	return k.session.Err()
 }
 
 // farewellTime returns for how long a farewell makes sense.

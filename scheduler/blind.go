@@ -1,0 +1,173 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// A view ends when its store refuses to be followed, as one does that has taken a permission away. Then
+// the runner is blind: it begins nothing, because it could not know what it decides upon, but what runs
+// goes on to its end, which needs no view. It opens the view again, with pauses that grow. If that takes
+// longer than the session's TTL, others get the job's items: the instance leaves the job as it was last
+// seen, and where it may not even write that, the process gives its session up, which is all that still
+// holds the items. That interrupts the other jobs of the process once; the next session holds nothing of
+// a job that cannot be joined.
+
+const (
+	// firstReopening and longestReopening bound the pause before a view is opened again.
+	firstReopening   = 100 * time.Millisecond
+	longestReopening = 5 * time.Second
+	// blindPatience is the patience of a process that has no session whose TTL would tell.
+	blindPatience = 10 * time.Second
+)
+
+// blind is what a runner knows of a view that has ended.
+type blind struct {
+	snapshot registry.Snapshot // that the view showed last
+	since    *time.Time        // nil while there is a view
+	reason   error
+	expired  bool // the patience is over
+	left     bool // the job was left, as far as possible
+}
+
+// ViewEvent tells that the tree of a job, or the list of jobs, cannot be followed, or can be again.
+type ViewEvent struct {
+	Job  string // empty for the list of jobs that processes with handlers follow
+	Err  error  // why not; nil if it can be again
+	Time time.Time
+}
+
+// follows has the runner follow a view until it ends, from a state on that is known.
+func (r *runner) follows(view *registry.View, known registry.Snapshot) {
+	view.AfterEnd(func(reason error) {
+		if !errors.Is(reason, registry.ErrClosed) && r.life.Err() == nil {
+			r.box.post(func() { r.lostSight(view, reason) })
+		}
+	})
+	first := true
+	view.Subscribe(func(step registry.Step) {
+		if first {
+			first, step.Changes = false, step.Snapshot.Since(known)
+		}
+		r.box.post(func() { r.apply(step) })
+	})
+}
+
+// lostSight notes that the view has ended, and has it opened again.
+func (r *runner) lostSight(view *registry.View, reason error) {
+	if view != r.view || r.blind.since != nil {
+		return
+	}
+	now := time.Now()
+	r.blind.since, r.blind.reason = &now, reason
+	patience := blindPatience
+	if r.attached != nil {
+		patience = r.attached.session.TTL()
+	}
+	r.log.ErrorContext(r.life, "the job cannot be followed, nothing of it begins; trying again",
+		logError, reason, "handover", now.Add(patience))
+	r.s.observer.ViewChanged(ViewEvent{Job: r.name, Err: reason, Time: r.s.now()})
+	time.AfterFunc(patience, func() {
+		r.box.post(func() { r.blind.expired = r.blind.since == &now })
+	})
+	r.s.work.Go(func() {
+		view := r.s.reopen(r.life, r.tree.Root(), r.box.isClosed)
+		if view != nil && !r.box.post(func() { r.regainSight(view) }) {
+			view.Close()
+		}
+	})
+}
+
+// reopen opens a view until that succeeds; nil if it is not wanted any more.
+func (s *Scheduler) reopen(life context.Context, path string, closed func() bool) *registry.View {
+	for pause := firstReopening; ; pause = min(2*pause, longestReopening) {
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-life.Done():
+			timer.Stop()
+			return nil
+		}
+		if closed() {
+			return nil
+		}
+		if view, err := s.registry.View(life, path); err == nil {
+			return view
+		}
+	}
+}
+
+// regainSight goes on with a new view where the old one ended.
+func (r *runner) regainSight(view *registry.View) {
+	r.s.mu.Lock()
+	if r.life.Err() != nil {
+		r.s.mu.Unlock()
+		view.Close()
+		return
+	}
+	r.view = view
+	r.s.mu.Unlock()
+	r.log.InfoContext(r.life, "the job can be followed again", "blind", time.Since(*r.blind.since).Round(time.Millisecond).String())
+	r.s.observer.ViewChanged(ViewEvent{Job: r.name, Time: r.s.now()})
+	seen := r.blind.snapshot
+	r.blind = blind{snapshot: seen}
+	r.awaited = 0
+	r.follows(view, seen)
+	r.toConsider.note(nil, true)
+	r.unexplained.note(nil, true)
+	r.await(r.needed)
+}
+
+// presentView returns the view of now, for other goroutines than the runner's.
+func (r *runner) presentView() *registry.View {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.view
+}
+
+// decideBlind is decide without a view: ends are recorded, and when the patience is over, or the scheduler
+// stops, the job is left.
+func (r *runner) decideBlind() {
+	r.startWaiting()
+	r.finish()
+	if (r.leaving || r.blind.expired) && !r.blind.left && r.attached != nil {
+		r.leaveBlind()
+	}
+	if r.leaving {
+		r.left = r.left || r.blind.left
+		r.leave()
+	}
+}
+
+// leaveBlind leaves the job as it was last seen.
+func (r *runner) leaveBlind() {
+	txn := r.leaveTxn()
+	var err error
+	if len(txn.Then) > 0 {
+		_, err = r.s.registry.Commit(r.attached.ctx, txn)
+	}
+	var conflict *registry.ConflictError
+	switch {
+	case err == nil && r.applied >= r.needed:
+		r.blind.left = true
+		r.log.WarnContext(r.life, "left the job: it cannot be followed", logError, r.blind.reason)
+	case r.attached.ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
+		// The session ends, and with it what it holds.
+	case err == nil, errors.As(err, &conflict), errors.Is(err, registry.ErrDenied), hopeless(err):
+		// It may hold what it has not seen, or may not let go of what it holds.
+		if err == nil {
+			err = r.blind.reason
+		}
+		r.blind.left = true
+		if !r.leaving { // a stop ends the session anyway
+			r.log.ErrorContext(r.life, "the job can be neither followed nor left: giving the session up", logError, err)
+			r.attached.session.Abandon(err)
+		}
+	default:
+		r.log.WarnContext(r.life, "commit refused, will try again", "step", "leave", logError, err)
+		r.alarm.set(retryAfter)
+	}
+}
