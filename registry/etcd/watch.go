@@ -85,11 +85,28 @@ func (w *watch) run() {
 		}
 		if brought {
 			patience.failed = 0
+		} else if denied := w.denied(); denied != nil {
+			w.endAll(denied)
+			return
 		}
 		patience.note(err)
 		w.h.r.log.Debug("watch is repeated", slog.String("path", w.root), slog.Any("error", err))
 		sleep(w.ctx, patience.pause())
 	}
+}
+
+// denied asks whether the range may be read, which is what a watch of it takes, and returns the refusal. A
+// watch that begins without the permission is just closed by the client, which does not say why.
+func (w *watch) denied() error {
+	start, end := w.h.r.ns.around(w.root)
+	err := within(w.ctx, w.h.r.config.RequestTimeout, func(ctx context.Context) error {
+		_, err := w.h.r.client.Get(ctx, start, clientv3.WithRange(end), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		return err
+	})
+	if refused := refusal(err); errors.Is(refused, registry.ErrDenied) {
+		return refused
+	}
+	return nil
 }
 
 // stream watches until the watch breaks, and tells why, and whether it brought anything before. A
