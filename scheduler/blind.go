@@ -138,12 +138,14 @@ func (r *runner) decideBlind() {
 	}
 	if r.leaving {
 		r.left = r.left || r.blind.left
-		r.leave()
+		r.closeDrained()
 	}
 }
 
-// leaveBlind leaves the job as it was last seen.
+// leaveBlind leaves the job as it was last seen. What was missed is noted if that works at once.
 func (r *runner) leaveBlind() {
+	r.noteMissed()
+	r.parting = nil
 	txn := r.leaveTxn()
 	var err error
 	if len(txn.Then) > 0 {

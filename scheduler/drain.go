@@ -152,6 +152,11 @@ func (r *runner) leave() {
 			r.commitLeave()
 		}
 	}
+	r.closeDrained()
+}
+
+// closeDrained says that the job was left and nothing of it runs any more, if so it is.
+func (r *runner) closeDrained() {
 	// Its session may come back with its nodes, so a job that is left alone waits for the next one.
 	stopping := r.whenLeft == nil || r.s.stop.Err() != nil
 	if (r.left || r.attached == nil && stopping) && !r.busy() && !r.isDrained() {
