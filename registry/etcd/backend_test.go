@@ -78,7 +78,8 @@ func startDurableServer(tb testing.TB) *embedded.Server {
 func newStore(tb testing.TB, servers []*embedded.Server, restart func(context.Context) error, common etcd.Config, needs []registrytest.Ability) *registrytest.Store {
 	tb.Helper()
 	if slices.Contains(needs, registrytest.Steady) {
-		common.SessionTTL = steadyTTL
+		// Nor is any request given up: what is not declared to be repeated would have no outcome then.
+		common.SessionTTL, common.RequestTimeout = steadyTTL, steadyTTL/2
 	}
 	admin := connect(tb, servers)
 	return &registrytest.Store{

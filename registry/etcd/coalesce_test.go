@@ -129,7 +129,7 @@ func TestBurstTravelsTogether(t *testing.T) {
 			errs := make([]error, n)
 			for i := range n {
 				burst.Go(func() {
-					_, errs[i] = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(fmt.Sprintf("/%d", i), "")}})
+					_, errs[i] = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(fmt.Sprintf("/%d", i), "")}, Repeat: registry.RepeatHarmless})
 				})
 			}
 			burst.Wait()
@@ -154,10 +154,10 @@ func TestUnknownOutcomeOfALostSession(t *testing.T) {
 	r := open(t, []string{wire.endpoint()}, func(c *etcd.Config) { c.SessionTTL = testTTL })
 	s := session(t, r)
 	wire.Cut()
-	_, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/mine", "", s)}})
+	_, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/mine", "", s)}, Repeat: registry.RepeatOwned})
 	require.ErrorIs(t, err, registry.ErrUnknownOutcome)
 	require.ErrorIs(t, err, registry.ErrSessionLost)
-	_, err = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/mine", "", s)}})
+	_, err = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/mine", "", s)}, Repeat: registry.RepeatOwned})
 	require.ErrorIs(t, err, registry.ErrSessionLost)
 	require.NotErrorIs(t, err, registry.ErrUnknownOutcome)
 	wire.Heal()

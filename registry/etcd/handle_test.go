@@ -73,7 +73,7 @@ func session(tb testing.TB, r registry.Sessioner) *registry.Session {
 
 func put(tb testing.TB, r registry.Committer, path, value string) registry.Revision {
 	tb.Helper()
-	revision, err := r.Commit(tb.Context(), registry.Txn{Then: []registry.Write{registry.Put(path, value)}})
+	revision, err := r.Commit(tb.Context(), registry.Txn{Then: []registry.Write{registry.Put(path, value)}, Repeat: registry.RepeatHarmless})
 	require.NoError(tb, err)
 	return revision
 }

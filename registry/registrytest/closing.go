@@ -105,7 +105,7 @@ func closeWakesWhoWaits(e *env) {
 		func() error { return view.WaitRevision(e.ctx, 1<<60) },
 		func() error { return p.Latch(e.ctx, "/latch", func(context.Context) error { return nil }) },
 		func() error {
-			_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.Put("/a", "")}})
+			_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.Put("/a", "")}, Repeat: registry.RepeatHarmless})
 			return err
 		},
 	}

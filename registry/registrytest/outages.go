@@ -131,7 +131,10 @@ func (e *env) commitInSession(p *Participant, path string, beside ...registry.Wr
 	e.Helper()
 	for {
 		session := e.session(p)
-		_, err := p.Commit(e.ctx, registry.Txn{Then: append([]registry.Write{registry.PutOwned(path, "", session)}, beside...)})
+		_, err := p.Commit(e.ctx, registry.Txn{
+			Then:   append([]registry.Write{registry.PutOwned(path, "", session)}, beside...),
+			Repeat: registry.RepeatOwned,
+		})
 		if err == nil {
 			return session
 		}

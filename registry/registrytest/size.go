@@ -23,6 +23,7 @@ func fill(e *env, p *Participant) {
 	txns := make([]registry.Txn, many/50)
 	for i := range many {
 		txn := &txns[i/50]
+		txn.Repeat = registry.RepeatHarmless
 		txn.Then = append(txn.Then, registry.Put(fmt.Sprintf("/big/%02d/%04d", i%100, i), fmt.Sprintf("value of %d", i)))
 	}
 	for _, o := range p.CommitAll(e.ctx, txns) {
