@@ -55,7 +55,8 @@ const (
 )
 
 // Steady is a wish, and no ability: the case has nothing to do with how long sessions last, so the
-// store should give it a TTL that outlasts any standstill of a busy machine. Every store may ignore it.
+// store should give it a TTL, and each request a time, that outlast any standstill of a busy machine.
+// Every store may ignore it.
 const Steady Ability = "steady"
 
 // Backend tells the suite how to start a store and what cannot be asked of it.
