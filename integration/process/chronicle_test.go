@@ -46,8 +46,13 @@ func (f *fleet) chronicle() *chronicle {
 	if drifted > all/10 {
 		f.t.Skipf("somebody set the machine's clock: %d of %d events do not fit", drifted, all)
 	}
+	f.mu.Lock()
 	for _, i := range f.incidents {
 		c.incidents = append(c.incidents, *i)
+	}
+	f.mu.Unlock()
+	for l, events := range c.events {
+		c.incidents = append(c.incidents, standstills(l.id, events)...)
 	}
 	for _, i := range c.dropped(f.thaws) {
 		f.t.Logf("the store dropped the session of %s when its former leader went on", i.Instance)

@@ -21,6 +21,7 @@ const (
 	kindRefused   = "refused"   // the scheduler says that its end was refused
 	kindElected   = "elected"   // the instance leads the job now
 	kindDown      = "down"      // the process ends by itself, with nothing left
+	kindStood     = "stood"     // the process stood still: it was given no processor
 )
 
 // event is a line of an instance's journal.
@@ -36,6 +37,8 @@ type event struct {
 	Source    job.Source `json:"source,omitempty"`
 	Token     int64      `json:"token,omitempty"`
 	Failure   *failure   `json:"failure,omitempty"` // what it was cancelled, ended or refused with
+
+	Still time.Duration `json:"still,omitempty"` // for how long it stood still
 }
 
 // eventOf makes an event about an execution.

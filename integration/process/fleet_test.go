@@ -72,6 +72,7 @@ func newFleet(g ground, dir string, ttl time.Duration, jobs ...job.Config) *flee
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 	f.view, err = reg.View(t.Context(), registry.Root)
 	require.NoError(t, err)
+	f.probe()
 	return f
 }
 

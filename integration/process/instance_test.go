@@ -51,7 +51,10 @@ func runInstance(set instanceSettings) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	in := &instance{journal: journal, fence: &fenceClient{address: set.Fence}}
-	if err := schedule(ctx, set, in); err != nil {
+	pulse := startPulse(in.journal)
+	err = schedule(ctx, set, in)
+	pulse()
+	if err != nil {
 		return err
 	}
 	stop()

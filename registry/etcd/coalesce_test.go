@@ -23,7 +23,7 @@ func TestHundredItemsAreOneRequest(t *testing.T) {
 	r := open(t, sharedServer(t).Endpoints(), sent.on)
 	s := session(t, r)
 	config := put(t, r, "/job/config", "{}")
-	_, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/job/instances/me", "", s)}})
+	_, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/job/instances/me", "", s)}, Repeat: registry.RepeatOwned})
 	require.NoError(t, err)
 	me, err := r.Get(t.Context(), "/job/instances/me")
 	require.NoError(t, err)

@@ -145,7 +145,7 @@ func TestOpenWithPassword(t *testing.T) {
 	s := session(t, r)
 	v, err := r.View(t.Context(), "/")
 	require.NoError(t, err)
-	revision, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/mine", "1", s)}})
+	revision, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/mine", "1", s)}, Repeat: registry.RepeatOwned})
 	require.NoError(t, err)
 	require.NoError(t, v.WaitRevision(t.Context(), revision))
 	require.NoError(t, r.Latch(t.Context(), "/latch", func(context.Context) error { return nil }))

@@ -62,13 +62,13 @@ func TestLostLeaseIsNoticedByACommit(t *testing.T) {
 	r := open(t, server.Endpoints(), func(c *etcd.Config) { c.SessionTTL = time.Minute })
 	old := session(t, r)
 	expire(t, r, admin)
-	_, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/a", "", old)}})
+	_, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/a", "", old)}, Repeat: registry.RepeatOwned})
 	require.ErrorIs(t, err, registry.ErrSessionLost)
 	require.ErrorIs(t, old.Err(), registry.ErrSessionLost)
 	successor, err := r.Session(within(t, time.Minute))
 	require.NoError(t, err)
 	require.NotEqual(t, old.ID(), successor.ID())
-	_, err = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/a", "", successor)}})
+	_, err = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/a", "", successor)}, Repeat: registry.RepeatOwned})
 	require.NoError(t, err)
 }
 

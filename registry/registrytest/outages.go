@@ -89,7 +89,7 @@ func successorTakesUpTheClaim(e *env) {
 	p.Heal()
 	next := e.session(p)
 	require.NotSame(e, old, next)
-	_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.PutOwned("/more", "", old)}})
+	_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.PutOwned("/more", "", old)}, Repeat: registry.RepeatOwned})
 	require.ErrorIs(e, err, registry.ErrSessionLost)
 	e.commit(p, registry.PutOwned("/more", "", next))
 	found := e.get(other, "/owned")
@@ -153,6 +153,6 @@ func claimIsTakenUpAfterALongRestart(e *env) {
 	require.NotSame(e, old, next)
 	require.Equal(e, old.ID(), next.ID())
 	require.Equal(e, created, e.get(other, "/owned").Created)
-	_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.PutOwned("/more", "", old)}})
+	_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.PutOwned("/more", "", old)}, Repeat: registry.RepeatOwned})
 	require.ErrorIs(e, err, registry.ErrSessionLost, "the lost one stays lost, whatever its id")
 }

@@ -70,7 +70,7 @@ func ownedPutOnlyCreates(e *env) {
 	e.commit(other, registry.PutOwned("/theirs", "", e.session(other)))
 	before := e.list(p, registry.Root)
 	for _, path := range []string{"/mine", "/plain", "/theirs"} {
-		_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.PutOwned(path, "taken", e.session(p))}})
+		_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.PutOwned(path, "taken", e.session(p))}, Repeat: registry.RepeatOwned})
 		conflict := e.conflict(err)
 		require.Equal(e, registry.Absent(path), conflict.Condition)
 		require.Equal(e, e.get(p, path), conflict.Found)

@@ -88,7 +88,7 @@ func whatACutHeldUpIsSentInTimeOrNever(e *env) {
 		all.Go(func() {
 			_, errs[i] = p.Commit(e.ctx, registry.Txn{
 				Then: []registry.Write{registry.Put(fmt.Sprintf("/item/%d", i), "")},
-				Turn: turn(registry.RankWork, "a", began.Add(e.ttls(0.2))),
+				Turn: turn(registry.RankWork, "a", began.Add(e.ttls(0.2))), Repeat: registry.RepeatHarmless,
 			})
 		})
 	}
