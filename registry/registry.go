@@ -30,8 +30,9 @@ type Registry interface {
 // JavaLayout is what a [Registry] has besides if its nodes lie where Java instances of Elastic-Job-Lite look
 // for them, so that such instances may take part in the same jobs.
 type JavaLayout interface {
-	// JavaLayout tells whether that is so.
-	JavaLayout() bool
+	// JavaLayout returns the path in the store below which the registry's nodes lie, and whether they lie as
+	// Java instances want.
+	JavaLayout() (root string, ok bool)
 }
 
 // Reader reads the store itself, not a copy: an answer reflects every commit that was answered

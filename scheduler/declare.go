@@ -15,6 +15,8 @@ func (s *Scheduler) checkDeclaration(cfg job.Config, simple job.Simple) error {
 	faults := []error{cfg.ValidateAt(s.now())}
 	if s.java {
 		faults = append(faults, javaFaults(cfg)...)
+		root, _ := javaRoot(s.registry)
+		faults = append(faults, javaTotal(root, s.instance, cfg))
 	}
 	if simple == nil {
 		faults = append(faults, errors.New("the job has no code: simple is nil"))

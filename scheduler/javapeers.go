@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/elasticron/elasticron/cronexpr"
@@ -37,6 +38,9 @@ func (o *options) checkShared() error {
 		return fmt.Errorf("%w: instance id %q: Java instances know servers by IPv4 addresses; set one with WithInstanceID, such as 10.0.0.1@-@4711-a",
 			ErrInvalidOption, o.instance)
 	}
+	if reason := javaPath(o.instance); reason != "" {
+		return fmt.Errorf("%w: instance id %q %s", ErrInvalidOption, o.instance, reason)
+	}
 	return nil
 }
 
@@ -52,8 +56,16 @@ func (o *options) checkApart(reg registry.Registry) error {
 
 // javaLayout tells whether Java instances may take part in the jobs of a registry.
 func javaLayout(reg registry.Registry) bool {
-	j, ok := reg.(registry.JavaLayout)
-	return ok && j.JavaLayout()
+	_, ok := javaRoot(reg)
+	return ok
+}
+
+// javaRoot returns where the nodes of a registry lie in which Java instances may take part.
+func javaRoot(reg registry.Registry) (root string, ok bool) {
+	if j, is := reg.(registry.JavaLayout); is {
+		return j.JavaLayout()
+	}
+	return "", false
 }
 
 // javaFaults lists what Java instances could not read or run of a configuration. Some of it would stop
@@ -62,6 +74,9 @@ func javaFaults(cfg job.Config) []error {
 	var faults []error
 	fault := func(field, value, reason string) {
 		faults = append(faults, &job.FieldError{Field: field, Value: value, Reason: reason + ", because Java instances share the job"})
+	}
+	if reason := javaPath(cfg.Name); reason != "" {
+		fault("Name", cfg.Name, reason)
 	}
 	// Java pastes the name into a regular expression.
 	if strings.ContainsAny(cfg.Name, `\()[]{}*+?^$|`) {
@@ -90,7 +105,46 @@ func javaCron(cron string) string {
 	if n := len(strings.Fields(cron)); n != 6 && n != 7 {
 		return "must be a Quartz expression of 6 or 7 fields"
 	}
+	day, found := strings.CutPrefix(strings.ToUpper(strings.Fields(cron)[3]), "L-")
+	day, weekday := strings.CutSuffix(day, "W")
+	if n, err := strconv.Atoi(day); found && weekday && err == nil && n >= neverReturns {
+		return "must not ask for a working day near " + strconv.Itoa(neverReturns) + " or more days before the end of a month: Quartz never returns from that"
+	}
 	return ""
+}
+
+// neverReturns is the least n of L-nW with which Quartz looks for ever once it comes to a month that is too
+// short.
+const neverReturns = 28
+
+// javaPath tells what keeps a text from being a part of a path of ZooKeeper, as its Java client and its
+// server judge; empty if nothing does.
+func javaPath(text string) string {
+	for _, c := range text {
+		switch {
+		case c < 0x20, c >= 0x7f && c <= 0x9f, c >= 0xd800 && c <= 0xf8ff, c >= 0xfff0:
+			return fmt.Sprintf("must not contain %q: ZooKeeper refuses control characters, private ones and those beyond U+FFEF, such as emoji, in a path", c)
+		}
+	}
+	return ""
+}
+
+// javaTotal tells what is wrong with a sharding total count: who reshards writes all items in one
+// transaction, as Java instances do, and ZooKeeper takes one MiB by default. root is where the registry's
+// nodes lie.
+func javaTotal(root, instance string, cfg job.Config) error {
+	// The first assignment takes three operations an item: they create its node and its owner's, and set the
+	// owner. Later ones take less.
+	const request, others, around, longID = 1 << 20, 20 << 10, 117, 40
+	path := len(root) + len(jobtree.For(cfg.Name).Item(9999))
+	most := (request - others) / (around + 3*path + 2*len("/instance") + max(longID, len(instance)))
+	if cfg.ShardingTotalCount <= most {
+		return nil
+	}
+	return &job.FieldError{
+		Field: "ShardingTotalCount", Value: strconv.Itoa(cfg.ShardingTotalCount),
+		Reason: fmt.Sprintf("must be at most %d with names of this length, because Java instances share the job: a resharding is one transaction, and ZooKeeper takes 1 MiB", most),
+	}
 }
 
 // shared is what a runner keeps only where Java instances share the job, or should not.

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,7 +100,14 @@ func TestDeclarationsThatJavaCannotRead(t *testing.T) {
 		"ShardingStrategy": func(c *job.Config) { c.ShardingStrategy = "minimal-movement" },
 		"Cron":             func(c *job.Config) { c.Cron = "*/5 * * * *" },
 		"DaylightSaving":   func(c *job.Config) { c.TimeZone = "Europe/Berlin" },
+
+		"Name, an emoji":             func(c *job.Config) { c.Name = "orders-\U0001F680" },
+		"Name, a private character":  func(c *job.Config) { c.Name = "orders-\uE000" },
+		"Name, a special":            func(c *job.Config) { c.Name = "orders-\uFFF0" },
+		"Cron, Quartz never returns": func(c *job.Config) { c.Cron = "0 0 0 l-28w * ?" },
+		"ShardingTotalCount":         func(c *job.Config) { c.ShardingTotalCount = 6000 },
 	} {
+		field, _, _ = strings.Cut(field, ",")
 		server := memory.NewServer()
 		reg := server.Open("test")
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithJavaPeers())

@@ -19,7 +19,7 @@ import (
 // javaLayout is a registry in which Java instances may take part, as package zkcompat is.
 type javaLayout struct{ *memory.Registry }
 
-func (javaLayout) JavaLayout() bool { return true }
+func (javaLayout) JavaLayout() (string, bool) { return "/test", true }
 
 // unaware makes a scheduler over such a registry that is not told of Java instances.
 func (c *cluster) unaware(id string, opts ...scheduler.Option) *scheduler.Scheduler {

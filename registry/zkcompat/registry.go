@@ -51,8 +51,8 @@ func newRegistry(config Config) *Registry {
 	return r
 }
 
-// JavaLayout implements [registry.JavaLayout]: it is so.
-func (r *Registry) JavaLayout() bool { return true }
+// JavaLayout implements [registry.JavaLayout].
+func (r *Registry) JavaLayout() (root string, ok bool) { return r.ns.base, true }
 
 func (r *Registry) start() {
 	r.keeper.wg.Go(r.keeper.run)
