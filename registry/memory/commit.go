@@ -115,16 +115,18 @@ func (r *Registry) try(ctx context.Context, since registry.Revision, txns []regi
 func (r *Registry) send(ctx context.Context, txns []registry.Txn) ([]answer, error) {
 	r.stats.commit(len(txns))
 	r.server.stats.commit(len(txns))
-	if l, ok := r.nextLateness(); ok && l.held {
-		r.arriveLate(txns, l.late)
+	late, ok := r.nextLateness()
+	if ok && late.held {
+		r.arriveLate(txns, nil, late.late)
 		return nil, sleep(ctx, r.settings.tryTimeout)
-	} else if ok {
-		r.arriveLate(repeatable(txns), l.late)
 	}
 	var answers []answer
 	serve := func(done func()) {
 		r.server.pace.carryOut(len(txns), func() {
 			answers = r.server.transact(r.prefix, txns)
+			if ok {
+				r.arriveAgain(txns, answers, late.late)
+			}
 			done()
 		})
 	}
@@ -135,11 +137,6 @@ func (r *Registry) send(ctx context.Context, txns []registry.Txn) ([]answer, err
 		return nil, sleep(ctx, r.settings.tryTimeout)
 	}
 	return answers, nil
-}
-
-// repeatable returns those of the transactions of which there may be a second copy.
-func repeatable(txns []registry.Txn) []registry.Txn {
-	return slices.DeleteFunc(slices.Clone(txns), func(t registry.Txn) bool { return !t.Repeatable() })
 }
 
 var errLost = errors.New("the answer was lost")

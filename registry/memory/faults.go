@@ -70,25 +70,26 @@ func (r *Registry) LoseAnswers(n int) {
 // It is how a store carries out a request that a server held which lost touch with the others: of a
 // transaction that was repeated, a second time; see [registry.Repeat].
 func (r *Registry) HoldBack(n int, late time.Duration) {
-	r.disturb(n, lateness{held: true, late: late})
+	r.disturb(lateness{n: n, held: true, late: late})
 }
 
 // DuplicateLater gives the server a copy of each of the next n commit requests of this handle when late
-// has passed since it was sent, besides the request itself, which is answered as ever. Of transactions
+// has passed since the server judged it, besides the request itself, which is answered as ever. Of transactions
 // that are not [registry.Txn.Repeatable] there never is a second copy, so they are left out. It is as if
 // [Registry.HoldBack] had held back a first try that was repeated at once, and cheaper.
-func (r *Registry) DuplicateLater(n int, late time.Duration) { r.disturb(n, lateness{late: late}) }
+func (r *Registry) DuplicateLater(n int, late time.Duration) { r.disturb(lateness{n: n, late: late}) }
 
-// lateness is what becomes of a commit request.
+// lateness is what becomes of the next n commit requests.
 type lateness struct {
+	n    int
 	held bool          // nothing arrives but the copy that is late
 	late time.Duration // how long after the sending it arrives
 }
 
-func (r *Registry) disturb(n int, l lateness) {
+func (r *Registry) disturb(l lateness) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for range n {
+	if l.n > 0 {
 		r.late = append(r.late, l)
 	}
 }
@@ -102,20 +103,39 @@ func (r *Registry) nextLateness() (lateness, bool) {
 		return lateness{}, false
 	}
 	next := r.late[0]
-	r.late = r.late[1:]
+	if r.late[0].n--; r.late[0].n == 0 {
+		r.late = r.late[1:]
+	}
 	return next, true
 }
 
-// arriveLate gives the server the transactions after a while.
-func (r *Registry) arriveLate(txns []registry.Txn, late time.Duration) {
+// arriveLate gives the server transactions after a while. done tells of each whether the server has done it
+// before; nil if none.
+func (r *Registry) arriveLate(txns []registry.Txn, done []bool, late time.Duration) {
 	if len(txns) == 0 {
 		return
 	}
 	time.AfterFunc(late, func() {
-		if !r.server.stopped() {
-			r.server.transact(r.prefix, txns)
+		if r.server.stopped() {
+			return
+		}
+		tell := r.server.lateCopies()
+		for i, a := range r.server.transact(r.prefix, txns) {
+			tell(LateCopy{Txn: txns[i], Done: done != nil && done[i], Err: a.err})
 		}
 	})
+}
+
+// arriveAgain gives the server a copy of those transactions of a request that may have one.
+func (r *Registry) arriveAgain(txns []registry.Txn, answers []answer, late time.Duration) {
+	var copies []registry.Txn
+	var done []bool
+	for i, t := range txns {
+		if t.Repeatable() {
+			copies, done = append(copies, t), append(done, answers[i].err == nil)
+		}
+	}
+	r.arriveLate(copies, done, late)
 }
 
 // BreakWatch makes the handle lose its place in the server's history, so that every view takes a

@@ -22,6 +22,7 @@ type Server struct {
 	lastLease registry.SessionID
 	handles   []*Registry // in the order in which they were opened
 	down      bool
+	tellLate  func(LateCopy)
 	full      bool
 	skew      time.Duration
 }

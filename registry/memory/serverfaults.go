@@ -3,6 +3,8 @@ package memory
 import (
 	"slices"
 	"time"
+
+	"github.com/elasticron/elasticron/registry"
 )
 
 // SetFull makes the store refuse every transaction with a put or an update with
@@ -33,6 +35,31 @@ func (s *Server) Stop() { s.setDown(true) }
 
 // Start brings the server up again with all nodes. Every session starts a fresh TTL, as on etcd.
 func (s *Server) Start() { s.setDown(false) }
+
+// LateCopy is what became of a transaction that arrived late: see [Registry.HoldBack] and
+// [Registry.DuplicateLater].
+type LateCopy struct {
+	Txn  registry.Txn
+	Done bool  // the server has done it before
+	Err  error // why it was refused; nil if it was carried out
+}
+
+// OnLateCopy has tell be called for every transaction that arrives late, after the server has dealt with
+// it. It is for tests of those who rely on the word by which a transaction may be repeated.
+func (s *Server) OnLateCopy(tell func(LateCopy)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tellLate = tell
+}
+
+func (s *Server) lateCopies() func(LateCopy) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tellLate == nil {
+		return func(LateCopy) {}
+	}
+	return s.tellLate
+}
 
 func (s *Server) stopped() bool {
 	s.mu.Lock()
