@@ -2,18 +2,20 @@
 //
 //	http.Handle("/health/", http.StripPrefix("/health", health.Handler(s)))
 //
-// It has three paths, and answers each with JSON:
+// It has four paths, and answers each with JSON:
 //
-//	/live    200 while the process can do its work: it runs, and its jobs' runners answer. 503 means that
-//	         a restart would help.
-//	/ready   200 while it takes part: the session is in order, and every job is joined, has a leader and
-//	         a configuration that can be used, owns every item, and has run what was due. 503 names why
-//	         not.
-//	/        always 200, with all that [scheduler.Health] says.
+//	/live     is about this process: 503 means that Run has returned, so that only a restart would help.
+//	/ready    is about this process: 503 means that it stops, or has no session with the registry.
+//	/cluster  is about the jobs, as this process sees them: 503 names those without a leader, with items
+//	          that nobody owns or that should have run and did not, that pause for their configuration, or
+//	          that this process does not take part in or cannot follow.
+//	/         always 200, with all that [scheduler.Health] says.
 //
-// A registry that is away makes a process not ready, but leaves it live: a restart would not bring the
-// registry back. The handler asks nothing of the registry. It shows names of jobs and instances, and
-// no values.
+// A probe may act on /live and /ready: nothing that other processes, an operator or a slow registry do
+// makes them fail. /cluster is for alerts: a load balancer or an orchestrator that acted on it would take
+// every process out of service for what is wrong with one of them, or with one job. Before Run a process is
+// live and ready: it has not failed in anything. The handler asks nothing of the registry. It shows names of
+// jobs and instances, and no values.
 package health
 
 import (
@@ -36,7 +38,7 @@ type Source interface {
 
 var _ Source = (*scheduler.Scheduler)(nil)
 
-// Verdict is the answer of /live and /ready.
+// Verdict is the answer of /live, /ready and /cluster.
 type Verdict struct {
 	OK      bool     `json:"ok"`
 	Reasons []string `json:"reasons,omitempty"` // why not
@@ -61,34 +63,47 @@ func Handler(source Source) http.Handler {
 	}
 	serve("/live", func(h scheduler.Health) (any, bool) { v := Live(h); return v, v.OK })
 	serve("/ready", func(h scheduler.Health) (any, bool) { v := Ready(h); return v, v.OK })
+	serve("/cluster", func(h scheduler.Health) (any, bool) { v := Cluster(h); return v, v.OK })
 	serve("/{$}", func(h scheduler.Health) (any, bool) { return h, true })
 	return mux
 }
 
-// Live judges whether the process can do its work.
+// Live judges whether the process goes on: it does until Run has returned.
 func Live(h scheduler.Health) Verdict {
 	var v Verdict
-	v.require(h.Running, "the scheduler does not run")
-	for _, j := range h.Jobs {
-		v.require(j.Answered || h.Session.State != "connected", "job %q: its runner does not answer", j.Job)
-	}
+	v.require(h.State != scheduler.StateStopped, "the scheduler has stopped")
 	return v.judged()
 }
 
-// Ready judges whether the process takes part in all its jobs, and whether these are as they should be.
+// Ready judges whether the process can take part in jobs. A session in doubt, as with a slow registry, is
+// no reason against it: what runs goes on.
 func Ready(h scheduler.Health) Verdict {
 	var v Verdict
-	v.require(h.Running, "the scheduler does not run")
-	v.require(h.Session.State == "connected", "the session with the registry is %s", h.Session.State)
+	stops := h.State == scheduler.StateStopping || h.State == scheduler.StateStopped
+	v.require(!stops, "the scheduler is %s", h.State)
+	held := h.Session.State == "connected" || h.Session.State == "suspended"
+	v.require(h.State != scheduler.StateRunning || held, "the session with the registry is %s", h.Session.State)
+	return v.judged()
+}
+
+// Cluster judges whether the jobs are as they should be, as far as this process sees. A job whose servers
+// are all disabled is as somebody wants it.
+func Cluster(h scheduler.Health) Verdict {
+	var v Verdict
+	v.require(h.Blind == "", "the list of jobs cannot be followed: %s", h.Blind)
 	for _, j := range h.Jobs {
 		if !j.Answered {
-			v.require(false, "job %q: its runner does not answer", j.Job)
+			v.require(h.State != scheduler.StateRunning, "job %q: its runner does not answer", j.Job)
+			continue
+		}
+		v.require(j.Blind == "", "job %q: cannot be followed: %s", j.Job, j.Blind)
+		v.require(j.Config == "", "job %q: %s", j.Job, j.Config)
+		if h.State != scheduler.StateRunning || j.Blind != "" || j.Config != "" {
 			continue
 		}
 		v.require(j.Joined, "job %q: not joined", j.Job)
-		v.require(j.Config == "", "job %q: %s", j.Job, j.Config)
-		v.require(j.Leader != "", "job %q: no leader", j.Job)
-		v.require(len(j.Unowned) == 0, "job %q: items %v have no owner", j.Job, j.Unowned)
+		v.require(j.Disabled || j.Leader != "", "job %q: no leader", j.Job)
+		v.require(j.Disabled || len(j.Unowned) == 0, "job %q: items %v have no owner", j.Job, j.Unowned)
 		v.require(len(j.Overdue) == 0, "job %q: %d items should have run and did not", j.Job, len(j.Overdue))
 	}
 	return v.judged()

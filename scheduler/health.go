@@ -13,14 +13,24 @@ import (
 // the rules, and time for the request and for the view to show it.
 const overdueAfter = lateAfter + 5*time.Second
 
+// The states of a process in [Health].
+const (
+	StateNew      = "new"
+	StateRunning  = "running"
+	StateStopping = "stopping"
+	StateStopped  = "stopped"
+)
+
 // Health is the state of this process as a scheduler, as far as it can be told without asking the
 // registry.
 type Health struct {
-	Instance string        `json:"instance"`
-	Time     time.Time     `json:"time"`
-	Running  bool          `json:"running"` // Run was called and has not been told to stop
-	Session  SessionHealth `json:"session"`
-	Jobs     []JobHealth   `json:"jobs"` // by name
+	Instance string    `json:"instance"`
+	Time     time.Time `json:"time"`
+	Running  bool      `json:"running"` // Run was called and has not been told to stop
+	// State tells how far the process is: new before Run, running, stopping, or stopped when Run has returned.
+	State   string        `json:"state"`
+	Session SessionHealth `json:"session"`
+	Jobs    []JobHealth   `json:"jobs"` // by name
 	// Blind tells why the list of jobs cannot be followed; empty is that it can, or that nobody wants to.
 	Blind string `json:"blind,omitempty"`
 }
@@ -45,6 +55,8 @@ type JobHealth struct {
 	// Config tells why the job pauses: its configuration is gone, or cannot be read or used. Empty is
 	// that it does not.
 	Config string `json:"config,omitempty"`
+	// Disabled tells that no live instance of the job may run anything, because all servers are disabled.
+	Disabled bool `json:"disabled,omitempty"`
 	// Blind tells why the job's tree cannot be followed. Then the rest is as it was seen last.
 	Blind string `json:"blind,omitempty"`
 	// ViewRevision is the state that the view shows, and ViewAge since when it shows that: of an idle
@@ -72,10 +84,10 @@ type OverdueItem struct {
 func (s *Scheduler) Health(ctx context.Context) Health {
 	s.mu.Lock()
 	runners, attached := s.list(), s.attached
-	running := s.stop != nil && s.stop.Err() == nil
+	running, state := s.stop != nil && s.stop.Err() == nil, s.phase()
 	blind := s.catalogBlind
 	s.mu.Unlock()
-	h := Health{Instance: s.instance, Time: s.now(), Running: running, Session: s.sessionHealth(attached)}
+	h := Health{Instance: s.instance, Time: s.now(), Running: running, State: state, Session: s.sessionHealth(attached)}
 	if blind != nil {
 		h.Blind = blind.Error()
 	}
@@ -108,6 +120,20 @@ func (s *Scheduler) Health(ctx context.Context) Health {
 		return 1
 	})
 	return h
+}
+
+// phase returns the state of the process. The caller holds mu.
+func (s *Scheduler) phase() string {
+	switch {
+	case s.stop == nil:
+		return StateNew
+	case s.stop.Err() == nil:
+		return StateRunning
+	case s.returned:
+		return StateStopped
+	default:
+		return StateStopping
+	}
 }
 
 func (s *Scheduler) sessionHealth(a *attachment) SessionHealth {
@@ -152,6 +178,7 @@ func (r *runner) health() JobHealth {
 			h.Unowned = append(h.Unowned, n)
 		}
 	}
+	h.Disabled = len(st.Instances) > 0 && !r.anybodyEnabled()
 	h.Overdue = r.overdue()
 	return h
 }

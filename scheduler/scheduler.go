@@ -33,6 +33,7 @@ type Scheduler struct {
 	adding       map[string]chan struct{} // jobs that are being declared; closed when that is over
 	catalog      *catalog                 // nil without handlers, and before Run
 	catalogBlind error                    // why the list of jobs cannot be followed; nil if it can
+	returned     bool                     // Run has
 	attached     *attachment              // nil while there is no session
 	life         context.Context          // of all that Run starts; nil before Run, ended after it
 	fail         context.CancelCauseFunc
@@ -279,6 +280,11 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.returned = true
+	}()
 	s.notices.begin(life)
 	var loops sync.WaitGroup
 	loops.Go(func() { fail(s.followSessions(life)) })

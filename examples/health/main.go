@@ -45,7 +45,7 @@ func run() error {
 	ran := make(chan error, 1)
 	go func() { ran <- s.Run(ctx) }()
 	<-s.Ready()
-	for _, path := range []string{"/live", "/ready", "/"} {
+	for _, path := range []string{"/live", "/ready", "/cluster", "/"} {
 		if err := show("http://" + listener.Addr().String() + path); err != nil {
 			return err
 		}
