@@ -24,8 +24,8 @@
 // # What it hides
 //
 // IPv4 addresses become ip1, ip2 and so on, by the whole address, in order of first sight; see
-// [WithAddresses]. Parameters, commands, error texts and checkpoints are shown, unless
-// [WithSecretsMasked] hides them.
+// [WithAddresses]. Parameters, commands, settings that are named like secrets, error texts and checkpoints
+// become ***, as [github.com/elasticron/elasticron/jobtree.Mask] has it; see [WithSecrets].
 //
 // # What it does not do
 //

@@ -97,7 +97,7 @@ func serve(t *testing.T, source dump.Source, opts ...dump.Option) (ask func(line
 
 func TestTheFormatOfTheMonitorPort(t *testing.T) {
 	t.Parallel()
-	ask := serve(t, shelf{"orders": orders()})
+	ask := serve(t, shelf{"orders": orders()}, dump.WithSecrets())
 	for _, line := range []string{"dump\n", "DUMP\r\n", "dump@orders\n", "Dump@orders\n"} {
 		require.Equal(t, whole, ask(line), "%q", line)
 	}
@@ -121,10 +121,12 @@ func TestWhatIsMasked(t *testing.T) {
 	t.Parallel()
 	plain := serve(t, shelf{"orders": orders()}, dump.WithAddresses())("dump\n")
 	require.Contains(t, plain, "/orders/sharding/0/instance | 192.168.1.1@-@7 | /orders/sharding/0/instance | 192.168.1.15@-@7\n")
-	masked := serve(t, shelf{"orders": orders()}, dump.WithSecretsMasked())("dump\n")
+	masked := serve(t, shelf{"orders": orders()})("dump\n")
 	require.Contains(t, masked, `/orders/config | {"jobName":"orders","jobParameter":"***","scriptCommandLine":"***","failover":true}`)
 	require.Contains(t, masked, "/orders/offset/1 | ***\n")
-	require.NotContains(t, serve(t, shelf{"orders": orders()}, dump.WithSecretsMasked())("json\n"), "row 17")
+	require.NotContains(t, serve(t, shelf{"orders": orders()})("json\n"), "row 17")
+	lagging := scheduler.Dump{Job: "orders", Nodes: []scheduler.DumpNode{{Path: "/orders/offset/1", Value: "18", Seen: true, SeenValue: "17"}}}
+	require.Contains(t, serve(t, shelf{"orders": lagging})("dump\n"), "| *** | /orders/offset/1 | *** (differs in what is hidden)\n")
 }
 
 func TestOnlyLoopbackUnlessAsked(t *testing.T) {
@@ -141,7 +143,7 @@ func TestOnlyLoopbackUnlessAsked(t *testing.T) {
 // Clients that say nothing hold up neither the others nor the end.
 func TestSilentClients(t *testing.T) {
 	t.Parallel()
-	server, err := dump.Listen(shelf{"orders": orders()}, "127.0.0.1:0")
+	server, err := dump.Listen(shelf{"orders": orders()}, "127.0.0.1:0", dump.WithSecrets())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -16,7 +16,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	server, err := dump.Listen(s, "127.0.0.1:9888", dump.WithJob("orders"), dump.WithSecretsMasked())
+	server, err := dump.Listen(s, "127.0.0.1:9888", dump.WithJob("orders"))
 	if err != nil {
 		log.Fatal(err)
 	}

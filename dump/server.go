@@ -120,7 +120,7 @@ func (s *Server) answer(ctx context.Context, line string) string {
 	if err != nil {
 		return ""
 	}
-	if s.secretsMasked {
+	if !s.secrets {
 		d = maskSecrets(d)
 	}
 	text := Text(d)

@@ -13,11 +13,19 @@ type Configurable interface {
 }
 
 // Configure returns what runs the items of a job: what simple makes of the configuration if it is
-// [Configurable], else simple itself.
+// [Configurable], else simple itself. Code that is not Configurable cannot be of a type that only such
+// code knows how to run: a [FieldError] says so.
 func Configure(simple Simple, cfg Config) (Simple, error) {
 	configurable, is := simple.(Configurable)
-	if !is {
+	if is {
+		return configurable.Configure(cfg)
+	}
+	switch cfg.Type {
+	case TypeDataflow:
+		return nil, &FieldError{Field: "Type", Value: string(cfg.Type), Reason: "must be SIMPLE, as the code is no Dataflow"}
+	case TypeScript:
+		return nil, &FieldError{Field: "Type", Value: string(cfg.Type), Reason: "must be SIMPLE, as the code is none that runs scripts"}
+	default:
 		return simple, nil
 	}
-	return configurable.Configure(cfg)
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 // ErrInvalidConfig is what every fault of a [Config] is, for callers that only need to know that.
@@ -16,11 +17,11 @@ type FieldError struct {
 	Err    error  // the cause, if another package refused the value
 }
 
-// Error names the field, its value and what is allowed.
+// Error names the field, its value and what is allowed, each as far as it takes to recognise it.
 func (e *FieldError) Error() string {
-	text := fmt.Sprintf("%s %q %s", e.Field, shorten(e.Value), e.Reason)
+	text := fmt.Sprintf("%s %q %s", e.Field, Shorten(e.Value), Shorten(e.Reason))
 	if e.Err != nil {
-		text += ": " + e.Err.Error()
+		text += ": " + Shorten(e.Err.Error())
 	}
 	return text
 }
@@ -31,12 +32,18 @@ func (e *FieldError) Unwrap() error { return e.Err }
 // Is makes errors.Is(err, ErrInvalidConfig) true.
 func (e *FieldError) Is(target error) bool { return target == ErrInvalidConfig }
 
-// maxShown is how much of a value an error shows: enough to recognise it.
+// maxShown is how many bytes of a text an error shows.
 const maxShown = 200
 
-func shorten(value string) string {
-	if len(value) <= maxShown {
-		return value
+// Shorten returns a text as an error or a log line shows it: whole up to 200 bytes, else its beginning,
+// which is enough to recognise it. What it is a part of stays bounded, however large a value was.
+func Shorten(text string) string {
+	if len(text) <= maxShown {
+		return text
 	}
-	return value[:maxShown] + "..."
+	end := maxShown
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + fmt.Sprintf("... (%d bytes)", len(text))
 }

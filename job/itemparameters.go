@@ -11,8 +11,7 @@ import (
 // texts is dropped, and so are commas at the end. An item must be a number from 0 and may stand only
 // once; its text must not be empty. Empty text has no parameters.
 //
-// Items beyond the sharding total count are allowed and have no effect, so that the count can be
-// lowered and raised again without touching the parameters.
+// It does not ask whether there are such items; [Config.Validate] does.
 func ParseItemParameters(text string) (map[int]string, error) {
 	parameters := make(map[int]string)
 	rest := strings.TrimRight(text, ", \t")
@@ -36,11 +35,11 @@ func parseItemParameter(pair string) (item int, parameter string, err error) {
 	key, parameter, found := strings.Cut(pair, "=")
 	key, parameter = strings.TrimSpace(key), strings.TrimSpace(parameter)
 	if !found || parameter == "" || strings.Contains(parameter, "=") {
-		return 0, "", fmt.Errorf("%q is not of the form item=text with one %q", pair, "=")
+		return 0, "", fmt.Errorf("%q is not of the form item=text with one %q", Shorten(pair), "=")
 	}
 	number, err := strconv.ParseUint(key, 10, 31)
 	if err != nil {
-		return 0, "", fmt.Errorf("item %q in %q is not a number from 0 to 2147483647", key, pair)
+		return 0, "", fmt.Errorf("item %q in %q is not a number from 0 to 2147483647", Shorten(key), Shorten(pair))
 	}
 	return int(number), parameter, nil
 }

@@ -40,7 +40,7 @@ func (p Props) Map() (map[string]string, error) {
 		return settings, nil
 	}
 	if err := json.Unmarshal([]byte(p), &settings); err != nil {
-		return nil, err
+		return nil, LocateJSON(string(p), err)
 	}
 	if settings == nil {
 		return nil, errNotAnObject // it says null

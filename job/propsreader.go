@@ -1,7 +1,6 @@
 package job
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -30,7 +29,7 @@ func ReadProps(p Props) *PropsReader {
 }
 
 // Err joins all faults so far; nil if there are none.
-func (r *PropsReader) Err() error { return errors.Join(r.faults...) }
+func (r *PropsReader) Err() error { return r.faults.join() }
 
 // Fault notes that a setting has a value that is not allowed, and what is.
 func (r *PropsReader) Fault(name, reason string) {

@@ -16,7 +16,7 @@ import (
 func (c Config) Schedule() (cronexpr.Schedule, error) {
 	var f faults
 	schedule := f.schedule(c)
-	return schedule, errors.Join(f...)
+	return schedule, f.join()
 }
 
 // ValidateAt is [Config.Validate], and besides refuses a cron expression that never fires after now,
@@ -27,7 +27,7 @@ func (c Config) ValidateAt(now time.Time) error {
 	if schedule != nil && c.over(schedule, now) {
 		f.add("Cron", c.Cron, "never fires after "+now.UTC().Format(time.RFC3339))
 	}
-	return errors.Join(f...)
+	return f.join()
 }
 
 // over tells whether a job that fires by s will not do so again after now.
@@ -43,7 +43,7 @@ func (c Config) over(s cronexpr.Schedule, now time.Time) bool {
 
 // schedule returns nil if one of the fields is at fault.
 func (f *faults) schedule(c Config) cronexpr.Schedule {
-	before := len(*f)
+	before := len(f.grave)
 	location, err := time.LoadLocation(c.TimeZone) // "" is UTC
 	if err != nil || c.TimeZone == "Local" {
 		f.addCause("TimeZone", c.TimeZone, "must be empty for UTC, or an IANA name that is known here, such as Europe/Berlin", err)
@@ -58,7 +58,7 @@ func (f *faults) schedule(c Config) cronexpr.Schedule {
 	if err != nil && !errors.Is(err, cronexpr.ErrInvalidOption) {
 		f.addCause("Cron", c.Cron, "must be a cron expression", err)
 	}
-	if len(*f) > before {
+	if len(f.grave) > before {
 		return nil
 	}
 	return schedule

@@ -35,14 +35,14 @@ func (id TaskID) String() string {
 func ParseTaskID(text string) (TaskID, error) {
 	parts := strings.Split(text, taskIDSeparator)
 	if len(parts) != 5 {
-		return TaskID{}, fmt.Errorf("task id %q has %d parts between %q, want 5", shorten(text), len(parts), taskIDSeparator)
+		return TaskID{}, fmt.Errorf("task id %q has %d parts between %q, want 5", Shorten(text), len(parts), taskIDSeparator)
 	}
 	if parts[2] != "READY" {
-		return TaskID{}, fmt.Errorf("task id %q has execution type %q, want READY", shorten(text), shorten(parts[2]))
+		return TaskID{}, fmt.Errorf("task id %q has execution type %q, want READY", Shorten(text), Shorten(parts[2]))
 	}
 	items, err := parseItems(parts[1])
 	if err != nil {
-		return TaskID{}, fmt.Errorf("task id %q: %w", shorten(text), err)
+		return TaskID{}, fmt.Errorf("task id %q: %w", Shorten(text), err)
 	}
 	return TaskID{Job: parts[0], Items: items, Instance: parts[3] + taskIDSeparator + parts[4]}, nil
 }
@@ -55,7 +55,7 @@ func parseItems(list string) ([]int, error) {
 	for text := range strings.SplitSeq(list, ",") {
 		item, err := strconv.ParseUint(text, 10, 31)
 		if err != nil || strconv.FormatUint(item, 10) != text {
-			return nil, fmt.Errorf("item %q is not a plain number from 0", shorten(text))
+			return nil, fmt.Errorf("item %q is not a plain number from 0", Shorten(text))
 		}
 		items = append(items, int(item))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -30,19 +31,38 @@ const (
 func (c Config) Validate() error {
 	var f faults
 	f.check(c)
-	return errors.Join(f...)
+	return f.join()
 }
 
-// faults gathers what is wrong with a configuration.
-type faults []error
+// ValidateStored judges a configuration that is stored already by the same rules. Of what [Config.Validate]
+// refuses, it tells apart what Java accepts and a job can run with, which is a reason for a warning
+// only: failover without monitoring, parameters of items beyond the count, and a monitor port or a
+// reconcile interval below -1. Each error joins one [*FieldError] for each field.
+func (c Config) ValidateStored() (warnings, faulty error) {
+	var f faults
+	f.check(c)
+	return errors.Join(f.mild...), errors.Join(f.grave...)
+}
+
+// faults gathers what is wrong with a configuration. With what is mild, a job can run.
+type faults struct {
+	grave, mild []error
+}
 
 func (f *faults) add(field, value, reason string) {
 	f.addCause(field, value, reason, nil)
 }
 
 func (f *faults) addCause(field, value, reason string, cause error) {
-	*f = append(*f, &FieldError{Field: field, Value: value, Reason: reason, Err: cause})
+	f.grave = append(f.grave, &FieldError{Field: field, Value: value, Reason: reason, Err: cause})
 }
+
+func (f *faults) addMild(field, value, reason string) {
+	f.mild = append(f.mild, &FieldError{Field: field, Value: value, Reason: reason})
+}
+
+// join returns all faults as one error, nil if there are none.
+func (f *faults) join() error { return errors.Join(append(f.grave, f.mild...)...) }
 
 // check gathers every fault of c. It returns when the job fires, nil if that has faults.
 func (f *faults) check(c Config) cronexpr.Schedule {
@@ -51,8 +71,9 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 	f.checkType(c)
 	f.checkItems(c)
 	f.checkRange("MaxTimeDiffSeconds", c.MaxTimeDiffSeconds, -1, maxTimeDiffSeconds)
-	f.checkRange("MonitorPort", c.MonitorPort, -1, maxPort)
-	f.checkRange("ReconcileIntervalMinutes", c.ReconcileIntervalMinutes, -1, maxReconcileIntervalMinutes)
+	f.checkOff("MonitorPort", c.MonitorPort, maxPort)
+	f.checkOff("ReconcileIntervalMinutes", c.ReconcileIntervalMinutes, maxReconcileIntervalMinutes)
+	f.checkFailover(c)
 	f.checkWord("FailoverScope", c.FailoverScope, FailoverRunning, FailoverAssigned)
 	f.checkRange("FailoverLimit", c.FailoverLimit, 0, maxFailoverLimit)
 	f.checkWord("MisfirePolicy", c.MisfirePolicy, MisfireOnce, MisfireAll)
@@ -70,9 +91,46 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 	if schedule != nil {
 		f.checkDelay(c, schedule)
 		f.checkOffset(c, schedule)
+		f.checkJitter(c, schedule)
 	}
 	return schedule
 }
+
+// checkFailover asks of a job whose executions are run again after a crash that somebody writes down
+// which there are.
+func (f *faults) checkFailover(c Config) {
+	if c.Failover && !c.MonitorExecution {
+		f.addMild("Failover", "true", "must be false without MonitorExecution, which records the executions that a crash cuts short")
+	}
+}
+
+// firesLookedAt is how many fires of a job tell how far apart they are. Those of most jobs repeat
+// within a day; a day that a clock is changed has more of them than these.
+const firesLookedAt = 2_000
+
+// checkJitter asks that no fire is delayed to beyond the next.
+func (f *faults) checkJitter(c Config, schedule cronexpr.Schedule) {
+	if _, delay := cronexpr.DelayOf(schedule); delay || c.JitterSeconds <= 0 || c.JitterSeconds > maxJitterSeconds {
+		return
+	}
+	most := time.Duration(c.JitterSeconds) * time.Second
+	fire := schedule.Next(jitterFrom)
+	for range firesLookedAt {
+		next := schedule.Next(fire)
+		if fire.IsZero() || next.IsZero() {
+			return
+		}
+		if apart := next.Sub(fire); apart <= most {
+			f.add("JitterSeconds", strconv.Itoa(c.JitterSeconds), fmt.Sprintf("must be shorter than the time between two fires, which is %s", apart))
+			return
+		}
+		fire = next
+	}
+}
+
+// jitterFrom is from when the fires are looked at. Any time would do, but the same one every time, so
+// that a configuration that is good is good for ever.
+var jitterFrom = time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // checkOffset asks that there is something that an offset moves.
 func (f *faults) checkOffset(c Config, schedule cronexpr.Schedule) {
@@ -148,14 +206,25 @@ func (f *faults) checkType(c Config) {
 
 func (f *faults) checkItems(c Config) {
 	f.checkRange("ShardingTotalCount", c.ShardingTotalCount, 1, MaxShardingTotalCount)
-	if _, err := ParseItemParameters(c.ShardingItemParameters); err != nil {
+	parameters, err := ParseItemParameters(c.ShardingItemParameters)
+	if err != nil {
 		f.addCause("ShardingItemParameters", c.ShardingItemParameters, "must be pairs such as 0=Berlin,1=Oslo", err)
+		return
+	}
+	most := 0
+	for item := range parameters {
+		most = max(most, item)
+	}
+	if most > 0 && most >= c.ShardingTotalCount {
+		f.addMild("ShardingItemParameters", c.ShardingItemParameters,
+			fmt.Sprintf("must be of items below ShardingTotalCount, which is %d; item %d is not", c.ShardingTotalCount, most))
 	}
 }
 
 func (f *faults) checkProps(p Props) {
 	if _, err := p.Map(); err != nil {
-		f.addCause("Props", string(p), "must be a JSON object of strings", err)
+		// They may hold passwords, and what cannot be read cannot be masked.
+		f.addCause("Props", fmt.Sprintf("%d bytes", len(p)), "must be a JSON object of strings", err)
 	}
 }
 
@@ -163,6 +232,15 @@ func (f *faults) checkRange(field string, value, least, most int) {
 	if value < least || value > most {
 		f.add(field, strconv.Itoa(value), fmt.Sprintf("must be between %d and %d", least, most))
 	}
+}
+
+// checkOff is checkRange for a setting that -1 switches off. Java takes any number below for that, too.
+func (f *faults) checkOff(field string, value, most int) {
+	if value < -1 {
+		f.addMild(field, strconv.Itoa(value), fmt.Sprintf("must be between -1 and %d", most))
+		return
+	}
+	f.checkRange(field, value, -1, most)
 }
 
 // checkWord asks for one of the words; empty stands for the first.

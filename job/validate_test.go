@@ -17,23 +17,24 @@ func valid() job.Config { return job.NewConfig("orders", "0 0/5 * * * ?", 3) }
 func TestValidateAcceptsWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*job.Config){
-		"defaults":            func(*job.Config) {},
-		"name with much":      func(c *job.Config) { c.Name = "Bestellungen 作业 (v2.1) @- x" },
-		"one item":            func(c *job.Config) { c.ShardingTotalCount = 1 },
-		"most items":          func(c *job.Config) { c.ShardingTotalCount = job.MaxShardingTotalCount },
-		"parameters":          func(c *job.Config) { c.ShardingItemParameters = " 0 = A , 2=C," },
-		"surplus parameters":  func(c *job.Config) { c.ShardingItemParameters = "7=H" },
-		"script":              func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, "/bin/true" },
-		"stream":              func(c *job.Config) { c.Type, c.StreamingProcess = job.TypeDataflow, true },
-		"dataflow":            func(c *job.Config) { c.Type = job.TypeDataflow },
-		"zone":                func(c *job.Config) { c.TimeZone = "Europe/Berlin" },
-		"daylight saving":     func(c *job.Config) { c.DaylightSaving = job.DaylightSavingQuartz },
-		"natural":             func(c *job.Config) { c.DaylightSaving = cronexpr.Natural.String() },
-		"time difference":     func(c *job.Config) { c.MaxTimeDiffSeconds = 86_400 },
-		"any free port":       func(c *job.Config) { c.MonitorPort = 0 },
-		"no reconciling":      func(c *job.Config) { c.ReconcileIntervalMinutes = 0 },
-		"standard expression": func(c *job.Config) { c.Cron = "*/5 * * * *" },
-		"every":               func(c *job.Config) { c.Cron = "@every 90s" },
+		"defaults":             func(*job.Config) {},
+		"name with much":       func(c *job.Config) { c.Name = "Bestellungen 作业 (v2.1) @- x" },
+		"one item":             func(c *job.Config) { c.ShardingTotalCount = 1 },
+		"most items":           func(c *job.Config) { c.ShardingTotalCount = job.MaxShardingTotalCount },
+		"parameters":           func(c *job.Config) { c.ShardingItemParameters = " 0 = A , 2=C," },
+		"a parameter for each": func(c *job.Config) { c.ShardingItemParameters = "0=A,1=B,2=C" },
+		"short jitter":         func(c *job.Config) { c.JitterSeconds = 299 },
+		"script":               func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, "/bin/true" },
+		"stream":               func(c *job.Config) { c.Type, c.StreamingProcess = job.TypeDataflow, true },
+		"dataflow":             func(c *job.Config) { c.Type = job.TypeDataflow },
+		"zone":                 func(c *job.Config) { c.TimeZone = "Europe/Berlin" },
+		"daylight saving":      func(c *job.Config) { c.DaylightSaving = job.DaylightSavingQuartz },
+		"natural":              func(c *job.Config) { c.DaylightSaving = cronexpr.Natural.String() },
+		"time difference":      func(c *job.Config) { c.MaxTimeDiffSeconds = 86_400 },
+		"any free port":        func(c *job.Config) { c.MonitorPort = 0 },
+		"no reconciling":       func(c *job.Config) { c.ReconcileIntervalMinutes = 0 },
+		"standard expression":  func(c *job.Config) { c.Cron = "*/5 * * * *" },
+		"every":                func(c *job.Config) { c.Cron = "@every 90s" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,6 +73,12 @@ func TestValidateNamesFieldValueAndWhatIsAllowed(t *testing.T) {
 		{"no items", func(c *job.Config) { c.ShardingTotalCount = 0 }, "ShardingTotalCount", "0", "between 1 and 100000"},
 		{"too many items", func(c *job.Config) { c.ShardingTotalCount = 100_001 }, "ShardingTotalCount", "100001", "between 1 and 100000"},
 		{"parameters", func(c *job.Config) { c.ShardingItemParameters = "0=A,0=B" }, "ShardingItemParameters", "0=A,0=B", "0=Berlin,1=Oslo"},
+		{"surplus parameters", func(c *job.Config) { c.ShardingItemParameters = "1=B,3=H" }, "ShardingItemParameters", "1=B,3=H", "item 3 is not"},
+		{"failover", func(c *job.Config) { c.Failover, c.MonitorExecution = true, false }, "Failover", "true", "MonitorExecution"},
+		{"jitter", func(c *job.Config) { c.JitterSeconds = 300 }, "JitterSeconds", "300", "which is 5m0s"},
+		{"jitter of every", func(c *job.Config) { c.Cron, c.JitterSeconds = "@every 7s", 7 }, "JitterSeconds", "7", "which is 7s"},
+		{"jitter of a few fires a day", func(c *job.Config) { c.Cron, c.JitterSeconds = "0 0,1 3 * * ?", 60 }, "JitterSeconds", "60", "which is 1m0s"},
+		{"jitter of a year to come", func(c *job.Config) { c.Cron, c.JitterSeconds = "0 0 3 * * ? 2090", 86_400 }, "JitterSeconds", "86400", "which is 24h0m0s"},
 		{"no command", func(c *job.Config) { c.Type = job.TypeScript }, "ScriptCommandLine", "", "must not be empty"},
 		{"blank command", func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, " " }, "ScriptCommandLine", " ", "must not be empty"},
 		{"command", func(c *job.Config) { c.ScriptCommandLine = "rm" }, "ScriptCommandLine", "rm", "no script job"},
@@ -107,7 +114,7 @@ func TestValidateReportsAllFaultsAtOnce(t *testing.T) {
 		fields = append(fields, fault.Field)
 	}
 	require.Equal(t, []string{
-		"Name", "Type", "ShardingTotalCount", "ShardingItemParameters", "MonitorPort", "TimeZone", "DaylightSaving", "Cron",
+		"Name", "Type", "ShardingTotalCount", "ShardingItemParameters", "TimeZone", "DaylightSaving", "Cron", "MonitorPort",
 	}, fields)
 }
 

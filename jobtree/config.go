@@ -1,6 +1,8 @@
 package jobtree
 
 import (
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -16,8 +18,12 @@ import (
 // not judge what Java would read, such as the cron expression itself; job.Config.Validate does.
 func EncodeConfig(c job.Config) (string, error) {
 	c.Class = c.ClassName()
-	if err := checkStored(c); err != nil {
-		return "", err
+	if faults := storedFaults(c); len(faults) > 0 {
+		var all []error
+		for _, fault := range faults {
+			all = append(all, fault)
+		}
+		return "", errors.Join(all...)
 	}
 	if err := checkUnknown(c.Unknown); err != nil {
 		return "", err
@@ -40,7 +46,8 @@ func EncodeConfig(c job.Config) (string, error) {
 // DecodeConfig reads a config node as Java does: members may come in any order, numbers may be
 // quoted, a null, a quoted boolean or an unknown job property is a fault, and so is all that
 // [EncodeConfig] refuses. Members that are missing have their defaults, except misfire, which is then
-// off. Unknown members are kept in the result's Unknown.
+// off. Unknown members are kept in the result's Unknown. The error joins a [ValueError] for each fault.
+// Whether what can be read can also be used, [CheckConfig] says.
 func DecodeConfig(n registry.Node) (job.Config, error) {
 	if elsewhere := writtenElsewhere(n.Value); elsewhere != "" {
 		return job.Config{}, &ValueError{Path: n.Path, Value: n.Value, Reason: elsewhere}
@@ -52,6 +59,8 @@ func DecodeConfig(n registry.Node) (job.Config, error) {
 	c := job.NewConfig("", "", 0)
 	c.Type, c.Misfire = "", false
 	var unknown []string
+	var faults []error
+	unread := make(map[string]bool)
 	for m := range members.members() {
 		value, known := configValue(&c, m.name)
 		if !known {
@@ -59,13 +68,19 @@ func DecodeConfig(n registry.Node) (job.Config, error) {
 			continue
 		}
 		if err := value.read(m); err != nil {
-			return job.Config{}, at(n.Path, err)
+			unread[m.name] = true
+			faults = append(faults, at(n.Path, err))
 		}
 	}
 	c.Unknown = strings.Join(unknown, ",")
 	settle(&c)
-	if err := checkStored(c); err != nil {
-		return job.Config{}, at(n.Path, err)
+	for _, fault := range storedFaults(c) {
+		if !unread[fault.Field] {
+			faults = append(faults, at(n.Path, fault))
+		}
+	}
+	if len(faults) > 0 {
+		return job.Config{}, errors.Join(faults...)
 	}
 	return c, nil
 }
@@ -87,25 +102,31 @@ func writtenElsewhere(text string) string {
 // yamlOfElasticJob3 finds the members that 3.x writes of every job, at the start of a line each.
 var yamlOfElasticJob3 = regexp.MustCompile(`(?m)^(jobName|shardingTotalCount): `)
 
-// checkStored holds the rules by which Java refuses to read a configuration, and our own bound on
+// storedFaults holds the rules by which Java refuses to read a configuration, and our own bound on
 // the number of items.
-func checkStored(c job.Config) error {
-	switch {
-	case c.Name == "":
-		return &ValueError{Field: "jobName", Reason: "must not be empty"}
-	case !c.Type.Known():
-		return &ValueError{Field: "jobType", Value: string(c.Type), Reason: mustBeOneOf(job.Types())}
-	case c.Class == "":
-		return &ValueError{Field: "jobClass", Reason: "must not be empty"}
-	case c.Cron == "":
-		return &ValueError{Field: "cron", Reason: "must not be empty"}
-	case c.ShardingTotalCount < 1 || c.ShardingTotalCount > job.MaxShardingTotalCount:
-		return outOfRange("shardingTotalCount", c.ShardingTotalCount, 1, job.MaxShardingTotalCount)
+func storedFaults(c job.Config) (faults []*ValueError) {
+	fault := func(field, value, reason string) {
+		faults = append(faults, &ValueError{Field: field, Value: value, Reason: reason})
+	}
+	if c.Name == "" {
+		fault("jobName", "", "must not be empty")
+	}
+	if !c.Type.Known() {
+		fault("jobType", string(c.Type), mustBeOneOf(job.Types()))
+	}
+	if c.Class == "" {
+		fault("jobClass", "", "must not be empty")
+	}
+	if c.Cron == "" {
+		fault("cron", "", "must not be empty")
+	}
+	if c.ShardingTotalCount < 1 || c.ShardingTotalCount > job.MaxShardingTotalCount {
+		faults = append(faults, outOfRange("shardingTotalCount", c.ShardingTotalCount, 1, job.MaxShardingTotalCount))
 	}
 	if _, err := c.Props.Map(); err != nil {
-		return &ValueError{Field: "props", Value: string(c.Props), Reason: "must be an object of strings"}
+		fault("props", fmt.Sprintf("%d bytes", len(c.Props)), "must be an object of strings")
 	}
-	return nil
+	return faults
 }
 
 // settle drops what Java reads and ignores because the type of the job has no use for it, as its

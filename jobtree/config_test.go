@@ -188,7 +188,7 @@ func TestDecodeConfigRefusesWhatStopsJava(t *testing.T) {
 		{"a number for a time", minimal(`,"startTime":1`), `startTime is "1", must be a time such as 2026-11-21T20:00:00Z`},
 		{"no time", minimal(`,"endTime":"soon"`), `endTime is "\"soon\"", must be a time`},
 		{"null time", minimal(`,"endTime":null`), `endTime is "null", must be a string`},
-		{"settings", minimal(`,"props":{"http.uri":5}`), `props is "{\"http.uri\":5}", must be an object of strings`},
+		{"settings", minimal(`,"props":{"http.uri":5}`), `props is "{\"http.uri\":\"***\"}", must be an object of strings`},
 		{"null settings", minimal(`,"props":null`), `props is "null", must be an object of strings`},
 		{"type", minimal(`,"jobType":"HTTP"`), `jobType is "\"HTTP\"", must be one of ["SIMPLE" "DATAFLOW" "SCRIPT"]`},
 		{"no type", strings.Replace(minimal(``), `"jobType":"SIMPLE",`, ``, 1), `jobType is "", must be one of`},

@@ -8,7 +8,7 @@ type props struct{ field *job.Props }
 // append writes the settings in the order of their names, whatever order they were given in. Those
 // that cannot be read were refused before.
 func (p props) append(dst []byte) []byte {
-	settings, _ := p.field.Map() // checkStored did
+	settings, _ := p.field.Map() // storedFaults did
 	if len(settings) == 0 {
 		return append(dst, "{}"...)
 	}
@@ -18,7 +18,7 @@ func (p props) append(dst []byte) []byte {
 func (p props) read(m member) error {
 	settings, err := job.Props(m.value).Map()
 	if err != nil {
-		return &ValueError{Field: m.name, Value: m.value, Reason: "must be an object of strings"}
+		return &ValueError{Field: m.name, Value: maskSettings(m.value), Reason: "must be an object of strings", Err: err}
 	}
 	*p.field = job.NewProps(settings)
 	return nil

@@ -148,7 +148,7 @@ func orDefault(value, standard string) string {
 
 func mustBeOneOf(words []job.Type) string { return fmt.Sprintf("must be one of %q", words) }
 
-func outOfRange(field string, value, least, most int) error {
+func outOfRange(field string, value, least, most int) *ValueError {
 	return &ValueError{
 		Field: field, Value: strconv.Itoa(value),
 		Reason: fmt.Sprintf("must be between %d and %d", least, most),

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/elasticron/elasticron/job"
 )
 
 // InstanceID identifies an instance: a process that takes part in a job. As text it is
@@ -50,7 +52,7 @@ func JavaInstance(id string) bool {
 }
 
 func instanceError(text, rule string) error {
-	return fmt.Errorf("instance id %q %s", shorten(text), rule)
+	return fmt.Errorf("instance id %q %s", job.Shorten(text), rule)
 }
 
 // ServerOf returns the IP part of an instance id, which is all of it if there is no "@-@".

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/elasticron/elasticron/job"
 )
 
 // object is the text of a JSON object that is known to be valid. It hands out its members as parts
@@ -21,10 +23,18 @@ type member struct {
 
 // parseObject checks that text is a JSON object and nothing else.
 func parseObject(text string) (object, error) {
-	if !utf8.ValidString(text) || !json.Valid([]byte(text)) || text[skipSpace(text, 0)] != '{' {
+	switch {
+	case !utf8.ValidString(text):
+		return "", &ValueError{Value: text, Reason: "must be a JSON object in UTF-8"}
+	case !json.Valid([]byte(text)):
+		var value json.RawMessage
+		err := json.Unmarshal([]byte(text), &value) // says where it is wrong
+		return "", &ValueError{Value: text, Reason: "must be a JSON object", Err: job.LocateJSON(text, err)}
+	case text[skipSpace(text, 0)] != '{':
 		return "", &ValueError{Value: text, Reason: "must be a JSON object"}
+	default:
+		return object(text), nil
 	}
-	return object(text), nil
 }
 
 // members yields the members in the order in which they stand.

@@ -3,6 +3,8 @@ package jobtree
 import (
 	"errors"
 	"fmt"
+
+	"github.com/elasticron/elasticron/job"
 )
 
 // ErrInvalidValue is what every value that cannot be read or must not be written is, for callers
@@ -16,19 +18,32 @@ type ValueError struct {
 	Field  string // as it is stored, such as "current.begin"; empty if the value as a whole is wrong
 	Value  string // of the field, or the whole one
 	Reason string // what is allowed
+	Err    error  // the cause, if there is one
+	kind   error  // what errors.Is and errors.As find besides; nil = nothing
 }
 
-// Error names path, field, value and what is allowed.
+// Error names path, field, value and what is allowed, each as far as it takes to recognise it.
 func (e *ValueError) Error() string {
 	field := e.Field
 	if field == "" {
 		field = "value"
 	}
-	text := fmt.Sprintf("%s is %q, %s", field, shorten(e.Value), e.Reason)
+	text := fmt.Sprintf("%s is %q, %s", job.Shorten(field), job.Shorten(e.Value), job.Shorten(e.Reason))
+	if e.Err != nil {
+		text += ": " + job.Shorten(e.Err.Error())
+	}
 	if e.Path != "" {
-		text = e.Path + ": " + text
+		text = job.Shorten(e.Path) + ": " + text
 	}
 	return text
+}
+
+// Unwrap gives the cause, if there is one.
+func (e *ValueError) Unwrap() error {
+	if e.kind != nil {
+		return e.kind
+	}
+	return e.Err
 }
 
 // Is makes errors.Is(err, ErrInvalidValue) true.
@@ -41,14 +56,4 @@ func at(path string, err error) error {
 		e.Path = path
 	}
 	return err
-}
-
-// maxShown is how much of a text an error shows: enough to recognise it.
-const maxShown = 200
-
-func shorten(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	return text[:maxShown] + "..."
 }

@@ -105,8 +105,14 @@ func (o *original) finish(zone string) error {
 	if o.config.TimeZone == "" {
 		o.config.TimeZone = zone
 	}
-	if err := o.config.Validate(); err != nil {
+	judged := o.config
+	judged.Unknown = "" // what is kept there has its own note
+	warnings, err := jobtree.CheckConfig(o.state.Tree().Job(), judged)
+	if err != nil {
 		return err
+	}
+	if warnings != nil {
+		o.note("runs, and should be looked at: %s", strings.ReplaceAll(warnings.Error(), "\n", "; "))
 	}
 	if o.config.TimeZone == "" {
 		o.note("cron is read in UTC from now on; Java reads it in the time zone of its host")

@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/elasticron/elasticron/job"
@@ -35,12 +36,14 @@ func checkConfig(name string, n registry.Node) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.Name != name {
-		return "", &jobtree.ValueError{Path: n.Path, Field: "jobName", Value: c.Name, Reason: fmt.Sprintf("must be %q, as the path has it", name)}
+	// A file is a declaration: what a job could run with is refused, too, as long as it is no member of a
+	// later version.
+	unknown := c.Unknown
+	c.Unknown = ""
+	if err := errors.Join(jobtree.CheckConfig(name, c)); err != nil {
+		return "", err
 	}
-	if err := c.Validate(); err != nil {
-		return "", fmt.Errorf("%s: %w", n.Path, err)
-	}
+	c.Unknown = unknown
 	return jobtree.EncodeConfig(c)
 }
 

@@ -37,7 +37,7 @@ func run() error {
 	if err := s.Add(ctx, cfg, work); err != nil {
 		return err
 	}
-	server, err := dump.Listen(s, "127.0.0.1:0", dump.WithSecretsMasked())
+	server, err := dump.Listen(s, "127.0.0.1:0")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,108 @@
+package jobtree
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Hidden stands for what [Mask] does not show.
+const Hidden = "***"
+
+// secretMembers are members of a config whatever they are called, because people write into them what
+// they like, credentials included.
+var secretMembers = map[string]bool{"jobParameter": true, "shardingItemParameters": true, "scriptCommandLine": true}
+
+// secretNames matches names of settings that hold what is nobody's affair, such as "email.password",
+// "http.headers" or "dingtalk.webhook".
+var secretNames = regexp.MustCompile(`(?i)passw|pwd|secret|token|credential|auth|cookie|key$|webhook|headers?|data$|body|ur[il]$|^script\.command`)
+
+// Mask returns the value of a node as it may be shown to people who may see the tree, but not the
+// secrets in it. Hidden are: of a config the parameters, the command line of a script and every member
+// and setting whose name says password, secret, token, key, header, address or the like; error
+// texts of records, which quote what went wrong; and checkpoints. A config that cannot be read is hidden
+// as a whole. Everything else is shown as it is.
+//
+// Names are all it goes by: a secret in a description, or in a setting with an innocent name, is shown.
+func Mask(path, value string) string {
+	if value == "" {
+		return value
+	}
+	name, known := Parse(path)
+	switch {
+	case !known:
+		return value
+	case name.Kind == KindOffset:
+		return Hidden
+	case name.Kind == KindConfig:
+		return maskObject(value, func(name string) bool { return secretMembers[name] || secretNames.MatchString(name) })
+	case strings.HasPrefix(value, "{"):
+		return maskObject(value, func(name string) bool { return name == "error" })
+	default:
+		return value
+	}
+}
+
+// MaskNode is [Mask] for a node.
+func MaskNode(n registry.Node) registry.Node {
+	n.Value = Mask(n.Path, n.Value)
+	return n
+}
+
+// maskObject hides the members of an object that are secret, and of the objects in it.
+func maskObject(text string, secret func(name string) bool) string {
+	o, err := parseObject(text)
+	if err != nil {
+		return Hidden
+	}
+	var masked strings.Builder
+	end := 0 // of what has been copied, in text
+	at := 0
+	for m := range o.members() {
+		at = strings.Index(text[at:], m.text) + at
+		value := at + len(m.text) - len(m.value)
+		shown := m.value
+		switch {
+		case m.value == `""`:
+		case secret(m.name):
+			shown = `"` + Hidden + `"`
+		case strings.HasPrefix(m.value, "{"):
+			shown = maskObject(m.value, secret)
+		case strings.HasPrefix(m.value, "["):
+			shown = maskList(m.value)
+		}
+		masked.WriteString(text[end:value] + shown)
+		at += len(m.text)
+		end = at
+	}
+	return masked.String() + text[end:]
+}
+
+// maskSettings is Mask for the value of a member of settings.
+func maskSettings(value string) string {
+	if !strings.HasPrefix(value, "{") {
+		return value
+	}
+	return maskObject(value, secretNames.MatchString)
+}
+
+// maskList hides a list that holds objects: none of ours does, and what is in it has no name.
+func maskList(text string) string {
+	if strings.Contains(text, "{") {
+		return `"` + Hidden + `"`
+	}
+	return text
+}
+
+// maskedMember returns the value of a member of a config as it may be shown.
+func maskedMember(m member) string {
+	switch {
+	case secretNames.MatchString(m.name) || strings.ContainsAny(m.value[:1], "{["):
+		return Hidden
+	case m.value[0] == '"':
+		return unquote(m.value)
+	default:
+		return m.value
+	}
+}
