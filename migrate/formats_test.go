@@ -118,7 +118,7 @@ func TestRefused(t *testing.T) {
 		"YAML of braces": {[]string{"/orders/config", "{jobName: orders, shardingTotalCount: x}"}, []string{"shardingTotalCount", "whole number"}},
 		"settings that make no sense": {
 			[]string{"/orders/config", "jobName: orders\ncron: 0 61 * * * ?\nshardingTotalCount: 0\n"},
-			[]string{"cron", "61", "ShardingTotalCount"},
+			[]string{"cron", "61", "shardingTotalCount"},
 		},
 		"another job's config": {[]string{"/orders/config", `{"jobName":"x","jobType":"SIMPLE","jobClass":"c","cron":"0 0 * * * ?","shardingTotalCount":1}`}, []string{`job "x"`}},
 		"1.x": {

@@ -52,8 +52,8 @@ type JobHealth struct {
 	Joined   bool   `json:"joined"` // registered under the present session
 	Leader   string `json:"leader,omitempty"`
 	Leading  bool   `json:"leading"` // this process is it
-	// Config tells why the job pauses: its configuration is gone, or cannot be read or used. Empty is
-	// that it does not.
+	// Config tells why the job pauses: its configuration is gone, or cannot be read or used, with every
+	// fault. Empty is that it does not.
 	Config string `json:"config,omitempty"`
 	// Disabled tells that no live instance of the job may run anything, because all servers are disabled.
 	Disabled bool `json:"disabled,omitempty"`
@@ -165,13 +165,9 @@ func (r *runner) health() JobHealth {
 	if known := max(r.needed, r.awaited); known > r.applied {
 		h.Behind = int64(known)
 	}
-	switch {
-	case st.Config.Revision == 0:
-		h.Config = "the job is not in the registry"
-	case st.Config.Err != nil:
-		h.Config = st.Config.Err.Error()
-	case !r.settings.ok:
-		h.Config = "the configuration cannot be used here, see the log"
+	h.Config = r.pausedFor
+	if st.Config.Revision == 0 {
+		h.Config = errNotStored.Error()
 	}
 	for n := range st.Total() {
 		if st.Instance(st.Owner(n)).Created == 0 {

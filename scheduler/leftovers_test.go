@@ -74,6 +74,11 @@ func TestTheStrategyIsChanged(t *testing.T) {
 		c.change(cfg)
 		sleepUntil(6 * time.Second)
 		require.Zero(t, c.state().Leader, "nobody leads a job whose strategy nobody knows")
-		require.Len(t, c.take(), 4, "its items run where they are")
+		require.Empty(t, c.take(), "nor does it run")
+		cfg.ShardingStrategy = ""
+		c.change(cfg)
+		sleepUntil(11 * time.Second)
+		require.Equal(t, fullID("b"), c.state().Owner(0))
+		require.Len(t, c.take(), 4)
 	})
 }

@@ -33,6 +33,8 @@ type Observer interface {
 	Elected(job string)
 	// Resigned: this process is not the leader of the job any more, for whatever reason.
 	Resigned(job string)
+	// JobPaused: the job pauses on this process because of its configuration, or goes on.
+	JobPaused(PauseEvent)
 	// Resharded: this process, as leader, spread the items anew.
 	Resharded(ReshardEvent)
 	// ConnectionChanged: the process's session was established, suspended, confirmed again or lost.
@@ -104,6 +106,14 @@ type HandlerEvent struct {
 	Handler error // of the handler
 }
 
+// PauseEvent is a change of whether a job can run on this process.
+type PauseEvent struct {
+	Job string
+	// Err is why it pauses: its configuration is not in the registry, or cannot be read or used. nil is
+	// that it goes on, or was left.
+	Err error
+}
+
 // ReshardEvent is a new assignment.
 type ReshardEvent struct {
 	Job       string
@@ -156,6 +166,9 @@ func (NopObserver) BarrierSettled(BarrierEvent) {}
 
 // ListenerFailed does nothing.
 func (NopObserver) ListenerFailed(ListenerEvent) {}
+
+// JobPaused does nothing.
+func (NopObserver) JobPaused(PauseEvent) {}
 
 // Resharded does nothing.
 func (NopObserver) Resharded(ReshardEvent) {}

@@ -65,6 +65,9 @@ func (o observers) Elected(job string) { o.each(func(one Observer) { one.Elected
 // Resigned implements [Observer].
 func (o observers) Resigned(job string) { o.each(func(one Observer) { one.Resigned(job) }) }
 
+// JobPaused implements [Observer].
+func (o observers) JobPaused(e PauseEvent) { o.each(func(one Observer) { one.JobPaused(e) }) }
+
 // Resharded implements [Observer].
 func (o observers) Resharded(e ReshardEvent) { o.each(func(one Observer) { one.Resharded(e) }) }
 

@@ -25,6 +25,9 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.alarm.stop()
 		r.stopOnce()
 		r.reconciler.stop()
+		if r.pausedFor != "" {
+			s.observer.JobPaused(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
+		}
 		close(quiet)
 	})
 	select {

@@ -20,6 +20,7 @@ type runner struct {
 	s        *Scheduler
 	name     string
 	simple   job.Simple // as it was declared; what runs is in settings
+	class    string     // as it was declared; empty if the job is data
 	declared jobOptions
 	once     *once // nil without a job.OnceListener
 	tally    tally
@@ -43,6 +44,9 @@ type runner struct {
 	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick          // the newest fire that this process's clock ticked
 	witness  witness           // all that it ticked
+	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
+	// told last; empty = nothing.
+	pausedFor, doubts string
 
 	items      map[int]*item    // those that are mine, or still run here
 	owned      []int            // the items assigned to this instance, ascending
@@ -86,6 +90,9 @@ func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOpti
 		s: s, name: cfg.Name, simple: simple, declared: declared, once: newOnce(declared.once), tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}),
 		state: jobtree.NewState(cfg.Name), settings: unconfigured(), stale: true,
+	}
+	if _, data := simple.(handlers); !data {
+		r.class = cfg.ClassName()
 	}
 	r.shared.runner = r
 	if s.java {

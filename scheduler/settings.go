@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
 )
 
 // settings are the job's configuration as the registry has it, made ready for use.
@@ -34,37 +36,104 @@ func (r *runner) configure() {
 	paused := !r.settings.ok
 	r.settings = unconfigured()
 	defer func() { r.keepTime(paused) }()
-	stored := r.state.Config
-	if stored.Revision == 0 {
-		r.log.WarnContext(r.life, "job was removed from the registry, it pauses")
-		return
-	}
-	if stored.Err != nil {
-		r.log.ErrorContext(r.life, "job pauses: its configuration cannot be read", logError, stored.Err)
-		return
-	}
-	cfg := r.shared.cronInForce(&r.state.Config.Value)
-	stored.Value = *cfg
-	next := settings{ok: true, config: cfg, misfires: misfiresOf(stored.Value)}
-	var err error
-	if next.schedule, err = stored.Value.Schedule(); err == nil {
-		next.parameters, err = job.ParseItemParameters(stored.Value.ShardingItemParameters)
-	}
-	if err == nil {
-		next.code, err = configureCode(r.simple, stored.Value)
-	}
+	next, warnings, err := r.judge()
+	r.tellPause(err)
 	if err != nil {
-		r.log.ErrorContext(r.life, "job pauses: its configuration cannot be used", logError, err)
 		return
 	}
-	next.delay, next.misfires.ageless = cronexpr.DelayOf(next.schedule)
-	next.handler, next.maxRunning = r.handlerOf(stored.Value), r.maxRunning(stored.Value)
+	r.tellDoubts(warnings)
 	r.settings = next
 	// A fixed delay has no fires but what the records say.
-	r.records = stored.Value.MonitorExecution && next.delay == 0
+	r.records = next.config.MonitorExecution && next.delay == 0
 	for _, it := range r.items {
 		it.due.missed = next.misfires.dropBeyond(next.misfires.dropUnwanted(it.due.missed))
 	}
+}
+
+// errNotStored: the job has no configuration.
+var errNotStored = errors.New("the job is not in the registry")
+
+// judge makes the settings of the configuration as the registry has it. The error has every reason why
+// they cannot be used, warnings what they are used in spite of.
+func (r *runner) judge() (next settings, warnings, err error) {
+	stored := r.state.Config
+	switch {
+	case stored.Revision == 0:
+		return settings{}, nil, errNotStored
+	case stored.Err != nil:
+		return settings{}, nil, stored.Err
+	}
+	cfg := r.shared.cronInForce(&r.state.Config.Value)
+	warnings, err = jobtree.CheckConfig(r.name, *cfg)
+	faults := []error{err}
+	fault := func(err error) { faults = append(faults, jobtree.StoredError(r.tree.Config(), err)) }
+	if class := cfg.ClassName(); r.class != "" && class != r.class {
+		fault(&job.FieldError{Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", r.class)})
+	}
+	if err := r.judgeStrategy(cfg.ShardingStrategy); err != nil && r.s.java {
+		warnings = errors.Join(warnings, err) // a Java instance may know it, and lead
+	} else if err != nil {
+		faults = append(faults, err)
+	}
+	next = settings{ok: true, config: cfg, misfires: misfiresOf(*cfg)}
+	if next.code, err = configureCode(r.simple, *cfg); err != nil {
+		fault(err)
+	}
+	if err = errors.Join(faults...); err != nil {
+		return settings{}, warnings, err
+	}
+	next.schedule, _ = cfg.Schedule() // CheckConfig found no fault with either
+	next.parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
+	next.delay, next.misfires.ageless = cronexpr.DelayOf(next.schedule)
+	next.handler, next.maxRunning = r.handlerOf(*cfg), r.maxRunning(*cfg)
+	return next, warnings, nil
+}
+
+// judgeStrategy tells whether this process has a strategy. One that it does not have would leave the job
+// without anybody to lead it, or with a leader until that one goes.
+func (r *runner) judgeStrategy(name string) error {
+	_, err := r.s.strategies.Lookup(name)
+	if err == nil {
+		return nil
+	}
+	return jobtree.StoredError(r.tree.Config(), &job.FieldError{
+		Field: "ShardingStrategy", Value: name, Reason: "must be empty or the name of a strategy that this process has", Err: err,
+	})
+}
+
+// tellPause says once why the job pauses, and once that it goes on. nil is that it runs.
+func (r *runner) tellPause(why error) {
+	text := ""
+	if why != nil {
+		text = why.Error()
+	}
+	if text == r.pausedFor {
+		return
+	}
+	r.pausedFor = text
+	switch {
+	case why == nil:
+		r.log.InfoContext(r.life, "job goes on: its configuration can be used again")
+	case errors.Is(why, errNotStored):
+		r.log.WarnContext(r.life, "job was removed from the registry, it pauses")
+	case r.state.Config.Err != nil:
+		r.log.ErrorContext(r.life, "job pauses: its configuration cannot be read", logError, why)
+	default:
+		r.log.ErrorContext(r.life, "job pauses: its configuration cannot be used", logError, why)
+	}
+	r.s.observer.JobPaused(PauseEvent{Job: r.name, Err: why})
+}
+
+// tellDoubts warns once of what a configuration is used in spite of.
+func (r *runner) tellDoubts(warnings error) {
+	text := ""
+	if warnings != nil {
+		text = warnings.Error()
+	}
+	if text != "" && text != r.doubts {
+		r.log.WarnContext(r.life, "job runs, and its configuration should be looked at", logError, warnings)
+	}
+	r.doubts = text
 }
 
 // times are what a job fires by.

@@ -29,6 +29,7 @@
 //	elasticron.execution.active     {execution}  {job}
 //	elasticron.execution.waiting    {execution}  {job}
 //	elasticron.execution.retries    {attempt}    {job}
+//	elasticron.job.paused           {job}        {job}
 //	elasticron.leadership.changes   {change}     {job, change}
 //	elasticron.resharding.moved     {item}       {job}
 //	elasticron.session.changes      {change}     {change}

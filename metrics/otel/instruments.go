@@ -9,7 +9,7 @@ import (
 // instruments are the metrics. Names, units and attributes are what operators build upon.
 type instruments struct {
 	duration, lateness                                       metric.Float64Histogram
-	active, waiting                                          metric.Int64UpDownCounter
+	active, waiting, paused                                  metric.Int64UpDownCounter
 	retries, leadership, moved, session, barriers, listeners metric.Int64Counter
 	handlers                                                 metric.Int64Counter
 }
@@ -29,13 +29,14 @@ func newInstruments(m metric.Meter) (instruments, error) {
 	}
 	i.duration = histogram("elasticron.execution.duration", "Time from begin to end of an execution.")
 	i.lateness = histogram("elasticron.execution.lateness", "Time from the fire to the begin of an execution.")
-	level := func(name, help string) metric.Int64UpDownCounter {
-		c, err := m.Int64UpDownCounter(name, metric.WithDescription(help), metric.WithUnit("{execution}"))
+	level := func(name, unit, help string) metric.Int64UpDownCounter {
+		c, err := m.Int64UpDownCounter(name, metric.WithDescription(help), metric.WithUnit(unit))
 		faults = append(faults, err)
 		return c
 	}
-	i.active = level("elasticron.execution.active", "Executions that have begun and not ended.")
-	i.waiting = level("elasticron.execution.waiting", "Executions that have begun and wait for their turn.")
+	i.active = level("elasticron.execution.active", "{execution}", "Executions that have begun and not ended.")
+	i.waiting = level("elasticron.execution.waiting", "{execution}", "Executions that have begun and wait for their turn.")
+	i.paused = level("elasticron.job.paused", "{job}", "Jobs that pause here, because their configuration is gone or cannot be read or used.")
 	i.retries = counter("elasticron.execution.retries", "{attempt}", "Attempts that failed and were followed by another.")
 	i.leadership = counter("elasticron.leadership.changes", "{change}", "Leaderships gained and lost.")
 	i.moved = counter("elasticron.resharding.moved", "{item}", "Items whose owner this process changed as the leader.")

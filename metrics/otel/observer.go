@@ -39,6 +39,7 @@ type Observer struct {
 	mu     sync.Mutex
 	rounds map[string]*round // that are open, by id
 	queues map[string]int    // items that wait for their turn, by job
+	pauses map[string]bool   // jobs that pause
 }
 
 var (
@@ -56,7 +57,7 @@ func New(opts ...Option) (*Observer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round), queues: make(map[string]int)}, nil
+	return &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round), queues: make(map[string]int), pauses: make(map[string]bool)}, nil
 }
 
 // Elected implements [scheduler.Observer].
@@ -67,6 +68,21 @@ func (o *Observer) Resigned(job string) { o.led(job, "lost") }
 
 func (o *Observer) led(job, change string) {
 	o.leadership.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(job), attrChange.String(change)))
+}
+
+// JobPaused implements [scheduler.Observer].
+func (o *Observer) JobPaused(e scheduler.PauseEvent) {
+	o.mu.Lock()
+	paused, more := o.pauses[e.Job], int64(0)
+	switch {
+	case e.Err != nil && !paused:
+		o.pauses[e.Job], more = true, 1
+	case e.Err == nil && paused:
+		delete(o.pauses, e.Job)
+		more = -1
+	}
+	o.mu.Unlock()
+	o.paused.Add(context.Background(), more, metric.WithAttributes(attrJob.String(e.Job)))
 }
 
 // ItemsWaiting implements [scheduler.Observer].

@@ -137,6 +137,7 @@ func TestNamesAreConventional(t *testing.T) {
 	collector.RoundEnded(scheduler.RoundEvent{Job: "orders"})
 	collector.Elected("orders")
 	collector.Resharded(scheduler.ReshardEvent{Job: "orders"})
+	collector.JobPaused(scheduler.PauseEvent{Job: "orders"})
 	collector.ConnectionChanged(scheduler.ConnectionEvent{Change: scheduler.ConnectionLost})
 	collector.BarrierSettled(scheduler.BarrierEvent{Job: "orders", Phase: "started", Outcome: "success"})
 	collector.ItemsWaiting(scheduler.WaitingEvent{Job: "orders", Waiting: 1})

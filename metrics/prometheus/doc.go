@@ -19,6 +19,8 @@
 //	elasticron_execution_retries_total{job}              attempts that failed and were followed by another
 //	elasticron_round_duration_seconds{job}               from the begin of a round here to its last end
 //	elasticron_leader{job}                               1 while this process leads the job
+//	elasticron_job_paused{job}                           1 while its configuration is gone, or cannot be read
+//	                                                     or used here
 //	elasticron_elections_total{job}                      leaderships gained
 //	elasticron_reshardings_total{job}                    assignments made as the leader
 //	elasticron_items_moved_total{job}                    items that changed their owner by those

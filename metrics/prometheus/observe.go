@@ -62,6 +62,15 @@ func (c *Collector) Elected(name string) {
 // Resigned implements [scheduler.Observer].
 func (c *Collector) Resigned(name string) { c.leader.WithLabelValues(c.job(name)).Set(0) }
 
+// JobPaused implements [scheduler.Observer].
+func (c *Collector) JobPaused(e scheduler.PauseEvent) {
+	paused := 0.0
+	if e.Err != nil {
+		paused = 1
+	}
+	c.paused.WithLabelValues(c.job(e.Job)).Set(paused)
+}
+
 // Resharded implements [scheduler.Observer].
 func (c *Collector) Resharded(e scheduler.ReshardEvent) {
 	c.reshardings.WithLabelValues(c.job(e.Job)).Inc()

@@ -6,7 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type vectors struct {
 	executions, retries, elections, reshardings, moved *prometheus.CounterVec
 	changes, barriers, failures, handlers              *prometheus.CounterVec
-	running, waiting, leader, connected                *prometheus.GaugeVec
+	running, waiting, leader, connected, paused        *prometheus.GaugeVec
 	duration, lateness, round                          *prometheus.HistogramVec
 
 	itemExecutions                   *prometheus.CounterVec
@@ -42,6 +42,7 @@ func newVectors(o options) vectors {
 	v.retries = counter("execution_retries_total", "Attempts that failed and were followed by another.", "job")
 	v.round = histogram("round_duration_seconds", "Time from the begin of a round to its last end.", "job")
 	v.leader = gauge("leader", "1 while this process leads the job.", "job")
+	v.paused = gauge("job_paused", "1 while the job pauses here, because its configuration is gone or cannot be read or used.", "job")
 	v.elections = counter("elections_total", "Leaderships gained.", "job")
 	v.reshardings = counter("reshardings_total", "Assignments made as the leader.", "job")
 	v.moved = counter("items_moved_total", "Items that changed their owner by those assignments.", "job")
