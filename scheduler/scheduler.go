@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -329,11 +330,19 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 	}
 	group, groupCtx := errgroup.WithContext(stop)
 	slots := make(chan struct{}, startLimit)
+	var denied atomic.Int64
 	for _, r := range runners {
 		group.Go(func() error {
 			slots <- struct{}{}
 			err := s.start(life, r)
 			<-slots
+			if errors.Is(err, registry.ErrDenied) {
+				r.log.ErrorContext(life, "job is left alone: the registry does not let this process read it", logError, err)
+				s.forget(r)
+				if denied.Add(1) < int64(len(runners)) {
+					return nil // the others have nothing to do with that
+				}
+			}
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -149,7 +150,7 @@ func get(c *zk.Conn, path string) (znode, error) {
 	case errors.Is(err, zk.ErrNoNode):
 		return znode{}, nil
 	case err != nil:
-		return znode{}, err
+		return znode{}, fmt.Errorf("%s: %w", path, err)
 	default:
 		return znode{there: true, data: string(data), stat: *stat}, nil
 	}

@@ -1,0 +1,73 @@
+package mixed
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/zkcompat"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// A node that belongs to others takes one job away, by name, and no other.
+func TestAForbiddenNode(t *testing.T) {
+	t.Parallel()
+	need(t)
+	c := newCluster(t, "forbidden_node")
+	other, err := zkcompat.Open(t.Context(), zkcompat.Config{
+		Servers: []string{c.address}, Namespace: c.namespace, SessionTimeout: sessionTimeout, Digest: "others:secret",
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = other.Close(context.Background()) })
+	var text lockedBuffer
+	s, err := scheduler.New(c.open(c.address), append(options(goID), scheduler.WithLogger(slog.New(slog.NewTextHandler(&text, nil))))...)
+	require.NoError(t, err)
+	good := c.config(never, 1)
+	good.Name = "good_job"
+	nothing := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	require.NoError(t, s.Add(t.Context(), good, nothing))
+	require.NoError(t, s.Add(t.Context(), c.config(never, 1), nothing))
+	_, err = other.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(c.tree.ItemDisabled(7), "")}})
+	require.NoError(t, err)
+
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	select {
+	case <-s.Ready():
+	case <-time.After(patience):
+		require.Fail(t, "the other job does not join")
+	}
+	stop()
+	require.NoError(t, <-done)
+	require.Contains(t, text.String(), "job is left alone")
+	require.Contains(t, text.String(), c.namespace+c.tree.Sharding()+":", "the node that was made")
+	_, err = c.registry.Get(t.Context(), jobtree.For(good.Name).Config())
+	require.NoError(t, err)
+}
+
+// lockedBuffer is a buffer that a log writes to from many goroutines.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
