@@ -137,7 +137,7 @@ func (c *chaos) startIn(s *slot, newID bool) {
 	for _, p := range s.proxies {
 		addresses = append(addresses, p.Address())
 	}
-	s.life = c.start(fmt.Sprintf("%s@-@%d", s.ip, s.number), addresses)
+	s.life = c.start(fmt.Sprintf("%s@-@p%d", s.ip, s.number), addresses)
 }
 
 // round strikes all blows of a round, waits until the fleet should have recovered, and then leaves it
