@@ -145,7 +145,7 @@ func (r *runner) decideBlind() {
 // leaveBlind leaves the job as it was last seen. What was missed is noted if that works at once.
 func (r *runner) leaveBlind() {
 	r.noteMissed()
-	r.parting = nil
+	r.parting, r.vouching.told = nil, nil
 	txn := r.leaveTxn()
 	var err error
 	if len(txn.Then) > 0 {

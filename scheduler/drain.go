@@ -223,7 +223,7 @@ func (r *runner) noteLeft() {
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	if r.listening > 0 || r.shared.claiming || len(r.parting) > 0 && r.attached != nil {
+	if r.listening > 0 || r.shared.claiming || r.hasToNote() && r.attached != nil {
 		return true
 	}
 	for _, it := range r.items {

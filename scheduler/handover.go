@@ -13,16 +13,16 @@ import (
 // others notes them in the item's misfire node: with the end of an execution, whoever owns the item by
 // then; when an item that does not run moves; when this instance leaves; and while it must not begin
 // anything. A new owner runs what is noted and what its own clock ticked too, each fire once. So it takes
-// no more than one of them to live.
+// no more than one who lives and has ticked a fire; see [vouching] for an item that belongs to nobody.
 
-// handoverWait is how long the new owner of an item waits for what its former one may have to say, if
-// there are fires that it has not ticked itself and the former owner lives. It is enough for a few
-// commits, and less than what makes a fire late.
+// handoverWait is how long the new owner of an item waits for what others may have to say, if there are
+// fires that it has not ticked itself, and somebody lives who may have. It is enough for a few commits, and
+// less than what makes a fire late.
 const handoverWait = 2 * time.Second
 
-// handoverSpan is how old a fire may be of which the former owner may still have to say that it was
-// missed. What kept it from beginning for longer, it has noted meanwhile.
-const handoverSpan = 10 * time.Second
+// handoverSpan is how old a fire may be of which others may still have to say that it was missed. It is
+// longer than it takes to give the items of a dead instance to others.
+const handoverSpan = 2 * time.Minute
 
 // noteTries is how often an instance that leaves tries to note what was missed.
 const noteTries = 3
@@ -75,17 +75,21 @@ func (r *runner) noteMissed() bool {
 			}
 		}
 	}
-	if len(r.parting) == 0 || !r.state.Config.Exists() {
-		r.parting = nil
+	if !r.state.Config.Exists() { // the job was removed: nothing is made again
+		r.parting, r.vouching.told = nil, nil
 		return true
 	}
 	var batch proposals
 	for _, n := range slices.Sorted(maps.Keys(r.parting)) {
 		r.proposeNote(&batch, n)
 	}
+	r.proposeVouched(&batch)
 	r.commitAll(r.attached.ctx, "note missed fires", batch)
-	return len(r.parting) == 0
+	return !r.hasToNote()
 }
+
+// hasToNote tells whether there are fires to be noted.
+func (r *runner) hasToNote() bool { return len(r.parting)+len(r.vouching.told) > 0 }
 
 // giveUpNotes counts the tries of an instance that leaves, and gives up after a few: it is to leave in any
 // case. What is lost then is lost as by a crash.
@@ -93,34 +97,38 @@ func (r *runner) giveUpNotes() bool {
 	if r.noteTries++; r.noteTries <= noteTries {
 		return false
 	}
-	r.log.WarnContext(r.life, "leaving without having noted all missed fires", "items", len(r.parting))
-	r.parting = nil
+	r.log.WarnContext(r.life, "leaving without having noted all missed fires", "items", len(r.parting)+len(r.vouching.told))
+	r.parting, r.vouching.told = nil, nil
 	return true
 }
 
-// proposeNote proposes to note what is due of an item, unless the registry knows. As the record is as it
-// was read, nobody has run for a fire meanwhile, and nobody runs for a later one without having seen the
-// note.
+// proposeNote proposes to note what is due of an item.
 func (r *runner) proposeNote(batch *proposals, n int) {
 	it := r.items[n]
 	if it == nil || it.running != nil || r.owns(n) && !r.leaving && r.mayBegin() {
 		delete(r.parting, n)
 		return
 	}
-	node := r.state.Item(n)
-	conditions, writes := r.missedNote(it, node.Misfire, node.Record.Value.LastFire)
-	noted := func() {
+	r.proposeMissed(batch, it, func() {
 		delete(r.parting, n)
 		if !r.owns(n) && it.running == nil {
 			delete(r.items, n)
 		}
-	}
+	})
+}
+
+// proposeMissed proposes to note what is due of an item, unless the registry knows. As the record is as it
+// was read, nobody has run for a fire meanwhile, and nobody runs for a later one without having seen the
+// note.
+func (r *runner) proposeMissed(batch *proposals, it *item, noted func()) {
+	node := r.state.Item(it.number)
+	conditions, writes := r.missedNote(it, node.Misfire, node.Record.Value.LastFire)
 	if writes == nil {
 		noted()
 		return
 	}
 	conditions = append(conditions,
-		registry.Unchanged(r.tree.ItemRecord(n), node.Record.Revision),
+		registry.Unchanged(r.tree.ItemRecord(it.number), node.Record.Revision),
 		registry.Unchanged(r.tree.Config(), r.state.Config.Revision))
 	// Whoever deletes a note has run for its fires, or the item is none any more by another configuration.
 	batch.add(registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}, func(o registry.Outcome) {
@@ -133,7 +141,7 @@ func (r *runner) proposeNote(batch *proposals, n int) {
 // noted already, and the condition for it; nothing if the registry knows all of them. ran is the last fire
 // that the item ran for.
 func (r *runner) missedNote(it *item, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
-	if !r.records {
+	if !r.records || it.number >= r.state.Total() { // see dropUnrecorded and dropSurplus
 		return nil, nil
 	}
 	noted := r.noted(stored, ran)
@@ -212,9 +220,10 @@ func (r *runner) noteFormers(step registry.Step) {
 	}
 }
 
-// expectNote notes that an item came from somebody who may have to say what it missed.
-func (r *runner) expectNote(it *item) {
-	if former := r.formers[it.number]; former != "" && r.settings.misfires.all && r.records {
+// expectNote notes that others may have to say what an item missed: those who saw its former owner, or who
+// ran it.
+func (r *runner) expectNote(it *item, former string) {
+	if former != "" && r.settings.misfires.all && r.records {
 		it.former, it.came = former, time.Now()
 	}
 }
@@ -226,12 +235,21 @@ func (r *runner) awaitsNote(it *item, node jobtree.Item, now time.Time) bool {
 		return false
 	}
 	left := handoverWait - time.Since(it.came)
-	if left <= 0 || r.state.Instance(it.former).Created == 0 || r.accounted(it, node, now) {
+	if left <= 0 || !r.mayBeTold(it) || r.accounted(it, node, now) {
 		return false
 	}
 	r.toConsider.note([]int{it.number}, false)
 	r.alarm.set(left)
 	return true
+}
+
+// mayBeTold tells whether somebody lives who may have ticked what this instance has not: the former owner,
+// or who was here before it.
+func (r *runner) mayBeTold(it *item) bool {
+	mine := r.state.Instance(r.s.instance)
+	return slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool {
+		return i.ID == it.former || i.Created < mine.Created
+	})
 }
 
 // accounted tells whether this instance knows of every recent fire of an item that nobody ran for, what

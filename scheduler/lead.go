@@ -88,7 +88,8 @@ func (r *runner) reshard() {
 	}
 	l.plan, l.since = false, time.Time{}
 	if r.tidy() {
-		return // what comes of it makes the leader look again
+		l.plan, l.since = true, time.Now().Add(-gatherFor) // at once when the state shows what came of it
+		return
 	}
 	plan, err := r.plan()
 	if err != nil {

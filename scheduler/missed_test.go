@@ -48,17 +48,26 @@ func (c *cluster) disable(number int, disabled bool) {
 	put(c.t, c.server, jobtree.For("orders").Server(fmt.Sprintf("10.0.0.%d", number)), jobtree.EncodeServer(disabled))
 }
 
-// firesOf returns for each item how often it ran for each fire, as seconds since the bubble began; reruns
-// of lost executions do not count as long as there is another.
+// firesOf returns for each item how often it ran for each fire, as seconds since the bubble began. Reruns of
+// executions that were lost count only if code had not been called before.
 func firesOf(runs []run) map[int]map[int]int {
-	fires := make(map[int]map[int]int)
+	fires, reruns := make(map[int]map[int]int), make(map[int]map[int]int)
 	for _, r := range runs {
 		if fires[r.sc.Item] == nil {
-			fires[r.sc.Item] = make(map[int]int)
+			fires[r.sc.Item], reruns[r.sc.Item] = make(map[int]int), make(map[int]int)
 		}
 		second := int(r.sc.Fire.Sub(bubbleStart) / time.Second)
-		if r.sc.Source != job.Failover {
+		if r.sc.Source == job.Failover {
+			reruns[r.sc.Item][second]++
+		} else {
 			fires[r.sc.Item][second]++
+		}
+	}
+	for n, seconds := range reruns {
+		for second, times := range seconds {
+			if fires[n][second] == 0 {
+				fires[n][second] = times
+			}
 		}
 	}
 	return fires

@@ -44,6 +44,7 @@ type runner struct {
 	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick          // the newest fire that this process's clock ticked
 	witness  witness           // all that it ticked
+	vouching vouching          // what of it others need to know
 	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
 	// told last; empty = nothing.
 	pausedFor, doubts string
@@ -138,6 +139,7 @@ func (r *runner) apply(step registry.Step) {
 	r.blind.snapshot = step.Snapshot
 	r.shared.before(step)
 	r.noteFormers(step)
+	r.noteGone(step)
 	touched := r.state.Apply(step)
 	r.shared.after(touched)
 	if touched.Instances {
@@ -157,6 +159,7 @@ func (r *runner) apply(step registry.Step) {
 		r.configure()
 	}
 	r.followItems(touched)
+	r.followOwners(touched)
 }
 
 // followItems notes which items the job has and which are disabled.

@@ -134,7 +134,7 @@ func (r *runner) receive(it *item, node jobtree.Item) {
 		return
 	}
 	m := r.settings.misfires
-	r.expectNote(it)
+	r.expectNote(it, r.formers[it.number])
 	it.due = m.merge(it.due, r.missedUnseen(node)...)
 	if r.s.java && !r.shared.formerRecorded(node) {
 		return // a former owner that is Java ran for the fire, or not: there is no record of that
