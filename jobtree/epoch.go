@@ -1,6 +1,11 @@
 package jobtree
 
-import "github.com/elasticron/elasticron/registry"
+import (
+	"fmt"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
 
 // Epoch identifies an assignment of items to instances and says how many items it has. A leader
 // counts its assignments, so term and counter together are used once only, also for those that were
@@ -45,6 +50,9 @@ func DecodeEpoch(n registry.Node) (Epoch, error) {
 			e.Counter = r.count(m)
 		case "total":
 			e.Total = int(r.count(m))
+			if e.Total > job.MaxShardingTotalCount {
+				r.fault(m, fmt.Sprintf("must not be above %d", job.MaxShardingTotalCount))
+			}
 		}
 	}
 	if r.err != nil {

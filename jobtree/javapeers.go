@@ -23,8 +23,9 @@ func SharedStateOf(job string, snapshot registry.Snapshot) *State {
 
 // java is what a state keeps of a job only where Java instances share it.
 type java struct {
-	assigned   int  // items up to the last that has an instance node
-	processing bool // a Java leader reshards
+	assigned   int               // items up to the last that has an instance node
+	processing bool              // a Java leader reshards
+	stray      registry.Revision // of a processing node that no session owns; 0 = there is none
 }
 
 // SharedWithJava tells whether [State.ShareWithJava] was called.
@@ -45,6 +46,15 @@ func (s *State) JavaReshards() bool {
 // JavaAssigns tells whether a Java leader is at a resharding: it has seen that nothing runs, and takes the
 // items from their owners.
 func (s *State) JavaAssigns() bool { return s.java != nil && s.LedByJava() && s.java.processing }
+
+// StrayProcessing returns the revision of a node that says that a leader reshards, and that no session
+// owns, so that it would say so for ever; 0 if there is none.
+func (s *State) StrayProcessing() registry.Revision {
+	if s.java == nil {
+		return 0
+	}
+	return s.java.stray
+}
 
 // Surplus tells whether an item is beyond those of the job. While a Java leader assigns items anew they
 // have no owners for a moment, and are not surplus for that.
@@ -69,7 +79,10 @@ func (s *State) noteAssigned(item int, n registry.Node) {
 // noteProcessing takes over whether a Java leader reshards, and tells whether that matters.
 func (s *State) noteProcessing(n registry.Node) bool {
 	if s.java != nil {
-		s.java.processing = n.Exists()
+		s.java.processing, s.java.stray = n.Exists(), 0
+		if !n.Ephemeral() {
+			s.java.stray = n.Revision
+		}
 	}
 	return s.java != nil
 }

@@ -1,6 +1,9 @@
 package jobtree
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Kind says which node of a job's tree a path names.
 type Kind uint8
@@ -19,6 +22,7 @@ const (
 	KindItemDisabled
 	KindItemRecord
 	KindItemNext
+	KindItemAside
 	KindLeader
 	KindElectionLatch // Key is the contender's node
 	KindNecessary
@@ -36,7 +40,18 @@ const (
 	KindCompletedHook
 	KindSystemTime
 	KindOffset
+
+	endOfKinds // follows the last one
 )
+
+// Kinds returns every kind of node, for tests that walk the whole tree.
+func Kinds() []Kind {
+	var all []Kind
+	for k := KindRoot; k < endOfKinds; k++ {
+		all = append(all, k)
+	}
+	return all
+}
 
 // Name is a path, taken apart.
 type Name struct {
@@ -62,6 +77,31 @@ func Parse(path string) (Name, bool) {
 		return Name{}, false
 	}
 	return name, true
+}
+
+// Path returns the path that a name was taken from; empty for a kind that there is not. It is for those
+// who walk the kinds: to name a node, ask [Tree].
+func (n Name) Path() string {
+	root := "/" + n.Job
+	for node, kind := range singles {
+		if kind == n.Kind {
+			return root + node
+		}
+	}
+	for end, kind := range itemEnds {
+		if kind == n.Kind {
+			return For(n.Job).Item(n.Item) + end
+		}
+	}
+	for _, f := range folders {
+		switch {
+		case f.kind == n.Kind && f.ofItems:
+			return root + f.path + "/" + strconv.Itoa(n.Item)
+		case f.kind == n.Kind:
+			return root + f.path + "/" + n.Key
+		}
+	}
+	return ""
 }
 
 // locate sets what the part of a path behind the job says, and tells whether it names a node.
@@ -153,6 +193,7 @@ var itemEnds = map[string]Kind{
 	itemDisabled: KindItemDisabled,
 	itemRecord:   KindItemRecord,
 	itemNext:     KindItemNext,
+	itemAside:    KindItemAside,
 }
 
 type folder struct {

@@ -1,6 +1,14 @@
 package jobtree
 
-import "github.com/elasticron/elasticron/registry"
+import (
+	"fmt"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// recordFormat is the newest format of records that this version reads. A version that writes records
+// which older ones would misread says so in the member "format"; of this one there is none to be said.
+const recordFormat = 1
 
 // EncodeRecord returns the text of a record node: compact JSON, times in UTC, sessions in
 // hexadecimal as the stores' tools print them, zero values left out.
@@ -36,6 +44,10 @@ func DecodeRecord(n registry.Node) (Record, error) {
 	var rec Record
 	var r reader
 	for m := range o.members() {
+		if m.name == "format" && r.count(m) > recordFormat {
+			return Record{}, at(n.Path, &ValueError{Field: m.name, Value: m.value, kind: ErrNewerFormat,
+				Reason: fmt.Sprintf("which a newer version wrote; this one reads records up to format %d", recordFormat)})
+		}
 		rec.readMember(&r, m)
 	}
 	if r.err == nil {

@@ -37,6 +37,7 @@ const (
 	itemDisabled = "/disabled"
 	itemRecord   = "/record"
 	itemNext     = "/next"
+	itemAside    = "/unreadable"
 )
 
 // For returns the tree of a job. It does not check the name; job.Config.Validate does.
@@ -94,6 +95,10 @@ func (t Tree) ItemRecord(item int) string { return t.ofItem(folderSharding, item
 
 // ItemNext holds the item's owner in an assignment that is still being written; see [EncodeNext].
 func (t Tree) ItemNext(item int) string { return t.ofItem(folderSharding, item, itemNext) }
+
+// ItemAside holds, for an operator to look at, the text of a record that could not be read. Nobody else
+// reads it.
+func (t Tree) ItemAside(item int) string { return t.ofItem(folderSharding, item, itemAside) }
 
 // Leader holds the id of the leading instance and belongs to its session. The revision of its
 // creation is the leader's term.

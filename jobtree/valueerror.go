@@ -11,6 +11,10 @@ import (
 // that only need to know that.
 var ErrInvalidValue = errors.New("invalid value")
 
+// ErrNewerFormat is what a value is besides that was written by a newer version in a format which this
+// one does not know. It is not to be touched.
+var ErrNewerFormat = errors.New("newer format")
+
 // ValueError says what is wrong with the value of a node. errors.Is(err, ErrInvalidValue) is true
 // for it.
 type ValueError struct {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -61,7 +62,7 @@ func TestEpochNextAndMisfireAreReadBack(t *testing.T) {
 		number := rapid.Int64Min(0)
 		epoch := jobtree.Epoch{
 			Term: registry.Revision(number.Draw(t, "term")), Counter: number.Draw(t, "counter"),
-			Total: rapid.IntRange(0, 1<<31-1).Draw(t, "total"),
+			Total: rapid.IntRange(0, job.MaxShardingTotalCount).Draw(t, "total"),
 		}
 		gotEpoch, err := jobtree.DecodeEpoch(node("/o/leader/sharding/epoch", jobtree.EncodeEpoch(epoch)))
 		require.NoError(t, err)

@@ -41,7 +41,7 @@ func (r *runner) begin() {
 
 // mayBegin tells whether anything may begin here.
 func (r *runner) mayBegin() bool {
-	return r.settings.ok && r.state.Tokens().Err == nil && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
+	return r.settings.ok && r.tokens.known && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
 }
 
 // consider decides what happens to one of my items now.
@@ -78,7 +78,8 @@ func (r *runner) consider(round *round, n int) {
 // schedule never buries it and it never blocks the schedule for longer than it takes.
 func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 	if node.Record.Err != nil {
-		return // reported when it was read
+		r.setAside(round, it.number, node)
+		return
 	}
 	switch {
 	case node.Record.Value.State == jobtree.ItemRunning:
@@ -250,7 +251,7 @@ func (r *runner) began(round *round, it *item, under *attachment, record jobtree
 func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, token registry.Revision) *execution {
 	public := int64(token)
 	if token != 0 {
-		public = r.state.Tokens().Value.Of(token)
+		public = r.tokens.now.Of(token)
 	}
 	cfg, node := r.settings.config, r.state.Item(n)
 	return &execution{

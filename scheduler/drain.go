@@ -170,6 +170,9 @@ func (r *runner) closeDrained() {
 // commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding,
 // in one transaction.
 func (r *runner) commitLeave() {
+	if r.runsUnmarked() && !r.abandoned {
+		return // the instance is all that shows that it is not lost
+	}
 	txn := r.leaveTxn()
 	if len(txn.Then) == 0 {
 		r.left = !r.electing // an election under way may still bring something to take back
@@ -218,6 +221,16 @@ func (r *runner) noteLeft() {
 	if r.leftAt.IsZero() {
 		r.leftAt = r.s.now()
 	}
+}
+
+// runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.
+func (r *runner) runsUnmarked() bool {
+	for _, it := range r.items {
+		if e := it.running; e != nil && e.monitored() && e.under.session.ID() == r.attached.session.ID() && r.markGone(e) {
+			return true
+		}
+	}
+	return false
 }
 
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of

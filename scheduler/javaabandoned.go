@@ -40,7 +40,7 @@ func (s *shared) claimAbandoned() {
 		s.waiting = nil
 		return
 	}
-	if !r.settings.ok || !r.settings.config.Failover || r.state.Tokens().Err != nil || !r.serverEnabled() || r.state.JavaAssigns() {
+	if !r.settings.ok || !r.settings.config.Failover || !r.tokens.known || !r.serverEnabled() || r.state.JavaAssigns() {
 		return
 	}
 	s.noteWishes()

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/jobtree"
@@ -20,6 +21,8 @@ func (r *runner) join() bool {
 		r.losses.joined(r.attached.session.TTL())
 		r.announceJoined()
 		return true
+	case mine.Created != 0 && slices.Contains(r.losses.sessions, mine.Session):
+		r.removeStray(r.tree.Instance(r.s.instance), mine.Revision)
 	case mine.Created != 0:
 		r.awaitID(mine)
 	case r.shared.wasShutDown():

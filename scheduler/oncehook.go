@@ -24,8 +24,8 @@ type hookRun struct {
 
 // takeHook takes the hook of a complete barrier, and runs it if that was granted.
 func (r *runner) takeHook(g *gathering) {
-	if g.run != nil {
-		return // of a session that is over; its code has not returned
+	if g.run != nil || r.state.Barrier(g.phase).Hook.Exists() {
+		return // of a session that is over, whose code has not returned; or a mark that is no hook's
 	}
 	b := r.state.Barrier(g.phase).Round.Value
 	revision, err := r.s.registry.Commit(r.attached.ctx, barrier.Take(r.state, g.phase, r.s.instance, r.attached.session))
@@ -40,7 +40,7 @@ func (r *runner) takeHook(g *gathering) {
 	r.listening++
 	whole := job.WholeRound{
 		JobName: r.name, Fire: b.Key().Fire, Trigger: int64(b.Key().Trigger),
-		Items: b.Items, TotalCount: r.state.Total(), Token: r.state.Tokens().Value.Of(revision),
+		Items: b.Items, TotalCount: r.state.Total(), Token: r.tokens.now.Of(revision),
 	}
 	if g.phase == jobtree.PhaseCompleted {
 		whole.Failed = barrier.Failed(r.state, g.phase)

@@ -19,13 +19,9 @@ func (r *runner) clearOrphans() {
 			continue
 		}
 		mine := node.Running.Session == r.attached.session.ID() && node.Running.Value == r.s.instance
-		if !mine || node.Record.Value.State != jobtree.ItemRunning {
-			continue
+		if mine && r.idleHere(n) {
+			r.proposeOrphan(&batch, n, node)
 		}
-		if !r.idleHere(n) {
-			continue
-		}
-		r.proposeOrphan(&batch, n, node)
 	}
 	r.commitAll(r.attached.ctx, "clear orphans", batch)
 }
@@ -44,6 +40,10 @@ func (r *runner) idleHere(n int) bool {
 // cut short.
 func (r *runner) proposeOrphan(batch *proposals, n int, node jobtree.Item) {
 	token := int64(node.Running.Created)
+	if node.Record.Value.Token(node.Record.Revision) != node.Running.Created {
+		r.proposeBareMark(batch, n, node)
+		return
+	}
 	record, err := node.Record.Value.Undo(token, r.s.now())
 	if r.cutShort[n] == node.Running.Created {
 		record, err = node.Record.Value.End(jobtree.End{
@@ -58,6 +58,51 @@ func (r *runner) proposeOrphan(batch *proposals, n int, node jobtree.Item) {
 	e := &execution{item: n, token: node.Running.Created, context: job.ShardingContext{Source: node.Record.Value.Current.Source}}
 	batch.add(r.endWrites(e, record), func(o registry.Outcome) {
 		r.committed(o.Revision)
-		r.log.WarnContext(r.life, "ended an execution that nobody runs", logItem, n, logToken, r.state.Tokens().Value.Of(node.Running.Created))
+		r.log.WarnContext(r.life, "ended an execution that nobody runs", logItem, n, logToken, r.tokens.now.Of(node.Running.Created))
 	})
+}
+
+// proposeBareMark proposes to remove a mark of which the record says nothing, or cannot be read.
+func (r *runner) proposeBareMark(batch *proposals, n int, node jobtree.Item) {
+	batch.add(registry.Txn{
+		If: []registry.Condition{
+			registry.CreatedAt(r.tree.ItemRunning(n), node.Running.Created),
+			registry.Unchanged(r.tree.ItemRecord(n), node.Record.Revision),
+		},
+		Then: []registry.Write{registry.Delete(r.tree.ItemRunning(n))},
+	}, func(o registry.Outcome) {
+		r.committed(o.Revision)
+		r.log.WarnContext(r.life, "removed a mark under which nothing runs", logItem, n)
+	})
+}
+
+// unmarked tells whether an item is recorded as running under the present session, though it has no
+// mark of it.
+func (r *runner) unmarked(node jobtree.Item) bool {
+	record := node.Record.Value
+	return record.State == jobtree.ItemRunning && node.Running.Session != r.attached.session.ID() &&
+		record.Current.Instance == r.s.instance && record.Current.Session == r.attached.session.ID()
+}
+
+// proposeUnmarked proposes to end such an execution, which nothing of this process stands behind.
+func (r *runner) proposeUnmarked(batch *proposals, n int, node jobtree.Item) {
+	record, err := node.Record.Value.End(jobtree.End{
+		Token: int64(node.Record.Value.Token(node.Record.Revision)), Time: r.s.now(), Outcome: jobtree.Interrupted,
+		Error: "its mark was taken away", FailoverLimit: r.failoverLimit(),
+	})
+	if err != nil {
+		r.log.ErrorContext(r.life, "cannot end an execution that nobody runs", logItem, n, logError, err)
+		return
+	}
+	txn := registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(r.tree.ItemRecord(n), node.Record.Revision)},
+		Then: []registry.Write{registry.Put(r.tree.ItemRecord(n), jobtree.EncodeRecord(record))},
+	}
+	if record.State == jobtree.ItemWaiting {
+		txn.Then = append(txn.Then, registry.Put(r.tree.FailoverItem(n), ""))
+	}
+	if node.Record.Value.Current.Source == job.Failover && node.Failover.Session == r.attached.session.ID() {
+		txn.Then = append(txn.Then, registry.Delete(r.tree.ItemFailover(n)))
+	}
+	batch.add(txn, func(o registry.Outcome) { r.committed(o.Revision) })
 }

@@ -1,9 +1,11 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/failover"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // patience has a process that lost its own session wait a little before it declares executions lost that
@@ -12,6 +14,22 @@ import (
 type patience struct {
 	lostSession bool      // and has not joined again
 	until       time.Time // nothing is declared before
+
+	sessions []registry.SessionID // the last ones of this process, the present one last
+}
+
+// sessionsKept is how many former sessions a process knows as its own: older ones have run out.
+const sessionsKept = 3
+
+// hold notes the session that is the process's from now on.
+func (p *patience) hold(id registry.SessionID) {
+	if slices.Contains(p.sessions, id) {
+		return // taken up again
+	}
+	p.sessions = append(p.sessions, id)
+	if len(p.sessions) > sessionsKept {
+		p.sessions = slices.Delete(p.sessions, 0, 1)
+	}
 }
 
 // joined notes that the instance takes part under a session of this TTL.

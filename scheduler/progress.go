@@ -23,6 +23,8 @@ type progress struct {
 	yield  chan struct{}     // closed by the runner, once
 	saving chan struct{}     // holds a token while nobody saves, so that saves land in order
 
+	unmarked bool // the mark of the execution is gone; of who holds saving
+
 	mu     sync.Mutex
 	offset string // what the code set last, or found
 	stored stored
@@ -125,6 +127,8 @@ func (p *progress) Save(ctx context.Context) error {
 		}
 		var conflict *registry.ConflictError
 		switch {
+		case errors.As(err, &conflict) && conflict.Condition == p.stands() && !p.unmarked:
+			p.unmarked = true // perhaps only the mark was taken away
 		case errors.As(err, &conflict) && conflict.Condition.Path == p.tree.Offset(p.item):
 			found.revision = conflict.Found.Revision // an earlier save was done after all, or a hand wrote it
 		case errors.Is(err, registry.ErrConflict):
@@ -143,12 +147,21 @@ func (p *progress) saveTxn(offset string, asRead registry.Revision) registry.Txn
 	path := p.tree.Offset(p.item)
 	return registry.Txn{
 		If: []registry.Condition{
-			registry.CreatedAt(p.tree.ItemRunning(p.item), p.token),
+			p.stands(),
 			registry.Unchanged(path, asRead),
 		},
 		Then:   []registry.Write{registry.Put(path, offset)},
 		Repeat: registry.RepeatCreation,
 	}
+}
+
+// stands is the condition that this execution still is the item's: its mark is there or, if a careless hand
+// took that away, its record is as the begin left it.
+func (p *progress) stands() registry.Condition {
+	if p.unmarked {
+		return registry.Unchanged(p.tree.ItemRecord(p.item), p.token)
+	}
+	return registry.CreatedAt(p.tree.ItemRunning(p.item), p.token)
 }
 
 // lacking tells whether the registry may lack the checkpoint.

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -36,6 +37,7 @@ type runner struct {
 	state    *jobtree.State
 	applied  registry.Revision // the state is at least as new as this
 	needed   registry.Revision // decide nothing before the state is as new as this
+	futile   registry.Revision // a state on which a decision was made that conflicted with that very state
 	awaited  registry.Revision // that somebody waits for until the view shows it
 	attached *attachment       // nil while there is no session
 	settings settings          // of the configuration in force
@@ -67,6 +69,8 @@ type runner struct {
 	leadership    leadership
 	leading       registry.Revision         // the term that was last told of; 0 = this instance did not lead
 	toConsider    lookout                   // items of which something may begin
+	suspect       lookout                   // items of which a node may belong to no session
+	tokens        tokenMemory               // where the fencing tokens start, whatever becomes of the node
 	unexplained   lookout                   // items that may run under this session without this process
 	cutShort      map[int]registry.Revision // tokens of executions that ran here and whose end was refused
 	losses        patience                  // with executions that seem lost
@@ -149,10 +153,12 @@ func (r *runner) apply(step registry.Step) {
 	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
 	r.leadership.note(touched)
 	r.unexplained.note(touched.Items, false)
+	r.suspect.note(touched.Items, false)
 	r.toConsider.note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
 	r.yields.noted.note(touched.Items, touched.Config || touched.Epoch)
 	r.noteArrivals(touched)
 	r.reportUnreadable(touched)
+	r.tokens.note(r.state.Tokens())
 	r.shown = time.Now()
 	if touched.Config {
 		r.configured = r.s.now()
@@ -183,6 +189,10 @@ func (r *runner) attach(a *attachment) {
 		r.unexplained.note(nil, true)
 		r.leadership.note(jobtree.Touched{Leader: true})
 		r.toConsider.note(nil, true)
+		r.suspect.note(nil, true)
+	}
+	if a != nil && r.attached == nil {
+		r.losses.hold(a.session.ID())
 	}
 	r.losses.lostSession = r.losses.lostSession || r.attached != nil && a == nil
 	r.attached = a
@@ -198,11 +208,11 @@ func (r *runner) reportUnreadable(t jobtree.Touched) {
 		r.log.ErrorContext(r.life, "the assignment cannot be read", logError, err)
 	}
 	if err := r.state.Tokens().Err; t.Config && err != nil {
-		r.log.ErrorContext(r.life, "nothing begins: where the fencing tokens start cannot be read", logError, err)
+		r.log.ErrorContext(r.life, "where the fencing tokens start cannot be read: nothing begins in processes that do not remember it", logError, err)
 	}
 	for _, n := range t.Items {
-		if err := r.state.Item(n).Record.Err; err != nil {
-			r.log.ErrorContext(r.life, "item is left alone: its record cannot be read", logItem, n, logError, err)
+		if err := r.state.Item(n).Record.Err; errors.Is(err, jobtree.ErrNewerFormat) {
+			r.log.ErrorContext(r.life, "item pauses: a newer version wrote its record", logItem, n, logError, err)
 		}
 	}
 }
@@ -239,6 +249,9 @@ func (r *runner) decide() {
 	if r.applied < r.needed {
 		return
 	}
+	if r.heal(); r.applied < r.needed {
+		return
+	}
 	if !r.join() {
 		return
 	}
@@ -265,6 +278,11 @@ func (r *runner) committed(revision registry.Revision) { r.needed = max(r.needed
 func (r *runner) overtaken(conflict *registry.ConflictError) {
 	revision := conflict.Revision
 	if r.applied >= revision {
+		if r.futile == r.applied { // the state as it is does not tell what is in the way
+			r.alarm.set(retryAfter)
+			return
+		}
+		r.futile = r.applied
 		r.box.post(func() {})
 		return
 	}

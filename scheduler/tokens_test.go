@@ -82,19 +82,53 @@ func TestAnInstanceThatHasNotHeardOfTheNewBaseDoesNotBegin(t *testing.T) {
 	})
 }
 
-func TestNothingBeginsWhileTheBaseCannotBeRead(t *testing.T) {
+// A process that never knew where the tokens start begins nothing until it does.
+func TestNothingBeginsWhileTheBaseIsNotKnown(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		c.start("a", nil, jobOf(2))
-		sleepUntil(6 * time.Second)
+		c.store(jobOf(2))
 		c.setTokens(`{"base":`)
-		c.take()
+		c.start("a", nil, jobOf(2))
 		sleepUntil(11 * time.Second)
 		require.Empty(t, c.take())
 		c.setTokens(jobtree.EncodeTokens(jobtree.Tokens{Base: base}))
 		sleepUntil(16 * time.Second)
-		for _, r := range c.take() {
+		runs := c.take()
+		require.NotEmpty(t, runs)
+		for _, r := range runs {
 			require.Greater(t, r.sc.Token, int64(base))
 		}
 	})
+}
+
+// Where the tokens start is not forgotten because somebody deletes or spoils the node: it is put back, and
+// no token goes back meanwhile.
+func TestTheBaseOutlivesItsNode(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]string{"deleted": "", "spoilt": "{", "lowered": `{"base":1}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.start("a", nil, jobOf(2))
+				c.start("b", nil, jobOf(2))
+				good := jobtree.EncodeTokens(jobtree.Tokens{Base: base})
+				c.setTokens(good)
+				for at := 6 * time.Second; at < time.Minute; at += 5 * time.Second {
+					sleepUntil(at)
+					if value == "" {
+						remove(t, c.server, orders.Tokens())
+					} else {
+						put(t, c.server, orders.Tokens(), value)
+					}
+					sleepUntil(at + time.Second)
+					require.Equal(t, good, stored(t, c.server)[orders.Tokens()])
+				}
+				runs := c.take()
+				require.Len(t, runs, 2*11)
+				for _, r := range runs {
+					require.Greater(t, r.sc.Token, int64(base))
+				}
+			})
+		})
+	}
 }

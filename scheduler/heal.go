@@ -1,0 +1,134 @@
+package scheduler
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// heal removes nodes that only a session can own and that none does. Somebody wrote them by hand, and
+// nothing would ever take them away: a mark under which nothing runs, a leader that does not lead, an
+// instance that runs nothing. Each is deleted as it was seen.
+//
+// A mark that is gone is not put back. Its execution goes on and ends by its record (T5b).
+func (r *runner) heal() {
+	leader := r.state.Leader
+	mislabelled := leader.Session == r.attached.session.ID() && leader.Instance != r.s.instance
+	if leader.Created != 0 && (leader.Session == 0 || mislabelled) {
+		r.removeStray(r.tree.Leader(), leader.Revision)
+	}
+	for _, i := range r.state.Instances {
+		if i.Session == 0 && (i.ID == r.s.instance || r.leads()) {
+			r.removeStray(r.tree.Instance(i.ID), i.Revision)
+		}
+	}
+	for n := range r.suspect.take(r.state.Items()) {
+		it := r.state.Item(n)
+		if it.Running.Exists() && it.Running.Session == 0 {
+			r.removeStray(r.tree.ItemRunning(n), it.Running.Revision)
+		}
+		if it.Failover.Exists() && it.Failover.Session == 0 {
+			r.removeStray(r.tree.ItemFailover(n), it.Failover.Revision)
+		}
+	}
+	for _, p := range jobtree.Phases {
+		if hook := r.state.Barrier(p).Hook; hook.Exists() && hook.Session == 0 {
+			r.removeStray(r.tree.BarrierHook(p), hook.Revision)
+		}
+	}
+	if stray := r.state.StrayProcessing(); stray != 0 {
+		r.removeStray(r.tree.Processing(), stray)
+	}
+	r.restoreTokens()
+}
+
+// removeStray deletes a node as it was seen at a revision.
+func (r *runner) removeStray(path string, seen registry.Revision) {
+	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(path, seen)},
+		Then: []registry.Write{registry.Delete(path)},
+	})
+	if err != nil {
+		r.suspect.note(nil, true)
+		r.refused("remove a stray node", err)
+		return
+	}
+	r.committed(revision)
+	r.log.WarnContext(r.life, "removed a node that no live session answers for: it was written by hand", "node", path)
+}
+
+// maxAside bounds, in bytes, what is kept of a record that cannot be read.
+const maxAside = 16 << 10
+
+// setAside replaces the record of an item that cannot be read, keeps its text for an operator, and has
+// the item go on with the fires from now on: what the record said is not known. One of a newer format is
+// left as it is.
+func (r *runner) setAside(round *round, n int, node jobtree.Item) {
+	it := r.item(n)
+	it.due = r.settings.misfires.miss(it.due)
+	path := r.tree.ItemRecord(n)
+	found := r.view.Snapshot().Get(path)
+	if errors.Is(node.Record.Err, jobtree.ErrNewerFormat) || found.Revision != node.Record.Revision {
+		return
+	}
+	now := round.now
+	if horizon := r.s.horizon(); !horizon.IsZero() && now.After(horizon) {
+		now = horizon
+	}
+	text := strings.ToValidUTF8(found.Value[:min(len(found.Value), maxAside)], "\uFFFD")
+	fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: now.Truncate(time.Millisecond)}
+	round.batch.add(registry.Txn{
+		If: []registry.Condition{registry.Unchanged(path, found.Revision), registry.Absent(r.tree.ItemRunning(n))},
+		Then: []registry.Write{
+			registry.Put(path, jobtree.EncodeRecord(fresh)),
+			registry.Put(r.tree.ItemAside(n), text),
+		},
+	}, func(o registry.Outcome) {
+		r.committed(o.Revision)
+		r.log.ErrorContext(r.life, "the record of an item could not be read: it was set aside, and the item goes on with its next fire",
+			logItem, n, logError, node.Record.Err, "node", r.tree.ItemAside(n))
+	})
+}
+
+// tokenMemory remembers where the fencing tokens of a job start. They must not go back, so a node that
+// vanishes, or says less than before, or nothing that can be read, is not believed but put back.
+type tokenMemory struct {
+	now   jobtree.Tokens
+	known bool // the node, or that there is none, has been seen
+}
+
+func (m *tokenMemory) note(shown jobtree.Stored[jobtree.Tokens]) {
+	if shown.Err == nil {
+		m.now.Base, m.known = max(m.now.Base, shown.Value.Base), true
+	}
+}
+
+// restoreTokens has a leader put the node back that says where the fencing tokens start. As whoever
+// writes it, it writes the configuration as well, because that is what begins compare.
+func (r *runner) restoreTokens() {
+	shown := r.state.Tokens()
+	asRemembered := shown.Err == nil && shown.Value == r.tokens.now
+	config := r.view.Snapshot().Get(r.tree.Config())
+	if asRemembered || !r.tokens.known || !r.leads() || !config.Exists() || config.Revision != r.state.Config.Revision {
+		return
+	}
+	write := registry.Put(r.tree.Tokens(), jobtree.EncodeTokens(r.tokens.now))
+	if r.tokens.now.Base == 0 {
+		write = registry.Delete(r.tree.Tokens())
+	}
+	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+		If: []registry.Condition{
+			r.term(), registry.Unchanged(r.tree.Tokens(), shown.Revision), registry.Unchanged(r.tree.Config(), config.Revision),
+		},
+		Then: []registry.Write{write, registry.Put(r.tree.Config(), config.Value)},
+	})
+	if err != nil {
+		r.refused("restore the fencing tokens", err)
+		return
+	}
+	r.committed(revision)
+	r.log.WarnContext(r.life, "put back where the fencing tokens start: the node had been changed by hand", "node", r.tree.Tokens(), "base", r.tokens.now.Base)
+}

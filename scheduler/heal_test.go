@@ -1,0 +1,145 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/careless"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// What a careless hand does to any node of the tree, while items run and while they do not, is put right:
+// soon after, all items run on schedule again, and nothing overlaps. A deed that an operator may mean, and
+// what is borrowed for a session, is over when it is undone.
+func TestTheTreeHealsFromAnySingleDeed(t *testing.T) {
+	t.Parallel()
+	for at, when := range map[time.Duration]string{6 * time.Second: "during a run", 8 * time.Second: "at rest"} {
+		for i, d := range careless.Deeds("orders", fullID("a"), 1) {
+			t.Run(fmt.Sprintf("%s/%d/%s", when, i, strings.ReplaceAll(d.String(), "/", ".")), func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, c *cluster) { healed(t, c, at, d) })
+			})
+		}
+	}
+}
+
+func healed(t *testing.T, c *cluster, at time.Duration, d careless.Deed) {
+	cfg := jobOf(3)
+	cfg.Failover = true
+	hook := func(context.Context, job.WholeRound) error { return nil }
+	once := scheduler.WithOnceListener(job.OnceListener{AllCompleted: hook, CompletedWithin: time.Minute})
+	for _, id := range []string{"a", "b"} {
+		<-c.launchWith(id, takes(1500*time.Millisecond), nil, []scheduler.JobOption{once}, cfg).Ready()
+	}
+	sleepUntil(at)
+	hand := c.server.Open("test", memory.WithTTL(10*time.Second))
+	before, err := hand.Get(t.Context(), d.Path)
+	if err != nil {
+		require.ErrorIs(t, err, registry.ErrNotFound)
+	}
+	require.NoError(t, d.Do(t.Context(), hand))
+	sleepUntil(12 * time.Second)
+	hand.Vanish() // its session ends at 22 s at the latest
+	if d.Intent() {
+		sleepUntil(23 * time.Second)
+		hand = c.server.Open("test")
+		require.NoError(t, d.Undo(t.Context(), hand, before))
+		require.NoError(t, hand.Close(t.Context()))
+	}
+	sleepUntil(44 * time.Second)
+	all := c.take()
+	sleepUntil(64 * time.Second)
+	late := c.take()
+	ran := make(map[string]int)
+	for _, r := range late {
+		if r.sc.Source == job.Scheduled {
+			ran[fmt.Sprintf("item %d fire %s", r.sc.Item, r.sc.Fire.Sub(bubbleStart))]++
+		}
+	}
+	for item := range 3 {
+		for fire := 45 * time.Second; fire <= 60*time.Second; fire += 5 * time.Second {
+			require.Equal(t, 1, ran[fmt.Sprintf("item %d fire %s", item, fire)], "item %d, fire %s: %v", item, fire, late)
+		}
+	}
+	all = append(all, late...)
+	for i, x := range all {
+		for _, y := range all[i+1:] {
+			overlap := x.sc.Item == y.sc.Item && x.began.Before(y.ended) && y.began.Before(x.ended)
+			require.False(t, overlap, "%s and %s", x, y)
+		}
+	}
+	s := c.state()
+	require.Len(t, s.Instances, 2)
+	for n := range 3 {
+		require.Equal(t, jobtree.Success, s.Item(n).Record.Value.Current.Outcome)
+	}
+}
+
+// An item whose record cannot be read goes on with its next fire, and the text is kept. One of a newer
+// format is left alone.
+func TestARecordThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for text, goesOn := range map[string]bool{`{"state":"idle"`: true, "\xff": true, `{"format":2,"state":"better"}`: false, `{"format":1,"state":"idle"}`: true} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.start("a", nil, jobOf(1))
+				sleepUntil(8 * time.Second)
+				c.take()
+				put(t, c.server, orders.ItemRecord(0), strings.ToValidUTF8(text, "?"))
+				sleepUntil(21 * time.Second)
+				if !goesOn {
+					require.Empty(t, c.take())
+					require.Equal(t, text, stored(t, c.server)[orders.ItemRecord(0)])
+					put(t, c.server, orders.ItemRecord(0), `{"state":"idle"}`)
+					sleepUntil(26 * time.Second)
+					require.NotEmpty(t, c.take(), "it goes on")
+					return
+				}
+				require.Equal(t, []string{"item 0 fire 10s scheduled on a", "item 0 fire 15s scheduled on a", "item 0 fire 20s scheduled on a"}, c.shown())
+				if !strings.Contains(text, "format") {
+					require.Equal(t, strings.ToValidUTF8(text, "?"), stored(t, c.server)[orders.ItemAside(0)])
+				}
+			})
+		})
+	}
+}
+
+// A run whose mark was deleted goes on, is run by nobody else, saves its checkpoints, and has ended when
+// it has; also if its process is about to leave.
+func TestAMarkThatIsDeletedUnderARun(t *testing.T) {
+	t.Parallel()
+	for name, leaves := range map[string]bool{"stays": false, "leaves": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var saved error
+				b := c.start("b", func(ctx context.Context, _ job.ShardingContext) error {
+					time.Sleep(12 * time.Second)
+					saved = job.SaveOffset(ctx, "saved")
+					return nil
+				}, failoverOf(1))
+				sleepUntil(6 * time.Second)
+				c.start("a", nil, failoverOf(1))
+				remove(t, c.server, orders.ItemRunning(0))
+				if leaves {
+					b.cancel()
+				}
+				sleepUntil(50 * time.Second)
+				require.Equal(t, []string{"item 0 fire 5s scheduled on b"}, c.shown())
+				require.NoError(t, saved)
+				require.Equal(t, "saved", c.state().Item(0).Offset)
+				require.Equal(t, jobtree.Counts{Success: 1}, c.state().Item(0).Record.Value.Counts)
+			})
+		})
+	}
+}
