@@ -16,7 +16,8 @@ import (
 // A mark that is gone is not put back. Its execution goes on and ends by its record (T5b).
 func (r *runner) heal() {
 	leader := r.state.Leader
-	mislabelled := leader.Session == r.attached.session.ID() && leader.Instance != r.s.instance
+	mine := r.attached.session.ID()
+	mislabelled := leader.Session == mine && leader.Instance != r.s.instance && r.state.Instance(leader.Instance).Session != mine
 	if leader.Created != 0 && (leader.Session == 0 || mislabelled) {
 		r.removeStray(r.tree.Leader(), leader.Revision)
 	}

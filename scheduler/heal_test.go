@@ -143,3 +143,24 @@ func TestAMarkThatIsDeletedUnderARun(t *testing.T) {
 		})
 	}
 }
+
+// Nodes that only sessions own and that are there before anybody comes are in nobody's way.
+func TestStraysThatWereThereFirst(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{
+		orders.Leader(), orders.Instance(fullID("a")), orders.Instance("10.9.9.9@-@nobody"), orders.ItemRunning(0),
+		orders.ItemFailover(0), orders.BarrierHook(jobtree.PhaseStarted), orders.BarrierHook(jobtree.PhaseCompleted),
+	} {
+		t.Run(strings.ReplaceAll(path, "/", "."), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				put(t, c.server, path, "10.9.9.9@-@nobody")
+				c.start("a", nil, jobOf(2))
+				sleepUntil(2 * time.Second)
+				require.NotEqual(t, "10.9.9.9@-@nobody", stored(t, c.server)[path])
+				sleepUntil(6 * time.Second)
+				require.Equal(t, []string{"item 0 fire 5s scheduled on a", "item 1 fire 5s scheduled on a"}, c.shown())
+			})
+		})
+	}
+}

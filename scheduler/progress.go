@@ -64,6 +64,9 @@ func (r *runner) newProgress(n int, under *attachment, token registry.Revision, 
 // whileAttached returns a context that ends with ctx or with the attachment, whichever is first.
 func whileAttached(ctx context.Context, under *attachment) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	if !under.lasts() {
+		cancel(under.session.Err())
+	}
 	stop := context.AfterFunc(under.ctx, func() { cancel(context.Cause(under.ctx)) }) //nolint:contextcheck // two contexts bound it
 	return ctx, func() {
 		stop()

@@ -28,7 +28,7 @@ func (j *judge) judgeLeftovers() {
 func (j *judge) mayStay(name jobtree.Name) bool {
 	s := j.now
 	switch name.Kind {
-	case jobtree.KindConfig, jobtree.KindServer, jobtree.KindItemDisabled, jobtree.KindItemRecord, jobtree.KindEpoch, jobtree.KindOffset:
+	case jobtree.KindConfig, jobtree.KindServer, jobtree.KindItemDisabled, jobtree.KindItemRecord, jobtree.KindEpoch, jobtree.KindOffset, jobtree.KindItemAside:
 		return true
 	case jobtree.KindNecessary: // the last one that left asks those who come
 		return true
