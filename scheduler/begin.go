@@ -27,7 +27,10 @@ func (r *runner) begin() {
 		}
 	}
 	r.openBarriers(&round)
+	handed := time.Now()
 	r.commitAll(r.attached.ctx, "begin", round.batch)
+	r.s.admission.confirmed(round.admitted, handed, time.Now())
+	r.s.load.begin(len(round.begun))
 	r.runRound(&round)
 	for _, n := range noted {
 		if it := r.items[n]; it != nil && it.blank() {
@@ -63,7 +66,7 @@ func (r *runner) consider(round *round, n int) {
 		it.due = m.miss(it.due) // so that its next fire does not bury it
 		return
 	}
-	it.due = m.expire(it.due, round.now)
+	r.expire(it, round.now, it.queued)
 	if round.refuse {
 		it.due = m.miss(it.due)
 	}
@@ -118,8 +121,13 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 		ran = time.Time{}
 	}
 	it.due = it.due.after(ran)
+	turn := registry.Turn{Rank: registry.RankWork, Share: r.name}
 	switch {
 	case !it.due.none() && !round.refuse && !r.awaitsNote(it, node, round.now):
+		var admitted bool
+		if turn, admitted = r.admit(round, it); !admitted {
+			return
+		}
 		begin.Fire, begin.Source = it.due.next()
 	case round.request > node.Record.Value.Trigger:
 		begin.Source, begin.Trigger = job.Manual, round.request
@@ -133,13 +141,16 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	}
 	under := r.attached
 	round.noteKey(record)
-	round.batch.add(r.beginTxn(it, node, record), func(o registry.Outcome) {
+	txn := r.beginTxn(it, node, record)
+	txn.Turn = turn
+	round.use(it)
+	round.batch.addUntil(txn, func(o registry.Outcome) {
 		r.began(round, it, under, record, o.Revision)
 		it.former, it.came = "", time.Time{}
 		if !it.running.undo {
 			it.due = it.due.after(begin.Fire)
 		}
-	})
+	}, func() { r.notSent(it) })
 }
 
 // cannotBegin deals with a begin that the item's record does not allow. A fire that lies ahead of the
@@ -211,6 +222,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 	}
 	under := r.attached
 	round.noteKey(record)
+	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.name}
 	round.batch.add(txn, func(o registry.Outcome) {
 		r.log.InfoContext(r.life, "running a lost execution again", logItem, it.number, logFire, record.Current.Fire)
 		r.began(round, it, under, record, o.Revision)
@@ -234,13 +246,15 @@ func (r *runner) beginUnmonitored(round *round, it *item) {
 	round.begun = append(round.begun, it.running)
 }
 
-// began takes note of a begin that the registry has confirmed, for [runner.runRound] to run the item,
-// unless the confirmation came too late: then the execution is ended as never started. What is due of
-// the item stays so, and the next decision judges it by the time at which it is made.
+// began takes note of a begin that the registry has confirmed, for [runner.runRound] to run the item.
+// One that is confirmed too late to be on time runs as a missed one, if missed ones are run; else the
+// execution is ended as never started. What is due of the item then stays so, and the next decision
+// judges it by the time at which it is made.
 func (r *runner) began(round *round, it *item, under *attachment, record jobtree.Record, token registry.Revision) {
 	it.wrote = token
+	wanted := r.settings.misfires.stillWanted(&record, r.s.now())
 	it.running = r.newExecution(it.number, under, record, token)
-	if !under.connected() || r.leaving || !r.settings.ok || r.settings.misfires.late(record.Current, r.s.now()) {
+	if !under.connected() || r.leaving || !r.settings.ok || !wanted {
 		it.running.undo = true
 		r.returned(it.running, r.s.now(), nil)
 		return

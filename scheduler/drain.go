@@ -135,6 +135,7 @@ func (s *Scheduler) closeRunners() {
 	}
 	s.mu.Unlock()
 	s.work.Wait()
+	s.load.stop()
 	for _, r := range runners {
 		r.failures.close()
 		r.alarm.stop()

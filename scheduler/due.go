@@ -162,3 +162,35 @@ func (m misfires) late(begun *jobtree.Execution, now time.Time) bool {
 		return false
 	}
 }
+
+// stillWanted tells whether an execution may start whose begin is confirmed now, and has one that began as
+// on time start as a missed one if that is what it is by now.
+func (m misfires) stillWanted(begun *jobtree.Record, now time.Time) bool {
+	if !m.late(begun.Current, now) {
+		return true
+	}
+	missed := *begun.Current
+	missed.Source = job.Misfire
+	if !m.on || m.late(&missed, now) {
+		return false
+	}
+	begun.Current = &missed
+	return true
+}
+
+// until returns the time until which the begin of the next fire makes sense, zero if that is always. One
+// of a job that makes nothing up is of no use unless it is confirmed in time, too, which usually takes a
+// while.
+func (m misfires) until(d due, usual time.Duration) time.Time {
+	fire, source := d.next()
+	switch {
+	case source == job.Misfire && m.window > 0:
+		return fire.Add(m.window)
+	case source == job.Misfire || m.ageless:
+		return time.Time{}
+	case m.on:
+		return fire.Add(lateAfter + m.jitter)
+	default:
+		return fire.Add(lateAfter + m.jitter - min(2*usual, lateAfter/2))
+	}
+}

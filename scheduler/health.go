@@ -30,6 +30,7 @@ type Health struct {
 	// State tells how far the process is: new before Run, running, stopping, or stopped when Run has returned.
 	State   string        `json:"state"`
 	Session SessionHealth `json:"session"`
+	Load    LoadHealth    `json:"load"`
 	Jobs    []JobHealth   `json:"jobs"` // by name
 	// Blind tells why the list of jobs cannot be followed; empty is that it can, or that nobody wants to.
 	Blind string `json:"blind,omitempty"`
@@ -87,7 +88,7 @@ func (s *Scheduler) Health(ctx context.Context) Health {
 	running, state := s.stop != nil && s.stop.Err() == nil, s.phase()
 	blind := s.catalogBlind
 	s.mu.Unlock()
-	h := Health{Instance: s.instance, Time: s.now(), Running: running, State: state, Session: s.sessionHealth(attached)}
+	h := Health{Instance: s.instance, Time: s.now(), Running: running, State: state, Session: s.sessionHealth(attached), Load: s.load.health()}
 	if blind != nil {
 		h.Blind = blind.Error()
 	}

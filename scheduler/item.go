@@ -19,9 +19,12 @@ type item struct {
 	ignored   time.Time         // the last fire of its record that was reported as a broken clock's
 	wrote     registry.Revision // of its record, by this runner
 	triggered registry.Revision // the newest trigger that it ran without leaving a record
+	queued    bool              // it waits for its turn to begin
+	permit    bool              // it has its turn
 }
 
 // blank tells whether the item is as if nothing were known of it.
 func (it *item) blank() bool {
-	return it.running == nil && it.due.none() && it.wake.IsZero() && it.seen.IsZero() && it.former == "" && it.came.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0
+	return it.running == nil && it.due.none() && it.wake.IsZero() && it.seen.IsZero() && it.former == "" && it.came.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0 &&
+		!it.queued && !it.permit
 }

@@ -17,6 +17,7 @@ func TestBlankItems(t *testing.T) {
 		known := map[string]item{
 			"running": {running: &execution{}}, "due": {due: due{onTime: now}}, "wake": {wake: now}, "seen": {seen: now},
 			"former": {former: "a"}, "came": {came: now}, "ignored": {ignored: now}, "wrote": {wrote: 1}, "triggered": {triggered: 1},
+			"queued": {queued: true}, "permit": {permit: true},
 		}
 		name := reflect.TypeFor[item]().Field(i).Name
 		it, listed := known[name]

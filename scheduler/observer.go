@@ -41,6 +41,9 @@ type Observer interface {
 	ConnectionChanged(ConnectionEvent)
 	// BarrierSettled: what a [job.OnceListener] waits for has come about, or will not any more.
 	BarrierSettled(BarrierEvent)
+	// LoadChanged: fires went by in the last second that could not begin in time although nothing but
+	// the registry or this machine kept them from it; or that is over.
+	LoadChanged(LoadEvent)
 	// ListenerFailed: a listener returned an error, panicked, or took longer than it may.
 	ListenerFailed(ListenerEvent)
 }
@@ -163,6 +166,9 @@ func (NopObserver) ConnectionChanged(ConnectionEvent) {}
 
 // BarrierSettled does nothing.
 func (NopObserver) BarrierSettled(BarrierEvent) {}
+
+// LoadChanged does nothing.
+func (NopObserver) LoadChanged(LoadEvent) {}
 
 // ListenerFailed does nothing.
 func (NopObserver) ListenerFailed(ListenerEvent) {}

@@ -81,6 +81,9 @@ func (o observers) BarrierSettled(e BarrierEvent) {
 	o.each(func(one Observer) { one.BarrierSettled(e) })
 }
 
+// LoadChanged implements [Observer].
+func (o observers) LoadChanged(e LoadEvent) { o.each(func(one Observer) { one.LoadChanged(e) }) }
+
 // ListenerFailed implements [Observer].
 func (o observers) ListenerFailed(e ListenerEvent) {
 	o.each(func(one Observer) { one.ListenerFailed(e) })

@@ -13,12 +13,23 @@ type proposals struct {
 	txns []registry.Txn
 	done []func(registry.Outcome) // called if the transaction of the same index was done
 
+	dropped map[int]func() // called if it was not sent in time
+
 	optional int // how many, from the first, may be refused without consequence
 }
 
 func (p *proposals) add(txn registry.Txn, done func(registry.Outcome)) {
 	p.txns = append(p.txns, txn)
 	p.done = append(p.done, done)
+}
+
+// addUntil is add for what may be dropped.
+func (p *proposals) addUntil(txn registry.Txn, done func(registry.Outcome), dropped func()) {
+	if p.dropped == nil {
+		p.dropped = make(map[int]func())
+	}
+	p.dropped[len(p.txns)] = dropped
+	p.add(txn, done)
 }
 
 // commitAll commits the proposals. What is refused is decided again; see [runner.refused]. What the
@@ -32,6 +43,10 @@ func (r *runner) commitAll(ctx context.Context, step string, p proposals) {
 		switch {
 		case outcome.Err == nil:
 			p.done[i](outcome)
+		case errors.Is(outcome.Err, registry.ErrNotSent):
+			if dropped := p.dropped[i]; dropped != nil {
+				dropped()
+			}
 		case i < p.optional:
 		case hopeless(outcome.Err):
 			r.log.ErrorContext(ctx, "the registry does not take this", "step", step, logError, outcome.Err)

@@ -15,6 +15,8 @@ type round struct {
 	batch   proposals
 	begun   []*execution // that are to run
 
+	admitted int // begins in the batch for which the items had to have their turns
+
 	fire    time.Time         // the newest of those that are to begin
 	trigger registry.Revision // the newest request by hand of those
 	next    time.Time         // the job's fire after this round; see [runner.nextFire]

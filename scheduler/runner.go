@@ -59,6 +59,7 @@ type runner struct {
 	parting    map[int]struct{} // items of which is to be noted what is due, as they are not to run here
 	active     int              // executions whose code has not returned
 	ended      []*execution     // whose end is not committed yet
+	turns      turns            // of items that wait until they may begin
 	executor   executor         // those that wait for their turn
 	yields     yielding
 	failures   failures
@@ -105,7 +106,7 @@ func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOpti
 	}
 	r.failures.timeout, r.failures.result = s.handlerTimeout, r.handled
 	r.failures.last = func() context.Context { return s.curfew.last }
-	r.box = mailbox{start: s.work.Go, after: r.decide}
+	r.box = mailbox{start: s.work.Go, after: func() { r.decide(); r.returnTurns() }}
 	r.entry = entry{index: -1, fired: func(t tick) { r.box.post(func() { r.tick(t) }) }}
 	r.alarm.ring = func() { r.box.post(func() {}) }
 	r.reconciler.ring = func() { r.box.post(r.reconcile) }

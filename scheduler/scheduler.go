@@ -24,6 +24,8 @@ type Scheduler struct {
 	log *slog.Logger
 
 	timetable *timetable
+	admission *admission
+	load      load
 	clock     clockCheck
 	notices   notices
 	work      sync.WaitGroup // goroutines of runners and items
@@ -60,10 +62,11 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		registry: reg, options: o, log: o.logger.With(logInstance, o.instance),
-		timetable: newTimetable(o.now), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
+		timetable: newTimetable(o.now), admission: newAdmission(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
 	}
 	s.notices.s = s
 	s.curfew = curfew{hurry: make(chan struct{}), items: make(chan struct{}), calls: make(map[ListenerEvent]int), givenUp: make(map[string]int), notGiven: make(map[string]int)}
+	s.load.tell = s.tellLoad
 	return s, nil
 }
 

@@ -37,12 +37,18 @@ func (r *runner) tick(t tick) {
 	if m.all && t.first.Before(t.fire) {
 		passed = r.fires(t.first.Add(-1), t.fire.Add(-1))
 	}
+	wanted, dropped := 0, 0
 	note := func(n int) {
 		if r.state.Item(n).Disabled {
 			return
 		}
 		it := r.item(n)
-		r.toConsider.note([]int{n}, false)
+		wanted++
+		if !it.queued {
+			r.toConsider.note([]int{n}, false)
+		} else if !it.due.onTime.IsZero() {
+			dropped++ // nothing but its turn kept it from beginning since the fire before
+		}
 		it.due = m.tick(it.due, t.fire, passed)
 		it.seen = t.fire
 	}
@@ -56,6 +62,8 @@ func (r *runner) tick(t tick) {
 			note(n)
 		}
 	}
+	r.s.load.want(wanted)
+	r.s.load.drop(dropped)
 }
 
 // attended tells whether a fire that comes now has to be run, because somebody may run items. One that

@@ -65,9 +65,10 @@ func (j *judge) judgeFire(e *execution) {
 	if e.source() == job.Misfire && !e.settings.Misfire {
 		j.find(OneExecution, e.began, e.item, "a missed fire was made up though the settings do not want that", e)
 	}
-	// A begin that was sent in time and reached the store late is no harm if its code is not called.
+	// A begin that was sent in time and reached the store late is no harm if its code is not called, or for
+	// a missed fire.
 	late := e.began.Sub(fire) > j.rules.Late+j.rules.Skew+j.jitter() && !j.during(e.instance(), 0, Slow).covers(e.began)
-	if e.source() == job.Scheduled && late && e.run != nil {
+	if e.source() == job.Scheduled && late && e.run != nil && e.run.Context.Source == job.Scheduled {
 		j.find(OneExecution, e.began, e.item, "a fire was run off schedule", proofs(e)...)
 	}
 }

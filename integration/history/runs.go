@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -35,7 +36,7 @@ func (j *judge) judgeRuns() {
 
 // judgeRun judges one call of user code against the execution that it was called for.
 func (j *judge) judgeRun(e *execution, r *Run) {
-	if r.Instance != e.instance() || !r.Context.Fire.Equal(e.fire()) || r.Context.Source != e.source() {
+	if r.Instance != e.instance() || !r.Context.Fire.Equal(e.fire()) || r.Context.Source != e.source() && !j.becameMissed(e, r) {
 		j.find(GrowingToken, r.Began, e.item, "code was told of another execution than the one that began", e, r)
 	}
 	if r.Began.Before(e.began) {
@@ -48,6 +49,13 @@ func (j *judge) judgeRun(e *execution, r *Run) {
 		return
 	}
 	j.judgeCancelling(e, r)
+}
+
+// becameMissed tells whether an execution that began on time was confirmed so late that its code was
+// called for a missed fire.
+func (j *judge) becameMissed(e *execution, r *Run) bool {
+	return e.source() == job.Scheduled && r.Context.Source == job.Misfire && e.settings.Misfire &&
+		r.Began.Sub(e.fire()) > j.rules.Late-j.rules.Skew
 }
 
 // lateStart tells whether code was called when others could already have taken over.

@@ -1,0 +1,214 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// A store that carries out 400 transactions a second runs 200 items a second. The more is asked for,
+// the more may be missed, and not one item less may run.
+func TestGoodputNeverFalls(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change    func(*job.Config)
+		processes int
+	}{
+		"made up once":    {func(*job.Config) {}, 1},
+		"never made up":   {func(c *job.Config) { c.Misfire = false }, 1},
+		"all made up":     {func(c *job.Config) { c.MisfirePolicy = job.MisfireAll }, 1},
+		"three processes": {func(*job.Config) {}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rates := make(map[int]int)
+			for _, wanted := range []int{100, 2000} {
+				inBubble(t, func(t *testing.T, c *cluster) {
+					o := c.overload(wanted, test.processes, test.change)
+					time.Sleep(12 * time.Second)
+					before := o.took()
+					time.Sleep(30 * time.Second)
+					rates[wanted] = (o.took() - before) / 30
+					require.Zero(t, o.suspended(), "sessions that were in doubt")
+				})
+			}
+			t.Log("ran of what was wanted:", rates)
+			require.InDelta(t, 100, rates[100], 5)
+			require.GreaterOrEqual(t, rates[2000], 180)
+		})
+	}
+}
+
+// overloaded are instances that are asked for more than their store can take.
+type overloaded struct {
+	scheduler.NopObserver
+	mu    sync.Mutex
+	runs  map[string]int // by job
+	late  time.Duration  // the longest time from an on-time fire to its run
+	doubt int
+	loads []scheduler.LoadEvent
+	log   strings.Builder
+}
+
+// overload starts instances with jobs of 20 items that together have so many fires a second.
+func (c *cluster) overload(wanted, processes int, change func(*job.Config)) *overloaded {
+	c.t.Helper()
+	var configs []job.Config
+	for n := range wanted / 20 {
+		configs = append(configs, job.NewConfig(fmt.Sprintf("job-%d", n), "* * * * * ?", 20))
+		change(&configs[n])
+	}
+	return c.overloadWith(processes, configs...)
+}
+
+func (c *cluster) overloadWith(processes int, configs ...job.Config) *overloaded {
+	c.t.Helper()
+	o := &overloaded{runs: make(map[string]int)}
+	for id := range processes {
+		reg := c.server.Open("test", memory.WithRequests(2), memory.WithLatency(time.Millisecond))
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID(fmt.Sprint(id))), scheduler.WithObserver(o),
+			scheduler.WithLogger(slog.New(slog.NewTextHandler(o, nil))))
+		require.NoError(c.t, err)
+		for _, cfg := range configs {
+			require.NoError(c.t, s.Add(c.t.Context(), cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })))
+		}
+		ctx, cancel := context.WithCancel(c.t.Context())
+		i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
+		go func() { i.done <- s.Run(ctx) }()
+		c.t.Cleanup(func() { c.server.SetPace(0, 0); i.stop(c.t) })
+		<-s.Ready()
+	}
+	c.server.SetPace(400, 10*time.Millisecond)
+	return o
+}
+
+func (o *overloaded) ItemStarted(e scheduler.ItemEvent) {
+	if e.Context.Source == job.Scheduled {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.late = max(o.late, time.Since(e.Context.Fire))
+	}
+}
+
+func (o *overloaded) ItemEnded(e scheduler.ItemEvent) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if e.Err == nil && e.Refused == nil {
+		o.runs[e.Context.JobName]++
+	}
+}
+
+func (o *overloaded) ConnectionChanged(e scheduler.ConnectionEvent) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if e.Change == scheduler.ConnectionSuspended || e.Change == scheduler.ConnectionLost {
+		o.doubt++
+	}
+}
+
+func (o *overloaded) LoadChanged(e scheduler.LoadEvent) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.loads = append(o.loads, e)
+}
+
+// Write takes the log.
+func (o *overloaded) Write(line []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.log.Write(line)
+}
+
+func (o *overloaded) took() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := 0
+	for _, n := range o.runs {
+		all += n
+	}
+	return all
+}
+
+func (o *overloaded) ran(name string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.runs[name]
+}
+
+func (o *overloaded) suspended() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.doubt
+}
+
+// A job that asks for ten times what the store can take leaves room for one that asks for little, and
+// for jobs of its own kind.
+func TestJobsShareFairly(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		configs := []job.Config{
+			job.NewConfig("large", "* * * * * ?", 2000), job.NewConfig("middle", "* * * * * ?", 500), job.NewConfig("small", "* * * * * ?", 1),
+		}
+		o := c.overloadWith(1, configs...)
+		time.Sleep(20 * time.Second)
+		large, middle, small := o.ran("large"), o.ran("middle"), o.ran("small")
+		time.Sleep(30 * time.Second)
+		large, middle, small = o.ran("large")-large, o.ran("middle")-middle, o.ran("small")-small
+		t.Log("large", large, "middle", middle, "small", small)
+		require.GreaterOrEqual(t, small, 10, "of 30 fires of the small job, an execution of which takes two requests behind full ones")
+		require.Greater(t, middle, large/2)
+		require.Greater(t, large, middle/2)
+	})
+}
+
+// Beyond capacity, the log has a line or two and not one a fire, the observer hears of it each second,
+// and health shows it, until it is over.
+func TestOverloadIsTold(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := job.NewConfig("orders", "0-29 * * * * ?", 1000)
+		o := c.overloadWith(1, cfg)
+		time.Sleep(100 * time.Second) // the bubble begins at a full minute
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		require.NotEmpty(t, o.loads)
+		var wanted, begun, dropped int64
+		for _, second := range o.loads[5:25] {
+			require.True(t, second.Overloaded)
+			wanted, begun, dropped = wanted+second.Wanted, begun+second.Begun, dropped+second.Dropped
+		}
+		require.InDelta(t, 20*1000, wanted, 1000)
+		require.InDelta(t, 20*200, begun, 20*40)
+		require.Greater(t, dropped, (wanted-begun)/4) // the others came while their items began or ran
+		require.False(t, o.loads[len(o.loads)-1].Overloaded)
+		require.LessOrEqual(t, strings.Count(o.log.String(), "level=WARN"), 4, o.log.String())
+		require.Contains(t, o.log.String(), "more fires are due than can begin in time")
+		require.Contains(t, o.log.String(), "all fires begin in time again")
+	})
+}
+
+// A write takes long, and then one item is a burden as much as many. What is not confirmed in time runs
+// as missed, if that is wanted, and is never begun for nothing.
+func TestASlowStoreRunsWhatItConfirms(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		o := c.overload(40, 1, func(*job.Config) {})
+		c.server.SetPace(2000, 1500*time.Millisecond)
+		time.Sleep(10 * time.Second)
+		before := o.took()
+		time.Sleep(30 * time.Second)
+		// A run takes two writes, 3 s, and begins with a fire; the others that come meanwhile are one.
+		require.InDelta(t, 40*30/4, o.took()-before, 40*4)
+		require.Zero(t, o.suspended())
+	})
+}
