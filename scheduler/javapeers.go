@@ -155,6 +155,7 @@ type shared struct {
 	departure
 	losses
 	javaRuns
+	sideChanges
 	abandoned
 	urging
 	claiming bool // a claim is under way

@@ -76,6 +76,7 @@ func (r *runner) abdicate() {
 // event that may have changed that. Need is derived: a request that got lost strands nobody.
 func (r *runner) reshard() {
 	l := &r.leadership
+	l.plan = r.shared.movesAreDue() || l.plan
 	if !l.plan {
 		return
 	}
@@ -101,6 +102,7 @@ func (r *runner) reshard() {
 	}
 	l.noPlan = ""
 	r.shared.held = plan.Held > 0
+	r.shared.movesAreDue() // sets the alarm
 	if !plan.Needed {
 		return
 	}
@@ -150,7 +152,7 @@ func (r *runner) plan() (sharding.Plan, error) {
 	if err != nil {
 		return sharding.Plan{}, err
 	}
-	return sharding.PlanOf(r.state, strategy, r.state.Leader.Created)
+	return sharding.PlanHolding(r.state, strategy, r.state.Leader.Created, r.shared.holdBackMoves())
 }
 
 // declareLost records what was running when its instance was lost, all of it in one request. It is

@@ -39,6 +39,12 @@ type Plan struct {
 // Items belong to the live instances whose servers are enabled. If there are none, the assignment
 // stays as it is: there is nobody to whom it matters. The error is that of [Run].
 func PlanOf(s *jobtree.State, strategy Strategy, term registry.Revision) (Plan, error) {
+	return PlanHolding(s, strategy, term, nil)
+}
+
+// PlanHolding is [PlanOf] for a leader that holds moves back for now: where Java instances share the job,
+// those of which hold, which is told the item's owners, is true count as Held. A nil hold holds none.
+func PlanHolding(s *jobtree.State, strategy Strategy, term registry.Revision, hold func(from, to string) bool) (Plan, error) {
 	members := members(s)
 	total := s.Config.Value.ShardingTotalCount
 	plan := Plan{Instances: len(members), Total: total}
@@ -52,7 +58,7 @@ func PlanOf(s *jobtree.State, strategy Strategy, term registry.Revision) (Plan, 
 		return Plan{}, err
 	}
 	if s.SharedWithJava() {
-		return planShared(s, plan, members, wanted, term), nil
+		return planShared(s, plan, members, wanted, term, hold), nil
 	}
 	moved := moves(s, wanted)
 	plan.Moved = len(moved)

@@ -10,18 +10,24 @@ import (
 //
 // Java takes the mark of a running item from whoever has it when it begins, so an item that runs stays
 // with its owner until it has ended. Nobody waits for that: the request is answered at once, and the
-// item is moved by another plan.
-func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted Assignment, term registry.Revision) Plan {
+// item is moved by another plan. So is what hold holds.
+func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted Assignment, term registry.Revision, hold func(from, to string) bool) Plan {
 	tree := s.Tree()
 	var moved []move
 	conditions := guards(s, members, term)
 	for _, m := range moves(s, wanted) {
-		if s.Item(m.item).Running.Exists() {
+		from := s.Owner(m.item)
+		if s.Item(m.item).Running.Exists() || hold != nil && hold(from, m.owner) {
 			plan.Held++
 			continue
 		}
 		moved = append(moved, m)
-		conditions = append(conditions, registry.Absent(tree.ItemRunning(m.item)))
+		if from != "" && jobtree.JavaInstance(m.owner) && !jobtree.JavaInstance(from) {
+			// One of ours writes the record when it begins and when it ends: none did since it was looked at.
+			conditions = append(conditions, registry.Unchanged(tree.ItemRecord(m.item), s.Item(m.item).Record.Revision))
+		} else {
+			conditions = append(conditions, registry.Absent(tree.ItemRunning(m.item)))
+		}
 	}
 	plan.Moved = len(moved)
 	writes := putOwners(tree, moved)

@@ -84,6 +84,29 @@ func TestASharedPlanIsRefusedWhenWhatItMovesBegins(t *testing.T) {
 	require.Equal(t, tree.ItemRunning(0), refusal.Path)
 }
 
+// Whoever is of ours writes the record when it begins and when it ends, so an item that goes to Java is one
+// that has not run since the plan was made.
+func TestASharedPlanIsRefusedWhenWhatGoesToJavaHasRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	const ours = "10.0.0.1@-@ours"
+	w.do(registry.PutOwned(tree.Instance(ours), "", w.session))
+	w.reshardShared()
+	require.Equal(t, ours, w.sharedState().Owner(0))
+	w.do(registry.PutOwned(tree.Instance("10.0.0.2@-@7"), "", w.session))
+	plan := w.planShared()
+	require.Equal(t, 1, plan.Moved)
+	w.do(registry.Put(tree.ItemRecord(0), "{}"))
+	refusal := w.commit(plan.Txn)
+	require.NotNil(t, refusal)
+	require.Equal(t, tree.ItemRecord(0), refusal.Path)
+
+	held, err := sharding.PlanHolding(w.sharedState(), average, w.term, func(from, to string) bool { return from == ours && to != ours })
+	require.NoError(t, err)
+	require.Zero(t, held.Moved)
+	require.Equal(t, 1, held.Held)
+}
+
 // Of the items that are too many now, Java deletes all that it finds below sharding; we leave the
 // records, and take the owners.
 func TestASharedPlanTakesSurplusOwners(t *testing.T) {

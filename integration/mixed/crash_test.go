@@ -51,18 +51,20 @@ func aGoInstanceIsKilledUnderAJavaLeader(t *testing.T, j java) {
 	c.eventually("three instances", settled(3, first, other, goID))
 	victim.await(t, "began 1")
 	c.change(func(cfg *job.Config) { cfg.Cron = never })
-	c.eventually("only what never ends runs", func(s *jobtree.State) bool {
+	before := c.eventually("only what never ends runs", func(s *jobtree.State) bool {
 		return s.Item(1).Running.Exists() && !s.Item(0).Running.Exists() && !s.Item(2).Running.Exists()
 	})
-	before, _ := g.look()
+	ranBefore, _ := g.look()
 	victim.kill()
 	g.wait("the rerun", func(runs []job.ShardingContext) bool { return countOf(runs, 1, job.Failover) > 0 })
 	s := c.eventually("it has ended", func(s *jobtree.State) bool { return !s.Item(1).Running.Exists() })
 	require.True(t, s.LedByJava())
-	require.NotZero(t, s.Necessary, "the leader has yet to see to it")
-	require.Equal(t, goID, s.Owner(1))
+	if before.Necessary == 0 { // else the leader was in a round of before, waiting for the item to end
+		require.NotZero(t, s.Necessary, "the leader has yet to see to it")
+		require.Equal(t, goID, s.Owner(1))
+	}
 	runs, _ := g.look()
-	require.Len(t, runs, len(before)+1, "%s", shown(runs))
+	require.Len(t, runs, len(ranBefore)+1, "%s", shown(runs))
 }
 
 func countOf(runs []job.ShardingContext, item int, source job.Source) int {

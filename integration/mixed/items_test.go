@@ -68,7 +68,9 @@ func javaMakesUpWhatGoMissed(t *testing.T, j java) {
 	g.hold()
 	c.eventually("Go runs", func(s *jobtree.State) bool { return s.Item(1).Running.Exists() })
 	missed := time.Now().Add(3 * time.Second)
-	j.last.WaitEvents(c.job, func(events []javapeer.Event) bool { return events[len(events)-1].Time().After(missed) }) // fires that Go misses
+	j.last.WaitEvents(c.job, func(events []javapeer.Event) bool {
+		return len(events) > 0 && events[len(events)-1].Time().After(missed)
+	}) // fires that Go misses
 	j.last.Last(c.job, javapeer.UntilTold)
 	require.NoError(t, j.first.Console(c.java()).Disable(c.job, ipGo))
 	c.eventually("Java leads", func(s *jobtree.State) bool { return s.Leader.Instance == last })

@@ -1,0 +1,43 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// nextFire returns when the next fire of [everyFive] comes, counted from the start of the bubble.
+func nextFire() time.Duration {
+	const period = 5 * time.Second
+	return time.Since(bubbleStart).Truncate(period) + period
+}
+
+// A Java instance asks for its items a moment after a fire, and an instance of ours has run for it at once.
+// So items change sides at other times.
+func TestItemsChangeSidesBetweenFires(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startShared("a", nil, sharedJob(2))
+		j := c.java()
+		for _, at := range []time.Duration{-150 * time.Millisecond, 50 * time.Millisecond, 1500 * time.Millisecond} {
+			sleepUntil(nextFire() + 5*time.Second + at)
+			j.join()
+			time.Sleep(100 * time.Millisecond)
+			require.Zero(t, c.state().Necessary, "it is answered all the same")
+			require.Equal(t, map[string]int{fullID("a"): 2}, c.owners(), "%s from a fire", at)
+			time.Sleep(2 * time.Second)
+			require.Equal(t, map[string]int{fullID("a"): 1, javaID: 1}, c.owners())
+			j.do(registry.Delete(orders.Instance(javaID)), registry.Put(orders.Necessary(), ""))
+			time.Sleep(100 * time.Millisecond)
+			require.Equal(t, map[string]int{fullID("a"): 2}, c.owners(), "at once, from one that is gone")
+		}
+		c.take()
+		sleepUntil(nextFire() + 2*time.Second)
+		j.join()
+		time.Sleep(100 * time.Millisecond)
+		require.Equal(t, map[string]int{fullID("a"): 1, javaID: 1}, c.owners(), "at once, as no fire is near")
+	})
+}
