@@ -51,8 +51,10 @@
 //	the instance dies while it runs an item  with Failover, that run is repeated by the item's next
 //	                                         owner; later fires are missed ones
 //	the instance dies, the item idle         fires until the item has a new owner are missed ones
-//	the registry confirms a begin only when  the begin is taken back before any code has run, and the
-//	more than five seconds have passed       fire is a missed one
+//	more is due than the registry takes      what cannot begin in time is not sent to the registry at
+//	                                         all, and is missed; see below
+//	the registry confirms a begin only when  it runs as a missed fire; if missed ones are not made up,
+//	more than five seconds have passed       the begin is taken back before any code has run
 //	nobody lives                             not made up, unless MisfireWindowSeconds reaches back
 //	the session is lost, the process lives   as if the instance had died, but what it finishes all the
 //	                                         same has finished: its end is recorded when the registry
@@ -73,6 +75,16 @@
 // execution was over, by whomever and for whatever reason, as the item's record tells; it is never too
 // late and misses nothing. A job that is "@triggered" runs when [Scheduler.Trigger] or an operator
 // asks for it.
+//
+// # When more is due than can begin
+//
+// A process begins items as fast as the registry confirms that they began, and no faster. While more are
+// due, the jobs take turns, a few items each, so that a large job does not starve a small one; fires that
+// are late already wait until no other does; and ends, members, leaders and assignments go before all
+// begins. A fire that cannot begin in time is dropped before anything is sent, which costs next to
+// nothing, so what runs does not fall when more is asked for. Runs by hand, reruns of lost executions and
+// jobs with a fixed delay wait as long as it takes. [Observer.LoadChanged], [Health.Load] and a line in
+// the log, once a minute at most, tell how much is wanted, how much begins, and how much goes by.
 //
 // # Three ways to go
 //

@@ -34,6 +34,7 @@
 //	elasticron.resharding.moved     {item}       {job}
 //	elasticron.session.changes      {change}     {change}
 //	elasticron.barrier.settled      {barrier}    {job, phase, outcome}
+//	elasticron.overload.fires       {fire}       {fate}, which is wanted, begun or dropped
 //	elasticron.error_handler.failures {failure}  {job}
 //	elasticron.listener.failures    {failure}    {job, listener}
 //

@@ -11,7 +11,7 @@ type instruments struct {
 	duration, lateness                                       metric.Float64Histogram
 	active, waiting, paused                                  metric.Int64UpDownCounter
 	retries, leadership, moved, session, barriers, listeners metric.Int64Counter
-	handlers                                                 metric.Int64Counter
+	handlers, load                                           metric.Int64Counter
 }
 
 func newInstruments(m metric.Meter) (instruments, error) {
@@ -44,5 +44,6 @@ func newInstruments(m metric.Meter) (instruments, error) {
 	i.barriers = counter("elasticron.barrier.settled", "{barrier}", "Barriers of whole rounds that this process settled.")
 	i.listeners = counter("elasticron.listener.failures", "{failure}", "Listeners that failed, panicked or took too long.")
 	i.handlers = counter("elasticron.error_handler.failures", "{failure}", "Errors of items that the job's error handler could not deal with.")
+	i.load = counter("elasticron.overload.fires", "{fire}", "Fires during overloads: wanted, begun, and dropped because they could not begin in time.")
 	return i, errors.Join(faults...)
 }

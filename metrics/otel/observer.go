@@ -26,6 +26,7 @@ const (
 	attrToken    = attribute.Key("elasticron.token")
 	attrOutcome  = attribute.Key("elasticron.outcome")
 	attrChange   = attribute.Key("elasticron.change")
+	attrFate     = attribute.Key("elasticron.fate")
 	attrPhase    = attribute.Key("elasticron.phase")
 	attrListener = attribute.Key("elasticron.listener")
 )
@@ -92,6 +93,13 @@ func (o *Observer) ItemsWaiting(e scheduler.WaitingEvent) {
 	o.queues[e.Job] = e.Waiting
 	o.mu.Unlock()
 	o.waiting.Add(context.Background(), int64(more), metric.WithAttributes(attrJob.String(e.Job)))
+}
+
+// LoadChanged implements [scheduler.Observer].
+func (o *Observer) LoadChanged(e scheduler.LoadEvent) {
+	for fate, fires := range map[string]int64{"wanted": e.Wanted, "begun": e.Begun, "dropped": e.Dropped} {
+		o.load.Add(context.Background(), fires, metric.WithAttributes(attrFate.String(fate)))
+	}
 }
 
 // HandlerFailed implements [scheduler.Observer].

@@ -141,6 +141,13 @@ func TestNamesAreConventional(t *testing.T) {
 	collector.ConnectionChanged(scheduler.ConnectionEvent{Change: scheduler.ConnectionLost})
 	collector.BarrierSettled(scheduler.BarrierEvent{Job: "orders", Phase: "started", Outcome: "success"})
 	collector.ItemsWaiting(scheduler.WaitingEvent{Job: "orders", Waiting: 1})
+	collector.LoadChanged(scheduler.LoadEvent{LoadHealth: scheduler.LoadHealth{Overloaded: true, Wanted: 9, Begun: 4, Dropped: 5}})
+	requireMetrics(t, collector, `
+		elasticron_overloaded 1
+		elasticron_overload_fires_total{fate="wanted"} 9
+		elasticron_overload_fires_total{fate="begun"} 4
+		elasticron_overload_fires_total{fate="dropped"} 5
+	`)
 	collector.HandlerFailed(scheduler.HandlerEvent{Context: e.Context})
 	collector.ListenerFailed(scheduler.ListenerEvent{Listener: scheduler.ListenerConnection})
 	problems, err := testutil.CollectAndLint(collector)

@@ -26,6 +26,9 @@
 //	elasticron_items_moved_total{job}                    items that changed their owner by those
 //	elasticron_session_connected                         1 while the session with the registry is in order
 //	elasticron_session_changes_total{change}             established, suspended, back, lost
+//	elasticron_overloaded                                1 while fires go by that could not begin in time,
+//	                                                     because more is wanted than can begin
+//	elasticron_overload_fires_total{fate}                fires during overloads: wanted, begun, dropped
 //	elasticron_barriers_total{job,phase,outcome}         barriers of whole rounds that were settled here
 //	elasticron_error_handler_failures_total{job}         errors that the job's error handler did not deal with
 //	elasticron_listener_failures_total{job,listener}     listeners that failed; no job for the process's

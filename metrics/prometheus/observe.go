@@ -48,6 +48,18 @@ func (c *Collector) ItemsWaiting(e scheduler.WaitingEvent) {
 	c.waiting.WithLabelValues(c.job(e.Job)).Set(float64(e.Waiting))
 }
 
+// LoadChanged implements [scheduler.Observer].
+func (c *Collector) LoadChanged(e scheduler.LoadEvent) {
+	overloaded := 0.0
+	if e.Overloaded {
+		overloaded = 1
+	}
+	c.overloaded.WithLabelValues().Set(overloaded)
+	c.load.WithLabelValues("wanted").Add(float64(e.Wanted))
+	c.load.WithLabelValues("begun").Add(float64(e.Begun))
+	c.load.WithLabelValues("dropped").Add(float64(e.Dropped))
+}
+
 // HandlerFailed implements [scheduler.Observer].
 func (c *Collector) HandlerFailed(e scheduler.HandlerEvent) {
 	c.handlers.WithLabelValues(c.job(e.Context.JobName)).Inc()

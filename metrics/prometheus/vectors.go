@@ -5,8 +5,9 @@ import "github.com/prometheus/client_golang/prometheus"
 // vectors are the metrics. Names and labels are what operators build upon.
 type vectors struct {
 	executions, retries, elections, reshardings, moved *prometheus.CounterVec
-	changes, barriers, failures, handlers              *prometheus.CounterVec
+	changes, barriers, failures, handlers, load        *prometheus.CounterVec
 	running, waiting, leader, connected, paused        *prometheus.GaugeVec
+	overloaded                                         *prometheus.GaugeVec
 	duration, lateness, round                          *prometheus.HistogramVec
 
 	itemExecutions                   *prometheus.CounterVec
@@ -48,6 +49,8 @@ func newVectors(o options) vectors {
 	v.moved = counter("items_moved_total", "Items that changed their owner by those assignments.", "job")
 	v.connected = gauge("session_connected", "1 while the session with the registry is in order.")
 	v.changes = counter("session_changes_total", "Changes of the session with the registry.", "change")
+	v.overloaded = gauge("overloaded", "1 while fires go by that could not begin in time, because more is wanted than can begin.")
+	v.load = counter("overload_fires_total", "Fires during overloads: wanted, begun, and dropped because they could not begin in time.", "fate")
 	v.barriers = counter("barriers_total", "Barriers of whole rounds that were settled by this process.", "job", "phase", "outcome")
 	v.failures = counter("listener_failures_total", "Listeners that failed, panicked or took too long.", "job", "listener")
 	v.handlers = counter("error_handler_failures_total", "Errors of items that the job's error handler could not deal with.", "job")
@@ -58,5 +61,6 @@ func newVectors(o options) vectors {
 		v.itemDuration = gauge("item_last_duration_seconds", "How long the item last took here.", "job", "item")
 	}
 	v.connected.WithLabelValues() // there from the start, as 0
+	v.overloaded.WithLabelValues()
 	return v
 }
