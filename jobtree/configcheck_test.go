@@ -92,7 +92,7 @@ func asStored(t require.TestingT, c job.Config) string {
 func blamed(err error) (members []string) {
 	var walk func(error)
 	walk = func(err error) {
-		if joined, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // it walks the tree itself
+		if joined, is := err.(interface{ Unwrap() []error }); is {
 			for _, each := range joined.Unwrap() {
 				walk(each)
 			}

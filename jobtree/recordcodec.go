@@ -45,8 +45,10 @@ func DecodeRecord(n registry.Node) (Record, error) {
 	var r reader
 	for m := range o.members() {
 		if m.name == "format" && r.count(m) > recordFormat {
-			return Record{}, at(n.Path, &ValueError{Field: m.name, Value: m.value, kind: ErrNewerFormat,
-				Reason: fmt.Sprintf("which a newer version wrote; this one reads records up to format %d", recordFormat)})
+			return Record{}, at(n.Path, &ValueError{
+				Field: m.name, Value: m.value, kind: ErrNewerFormat,
+				Reason: fmt.Sprintf("which a newer version wrote; this one reads records up to format %d", recordFormat),
+			})
 		}
 		rec.readMember(&r, m)
 	}

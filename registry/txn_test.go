@@ -10,9 +10,9 @@ import (
 )
 
 // newSession returns a session for tests that only need one to name.
-func newSession(t *testing.T, id registry.SessionID) *registry.Session {
+func newSession(t *testing.T) *registry.Session {
 	t.Helper()
-	s, control := registry.NewSession(id, time.Hour, registry.NewClock(), 0)
+	s, control := registry.NewSession(1, time.Hour, registry.NewClock(), 0)
 	t.Cleanup(func() { control.Lose(registry.ErrClosed) })
 	return s
 }
@@ -30,7 +30,7 @@ func TestTxnCheck(t *testing.T) {
 		fault string // a part of the error; empty if the transaction is well-formed
 	}{
 		{"a put", only(put), ""},
-		{"every kind", only(put, registry.PutOwned("/b", "", newSession(t, 1)), registry.Update("/c", ""),
+		{"every kind", only(put, registry.PutOwned("/b", "", newSession(t)), registry.Update("/c", ""),
 			registry.Delete("/d"), registry.DeleteTree("/e")), ""},
 		{"a path in conditions and in a write", when(registry.Absent("/a")), ""},
 		{"a tree beside a longer name", only(registry.DeleteTree("/job"), registry.Put("/job1", "")), ""},
@@ -68,7 +68,7 @@ func TestTxnCheck(t *testing.T) {
 
 func TestWhatMayBeRepeated(t *testing.T) {
 	t.Parallel()
-	put, own := registry.Put("/a", ""), registry.PutOwned("/a", "", newSession(t, 1))
+	put, own := registry.Put("/a", ""), registry.PutOwned("/a", "", newSession(t))
 	del, tree := registry.Delete("/a"), registry.DeleteTree("/a")
 	for _, tt := range []struct {
 		name      string
@@ -104,7 +104,7 @@ func TestWordsAreChecked(t *testing.T) {
 	t.Parallel()
 	config := registry.Unchanged("/config", 7)
 	create := []registry.Write{registry.Put("/a", "")}
-	own := []registry.Write{registry.PutOwned("/a", "", newSession(t, 1))}
+	own := []registry.Write{registry.PutOwned("/a", "", newSession(t))}
 	for _, tt := range []struct {
 		word  registry.Repeat
 		when  []registry.Condition
@@ -138,8 +138,8 @@ func TestTxnGuards(t *testing.T) {
 	stated[0], stated[1] = registry.Present("/config"), registry.Absent("/run")
 	txn := registry.Txn{If: stated, Then: []registry.Write{
 		registry.Put("/record", ""),
-		registry.PutOwned("/run", "", newSession(t, 1)),
-		registry.PutOwned("/mark", "", newSession(t, 1)),
+		registry.PutOwned("/run", "", newSession(t)),
+		registry.PutOwned("/mark", "", newSession(t)),
 		registry.Update("/state", ""),
 		registry.Update("/config", ""),
 		registry.Delete("/gone"),

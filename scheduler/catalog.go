@@ -36,7 +36,7 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 	s.mu.Lock()
 	s.catalog = c
 	s.mu.Unlock()
-	c.follows(view)
+	c.follows(view) //nolint:contextcheck // jobs live as long as Run
 	return nil
 }
 
@@ -49,7 +49,7 @@ func (c *catalog) follows(view *registry.View) {
 		}
 	})
 	first, known := true, c.now
-	view.Subscribe(func(step registry.Step) { //nolint:contextcheck // jobs live as long as Run
+	view.Subscribe(func(step registry.Step) {
 		if first {
 			first, step.Changes = false, step.Snapshot.Since(known)
 		}

@@ -310,10 +310,10 @@ func TestALateSaveDoesNotTakeACheckpointBack(t *testing.T) {
 					require.ErrorIs(t, job.SaveOffset(impatient, test.saves[0]), registry.ErrUnknownOutcome)
 					for _, offset := range test.saves[1:] {
 						require.NoError(t, job.SaveOffset(ctx, offset))
-						require.Equal(t, offset, c.state().Item(0).Offset)
+						require.Equal(t, offset, c.state().Item(0).Offset) //nolint:contextcheck // it looks from outside
 					}
 					time.Sleep(10 * time.Second)
-					require.Equal(t, test.want, c.state().Item(0).Offset, "a late copy was carried out")
+					require.Equal(t, test.want, c.state().Item(0).Offset, "a late copy was carried out") //nolint:contextcheck // it looks from outside
 					return nil
 				}, job.NewConfig("orders", "0 0/5 * * * ?", 1))
 				sleepUntil(11 * time.Minute)
@@ -357,9 +357,9 @@ func TestASaveAfterAHandWroteTheCheckpoint(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		c.start("a", func(ctx context.Context, _ job.ShardingContext) error {
 			require.NoError(t, job.SaveOffset(ctx, "1"))
-			put(t, c.server, "/orders/offset/0", "by hand")
+			put(t, c.server, "/orders/offset/0", "by hand") //nolint:contextcheck // it looks from outside
 			require.NoError(t, job.SaveOffset(ctx, "2"))
-			remove(t, c.server, "/orders/offset/0")
+			remove(t, c.server, "/orders/offset/0") //nolint:contextcheck // it looks from outside
 			return job.SaveOffset(ctx, "3")
 		}, job.NewConfig("orders", "0 0/5 * * * ?", 1))
 		sleepUntil(6 * time.Minute)

@@ -21,7 +21,7 @@ var (
 	ErrDuplicateInstance = errors.New("instance id is in use")
 	// ErrJavaPeers: live Java instances take part in the job, and this process does not know of them; see
 	// [WithJavaPeers].
-	ErrJavaPeers = errors.New("Java instances take part in the job")
+	ErrJavaPeers = errors.New("live Java instances take part in the job")
 	// ErrNoInstance: no instance of the job is registered.
 	ErrNoInstance = errors.New("job has no instance")
 	// ErrRan: Run was called before; a Scheduler runs once.

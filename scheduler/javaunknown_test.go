@@ -22,11 +22,11 @@ type javaLayout struct{ *memory.Registry }
 func (javaLayout) JavaLayout() (string, bool) { return "/test", true }
 
 // unaware makes a scheduler over such a registry that is not told of Java instances.
-func (c *cluster) unaware(id string, opts ...scheduler.Option) *scheduler.Scheduler {
+func (c *cluster) unaware(opts ...scheduler.Option) *scheduler.Scheduler {
 	c.t.Helper()
 	reg := c.server.Open("test")
 	c.t.Cleanup(func() { _ = reg.Close(context.Background()) })
-	s, err := scheduler.New(javaLayout{reg}, append(opts, scheduler.WithInstanceID(fullID(id)))...)
+	s, err := scheduler.New(javaLayout{reg}, append(opts, scheduler.WithInstanceID(fullID("a")))...)
 	require.NoError(c.t, err)
 	return s
 }
@@ -37,7 +37,7 @@ func TestAProcessThatIsNotToldOfLiveJavaInstances(t *testing.T) {
 		j := c.java()
 		j.joinAs("null@-@7") // as Java calls itself on a host without an address
 		j.join()
-		err := c.unaware("a").Add(t.Context(), sharedJob(2), job.SimpleFunc(nothing))
+		err := c.unaware().Add(t.Context(), sharedJob(2), job.SimpleFunc(nothing))
 		require.ErrorIs(t, err, scheduler.ErrJavaPeers)
 		require.ErrorContains(t, err, javaID)
 		require.ErrorContains(t, err, "WithJavaPeers")
@@ -46,10 +46,10 @@ func TestAProcessThatIsNotToldOfLiveJavaInstances(t *testing.T) {
 
 		other := sharedJob(2)
 		other.Name = "invoices"
-		require.NoError(t, c.unaware("a").Add(t.Context(), other, job.SimpleFunc(nothing)), "Java takes no part in that one")
+		require.NoError(t, c.unaware().Add(t.Context(), other, job.SimpleFunc(nothing)), "Java takes no part in that one")
 
 		j.do(registry.Delete(orders.Instance(javaID)), registry.Delete(orders.Instance("null@-@7")))
-		require.NoError(t, c.unaware("a").Add(t.Context(), sharedJob(2), job.SimpleFunc(nothing)), "the last one is gone")
+		require.NoError(t, c.unaware().Add(t.Context(), sharedJob(2), job.SimpleFunc(nothing)), "the last one is gone")
 	})
 }
 
@@ -57,7 +57,7 @@ func TestAProcessThatIsNotToldOfLiveJavaInstances(t *testing.T) {
 func TestAJavaInstanceThatCameBeforeRun(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		s := c.unaware("a")
+		s := c.unaware()
 		require.NoError(t, s.Add(t.Context(), sharedJob(2), job.SimpleFunc(nothing)))
 		j := c.java()
 		j.join()

@@ -337,7 +337,7 @@ func (ch *chaos) step(t *testing.T) string {
 	return ""
 }
 
-func (m *member) ID() string { return m.Scheduler.InstanceID() }
+func (m *member) ID() string { return m.InstanceID() }
 
 // Nothing but joins, graceful stops, disabled servers and dead leaders loses a fire, or runs one twice.
 func TestNoFireIsLost(t *testing.T) {

@@ -67,7 +67,7 @@ func whileAttached(ctx context.Context, under *attachment) (context.Context, con
 	if !under.lasts() {
 		cancel(under.session.Err())
 	}
-	stop := context.AfterFunc(under.ctx, func() { cancel(context.Cause(under.ctx)) }) //nolint:contextcheck // two contexts bound it
+	stop := context.AfterFunc(under.ctx, func() { cancel(context.Cause(under.ctx)) })
 	return ctx, func() {
 		stop()
 		cancel(nil)

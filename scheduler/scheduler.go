@@ -117,7 +117,7 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 // job meanwhile, so a declaration that is refused as the second one has stored nothing. wait is that of
 // enter.
 func (s *Scheduler) declare(ctx context.Context, r *runner, cfg job.Config) (wait func() error, err error) {
-	release, err := s.reserve(ctx, cfg.Name) //nolint:contextcheck // jobs live as long as Run, not as this call
+	release, err := s.reserve(ctx, cfg.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (s *Scheduler) reserve(ctx context.Context, name string) (release func(), e
 		case err != nil:
 			return nil, err
 		case other == nil:
-			return func() { s.release(name) }, nil
+			return func() { s.release(name) }, nil //nolint:contextcheck // jobs live as long as Run, not as this call
 		}
 		select {
 		case <-other:
@@ -302,7 +302,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		s.curfew.hasten()
 		defer s.curfew.start(0, func() {})()
 	} else {
-		over, given := s.windDown()
+		over, given := s.windDown() //nolint:contextcheck // what winds down has a time of its own
 		defer over()
 		abandoned = given
 	}

@@ -184,7 +184,7 @@ func (r *runner) fireBy(next times) {
 // that they are of these.
 func (t times) name() string {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%q %q %q %d %d %d %d", t.cron, t.zone, t.daylightSaving, unixOf(t.start), unixOf(t.end), t.jitter, t.offset)
+	_, _ = fmt.Fprintf(h, "%q %q %q %d %d %d %d", t.cron, t.zone, t.daylightSaving, unixOf(t.start), unixOf(t.end), t.jitter, t.offset)
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 

@@ -43,7 +43,7 @@ func (h hanging) options(kind string) (job.SimpleFunc, []scheduler.JobOption) {
 
 // stopOf runs fifty jobs, of which each has code that hangs, and stops them. It returns what Run returned,
 // and how long that took.
-func stopOf(t *testing.T, kinds []string, stop func(*scheduler.Scheduler, context.CancelFunc), log *slog.Logger) (error, time.Duration) {
+func stopOf(t *testing.T, kinds []string, stop func(*scheduler.Scheduler, context.CancelFunc), log *slog.Logger) (time.Duration, error) {
 	t.Helper()
 	const timeout = 5 * time.Second
 	h := hanging{make(chan struct{})}
@@ -77,7 +77,7 @@ func stopOf(t *testing.T, kinds []string, stop func(*scheduler.Scheduler, contex
 	cancel()
 	require.NoError(t, reg.Close(t.Context()))
 	synctest.Wait()
-	return err, took
+	return took, err
 }
 
 // One deadline holds for whatever hangs, however much of it: Run returns three seconds after the stop
@@ -106,7 +106,7 @@ func TestTheBoundOfAStop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				err, took := stopOf(t, test.kinds, test.stop, slog.New(slog.DiscardHandler))
+				took, err := stopOf(t, test.kinds, test.stop, slog.New(slog.DiscardHandler))
 				require.LessOrEqual(t, took, test.most)
 				for _, text := range test.says {
 					require.ErrorContains(t, err, text)

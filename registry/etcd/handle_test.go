@@ -51,6 +51,7 @@ var (
 )
 
 func namespaceOf(tb testing.TB) string {
+	tb.Helper()
 	name := fmt.Sprintf("%s-%d", strings.ToLower(strings.ReplaceAll(tb.Name(), "/", "-")), runs.Add(1))
 	known, loaded := namespaces.LoadOrStore(tb, name)
 	if !loaded {

@@ -111,12 +111,13 @@ func (l *link) thaw(about string) {
 
 // carry brings a request to the server, has it served there, and returns when the answer is back. If
 // the context ends before that, the request may still arrive, even later. What the request is about
-// sets it apart from others that are sent in the same instant. A commit names its transactions.
-func (l *link) carry(ctx context.Context, about string, serve func(), txns ...registry.Txn) error {
-	return l.carryTo(ctx, about, func(done func()) { serve(); done() }, txns...)
+// sets it apart from others that are sent in the same instant.
+func (l *link) carry(ctx context.Context, about string, serve func()) error {
+	return l.carryTo(ctx, about, func(done func()) { serve(); done() })
 }
 
-// carryTo is carry for a request that the server answers when it has done it.
+// carryTo is carry for a request that the server answers when it has done it. A commit names its
+// transactions.
 func (l *link) carryTo(ctx context.Context, about string, serve func(done func()), txns ...registry.Txn) error {
 	defer l.thaw(about)
 	served := make(chan struct{})
