@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
@@ -67,8 +68,7 @@ func (r *runner) lostSight(view *registry.View, reason error) {
 	if r.attached != nil {
 		patience = r.attached.session.TTL()
 	}
-	r.log.ErrorContext(r.life, "the job cannot be followed, nothing of it begins; trying again",
-		logError, reason, "handover", now.Add(patience))
+	r.s.repeated(slog.LevelError, "the job cannot be followed, nothing of it begins; trying again", r.name, reason, "handover", now.Add(patience))
 	r.s.observer.ViewChanged(ViewEvent{Job: r.name, Err: reason, Time: r.s.now()})
 	time.AfterFunc(patience, func() {
 		r.box.post(func() { r.blind.expired = r.blind.since == &now })
@@ -110,7 +110,7 @@ func (r *runner) regainSight(view *registry.View) {
 	}
 	r.view = view
 	r.s.mu.Unlock()
-	r.log.InfoContext(r.life, "the job can be followed again", "blind", time.Since(*r.blind.since).Round(time.Millisecond).String())
+	r.s.repeated(slog.LevelInfo, "the job can be followed again", r.name, nil, "blind", time.Since(*r.blind.since).Round(time.Millisecond).String())
 	r.s.observer.ViewChanged(ViewEvent{Job: r.name, Time: r.s.now()})
 	seen := r.blind.snapshot
 	r.blind = blind{snapshot: seen}
@@ -169,7 +169,7 @@ func (r *runner) leaveBlind() {
 			r.attached.session.Abandon(err)
 		}
 	default:
-		r.log.WarnContext(r.life, "commit refused, will try again", "step", "leave", logError, err)
+		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", "leave")
 		r.alarm.set(retryAfter)
 	}
 }

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
@@ -143,7 +144,7 @@ func (c *catalog) resign(job string, node registry.Node) {
 			Then: []registry.Write{registry.Delete(node.Path)},
 		})
 		if err != nil && !errors.Is(err, registry.ErrConflict) && attached.ctx.Err() == nil {
-			c.s.log.WarnContext(c.life, "this instance is still registered in a job that it has left", logJob, job, logError, err)
+			c.s.repeated(slog.LevelWarn, "this instance is still registered in a job that it has left", job, err)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -74,7 +75,7 @@ func (s *Scheduler) checkClock(ctx context.Context, age time.Duration) {
 		if err != nil {
 			server = time.Time{}
 			if !errors.Is(err, registry.ErrUnsupported) && ctx.Err() == nil {
-				s.log.WarnContext(ctx, "the registry did not tell the time", logError, err)
+				s.repeated(slog.LevelWarn, "the registry did not tell the time", "", err)
 			}
 		}
 		// The answer was true at some time between; the middle errs the least.

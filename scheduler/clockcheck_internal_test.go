@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -34,7 +35,8 @@ func (c *clockOf) ServerTime(context.Context) (time.Time, error) {
 
 // checker is a scheduler of which nothing but the check of clocks works.
 func checker(c *clockOf) *Scheduler {
-	return &Scheduler{registry: c, log: slog.New(slog.DiscardHandler), options: options{now: time.Now}}
+	log := slog.New(slog.DiscardHandler)
+	return &Scheduler{registry: c, log: log, repeats: repeats.New(log, repeats.Every), options: options{now: time.Now}}
 }
 
 func TestTheRegistrysClockIsKnown(t *testing.T) {

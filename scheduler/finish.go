@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -78,7 +79,7 @@ func (r *runner) commitEnds(batch []*execution) {
 			}
 			r.close(e, o)
 		case under.lasts():
-			r.log.WarnContext(r.life, "end not recorded yet, will try again", logItem, e.item, logError, o.Err)
+			r.s.repeated(slog.LevelWarn, "end not recorded yet, will try again", r.name, o.Err, logItem, e.item)
 			r.ended, again = append(r.ended, e), true
 		case r.abandoned:
 			r.close(e, o)
@@ -307,14 +308,13 @@ func (r *runner) reportEnd(e *execution, refused error) {
 	attrs := []any{logItem, e.item, logFire, e.context.Fire, logSource, string(e.context.Source), logToken, e.context.Token}
 	switch {
 	case e.undo: // whether or not that was recorded: nobody heard of its start
-		r.log.WarnContext(r.life, "item had begun and was not run: the confirmation came too late, or its turn did", attrs...)
+		r.s.repeated(slog.LevelWarn, "item had begun and was not run: the confirmation came too late, or its turn did", r.name, nil, attrs...)
 		if e.round != nil {
 			r.leaveRound(e, refused)
 		}
 		return
 	case hopeless(refused):
-		r.log.ErrorContext(r.life, "end refused: the registry does not take it, the item stays marked until the session ends",
-			append(attrs, logError, refused)...)
+		r.s.repeated(slog.LevelError, "end refused: the registry does not take it, the item stays marked until the session ends", r.name, refused, attrs...)
 	case refused != nil && e.cutShort():
 		r.log.WarnContext(r.life, "item was cut short, and taken away before that could be recorded", append(attrs, logError, e.err, logReason, refused.Error())...)
 	case refused != nil:

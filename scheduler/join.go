@@ -3,6 +3,7 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -122,7 +123,7 @@ func (r *runner) refused(what string, err error) {
 	case r.attached.ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
 	default:
-		r.log.WarnContext(r.life, "commit refused, will try again", "step", what, logError, err)
+		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)
 		r.alarm.set(retryAfter)
 	}
 }

@@ -81,7 +81,7 @@ func (r *runner) settleHook(g *gathering) {
 	txn := barrier.Settle(r.tree, g.phase, h.barrier, h.token, h.err, r.s.now())
 	revision, err := r.s.registry.Commit(h.under.ctx, txn)
 	if err != nil && !final(err) && h.under.ctx.Err() == nil {
-		r.log.WarnContext(r.life, "outcome of a hook not recorded yet, will try again", logError, err)
+		r.s.repeated(slog.LevelWarn, "outcome of a hook not recorded yet, will try again", r.name, err)
 		h.retry = true
 		time.AfterFunc(retryAfter, func() { r.box.post(func() { h.retry = false }) })
 		return

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/elasticron/elasticron/registry"
 )
@@ -49,7 +50,7 @@ func (r *runner) commitAll(ctx context.Context, step string, p proposals) {
 			}
 		case i < p.optional:
 		case hopeless(outcome.Err):
-			r.log.ErrorContext(ctx, "the registry does not take this", "step", step, logError, outcome.Err)
+			r.s.repeated(slog.LevelError, "the registry does not take this", r.name, outcome.Err, "step", step)
 		default:
 			r.refused(step, outcome.Err)
 		}

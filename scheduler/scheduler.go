@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -21,7 +22,8 @@ const startLimit = 64
 type Scheduler struct {
 	registry registry.Registry
 	options
-	log *slog.Logger
+	log     *slog.Logger
+	repeats *repeats.Log
 
 	timetable *timetable
 	admission *admission
@@ -64,6 +66,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		registry: reg, options: o, log: o.logger.With(logInstance, o.instance),
 		timetable: newTimetable(o.now), admission: newAdmission(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
 	}
+	s.repeats = repeats.New(s.log, repeats.Every)
 	s.notices.s = s
 	s.curfew = curfew{hurry: make(chan struct{}), items: make(chan struct{}), calls: make(map[ListenerEvent]int), givenUp: make(map[string]int), notGiven: make(map[string]int)}
 	s.load.tell = s.tellLoad
@@ -310,6 +313,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	defer s.notices.close()()
 	loops.Wait()
 	s.closeRunners()
+	s.repeats.Close()
 	return errors.Join(failure, abandoned, s.curfew.report())
 }
 

@@ -1,0 +1,171 @@
+// Package repeats logs what happens again and again for one cause: the first time at once, then one line
+// an interval with a count, and one line when it is over. A store that is full is one cause, and not as
+// many as there are jobs that it refuses.
+package repeats
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Every is the interval of [New].
+const Every = 30 * time.Second
+
+// Over is the line that tells that something has not happened again for an interval.
+const Over = "not repeated any more"
+
+// Keys of what a count adds to a line.
+const (
+	Times = "times" // how often it happened since the line before
+	Since = "since" // when it happened first
+	What  = "what"  // in the line Over: the message that is not repeated any more
+	Jobs  = "jobs"  // whom it happened to since the line before, if more than one
+)
+
+const (
+	maxCauses = 256 // that are told apart at the same time; all beyond are counted together
+	maxJobs   = 10  // that a line names
+)
+
+// Line is something that happened.
+type Line struct {
+	Level   slog.Level
+	Message string // the same each time
+	Cause   string // lines of one message and cause are counted together
+	Job     string // to which it happened; may be empty
+	Attrs   []any  // of this time, without the job
+}
+
+// Log counts the repetitions of lines. It is safe for concurrent use. It has no goroutine, and a timer
+// for each cause that was met within the last interval.
+type Log struct {
+	log   *slog.Logger
+	every time.Duration
+
+	mu     sync.Mutex
+	closed bool
+	causes map[string]*cause
+}
+
+// cause is what is known of lines that are counted together.
+type cause struct {
+	timer *time.Timer
+	since time.Time // of the first
+	last  Line
+	jobs  []string // not yet told of, at most maxJobs
+	more  bool     // there are others
+	times int      // not yet told of
+	total int
+}
+
+// New makes a Log that tells counts at an interval.
+func New(log *slog.Logger, every time.Duration) *Log {
+	return &Log{log: log, every: every, causes: make(map[string]*cause)}
+}
+
+// Tell logs a line, or counts it if one of the same cause was logged within the interval.
+func (l *Log) Tell(ctx context.Context, line Line) {
+	if l.log.Enabled(ctx, line.Level) && l.first(line) {
+		l.log.Log(ctx, line.Level, line.Message, line.attrs()...)
+	}
+}
+
+// Close logs what was counted and not told yet. Lines that come later are logged as they come.
+func (l *Log) Close() {
+	l.mu.Lock()
+	l.closed = true
+	causes := l.causes
+	l.causes = nil
+	for _, c := range causes {
+		c.timer.Stop()
+	}
+	l.mu.Unlock()
+	for _, c := range causes {
+		if c.times > 0 {
+			l.tellCount(*c)
+		}
+	}
+}
+
+// first tells whether a line is to be logged now, and counts it.
+func (l *Log) first(line Line) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return true
+	}
+	key := line.Message + "\x00" + line.Cause
+	c := l.causes[key]
+	if c == nil && len(l.causes) >= maxCauses { // the causes beyond share one
+		key = ""
+		c = l.causes[key]
+	}
+	if c != nil {
+		c.note(line)
+		return false
+	}
+	c = &cause{since: time.Now(), last: line, total: 1}
+	l.causes[key] = c
+	c.timer = time.AfterFunc(l.every, func() { l.look(key, c) })
+	return true
+}
+
+func (c *cause) note(line Line) {
+	c.last = line
+	c.times++
+	c.total++
+	switch {
+	case line.Job == "" || slices.Contains(c.jobs, line.Job):
+	case len(c.jobs) < maxJobs:
+		c.jobs = append(c.jobs, line.Job)
+	default:
+		c.more = true
+	}
+}
+
+// look tells what was counted in an interval, or that the cause is over.
+func (l *Log) look(key string, c *cause) {
+	l.mu.Lock()
+	if l.causes[key] != c { // Close was faster
+		l.mu.Unlock()
+		return
+	}
+	seen := *c
+	if seen.times == 0 {
+		delete(l.causes, key)
+	} else {
+		c.times, c.jobs, c.more = 0, nil, false
+		c.timer.Reset(l.every)
+	}
+	l.mu.Unlock()
+	switch {
+	case seen.times > 0:
+		l.tellCount(seen)
+	case seen.total > 1 && seen.last.Level >= slog.LevelWarn:
+		l.log.Info(Over, What, seen.last.Message, Times, seen.total, Since, seen.since)
+	}
+}
+
+func (l *Log) tellCount(c cause) {
+	line := c.last
+	if len(c.jobs) > 1 {
+		line.Job = ""
+		names := strings.Join(c.jobs, ", ")
+		if c.more {
+			names += " and others"
+		}
+		line.Attrs = append(slices.Clip(line.Attrs), Jobs, names)
+	}
+	l.log.Log(context.Background(), line.Level, line.Message, append(line.attrs(), Times, c.times, Since, c.since)...)
+}
+
+func (l Line) attrs() []any {
+	if l.Job == "" {
+		return slices.Clip(l.Attrs)
+	}
+	return append([]any{"job", l.Job}, l.Attrs...)
+}

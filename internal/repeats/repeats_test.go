@@ -1,0 +1,111 @@
+package repeats
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// page is what was logged, without the times of the lines.
+type page struct{ bytes.Buffer }
+
+func (p *page) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == Since {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+}
+
+// take returns the lines since the last time.
+func (p *page) take() []string {
+	synctest.Wait()
+	text := strings.TrimSuffix(p.String(), "\n")
+	p.Reset()
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+func TestARepetitionIsCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p page
+		l := New(p.logger(), time.Minute)
+		refused := Line{Level: slog.LevelWarn, Message: "refused", Cause: "full", Attrs: []any{"error", "no space"}}
+		for n := range 90 { // for 90 seconds
+			refused.Job = fmt.Sprintf("job-%d", n%2)
+			l.Tell(t.Context(), refused)
+			time.Sleep(time.Second)
+		}
+		require.Equal(t, []string{
+			`level=WARN msg=refused job=job-0 error="no space"`,
+			`level=WARN msg=refused error="no space" jobs="job-1, job-0" times=59`,
+		}, p.take())
+		time.Sleep(31 * time.Second)
+		require.Equal(t, []string{`level=WARN msg=refused error="no space" jobs="job-0, job-1" times=30`}, p.take())
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{`level=INFO msg="not repeated any more" what=refused times=90`}, p.take())
+		require.Empty(t, l.causes)
+
+		l.Tell(t.Context(), refused)
+		require.Len(t, p.take(), 1, "after it was over, it is new")
+		time.Sleep(time.Hour)
+		require.Empty(t, p.take(), "what happened once needs no end")
+		require.Empty(t, l.causes)
+	})
+}
+
+func TestCausesAreToldApart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p page
+		l := New(p.logger(), time.Minute)
+		for range 3 {
+			l.Tell(t.Context(), Line{Level: slog.LevelWarn, Message: "refused", Cause: "full"})
+			l.Tell(t.Context(), Line{Level: slog.LevelWarn, Message: "refused", Cause: "away"})
+			l.Tell(t.Context(), Line{Level: slog.LevelInfo, Message: "seen", Cause: "full"})
+			l.Tell(t.Context(), Line{Level: slog.LevelDebug, Message: "detail"})
+		}
+		require.Len(t, p.take(), 3)
+		l.Close()
+		require.ElementsMatch(t, []string{
+			"level=WARN msg=refused times=2", "level=WARN msg=refused times=2", "level=INFO msg=seen times=2",
+		}, p.take(), "a stop loses no count")
+		time.Sleep(time.Hour)
+		require.Empty(t, p.take())
+		l.Tell(t.Context(), Line{Level: slog.LevelWarn, Message: "refused", Cause: "full"})
+		require.Len(t, p.take(), 1, "last words are logged as they come")
+	})
+}
+
+// However many causes and jobs there are, little of them is kept.
+func TestManyCauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p page
+		l := New(p.logger(), time.Minute)
+		for n := range 10_000 {
+			l.Tell(t.Context(), Line{Level: slog.LevelWarn, Message: "refused", Cause: fmt.Sprint(n), Job: fmt.Sprint(n)})
+		}
+		require.Len(t, p.take(), maxCauses+1)
+		require.Len(t, l.causes, maxCauses+1)
+		time.Sleep(61 * time.Second)
+		lines := p.take()
+		require.Len(t, lines, 1)
+		require.Contains(t, lines[0], "265, 266 and others\" times=9743")
+		time.Sleep(time.Hour)
+		require.Empty(t, l.causes)
+	})
+}
