@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
+	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/internal/clock"
 )
@@ -41,7 +43,7 @@ func newKeeper(r *Registry) *keeper {
 // Session implements [registry.Sessioner]. The first call asks the store for a lease.
 func (r *Registry) Session(ctx context.Context) (*registry.Session, error) {
 	s, err := r.keeper.current(ctx)
-	return s, opError("session", "", err)
+	return s, r.opError("session", "", err)
 }
 
 func (k *keeper) current(ctx context.Context) (*registry.Session, error) {
@@ -85,7 +87,7 @@ func (k *keeper) run() {
 		k.publish(session, control)
 		reason := k.keep(session, control, sent)
 		if k.r.life.Err() == nil {
-			k.r.log.Warn("session lost", slog.String("session", last.String()), slog.Any("error", reason))
+			k.r.log.Warn("session lost", slog.String("session", last.String()), slog.Any("error", reason), slog.String("endpoints", k.r.endpoints()))
 		}
 		if errors.Is(reason, errRevoked) || errors.Is(reason, registry.ErrAbandoned) {
 			last = 0
@@ -120,7 +122,7 @@ func (k *keeper) open(last registry.SessionID) (*registry.Session, *registry.Ses
 			continue
 		}
 		patience.note(err)
-		k.r.log.Debug("no session yet", slog.Any("error", err))
+		k.noAnswer("session", err)
 		if !sleep(k.r.life, patience.pause()) {
 			return nil, nil, 0
 		}
@@ -157,15 +159,29 @@ func (k *keeper) keep(s *registry.Session, control *registry.SessionControl, sen
 		_, err := k.pulse.beat(k.r.life, s.ID(), s.TTL()/3)
 		switch {
 		case err == nil:
+			k.r.trouble.answered()
 			control.Renew(sent)
 			due = sent + s.TTL()/3
 		case errors.Is(err, rpctypes.ErrLeaseNotFound):
 			control.Lose(fmt.Errorf("%w: %w", errRevoked, err))
 		default:
-			k.r.log.Debug("keep-alive without an answer", slog.Any("error", err))
+			k.noAnswer("keep-alive", err)
 			due = k.clock() + s.TTL()/30
 		}
 	}
+}
+
+// noAnswer reports that the store did not do what a session takes: one cause, however often it is tried.
+func (k *keeper) noAnswer(what string, err error) {
+	if k.r.life.Err() != nil {
+		return
+	}
+	k.r.trouble.note(err)
+	err = k.r.explain("session", "", cmp.Or(refusal(err), err))
+	k.r.repeats.Tell(k.r.life, repeats.Line{
+		Level: slog.LevelWarn, Message: "the registry does not answer", Cause: what,
+		Attrs: []any{"asked", what, "endpoints", k.r.endpoints(), "error", err},
+	})
 }
 
 // rest waits until a moment of the clock. It is false when the session or the handle ended first.

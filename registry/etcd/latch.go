@@ -17,16 +17,16 @@ import (
 // because a lease can stand in the line only once.
 func (r *Registry) Latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {
 	if err := registry.CheckPath(path); err != nil {
-		return opError("latch", path, err)
+		return r.opError("latch", path, err)
 	}
 	if r.life.Err() != nil {
-		return opError("latch", path, registry.ErrClosed)
+		return r.opError("latch", path, registry.ErrClosed)
 	}
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
 	held, err := r.latches.acquire(ctx, path)
 	if err != nil {
-		return opError("latch", path, err)
+		return r.opError("latch", path, err)
 	}
 	defer held.release(ctx)
 	return held.run(ctx, fn)

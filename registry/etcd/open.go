@@ -79,6 +79,10 @@ func connect(ctx context.Context, config Config) (client *clientv3.Client, reach
 			return client, reached, nil
 		}
 		if hopeless := unreachable(err); hopeless != nil {
+			if errors.Is(hopeless, registry.ErrDenied) && refusal(err) != nil {
+				start, end := newNamespace(config.Namespace).below(registry.Root)
+				hopeless = lacks(hopeless, config.Username, "read", start, end)
+			}
 			return nil, 0, fmt.Errorf("%w (endpoints %s)", hopeless, strings.Join(config.Endpoints, ", "))
 		}
 		if last == nil || !tookTooLong(err) { // what failed says more than that time ran out

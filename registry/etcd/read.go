@@ -13,7 +13,7 @@ import (
 // Get implements [registry.Reader] with one linearizable read.
 func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) {
 	node, err := r.get(ctx, path)
-	return node, opError("get", path, err)
+	return node, r.opError("get", path, err)
 }
 
 func (r *Registry) get(ctx context.Context, path string) (registry.Node, error) {
@@ -34,7 +34,7 @@ func (r *Registry) get(ctx context.Context, path string) (registry.Node, error) 
 // List implements [registry.Reader]: one consistent state, in one linearizable read.
 func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
 	nodes, revision, err := r.list(ctx, path)
-	return nodes, revision, opError("list", path, err)
+	return nodes, revision, r.opError("list", path, err)
 }
 
 func (r *Registry) list(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
@@ -68,7 +68,7 @@ func (r *Registry) reads(path string) []clientv3.Op {
 // values, of the whole subtree.
 func (r *Registry) Children(ctx context.Context, path string) ([]string, error) {
 	names, err := r.children(ctx, path)
-	return names, opError("children", path, err)
+	return names, r.opError("children", path, err)
 }
 
 func (r *Registry) children(ctx context.Context, path string) ([]string, error) {

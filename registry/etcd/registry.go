@@ -10,6 +10,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -27,6 +28,8 @@ type Registry struct {
 	life    context.Context // ends with ErrClosed as its cause
 	endLife context.CancelCauseFunc
 
+	trouble trouble
+	repeats *repeats.Log
 	seen    atomic.Int64 // the newest revision that any answer showed
 	queue   *queue
 	keeper  *keeper
@@ -42,6 +45,7 @@ func newRegistry(client *clientv3.Client, own bool, config Config) *Registry {
 		client: client, ownClient: own, ns: newNamespace(config.Namespace), config: config,
 		log: config.Logger.With("namespace", config.Namespace),
 	}
+	r.repeats = repeats.New(r.log, repeats.Every)
 	r.life, r.endLife = context.WithCancelCause(context.Background())
 	r.keeper = newKeeper(r)
 	r.queue = newQueue(r)
@@ -72,6 +76,7 @@ func (r *Registry) close(ctx context.Context, farewell bool) error {
 	r.hub.close()
 	r.latches.close()
 	r.queue.close()
+	r.repeats.Close()
 	var err error
 	if farewell && last != nil {
 		err = r.revoke(ctx, last)
@@ -84,6 +89,7 @@ func (r *Registry) close(ctx context.Context, farewell bool) error {
 
 // see notes a revision that the store has reached.
 func (r *Registry) see(revision int64) {
+	r.trouble.answered()
 	for {
 		old := r.seen.Load()
 		if revision <= old || r.seen.CompareAndSwap(old, revision) {
@@ -121,6 +127,9 @@ func (r *Registry) repeat(ctx context.Context, try func(ctx context.Context) err
 			return refused
 		}
 		last = err
+		if ctx.Err() == nil {
+			r.trouble.note(err)
+		}
 		patience.note(err)
 		sleep(ctx, patience.pause())
 	}

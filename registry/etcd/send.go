@@ -27,6 +27,9 @@ func (q *queue) send(f *flight) (again []*commit, wait time.Duration) {
 		return nil, 0
 	case refused == nil:
 		q.r.log.Debug("commit without an answer", slog.Int("transactions", len(f.commits)), slog.Any("error", err))
+		if f.ctx.Err() == nil || tookTooLong(err) { // not because nobody waits for it any more
+			q.r.trouble.note(err)
+		}
 		return q.land(f, func(c *commit) { c.fell(err, f.sent.maybe(q.r)) }), longest(f.commits)
 	case len(f.commits) > 1: // one of them, or their number, is to blame; the others must not suffer
 		return q.land(f, func(c *commit) { c.alone = true }), 0

@@ -10,7 +10,7 @@ import (
 // shares with other views of the handle.
 func (r *Registry) View(ctx context.Context, path string) (*registry.View, error) {
 	v, err := r.view(ctx, path)
-	return v, opError("view", path, err)
+	return v, r.opError("view", path, err)
 }
 
 func (r *Registry) view(ctx context.Context, path string) (*registry.View, error) {

@@ -80,13 +80,13 @@ func (w *watch) run() {
 			w.refresh()
 			continue
 		case errors.Is(refusal(err), registry.ErrDenied):
-			w.endAll(refusal(err))
+			w.endAll(w.h.r.explain("view", w.root, refusal(err)))
 			return
 		}
 		if brought {
 			patience.failed = 0
 		} else if denied := w.denied(); denied != nil {
-			w.endAll(denied)
+			w.endAll(w.h.r.explain("view", w.root, denied))
 			return
 		}
 		patience.note(err)

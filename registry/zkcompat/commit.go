@@ -19,7 +19,7 @@ func (r *Registry) Commit(ctx context.Context, txn registry.Txn) (registry.Revis
 	if len(txn.Then) > 0 {
 		path = txn.Then[0].Path
 	}
-	return revision, opError("commit", path, err)
+	return revision, r.opError("commit", path, err)
 }
 
 func (r *Registry) commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -87,6 +88,24 @@ func givenUp(ctx context.Context, meaning, last error) error {
 		return fmt.Errorf("%w: %w", meaning, cause)
 	}
 	return fmt.Errorf("%w: %w (last try: %w)", meaning, cause, last)
+}
+
+// opError says what was tried on which path, and of a denial who lacks which permission. An outage names
+// the server already.
+func (r *Registry) opError(op, path string, err error) error {
+	if errors.Is(err, registry.ErrDenied) {
+		user, _, given := strings.Cut(r.config.Digest, ":")
+		who := "a client without a digest"
+		if given {
+			who = fmt.Sprintf("the digest of user %q", user)
+		}
+		right := "to read"
+		if op == "commit" || op == "latch" {
+			right = "to create, write or delete"
+		}
+		err = fmt.Errorf("%w (%s lacks the permission %s %q, or one of the nodes above or below)", err, who, right, r.ns.znode(path))
+	}
+	return opError(op, path, err)
 }
 
 // opError says what was tried on which path.

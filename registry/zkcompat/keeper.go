@@ -1,18 +1,24 @@
 package zkcompat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/internal/clock"
 )
+
+// errBroken is why there is no connection before anybody has tried to have another.
+var errBroken = errors.New("the connection to the server broke")
 
 // proofs is how often a session is proved within its timeout. Two thirds of it without one suspend it.
 const proofs = 6
@@ -43,7 +49,7 @@ func newKeeper(r *Registry) *keeper {
 // Session implements [registry.Sessioner].
 func (r *Registry) Session(ctx context.Context) (*registry.Session, error) {
 	s, err := r.keeper.current(ctx)
-	return s, opError("session", "", err)
+	return s, r.opError("session", "", err)
 }
 
 // current returns the session in force.
@@ -173,9 +179,12 @@ func (k *keeper) tend(l *link) {
 		_, ttl := l.granted()
 		wait := ttl / proofs
 		if epoch, ok := l.ready(); ok {
-			if !k.prove(l, epoch) {
+			if err := k.prove(l, epoch); err != nil {
+				k.noAnswer(l, err)
 				wait = longPause
 			}
+		} else {
+			k.noAnswer(l, cmp.Or(k.failure(), errBroken))
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -222,17 +231,17 @@ func (k *keeper) introduce(ctx context.Context, l *link) error {
 	return k.r.makeParents(ctx, l, childOf(k.r.ns.base, "any"))
 }
 
-// prove has the session confirmed. It is false if it was not.
-func (k *keeper) prove(l *link, epoch int) bool {
+// prove has the session confirmed. The error tells why it was not.
+func (k *keeper) prove(l *link, epoch int) error {
 	ctx, cancel := k.r.alive(l.quit)
 	defer cancel()
 	sent := k.clock()
 	if err := l.sync(ctx); err != nil {
-		return false
+		return err
 	}
 	k.confirm(l, epoch, sent)
 	k.r.hub.stir()
-	return true
+	return nil
 }
 
 // confirm takes an answer to a sync for what it proves: that the session was there when it was sent.
@@ -268,7 +277,18 @@ func (k *keeper) note(err error) {
 		return
 	}
 	k.change(func() { k.last = err })
-	k.r.log.Debug("no session yet", slog.Any("error", err))
+	k.noAnswer(nil, err)
+}
+
+// noAnswer reports that the servers do not do what a session takes: one cause, however often it is tried.
+func (k *keeper) noAnswer(l *link, err error) {
+	if k.r.life.Err() != nil || l != nil && l.quit.Err() != nil { // that is told as the loss of the session
+		return
+	}
+	k.r.repeats.Tell(k.r.life, repeats.Line{
+		Level: slog.LevelWarn, Message: "the registry does not answer",
+		Attrs: []any{"servers", strings.Join(k.r.config.Servers, ", "), "error", err},
+	})
 }
 
 func (k *keeper) change(what func()) {

@@ -28,7 +28,7 @@ var errLatchTaken = errors.New("another client deleted the node that holds the l
 // znodes "<path>/_c_<uuid>-latch-<sequence>", served in the order of their sequences, so that Java peers
 // stand in the same line. Each call of the handle stands there by itself.
 func (r *Registry) Latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {
-	return opError("latch", path, r.latch(ctx, path, fn))
+	return r.opError("latch", path, r.latch(ctx, path, fn))
 }
 
 func (r *Registry) latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {

@@ -168,6 +168,7 @@ func TestNodesOfAnotherDigestAreDenied(t *testing.T) {
 	_, err := stranger.Create("/"+namespaceOf(t)+"/theirs", []byte("x"), 0, zk.AuthACL(zk.PermAll))
 	require.NoError(t, err)
 	_, err = r.Get(t.Context(), "/theirs")
+	require.ErrorContains(t, err, `a client without a digest lacks the permission to read "/`+namespaceOf(t)+`/theirs"`)
 	require.ErrorIs(t, err, registry.ErrDenied)
 	_, err = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/theirs", "y")}})
 	require.ErrorIs(t, err, registry.ErrDenied)

@@ -3,6 +3,7 @@ package zkcompat_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -106,16 +107,44 @@ func TestAFrozenServerLosesTheSessionInTime(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// warnings is a log handler that passes the first warning on.
+type warnings struct {
+	slog.Handler
+	first chan slog.Record
+}
+
+func (w warnings) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+func (w warnings) WithAttrs([]slog.Attr) slog.Handler               { return w }
+
+func (w warnings) Handle(_ context.Context, r slog.Record) error {
+	select {
+	case w.first <- r:
+	default:
+	}
+	return nil
+}
+
 // A session that cannot be kept is said to be lost, and calls say what they wait for.
 func TestASessionThatCannotBeKeptIsLost(t *testing.T) {
 	t.Parallel()
 	server := zookeeper.Start(t)
-	r, err := zkcompat.Open(t.Context(), configOf(server, "kept"))
+	config, log := configOf(server, "kept"), warnings{Handler: slog.DiscardHandler, first: make(chan slog.Record, 1)}
+	config.Logger = slog.New(log)
+	r, err := zkcompat.Open(t.Context(), config)
 	require.NoError(t, err)
 	defer r.Close(context.Background())
 	session, err := r.Session(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, server.Kill())
+	told := <-log.first
+	require.Equal(t, "the registry does not answer", told.Message)
+	told.Attrs(func(a slog.Attr) bool {
+		require.NotEmpty(t, a.Value.String())
+		if a.Key == "servers" {
+			require.Equal(t, server.Address(), a.Value.String())
+		}
+		return true
+	})
 	<-session.Done()
 	require.ErrorContains(t, session.Err(), "no keep-alive was confirmed")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

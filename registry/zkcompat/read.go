@@ -21,7 +21,7 @@ const atOnce = 96
 // Get implements [registry.Reader].
 func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) {
 	if err := registry.CheckPath(path); err != nil {
-		return registry.Node{}, opError("get", path, err)
+		return registry.Node{}, r.opError("get", path, err)
 	}
 	var found registry.Node
 	err := r.read(ctx, func(ctx context.Context, l *link) error {
@@ -32,7 +32,7 @@ func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) 
 	if err == nil && !found.Exists() {
 		err = registry.ErrNotFound
 	}
-	return found, opError("get", path, err)
+	return found, r.opError("get", path, err)
 }
 
 // List implements [registry.Reader]. It is not one state of the store: ZooKeeper has no read of a
@@ -40,7 +40,7 @@ func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) 
 // some later ones may be, in part.
 func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
 	if err := registry.CheckSubtree(path); err != nil {
-		return nil, 0, opError("list", path, err)
+		return nil, 0, r.opError("list", path, err)
 	}
 	var nodes []registry.Node
 	var revision registry.Revision
@@ -51,7 +51,7 @@ func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, regi
 		return err
 	})
 	if err != nil {
-		return nil, 0, opError("list", path, err)
+		return nil, 0, r.opError("list", path, err)
 	}
 	return nodes, revision, nil
 }
@@ -60,7 +60,7 @@ func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, regi
 // keeps parents when their children go.
 func (r *Registry) Children(ctx context.Context, path string) ([]string, error) {
 	if err := registry.CheckSubtree(path); err != nil {
-		return nil, opError("children", path, err)
+		return nil, r.opError("children", path, err)
 	}
 	var names []string
 	err := r.read(ctx, func(ctx context.Context, l *link) error {
@@ -84,7 +84,7 @@ func (r *Registry) Children(ctx context.Context, path string) ([]string, error) 
 		return err
 	})
 	if err != nil {
-		return nil, opError("children", path, err)
+		return nil, r.opError("children", path, err)
 	}
 	return names, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/internal/turns"
 )
@@ -22,10 +23,11 @@ const underWay = 256
 // Registry is a handle on one namespace of a ZooKeeper ensemble. It has one session, and one connection
 // to one server at a time. It is made by [Open].
 type Registry struct {
-	config Config
-	ns     namespace
-	acl    []zk.ACL
-	log    *slog.Logger
+	config  Config
+	ns      namespace
+	acl     []zk.ACL
+	log     *slog.Logger
+	repeats *repeats.Log
 
 	life    context.Context // ends with ErrClosed as its cause
 	endLife context.CancelCauseFunc
@@ -45,6 +47,7 @@ func newRegistry(config Config) *Registry {
 		config: config, ns: newNamespace(config.Namespace), acl: config.acl(),
 		log: config.Logger.With("namespace", config.Namespace), gate: turns.NewGate(underWay),
 	}
+	r.repeats = repeats.New(r.log, repeats.Every)
 	r.life, r.endLife = context.WithCancelCause(context.Background())
 	r.keeper = newKeeper(r)
 	r.hub = newHub(r)
@@ -96,6 +99,7 @@ func (r *Registry) close(ctx context.Context, farewell bool) error {
 		err = last.close(ctx, farewell, r.keeper.farewellTime())
 	}
 	r.hub.wg.Wait()
+	r.repeats.Close()
 	return err
 }
 

@@ -21,7 +21,7 @@ type follower struct {
 // View implements [registry.Viewer].
 func (r *Registry) View(ctx context.Context, path string) (*registry.View, error) {
 	v, err := r.view(ctx, path)
-	return v, opError("view", path, err)
+	return v, r.opError("view", path, err)
 }
 
 func (r *Registry) view(ctx context.Context, path string) (*registry.View, error) {

@@ -1,0 +1,92 @@
+package etcd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// opError says what was tried on which path, and what an operator needs to know of a failure besides:
+// which endpoints do not answer and what they last failed with, or which permission who lacks.
+func (r *Registry) opError(op, path string, err error) error {
+	return opError(op, path, r.explain(op, path, err))
+}
+
+func (r *Registry) explain(op, path string, err error) error {
+	switch {
+	case errors.Is(err, registry.ErrDenied):
+		right, start, end := r.rightOf(op, path)
+		return lacks(err, r.client.Username, right, start, end)
+	case errors.Is(err, registry.ErrUnavailable), errors.Is(err, registry.ErrUnknownOutcome):
+		return fmt.Errorf("%w (endpoints %s%s)", err, r.endpoints(), r.trouble.text(err))
+	default:
+		return err
+	}
+}
+
+func (r *Registry) endpoints() string { return strings.Join(r.client.Endpoints(), ", ") }
+
+// rightOf returns the permission that an operation takes, and on which keys; end is empty for a single one.
+func (r *Registry) rightOf(op, path string) (right, start, end string) {
+	switch op {
+	case "get":
+		return "read", r.ns.key(path), ""
+	case "commit":
+		return "readwrite", r.ns.key(path), ""
+	case "latch":
+		start, end = r.ns.around(path)
+		return "readwrite", start, end
+	default:
+		start, end = r.ns.around(path)
+		return "read", start, end
+	}
+}
+
+// lacks adds to a denial who is denied what. A refused login, or none, is about the user alone.
+func lacks(err error, user, right, start, end string) error {
+	who := fmt.Sprintf("user %q", user)
+	if user == "" {
+		who = "no user was given, and the client"
+	}
+	code, _ := describe(err)
+	switch {
+	case !errors.Is(err, rpctypes.ErrPermissionDenied) && code != codes.PermissionDenied:
+		return fmt.Errorf("%w (user %q)", err, user)
+	case end == "":
+		return fmt.Errorf("%w (%s lacks the permission %s on the key %q, or on one that a condition names)", err, who, right, start)
+	default:
+		return fmt.Errorf("%w (%s lacks the permission %s on the keys from %q to %q)", err, who, right, start, end)
+	}
+}
+
+// trouble is what the store last failed with, until it answers.
+type trouble struct{ last atomic.Pointer[failure] }
+
+type failure struct {
+	err error
+	at  time.Time
+}
+
+func (t *trouble) note(err error) { t.last.Store(&failure{err, time.Now()}) }
+
+func (t *trouble) answered() {
+	if t.last.Load() != nil {
+		t.last.Store(nil)
+	}
+}
+
+// text tells the last failure, unless an error tells it.
+func (t *trouble) text(known error) string {
+	last := t.last.Load()
+	if last == nil || strings.Contains(known.Error(), last.err.Error()) {
+		return ""
+	}
+	return fmt.Sprintf("; %s ago: %v", time.Since(last.at).Round(time.Millisecond), last.err)
+}

@@ -1,0 +1,116 @@
+package etcd_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+)
+
+// A denial tells who is denied what; etcd itself says no more than that it is.
+func TestADenialNamesUserRightAndKeys(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	enableAuth(t, adminOf(t, server))
+	root, err := clientv3.New(clientv3.Config{Endpoints: server.Endpoints(), Username: "root", Password: "root", Logger: zap.NewNop()})
+	require.NoError(t, err)
+	defer func() { _ = root.Close() }()
+	r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "ours", Username: "me", Password: "secret"})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close(t.Context())) }()
+	_, err = root.RoleRevokePermission(t.Context(), "ours", "/ours/", "/ours0")
+	require.NoError(t, err)
+
+	calls := map[string]func() error{
+		`lacks the permission read on the key "/ours/orders/config"`: func() error {
+			_, err := r.Get(t.Context(), "/orders/config")
+			return err
+		},
+		`lacks the permission read on the keys from "/ours/orders" to "/ours/orders0"`: func() error {
+			_, err := r.View(t.Context(), "/orders")
+			return err
+		},
+		`lacks the permission readwrite on the key "/ours/orders/config"`: func() error {
+			_, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/config", "x")}})
+			return err
+		},
+		`lacks the permission read on the keys from "/ours/" to "/ours0"`: func() error {
+			_, err := etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "ours", Username: "me", Password: "secret"})
+			return err
+		},
+	}
+	for want, call := range calls {
+		err := call()
+		require.ErrorIs(t, err, registry.ErrDenied)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, `user "me"`)
+	}
+	_, err = etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "ours", Username: "me", Password: "wrong"})
+	require.ErrorContains(t, err, `(user "me")`)
+	require.NotContains(t, err.Error(), "wrong")
+}
+
+// told is a log handler that passes warnings on.
+type told struct {
+	slog.Handler
+	records chan slog.Record
+}
+
+func (l told) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+func (l told) WithAttrs([]slog.Attr) slog.Handler               { return l }
+
+func (l told) Handle(_ context.Context, r slog.Record) error {
+	select {
+	case l.records <- r:
+	default: // nobody looks any more
+	}
+	return nil
+}
+
+// An outage tells which endpoints do not answer, and what they failed with last.
+func TestAnOutageNamesEndpointsAndCause(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	log := told{Handler: slog.DiscardHandler, records: make(chan slog.Record, 16)}
+	endpoint := server.Endpoints()[0]
+	r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: []string{endpoint}, Namespace: "ours", SessionTTL: 5 * time.Second, Logger: slog.New(log)})
+	require.NoError(t, err)
+	defer r.Vanish()
+	_, err = r.Session(t.Context())
+	require.NoError(t, err)
+	server.Stop()
+	var first slog.Record
+	select {
+	case first = <-log.records:
+	case <-time.After(time.Minute):
+		require.FailNow(t, "nothing was logged")
+	}
+	require.Equal(t, "the registry does not answer", first.Message)
+	attrs := make(map[string]string)
+	first.Attrs(func(a slog.Attr) bool { attrs[a.Key] = a.Value.String(); return true })
+	require.Equal(t, endpoint, attrs["endpoints"])
+	require.NotEmpty(t, attrs["error"])
+
+	for name, call := range map[string]func(ctx context.Context) error{
+		"get": func(ctx context.Context) error { _, err := r.Get(ctx, "/a"); return err },
+		"commit": func(ctx context.Context) error {
+			_, err := r.Commit(ctx, registry.Txn{Then: []registry.Write{registry.Put("/a", "x")}})
+			return err
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		err := call(ctx)
+		cancel()
+		require.True(t, errors.Is(err, registry.ErrUnavailable) || errors.Is(err, registry.ErrUnknownOutcome), "%s: %v", name, err)
+		require.ErrorContains(t, err, endpoint, name)
+		require.ErrorContains(t, err, "connection refused", name)
+	}
+}
