@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/internal/repeats"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 

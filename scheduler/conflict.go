@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // Conflict says who wins when a job is declared whose stored configuration is another one.
@@ -14,7 +16,7 @@ type Conflict string
 // What [OnConflict] may be told.
 const (
 	// RegistryWins leaves the stored configuration as it is. The difference is logged once, when the
-	// job is declared.
+	// job is declared, with the values.
 	RegistryWins Conflict = "registry wins"
 	// CodeWins replaces the stored configuration, if it is still the one that was compared with.
 	CodeWins Conflict = "code wins"
@@ -55,12 +57,14 @@ func (o jobOptions) conflictOf(cfg job.Config) Conflict {
 type ConfigConflictError struct {
 	Job    string
 	Fields []string // of job.Config
+	// Values shows what is stored in each and what is declared, without what may be secret.
+	Values string
 }
 
 // Error names the job, the fields and the ways out.
 func (e *ConfigConflictError) Error() string {
-	return fmt.Sprintf("job %q is stored with another configuration, which differs in %s; declare the same, or say who wins",
-		e.Job, strings.Join(e.Fields, ", "))
+	return fmt.Sprintf("job %q is stored with another configuration, which differs in %s (%s); declare the same, or say by OnConflict who wins",
+		e.Job, strings.Join(e.Fields, ", "), e.Values)
 }
 
 // Is makes errors.Is(err, ErrConfigConflict) true.
@@ -70,6 +74,29 @@ func (e *ConfigConflictError) Is(target error) bool { return target == ErrConfig
 func (s *Scheduler) reportIgnored(ctx context.Context, stored, declared job.Config) {
 	if fields := declared.Differences(stored); len(fields) > 0 {
 		s.log.WarnContext(ctx, "the stored configuration counts, and differs from the declared one",
-			logJob, declared.Name, "fields", strings.Join(fields, ", "))
+			logJob, declared.Name, "fields", strings.Join(fields, ", "), logDifferences, differences(stored, declared), logDecides, decidesConflict)
 	}
+}
+
+// reportReplaced says that a declaration has replaced what was stored, if something was.
+func (s *Scheduler) reportReplaced(ctx context.Context, found registry.Node, declared job.Config) {
+	if !found.Exists() {
+		return
+	}
+	stored, err := jobtree.DecodeConfig(found)
+	if err != nil {
+		return // it was read before
+	}
+	if fields := declared.Differences(stored); len(fields) > 0 {
+		s.log.InfoContext(ctx, "the declared configuration counts, and has replaced the stored one",
+			logJob, declared.Name, "fields", strings.Join(fields, ", "), logDifferences, differences(stored, declared), logDecides, decidesConflict)
+	}
+}
+
+// decidesConflict names what decides which of two configurations counts.
+const decidesConflict = "OnConflict, or else Overwrite of the declaration"
+
+// differences shows the values in which two configurations differ, without what may be secret.
+func differences(stored, declared job.Config) string {
+	return strings.Join(jobtree.Differences(stored, declared), "; ")
 }

@@ -53,11 +53,15 @@ func TestWhoWinsAConflict(t *testing.T) {
 				require.Equal(t, before, after)
 			default:
 				require.ErrorIs(t, err, scheduler.ErrConfigConflict)
-				require.ErrorContains(t, err, "differs in ShardingTotalCount;")
+				require.ErrorContains(t, err, "differs in ShardingTotalCount (shardingTotalCount: stored 3, declared 5);")
 				require.Equal(t, before, after)
 			}
-			warnings := strings.Count(log.String(), "fields=ShardingTotalCount")
-			require.Equal(t, test.warned, warnings == 1, log.String())
+			const values = `fields=ShardingTotalCount differences="shardingTotalCount: stored 3, declared 5" decided_by="OnConflict, or else Overwrite of the declaration"`
+			told := func(message string) bool {
+				return strings.Count(log.String(), message) == 1 && strings.Count(log.String(), values) == 1
+			}
+			require.Equal(t, test.wins == "code", told("has replaced the stored one"), log.String())
+			require.Equal(t, test.warned, told("differs from the declared one"), log.String())
 		})
 	}
 }

@@ -55,6 +55,9 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 		})
 		// What the registry says after a lost answer is read again, as after a conflict.
 		lost := errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil
+		if err == nil {
+			s.reportReplaced(ctx, found, cfg)
+		}
 		if !errors.Is(err, registry.ErrConflict) && !lost {
 			return err
 		}
@@ -80,7 +83,7 @@ func (s *Scheduler) declaredOver(ctx context.Context, found registry.Node, cfg j
 		return found.Value, nil
 	case RefuseConflict:
 		if fields := cfg.Differences(stored); len(fields) > 0 {
-			return "", &ConfigConflictError{Job: cfg.Name, Fields: fields}
+			return "", &ConfigConflictError{Job: cfg.Name, Fields: fields, Values: differences(stored, cfg)}
 		}
 		return found.Value, nil
 	default:

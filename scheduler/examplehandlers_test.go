@@ -43,7 +43,7 @@ func ExampleOnConflict() {
 	}
 	// Output:
 	// <nil>
-	// declare job "orders": job "orders" is stored with another configuration, which differs in ShardingTotalCount; declare the same, or say who wins
+	// declare job "orders": job "orders" is stored with another configuration, which differs in ShardingTotalCount (shardingTotalCount: stored 3, declared 5); declare the same, or say by OnConflict who wins
 }
 
 // Code that runs before and after each round of this instance, such as to open and close a connection.

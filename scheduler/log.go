@@ -11,4 +11,9 @@ const (
 	logError    = "error"
 	logSession  = "session"
 	logReason   = "reason"
+	logItems    = "items"
+	logServer   = "server"
+
+	logDifferences = "differences" // of two configurations, with their values
+	logDecides     = "decided_by"
 )
