@@ -18,7 +18,7 @@ const (
 // sideChanges hold moves between an instance of ours and a Java instance back around a fire: in that moment
 // both would run it, or neither.
 type sideChanges struct {
-	until time.Time // when moves that were held back may be made; zero = none was
+	movesAt time.Time // when moves that were held back may be made; zero = none was
 }
 
 // holdBackMoves returns what tells of a move whether it has to wait now; nil if none has to.
@@ -36,17 +36,17 @@ func (s *shared) holdBackMoves() func(from, to string) bool {
 		if r.state.Instance(from).Created == 0 || jobtree.JavaInstance(from) == jobtree.JavaInstance(to) {
 			return false
 		}
-		s.sideChanges.until = time.Now().Add(wait)
+		s.movesAt = time.Now().Add(wait)
 		return true
 	}
 }
 
 // movesAreDue tells, once, that moves that were held back may be made.
 func (s *shared) movesAreDue() bool {
-	if s.sideChanges.until.IsZero() {
+	if s.movesAt.IsZero() {
 		return false
 	}
-	if wait := time.Until(s.sideChanges.until); wait > 0 {
+	if wait := time.Until(s.movesAt); wait > 0 {
 		s.runner.alarm.set(wait)
 		return false
 	}

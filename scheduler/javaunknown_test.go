@@ -22,11 +22,11 @@ type javaLayout struct{ *memory.Registry }
 func (javaLayout) JavaLayout() (string, bool) { return "/test", true }
 
 // unaware makes a scheduler over such a registry that is not told of Java instances.
-func (c *cluster) unaware(opts ...scheduler.Option) *scheduler.Scheduler {
+func (c *cluster) unaware() *scheduler.Scheduler {
 	c.t.Helper()
 	reg := c.server.Open("test")
 	c.t.Cleanup(func() { _ = reg.Close(context.Background()) })
-	s, err := scheduler.New(javaLayout{reg}, append(opts, scheduler.WithInstanceID(fullID("a")))...)
+	s, err := scheduler.New(javaLayout{reg}, scheduler.WithInstanceID(fullID("a")))
 	require.NoError(c.t, err)
 	return s
 }
@@ -90,7 +90,7 @@ func TestAJavaInstanceThatComesLater(t *testing.T) {
 		sleepUntil(6 * time.Second)
 		require.NotEmpty(t, c.take())
 		require.Equal(t, 1, bytes.Count(text.Bytes(), []byte("a Java instance takes part in the job")), text.String())
-		require.Contains(t, text.String(), "Java instances take part")
+		require.Contains(t, text.String(), "live Java instances take part")
 		reg.Expire()
 		sleepUntil(2 * time.Minute)
 		require.Zero(t, c.state().Instance(fullID("a")).Created)
