@@ -23,6 +23,7 @@ type calendar struct {
 	anyYear          bool
 	days             dayRule
 	years            valueSet // bit n = firstYear + n, unless anyYear
+	entry            entry
 }
 
 // next returns the first match at from or later, with an hour out of hours. It is a small search by
@@ -31,10 +32,8 @@ func (c *calendar) next(from wall, hours uint32) (wall, bool) {
 	if hours == 0 {
 		return 0, false
 	}
-	day, second := int64(from)/secondsPerDay, int(from%secondsPerDay)
-	if second < 0 {
-		day, second = day-1, second+secondsPerDay
-	}
+	day := floorDiv(int64(from), secondsPerDay)
+	second := int(int64(from) - day*secondsPerDay)
 	match, ok := c.nextDay(day)
 	if ok && match == day {
 		if at, ok := c.nextInDay(second, hours); ok {
@@ -71,9 +70,8 @@ func (c *calendar) firstInHour(hour int) int {
 
 // nextDay returns the first matching day at from or later, in days since the Unix epoch.
 func (c *calendar) nextDay(from int64) (int64, bool) {
-	year, month, day := time.Unix(from*secondsPerDay, 0).UTC().Date()
-	y, m, d := year, int(month), day
-	for last := min(year+maxGapYears, maxYear); ; {
+	y, m, d := dateOf(from)
+	for last := min(y+maxGapYears, maxYear); ; {
 		matching := c.nextYear(y)
 		if matching < 0 || c.anyYear && matching > last {
 			return 0, false
@@ -95,6 +93,9 @@ func (c *calendar) nextInYear(year, m, d int) (int64, bool) {
 		if number > m {
 			d = 1
 		}
+		if c.passesOver(year, number, month) {
+			continue
+		}
 		if day := bitFrom(uint64(c.days.in(month)), d); day < 64 {
 			return month.first + int64(day-1), true
 		}
@@ -111,4 +112,18 @@ func (c *calendar) nextYear(from int) int {
 		return firstYear + year
 	}
 	return -1
+}
+
+// dateOf returns the date of a day, in days since the Unix epoch.
+func dateOf(day int64) (year, month, date int) {
+	y, m, d := time.Unix(day*secondsPerDay, 0).UTC().Date()
+	return y, int(m), d
+}
+
+// floorDiv divides, and rounds down also below 0.
+func floorDiv(a, b int64) int64 {
+	if q := a / b; q*b <= a {
+		return q
+	}
+	return a/b - 1
 }

@@ -41,7 +41,7 @@ func (s *everySchedule) Next(after time.Time) time.Time {
 		return time.Time{}
 	}
 	fire := after.Add(-s.phase).Truncate(s.period).Add(s.phase).Add(s.period)
-	if fire.Year() > maxYear {
+	if !fire.Before(pastYears) {
 		return time.Time{}
 	}
 	return fire.In(s.location)

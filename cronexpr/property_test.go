@@ -150,3 +150,111 @@ func naturalFires(hours, minutes []int, change, from, to time.Time) []time.Time 
 	}
 	return fires
 }
+
+// wideZones are zones far from UTC, with the mean times of their towns in the years before there were
+// zones, on both sides of it.
+var wideZones = []string{
+	"UTC", "America/New_York", "Europe/Berlin", "Europe/Amsterdam", "Asia/Kolkata", "Pacific/Kiritimati",
+	"Pacific/Apia", "Asia/Manila", "America/Juneau", "Africa/Monrovia", "Etc/GMT+12", "Etc/GMT-14",
+}
+
+// drawAnyTime draws from all years that there are, and most from the ends of them.
+func drawAnyTime(t *rapid.T, loc *time.Location, name string) time.Time {
+	first, last := time.Time{}.Unix(), time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	day := int64(24 * 3600)
+	second := rapid.OneOf(
+		rapid.Int64Range(first-2*day, first+2*day), rapid.Int64Range(last-2*day, last+2*day), rapid.Int64Range(first, last),
+	).Draw(t, name)
+	return time.Unix(second, 0).In(loc)
+}
+
+// From the first moment of the year 1 to the last of 9999, in every zone: Next is later than what it is
+// asked from and earlier than the year 10000, nothing lies in between, and Between and Last agree with it.
+func TestTheContractHoldsInAllYears(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		loc, err := time.LoadLocation(rapid.SampledFrom(wideZones).Draw(t, "zone"))
+		require.NoError(t, err)
+		mode := rapid.SampledFrom([]cronexpr.DaylightSaving{cronexpr.Natural, cronexpr.Quartz}).Draw(t, "mode")
+		expr := rapid.SampledFrom([]string{
+			"0 0 * * * ?", "0 0 20 31 12 ?", "0 0 0 1 1 ?", "0 30 2 * * ?", "@every 1h", "@every 100000h", "@daily", "0 0 3 29W * ?", "0 0 0/6 30W * ?", "0 0 3 29W 2,3 ?",
+		}).Draw(t, "expr")
+		s, err := cronexpr.Parse(expr, cronexpr.WithLocation(loc), cronexpr.WithDaylightSaving(mode))
+		require.NoError(t, err)
+		after := drawAnyTime(t, loc, "after")
+		var fires []time.Time
+		for fire := range cronexpr.Upcoming(s, after) {
+			if len(fires) == 40 {
+				break
+			}
+			fires = append(fires, fire)
+		}
+		before := after
+		for _, fire := range fires {
+			require.True(t, fire.After(before), "%s after %s", fire, before)
+			require.True(t, fire.After(time.Time{}) && fire.UTC().Year() < 10_000, "%s", fire)
+			require.Equal(t, fire, s.Next(fire.Add(-1)), "it is found from just before it, too")
+			before = fire
+		}
+		if len(fires) == 0 {
+			return
+		}
+		until := fires[rapid.IntRange(0, len(fires)-1).Draw(t, "until")]
+		between := slices.Collect(cronexpr.Between(s, after, until))
+		require.Equal(t, fires[:len(between)], between)
+		require.Equal(t, until, between[len(between)-1])
+		require.Equal(t, until, cronexpr.Last(s, after, until))
+		require.Equal(t, until, cronexpr.Last(s, after, until.Add(time.Nanosecond)))
+	})
+}
+
+// The ends of all time, where zones disagree about the year.
+func TestTheFirstAndTheLastDays(t *testing.T) {
+	t.Parallel()
+	for _, zone := range wideZones {
+		loc, err := time.LoadLocation(zone)
+		require.NoError(t, err)
+		for _, expr := range []string{"0 0 * * * ?", "@every 1h", "0 * * * *"} {
+			s, err := cronexpr.Parse(expr, cronexpr.WithLocation(loc))
+			require.NoError(t, err)
+			for _, from := range []time.Time{time.Date(0, 12, 30, 5, 0, 0, 0, time.UTC), time.Date(9999, 12, 30, 5, 0, 0, 0, time.UTC)} {
+				before, fires := from.In(loc), 0
+				for fire := range cronexpr.Upcoming(s, from.In(loc)) {
+					require.True(t, fire.After(before) && fire.After(time.Time{}), "%s: %s after %s in %s", expr, fire, before, zone)
+					require.Equal(t, fire, s.Next(fire.Add(-1)))
+					require.Less(t, fire.UTC().Year(), 10_000)
+					before = fire
+					if fires++; fires == 50 {
+						break
+					}
+				}
+				require.GreaterOrEqual(t, fires, 28, "%s in %s from %s", expr, zone, from)
+			}
+		}
+	}
+}
+
+// What Quartz fires by nW in a month that is a day too short hangs on when it is asked, and what Last says
+// follows from the fires before.
+func TestLastFollowsFromTheFiresBefore(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "0 0 3 29W * ?")
+	inJanuary, inFebruary := at(t, "2025-01-10T00:00:00Z"), at(t, "2025-02-10T00:00:00Z")
+	until := at(t, "2025-03-20T00:00:00Z")
+	require.Equal(t, at(t, "2025-01-29T03:00:00Z"), cronexpr.Last(s, inJanuary, until))
+	require.Equal(t, at(t, "2025-02-28T03:00:00Z"), cronexpr.Last(s, inFebruary, until))
+	rapid.Check(t, func(t *rapid.T) {
+		expr := rapid.SampledFrom([]string{"0 0 3 29W * ?", "0 0 */6 30W * ?", "0 0 3 31W * ?", "0 0 3 29W 2,3 ?", "0 0 3 29W 1-3 ?"}).Draw(t, "expr")
+		s, err := cronexpr.Parse(expr)
+		require.NoError(t, err)
+		after := time.Date(rapid.SampledFrom([]int{2002, 2007, 2008, 2013, 2014, 2024, 2025}).Draw(t, "year"), 1, 1, 0, 0, 0, 0, time.UTC).
+			Add(time.Duration(rapid.IntRange(0, 365*24).Draw(t, "hour")) * time.Hour)
+		until := after.Add(time.Duration(rapid.IntRange(1, 3*365*24).Draw(t, "later")) * time.Hour)
+		between := slices.Collect(cronexpr.Between(s, after, until))
+		if len(between) == 0 {
+			require.Zero(t, cronexpr.Last(s, after, until))
+			return
+		}
+		require.Equal(t, between[len(between)-1], cronexpr.Last(s, after, until))
+	})
+}

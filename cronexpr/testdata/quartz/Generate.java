@@ -1,5 +1,6 @@
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.Random;
 
 /**
@@ -39,6 +40,29 @@ public final class Generate {
             long start = starts.near(zone);
             String fires = Oracle.fires(expression, zone, start, FIRES);
             out.println(zone + "\t" + expression + "\t" + start + "\t" + fires);
+        }
+        shortMonths(out);
+    }
+
+    /**
+     * Days that a month lacks, nearest to which a working day is asked for: what Quartz answers hangs on
+     * whether it is asked before the month or within it. 2002 to 2036 have every calendar there is.
+     */
+    private static void shortMonths(PrintStream out) throws Exception {
+        String[] times = {"0 0 0", "0 30 12", "0 0 0/8"};
+        String[] days = {"29W", "30W", "31W"};
+        String[] months = {"*", "2", "1,2", "2,3", "1-6/1"};
+        int turn = 0;
+        for (int year = 2002; year <= 2036; year++) {
+            for (String day : days) {
+                for (String month : months) {
+                    String expression = times[turn++ % times.length] + " " + day + " " + month + " ?";
+                    for (String date : new String[] {"01-15", "01-29", "01-30", "01-31", "02-10", "03-31", "04-20"}) {
+                        long start = Instant.parse(year + "-" + date + "T06:00:00Z").getEpochSecond();
+                        out.println("UTC\t" + expression + "\t" + start + "\t" + Oracle.fires(expression, "UTC", start, FIRES));
+                    }
+                }
+            }
         }
     }
 
