@@ -55,6 +55,16 @@
 // Two things work here that do not there: from L-28W on, Quartz loops for ever once it comes to a
 // month that is too short, and without a year field it stops a hundred years from now.
 //
+// Older versions of Quartz, such as the 2.2.1 that Elastic-Job-Lite brings, take a step that reaches past
+// the field after a number, as in 0/60 or 1/24, and mean the number alone by it. From 2.3 on Quartz refuses
+// that, and so does this package: write 0 for 0/60.
+//
+// Of a month that has no day n, nW leaves nothing, with one exception, which is Quartz's: if the month ends
+// on a Friday, and day n would be the Saturday after it, it may fire on that Friday. 31W does in April 2021.
+// 29W and 30W do in such a February only if Quartz comes there by the last day of January, or from before
+// without January among the months: Next asked from within February has the fire, asked after the fire of
+// January it has not. [Between] and [Last] follow the fires from one to the next.
+//
 // # Clock changes
 //
 // Where the clock is moved forward there is a gap: readings that never come. Where it is moved back
@@ -65,7 +75,8 @@
 // neighbours. All other hours are fixed, as in 2, in 8,12,18 and in */2.
 //
 //	hour     in a gap                                       in an overlap
-//	fixed    once, when the gap ends                        the first pass only
+//	fixed    once, when the gap ends, however many of its   the first pass only
+//	         times the gap left out
 //	ticking  moved by the length of the gap, so that it     both passes
 //	         comes when it would have in real time; a fire
 //	         that stands there anyway is the same fire
@@ -88,9 +99,10 @@
 // minutes in the overlap.
 //
 // With [Quartz], nothing fires in a gap, and of an overlap only the second pass, so that every job
-// pauses for an hour. Quartz itself loses further times, which are kept here: in the first hour after
-// a gap that is not an hour long, and, if asked from within the first pass of an overlap, in the
-// second pass up to the reading that it was asked at.
+// pauses for an hour. Quartz itself loses further times, which are kept here: some in the first hour
+// after a gap that is not an hour long; all of the day after a gap that ends at midnight, as in Dhaka in 2009;
+// and, if asked from within the first pass of an overlap, those of the second pass up to the reading
+// that it was asked at.
 //
 // # What it does not do
 //

@@ -26,20 +26,30 @@ type SyntaxError struct {
 // Error tells all of it in one line.
 func (e *SyntaxError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cron %q: ", e.Expr)
+	fmt.Fprintf(&b, "cron %q: ", shorten(e.Expr))
 	if e.Field != "" {
 		fmt.Fprintf(&b, "%s field ", e.Field)
 	}
 	if e.Text != "" || e.Field != "" {
-		fmt.Fprintf(&b, "%q: ", e.Text)
+		fmt.Fprintf(&b, "%q: ", shorten(e.Text))
 	}
-	fmt.Fprintf(&b, "%s; allowed %s", e.Why, e.Allowed)
+	fmt.Fprintf(&b, "%s; allowed %s", shorten(e.Why), e.Allowed)
 	return b.String()
 }
 
+// maxShown is how much of a text an error shows: more than any expression that is meant to be one.
+const maxShown = 200
+
+func shorten(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShown], "") + "..."
+}
+
 // allowedShapes completes the error of a text that belongs to no dialect.
-const allowedShapes = "are 5 fields (standard), 6 or 7 fields (Quartz) and " +
-	"@yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, @every <duration>"
+const allowedShapes = "are 5 fields (standard), 6 or 7 fields (Quartz), " +
+	"@yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, @every <duration>, @delay <duration> and @triggered"
 
 func wholeError(expr, why string) *SyntaxError {
 	return &SyntaxError{Expr: expr, Index: -1, Why: why, Allowed: allowedShapes}

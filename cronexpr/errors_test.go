@@ -59,7 +59,7 @@ func TestSyntaxError(t *testing.T) {
 		{"@every 999us", "@every", 1, "999us", `999µs is below 1ms`},
 		{"@every 1h 30m", "@every", 1, "1h 30m", `it is not a duration`},
 		// the whole
-		{"", "", -1, "", `it has 0 fields; allowed are 5 fields (standard), 6 or 7 fields (Quartz) and @yearly`},
+		{"", "", -1, "", `it has 0 fields; allowed are 5 fields (standard), 6 or 7 fields (Quartz), @yearly`},
 		{"* * * *", "", -1, "", `it has 4 fields`},
 		{"0 0 0 1 1 ? 2020 x", "", -1, "", `it has 8 fields`},
 		{"@fortnightly", "", -1, "", `it is unknown; allowed are 5 fields`},

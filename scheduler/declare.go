@@ -22,6 +22,8 @@ func (s *Scheduler) checkDeclaration(cfg job.Config, simple job.Simple) error {
 		faults = append(faults, errors.New("the job has no code: simple is nil"))
 	} else if _, err := configureCode(simple, cfg); err != nil {
 		faults = append(faults, err)
+	} else if checker, is := simple.(job.Checker); is {
+		faults = append(faults, job.Protect(func() error { return checker.Check(cfg) }))
 	}
 	if _, err := newHandler(s.handlers, cfg, s.log); err != nil {
 		faults = append(faults, err)

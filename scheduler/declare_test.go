@@ -2,12 +2,14 @@ package scheduler_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/script"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
@@ -258,4 +260,45 @@ func remove(t *testing.T, server *memory.Server, path string) {
 	defer func() { require.NoError(t, reg.Close(context.Background())) }()
 	_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(path)}})
 	require.NoError(t, err)
+}
+
+// Code that can tell what it lacks on this machine is asked when its job is declared.
+func TestADeclarationIsRefusedWhoseCodeCannotRunHere(t *testing.T) {
+	t.Parallel()
+	server := memory.NewServer()
+	reg := server.Open("test")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	s, err := scheduler.New(reg)
+	require.NoError(t, err)
+	cfg := jobOf(1)
+	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, "/no/such/script.sh"
+	err = s.Add(t.Context(), cfg, script.Job{})
+	require.ErrorIs(t, err, job.ErrInvalidConfig)
+	require.ErrorContains(t, err, "/no/such/script.sh")
+	require.Empty(t, stored(t, server))
+}
+
+// However large what was declared is, the error repeats only its beginning.
+func TestErrorsOfDeclarationsAreBounded(t *testing.T) {
+	t.Parallel()
+	huge := strings.Repeat("x", 10_000_000)
+	for name, change := range map[string]func(*job.Config){
+		"strategy":      func(c *job.Config) { c.ShardingStrategy = huge },
+		"error handler": func(c *job.Config) { c.ErrorHandler = huge },
+		"executor":      func(c *job.Config) { c.ExecutorServiceHandler = huge },
+		"cron":          func(c *job.Config) { c.Cron = huge },
+		"cron field":    func(c *job.Config) { c.Cron = "0 0 0 ? * " + huge },
+		"zone":          func(c *job.Config) { c.TimeZone = huge },
+		"parameters":    func(c *job.Config) { c.ShardingItemParameters = "0=" + huge + "=" },
+		"props":         func(c *job.Config) { c.Props = job.Props(huge) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := jobOf(1)
+			change(&cfg)
+			err := declare(t, memory.NewServer(), cfg)
+			require.Error(t, err)
+			require.Less(t, len(err.Error()), 3_000)
+		})
+	}
 }

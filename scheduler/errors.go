@@ -3,6 +3,8 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+
+	"github.com/elasticron/elasticron/job"
 )
 
 // What callers branch on.
@@ -49,7 +51,7 @@ type ClassConflictError struct {
 // Error names the job, both classes and the way out.
 func (e *ClassConflictError) Error() string {
 	return fmt.Sprintf("job %q belongs to another class: the registry has %q, this process declares %q; use the same class or another job name",
-		e.Job, e.Stored, e.Declared)
+		job.Shorten(e.Job), job.Shorten(e.Stored), job.Shorten(e.Declared))
 }
 
 // Is makes errors.Is(err, ErrClassConflict) true.

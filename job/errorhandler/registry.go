@@ -96,5 +96,5 @@ type UnknownError struct {
 
 // Error names the handler and what is allowed.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("ErrorHandler %q is not registered, known are %s", e.Name, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("ErrorHandler %q is not registered, known are %s", job.Shorten(e.Name), strings.Join(e.Known, ", "))
 }

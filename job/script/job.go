@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
@@ -43,7 +46,10 @@ type Job struct {
 	Logger *slog.Logger
 }
 
-var _ job.Configurable = Job{}
+var (
+	_ job.Configurable = Job{}
+	_ job.Checker      = Job{}
+)
 
 var errNotConfigured = errors.New("script: a Job has no command line of its own; a scheduler gives it that of its configuration")
 
@@ -55,13 +61,9 @@ func (j Job) Configure(cfg job.Config) (job.Simple, error) {
 	if cfg.Type != job.TypeScript {
 		return nil, &job.FieldError{Field: "Type", Value: string(cfg.Type), Reason: "must be SCRIPT, as the code is a script"}
 	}
-	line := cfg.ScriptCommandLine
-	if line == "" {
-		line = cfg.Props.Get(Property)
-	}
-	words, err := Words(line)
+	words, err := wordsOf(cfg)
 	if err != nil {
-		return nil, &job.FieldError{Field: "ScriptCommandLine", Value: line, Reason: "must be a command line", Err: err}
+		return nil, err
 	}
 	if j.Grace <= 0 {
 		j.Grace = DefaultGrace
@@ -70,4 +72,34 @@ func (j Job) Configure(cfg job.Config) (job.Simple, error) {
 		j.TailBytes = DefaultTailBytes
 	}
 	return command{Job: j, words: words}, nil
+}
+
+// Check looks for the command on this machine, as it would be run: in [Job.Dir] or in PATH. It does not run
+// it.
+func (j Job) Check(cfg job.Config) error {
+	words, err := wordsOf(cfg)
+	if err != nil {
+		return err
+	}
+	name := words[0]
+	if j.Dir != "" && strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		name = j.Dir + "/" + name
+	}
+	if _, err := exec.LookPath(name); err != nil {
+		return &job.FieldError{Field: "ScriptCommandLine", Value: words[0], Reason: "must begin with a program that this machine has", Err: err}
+	}
+	return nil
+}
+
+// wordsOf returns the words of a configuration's command line, of which there is at least one.
+func wordsOf(cfg job.Config) ([]string, error) {
+	line := cfg.ScriptCommandLine
+	if line == "" {
+		line = cfg.Props.Get(Property)
+	}
+	words, err := Words(line)
+	if err != nil {
+		return nil, &job.FieldError{Field: "ScriptCommandLine", Value: line, Reason: "must be a command line", Err: err}
+	}
+	return words, nil
 }
