@@ -115,7 +115,8 @@ type Config struct {
 	RetryBackoffSeconds int
 	// ClockPolicy says what becomes of a fire on an instance whose clock is further off than
 	// MaxTimeDiffSeconds: [ClockWarn], which empty stands for, runs it and reports the clock;
-	// [ClockRefuse] leaves it, as missed, to a time or an instance with a better clock.
+	// [ClockRefuse] leaves it, as missed, to a time or an instance with a better clock, and has the
+	// instance leave the job to others until its clock is right again.
 	ClockPolicy string
 	// StartTime and EndTime bound the fires of Cron, both included; a run that began goes on beyond
 	// EndTime. They do not bound runs by hand. The zero time, the default, sets no bound.

@@ -31,6 +31,21 @@ type clockCheck struct {
 	measured time.Time // by this process, with a monotonic reading
 	asked    time.Time // when the last answer, or none, came
 	asking   bool
+	told     []func() // called when the next answer, or none, has come
+}
+
+// fresh tells whether the registry told its time within age.
+func (c *clockCheck) fresh(age time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.server.IsZero() && time.Since(c.measured) < age
+}
+
+// whenAsked has fn called when the next answer has come, or failed to.
+func (c *clockCheck) whenAsked(fn func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.told = append(c.told, fn)
 }
 
 // registryNow returns the registry's clock, as far as it is known.
@@ -59,6 +74,10 @@ func (c *clockCheck) end(server, measured time.Time) {
 	if !server.IsZero() {
 		c.server, c.measured = server, measured
 	}
+	for _, fn := range c.told {
+		fn()
+	}
+	c.told = nil
 }
 
 // checkClock asks the registry for the time, unless it was asked within age. It does not wait for

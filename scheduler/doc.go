@@ -62,7 +62,9 @@
 //	the process stands still or the machine  the fires meanwhile come as one: missed, if it is more
 //	sleeps                                   than five seconds late
 //	the clock is set ahead                   the same; by more than 30 s against the registry's clock,
-//	                                         and nothing runs by it until it is corrected
+//	                                         and nothing runs by it until it is corrected: other
+//	                                         instances get the items at once, and keep them until the
+//	                                         clock has been right for a minute
 //	the clock is set back                    what ran for a fire does not run for it again; a last
 //	                                         fire more than 30 s ahead of the registry's clock was
 //	                                         written by a broken clock and is ignored

@@ -60,6 +60,9 @@ type JobHealth struct {
 	Disabled bool `json:"disabled,omitempty"`
 	// Blind tells why the job's tree cannot be followed. Then the rest is as it was seen last.
 	Blind string `json:"blind,omitempty"`
+	// Clock tells that this process's clock is too far off the registry's, and that its instance stays out
+	// of the job for that, or would if it were not the only one. Empty is that it does not.
+	Clock string `json:"clock,omitempty"`
 	// ViewRevision is the state that the view shows, and ViewAge since when it shows that: of an idle
 	// job it is old and right. Behind is the newer revision that is known to exist and not shown yet.
 	ViewRevision int64         `json:"view_revision"`
@@ -176,6 +179,7 @@ func (r *runner) health() JobHealth {
 		}
 	}
 	h.Disabled = len(st.Instances) > 0 && !r.anybodyEnabled()
+	h.Clock = r.clockTrouble()
 	h.Overdue = r.overdue()
 	return h
 }

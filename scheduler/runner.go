@@ -77,6 +77,7 @@ type runner struct {
 	losses        patience                  // with executions that seem lost
 	alarm         alarm                     // wakes the runner when time alone makes something due
 	reconciler    reconciler
+	clock         wrongClock
 	clockReported bool          // that this clock is off by more than the job tolerates
 	listening     int           // rounds that are over, and of which listeners are still told
 	leaving       bool          // the scheduler stops: hand over, start nothing
@@ -251,6 +252,11 @@ func (r *runner) decide() {
 		return
 	}
 	if r.heal(); r.applied < r.needed {
+		return
+	}
+	if r.mindClock(); r.staysOut() {
+		r.clearOrphans()
+		r.mindBarriers()
 		return
 	}
 	if !r.join() {

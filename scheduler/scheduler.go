@@ -29,9 +29,11 @@ type Scheduler struct {
 	admission *admission
 	load      load
 	clock     clockCheck
-	notices   notices
-	work      sync.WaitGroup // goroutines of runners and items
-	ready     chan struct{}
+	// clockWrong is for the goroutine of the timetable alone; see watchClock.
+	clockWrong bool
+	notices    notices
+	work       sync.WaitGroup // goroutines of runners and items
+	ready      chan struct{}
 
 	mu           sync.Mutex
 	runners      map[string]*runner
@@ -67,7 +69,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		timetable: newTimetable(o.now), admission: newAdmission(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
 	}
 	s.repeats = repeats.New(s.log, repeats.Every)
-	s.notices.s = s
+	s.notices.s, s.timetable.woke = s, s.watchClock
 	s.curfew = curfew{hurry: make(chan struct{}), items: make(chan struct{}), calls: make(map[ListenerEvent]int), givenUp: make(map[string]int), notGiven: make(map[string]int)}
 	s.load.tell = s.tellLoad
 	return s, nil

@@ -20,7 +20,7 @@ type lastTick struct {
 // tick notes a fire for every item that is mine, and for those that run here and are another's by now:
 // their ends say what they missed. What can begin does so in the decision that follows.
 func (r *runner) tick(t tick) {
-	if !r.settings.ok || !r.attended() {
+	if !r.settings.ok || r.clock.out || !r.attended() {
 		r.witness.missing()
 		return
 	}

@@ -42,7 +42,8 @@ func (e *entry) wait(after time.Time) {
 // come as one tick; when it was set back, every job goes on with its next fire by the clock as it is
 // now, and what ran already for a fire does not run for it again.
 type timetable struct {
-	now func() time.Time
+	now  func() time.Time
+	woke func() // called after each look
 
 	mu      sync.Mutex
 	entries entryHeap
@@ -51,7 +52,7 @@ type timetable struct {
 }
 
 func newTimetable(now func() time.Time) *timetable {
-	return &timetable{now: now, changed: make(chan struct{}, 1)}
+	return &timetable{now: now, woke: func() {}, changed: make(chan struct{}, 1)}
 }
 
 // set gives e the schedule and its first fire after now, and puts it in its place. A nil schedule
@@ -84,6 +85,7 @@ func (t *timetable) run(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		timer.Reset(t.fire(t.now()))
+		t.woke()
 		select {
 		case <-timer.C:
 		case <-t.changed:

@@ -1,0 +1,135 @@
+package scheduler_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// startSkewed starts an instance whose wall clock is off by what its test sets.
+func (c *cluster) startSkewed(id string, work job.SimpleFunc, cfg job.Config, opts ...scheduler.Option) (*instance, func(time.Duration)) {
+	c.t.Helper()
+	clock := new(wallClock)
+	return c.startWith(id, work, append(opts, scheduler.WithClock(clock.now)), cfg), clock.set
+}
+
+const (
+	leftByClock  = "this clock is too far off the registry's: the instance leaves the job until it is right again"
+	aloneByClock = "this clock is too far off the registry's, and there is no other instance that could run the job's items"
+	clockIsRight = "this clock is right again: the instance takes part again"
+)
+
+// An instance whose clock is off owns nothing: its items move at once, no fire of them is lost, and it comes
+// back when its clock has been right for a minute. It says so once.
+func TestAWrongClockOwnsNothing(t *testing.T) {
+	t.Parallel()
+	refuses := jobOf(4)
+	refuses.MaxTimeDiffSeconds, refuses.ClockPolicy = 3, job.ClockRefuse
+	for name, test := range map[string]struct {
+		cfg    job.Config
+		off    time.Duration
+		within time.Duration // the next look at the wall clock, and a second
+	}{
+		"an hour ahead":                         {jobOf(4), time.Hour, 6 * time.Second},
+		"by less than a minute":                 {jobOf(4), 50 * time.Second, 6 * time.Second},
+		"an hour behind":                        {jobOf(4), -time.Hour, 11 * time.Second},
+		"by more than the job tolerates":        {refuses, 5 * time.Second, 6 * time.Second},
+		"behind by more than the job tolerates": {refuses, -5 * time.Second, 11 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var logs logbook
+				s, set := c.startSkewed("s", nil, test.cfg, scheduler.WithLogger(slog.New(&logs)))
+				c.start("a", nil, test.cfg)
+				sleepUntil(21 * time.Second)
+				require.Equal(t, map[string]int{fullID("a"): 2, fullID("s"): 2}, c.owners())
+				set(test.off)
+				sleepUntil(21*time.Second + test.within)
+				require.Equal(t, map[string]int{fullID("a"): 4}, c.owners())
+				_, health := s.look(t)
+				require.Contains(t, health.Clock, "stays out of the job")
+				c.take()
+				sleepUntil(2*time.Minute - time.Second)
+				runs := c.take()
+				require.GreaterOrEqual(t, len(runs), 4*17, "every fire of every item")
+				for _, r := range runs {
+					require.Equal(t, "a", r.instance)
+				}
+				set(0)
+				sleepUntil(2*time.Minute + 40*time.Second)
+				require.Equal(t, map[string]int{fullID("a"): 4}, c.owners())
+				set(test.off)
+				sleepUntil(3 * time.Minute)
+				set(0)
+				sleepUntil(3*time.Minute + 55*time.Second)
+				require.Equal(t, map[string]int{fullID("a"): 4}, c.owners(), "the minute counts anew")
+				sleepUntil(4*time.Minute + 26*time.Second)
+				require.Equal(t, map[string]int{fullID("a"): 2, fullID("s"): 2}, c.owners())
+				require.Equal(t, 1, logs.of(leftByClock))
+				require.Equal(t, 1, logs.of(clockIsRight))
+				_, health = s.look(t)
+				require.Empty(t, health.Clock)
+				c.take()
+				sleepUntil(5*time.Minute + 26*time.Second)
+				require.Len(t, c.take(), 4*12, "the fires of a minute")
+			})
+		})
+	}
+}
+
+// The last instance stays, whatever its clock is; of two, one does. When there is one in order it goes, and
+// it comes back when that one dies.
+func TestTheLastInstanceWithAWrongClockStays(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var logs logbook
+		_, set := c.startSkewed("s", nil, jobOf(2), scheduler.WithLogger(slog.New(&logs)))
+		_, setOther := c.startSkewed("r", nil, jobOf(2))
+		sleepUntil(8 * time.Second)
+		set(time.Hour)
+		setOther(time.Hour)
+		for at := 20 * time.Second; at < 3*time.Minute; at += time.Second {
+			sleepUntil(at)
+			require.Len(t, c.state().Instances, 1)
+			require.Len(t, c.owners(), 1)
+		}
+		a := c.start("a", nil, jobOf(2))
+		sleepUntil(3*time.Minute + 5*time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 2}, c.owners())
+		c.take()
+		sleepUntil(3*time.Minute + 26*time.Second)
+		require.GreaterOrEqual(t, len(c.take()), 2*4)
+		a.crash(t)
+		for at := 3*time.Minute + 40*time.Second; at < 5*time.Minute; at += time.Second {
+			sleepUntil(at)
+			require.Len(t, c.state().Instances, 1, "one of the two is back")
+		}
+		require.LessOrEqual(t, logs.of(leftByClock)+logs.of(aloneByClock), 4, "a line for each change")
+	})
+}
+
+// What runs when an instance leaves because of its clock ends where it is.
+func TestAWrongClockInterruptsNothing(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		slow := func(context.Context, job.ShardingContext) error { time.Sleep(22 * time.Second); return nil }
+		_, set := c.startSkewed("s", slow, failoverOf(1))
+		sleepUntil(6 * time.Second)
+		c.start("a", nil, failoverOf(1))
+		set(10 * time.Minute)
+		sleepUntil(20 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 1}, c.owners())
+		require.Empty(t, c.take())
+		sleepUntil(50 * time.Second)
+		require.Equal(t, []string{"item 0 fire 5s scheduled on s"}, c.shown())
+		sleepUntil(66 * time.Second)
+		require.Equal(t, []string{"item 0 fire 1m5s scheduled on a"}, c.shown())
+	})
+}
