@@ -90,11 +90,19 @@ func TestTheLastInstanceWithAWrongClockStays(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		var logs logbook
-		_, set := c.startSkewed("s", nil, jobOf(2), scheduler.WithLogger(slog.New(&logs)))
-		_, setOther := c.startSkewed("r", nil, jobOf(2))
+		s, set := c.startSkewed("s", nil, jobOf(2), scheduler.WithLogger(slog.New(&logs)))
+		r, setOther := c.startSkewed("r", nil, jobOf(2))
 		sleepUntil(8 * time.Second)
+		s.registry.SetLatency(200 * time.Millisecond) // they do not see each other leave
+		r.registry.SetLatency(200 * time.Millisecond)
 		set(time.Hour)
 		setOther(time.Hour)
+		for at := 8 * time.Second; at < 20*time.Second; at += 50 * time.Millisecond {
+			sleepUntil(at)
+			require.NotEmpty(t, c.state().Instances)
+		}
+		s.registry.SetLatency(0)
+		r.registry.SetLatency(0)
 		for at := 20 * time.Second; at < 3*time.Minute; at += time.Second {
 			sleepUntil(at)
 			require.Len(t, c.state().Instances, 1)
