@@ -124,8 +124,8 @@ type Config struct {
 	// JitterSeconds spreads fires, so that jobs with the same cron do not begin in the same instant:
 	// each fire begins up to so many seconds late, by an amount that its time and the job's name
 	// decide, the same in every process. It remains the fire of its scheduled time. The default is
-	// 0. It should be shorter than the time between two fires: one that is overtaken by the next counts
-	// as missed.
+	// 0. It must not be above the time between two fires: one that is overtaken by the next counts as
+	// missed.
 	JitterSeconds int
 	// OffsetSeconds moves the fires of "@every <duration>" so many seconds on, so that jobs with the
 	// same period do not fire in the same instant: "@every 1m" with an offset of 20 fires at second 20

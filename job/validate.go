@@ -108,7 +108,7 @@ func (f *faults) checkFailover(c Config) {
 // within a day; a day that a clock is changed has more of them than these.
 const firesLookedAt = 2_000
 
-// checkJitter asks that no fire is delayed to beyond the next.
+// checkJitter asks that no fire is delayed to beyond the next one's time.
 func (f *faults) checkJitter(c Config, schedule cronexpr.Schedule) {
 	if _, delay := cronexpr.DelayOf(schedule); delay || c.JitterSeconds <= 0 || c.JitterSeconds > maxJitterSeconds {
 		return
@@ -120,8 +120,8 @@ func (f *faults) checkJitter(c Config, schedule cronexpr.Schedule) {
 		if fire.IsZero() || next.IsZero() {
 			return
 		}
-		if apart := next.Sub(fire); apart <= most {
-			f.add("JitterSeconds", strconv.Itoa(c.JitterSeconds), fmt.Sprintf("must be shorter than the time between two fires, which is %s", apart))
+		if apart := next.Sub(fire); apart < most {
+			f.add("JitterSeconds", strconv.Itoa(c.JitterSeconds), fmt.Sprintf("must not be above the time between two fires, which is %s", apart))
 			return
 		}
 		fire = next
