@@ -298,13 +298,13 @@ func TestALateSaveDoesNotTakeACheckpointBack(t *testing.T) {
 					put(t, c.server, "/orders/offset/0", test.before)
 				}
 				var found []string
-				var self *instance
-				self = c.start("a", func(ctx context.Context, sc job.ShardingContext) error {
+				var self atomic.Pointer[instance]
+				self.Store(c.start("a", func(ctx context.Context, sc job.ShardingContext) error {
 					found = append(found, sc.Offset)
 					if len(found) > 1 {
 						return nil
 					}
-					self.registry.HoldBack(1, 3*time.Second)
+					self.Load().registry.HoldBack(1, 3*time.Second)
 					impatient, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 					defer cancel()
 					require.ErrorIs(t, job.SaveOffset(impatient, test.saves[0]), registry.ErrUnknownOutcome)
@@ -315,7 +315,7 @@ func TestALateSaveDoesNotTakeACheckpointBack(t *testing.T) {
 					time.Sleep(10 * time.Second)
 					require.Equal(t, test.want, c.state().Item(0).Offset, "a late copy was carried out") //nolint:contextcheck // it looks from outside
 					return nil
-				}, job.NewConfig("orders", "0 0/5 * * * ?", 1))
+				}, job.NewConfig("orders", "0 0/5 * * * ?", 1)))
 				sleepUntil(11 * time.Minute)
 				require.Equal(t, []string{test.before, test.want}, found)
 				require.Equal(t, test.want == "", stored(t, c.server)["/orders/offset/0"] == "")
@@ -332,18 +332,18 @@ func TestTheEndWritesWhatASaveLeftOpen(t *testing.T) {
 		inBubble(t, func(t *testing.T, c *cluster) {
 			put(t, c.server, "/orders/offset/0", "0")
 			var found []string
-			var self *instance
-			self = c.start("a", func(ctx context.Context, sc job.ShardingContext) error {
+			var self atomic.Pointer[instance]
+			self.Store(c.start("a", func(ctx context.Context, sc job.ShardingContext) error {
 				found = append(found, sc.Offset)
 				if len(found) > 1 {
 					return nil
 				}
-				self.registry.HoldBack(1, late)
+				self.Load().registry.HoldBack(1, late)
 				impatient, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 				defer cancel()
 				require.ErrorIs(t, job.SaveOffset(impatient, "1"), registry.ErrUnknownOutcome)
 				return job.SetOffset(ctx, "0")
-			}, job.NewConfig("orders", "0 0/5 * * * ?", 1))
+			}, job.NewConfig("orders", "0 0/5 * * * ?", 1)))
 			sleepUntil(11 * time.Minute)
 			require.Equal(t, []string{"0", "0"}, found)
 		})

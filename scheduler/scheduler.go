@@ -108,7 +108,7 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 	if err := s.checkDeclaration(cfg, simple); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
-	wait, err := s.declare(ctx, newRunner(s, cfg, simple, declared), cfg)
+	wait, err := s.declare(ctx, newRunner(s, cfg, simple, declared), cfg) //nolint:contextcheck // the runner lives as long as Run
 	if err == nil {
 		err = wait()
 	}
