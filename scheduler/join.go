@@ -20,6 +20,7 @@ func (r *runner) join() bool {
 		r.waitingID = time.Time{}
 		r.shared.seen()
 		r.losses.joined(r.attached.session.TTL())
+		r.tellJoinedAgain(mine)
 		r.announceJoined()
 		return true
 	case mine.Created != 0 && slices.Contains(r.losses.sessions, mine.Session):

@@ -50,6 +50,7 @@ type runner struct {
 	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
 	// told last; empty = nothing.
 	pausedFor, doubts string
+	told              tellings
 
 	items      map[int]*item    // those that are mine, or still run here
 	owned      []int            // the items assigned to this instance, ascending
@@ -167,6 +168,7 @@ func (r *runner) apply(step registry.Step) {
 		r.configure()
 	}
 	r.followItems(touched)
+	r.tellChanges(touched)
 	r.followOwners(touched)
 }
 

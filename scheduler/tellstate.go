@@ -1,0 +1,58 @@
+package scheduler
+
+import (
+	"github.com/elasticron/elasticron/jobtree"
+)
+
+// tellings are what was logged of what operators change, so that every change is logged once. What is enabled
+// when a process comes needs no word.
+type tellings struct {
+	disabled map[int]bool // items
+	server   bool         // is disabled
+	joinedAs int64        // the creation of this instance's node
+}
+
+// tellChanges logs which items and whether this server were disabled or enabled by a step: one line for
+// all items.
+func (r *runner) tellChanges(t jobtree.Touched) {
+	var disabled, enabled []int
+	for _, n := range t.Items {
+		switch now := r.state.Item(n).Disabled; {
+		case now == r.told.disabled[n]:
+		case now:
+			if r.told.disabled == nil {
+				r.told.disabled = make(map[int]bool)
+			}
+			r.told.disabled[n] = true
+			disabled = append(disabled, n)
+		default:
+			delete(r.told.disabled, n)
+			enabled = append(enabled, n)
+		}
+	}
+	if disabled != nil {
+		r.log.WarnContext(r.life, "items disabled, they do not run", logItems, disabled)
+	}
+	if enabled != nil {
+		r.log.InfoContext(r.life, "items enabled", logItems, enabled)
+	}
+	if !t.Servers || r.told.server == !r.serverEnabled() {
+		return
+	}
+	r.told.server = !r.told.server
+	if server := jobtree.ServerOf(r.s.instance); r.told.server {
+		r.log.WarnContext(r.life, "server disabled, its instances get no items", logServer, server)
+	} else {
+		r.log.InfoContext(r.life, "server enabled", logServer, server)
+	}
+}
+
+// tellJoinedAgain logs that this instance's node was replaced: its session was lost, or somebody deleted it.
+func (r *runner) tellJoinedAgain(mine jobtree.Instance) {
+	if created := int64(mine.Created); created != r.told.joinedAs {
+		if r.hasJoined() {
+			r.log.InfoContext(r.life, "joined again", logSession, mine.Session.String())
+		}
+		r.told.joinedAs = created
+	}
+}
