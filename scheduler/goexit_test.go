@@ -38,6 +38,12 @@ func (v *vanishing) at(kind string) {
 	runtime.Goexit()
 }
 
+func (v *vanishing) calls() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.called
+}
+
 func (v *vanishing) Execute(context.Context, job.ShardingContext) error {
 	v.at("item")
 	return errSpoiled // so that its handler is called
@@ -91,7 +97,7 @@ func (v *vanishing) options(t *testing.T) []scheduler.Option {
 	average, err := sharding.Default().Lookup("")
 	require.NoError(t, err)
 	require.NoError(t, strategies.Register("TEST", sharding.StrategyFunc(func(r sharding.Request) (sharding.Assignment, error) {
-		if v.called == 0 {
+		if v.calls() == 0 {
 			v.at("strategy") // once, or there would never be an assignment
 		}
 		return average.Assign(r)
@@ -126,9 +132,9 @@ func TestCodeThatEndsItsGoroutineHasFailed(t *testing.T) {
 					sleepUntil(3*time.Minute + time.Second)
 					record := c.state().Item(0).Record.Value
 					require.Equal(t, jobtree.Counts{Failure: 3}, record.Counts, "every fire ran, and has ended")
-					require.NotZero(t, v.called)
+					require.NotZero(t, v.calls())
 					if kind == "item" {
-						require.Equal(t, 3*(1+retries), v.called)
+						require.Equal(t, 3*(1+retries), v.calls())
 						require.Contains(t, record.Current.Error, "runtime.Goexit")
 					}
 					if reports {
