@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 
@@ -34,5 +33,5 @@ func (s *Scheduler) repeated(level slog.Level, message, job string, err error, a
 	if err != nil {
 		line.Attrs = append(attrs[:len(attrs):len(attrs)], logError, err)
 	}
-	s.repeats.Tell(context.Background(), line)
+	s.repeats.Tell(line)
 }

@@ -157,7 +157,7 @@ func read(file *ast.File, named map[string]string, found func(message string, at
 // logs tells whether a call logs its first text.
 func logs(call *ast.CallExpr) bool {
 	name := text(call.Fun)
-	on, method, _ := cutLast(name)
+	on, method := cutLast(name)
 	if slices.Contains(passes, method) {
 		return true
 	}
@@ -166,12 +166,12 @@ func logs(call *ast.CallExpr) bool {
 	return (level || method == "Log" || method == "LogAttrs") && (on == "log" || on == "logger")
 }
 
-func cutLast(name string) (before, last string, ok bool) {
+func cutLast(name string) (before, last string) {
 	i := strings.LastIndex(name, ".")
 	if i < 0 {
-		return "", name, false
+		return "", name
 	}
-	return name[:i], name[i+1:], true
+	return name[:i], name[i+1:]
 }
 
 // text is a name with what it is selected from.
@@ -187,7 +187,7 @@ func text(e ast.Expr) string {
 }
 
 func levelsIn(e ast.Expr) []string {
-	_, name, _ := cutLast(text(e))
+	_, name := cutLast(text(e))
 	if level, ok := levels[name]; ok {
 		return []string{level}
 	}

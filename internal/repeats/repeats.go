@@ -44,6 +44,7 @@ type Line struct {
 // for each cause that was met within the last interval.
 type Log struct {
 	log   *slog.Logger
+	ctx   context.Context // of the lines: they are of no single call
 	every time.Duration
 
 	mu     sync.Mutex
@@ -64,13 +65,13 @@ type cause struct {
 
 // New makes a Log that tells counts at an interval.
 func New(log *slog.Logger, every time.Duration) *Log {
-	return &Log{log: log, every: every, causes: make(map[string]*cause)}
+	return &Log{log: log, ctx: context.Background(), every: every, causes: make(map[string]*cause)}
 }
 
 // Tell logs a line, or counts it if one of the same cause was logged within the interval.
-func (l *Log) Tell(ctx context.Context, line Line) {
-	if l.log.Enabled(ctx, line.Level) && l.first(line) {
-		l.log.Log(ctx, line.Level, line.Message, line.attrs()...)
+func (l *Log) Tell(line Line) {
+	if l.log.Enabled(l.ctx, line.Level) && l.first(line) {
+		l.log.Log(l.ctx, line.Level, line.Message, line.attrs()...)
 	}
 }
 
@@ -160,7 +161,7 @@ func (l *Log) tellCount(c cause) {
 		}
 		line.Attrs = append(slices.Clip(line.Attrs), Jobs, names)
 	}
-	l.log.Log(context.Background(), line.Level, line.Message, append(line.attrs(), Times, c.times, Since, c.since)...)
+	l.log.Log(l.ctx, line.Level, line.Message, append(line.attrs(), Times, c.times, Since, c.since)...)
 }
 
 func (l Line) attrs() []any {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,16 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // page is what was logged, without the times of the lines.
-type page struct{ bytes.Buffer }
+type page struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (p *page) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
 
 func (p *page) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
@@ -30,40 +40,49 @@ func (p *page) logger() *slog.Logger {
 // take returns the lines since the last time.
 func (p *page) take() []string {
 	synctest.Wait()
-	text := strings.TrimSuffix(p.String(), "\n")
-	p.Reset()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := strings.TrimSuffix(p.text.String(), "\n")
+	p.text.Reset()
 	if text == "" {
 		return nil
 	}
 	return strings.Split(text, "\n")
 }
 
+// known returns how many causes are kept.
+func (l *Log) known() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.causes)
+}
+
 func TestARepetitionIsCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var p page
-		l := New(p.logger(), time.Minute)
+		l := New(p.logger(), time.Minute+500*time.Millisecond) // never at the moment of a line
 		refused := Line{Level: slog.LevelWarn, Message: "refused", Cause: "full", Attrs: []any{"error", "no space"}}
 		for n := range 90 { // for 90 seconds
 			refused.Job = fmt.Sprintf("job-%d", n%2)
-			l.Tell(t.Context(), refused)
+			l.Tell(refused)
 			time.Sleep(time.Second)
 		}
 		require.Equal(t, []string{
 			`level=WARN msg=refused job=job-0 error="no space"`,
-			`level=WARN msg=refused error="no space" jobs="job-1, job-0" times=59`,
+			`level=WARN msg=refused error="no space" jobs="job-1, job-0" times=60`,
 		}, p.take())
-		time.Sleep(31 * time.Second)
-		require.Equal(t, []string{`level=WARN msg=refused error="no space" jobs="job-0, job-1" times=30`}, p.take())
-		time.Sleep(time.Minute)
+		time.Sleep(32 * time.Second)
+		require.Equal(t, []string{`level=WARN msg=refused error="no space" jobs="job-1, job-0" times=29`}, p.take())
+		time.Sleep(61 * time.Second)
 		require.Equal(t, []string{`level=INFO msg="not repeated any more" what=refused times=90`}, p.take())
-		require.Empty(t, l.causes)
+		require.Zero(t, l.known())
 
-		l.Tell(t.Context(), refused)
+		l.Tell(refused)
 		require.Len(t, p.take(), 1, "after it was over, it is new")
 		time.Sleep(time.Hour)
 		require.Empty(t, p.take(), "what happened once needs no end")
-		require.Empty(t, l.causes)
+		require.Zero(t, l.known())
 	})
 }
 
@@ -73,10 +92,10 @@ func TestCausesAreToldApart(t *testing.T) {
 		var p page
 		l := New(p.logger(), time.Minute)
 		for range 3 {
-			l.Tell(t.Context(), Line{Level: slog.LevelWarn, Message: "refused", Cause: "full"})
-			l.Tell(t.Context(), Line{Level: slog.LevelWarn, Message: "refused", Cause: "away"})
-			l.Tell(t.Context(), Line{Level: slog.LevelInfo, Message: "seen", Cause: "full"})
-			l.Tell(t.Context(), Line{Level: slog.LevelDebug, Message: "detail"})
+			l.Tell(Line{Level: slog.LevelWarn, Message: "refused", Cause: "full"})
+			l.Tell(Line{Level: slog.LevelWarn, Message: "refused", Cause: "away"})
+			l.Tell(Line{Level: slog.LevelInfo, Message: "seen", Cause: "full"})
+			l.Tell(Line{Level: slog.LevelDebug, Message: "detail"})
 		}
 		require.Len(t, p.take(), 3)
 		l.Close()
@@ -85,7 +104,7 @@ func TestCausesAreToldApart(t *testing.T) {
 		}, p.take(), "a stop loses no count")
 		time.Sleep(time.Hour)
 		require.Empty(t, p.take())
-		l.Tell(t.Context(), Line{Level: slog.LevelWarn, Message: "refused", Cause: "full"})
+		l.Tell(Line{Level: slog.LevelWarn, Message: "refused", Cause: "full"})
 		require.Len(t, p.take(), 1, "last words are logged as they come")
 	})
 }
@@ -97,15 +116,15 @@ func TestManyCauses(t *testing.T) {
 		var p page
 		l := New(p.logger(), time.Minute)
 		for n := range 10_000 {
-			l.Tell(t.Context(), Line{Level: slog.LevelWarn, Message: "refused", Cause: fmt.Sprint(n), Job: fmt.Sprint(n)})
+			l.Tell(Line{Level: slog.LevelWarn, Message: "refused", Cause: fmt.Sprint(n), Job: fmt.Sprint(n)})
 		}
 		require.Len(t, p.take(), maxCauses+1)
-		require.Len(t, l.causes, maxCauses+1)
+		require.Equal(t, maxCauses+1, l.known())
 		time.Sleep(61 * time.Second)
 		lines := p.take()
 		require.Len(t, lines, 1)
 		require.Contains(t, lines[0], "265, 266 and others\" times=9743")
 		time.Sleep(time.Hour)
-		require.Empty(t, l.causes)
+		require.Zero(t, l.known())
 	})
 }

@@ -178,7 +178,7 @@ func (k *keeper) noAnswer(what string, err error) {
 	}
 	k.r.trouble.note(err)
 	err = k.r.explain("session", "", cmp.Or(refusal(err), err))
-	k.r.repeats.Tell(k.r.life, repeats.Line{
+	k.r.repeats.Tell(repeats.Line{
 		Level: slog.LevelWarn, Message: "the registry does not answer", Cause: what,
 		Attrs: []any{"asked", what, "endpoints", k.r.endpoints(), "error", err},
 	})

@@ -285,7 +285,7 @@ func (k *keeper) noAnswer(l *link, err error) {
 	if k.r.life.Err() != nil || l != nil && l.quit.Err() != nil { // that is told as the loss of the session
 		return
 	}
-	k.r.repeats.Tell(k.r.life, repeats.Line{
+	k.r.repeats.Tell(repeats.Line{
 		Level: slog.LevelWarn, Message: "the registry does not answer",
 		Attrs: []any{"servers", strings.Join(k.r.config.Servers, ", "), "error", err},
 	})
