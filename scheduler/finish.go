@@ -49,7 +49,7 @@ func (r *runner) finish() {
 			r.close(e, registry.Outcome{})
 		case r.attached.lasts():
 			batch = append(batch, e)
-		case r.abandoned:
+		case r.abandoned || errors.Is(e.under.session.Err(), registry.ErrClosed): // no session comes any more
 			r.close(e, registry.Outcome{Err: e.noSession()})
 		default:
 			r.ended = append(r.ended, e)
@@ -179,7 +179,7 @@ const settleTries = 3
 
 // final tells whether asking again cannot change the answer.
 func final(err error) bool {
-	return err == nil || errors.Is(err, registry.ErrConflict) || hopeless(err)
+	return err == nil || errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrClosed) || hopeless(err)
 }
 
 // endTxn is the transaction of an end (T5). The mark's creation is the token: an execution that was

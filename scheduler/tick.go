@@ -24,6 +24,9 @@ func (r *runner) tick(t tick) {
 		r.witness.missing()
 		return
 	}
+	if !r.settings.schedule.Next(t.fire.Add(-1)).Equal(t.fire) {
+		return // ticked by a cron that was changed while the tick waited for its turn
+	}
 	r.refreshOwned()
 	left := !r.leftAt.IsZero() && t.fire.After(r.leftAt)
 	if left { // what still runs here goes on
