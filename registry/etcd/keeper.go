@@ -20,6 +20,9 @@ import (
 // errRevoked is why a session is lost whose lease the server does not know any more.
 var errRevoked = errors.New("the store has ended it")
 
+// errSilent is what is told of keep-alives that wait for their answers.
+var errSilent = errors.New("no answer to several keep-alives")
+
 // keeper gives the handle its sessions, one after the other, and keeps each alive. Nothing is asked
 // of the store until somebody wants a session.
 type keeper struct {
@@ -144,29 +147,43 @@ func (k *keeper) obtain(last registry.SessionID, limit time.Duration) (registry.
 	return registry.SessionID(granted.ID), time.Duration(granted.TTL) * time.Second, nil
 }
 
-// keep sends a keep-alive each third of the TTL until the session is lost, and returns why it is.
-// One that fails is repeated soon: there is time for several before the session counts as overdue.
+// beatsAtOnce bounds the keep-alives that wait for their answers side by side.
+const beatsAtOnce = 5
+
+// keep sends a keep-alive each third of the TTL until the session is lost, and returns why it is. One
+// that has no answer for a sixth of the TTL is waited for all the same, as long as it is worth anything:
+// a store that is slow must not cost the session. Another is sent beside it, for a store of which a
+// member stands still. One that fails is repeated soon.
 func (k *keeper) keep(s *registry.Session, control *registry.SessionControl, sent time.Duration) error {
+	answers := make(chan beat, beatsAtOnce)
 	due := sent + s.TTL()/3
-	for {
-		if !k.rest(s, due) {
-			return s.Err()
-		}
-		sent = k.clock()
-		if sent-due > s.TTL()/3 { // this process or the machine slept: trust nothing until an answer
-			control.Suspend()
-		}
-		_, err := k.pulse.beat(k.r.life, s.ID(), s.TTL()/3)
+	for waiting := 0; ; {
+		answer, answered, over := k.rest(s, due, waiting == beatsAtOnce, answers)
 		switch {
-		case err == nil:
+		case over:
+			return s.Err()
+		case !answered:
+			if sent = k.clock(); sent-due > s.TTL()/3 { // this process or the machine slept: trust nothing until an answer
+				control.Suspend()
+			}
+			due = sent + s.TTL()/6
+			if waiting++; waiting == 3 {
+				k.noAnswer("keep-alive", errSilent)
+			}
+			k.wg.Go(func() { answers <- k.beat(s, sent) })
+			continue
+		}
+		waiting--
+		switch {
+		case answer.err == nil:
 			k.r.trouble.answered()
-			control.Renew(sent)
-			due = sent + s.TTL()/3
-		case errors.Is(err, rpctypes.ErrLeaseNotFound):
-			control.Lose(fmt.Errorf("%w: %w", errRevoked, err))
+			control.Renew(answer.sent)
+			due = max(due, answer.sent+s.TTL()/3)
+		case errors.Is(answer.err, rpctypes.ErrLeaseNotFound):
+			control.Lose(fmt.Errorf("%w: %w", errRevoked, answer.err))
 		default:
-			k.noAnswer("keep-alive", err)
-			due = k.clock() + s.TTL()/30
+			k.noAnswer("keep-alive", answer.err)
+			due = min(due, k.clock()+s.TTL()/30)
 		}
 	}
 }
@@ -184,17 +201,35 @@ func (k *keeper) noAnswer(what string, err error) {
 	})
 }
 
-// rest waits until a moment of the clock. It is false when the session or the handle ended first.
-func (k *keeper) rest(s *registry.Session, until time.Duration) bool {
+// beat is one keep-alive and what came of it.
+type beat struct {
+	sent time.Duration
+	err  error
+}
+
+func (k *keeper) beat(s *registry.Session, sent time.Duration) beat {
+	_, err := k.pulse.beat(k.r.life, s.ID(), s.TTL())
+	return beat{sent, err}
+}
+
+// rest waits until a moment of the clock, unless enough is under way, or for an answer. It is over when the
+// session or the handle ended first.
+func (k *keeper) rest(s *registry.Session, until time.Duration, enough bool, answers <-chan beat) (answer beat, answered, over bool) {
 	timer := time.NewTimer(until - k.clock())
 	defer timer.Stop()
+	moment := timer.C
+	if enough {
+		moment = nil
+	}
 	select {
-	case <-timer.C:
-		return s.Err() == nil
+	case <-moment:
+		return beat{}, false, s.Err() != nil
+	case answer = <-answers:
+		return answer, true, s.Err() != nil
 	case <-s.Done():
-		return false
+		return beat{}, false, true
 	case <-k.r.life.Done():
-		return false
+		return beat{}, false, true
 	}
 }
 

@@ -156,7 +156,7 @@ func newClient(ctx context.Context, config Config) (*clientv3.Client, error) {
 			},
 			MinConnectTimeout: pingAnswer,
 		}),
-		grpc.WithChainUnaryInterceptor(noteSent),
+		grpc.WithChainUnaryInterceptor(new(login).share, noteSent),
 	}
 	return clientv3.New(clientv3.Config{
 		Endpoints: config.Endpoints,

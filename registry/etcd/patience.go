@@ -9,6 +9,8 @@ import (
 const (
 	firstPause = 10 * time.Millisecond
 	longPause  = 250 * time.Millisecond
+	// paceSpan is for how long at least the swiftest answer counts.
+	paceSpan = 5 * time.Second
 	// doublings bounds how often the time of a try is doubled.
 	doublings = 4
 )
@@ -51,10 +53,34 @@ func (p *patience) pause() time.Duration {
 
 // pace is how slow the store's answers have been lately. Requests that are repeated to a store that
 // is merely busy make it busier, so a try gets a multiple of what others took.
-type pace struct{ slowest time.Duration }
+type pace struct {
+	slowest time.Duration
+	// The swiftest answers of this span and of the one before; 0 = there was none. That is what an answer
+	// takes when nothing waits for anything.
+	swiftest, former time.Duration
+	spanEnds         time.Time
+}
 
 // answered notes how long an answer took. Slow ones are forgotten after a few that were faster.
-func (p *pace) answered(took time.Duration) { p.slowest = max(took, p.slowest*7/8) }
+func (p *pace) answered(took time.Duration, now time.Time) {
+	p.slowest = max(took, p.slowest*7/8)
+	if now.After(p.spanEnds) {
+		p.former, p.swiftest, p.spanEnds = p.swiftest, 0, now.Add(paceSpan)
+	}
+	if p.swiftest == 0 || took < p.swiftest {
+		p.swiftest = took
+	}
+}
+
+// requests returns how many requests should be under way at a time: some to keep a swift store busy, more
+// for one whose answers take long however little it has to do, because its disk or the way to it is slow.
+func (p *pace) requests() int {
+	least := p.swiftest
+	if p.former > 0 && p.former < least {
+		least = p.former
+	}
+	return min(max(inFlight, int(least/perRequest)), mostInFlight)
+}
 
 // atLeast returns the time that a try should have; a timeout multiplied by the usual bound is enough.
 func (p *pace) atLeast(timeout time.Duration) time.Duration {

@@ -12,14 +12,15 @@ import (
 func TestPace(t *testing.T) {
 	t.Parallel()
 	var p pace
+	now := time.Now()
 	require.Zero(t, p.atLeast(time.Second))
-	p.answered(2 * time.Second)
-	p.answered(time.Millisecond)
+	p.answered(2*time.Second, now)
+	p.answered(time.Millisecond, now)
 	require.Equal(t, 7*time.Second, p.atLeast(time.Second), "four times the slowest, which fades")
-	p.answered(time.Minute)
+	p.answered(time.Minute, now)
 	require.Equal(t, 16*time.Second, p.atLeast(time.Second), "bounded")
 	for range 100 {
-		p.answered(time.Millisecond)
+		p.answered(time.Millisecond, now)
 	}
 	require.Less(t, p.atLeast(time.Second), 10*time.Millisecond)
 }
@@ -49,4 +50,23 @@ func TestPatienceWithSeveralMembers(t *testing.T) {
 		require.Equal(t, want*time.Second, p.limit())
 		p.note(context.DeadlineExceeded)
 	}
+}
+
+// A store that takes long for the least thing is given more requests at a time; one that is slow because it
+// has much to do is not.
+func TestRequestsUnderWay(t *testing.T) {
+	t.Parallel()
+	var p pace
+	now := time.Now()
+	require.Equal(t, inFlight, p.requests(), "nothing is known")
+	p.answered(150*time.Millisecond, now)
+	require.Equal(t, 15, p.requests())
+	p.answered(time.Millisecond, now)
+	p.answered(time.Minute, now)
+	require.Equal(t, inFlight, p.requests(), "it can be swift")
+	for range 3 {
+		now = now.Add(2 * paceSpan)
+		p.answered(10*time.Second, now)
+	}
+	require.Equal(t, mostInFlight, p.requests(), "not any more")
 }

@@ -14,14 +14,17 @@ import (
 
 const (
 	// inFlight is how many requests of commits are under way at a time. Some overlap keeps the store
-	// busy; the more there are, the less do those that wait gather.
-	inFlight = 4
+	// busy; the more there are, the less do those that wait gather. For a store that is slow to answer
+	// there is one more for each perRequest that it takes, up to mostInFlight.
+	inFlight     = 4
+	perRequest   = 10 * time.Millisecond
+	mostInFlight = 24
 	// lookAhead bounds how many commits that meet others are passed over when a request is filled.
 	lookAhead = 128
 )
 
 // queue gathers commits into requests. There is no goroutine while there is nothing to commit, and
-// at most inFlight otherwise.
+// at most mostInFlight otherwise.
 type queue struct {
 	r  *Registry
 	wg sync.WaitGroup
@@ -121,7 +124,7 @@ func sessionLost(c *commit, meaning error) error {
 
 // pump starts requests while there are commits and not too many requests. The caller holds mu.
 func (q *queue) pump() {
-	for q.flying < inFlight && q.pending.Len() > 0 {
+	for q.flying < q.pace.requests() && q.pending.Len() > 0 {
 		batch := q.take()
 		if len(batch) == 0 {
 			continue

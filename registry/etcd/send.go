@@ -44,7 +44,8 @@ func (q *queue) send(f *flight) (again []*commit, wait time.Duration) {
 func (q *queue) keepPace(f *flight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.pace.answered(time.Since(f.began))
+	now := time.Now()
+	q.pace.answered(now.Sub(f.began), now)
 }
 
 // fell notes a try without an answer. After one that may have been done, a commit that must not be

@@ -18,15 +18,21 @@ func TestGateLetsThroughInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(1)
 		require.NoError(t, g.Enter(t.Context(), of(registry.RankBacklog, "")))
+		var mu sync.Mutex
 		var order []string
+		note := func(name string) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, name)
+		}
 		var all sync.WaitGroup
 		enter := func(turn registry.Turn, name string) {
 			all.Go(func() {
 				if err := g.Enter(t.Context(), turn); err != nil {
-					order = append(order, name+": "+err.Error())
+					note(name + ": " + err.Error())
 					return
 				}
-				order = append(order, name)
+				note(name)
 				g.Leave()
 			})
 			synctest.Wait()
