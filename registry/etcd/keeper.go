@@ -163,14 +163,15 @@ func (k *keeper) keep(s *registry.Session, control *registry.SessionControl, sen
 		case over:
 			return s.Err()
 		case !answered:
-			if sent = k.clock(); sent-due > s.TTL()/3 { // this process or the machine slept: trust nothing until an answer
-				control.Suspend()
+			now := k.clock() // of this one, which is still under way when the next is sent
+			if now-due > s.TTL()/3 {
+				control.Suspend() // this process or the machine slept: trust nothing until an answer
 			}
-			due = sent + s.TTL()/6
+			due = now + s.TTL()/6
 			if waiting++; waiting == 3 {
 				k.noAnswer("keep-alive", errSilent)
 			}
-			k.wg.Go(func() { answers <- k.beat(s, sent) })
+			k.wg.Go(func() { answers <- k.beat(s, now) })
 			continue
 		}
 		waiting--
