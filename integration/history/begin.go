@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 )
@@ -59,7 +60,15 @@ func (j *judge) judgeFire(e *execution) {
 	if e.began.Before(fire.Add(-j.rules.Skew)) {
 		j.find(OneExecution, e.began, e.item, "a fire was begun before its time", e)
 	}
-	if schedule, err := e.settings.Schedule(); err != nil || !schedule.Next(fire.Add(-time.Nanosecond)).Equal(fire) {
+	schedule, err := e.settings.Schedule()
+	if err != nil {
+		j.find(OneExecution, e.began, e.item, "a fire was begun under settings that cannot be used", e)
+		return
+	}
+	if _, delayed := cronexpr.DelayOf(schedule); delayed {
+		return // judged by when the last run was over
+	}
+	if !schedule.Next(fire.Add(-time.Nanosecond)).Equal(fire) {
 		j.find(OneExecution, e.began, e.item, fmt.Sprintf("the cron %q in force has no such fire", e.settings.Cron), e)
 	}
 	if e.source() == job.Misfire && !e.settings.Misfire {

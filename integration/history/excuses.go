@@ -40,6 +40,8 @@ func (j *judge) excusesOf(i Incident) spans {
 		return spans{{i.From, noticed.Add(r.Settle)}}
 	case Slow: // sessions may be given up, and what is under way may arrive much later
 		return spans{{i.From, until.Add(r.TTL + r.Settle + 4*i.Delay)}}
+	case Held: // its process decides anew when it has arrived
+		return spans{{i.From, until.Add(r.Settle + r.Detect)}}
 	case Expired: // the next keep-alive tells
 		return spans{{i.From, i.From.Add(r.TTL/3 + r.Settle)}}
 	case Stopped: // running items end later, and may leave something to be done again
@@ -76,15 +78,21 @@ func (j *judge) excusesOfChanges() spans {
 	return all
 }
 
-// during returns the times of incidents of one instance and of the given kinds, each prolonged.
+// during returns the times of incidents of one instance and of the given kinds, each prolonged. A message
+// that is held up is one way to be slow.
 func (j *judge) during(instance string, prolong time.Duration, kinds ...Kind) spans {
+	return j.trouble(instance, true, prolong, kinds...)
+}
+
+// trouble is during, and leaves out what concerns all instances unless that is wanted, too.
+func (j *judge) trouble(instance string, ofAll bool, prolong time.Duration, kinds ...Kind) spans {
 	var found spans
 	for _, i := range j.Incidents {
-		if i.Instance != instance && i.Instance != "" {
+		if i.Instance != instance && (i.Instance != "" || !ofAll) {
 			continue
 		}
 		for _, kind := range kinds {
-			if i.Kind == kind {
+			if i.Kind == kind || i.Kind == Held && kind == Slow {
 				found = append(found, span{i.From, i.until().Add(prolong + 4*i.Delay)})
 			}
 		}

@@ -55,6 +55,15 @@ func (e *execution) freed() time.Time {
 	return e.closed
 }
 
+// over returns when an execution whose end is recorded came to it, which may be long before the record
+// tells.
+func (e *execution) over() time.Time {
+	if e.run != nil && !e.run.Died && !e.run.Ended.IsZero() && e.run.Ended.Before(e.closed) {
+		return e.run.Ended
+	}
+	return e.closed
+}
+
 // String tells the story of the execution in one line.
 func (e *execution) String() string {
 	text := fmt.Sprintf("%s token %d: %s", clock(e.began), e.token, e.source())

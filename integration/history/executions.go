@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -55,11 +56,28 @@ func (j *judge) judgeTruth(e *execution) {
 		if r == nil || r.Died || r.Ended.IsZero() || r.Err == nil || r.Ended.After(e.closed) {
 			j.find(NothingForgotten, e.closed, e.item, "a failure was recorded of code that did not return one", proofs(e)...)
 		}
+	case jobtree.Interrupted, jobtree.Lost:
+		j.judgeFinished(e)
 	case jobtree.NotStarted:
 		if r != nil {
 			j.find(OneExecution, e.closed, e.item, "an execution was taken back though its code had been called", proofs(e)...)
 		}
 	}
+}
+
+// judgeFinished judges whether an execution that is recorded as cut short, or lost, had come to its end. What
+// finished is a success unless somebody declared it lost before its process, which lives, could say so. One
+// that could not reach the store while others could, or lost its session to another, has to bear that.
+func (j *judge) judgeFinished(e *execution) {
+	r := e.run
+	if r == nil || r.Died || r.Err != nil || r.Ended.IsZero() || !r.Ended.Add(j.jitter()).Before(e.closed) {
+		return
+	}
+	alone := j.trouble(r.Instance, false, j.rules.TTL, Cut, Paused, Slow, Expired, Lost, Held, Stopped, Crashed)
+	if !j.alive(r.Instance, e.closed) || alone.touches(e.began, e.closed) {
+		return
+	}
+	j.find(NothingForgotten, e.closed, e.item, fmt.Sprintf("an execution had finished and was recorded as %q", e.outcome()), proofs(e)...)
 }
 
 // judgeIdleMark judges whether the mark of an execution was there without code behind it: before it
@@ -77,6 +95,8 @@ func (j *judge) judgeIdleMark(e *execution) {
 			return
 		}
 		from = e.run.Ended
+	} else if e.settings.MaxConcurrentItems > 0 || len(j.Hooks) > 0 {
+		return // its code waited for its turn, or for a hook
 	}
 	excused := append(slices.Clone(j.excused), j.during(e.instance(), j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Lost)...)
 	if at, bad := excused.merge().gap(from.Add(j.rules.Settle), until); bad {

@@ -34,6 +34,8 @@ const (
 	NoLeftovers
 	// Intent: what an operator excluded is not run.
 	Intent
+	// Checkpoint: a confirmed checkpoint is never lost, and never replaced by an older one.
+	Checkpoint
 )
 
 // String returns the guarantee in a few words.
@@ -41,6 +43,7 @@ func (g Guarantee) String() string {
 	words := [...]string{
 		"?", "one holder", "growing token", "one execution", "nothing forgotten", "no stall",
 		"stopped work", "graceful stop", "no leftovers", "operator's intent",
+		"checkpoint",
 	}
 	if int(g) >= len(words) {
 		g = 0

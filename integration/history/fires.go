@@ -2,110 +2,149 @@ package history
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/jobtree"
 )
 
-// wantedFire is a fire of an item that somebody should run, or make up for if the item is busy.
-type wantedFire struct {
-	item    int
-	fire    time.Time
-	misfire bool // fires that cannot be run on time are made up
-}
-
-// wantFires notes the fires that come while the present state lasts, at times that nothing excuses.
-func (j *judge) wantFires(from, until time.Time) {
-	s := j.now
-	schedule, err := s.Config.Value.Schedule()
-	if s.Config.Err != nil || s.Config.Revision == 0 || err != nil || !j.attended() {
-		return
-	}
-	for fire := schedule.Next(from.Add(-1)); !fire.IsZero() && fire.Before(until); fire = schedule.Next(fire) {
-		if j.excused.covers(fire) {
-			continue
-		}
-		for n := range min(s.Total(), s.Config.Value.ShardingTotalCount) {
-			if !s.Item(n).Disabled {
-				j.wanted = append(j.wanted, wantedFire{n, fire, s.Config.Value.Misfire})
+// judgeFires accounts for every fire of every item: it was run, or a rule says why not.
+func (j *judge) judgeFires() {
+	for _, n := range slices.Sorted(maps.Keys(j.courses.runnable)) {
+		obstacles := j.obstacles(n)
+		for i, s := range j.courses.settings {
+			until := j.End
+			if i+1 < len(j.courses.settings) {
+				until = j.courses.settings[i+1].from
+			}
+			switch {
+			case !s.is.usable || cronexpr.IsTriggered(s.is.schedule):
+			case s.is.delay > 0:
+				j.judgeDelay(n, s.is, span{s.from, until}, obstacles)
+			default:
+				j.judgeScheduled(n, s.is, span{s.from, until}, obstacles)
 			}
 		}
 	}
 }
 
-// attended tells whether the present state has an instance that may run items.
-func (j *judge) attended() bool {
-	return slices.ContainsFunc(j.now.Instances, func(i jobtree.Instance) bool {
-		return j.now.Enabled(i.ID)
-	})
-}
-
-// judgeFires judges whether every wanted fire was run, or made up for.
-func (j *judge) judgeFires() {
-	lingering := make(map[int]spans)
-	for n := range j.byItem {
-		lingering[n] = j.lingering(n)
-	}
-	for _, w := range j.wanted {
-		executions := j.byItem[w.item]
-		if lingering[w.item].covers(w.fire) {
+// judgeScheduled judges the fires of an item while settings are in force.
+func (j *judge) judgeScheduled(n int, s *settings, in span, obstacles spans) {
+	for fire := s.schedule.Next(in.from.Add(-1)); !fire.IsZero() && fire.Before(in.until); fire = s.schedule.Next(fire) {
+		if !j.courses.runnable[n].at(fire) || slices.ContainsFunc(j.byItem[n], func(e *execution) bool { return e.standsFor(fire) }) {
 			continue
 		}
-		if slices.ContainsFunc(executions, func(e *execution) bool {
-			return e.planned() && e.fire().Equal(w.fire) && e.outcome() != jobtree.NotStarted
-		}) {
-			continue
-		}
-		if busy := j.busyWith(executions, w.fire); busy == nil {
-			j.find(NoStall, w.fire, w.item, "nobody ran the fire of "+clock(w.fire))
-		} else if w.misfire {
-			j.judgeCatchUp(w, busy)
-		}
+		j.judgeMissed(missed{n, fire, s}, obstacles)
 	}
 }
 
-// busyWith returns the execution that kept an item busy at a fire until the last, if there was one.
-func (j *judge) busyWith(executions []*execution, fire time.Time) *execution {
-	var busy *execution
-	for _, e := range executions {
-		if e.busyAt(fire, j.jitter()+j.rules.Skew) && (busy == nil || e.closed.IsZero() || !busy.closed.IsZero() && e.freed().After(busy.freed())) {
-			busy = e
-		}
-	}
-	return busy
+// standsFor tells whether an execution is that of a fire.
+func (e *execution) standsFor(fire time.Time) bool {
+	return e.planned() && e.fire().Equal(fire) && e.outcome() != jobtree.NotStarted
 }
 
-// judgeCatchUp judges whether a fire that came while its item was busy was made up for right after,
-// by an execution that stands for it or for a later one.
-func (j *judge) judgeCatchUp(w wantedFire, busy *execution) {
-	for busy.after.State == jobtree.ItemWaiting {
-		rerun := j.next(busy)
-		if rerun == nil {
+// missed is a fire of an item that nobody ran.
+type missed struct {
+	item     int
+	fire     time.Time
+	settings *settings // in force at the time
+}
+
+// judgeMissed judges whether a fire that was not run had to be: on time, or made up for as soon as nothing
+// kept the item from it, and before any later one.
+func (j *judge) judgeMissed(m missed, obstacles spans) {
+	next := j.nextPlanned(m)
+	until := j.End
+	if next != nil {
+		until = next.began
+	}
+	if idle, is := obstacles.room(m.fire, until, j.rules.Settle+j.rules.Skew); is {
+		if idle.Equal(m.fire) {
+			j.find(NoStall, m.fire, m.item, "nobody ran the fire of "+clock(m.fire))
 			return
 		}
-		busy = rerun
+		if owner := j.courses.owner[m.item].at(idle); j.excuse(m, idle, owner) == "" {
+			j.find(NoStall, idle, m.item, fmt.Sprintf("the fire of %s was missed, and not made up by %s", clock(m.fire), owner))
+			return
+		}
 	}
-	if busy.closed.IsZero() {
-		return // its end is judged, not what should follow
+	if next == nil || !m.settings.Misfire || !m.settings.all() {
+		return // a run for a later fire is that of all before it, too
 	}
-	limit := busy.freed().Add(j.rules.Settle + j.rules.Skew)
-	if limit.After(j.End) || j.excused.touches(w.fire, limit) {
-		return
-	}
-	if !slices.ContainsFunc(j.byItem[w.item], func(e *execution) bool {
-		return e.planned() && !e.fire().Before(w.fire) && !e.began.After(limit)
-	}) {
-		j.find(NoStall, limit, w.item, fmt.Sprintf("the fire of %s came while the item was busy and was not made up", clock(w.fire)), proofs(busy)...)
+	if j.excuse(m, next.began, next.instance()) == "" {
+		j.find(NoStall, next.began, m.item, fmt.Sprintf("the fire of %s was missed, and not made up before a later one", clock(m.fire)), next)
 	}
 }
 
-// next returns the execution of the same item that followed.
-func (j *judge) next(e *execution) *execution {
-	executions := j.byItem[e.item]
-	i := slices.Index(executions, e)
-	if i+1 >= len(executions) {
-		return nil
+// nextPlanned returns the first execution of an item for a fire later than one that was missed.
+func (j *judge) nextPlanned(m missed) *execution {
+	for _, e := range j.byItem[m.item] {
+		if e.planned() && e.outcome() != jobtree.NotStarted && e.fire().After(m.fire) {
+			return e
+		}
 	}
-	return executions[i+1]
+	return nil
+}
+
+// obstacles returns the times at which an item cannot begin, or may be late: it runs, or waits to be run
+// again, or its code has not returned; nobody is there to run it, or it is not to be run; something has
+// just changed.
+func (j *judge) obstacles(n int) spans {
+	all := append(slices.Clone(j.excused), j.lingering(n)...)
+	is := func(is bool) bool { return is }
+	all = append(all, j.courses.attended.when(j.End, is).outside(j.States[0].At, j.End)...)
+	all = append(all, j.courses.runnable[n].when(j.End, is).outside(j.States[0].At, j.End)...)
+	all = append(all, j.courses.settings.when(j.End, func(s *settings) bool { return !s.usable })...)
+	jitter := j.jitter() + j.rules.Skew
+	executions := j.byItem[n]
+	for i, e := range executions {
+		busy := span{e.began.Add(-jitter), j.End}
+		switch {
+		case e.closed.IsZero():
+		case e.after.State != jobtree.ItemWaiting:
+			busy.until = e.freed().Add(jitter)
+		case i+1 < len(executions):
+			busy.until = executions[i+1].began
+		}
+		all = append(all, busy)
+	}
+	return all.merge()
+}
+
+// judgeDelay judges whether an item of a job with a fixed delay ran again so long after each run, and no
+// sooner.
+func (j *judge) judgeDelay(n int, s *settings, in span, obstacles spans) {
+	var last *execution
+	slack := 2*j.rules.Skew + j.jitter()
+	due := in.from
+	for _, e := range j.byItem[n] {
+		if e.outcome() == jobtree.NotStarted {
+			continue
+		}
+		if e.planned() && !e.began.Before(in.from) && e.began.Before(in.until) {
+			if last != nil && e.began.Before(last.over().Add(s.delay-slack)) && last.began.After(in.from) {
+				j.find(OneExecution, e.began, n, "an item began again before its delay was over", last, e)
+			}
+			j.judgeRest(n, due, e.began, obstacles)
+		}
+		if e.closed.IsZero() {
+			return
+		}
+		if e.began.Before(in.until) {
+			last, due = e, e.freed().Add(s.delay)
+			if due.Before(in.from) {
+				due = in.from
+			}
+		}
+	}
+	j.judgeRest(n, due, in.until, obstacles)
+}
+
+// judgeRest judges whether an item that was due at a moment was kept from running until it did.
+func (j *judge) judgeRest(n int, due, until time.Time, obstacles spans) {
+	if idle, is := obstacles.room(due.Add(2*j.rules.Skew), until, j.rules.Settle+j.rules.Skew); is {
+		j.find(NoStall, idle, n, fmt.Sprintf("the item was due at %s and did not run", clock(due)))
+	}
 }

@@ -15,6 +15,8 @@ type History struct {
 	Runs []Run
 	// Reports are the ends of executions as observers heard of them.
 	Reports []Report
+	// Hooks are the calls of hooks that run once for all instances, in order.
+	Hooks []Hook
 	// Incidents are what was done to processes and to the store, in any order. What the registry shows
 	// by itself, such as a change of settings, need not be among them.
 	Incidents []Incident
@@ -39,6 +41,23 @@ type Run struct {
 	// Died tells that the code did not return, because its process was gone.
 	Died bool
 	Err  error // what the code returned
+	// Saves are the checkpoints that the code tried to save, in order.
+	Saves []Save
+}
+
+// Save is one try to save a checkpoint. No two of an item save the same text.
+type Save struct {
+	Offset    string
+	At        time.Time // when it was sent
+	Confirmed time.Time // when the code was told that it is saved; zero if it was not
+}
+
+// Hook is one call of a hook that runs once for all instances.
+type Hook struct {
+	At       time.Time
+	Phase    string // which hook it is
+	Instance string // on which it was called
+	Round    job.WholeRound
 }
 
 // Report is the end of an execution as an observer in its process heard of it.
@@ -59,7 +78,8 @@ type State struct {
 // Kind says what an [Incident] was.
 type Kind uint8
 
-// The kinds of incidents. Unless said otherwise they concern the process that Instance names.
+// The kinds of incidents. Unless said otherwise they concern the process that Instance names, or all if it
+// is empty.
 const (
 	Started   Kind = iota + 1 // the process started; a new life of its id if there was one before
 	Stopped                   // it was told to stop at From, and had done so at Until
@@ -71,11 +91,13 @@ const (
 	Lost                      // the store did what it asked for, and the answers got lost
 	Unwatched                 // its watch broke
 	Down                      // the store itself was down; Instance is empty
+	Held                      // a message of it was under way for so long
+	Copied                    // the store may carry out once more, until then, what it asked for
 )
 
 // String returns the kind in a word.
 func (k Kind) String() string {
-	words := [...]string{"?", "started", "stopped", "crashed", "cut off", "paused", "slow", "session dropped", "answers lost", "watch broken", "store down"}
+	words := [...]string{"?", "started", "stopped", "crashed", "cut off", "paused", "slow", "session dropped", "answers lost", "watch broken", "store down", "message held up", "requests copied"}
 	if int(k) >= len(words) {
 		k = 0
 	}

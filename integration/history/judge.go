@@ -19,6 +19,8 @@ func Judge(h History, rules Rules) []Finding {
 	j.judgeReports()
 	j.judgeExecutions()
 	j.judgeFires()
+	j.judgeCheckpoints()
+	j.judgeHooks()
 	j.judgeStops()
 	j.judgeLeftovers()
 	slices.SortStableFunc(j.findings, func(a, b Finding) int {
@@ -31,7 +33,8 @@ func Judge(h History, rules Rules) []Finding {
 type judge struct {
 	History
 	rules    Rules
-	excused  spans // the moments at which a change is still being dealt with
+	messages time.Duration // what messages under way may shift things against each other
+	excused  spans         // the moments at which a change is still being dealt with
 	findings []Finding
 
 	before, now *jobtree.State // while the states are replayed
@@ -39,7 +42,8 @@ type judge struct {
 	byToken     map[registry.Revision]map[int]*execution
 	byItem      map[int][]*execution
 	runs        map[registry.Revision]map[int][]*Run
-	wanted      []wantedFire
+	courses     courses
+	outOfTouch  spans // the times at which some process may not know what the registry says
 	ailments    ailments
 	presence    map[string]spans // when instances were registered
 	patient     spans            // see [judge.patience]; nil until it is asked for
@@ -54,13 +58,19 @@ func newJudge(h History, rules Rules) *judge {
 		byItem:   make(map[int][]*execution),
 		runs:     make(map[registry.Revision]map[int][]*Run),
 		presence: make(map[string]spans),
+		courses:  newCourses(),
 	}
+	late := func(i Incident) bool { return i.Kind == Lost || i.Kind == Copied }
+	if slices.ContainsFunc(h.Incidents, late) {
+		j.rules.Settle += rules.Latch
+	}
+	j.messages = rules.Settle / 10
 	j.excused = j.excuses()
 	return j
 }
 
 // jitter is what messages under way may shift things against each other.
-func (j *judge) jitter() time.Duration { return j.rules.Settle / 10 }
+func (j *judge) jitter() time.Duration { return j.messages }
 
 // find notes a violation. Proof may be executions, runs, incidents and texts; nil ones are left out.
 func (j *judge) find(g Guarantee, at time.Time, item int, text string, proof ...fmt.Stringer) {
@@ -93,7 +103,7 @@ func (j *judge) execution(item int, token int64) *execution {
 
 // replay goes through the states of the registry, and judges each step from one to the next.
 func (j *judge) replay() {
-	for i, state := range j.States {
+	for _, state := range j.States {
 		touched := j.now.Apply(state.Step)
 		if touched.Instances {
 			j.notePresence(state.At)
@@ -102,11 +112,7 @@ func (j *judge) replay() {
 		for _, n := range touched.Items {
 			j.judgeStep(state.At, n)
 		}
-		until := j.End
-		if i+1 < len(j.States) {
-			until = j.States[i+1].At
-		}
-		j.wantFires(state.At, until)
+		j.courses.note(state.At, j.now, touched)
 		j.examine(state.At)
 		j.before.Apply(state.Step)
 	}

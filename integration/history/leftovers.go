@@ -28,11 +28,14 @@ func (j *judge) judgeLeftovers() {
 func (j *judge) mayStay(name jobtree.Name) bool {
 	s := j.now
 	switch name.Kind {
-	case jobtree.KindConfig, jobtree.KindServer, jobtree.KindItemDisabled, jobtree.KindItemRecord, jobtree.KindEpoch, jobtree.KindOffset, jobtree.KindItemAside:
+	case jobtree.KindConfig, jobtree.KindServer, jobtree.KindItemDisabled, jobtree.KindItemRecord, jobtree.KindEpoch,
+		jobtree.KindOffset, jobtree.KindStarted, jobtree.KindCompleted, jobtree.KindItemAside:
 		return true
 	case jobtree.KindNecessary: // the last one that left asks those who come
 		return true
-	case jobtree.KindItemInstance, jobtree.KindItemMisfire:
+	case jobtree.KindItemMisfire: // of an item that is not there any more, the next reconciliation removes it
+		return true
+	case jobtree.KindItemInstance:
 		return name.Item < s.Total()
 	case jobtree.KindItemNext:
 		return s.Item(name.Item).Next.Value.Epoch == s.Epoch.Value.ID()

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -54,10 +55,18 @@ func (j *judge) judgeAcknowledgement(at time.Time, instance string) {
 	for n := range j.before.Total() {
 		item := j.before.Item(n)
 		since := max(item.InstanceRevision, item.Next.Revision)
-		if j.before.Owner(n) == instance && since < request.Revision && !item.Disabled && item.Record.Value.Trigger < request.Revision {
+		if j.before.Owner(n) == instance && since < request.Revision && !j.offSince(request.Revision, n) && item.Record.Value.Trigger < request.Revision {
 			j.find(NothingForgotten, at, n, instance+" took back a request to run by hand before it had run the item")
 		}
 	}
+}
+
+// offSince tells whether an item was disabled at any time since a revision.
+func (j *judge) offSince(revision registry.Revision, n int) bool {
+	i, _ := slices.BinarySearchFunc(j.States, revision, func(s State, r registry.Revision) int {
+		return cmp.Compare(s.Step.Snapshot.Revision(), r)
+	})
+	return slices.Contains(j.courses.runnable[n].between(j.States[i].At, j.End), false)
 }
 
 // judgeElection judges whether the leader could be one.
@@ -106,6 +115,12 @@ func (j *judge) judgeAnswer(at time.Time) {
 	owners := make(map[string]bool)
 	for n := range s.Total() {
 		owners[s.Owner(n)] = true
+	}
+	// An answer that was under way when a server was enabled or disabled does not know of that.
+	for _, off := range j.courses.servers {
+		if was := off.between(j.stale(at.Add(-j.jitter())), at); slices.Contains(was, true) && slices.Contains(was, false) {
+			return
+		}
 	}
 	for _, m := range members {
 		if !owners[m.ID] {

@@ -27,6 +27,10 @@ func (j *judge) judgePresence(instance string) {
 	if len(j.States) == 0 {
 		return
 	}
+	for _, unusable := range j.courses.settings.when(j.End, func(s *settings) bool { return !s.usable }) { // there is nothing to join
+		hindered = append(hindered, span{unusable.from, unusable.until.Add(2 * j.rules.Settle)})
+	}
+	hindered = hindered.merge()
 	for _, life := range j.lives(instance, j.States[0].At, j.End) {
 		absent := spans{life}
 		for _, present := range j.presence[instance] {

@@ -12,6 +12,10 @@ type Rules struct {
 	Detect time.Duration
 	// Settle is what the cluster may take after any other change.
 	Settle time.Duration
+	// Latch is for how long those who want to lead wait for each other, at most. Where requests arrived
+	// late, a place in line may be left over that nobody takes, so there every change may take longer
+	// by that much.
+	Latch time.Duration
 	// Late is how late a scheduled execution may begin. Beyond, it is a missed fire.
 	Late time.Duration
 	// Skew is by how much the clocks of processes may be ahead or behind.
@@ -24,7 +28,7 @@ type Rules struct {
 // stop timeout.
 func DefaultRules() Rules {
 	return Rules{
-		TTL: 5 * time.Second, Detect: 500 * time.Millisecond, Settle: time.Second,
+		TTL: 5 * time.Second, Detect: 500 * time.Millisecond, Settle: time.Second, Latch: 2 * time.Second,
 		Late: 5 * time.Second, Grace: 30 * time.Second,
 	}
 }

@@ -60,3 +60,27 @@ func (s spans) firstGap(others spans) (time.Time, bool) {
 func (s spans) touches(from, until time.Time) bool {
 	return slices.ContainsFunc(s, func(x span) bool { return !until.Before(x.from) && !from.After(x.until) })
 }
+
+// room returns the first moment, from from on, after which none of the spans, which are in order, lies for
+// so long, before until.
+func (s spans) room(from, until time.Time, long time.Duration) (time.Time, bool) {
+	for _, x := range s {
+		if x.until.Before(from) {
+			continue
+		}
+		if x.from.Sub(from) > long {
+			break
+		}
+		from = x.until.Add(time.Nanosecond)
+	}
+	return from, until.Sub(from) > long
+}
+
+// outside returns the times from one to another that none of the spans, which are in order, covers.
+func (s spans) outside(from, until time.Time) spans {
+	rest := spans{{from, until}}
+	for _, x := range s {
+		rest = rest.without(x)
+	}
+	return rest
+}

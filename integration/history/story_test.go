@@ -13,8 +13,10 @@ import (
 // The instances of every story, and the sessions under which they are.
 const (
 	a, b   = "10.0.0.1@-@a", "10.0.0.2@-@b"
+	c3     = "10.0.0.3@-@c" // is not there from the beginning
 	ofA    = registry.SessionID(1)
 	ofB    = registry.SessionID(2)
+	ofC    = registry.SessionID(3)
 	second = time.Second
 	minute = time.Minute
 )
@@ -124,10 +126,7 @@ func (s *story) record(n int) jobtree.Record { return s.state.Item(n).Record.Val
 
 // session returns the one under which an instance is in the story.
 func session(instance string) registry.SessionID {
-	if instance == a {
-		return ofA
-	}
-	return ofB
+	return map[string]registry.SessionID{a: ofA, b: ofB, c3: ofC}[instance]
 }
 
 // begin begins the fire of an item that its record allows.
