@@ -32,6 +32,10 @@ func (r *runner) admit(round *round, it *item) (registry.Turn, bool) {
 	if until := r.settings.misfires.until(it.due, r.s.admission.confirmation()); !until.IsZero() {
 		left := until.Sub(round.now)
 		if left <= 0 {
+			if !it.due.onTime.IsZero() { // as a missed one it may begin all the same
+				r.toConsider.note([]int{it.number}, false)
+				r.box.post(func() {})
+			}
 			it.due = r.settings.misfires.miss(it.due)
 			r.s.load.drop(1)
 			return turn, false

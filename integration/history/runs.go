@@ -3,7 +3,6 @@ package history
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
@@ -174,14 +173,18 @@ func (s spans) without(x span) spans {
 // overlap returns the first moment from which two lists of spans share more than an instant.
 func overlap(a, b spans) (time.Time, bool) {
 	for _, x := range a {
-		i := slices.IndexFunc(b, func(y span) bool { return x.from.Before(y.until) && y.from.Before(x.until) })
-		if i < 0 {
-			continue
+		for _, y := range b {
+			from, until := x.from, x.until
+			if y.from.After(from) {
+				from = y.from
+			}
+			if y.until.Before(until) {
+				until = y.until
+			}
+			if from.Before(until) {
+				return from, true
+			}
 		}
-		if b[i].from.After(x.from) {
-			return b[i].from, true
-		}
-		return x.from, true
 	}
 	return time.Time{}, false
 }

@@ -49,4 +49,6 @@ func TestWithoutAndOverlap(t *testing.T) {
 	require.Equal(t, at(8), from)
 	_, both = overlap(spansOf(1, 3), spansOf(3, 5))
 	require.False(t, both, "an instant is not an overlap")
+	_, both = overlap(spansOf(1, 3), spansOf(2, 2))
+	require.False(t, both, "an instant is not an overlap")
 }

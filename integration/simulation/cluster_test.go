@@ -37,7 +37,9 @@ type cluster struct {
 	ttl      time.Duration // of sessions
 	latency  func(id string) time.Duration
 	spread   func(id string) uint64 // see memory.WithSpread
+	delays   func(id string) func(memory.Message) time.Duration
 	wrap     func(registry.Registry) registry.Registry
+	hooked   bool // the job has hooks that run once for all instances
 	log      *slog.Logger
 	// processes are all that scenarios started, in order.
 	processes []*process
@@ -46,7 +48,9 @@ type cluster struct {
 // work is what the code of an item does.
 type work struct {
 	takes    time.Duration
-	stubborn bool // it goes on though its context ended
+	stubborn bool          // it goes on though its context ended
+	saves    int           // how many checkpoints it saves
+	patience time.Duration // how long it waits for one to be saved
 	err      error
 }
 
@@ -82,6 +86,7 @@ func newCluster(t *testing.T, cfg job.Config) *cluster {
 		ttl:     memory.DefaultTTL,
 		latency: delayOf,
 		spread:  func(string) uint64 { return 0 },
+		delays:  func(string) func(memory.Message) time.Duration { return nil },
 		wrap:    func(r registry.Registry) registry.Registry { return r },
 		log:     slog.New(slog.DiscardHandler),
 	}
@@ -106,7 +111,7 @@ func delayOf(id string) time.Duration {
 
 // start launches a process with a delay of its own.
 func (c *cluster) start(id string) *process {
-	p := c.launch(id, memory.WithLatency(c.latency(id)), memory.WithSpread(c.spread(id)), memory.WithTTL(c.ttl))
+	p := c.launch(id, memory.WithLatency(c.latency(id)), memory.WithSpread(c.spread(id)), memory.WithTTL(c.ttl), memory.WithDelays(c.delays(id)))
 	c.processes = append(c.processes, p)
 	return p
 }

@@ -4,6 +4,7 @@ package simulation_test
 type deed uint8
 
 const (
+	// To processes, their network and their clocks.
 	launch deed = iota
 	crash
 	stop
@@ -13,33 +14,79 @@ const (
 	crawl
 	expire
 	loseAnswers
+	holdBack
+	copyLater
 	breakWatch
 	setClock
+	// To the store.
 	storeDown
+	slowStore
 	forgetHistory
+	// By operators, who know what they do.
 	changeTotal
 	changeCron
 	toggleFailover
-	toggleMisfire
+	changeMisfire
 	changeParameter
 	toggleItem
 	toggleServer
 	runByHand
+	// By operators who do not.
+	forgetInstance
+	forgetLeader
+	askForResharding
+	removeJob
+	spoilConfig
+
+	deeds
 )
 
-// allDeeds are the deeds by their weight and name.
-var allDeeds = []deed{
-	launch, crash, stop, cut, pause, slow, crawl, expire, loseAnswers, breakWatch, setClock, storeDown, forgetHistory,
-	changeTotal, changeCron, toggleFailover, toggleMisfire, changeParameter, toggleItem, toggleServer, runByHand,
-}
-
-var deedNames = [...]string{
+var deedNames = [deeds]string{
 	"launch", "crash", "stop", "cut off", "pause", "slow down", "slow down a lot", "drop the session", "lose answers",
-	"break the watch", "set the clock", "take the store down", "forget the history", "change the total", "change the cron",
-	"toggle failover", "toggle misfire", "change the parameter", "toggle an item", "toggle a server", "run by hand",
+	"hold requests back", "copy requests and hold the copies back", "break the watch", "set the clock",
+	"take the store down", "slow the store down", "forget the history",
+	"change the total", "change the cron", "toggle failover", "change the misfire policy", "change the parameter",
+	"toggle an item", "toggle a server", "run by hand",
+	"delete an instance's node", "delete the leader's node", "ask for a resharding", "remove the job", "spoil the settings",
 }
-
-var deedWeights = [...]int{16, 6, 5, 6, 5, 3, 5, 3, 4, 2, 2, 1, 1, 3, 1, 1, 1, 1, 2, 1, 3}
 
 func (d deed) String() string { return deedNames[d] }
-func (d deed) weight() int    { return deedWeights[d] }
+
+// onCluster tells of a deed whether it is not meant for one process.
+func (d deed) onCluster() bool { return d >= storeDown && d != forgetInstance }
+
+// byOperator tells of a deed whether it takes a store that can be reached.
+func (d deed) byOperator() bool { return d >= changeTotal }
+
+// changes are the deeds after which the registry says something else than when a message was sent.
+var changes = []deed{
+	launch, launch, crash, stop, expire, changeTotal, toggleFailover, changeParameter, toggleItem, toggleServer, runByHand,
+	forgetInstance, forgetLeader, removeJob,
+}
+
+// causes are the deeds that bring about a kind of transactions; nil for those that every fire does.
+func causes(s step) []deed {
+	switch s {
+	case join:
+		return []deed{launch, forgetInstance, expire}
+	case elect:
+		return []deed{crash, stop, forgetLeader, expire}
+	case reshard:
+		return []deed{launch, stop, crash, changeTotal, toggleServer}
+	case end, declare, claim:
+		return []deed{crash, crash, expire, pause, cut}
+	case operate:
+		return []deed{runByHand}
+	default:
+		return nil
+	}
+}
+
+// allDeeds returns every deed.
+func allDeeds() []deed {
+	var all []deed
+	for d := range deeds {
+		all = append(all, d)
+	}
+	return all
+}

@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/history"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 )
 
 // driver carries a plan out.
@@ -26,6 +30,11 @@ type driver struct {
 	mu       sync.Mutex // guards slots, what troubles processes, and failures
 	failures []string   // of schedulers, which should not fail
 	down     bool       // the store
+	calm     bool       // nothing goes wrong any more
+	missing  string     // the settings that somebody removed or spoilt, as they were
+
+	holding holding
+	tardy   atomic.Int64 // nanoseconds that the store takes for every request
 }
 
 // slot is where one process at a time runs.
@@ -40,12 +49,16 @@ type slot struct {
 // schedulers failed with.
 func drive(t *testing.T, c *cluster, p plan) []string {
 	d := &driver{cluster: c, plan: p, slots: make([]slot, p.processes)}
+	d.holding = holding{d: d, sent: make(map[string]uint64)}
+	c.delays, c.hooked = d.holding.of, p.hooked
 	c.spread = func(id string) uint64 { return 1 + uint64(delayOf(id)) }
 	c.work, c.ttl = p.work, p.pace.unit
 	c.rules.TTL, c.rules.Grace, c.rules.Skew = c.ttl, p.pace.scaled(10*time.Second), p.skew
 	for i := range d.slots {
 		d.slots[i].ip = fmt.Sprintf("10.0.0.%d", i+1)
-		d.launch(i, 1)
+	}
+	for i := range d.slots {
+		d.act(action{do: launch, slot: i, n: 1})
 		time.Sleep(time.Duration(i) * 7 * time.Millisecond)
 	}
 	for _, a := range p.actions {
@@ -61,6 +74,9 @@ func drive(t *testing.T, c *cluster, p plan) []string {
 
 // recover ends all troubles, and sees to it that there is somebody to judge.
 func (d *driver) recover() {
+	d.mu.Lock()
+	d.calm = true
+	d.mu.Unlock()
 	d.wg.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -86,22 +102,38 @@ func (d *driver) stopAll(t *testing.T) {
 	time.Sleep(d.plan.pace.scaled(longestWork)) // code that was given up ends by itself
 }
 
-// act does one action, if the process that it is meant for is there and in the mood.
+// act does one action, if there is a process in the mood for it.
 func (d *driver) act(a action) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.actOnCluster(a) {
+	if d.calm {
 		return
 	}
-	s := &d.slots[a.slot]
-	if a.do == launch {
-		if s.process == nil {
-			d.launch(a.slot, a.n%2)
+	switch {
+	case a.do == launch:
+		d.launchSomewhere(a)
+	case a.do.onCluster():
+		d.actOnCluster(a)
+	case !a.do.byOperator() || !d.down:
+		d.actOnProcess(a)
+	}
+}
+
+// launchSomewhere starts a process in the next slot that is free.
+func (d *driver) launchSomewhere(a action) {
+	for i := range d.slots {
+		if slot := (a.slot + i) % len(d.slots); d.slots[slot].process == nil {
+			d.launch(slot, a.n%2)
+			return
 		}
-		return
 	}
+}
+
+// actOnProcess does the actions that are meant for one process.
+func (d *driver) actOnProcess(a action) {
+	s := &d.slots[a.slot]
 	p := s.process
-	if p == nil || s.stopping || p.troubled && a.do != crash {
+	if p == nil || s.stopping || p.troubled && a.do != crash && a.do != forgetInstance {
 		return
 	}
 	switch a.do {
@@ -125,29 +157,35 @@ func (d *driver) act(a action) {
 		p.expire()
 	case loseAnswers:
 		p.loseAnswers(1 + a.n%3)
+	case holdBack:
+		p.holdBack(1+a.n%3, a.lasts)
+	case copyLater:
+		p.copyLater(1+a.n%20, a.lasts)
 	case breakWatch:
 		p.breakWatch()
 	case setClock:
 		p.setClock(d.skewOf(a.n))
+	case forgetInstance:
+		d.careless(registry.Delete(d.tree().Instance(p.id)))
 	}
 }
 
-// actOnCluster does the actions that are not meant for a process.
-func (d *driver) actOnCluster(a action) bool {
-	if d.down && a.do >= changeTotal {
-		return true // operators cannot reach the store either
+// actOnCluster does the actions that are not meant for one process.
+func (d *driver) actOnCluster(a action) {
+	if d.down {
+		return // operators cannot reach the store either
 	}
 	switch a.do {
 	case storeDown:
-		if !d.down {
-			d.down = true
-			d.wg.Go(func() {
-				d.storeDown(a.lasts)
-				d.mu.Lock()
-				defer d.mu.Unlock()
-				d.down = false
-			})
-		}
+		d.down = true
+		d.wg.Go(func() {
+			d.storeDown(a.lasts)
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.down = false
+		})
+	case slowStore:
+		d.slowStore(a.lasts, time.Duration(50+a.n)*time.Millisecond)
 	case forgetHistory:
 		d.server.Compact()
 	case changeTotal:
@@ -156,20 +194,85 @@ func (d *driver) actOnCluster(a action) bool {
 		d.configure(func(cfg *job.Config) { cfg.Cron = d.plan.pace.crons[a.n%3] })
 	case toggleFailover:
 		d.configure(func(cfg *job.Config) { cfg.Failover = !cfg.Failover })
-	case toggleMisfire:
-		d.configure(func(cfg *job.Config) { cfg.Misfire = !cfg.Misfire })
+	case changeMisfire:
+		d.configure(func(cfg *job.Config) { setMisfire(cfg, a.n) })
 	case changeParameter:
 		d.configure(func(cfg *job.Config) { cfg.JobParameter = fmt.Sprint("parameter ", a.n) })
 	case toggleItem:
 		d.toggleItem(a.n)
 	case toggleServer:
-		d.setServer(a.slot, a.n%2 == 0)
+		d.setServer(a.slot, !d.state().Server(d.slots[a.slot].ip).Disabled)
 	case runByHand:
 		d.trigger()
-	default:
+	case forgetLeader:
+		d.careless(registry.Delete(d.tree().Leader()))
+	case askForResharding:
+		d.careless(registry.Put(d.tree().Necessary(), ""))
+	case removeJob:
+		d.spoil(a, registry.Delete(d.tree().Config()))
+	case spoilConfig:
+		d.spoil(a, registry.Put(d.tree().Config(), unusable[a.n%len(unusable)]))
+	}
+}
+
+// unusable are settings that no process can do anything with.
+var unusable = []string{"", "{", `{"jobName":"orders"`, `{"jobName":"orders","cron":"0 0 0 31 2","shardingTotalCount":3}`}
+
+// careless does what an operator should not.
+func (d *driver) careless(writes ...registry.Write) {
+	d.commit(writes...)
+}
+
+// spoil has somebody make the settings unusable, and put them right after a time.
+func (d *driver) spoil(a action, write registry.Write) {
+	if d.missing != "" || d.state().Config.Revision == 0 {
+		return
+	}
+	d.missing = d.view.Snapshot().Get(d.tree().Config()).Value
+	d.careless(write)
+	d.wg.Go(func() {
+		for wait := a.lasts; !d.repair(wait); wait = time.Second {
+		}
+	})
+}
+
+// repair puts the settings back after a time, unless the store is down by then.
+func (d *driver) repair(after time.Duration) bool {
+	time.Sleep(after)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.down {
 		return false
 	}
+	d.careless(registry.Put(d.tree().Config(), d.missing))
+	d.missing = ""
 	return true
+}
+
+// slowStore has the store take so much longer for every request.
+func (d *driver) slowStore(lasts, by time.Duration) {
+	if d.tardy.Load() != 0 {
+		return
+	}
+	d.rec.incident(history.Slow, "", lasts, by)
+	d.tardy.Store(int64(by))
+	d.wg.Go(func() {
+		time.Sleep(lasts)
+		d.tardy.Store(0)
+	})
+}
+
+// storeDelay is how much longer a message takes because the store is slow.
+func (d *driver) storeDelay(m memory.Message) time.Duration {
+	if m.Kind != memory.Request {
+		return 0
+	}
+	return time.Duration(d.tardy.Load())
+}
+
+// slotOf returns where the process of an instance runs.
+func (d *driver) slotOf(id string) int {
+	return slices.IndexFunc(d.slots, func(s slot) bool { return s.ip == jobtree.ServerOf(id) })
 }
 
 // toggleItem disables one of the items, by any number, or enables it again.

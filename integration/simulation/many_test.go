@@ -18,7 +18,7 @@ const (
 	dozens = 40
 	// patience bounds how long the thousands may take on a machine that is busy with other things. What
 	// is not begun by then is left out, and said.
-	patience = 4 * time.Minute
+	patience = 2 * time.Minute
 )
 
 // underRace tells whether the race detector watches.

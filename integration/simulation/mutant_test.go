@@ -20,7 +20,11 @@ const (
 	declare step = "declare" // T6
 	claim   step = "claim"   // T7
 	operate step = "operate" // T9, the acknowledgement of a request
+	save    step = "save"    // T10, a checkpoint
+	part    step = "part"    // of a large resharding
+	tidy    step = "tidy"    // what a large resharding leaves to be done
 	leave   step = "leave"
+	event   step = "event" // not a transaction: what a watch tells of one
 	other   step = "other"
 )
 
@@ -49,6 +53,12 @@ func stepOf(txn registry.Txn) step {
 		return end
 	case writes(jobtree.KindItemRecord, registry.WritePut):
 		return declare
+	case writes(jobtree.KindOffset, registry.WritePut, registry.WriteDelete):
+		return save
+	case writes(jobtree.KindItemNext, registry.WritePut):
+		return part
+	case writes(jobtree.KindItemNext, registry.WriteDelete):
+		return tidy
 	case writes(jobtree.KindEpoch, registry.WritePut), writes(jobtree.KindNecessary, registry.WriteDelete):
 		return reshard
 	default:
@@ -93,5 +103,9 @@ func (m mutant) mutate(txn registry.Txn) registry.Txn {
 	kept := slices.DeleteFunc(slices.Clone(txn.If), func(c registry.Condition) bool {
 		return slices.ContainsFunc(m.without, func(g guard) bool { return g.matches(txn, c) })
 	})
-	return registry.Txn{If: kept, Then: txn.Then}
+	if len(kept) < len(txn.If) && txn.Repeatable() {
+		txn.Repeat = registry.RepeatHarmless // what is left out may have been the reason; it is repeated as before
+	}
+	txn.If = kept
+	return txn
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -24,6 +25,11 @@ type plan struct {
 	faults    time.Duration // for how long things go wrong
 	calm      time.Duration // for how long nothing does afterwards
 	busy      int           // how many of a hundred executions take longer than a moment
+	saves     int           // how many checkpoints an execution saves at most; 0 = none
+	quickly   bool          // what is run again takes a moment, however long it took at first
+	hooked    bool          // the job has hooks that run once for all instances
+	drawn     []deed        // what is done to the cluster: each as likely as it stands there
+	holdups   []holdup
 	actions   []action
 }
 
@@ -58,21 +64,134 @@ type action struct {
 func planOf(seed uint64) plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := plan{seed: seed, pace: paces[r.IntN(len(paces))], processes: 2 + r.IntN(4), busy: r.IntN(50)}
-	p.config = job.NewConfig(jobName, p.pace.crons[0], 1+r.IntN(1+r.IntN(12)))
-	p.config.Failover = r.IntN(4) > 0
-	p.config.Misfire = r.IntN(4) > 0
-	p.config.ShardingStrategy = []string{"", sharding.NameMinimal}[r.IntN(2)]
+	p.configure(r)
 	if r.IntN(4) == 0 {
 		p.skew = time.Duration(1+r.IntN(3000)) * time.Millisecond
 	}
 	p.faults, p.calm = time.Duration(10+r.IntN(12))*p.pace.unit+offBeat, 9*p.pace.unit
-	deeds := p.choose(r)
+	p.swarm(r)
+	if r.IntN(50) == 0 {
+		p.enlarge(r)
+	}
 	between := p.pace.scaled(time.Duration(2+r.IntN(5)) * time.Second)
 	for at := 3 * time.Second; at < p.faults; at += rest(r, between) {
-		p.actions = append(p.actions, p.action(r, at, deeds[r.IntN(len(deeds))]))
+		p.actions = append(p.actions, p.action(r, at, p.drawn[r.IntN(len(p.drawn))]))
 	}
 	slices.SortStableFunc(p.actions, func(a, b action) int { return int(a.at - b.at) })
 	return p
+}
+
+// configure draws the settings of the job and what its code does.
+func (p *plan) configure(r *rand.Rand) {
+	p.config = job.NewConfig(jobName, p.pace.crons[0], 1+r.IntN(1+r.IntN(12)))
+	p.config.Failover = r.IntN(4) > 0
+	setMisfire(&p.config, r.IntN(misfirePolicies))
+	p.config.ShardingStrategy = []string{"", sharding.NameMinimal}[r.IntN(2)]
+	if r.IntN(8) == 0 {
+		p.config.Cron = fmt.Sprintf("@delay %s", p.pace.unit)
+	}
+	if r.IntN(8) == 0 {
+		p.config.MaxConcurrentItems = 1 + r.IntN(3)
+	}
+	if r.IntN(3) == 0 {
+		p.saves = 1 + r.IntN(5)
+	}
+	p.hooked = r.IntN(12) == 0
+}
+
+// misfirePolicies is how many of them there are.
+const misfirePolicies = 6
+
+// setMisfire sets one of the misfire policies, by number.
+func setMisfire(cfg *job.Config, number int) {
+	cfg.Misfire, cfg.MisfirePolicy, cfg.MisfireMax = true, "", job.DefaultMisfireMax
+	switch number % misfirePolicies {
+	case 0:
+		cfg.Misfire = false
+	case 1, 2:
+		cfg.MisfirePolicy = job.MisfireAll
+	case 3:
+		cfg.MisfirePolicy, cfg.MisfireMax = job.MisfireAll, 3
+	}
+}
+
+// swarm draws what goes wrong. Few seeds do everything. Most do a few things, and those a lot, so that
+// they meet: one or two kinds of messages are held up, what brings such messages about is done again
+// and again, and something that one of them has not reckoned with happens while it is under way.
+func (p *plan) swarm(r *rand.Rand) {
+	p.drawn = []deed{launch, launch}
+	if r.IntN(6) == 0 {
+		p.drawn = append(p.drawn, allDeeds()...)
+	} else {
+		for range 1 + r.IntN(4) {
+			p.drawn = append(p.drawn, allDeeds()[r.IntN(int(deeds))])
+		}
+	}
+	if r.IntN(5) == 0 {
+		return // the network is as quick as ever
+	}
+	for range 1 + r.IntN(2) {
+		p.holdUp(r, heldSteps[r.IntN(len(heldSteps))])
+	}
+}
+
+// enlarge gives the job so many items that a change of members moves more of them than one transaction
+// may, and few fires, as each is dear.
+func (p *plan) enlarge(r *rand.Rand) {
+	p.config.ShardingTotalCount, p.config.ShardingStrategy = large, ""
+	p.config.Cron, p.config.MaxConcurrentItems = p.pace.crons[0], 0
+	p.processes, p.busy, p.saves, p.hooked = 3, 0, 0, false
+	p.faults, p.calm = 6*p.pace.unit+offBeat, 3*p.pace.unit
+	p.drawn, p.holdups = []deed{launch, launch, stop, stop, crash, forgetInstance}, nil
+	for _, s := range []step{begin, reshard, tidy} {
+		h := holdup{of: s, percent: 60 + r.IntN(40), scale: time.Duration(800+r.IntN(1500)) * time.Millisecond, most: 4 * time.Second}
+		switch {
+		case s == begin:
+			h.meet, h.deeds = 80, []deed{launch, launch, stop}
+		case s == reshard && r.IntN(2) == 0:
+			h.scale /= 10
+		}
+		p.holdups = append(p.holdups, h)
+	}
+}
+
+// heldSteps are the kinds of messages that may be held up, each as likely as it stands there.
+var heldSteps = []step{
+	join, join, elect, elect, reshard, reshard, reshard, begin, begin, begin, end, end, declare, declare, claim, claim, claim, claim,
+	operate, save, event,
+}
+
+// holdUp has messages of a kind be slow, and be many.
+func (p *plan) holdUp(r *rand.Rand, s step) {
+	h := holdup{
+		of: s, answers: s != event && r.IntN(6) == 0, percent: 20 + r.IntN(80), meet: 30 + r.IntN(70),
+		scale: time.Duration(20*math.Exp(r.Float64()*4)) * time.Millisecond, // up to a second
+		most:  4 * time.Second,
+	}
+	if r.IntN(3) == 0 { // as long as sessions last
+		h.scale, h.most = p.pace.scaled(h.scale), p.pace.unit*3/2
+	}
+	for range 1 + r.IntN(3) {
+		h.deeds = append(h.deeds, changes[r.IntN(len(changes))])
+	}
+	if r.IntN(4) == 0 {
+		h.deeds = append(h.deeds, allDeeds()[r.IntN(int(deeds))])
+	}
+	p.holdups = append(p.holdups, h)
+	if c := causes(s); len(c) > 0 {
+		for range 2 {
+			p.drawn = append(p.drawn, launch, c[r.IntN(len(c))], c[r.IntN(len(c))])
+		}
+	}
+	switch s {
+	case end, declare, claim:
+		p.config.Failover, p.busy = true, max(p.busy, 60)
+		p.quickly = r.IntN(2) == 0
+	case operate:
+		h.deeds[0] = []deed{h.deeds[0], runByHand}[r.IntN(2)]
+	case save:
+		p.saves, p.busy = max(p.saves, 3), max(p.busy, 40)
+	}
 }
 
 // rest is the time to the next action. Troubles do not come alone: the next one may come while the
@@ -88,31 +207,17 @@ func rest(r *rand.Rand, between time.Duration) time.Duration {
 // happens in an order that no replay repeats.
 const offBeat = 1234567 * time.Nanosecond
 
-// choose picks the deeds of a plan: some plans do everything, most only some things, so that those
-// meet more often.
-func (p *plan) choose(r *rand.Rand) []deed {
-	var deeds []deed
-	some := r.IntN(3) > 0
-	for _, d := range allDeeds {
-		if some && d != launch && r.IntN(2) == 0 {
-			continue
-		}
-		for range d.weight() {
-			deeds = append(deeds, d)
-		}
-	}
-	return deeds
-}
-
 // action makes a deed concrete. Some are done right at a fire, where most happens, and some last no longer
 // than messages do.
 func (p *plan) action(r *rand.Rand, at time.Duration, do deed) action {
 	a := action{at: at, do: do, slot: r.IntN(p.processes), n: r.IntN(1000)}
-	switch atFire := at.Round(p.pace.unit) + 567*time.Nanosecond; r.IntN(4) {
+	switch atFire := at.Round(p.pace.unit) + 567*time.Nanosecond; r.IntN(5) {
 	case 0: // while quick messages about it are under way
 		a.at = atFire + time.Duration(r.IntN(20_000))*time.Microsecond
 	case 1: // while slow ones are
 		a.at = atFire + time.Duration(r.IntN(4_000_000))*time.Microsecond
+	case 2: // right before
+		a.at = max(0, atFire-time.Duration(r.IntN(2_000_000))*time.Microsecond)
 	}
 	short, long := time.Duration(50+r.IntN(4000))*time.Millisecond, time.Duration(4000+r.IntN(12000))*time.Millisecond
 	switch r.IntN(4) {
@@ -129,7 +234,7 @@ func (p *plan) action(r *rand.Rand, at time.Duration, do deed) action {
 // longestWork bounds how long the code of an item goes on, at the quickest pace.
 const longestWork = 20 * time.Second
 
-// work tells what the code of an execution does: the same for a rerun of the same fire.
+// work tells what the code of an execution does.
 func (p *plan) work(sc job.ShardingContext) work {
 	h := fnv.New64a()
 	_ = binary.Write(h, binary.LittleEndian, []int64{int64(p.seed), int64(sc.Item), sc.Fire.Unix()})
@@ -140,17 +245,25 @@ func (p *plan) work(sc job.ShardingContext) work {
 		w.stubborn = r.IntN(8) == 0
 	}
 	w.takes = min(w.takes, p.pace.scaled(longestWork))
+	if p.quickly && sc.Source == job.Failover {
+		w.takes = min(w.takes, 100*time.Millisecond)
+	}
 	if r.IntN(20) == 0 {
 		w.err = errors.New("it went wrong")
 	}
+	w.saves, w.patience = r.IntN(p.saves+1), time.Duration(100+r.IntN(1500))*time.Millisecond
 	return w
 }
 
 // String describes the plan as its replay would be read.
 func (p *plan) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d: %d processes, clocks off by up to %s, %d items, cron %q, failover %t, misfire %t, strategy %q, busy %d%%\n",
-		p.seed, p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Failover, p.config.Misfire, p.config.ShardingStrategy, p.busy)
+	fmt.Fprintf(&text, "seed %d: %d processes, clocks off by up to %s, %d items, cron %q, failover %t, misfire %t %q up to %d, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %t\n",
+		p.seed, p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Failover, p.config.Misfire, p.config.MisfirePolicy,
+		p.config.MisfireMax, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooked)
+	for _, h := range p.holdups {
+		fmt.Fprintf(&text, "\t%s\n", h)
+	}
 	for _, a := range p.actions {
 		fmt.Fprintf(&text, "\t%s %s slot %d, lasts %s, n %d\n", bubbleStart.Add(a.at).Format("15:04:05.000000"), a.do, a.slot, a.lasts, a.n)
 	}

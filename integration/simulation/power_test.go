@@ -7,8 +7,7 @@ import (
 )
 
 // TestPower tells how many seeds it takes to notice that a guard is missing. It tries each guard that
-// TestEachGuardIsNeeded needs, up to as many seeds as -simulation.power says, and fails at none: some
-// guards only matter in stories that no seed is likely to tell.
+// TestEachGuardIsNeeded needs, up to as many seeds as -simulation.power says, and fails at none.
 func TestPower(t *testing.T) {
 	if *power == 0 {
 		t.Skip("asked for with -simulation.power=SEEDS")
@@ -16,17 +15,18 @@ func TestPower(t *testing.T) {
 	for name, x := range breaches() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tried, caught := 0, 0
-			for ; tried < *power && caught < enough; tried++ {
+			tried, noticed := 0, 0
+			for ; tried < *power && noticed < often; tried++ {
 				leave := func(r registry.Registry) registry.Registry { return mutant{r, x.without} }
 				if faults, _ := simulated(t, planOf(*first+uint64(tried)), leave); len(faults) > 0 {
-					caught++
+					noticed++
+					t.Logf("seed %d: %.200s", *first+uint64(tried), faults[0])
 				}
 			}
-			t.Logf("noticed by %d of %d seeds", caught, tried)
+			t.Logf("%s: noticed by %d of %d seeds", name, noticed, tried)
 		})
 	}
 }
 
-// enough is how often a missing guard is to be noticed before the next one is tried.
-const enough = 5
+// often is how often a missing guard is to be noticed before the next one is tried.
+const often = 5

@@ -3,6 +3,7 @@ package simulation_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,7 @@ type process struct {
 	done     chan struct{} // closed when Run has returned err
 	err      error
 	died     chan struct{}
+	gone     chan struct{} // closed when nothing of it reaches the store any more
 	gate     *gate
 	skew     atomic.Int64 // nanoseconds by which its clock is ahead
 	troubled bool         // cut off or standing still; used by the cluster's driver only
@@ -34,15 +36,19 @@ var errDied = errors.New("the process is gone")
 // execute is the user code of every item.
 func (p *process) execute(ctx context.Context, sc job.ShardingContext) error {
 	if !p.running() {
+		<-p.gone
 		return errDied
 	}
 	run := p.c.rec.entered(p.id, sc)
 	stop := context.AfterFunc(ctx, func() { p.c.rec.cancelled(run, ctx) })
 	defer stop()
 	work := p.c.work(sc)
-	err := p.spend(ctx, work)
+	err := p.labour(ctx, run, work)
 	p.c.rec.cancelled(run, ctx)
 	p.c.rec.left(run, errors.Is(err, errDied), err)
+	if errors.Is(err, errDied) {
+		<-p.gone
+	}
 	return err
 }
 
@@ -59,6 +65,39 @@ func (p *process) running() bool {
 		return false
 	default:
 		return true
+	}
+}
+
+// labour does the work, and saves checkpoints on the way.
+func (p *process) labour(ctx context.Context, run *history.Run, w work) error {
+	part := w
+	part.takes, part.err = w.takes/time.Duration(w.saves+1), nil
+	reached := placeOf(run.Context.Offset)
+	for range w.saves {
+		if err := p.spend(ctx, part); err != nil {
+			return err
+		}
+		reached++
+		p.save(ctx, run, fmt.Sprintf("%d@%d", reached, run.Context.Token), w.patience)
+	}
+	part.err = w.err
+	return p.spend(ctx, part)
+}
+
+// placeOf returns how far work had come at a checkpoint.
+func placeOf(offset string) int {
+	var place int
+	_, _ = fmt.Sscanf(offset, "%d@", &place)
+	return place
+}
+
+// save saves a checkpoint. What becomes of one that is not confirmed in time is not known.
+func (p *process) save(ctx context.Context, run *history.Run, offset string, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	saved := p.c.rec.saving(run, offset)
+	if err := job.SaveOffset(ctx, offset); err == nil && p.running() {
+		p.c.rec.saved(run, saved)
 	}
 }
 
@@ -97,7 +136,7 @@ func (p *process) spend(ctx context.Context, w work) error {
 func (c *cluster) launch(id string, options ...memory.Option) *process {
 	p := &process{
 		c: c, id: id, handle: c.server.Open(namespace, options...),
-		done: make(chan struct{}), died: make(chan struct{}), gate: newGate(),
+		done: make(chan struct{}), died: make(chan struct{}), gone: make(chan struct{}), gate: newGate(),
 	}
 	s, err := scheduler.New(c.wrap(p.handle), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(c.rules.Grace),
 		scheduler.WithObserver(ear{r: c.rec, instance: id}), scheduler.WithLogger(c.log), scheduler.WithClock(p.now))
@@ -110,11 +149,52 @@ func (c *cluster) launch(id string, options ...memory.Option) *process {
 	c.rec.incident(history.Started, id, 0, 0)
 	go func() {
 		defer close(p.done)
-		if p.err = s.Add(ctx, c.declared, job.SimpleFunc(p.execute)); p.err == nil {
+		for p.err = errUnusable; errors.Is(p.err, errUnusable); {
+			p.err = p.declare(ctx)
+		}
+		if p.err == nil {
 			p.err = s.Run(ctx)
 		}
 	}()
 	return p
+}
+
+// errUnusable tells that the job cannot be declared while its settings are as they are.
+var errUnusable = errors.New("the settings are unusable")
+
+// declare declares the job. A process that cannot, because somebody has spoilt the settings, is started
+// again a moment later.
+func (p *process) declare(ctx context.Context) error {
+	err := p.s.Add(ctx, p.c.declared, job.SimpleFunc(p.execute), p.hooks()...)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	select {
+	case <-time.After(p.c.rules.Settle):
+		return errUnusable
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// hooks returns what the job is declared with besides.
+func (p *process) hooks() []scheduler.JobOption {
+	if !p.c.hooked {
+		return nil
+	}
+	hook := func(phase string) func(context.Context, job.WholeRound) error {
+		return func(_ context.Context, round job.WholeRound) error {
+			if !p.running() {
+				<-p.gone
+				return errDied
+			}
+			p.c.rec.hooked(phase, p.id, round)
+			return nil
+		}
+	}
+	return []scheduler.JobOption{scheduler.WithOnceListener(job.OnceListener{
+		AllCompleted: hook("completed"), CompletedWithin: p.c.ttl, // what both kinds wait for at once would be no exact replay
+	})}
 }
 
 // now is the wall clock of the process.
@@ -138,6 +218,7 @@ func (p *process) die() {
 // vanish takes away what the process held, and returns when nothing of it is left.
 func (p *process) vanish() {
 	p.handle.Vanish()
+	close(p.gone)
 	p.cancel()
 	<-p.done
 }
@@ -200,6 +281,7 @@ func (p *process) pause(lasts time.Duration) {
 	p.handle.Pause()
 	time.Sleep(lasts)
 	p.handle.Resume()
+	time.Sleep(time.Microsecond) // what it finds on going on comes before what its code does
 	p.gate.open()
 }
 
@@ -221,6 +303,19 @@ func (p *process) expire() {
 func (p *process) loseAnswers(n int) {
 	p.c.rec.incident(history.Lost, p.id, time.Duration(n)*2*memory.DefaultTryTimeout, 0)
 	p.handle.LoseAnswers(n)
+}
+
+// holdBack has what the process asks of the store next arrive late. It hears nothing of that, and repeats
+// what it may.
+func (p *process) holdBack(n int, late time.Duration) {
+	p.c.rec.incident(history.Lost, p.id, late+time.Duration(n)*2*memory.DefaultTryTimeout, 0)
+	p.handle.HoldBack(n, late)
+}
+
+// copyLater has copies of what the process asks of the store next arrive late.
+func (p *process) copyLater(n int, late time.Duration) {
+	p.c.rec.incident(history.Copied, p.id, late, 0)
+	p.handle.DuplicateLater(n, late)
 }
 
 // breakWatch has the process lose its place in the history of the store.

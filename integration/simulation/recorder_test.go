@@ -19,6 +19,7 @@ type recorder struct {
 	reports   []history.Report
 	incidents []*history.Incident
 	states    []history.State
+	hooks     []history.Hook
 }
 
 // watch writes down every state that the view shows, from the first on.
@@ -72,11 +73,33 @@ func (r *recorder) left(run *history.Run, died bool, err error) {
 	}
 }
 
+// saving writes down that code is about to save a checkpoint, and returns which one of the run that is.
+func (r *recorder) saving(run *history.Run, offset string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	run.Saves = append(run.Saves, history.Save{Offset: offset, At: time.Now()})
+	return len(run.Saves) - 1
+}
+
+// saved writes down that a checkpoint was confirmed.
+func (r *recorder) saved(run *history.Run, which int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	run.Saves[which].Confirmed = time.Now()
+}
+
+// hooked writes down that a hook was called.
+func (r *recorder) hooked(phase, instance string, round job.WholeRound) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hooks = append(r.hooks, history.Hook{At: time.Now(), Phase: phase, Instance: instance, Round: round})
+}
+
 // history returns what was written down, as far as it goes.
 func (r *recorder) history() history.History {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h := history.History{Job: r.job, Reports: r.reports, States: r.states, End: time.Now()}
+	h := history.History{Job: r.job, Reports: r.reports, States: r.states, Hooks: r.hooks, End: time.Now()}
 	for _, run := range r.runs {
 		h.Runs = append(h.Runs, *run)
 	}
