@@ -141,8 +141,8 @@ func (r *runner) proposeMissed(batch *proposals, it *item, noted func()) {
 // noted already, and the condition for it; nothing if the registry knows all of them. ran is the last fire
 // that the item ran for.
 func (r *runner) missedNote(it *item, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
-	if !r.records || it.number >= r.state.Total() { // see dropUnrecorded and dropSurplus
-		return nil, nil
+	if !r.records || it.number >= r.state.Total() || r.settings.ok && it.number >= r.settings.config.ShardingTotalCount {
+		return nil, nil // see dropUnrecorded and dropSurplus; a resharding to fewer items deletes what is noted of the others
 	}
 	noted := r.noted(stored, ran)
 	owed := jobtree.MissedFires(append(slices.Clone(noted), it.due.after(ran).owed()...)...)

@@ -104,7 +104,10 @@ func (j *judge) judgeDebt(e *execution) {
 
 // judgeAftermath judges what the end of an execution left to be done.
 func (j *judge) judgeAftermath(e *execution) {
-	limit := j.before.Config.Value.FailoverLimit
+	limit := job.DefaultFailoverLimit // while there are no settings that can be read
+	if stored := j.before.Config; stored.Exists() && stored.Err == nil {
+		limit = stored.Value.FailoverLimit
+	}
 	owed := e.begun.Current.Failover && (limit == 0 || e.begun.Reruns < limit)
 	want := jobtree.ItemIdle
 	switch e.outcome() {
