@@ -115,8 +115,14 @@ func (r *runner) refreshOwned() {
 	before := r.owned
 	r.owned = nil
 	for n := range r.state.Total() {
-		if r.owns(n) {
+		if !r.owns(n) {
+			continue
+		}
+		// What an item missed is not to be told without settings, so it is greeted when the job goes on.
+		if _, had := slices.BinarySearch(before, n); had || r.settings.ok {
 			r.owned = append(r.owned, n)
+		} else {
+			r.stale = true
 		}
 	}
 	// One text for all items: of ten thousand, each names them all.
