@@ -13,7 +13,7 @@
 //	sharding/<item>/instance      the instance that the item is assigned to
 //	sharding/<item>/running       an execution (ephemeral)
 //	sharding/<item>/failover      a claim (ephemeral): id of the claimant
-//	sharding/<item>/misfire       missed fires
+//	sharding/<item>/misfire       missed fires, JSON; empty from Java: some, and not which
 //	sharding/<item>/disabled      an operator excluded the item
 //	sharding/<item>/record        what is known of the item's executions, JSON
 //	sharding/<item>/next          its owner in an assignment that is still being written, JSON

@@ -60,6 +60,7 @@ func (r *runner) consider(round *round, n int) {
 	}
 	if it.running != nil || node.Running.Exists() {
 		it.due = m.miss(it.due)
+		it.expectOn()
 		return
 	}
 	if r.shared.maybeLost(n) {
@@ -87,6 +88,7 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 	switch {
 	case node.Record.Value.State == jobtree.ItemRunning:
 		it.due = r.settings.misfires.miss(it.due)
+		it.expectOn()
 		lost, wait := r.lost(it.number)
 		if lost {
 			r.proposeLost(&round.batch, it.number)

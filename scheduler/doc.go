@@ -51,6 +51,14 @@
 //	the instance dies while it runs an item  with Failover, that run is repeated by the item's next
 //	                                         owner; later fires are missed ones
 //	the instance dies, the item idle         fires until the item has a new owner are missed ones
+//	the item moves to another instance       what it missed goes with it, also what it misses while its
+//	                                         run goes on where it was
+//	the instance stops, or its server is     the same
+//	disabled
+//	the item is disabled                     fires that come meanwhile are none; what it had missed before
+//	                                         is made up when it is enabled
+//	all servers of the job are disabled,     fires that come meanwhile are none
+//	or its configuration cannot be used
 //	more is due than the registry takes      what cannot begin in time is not sent to the registry at
 //	                                         all, and is missed; see below
 //	the registry confirms a begin only when  it runs as a missed fire; if missed ones are not made up,
@@ -72,6 +80,10 @@
 //	                                         package cronexpr says which instants
 //	somebody triggers the job                never a missed fire, and hides none
 //	cron or zone is changed                  what was missed under the old one is forgotten
+//
+// No fire of an enabled item is lost beyond that. Each process ticks every fire of the job, whosever the
+// items are; a fire is made up if one process that ticked it lived to tell, in the item's node, or owns the
+// item. MisfireMax and MisfireWindowSeconds bound what is kept.
 //
 // A job with a fixed delay ("@delay 10s") has no such table: each item is due so long after its last
 // execution was over, by whomever and for whatever reason, as the item's record tells; it is never too

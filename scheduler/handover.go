@@ -13,7 +13,7 @@ import (
 // others notes them in the item's misfire node: with the end of an execution, whoever owns the item by
 // then; when an item that does not run moves; when this instance leaves; and while it must not begin
 // anything. A new owner runs what is noted and what its own clock ticked too, each fire once. So it takes
-// no more than one who lives and has ticked a fire; see [vouching] for an item that belongs to nobody.
+// no more than one who lives and has ticked a fire; see [vouching] for those who are not the item's owner.
 
 // handoverWait is how long the new owner of an item waits for what others may have to say, if there are
 // fires that it has not ticked itself, and somebody lives who may have. It is enough for a few commits, and
@@ -220,11 +220,17 @@ func (r *runner) noteFormers(step registry.Step) {
 	}
 }
 
-// expectNote notes that others may have to say what an item missed: those who saw its former owner, or who
-// ran it.
+// expectNote notes that others may have to say what an item missed that came here from another instance.
 func (r *runner) expectNote(it *item, former string) {
 	if former != "" && r.settings.misfires.all && r.records {
 		it.former, it.came = former, time.Now()
+	}
+}
+
+// expectOn has the time for that begin anew, as the item still runs where it was.
+func (it *item) expectOn() {
+	if it.former != "" {
+		it.came = time.Now()
 	}
 }
 

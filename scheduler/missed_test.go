@@ -13,6 +13,7 @@ import (
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -185,6 +186,147 @@ func TestFiresOfADisabledServerWhileNobodyLeads(t *testing.T) {
 		c.onServer(4, "d", 0, nil, makeUpAll(2)) // has not ticked what came before
 		sleepUntil(30500 * time.Millisecond)
 		requireEachFire(t, c.take(), 2, 1, 30)
+	})
+}
+
+// An item loses its owner, or who runs it, and comes to an instance that has started only meanwhile. Who has
+// been there all the time has ticked what it missed, and says so.
+func TestFiresOfAnItemThatLostItsOwner(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		busy    time.Duration // with the fire of second 5
+		joins   time.Duration
+		crashes time.Duration
+	}{
+		"idle":                                 {joins: 9500 * time.Millisecond, crashes: 5500 * time.Millisecond},
+		"running":                              {busy: 10 * time.Second, joins: 9500 * time.Millisecond, crashes: 7500 * time.Millisecond},
+		"running, and another's by then":       {busy: 10 * time.Second, joins: 8500 * time.Millisecond, crashes: 9200 * time.Millisecond},
+		"running, and another's just a moment": {busy: 10 * time.Second, joins: 9190 * time.Millisecond, crashes: 9200 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := makeUpAll(1)
+				cfg.Failover = true
+				c.onServer(0, "witness", 0, nil, cfg)
+				a := c.onServer(1, "a", 0, slowOnce(test.busy), cfg)
+				join := func() { c.onServer(2, "b", 0, nil, cfg) }
+				if test.joins < test.crashes {
+					sleepUntil(test.joins)
+					join()
+				}
+				sleepUntil(test.crashes)
+				a.crash(t)
+				if test.joins > test.crashes {
+					sleepUntil(test.joins)
+					join()
+				}
+				sleepUntil(30500 * time.Millisecond)
+				requireEachFire(t, c.take(), 1, 1, 30)
+				require.Equal(t, map[string]int{"10.0.0.2@-@b": 1}, c.owners())
+			})
+		})
+	}
+}
+
+// The same with one run for all: of a job that fires seldom, no later fire stands for the missed one.
+func TestARareFireOfAnItemThatLostItsOwner(t *testing.T) {
+	t.Parallel()
+	for name, last := range map[string]func(t *testing.T, witness *instance){
+		"somebody tells": func(*testing.T, *instance) {},
+		"and goes":       func(t *testing.T, witness *instance) { witness.stop(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.NewConfig("orders", "2,7 0 0 * * ?", 1)
+				witness := c.onServer(0, "witness", 0, nil, cfg)
+				a := c.onServer(1, "a", 0, nil, cfg)
+				sleepUntil(5500 * time.Millisecond)
+				a.crash(t)
+				sleepUntil(8500 * time.Millisecond)
+				c.onServer(2, "b", 0, nil, cfg)
+				last(t, witness)
+				sleepUntil(30500 * time.Millisecond)
+				require.Equal(t, []string{"item 0 fire 2s scheduled on a", "item 0 fire 7s misfire on b"}, c.shown())
+			})
+		})
+	}
+}
+
+// Somebody notes missed fires of an item in the moment in which its execution ends.
+func TestAnEndKeepsWhatOthersNoted(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := job.NewConfig("orders", "5,6,7,40 0 0 * * ?", 1)
+		cfg.MisfirePolicy = job.MisfireAll
+		c.onServer(1, "a", 200*time.Millisecond, slowOnce(3*time.Second), cfg)
+		sleepUntil(8500 * time.Millisecond) // the end is on its way
+		state := c.state().Item(0)
+		require.True(t, state.Running.Exists())
+		noted := jobtree.Misfire{Fires: jobtree.MissedFires(bubbleStart.Add(6 * time.Second))}
+		put(t, c.server, "/orders/sharding/0/misfire", jobtree.EncodeMisfire(noted))
+		sleepUntil(30 * time.Second)
+		require.Equal(t, []string{
+			"item 0 fire 5s scheduled on a", "item 0 fire 6s misfire on a", "item 0 fire 7s misfire on a",
+		}, c.shown())
+		require.Equal(t, jobtree.Counts{Success: 3}, c.state().Item(0).Record.Value.Counts)
+	})
+}
+
+// What an item had missed when it was disabled is made up when it is enabled; what came meanwhile is not.
+func TestFiresOfADisabledItem(t *testing.T) {
+	t.Parallel()
+	for name, moves := range map[string]bool{"it stays": false, "it moves": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := makeUpAll(1)
+				c.onServer(1, "a", 0, slowOnce(3*time.Second), cfg)
+				sleepUntil(7500 * time.Millisecond) // has missed those of seconds 6 and 7
+				disabled := jobtree.For("orders").ItemDisabled(0)
+				put(t, c.server, disabled, "")
+				sleepUntil(10500 * time.Millisecond)
+				if moves {
+					c.onServer(2, "b", 0, nil, cfg)
+				}
+				sleepUntil(12500 * time.Millisecond)
+				reg := c.server.Open("test")
+				_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(disabled)}})
+				require.NoError(t, err)
+				require.NoError(t, reg.Close(context.Background()))
+				sleepUntil(20500 * time.Millisecond)
+				fires := firesOf(c.take())[0]
+				for second := 1; second <= 20; second++ {
+					want := 1
+					if second > 7 && second < 13 {
+						want = 0
+					}
+					require.Equal(t, want, fires[second], "second %d: %v", second, fires)
+				}
+			})
+		})
+	}
+}
+
+// What was missed under other times is forgotten, also where it is noted.
+func TestMissedFiresOfAnotherCron(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := makeUpAll(1)
+		a := c.onServer(1, "a", 0, slowOnce(3*time.Second), cfg)
+		sleepUntil(7500 * time.Millisecond)
+		a.stop(t)
+		cfg.Cron = "0/2 * * * * ?"
+		c.change(cfg)
+		require.True(t, c.state().Item(0).Misfire.Exists(), "it has missed fires of the same instants")
+		sleepUntil(15500 * time.Millisecond)
+		c.take()
+		c.onServer(2, "b", 0, nil, cfg)
+		sleepUntil(20500 * time.Millisecond)
+		require.Equal(t, []string{
+			"item 0 fire 16s scheduled on b", "item 0 fire 18s scheduled on b", "item 0 fire 20s scheduled on b",
+		}, c.shown())
 	})
 }
 

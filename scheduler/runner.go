@@ -146,7 +146,6 @@ func (r *runner) apply(step registry.Step) {
 	r.blind.snapshot = step.Snapshot
 	r.shared.before(step)
 	r.noteFormers(step)
-	r.noteGone(step)
 	touched := r.state.Apply(step)
 	r.shared.after(touched)
 	if touched.Instances {
