@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -42,6 +43,8 @@ func (r *runner) finish() {
 	r.endsGather = false
 	ended := r.ended
 	r.ended = nil
+	// Those that a lost session cancels return in one instant, in any order; their ends go in this one.
+	slices.SortStableFunc(ended, func(a, b *execution) int { return cmp.Compare(a.item, b.item) })
 	var batch []*execution
 	for _, e := range ended {
 		switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -270,9 +269,15 @@ func (d *driver) storeDelay(m memory.Message) time.Duration {
 	return time.Duration(d.tardy.Load())
 }
 
-// slotOf returns where the process of an instance runs.
+// slotOf returns where the process of an instance runs. Messages ask for it while others act, so it
+// looks at nothing but what stays.
 func (d *driver) slotOf(id string) int {
-	return slices.IndexFunc(d.slots, func(s slot) bool { return s.ip == jobtree.ServerOf(id) })
+	for i := range d.slots {
+		if d.slots[i].ip == jobtree.ServerOf(id) {
+			return i
+		}
+	}
+	return -1
 }
 
 // toggleItem disables one of the items, by any number, or enables it again.

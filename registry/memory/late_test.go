@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -13,8 +14,13 @@ import (
 func TestDuplicatesComeLaterAndOutOfOrder(t *testing.T) {
 	bubble(t, func(w *world) {
 		r := w.open()
+		var mu sync.Mutex
 		var late []memory.LateCopy
-		w.server.OnLateCopy(func(l memory.LateCopy) { late = append(late, l) })
+		w.server.OnLateCopy(func(l memory.LateCopy) {
+			mu.Lock()
+			defer mu.Unlock()
+			late = append(late, l)
+		})
 		r.DuplicateLater(1, 2*time.Second)
 		r.DuplicateLater(2, time.Second)
 		put := func(value string, word registry.Repeat) error {
@@ -30,6 +36,8 @@ func TestDuplicatesComeLaterAndOutOfOrder(t *testing.T) {
 		time.Sleep(time.Second)
 		require.Equal(w, "1", w.value(r, "/a"))
 		time.Sleep(time.Hour)
+		mu.Lock()
+		defer mu.Unlock()
 		require.Len(w, late, 2)
 		require.True(w, late[0].Done)
 		require.NoError(w, late[0].Err)
