@@ -147,8 +147,11 @@ func TestWaitingCommitsGoByTheirTurns(t *testing.T) {
 		name string
 		turn registry.Turn
 	}{
-		{"late", of(registry.RankBacklog, "a")}, {"a1", of(registry.RankWork, "a")}, {"a2", of(registry.RankWork, "a")},
-		{"b1", of(registry.RankWork, "b")}, {"end", of(registry.RankFirst, "")},
+		{"late", of(registry.RankBacklog, "a")},
+		{"a1", of(registry.RankWork, "a")},
+		{"a2", of(registry.RankWork, "a")},
+		{"b1", of(registry.RankWork, "b")},
+		{"end", of(registry.RankFirst, "")},
 	} {
 		commit(c.name, c.turn, nil)
 		time.Sleep(50 * time.Millisecond) // so that they come in this order; nothing tells that they wait
