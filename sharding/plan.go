@@ -11,6 +11,10 @@ import (
 // what every registry takes. A resharding of a hundred items is one commit.
 const maxWrites = 110
 
+// itemsPerPart is for how many items a part of a resharding names the next owner. Each takes a write and two
+// conditions, as a store may judge a plain put by one of its own.
+const itemsPerPart = maxWrites / 4
+
 // Plan is a resharding: what a leader must commit so that the assignment is the one that members and
 // settings want.
 //
@@ -159,7 +163,7 @@ func putOwners(tree jobtree.Tree, moves []move) []registry.Write {
 func parts(s *jobtree.State, moves []move, epoch jobtree.EpochID, term registry.Revision) []registry.Txn {
 	tree := s.Tree()
 	var parts []registry.Txn
-	for chunk := range slices.Chunk(moves, maxWrites) {
+	for chunk := range slices.Chunk(moves, itemsPerPart) {
 		part := registry.Txn{Repeat: registry.RepeatHarmless, If: []registry.Condition{
 			registry.CreatedAt(tree.Leader(), term),
 			registry.Unchanged(tree.Epoch(), s.Epoch.Revision),

@@ -157,7 +157,7 @@ func TestARequestIsHonoured(t *testing.T) {
 
 func TestTheLimitOfOneTransaction(t *testing.T) {
 	t.Parallel()
-	for total, parts := range map[int]int{110: 0, 111: 2, 220: 2, 221: 3} {
+	for total, parts := range map[int]int{110: 0, 111: 5, 216: 8, 217: 9} {
 		w := newWorld(t, total)
 		w.join("a")
 		require.Len(t, w.plan(averagely).Parts, parts, "%d items", total)
