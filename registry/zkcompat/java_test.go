@@ -15,7 +15,7 @@ import (
 // put commits one write.
 func put(t *testing.T, r registry.Committer, writes ...registry.Write) registry.Revision {
 	t.Helper()
-	revision, err := r.Commit(t.Context(), registry.Txn{Then: writes})
+	revision, err := r.Commit(t.Context(), registry.Txn{Then: writes, Repeat: registry.RepeatHarmless})
 	require.NoError(t, err)
 	return revision
 }
