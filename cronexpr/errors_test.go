@@ -1,7 +1,9 @@
 package cronexpr_test
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,5 +85,42 @@ func TestSyntaxError(t *testing.T) {
 			require.ErrorContains(t, err, test.want)
 			require.NotContains(t, err.Error(), "\n")
 		})
+	}
+}
+
+// What is no expression is told every shape that is one, and no other.
+func TestTheErrorNamesEveryShape(t *testing.T) {
+	t.Parallel()
+	var refused *cronexpr.SyntaxError
+	_, err := cronexpr.Parse("every now and then")
+	require.ErrorAs(t, err, &refused)
+	shapes := map[string]bool{
+		"@yearly": true, "@annually": true, "@monthly": true, "@weekly": true, "@daily": true, "@midnight": true, "@hourly": true,
+		"@every 5m": true, "@delay 5m": true, "@triggered": true, "@reboot": false,
+	}
+	for shape, good := range shapes {
+		_, err := cronexpr.Parse(shape)
+		require.Equal(t, good, err == nil, shape)
+		require.Equal(t, good, strings.Contains(refused.Allowed, strings.Replace(shape, "5m", "<duration>", 1)), shape)
+	}
+	for _, word := range strings.FieldsFunc(refused.Allowed, func(r rune) bool { return strings.ContainsRune(" ,", r) }) {
+		if strings.HasPrefix(word, "@") {
+			require.True(t, shapes[word] || shapes[word+" 5m"], word)
+		}
+	}
+	for _, part := range []string{"5 fields (standard)", "6 or 7 fields (Quartz)"} {
+		require.Contains(t, refused.Allowed, part)
+	}
+}
+
+// However long a text is, its error shows only its beginning.
+func TestSyntaxErrorsAreBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä", 100_000)
+	for _, expr := range []string{long, "0 " + long + " * * * ?", long + " * * * *", "@every " + long, "@delay " + long, "TZ=" + long, "0 0 0 ? * " + long} {
+		_, err := cronexpr.Parse(expr)
+		require.Error(t, err)
+		require.Less(t, len(err.Error()), 1_500)
+		require.True(t, utf8.ValidString(err.Error()))
 	}
 }

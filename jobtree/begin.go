@@ -18,6 +18,7 @@ type Begin struct {
 	Failover bool               // whether failover is on now
 	Round    string             // what begins together has the same; may be empty
 	Time     time.Time          // now
+	Base     int64              // where the job's fencing tokens start, see Tokens
 	// Next is the job's next fire after this begin, for those who look; zero if it is not known.
 	Next time.Time
 	// Horizon is the latest time that a clock in order can show: the registry's clock and the
@@ -37,7 +38,7 @@ func (r Record) Begin(b Begin) (Record, error) {
 	}
 	next := r.start(Execution{
 		Instance: b.Instance, Session: b.Session, Source: b.Source, Fire: b.Fire.UTC(),
-		Begin: moment(b.Time), Failover: b.Failover, Round: b.Round,
+		Begin: moment(b.Time), Failover: b.Failover, Round: b.Round, Base: b.Base,
 	})
 	next.Reruns = 0
 	next.NextFire = time.Time{}

@@ -14,6 +14,7 @@ type Claim struct {
 	Session  registry.SessionID // that will own the running node, required
 	Round    string             // what begins together has the same; may be empty
 	Time     time.Time          // now
+	Base     int64              // where the job's fencing tokens start, see Tokens
 }
 
 // Claim returns the record of an item that waits and now runs again, by the claimant: for the same
@@ -27,7 +28,7 @@ func (r Record) Claim(c Claim) (Record, error) {
 	}
 	next := r.start(Execution{
 		Instance: c.Instance, Session: c.Session, Source: job.Failover, Fire: r.Current.Fire,
-		Begin: moment(c.Time), Failover: true, Round: c.Round,
+		Begin: moment(c.Time), Failover: true, Round: c.Round, Base: c.Base,
 	})
 	next.Reruns++
 	return next, nil

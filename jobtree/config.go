@@ -50,11 +50,11 @@ func EncodeConfig(c job.Config) (string, error) {
 // Whether what can be read can also be used, [CheckConfig] says.
 func DecodeConfig(n registry.Node) (job.Config, error) {
 	if elsewhere := writtenElsewhere(n.Value); elsewhere != "" {
-		return job.Config{}, &ValueError{Path: n.Path, Value: n.Value, Reason: elsewhere}
+		return job.Config{}, ofConfig(n.Path, &ValueError{Value: n.Value, Reason: elsewhere})
 	}
 	members, err := parseObject(n.Value)
 	if err != nil {
-		return job.Config{}, at(n.Path, err)
+		return job.Config{}, ofConfig(n.Path, err)
 	}
 	c := job.NewConfig("", "", 0)
 	c.Type, c.Misfire = "", false
@@ -69,14 +69,14 @@ func DecodeConfig(n registry.Node) (job.Config, error) {
 		}
 		if err := value.read(m); err != nil {
 			unread[m.name] = true
-			faults = append(faults, at(n.Path, err))
+			faults = append(faults, ofConfig(n.Path, err))
 		}
 	}
 	c.Unknown = strings.Join(unknown, ",")
 	settle(&c)
 	for _, fault := range storedFaults(c) {
 		if !unread[fault.Field] {
-			faults = append(faults, at(n.Path, fault))
+			faults = append(faults, ofConfig(n.Path, fault))
 		}
 	}
 	if len(faults) > 0 {

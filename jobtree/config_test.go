@@ -168,7 +168,7 @@ func TestDecodeConfigRefusesWhatStopsJava(t *testing.T) {
 		{"empty", ``, `value is "", must be a JSON object as Elastic-Job-Lite 2.1.5 writes it; an empty one is of Elastic-Job 1.x`},
 		{"YAML of 3.x", "cron: 0/5 * * * * ?\njobName: orders\nshardingTotalCount: 2\n", `this is YAML, as ElasticJob 3.x writes it`},
 		{"other YAML", "cron: 0/5 * * * * ?\n", `must be a JSON object`},
-		{"null", `null`, `value is "null", must be a JSON object`},
+		{"null", `null`, `value is "4 bytes", must be a JSON object`},
 		{"no object", `[]`, `must be a JSON object`},
 		{"cut off", `{"jobName":`, `must be a JSON object`},
 		{"not UTF-8", "{\"x\":\"\xff\"}", `must be a JSON object`},

@@ -47,7 +47,11 @@ func StoredError(path string, err error) error {
 	if fault.Err != nil {
 		reason = job.Shorten(reason) + ": " + fault.Err.Error()
 	}
-	return &ValueError{Path: path, Field: MemberOf(fault.Field), Value: fault.Value, Reason: reason, kind: fault}
+	member := MemberOf(fault.Field)
+	if isSecret(member) { // what it came from quotes it
+		reason = fault.Reason
+	}
+	return ofConfig(path, &ValueError{Field: member, Value: fault.Value, Reason: reason, kind: fault})
 }
 
 // MemberOf returns the name under which a field of [job.Config] is stored; the field's own name if there

@@ -19,6 +19,7 @@ type Execution struct {
 	Source   job.Source         // why it ran
 	Fire     time.Time          // which it stands for; zero for a run by hand
 	Token    int64              // fencing token; 0 while it runs, see Record
+	Base     int64              // what [Tokens] added to it when it began
 	Begin    time.Time          // by the clock of the instance, to the millisecond
 	End      time.Time          // by the clock of whoever recorded it; zero while it runs
 	Outcome  Outcome            // empty while it runs
@@ -33,6 +34,7 @@ func (e *Execution) write(w *writer) {
 	w.string("source", string(e.Source))
 	w.instant("fire", e.Fire)
 	w.count("token", e.Token)
+	w.count("base", e.Base)
 	w.instant("begin", e.Begin)
 	w.instant("end", e.End)
 	w.string("outcome", string(e.Outcome))
@@ -63,6 +65,8 @@ func (e *Execution) read(r *reader, o object) {
 			e.Fire = r.instant(m)
 		case "token":
 			e.Token = r.count(m)
+		case "base":
+			e.Base = r.count(m)
 		case "begin":
 			e.Begin = r.instant(m)
 		case "end":

@@ -1,6 +1,8 @@
 package jobtree
 
 import (
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -36,12 +38,33 @@ func Mask(path, value string) string {
 	case name.Kind == KindOffset:
 		return Hidden
 	case name.Kind == KindConfig:
-		return maskObject(value, func(name string) bool { return secretMembers[name] || secretNames.MatchString(name) })
+		return maskObject(value, isSecret)
 	case strings.HasPrefix(value, "{"):
 		return maskObject(value, func(name string) bool { return name == "error" })
 	default:
 		return value
 	}
+}
+
+// isSecret tells whether a member or a setting of a config is not to be shown.
+func isSecret(name string) bool { return secretMembers[name] || secretNames.MatchString(name) }
+
+// ofConfig completes a fault of a config with the path of its node, and takes out what may be a secret: the
+// value of a member that [Mask] hides, and of a text whose members cannot be told all but how long it is.
+func ofConfig(path string, err error) error {
+	var e *ValueError
+	if !errors.As(err, &e) {
+		return err
+	}
+	e.Path = path
+	switch {
+	case e.Value == "":
+	case e.Field == "":
+		e.Value = fmt.Sprintf("%d bytes", len(e.Value))
+	case isSecret(e.Field):
+		e.Value = Hidden
+	}
+	return e
 }
 
 // MaskNode is [Mask] for a node.

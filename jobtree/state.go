@@ -106,6 +106,12 @@ func (s *State) Item(item int) Item {
 	return all
 }
 
+// Disabled tells whether an operator excluded an item.
+func (s *State) Disabled(item int) bool {
+	nodes := s.items.get(item)
+	return nodes != nil && nodes.disabled
+}
+
 // Total returns the sharding total count of the assignment in force: the epoch's, or the
 // configuration's if there is no epoch; see [State.ShareWithJava] for jobs that are shared. Items from that number on are surplus and must not run.
 func (s *State) Total() int {

@@ -1,6 +1,7 @@
 package jobtree_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -218,4 +219,10 @@ func TestValueErrorShowsTheBeginningOfLongValues(t *testing.T) {
 	long := make([]byte, 100_000)
 	_, err := jobtree.DecodeServer(node("/x", string(long)))
 	require.Less(t, len(err.Error()), 1_000)
+	text := string(long)
+	for part, err := range map[string]jobtree.ValueError{
+		"path": {Path: text}, "field": {Field: text}, "value": {Value: text}, "reason": {Reason: text}, "cause": {Err: errors.New(text)},
+	} {
+		require.Less(t, len(err.Error()), 1_000, part)
+	}
 }

@@ -166,12 +166,13 @@ func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func
 
 // write writes what the target lacks. After a lost answer it looks what is still lacking.
 func (m *migration) write(ctx context.Context, c comparison, look func() (comparison, error)) error {
+	writer := guarded.NewWriter(m.target)
 	for {
-		err := guarded.Commit(ctx, m.target, c.marks, c.config)
+		again, err := writer.Commit(ctx, c.marks, c.config)
 		switch {
 		case err == nil:
 			return nil
-		case !errors.Is(err, registry.ErrUnknownOutcome) || ctx.Err() != nil:
+		case !again:
 			return fmt.Errorf("write to the target: %w", err)
 		}
 		if c, err = look(); err != nil {

@@ -53,6 +53,7 @@ type Session struct {
 	renewed   time.Duration // on clock: when the last confirmed keep-alive was sent
 	suspended bool          // by the backend, until the next renewal
 	lost      error         // why it is over; nil while it is not
+	abandoned bool          // its claim must not be taken up again
 	shown     SessionState  // what the last change notification told
 	changed   chan struct{} // closed and replaced at every change of state
 	done      chan struct{}
@@ -120,12 +121,14 @@ func (s *Session) Remaining() time.Duration {
 }
 
 // Abandon gives the session up, for a reason that its Err will wrap beside [ErrAbandoned]. It is for a
-// process that holds nodes which it may neither follow nor delete: they vanish when the TTL has passed, as
-// after a crash, because neither the session nor its claim is kept alive any more. All that the process
-// does under the session must stop. Another session follows, with another claim.
+// process that holds nodes which it may neither follow nor delete: they vanish when the TTL has passed at
+// the latest, as after a crash, because neither the session nor its claim is kept alive any more. All that
+// the process does under the session must stop. Another session follows, with another claim. If the session
+// was lost before, a claim that the store still holds is not taken up again, unless it has been already.
 func (s *Session) Abandon(reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.abandoned = true
 	if s.lost == nil {
 		s.lose(fmt.Errorf("%w: session %s: %w: %w", ErrSessionLost, s.id, ErrAbandoned, reason))
 	}
@@ -154,6 +157,14 @@ func (c *SessionControl) Renew(sent time.Duration) bool {
 	c.s.suspended = false
 	c.s.refresh()
 	return true
+}
+
+// Abandoned tells whether the process gave the session up, be it before it was lost or after, so that its
+// successor needs another claim.
+func (c *SessionControl) Abandoned() bool {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	return c.s.abandoned
 }
 
 // Suspend marks the session as doubtful until the next Renew, as when the connection broke.

@@ -70,9 +70,11 @@ func (t Txn) Guards() []Condition {
 	return guards
 }
 
+// appendNew appends a condition that the others do not imply.
 func appendNew(conditions []Condition, c Condition) []Condition {
 	for _, old := range conditions {
-		if old == c {
+		present := old.Kind == CondUnchanged || old.Kind == CondCreatedAt
+		if old == c || present && c.Kind == CondPresent && old.Path == c.Path {
 			return conditions
 		}
 	}

@@ -149,6 +149,11 @@ func TestTxnGuards(t *testing.T) {
 	}
 	require.Equal(t, want, txn.Guards(), "stated ones first, implied ones once")
 	require.Equal(t, make([]registry.Condition, 8), stated[2:10], "the caller's slice stays as it is")
+
+	for _, c := range []registry.Condition{registry.Unchanged("/state", 7), registry.CreatedAt("/state", 7)} {
+		txn = registry.Txn{If: []registry.Condition{c}, Then: []registry.Write{registry.Update("/state", "")}}
+		require.Equal(t, txn.If, txn.Guards(), "what is unchanged is there")
+	}
 }
 
 func TestWriteTouches(t *testing.T) {

@@ -44,7 +44,8 @@ type Node struct {
 }
 
 // Run fills the registry with what a file says, job by job, and tells of each node in the order of
-// their paths. The error is that of the registry; nodes told of before it are done.
+// their paths. The error is that of the registry; nodes told of before it are done. After
+// [registry.ErrUnknownOutcome] what is missing of a job may be there in a moment, or never: run it again.
 //
 // A node that somebody else creates or changes meanwhile is one that exists.
 func Run(ctx context.Context, target Target, file File, opts Options) ([]Node, error) {
@@ -61,6 +62,7 @@ func Run(ctx context.Context, target Target, file File, opts Options) ([]Node, e
 
 // fill deals with one job, again and again until nobody interferes.
 func fill(ctx context.Context, target Target, name string, values map[string]string, opts Options) ([]Node, error) {
+	writer := guarded.NewWriter(target)
 	for {
 		found, _, err := target.List(ctx, jobtree.For(name).Root())
 		if err != nil {
@@ -70,9 +72,8 @@ func fill(ctx context.Context, target Target, name string, values map[string]str
 		if opts.DryRun {
 			return nodes, nil
 		}
-		err = guarded.Commit(ctx, target, marks, config)
-		lost := errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil // what came of it is read again
-		if !errors.Is(err, registry.ErrConflict) && !lost {
+		again, err := writer.Commit(ctx, marks, config)
+		if !errors.Is(err, registry.ErrConflict) && !again {
 			return nodes, err
 		}
 	}

@@ -18,19 +18,31 @@ const javaPackage = "com.dangdang.ddframe.job.lite.api.strategy.impl."
 // there in addition stays there; nothing is global.
 func Default() *Registry {
 	return &Registry{byName: map[string]Strategy{
-		NameAverage: StrategyFunc(AverageAllocation),
-		NameOdevity: StrategyFunc(OdevityByName),
-		NameRotate:  StrategyFunc(RotateByName),
-		NameMinimal: StrategyFunc(MinimalMovement),
+		NameAverage: builtIn(AverageAllocation),
+		NameOdevity: builtIn(OdevityByName),
+		NameRotate:  builtIn(RotateByName),
+		NameMinimal: builtIn(MinimalMovement),
 
-		javaPackage + "AverageAllocationJobShardingStrategy":  StrategyFunc(AverageAllocation),
-		javaPackage + "OdevitySortByNameJobShardingStrategy":  StrategyFunc(OdevityByName),
-		javaPackage + "RotateServerByNameJobShardingStrategy": StrategyFunc(RotateByName),
+		javaPackage + "AverageAllocationJobShardingStrategy":  builtIn(AverageAllocation),
+		javaPackage + "OdevitySortByNameJobShardingStrategy":  builtIn(OdevityByName),
+		javaPackage + "RotateServerByNameJobShardingStrategy": builtIn(RotateByName),
 
-		"AVG_ALLOCATION": StrategyFunc(AverageAllocation),
-		"ODEVITY":        StrategyFunc(OdevityByName),
-		"ROUND_ROBIN":    StrategyFunc(RotateByName),
+		"AVG_ALLOCATION": builtIn(AverageAllocation),
+		"ODEVITY":        builtIn(OdevityByName),
+		"ROUND_ROBIN":    builtIn(RotateByName),
 	}}
+}
+
+// builtIn is a strategy of [Default].
+type builtIn StrategyFunc
+
+// Assign calls f.
+func (f builtIn) Assign(r Request) (Assignment, error) { return f(r) }
+
+// IsBuiltIn tells whether a strategy is one of those that [Default] has, which return at once.
+func IsBuiltIn(s Strategy) bool {
+	_, is := s.(builtIn)
+	return is
 }
 
 // KnownToJava tells whether a Java instance could look a strategy up by this name: it is empty or, as

@@ -7,9 +7,14 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// maxWrites is how many writes or conditions a plan puts into one transaction: a round number below
-// what every registry takes. A resharding of a hundred items is one commit.
-const maxWrites = 110
+const (
+	// maxWrites is how many items a plan moves in one transaction: a resharding of a hundred items is one
+	// commit.
+	maxWrites = 110
+	// maxConditions is how many conditions it has, with one more for each plain put, by which a store may
+	// judge that no session owns the node. Every registry takes a few more.
+	maxConditions = 124
+)
 
 // itemsPerPart is for how many items a part of a resharding names the next owner. Each takes a write and two
 // conditions, as a store may judge a plain put by one of its own.
@@ -81,7 +86,7 @@ func PlanHolding(s *jobtree.State, strategy Strategy, term registry.Revision, ho
 	}
 	plan.Needed = len(writes) > 0
 	// The first resharding of a job creates its epoch, which is removed with the job alone.
-	plan.Txn = registry.Txn{If: guards(s, members, term), Then: writes, Repeat: registry.RepeatCreation}
+	plan.Txn = registry.Txn{If: guards(s, members, term, maxConditions-len(writes)), Then: writes, Repeat: registry.RepeatCreation}
 	return plan, nil
 }
 
@@ -116,9 +121,9 @@ func current(s *jobtree.State, total int) Assignment {
 // guards are what a plan relies on: that its leader still leads, that nobody asked for another
 // resharding or changed the settings meanwhile, that the assignment is the one that it changes, which
 // also keeps a plan whose answer got lost from being carried out twice, and that every member is the
-// one that was seen. Of very many members not all fit: one that joins asks for a resharding, which is
+// one that was seen. There are as many as fit: one that joins asks for a resharding, which is
 // guarded, and one that goes meanwhile is seen to have gone right after.
-func guards(s *jobtree.State, members []jobtree.Instance, term registry.Revision) []registry.Condition {
+func guards(s *jobtree.State, members []jobtree.Instance, term registry.Revision, most int) []registry.Condition {
 	tree := s.Tree()
 	conditions := []registry.Condition{
 		registry.CreatedAt(tree.Leader(), term),
@@ -126,7 +131,7 @@ func guards(s *jobtree.State, members []jobtree.Instance, term registry.Revision
 		registry.Unchanged(tree.Config(), s.Config.Revision),
 		registry.Unchanged(tree.Epoch(), s.Epoch.Revision),
 	}
-	for _, member := range members[:min(len(members), maxWrites-len(conditions))] {
+	for _, member := range members[:min(len(members), most-len(conditions))] {
 		conditions = append(conditions, registry.CreatedAt(tree.Instance(member.ID), member.Created))
 	}
 	return conditions

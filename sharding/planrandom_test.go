@@ -1,8 +1,10 @@
 package sharding_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -144,4 +146,47 @@ func TestNoPlanRevivesAnother(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whatever a leader finds, the store takes each of its transactions: etcd, which has the narrowest limit, at
+// most 128 conditions, writes, or nodes to look at for an explanation. A plain put is judged by a condition
+// of its own, that no session owns the node.
+func TestEveryTransactionFits(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w, strategy := drawWorld(t), drawStrategy(t)
+		for n := range rapid.SampledFrom([]int{0, 3, 40, 130}).Draw(t, "more members") {
+			w.join(fmt.Sprint(n))
+		}
+		w.configure(func(c *job.Config) {
+			c.ShardingTotalCount = rapid.SampledFrom([]int{c.ShardingTotalCount, 1, 300}).Draw(t, "new total")
+		})
+		tidy := sharding.Tidy(w.state(), w.term)
+		requireFit(t, tidy...)
+		for _, txn := range tidy {
+			require.Nil(t, w.commit(txn))
+		}
+		plan := w.plan(strategy)
+		requireFit(t, plan.Parts...)
+		requireFit(t, plan.Txn)
+		requireFit(t, sharding.GarbageOf(w.state(), w.term, time.Now()).Txns...)
+	})
+}
+
+func requireFit(t require.TestingT, txns ...registry.Txn) {
+	const limit = 128
+	for _, txn := range txns {
+		conditions, paths := len(txn.Guards()), make(map[string]bool)
+		for _, c := range txn.Guards() {
+			paths[c.Path] = true
+		}
+		for _, write := range txn.Then {
+			paths[write.Path] = true
+			if write.Kind == registry.WritePut {
+				conditions++
+			}
+		}
+		require.LessOrEqual(t, max(conditions, len(txn.Then), len(paths)), limit,
+			"%d conditions, %d writes, %d nodes", conditions, len(txn.Then), len(paths))
+	}
 }

@@ -14,7 +14,7 @@ import (
 func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted Assignment, term registry.Revision, hold func(from, to string) bool) Plan {
 	tree := s.Tree()
 	var moved []move
-	conditions := guards(s, members, term)
+	conditions := guards(s, members, term, maxConditions)
 	for _, m := range moves(s, wanted) {
 		from := s.Owner(m.item)
 		if s.Item(m.item).Running.Exists() || hold != nil && hold(from, m.owner) {

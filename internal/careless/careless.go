@@ -1,7 +1,7 @@
 // Package careless is what a careless hand does to the tree of a job: every kind of node that package
 // jobtree names, deleted, altered, replaced by one without an owner, or held by a session that has
-// nothing to do with it. It is for tests: the scheduler's walk through all deeds, and the simulation may
-// draw them as faults:
+// nothing to do with it. It is for tests: the scheduler's walk through all deeds, and the simulation, which
+// draws them as faults:
 //
 //	deeds := careless.Deeds("orders", owner, 2) // of item 2 and an instance that lives
 //	err := deeds[r.IntN(len(deeds))].Do(ctx, operator)

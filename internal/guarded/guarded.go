@@ -4,6 +4,7 @@ package guarded
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/elasticron/elasticron/registry"
@@ -15,37 +16,66 @@ type Step struct {
 	Guard registry.Condition
 }
 
-// MaxSteps bounds the writes of one transaction. etcd takes 128 at most, and as many conditions.
-const MaxSteps = 100
+// MaxSteps bounds the writes of one transaction. etcd takes 128 conditions at most, and each step makes two:
+// its guard, and that no session owns what it puts.
+const MaxSteps = 60
+
+// Writer writes to one registry. It remembers what it has created without an answer: that may be under way
+// yet, and is not created once more. Or whoever removes the job later could find it back.
+type Writer struct {
+	target registry.Committer
+	unsure map[string]error // why, by path
+}
+
+// NewWriter returns a writer.
+func NewWriter(target registry.Committer) *Writer {
+	return &Writer{target: target, unsure: make(map[string]error)}
+}
 
 // Commit writes all steps in one transaction if they fit, else the last ones in a transaction of their
 // own behind the others. Last are at most [MaxSteps] and hold the config node: a job without one is no
 // job to anybody, so nobody sees a new job before all that is said of it.
 //
-// The errors are those of [registry.Committer]. After one, steps of earlier transactions are written. A
-// transaction that creates all that it writes is not repeated when its answer is lost: whoever has
-// removed the job meanwhile would find it back. What came of it can be read.
-func Commit(ctx context.Context, target registry.Committer, first, last []Step) error {
-	if len(first)+len(last) <= MaxSteps {
-		return commit(ctx, target, slices.Concat(first, last))
-	}
-	for part := range slices.Chunk(first, MaxSteps) {
-		if err := commit(ctx, target, part); err != nil {
-			return err
+// The errors are those of [registry.Committer]. After one, steps of earlier transactions are written. After
+// an answer that was lost, again tells to read what came of it and to call once more with what is
+// lacking. If that would create a node for the second time, the error is that of the first.
+func (w *Writer) Commit(ctx context.Context, first, last []Step) (again bool, err error) {
+	all := slices.Concat(first, last)
+	for _, s := range all {
+		if err := w.unsure[s.Guard.Path]; err != nil && s.creates() {
+			return false, err
 		}
 	}
-	return commit(ctx, target, last)
+	if len(all) <= MaxSteps {
+		return w.commit(ctx, all)
+	}
+	for part := range slices.Chunk(first, MaxSteps) {
+		if again, err := w.commit(ctx, part); err != nil {
+			return again, err
+		}
+	}
+	return w.commit(ctx, last)
 }
 
-func commit(ctx context.Context, target registry.Committer, steps []Step) error {
+func (w *Writer) commit(ctx context.Context, steps []Step) (again bool, err error) {
 	if len(steps) == 0 {
-		return nil
+		return false, nil
 	}
 	var txn registry.Txn
 	for _, s := range steps {
 		txn.If = append(txn.If, s.Guard)
 		txn.Then = append(txn.Then, s.Write)
 	}
-	_, err := target.Commit(ctx, txn)
-	return err
+	_, err = w.target.Commit(ctx, txn)
+	if !errors.Is(err, registry.ErrUnknownOutcome) {
+		return false, err
+	}
+	for _, s := range steps {
+		if s.creates() {
+			w.unsure[s.Guard.Path] = err
+		}
+	}
+	return ctx.Err() == nil, err
 }
+
+func (s Step) creates() bool { return s.Guard.Kind == registry.CondAbsent }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,11 +26,12 @@ func steps(kind string, n int) []guarded.Step {
 func TestAllAtOnceOrLastTheLast(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ first, last, commits int }{
-		{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {98, 2, 1}, {99, 2, 2}, {100, 2, 2}, {101, 2, 3}, {250, 2, 4}, {250, 0, 3},
+		{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {58, 2, 1}, {59, 2, 2}, {60, 2, 2}, {61, 2, 3}, {150, 2, 4}, {150, 0, 3},
 	} {
 		server := memory.NewServer()
 		reg := server.Open("test")
-		require.NoError(t, guarded.Commit(t.Context(), reg, steps("first", test.first), steps("last", test.last)))
+		_, err := guarded.NewWriter(reg).Commit(t.Context(), steps("first", test.first), steps("last", test.last))
+		require.NoError(t, err)
 		nodes, revision, err := reg.List(t.Context(), "/orders")
 		require.NoError(t, err)
 		require.Len(t, nodes, test.first+test.last)
@@ -47,11 +50,35 @@ func TestAllAtOnceOrLastTheLast(t *testing.T) {
 func TestNothingBehindAConflict(t *testing.T) {
 	t.Parallel()
 	reg := memory.NewServer().Open("test")
-	_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/first/120", "theirs")}})
+	_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/first/70", "theirs")}})
 	require.NoError(t, err)
-	require.ErrorIs(t, guarded.Commit(t.Context(), reg, steps("first", 250), steps("last", 1)), registry.ErrConflict)
+	again, err := guarded.NewWriter(reg).Commit(t.Context(), steps("first", 150), steps("last", 1))
+	require.ErrorIs(t, err, registry.ErrConflict)
+	require.False(t, again)
 	nodes, _, err := reg.List(t.Context(), "/orders")
 	require.NoError(t, err)
-	require.Len(t, nodes, 101)
+	require.Len(t, nodes, 61)
 	require.NoError(t, reg.Close(context.Background()))
+}
+
+// What was created without an answer is not created once more: only what is lacking besides.
+func TestNothingIsCreatedTwice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reg := memory.NewServer().Open("test")
+		defer reg.Close(context.Background()) //nolint:errcheck // nothing is left to be said
+		reg.HoldBack(1, time.Minute)
+		w := guarded.NewWriter(reg)
+		again, err := w.Commit(t.Context(), steps("first", 2), nil)
+		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+		require.True(t, again)
+		_, err = w.Commit(t.Context(), steps("other", 2), nil)
+		require.NoError(t, err)
+		again, err = w.Commit(t.Context(), steps("other", 3)[2:], steps("first", 1))
+		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+		require.False(t, again)
+		nodes, _, err := reg.List(t.Context(), "/orders")
+		require.NoError(t, err)
+		require.Len(t, nodes, 2)
+	})
 }

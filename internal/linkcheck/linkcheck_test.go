@@ -30,7 +30,7 @@ var denials = []struct {
 		"test libraries", "what only tests run has no place in a binary",
 		[]string{
 			"testing", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak",
-			module + "/registry/registrytest",
+			module + "/registry/registrytest", module + "/clustertest",
 		},
 	},
 	{
@@ -77,6 +77,18 @@ func TestHistoriesLinkOnlyTheirStore(t *testing.T) {
 	require.Empty(t, bus.denied(append(drivers, "database/sql", module+"/tracing/sqlstore")))
 	require.Empty(t, link(t, module+"/tracing/sqlstore").denied(append(drivers, module+"/tracing/observe")))
 	require.Empty(t, link(t, module+"/tracing/sqlite").denied(drivers[1:]))
+}
+
+// A test of a user's jobs links what the jobs do, the registry in memory and nothing to test with: no
+// assertions of somebody else's, no server, no exporter.
+func TestUsersTestsLinkNoServer(t *testing.T) {
+	t.Parallel()
+	linked := link(t, module+"/clustertest")
+	require.Empty(t, linked.denied([]string{
+		"github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "go.etcd.io", "google.golang.org",
+		"github.com/prometheus", "go.opentelemetry.io", "github.com/go-zookeeper", "database/sql", module + "/cmd",
+	}))
+	require.LessOrEqual(t, len(linked.foreign), 40, "packages:\n%s", linked.byModule())
 }
 
 // The embedded server links what applications must not, so the check must catch it.

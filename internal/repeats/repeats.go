@@ -28,6 +28,7 @@ const (
 
 const (
 	maxCauses = 256 // that are told apart at the same time; all beyond are counted together
+	maxAlike  = 8   // causes of one kind that are told apart; those beyond are counted together
 	maxJobs   = 10  // that a line names
 )
 
@@ -36,6 +37,7 @@ type Line struct {
 	Level   slog.Level
 	Message string // the same each time
 	Cause   string // lines of one message and cause are counted together
+	Kind    string // of the cause: of one kind only some causes are told apart; empty = it is the only one of its
 	Job     string // to which it happened; may be empty
 	Attrs   []any  // of this time, without the job
 }
@@ -50,11 +52,13 @@ type Log struct {
 	mu     sync.Mutex
 	closed bool
 	causes map[string]*cause
+	alike  map[string]int // how many causes are kept of a kind
 }
 
 // cause is what is known of lines that are counted together.
 type cause struct {
 	timer *time.Timer
+	kind  string    // empty if it has none
 	since time.Time // of the first
 	last  Line
 	jobs  []string // not yet told of, at most maxJobs
@@ -65,12 +69,12 @@ type cause struct {
 
 // New makes a Log that tells counts at an interval.
 func New(log *slog.Logger, every time.Duration) *Log {
-	return &Log{log: log, ctx: context.Background(), every: every, causes: make(map[string]*cause)}
+	return &Log{log: log, ctx: context.Background(), every: every, causes: make(map[string]*cause), alike: make(map[string]int)}
 }
 
 // Tell logs a line, or counts it if one of the same cause was logged within the interval.
 func (l *Log) Tell(line Line) {
-	if l.log.Enabled(l.ctx, line.Level) && l.first(line) {
+	if l.log.Enabled(l.ctx, line.Level) && l.First(line) {
 		l.log.Log(l.ctx, line.Level, line.Message, line.attrs()...)
 	}
 }
@@ -92,25 +96,35 @@ func (l *Log) Close() {
 	}
 }
 
-// first tells whether a line is to be logged now, and counts it.
-func (l *Log) first(line Line) bool {
+// First counts a line, and tells whether the caller is to log it now.
+func (l *Log) First(line Line) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return true
 	}
-	key := line.Message + "\x00" + line.Cause
+	key, kind := line.Message+"\x00"+line.Cause, ""
 	c := l.causes[key]
+	if c == nil && line.Kind != "" {
+		kind = line.Message + "\x00" + line.Kind
+		if l.alike[kind] >= maxAlike { // those beyond share one
+			key, kind = kind+"\x00", ""
+			c = l.causes[key]
+		}
+	}
 	if c == nil && len(l.causes) >= maxCauses { // the causes beyond share one
-		key = ""
+		key, kind = "", ""
 		c = l.causes[key]
 	}
 	if c != nil {
 		c.note(line)
 		return false
 	}
-	c = &cause{since: time.Now(), last: line, total: 1}
+	c = &cause{since: time.Now(), last: line, total: 1, kind: kind}
 	l.causes[key] = c
+	if kind != "" {
+		l.alike[kind]++
+	}
 	c.timer = time.AfterFunc(l.every, func() { l.look(key, c) })
 	return true
 }
@@ -138,6 +152,9 @@ func (l *Log) look(key string, c *cause) {
 	seen := *c
 	if seen.times == 0 {
 		delete(l.causes, key)
+		if l.alike[seen.kind]--; l.alike[seen.kind] <= 0 {
+			delete(l.alike, seen.kind)
+		}
 	} else {
 		c.times, c.jobs, c.more = 0, nil, false
 		c.timer.Reset(l.every)

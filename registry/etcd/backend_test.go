@@ -90,6 +90,13 @@ func newStore(tb testing.TB, servers []*embedded.Server, restart func(context.Co
 			config.Endpoints, config.Namespace = endpointsOf(servers), namespace
 			return participant(tb, config, admin, needs)
 		},
+		OpenSteady: func(tb testing.TB, namespace string) *registrytest.Participant {
+			tb.Helper()
+			config := common
+			config.Endpoints, config.Namespace = endpointsOf(servers), namespace
+			config.SessionTTL = steadyTTL
+			return participant(tb, config, admin, needs)
+		},
 		Restart: func(down time.Duration) {
 			for _, s := range servers {
 				s.Kill()

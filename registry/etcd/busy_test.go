@@ -9,9 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
@@ -106,43 +109,17 @@ func TestSlowKeepAlivesKeepTheSession(t *testing.T) {
 	by.Store(0)
 }
 
-// While requests are under way, what waits goes by its turn, and what is over is not sent.
+// While requests are under way, what waits goes by its turn; what is over, or whose caller has gone, is not
+// sent, and says so at once. What was sent is settled, however late.
 func TestWaitingCommitsGoByTheirTurns(t *testing.T) {
 	t.Parallel()
-	arrived, allowed := make(chan string), make(chan struct{})
-	var holding atomic.Bool
-	r := open(t, sharedServer(t).Endpoints(), func(c *etcd.Config) {
-		c.NoCoalescing, c.RequestTimeout = true, time.Minute
-		c.DialOptions = append(c.DialOptions, grpc.WithChainUnaryInterceptor(
-			func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-				if txn, ok := req.(*pb.TxnRequest); ok && holding.Load() {
-					arrived <- path.Base(string(txn.Success[0].GetRequestPut().GetKey()))
-					<-allowed
-				}
-				return invoke(ctx, method, req, reply, conn, opts...)
-			},
-		))
-	})
-	put(t, r, "/before", "")
-	holding.Store(true)
-	var all sync.WaitGroup
-	commit := func(name string, turn registry.Turn, want error) {
-		all.Go(func() {
-			_, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/"+name, "")}, Turn: turn, Repeat: registry.RepeatHarmless})
-			if want == nil {
-				require.NoError(t, err, name)
-			} else {
-				require.ErrorIs(t, err, want, name)
-			}
-		})
-	}
+	h := newHeldCommits(t, true)
+	soon := time.Now().Add(500 * time.Millisecond)
 	for range 4 {
-		commit(fmt.Sprint("under way ", registry.RankFirst), registry.Turn{}, nil)
-		require.Equal(t, "under way 0", <-arrived)
+		h.commit(t.Context(), "under way", registry.Turn{Until: soon}, nil)
+		require.Equal(t, "under way", <-h.arrived)
 	}
 	of := func(rank registry.Rank, share string) registry.Turn { return registry.Turn{Rank: rank, Share: share} }
-	over := of(registry.RankFirst, "")
-	over.Until = time.Now().Add(300 * time.Millisecond)
 	for _, c := range []struct {
 		name string
 		turn registry.Turn
@@ -153,17 +130,159 @@ func TestWaitingCommitsGoByTheirTurns(t *testing.T) {
 		{"b1", of(registry.RankWork, "b")},
 		{"end", of(registry.RankFirst, "")},
 	} {
-		commit(c.name, c.turn, nil)
+		h.commit(t.Context(), c.name, c.turn, nil)
 		time.Sleep(50 * time.Millisecond) // so that they come in this order; nothing tells that they wait
 	}
-	commit("over", over, registry.ErrNotSent)
-	time.Sleep(time.Until(over.Until) + 50*time.Millisecond)
+	given, giveUp := context.WithCancel(t.Context())
+	gone := h.commit(given, "gone", of(registry.RankFirst, ""), context.Canceled)
+	over := h.commit(t.Context(), "over", registry.Turn{Until: soon}, registry.ErrNotSent)
+	time.Sleep(50 * time.Millisecond)
+	giveUp()
+	for _, settled := range []chan struct{}{gone, over} {
+		select {
+		case <-settled:
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "it waits with the others")
+		}
+	}
 	var order []string
 	for range 5 {
-		allowed <- struct{}{}
-		order = append(order, <-arrived)
+		h.allowed <- struct{}{}
+		order = append(order, <-h.arrived)
 	}
-	close(allowed)
-	all.Wait()
-	require.Equal(t, []string{"end", "a1", "b1", "a2", "late"}, order)
+	close(h.allowed)
+	h.all.Wait()
+	require.Equal(t, []string{"end", "a1", "a2", "b1", "late"}, order)
+}
+
+// heldCommits are commits that a handle sends and that wait for the test on their way.
+type heldCommits struct {
+	t       *testing.T
+	r       *etcd.Registry
+	arrived chan string   // the node of the first of each request
+	allowed chan struct{} // lets one go on
+	lose    chan struct{} // has the answer to one that goes on lost
+	all     sync.WaitGroup
+}
+
+// newHeldCommits opens a handle whose requests are held from now on.
+func newHeldCommits(t *testing.T, single bool) *heldCommits {
+	t.Helper()
+	h := &heldCommits{t: t, arrived: make(chan string), allowed: make(chan struct{}), lose: make(chan struct{}, 1)}
+	var holding atomic.Bool
+	h.r = open(t, sharedServer(t).Endpoints(), func(c *etcd.Config) {
+		c.NoCoalescing, c.RequestTimeout = single, time.Minute
+		c.DialOptions = append(c.DialOptions, grpc.WithChainUnaryInterceptor(
+			func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				if txn, ok := req.(*pb.TxnRequest); ok && holding.Load() {
+					if !h.hold(ctx, firstNode(txn)) {
+						_ = invoke(ctx, method, req, reply, conn, opts...)
+						return status.Error(codes.Unavailable, "the answer was lost")
+					}
+				}
+				return invoke(ctx, method, req, reply, conn, opts...)
+			},
+		))
+	})
+	put(t, h.r, "/before", "")
+	holding.Store(true)
+	return h
+}
+
+// hold has a request wait until the test lets it go on. It is false for one whose answer gets lost.
+func (h *heldCommits) hold(ctx context.Context, node string) bool {
+	select {
+	case h.arrived <- node:
+	case <-ctx.Done():
+	}
+	select {
+	case <-h.allowed:
+	case <-ctx.Done():
+	}
+	select {
+	case <-h.lose:
+		return false
+	default:
+		return true
+	}
+}
+
+// firstNode returns the name of the first node that a request writes.
+func firstNode(txn *pb.TxnRequest) string {
+	for _, op := range txn.Success {
+		if nested := op.GetRequestTxn(); nested != nil {
+			return firstNode(nested)
+		}
+		if put := op.GetRequestPut(); put != nil {
+			return path.Base(string(put.GetKey()))
+		}
+	}
+	return ""
+}
+
+// commit puts a node, and tells when it is settled.
+func (h *heldCommits) commit(ctx context.Context, name string, turn registry.Turn, want error) (settled chan struct{}) {
+	settled = make(chan struct{})
+	h.all.Go(func() {
+		defer close(settled)
+		_, err := h.r.Commit(ctx, registry.Txn{Then: []registry.Write{registry.Put("/"+name, "")}, Turn: turn, Repeat: registry.RepeatHarmless})
+		if want == nil {
+			assert.NoError(h.t, err, name)
+		} else {
+			assert.ErrorIs(h.t, err, want, name)
+		}
+	})
+	return settled
+}
+
+// Whose answer was lost may have been done, so it is settled, although its turn is over by then.
+func TestACommitThatMayHaveBeenDoneHasNoTurn(t *testing.T) {
+	t.Parallel()
+	h := newHeldCommits(t, true)
+	until := time.Now().Add(300 * time.Millisecond)
+	h.commit(t.Context(), "lost", registry.Turn{Until: until}, nil)
+	require.Equal(t, "lost", <-h.arrived)
+	time.Sleep(time.Until(until))
+	h.lose <- struct{}{}
+	h.allowed <- struct{}{}
+	require.Equal(t, "lost", <-h.arrived, "asked again")
+	close(h.allowed)
+	h.all.Wait()
+}
+
+// What may not travel with those before it goes with the next request, before all that come after it.
+func TestWhatIsPassedOverGoesNext(t *testing.T) {
+	t.Parallel()
+	h := newHeldCommits(t, false)
+	for range 4 {
+		h.commit(t.Context(), "under way", registry.Turn{}, nil)
+		require.Equal(t, "under way", <-h.arrived)
+	}
+	for range 2 {
+		h.commit(t.Context(), "same", registry.Turn{}, nil)
+		time.Sleep(50 * time.Millisecond) // nothing tells that it waits
+	}
+	txns := make([]registry.Txn, 400) // several requests full
+	for i := range txns {
+		txns[i] = registry.Txn{Then: []registry.Write{registry.Put(fmt.Sprint("/other ", i), "")}, Repeat: registry.RepeatHarmless}
+	}
+	h.all.Go(func() {
+		for _, o := range h.r.CommitAll(t.Context(), txns) {
+			assert.NoError(t, o.Err)
+		}
+	})
+	time.Sleep(50 * time.Millisecond)
+	var order []string
+	for range 2 {
+		h.allowed <- struct{}{}
+		order = append(order, <-h.arrived)
+	}
+	go func() {
+		for range h.arrived { // the others
+		}
+	}()
+	close(h.allowed)
+	h.all.Wait()
+	close(h.arrived)
+	require.Equal(t, []string{"same", "same"}, order)
 }

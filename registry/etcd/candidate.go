@@ -16,6 +16,7 @@ import (
 type candidate struct {
 	*booth
 	path   string
+	ticket string          // the node with which it stands in the line
 	waits  context.Context // ends when waiting for the latch has become pointless
 	giveUp context.CancelFunc
 	won    chan error    // the outcome of the campaign
@@ -25,7 +26,7 @@ type candidate struct {
 
 func newCandidate(b *booth, path string) *candidate {
 	c := &candidate{
-		booth: b, path: path,
+		booth: b, path: path, ticket: fmt.Sprintf("%s/%x", path, b.etcd.Lease()),
 		won: make(chan error, 1), done: make(chan struct{}), gone: make(chan struct{}),
 	}
 	c.waits, c.giveUp = context.WithCancel(b.over)
@@ -125,14 +126,17 @@ func isFinal(err error) bool {
 // lease lives, a key left behind would hold up everybody. Only a key of before now is deleted, so
 // that a try that arrives late cannot hit the next candidate on the same lease.
 func (c *candidate) withdraw() {
-	start, _ := c.r.ns.below(c.path)
-	key := fmt.Sprintf("%s%x", start, c.etcd.Lease())
-	now := c.r.seen.Load()
-	_, err := c.r.do(context.Background(), clientv3.OpTxn(
-		[]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "<", now+1)},
+	c.r.takeOut(c.path, c.ticket, "<", c.r.seen.Load()+1)
+}
+
+// takeOut deletes a ticket if its creation compares so, once or more often.
+func (r *Registry) takeOut(path, ticket, compare string, created int64) {
+	key := r.ns.key(ticket)
+	_, err := r.do(context.Background(), clientv3.OpTxn(
+		[]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), compare, created)},
 		[]clientv3.Op{clientv3.OpDelete(key)}, nil,
 	))
 	if err != nil && !errors.Is(err, registry.ErrClosed) {
-		c.r.log.Warn("latch is held until the session ends", slog.String("path", c.path), slog.Any("error", err))
+		r.log.Warn("latch is held until the session ends", slog.String("path", path), slog.Any("error", err))
 	}
 }

@@ -3,7 +3,6 @@ package etcd
 import (
 	"iter"
 	"strings"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -13,6 +12,7 @@ import (
 
 // bring tells the followers what one response says.
 func (w *watch) bring(resp clientv3.WatchResponse) {
+	w.h.hear()
 	revision := resp.Header.Revision
 	if n := len(resp.Events); n > 0 {
 		revision = resp.Events[n-1].Kv.ModRevision // the header may run ahead of what was brought
@@ -31,7 +31,6 @@ func (w *watch) sort(revision int64, events []*clientv3.Event) map[*follower]new
 	h := w.h
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.heard = time.Now()
 	w.after = max(w.after, revision)
 	dealt := make(map[*follower]news)
 	for _, e := range events {

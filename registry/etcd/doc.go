@@ -36,7 +36,8 @@
 //     which any other process can see the nodes vanish. On Linux, time that the machine slept counts.
 //     A lost session is followed by another for ever, on the same lease if the store still has it.
 //   - A latch is an election of etcd's concurrency package on the lease of the session: first come,
-//     first served, except that callers within one process take turns among themselves first.
+//     first served, except that callers within one process take turns among themselves first. A place in
+//     the line that a late copy of a request takes when its candidate has left is given up at once.
 //
 // # Transactions that travel together
 //

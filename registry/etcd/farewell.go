@@ -11,8 +11,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// close ends the session for this process, and returns it if the store may still hold its lease.
-func (k *keeper) close() *registry.Session {
+// close ends the session for this process, and returns those of which the store may still hold the lease.
+func (k *keeper) close() []*registry.Session {
 	k.mu.Lock()
 	k.closed = true
 	control := k.control
@@ -21,13 +21,17 @@ func (k *keeper) close() *registry.Session {
 		control.Lose(registry.ErrClosed)
 	}
 	k.wg.Wait()
+	var held []*registry.Session
+	if k.givenUp != nil && k.givenUp != k.session {
+		held = append(held, k.givenUp)
+	}
 	if k.session == nil || errors.Is(k.session.Err(), errRevoked) {
-		return nil
+		return held
 	}
 	if k.control != control { // a session came up in the meantime
 		k.control.Lose(registry.ErrClosed)
 	}
-	return k.session
+	return append(held, k.session)
 }
 
 // revoke tells the store that the session is over. It gives up when the store would know that by itself.

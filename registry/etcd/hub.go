@@ -25,6 +25,7 @@ type hub struct {
 	waiting map[*follower]time.Time // whose views somebody wants at a revision, and since when
 	heard   time.Time               // when a watch last brought anything
 	stream  int                     // number of the stream that the watches share
+	mute    int                     // streams in a row that were given up without a sign of life
 	poke    chan struct{}           // of size 1: tells the goroutine that someone waits
 	tending bool
 }
@@ -94,6 +95,13 @@ func (h *hub) watch(root string, after int64) *watch {
 	h.heard = time.Now()
 	h.wg.Go(w.run)
 	return w
+}
+
+// hear takes note of a sign of life.
+func (h *hub) hear() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.heard, h.mute = time.Now(), 0
 }
 
 // widen replaces all watches by one of the namespace. The views change over to it as new ones join:

@@ -14,7 +14,8 @@ import (
 // nobody would know whether a candidate stands in the line.
 type insistentKV struct {
 	clientv3.KV
-	r *Registry
+	r     *Registry
+	doubt func(key string) // is told of a put that may be done once more, whenever it was answered
 }
 
 // Get is repeated until it is answered or its context ends.
@@ -27,10 +28,10 @@ func (kv insistentKV) Get(ctx context.Context, key string, opts ...clientv3.OpOp
 }
 
 // Txn begins a transaction that goes on whatever becomes of ctx.
-func (kv insistentKV) Txn(context.Context) clientv3.Txn { return &insistentTxn{r: kv.r} }
+func (kv insistentKV) Txn(context.Context) clientv3.Txn { return &insistentTxn{kv: kv} }
 
 type insistentTxn struct {
-	r         *Registry
+	kv        insistentKV
 	compares  []clientv3.Cmp
 	then, els []clientv3.Op
 }
@@ -55,11 +56,25 @@ func (t *insistentTxn) Else(ops ...clientv3.Op) clientv3.Txn {
 
 // Commit repeats the transaction until it is answered or the handle ends.
 func (t *insistentTxn) Commit() (*clientv3.TxnResponse, error) {
-	resp, err := t.r.do(context.Background(), clientv3.OpTxn(t.compares, t.then, t.els))
+	var sent sentMark
+	resp, err := t.kv.r.tryToDo(sent.attach(context.Background()), clientv3.OpTxn(t.compares, t.then, t.els), func() {
+		if sent.maybe(t.kv.r) {
+			t.noteDoubt()
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
 	return resp.Txn(), nil
+}
+
+// noteDoubt tells what may be put once more later. What the transaction deletes, it deletes at a revision.
+func (t *insistentTxn) noteDoubt() {
+	for _, op := range t.then {
+		if op.IsPut() {
+			t.kv.doubt(string(op.KeyBytes()))
+		}
+	}
 }
 
 // keptLease stands in for etcd's keep-alive of a lease that the keeper keeps alive: one keep-alive

@@ -36,7 +36,8 @@ type keeper struct {
 	closed    bool
 	session   *registry.Session // nil before the first
 	control   *registry.SessionControl
-	published chan struct{} // closed and replaced with every new session
+	givenUp   *registry.Session // the last that was abandoned; the store drops it soon
+	published chan struct{}     // closed and replaced with every new session
 }
 
 func newKeeper(r *Registry) *keeper {
@@ -92,7 +93,7 @@ func (k *keeper) run() {
 		if k.r.life.Err() == nil {
 			k.r.log.Warn("session lost", slog.String("session", last.String()), slog.Any("error", reason), slog.String("endpoints", k.r.endpoints()))
 		}
-		if errors.Is(reason, errRevoked) || errors.Is(reason, registry.ErrAbandoned) {
+		if errors.Is(reason, errRevoked) {
 			last = 0
 		}
 	}
@@ -110,13 +111,18 @@ func (k *keeper) publish(session *registry.Session, control *registry.SessionCon
 // open makes a session, or returns nil when the handle ends. After a long outage the server may
 // still hold the lease of the last session, and with it the process's nodes, which would be in the
 // successor's way for another TTL: then the new session is on the old lease. Only a lease that this
-// very process was granted is taken up again.
+// very process was granted, and did not give up, is taken up again.
 func (k *keeper) open(last registry.SessionID) (*registry.Session, *registry.SessionControl, time.Duration) {
 	patience := k.r.config.patience()
 	for {
+		if last != 0 && k.control.Abandoned() {
+			last, k.givenUp = 0, k.session
+		}
 		sent := k.clock()
 		id, ttl, err := k.obtain(last, patience.limit())
 		switch {
+		case last != 0 && k.control.Abandoned(): // meanwhile
+			continue
 		case err == nil:
 			session, control := registry.NewSession(id, ttl, k.clock, sent)
 			return session, control, sent

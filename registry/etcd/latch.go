@@ -37,13 +37,18 @@ type latches struct {
 	r     *Registry
 	lines lines
 	wg    sync.WaitGroup
+	sweep sweeper
 
 	mu     sync.Mutex
 	closed bool
 	booth  *booth // of the session in force when it was last used
 }
 
-func newLatches(r *Registry) *latches { return &latches{r: r} }
+func newLatches(r *Registry) *latches {
+	l := &latches{r: r}
+	l.sweep.l = l
+	return l
+}
 
 // acquire waits for the latch.
 func (l *latches) acquire(ctx context.Context, path string) (*candidate, error) {
@@ -77,11 +82,14 @@ func (l *latches) stand(session *registry.Session, path string, leave func()) (*
 			return nil, err
 		}
 		l.booth = b
+		l.sweep.reset(session.ID())
 	}
 	c := newCandidate(l.booth, path)
 	l.wg.Go(func() {
 		defer leave()
 		c.campaign()
+		leave()
+		l.sweep.lookOut(path, c.ticket)
 	})
 	return c, nil
 }
@@ -110,7 +118,7 @@ func newBooth(l *latches, session *registry.Session) (*booth, error) {
 		end()
 	})
 	client := clientv3.NewCtxClient(over)
-	client.KV = insistentKV{l.r.client.KV, l.r}
+	client.KV = insistentKV{l.r.client.KV, l.r, func(key string) { l.sweep.doubt(session.ID(), key) }}
 	client.Watcher = l.r.client.Watcher
 	client.Lease = keptLease{}
 	etcd, err := concurrency.NewSession(client, concurrency.WithLease(clientv3.LeaseID(session.ID())))

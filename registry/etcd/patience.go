@@ -9,8 +9,9 @@ import (
 const (
 	firstPause = 10 * time.Millisecond
 	longPause  = 250 * time.Millisecond
-	// paceSpan is for how long at least the swiftest answer counts.
-	paceSpan = 5 * time.Second
+	// paceSpan is for how long at least the swiftest answer counts. In a shorter span all of them may have
+	// waited for what other processes asked.
+	paceSpan = time.Minute
 	// doublings bounds how often the time of a try is doubled.
 	doublings = 4
 )
@@ -55,6 +56,7 @@ func (p *patience) pause() time.Duration {
 // is merely busy make it busier, so a try gets a multiple of what others took.
 type pace struct {
 	slowest time.Duration
+	usual   time.Duration // smoothed
 	// The swiftest answers of this span and of the one before; 0 = there was none. That is what an answer
 	// takes when nothing waits for anything.
 	swiftest, former time.Duration
@@ -64,6 +66,10 @@ type pace struct {
 // answered notes how long an answer took. Slow ones are forgotten after a few that were faster.
 func (p *pace) answered(took time.Duration, now time.Time) {
 	p.slowest = max(took, p.slowest*7/8)
+	if p.usual == 0 {
+		p.usual = took
+	}
+	p.usual += (took - p.usual) / 8
 	if now.After(p.spanEnds) {
 		p.former, p.swiftest, p.spanEnds = p.swiftest, 0, now.Add(paceSpan)
 	}
@@ -74,12 +80,21 @@ func (p *pace) answered(took time.Duration, now time.Time) {
 
 // requests returns how many requests should be under way at a time: some to keep a swift store busy, more
 // for one whose answers take long however little it has to do, because its disk or the way to it is slow.
+//
+// Requests that wait in the store for others make its answers slower and it no faster, and each process
+// sees those of all. So only so many should wait there: of the requests under way, what usual answers take
+// beyond the swiftest one is the share that waits.
 func (p *pace) requests() int {
 	least := p.swiftest
 	if p.former > 0 && p.former < least {
 		least = p.former
 	}
-	return min(max(inFlight, int(least/perRequest)), mostInFlight)
+	most := min(max(inFlight, int(least/perRequest)), mostInFlight)
+	waiting := p.usual - least
+	if waiting <= 0 {
+		return most
+	}
+	return min(max(inFlight, int(inFlight*p.usual/waiting)), most)
 }
 
 // atLeast returns the time that a try should have; a timeout multiplied by the usual bound is enough.

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -64,9 +65,52 @@ func TestRequestsUnderWay(t *testing.T) {
 	p.answered(time.Millisecond, now)
 	p.answered(time.Minute, now)
 	require.Equal(t, inFlight, p.requests(), "it can be swift")
-	for range 3 {
-		now = now.Add(2 * paceSpan)
+	for range 100 {
+		now = now.Add(paceSpan / 10)
 		p.answered(10*time.Second, now)
 	}
 	require.Equal(t, mostInFlight, p.requests(), "not any more")
+}
+
+// Processes that share a store which has too much to do must not outbid each other: what they all have
+// under way is answered no sooner for it.
+func TestRequestsUnderWayOfSeveralProcesses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name         string
+		processes    int
+		way, service time.Duration // of a request
+		least, most  int           // of requests under way that a process should come to
+	}{
+		{"one", 1, time.Millisecond, 20 * time.Millisecond, inFlight, 8},
+		{"three", 3, time.Millisecond, 20 * time.Millisecond, inFlight, 8},
+		{"ten", 10, time.Millisecond, 20 * time.Millisecond, inFlight, 8},
+		{"one, far away", 1, 150 * time.Millisecond, 5 * time.Millisecond, 12, 20},
+		{"one, at a slow disk", 1, 600 * time.Millisecond, 20 * time.Millisecond, 20, mostInFlight},
+		{"three, far away", 3, 150 * time.Millisecond, 5 * time.Millisecond, 8, 14},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(1, 2))
+			paces, start := make([]pace, tt.processes), time.Now()
+			for now := start; now.Sub(start) < 10*time.Minute; {
+				all := 0
+				for i := range paces {
+					all += paces[i].requests()
+				}
+				wait := max(tt.service, time.Duration(all)*tt.service-tt.way)
+				for i := range paces {
+					for range paces[i].requests() {
+						took := tt.way + time.Duration((0.5+random.Float64())*float64(wait))
+						paces[i].answered(took, now)
+					}
+				}
+				now = now.Add(tt.way + wait)
+			}
+			for i := range paces {
+				require.GreaterOrEqual(t, paces[i].requests(), tt.least)
+				require.LessOrEqual(t, paces[i].requests(), tt.most)
+			}
+		})
+	}
 }

@@ -72,14 +72,16 @@ func (r *Registry) Vanish() {
 
 func (r *Registry) close(ctx context.Context, farewell bool) error {
 	r.endLife(registry.ErrClosed)
-	last := r.keeper.close()
+	held := r.keeper.close()
 	r.hub.close()
 	r.latches.close()
 	r.queue.close()
 	r.repeats.Close()
 	var err error
-	if farewell && last != nil {
-		err = r.revoke(ctx, last)
+	if farewell {
+		for _, session := range held {
+			err = errors.Join(err, r.revoke(ctx, session))
+		}
 	}
 	if r.ownClient {
 		err = errors.Join(err, ignoreCanceled(r.client.Close()))

@@ -2,6 +2,7 @@ package etcd_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -50,6 +51,21 @@ func TestSessionIsOneLease(t *testing.T) {
 
 	require.NoError(t, r.Close(t.Context()))
 	leases, err = admin.Leases(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, leases.Leases)
+}
+
+// TestCloseEndsAnAbandonedSession: nothing is done under it any more, so nobody needs to wait for its end.
+func TestCloseEndsAnAbandonedSession(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	admin := adminOf(t, server)
+	r := open(t, server.Endpoints(), func(c *etcd.Config) { c.SessionTTL = time.Minute })
+	old := session(t, r)
+	old.Abandon(errors.New("not needed"))
+	require.NotEqual(t, old.ID(), session(t, r).ID())
+	require.NoError(t, r.Close(t.Context()))
+	leases, err := admin.Leases(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, leases.Leases)
 }

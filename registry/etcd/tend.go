@@ -14,7 +14,8 @@ const (
 	tooLong = 400 * time.Millisecond
 	// A stream of watches that brought nothing for a while is asked for a sign of life, and opened
 	// again if none comes: a frozen member, or a connection that went dead without a word, would
-	// otherwise be noticed by gRPC after 13 s only.
+	// otherwise be noticed by gRPC after 13 s only. The new one may come to the same member: until it has
+	// given a first sign, it has no more time than a request.
 	quiet = 2 * time.Second
 	dead  = 5 * time.Second
 )
@@ -117,9 +118,10 @@ func (h *hub) readAfresh(stuck []*follower) {
 func (h *hub) listen() {
 	h.mu.Lock()
 	silence, any := time.Since(h.heard), len(h.watches) > 0
-	if any && silence > dead {
+	if any && silence > h.bearable() {
 		h.r.log.Warn("watches were silent and are started again", slog.Duration("silence", silence))
 		h.stream++
+		h.mute++
 		h.heard = time.Now()
 		for w := range h.watches {
 			w.restart()
@@ -129,4 +131,12 @@ func (h *hub) listen() {
 	if any && silence > quiet {
 		h.ask()
 	}
+}
+
+// bearable is how long the stream of the watches may be silent. The caller holds mu.
+func (h *hub) bearable() time.Duration {
+	if h.mute == 0 {
+		return dead
+	}
+	return min(dead, h.r.config.RequestTimeout<<min(h.mute-1, doublings))
 }

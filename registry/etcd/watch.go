@@ -79,6 +79,8 @@ func (w *watch) run() {
 			w.h.r.log.Info("watch starts afresh after a compaction", slog.String("path", w.root))
 			w.refresh()
 			continue
+		case errors.Is(err, errMute): // a question could meet the same silence
+			continue
 		case errors.Is(refusal(err), registry.ErrDenied):
 			w.endAll(w.h.r.explain("view", w.root, refusal(err)))
 			return
@@ -109,19 +111,24 @@ func (w *watch) denied() error {
 	return nil
 }
 
+var errMute = errors.New("the watch was silent")
+
 // stream watches until the watch breaks, and tells why, and whether it brought anything before. A
 // member without a leader ends it, so that it goes to one that is part of the majority.
 func (w *watch) stream() (brought bool, err error) {
 	ctx, cancel, after := w.begin()
 	defer cancel()
 	start, end := w.h.r.ns.around(w.root)
-	channel := w.h.r.client.Watch(ctx, start, clientv3.WithRange(end), clientv3.WithRev(after+1), clientv3.WithFragment())
+	channel := w.h.r.client.Watch(ctx, start, clientv3.WithRange(end), clientv3.WithRev(after+1), clientv3.WithFragment(), clientv3.WithCreatedNotify())
 	for resp := range channel {
 		if err := resp.Err(); err != nil {
 			return brought, err
 		}
-		brought = true
+		brought = brought || !resp.Created
 		w.bring(resp)
+	}
+	if ctx.Err() != nil {
+		return brought, errMute
 	}
 	return brought, errors.New("the stream of the watch broke")
 }

@@ -26,6 +26,7 @@
 //   - [Registry.Expire]: the store drops the session, and does not say so.
 //   - [Registry.LoseAnswers]: commits are done and their answers lost.
 //   - [Registry.HoldBack] and [Registry.DuplicateLater]: commits, or copies of them, arrive late.
+//   - [Registry.Calm]: the requests from now on meet none of these three.
 //   - [Registry.Vanish]: the process dies without a farewell.
 //   - [Registry.BreakWatch], [Server.Compact]: the store cannot say what changed since.
 //   - [Server.Stop] and [Server.Start]: the store is restarted; sessions start a fresh TTL.

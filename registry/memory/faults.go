@@ -79,6 +79,14 @@ func (r *Registry) HoldBack(n int, late time.Duration) {
 // [Registry.HoldBack] had held back a first try that was repeated at once, and cheaper.
 func (r *Registry) DuplicateLater(n int, late time.Duration) { r.disturb(lateness{n: n, late: late}) }
 
+// Calm ends what LoseAnswers, HoldBack and DuplicateLater said of requests that are not sent yet. What is
+// under way stays so.
+func (r *Registry) Calm() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lose, r.late = 0, nil
+}
+
 // lateness is what becomes of the next n commit requests.
 type lateness struct {
 	n    int

@@ -78,6 +78,9 @@ func (r *Registry) deliver(c commit) {
 	r.welcome()
 	events := r.inside(c)
 	concerned := make(map[*follower][]registry.Event)
+	for _, e := range events {
+		r.noticeTicket(e.Node)
+	}
 	r.mu.Lock()
 	for _, e := range events {
 		for _, f := range r.views.concerned(e.Path) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/elasticron/elasticron/registry"
@@ -56,7 +58,9 @@ func (r *Registry) newTicket(path string, session *registry.Session) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tickets++
-	return fmt.Sprintf("%s/%s-%d", path, session.ID(), r.tickets)
+	ticket := fmt.Sprintf("%s/%s-%d", path, session.ID(), r.tickets)
+	r.standing[ticket] = struct{}{}
+	return ticket
 }
 
 // queue puts the ticket and waits until it is the oldest. From then on the latch is lost when the
@@ -124,9 +128,44 @@ func latchError(path string, err error) error {
 func (r *Registry) discard(ticket string) {
 	r.mu.Lock()
 	r.litter[ticket] = struct{}{}
+	delete(r.standing, ticket)
 	r.mu.Unlock()
 	if r.link.through() {
 		r.clearLitter()
+	}
+}
+
+// noticeTicket has a ticket of this handle's removed that nobody stands in the line with any more: its put
+// was carried out late, for the second time.
+func (r *Registry) noticeTicket(n registry.Node) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.session == nil || n.Session == 0 || n.Session != r.session.ID() {
+		return
+	}
+	if _, stands := r.standing[n.Path]; stands || !r.isTicket(n.Path) || n.Created <= r.swept[n.Path] {
+		return // in the last case the news of the put come after the ticket was removed again
+	}
+	r.litter[n.Path] = struct{}{}
+	r.littered.wake()
+}
+
+// isTicket tells whether a path is one that was given to a ticket in the session. The caller holds mu.
+func (r *Registry) isTicket(path string) bool {
+	number, ours := strings.CutPrefix(path[strings.LastIndexByte(path, '/')+1:], r.session.ID().String()+"-")
+	n, err := strconv.Atoi(number)
+	return ours && err == nil && n <= r.tickets
+}
+
+// sweep is the goroutine that removes such tickets at once.
+func (r *Registry) sweep() {
+	for {
+		select {
+		case <-r.littered:
+			r.clearLitter()
+		case <-r.life.Done():
+			return
+		}
 	}
 }
 
@@ -142,7 +181,7 @@ func (r *Registry) clearLitter() {
 	ctx, cancel := context.WithTimeout(r.life, r.settings.ttl/3)
 	defer cancel()
 	for _, ticket := range tickets {
-		_, err := r.Commit(ctx, registry.Txn{
+		revision, err := r.Commit(ctx, registry.Txn{
 			Then:   []registry.Write{registry.Delete(ticket)},
 			Repeat: registry.RepeatHarmless,
 		})
@@ -151,6 +190,9 @@ func (r *Registry) clearLitter() {
 		}
 		r.mu.Lock()
 		delete(r.litter, ticket)
+		if r.session != nil && r.isTicket(ticket) { // no other has late copies that count
+			r.swept[ticket] = revision
+		}
 		r.mu.Unlock()
 	}
 }

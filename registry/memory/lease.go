@@ -23,7 +23,7 @@ func (s *Server) grant(ttl time.Duration) registry.SessionID {
 	s.lastLease++
 	l := &lease{id: s.lastLease, ttl: ttl, nodes: make(map[string]struct{})}
 	l.timer = time.AfterFunc(ttl, func() { s.expire() })
-	l.until = time.Now().Add(ttl)
+	l.restart()
 	s.leases[l.id] = l
 	return l.id
 }
@@ -39,6 +39,7 @@ func (s *Server) renew(id registry.SessionID) bool {
 	return l != nil
 }
 
+// restart has the timer fire when the lease is due, not before: nobody would look again.
 func (l *lease) restart() {
 	l.until = time.Now().Add(l.ttl)
 	l.timer.Reset(l.ttl)

@@ -19,13 +19,14 @@ const (
 type ServerOption func(*limits)
 
 type limits struct {
-	ops     int // conditions, or writes, of one request
+	ops     int // conditions, with one more for each plain put, or writes, of one request
 	bytes   int // paths and values of one request
 	history int // commits that watches can be caught up from
 }
 
-// WithMaxOps bounds the conditions and the writes of one request. A request that carries n
-// transactions together may hold at most this number less n in each. The default is
+// WithMaxOps bounds the conditions and the writes of one request. As on etcd, a plain put counts as a
+// condition, too: that no session owns its node. A request that carries n transactions together may hold at
+// most this number less n in each. The default is
 // [DefaultMaxOps].
 func WithMaxOps(n int) ServerOption { return func(l *limits) { l.ops = n } }
 

@@ -23,13 +23,18 @@ type request struct {
 type size struct{ ops, bytes int }
 
 func sizeOf(txn registry.Txn) size {
-	s := size{ops: max(len(txn.Guards()), len(txn.Then))}
+	var s size
+	conditions := len(txn.Guards())
 	for _, c := range txn.If {
 		s.bytes += len(c.Path)
 	}
 	for _, w := range txn.Then {
 		s.bytes += len(w.Path) + len(w.Value)
+		if w.Kind == registry.WritePut {
+			conditions++ // that no session owns the node
+		}
 	}
+	s.ops = max(conditions, len(txn.Then))
 	return s
 }
 

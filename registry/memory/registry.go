@@ -26,6 +26,8 @@ type Registry struct {
 	news  signal // wakes the feed: there is a commit, a new view, or somebody waits for a revision
 	beat  signal // wakes the keep-alive before it is due
 
+	littered signal // there is a latch ticket to be removed
+
 	// seen is how far the feed has followed the store. Only the feed's goroutine uses it.
 	seen registry.Revision
 
@@ -36,12 +38,15 @@ type Registry struct {
 	established time.Duration      // on the link's clock: when the session was asked for
 	renewed     chan struct{}      // closed and replaced when a session follows another
 	lease       registry.SessionID // the last one that the server granted
+	givenUp     registry.SessionID // the last one that was abandoned; the server drops it soon
 	lose        int                // answers still to be lost
 	late        []lateness         // of the next commit requests
 	broken      bool               // the watch, by BreakWatch
 	denials     []denial
-	litter      map[string]struct{} // latch tickets to be removed when the store can be reached
-	tickets     int                 // latch tickets taken so far
+	litter      map[string]struct{}          // latch tickets to be removed when the store can be reached
+	standing    map[string]struct{}          // latch tickets that somebody waits with, or holds a latch by
+	swept       map[string]registry.Revision // latch tickets of this session that were removed, and when
+	tickets     int                          // latch tickets taken so far
 	closing     bool
 	closed      chan struct{} // closed when Close or Vanish has done its work
 	closeErr    error
@@ -67,7 +72,8 @@ func (s *Server) Open(namespace string, options ...Option) *Registry {
 	r := &Registry{
 		server: s, prefix: "/" + namespace, settings: settings, link: newLink(settings),
 		news: newSignal(), beat: newSignal(), views: newFollowers(),
-		renewed: make(chan struct{}), litter: make(map[string]struct{}), closed: make(chan struct{}),
+		littered: newSignal(), litter: make(map[string]struct{}), standing: make(map[string]struct{}), swept: make(map[string]registry.Revision),
+		renewed: make(chan struct{}), closed: make(chan struct{}),
 	}
 	if settings.requests > 0 {
 		r.gate = turns.NewGate(settings.requests)
@@ -76,6 +82,7 @@ func (s *Server) Open(namespace string, options ...Option) *Registry {
 	s.join(r)
 	r.loops.Go(r.follow)
 	r.loops.Go(r.keepSessions)
+	r.loops.Go(r.sweep)
 	return r
 }
 
@@ -136,7 +143,13 @@ func (r *Registry) farewell(ctx context.Context) error {
 	defer cancel()
 	err := r.link.await(ctx)
 	if err == nil {
-		err = r.link.carry(ctx, "farewell", func() { r.server.drop(r.lease) })
+		err = r.link.carry(ctx, "farewell", func() {
+			r.mu.Lock()
+			givenUp := r.givenUp
+			r.mu.Unlock()
+			r.server.drop(givenUp)
+			r.server.drop(r.lease)
+		})
 	}
 	if err == nil {
 		return nil

@@ -44,10 +44,10 @@ func (r *Registry) establish() bool {
 	}
 	sent := r.link.clock()
 	last, id := r.lease, registry.SessionID(0)
-	if r.session != nil && errors.Is(r.session.Err(), registry.ErrAbandoned) {
-		last = 0
-	}
 	err := r.link.carry(r.life, "session", func() {
+		if r.giveUp(last) {
+			last = 0
+		}
 		if id = last; !r.server.renew(last) {
 			id = r.server.grant(r.settings.ttl)
 		}
@@ -61,8 +61,20 @@ func (r *Registry) establish() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.session, r.control, r.established = session, control, sent
+	clear(r.swept)
 	close(r.renewed)
 	r.renewed = make(chan struct{})
+	return true
+}
+
+// giveUp notes a claim that is not to be taken up again, and tells whether it is that.
+func (r *Registry) giveUp(last registry.SessionID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.control == nil || !r.control.Abandoned() {
+		return false
+	}
+	r.givenUp = last
 	return true
 }
 

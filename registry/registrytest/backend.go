@@ -52,6 +52,8 @@ const (
 	// OwnedParents: a node that a session owns can have descendants. Without it a backend refuses what
 	// would give it one with registry.ErrUnsupported.
 	OwnedParents Ability = "owned parents"
+	// OneRequest: a batch of a few transactions is one request, so that the answers of all are lost together.
+	OneRequest Ability = "one request"
 )
 
 // Steady is a wish, and no ability: the case has nothing to do with how long sessions last, so the
@@ -91,6 +93,10 @@ type Store struct {
 
 	// Open returns a handle on a namespace. The suite closes it. Required.
 	Open func(tb testing.TB, namespace string) *Participant
+
+	// OpenSteady is Open for a handle whose session is to outlast any standstill of a busy machine, as that
+	// of a bystander in a case that ends the sessions of others. If nil, it is Open.
+	OpenSteady func(tb testing.TB, namespace string) *Participant
 
 	// Restart takes the store down and brings it up again after a while. It returns when it is up.
 	Restart func(down time.Duration)

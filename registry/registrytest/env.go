@@ -70,9 +70,23 @@ func (e *env) open() *Participant {
 	return e.openIn(e.namespace)
 }
 
+// openSteady is open for a bystander: its session lasts, whatever ends those of others.
+func (e *env) openSteady() *Participant {
+	e.Helper()
+	if e.store.OpenSteady == nil {
+		return e.open()
+	}
+	return e.opened(e.store.OpenSteady(e, e.namespace))
+}
+
 func (e *env) openIn(namespace string) *Participant {
 	e.Helper()
-	p := e.store.Open(e, namespace)
+	return e.opened(e.store.Open(e, namespace))
+}
+
+// opened closes a participant when the case is over.
+func (e *env) opened(p *Participant) *Participant {
+	e.Helper()
 	e.requireAbility(Cut, p.Cut != nil && p.Heal != nil)
 	e.requireAbility(Expire, p.Expire != nil)
 	e.requireAbility(LoseAnswer, p.LoseAnswer != nil)

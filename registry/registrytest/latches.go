@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,6 +24,8 @@ func latchCases() []testCase {
 		{name: "CallbackEndsBeforeAnotherBegins", needs: []Ability{Cut}, run: callbackEndsBeforeAnotherBegins},
 		{name: "ClosingEndsHolderAndWaiter", run: closingEndsHolderAndWaiter},
 		{name: "LeavesNothingBehind", run: latchLeavesNothingBehind},
+		{name: "LateTicketOfAHolderHoldsNobodyUp", needs: []Ability{HoldBack}, run: lateTicketOfAHolder},
+		{name: "LateTicketOfWhoGaveUpHoldsNobodyUp", needs: []Ability{HoldBack}, run: lateTicketOfWhoGaveUp},
 	}
 }
 
@@ -148,7 +151,7 @@ func latchWaitEndsWithItsContext(e *env) {
 
 func deathOfTheHolderReleases(e *env) {
 	var turn atomic.Int32
-	p, other := e.open(), e.open()
+	p, other := e.open(), e.openSteady()
 	first := e.hold(e.ctx, p, &turn)
 	held := e.waitInside(first)
 	second := e.hold(e.ctx, other, &turn)
@@ -184,7 +187,7 @@ func lossOfTheSessionEndsTheCallback(e *env) {
 // callbackEndsBeforeAnotherBegins cuts off the holder, which then cannot be told anything.
 func callbackEndsBeforeAnotherBegins(e *env) {
 	var turn atomic.Int32
-	p, other := e.open(), e.open()
+	p, other := e.open(), e.openSteady()
 	first := e.hold(e.ctx, p, &turn)
 	held := e.waitInside(first)
 	p.Cut()
@@ -221,4 +224,42 @@ func latchLeavesNothingBehind(e *env) {
 	}
 	e.waitFor(e.view(other, "/deep"), func(s registry.Snapshot) bool { return s.Len() == 0 })
 	require.Equal(e, registry.SessionConnected, e.session(p).State())
+}
+
+// A request for a place in the line that got no answer may be carried out when its repetition was answered and
+// the place given up. The session lasts, and so would the place.
+
+func lateTicketOfAHolder(e *env) {
+	p, other := e.openSteady(), e.openSteady()
+	e.session(p)
+	late := time.Now().Add(e.ttls(0.4))
+	p.HoldBack(time.Until(late))
+	require.NoError(e, p.Latch(e.ctx, "/latch", func(context.Context) error { return nil }))
+	e.requireFreeLatch(other, late)
+}
+
+func lateTicketOfWhoGaveUp(e *env) {
+	var turn atomic.Int32
+	p, other := e.openSteady(), e.openSteady()
+	e.session(p)
+	first := e.hold(e.ctx, other, &turn)
+	e.waitInside(first)
+	late := time.Now().Add(e.ttls(0.4))
+	p.HoldBack(time.Until(late))
+	ctx, giveUp := context.WithCancel(e.ctx)
+	impatient := e.hold(ctx, p, &turn)
+	e.waitFor(e.view(other, "/latch"), func(s registry.Snapshot) bool { return s.Len() == 2 })
+	giveUp()
+	<-impatient.done
+	close(first.letGo)
+	<-first.done
+	e.requireFreeLatch(other, late)
+}
+
+// requireFreeLatch waits until what is late has been carried out, and has the latch.
+func (e *env) requireFreeLatch(p *Participant, late time.Time) {
+	e.Helper()
+	time.Sleep(time.Until(late) + e.ttls(0.4))
+	require.NoError(e, p.Latch(e.within(2), "/latch", func(context.Context) error { return nil }), "somebody stands in the line for ever")
+	require.Empty(e, e.list(p, "/latch"))
 }

@@ -20,6 +20,7 @@ func sessionCases() []testCase {
 		{name: "LossTheStoreKnowsOfIsRefused", needs: []Ability{Expire}, run: lossTheStoreKnowsOfIsRefused},
 		{name: "DeathLeavesNodesForTheTTL", needs: []Ability{Vanish}, run: deathLeavesNodesForTheTTL},
 		{name: "AbandonedOneLapses", run: abandonedSessionLapses},
+		{name: "LostOneThatIsAbandonedLapses", needs: []Ability{Cut}, run: lostSessionThatIsAbandonedLapses},
 	}
 }
 
@@ -174,4 +175,19 @@ func abandonedSessionLapses(e *env) {
 	e.commit(p, registry.PutOwned("/other", "", next))
 	e.waitAbsent(view, "/owned")
 	require.True(e, e.get(other, "/other").Exists())
+}
+
+// lostSessionThatIsAbandonedLapses has a process give a session up that was lost here and perhaps not in the
+// store, which is back before it would drop it.
+func lostSessionThatIsAbandonedLapses(e *env) {
+	p, other := e.open(), e.openSteady()
+	session := e.session(p)
+	e.commit(p, registry.PutOwned("/owned", "", session))
+	view := e.view(other, registry.Root)
+	p.Cut()
+	e.waitLost(session)
+	session.Abandon(errors.New("nobody needs it"))
+	p.Heal()
+	require.NotEqual(e, session.ID(), e.session(p).ID(), "its claim is not taken up again")
+	e.waitAbsent(view, "/owned")
 }

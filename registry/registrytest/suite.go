@@ -13,10 +13,10 @@ type testCase struct {
 	run   func(e *env)
 }
 
-// steady tells whether nothing in the case ends sessions.
+// steady tells whether nothing in the case ends sessions, or takes a part of their TTL.
 func (c testCase) steady() bool {
 	return !slices.ContainsFunc(c.needs, func(a Ability) bool {
-		return a == Cut || a == Expire || a == Vanish || a == Restart
+		return a == Cut || a == Expire || a == Vanish || a == Restart || a == HoldBack
 	})
 }
 
@@ -64,7 +64,7 @@ func themes() []theme {
 		{"Outages", outageCases()},
 		{"Views", steady(viewCases())},
 		{"Recovery", recoveryCases()},
-		{"Latches", latchCases()},
+		{"Latches", steady(latchCases())},
 		{"Answers", answerCases()},
 		{"Space", spaceCases()},
 		{"Closing", steady(closingCases())},

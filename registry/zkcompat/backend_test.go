@@ -37,6 +37,7 @@ func backend() registrytest.Backend {
 			registrytest.ConsistentList: "ZooKeeper reads one node at a time",
 			registrytest.HoldBack:       "ZooKeeper carries out a session's requests in the order in which they were sent",
 			registrytest.OwnedParents:   "ZooKeeper's ephemeral nodes have no children",
+			registrytest.OneRequest:     "each transaction is a multi of its own",
 		},
 		Idle:     2 * time.Second,
 		MaxBytes: 1 << 20,
@@ -49,7 +50,11 @@ func store(tb testing.TB, server *zookeeper.Server, needs []registrytest.Ability
 		TTL: ttlFor(needs),
 		Open: func(tb testing.TB, namespace string) *registrytest.Participant {
 			tb.Helper()
-			return participant(tb, server, namespace, needs)
+			return participant(tb, server, namespace, needs, ttlFor(needs))
+		},
+		OpenSteady: func(tb testing.TB, namespace string) *registrytest.Participant {
+			tb.Helper()
+			return participant(tb, server, namespace, needs, steadyTTL)
 		},
 		Restart: func(down time.Duration) {
 			require.NoError(tb, server.Kill())
@@ -60,10 +65,10 @@ func store(tb testing.TB, server *zookeeper.Server, needs []registrytest.Ability
 }
 
 // participant opens a handle, behind a proxy if the case breaks connections.
-func participant(tb testing.TB, server *zookeeper.Server, namespace string, needs []registrytest.Ability) *registrytest.Participant {
+func participant(tb testing.TB, server *zookeeper.Server, namespace string, needs []registrytest.Ability, ttl time.Duration) *registrytest.Participant {
 	tb.Helper()
 	config := configOf(server, namespace)
-	config.SessionTimeout = ttlFor(needs)
+	config.SessionTimeout = ttl
 	p := new(registrytest.Participant)
 	if slices.Contains(needs, registrytest.Cut) || slices.Contains(needs, registrytest.BreakWatch) {
 		wire := proxy.Start(tb, server.Address())

@@ -251,8 +251,8 @@ func (k *keeper) confirm(l *link, epoch int, sent time.Duration) {
 	if now, ok := l.ready(); !ok || now != epoch || k.closed {
 		return
 	}
-	if k.control != nil && k.control.Renew(sent) {
-		return
+	if k.control != nil && (k.control.Renew(sent) || k.control.Abandoned()) {
+		return // in the second case the link is about to go
 	}
 	id, ttl := l.granted()
 	k.session, k.control = registry.NewSession(registry.SessionID(id), ttl, k.clock, sent)
@@ -315,7 +315,7 @@ func (k *keeper) close() *link {
 func (k *keeper) abandoned() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.session == nil || k.control == nil || !errors.Is(k.session.Err(), registry.ErrAbandoned) {
+	if k.session == nil || k.control == nil || !k.control.Abandoned() {
 		return nil
 	}
 	return k.session.Err()

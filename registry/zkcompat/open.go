@@ -30,27 +30,33 @@ func Open(ctx context.Context, config Config) (*Registry, error) {
 	return r, nil
 }
 
-// reach waits for a session and reads the namespace.
+// reach waits for a session and reads the namespace. A connection that breaks meanwhile is no answer.
 func (r *Registry) reach(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, r.config.ConnectionTimeout)
 	defer cancel()
 	if _, err := r.keeper.current(bound); err != nil {
 		return r.unreachable(ctx, r.keeper.failure())
 	}
-	l, err := r.keeper.usable(bound)
-	if err == nil {
-		_, err = r.fetch(bound, l, r.ns.base)
-	}
-	if err == nil {
-		err = r.watchOnce(bound, l)
-	}
-	switch {
-	case err == nil:
-		return nil
-	case refusal(err) != nil:
-		return fmt.Errorf("namespace %q on %s: %w", r.config.Namespace, strings.Join(r.config.Servers, ", "), refusal(err))
-	default:
-		return r.unreachable(ctx, err)
+	var last error
+	for failed := 0; ; failed++ {
+		if !sleep(bound, pause(failed)) {
+			return r.unreachable(ctx, last)
+		}
+		l, err := r.keeper.usable(bound)
+		if err == nil {
+			_, err = r.fetch(bound, l, r.ns.base)
+		}
+		if err == nil {
+			err = r.watchOnce(bound, l)
+		}
+		switch {
+		case err == nil:
+			return nil
+		case refusal(err) != nil:
+			return fmt.Errorf("namespace %q on %s: %w", r.config.Namespace, strings.Join(r.config.Servers, ", "), refusal(err))
+		case bound.Err() == nil || last == nil:
+			last = err
+		}
 	}
 }
 

@@ -2,7 +2,9 @@ package zkcompat_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -113,6 +115,40 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	_, err := zkcompat.Open(ctx, configOf(sharedServer(t), namespaceOf(t)))
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// severed is a connection that breaks when it is to send the last request that is left.
+type severed struct {
+	net.Conn
+	left *atomic.Int64
+}
+
+func (c *severed) Write(request []byte) (int, error) {
+	if c.left.Add(-1) == 0 {
+		return 0, errors.Join(io.ErrClosedPipe, c.Close())
+	}
+	return c.Conn.Write(request)
+}
+
+func TestOpenOutlivesAConnectionThatBreaks(t *testing.T) {
+	t.Parallel()
+	requests := int64(1)
+	for broke := true; broke; requests++ {
+		var left atomic.Int64
+		left.Store(requests)
+		r := open(t, func(c *zkcompat.Config) {
+			c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, address)
+				if err != nil {
+					return nil, err
+				}
+				return &severed{Conn: conn, left: &left}, nil
+			}
+		})
+		broke = left.Swap(0) <= 0
+		require.NoError(t, r.Close(t.Context()))
+	}
+	require.Greater(t, requests, int64(5), "a greeting, the namespace, a proof, a read and a watch are more requests")
 }
 
 func TestDigestProtectsEveryNode(t *testing.T) {

@@ -3,8 +3,14 @@ package turns
 
 import "github.com/elasticron/elasticron/registry"
 
-// Line is what waits, in the order in which it is to go: by rank, in each rank the shares in turn, in
-// each share by arrival. The zero Line is empty. It is for use by one goroutine at a time.
+// together is how many of one share go before the next share's turn. What a job commits at once is then
+// mostly in one request: it is answered at once, so the job goes on once, and it is about neighbouring
+// nodes, which costs the store less. One by one, a store that is asked for more than it can do did a fifth
+// less of it.
+const together = 16
+
+// Line is what waits, in the order in which it is to go: by rank, in each rank the shares in turn, a few
+// of each, in each share by arrival. The zero Line is empty. It is for use by one goroutine at a time.
 type Line[T any] struct {
 	ranks [registry.Ranks]ring[T]
 	n     int
@@ -13,6 +19,7 @@ type Line[T any] struct {
 // ring is what waits of one rank.
 type ring[T any] struct {
 	turn   []string // the shares that have something waiting, the next one first
+	taken  int      // of the next one in its turn
 	shares map[string]*share[T]
 }
 
@@ -42,9 +49,11 @@ func (l *Line[T]) Return(turn registry.Turn, v T) {
 	s := r.share(turn.Share)
 	switch {
 	case s.empty():
-		r.turn = append([]string{turn.Share}, r.turn...)
+		r.turn, r.taken = append([]string{turn.Share}, r.turn...), 0
 	case r.turn[0] != turn.Share:
-		r.turn = append([]string{turn.Share}, remove(r.turn, turn.Share)...)
+		r.turn, r.taken = append([]string{turn.Share}, remove(r.turn, turn.Share)...), 0
+	default:
+		r.taken = max(0, r.taken-1)
 	}
 	if s.head > 0 { // as it is if one was taken
 		s.head--
@@ -70,16 +79,18 @@ func (l *Line[T]) Take() (v T, ok bool) {
 
 func (r *ring[T]) take() T {
 	name := r.turn[0]
-	r.turn = r.turn[1:]
 	s := r.shares[name]
 	v := s.waiting[s.head]
 	var none T
 	s.waiting[s.head] = none
 	s.head++
-	if s.empty() {
+	r.taken++
+	switch {
+	case s.empty():
 		delete(r.shares, name)
-	} else {
-		r.turn = append(r.turn, name)
+		r.turn, r.taken = r.turn[1:], 0
+	case r.taken >= together:
+		r.turn, r.taken = append(r.turn[1:], name), 0
 	}
 	return v
 }

@@ -1,6 +1,8 @@
 package turns
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,38 +36,87 @@ func TestOrder(t *testing.T) {
 	l.Add(of(registry.RankFirst, ""), "end2")
 	l.Add(of(registry.Ranks+3, "c"), "unknown rank")
 	require.Equal(t, 9, l.Len())
-	require.Equal(t, []string{"end1", "end2", "a1", "b1", "a2", "b2", "a3", "late", "unknown rank"}, takeAll(&l))
+	require.Equal(t, []string{"end1", "end2", "a1", "a2", "a3", "b1", "b2", "late", "unknown rank"}, takeAll(&l))
 	require.Zero(t, l.Len())
 }
 
-// A share that comes later waits for one transaction of each other share, not for all they have.
-func TestALateShareIsNextInTurn(t *testing.T) {
+// Shares take turns, a few of each: what is asked for at once goes together, and a share that comes later
+// waits for a few of each other share, not for all they have.
+func TestSharesTakeTurns(t *testing.T) {
 	t.Parallel()
 	var l Line[string]
-	for range 10_000 {
+	for range 10 * together {
 		l.Add(of(registry.RankWork, "large"), "large")
+	}
+	for range 2 * together {
+		l.Add(of(registry.RankWork, "middle"), "middle")
 	}
 	l.Take()
 	l.Add(of(registry.RankWork, "small"), "small")
-	first, _ := l.Take()
-	second, _ := l.Take()
-	require.Equal(t, []string{"large", "small"}, []string{first, second})
+	var order []string
+	for _, v := range takeAll(&l)[:4*together] {
+		if len(order) == 0 || order[len(order)-1] != v {
+			order = append(order, v)
+		}
+	}
+	require.Equal(t, []string{"large", "middle", "small", "large", "middle"}, order)
 }
 
 func TestWhatIsReturnedGoesFirst(t *testing.T) {
 	t.Parallel()
 	var l Line[string]
-	for _, v := range []string{"a1", "b1", "a2", "b2", "c1"} {
+	for _, v := range []string{"a1", "a2", "b1", "b2", "c1"} {
 		l.Add(of(registry.RankWork, v[:1]), v)
 	}
 	var taken []string
-	for range 3 {
+	for range 4 {
 		v, _ := l.Take()
 		taken = append(taken, v)
 	}
-	require.Equal(t, []string{"a1", "b1", "c1"}, taken)
-	for _, v := range []string{"c1", "b1", "a1"} { // the last one first
+	require.Equal(t, []string{"a1", "a2", "b1", "b2"}, taken)
+	for _, v := range []string{"b2", "b1", "a2"} { // the last one first
 		l.Return(of(registry.RankWork, v[:1]), v)
 	}
-	require.Equal(t, []string{"a1", "b1", "c1", "a2", "b2"}, takeAll(&l))
+	require.Equal(t, []string{"a2", "b1", "b2", "c1"}, takeAll(&l))
+}
+
+// What is returned while others of its share wait goes on where it was, and takes no more of the turn than
+// before.
+func TestWhatIsReturnedKeepsItsPlace(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		take, back int
+		want       []string // what comes next, and how many of it
+	}{
+		"in its turn":           {take: 10, back: 5, want: []string{"a 11", "b 2", "a 24"}},
+		"when its turn is over": {take: together, back: 1, want: []string{"a 16", "b 2", "a 9"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var l Line[string]
+			for n := range 40 {
+				l.Add(of(registry.RankWork, "a"), fmt.Sprintf("a %02d", n))
+			}
+			l.Add(of(registry.RankWork, "b"), "b 00")
+			l.Add(of(registry.RankWork, "b"), "b 01")
+			var taken []string
+			for range test.take {
+				v, _ := l.Take()
+				taken = append(taken, v)
+			}
+			for _, v := range slices.Backward(taken[test.take-test.back:]) {
+				l.Return(of(registry.RankWork, "a"), v)
+			}
+			rest := takeAll(&l)
+			var runs []string
+			for i, n := 0, 0; i < len(rest); i++ {
+				if n++; i+1 == len(rest) || rest[i+1][0] != rest[i][0] {
+					runs, n = append(runs, fmt.Sprintf("%c %d", rest[i][0], n)), 0
+				}
+			}
+			require.Equal(t, test.want, runs)
+			require.True(t, slices.IsSorted(slices.DeleteFunc(rest, func(v string) bool { return v[0] == 'b' })), "in the order of arrival")
+			require.Empty(t, l.ranks[registry.RankWork].shares, "a share that has nothing waiting is not kept")
+		})
+	}
 }
