@@ -14,6 +14,7 @@ type Claimant struct {
 	Session  *registry.Session // under which it lives and will run the item
 	Round    string            // what begins together has the same
 	Time     time.Time         // now
+	Base     int64             // where the job's fencing tokens start
 }
 
 // Claimable tells whether an enabled server's instance may take over an item: it waits, nothing runs,
@@ -31,7 +32,7 @@ func Claim(s *jobtree.State, item int, c Claimant) (registry.Txn, jobtree.Record
 	it := s.Item(item)
 	tree := s.Tree()
 	record, err := it.Record.Value.Claim(jobtree.Claim{
-		Instance: c.Instance, Session: c.Session.ID(), Round: c.Round, Time: c.Time,
+		Instance: c.Instance, Session: c.Session.ID(), Round: c.Round, Time: c.Time, Base: c.Base,
 	})
 	if err != nil {
 		return registry.Txn{}, jobtree.Record{}, fmt.Errorf("item %d: %w", item, err)

@@ -83,8 +83,7 @@ func decisions(t *testing.T) map[string]decision {
 			prepare: func(w *world) {
 				_, session := w.open()
 				w.sessions[lost] = session
-				began.Current.Session = session.ID()
-				w.commonTree(began)
+				w.commonTree(under(began, session))
 			},
 			decide: func(w *world) registry.Txn {
 				s := w.state()
@@ -111,8 +110,7 @@ func decisions(t *testing.T) map[string]decision {
 			prepare: func(w *world) {
 				_, session := w.open()
 				w.sessions[lost] = session
-				began.Current.Session = session.ID()
-				w.commonTree(began)
+				w.commonTree(under(began, session))
 			},
 			decide: func(w *world) registry.Txn {
 				nodes, revision, err := w.registry.List(w.Context(), tree.Root())
@@ -237,6 +235,14 @@ func decisions(t *testing.T) map[string]decision {
 			},
 		},
 	}
+}
+
+// under returns a record of which the execution that runs is of a session.
+func under(record jobtree.Record, session *registry.Session) jobtree.Record {
+	current := *record.Current
+	current.Session = session.ID()
+	record.Current = &current
+	return record
 }
 
 // A decision that was overtaken is refused, by the very guard that is there for it, and no guard is

@@ -103,6 +103,7 @@ func Cluster(h scheduler.Health) Verdict {
 		}
 		v.require(j.Joined, "job %q: not joined", j.Job)
 		v.require(j.Disabled || j.Leader != "", "job %q: no leader", j.Job)
+		v.require(j.Sharding == "", "job %q: items stay where they are: %s", j.Job, j.Sharding)
 		v.require(j.Disabled || len(j.Unowned) == 0, "job %q: items %v have no owner", j.Job, j.Unowned)
 		v.require(len(j.Overdue) == 0, "job %q: %d items should have run and did not", j.Job, len(j.Overdue))
 	}

@@ -101,7 +101,9 @@ type Config struct {
 	// MisfireMax is how many missed fires [MisfireAll] keeps, the newest. The default is 100.
 	MisfireMax int
 	// MisfireWindowSeconds is how old a missed fire may be and still be made up, in seconds. If it is
-	// set, fires that came while no instance lived at all are made up, too. The default, 0, sets no
+	// set, fires that came while no instance lived at all are made up, too, of items that have run
+	// before: for how long one that never ran has been part of the job is not known, and a job that
+	// does not record its executions (MonitorExecution) has none that have. The default, 0, sets no
 	// bound and does not make those up.
 	MisfireWindowSeconds int
 	// TimeoutSeconds bounds one attempt of one item, in seconds: then its context ends with the cause

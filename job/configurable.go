@@ -5,6 +5,9 @@ package job
 // and again for the stored configuration and whenever that changes; there an error pauses the job
 // until the configuration is corrected. The answer runs the items from then on; executions that began
 // earlier go on with the code that they began with.
+//
+// Nothing else waits while Configure is asked, but the job begins nothing meanwhile. One that has not
+// returned after ten seconds has failed, until it returns after all.
 type Configurable interface {
 	Simple
 	// Configure returns the code for a job of this configuration, or what is wrong with it. It does

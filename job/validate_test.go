@@ -1,10 +1,13 @@
 package job_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,6 +38,7 @@ func TestValidateAcceptsWhatIsAllowed(t *testing.T) {
 		"no reconciling":       func(c *job.Config) { c.ReconcileIntervalMinutes = 0 },
 		"standard expression":  func(c *job.Config) { c.Cron = "*/5 * * * *" },
 		"every":                func(c *job.Config) { c.Cron = "@every 90s" },
+		"jitter of one fire":   func(c *job.Config) { c.Cron, c.JitterSeconds = "0 0 0 1 1 ? 2090", 5 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,6 +67,13 @@ func TestValidateNamesFieldValueAndWhatIsAllowed(t *testing.T) {
 		{"control", func(c *job.Config) { c.Name = "a\nb" }, "Name", "a\nb", "control characters"},
 		{"not UTF-8", func(c *job.Config) { c.Name = "a\xff" }, "Name", "a\xff", "UTF-8"},
 		{"class not UTF-8", func(c *job.Config) { c.Class = "\xff" }, "Class", "\xff", "UTF-8"},
+		{"item parameters not UTF-8", func(c *job.Config) { c.ShardingItemParameters = "0=\xff" }, "ShardingItemParameters", "0=\xff", "UTF-8"},
+		{"parameter not UTF-8", func(c *job.Config) { c.JobParameter = "\xff" }, "JobParameter", "\xff", "UTF-8"},
+		{"description not UTF-8", func(c *job.Config) { c.Description = "\xff" }, "Description", "\xff", "UTF-8"},
+		{"error handler not UTF-8", func(c *job.Config) { c.ErrorHandler = "\xff" }, "ErrorHandler", "\xff", "UTF-8"},
+		{"executor not UTF-8", func(c *job.Config) { c.ExecutorServiceHandler = "\xff" }, "ExecutorServiceHandler", "\xff", "UTF-8"},
+		{"command not UTF-8", func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, "\xff" }, "ScriptCommandLine", "\xff", "UTF-8"},
+		{"strategy not UTF-8", func(c *job.Config) { c.ShardingStrategy = "\xff" }, "ShardingStrategy", "\xff", "UTF-8"},
 		{"type", func(c *job.Config) { c.Type = "simple" }, "Type", "simple", "[SIMPLE DATAFLOW SCRIPT]"},
 		{"no type", func(c *job.Config) { c.Type = "" }, "Type", "", "[SIMPLE DATAFLOW SCRIPT]"},
 		{"cron", func(c *job.Config) { c.Cron = "0 0 25 * * ?" }, "Cron", "0 0 25 * * ?", "hour"},
@@ -79,6 +90,8 @@ func TestValidateNamesFieldValueAndWhatIsAllowed(t *testing.T) {
 		{"jitter of every", func(c *job.Config) { c.Cron, c.JitterSeconds = "@every 7s", 8 }, "JitterSeconds", "8", "which is 7s"},
 		{"jitter of a few fires a day", func(c *job.Config) { c.Cron, c.JitterSeconds = "0 0,1 3 * * ?", 61 }, "JitterSeconds", "61", "which is 1m0s"},
 		{"jitter of a year to come", func(c *job.Config) { c.Cron, c.JitterSeconds = "0 0 * * * ? 2090", 3_601 }, "JitterSeconds", "3601", "which is 1h0m0s"},
+		{"jitter of fires further on", func(c *job.Config) { c.Cron, c.JitterSeconds = "0 0,58,59 3 * * ?", 61 }, "JitterSeconds", "61", "which is 1m0s"},
+		{"jitter beyond its bound", func(c *job.Config) { c.JitterSeconds = 86_401 }, "JitterSeconds", "86401", "between 0 and 86400"},
 		{"no command", func(c *job.Config) { c.Type = job.TypeScript }, "ScriptCommandLine", "", "must not be empty"},
 		{"blank command", func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, " " }, "ScriptCommandLine", " ", "must not be empty"},
 		{"command", func(c *job.Config) { c.ScriptCommandLine = "rm" }, "ScriptCommandLine", "rm", "no script job"},
@@ -95,6 +108,7 @@ func TestValidateNamesFieldValueAndWhatIsAllowed(t *testing.T) {
 			require.ErrorIs(t, err, job.ErrInvalidConfig)
 			var fault *job.FieldError
 			require.ErrorAs(t, err, &fault)
+			require.Len(t, err.(interface{ Unwrap() []error }).Unwrap(), 1)
 			require.Equal(t, test.field, fault.Field)
 			require.Equal(t, test.value, fault.Value)
 			require.ErrorContains(t, err, test.field+" ")
@@ -141,6 +155,40 @@ func TestFieldErrorKeepsTheCauseAndCutsLongValues(t *testing.T) {
 	fault := &job.FieldError{Field: "Cron", Value: c.Cron, Reason: "is long"}
 	require.Less(t, len(fault.Error()), 300)
 	require.NoError(t, errors.Unwrap(fault))
+	cause := errors.New(strings.Repeat("é", 5_000))
+	fault = &job.FieldError{Field: "Cron", Reason: strings.Repeat("y", 10_000), Err: cause}
+	require.Less(t, len(fault.Error()), 600, "reason and cause, too")
+	require.True(t, utf8.ValidString(job.Shorten("x"+cause.Error())), "no letter is cut in two")
+	require.Equal(t, cause, errors.Unwrap(fault))
+}
+
+func TestWhereInATextJSONIsWrong(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"{":                     "line 1, column 1: ",
+		"{\n  \"a\": 1,\n  x}":  "line 3, column 3: ",
+		"{\n  \"a\": \"text\"}": "line 2, column 13: ",
+	} {
+		err := json.Unmarshal([]byte(text), &map[string]int{})
+		require.ErrorContains(t, job.LocateJSON(text, err), want)
+		require.ErrorIs(t, job.LocateJSON(text, err), err)
+	}
+	other := errors.New("other")
+	require.Equal(t, other, job.LocateJSON("{", other))
+}
+
+func TestCodeThatCannotBeOfItsType(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[job.Type]string{job.TypeSimple: "", job.TypeDataflow: "no Dataflow", job.TypeScript: "none that runs scripts"} {
+		code, err := job.Configure(job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil }), job.Config{Type: kind})
+		if want == "" {
+			require.NoError(t, err)
+			require.NotNil(t, code)
+			continue
+		}
+		require.ErrorIs(t, err, job.ErrInvalidConfig)
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func TestValidateFaultsOfPolicies(t *testing.T) {
@@ -156,6 +204,58 @@ func TestValidateFaultsOfPolicies(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// Each bound is allowed, and the number beyond it is refused.
+func TestValidateHoldsTheBounds(t *testing.T) {
+	t.Parallel()
+	const year, day = 365 * 24 * 60 * 60, 24 * 60 * 60
+	for field, test := range map[string]struct {
+		of          func(*job.Config) *int
+		least, most int
+	}{
+		"ShardingTotalCount":       {func(c *job.Config) *int { return &c.ShardingTotalCount }, 1, job.MaxShardingTotalCount},
+		"MaxTimeDiffSeconds":       {func(c *job.Config) *int { return &c.MaxTimeDiffSeconds }, -1, day},
+		"MonitorPort":              {func(c *job.Config) *int { return &c.MonitorPort }, -1, 65_535},
+		"ReconcileIntervalMinutes": {func(c *job.Config) *int { return &c.ReconcileIntervalMinutes }, -1, year / 60},
+		"FailoverLimit":            {func(c *job.Config) *int { return &c.FailoverLimit }, 0, 1_000},
+		"MisfireMax":               {func(c *job.Config) *int { return &c.MisfireMax }, 0, 1_000},
+		"MisfireWindowSeconds":     {func(c *job.Config) *int { return &c.MisfireWindowSeconds }, 0, year},
+		"TimeoutSeconds":           {func(c *job.Config) *int { return &c.TimeoutSeconds }, 0, year},
+		"Retries":                  {func(c *job.Config) *int { return &c.Retries }, 0, 1_000},
+		"RetryBackoffSeconds":      {func(c *job.Config) *int { return &c.RetryBackoffSeconds }, 0, 60},
+		"JitterSeconds":            {func(c *job.Config) *int { return &c.JitterSeconds }, 0, day},
+		"OffsetSeconds":            {func(c *job.Config) *int { return &c.OffsetSeconds }, 0, year},
+		"MaxConcurrentItems":       {func(c *job.Config) *int { return &c.MaxConcurrentItems }, 0, job.MaxShardingTotalCount},
+	} {
+		for value, good := range map[int]bool{test.least - 1: false, test.least: true, test.most: true, test.most + 1: false} {
+			c := job.NewConfig("orders", "@every 9600h", 3)
+			*test.of(&c) = value
+			if good {
+				require.NoError(t, c.Validate(), "%s %d", field, value)
+			} else {
+				require.ErrorContains(t, c.Validate(), field, "%d", value)
+			}
+		}
+	}
+}
+
+// What Java accepts and a job can run with is a warning, and nothing else is.
+func TestValidateStoredTellsWhatIsMild(t *testing.T) {
+	t.Parallel()
+	c := valid()
+	c.Failover, c.MonitorExecution = true, false
+	c.ShardingItemParameters, c.MonitorPort, c.ReconcileIntervalMinutes = "1=B,3=H", -2, -2
+	warnings, faulty := c.ValidateStored()
+	require.NoError(t, faulty)
+	for _, field := range []string{"Failover ", "ShardingItemParameters ", "MonitorPort ", "ReconcileIntervalMinutes "} {
+		require.ErrorContains(t, warnings, field)
+	}
+	c = valid()
+	c.FailoverLimit = -1
+	warnings, faulty = c.ValidateStored()
+	require.NoError(t, warnings)
+	require.ErrorContains(t, faulty, "FailoverLimit ")
 }
 
 func TestValidateFaultsOfTimes(t *testing.T) {
@@ -175,6 +275,13 @@ func TestValidateFaultsOfTimes(t *testing.T) {
 		change(&c)
 		require.ErrorContains(t, c.Validate(), want)
 	}
+}
+
+func TestJitterOfFiresThatAreOver(t *testing.T) {
+	t.Parallel()
+	c := valid()
+	c.Cron, c.JitterSeconds = "0 0,1 0 1 1 ? 2020", 61
+	require.NoError(t, c.Validate(), "there are none any more that it could delay")
 }
 
 func TestJobsThatNeverFireAgain(t *testing.T) {

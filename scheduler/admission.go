@@ -10,7 +10,7 @@ const (
 	// clusters begin more at a time, so most never hear of the window. It grows with swift answers.
 	firstWindow = 1024
 	mostWindow  = 16_384
-	leastWindow = 64
+	leastWindow = 8
 	// swift is how soon begins should be confirmed, so that what is sent is still wanted then. A registry
 	// that needs longer for anything is given twice the time that it needs at best, up to slow.
 	swift = 2 * time.Second
@@ -64,27 +64,17 @@ type jobLine struct {
 	freshTurn bool
 }
 
-// take admits a begin at once, or has the job wait for its turn.
+// take admits a begin at once, or has the job wait for its turn. What comes free is granted at once, so
+// where there is room nobody waits.
 func (a *admission) take(job applicant, u urgency) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.out < a.window && a.idle(u) {
+	if a.out < a.window {
 		a.out++
 		return true
 	}
 	a.lines[u].want(job)
-	a.grant()
 	return false
-}
-
-// idle tells whether nobody waits who goes first. The caller holds mu.
-func (a *admission) idle(u urgency) bool {
-	for i := range u + 1 {
-		if len(a.lines[i].wants) > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // giveBack returns begins that were admitted and are not made.
@@ -142,13 +132,15 @@ func (a *admission) confirmation() time.Duration {
 	return a.usual
 }
 
-// grant hands out what is free. The caller holds mu.
+// grant hands out what is free, to the most urgent first. The caller holds mu.
 func (a *admission) grant() {
 	for u := range urgencies {
 		line := &a.lines[u]
 		for a.out < a.window && len(line.wants) > 0 {
 			job := line.next()
-			n := min(line.wants[job], quantum, a.window-a.out)
+			// All of a turn, though the window is passed by a few: jobs that are given what has just come
+			// free decide and commit for one item at a time.
+			n := min(line.wants[job], quantum)
 			if !job.granted(u, n) {
 				delete(line.wants, job)
 				continue
@@ -159,9 +151,6 @@ func (a *admission) grant() {
 			} else {
 				delete(line.wants, job)
 			}
-		}
-		if len(line.wants) > 0 {
-			return // those that are less urgent go after all of these
 		}
 	}
 }

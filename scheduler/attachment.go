@@ -88,6 +88,9 @@ func (s *Scheduler) tell(a *attachment) {
 		s.catalog.box.post(s.catalog.resignAll)
 	}
 	s.attached = a
+	if a != nil {
+		s.session = a.session
+	}
 	for _, r := range s.runners {
 		r.box.post(func() { r.attach(a) })
 	}

@@ -13,6 +13,7 @@ type awaited struct {
 	until     time.Time
 	listeners []string
 	handlers  []string
+	observers []string        // that are in a call for a while
 	runners   map[string]bool // that were asked what they run
 	answers   chan itemsOf
 }
@@ -27,7 +28,7 @@ type itemsOf struct {
 // they come to it, about this moment.
 func (s *Scheduler) awaited(runners []*runner) *awaited {
 	a := &awaited{
-		until: time.Now().Add(s.curfew.moment(0)), listeners: s.curfew.listening(),
+		until: time.Now().Add(s.curfew.moment(0)), listeners: s.curfew.listening(), observers: s.observer.busy(),
 		runners: make(map[string]bool), answers: make(chan itemsOf, len(runners)),
 	}
 	for _, r := range runners {
@@ -53,7 +54,7 @@ func (a *awaited) tell(log *slog.Logger, level slog.Level, message string, over 
 	for _, waits := range []struct {
 		key   string
 		names []string
-	}{{"items", items}, {"listeners", a.listeners}, {"handlers", a.handlers}, {"registry", silent}} {
+	}{{"items", items}, {"listeners", a.listeners}, {"handlers", a.handlers}, {"observers", a.observers}, {"registry", silent}} {
 		if len(waits.names) > 0 {
 			slices.Sort(waits.names)
 			attrs = append(attrs, slog.String(waits.key, list(waits.names)))

@@ -44,7 +44,7 @@ func (r *runner) begin() {
 
 // mayBegin tells whether anything may begin here.
 func (r *runner) mayBegin() bool {
-	return r.settings.ok && !r.clock.out && r.tokens.known && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
+	return r.blind.since == nil && r.settings.ok && !r.settings.awaitsCode && !r.clock.out && r.tokens.known && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
 }
 
 // consider decides what happens to one of my items now.
@@ -112,6 +112,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	begin := jobtree.Begin{
 		Instance: r.s.instance, Session: r.attached.session.ID(), Round: round.id, Time: round.now,
 		Failover: r.settings.config.Failover, Horizon: r.s.horizon(), Next: r.nextFire(round),
+		Base: r.tokens.now.Base,
 	}
 	// What the record shows as run, another instance may have run.
 	ran := node.Record.Value.LastFire
@@ -125,7 +126,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	it.due = it.due.after(ran)
 	turn := registry.Turn{Rank: registry.RankWork, Share: r.name}
 	switch {
-	case !it.due.none() && !round.refuse && !r.awaitsNote(it, node, round.now):
+	case !it.due.none() && !round.refuse && !r.notYet(it, round.now) && !r.awaitsNote(it, node, round.now):
 		var admitted bool
 		if turn, admitted = r.admit(round, it); !admitted {
 			return
@@ -143,17 +144,35 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	}
 	under := r.attached
 	round.noteKey(record)
-	txn := r.beginTxn(it, node, record)
+	madeUp := makesUp(node, record)
+	txn := r.beginTxn(it, node, record, madeUp)
 	txn.Turn = turn
 	round.use(it)
 	round.batch.addUntil(txn, func(o registry.Outcome) {
 		r.began(round, it, under, record, o.Revision)
 		it.former, it.came = "", time.Time{}
+		it.running.madeUp = madeUp
 		if !it.running.undo {
 			it.due = it.due.after(begin.Fire)
 		}
 	}, func() { r.notSent(it) })
 }
+
+// notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and
+// has been set back since.
+func (r *runner) notYet(it *item, now time.Time) bool {
+	fire, _ := it.due.next()
+	left := fire.Sub(now)
+	if left <= 0 {
+		return false
+	}
+	r.toConsider.note([]int{it.number}, false)
+	r.alarm.set(min(left+tickFirst, wallCheck))
+	return true
+}
+
+// tickFirst is how long a fire whose time has come is left to its tick.
+const tickFirst = 10 * time.Millisecond
 
 // cannotBegin deals with a begin that the item's record does not allow. A fire that lies ahead of the
 // registry's clock stays due until the clocks agree; that one may have drifted since it was read.
@@ -172,7 +191,7 @@ func (r *runner) cannotBegin(it *item, fire time.Time, err error) {
 }
 
 // beginTxn is the transaction of a begin (T4).
-func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record) registry.Txn {
+func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record, madeUp bool) registry.Txn {
 	n := it.number
 	conditions := append(r.state.OwnerGuards(n),
 		registry.Unchanged(r.tree.ItemRecord(n), node.Record.Revision),
@@ -188,7 +207,6 @@ func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record) re
 		registry.PutOwned(r.tree.ItemRunning(n), r.s.instance, r.attached.session),
 		registry.Put(r.tree.ItemRecord(n), jobtree.EncodeRecord(record)),
 	}
-	madeUp := node.Misfire.Exists() && !node.Misfire.Value.Newest().After(record.LastFire)
 	if madeUp {
 		writes = append(writes, registry.Delete(r.tree.ItemMisfire(n)))
 	}
@@ -204,6 +222,11 @@ func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record) re
 	return registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}
 }
 
+// makesUp tells whether a begin runs for all that is noted as missed of an item.
+func makesUp(node jobtree.Item, record jobtree.Record) bool {
+	return node.Misfire.Exists() && !node.Misfire.Value.Newest().After(record.LastFire)
+}
+
 // proposeClaim proposes to run a lost execution of a waiting item again (T7). The item's owner
 // claims, and it alone: the leader has moved the items of the lost instance by the same rules as
 // ever, so the claims are spread like the work, and nobody else spends a commit on them.
@@ -212,7 +235,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 		return
 	}
 	txn, record, err := failover.Claim(r.state, it.number, failover.Claimant{
-		Instance: r.s.instance, Session: r.attached.session, Round: round.id, Time: round.now,
+		Instance: r.s.instance, Session: r.attached.session, Round: round.id, Time: round.now, Base: r.tokens.now.Base,
 	})
 	if err != nil {
 		r.log.ErrorContext(r.life, "cannot claim", logItem, it.number, logError, err)
@@ -235,7 +258,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 func (r *runner) beginUnmonitored(round *round, it *item) {
 	current := jobtree.Execution{Begin: round.now, Round: round.id}
 	switch {
-	case !it.due.none() && !round.refuse:
+	case !it.due.none() && !round.refuse && !r.notYet(it, round.now):
 		current.Fire, current.Source = it.due.next()
 		it.due = it.due.after(current.Fire)
 	case round.request > it.triggered:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
@@ -32,12 +34,15 @@ type blind struct {
 	reason   error
 	expired  bool // the patience is over
 	left     bool // the job was left, as far as possible
+
+	found  []registry.Change // what refused transactions tell that the snapshot does not show
+	denied bool              // a transaction was refused that nobody may do any more
 }
 
 // ViewEvent tells that the tree of a job, or the list of jobs, cannot be followed, or can be again.
 type ViewEvent struct {
 	Job  string // empty for the list of jobs that processes with handlers follow
-	Err  error  // why not; nil if it can be again
+	Err  error  // why not; nil if it can be again, or the job was left
 	Time time.Time
 }
 
@@ -114,6 +119,7 @@ func (r *runner) regainSight(view *registry.View) {
 	r.s.observer.ViewChanged(ViewEvent{Job: r.name, Time: r.s.now()})
 	seen := r.blind.snapshot
 	r.blind = blind{snapshot: seen}
+	r.noteTries = 0
 	r.awaited = 0
 	r.follows(view, seen)
 	r.toConsider.note(nil, true)
@@ -142,9 +148,62 @@ func (r *runner) decideBlind() {
 	}
 }
 
-// leaveBlind leaves the job as it was last seen. What was missed is noted if that works at once.
+// noteBlind notes what was missed, and goes by what refusals tell of the tree where that has changed since
+// the view ended, if only by the end of what ran here. It tells whether nothing is left to be noted, or may
+// be; if not, it is to be tried again.
+func (r *runner) noteBlind() bool {
+	needed := r.needed // a note is nothing that this instance holds
+	defer func() { r.needed = needed }()
+	for range noteConditions + 1 {
+		r.blind.denied = false
+		if r.noteMissed() || r.blind.denied {
+			return true
+		}
+		if r.blind.found == nil {
+			return false
+		}
+		r.learnFound()
+	}
+	return false
+}
+
+// noteConditions is how many nodes a note goes by, each of which may have changed: a refusal tells of one.
+const noteConditions = 3
+
+// refusedBlind takes note of why a transaction was refused. No view will show it.
+func (r *runner) refusedBlind(err error) {
+	var conflict *registry.ConflictError
+	if errors.As(err, &conflict) {
+		path := conflict.Condition.Path
+		r.blind.found = append(r.blind.found, registry.Change{Old: r.blind.snapshot.Get(path), New: conflict.Found})
+	}
+	r.blind.denied = r.blind.denied || errors.Is(err, registry.ErrDenied)
+}
+
+// learnFound brings the state up to what refusals told.
+func (r *runner) learnFound() {
+	changed := make(map[string]registry.Node)
+	step := registry.Step{Changes: slices.DeleteFunc(r.blind.found, func(c registry.Change) bool { return c.Old == c.New })}
+	r.blind.found = nil
+	for _, c := range step.Changes {
+		changed[c.Path()] = c.New
+	}
+	for n := range r.blind.snapshot.All() {
+		if _, other := changed[n.Path]; !other {
+			changed[n.Path] = n
+		}
+	}
+	nodes := slices.DeleteFunc(slices.Collect(maps.Values(changed)), func(n registry.Node) bool { return !n.Exists() })
+	step.Snapshot = registry.NewSnapshot(r.blind.snapshot.Revision(), nodes)
+	r.apply(step)
+}
+
+// leaveBlind leaves the job as it was last seen.
 func (r *runner) leaveBlind() {
-	r.noteMissed()
+	if !r.noteBlind() && !r.giveUpNotes() {
+		r.alarm.set(retryAfter)
+		return
+	}
 	r.parting, r.vouching.told = nil, nil
 	txn := r.leaveTxn()
 	var err error
@@ -164,7 +223,8 @@ func (r *runner) leaveBlind() {
 			err = r.blind.reason
 		}
 		r.blind.left = true
-		if !r.leaving { // a stop ends the session anyway
+		r.unsettled = r.attached.session
+		if !r.leaving { // a stop gives the session up when nothing needs it any more
 			r.log.ErrorContext(r.life, "the job can be neither followed nor left: giving the session up", logError, err)
 			r.attached.session.Abandon(err)
 		}

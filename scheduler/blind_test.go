@@ -3,6 +3,9 @@ package scheduler_test
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -147,5 +151,225 @@ func TestAListOfJobsThatCannotBeFollowed(t *testing.T) {
 		sleepUntil(26 * time.Second)
 		require.Len(t, c.take(), 6)
 		require.Empty(t, a.Health(t.Context()).Blind)
+	})
+}
+
+// reluctant is a registry that refuses what it is told to.
+type reluctant struct {
+	*memory.Registry
+	mu     sync.Mutex
+	notes  int  // how many requests it refuses that note missed fires
+	hidden bool // it lets nobody follow /orders
+}
+
+func (r *reluctant) refuse(notes int, hidden bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.notes, r.hidden = notes, hidden
+}
+
+func (r *reluctant) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
+	if !r.refuses(txns) {
+		return r.Registry.CommitAll(ctx, txns)
+	}
+	outcomes := make([]registry.Outcome, len(txns))
+	for i := range outcomes {
+		outcomes[i].Err = registry.ErrUnavailable
+	}
+	return outcomes
+}
+
+// refuses counts the requests that note missed fires.
+func (r *reluctant) refuses(txns []registry.Txn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	noted := slices.ContainsFunc(txns, func(txn registry.Txn) bool {
+		return slices.ContainsFunc(txn.Then, func(w registry.Write) bool { return w.Path == jobtree.For("orders").ItemMisfire(0) })
+	})
+	if !noted || r.notes == 0 {
+		return false
+	}
+	r.notes--
+	return true
+}
+
+func (r *reluctant) View(ctx context.Context, path string) (*registry.View, error) {
+	r.mu.Lock()
+	hidden := r.hidden && path == "/orders"
+	r.mu.Unlock()
+	if hidden {
+		return nil, registry.ErrDenied
+	}
+	return r.Registry.View(ctx, path)
+}
+
+// What an item misses while its owner cannot follow the job goes with it, to one that was not there yet: also
+// if it ran and noted something after the view had ended, if a note is refused at first, and if the owner stops. The
+// session stays, for it holds nothing that is not known.
+func TestMissedFiresOfABlindOwner(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		takes   time.Duration // the run of second 5
+		refused int
+		stops   bool
+	}{
+		"idle":                              {},
+		"idle, and stops":                   {stops: true},
+		"a run ends meanwhile":              {takes: 3 * time.Second},
+		"a run ends meanwhile, and stops":   {takes: 3 * time.Second, stops: true},
+		"notes are refused at first":        {refused: 2},
+		"notes are refused when it stops":   {refused: 2, stops: true},
+		"notes are refused, and one is old": {takes: 3 * time.Second, refused: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				work, other := slowOnce(test.takes), job.NewConfig("bills", everyFive, 1)
+				reg := &reluctant{Registry: c.server.Open("test")}
+				s, err := scheduler.New(reg, scheduler.WithInstanceID("10.0.0.1@-@a"))
+				require.NoError(t, err)
+				require.NoError(t, s.Add(t.Context(), makeUpAll(1), c.record("a", work)))
+				require.NoError(t, s.Add(t.Context(), other, nothing))
+				i := c.run(s, reg.Registry)
+				sleepUntil(6500 * time.Millisecond)
+				session := c.stateOf("bills").Instance("10.0.0.1@-@a").Session
+				reg.Deny("/orders", false)
+				sleepUntil(8500 * time.Millisecond)
+				reg.refuse(test.refused, true)
+				sleepUntil(10200 * time.Millisecond)
+				c.onServer(2, "b", 0, nil, makeUpAll(1))
+				if test.stops {
+					i.cancel()
+				}
+				sleepUntil(30500 * time.Millisecond)
+				requireEachFire(t, c.take(), 1, 1, 30)
+				if !test.stops {
+					require.Equal(t, session, c.stateOf("bills").Instance("10.0.0.1@-@a").Session)
+				}
+				i.stop(t)
+			})
+		})
+	}
+}
+
+// Of a job that is left because it is not to be run here any more, nobody says for ever that it cannot be followed.
+func TestABlindJobIsLeft(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var heard diary
+		reg := &reluctant{Registry: c.server.Open("test")}
+		s, err := scheduler.New(reg, scheduler.WithHandler("greeting", nothing), scheduler.WithObserver(&heard))
+		require.NoError(t, err)
+		put(t, c.server, "/orders/config", mustEncode(ofClass("orders", "greeting", 1)))
+		i := c.run(s, reg.Registry)
+		sleepUntil(6 * time.Second)
+		heard.read()
+		reg.refuse(0, true)
+		reg.Deny("/orders", false)
+		reg.Allow() // the list of jobs is followed again, and the job is not
+		sleepUntil(7 * time.Second)
+		c.removeJob("orders")
+		sleepUntil(20 * time.Second)
+		require.Empty(t, s.JobNames())
+		last := ""
+		for _, line := range heard.read() {
+			if strings.HasPrefix(line, `view of "orders"`) {
+				last = line
+			}
+		}
+		require.Equal(t, `view of "orders": <nil>`, last)
+		i.stop(t)
+	})
+}
+
+// Who had to give its notes up once, when it was blind, makes them the next time.
+func TestABlindOwnerThatGaveUpNotesAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := &reluctant{Registry: c.server.Open("test")}
+		s, err := scheduler.New(reg, scheduler.WithInstanceID("10.0.0.1@-@a"))
+		require.NoError(t, err)
+		require.NoError(t, s.Add(t.Context(), makeUpAll(1), c.record("a", nil)))
+		i := c.run(s, reg.Registry)
+		sleepUntil(6500 * time.Millisecond)
+		reg.refuse(99, true)
+		reg.Deny("/orders", false)
+		sleepUntil(17 * time.Second)
+		require.Empty(t, c.state().Instances)
+		reg.refuse(0, false)
+		reg.Allow()
+		sleepUntil(25500 * time.Millisecond)
+		c.take()
+		reg.refuse(0, true)
+		reg.Deny("/orders", false)
+		sleepUntil(28200 * time.Millisecond)
+		c.onServer(2, "b", 0, nil, makeUpAll(1))
+		sleepUntil(40500 * time.Millisecond)
+		requireEachFire(t, c.take(), 1, 26, 40)
+		i.stop(t)
+	})
+}
+
+// Who had to give its session up and may follow the job again before the registry has ended that session takes its
+// own instance away. It does not say that somebody wrote it by hand.
+func TestAProcessClearsUpAfterItsFormerSession(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var log lines
+		a := c.startWith("a", nil, []scheduler.Option{scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, jobOf(1))
+		former := c.state().Instance(fullID("a")).Session
+		sleepUntil(6 * time.Second)
+		a.registry.Deny("/orders", true)
+		for log.count("giving the session up") == 0 {
+			time.Sleep(100 * time.Millisecond)
+		}
+		a.registry.Allow()
+		for c.state().Instance(fullID("a")).Session == former {
+			time.Sleep(100 * time.Millisecond)
+		}
+		require.Contains(t, log.line("removed what a former session of this process left"), former.String())
+		require.Zero(t, log.count("written by hand"))
+	})
+}
+
+// When another instance leads and does not spread the items over all instances, as one from which the store hides
+// some, health says so once it has had the time; it does not when the leader does its work after all.
+func TestALeaderThatDoesNotSeeAnInstance(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		other := c.server.Open("test")
+		defer func() { require.NoError(t, other.Close(context.Background())) }()
+		session, err := other.Session(t.Context())
+		require.NoError(t, err)
+		tree, leader := jobtree.For("orders"), "10.0.0.9@-@x"
+		spread := func(second string) {
+			_, err := other.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+				registry.Put(tree.ItemInstance(0), leader), registry.Put(tree.ItemInstance(1), second),
+				registry.Put(tree.Epoch(), jobtree.EncodeEpoch(jobtree.Epoch{Term: 1, Counter: 1, Total: 2})),
+			}})
+			require.NoError(t, err)
+		}
+		_, err = other.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+			registry.PutOwned(tree.Instance(leader), jobtree.InstanceIdle, session),
+			registry.PutOwned(tree.Leader(), leader, session),
+		}})
+		require.NoError(t, err)
+		spread(leader)
+		a := c.start("a", nil, jobOf(2))
+		sleepUntil(9 * time.Second)
+		_, j := a.look(t)
+		require.True(t, j.Joined)
+		require.Equal(t, leader, j.Leader)
+		require.Empty(t, j.Sharding, "it may come yet")
+		sleepUntil(time.Minute)
+		_, j = a.look(t)
+		require.Contains(t, j.Sharding, "the leader does not spread them")
+		spread(fullID("a"))
+		sleepUntil(61 * time.Second)
+		_, j = a.look(t)
+		require.Empty(t, j.Sharding)
+		sleepUntil(2 * time.Minute)
+		_, j = a.look(t)
+		require.Empty(t, j.Sharding)
 	})
 }

@@ -91,6 +91,11 @@ func (c *cluster) launchOver(reg *memory.Registry, id string, work job.SimpleFun
 	for _, cfg := range configs {
 		require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work)))
 	}
+	return c.run(s, reg)
+}
+
+// run has a scheduler run over a registry handle, at the latest until the test ends.
+func (c *cluster) run(s *scheduler.Scheduler, reg *memory.Registry) *instance {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
 	go func() { i.done <- s.Run(ctx) }()

@@ -1,9 +1,14 @@
 package scheduler
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/errorhandler"
 )
 
 // errNoCode: code that depends on the configuration has made nothing of it, and no error.
@@ -19,4 +24,62 @@ func configureCode(simple job.Simple, cfg job.Config) (code job.Simple, err erro
 		err = errNoCode
 	}
 	return code, err
+}
+
+// inTime calls code of a declaration and waits for it, while ctx lasts and at most for codeTimeout.
+func inTime(ctx context.Context, what string, code func() error) error {
+	returned := make(chan error, 1)
+	job.Go(code, func(err error) { returned <- err })
+	timer := time.NewTimer(codeTimeout)
+	defer timer.Stop()
+	select {
+	case err := <-returned:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
+	case <-timer.C:
+		return notReturned(what)
+	}
+}
+
+// made is what the code of an application makes of a job's configuration.
+type made struct {
+	code    job.Simple
+	fault   error // why there is no code
+	handler job.ErrorHandler
+	instead error // why failures are logged instead of told to the handler that is wanted
+}
+
+// makeCode has the code of a configuration made, and told to then as a message. Code that does not return
+// in time is an error, until it returns after all.
+func (r *runner) makeCode(cfg job.Config, then func(made)) {
+	var what atomic.Pointer[string]
+	at := func(name string) { what.Store(&name) }
+	at("Configure")
+	late := func() { then(made{fault: notReturned(*what.Load())}) }
+	var got made
+	asked := r.maker.ask(func() error {
+		got.code, got.fault = configureCode(r.simple, cfg)
+		at("the constructor of the error handler")
+		got.handler, got.instead = r.handlerOf(cfg)
+		return nil
+	}, late, func(error) { then(got) })
+	if !asked {
+		at("Configure or the constructor of the error handler")
+		r.maker.await(late)
+	}
+}
+
+// handlerOf makes the error handler of a configuration. The registry may name one that this process
+// does not have, such as a Java class, or one whose settings are wrong; then failures are logged.
+func (r *runner) handlerOf(cfg job.Config) (handler job.ErrorHandler, instead error) {
+	handler, instead = newHandler(r.s.handlers, cfg, r.log)
+	if instead == nil {
+		return handler, nil
+	}
+	handler, err := newHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, r.log)
+	if err != nil {
+		panic("scheduler: no handler LOG: " + err.Error())
+	}
+	return handler, instead
 }

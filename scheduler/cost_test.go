@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry/memory"
 )
 
 // A round costs two requests when its items end together, however many they are, and no read: all
@@ -73,5 +74,38 @@ func TestAnIdleJobCostsNothing(t *testing.T) {
 		before := i.registry.Stats()
 		sleepUntil(time.Hour)
 		require.Equal(t, before, i.registry.Stats())
+	})
+}
+
+// An end notes what was missed meanwhile over what its own begin left, also while the events of that are
+// still on their way: it is neither refused nor does it read. So it is at every end of an overload.
+func TestAnEndKnowsWhatItsBeginRemoved(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := c.server.Open("test", memory.WithDelays(func(m memory.Message) time.Duration {
+			if m.Kind == memory.Event && time.Since(bubbleStart) > 6*time.Second { // when it has joined
+				return 4 * time.Second
+			}
+			return 0
+		}))
+		// The run of second 5 misses a fire. The next one begins at 17 s, for that too, and misses the fire of 20 s.
+		work := func(_ context.Context, sc job.ShardingContext) error {
+			if sc.Fire.Equal(bubbleStart.Add(5 * time.Second)) {
+				time.Sleep(8 * time.Second)
+			} else {
+				time.Sleep(3500 * time.Millisecond)
+			}
+			return nil
+		}
+		i := c.launchOver(reg, "a", work, jobOf(1))
+		sleepUntil(16 * time.Second)
+		require.True(t, c.state().Item(0).Misfire.Exists())
+		before := i.registry.Stats()
+		sleepUntil(22 * time.Second)
+		after := i.registry.Stats()
+		require.Equal(t, []string{"item 0 fire 5s scheduled on a", "item 0 fire 15s scheduled on a"}, c.shown())
+		require.True(t, c.state().Item(0).Misfire.Exists(), "the fire of second 20")
+		require.Equal(t, 2, after.CommitRequests-before.CommitRequests)
+		require.Zero(t, after.ReadRequests-before.ReadRequests)
 	})
 }

@@ -133,6 +133,18 @@ func (c *curfew) noteHandler(job string, hang, untold int) {
 	}
 }
 
+// noteObserver notes what the stop made of an observer.
+func (c *curfew) noteObserver(what string, hang bool, untold int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if hang {
+		c.givenUp[what]++
+	}
+	if untold > 0 {
+		c.notGiven[what] += untold
+	}
+}
+
 // report names what was given up; nil if nothing was.
 func (c *curfew) report() error {
 	c.mu.Lock()

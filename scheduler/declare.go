@@ -11,7 +11,7 @@ import (
 )
 
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.
-func (s *Scheduler) checkDeclaration(cfg job.Config, simple job.Simple) error {
+func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, simple job.Simple) error {
 	faults := []error{cfg.ValidateAt(s.now())}
 	if s.java {
 		faults = append(faults, javaFaults(cfg)...)
@@ -20,14 +20,13 @@ func (s *Scheduler) checkDeclaration(cfg job.Config, simple job.Simple) error {
 	}
 	if simple == nil {
 		faults = append(faults, errors.New("the job has no code: simple is nil"))
-	} else if _, err := configureCode(simple, cfg); err != nil {
-		faults = append(faults, err)
-	} else if checker, is := simple.(job.Checker); is {
-		faults = append(faults, job.Protect(func() error { return checker.Check(cfg) }))
+	} else {
+		faults = append(faults, checkCode(ctx, cfg, simple))
 	}
-	if _, err := newHandler(s.handlers, cfg, s.log); err != nil {
-		faults = append(faults, err)
-	}
+	faults = append(faults, inTime(ctx, "the constructor of the error handler", func() error {
+		_, err := newHandler(s.handlers, cfg, s.log)
+		return err
+	}))
 	if _, err := cfg.MaxRunning(); err != nil {
 		faults = append(faults, err)
 	}
@@ -37,15 +36,34 @@ func (s *Scheduler) checkDeclaration(cfg job.Config, simple job.Simple) error {
 	return errors.Join(faults...)
 }
 
+// checkCode finds what is wrong with the code of a declaration.
+func checkCode(ctx context.Context, cfg job.Config, simple job.Simple) error {
+	err := inTime(ctx, "Configure", func() error {
+		_, err := configureCode(simple, cfg)
+		return err
+	})
+	if checker, is := simple.(job.Checker); is && err == nil {
+		return inTime(ctx, "Check", func() error { return checker.Check(cfg) })
+	}
+	return err
+}
+
 // storeConfig makes sure that the registry has a configuration of the job that this process can
 // serve. It stores the declared one if there is none, or if the code wins; each write is guarded by
 // what was read, so of several declarations at once one wins and the others see it.
+//
+// A configuration is created once at most. One that got no answer may be created yet, so if it is not there
+// nobody can tell, and a second one could bring the job back when it was removed in between.
 func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Conflict) error {
 	path := jobtree.For(cfg.Name).Config()
+	var unsure error // why nobody knows what became of a creation
 	for {
 		found, err := s.registry.Get(ctx, path)
 		if err != nil && !errors.Is(err, registry.ErrNotFound) {
 			return err
+		}
+		if !found.Exists() && unsure != nil {
+			return unsure
 		}
 		text, err := s.declaredOver(ctx, found, cfg, conflict)
 		if err != nil || text == found.Value {
@@ -57,6 +75,9 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 		})
 		// What the registry says after a lost answer is read again, as after a conflict.
 		lost := errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil
+		if lost && !found.Exists() {
+			unsure = err
+		}
 		if err == nil {
 			s.reportReplaced(ctx, found, cfg)
 		}

@@ -78,6 +78,14 @@ func TestRefusedDeclarations(t *testing.T) {
 			change: func(c *job.Config) { c.ShardingStrategy = "by moon" },
 			want:   []string{"by moon", sharding.NameAverage},
 		},
+		"an unknown executor": {
+			change: func(c *job.Config) { c.ExecutorServiceHandler = "by moon" },
+			want:   []string{"ExecutorServiceHandler", "by moon", job.ExecutorCPU},
+		},
+		"an unknown error handler": {
+			change: func(c *job.Config) { c.ErrorHandler = "PIGEON" },
+			want:   []string{"ErrorHandler", "PIGEON", "LOG"},
+		},
 		"another class": {
 			stored: mustEncode(func() job.Config { c := jobOf(1); c.Class = "other"; return c }()),
 			change: func(*job.Config) {},
@@ -260,6 +268,39 @@ func remove(t *testing.T, server *memory.Server, path string) {
 	defer func() { require.NoError(t, reg.Close(context.Background())) }()
 	_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(path)}})
 	require.NoError(t, err)
+}
+
+// A configuration whose creation got no answer, and that is not there, is not created again: the first one
+// may be under way for long, and would bring the job back when somebody has removed it.
+func TestAJobIsCreatedOnce(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const config = "/orders/config"
+		reg := c.server.Open("test")
+		defer func() { require.NoError(t, reg.Close(context.Background())) }()
+		s, err := scheduler.New(reg)
+		require.NoError(t, err)
+		reg.HoldBack(1, 10*time.Minute)
+		err = s.Add(t.Context(), jobOf(1), nothing)
+		if err == nil { // then nothing of it may be under way
+			remove(t, c.server, config)
+			sleepUntil(15 * time.Minute)
+			require.NotContains(t, stored(t, c.server), config, "a job is back that was removed")
+		}
+		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+		require.NotContains(t, stored(t, c.server), config)
+		sleepUntil(15 * time.Minute)
+		require.Contains(t, stored(t, c.server), config, "the try that was sent arrives")
+		require.NoError(t, s.Add(t.Context(), jobOf(1), nothing))
+		remove(t, c.server, config)
+		sleepUntil(time.Hour)
+		require.NotContains(t, stored(t, c.server), config)
+
+		reg.LoseAnswers(1)
+		cfg := jobOf(1)
+		cfg.Name = "invoices"
+		require.NoError(t, s.Add(t.Context(), cfg, nothing), "what is there was created")
+	})
 }
 
 // Code that can tell what it lacks on this machine is asked when its job is declared.

@@ -38,7 +38,7 @@ func (r *runner) considerDelay(it *item, record jobtree.Record, round *round) {
 	}
 	it.due, it.wake = due{}, time.Time{}
 	fire, now, horizon := r.settings.config.StartTime, round.now, r.s.horizon()
-	switch last := record.Current; {
+	switch last := lastCounted(record); {
 	case last != nil && last.Outcome == jobtree.NotStarted && !last.Fire.IsZero():
 		fire = last.Fire
 	case last != nil && !horizon.IsZero() && last.End.After(horizon):
@@ -66,6 +66,19 @@ func (r *runner) considerDelay(it *item, record jobtree.Record, round *round) {
 	if round.refuse {
 		r.retryDelayed(it)
 	}
+}
+
+// lastCounted returns the execution from which the delay counts, or that is to be repeated; nil if there is
+// none. A run by hand that was taken back before it started was none.
+func lastCounted(record jobtree.Record) *jobtree.Execution {
+	last := record.Current
+	if last == nil || last.Outcome != jobtree.NotStarted || !last.Fire.IsZero() {
+		return last
+	}
+	if previous, ok := record.Previous(); ok {
+		return &previous
+	}
+	return nil
 }
 
 // retryDelayed has an item of a job with a fixed delay looked at again that may not begin by this clock as

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
 )
 
 // delayed returns a job that runs a minute after its last run was over.
@@ -97,6 +98,36 @@ func TestAFixedDelayIsNeverTooLate(t *testing.T) {
 		require.Len(t, runs, 1)
 		require.Equal(t, job.Scheduled, runs[0].sc.Source)
 		require.Equal(t, time.Minute, runs[0].sc.Fire.Sub(bubbleStart).Round(time.Second))
+	})
+}
+
+// A run by hand that was taken back before it started, as it waited for its turn, does not put off what is
+// due after the last run that was one.
+func TestAFixedDelayDoesNotCountFromWhatNeverStarted(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := delayed(2)
+		cfg.MaxConcurrentItems = 1
+		work := func(ctx context.Context, sc job.ShardingContext) error {
+			if sc.Source == job.Manual {
+				return took(time.Minute)(ctx, sc)
+			}
+			return nil
+		}
+		a := c.start("a", work, cfg)
+		sleepUntil(30 * time.Second)
+		require.Len(t, c.take(), 2)
+		require.NoError(t, a.Trigger(t.Context(), "orders"))
+		sleepUntil(40 * time.Second)
+		require.Equal(t, jobtree.ItemRunning, c.state().Item(0).Record.Value.State)
+		require.Equal(t, jobtree.ItemRunning, c.state().Item(1).Record.Value.State)
+		a.registry.Expire()
+		sleepUntil(70 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 2, "one by hand that was cut short, and the fire of the other item: %v", runs)
+		waited := 1 - runs[0].sc.Item
+		require.Equal(t, job.Scheduled, runs[1].sc.Source)
+		require.Equal(t, []int{60}, begins(runs, waited))
 	})
 }
 

@@ -63,7 +63,8 @@
 //	                                         all, and is missed; see below
 //	the registry confirms a begin only when  it runs as a missed fire; if missed ones are not made up,
 //	more than five seconds have passed       the begin is taken back before any code has run
-//	nobody lives                             not made up, unless MisfireWindowSeconds reaches back
+//	nobody lives                             not made up, unless MisfireWindowSeconds reaches back, and
+//	                                         then from the item's first recorded run on
 //	the session is lost, the process lives   as if the instance had died, but what it finishes all the
 //	                                         same has finished: its end is recorded when the registry
 //	                                         is back, unless others have taken over by then
@@ -106,6 +107,11 @@
 //	                          within the stop timeout: one deadline for all of them
 //	[Scheduler.StopNow]       hands over at once, cancels running items
 //	[Scheduler.Vanish]        tells the registry nothing, like SIGKILL
+//
+// A registry that does not answer until a stop is over still shows what the process held. The session is
+// then given up, so that this goes within its TTL, though the registry handle stays open. Close the handle
+// when nothing else needs it: a registration of which an answer was lost may be carried out once more after
+// Run has returned, and would stay for as long as the session lasts.
 //
 // # What it does not do
 //

@@ -21,10 +21,9 @@ const lastWords = time.Second
 // errAbandoned is what is recorded of an item whose code did not return when it had to.
 var errAbandoned = errors.New("given up: its code did not return after its context was cancelled")
 
-// windDown hands everything over and waits for items, listeners and error handlers, until the curfew. It
-// logs what it waits for. The error names items that were given up; over ends the curfew.
-func (s *Scheduler) windDown() (over func(), abandoned error) {
-	runners := s.handOver()
+// windDown waits for items, listeners and error handlers of runners that hand everything over, until the
+// curfew. It logs what it waits for. The error names items that were given up; over ends the curfew.
+func (s *Scheduler) windDown(runners []*runner) (over func(), abandoned error) {
 	done := make(chan struct{})
 	var tellers sync.WaitGroup
 	tell := func(level slog.Level, message string) {
@@ -139,6 +138,8 @@ func (s *Scheduler) closeRunners() {
 	for _, r := range runners {
 		r.failures.close()
 		r.alarm.stop()
+		r.maker.stop()
+		r.strategist.stop()
 		r.stopOnce()
 		r.reconciler.stop()
 	}

@@ -81,7 +81,7 @@ func (m misfires) tick(d due, fire time.Time, passed []time.Time) due {
 	if !m.all {
 		return due{onTime: fire}
 	}
-	d = m.merge(m.miss(d).dropAhead(fire), passed...)
+	d = m.merge(m.miss(d).dropAhead(fire.Add(-1)), passed...)
 	d.onTime = fire
 	return d
 }

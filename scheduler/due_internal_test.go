@@ -161,6 +161,37 @@ func TestExpire(t *testing.T) {
 	}
 }
 
+// Until when a begin makes sense. What makes nothing up must be confirmed in time, too; that much is kept back
+// for it, and no more than half of the time.
+func TestUntil(t *testing.T) {
+	t.Parallel()
+	window, ageless, late := makeUpAll, makeUpNone, makeUpNone
+	window.window, ageless.ageless, late.jitter = 2*time.Minute, true, time.Second
+	for name, test := range map[string]struct {
+		policy misfires
+		due    due
+		usual  time.Duration // for a confirmation
+		want   time.Time
+	}{
+		"on time":                          {makeUpOnce, onTime(9), time.Second, minute(9).Add(lateAfter)},
+		"not made up":                      {makeUpNone, onTime(9), 0, minute(9).Add(lateAfter)},
+		"not made up, in a second":         {makeUpNone, onTime(9), time.Second, minute(9).Add(lateAfter - 2*time.Second)},
+		"not made up, in a while":          {makeUpNone, onTime(9), time.Minute, minute(9).Add(lateAfter / 2)},
+		"not made up, with jitter":         {late, onTime(9), 0, minute(9).Add(lateAfter + time.Second)},
+		"with a fixed delay":               {ageless, onTime(9), time.Second, time.Time{}},
+		"missed":                           {makeUpAll, missedFires(7, 8), time.Second, time.Time{}},
+		"missed, and another is on time":   {makeUpAll, onTime(9, 8), time.Second, time.Time{}},
+		"missed, within a window":          {window, missedFires(7, 8), time.Second, minute(9)},
+		"on time, of a job with a window":  {window, onTime(9), time.Second, minute(9).Add(lateAfter)},
+		"missed, another on time, windows": {window, onTime(9, 8), time.Second, minute(10)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, test.want, test.policy.until(test.due, test.usual))
+		})
+	}
+}
+
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

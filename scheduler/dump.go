@@ -14,6 +14,8 @@ type Dump struct {
 	Revision     int64      `json:"revision"`      // of the registry's nodes
 	ViewRevision int64      `json:"view_revision"` // of those that this process sees
 	Nodes        []DumpNode `json:"nodes"`         // in ascending order of their paths
+	// Paused tells why the job pauses on this process, as [JobHealth.Config] does. Empty is that it does not.
+	Paused string `json:"paused,omitempty"`
 }
 
 // DumpNode is a node of a [Dump]. Paths are without the namespace.
@@ -36,8 +38,9 @@ func (n DumpNode) Agrees() bool { return n.Seen && n.SeenValue == n.Value }
 func (s *Scheduler) Dump(ctx context.Context, name string) (Dump, error) {
 	s.mu.Lock()
 	var view *registry.View
+	paused := ""
 	if r := s.runners[name]; r != nil {
-		view = r.view
+		view, paused = r.view, r.pausedFor
 	}
 	s.mu.Unlock()
 	if view == nil {
@@ -48,7 +51,7 @@ func (s *Scheduler) Dump(ctx context.Context, name string) (Dump, error) {
 		return Dump{}, fmt.Errorf("dump job %q: %w", name, err)
 	}
 	seen := view.Snapshot()
-	d := Dump{Job: name, Revision: int64(revision), ViewRevision: int64(seen.Revision()), Nodes: make([]DumpNode, 0, len(nodes))}
+	d := Dump{Job: name, Revision: int64(revision), ViewRevision: int64(seen.Revision()), Nodes: make([]DumpNode, 0, len(nodes)), Paused: paused}
 	for _, n := range nodes {
 		mine := seen.Get(n.Path)
 		d.Nodes = append(d.Nodes, DumpNode{Path: n.Path, Value: n.Value, Seen: mine.Exists(), SeenValue: mine.Value})

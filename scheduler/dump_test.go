@@ -10,6 +10,28 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
+// A dump tells of a job that pauses, and why, as long as it does.
+func TestADumpTellsOfAPause(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(2))
+		paused := func() string {
+			d, err := a.Dump(t.Context(), "orders")
+			require.NoError(t, err)
+			return d.Paused
+		}
+		require.Empty(t, paused())
+		put(t, c.server, "/orders/config", edited(t, `"jobParameter":""`, `"jobParameter":["hunter2"]`))
+		sleepUntil(time.Second)
+		require.Contains(t, paused(), "jobParameter is")
+		require.NotContains(t, paused(), "hunter2")
+		require.Equal(t, a.Health(t.Context()).Jobs[0].Config, paused())
+		c.change(jobOf(2))
+		sleepUntil(2 * time.Second)
+		require.Empty(t, paused())
+	})
+}
+
 // A dump sets what this process sees beside what the registry has.
 func TestDump(t *testing.T) {
 	t.Parallel()

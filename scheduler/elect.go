@@ -65,18 +65,18 @@ func (r *runner) campaign(a *attachment, holdBack time.Duration, guards ...regis
 		Repeat: registry.RepeatOwned,
 	}
 	var revision registry.Revision
-	commit := func(ctx context.Context) (err error) {
+	commit := func() (err error) { // its answer may take longer than the latch
 		if r.hasLeader(view.Snapshot()) {
 			return nil
 		}
-		revision, err = r.s.registry.Commit(ctx, txn)
+		revision, err = r.s.registry.Commit(a.ctx, txn)
 		return err
 	}
 	latchCtx, cancelLatch := context.WithTimeout(a.ctx, latchWait)
 	defer cancelLatch()
-	err := r.s.registry.Latch(latchCtx, r.tree.ElectionLatch(), commit)
+	err := r.s.registry.Latch(latchCtx, r.tree.ElectionLatch(), func(context.Context) error { return commit() })
 	if errors.Is(err, registry.ErrUnavailable) && a.ctx.Err() == nil {
-		err = commit(a.ctx)
+		err = commit()
 	}
 	return revision, err
 }

@@ -25,6 +25,7 @@ type execution struct {
 	returned bool  // the code has, or it was given up
 	undo     bool  // it never started, and the begin is taken back
 	yields   bool  // it was told to come to an end
+	madeUp   bool  // its begin removed what was noted as missed of its item
 
 	late  registry.Revision                // of its record, over which its end is recorded without its mark; 0 = with it
 	noted *jobtree.Stored[jobtree.Misfire] // what was found to be noted of its item when its end was refused over that
@@ -46,9 +47,10 @@ func (r *runner) execute(e *execution) {
 	r.active++
 	event := ItemEvent{Round: e.round.event.ID, Context: e.context, Began: e.began}
 	r.s.observer.ItemStarted(event)
-	log, ctx := r.log, itemContext(job.WithProgress(e.scope.ctx, e.progress), r.s.observer, event)
+	log := r.log
 	// A panic is an error of this item and of nothing else, and so is the end of its goroutine.
 	job.Go(func() error {
+		ctx := r.s.observer.itemContext(job.WithProgress(e.scope.ctx, e.progress), event)
 		if err := e.awaitStart(); err != nil {
 			return err
 		}

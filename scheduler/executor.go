@@ -54,7 +54,7 @@ func (r *runner) startWaiting() {
 // now, or to none. A run by hand stays: the request may be answered already where the item is.
 func (r *runner) giveBackMoved(e *execution) {
 	i := slices.Index(r.executor.waiting, e)
-	if i < 0 || r.settings.ok && r.owns(e.item) && !r.state.Item(e.item).Disabled || e.context.Source == job.Manual {
+	if i < 0 || r.settings.ok && r.owns(e.item) && !r.state.Disabled(e.item) || e.context.Source == job.Manual {
 		return
 	}
 	r.executor.waiting = slices.Delete(r.executor.waiting, i, i+1)

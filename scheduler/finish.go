@@ -108,12 +108,17 @@ func (r *runner) markGone(e *execution) bool {
 // settleEnd finds out what became of an end that was refused. If its mark is not there, the record tells
 // whether an earlier try, whose answer was lost, had been done; and if it still has the execution running,
 // because only the mark was taken away, the end is recorded without it (T5b). If only somebody else has
-// noted missed fires of the item meanwhile, those are kept, and the end is tried again.
+// noted missed fires of the item meanwhile, those are kept, and the end is tried again; so it is when a node
+// that it writes was a foreign session's, which is removed.
 func (r *runner) settleEnd(under *attachment, e *execution, o registry.Outcome) registry.Outcome {
 	refusal := o
 	for range settleTries {
 		var conflict *registry.ConflictError
 		switch {
+		case errors.Is(o.Err, registry.ErrOwned):
+			if err := r.disown(under, e); err != nil {
+				return registry.Outcome{Err: err}
+			}
 		case !errors.As(o.Err, &conflict):
 			return o
 		case conflict.Condition.Path == r.tree.ItemMisfire(e.item):
@@ -171,6 +176,28 @@ func (r *runner) rereadMissed(under *attachment, e *execution) error {
 	return nil
 }
 
+// disown removes the nodes that the end of an execution writes and that no session may own, where one does:
+// a hand has replaced them, and what was there before is lost. What the end says of the item is known here.
+func (r *runner) disown(under *attachment, e *execution) error {
+	for _, w := range r.endTxn(e).Then {
+		if w.Kind != registry.WritePut {
+			continue
+		}
+		node, err := r.s.registry.Get(under.ctx, w.Path)
+		if errors.Is(err, registry.ErrNotFound) || err == nil && !node.Ephemeral() {
+			continue
+		}
+		if err == nil {
+			_, err = r.removeUnder(under, w.Path, node.Revision)
+		}
+		if err != nil && !errors.Is(err, registry.ErrConflict) {
+			return err
+		}
+		r.log.WarnContext(r.life, "removed a node that a foreign session held: the end of an execution is written there", logItem, e.item, "node", w.Path)
+	}
+	return r.rereadMissed(under, e)
+}
+
 // aboutExecution tells whether a condition asks if an execution still is the item's.
 func (r *runner) aboutExecution(e *execution, c registry.Condition) bool {
 	return c.Path == r.tree.ItemRunning(e.item) || c.Path == r.tree.ItemRecord(e.item)
@@ -194,13 +221,28 @@ func (r *runner) endTxn(e *execution) registry.Txn {
 	if write, unsaved := e.progress.last(); unsaved {
 		txn.Then = append(txn.Then, write)
 	}
+	if r.makesUpItself(e) {
+		return txn
+	}
 	noted := r.state.Item(e.item).Misfire
-	if e.noted != nil { // it was refused over what the state showed
+	switch {
+	case e.noted != nil: // it was refused over what the state showed
 		noted = *e.noted
+	case e.madeUp && r.applied < e.token: // the state still shows what its begin removed
+		noted = jobtree.Stored[jobtree.Misfire]{}
 	}
 	conditions, writes := r.missedNote(r.item(e.item), noted, record.LastFire)
 	txn.If, txn.Then = append(txn.If, conditions...), append(txn.Then, writes...)
 	return txn
+}
+
+// makesUpItself tells whether what was missed while an execution ran need not be noted with its end. Beyond
+// capacity every execution misses fires, and the item begins for them here as soon as its turn comes; two
+// more writes for each would cost a fifth of what can run. Who gives the item up before that, or cannot run
+// it any more, notes them then. After a crash others have ticked them; if nobody else lived, they are fires
+// without a witness. Java instances count on the note.
+func (r *runner) makesUpItself(e *execution) bool {
+	return r.s.load.over() && !r.s.java && r.owns(e.item) && !r.leaving && e.under == r.attached && e.under.connected() && r.mayBegin()
 }
 
 // lateEndTxn is the transaction of an end whose mark is gone (T5b): the record, as it was read, still
@@ -299,6 +341,9 @@ func (r *runner) close(e *execution, o registry.Outcome) {
 	}
 	if !r.owns(e.item) {
 		delete(r.items, e.item)
+	}
+	if o.Err != nil && !errors.Is(o.Err, registry.ErrConflict) {
+		r.unsettled = e.under.session // whose mark stays
 	}
 	r.reportEnd(e, o.Err)
 	var conflict *registry.ConflictError

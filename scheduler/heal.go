@@ -11,7 +11,8 @@ import (
 
 // heal removes nodes that only a session can own and that none does. Somebody wrote them by hand, and
 // nothing would ever take them away: a mark under which nothing runs, a leader that does not lead, an
-// instance that runs nothing. Each is deleted as it was seen.
+// instance that runs nothing. Missed fires that a session owns are in the way of everybody who has some to
+// note. Each is deleted as it was seen.
 //
 // A mark that is gone is not put back. Its execution goes on and ends by its record (T5b).
 func (r *runner) heal() {
@@ -34,6 +35,9 @@ func (r *runner) heal() {
 		if it.Failover.Exists() && it.Failover.Session == 0 {
 			r.removeStray(r.tree.ItemFailover(n), it.Failover.Revision)
 		}
+		if it.Misfire.Exists() && r.view.Snapshot().Get(r.tree.ItemMisfire(n)).Ephemeral() {
+			r.removeStray(r.tree.ItemMisfire(n), it.Misfire.Revision)
+		}
 	}
 	for _, p := range jobtree.Phases {
 		if hook := r.state.Barrier(p).Hook; hook.Exists() && hook.Session == 0 {
@@ -46,19 +50,31 @@ func (r *runner) heal() {
 	r.restoreTokens()
 }
 
-// removeStray deletes a node as it was seen at a revision.
+// removeStray deletes a node that somebody wrote by hand, as it was seen at a revision.
 func (r *runner) removeStray(path string, seen registry.Revision) {
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
-		If:   []registry.Condition{registry.Unchanged(path, seen)},
-		Then: []registry.Write{registry.Delete(path)},
-	})
+	if r.remove(path, seen) {
+		r.log.WarnContext(r.life, "removed a node that no live session answers for: it was written by hand", "node", path)
+	}
+}
+
+// remove deletes a node as it was seen at a revision, and tells whether it did.
+func (r *runner) remove(path string, seen registry.Revision) bool {
+	revision, err := r.removeUnder(r.attached, path, seen)
 	if err != nil {
 		r.suspect.note(nil, true)
 		r.refused("remove a stray node", err)
-		return
+		return false
 	}
 	r.committed(revision)
-	r.log.WarnContext(r.life, "removed a node that no live session answers for: it was written by hand", "node", path)
+	return true
+}
+
+// removeUnder is remove for whoever deals with what comes of it.
+func (r *runner) removeUnder(a *attachment, path string, seen registry.Revision) (registry.Revision, error) {
+	return r.s.registry.Commit(a.ctx, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(path, seen)},
+		Then: []registry.Write{registry.Delete(path)},
+	})
 }
 
 // maxAside bounds, in bytes, what is kept of a record that cannot be read.
@@ -92,44 +108,4 @@ func (r *runner) setAside(round *round, n int, node jobtree.Item) {
 		r.log.ErrorContext(r.life, "the record of an item could not be read: it was set aside, and the item goes on with its next fire",
 			logItem, n, logError, node.Record.Err, "node", r.tree.ItemAside(n))
 	})
-}
-
-// tokenMemory remembers where the fencing tokens of a job start. They must not go back, so a node that
-// vanishes, or says less than before, or nothing that can be read, is not believed but put back.
-type tokenMemory struct {
-	now   jobtree.Tokens
-	known bool // the node, or that there is none, has been seen
-}
-
-func (m *tokenMemory) note(shown jobtree.Stored[jobtree.Tokens]) {
-	if shown.Err == nil {
-		m.now.Base, m.known = max(m.now.Base, shown.Value.Base), true
-	}
-}
-
-// restoreTokens has a leader put the node back that says where the fencing tokens start. As whoever
-// writes it, it writes the configuration as well, because that is what begins compare.
-func (r *runner) restoreTokens() {
-	shown := r.state.Tokens()
-	asRemembered := shown.Err == nil && shown.Value == r.tokens.now
-	config := r.view.Snapshot().Get(r.tree.Config())
-	if asRemembered || !r.tokens.known || !r.leads() || !config.Exists() || config.Revision != r.state.Config.Revision {
-		return
-	}
-	write := registry.Put(r.tree.Tokens(), jobtree.EncodeTokens(r.tokens.now))
-	if r.tokens.now.Base == 0 {
-		write = registry.Delete(r.tree.Tokens())
-	}
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
-		If: []registry.Condition{
-			r.term(), registry.Unchanged(r.tree.Tokens(), shown.Revision), registry.Unchanged(r.tree.Config(), config.Revision),
-		},
-		Then: []registry.Write{write, registry.Put(r.tree.Config(), config.Value)},
-	})
-	if err != nil {
-		r.refused("restore the fencing tokens", err)
-		return
-	}
-	r.committed(revision)
-	r.log.WarnContext(r.life, "put back where the fencing tokens start: the node had been changed by hand", "node", r.tree.Tokens(), "base", r.tokens.now.Base)
 }

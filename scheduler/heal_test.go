@@ -84,6 +84,36 @@ func healed(t *testing.T, c *cluster, at time.Duration, d careless.Deed) {
 	}
 }
 
+// A node that the end of an execution writes, and that a foreign session holds, is not in its way: the
+// execution has finished, and is not run again when its session is over.
+func TestAnEndGetsThroughToNodesOfForeignSessions(t *testing.T) {
+	t.Parallel()
+	for name, path := range map[string]string{"misfire": orders.ItemMisfire(0), "record": orders.ItemRecord(0)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failoverOf(1)
+				cfg.Cron, cfg.MisfirePolicy = "0/15 * * * * ?", job.MisfireAll
+				a := c.start("a", takes(20*time.Second), cfg)
+				sleepUntil(34990 * time.Millisecond) // it has missed the fire of 30 s
+				hand := c.server.Open("test", memory.WithTTL(10*time.Second))
+				defer hand.Vanish()
+				borrow := careless.Deed{Act: careless.Borrow, Path: path, Value: "}{"}
+				a.registry.SetLatency(100 * time.Millisecond)
+				sleepUntil(35050 * time.Millisecond) // the end is under way
+				require.NoError(t, borrow.Do(t.Context(), hand))
+				sleepUntil(38 * time.Second)
+				require.NotEqual(t, "}{", stored(t, c.server)[path])
+				a.registry.SetLatency(0)
+				a.crash(t)
+				c.start("b", takes(20*time.Second), cfg)
+				sleepUntil(59 * time.Second)
+				require.NotContains(t, c.shown(), "item 0 fire 15s failover on b")
+			})
+		})
+	}
+}
+
 // An item whose record cannot be read goes on with its next fire, and the text is kept. One of a newer
 // format is left alone.
 func TestARecordThatCannotBeRead(t *testing.T) {
@@ -142,6 +172,21 @@ func TestAMarkThatIsDeletedUnderARun(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Missed fires that a session owns are in the way of whoever has some to note.
+func TestMissedFiresBelongToNoSession(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(1))
+		sleepUntil(6 * time.Second)
+		hand := c.server.Open("test")
+		defer hand.Vanish()
+		borrow := careless.Deed{Act: careless.Borrow, Path: orders.ItemMisfire(0), Value: "}{"}
+		require.NoError(t, borrow.Do(t.Context(), hand))
+		sleepUntil(7 * time.Second)
+		require.NotContains(t, stored(t, c.server), orders.ItemMisfire(0))
+	})
 }
 
 // Nodes that only sessions own and that are there before anybody comes are in nobody's way.

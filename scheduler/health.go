@@ -53,6 +53,11 @@ type JobHealth struct {
 	Joined   bool   `json:"joined"` // registered under the present session
 	Leader   string `json:"leader,omitempty"`
 	Leading  bool   `json:"leading"` // this process is it
+	// Sharding tells why the job's items stay where they are although they should be spread. Of a leader it is
+	// that the sharding strategy fails, or does not return; of others, that the leader has not moved them for
+	// more than 10 s and two TTLs of the session, as one that may not read the node of an instance. Empty is
+	// that they are where they should be.
+	Sharding string `json:"sharding,omitempty"`
 	// Config tells why the job pauses: its configuration is gone, or cannot be read or used, with every
 	// fault. Empty is that it does not.
 	Config string `json:"config,omitempty"`
@@ -169,8 +174,13 @@ func (r *runner) health() JobHealth {
 	if known := max(r.needed, r.awaited); known > r.applied {
 		h.Behind = int64(known)
 	}
+	if h.Leading {
+		h.Sharding = r.leadership.noPlan
+	} else {
+		h.Sharding = r.unspread()
+	}
 	h.Config = r.pausedFor
-	if st.Config.Revision == 0 {
+	if !r.shown.IsZero() && st.Config.Revision == 0 { // before Run nothing is known of it
 		h.Config = errNotStored.Error()
 	}
 	for n := range st.Total() {

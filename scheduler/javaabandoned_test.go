@@ -1,86 +1,21 @@
 package scheduler_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
-
-// secondJavaID is the instance id of another Java instance, on a server of its own.
-const secondJavaID = "10.0.0.8@-@7"
-
-// lastJavaID is that of a Java instance that comes after those of ours when items are assigned.
-const lastJavaID = "10.0.0.0@-@7"
-
-// onceADay fires at second 10 of each day.
-const onceADay = "10 0 0 * * ?"
-
-// daily is [failingOver] with a day between two fires: what waits for one waits too long.
-func daily(total int) job.Config {
-	cfg := failingOver(total)
-	cfg.Cron = onceADay
-	return cfg
-}
-
-// dailyAsAssigned is [daily] with a strategy that only Java has, so that a test can assign items as it likes.
-func dailyAsAssigned(total int) job.Config {
-	cfg := daily(total)
-	cfg.ShardingStrategy = "com.acme.OwnStrategy"
-	return cfg
-}
-
-// joinAs is [java.join] under another id.
-func (j *java) joinAs(id string) {
-	j.t.Helper()
-	j.do(registry.Put(orders.Server(jobtree.ServerOf(id)), ""))
-	j.do(registry.PutOwned(orders.Instance(id), "", j.session))
-	j.do(registry.Put(orders.Necessary(), ""))
-}
-
-// reruns lists the failover runs since the last look.
-func (c *cluster) reruns() []string {
-	c.t.Helper()
-	var reruns []string
-	for _, r := range c.take() {
-		if r.sc.Source == job.Failover {
-			reruns = append(reruns, r.String())
-		}
-	}
-	return reruns
-}
-
-// sleepWhileMarked sleeps until the mark of an execution has gone with its session.
-func (c *cluster) sleepWhileMarked(item int) {
-	c.t.Helper()
-	for c.state().Item(item).Running.Exists() {
-		time.Sleep(100 * time.Millisecond)
-	}
-}
-
-// stuckUntilCancelled is work that ends only when it is run again.
-func stuckUntilCancelled(ctx context.Context, sc job.ShardingContext) error {
-	if sc.Source == job.Failover {
-		return nil
-	}
-	<-ctx.Done()
-	return ctx.Err()
-}
 
 // A Java leader gives the items of a crashed instance new owners in its own next round. What was running
 // does not wait for that.
 func TestAnExecutionIsLostUnderAJavaLeader(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(dailyAsAssigned(4))))
-		j.lead()
-		j.join()
+		j := c.javaLeads(dailyAsAssigned(4))
 		a := c.startShared("a", stuckUntilCancelled, daily(4))
 		c.startShared("b", nil, daily(4))
 		c.startShared("c", nil, daily(4))
@@ -89,7 +24,7 @@ func TestAnExecutionIsLostUnderAJavaLeader(t *testing.T) {
 		c.take()
 		a.crash(t)
 		sleepUntil(20 * time.Second)
-		j.do(registry.Put(orders.Necessary(), "")) // as every Java instance does then
+		j.ask() // as every Java instance does then
 		sleepUntil(time.Minute)
 		require.ElementsMatch(t, []string{"item 0 fire 10s failover on b", "item 1 fire 10s failover on c"}, c.reruns())
 		require.Equal(t, fullID("a"), c.state().Owner(0), "the leader has yet to do its part")
@@ -102,20 +37,17 @@ func TestAnExecutionIsLostUnderAJavaLeader(t *testing.T) {
 func TestNothingIsClaimedWhileAJavaLeaderAssigns(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(dailyAsAssigned(1))))
-		j.lead()
-		j.join()
+		j := c.javaLeads(dailyAsAssigned(1))
 		a := c.startShared("a", stuckUntilCancelled, daily(1))
 		c.startShared("b", nil, daily(1))
 		j.reshard(0, fullID("a"))
 		sleepUntil(12 * time.Second)
 		a.crash(t)
-		j.do(registry.PutOwned(orders.Processing(), "", j.session))
+		j.beginAssigning()
 		sleepUntil(time.Minute)
 		require.Empty(t, c.reruns())
 		require.Equal(t, jobtree.ItemWaiting, c.state().Item(0).Record.Value.State)
-		j.do(registry.Delete(orders.Processing()))
+		j.endAssigning()
 		sleepUntil(time.Minute + time.Second)
 		require.Equal(t, []string{"item 0 fire 10s failover on b"}, c.reruns())
 	})
@@ -126,10 +58,7 @@ func TestNothingIsClaimedWhileAJavaLeaderAssigns(t *testing.T) {
 func TestAnOwnerClaimsUnderAJavaLeader(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(dailyAsAssigned(2))))
-		j.lead()
-		j.join()
+		j := c.javaLeads(dailyAsAssigned(2))
 		a := c.startShared("a", stuckUntilCancelled, daily(2))
 		c.startShared("b", nil, daily(2))
 		c.startShared("c", nil, daily(2))
@@ -146,11 +75,7 @@ func TestAnOwnerClaimsUnderAJavaLeader(t *testing.T) {
 func TestAJavaInstanceCrashesUnderAJavaLeader(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		j, second := c.java(), c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(dailyAsAssigned(2))))
-		j.lead()
-		j.join()
-		second.joinAs(secondJavaID)
+		j, second := c.javaLeads(dailyAsAssigned(2)), c.javaJoins(secondJavaID)
 		c.startShared("a", nil, daily(2))
 		j.reshard(0, secondJavaID, javaID)
 		sleepUntil(10 * time.Second)
@@ -174,8 +99,7 @@ func TestARegularRunOfJavaIsNoRerun(t *testing.T) {
 			j.begin(0)
 		},
 		"of what ran in Java": func(c *cluster, j *java, _ *instance) {
-			second := c.java()
-			second.joinAs(secondJavaID)
+			second := c.javaJoins(secondJavaID)
 			j.reshard(2, secondJavaID, javaID)
 			second.begin(0)
 			sleepUntil(12 * time.Second)
@@ -188,10 +112,7 @@ func TestARegularRunOfJavaIsNoRerun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				j := c.java()
-				j.do(registry.Put(orders.Config(), mustEncode(dailyAsAssigned(2))))
-				j.lead()
-				j.join()
+				j := c.javaLeads(dailyAsAssigned(2))
 				a := c.startShared("a", stuckUntilCancelled, daily(2))
 				c.startShared("b", nil, daily(2))
 				j.reshard(0, fullID("a"), javaID)
@@ -215,8 +136,7 @@ func TestALostExecutionOfAnItemThatGoesToJava(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		c.startShared("b", nil, daily(6))
-		j := c.java()
-		j.joinAs(lastJavaID)
+		c.javaJoins(lastJavaID)
 		a := c.startShared("a", stuckUntilCancelled, daily(6))
 		sleepUntil(12 * time.Second)
 		owned := map[int]bool{}

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/elasticron/elasticron/registry"
 )
 
 // nextFire returns when the next fire of [everyFive] comes, counted from the start of the bubble.
@@ -30,7 +28,7 @@ func TestItemsChangeSidesBetweenFires(t *testing.T) {
 			require.Equal(t, map[string]int{fullID("a"): 2}, c.owners(), "%s from a fire", at)
 			time.Sleep(2 * time.Second)
 			require.Equal(t, map[string]int{fullID("a"): 1, javaID: 1}, c.owners())
-			j.do(registry.Delete(orders.Instance(javaID)), registry.Put(orders.Necessary(), ""))
+			j.leaveAndAsk()
 			time.Sleep(100 * time.Millisecond)
 			require.Equal(t, map[string]int{fullID("a"): 2}, c.owners(), "at once, from one that is gone")
 		}

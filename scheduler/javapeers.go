@@ -3,7 +3,6 @@ package scheduler
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -84,9 +83,6 @@ func javaFaults(cfg job.Config) []error {
 	}
 	if cfg.Class == "" && cfg.Type != job.TypeScript {
 		fault("Class", cfg.Class, "must be the canonical name of the Java class")
-	}
-	if !slices.Contains([]job.Type{job.TypeSimple, job.TypeDataflow, job.TypeScript}, cfg.Type) {
-		fault("Type", string(cfg.Type), "must be SIMPLE, DATAFLOW or SCRIPT")
 	}
 	if !sharding.KnownToJava(cfg.ShardingStrategy) {
 		fault("ShardingStrategy", cfg.ShardingStrategy, "must be empty or the name of a Java class")

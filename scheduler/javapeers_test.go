@@ -15,83 +15,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-var orders = jobtree.For("orders")
-
-// javaID is the instance id of the Java instance of a test.
-const javaID = "10.0.0.9@-@7"
-
-// javasOwn is [sharedJob] with a strategy that only Java has, so that a test can assign items as it likes.
-func javasOwn(total int) job.Config {
-	cfg := sharedJob(total)
-	cfg.ShardingStrategy = "com.acme.OwnStrategy"
-	return cfg
-}
-
-// java writes what a Java instance would write, where a test has none. Package mixed has real ones.
-type java struct {
-	t        *testing.T
-	registry *memory.Registry
-	session  *registry.Session
-}
-
-func (c *cluster) java() *java {
-	c.t.Helper()
-	reg := c.server.Open("test")
-	c.t.Cleanup(func() { _ = reg.Close(context.Background()) })
-	session, err := reg.Session(c.t.Context())
-	require.NoError(c.t, err)
-	return &java{c.t, reg, session}
-}
-
-func (j *java) do(writes ...registry.Write) {
-	j.t.Helper()
-	_, err := j.registry.Commit(j.t.Context(), registry.Txn{Then: writes})
-	require.NoError(j.t, err)
-}
-
-func (j *java) join() {
-	j.t.Helper()
-	j.do(registry.Put(orders.Server("10.0.0.9"), ""))
-	j.do(registry.PutOwned(orders.Instance(javaID), "", j.session))
-	j.do(registry.Put(orders.Necessary(), ""))
-}
-
-func (j *java) lead() { j.do(registry.PutOwned(orders.Leader(), javaID, j.session)) }
-
-// reshard assigns items to instances as a Java leader does, in its three steps.
-func (j *java) reshard(before int, owners ...string) {
-	j.t.Helper()
-	j.do(registry.PutOwned(orders.Processing(), "", j.session))
-	for item := range before {
-		j.do(registry.Delete(orders.ItemInstance(item)))
-	}
-	writes := []registry.Write{registry.Delete(orders.Necessary()), registry.Delete(orders.Processing())}
-	for item, owner := range owners {
-		writes = append(writes, registry.Put(orders.ItemInstance(item), owner))
-	}
-	j.do(writes...)
-}
-
-func (j *java) begin(item int) { j.do(registry.PutOwned(orders.ItemRunning(item), "", j.session)) }
-
-func (j *java) end(item int) { j.do(registry.Delete(orders.ItemRunning(item))) }
-
-func (j *java) vanish() {
-	j.registry.Vanish()
-}
-
-func (c *cluster) startShared(id string, work job.SimpleFunc, configs ...job.Config) *instance {
-	c.t.Helper()
-	return c.startWith(id, work, []scheduler.Option{scheduler.WithJavaPeers()}, configs...)
-}
-
-// sharedJob is [jobOf] as Java instances can read it.
-func sharedJob(total int) job.Config {
-	cfg := jobOf(total)
-	cfg.Class = "com.acme.Orders"
-	return cfg
-}
-
 func TestDeclarationsThatJavaCannotRead(t *testing.T) {
 	t.Parallel()
 	for field, change := range map[string]func(*job.Config){
@@ -129,7 +52,7 @@ func TestJavaKnowsServersByIPv4(t *testing.T) {
 	t.Parallel()
 	reg := memory.NewServer().Open("test")
 	defer reg.Close(context.Background())
-	for _, id := range []string{"fd00::2@-@1", "host@-@1"} {
+	for _, id := range []string{"fd00::2@-@1", "host@-@1", "10.0.0.1@-@\U0001F680"} {
 		_, err := scheduler.New(reg, scheduler.WithInstanceID(id), scheduler.WithJavaPeers())
 		require.ErrorIs(t, err, scheduler.ErrInvalidOption)
 		require.ErrorContains(t, err, id)
@@ -171,10 +94,7 @@ func TestAServerIsWrittenOnceAndKept(t *testing.T) {
 func TestItemsThatAJavaLeaderAssigned(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(javasOwn(3))))
-		j.lead()
-		j.join()
+		j := c.javaLeads(javasOwn(3))
 		c.startShared("a", nil, sharedJob(3))
 		j.reshard(0, fullID("a"), javaID, fullID("a"))
 		sleepUntil(6 * time.Second)
@@ -182,7 +102,7 @@ func TestItemsThatAJavaLeaderAssigned(t *testing.T) {
 
 		// The total is what was assigned, whatever an epoch of former days says.
 		j.do(registry.Put(orders.Epoch(), jobtree.EncodeEpoch(jobtree.Epoch{Term: 1, Counter: 1, Total: 3})))
-		j.do(registry.Put(orders.Config(), mustEncode(javasOwn(4))))
+		j.store(javasOwn(4))
 		sleepUntil(11 * time.Second)
 		require.Empty(t, c.shown(), "before there are owners for the new total")
 		j.reshard(3, javaID, javaID, javaID, fullID("a"))
@@ -195,15 +115,12 @@ func TestItemsThatAJavaLeaderAssigned(t *testing.T) {
 func TestNothingBeginsWhileAJavaLeaderReshards(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(javasOwn(2))))
-		j.lead()
-		j.join()
+		j := c.javaLeads(javasOwn(2))
 		c.startShared("a", nil, sharedJob(2))
 		j.reshard(0, fullID("a"), javaID)
 		sleepUntil(9 * time.Second)
 		c.take()
-		j.do(registry.Put(orders.Necessary(), ""))
+		j.ask()
 		sleepUntil(11 * time.Second)
 		require.Empty(t, c.take())
 		j.reshard(2, javaID, fullID("a")) // in the round of second 10, which nobody ran before
@@ -217,10 +134,7 @@ func TestNothingBeginsWhileAJavaLeaderReshards(t *testing.T) {
 func TestAnItemThatComesFromJava(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(javasOwn(2))))
-		j.lead()
-		j.join()
+		j := c.javaLeads(javasOwn(2))
 		c.startShared("a", nil, sharedJob(2))
 		j.reshard(0, fullID("a"), javaID)
 		sleepUntil(6 * time.Second)
@@ -248,8 +162,7 @@ func TestAReshardingLeavesRunningItemsWhereTheyAre(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		c.startShared("a", nil, sharedJob(4))
 		sleepUntil(time.Second)
-		j := c.java()
-		j.join()
+		j := c.javaJoins(javaID)
 		sleepUntil(2 * time.Second)
 		require.Equal(t, map[string]int{fullID("a"): 2, javaID: 2}, c.owners())
 		s := c.state()
@@ -292,8 +205,7 @@ func TestTheCountIsChangedAmongJavaInstances(t *testing.T) {
 func TestAnInstanceThatIsShutDown(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		slow := func(context.Context, job.ShardingContext) error { time.Sleep(20 * time.Second); return nil }
-		a := c.startShared("a", slow, sharedJob(2))
+		a := c.startShared("a", lasting(20*time.Second), sharedJob(2))
 		c.startShared("b", nil, sharedJob(2))
 		sleepUntil(6 * time.Second)
 		c.java().do(registry.Delete(orders.Instance(fullID("a"))))
@@ -335,8 +247,7 @@ func TestAMarkThatJavaTookAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				slow := func(context.Context, job.ShardingContext) error { time.Sleep(3 * time.Second); return nil }
-				c.startShared("a", slow, sharedJob(1))
+				c.startShared("a", lasting(3*time.Second), sharedJob(1))
 				j := c.java()
 				sleepUntil(6 * time.Second)
 				j.end(0)
@@ -358,20 +269,13 @@ func TestAMarkThatJavaTookAway(t *testing.T) {
 	}
 }
 
-func failingOver(total int) job.Config {
-	cfg := sharedJob(total)
-	cfg.Failover = true
-	return cfg
-}
-
 // What a Java instance was running when it crashed is run again, and nothing else is.
 func TestAJavaInstanceCrashes(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		c.startShared("a", nil, failingOver(4))
 		sleepUntil(time.Second)
-		j := c.java()
-		j.join()
+		j := c.javaJoins(javaID)
 		sleepUntil(6 * time.Second)
 		c.take()
 		j.begin(0)
@@ -379,12 +283,7 @@ func TestAJavaInstanceCrashes(t *testing.T) {
 		j.end(1)
 		j.vanish()
 		sleepUntil(14 * time.Second)
-		var reruns []string
-		for _, r := range c.take() {
-			if r.sc.Source == job.Failover {
-				reruns = append(reruns, r.String())
-			}
-		}
+		reruns := c.reruns()
 		require.Equal(t, []string{"item 0 fire 10s failover on a"}, reruns)
 	})
 }
@@ -395,21 +294,21 @@ func TestAJavaInstanceThatDidNotCrash(t *testing.T) {
 	t.Parallel()
 	for name, deed := range map[string]func(j *java){
 		"reconnects": func(j *java) {
-			j.do(registry.Delete(orders.Instance(javaID)))
-			j.do(registry.PutOwned(orders.Instance(javaID), "", j.session))
+			j.leave()
+			j.comeBack()
 			j.end(0)
 		},
 		"reconnects at once": func(j *java) {
 			j.do(registry.Delete(orders.Instance(javaID)), registry.Delete(orders.ItemRunning(0)))
 			time.Sleep(100 * time.Millisecond)
-			j.do(registry.PutOwned(orders.Instance(javaID), "", j.session))
+			j.comeBack()
 		},
 		"leaves": func(j *java) {
 			j.end(0)
-			j.do(registry.Delete(orders.Instance(javaID)))
+			j.leave()
 		},
 		"is shut down": func(j *java) {
-			j.do(registry.Delete(orders.Instance(javaID)))
+			j.leave()
 			time.Sleep(time.Second)
 			j.end(0)
 		},
@@ -428,8 +327,7 @@ func TestAJavaInstanceThatDidNotCrash(t *testing.T) {
 			inBubble(t, func(t *testing.T, c *cluster) {
 				c.startShared("a", nil, failingOver(4))
 				sleepUntil(time.Second)
-				j := c.java()
-				j.join()
+				j := c.javaJoins(javaID)
 				sleepUntil(6 * time.Second)
 				j.begin(0)
 				deed(j)
@@ -446,23 +344,19 @@ func TestAJavaInstanceThatDidNotCrash(t *testing.T) {
 func TestJavaTakesALostExecutionOver(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		stuck := func(ctx context.Context, _ job.ShardingContext) error { <-ctx.Done(); return ctx.Err() }
 		b := c.startShared("b", stuck, failingOver(1))
 		sleepUntil(6 * time.Second)
-		j := c.java()
-		j.join()
+		j := c.javaJoins(javaID)
 		b.crash(t)
 		sleepUntil(14 * time.Second)
-		j.do(registry.PutOwned(orders.ItemFailover(0), javaID, j.session))
-		j.begin(0)
+		j.takeOver(0)
 		c.take()
 		c.startShared("a", nil, failingOver(1))
 		sleepUntil(19 * time.Second)
 		require.Empty(t, c.take(), "it runs, in Java")
 		require.Equal(t, jobtree.ItemInterrupted, c.state().Item(0).Record.Value.State)
-		j.end(0)
-		j.do(registry.Delete(orders.ItemFailover(0)))
-		j.do(registry.Delete(orders.Instance(javaID)))
+		j.endTakenOver(0)
+		j.leave()
 		sleepUntil(29 * time.Second)
 		for _, r := range c.take() {
 			require.NotEqual(t, job.Failover, r.sc.Source)
@@ -477,7 +371,6 @@ func TestJavaTakesALostExecutionOver(t *testing.T) {
 func TestAWishThatJavaGranted(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		stuck := func(ctx context.Context, _ job.ShardingContext) error { <-ctx.Done(); return ctx.Err() }
 		b := c.startShared("b", stuck, failingOver(1))
 		sleepUntil(6 * time.Second)
 		b.crash(t)
@@ -499,8 +392,7 @@ func TestTheJavaConsoleTriggers(t *testing.T) {
 		cfg := sharedJob(4)
 		cfg.Cron = "0 0 0 1 7 ?"
 		c.startShared("a", nil, cfg)
-		j := c.java()
-		j.join()
+		j := c.javaJoins(javaID)
 		sleepUntil(time.Second)
 		require.Equal(t, map[string]int{fullID("a"): 2, javaID: 2}, c.owners())
 		for range 2 {

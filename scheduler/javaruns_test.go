@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -25,10 +24,7 @@ func overdue(t *testing.T, s *scheduler.Scheduler) []int {
 func TestWhatJavaRunsIsNotOverdue(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(javasOwn(3))))
-		j.lead()
-		j.join()
+		j := c.javaLeads(javasOwn(3))
 		a := c.startShared("a", nil, sharedJob(3))
 		j.reshard(0, fullID("a"), javaID, javaID)
 		sleepUntil(time.Minute + time.Second)
@@ -36,7 +32,7 @@ func TestWhatJavaRunsIsNotOverdue(t *testing.T) {
 		j.reshard(3, fullID("a"), fullID("a"), javaID)
 		sleepUntil(time.Minute + 2*time.Second)
 		require.Empty(t, overdue(t, a.Scheduler), "fires before it came")
-		j.do(registry.Put(orders.Necessary(), "")) // to which the leader does not answer
+		j.ask() // to which the leader does not answer
 		sleepUntil(2 * time.Minute)
 		require.Equal(t, []int{0, 1}, overdue(t, a.Scheduler))
 	})
@@ -45,10 +41,7 @@ func TestWhatJavaRunsIsNotOverdue(t *testing.T) {
 func TestStatisticsTellWhatJavaRan(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		j := c.java()
-		j.do(registry.Put(orders.Config(), mustEncode(javasOwn(3))))
-		j.lead()
-		j.join()
+		j := c.javaLeads(javasOwn(3))
 		a := c.startShared("a", nil, sharedJob(3))
 		j.reshard(0, fullID("a"), javaID, javaID)
 		for range 2 {

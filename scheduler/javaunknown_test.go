@@ -16,21 +16,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// javaLayout is a registry in which Java instances may take part, as package zkcompat is.
-type javaLayout struct{ *memory.Registry }
-
-func (javaLayout) JavaLayout() (string, bool) { return "/test", true }
-
-// unaware makes a scheduler over such a registry that is not told of Java instances.
-func (c *cluster) unaware() *scheduler.Scheduler {
-	c.t.Helper()
-	reg := c.server.Open("test")
-	c.t.Cleanup(func() { _ = reg.Close(context.Background()) })
-	s, err := scheduler.New(javaLayout{reg}, scheduler.WithInstanceID(fullID("a")))
-	require.NoError(c.t, err)
-	return s
-}
-
 func TestAProcessThatIsNotToldOfLiveJavaInstances(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
@@ -59,8 +44,7 @@ func TestAJavaInstanceThatCameBeforeRun(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		s := c.unaware()
 		require.NoError(t, s.Add(t.Context(), sharedJob(2), job.SimpleFunc(nothing)))
-		j := c.java()
-		j.join()
+		c.javaJoins(javaID)
 		err := s.Run(t.Context())
 		require.ErrorIs(t, err, scheduler.ErrJavaPeers)
 		require.ErrorContains(t, err, javaID)
@@ -84,9 +68,8 @@ func TestAJavaInstanceThatComesLater(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- s.Run(ctx) }()
 		<-s.Ready()
-		j, second := c.java(), c.java()
-		j.join()
-		second.joinAs(secondJavaID)
+		j := c.javaJoins(javaID)
+		c.javaJoins(secondJavaID)
 		sleepUntil(6 * time.Second)
 		require.NotEmpty(t, c.take())
 		require.Equal(t, 1, bytes.Count(text.Bytes(), []byte("a Java instance takes part in the job")), text.String())

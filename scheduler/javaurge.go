@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"time"
 
 	"github.com/elasticron/elasticron/jobtree"
@@ -34,7 +35,14 @@ func (s *shared) urge() {
 	}
 	s.look = false
 	basis := newestOf(st)
-	if basis <= s.asked || !s.forgot() {
+	var forgot bool
+	if basis > s.asked {
+		var known bool
+		if forgot, known = s.forgot(); !known {
+			return
+		}
+	}
+	if !forgot {
 		s.since = time.Time{}
 		return
 	}
@@ -61,15 +69,15 @@ func (s *shared) urge() {
 }
 
 // forgot tells whether the assignment is another one than the leader's strategy wants of the present
-// members and settings.
-func (s *shared) forgot() bool {
+// members and settings; known is false while that is not known.
+func (s *shared) forgot() (forgot, known bool) {
 	r := s.runner
-	strategy, err := r.s.strategies.Lookup(r.settings.config.ShardingStrategy)
+	strategy, err := r.strategyOf()
 	if err != nil {
-		return false
+		return false, true
 	}
 	plan, err := sharding.PlanOf(r.state, strategy, r.state.Leader.Created)
-	return err == nil && plan.Moved+plan.Held > 0
+	return err == nil && plan.Moved+plan.Held > 0, !errors.Is(err, errAsked)
 }
 
 // newestOf returns the newest change of what an assignment is made of.

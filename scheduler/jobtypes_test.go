@@ -1,7 +1,6 @@
 package scheduler_test
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"time"
@@ -26,10 +25,7 @@ func (c *cluster) startDeclared(id string, code job.Simple, cfg job.Config, opts
 	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)
 	require.NoError(c.t, err)
 	require.NoError(c.t, s.Add(c.t.Context(), cfg, code, declared...))
-	ctx, cancel := context.WithCancel(c.t.Context())
-	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
-	go func() { i.done <- s.Run(ctx) }()
-	c.t.Cleanup(func() { i.stop(c.t) })
+	i := c.run(s, reg)
 	select {
 	case <-i.Ready():
 	case <-time.After(time.Minute):

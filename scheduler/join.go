@@ -24,7 +24,7 @@ func (r *runner) join() bool {
 		r.announceJoined()
 		return true
 	case mine.Created != 0 && slices.Contains(r.losses.sessions, mine.Session):
-		r.removeStray(r.tree.Instance(r.s.instance), mine.Revision)
+		r.removeFormer(mine)
 	case mine.Created != 0:
 		r.awaitID(mine)
 	case r.shared.wasShutDown():
@@ -33,6 +33,14 @@ func (r *runner) join() bool {
 		r.commitJoin()
 	}
 	return false
+}
+
+// removeFormer takes this process's own instance away that it registered under a session that it has lost or
+// given up since, and that the registry has not ended yet.
+func (r *runner) removeFormer(mine jobtree.Instance) {
+	if r.remove(r.tree.Instance(r.s.instance), mine.Revision) {
+		r.log.InfoContext(r.life, "removed what a former session of this process left: it registers anew", logSession, mine.Session.String())
+	}
 }
 
 func (r *runner) commitJoin() {
@@ -68,6 +76,11 @@ func (r *runner) awaitID(other jobtree.Instance) {
 		r.alarm.set(left)
 		return
 	}
+	if !r.stillHeld(other) {
+		r.waitingID = time.Now()
+		r.alarm.set(patience)
+		return
+	}
 	err := fmt.Errorf("%w: %s holds %q in job %q and did not let go for %s; give each process an id of its own",
 		ErrDuplicateInstance, "session "+other.Session.String(), r.s.instance, r.name, patience)
 	r.waitingID = time.Now()
@@ -77,6 +90,13 @@ func (r *runner) awaitID(other jobtree.Instance) {
 	}
 	r.log.ErrorContext(r.life, "cannot register again, will go on trying", logError, err)
 	r.alarm.set(patience)
+}
+
+// stillHeld asks the registry itself whether another session holds our id: the state may lag behind. Who gets
+// no answer knows of nobody.
+func (r *runner) stillHeld(other jobtree.Instance) bool {
+	node, err := r.s.registry.Get(r.attached.ctx, r.tree.Instance(r.s.instance))
+	return err == nil && node.Session == other.Session
 }
 
 func (r *runner) announceJoined() {
@@ -116,6 +136,9 @@ func (r *runner) mine() registry.Condition {
 // on the state that it conflicted with, after a lost session by its successor, and otherwise later.
 func (r *runner) refused(what string, err error) {
 	r.lookAgain()
+	if r.blind.since != nil {
+		r.refusedBlind(err)
+	}
 	var conflict *registry.ConflictError
 	switch {
 	case errors.As(err, &conflict):
@@ -123,6 +146,9 @@ func (r *runner) refused(what string, err error) {
 		r.overtaken(conflict)
 	case r.attached.ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
+		if errors.Is(err, registry.ErrUnknownOutcome) {
+			r.unsettled = r.attached.session
+		}
 	default:
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)
 		r.alarm.set(retryAfter)

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"time"
 
 	"github.com/elasticron/elasticron/failover"
@@ -93,6 +94,9 @@ func (r *runner) reshard() {
 		return
 	}
 	plan, err := r.plan()
+	if errors.Is(err, errAsked) {
+		return
+	}
 	if err != nil {
 		if why := err.Error(); why != l.noPlan {
 			l.noPlan = why
@@ -148,7 +152,7 @@ func (r *runner) tidy() bool {
 }
 
 func (r *runner) plan() (sharding.Plan, error) {
-	strategy, err := r.s.strategies.Lookup(r.settings.config.ShardingStrategy)
+	strategy, err := r.strategyOf()
 	if err != nil {
 		return sharding.Plan{}, err
 	}

@@ -64,7 +64,7 @@ func TestListenersOfARound(t *testing.T) {
 func TestListenersThatFail(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		var heard diary
+		var heard, observed diary
 		forever := make(chan struct{})
 		fails := job.ListenerFuncs{
 			Before: func(context.Context, job.Round) error { return errors.New("no lock") },
@@ -74,7 +74,7 @@ func TestListenersThatFail(t *testing.T) {
 			Before: func(context.Context, job.Round) error { <-forever; return nil },
 			After:  func(context.Context, job.Round, []job.ItemResult) error { <-forever; return nil },
 		}
-		i := c.launchWith("a", nil, []scheduler.Option{scheduler.WithObserver(&heard), scheduler.WithListenerTimeout(2 * time.Second)},
+		i := c.launchWith("a", nil, []scheduler.Option{scheduler.WithObserver(&observed), scheduler.WithListenerTimeout(2 * time.Second)},
 			[]scheduler.JobOption{scheduler.WithListener(fails), scheduler.WithListener(stuck), scheduler.WithListener(heard.listener())}, jobOf(1))
 		sleepUntil(14 * time.Second)
 		late := `did not return when its context had ended: ` + scheduler.ErrListenerTimeout.Error()
@@ -82,14 +82,16 @@ func TestListenersThatFail(t *testing.T) {
 			"elected for orders",
 			`before run listener of "orders" failed: no lock`,
 			`before run listener of "orders" failed: ` + late,
-			"8s before 1 items",
 			`after run listener of "orders" failed: panic: oops`,
 			`before run listener of "orders" failed: no lock`, // of second 10
 			`after run listener of "orders" failed: ` + late,
-			"11s after item 0, same true: <nil>, refused false",
 			`before run listener of "orders" failed: ` + late,
-			"13s before 1 items",
 			`after run listener of "orders" failed: panic: oops`,
+		}, observed.read())
+		require.Equal(t, []string{
+			"8s before 1 items",
+			"11s after item 0, same true: <nil>, refused false",
+			"13s before 1 items",
 		}, heard.read())
 		record := c.state().Item(0).Record.Value
 		require.Equal(t, int64(2), record.Counts.Success)

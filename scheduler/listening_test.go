@@ -1,8 +1,6 @@
 package scheduler_test
 
 import (
-	"context"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
@@ -21,14 +19,10 @@ func (c *cluster) startWith(id string, work job.SimpleFunc, options []scheduler.
 func (c *cluster) launchWith(id string, work job.SimpleFunc, options []scheduler.Option, declared []scheduler.JobOption, configs ...job.Config) *instance {
 	c.t.Helper()
 	reg := c.server.Open("test")
-	s, err := scheduler.New(reg, append(options, scheduler.WithInstanceID(fullID(id)))...)
+	s, err := scheduler.New(reg, append([]scheduler.Option{scheduler.WithInstanceID(fullID(id))}, options...)...)
 	require.NoError(c.t, err)
 	for _, cfg := range configs {
 		require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work), declared...))
 	}
-	ctx, cancel := context.WithCancel(c.t.Context())
-	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
-	go func() { i.done <- s.Run(ctx) }()
-	c.t.Cleanup(func() { i.stop(c.t) })
-	return i
+	return c.run(s, reg)
 }

@@ -42,6 +42,8 @@ type load struct {
 
 	tell func(report)
 
+	lasts atomic.Bool // there is an overload
+
 	mu      sync.Mutex
 	timer   *time.Timer // nil without overload
 	stopped bool
@@ -83,7 +85,11 @@ func (l *load) drop(n int) {
 	l.last.dropped -= int64(n)
 	l.line, l.first, l.quiet = sampleOfLoad{}, l.last, time.Time{}
 	l.timer = time.AfterFunc(loadEvery, l.look)
+	l.lasts.Store(true)
 }
+
+// over tells whether fires could not begin in time lately.
+func (l *load) over() bool { return l.lasts.Load() }
 
 // look compares what was wanted with what began, and tells.
 func (l *load) look() {
@@ -121,6 +127,7 @@ func (l *load) compare() *report {
 	case !e.Overloaded:
 		told.text, told.sum = "all fires begin in time again; of the overload", now.since(l.first)
 		l.timer, l.told = nil, LoadHealth{}
+		l.lasts.Store(false)
 		return told
 	case l.line.at.IsZero():
 		told.text, told.sum = "more fires are due than can begin in time, the others are missed ones", now.since(l.first)

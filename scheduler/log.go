@@ -13,6 +13,7 @@ const (
 	logReason   = "reason"
 	logItems    = "items"
 	logServer   = "server"
+	logObserver = "observer"
 
 	logDifferences = "differences" // of two configurations, with their values
 	logDecides     = "decided_by"

@@ -6,22 +6,33 @@ import "sync"
 // exists only while there are any, so an idle job costs none.
 type mailbox struct {
 	start func(func()) // starts a goroutine that the scheduler waits for
-	after func()       // runs after each batch of messages
+	after func()       // runs after each batch with a message that asks for it
 
 	mu       sync.Mutex
-	messages []func()
+	messages []message
 	working  bool
 	closed   bool
 }
 
+// message is one of both.
+type message struct {
+	do   func()      // asks for what runs after messages
+	note func() bool // tells whether it does
+}
+
 // post adds a message, and tells whether it did. It never blocks, and after close it does nothing.
-func (m *mailbox) post(message func()) bool {
+func (m *mailbox) post(do func()) bool { return m.add(message{do: do}) }
+
+// postNote is post for a message that most often changes nothing that is to be decided upon.
+func (m *mailbox) postNote(note func() (decide bool)) { m.add(message{note: note}) }
+
+func (m *mailbox) add(added message) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
 		return false
 	}
-	m.messages = append(m.messages, message)
+	m.messages = append(m.messages, added)
 	if !m.working {
 		m.working = true
 		m.start(m.work)
@@ -49,18 +60,26 @@ func (m *mailbox) work() {
 		if batch == nil {
 			return
 		}
+		decide := false
 		for _, message := range batch {
-			if m.isClosed() {
-				break
+			switch {
+			case m.isClosed():
+				decide = true
+			case message.do != nil:
+				message.do()
+				decide = true
+			default:
+				decide = message.note() || decide
 			}
-			message()
 		}
-		m.after()
+		if decide {
+			m.after()
+		}
 	}
 }
 
 // take returns all messages, or nil when the goroutine is to end.
-func (m *mailbox) take() []func() {
+func (m *mailbox) take() []message {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	batch := m.messages

@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -45,6 +46,31 @@ func (i *instance) crash(t *testing.T) {
 	require.ErrorIs(t, <-i.done, scheduler.ErrVanished)
 	i.done <- nil
 	synctest.Wait() // what it ran returns now that its context was cancelled, and Run does not wait for that
+}
+
+// Who waits for the former session of its id, and hears late that it has ended, takes it for no process of
+// the same id.
+func TestNewsOfAFormerSessionThatComeLate(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(1))
+		sleepUntil(3 * time.Second)
+		a.crash(t)
+		late := memory.WithDelays(func(m memory.Message) time.Duration {
+			if m.Kind == memory.Event {
+				return time.Minute
+			}
+			return 0
+		})
+		again := c.launchOver(c.server.Open("test", late), "a", nil, jobOf(1))
+		select {
+		case <-again.Ready():
+		case err := <-again.done:
+			again.done <- nil
+			require.NoError(t, err)
+		}
+		require.Less(t, time.Since(bubbleStart), 3*time.Minute)
+	})
 }
 
 func TestItemsMoveWhenAnInstanceJoins(t *testing.T) {

@@ -148,6 +148,54 @@ func TestFiresWhileNobodyLives(t *testing.T) {
 	}
 }
 
+// How far a window reaches back is told by the item's record: a job that never ran may be new, and owes
+// nothing for the time before.
+func TestAWindowReachesBackToTheRecord(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		starts time.Duration // then it lives until 3.5 s; 0 = never
+		byHand bool
+		ran    []string
+		want   []string
+	}{
+		"a new job":              {want: []string{"item 0 fire 10s scheduled on b"}},
+		"an item that never ran": {starts: 2500 * time.Millisecond, want: []string{"item 0 fire 10s scheduled on b"}},
+		"an item that ran by hand": {
+			starts: 2500 * time.Millisecond, byHand: true,
+			ran:  []string{"item 0 fire by hand manual on a"},
+			want: []string{"item 0 fire 5s misfire on b", "item 0 fire 10s scheduled on b"},
+		},
+		"an item that ran for a fire": {
+			starts: time.Second,
+			ran:    []string{"item 0 fire 2s scheduled on a"},
+			want:   []string{"item 0 fire 5s misfire on b", "item 0 fire 10s scheduled on b"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.NewConfig("orders", "2,5,10 0 0 * * ?", 1)
+				cfg.MisfirePolicy, cfg.MisfireWindowSeconds = job.MisfireAll, 3_600
+				if test.starts > 0 {
+					sleepUntil(test.starts)
+					a := c.start("a", nil, cfg)
+					sleepUntil(3 * time.Second)
+					if test.byHand {
+						require.NoError(t, a.Trigger(t.Context(), "orders"))
+					}
+					sleepUntil(3500 * time.Millisecond)
+					a.crash(t)
+				}
+				require.Equal(t, test.ran, c.shown())
+				sleepUntil(9 * time.Second)
+				c.start("b", nil, cfg)
+				sleepUntil(12 * time.Second)
+				require.Equal(t, test.want, c.shown())
+			})
+		})
+	}
+}
+
 // A manual run is never a misfire, nor does it hide one.
 func TestATriggerIsNoMisfire(t *testing.T) {
 	t.Parallel()
@@ -170,10 +218,7 @@ func (c *cluster) skewed(cfg job.Config) (set func(time.Duration)) {
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("s")), scheduler.WithClock(clock.now))
 	require.NoError(c.t, err)
 	require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record("s", nil)))
-	ctx, cancel := context.WithCancel(c.t.Context())
-	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
-	go func() { i.done <- s.Run(ctx) }()
-	c.t.Cleanup(func() { i.stop(c.t) })
+	c.run(s, reg)
 	<-s.Ready()
 	return clock.set
 }

@@ -35,10 +35,7 @@ func (c *cluster) onServer(number int, id string, oneWay time.Duration, work job
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(fmt.Sprintf("10.0.0.%d@-@%s", number, id)))
 	require.NoError(c.t, err)
 	require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work)))
-	ctx, cancel := context.WithCancel(c.t.Context())
-	i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
-	go func() { i.done <- s.Run(ctx) }()
-	c.t.Cleanup(func() { i.stop(c.t) })
+	i := c.run(s, reg)
 	<-i.Ready()
 	return i
 }
@@ -197,18 +194,20 @@ func TestFiresOfAnItemThatLostItsOwner(t *testing.T) {
 		busy    time.Duration // with the fire of second 5
 		joins   time.Duration
 		crashes time.Duration
+		far     time.Duration // is the witness, one way: its note comes later than the item
 	}{
 		"idle":                                 {joins: 9500 * time.Millisecond, crashes: 5500 * time.Millisecond},
 		"running":                              {busy: 10 * time.Second, joins: 9500 * time.Millisecond, crashes: 7500 * time.Millisecond},
 		"running, and another's by then":       {busy: 10 * time.Second, joins: 8500 * time.Millisecond, crashes: 9200 * time.Millisecond},
 		"running, and another's just a moment": {busy: 10 * time.Second, joins: 9190 * time.Millisecond, crashes: 9200 * time.Millisecond},
+		"idle, and told late":                  {joins: 9500 * time.Millisecond, crashes: 5500 * time.Millisecond, far: 300 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
 				cfg := makeUpAll(1)
 				cfg.Failover = true
-				c.onServer(0, "witness", 0, nil, cfg)
+				witness := c.onServer(0, "witness", 0, nil, cfg)
 				a := c.onServer(1, "a", 0, slowOnce(test.busy), cfg)
 				join := func() { c.onServer(2, "b", 0, nil, cfg) }
 				if test.joins < test.crashes {
@@ -217,6 +216,7 @@ func TestFiresOfAnItemThatLostItsOwner(t *testing.T) {
 				}
 				sleepUntil(test.crashes)
 				a.crash(t)
+				witness.registry.SetLatency(test.far)
 				if test.joins > test.crashes {
 					sleepUntil(test.joins)
 					join()
@@ -227,6 +227,24 @@ func TestFiresOfAnItemThatLostItsOwner(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Fires that nobody who lives has ticked are waited for no longer than a moment.
+func TestFiresThatNobodyCanTellOf(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.onServer(1, "a", 0, nil, makeUpAll(1))
+		sleepUntil(5500 * time.Millisecond)
+		a.crash(t)
+		sleepUntil(8500 * time.Millisecond)
+		c.onServer(0, "leader", 0, nil, makeUpAll(1))
+		sleepUntil(9500 * time.Millisecond)
+		c.onServer(2, "b", 0, nil, makeUpAll(1))
+		sleepUntil(20500 * time.Millisecond)
+		runs := c.take()
+		requireEachFire(t, runs, 1, 9, 20)
+		require.Equal(t, map[string]int{"10.0.0.2@-@b": 1}, c.owners())
+	})
 }
 
 // The same with one run for all: of a job that fires seldom, no later fire stands for the missed one.

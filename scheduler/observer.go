@@ -7,13 +7,16 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// Observer hears what the scheduler did. Calls come from the goroutines that did it, several at a
-// time, and must not block. Embed [NopObserver], so that new methods do not break you.
+// Observer hears what the scheduler did. Each observer is called on a goroutine of its own, one call at a
+// time, in the order of what happened, a moment after it: nothing waits for an observer. One that cannot
+// keep up misses what comes while 65536 calls wait for it, and one that hangs misses the rest; the log
+// counts that. Before Run returns, each hears what is left, if it takes no longer than two seconds. Embed
+// [NopObserver], so that new methods do not break you.
 type Observer interface {
 	// RoundBegan: items of a job began here together, and are about to run.
 	RoundBegan(RoundEvent)
 	// RoundEnded: the last of them has ended. An end that was never heard of, because the process
-	// vanished, leaves its round open.
+	// vanished or the observer was too slow, leaves its round open.
 	RoundEnded(RoundEvent)
 	// ItemStarted: an item is about to run here.
 	ItemStarted(ItemEvent)
@@ -25,7 +28,7 @@ type Observer interface {
 	ItemsWaiting(WaitingEvent)
 	// HandlerFailed: the job's error handler failed, panicked, hung or could not be told.
 	HandlerFailed(HandlerEvent)
-	// ViewChanged: the tree of a job cannot be followed, or can be again.
+	// ViewChanged: the tree of a job cannot be followed, or can be again, or its job was left.
 	ViewChanged(ViewEvent)
 	// Joined: this process registered as an instance of the job.
 	Joined(job string)
@@ -81,7 +84,8 @@ type ItemEvent struct {
 
 // ItemContext is what an [Observer] may implement besides, to have the context of an item's code carry
 // something, such as the span of a trace. It is called after ItemStarted, for each observer that has
-// it, and returns ctx or a context made of it.
+// it, and returns ctx or a context made of it. The item's code waits for that a second at most, and then
+// runs without.
 type ItemContext interface {
 	ItemContext(ctx context.Context, e ItemEvent) context.Context
 }

@@ -70,13 +70,9 @@ func TestRoundsAreReported(t *testing.T) {
 					time.Sleep(7 * time.Second)
 					return nil
 				})))
-				ctx, cancel := context.WithCancel(t.Context())
-				done := make(chan error, 1)
-				go func() { done <- s.Run(ctx) }()
+				i := c.run(s, reg)
 				sleepUntil(2 * time.Minute)
-				cancel()
-				require.NoError(t, <-done)
-				require.NoError(t, reg.Close(context.Background()))
+				i.stop(t)
 				for i, began := range []string{"5s", "1m5s"} {
 					name := fmt.Sprintf("round %d ", i)
 					require.Equal(t, []string{

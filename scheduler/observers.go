@@ -2,107 +2,288 @@ package scheduler
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"sync"
+	"time"
 
+	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/job"
 )
 
-// observers tells several observers of everything, and keeps the panic of one from the others and
-// from the scheduler.
+const (
+	// observerBacklog is how many calls wait for one observer at most. What comes beyond is not told.
+	observerBacklog = 1 << 16
+	// observerPatience is how long a call may take until an observer counts as one that hangs.
+	observerPatience = 10 * time.Second
+	// contextPatience is how long an item waits for the context that an observer makes for it.
+	contextPatience = time.Second
+)
+
+const (
+	observerPanicked = "observer panicked"
+	observerHangs    = "observer does not return, what it should hear waits"
+	observerMissed   = "observer is too slow, it does not hear everything"
+)
+
+// observers tells several observers of everything. Each has a queue and at most one goroutine of its own,
+// so that none can hold up what it observes, or another one.
 type observers struct {
-	all []Observer
-	log *slog.Logger
+	all []*hearer
 }
 
-var _ Observer = observers{}
+var _ Observer = (*observers)(nil)
 
-// guarded returns one observer that stands for all.
-func guarded(all []Observer, log *slog.Logger) Observer {
-	if len(all) == 0 {
-		return NopObserver{}
-	}
-	return observers{all, log}
-}
-
-func (o observers) each(tell func(Observer)) {
-	for _, one := range o.all {
-		if err := job.Protect(func() error { tell(one); return nil }); err != nil {
-			o.log.Error("observer panicked", logError, err)
+// hearers returns one observer that stands for all of a scheduler's.
+func hearers(s *Scheduler) *observers {
+	o := &observers{all: make([]*hearer, len(s.observers))}
+	for i, one := range s.observers {
+		name := fmt.Sprintf("%T", one)
+		o.all[i] = &hearer{
+			observer: one, name: "observer " + name, quiet: make(chan struct{}),
+			tell: func(level slog.Level, message string, err error) {
+				line := repeats.Line{Level: level, Message: message, Cause: name, Kind: name, Attrs: []any{logObserver, name}}
+				if err != nil {
+					line.Cause += err.Error()
+					line.Attrs = append(line.Attrs, logError, err)
+				}
+				s.repeats.Tell(line)
+			},
 		}
 	}
+	return o
+}
+
+// each has every observer told.
+func (o *observers) each(tell func(Observer)) {
+	for _, h := range o.all {
+		h.post(tell)
+	}
+}
+
+// hearer is one observer, to which calls are made one after the other, in the order of what happened. It
+// has a goroutine only while there is something to tell.
+type hearer struct {
+	observer Observer
+	name     string
+	tell     func(level slog.Level, message string, err error) // the log
+
+	mu      sync.Mutex
+	queue   []func(Observer)
+	working bool
+	since   time.Time // when the call that is under way began
+	closed  bool
+	quiet   chan struct{} // closed when nothing is left to be told and nothing more will be
+}
+
+// post has the observer told, unless too much waits already, and tells whether it did.
+func (h *hearer) post(call func(Observer)) bool {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return false
+	}
+	hangs := h.hangs(observerPatience)
+	full := len(h.queue) >= observerBacklog
+	if !full {
+		h.queue = append(h.queue, call)
+		if !h.working {
+			h.working = true
+			h.work()
+		}
+	}
+	h.mu.Unlock()
+	switch {
+	case full:
+		h.tell(slog.LevelError, observerMissed, nil)
+	case hangs:
+		h.tell(slog.LevelError, observerHangs, nil)
+	}
+	return !full
+}
+
+// hangs tells whether a call has been under way for so long. The caller holds mu.
+func (h *hearer) hangs(long time.Duration) bool {
+	return !h.since.IsZero() && time.Since(h.since) >= long
+}
+
+// work makes the calls that wait, on a goroutine of its own. One that panics, or ends the goroutine, is that
+// observer's affair, and another goroutine goes on with what is left.
+func (h *hearer) work() {
+	job.Go(func() error {
+		for call := h.next(); call != nil; call = h.next() {
+			call(h.observer)
+		}
+		return nil
+	}, func(err error) {
+		if err != nil {
+			h.tell(slog.LevelError, observerPanicked, err)
+			h.work()
+		}
+	})
+}
+
+// next takes the call that is to be made now; nil if the goroutine is to end.
+func (h *hearer) next() func(Observer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.queue) == 0 {
+		h.queue, h.working, h.since = nil, false, time.Time{}
+		if h.closed {
+			close(h.quiet)
+		}
+		return nil
+	}
+	call := h.queue[0]
+	h.queue[0] = nil
+	h.queue = h.queue[1:]
+	h.since = time.Now()
+	return call
+}
+
+// busy tells whether the observer has been in a call for a while.
+func (h *hearer) busy() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.hangs(contextPatience)
+}
+
+// close takes no more calls, and waits for those that it has until enough. hang tells that one has not
+// returned, untold how many were not made.
+func (h *hearer) close(enough <-chan struct{}) (hang bool, untold int) {
+	h.mu.Lock()
+	if !h.closed {
+		h.closed = true
+		if !h.working {
+			close(h.quiet)
+		}
+	}
+	h.mu.Unlock()
+	select {
+	case <-h.quiet:
+		return false, 0
+	case <-enough:
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	untold = len(h.queue)
+	h.queue = nil
+	return h.working, untold
+}
+
+// closeObservers has the observers hear what is left to be told, for two last moments and not beyond the
+// bound of the stop.
+func (s *Scheduler) closeObservers() {
+	ctx, cancel := context.WithTimeout(context.Background(), min(2*lastWords, s.curfew.moment(3*lastWords)))
+	defer cancel()
+	for _, h := range s.observer.all {
+		hang, untold := h.close(ctx.Done())
+		s.curfew.noteObserver(h.name, hang, untold)
+	}
+}
+
+// busy names the observers that are in a call for a while.
+func (o *observers) busy() []string {
+	var all []string
+	for _, h := range o.all {
+		if h.busy() {
+			all = append(all, h.name)
+		}
+	}
+	return all
 }
 
 // RoundBegan implements [Observer].
-func (o observers) RoundBegan(e RoundEvent) { o.each(func(one Observer) { one.RoundBegan(e) }) }
+func (o *observers) RoundBegan(e RoundEvent) { o.each(func(one Observer) { one.RoundBegan(e) }) }
 
 // RoundEnded implements [Observer].
-func (o observers) RoundEnded(e RoundEvent) { o.each(func(one Observer) { one.RoundEnded(e) }) }
+func (o *observers) RoundEnded(e RoundEvent) { o.each(func(one Observer) { one.RoundEnded(e) }) }
 
 // ItemStarted implements [Observer].
-func (o observers) ItemStarted(e ItemEvent) { o.each(func(one Observer) { one.ItemStarted(e) }) }
+func (o *observers) ItemStarted(e ItemEvent) { o.each(func(one Observer) { one.ItemStarted(e) }) }
 
 // ItemRetrying implements [Observer].
-func (o observers) ItemRetrying(e RetryEvent) { o.each(func(one Observer) { one.ItemRetrying(e) }) }
+func (o *observers) ItemRetrying(e RetryEvent) { o.each(func(one Observer) { one.ItemRetrying(e) }) }
 
 // ItemEnded implements [Observer].
-func (o observers) ItemEnded(e ItemEvent) { o.each(func(one Observer) { one.ItemEnded(e) }) }
+func (o *observers) ItemEnded(e ItemEvent) { o.each(func(one Observer) { one.ItemEnded(e) }) }
 
 // ItemsWaiting implements [Observer].
-func (o observers) ItemsWaiting(e WaitingEvent) { o.each(func(one Observer) { one.ItemsWaiting(e) }) }
+func (o *observers) ItemsWaiting(e WaitingEvent) { o.each(func(one Observer) { one.ItemsWaiting(e) }) }
 
 // HandlerFailed implements [Observer].
-func (o observers) HandlerFailed(e HandlerEvent) { o.each(func(one Observer) { one.HandlerFailed(e) }) }
+func (o *observers) HandlerFailed(e HandlerEvent) {
+	o.each(func(one Observer) { one.HandlerFailed(e) })
+}
 
 // ViewChanged implements [Observer].
-func (o observers) ViewChanged(e ViewEvent) { o.each(func(one Observer) { one.ViewChanged(e) }) }
+func (o *observers) ViewChanged(e ViewEvent) { o.each(func(one Observer) { one.ViewChanged(e) }) }
 
 // Joined implements [Observer].
-func (o observers) Joined(job string) { o.each(func(one Observer) { one.Joined(job) }) }
+func (o *observers) Joined(job string) { o.each(func(one Observer) { one.Joined(job) }) }
 
 // Elected implements [Observer].
-func (o observers) Elected(job string) { o.each(func(one Observer) { one.Elected(job) }) }
+func (o *observers) Elected(job string) { o.each(func(one Observer) { one.Elected(job) }) }
 
 // Resigned implements [Observer].
-func (o observers) Resigned(job string) { o.each(func(one Observer) { one.Resigned(job) }) }
+func (o *observers) Resigned(job string) { o.each(func(one Observer) { one.Resigned(job) }) }
 
 // JobPaused implements [Observer].
-func (o observers) JobPaused(e PauseEvent) { o.each(func(one Observer) { one.JobPaused(e) }) }
+func (o *observers) JobPaused(e PauseEvent) { o.each(func(one Observer) { one.JobPaused(e) }) }
 
 // Resharded implements [Observer].
-func (o observers) Resharded(e ReshardEvent) { o.each(func(one Observer) { one.Resharded(e) }) }
+func (o *observers) Resharded(e ReshardEvent) { o.each(func(one Observer) { one.Resharded(e) }) }
 
 // ConnectionChanged implements [Observer].
-func (o observers) ConnectionChanged(e ConnectionEvent) {
+func (o *observers) ConnectionChanged(e ConnectionEvent) {
 	o.each(func(one Observer) { one.ConnectionChanged(e) })
 }
 
 // BarrierSettled implements [Observer].
-func (o observers) BarrierSettled(e BarrierEvent) {
+func (o *observers) BarrierSettled(e BarrierEvent) {
 	o.each(func(one Observer) { one.BarrierSettled(e) })
 }
 
 // LoadChanged implements [Observer].
-func (o observers) LoadChanged(e LoadEvent) { o.each(func(one Observer) { one.LoadChanged(e) }) }
+func (o *observers) LoadChanged(e LoadEvent) { o.each(func(one Observer) { one.LoadChanged(e) }) }
 
 // ListenerFailed implements [Observer].
-func (o observers) ListenerFailed(e ListenerEvent) {
+func (o *observers) ListenerFailed(e ListenerEvent) {
 	o.each(func(one Observer) { one.ListenerFailed(e) })
 }
 
-// ItemContext implements [ItemContext].
-func (o observers) ItemContext(ctx context.Context, e ItemEvent) context.Context {
-	o.each(func(one Observer) {
-		if carrier, ok := one.(ItemContext); ok {
-			ctx = carrier.ItemContext(ctx, e)
+// itemContext returns what the context of an item's code is to be. It is for the goroutine of that code,
+// which waits for each observer a moment, and not for one that hangs.
+func (o *observers) itemContext(ctx context.Context, e ItemEvent) context.Context {
+	for _, h := range o.all {
+		if _, carries := h.observer.(ItemContext); carries && !h.busy() {
+			ctx = h.itemContext(ctx, e)
 		}
-	})
+	}
 	return ctx
 }
 
-// itemContext returns what the context of an item's code is to be.
-func itemContext(ctx context.Context, o Observer, e ItemEvent) context.Context {
-	if carrier, ok := o.(ItemContext); ok {
-		return carrier.ItemContext(ctx, e)
+// itemContext asks the observer once it has heard all that happened before.
+func (h *hearer) itemContext(ctx context.Context, e ItemEvent) context.Context {
+	made := make(chan context.Context, 1)
+	if !h.post(func(one Observer) {
+		answer := ctx
+		defer func() { made <- answer }() // also if there is none
+		if carrier, carries := one.(ItemContext); carries {
+			if ours := carrier.ItemContext(ctx, e); ours != nil {
+				answer = ours
+			}
+		}
+	}) {
+		return ctx
+	}
+	timer := time.NewTimer(contextPatience)
+	defer timer.Stop()
+	select {
+	case answer := <-made:
+		return answer
+	case <-ctx.Done():
+	case <-timer.C:
 	}
 	return ctx
 }

@@ -21,7 +21,6 @@ type options struct {
 	instance    string
 	logger      *slog.Logger
 	observers   []Observer
-	observer    Observer // all of them
 	strategies  *sharding.Registry
 	stopTimeout time.Duration
 	now         func() time.Time
@@ -50,7 +49,6 @@ func newOptions(opts []Option) (options, error) {
 	for _, set := range opts {
 		faults = append(faults, set(&o))
 	}
-	o.observer = guarded(o.observers, o.logger)
 	if o.instance == "" {
 		o.instance = newInstanceID()
 	}
@@ -84,7 +82,7 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // WithObserver adds somebody who hears what the scheduler does. The default is nobody; of several,
-// each hears everything, in the order in which they were given.
+// each hears everything; see [Observer] for when.
 func WithObserver(observer Observer) Option {
 	return func(o *options) error {
 		if observer == nil {
@@ -97,6 +95,9 @@ func WithObserver(observer Observer) Option {
 
 // WithStrategies sets the sharding strategies by name that this process knows. The default is
 // [sharding.Default]. A process does not lead a job whose strategy it does not know.
+//
+// A strategy of your own is asked apart from everything else. While it has not returned, the items stay
+// where they are; after ten seconds the log and [JobHealth.Sharding] say so.
 func WithStrategies(strategies *sharding.Registry) Option {
 	return func(o *options) error {
 		if strategies == nil {
@@ -135,7 +136,8 @@ func WithErrorHandlerTimeout(d time.Duration) Option {
 // WithStopTimeout bounds how long running items, listeners and error handlers may go on once a stop
 // began: one deadline for all of them. Then their contexts are cancelled with the cause [ErrStopped].
 // Run returns at most three seconds later, however many of them do not return, even if the registry does
-// not answer; its error names what was given up. Zero cancels them at once.
+// not answer; its error names what was given up, also of observers, which hear what is left in two of
+// those seconds. Zero cancels them at once.
 //
 // The default is [DefaultStopTimeout]. With the three seconds, and what closing the registry may take,
 // that is less than the 30 seconds after which Kubernetes kills a container: whoever sets more should set

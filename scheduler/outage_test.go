@@ -33,9 +33,7 @@ func TestAThousandJobsOutliveOutages(t *testing.T) {
 		for n := range jobs {
 			require.NoError(t, s.Add(t.Context(), job.NewConfig(fmt.Sprint("job", n), "30 * * * * ?", 1), job.SimpleFunc(work)))
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- s.Run(ctx) }()
+		i := c.run(s, reg)
 		<-s.Ready()
 		for outage := range 2 {
 			minute := time.Duration(outage) * time.Minute
@@ -50,9 +48,7 @@ func TestAThousandJobsOutliveOutages(t *testing.T) {
 		for fire, n := range fires {
 			require.Equal(t, 1, n, fire)
 		}
-		stop()
-		require.NoError(t, <-done)
-		require.NoError(t, reg.Close(context.Background()))
+		i.stop(t)
 	})
 }
 

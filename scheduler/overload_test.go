@@ -32,21 +32,19 @@ func TestGoodputNeverFalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rates := make(map[int]int)
-			for _, wanted := range []int{100, 2000} {
+			for _, wanted := range []int{100, 200, 2000} {
 				inBubble(t, func(t *testing.T, c *cluster) {
 					o := c.overload(wanted, test.processes, test.change)
 					time.Sleep(12 * time.Second)
 					before := o.took()
-					time.Sleep(30 * time.Second)
-					rates[wanted] = (o.took() - before) / 30
+					time.Sleep(time.Minute)
+					rates[wanted] = (o.took() - before) / 60
 					require.Zero(t, o.suspended(), "sessions that were in doubt")
 				})
 			}
 			t.Log("ran of what was wanted:", rates)
 			require.InDelta(t, 100, rates[100], 5)
-			// The store does 200 a second. In the window, a tenth is left unused at times; a collapse leaves
-			// next to nothing.
-			require.GreaterOrEqual(t, rates[2000], 165)
+			require.GreaterOrEqual(t, 10*rates[2000], 9*rates[200], "at ten times of what can run")
 		})
 	}
 }
@@ -84,10 +82,8 @@ func (c *cluster) overloadWith(processes int, configs ...job.Config) *overloaded
 		for _, cfg := range configs {
 			require.NoError(c.t, s.Add(c.t.Context(), cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })))
 		}
-		ctx, cancel := context.WithCancel(c.t.Context())
-		i := &instance{Scheduler: s, registry: reg, cancel: cancel, done: make(chan error, 1)}
-		go func() { i.done <- s.Run(ctx) }()
-		c.t.Cleanup(func() { c.server.SetPace(0, 0); i.stop(c.t) })
+		c.run(s, reg)
+		c.t.Cleanup(func() { c.server.SetPace(0, 0) })
 		<-s.Ready()
 	}
 	c.server.SetPace(400, 10*time.Millisecond)
@@ -173,6 +169,29 @@ func TestJobsShareFairly(t *testing.T) {
 	})
 }
 
+// What an instance beyond its capacity has missed and not yet made up is not noted with each end, but when
+// the instance leaves: the next one runs each fire once.
+func TestWhatWaitsForItsTurnGoesWithItsItem(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const items = 2000
+		cfg := job.NewConfig("large", "10-19 0 0 * * ?", items)
+		cfg.MisfirePolicy = job.MisfireAll
+		a := c.start("a", nil, cfg)
+		c.server.SetPace(400, 10*time.Millisecond)
+		sleepUntil(19500 * time.Millisecond)
+		require.True(t, a.Health(t.Context()).Load.Overloaded)
+		ran := len(c.take())
+		c.server.SetPace(0, 0)
+		a.stop(t)
+		ran += len(c.take())
+		require.Less(t, ran, 2*items)
+		c.start("b", nil, cfg)
+		sleepUntil(40 * time.Second)
+		require.Equal(t, 10*items, ran+len(c.take()), "ten fires of each item")
+	})
+}
+
 // Beyond capacity, the log has a line or two and not one a fire, the observer hears of it each second,
 // and health shows it, until it is over.
 func TestOverloadIsTold(t *testing.T) {
@@ -193,7 +212,9 @@ func TestOverloadIsTold(t *testing.T) {
 		require.GreaterOrEqual(t, seconds, 10.0)
 		require.InDelta(t, 2000, float64(wanted)/seconds, 500)
 		require.InDelta(t, 200, float64(begun)/seconds, 80)
-		require.Greater(t, dropped, (wanted-begun)/4) // the others came while their items began or ran
+		// The others came while their items began or ran, or while their runner waited for an answer; how many
+		// that are is the interleaving's affair.
+		require.Greater(t, dropped, (wanted-begun)/50)
 		require.False(t, o.loads[len(o.loads)-1].Overloaded)
 		require.LessOrEqual(t, strings.Count(o.log.String(), "level=WARN"), 4, o.log.String())
 		require.Contains(t, o.log.String(), "more fires are due than can begin in time")
@@ -213,6 +234,21 @@ func TestASlowStoreRunsWhatItConfirms(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		// A run takes two writes, 3 s, and begins with a fire; the others that come meanwhile are one.
 		require.InDelta(t, 40*30/4, o.took()-before, 40*4)
+		require.Zero(t, o.suspended())
+	})
+}
+
+// A store that carries out thirteen transactions a second runs as many items as it can, too: what waits in
+// it must not be more than it confirms before a fire is late.
+func TestGoodputOfAVerySlowStore(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		o := c.overload(60, 1, func(c *job.Config) { c.Misfire = false })
+		c.server.SetPace(13, 10*time.Millisecond)
+		time.Sleep(time.Minute)
+		before := o.took()
+		time.Sleep(2 * time.Minute)
+		require.Greater(t, o.took()-before, 120*13/2*9/10)
 		require.Zero(t, o.suspended())
 	})
 }

@@ -8,21 +8,6 @@ import (
 	"github.com/elasticron/elasticron/job/errorhandler"
 )
 
-// handlerOf makes the error handler of a configuration. The registry may name one that this process
-// does not have, such as a Java class, or one whose settings are wrong; then failures are logged.
-func (r *runner) handlerOf(cfg job.Config) job.ErrorHandler {
-	handler, err := newHandler(r.s.handlers, cfg, r.log)
-	if err == nil {
-		return handler
-	}
-	r.log.ErrorContext(r.life, "the job's error handler cannot be used, its failures are logged instead", logError, err)
-	handler, err = newHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, r.log)
-	if err != nil {
-		panic("scheduler: no handler LOG: " + err.Error())
-	}
-	return handler
-}
-
 func newHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
 	err = job.Protect(func() error {
 		handler, err = handlers.New(cfg, log)

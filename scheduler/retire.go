@@ -23,10 +23,15 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.box.after = func() {} // no decision sets anything again
 		s.timetable.set(&r.entry, nil)
 		r.alarm.stop()
+		r.maker.stop()
+		r.strategist.stop()
 		r.stopOnce()
 		r.reconciler.stop()
 		if r.pausedFor != "" {
 			s.observer.JobPaused(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
+		}
+		if r.blind.since != nil {
+			s.observer.ViewChanged(ViewEvent{Job: r.name, Time: s.now()})
 		}
 		close(quiet)
 	})

@@ -41,6 +41,7 @@ type runner struct {
 	awaited  registry.Revision // that somebody waits for until the view shows it
 	attached *attachment       // nil while there is no session
 	settings settings          // of the configuration in force
+	maker    asker             // what the application's code makes of it
 	times    times             // by which what is due has come
 	entry    entry             // in the timetable
 	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
@@ -49,7 +50,7 @@ type runner struct {
 	vouching vouching          // what of it others need to know
 	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
 	// told last; empty = nothing.
-	pausedFor, doubts string
+	pausedFor, doubts string // the first is written under the scheduler's mu: a dump reads it
 	told              tellings
 
 	items      map[int]*item    // those that are mine, or still run here
@@ -69,6 +70,8 @@ type runner struct {
 	waitingID     time.Time // since when another session holds our instance id; zero = none does
 	electing      bool      // an election is under way
 	leadership    leadership
+	strategist    strategist
+	spread        spread
 	leading       registry.Revision         // the term that was last told of; 0 = this instance did not lead
 	toConsider    lookout                   // items of which something may begin
 	suspect       lookout                   // items of which a node may belong to no session
@@ -79,18 +82,19 @@ type runner struct {
 	alarm         alarm                     // wakes the runner when time alone makes something due
 	reconciler    reconciler
 	clock         wrongClock
-	clockReported bool          // that this clock is off by more than the job tolerates
-	listening     int           // rounds that are over, and of which listeners are still told
-	leaving       bool          // the scheduler stops: hand over, start nothing
-	noteTries     int           // how often a leaving instance could not note all that was missed
-	left          bool          // handed over
-	abandoned     bool          // nothing is waited for any more
-	leftAt        time.Time     // when this instance was not registered any more because it left; zero = it has not left
-	drained       chan struct{} // closed when left and nothing runs
-	shared        shared        // what only counts where Java instances share the job
-	shown         time.Time     // when the view showed something last
-	configured    time.Time     // when the configuration in force came
-	whenLeft      func()        // is called then; nil = the whole scheduler stops
+	clockReported bool              // that this clock is off by more than the job tolerates
+	listening     int               // rounds that are over, and of which listeners are still told
+	leaving       bool              // the scheduler stops: hand over, start nothing
+	noteTries     int               // how often a leaving instance could not note all that was missed
+	left          bool              // handed over
+	unsettled     *registry.Session // that may hold what this runner cannot take back; nil = none
+	abandoned     bool              // nothing is waited for any more
+	leftAt        time.Time         // when this instance was not registered any more because it left; zero = it has not left
+	drained       chan struct{}     // closed when left and nothing runs
+	shared        shared            // what only counts where Java instances share the job
+	shown         time.Time         // when the view showed something last
+	configured    time.Time         // when the configuration in force came
+	whenLeft      func()            // is called then; nil = the whole scheduler stops
 }
 
 func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOptions) *runner {
@@ -109,7 +113,9 @@ func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOpti
 	r.failures.timeout, r.failures.result = s.handlerTimeout, r.handled
 	r.failures.last = func() context.Context { return s.curfew.last }
 	r.box = mailbox{start: s.work.Go, after: func() { r.decide(); r.returnTurns() }}
-	r.entry = entry{index: -1, fired: func(t tick) { r.box.post(func() { r.tick(t) }) }}
+	r.entry = entry{index: -1, fired: func(t tick) { r.box.postNote(func() bool { return r.tick(t) }) }}
+	r.maker = asker{box: &r.box, free: r.configure}
+	r.strategist.asker = asker{box: &r.box, free: r.askAgain}
 	r.alarm.ring = func() { r.box.post(func() {}) }
 	r.reconciler.ring = func() { r.box.post(r.reconcile) }
 	return r
@@ -154,6 +160,7 @@ func (r *runner) apply(step registry.Step) {
 	r.applied = max(r.applied, step.Snapshot.Revision())
 	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
 	r.leadership.note(touched)
+	r.spread.note(touched)
 	r.unexplained.note(touched.Items, false)
 	r.suspect.note(touched.Items, false)
 	r.toConsider.note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
@@ -161,6 +168,9 @@ func (r *runner) apply(step registry.Step) {
 	r.noteArrivals(touched)
 	r.reportUnreadable(touched)
 	r.tokens.note(r.state.Tokens())
+	for _, n := range touched.Items {
+		r.tokens.noteRecord(r.state.Item(n).Record.Value)
+	}
 	r.shown = time.Now()
 	if touched.Config {
 		r.configured = r.s.now()
@@ -174,7 +184,7 @@ func (r *runner) apply(step registry.Step) {
 // followItems notes which items the job has and which are disabled.
 func (r *runner) followItems(t jobtree.Touched) {
 	for _, n := range t.Items {
-		r.witness.bar(n, r.state.Item(n).Disabled)
+		r.witness.bar(n, r.state.Disabled(n))
 	}
 	if !r.settings.ok {
 		return
@@ -211,7 +221,7 @@ func (r *runner) reportUnreadable(t jobtree.Touched) {
 		r.log.ErrorContext(r.life, "the assignment cannot be read", logError, err)
 	}
 	if err := r.state.Tokens().Err; t.Config && err != nil {
-		r.log.ErrorContext(r.life, "where the fencing tokens start cannot be read: nothing begins in processes that do not remember it", logError, err)
+		r.log.ErrorContext(r.life, "where the fencing tokens start cannot be read: nothing begins in processes that do not remember it until it is put back", logError, err)
 	}
 	for _, n := range t.Items {
 		if err := r.state.Item(n).Record.Err; errors.Is(err, jobtree.ErrNewerFormat) {

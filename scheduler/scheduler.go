@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,16 +25,19 @@ type Scheduler struct {
 	options
 	log     *slog.Logger
 	repeats *repeats.Log
+	runs    *repeats.Log // of the lines of ofRuns
+	// observer stands for all.
+	observer *observers
 
 	timetable *timetable
 	admission *admission
 	load      load
 	clock     clockCheck
-	// clockWrong is for the goroutine of the timetable alone; see watchClock.
-	clockWrong bool
-	notices    notices
-	work       sync.WaitGroup // goroutines of runners and items
-	ready      chan struct{}
+	// clockWas is for the goroutine of the timetable alone; see watchClock.
+	clockWas time.Duration
+	notices  notices
+	work     sync.WaitGroup // goroutines of runners and items
+	ready    chan struct{}
 
 	mu           sync.Mutex
 	runners      map[string]*runner
@@ -42,6 +46,7 @@ type Scheduler struct {
 	catalogBlind error                    // why the list of jobs cannot be followed; nil if it can
 	returned     bool                     // Run has
 	attached     *attachment              // nil while there is no session
+	session      *registry.Session        // the newest there was; nil before the first
 	life         context.Context          // of all that Run starts; nil before Run, ended after it
 	fail         context.CancelCauseFunc
 	endLife      context.CancelCauseFunc
@@ -65,10 +70,13 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		return nil, err
 	}
 	s := &Scheduler{
-		registry: reg, options: o, log: o.logger.With(logInstance, o.instance),
+		registry: reg, options: o,
 		timetable: newTimetable(o.now), admission: newAdmission(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
 	}
-	s.repeats = repeats.New(s.log, repeats.Every)
+	log := o.logger.With(logInstance, o.instance)
+	s.repeats = repeats.New(log, repeats.Every)
+	s.log, s.runs = countRuns(log)
+	s.observer = hearers(s)
 	s.notices.s, s.timetable.woke = s, s.watchClock
 	s.curfew = curfew{hurry: make(chan struct{}), items: make(chan struct{}), calls: make(map[ListenerEvent]int), givenUp: make(map[string]int), notGiven: make(map[string]int)}
 	s.load.tell = s.tellLoad
@@ -96,7 +104,8 @@ func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 // that cannot be read; [ErrJavaPeers]; [ErrStopped] if Run has stopped before.
 //
 // Errors after which the configuration may be stored, because others may rely on it by then: those of
-// the registry, the end of ctx, and [ErrStopped] if Run stops meanwhile.
+// the registry, the end of ctx, and [ErrStopped] if Run stops meanwhile. After [registry.ErrUnknownOutcome]
+// the job was not there yet, and may be in a moment, or never: declare it again.
 func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, opts ...JobOption) error {
 	declared, err := newJobOptions(opts)
 	if err != nil {
@@ -105,7 +114,7 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 	if declared.once != nil && !cfg.MonitorExecution {
 		return fmt.Errorf("declare job %q: %w: a once listener needs MonitorExecution", cfg.Name, ErrInvalidOption)
 	}
-	if err := s.checkDeclaration(cfg, simple); err != nil {
+	if err := s.checkDeclaration(ctx, cfg, simple); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
 	wait, err := s.declare(ctx, newRunner(s, cfg, simple, declared), cfg) //nolint:contextcheck // the runner lives as long as Run
@@ -302,12 +311,14 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	failure := waitStop(ctx, stop)
 
 	// What creates work has stopped with stop; then goes the work, then what it is recorded with.
+	var stopped []*runner
 	var abandoned error
 	if errors.Is(failure, ErrVanished) {
 		s.curfew.hasten()
 		defer s.curfew.start(0, func() {})()
 	} else {
-		over, given := s.windDown() //nolint:contextcheck // what winds down has a time of its own
+		stopped = s.handOver()
+		over, given := s.windDown(stopped) //nolint:contextcheck // what winds down has a time of its own
 		defer over()
 		abandoned = given
 	}
@@ -315,7 +326,10 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	defer s.notices.close()()
 	loops.Wait()
 	s.closeRunners()
+	s.giveUpRemains(stopped)
+	s.closeObservers()
 	s.repeats.Close()
+	s.runs.Close()
 	return errors.Join(failure, abandoned, s.curfew.report())
 }
 

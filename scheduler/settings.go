@@ -21,6 +21,7 @@ type settings struct {
 	delay      time.Duration // after the end of a run; 0 = the job fires by its schedule
 	misfires   misfires
 	code       job.Simple // what runs the items
+	awaitsCode bool       // the code is that of a former configuration, and nothing begins
 	handler    job.ErrorHandler
 	maxRunning int // items at once in this process; 0 = without limit
 }
@@ -31,30 +32,70 @@ func unconfigured() settings { return settings{config: &noConfig} }
 var noConfig job.Config // never written
 
 // configure takes up a new configuration. Of one that cannot be used nothing is: half of it might be
-// worse than none. Fires that were missed under another cron or zone are forgotten.
+// worse than none. What the application's code makes of it comes later, and until then nothing begins.
 func (r *runner) configure() {
-	paused := !r.settings.ok
-	r.settings = unconfigured()
-	defer func() { r.keepTime(paused) }()
 	next, warnings, err := r.judge()
-	r.tellPause(err)
-	if err != nil {
+	if next.config == nil {
+		r.maker.drop()
+		r.takeUp(unconfigured(), nil, err)
+		return
+	}
+	switch {
+	case !r.settings.ok: // it goes on when everything is known
+	case err != nil:
+		r.adopt(unconfigured())
+	default:
+		known := next
+		known.code, known.handler, known.awaitsCode = r.settings.code, r.settings.handler, true
+		r.adopt(known)
+	}
+	r.makeCode(*next.config, func(m made) {
+		faults := err
+		if m.fault != nil {
+			faults = errors.Join(faults, jobtree.StoredError(r.tree.Config(), m.fault))
+		}
+		if faults == nil && m.instead != nil {
+			r.log.ErrorContext(r.life, "the job's error handler cannot be used, its failures are logged instead", logError, m.instead)
+		}
+		next.code, next.handler = m.code, m.handler
+		r.takeUp(next, warnings, faults)
+	})
+}
+
+// takeUp has the job go on by its settings, or pause for what is wrong with them.
+func (r *runner) takeUp(next settings, warnings, faults error) {
+	r.tellPause(faults)
+	if faults != nil {
+		r.adopt(unconfigured())
 		return
 	}
 	r.tellDoubts(warnings)
+	r.adopt(next)
+	r.followItems(jobtree.Touched{})
+	r.toConsider.note(nil, true)
+	r.leadership.plan = true
+}
+
+// adopt has settings be in force. Fires that were missed under another cron or zone are forgotten.
+func (r *runner) adopt(next settings) {
+	paused := !r.settings.ok
 	r.settings = next
-	// A fixed delay has no fires but what the records say.
-	r.records = next.config.MonitorExecution && next.delay == 0
-	for _, it := range r.items {
-		it.due.missed = next.misfires.dropBeyond(next.misfires.dropUnwanted(it.due.missed))
+	if next.ok {
+		// A fixed delay has no fires but what the records say.
+		r.records = next.config.MonitorExecution && next.delay == 0
+		for _, it := range r.items {
+			it.due.missed = next.misfires.dropBeyond(next.misfires.dropUnwanted(it.due.missed))
+		}
 	}
+	r.keepTime(paused)
 }
 
 // errNotStored: the job has no configuration.
 var errNotStored = errors.New("the job is not in the registry")
 
 // judge makes the settings of the configuration as the registry has it. The error has every reason why
-// they cannot be used, warnings what they are used in spite of.
+// they cannot be used but those of the code, warnings what they are used in spite of. They are without
+// the code, and have no configuration if there is none that could be read.
 func (r *runner) judge() (next settings, warnings, err error) {
 	stored := r.state.Config
 	switch {
@@ -76,16 +117,13 @@ func (r *runner) judge() (next settings, warnings, err error) {
 		faults = append(faults, err)
 	}
 	next = settings{ok: true, config: cfg, misfires: misfiresOf(*cfg)}
-	if next.code, err = configureCode(r.simple, *cfg); err != nil {
-		fault(err)
-	}
 	if err = errors.Join(faults...); err != nil {
-		return settings{}, warnings, err
+		return next, warnings, err
 	}
 	next.schedule, _ = cfg.Schedule() // CheckConfig found no fault with either
 	next.parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
 	next.delay, next.misfires.ageless = cronexpr.DelayOf(next.schedule)
-	next.handler, next.maxRunning = r.handlerOf(*cfg), r.maxRunning(*cfg)
+	next.maxRunning = r.maxRunning(*cfg)
 	return next, warnings, nil
 }
 
@@ -110,7 +148,9 @@ func (r *runner) tellPause(why error) {
 	if text == r.pausedFor {
 		return
 	}
+	r.s.mu.Lock()
 	r.pausedFor = text
+	r.s.mu.Unlock()
 	switch {
 	case why == nil:
 		r.log.InfoContext(r.life, "job goes on: its configuration can be used again")

@@ -17,7 +17,7 @@ type tellings struct {
 func (r *runner) tellChanges(t jobtree.Touched) {
 	var disabled, enabled []int
 	for _, n := range t.Items {
-		switch now := r.state.Item(n).Disabled; {
+		switch now := r.state.Disabled(n); {
 		case now == r.told.disabled[n]:
 		case now:
 			if r.told.disabled == nil {

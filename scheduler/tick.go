@@ -18,15 +18,17 @@ type lastTick struct {
 }
 
 // tick notes a fire for every item that is mine, and for those that run here and are another's by now:
-// their ends say what they missed. What can begin does so in the decision that follows.
-func (r *runner) tick(t tick) {
+// their ends say what they missed. It tells whether there is anything to decide now: beyond its capacity,
+// a process has many items that only wait for their turn.
+func (r *runner) tick(t tick) (decide bool) {
 	if !r.settings.ok || r.clock.out || !r.attended() {
 		r.witness.missing()
-		return
+		return true
 	}
 	if !r.settings.schedule.Next(t.fire.Add(-1)).Equal(t.fire) {
-		return // ticked by a cron that was changed while the tick waited for its turn
+		return true // ticked by a cron that was changed while the tick waited for its turn
 	}
+	decide = r.stale
 	r.refreshOwned()
 	left := !r.leftAt.IsZero() && t.fire.After(r.leftAt)
 	if left { // what still runs here goes on
@@ -42,13 +44,14 @@ func (r *runner) tick(t tick) {
 	}
 	wanted, dropped := 0, 0
 	note := func(n int) {
-		if r.state.Item(n).Disabled {
+		if r.state.Disabled(n) {
 			return
 		}
 		it := r.item(n)
 		wanted++
 		if !it.queued {
 			r.toConsider.note([]int{n}, false)
+			decide = true
 		} else if !it.due.onTime.IsZero() {
 			dropped++ // nothing but its turn kept it from beginning since the fire before
 		}
@@ -67,6 +70,7 @@ func (r *runner) tick(t tick) {
 	}
 	r.s.load.want(wanted)
 	r.s.load.drop(dropped)
+	return decide
 }
 
 // attended tells whether a fire that comes now has to be run, because somebody may run items. One that
@@ -199,10 +203,10 @@ func (r *runner) missedUnseen(node jobtree.Item) []time.Time {
 	if !m.on {
 		return nil
 	}
-	if m.window > 0 && !ran.IsZero() {
+	if since := recordedSince(node.Record.Value); m.window > 0 && !since.IsZero() {
 		now := r.s.now()
 		from := now.Add(-m.window)
-		for _, later := range []time.Time{ran, r.witness.floor(node.Number)} {
+		for _, later := range []time.Time{since, r.witness.floor(node.Number)} {
 			if later.After(from) {
 				from = later
 			}
@@ -213,6 +217,16 @@ func (r *runner) missedUnseen(node jobtree.Item) []time.Time {
 		return r.missedByJava(ran)
 	}
 	return nil
+}
+
+// recordedSince returns the time from which on a record shows that its item is to be run, and for which fire
+// it ran; zero if it shows none. Of an item without a record nobody knows which fires it had: the job may be
+// new, or its count may have been raised.
+func recordedSince(record jobtree.Record) time.Time {
+	if record.LastFire.IsZero() && record.Current != nil {
+		return record.Current.Begin // it ran by hand
+	}
+	return record.LastFire
 }
 
 // fires lists the job's fires after from and up to until, the newest ones if there are more than are

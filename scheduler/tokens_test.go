@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler"
 )
 
 // base is larger than any revision of a test.
@@ -88,8 +90,9 @@ func TestNothingBeginsWhileTheBaseIsNotKnown(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		c.store(jobOf(2))
 		c.setTokens(`{"base":`)
+		sleepUntil(2 * time.Second)
 		c.start("a", nil, jobOf(2))
-		sleepUntil(11 * time.Second)
+		sleepUntil(6500 * time.Millisecond)
 		require.Empty(t, c.take())
 		c.setTokens(jobtree.EncodeTokens(jobtree.Tokens{Base: base}))
 		sleepUntil(16 * time.Second)
@@ -99,6 +102,67 @@ func TestNothingBeginsWhileTheBaseIsNotKnown(t *testing.T) {
 			require.Greater(t, r.sc.Token, int64(base))
 		}
 	})
+}
+
+// Whoever remembers where the tokens start puts the node back for a leader that never knew it.
+func TestWhoeverRemembersPutsTheBaseBack(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(2))
+		good := jobtree.EncodeTokens(jobtree.Tokens{Base: base})
+		sleepUntil(6 * time.Second)
+		c.setTokens(good) // nothing begins above it before it is gone
+		sleepUntil(7 * time.Second)
+		put(t, c.server, orders.Server(jobtree.ServerOf(fullID("a"))), jobtree.EncodeServer(true))
+		put(t, c.server, orders.Tokens(), "{")
+		<-c.launchWith("b", nil, []scheduler.Option{scheduler.WithInstanceID("10.0.0.2@-@b")}, nil, jobOf(2)).Ready()
+		sleepUntil(9 * time.Second)
+		require.Equal(t, good, stored(t, c.server)[orders.Tokens()])
+		sleepUntil(16 * time.Second)
+		ran := make(map[string]int)
+		for _, r := range c.take() {
+			if ran[r.instance]++; r.instance != "a" {
+				require.Greater(t, r.sc.Token, int64(base))
+			}
+		}
+		require.Equal(t, map[string]int{"a": 2, "b": 4}, ran)
+	})
+}
+
+// When all processes are new, the items' records tell where the tokens start, and nobody waits for ever.
+func TestTheRecordsRememberTheBase(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]string{"deleted": "", "spoilt": "{", "lowered": `{"base":1}`} {
+		for _, start := range []int64{0, base} {
+			t.Run(fmt.Sprint(name, start), func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, c *cluster) {
+					a := c.start("a", nil, jobOf(2))
+					c.setTokens(jobtree.EncodeTokens(jobtree.Tokens{Base: start}))
+					sleepUntil(6 * time.Second)
+					a.crash(t)
+					if value == "" {
+						remove(t, c.server, orders.Tokens())
+					} else {
+						put(t, c.server, orders.Tokens(), value)
+					}
+					c.start("b", nil, jobOf(2))
+					sleepUntil(41 * time.Second)
+					last := make(map[int]int64)
+					for _, r := range c.take() {
+						require.Greater(t, r.sc.Token, max(start, last[r.sc.Item]))
+						last[r.sc.Item] = r.sc.Token
+					}
+					require.Len(t, last, 2)
+					sleepUntil(46 * time.Second)
+					require.Equal(t, []string{"item 0 fire 45s scheduled on b", "item 1 fire 45s scheduled on b"}, c.shown())
+					if start != 0 {
+						require.Equal(t, jobtree.EncodeTokens(jobtree.Tokens{Base: start}), stored(t, c.server)[orders.Tokens()])
+					}
+				})
+			})
+		}
+	}
 }
 
 // Where the tokens start is not forgotten because somebody deletes or spoils the node: it is put back, and

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -103,6 +104,25 @@ func TestATriggerWhoseBeginIsTakenBack(t *testing.T) {
 		a.registry.Heal()
 		sleepUntil(20 * time.Second)
 		require.Equal(t, []string{"item 0 fire by hand manual on a"}, c.shown())
+	})
+}
+
+// Each instance that is asked is one condition, and a registry takes 128 of them.
+func TestATriggerOfManyInstances(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, yearly(1))
+		others := c.server.Open("test")
+		defer func() { require.NoError(t, others.Close(context.Background())) }()
+		session, err := others.Session(t.Context())
+		require.NoError(t, err)
+		for n := range 120 {
+			_, err := others.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+				registry.PutOwned(fmt.Sprintf("/orders/instances/10.0.1.%d@-@1", n), "", session),
+			}})
+			require.NoError(t, err)
+		}
+		require.NoError(t, a.Trigger(t.Context(), "orders"))
 	})
 }
 

@@ -3,6 +3,8 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -190,4 +192,81 @@ func TestAnElectionInAFullRegistry(t *testing.T) {
 		sleepUntil(7 * time.Second)
 		require.NotZero(t, c.state().Leader)
 	})
+}
+
+// A job that this process may not read is named and left alone, and the others run. If it may read none, Run
+// says so.
+func TestJobsThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, denied := range map[string][]string{"one of two": {"/bills"}, "both": {"/bills", "/orders"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				reg := c.server.Open("test")
+				defer func() { require.NoError(t, reg.Close(context.Background())) }()
+				var log lines
+				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+				require.NoError(t, err)
+				require.NoError(t, s.Add(t.Context(), jobOf(1), c.record("a", nil)))
+				require.NoError(t, s.Add(t.Context(), job.NewConfig("bills", everyFive, 1), c.record("a", nil)))
+				for _, path := range denied {
+					reg.Deny(path, true)
+				}
+				ctx, stop := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- s.Run(ctx) }()
+				if len(denied) == 2 {
+					require.ErrorIs(t, <-done, registry.ErrDenied)
+					stop()
+					return
+				}
+				sleepUntil(6 * time.Second)
+				require.Equal(t, []string{"item 0 fire 5s scheduled on a"}, c.shown())
+				select {
+				case <-s.Ready():
+				default:
+					require.Fail(t, "it waits for the job that it may not read")
+				}
+				require.Equal(t, 1, log.count("job is left alone"))
+				require.Contains(t, errorLine(&log), "no permission to read /bills")
+				require.Contains(t, errorLine(&log), "job=bills")
+				stop()
+				require.NoError(t, <-done)
+			})
+		})
+	}
+}
+
+// electing notes how elections ended.
+type electing struct {
+	*memory.Registry
+	mu       sync.Mutex
+	outcomes []error
+}
+
+func (r *electing) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	revision, err := r.Registry.Commit(ctx, txn)
+	if txn.Then[0].Path == orders.Leader() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.outcomes = append(r.outcomes, err)
+	}
+	return revision, err
+}
+
+// What is left of the time for a latch is no time for the election itself.
+func TestAnElectionWaitsForItsAnswer(t *testing.T) {
+	t.Parallel()
+	for _, oneWay := range []time.Duration{time.Millisecond, 400 * time.Millisecond} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			reg := &electing{Registry: c.server.Open("test", memory.WithLatency(oneWay))}
+			stop := c.serve("a", reg, nil)
+			sleepUntil(30 * time.Second)
+			reg.mu.Lock()
+			require.Equal(t, []error{nil}, reg.outcomes, "one way takes %s", oneWay)
+			reg.mu.Unlock()
+			stop()
+			require.NoError(t, reg.Close(context.Background()))
+		})
+	}
 }

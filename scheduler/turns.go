@@ -35,9 +35,9 @@ func (r *runner) admit(round *round, it *item) (registry.Turn, bool) {
 			if !it.due.onTime.IsZero() { // as a missed one it may begin all the same
 				r.toConsider.note([]int{it.number}, false)
 				r.box.post(func() {})
+				r.s.load.drop(1)
 			}
 			it.due = r.settings.misfires.miss(it.due)
-			r.s.load.drop(1)
 			return turn, false
 		}
 		turn.Until = now.Add(left) // by the monotonic clock

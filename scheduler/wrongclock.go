@@ -185,17 +185,17 @@ func (r *runner) clockTrouble() string {
 	}
 }
 
-// watchClock wakes all runners when the process's clock begins to be wrong, because it may be their ticks
-// that do not come any more. The timetable calls it whenever it wakes.
+// watchClock wakes all runners when the process's clock was set, because it may be their ticks that do not
+// come any more. The timetable calls it whenever it wakes.
 func (s *Scheduler) watchClock() {
 	off, known := s.clockOff()
-	wrong := known && off.Abs() > clockTolerance
-	if wrong && !s.clockWrong {
-		s.mu.Lock()
-		for _, r := range s.runners {
-			r.box.post(func() {})
-		}
-		s.mu.Unlock()
+	if !known || (off-s.clockWas).Abs() < leastClockBound {
+		return
 	}
-	s.clockWrong = wrong
+	s.clockWas = off
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.runners {
+		r.box.post(func() {})
+	}
 }

@@ -30,6 +30,7 @@
 //	elasticron.execution.waiting    {execution}  {job}
 //	elasticron.execution.retries    {attempt}    {job}
 //	elasticron.job.paused           {job}        {job}
+//	elasticron.view.blind           {view}       {job}, none for the list of jobs
 //	elasticron.leadership.changes   {change}     {job, change}
 //	elasticron.resharding.moved     {item}       {job}
 //	elasticron.session.changes      {change}     {change}

@@ -9,7 +9,7 @@ import (
 // instruments are the metrics. Names, units and attributes are what operators build upon.
 type instruments struct {
 	duration, lateness                                       metric.Float64Histogram
-	active, waiting, paused                                  metric.Int64UpDownCounter
+	active, waiting, paused, blind                           metric.Int64UpDownCounter
 	retries, leadership, moved, session, barriers, listeners metric.Int64Counter
 	handlers, load                                           metric.Int64Counter
 }
@@ -37,6 +37,7 @@ func newInstruments(m metric.Meter) (instruments, error) {
 	i.active = level("elasticron.execution.active", "{execution}", "Executions that have begun and not ended.")
 	i.waiting = level("elasticron.execution.waiting", "{execution}", "Executions that have begun and wait for their turn.")
 	i.paused = level("elasticron.job.paused", "{job}", "Jobs that pause here, because their configuration is gone or cannot be read or used.")
+	i.blind = level("elasticron.view.blind", "{view}", "Jobs whose tree cannot be followed here, so that nothing of them begins; no job for the list of jobs.")
 	i.retries = counter("elasticron.execution.retries", "{attempt}", "Attempts that failed and were followed by another.")
 	i.leadership = counter("elasticron.leadership.changes", "{change}", "Leaderships gained and lost.")
 	i.moved = counter("elasticron.resharding.moved", "{item}", "Items whose owner this process changed as the leader.")

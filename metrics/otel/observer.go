@@ -41,6 +41,7 @@ type Observer struct {
 	rounds map[string]*round // that are open, by id
 	queues map[string]int    // items that wait for their turn, by job
 	pauses map[string]bool   // jobs that pause
+	blinds map[string]bool   // jobs that cannot be followed; "" is the list of jobs
 }
 
 var (
@@ -58,7 +59,7 @@ func New(opts ...Option) (*Observer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round), queues: make(map[string]int), pauses: make(map[string]bool)}, nil
+	return &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round), queues: make(map[string]int), pauses: make(map[string]bool), blinds: make(map[string]bool)}, nil
 }
 
 // Elected implements [scheduler.Observer].
@@ -73,17 +74,27 @@ func (o *Observer) led(job, change string) {
 
 // JobPaused implements [scheduler.Observer].
 func (o *Observer) JobPaused(e scheduler.PauseEvent) {
+	o.paused.Add(context.Background(), o.turn(o.pauses, e.Job, e.Err != nil), metric.WithAttributes(attrJob.String(e.Job)))
+}
+
+// ViewChanged implements [scheduler.Observer].
+func (o *Observer) ViewChanged(e scheduler.ViewEvent) {
+	o.blind.Add(context.Background(), o.turn(o.blinds, e.Job, e.Err != nil), metric.WithAttributes(attrJob.String(e.Job)))
+}
+
+// turn notes whether a job is one of a set, and returns by how many the set has grown.
+func (o *Observer) turn(set map[string]bool, job string, in bool) int64 {
 	o.mu.Lock()
-	paused, more := o.pauses[e.Job], int64(0)
+	defer o.mu.Unlock()
 	switch {
-	case e.Err != nil && !paused:
-		o.pauses[e.Job], more = true, 1
-	case e.Err == nil && paused:
-		delete(o.pauses, e.Job)
-		more = -1
+	case in && !set[job]:
+		set[job] = true
+		return 1
+	case !in && set[job]:
+		delete(set, job)
+		return -1
 	}
-	o.mu.Unlock()
-	o.paused.Add(context.Background(), more, metric.WithAttributes(attrJob.String(e.Job)))
+	return 0
 }
 
 // ItemsWaiting implements [scheduler.Observer].

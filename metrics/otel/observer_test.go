@@ -22,6 +22,28 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
+// Jobs that pause, and views that cannot be followed, are counted once each, however often that is told.
+func TestWhatDoesNotGoOn(t *testing.T) {
+	t.Parallel()
+	reader := metric.NewManualReader()
+	observer, err := otel.New(otel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))
+	require.NoError(t, err)
+	why := errors.New("no permission")
+	tell := func(job string, why error) {
+		observer.JobPaused(scheduler.PauseEvent{Job: job, Err: why})
+		observer.ViewChanged(scheduler.ViewEvent{Job: job, Err: why})
+	}
+	tell("orders", nil) // it went on all the time
+	for range 2 {
+		tell("orders", why)
+		tell("", why)
+	}
+	require.Equal(t, map[string]int64{"elasticron.job.paused": 2, "elasticron.view.blind": 2}, sumsOf(t, reader))
+	tell("orders", nil)
+	tell("orders", nil)
+	require.Equal(t, map[string]int64{"elasticron.job.paused": 1, "elasticron.view.blind": 1}, sumsOf(t, reader))
+}
+
 // A round is a trace, its items are spans in it, and what their code traces belongs to those.
 func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 	t.Parallel()
@@ -75,26 +97,32 @@ func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 		cancel()
 		require.NoError(t, <-done)
 		require.NoError(t, reg.Close(context.Background()))
-		var data metricdata.ResourceMetrics
-		require.NoError(t, reader.Collect(context.Background(), &data))
-		sums := make(map[string]int64)
-		for _, m := range data.ScopeMetrics[0].Metrics {
-			switch d := m.Data.(type) {
-			case metricdata.Sum[int64]:
-				for _, p := range d.DataPoints {
-					sums[m.Name] += p.Value
-				}
-			case metricdata.Histogram[float64]:
-				for _, p := range d.DataPoints {
-					sums[m.Name] += int64(p.Count)
-				}
-			}
-		}
 		require.Equal(t, map[string]int64{
 			"elasticron.execution.waiting":  0,
 			"elasticron.execution.duration": 2, "elasticron.execution.lateness": 2, "elasticron.execution.active": 0,
 			"elasticron.execution.retries": 1, "elasticron.leadership.changes": 2, "elasticron.resharding.moved": 2,
 			"elasticron.session.changes": 1,
-		}, sums)
+		}, sumsOf(t, reader))
 	})
+}
+
+// sumsOf returns what is counted by now, over all attributes; of a histogram how many values it has.
+func sumsOf(t *testing.T, reader metric.Reader) map[string]int64 {
+	t.Helper()
+	var data metricdata.ResourceMetrics
+	require.NoError(t, reader.Collect(context.Background(), &data))
+	sums := make(map[string]int64)
+	for _, m := range data.ScopeMetrics[0].Metrics {
+		switch d := m.Data.(type) {
+		case metricdata.Sum[int64]:
+			for _, p := range d.DataPoints {
+				sums[m.Name] += p.Value
+			}
+		case metricdata.Histogram[float64]:
+			for _, p := range d.DataPoints {
+				sums[m.Name] += int64(p.Count)
+			}
+		}
+	}
+	return sums
 }

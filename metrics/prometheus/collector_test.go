@@ -16,7 +16,9 @@ import (
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
+	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/metrics/prometheus"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -110,6 +112,57 @@ func TestMetricsOfABoundedJob(t *testing.T) {
 	})
 }
 
+// A job that pauses, and one whose tree cannot be followed, show until they go on, and so does the list of
+// jobs.
+func TestMetricsOfWhatDoesNotGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		collector := prometheus.New()
+		server := memory.NewServer()
+		reg, operator := server.Open("test"), server.Open("test")
+		nothing := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+		s, err := scheduler.New(reg, scheduler.WithObserver(collector), scheduler.WithHandler("data", nothing))
+		require.NoError(t, err)
+		require.NoError(t, s.Add(t.Context(), job.NewConfig("orders", "0/5 * * * * ?", 1), nothing))
+		data := job.NewConfig("bills", "0/5 * * * * ?", 1)
+		data.Class = "data"
+		text, err := jobtree.EncodeConfig(data)
+		require.NoError(t, err)
+		write := func(writes ...registry.Write) {
+			_, err := operator.Commit(t.Context(), registry.Txn{Then: writes})
+			require.NoError(t, err)
+		}
+		write(registry.Put("/bills/config", text))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		time.Sleep(time.Second)
+
+		stored, err := operator.Get(t.Context(), "/orders/config")
+		require.NoError(t, err)
+		write(registry.Put("/orders/config", "{"))
+		reg.Deny("/bills", false)
+		time.Sleep(time.Second)
+		requireMetrics(t, collector, `
+			elasticron_job_paused{job="orders"} 1
+			elasticron_view_blind{job="bills"} 1
+			elasticron_view_blind{job=""} 1
+		`)
+		write(registry.Put("/orders/config", stored.Value))
+		reg.Allow()
+		time.Sleep(10 * time.Second)
+		requireMetrics(t, collector, `
+			elasticron_job_paused{job="orders"} 0
+			elasticron_view_blind{job="bills"} 0
+			elasticron_view_blind{job=""} 0
+		`)
+		cancel()
+		require.NoError(t, <-done)
+		require.NoError(t, reg.Close(context.Background()))
+		require.NoError(t, operator.Close(context.Background()))
+	})
+}
+
 // Whatever is declared, the number of series is bounded.
 func TestLabelsAreBounded(t *testing.T) {
 	t.Parallel()
@@ -148,6 +201,7 @@ func TestNamesAreConventional(t *testing.T) {
 		elasticron_overload_fires_total{fate="begun"} 4
 		elasticron_overload_fires_total{fate="dropped"} 5
 	`)
+	collector.ViewChanged(scheduler.ViewEvent{Job: "orders", Err: errors.New("denied")})
 	collector.HandlerFailed(scheduler.HandlerEvent{Context: e.Context})
 	collector.ListenerFailed(scheduler.ListenerEvent{Listener: scheduler.ListenerConnection})
 	problems, err := testutil.CollectAndLint(collector)

@@ -21,6 +21,9 @@
 //	elasticron_leader{job}                               1 while this process leads the job
 //	elasticron_job_paused{job}                           1 while its configuration is gone, or cannot be read
 //	                                                     or used here
+//	elasticron_view_blind{job}                           1 while the job's tree cannot be followed here, so
+//	                                                     that nothing of it begins; no job for the list of
+//	                                                     jobs that processes with handlers follow
 //	elasticron_elections_total{job}                      leaderships gained
 //	elasticron_reshardings_total{job}                    assignments made as the leader
 //	elasticron_items_moved_total{job}                    items that changed their owner by those

@@ -83,6 +83,18 @@ func (c *Collector) JobPaused(e scheduler.PauseEvent) {
 	c.paused.WithLabelValues(c.job(e.Job)).Set(paused)
 }
 
+// ViewChanged implements [scheduler.Observer].
+func (c *Collector) ViewChanged(e scheduler.ViewEvent) {
+	name, blind := "", 0.0
+	if e.Job != "" {
+		name = c.job(e.Job)
+	}
+	if e.Err != nil {
+		blind = 1
+	}
+	c.blind.WithLabelValues(name).Set(blind)
+}
+
 // Resharded implements [scheduler.Observer].
 func (c *Collector) Resharded(e scheduler.ReshardEvent) {
 	c.reshardings.WithLabelValues(c.job(e.Job)).Inc()

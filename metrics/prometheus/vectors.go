@@ -7,7 +7,7 @@ type vectors struct {
 	executions, retries, elections, reshardings, moved *prometheus.CounterVec
 	changes, barriers, failures, handlers, load        *prometheus.CounterVec
 	running, waiting, leader, connected, paused        *prometheus.GaugeVec
-	overloaded                                         *prometheus.GaugeVec
+	blind, overloaded                                  *prometheus.GaugeVec
 	duration, lateness, round                          *prometheus.HistogramVec
 
 	itemExecutions                   *prometheus.CounterVec
@@ -44,6 +44,7 @@ func newVectors(o options) vectors {
 	v.round = histogram("round_duration_seconds", "Time from the begin of a round to its last end.", "job")
 	v.leader = gauge("leader", "1 while this process leads the job.", "job")
 	v.paused = gauge("job_paused", "1 while the job pauses here, because its configuration is gone or cannot be read or used.", "job")
+	v.blind = gauge("view_blind", "1 while the tree of the job cannot be followed here, so that nothing of it begins; no job for the list of jobs.", "job")
 	v.elections = counter("elections_total", "Leaderships gained.", "job")
 	v.reshardings = counter("reshardings_total", "Assignments made as the leader.", "job")
 	v.moved = counter("items_moved_total", "Items that changed their owner by those assignments.", "job")

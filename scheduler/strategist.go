@@ -1,0 +1,96 @@
+package scheduler
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/sharding"
+)
+
+// errAsked: the strategy has been asked, and what it answers is a message to come.
+var errAsked = errors.New("the sharding strategy has been asked")
+
+// strategist asks an application's sharding strategies beside the runner. A strategy is a pure function,
+// so an answer serves whoever has the same question when it comes: the runner looks again then, and asks
+// anew if members or settings are others by now.
+type strategist struct {
+	asker
+	strategy string // the name of the one that was asked last, and what
+	request  sharding.Request
+
+	open     bool // the newest is to be answered
+	late     bool // and has not been in time, or could not be asked
+	answered bool
+	answer   sharding.Assignment
+	err      error
+}
+
+// strategyOf returns what gives the assignments of the job; its error is errAsked while the answer is to
+// come.
+func (r *runner) strategyOf() (sharding.Strategy, error) {
+	name := r.settings.config.ShardingStrategy
+	strategy, err := r.s.strategies.Lookup(name)
+	if err != nil || sharding.IsBuiltIn(strategy) {
+		return strategy, err
+	}
+	return sharding.StrategyFunc(func(request sharding.Request) (sharding.Assignment, error) {
+		return r.askStrategy(name, strategy, request)
+	}), nil
+}
+
+// askStrategy returns the answer if it is there, and has the strategy asked if it is not.
+func (r *runner) askStrategy(name string, strategy sharding.Strategy, request sharding.Request) (sharding.Assignment, error) {
+	s := &r.strategist
+	if !s.open || s.strategy != name || !sameRequest(s.request, request) {
+		s.strategy, s.request = name, copyOf(request)
+		s.open, s.answered = true, false
+		s.late = !r.callStrategy(strategy, request)
+	}
+	switch {
+	case s.answered:
+		s.open, s.request = false, sharding.Request{} // it is asked again for what comes
+		return s.answer, s.err
+	case s.late:
+		return nil, notReturned("the strategy")
+	default:
+		return nil, errAsked
+	}
+}
+
+// callStrategy has the strategy asked, and tells whether it could be.
+func (r *runner) callStrategy(strategy sharding.Strategy, request sharding.Request) bool {
+	s := &r.strategist
+	var answer sharding.Assignment
+	return s.ask(func() (err error) {
+		answer, err = strategy.Assign(request)
+		return err
+	}, func() {
+		s.late = true
+		r.lookAtAssignment()
+	}, func(err error) {
+		s.answered, s.answer, s.err = true, answer, err
+		r.lookAtAssignment()
+	})
+}
+
+// askAgain has the strategy asked that could not be.
+func (r *runner) askAgain() {
+	r.strategist.open = false
+	r.lookAtAssignment()
+}
+
+// lookAtAssignment has the assignment looked at in the decision that follows.
+func (r *runner) lookAtAssignment() {
+	r.leadership.plan, r.leadership.since = true, time.Now().Add(-gatherFor)
+	r.shared.look = true
+}
+
+func sameRequest(a, b sharding.Request) bool {
+	return a.Job == b.Job && a.Total == b.Total && slices.Equal(a.Instances, b.Instances) && slices.Equal(a.Current, b.Current)
+}
+
+func copyOf(r sharding.Request) sharding.Request {
+	r.Instances, r.Current = slices.Clone(r.Instances), slices.Clone(r.Current)
+	return r
+}
