@@ -34,18 +34,18 @@ func (c *calls) intercept(ctx context.Context, method string, req, reply any, co
 // What a round costs is counted on the wire, for the whole way down to etcd: two transactions when
 // the items end together, and no read, however many items there are; nothing at all for a job that
 // is not monitored. A busy machine may keep items from ending together, so the cheapest of several
-// rounds counts; it cannot be cheaper than it is.
+// rounds counts, or of many if those were dear; it cannot be cheaper than it is.
 func TestARoundIsTwoRequestsToEtcd(t *testing.T) {
 	t.Parallel()
 	for _, items := range []int{1, 100} {
 		for _, monitored := range []bool{true, false} {
 			t.Run(fmt.Sprintf("items=%d/monitored=%t", items, monitored), func(t *testing.T) {
 				t.Parallel()
-				txns, reads := costOfRounds(t, items, monitored)
 				want := int64(0)
 				if monitored {
 					want = 2
 				}
+				txns, reads := costOfRounds(t, items, monitored, want)
 				require.Equal(t, want, slices.Min(txns), "transactions in each round: %d", txns)
 				require.Zero(t, reads, "reads in all rounds")
 			})
@@ -54,10 +54,11 @@ func TestARoundIsTwoRequestsToEtcd(t *testing.T) {
 }
 
 // costOfRounds runs a job for some rounds and counts the transactions of each, from the start of
-// its items to the start of the next round's, and the reads of all.
-func costOfRounds(t *testing.T, items int, monitored bool) (txns []int64, reads int64) {
+// its items to the start of the next round's, and the reads of all. It goes on for a while if none cost as
+// little as is wanted.
+func costOfRounds(t *testing.T, items int, monitored bool, want int64) (txns []int64, reads int64) {
 	t.Helper()
-	const rounds = 5
+	const rounds, most = 5, 60
 	var count calls
 	s, err := scheduler.New(open(t, grpc.WithChainUnaryInterceptor(count.intercept)))
 	require.NoError(t, err)
@@ -73,13 +74,13 @@ func costOfRounds(t *testing.T, items int, monitored bool) (txns []int64, reads 
 	require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(work)))
 	stop := runScheduler(t, s)
 	var before, readsBefore int64
-	for round := range rounds + 2 { // the first may come while the job still settles
+	for round := 0; len(txns) < rounds || len(txns) < most && slices.Min(txns) > want; round++ {
 		for range items {
 			<-started
 		}
 		now := count.txns.Load()
 		switch {
-		case round == 1:
+		case round == 1: // the first may come while the job still settles
 			readsBefore = count.reads.Load()
 		case round > 1:
 			txns = append(txns, now-before)

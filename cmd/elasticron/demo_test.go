@@ -156,6 +156,29 @@ func TestDemoThatKeepsReplacesWhatOthersKill(t *testing.T) {
 	requireNoProcess(t, text)
 }
 
+// A demo that waits for a process that hangs is ended by a second Ctrl-C.
+func TestASecondInterruptEndsTheDemoAtOnce(t *testing.T) {
+	t.Parallel()
+	s := startShow(t, sound, "--keep", "--items", "4", "--workers", "2")
+	s.until(t, "round  1")
+	pid, err := strconv.Atoi(regexp.MustCompile(`w2 is process (\d+),`).FindStringSubmatch(strings.Join(s.text, "\n"))[1])
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }() // it ends by itself then
+	require.NoError(t, s.cmd.Process.Signal(os.Interrupt))
+	s.until(t, "interrupted: the processes hand over and end")
+	over := make(chan struct{})
+	go func() { // the demo lets go of the signal when it was interrupted, not before: the next one may come too early
+		defer close(over)
+		for s.cmd.Process.Signal(os.Interrupt) == nil {
+			time.Sleep(50 * time.Millisecond)
+		}
+	}()
+	text, _ := s.end(t)
+	<-over
+	require.Equal(t, os.Interrupt, s.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(), text)
+}
+
 func startEtcd(t *testing.T) (endpoint string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -27,7 +27,7 @@ func TestMigrate(t *testing.T) {
 	require.Equal(t, exitFailed, status)
 	require.Contains(t, errOut, "1 of 2 jobs are not as they should be")
 	require.Contains(t, out, "JOB     TREE  RESULT\nbroken  2.1   refused\norders  2.1   created\n")
-	require.Contains(t, out, "broken: refused\n  /broken/config: value is \"{\", must be a JSON object: line 1, column 1: ")
+	require.Contains(t, out, "broken: refused\n  /broken/config: value is \"1 bytes\", must be a JSON object: line 1, column 1: ")
 	require.Contains(t, out, "\n  servers/10.0.0.7: + DISABLED\n")
 	require.Contains(t, out, "\n  note: cron is read in UTC from now on")
 	require.Contains(t, out, "Nothing was written")

@@ -97,7 +97,7 @@ func (j *judge) patience() spans {
 	j.patient = spans{}
 	for _, i := range j.Incidents {
 		switch i.Kind {
-		case Cut, Paused, Slow, Down, Expired, Lost: // it may take its former session up again
+		case Cut, Paused, Slow, Down, Expired, Lost, Denied: // it may take its former session up again
 			j.patient = append(j.patient, span{i.until(), i.until().Add(wait)})
 		}
 	}
@@ -145,7 +145,7 @@ func (j *judge) examineAssignment(found ailments) {
 		if s.Instance(owner).Created == 0 || !s.Enabled(owner) {
 			found[ailment{NoStall, n, fmt.Sprintf("the item belongs to %q, which cannot run it,", owner)}] = now
 		}
-		if item.Record.Value.State == jobtree.ItemRunning && !item.Running.Exists() {
+		if item.Record.Value.State == jobtree.ItemRunning && !item.Running.Exists() && !j.onlyUnmarked(n) {
 			found[ailment{NothingForgotten, n, "a lost execution is not declared as lost"}] = now
 		}
 		if item.Record.Value.State == jobtree.ItemWaiting && s.Config.Value.Failover && !item.Running.Exists() {

@@ -57,7 +57,8 @@ func (j *judge) judgeFire(e *execution) {
 	if e.begun.LastFire != fire {
 		j.find(OneExecution, e.began, e.item, "the record does not keep the fire that was begun", e)
 	}
-	if e.began.Before(fire.Add(-j.rules.Skew)) {
+	ahead, behind := j.ahead(e.instance(), e.began.Add(-j.jitter()), e.began)
+	if e.began.Before(fire.Add(-j.rules.Skew - min(ahead, j.rules.Clock))) {
 		j.find(OneExecution, e.began, e.item, "a fire was begun before its time", e)
 	}
 	schedule, err := e.settings.Schedule()
@@ -74,9 +75,13 @@ func (j *judge) judgeFire(e *execution) {
 	if e.source() == job.Misfire && !e.settings.Misfire {
 		j.find(OneExecution, e.began, e.item, "a missed fire was made up though the settings do not want that", e)
 	}
+	window := time.Duration(e.settings.MisfireWindowSeconds)*time.Second + j.rules.Skew + behind
+	if e.run != nil && e.run.Context.Source == job.Misfire && e.settings.MisfireWindowSeconds > 0 && e.began.Sub(fire) > window {
+		j.find(OneExecution, e.began, e.item, "a missed fire was made up that was too old", proofs(e)...)
+	}
 	// A begin that was sent in time and reached the store late is no harm if its code is not called, or for
 	// a missed fire.
-	late := e.began.Sub(fire) > j.rules.Late+j.rules.Skew+j.jitter() && !j.during(e.instance(), 0, Slow).covers(e.began)
+	late := e.began.Sub(fire) > j.rules.Late+j.rules.Skew+j.jitter()+behind && !j.during(e.instance(), 0, Slow).covers(e.began)
 	if e.source() == job.Scheduled && late && e.run != nil && e.run.Context.Source == job.Scheduled {
 		j.find(OneExecution, e.began, e.item, "a fire was run off schedule", proofs(e)...)
 	}

@@ -59,7 +59,8 @@ func (j *judge) judgeStart(r *Run, tries []saved) {
 	}
 	last := -1
 	for i, s := range tries {
-		if s.by.Context.Token < r.Context.Token && !s.Confirmed.IsZero() && s.Confirmed.Before(e.began) {
+		if s.by.Context.Token < r.Context.Token && !s.Confirmed.IsZero() && s.Confirmed.Before(e.began) &&
+			!j.hands.touched(r.Context.Item, s.At, r.Began, jobtree.KindOffset) {
 			last = i
 		}
 	}

@@ -46,6 +46,22 @@ func (j *judge) excusesOf(i Incident) spans {
 		return spans{{i.From, i.From.Add(r.TTL/3 + r.Settle)}}
 	case Stopped: // running items end later, and may leave something to be done again
 		return spans{{i.From, i.From.Add(r.Settle)}, {until, until.Add(r.Settle)}}
+	case Denied: // what it holds goes to others when its patience is over, and its session if it had to give that up
+		noticed = i.From.Add(r.TTL + r.Settle)
+		back := span{until, until.Add(r.Reopen + 2*r.Settle + r.Detect)}
+		if until.Before(noticed) {
+			return spans{{i.From, back.until}}
+		}
+		if i.Writes {
+			noticed = noticed.Add(r.TTL + r.Detect)
+		}
+		return spans{{i.From, noticed}, back}
+	case Paced: // what this excuses is judged as a whole
+		return spans{{i.From, until.Add(r.TTL + r.Settle + r.Detect)}}
+	case Misset: // until it is noticed, and again when the clock is set right
+		return spans{{i.From, i.From.Add(r.Look + 2*r.Settle)}, {until, until.Add(r.Look + 2*r.Settle)}}
+	case Tampered:
+		return spans{{i.From, until.Add(j.healing())}}
 	case Down: // a store that comes up gives every session its full time, those of the dead, too
 		return spans{{i.From, until.Add(r.TTL + r.Detect + r.Settle)}}
 	default:
@@ -93,7 +109,11 @@ func (j *judge) trouble(instance string, ofAll bool, prolong time.Duration, kind
 		}
 		for _, kind := range kinds {
 			if i.Kind == kind || i.Kind == Held && kind == Slow {
-				found = append(found, span{i.From, i.until().Add(prolong + 4*i.Delay)})
+				after := prolong + 4*i.Delay
+				if kind == Denied {
+					after += j.rules.Reopen
+				}
+				found = append(found, span{i.From, i.until().Add(after)})
 			}
 		}
 	}

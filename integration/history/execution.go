@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -22,6 +23,7 @@ type execution struct {
 	closed   time.Time      // when its end was recorded; zero = it was not
 	after    jobtree.Record // as its end wrote it
 	run      *Run           // the call of user code; nil = there was none
+	tampered bool           // a careless hand took its mark or its record
 }
 
 func (e *execution) source() job.Source { return e.begun.Current.Source }
@@ -99,7 +101,10 @@ func (r *Run) String() string {
 
 // String tells the incident in one line.
 func (i Incident) String() string {
-	text := fmt.Sprintf("%s %s %s", clock(i.From), i.Instance, i.Kind)
+	text := fmt.Sprintf("%s %s %s", clock(i.From), cmp.Or(i.Instance, i.Path), i.Kind)
+	if i.Ahead != 0 {
+		text += fmt.Sprintf(" by %s", i.Ahead)
+	}
 	if i.until().After(i.From) {
 		text += " until " + clock(i.Until)
 	}

@@ -15,6 +15,9 @@ func (j *judge) judgeExecutions() {
 	for _, n := range slices.Sorted(maps.Keys(j.byItem)) {
 		j.judgeOnce(j.byItem[n])
 		for _, e := range j.byItem[n] {
+			if e.tampered {
+				continue // its record tells nothing
+			}
 			j.judgeTruth(e)
 			j.judgeIdleMark(e)
 		}
@@ -30,13 +33,13 @@ func (j *judge) judgeOnce(executions []*execution) {
 			continue
 		}
 		if e.planned() {
-			if first := begun[e.fire()]; first != nil {
+			if first := begun[e.fire()]; first != nil && !j.hands.touched(e.item, first.began, e.began, jobtree.KindItemRecord) {
 				j.find(OneExecution, e.began, e.item, "a fire was executed twice", first, e)
 			}
 			begun[e.fire()] = e
 		}
 		if outcome := e.outcome(); !e.fire().IsZero() && (outcome == jobtree.Success || outcome == jobtree.Failure) {
-			if first := completed[e.fire()]; first != nil {
+			if first := completed[e.fire()]; first != nil && !j.hands.touched(e.item, first.began, e.began, jobtree.KindItemRecord) {
 				j.find(NothingForgotten, e.began, e.item, "an execution was run again that had come to its end", first, e)
 			}
 			completed[e.fire()] = e
@@ -73,7 +76,7 @@ func (j *judge) judgeFinished(e *execution) {
 	if r == nil || r.Died || r.Err != nil || r.Ended.IsZero() || !r.Ended.Add(j.jitter()).Before(e.closed) {
 		return
 	}
-	alone := j.trouble(r.Instance, false, j.rules.TTL, Cut, Paused, Slow, Expired, Lost, Held, Stopped, Crashed)
+	alone := j.trouble(r.Instance, false, j.rules.TTL, Cut, Paused, Slow, Expired, Lost, Denied, Held, Stopped, Crashed)
 	if !j.alive(r.Instance, e.closed) || alone.touches(e.began, e.closed) {
 		return
 	}
@@ -98,7 +101,7 @@ func (j *judge) judgeIdleMark(e *execution) {
 	} else if e.settings.MaxConcurrentItems > 0 || len(j.Hooks) > 0 {
 		return // its code waited for its turn, or for a hook
 	}
-	excused := append(slices.Clone(j.excused), j.during(e.instance(), j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Lost)...)
+	excused := append(slices.Clone(j.excused), j.during(e.instance(), j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Lost, Denied)...)
 	if at, bad := excused.merge().gap(from.Add(j.rules.Settle), until); bad {
 		j.find(NoStall, at, e.item, "the item is marked as running and nothing runs", proofs(e)...)
 	}

@@ -56,11 +56,20 @@ type missed struct {
 // kept the item from it, and before any later one.
 func (j *judge) judgeMissed(m missed, obstacles spans) {
 	next := j.nextPlanned(m)
+	if next != nil && next.began.Before(m.fire.Add(j.jitter())) {
+		if ahead, _ := j.ahead(next.instance(), next.began, next.began); ahead > 0 {
+			return // a clock that was ahead has passed it over
+		}
+	}
 	until := j.End
 	if next != nil {
 		until = next.began
 	}
-	if idle, is := obstacles.room(m.fire, until, j.rules.Settle+j.rules.Skew); is {
+	idle, is := obstacles.room(m.fire, until, j.rules.Settle+j.rules.Skew)
+	if is && m.settings.all() && j.newHere(m.item, idle) {
+		idle, is = obstacles.room(m.fire, until, j.rules.Settle+j.rules.Skew+j.rules.Handover)
+	}
+	if is {
 		if idle.Equal(m.fire) {
 			j.find(NoStall, m.fire, m.item, "nobody ran the fire of "+clock(m.fire))
 			return
@@ -76,6 +85,17 @@ func (j *judge) judgeMissed(m missed, obstacles spans) {
 	if j.excuse(m, next.began, next.instance()) == "" {
 		j.find(NoStall, next.began, m.item, fmt.Sprintf("the fire of %s was missed, and not made up before a later one", clock(m.fire)), next)
 	}
+}
+
+// newHere tells whether an item belongs to another instance at a moment than the one that began it last.
+func (j *judge) newHere(n int, at time.Time) bool {
+	var last *execution
+	for _, e := range j.byItem[n] {
+		if e.began.Before(at) {
+			last = e
+		}
+	}
+	return last == nil || last.instance() != j.courses.owner[n].at(at)
 }
 
 // nextPlanned returns the first execution of an item for a fire later than one that was missed.
@@ -97,6 +117,7 @@ func (j *judge) obstacles(n int) spans {
 	all = append(all, j.courses.attended.when(j.End, is).outside(j.States[0].At, j.End)...)
 	all = append(all, j.courses.runnable[n].when(j.End, is).outside(j.States[0].At, j.End)...)
 	all = append(all, j.courses.settings.when(j.End, func(s *settings) bool { return !s.usable })...)
+	all = append(all, j.byWrongClocks(n)...)
 	jitter := j.jitter() + j.rules.Skew
 	executions := j.byItem[n]
 	for i, e := range executions {

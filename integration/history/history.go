@@ -93,11 +93,15 @@ const (
 	Down                      // the store itself was down; Instance is empty
 	Held                      // a message of it was under way for so long
 	Copied                    // the store may carry out once more, until then, what it asked for
+	Misset                    // its clock was ahead by Ahead, which is more than clocks may be
+	Denied                    // it could not follow the job, nor write to it if Writes is set
+	Paced                     // the store took Rate transactions a second at most; Instance is empty
+	Tampered                  // a careless hand wrote to a node, which stayed as it wrote until Until; Instance is empty
 )
 
 // String returns the kind in a word.
 func (k Kind) String() string {
-	words := [...]string{"?", "started", "stopped", "crashed", "cut off", "paused", "slow", "session dropped", "answers lost", "watch broken", "store down", "message held up", "requests copied"}
+	words := [...]string{"?", "started", "stopped", "crashed", "cut off", "paused", "slow", "session dropped", "answers lost", "watch broken", "store down", "message held up", "requests copied", "clock wrong", "job denied", "store of limited capacity", "tampered with"}
 	if int(k) >= len(words) {
 		k = 0
 	}
@@ -111,6 +115,12 @@ type Incident struct {
 	From     time.Time
 	Until    time.Time     // zero = From
 	Delay    time.Duration // of Slow
+	Ahead    time.Duration // of Misset; negative if it was behind
+	Writes   bool          // of Denied
+	Rate     int           // of Paced
+	// Path and Revision are of Tampered: to which node, and by which commit.
+	Path     string
+	Revision registry.Revision
 }
 
 // until returns when the incident was over.

@@ -3,11 +3,16 @@ package history
 import (
 	"fmt"
 	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
 )
 
 // judgeHooks judges the hooks that run once for all instances: each at most once for a round, with tokens
 // that grow.
 func (j *judge) judgeHooks() {
+	if j.hands.touched(NoItem, time.Time{}, j.End, jobtree.KindStarted, jobtree.KindCompleted, jobtree.KindStartedHook, jobtree.KindCompletedHook) {
+		return // what the rounds are counted by
+	}
 	type round struct {
 		phase   string
 		fire    time.Time

@@ -19,6 +19,8 @@ func Judge(h History, rules Rules) []Finding {
 	j.judgeReports()
 	j.judgeExecutions()
 	j.judgeFires()
+	j.judgeClocks()
+	j.judgeGoodput()
 	j.judgeCheckpoints()
 	j.judgeHooks()
 	j.judgeStops()
@@ -47,6 +49,8 @@ type judge struct {
 	ailments    ailments
 	presence    map[string]spans // when instances were registered
 	patient     spans            // see [judge.patience]; nil until it is asked for
+	hands       hands            // what careless hands did
+	untold      map[int]bool     // items whose records a careless hand wrote, until somebody else does
 }
 
 func newJudge(h History, rules Rules) *judge {
@@ -59,12 +63,10 @@ func newJudge(h History, rules Rules) *judge {
 		runs:     make(map[registry.Revision]map[int][]*Run),
 		presence: make(map[string]spans),
 		courses:  newCourses(),
-	}
-	late := func(i Incident) bool { return i.Kind == Lost || i.Kind == Copied }
-	if slices.ContainsFunc(h.Incidents, late) {
-		j.rules.Settle += rules.Latch
+		untold:   make(map[int]bool),
 	}
 	j.messages = rules.Settle / 10
+	j.hands = j.handsOf(h.Incidents)
 	j.excused = j.excuses()
 	return j
 }
@@ -72,8 +74,16 @@ func newJudge(h History, rules Rules) *judge {
 // jitter is what messages under way may shift things against each other.
 func (j *judge) jitter() time.Duration { return j.messages }
 
-// find notes a violation. Proof may be executions, runs, incidents and texts; nil ones are left out.
+// find notes a violation, unless a careless hand may be the reason. Proof may be executions, runs,
+// incidents and texts; nil ones are left out.
 func (j *judge) find(g Guarantee, at time.Time, item int, text string, proof ...fmt.Stringer) {
+	if !j.hands.near(at, item) {
+		j.findAnyway(g, at, item, text, proof...)
+	}
+}
+
+// findAnyway notes a violation that no careless hand excuses.
+func (j *judge) findAnyway(g Guarantee, at time.Time, item int, text string, proof ...fmt.Stringer) {
 	f := Finding{Guarantee: g, At: at, Item: item, Text: text}
 	for _, p := range proof {
 		f.Proof = append(f.Proof, p.String())
@@ -108,9 +118,15 @@ func (j *judge) replay() {
 		if touched.Instances {
 			j.notePresence(state.At)
 		}
-		j.judgeMembership(state.At, state.Step)
-		for _, n := range touched.Items {
-			j.judgeStep(state.At, n)
+		if j.hands.made(state.At, state.Step) {
+			for _, n := range touched.Items {
+				j.tampered(state.At, n)
+			}
+		} else {
+			j.judgeMembership(state.At, state.Step)
+			for _, n := range touched.Items {
+				j.judgeStep(state.At, n)
+			}
 		}
 		j.courses.note(state.At, j.now, touched)
 		j.examine(state.At)

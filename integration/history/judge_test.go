@@ -197,6 +197,19 @@ func TestOneExecution(t *testing.T) {
 			s.at(10 * second)
 			s.end(0, s.begin(0, a, job.Misfire, fire), jobtree.Success)
 		}, nil},
+		{"confirmed late", func(s *story) {
+			s.other()
+			s.at(4*second).happen(history.Slow, a).Delay = second
+			r := s.at(4500*time.Millisecond).begin(0, a, job.Scheduled, fire)
+			r.Began, r.Context.Source = fire.Add(5100*time.Millisecond), job.Misfire
+			s.at(6*second).end(0, r, jobtree.Success)
+		}, nil},
+		{"confirmed in time, and called missed", func(s *story) {
+			s.other()
+			r := s.at(4500*time.Millisecond).begin(0, a, job.Scheduled, fire)
+			r.Began, r.Context.Source = fire.Add(5100*time.Millisecond), job.Misfire
+			s.at(6*second).end(0, r, jobtree.Success)
+		}, lapses(history.GrowingToken, "told of another execution")},
 		{"late, and not wanted", func(s *story) {
 			s.other()
 			cfg := s.state.Config.Value
@@ -204,6 +217,13 @@ func TestOneExecution(t *testing.T) {
 			s.at(9 * second).configure(cfg)
 			s.end(0, s.at(10*second).begin(0, a, job.Misfire, fire), jobtree.Success)
 		}, lapses(history.OneExecution, "settings do not want that")},
+		{"late, and too old to be made up", func(s *story) {
+			s.other()
+			cfg := s.state.Config.Value
+			cfg.MisfireWindowSeconds = 8
+			s.at(second).configure(cfg)
+			s.end(0, s.at(10*second).begin(0, a, job.Misfire, fire), jobtree.Success)
+		}, lapses(history.OneExecution, "was too old")},
 		{"a request twice", func(s *story) {
 			s.round()
 			for range 2 {
@@ -649,4 +669,135 @@ func TestClocksThatDiffer(t *testing.T) {
 	rules := history.DefaultRules()
 	rules.Skew = 3 * second
 	require.Empty(t, history.Judge(s.History, rules))
+}
+
+// A process that cannot follow the job has left it when its patience is over, and comes back soon after it can.
+func TestJobsThatAreDenied(t *testing.T) {
+	t.Parallel()
+	deny := func(s *story, writes bool) {
+		i := s.at(-30*second).happen(history.Denied, a)
+		i.Until, i.Writes = fire.Add(30*second), writes
+	}
+	leave := func(s *story, at time.Duration) {
+		s.at(at).commit(gone(tree.Instance(a)), gone(tree.Leader()))
+		s.commit(put(tree.Leader(), b, ofB))
+		s.commit(put(tree.ItemInstance(0), b, 0), s.epoch(2))
+		for n := range 2 {
+			s.end(n, s.at(0).begin(n, b, job.Scheduled, fire), jobtree.Success)
+		}
+	}
+	back := func(s *story) {
+		s.at(36 * second).commit(put(tree.Instance(a), "", ofA))
+		s.commit(put(tree.ItemInstance(0), a, 0), s.epoch(2))
+	}
+	judgeAll(t, []chapter{
+		{"it leaves and comes back", func(s *story) {
+			deny(s, false)
+			leave(s, -25*second)
+			back(s)
+			s.at(minute)
+		}, nil},
+		{"it keeps its items", func(s *story) {
+			deny(s, false)
+			s.at(0)
+			s.end(1, s.begin(1, b, job.Scheduled, fire), jobtree.Success)
+			s.at(minute)
+		}, lapses(history.NoStall, "nobody ran the fire")},
+		{"it does not come back", func(s *story) {
+			deny(s, true)
+			leave(s, -20*second)
+			s.at(minute)
+		}, lapses(history.StoppedWork, "takes no part")},
+	})
+}
+
+// What a store of limited capacity can take is run, and its incident excuses nothing else for long.
+func TestGoodput(t *testing.T) {
+	t.Parallel()
+	told := func(ran int) func(s *story) {
+		return func(s *story) {
+			cfg := s.state.Config.Value
+			cfg.Cron, cfg.Misfire = "@every 1s", false
+			s.at(0).configure(cfg)
+			i := s.happen(history.Paced, "")
+			i.Rate, i.Until = 4, fire.Add(50*second) // two executions a second, for twenty seconds that count
+			for k := range ran {
+				at := 25*second + time.Duration(k/2)*second
+				s.end(k%2, s.at(at).begin(k%2, []string{a, b}[k%2], job.Scheduled, fire.Add(at)), jobtree.Success)
+			}
+			cfg.Cron = "@every 1h"
+			s.at(51 * second).configure(cfg)
+		}
+	}
+	judgeAll(t, []chapter{
+		{"all", told(40), nil},
+		{"enough", told(20), nil},
+		{"too little", told(19), lapses(history.NoStall, "19 executions ran")},
+	})
+}
+
+// A process whose clock is wrong leaves the job to others that are there, and comes back.
+func TestClocksThatAreWrong(t *testing.T) {
+	t.Parallel()
+	misset := func(s *story, ahead time.Duration, until time.Duration) {
+		i := s.at(-30*second).happen(history.Misset, a)
+		i.Ahead, i.Until = ahead, fire.Add(until)
+	}
+	leave := func(s *story) {
+		s.at(-20*second).commit(gone(tree.Instance(a)), gone(tree.Leader()))
+		s.commit(put(tree.Leader(), b, ofB))
+		s.commit(put(tree.ItemInstance(0), b, 0), s.epoch(2))
+	}
+	run := func(s *story) {
+		for n := range 2 {
+			s.end(n, s.at(0).begin(n, b, job.Scheduled, fire), jobtree.Success)
+		}
+	}
+	back := func(s *story, at time.Duration) {
+		s.at(at).commit(put(tree.Instance(a), "", ofA))
+		s.commit(put(tree.ItemInstance(0), a, 0), s.epoch(2))
+	}
+	judgeAll(t, []chapter{
+		{"it leaves and comes back", func(s *story) {
+			misset(s, 5*minute, minute)
+			leave(s)
+			run(s)
+			back(s, 2*minute+10*second)
+			s.at(5 * minute)
+		}, nil},
+		{"it stays", func(s *story) {
+			misset(s, 5*minute, minute)
+			s.round()
+			s.at(5 * minute)
+		}, lapses(history.NoStall, "takes part though its clock is off")},
+		{"it does not come back", func(s *story) {
+			misset(s, 5*minute, minute)
+			leave(s)
+			run(s)
+			s.at(5 * minute)
+		}, lapses(history.StoppedWork, "takes no part")},
+		{"it begins a fire before its time", func(s *story) {
+			misset(s, 5*minute, 5*minute)
+			s.at(-25 * second)
+			s.end(0, s.begin(0, a, job.Scheduled, fire), jobtree.Success)
+			leave(s)
+			s.other()
+			s.at(minute)
+		}, nil},
+		{"it begins a fire long before its time", func(s *story) {
+			misset(s, 5*minute, 5*minute)
+			s.at(-29 * second)
+			s.end(0, s.begin(0, a, job.Scheduled, fire.Add(minute)), jobtree.Success)
+			leave(s)
+			s.other()
+			s.at(minute)
+		}, lapses(history.OneExecution, "before its time")},
+		{"it begins early when its clock is right again", func(s *story) {
+			misset(s, 5*minute, -10*second)
+			s.at(-5 * second)
+			s.end(0, s.begin(0, a, job.Scheduled, fire), jobtree.Success)
+			s.other()
+			s.at(minute)
+		}, lapses(history.OneExecution, "before its time")},
+	})
 }

@@ -1,6 +1,10 @@
 package history
 
-import "github.com/elasticron/elasticron/jobtree"
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/jobtree"
+)
 
 // judgeLeftovers judges what is left when no process is.
 func (j *judge) judgeLeftovers() {
@@ -15,13 +19,21 @@ func (j *judge) judgeLeftovers() {
 	for n := range j.States[len(j.States)-1].Step.Snapshot.All() {
 		name, ok := jobtree.Parse(n.Path)
 		switch {
-		case ok && name.Job != j.Job:
+		case ok && name.Job != j.Job || j.hands.wrote(n.Path):
 		case n.Ephemeral():
 			j.find(NoLeftovers, j.End, NoItem, "left behind, with a session: "+n.String())
 		case !ok || !j.mayStay(name):
 			j.find(NoLeftovers, j.End, NoItem, "left behind: "+n.String())
 		}
 	}
+}
+
+// lastBegan returns when an item began last; zero if it never did.
+func (j *judge) lastBegan(n int) time.Time {
+	if all := j.byItem[n]; len(all) > 0 {
+		return all[len(all)-1].began
+	}
+	return time.Time{}
 }
 
 // mayStay tells whether a node says something that is worth knowing when nobody is there.
@@ -39,8 +51,9 @@ func (j *judge) mayStay(name jobtree.Name) bool {
 		return name.Item < s.Total()
 	case jobtree.KindItemNext:
 		return s.Item(name.Item).Next.Value.Epoch == s.Epoch.Value.ID()
-	case jobtree.KindFailoverItem:
-		return s.Item(name.Item).Record.Value.State == jobtree.ItemWaiting
+	case jobtree.KindFailoverItem: // the item's next begin removes it if a careless hand took the record that it belongs to
+		return s.Item(name.Item).Record.Value.State == jobtree.ItemWaiting ||
+			j.hands.touched(name.Item, j.lastBegan(name.Item), j.End, jobtree.KindItemRecord)
 	default:
 		return false
 	}

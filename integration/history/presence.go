@@ -23,10 +23,11 @@ func (j *judge) notePresence(at time.Time) {
 // judgePresence judges whether a process was registered while it was alive and nothing kept it from
 // that, and was not while it was dead.
 func (j *judge) judgePresence(instance string) {
-	hindered := append(slices.Clone(j.excused), j.during(instance, j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired)...).merge()
+	hindered := append(slices.Clone(j.excused), j.during(instance, j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Denied)...).merge()
 	if len(j.States) == 0 {
 		return
 	}
+	hindered = append(hindered, j.out(instance)...)
 	for _, unusable := range j.courses.settings.when(j.End, func(s *settings) bool { return !s.usable }) { // there is nothing to join
 		hindered = append(hindered, span{unusable.from, unusable.until.Add(2 * j.rules.Settle)})
 	}

@@ -50,11 +50,16 @@ func (j *judge) judgeRun(e *execution, r *Run) {
 	j.judgeCancelling(e, r)
 }
 
-// becameMissed tells whether an execution that began on time was confirmed so late that its code was
-// called for a missed fire.
+// becameMissed tells whether an execution that began on time was confirmed so late that its code was called
+// for a missed fire: as late as the store carried it out, or later if something held the answer up.
 func (j *judge) becameMissed(e *execution, r *Run) bool {
-	return e.source() == job.Scheduled && r.Context.Source == job.Misfire && e.settings.Misfire &&
-		r.Began.Sub(e.fire()) > j.rules.Late-j.rules.Skew
+	late := e.fire().Add(j.rules.Late + time.Duration(e.settings.JitterSeconds)*time.Second - j.rules.Skew)
+	ahead, _ := j.ahead(r.Instance, e.began, r.Began)
+	confirmed := e.began.Add(j.jitter() + ahead)
+	if j.during(r.Instance, 0, Cut, Paused, Slow, Down, Lost, Paced).touches(e.began, r.Began) {
+		confirmed = r.Began
+	}
+	return e.source() == job.Scheduled && r.Context.Source == job.Misfire && e.settings.Misfire && confirmed.After(late)
 }
 
 // lateStart tells whether code was called when others could already have taken over.
@@ -91,7 +96,7 @@ func (j *judge) judgeCancelling(e *execution, r *Run) {
 	if !stopping && !errors.Is(r.Cause, registry.ErrSessionLost) {
 		j.find(StoppedWork, r.Cancelled, e.item, "the code was cancelled without a reason that is one", e, r)
 	}
-	trouble := j.during(r.Instance, j.rules.TTL, Cut, Paused, Slow, Down, Expired, Lost)
+	trouble := j.during(r.Instance, j.rules.TTL, Cut, Paused, Slow, Down, Expired, Lost, Denied)
 	if !stopping && !trouble.covers(r.Cancelled) {
 		j.find(StoppedWork, r.Cancelled, e.item, "a session was lost though nothing had happened to it", e, r)
 	}
@@ -124,11 +129,14 @@ func (j *judge) judgeOverlaps(n int, runs []*Run) {
 			if !both {
 				continue
 			}
+			if j.hands.deeds(n, first.Began, second.Began) > 1 {
+				continue // one deed does not bring that about
+			}
 			guarantee, text := OneHolder, "code of the item ran twice at once"
 			if e := j.execution(n, first.Context.Token); e != nil && !e.markGone.IsZero() {
 				guarantee, text = StoppedWork, "others began the item before the code of a lost session had been told"
 			}
-			j.find(guarantee, at, n, text, first, second)
+			j.findAnyway(guarantee, at, n, text, first, second)
 		}
 	}
 }
@@ -198,6 +206,9 @@ func (j *judge) judgeReports() {
 		e := j.execution(r.Item, r.Token)
 		if e == nil {
 			j.find(GrowingToken, r.At, r.Item, fmt.Sprintf("the end of token %d was reported, which no begin ever had", r.Token))
+			continue
+		}
+		if e.tampered {
 			continue
 		}
 		if e.closed.IsZero() || e.closed.After(r.At) || int64(e.token) != e.after.Current.Token || e.outcome() == "lost" {

@@ -31,6 +31,26 @@ func (s spans) merge() spans {
 	return merged
 }
 
+// and returns the times that lie in both.
+func (s spans) and(others spans) spans {
+	var both spans
+	for _, a := range s {
+		for _, b := range others {
+			from, until := a.from, a.until
+			if b.from.After(from) {
+				from = b.from
+			}
+			if b.until.Before(until) {
+				until = b.until
+			}
+			if !until.Before(from) {
+				both = append(both, span{from, until})
+			}
+		}
+	}
+	return both.merge()
+}
+
 // covers tells whether a moment lies in one of the spans.
 func (s spans) covers(t time.Time) bool {
 	return slices.ContainsFunc(s, func(x span) bool { return !t.Before(x.from) && !t.After(x.until) })

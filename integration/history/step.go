@@ -14,6 +14,9 @@ func (j *judge) judgeStep(at time.Time, n int) {
 	if was.Record.Revision != is.Record.Revision {
 		j.judgeRecord(at, n, was, is)
 	}
+	if j.untold[n] {
+		return
+	}
 	open := j.open[n]
 	if was.Running.Exists() && was.Running.Created != is.Running.Created && open != nil && open.token == was.Running.Created {
 		open.markGone = at
@@ -28,6 +31,11 @@ func (j *judge) judgeRecord(at time.Time, n int, was, is jobtree.Item) {
 	old, next := was.Record.Value, is.Record.Value
 	ran, runs := old.State == jobtree.ItemRunning, next.State == jobtree.ItemRunning
 	switch {
+	case j.untold[n]: // what it was says nothing of what it should be
+		delete(j.untold, n)
+		if runs {
+			j.began(at, n, was, is)
+		}
 	case is.Record.Err != nil:
 		j.find(NothingForgotten, at, n, "the record cannot be read: "+is.Record.Err.Error())
 	case runs:

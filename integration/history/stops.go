@@ -10,7 +10,7 @@ import (
 // judgeStops judges every stop that nothing else disturbed.
 func (j *judge) judgeStops() {
 	for _, i := range j.Incidents {
-		trouble := j.during(i.Instance, j.rules.TTL, Cut, Paused, Slow, Down, Expired, Lost)
+		trouble := j.during(i.Instance, j.rules.TTL, Cut, Paused, Slow, Down, Expired, Lost, Denied, Paced)
 		if i.Kind == Stopped && !trouble.touches(i.From, i.until()) {
 			j.judgeStop(i)
 		}

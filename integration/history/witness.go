@@ -12,6 +12,7 @@ import (
 func (j *judge) excuse(m missed, at time.Time, by string) string {
 	edge := j.jitter() + 2*j.rules.Skew
 	from, upTo := j.stale(m.fire.Add(-edge)), m.fire.Add(edge)
+	windowed := m.settings.MisfireWindowSeconds > 0 // who comes to own the item looks back for that long
 	for _, rule := range []struct {
 		name  string
 		holds bool
@@ -20,14 +21,25 @@ func (j *judge) excuse(m missed, at time.Time, by string) string {
 		{"the item was disabled, or not there", slices.Contains(j.courses.runnable[m.item].between(from, at), false)},
 		{"the settings could not be used", slices.ContainsFunc(j.courses.settings.between(from, upTo), func(s *settings) bool { return s == nil || !s.usable })},
 		{"the item had never run", !slices.ContainsFunc(j.byItem[m.item], func(e *execution) bool { return e.began.Before(m.fire) })},
-		{"there was nobody to run it", slices.Contains(j.courses.attended.between(from, upTo), false)},
-		{"no witness", !j.witnessed(m, at, by, from, upTo)},
+		{"there was nobody to run it", slices.Contains(j.courses.attended.between(from, upTo), false) && (!windowed || !j.deserted(from, upTo))},
+		{"a careless hand took the note", j.hands.touched(m.item, from, at, jobtree.KindItemMisfire, jobtree.KindItemRecord)},
+		{"no witness", !windowed && !j.witnessed(m, at, by, from, upTo)},
 	} {
 		if rule.holds {
 			return rule.name
 		}
 	}
 	return ""
+}
+
+// deserted tells whether no instance was there at any moment from one time to another.
+func (j *judge) deserted(from, until time.Time) bool {
+	for _, present := range j.presence {
+		if present.touches(from, until) {
+			return false
+		}
+	}
+	return true
 }
 
 // policyDrops tells whether the settings in force from one time to another gave a missed fire up: missed
@@ -71,7 +83,7 @@ func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Tim
 // when a fire came.
 func (j *judge) ticked(instance string, fire, at, from time.Time) bool {
 	born := j.born(instance, at)
-	if !j.alive(instance, fire) || !j.alive(instance, at) || !born.Before(from) {
+	if !j.alive(instance, fire) || !j.alive(instance, at) || !born.Before(from) || j.out(instance).touches(from, at) {
 		return false
 	}
 	return slices.ContainsFunc(j.presence[instance], func(p span) bool { return !p.from.Before(born) && p.from.Before(from) })
@@ -89,7 +101,7 @@ func (j *judge) handedOver(m missed, at time.Time) bool {
 		if !until.After(m.fire) || s.from.After(at) {
 			continue
 		}
-		trouble := j.during(s.is, j.rules.TTL, Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched)
+		trouble := j.during(s.is, j.rules.TTL, Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied)
 		if trouble.touches(m.fire.Add(-j.rules.Settle), until.Add(j.rules.Settle)) {
 			return false
 		}
@@ -103,7 +115,7 @@ func (j *judge) stale(at time.Time) time.Time {
 	if j.outOfTouch == nil {
 		for _, i := range j.Incidents {
 			switch i.Kind {
-			case Cut, Paused, Slow, Down, Held, Expired, Lost:
+			case Cut, Paused, Slow, Down, Held, Expired, Lost, Denied:
 				j.outOfTouch = append(j.outOfTouch, span{i.From.Add(-j.jitter()), i.until().Add(4*i.Delay + j.rules.Settle)})
 			}
 		}

@@ -27,7 +27,8 @@
 // loses some; SIGKILL and SIGSTOP of members of etcd, and of all of them at once, and of the ZooKeeper
 // server; members of etcd, the leader among them, that the others do not reach, or that do not reach the
 // others, while clients reach them as ever: what they were asked meanwhile arrives afterwards, late and
-// perhaps for the second time; and a store that is out of space. The small tests beside TestProcesses do
+// perhaps for the second time; and a store that is out of space. TestACheckpointDoesNotGoBack holds one such
+// request up on purpose, between two members, and says when it arrives. The small tests beside TestProcesses do
 // one thing each and look closely, over both stores. Those over ZooKeeper need a JDK and Maven: without
 // them they skip and say so, and in CI they fail.
 //

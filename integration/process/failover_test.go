@@ -62,7 +62,7 @@ func killedInMidRun(g ground) {
 	require.GreaterOrEqual(t, len(reruns), kills)
 	for _, r := range reruns {
 		t.Logf("item %d ran again TTL %+.2f s after the crash", r.lost.Context.Item, (r.after() - failoverTTL).Seconds())
-		require.Less(t, r.after(), f.rules.TTL+f.rules.Detect)
+		require.Less(t, r.after(), f.rules.TTL+f.rules.Detect+busy)
 		require.Greater(t, r.again.Context.Token, r.lost.Context.Token)
 		require.NotEqual(t, r.lost.Instance, r.again.Instance)
 	}

@@ -3,11 +3,13 @@
 package process_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/history"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/jobtree"
 )
@@ -21,10 +23,11 @@ func TestStoppedInMidRun(t *testing.T) {
 
 func stoppedInMidRun(g ground) {
 	t := g.t
-	const ttl, limit = 20 * time.Second, 5 * time.Second
+	const ttl, limit = 20 * time.Second, 15 * time.Second
 	cfg := jobOf("orders", "0/2 * * * * ?", 6, "1s", "1500ms")
 	cfg.Failover = true
 	f, _ := smallFleet(g, 4, ttl, cfg)
+	var stood []int64 // tokens of what ran when its instance was stopped
 	for left := 3; left >= 2; left-- {
 		s, _ := f.await(cfg.Name, "a leader that runs an item", func(s *jobtree.State) bool {
 			return balanced(left+1)(s) && len(runBy(s, s.Leader.Session)) > 0
@@ -40,12 +43,18 @@ func stoppedInMidRun(g ground) {
 		<-stopped
 		t.Logf("items moved %d ms after the SIGTERM", moved.Sub(asked).Milliseconds())
 		require.Less(t, moved.Sub(asked), limit)
-		for n, token := range running {
-			outcome, ended := f.look(cfg.Name).Item(n).Record.Value.Ended(int64(token))
-			require.True(t, ended && (outcome == jobtree.Success || outcome == jobtree.Failure),
-				"item %d, which ran when its instance was stopped, ended as %q", n, outcome)
+		for _, token := range running {
+			stood = append(stood, int64(token))
 		}
 	}
 	f.stopAll()
-	require.Zero(t, f.judge().count(cfg.Name)[job.Failover])
+	c := f.judge()
+	require.Zero(t, c.count(cfg.Name)[job.Failover])
+	runs := c.history(cfg.Name).Runs
+	for _, token := range stood {
+		n := slices.IndexFunc(runs, func(r history.Run) bool { return r.Context.Token == token })
+		require.GreaterOrEqual(t, n, 0, "nobody ran under token %d", token)
+		require.True(t, !runs[n].Ended.IsZero() && !runs[n].Died && runs[n].Cancelled.IsZero(),
+			"what ran when its instance was stopped did not come to its end: %+v", runs[n])
+	}
 }

@@ -3,13 +3,16 @@
 package process_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/rafthttp"
 )
 
 // memberSettings are what a process that is a member of the etcd cluster is told.
@@ -18,6 +21,9 @@ type memberSettings struct {
 	Client, Peer string // addresses
 	Advertised   string // of Peer, as the other members know it
 	Cluster      string // all members, as etcd wants them: name=peer,name=peer
+	// PeerPatience is for how long it keeps the connection of another member that says nothing; 0 is etcd's
+	// own 5 s. With the connection it would lose what is held up there.
+	PeerPatience time.Duration
 }
 
 // runMember is the main function of a member, until SIGTERM. It leaves it to the end of the process to
@@ -25,6 +31,8 @@ type memberSettings struct {
 func runMember(set memberSettings) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	rafthttp.ConnReadTimeout = cmp.Or(set.PeerPatience, rafthttp.ConnReadTimeout)
+	rafthttp.ConnWriteTimeout = cmp.Or(set.PeerPatience, rafthttp.ConnWriteTimeout)
 	server, err := embed.StartEtcd(memberConfig(set))
 	if err != nil {
 		return err

@@ -40,10 +40,17 @@ type member struct {
 // startStore starts a cluster of n members and returns when all serve clients.
 func startStore(t *testing.T, dir string, n int) *store {
 	t.Helper()
+	return startStoreOf(t, dir, n, memberSettings{})
+}
+
+// startStoreOf is startStore for members that have some settings in common.
+func startStoreOf(t *testing.T, dir string, n int, common memberSettings) *store {
+	t.Helper()
 	s := &store{t: t, dir: dir}
 	var all []string
 	for i := range n {
-		set := memberSettings{Name: fmt.Sprintf("member%d", i+1), Client: freeAddress(t), Peer: freeAddress(t)}
+		set := common
+		set.Name, set.Client, set.Peer = fmt.Sprintf("member%d", i+1), freeAddress(t), freeAddress(t)
 		set.Dir = filepath.Join(t.TempDir(), set.Name)
 		m := &member{set: set, asked: newClient(t, set.Client), network: proxy.StartNamed(t, set.Peer, peerOf)}
 		m.set.Advertised = m.network.Address()

@@ -106,9 +106,12 @@ func ownedUntil(name string, states []history.State, instance string, from time.
 // resumptions returns, for each trouble of the store, how long it took from its end until some item of
 // each job ran.
 func (c *chaos) resumptions(all *chronicle) (times []time.Duration) {
+	c.mu.Lock()
+	incidents := slices.Clone(c.incidents) // as they were, before allowances
+	c.mu.Unlock()
 	for _, cfg := range c.jobs {
 		runs := all.history(cfg.Name).Runs
-		for _, i := range c.incidents { // as they were, before allowances
+		for _, i := range incidents {
 			if i.Kind != history.Down {
 				continue
 			}

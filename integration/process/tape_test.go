@@ -83,17 +83,20 @@ func tapesHaveEveryRevision(g ground) {
 	session, err := reg.Session(ctx)
 	require.NoError(t, err)
 	var revisions []registry.Revision
-	commit := func(then ...registry.Write) {
-		revision, err := reg.Commit(ctx, registry.Txn{If: []registry.Condition{registry.Absent("/a/nobody")}, Then: then})
+	// What is committed once more for want of an answer is refused.
+	commit := func(unless registry.Condition, then ...registry.Write) registry.Revision {
+		revision, err := reg.Commit(ctx, registry.Txn{If: []registry.Condition{unless}, Then: then})
 		require.NoError(t, err)
 		revisions = append(revisions, revision)
+		return revision
 	}
 	const writes = 50
-	for n := range writes {
-		commit(registry.Put("/a/value", strconv.Itoa(n)))
+	last := commit(registry.Absent("/a/value"), registry.Put("/a/value", "0"))
+	for n := 1; n < writes; n++ {
+		last = commit(registry.Unchanged("/a/value", last), registry.Put("/a/value", strconv.Itoa(n)))
 	}
-	commit(registry.PutOwned("/a/mine", "", session), registry.PutOwned("/b/mine", "1", session), registry.Put("/b/empty", ""))
-	commit(registry.Delete("/a/value"), registry.Put("/b/empty", ""))
+	commit(registry.Absent("/a/mine"), registry.PutOwned("/a/mine", "", session), registry.PutOwned("/b/mine", "1", session), registry.Put("/b/empty", ""))
+	commit(registry.Unchanged("/a/value", last), registry.Delete("/a/value"), registry.Put("/b/empty", ""))
 	require.NoError(t, reg.Close(ctx))
 	tape.finish()
 

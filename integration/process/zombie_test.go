@@ -4,6 +4,7 @@ package process_test
 
 import (
 	"errors"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +35,15 @@ func frozenBeyondItsSession(g ground) {
 	mark := s.Item(0).Running
 	zombie, old := f.find(s.Item(0).Record.Value.Current.Instance), mark.Session
 	zombie.awaitEvent(kindBegan, int64(mark.Created))
-	f.freeze(zombie, f.rules.TTL+f.rules.Detect)
+	f.suffer(history.Paused, zombie, func() {
+		zombie.signal(syscall.SIGSTOP)
+		defer zombie.signal(syscall.SIGCONT)
+		s, _ := f.await(cfg.Name, "a rerun", func(s *jobtree.State) bool {
+			return s.Item(0).Running.Exists() && s.Item(0).Running.Created > mark.Created
+		})
+		again := s.Item(0)
+		f.find(again.Record.Value.Current.Instance).awaitEvent(kindBegan, int64(again.Running.Created))
+	})
 	awake := now().time()
 
 	cancelled := zombie.awaitEvent(kindCancelled, int64(mark.Created))

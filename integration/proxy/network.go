@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"math/rand/v2"
 	"sync"
@@ -19,6 +20,7 @@ type Network struct {
 	delay   time.Duration
 	loss    float64
 	changed chan struct{} // closed and replaced by every change; nil until somebody waits
+	sought  map[string]chan struct{}
 }
 
 // A direction is one of the two ways that bytes go.
@@ -49,6 +51,32 @@ func (n *Network) Delay(d time.Duration) { n.set(func() { n.delay = d }) }
 // Lose makes a share of what is sent arrive late as a lost packet does: what comes after it on the same
 // connection waits until it was sent again. 0 ends that.
 func (n *Network) Lose(share float64) { n.set(func() { n.loss = share }) }
+
+// Sees returns a channel that is closed when a text is sent from now on, in either direction: also while
+// it is held back by a cut. The text must have at most 1 KiB.
+func (n *Network) Sees(text string) <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.sought == nil {
+		n.sought = make(map[string]chan struct{})
+	}
+	if n.sought[text] == nil {
+		n.sought[text] = make(chan struct{})
+	}
+	return n.sought[text]
+}
+
+// note looks for what is sought in what was sent last on a connection.
+func (n *Network) note(sent []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for text, seen := range n.sought {
+		if bytes.Contains(sent, []byte(text)) {
+			close(seen)
+			delete(n.sought, text)
+		}
+	}
+}
 
 func (n *Network) set(change func()) {
 	n.mu.Lock()

@@ -112,6 +112,8 @@ func (p *Proxy) serve(client net.Conn) {
 		first = first[:n]
 		link.networks = append(link.networks, p.From(p.name(first)))
 	}
+	sent := link.read(client)
+	defer sent.stop()
 	if !link.pass(up) {
 		return
 	}
@@ -127,8 +129,12 @@ func (p *Proxy) serve(client net.Conn) {
 	if _, err := server.Write(first); err != nil {
 		return
 	}
-	p.wg.Go(func() { link.forward(client, server, down) })
-	link.forward(server, client, up)
+	p.wg.Go(func() {
+		answers := link.read(server)
+		defer answers.stop()
+		link.deliver(client, answers, down)
+	})
+	link.deliver(server, sent, up)
 }
 
 // keep has the connection closed with the proxy. It is false if that is closed already.
@@ -148,6 +154,7 @@ func (p *Proxy) drop(c net.Conn) {
 const (
 	buffer = 32 << 10 // bytes that are read at once
 	queue  = 64       // of those may be under way in one direction of a connection
+	recent = 1 << 10  // bytes of what came before are looked at again, for texts that came in two parts
 )
 
 // link is what a connection goes through.
@@ -163,17 +170,32 @@ type parcel struct {
 	err   error // that the sender ended with, after the bytes
 }
 
-// forward copies until one side closes, and closes the other.
-func (l *link) forward(to, from net.Conn, d direction) {
+// stream is what one side of a connection sends. It is read at once, so that [Network.Sees] sees it,
+// whether or not it may arrive.
+type stream struct {
+	from   net.Conn
+	sent   chan parcel // closed after the last
+	over   chan struct{}
+	reader sync.WaitGroup
+}
+
+func (l *link) read(from net.Conn) *stream {
+	s := &stream{from: from, sent: make(chan parcel, queue), over: make(chan struct{})}
+	s.reader.Go(func() { l.fill(s) })
+	return s
+}
+
+// stop closes the connection that the stream is read from.
+func (s *stream) stop() {
+	close(s.over)
+	_ = s.from.Close()
+	s.reader.Wait()
+}
+
+// deliver sends on what a stream holds until one side closes, and closes the other.
+func (l *link) deliver(to net.Conn, s *stream, d direction) {
 	defer to.Close() //nolint:errcheck // as in serve
-	sent := make(chan parcel, queue)
-	var reader sync.WaitGroup
-	defer reader.Wait()
-	defer from.Close() //nolint:errcheck // as in serve
-	over := make(chan struct{})
-	defer close(over)
-	reader.Go(func() { l.read(from, sent, over) })
-	for parcel := range sent {
+	for parcel := range s.sent {
 		if !l.sleep(time.Until(parcel.due)) || !l.pass(d) {
 			return
 		}
@@ -183,22 +205,27 @@ func (l *link) forward(to, from net.Conn, d direction) {
 	}
 }
 
-// read sends what comes from a connection on its way, until that ends or nobody takes it any more.
-func (l *link) read(from net.Conn, sent chan<- parcel, over <-chan struct{}) {
-	defer close(sent)
+// fill sends what comes from a connection on its way, until that ends or nobody takes it any more.
+func (l *link) fill(s *stream) {
+	defer close(s.sent)
 	var free time.Time // until then what was lost holds the rest up
+	var last []byte    // what was sent
 	for {
 		bytes := make([]byte, buffer)
-		n, err := from.Read(bytes)
+		n, err := s.from.Read(bytes)
 		now := time.Now()
+		last = append(last[max(0, len(last)-recent):], bytes[:n]...)
+		for _, network := range l.networks {
+			network.note(last)
+		}
 		delay, stall := l.transit()
 		if free.Before(now) {
 			free = now
 		}
 		free = free.Add(stall)
 		select {
-		case sent <- parcel{bytes: bytes[:n], due: free.Add(delay), err: err}:
-		case <-over:
+		case s.sent <- parcel{bytes: bytes[:n], due: free.Add(delay), err: err}:
+		case <-s.over:
 			return
 		}
 		if err != nil {

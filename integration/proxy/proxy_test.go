@@ -71,6 +71,25 @@ func TestCutSwallowsUntilItHeals(t *testing.T) {
 	hear(t, conn, "two")
 }
 
+// What is sought is seen when it is sent, though a cut holds it back, and though it comes in two parts.
+func TestSeesWhatIsHeldBack(t *testing.T) {
+	t.Parallel()
+	p := proxy.Start(t, echo(t))
+	conn := dial(t, p.Address())
+	p.Cut()
+	seen, other := p.Sees("middle"), p.Sees("nowhere")
+	say(t, conn, "one mid")
+	say(t, conn, "dle two")
+	<-seen
+	select {
+	case <-other:
+		require.Fail(t, "saw what nobody sent")
+	default:
+	}
+	p.Heal()
+	hear(t, conn, "one middle two")
+}
+
 func TestBreakClosesWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	p := proxy.Start(t, echo(t))

@@ -18,10 +18,13 @@ const (
 	copyLater
 	breakWatch
 	setClock
+	missetClock
+	deny
 	// To the store.
 	storeDown
 	slowStore
 	forgetHistory
+	expireAll
 	// By operators, who know what they do.
 	changeTotal
 	changeCron
@@ -37,6 +40,7 @@ const (
 	askForResharding
 	removeJob
 	spoilConfig
+	meddle
 
 	deeds
 )
@@ -44,10 +48,11 @@ const (
 var deedNames = [deeds]string{
 	"launch", "crash", "stop", "cut off", "pause", "slow down", "slow down a lot", "drop the session", "lose answers",
 	"hold requests back", "copy requests and hold the copies back", "break the watch", "set the clock",
-	"take the store down", "slow the store down", "forget the history",
+	"set the clock wrong", "deny the job",
+	"take the store down", "slow the store down", "forget the history", "drop all sessions",
 	"change the total", "change the cron", "toggle failover", "change the misfire policy", "change the parameter",
 	"toggle an item", "toggle a server", "run by hand",
-	"delete an instance's node", "delete the leader's node", "ask for a resharding", "remove the job", "spoil the settings",
+	"delete an instance's node", "delete the leader's node", "ask for a resharding", "remove the job", "spoil the settings", "meddle with a node",
 }
 
 func (d deed) String() string { return deedNames[d] }
@@ -61,7 +66,7 @@ func (d deed) byOperator() bool { return d >= changeTotal }
 // changes are the deeds after which the registry says something else than when a message was sent.
 var changes = []deed{
 	launch, launch, crash, stop, expire, changeTotal, toggleFailover, changeParameter, toggleItem, toggleServer, runByHand,
-	forgetInstance, forgetLeader, removeJob,
+	forgetInstance, forgetLeader, removeJob, meddle,
 }
 
 // causes are the deeds that bring about a kind of transactions; nil for those that every fire does.
@@ -82,11 +87,13 @@ func causes(s step) []deed {
 	}
 }
 
-// allDeeds returns every deed.
+// allDeeds returns every deed that any seed may do.
 func allDeeds() []deed {
 	var all []deed
 	for d := range deeds {
-		all = append(all, d)
+		if d != missetClock && d != deny { // in seeds of its own
+			all = append(all, d)
+		}
 	}
 	return all
 }

@@ -53,6 +53,11 @@ func drive(t *testing.T, c *cluster, p plan) []string {
 	c.spread = func(id string) uint64 { return 1 + uint64(delayOf(id)) }
 	c.work, c.ttl = p.work, p.pace.unit
 	c.rules.TTL, c.rules.Grace, c.rules.Skew = c.ttl, p.pace.scaled(10*time.Second), p.skew
+	c.requests = p.requests
+	if p.rate > 0 {
+		d.rec.paced(p.faults, p.rate)
+		d.server.SetPace(p.rate, 0)
+	}
 	for i := range d.slots {
 		d.slots[i].ip = fmt.Sprintf("10.0.0.%d", i+1)
 	}
@@ -75,12 +80,15 @@ func drive(t *testing.T, c *cluster, p plan) []string {
 func (d *driver) recover() {
 	d.mu.Lock()
 	d.calm = true
+	d.server.SetPace(0, 0)
 	d.mu.Unlock()
 	d.wg.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range d.slots {
-		if d.slots[i].process == nil {
+		if p := d.slots[i].process; p != nil {
+			p.handle.Calm()
+		} else {
 			d.launch(i, 1)
 		}
 		d.setServer(i, false)
@@ -162,6 +170,12 @@ func (d *driver) actOnProcess(a action) {
 		p.copyLater(1+a.n%20, a.lasts)
 	case breakWatch:
 		p.breakWatch()
+	case deny:
+		if p.joined() { // before that, it does not start
+			d.trouble(p, func() { p.deny(a.lasts, a.n%3 == 0) })
+		}
+	case missetClock:
+		d.missetClock(p, a)
 	case setClock:
 		p.setClock(d.skewOf(a.n))
 	case forgetInstance:
@@ -187,6 +201,13 @@ func (d *driver) actOnCluster(a action) {
 		d.slowStore(a.lasts, time.Duration(50+a.n)*time.Millisecond)
 	case forgetHistory:
 		d.server.Compact()
+	case expireAll:
+		d.rec.incident(history.Expired, "", 0, 0)
+		for _, s := range d.slots {
+			if s.process != nil {
+				s.process.handle.Expire()
+			}
+		}
 	case changeTotal:
 		d.configure(func(cfg *job.Config) { cfg.ShardingTotalCount = 1 + a.n%12 })
 	case changeCron:
@@ -211,6 +232,8 @@ func (d *driver) actOnCluster(a action) {
 		d.spoil(a, registry.Delete(d.tree().Config()))
 	case spoilConfig:
 		d.spoil(a, registry.Put(d.tree().Config(), unusable[a.n%len(unusable)]))
+	case meddle:
+		d.meddle(a)
 	}
 }
 
@@ -240,7 +263,7 @@ func (d *driver) repair(after time.Duration) bool {
 	time.Sleep(after)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.down {
+	if d.down || d.view.Snapshot().Get(d.tree().Config()).Ephemeral() {
 		return false
 	}
 	d.careless(registry.Put(d.tree().Config(), d.missing))
@@ -310,6 +333,23 @@ func (d *driver) launch(i, fresh int) {
 // skewOf makes a number how much a clock is off.
 func (d *driver) skewOf(n int) time.Duration {
 	return d.plan.skew * time.Duration(n%1001-500) / 500
+}
+
+// missetClock has the clock of a process be wrong for a time. Anything else may happen to the process
+// meanwhile.
+func (d *driver) missetClock(p *process, a action) {
+	if p.misset {
+		return
+	}
+	p.misset = true
+	ahead, lasts := d.plan.missetting(a)
+	right := time.Duration(p.skew.Load())
+	d.wg.Go(func() {
+		p.missetClock(ahead, right, lasts)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		p.misset = false
+	})
 }
 
 // stop has the process of a slot stop in the background. The caller holds mu.

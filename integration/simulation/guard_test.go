@@ -46,7 +46,7 @@ func TestEachGuardIsNeeded(t *testing.T) {
 func (x breach) tell(t *testing.T, without []guard) []history.Finding {
 	t.Helper()
 	return inBubble(t, x.job, func(t *testing.T, c *cluster) {
-		c.wrap = func(r registry.Registry) registry.Registry { return mutant{r, without} }
+		c.wrap = func(r registry.Registry) registry.Registry { return mutant{Registry: r, without: without} }
 		x.story(t, c)
 		for _, p := range c.processes {
 			if p.alive() {
@@ -66,9 +66,8 @@ func items(total int, change ...func(*job.Config)) job.Config {
 	return cfg
 }
 
-// large is so many items that a third instance moves more of them than a transaction may, and so few
-// that the parts make up one request.
-const large = 232
+// large is so many items that a third instance moves more of them than a transaction may here.
+const large = 12
 
 // onceAMinute has a job fire at second 5 of each minute.
 func onceAMinute(cfg *job.Config) { cfg.Cron = "5 * * * * ?" }

@@ -102,7 +102,7 @@ func (h *holding) meet(r *rand.Rand, id string, m memory.Message, up holdup, tak
 	if slot := h.d.slotOf(id); r.IntN(2) == 0 {
 		a.slot = slot
 	}
-	if item, is := itemOf(r, m); is && a.do == toggleItem && r.IntN(4) > 0 {
+	if item, is := itemOf(r, m); is && (a.do == toggleItem || a.do == meddle) && r.IntN(4) > 0 {
 		a.n = item
 	}
 	after := time.Duration(r.Float64() * float64(takes))

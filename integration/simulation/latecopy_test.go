@@ -64,7 +64,7 @@ var written = map[jobtree.Kind]string{
 	jobtree.KindItemRecord: "record", jobtree.KindItemMisfire: "misfire", jobtree.KindItemFailover: "claim",
 	jobtree.KindFailoverItem: "wish", jobtree.KindFailoverLeft: "left", jobtree.KindItemNext: "next",
 	jobtree.KindElectionLatch: "latch", jobtree.KindServer: "server", jobtree.KindConfig: "config",
-	jobtree.KindOffset: "offset",
+	jobtree.KindOffset: "offset", jobtree.KindItemAside: "aside",
 }
 
 // lately carries a plan out with a late copy of everything, and returns what is wrong.
@@ -83,7 +83,7 @@ func lately(t *testing.T, p plan, note func(memory.LateCopy)) []string {
 		})
 		opened := 0
 		c.wrap = func(r registry.Registry) registry.Registry {
-			r.(*memory.Registry).DuplicateLater(math.MaxInt, lateBy[opened%len(lateBy)])
+			r.(divider).Registry.(*memory.Registry).DuplicateLater(math.MaxInt, lateBy[opened%len(lateBy)])
 			opened++
 			return r
 		}

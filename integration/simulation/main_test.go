@@ -13,6 +13,7 @@ var (
 	seed    = flag.Uint64("simulation.seed", 0, "the only seed to try, again and again; 0 = as many as simulation.seeds says")
 	power   = flag.Int("simulation.power", 0, "how many seeds TestPower tries for each guard that is left out; 0 = it is skipped")
 	patient = flag.Duration("simulation.patience", 0, "after what time TestSimulation begins no further seed; 0 = it goes on")
+	kind    = flag.String("simulation.kind", "", "TestSimulation and TestPower leave out seeds of other kinds than this; empty = they do not")
 	repeat  = flag.Int("simulation.repeat", 5, "how often simulation.seed is tried")
 )
 

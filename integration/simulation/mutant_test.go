@@ -2,7 +2,10 @@ package simulation_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
@@ -79,25 +82,68 @@ func (g guard) matches(txn registry.Txn, c registry.Condition) bool {
 	return ok && name.Kind == g.on && stepOf(txn) == g.of
 }
 
-// mutant is a registry that leaves guards out of what is committed through it.
+// mutant is a registry that leaves guards out of what is committed through it, and is not asked for
+// transactions that the code before a mend did not know.
 type mutant struct {
 	registry.Registry
 	without []guard
+	unheard func(txn registry.Txn) bool // nil = all are known
+	answer  error                       // what they come to; nil = they seem to be done
+	deaf    *atomic.Bool                // once a view is refused, it opens none any more; nil = it does
+}
+
+// of returns the mutant over the registry of one process.
+func (m mutant) of(r registry.Registry) registry.Registry {
+	m.Registry = r
+	if m.deaf != nil {
+		m.deaf = new(atomic.Bool)
+	}
+	return m
+}
+
+// View implements [registry.Viewer].
+func (m mutant) View(ctx context.Context, path string) (*registry.View, error) {
+	if m.deaf != nil && m.deaf.Load() {
+		return nil, registry.ErrDenied
+	}
+	view, err := m.Registry.View(ctx, path)
+	if m.deaf != nil && errors.Is(err, registry.ErrDenied) {
+		m.deaf.Store(true)
+	}
+	return view, err
 }
 
 // Commit implements registry.Committer.
 func (m mutant) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	if m.unheard != nil && m.unheard(txn) {
+		return 0, m.answer
+	}
 	return m.Registry.Commit(ctx, m.mutate(txn))
 }
 
 // CommitAll implements registry.Committer.
 func (m mutant) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
-	mutated := make([]registry.Txn, len(txns))
+	outcomes := make([]registry.Outcome, len(txns))
+	var mutated []registry.Txn
+	var which []int
 	for i, txn := range txns {
-		mutated[i] = m.mutate(txn)
+		if m.unheard != nil && m.unheard(txn) {
+			outcomes[i].Err = m.answer
+			continue
+		}
+		mutated, which = append(mutated, m.mutate(txn)), append(which, i)
 	}
-	return m.Registry.CommitAll(ctx, mutated)
+	if len(mutated) == 0 {
+		return outcomes
+	}
+	for i, o := range m.Registry.CommitAll(ctx, mutated) {
+		outcomes[which[i]] = o
+	}
+	return outcomes
 }
+
+// errUnheard refuses what the code before a mend did not send.
+var errUnheard = fmt.Errorf("%w: nobody asks for that", registry.ErrConflict)
 
 func (m mutant) mutate(txn registry.Txn) registry.Txn {
 	kept := slices.DeleteFunc(slices.Clone(txn.If), func(c registry.Condition) bool {

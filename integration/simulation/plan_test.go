@@ -1,6 +1,7 @@
 package simulation_test
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elasticron/elasticron/integration/history"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -28,6 +30,9 @@ type plan struct {
 	saves     int           // how many checkpoints an execution saves at most; 0 = none
 	quickly   bool          // what is run again takes a moment, however long it took at first
 	hooked    bool          // the job has hooks that run once for all instances
+	rate      int           // how many transactions the store takes a second; 0 = all
+	requests  int           // how many requests of a process are under way at most; 0 = all
+	kind      string        // what the seed is about; empty if about nothing in particular
 	drawn     []deed        // what is done to the cluster: each as likely as it stands there
 	holdups   []holdup
 	actions   []action
@@ -70,10 +75,12 @@ func planOf(seed uint64) plan {
 	}
 	p.faults, p.calm = time.Duration(10+r.IntN(12))*p.pace.unit+offBeat, 9*p.pace.unit
 	p.swarm(r)
-	if r.IntN(50) == 0 {
-		p.enlarge(r)
-	}
 	between := p.pace.scaled(time.Duration(2+r.IntN(5)) * time.Second)
+	if r.IntN(15) == 0 {
+		p.divide(r)
+	} else {
+		p.specialize(&between)
+	}
 	for at := 3 * time.Second; at < p.faults; at += rest(r, between) {
 		p.actions = append(p.actions, p.action(r, at, p.drawn[r.IntN(len(p.drawn))]))
 	}
@@ -123,8 +130,9 @@ func (p *plan) swarm(r *rand.Rand) {
 	if r.IntN(6) == 0 {
 		p.drawn = append(p.drawn, allDeeds()...)
 	} else {
+		all := allDeeds()
 		for range 1 + r.IntN(4) {
-			p.drawn = append(p.drawn, allDeeds()[r.IntN(int(deeds))])
+			p.drawn = append(p.drawn, all[r.IntN(len(all))])
 		}
 	}
 	if r.IntN(5) == 0 {
@@ -135,19 +143,152 @@ func (p *plan) swarm(r *rand.Rand) {
 	}
 }
 
-// enlarge gives the job so many items that a change of members moves more of them than one transaction
-// may, and few fires, as each is dear.
-func (p *plan) enlarge(r *rand.Rand) {
-	p.config.ShardingTotalCount, p.config.ShardingStrategy = large, ""
+// The kinds of seeds that are about something in particular.
+const (
+	dividing = "large reshardings"
+	clocks   = "wrong clocks"
+	denials  = "denied views"
+	windows  = "missed fires up to an age"
+	claims   = "slow claims"
+	moves    = "moves of missed fires"
+	crowds   = "a store of limited capacity"
+)
+
+// specialize makes some seeds ones of a kind, whose circumstances seldom come together by chance. They are
+// drawn apart, so that a new kind leaves all other seeds as they are.
+func (p *plan) specialize(between *time.Duration) {
+	r := rand.New(rand.NewPCG(p.seed, 4))
+	switch r.IntN(50) {
+	case 0, 1:
+		p.setClocksWrong(r, between)
+	case 2, 3:
+		p.denyViews(r)
+	case 4, 5:
+		p.boundMissed(r)
+	case 6, 7:
+		p.claimLate(r)
+	case 8, 9:
+		p.moveMissed(r)
+	case 10:
+		if r.IntN(4) == 0 { // they are dear
+			p.crowd(r)
+		}
+	}
+}
+
+// crowd has the store take fewer transactions than the job asks for, or just enough. Of a process, few requests are
+// under way at a time.
+func (p *plan) crowd(r *rand.Rand) {
+	p.kind, p.holdups, p.pace, p.saves, p.hooked = crowds, nil, paces[0], 0, false
+	p.processes, p.busy, p.requests = 1+r.IntN(2), 0, 4+r.IntN(5)
+	p.config = job.NewConfig(jobName, p.pace.crons[0], 200+r.IntN(300))
+	p.config.Misfire = r.IntN(3) == 0
+	wanted := 2 * float64(p.config.ShardingTotalCount) / p.pace.unit.Seconds()
+	p.rate = max(60*p.processes, int(wanted/(0.5+4*r.Float64())))
+	p.drawn = []deed{launch}
+	if r.IntN(2) == 0 {
+		p.drawn = append(p.drawn, []deed{stop, toggleItem, changeParameter}[r.IntN(3)])
+	}
+	p.faults, p.calm = time.Duration(12+r.IntN(4))*p.pace.unit+offBeat, 3*p.pace.unit
+}
+
+// claimLate has processes die while much runs, and what claims it be slow. Meanwhile items are disabled and
+// enabled, and members change.
+func (p *plan) claimLate(r *rand.Rand) {
+	p.kind, p.processes, p.busy, p.hooked = claims, 3+r.IntN(3), 50+r.IntN(40), false
+	p.config.Failover, p.config.MaxConcurrentItems, p.config.ShardingTotalCount = true, 0, 3+r.IntN(8)
+	p.drawn = []deed{launch, launch, crash, crash, toggleItem}
+	p.holdups = []holdup{{
+		of: claim, percent: 60 + r.IntN(40), scale: time.Duration(100+r.IntN(1500)) * time.Millisecond, most: 4 * time.Second,
+		meet: 80, deeds: []deed{toggleItem, toggleItem, toggleItem, launch, stop, changeParameter}[:3+r.IntN(4)],
+	}}
+}
+
+// moveMissed has items miss fires, because others run for long and few at a time, and move while they do.
+func (p *plan) moveMissed(r *rand.Rand) {
+	p.kind, p.processes, p.busy, p.hooked, p.holdups = moves, 3+r.IntN(3), 60+r.IntN(40), false, nil
+	p.config.Misfire, p.config.MisfirePolicy, p.config.MisfireMax = true, job.MisfireAll, job.DefaultMisfireMax
+	p.config.Cron, p.config.MaxConcurrentItems, p.config.ShardingTotalCount = p.pace.crons[0], 1+r.IntN(2), 4+r.IntN(9)
+	p.drawn = []deed{launch, launch, launch, stop, stop, toggleServer}
+	if r.IntN(2) == 0 {
+		p.drawn = append(p.drawn, []deed{changeTotal, crash, expire, forgetInstance}[r.IntN(4)])
+	}
+}
+
+// denyViews has the store refuse processes to follow the job, or also to write to it, for a while. Little else
+// happens.
+func (p *plan) denyViews(r *rand.Rand) {
+	p.kind, p.holdups = denials, nil
+	p.drawn = []deed{launch, launch, deny, deny, deny}
+	for range r.IntN(3) {
+		p.drawn = append(p.drawn, []deed{stop, crash, changeTotal, toggleItem, toggleServer, runByHand, changeMisfire, changeParameter}[r.IntN(8)])
+	}
+}
+
+// boundMissed has the job make up missed fires up to an age, which outlasts that nobody was there. Processes
+// come and go, and code takes long.
+func (p *plan) boundMissed(r *rand.Rand) {
+	p.kind, p.processes, p.busy = windows, 1+r.IntN(3), 20+r.IntN(60)
+	p.config.Misfire, p.config.MisfirePolicy = true, []string{"", job.MisfireAll, job.MisfireAll}[r.IntN(3)]
+	p.config.MisfireWindowSeconds = int(p.pace.unit/time.Second) * (1 + r.IntN(10)) / 2
+	if strings.HasPrefix(p.config.Cron, "@delay") {
+		p.config.Cron = p.pace.crons[0]
+	}
+	p.drawn = []deed{launch, launch, stop, stop, crash}
+	for range r.IntN(3) {
+		p.drawn = append(p.drawn, []deed{changeTotal, toggleItem, toggleServer, changeParameter, pause, cut, expire, storeDown}[r.IntN(8)])
+	}
+}
+
+// setClocksWrong has clocks be off by more than they may be, for a while. Little else happens.
+func (p *plan) setClocksWrong(r *rand.Rand, between *time.Duration) {
+	p.kind, p.holdups = clocks, nil
+	p.drawn = []deed{launch, launch, missetClock, missetClock, missetClock}
+	for range r.IntN(3) {
+		p.drawn = append(p.drawn, []deed{stop, crash, changeTotal, toggleItem, toggleServer, runByHand, changeMisfire}[r.IntN(7)])
+	}
+	if r.IntN(2) == 0 { // the job tolerates less than clocks may be off
+		p.config.MaxTimeDiffSeconds, p.config.ClockPolicy = 7+r.IntN(20), job.ClockRefuse
+	}
+	if strings.HasPrefix(p.config.Cron, "@delay") {
+		p.config.Cron = p.pace.crons[0]
+	}
+	p.faults, p.calm = max(p.faults, 4*time.Minute+offBeat), max(p.calm, 2*time.Minute) // a clock must be right for a minute
+	*between = max(*between, 15*time.Second)
+}
+
+// missetting returns by how much a number sets a clock wrong, and for how long.
+func (p *plan) missetting(a action) (ahead, lasts time.Duration) {
+	bound := clockBound
+	if p.config.ClockPolicy == job.ClockRefuse {
+		bound = min(bound, time.Duration(p.config.MaxTimeDiffSeconds)*time.Second)
+	}
+	ahead = bound + time.Duration(float64(bound)*0.1/(1.001-float64(a.n)/1000)) + time.Second // a heavy tail
+	if a.n%2 == 0 {
+		ahead = -ahead
+	}
+	if lasts = a.lasts; a.n%5 > 0 {
+		lasts += 20 * time.Second
+	}
+	return ahead, lasts
+}
+
+// clockBound is by how much clocks may be off.
+var clockBound = history.DefaultRules().Clock
+
+// divide gives the job so many items that a change of members moves more of them than one transaction may.
+// Begins are under way while somebody joins or a server is switched, and what tidies up after that is slow.
+func (p *plan) divide(r *rand.Rand) {
+	p.kind = dividing
+	p.config.ShardingTotalCount, p.config.ShardingStrategy = 9+r.IntN(8), ""
 	p.config.Cron, p.config.MaxConcurrentItems = p.pace.crons[0], 0
-	p.processes, p.busy, p.saves, p.hooked = 3, 0, 0, false
-	p.faults, p.calm = 6*p.pace.unit+offBeat, 3*p.pace.unit
-	p.drawn, p.holdups = []deed{launch, launch, stop, stop, crash, forgetInstance}, nil
+	p.processes, p.busy, p.saves, p.hooked = 3+r.IntN(2), r.IntN(10), 0, false
+	p.drawn, p.holdups = []deed{launch, launch, stop, toggleServer, toggleServer, crash, forgetInstance}, nil
 	for _, s := range []step{begin, reshard, tidy} {
 		h := holdup{of: s, percent: 60 + r.IntN(40), scale: time.Duration(800+r.IntN(1500)) * time.Millisecond, most: 4 * time.Second}
 		switch {
 		case s == begin:
-			h.meet, h.deeds = 80, []deed{launch, launch, stop}
+			h.meet, h.deeds = 80, []deed{launch, launch, stop, toggleServer, toggleServer}
 		case s == reshard && r.IntN(2) == 0:
 			h.scale /= 10
 		}
@@ -175,7 +316,8 @@ func (p *plan) holdUp(r *rand.Rand, s step) {
 		h.deeds = append(h.deeds, changes[r.IntN(len(changes))])
 	}
 	if r.IntN(4) == 0 {
-		h.deeds = append(h.deeds, allDeeds()[r.IntN(int(deeds))])
+		all := allDeeds()
+		h.deeds = append(h.deeds, all[r.IntN(len(all))])
 	}
 	p.holdups = append(p.holdups, h)
 	if c := causes(s); len(c) > 0 {
@@ -258,9 +400,9 @@ func (p *plan) work(sc job.ShardingContext) work {
 // String describes the plan as its replay would be read.
 func (p *plan) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d: %d processes, clocks off by up to %s, %d items, cron %q, failover %t, misfire %t %q up to %d, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %t\n",
-		p.seed, p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Failover, p.config.Misfire, p.config.MisfirePolicy,
-		p.config.MisfireMax, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooked)
+	fmt.Fprintf(&text, "seed %d (%s): %d processes, clocks off by up to %s, %d items, cron %q, failover %t, misfire %t %q up to %d and %d s, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %t\n",
+		p.seed, cmp.Or(p.kind, "of no kind"), p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Failover, p.config.Misfire, p.config.MisfirePolicy,
+		p.config.MisfireMax, p.config.MisfireWindowSeconds, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooked)
 	for _, h := range p.holdups {
 		fmt.Fprintf(&text, "\t%s\n", h)
 	}

@@ -28,6 +28,7 @@ type process struct {
 	gate     *gate
 	skew     atomic.Int64 // nanoseconds by which its clock is ahead
 	troubled bool         // cut off or standing still; used by the cluster's driver only
+	misset   bool         // its clock is wrong; as well
 }
 
 // errDied is what code of a process that died returns; nobody is left to hear it.
@@ -138,7 +139,7 @@ func (c *cluster) launch(id string, options ...memory.Option) *process {
 		c: c, id: id, handle: c.server.Open(namespace, options...),
 		done: make(chan struct{}), died: make(chan struct{}), gone: make(chan struct{}), gate: newGate(),
 	}
-	s, err := scheduler.New(c.wrap(p.handle), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(c.rules.Grace),
+	s, err := scheduler.New(c.wrap(divider{p.handle}), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(c.rules.Grace),
 		scheduler.WithObserver(ear{r: c.rec, instance: id}), scheduler.WithLogger(c.log), scheduler.WithClock(p.now))
 	if err != nil {
 		panic(err)
@@ -203,6 +204,26 @@ func (p *process) now() time.Time { return time.Now().Add(time.Duration(p.skew.L
 // setClock sets how much the clock of the process is ahead of that of the cluster.
 func (p *process) setClock(ahead time.Duration) { p.skew.Store(int64(ahead)) }
 
+// deny has the store refuse the process to follow the job, and if writes is set, to write to it, for a time.
+func (p *process) deny(lasts time.Duration, writes bool) {
+	p.c.rec.denied(p.id, lasts, writes)
+	p.handle.Deny(p.c.tree().Root(), writes)
+	time.Sleep(lasts)
+	p.handle.Allow()
+}
+
+// missetClock sets the clock wrong for a time, as long as the process lives.
+func (p *process) missetClock(ahead, right, lasts time.Duration) {
+	i := p.c.rec.misset(p.id, ahead)
+	defer p.c.rec.over(i)
+	p.setClock(ahead)
+	defer p.setClock(right)
+	select {
+	case <-time.After(lasts):
+	case <-p.done:
+	}
+}
+
 // crash ends the process without a word.
 func (p *process) crash() {
 	p.die()
@@ -257,8 +278,8 @@ func (p *process) stop() error {
 	p.cancel()
 	<-p.done
 	err := p.handle.Close(context.Background())
-	if errors.Is(err, registry.ErrUnavailable) { // it could not say farewell; its session ends all the same
-		err = nil
+	if errors.Is(err, registry.ErrUnavailable) && p.c.rec.hindered(p.id, i.From) {
+		err = nil // it could not say farewell; its session ends all the same
 	}
 	if p.err == nil {
 		return err

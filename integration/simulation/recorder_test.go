@@ -2,6 +2,7 @@ package simulation_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,11 +42,59 @@ func (r *recorder) incident(kind history.Kind, instance string, lasts, delay tim
 	return i
 }
 
+// tampered writes down that a careless hand has written to a node.
+func (r *recorder) tampered(path string, revision registry.Revision) *history.Incident {
+	i := r.incident(history.Tampered, "", 0, 0)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i.Path, i.Revision = path, revision
+	return i
+}
+
+// denied writes down that a process cannot follow the job, nor perhaps write to it.
+func (r *recorder) denied(instance string, lasts time.Duration, writes bool) {
+	i := r.incident(history.Denied, instance, lasts, 0)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i.Writes = writes
+}
+
+// paced writes down that the store takes so many transactions a second.
+func (r *recorder) paced(lasts time.Duration, rate int) {
+	i := r.incident(history.Paced, "", lasts, 0)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i.Rate = rate
+}
+
+// misset writes down that the clock of a process is wrong from now on.
+func (r *recorder) misset(instance string, ahead time.Duration) *history.Incident {
+	i := r.incident(history.Misset, instance, 24*time.Hour, 0)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i.Ahead = ahead
+	return i
+}
+
 // over writes down that an incident is over.
 func (r *recorder) over(i *history.Incident) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i.Until = time.Now()
+}
+
+// hindered tells whether an instance may not have reached the store at some time since a moment.
+func (r *recorder) hindered(instance string, since time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.incidents, func(i *history.Incident) bool {
+		switch i.Kind {
+		case history.Cut, history.Down, history.Paused, history.Slow, history.Held, history.Lost, history.Denied, history.Paced:
+			return (i.Instance == instance || i.Instance == "") && !i.Until.Before(since)
+		default:
+			return false
+		}
+	})
 }
 
 func (r *recorder) entered(instance string, sc job.ShardingContext) *history.Run {

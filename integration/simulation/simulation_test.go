@@ -23,6 +23,9 @@ func TestSimulation(t *testing.T) {
 	})
 	t.Parallel()
 	for s := *first; s < *first+uint64(seedsToTry()); s++ {
+		if *kind != "" && planOf(s).kind != *kind {
+			continue
+		}
 		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) {
 			t.Parallel()
 			if *patient > 0 && time.Since(began) > *patient {
@@ -42,6 +45,11 @@ func simulate(t *testing.T, seed uint64) history.History {
 	faults, h := simulated(t, p, nil)
 	if len(faults) > 0 {
 		t.Logf("%s\nreplay with: go test ./integration/simulation -run TestSimulation -simulation.seed=%d", p.String(), seed)
+		for _, i := range h.Incidents {
+			if i.Kind == history.Tampered || i.Kind == history.Misset {
+				t.Log(i)
+			}
+		}
 	}
 	for i, fault := range faults {
 		if i == 10 {

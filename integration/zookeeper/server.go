@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// startTimeout bounds the start of a server. It takes about a second on a machine that is not busy.
-const startTimeout = 60 * time.Second
+// startTimeout bounds the start of a server. It takes about a second on a machine that is not busy, and much
+// longer beside other servers on one that is.
+const startTimeout = 3 * time.Minute
 
 // Server is one ZooKeeper server. Its methods may be called concurrently.
 type Server struct {

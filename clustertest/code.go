@@ -1,0 +1,137 @@
+package clustertest
+
+import (
+	"context"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// Work returns code that takes so long, as [Sleep] does, and does nothing else. It is for tests of what a
+// job's configuration makes of it.
+func Work(d time.Duration) job.Simple {
+	return job.SimpleFunc(func(ctx context.Context, _ job.ShardingContext) error { return Sleep(ctx, d) })
+}
+
+// Sleep waits so long in the code of an item, and returns nil, or the cause of ctx when that ends before. While
+// the item's instance is frozen it stands still with it, and so does its clock: what was left before is left
+// after. Fakes of what code waits for call it, with the context that they were given; with one that is of no
+// item it only waits.
+func Sleep(ctx context.Context, d time.Duration) error {
+	p := processOf(ctx)
+	if p == nil {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for left := d; ; {
+		if err := p.standStill(ctx); err != nil {
+			return err
+		}
+		_, frozen := p.gate.channels()
+		began := time.Now()
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+			return p.standStill(ctx)
+		case <-frozen:
+			left -= time.Since(began)
+		case <-ctx.Done():
+			timer.Stop()
+			if err := p.standStill(ctx); err != nil {
+				return err
+			}
+			return context.Cause(ctx)
+		}
+		timer.Stop()
+	}
+}
+
+// standStill waits while the process does. The error is why code must not go on.
+func (p *process) standStill(ctx context.Context) error {
+	opened, _ := p.gate.channels()
+	select {
+	case <-opened:
+	case <-p.died:
+		return scheduler.ErrVanished
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// InstanceName returns the name of the instance that runs the code of an item with this context, for fakes
+// that note who called them. It is empty if ctx is of no item.
+func InstanceName(ctx context.Context) string {
+	if p := processOf(ctx); p != nil {
+		return p.i.name
+	}
+	return ""
+}
+
+// contextKey finds what a test knows of an item's execution in the context of its code.
+type contextKey struct{}
+
+// inContext is what stands there.
+type inContext struct {
+	p *process
+	e *Execution
+}
+
+func processOf(ctx context.Context) *process {
+	in, _ := ctx.Value(contextKey{}).(inContext)
+	return in.p
+}
+
+// held is the code of a job, held up while its instance stands still.
+type held struct{ job.Simple }
+
+// Execute runs one item.
+func (h held) Execute(ctx context.Context, sc job.ShardingContext) error {
+	in, known := ctx.Value(contextKey{}).(inContext)
+	if !known {
+		return h.Simple.Execute(ctx, sc)
+	}
+	in.p.c.code.Add(1)
+	defer in.p.c.code.Done()
+	if err := in.p.standStill(ctx); err != nil {
+		return err
+	}
+	in.p.c.book.attempts(in.e)
+	defer in.p.c.book.left(in.e)
+	err := h.Simple.Execute(ctx, sc)
+	opened, _ := in.p.gate.channels()
+	select {
+	case <-opened:
+	case <-in.p.died:
+	}
+	in.p.c.book.returns(ctx, in.e, err)
+	return err
+}
+
+// Configure returns the held code for a configuration.
+func (h held) Configure(cfg job.Config) (job.Simple, error) {
+	code, err := job.Configure(h.Simple, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return held{code}, nil
+}
+
+// Check asks the code whether it could run a job here.
+func (h held) Check(cfg job.Config) error {
+	if checker, is := h.Simple.(job.Checker); is {
+		return checker.Check(cfg)
+	}
+	return nil
+}
+
+var (
+	_ job.Configurable = held{}
+	_ job.Checker      = held{}
+)

@@ -1,0 +1,46 @@
+package clustertest
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// Outcome says what became of an execution.
+type Outcome string
+
+// The outcomes of an execution.
+const (
+	Running  Outcome = "running"   // its code has not returned
+	OK       Outcome = "ok"        // its code returned nil
+	Failed   Outcome = "failed"    // its code returned an error, panicked or took too long
+	CutShort Outcome = "cut short" // it stopped because its context had ended, with its session or in a stop
+	Crashed  Outcome = "crashed"   // its instance crashed before it returned
+)
+
+// Execution is one execution of an item. Retries are of the same one.
+type Execution struct {
+	job.ShardingContext        // job, item, fire, source, token and so on, as the code saw it
+	Instance            string // the name of the instance that ran it
+	Began               time.Time
+	Ended               time.Time // when the code returned, or the instance crashed; zero while it runs
+	Attempts            int       // 1, and one more for each retry
+	Outcome             Outcome
+	Err                 error // what the code returned, or its [job.PanicError]
+	// Refused tells why its end could not be recorded although its code returned: mostly that another
+	// instance had taken it over by then. nil if it was recorded, or the registry was not told yet.
+	Refused error
+
+	deeds int // that were done before it began
+}
+
+// Took returns how long the execution took, or takes so far.
+func (e Execution) Took() time.Duration {
+	if e.Ended.IsZero() {
+		return time.Since(e.Began)
+	}
+	return e.Ended.Sub(e.Began)
+}
+
+// of tells whether the execution is that of a fire.
+func (e Execution) of(f Fire) bool { return e.Item == f.Item && e.Fire.Equal(f.Time) }

@@ -1,0 +1,106 @@
+package clustertest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Fire is one item's share of one fire of its job.
+type Fire struct {
+	Item int
+	Time time.Time // at which it should have run, in UTC
+}
+
+// String names item and time.
+func (f Fire) String() string { return fmt.Sprintf("item %d, fire %s", f.Item, clockTime(f.Time)) }
+
+// compare orders fires by time and item.
+func (f Fire) compare(other Fire) int {
+	if c := f.Time.Compare(other.Time); c != 0 {
+		return c
+	}
+	return f.Item - other.Item
+}
+
+// Executions returns what ran of a job so far, and runs, in the order in which it began. It fails the test if
+// there is no such job.
+func (c *Cluster) Executions(name string) []Execution {
+	c.tb.Helper()
+	c.known(name, "Executions")
+	return c.book.ran(name)
+}
+
+// Fires returns the fires of a job that were due so far, by its stored settings: for every enabled item, since
+// the first instance joined, also while none is there, but not while all that are there are on disabled
+// servers. A fire that comes in this very instant is among them; with jitter, it is when its time is over.
+// A job with a fixed delay, or one that only runs when it is triggered, has none.
+func (c *Cluster) Fires(name string) []Fire {
+	c.tb.Helper()
+	c.known(name, "Fires")
+	due, _ := c.book.due(name)
+	return due
+}
+
+// MissedFires returns those of [Cluster.Fires] for which no execution ran to its end or still runs. A misfire
+// run stands for the newest fire that it makes up only, which is the one it tells its code; by the default
+// policy, [job.MisfireOnce], the others remain missed.
+func (c *Cluster) MissedFires(name string) []Fire {
+	c.tb.Helper()
+	c.known(name, "MissedFires")
+	return c.missed(name)
+}
+
+func (c *Cluster) missed(name string) []Fire {
+	due, _ := c.book.due(name)
+	ran := c.ranFor(name)
+	var missed []Fire
+	for _, f := range due {
+		if len(ran[keyOfFire(f)]) == 0 {
+			missed = append(missed, f)
+		}
+	}
+	return missed
+}
+
+// fireKey finds a fire whatever the location of its time is.
+type fireKey struct {
+	item int
+	time int64
+}
+
+func keyOfFire(f Fire) fireKey { return fireKey{item: f.Item, time: f.Time.UnixNano()} }
+
+// ranFor returns, by the fire that they ran for, the executions that ran to their ends; of a fire that has none,
+// the newest that still runs: one that is taken over by another may be cut short yet. Runs by hand are for none.
+func (c *Cluster) ranFor(name string) map[fireKey][]Execution {
+	ran, runs := make(map[fireKey][]Execution), make(map[fireKey]Execution)
+	for _, e := range c.book.ran(name) {
+		key := keyOfFire(Fire{Item: e.Item, Time: e.Fire})
+		switch {
+		case e.Fire.IsZero():
+		case e.Outcome == OK || e.Outcome == Failed:
+			ran[key] = append(ran[key], e)
+		case e.Outcome == Running:
+			runs[key] = e
+		}
+	}
+	for key, e := range runs {
+		if len(ran[key]) == 0 {
+			ran[key] = []Execution{e}
+		}
+	}
+	return ran
+}
+
+// twice returns the fires that more than one of the executions ran for, in order.
+func twice(ran map[fireKey][]Execution) []Fire {
+	var fires []Fire
+	for _, executions := range ran {
+		if len(executions) > 1 {
+			fires = append(fires, Fire{Item: executions[0].Item, Time: executions[0].Fire})
+		}
+	}
+	slices.SortFunc(fires, Fire.compare)
+	return fires
+}

@@ -1,0 +1,153 @@
+package clustertest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Trigger has every instance of a job run its items once, now, as [scheduler.Scheduler.Trigger] does. It
+// fails the test if no instance runs that could be asked.
+func (c *Cluster) Trigger(name string) {
+	c.tb.Helper()
+	c.known(name, "Trigger")
+	state := c.state(name)
+	var txn registry.Txn
+	for _, i := range state.Instances {
+		txn.If = append(txn.If, registry.CreatedAt(state.Tree().Instance(i.ID), i.Created))
+		txn.Then = append(txn.Then, registry.Update(state.Tree().Instance(i.ID), jobtree.InstanceTriggered))
+	}
+	if len(txn.Then) == 0 {
+		c.fatalf("Trigger %q: no instance takes part in it", name)
+	}
+	c.commit(fmt.Sprintf("%q is triggered", name), txn)
+}
+
+// DisableItem has an operator take one item of a job out. An execution that is under way goes on; fires that
+// come meanwhile are none, so nothing misses them.
+func (c *Cluster) DisableItem(name string, item int) {
+	c.tb.Helper()
+	c.known(name, "DisableItem")
+	c.commit(fmt.Sprintf("item %d of %q is disabled", item, name), registry.Txn{
+		Then: []registry.Write{registry.Put(jobtree.For(name).ItemDisabled(item), "")},
+	})
+}
+
+// EnableItem ends [Cluster.DisableItem].
+func (c *Cluster) EnableItem(name string, item int) {
+	c.tb.Helper()
+	c.known(name, "EnableItem")
+	c.commit(fmt.Sprintf("item %d of %q is enabled", item, name), registry.Txn{
+		Then: []registry.Write{registry.Delete(jobtree.For(name).ItemDisabled(item))},
+	})
+}
+
+// Disable has an operator take the instance's server out of a job: its items move to the other instances. If
+// there is none, fires that come meanwhile are none.
+func (i *Instance) Disable(name string) { i.serve(name, "Disable", "disabled", true) }
+
+// Enable ends [Instance.Disable].
+func (i *Instance) Enable(name string) { i.serve(name, "Enable", "enabled", false) }
+
+func (i *Instance) serve(name, method, what string, disabled bool) {
+	i.c.tb.Helper()
+	i.c.known(name, method)
+	i.c.commit(fmt.Sprintf("%s is %s for %q", i.name, what, name), registry.Txn{
+		Then: []registry.Write{registry.Put(jobtree.For(name).Server(i.ip), jobtree.EncodeServer(disabled))},
+	})
+}
+
+// Update has an operator change the stored settings of a job, which every instance follows. It fails the
+// test if change returns settings that are not allowed.
+func (c *Cluster) Update(name string, change func(cfg *job.Config)) {
+	c.tb.Helper()
+	c.known(name, "Update")
+	stored := c.state(name).Config
+	if stored.Revision == 0 || stored.Err != nil {
+		c.fatalf("Update %q: its stored settings are missing or cannot be read: %v", name, stored.Err)
+	}
+	cfg := stored.Value
+	change(&cfg)
+	if err := cfg.Validate(); err != nil {
+		c.fatalf("Update %q: %v", name, err)
+	}
+	text, err := jobtree.EncodeConfig(cfg)
+	if err != nil {
+		c.fatalf("Update %q: %v", name, err)
+	}
+	c.commit(fmt.Sprintf("the settings of %q are changed", name), registry.Txn{
+		Then: []registry.Write{registry.Put(jobtree.For(name).Config(), text)},
+	})
+}
+
+// Owner returns the instance that an item of a job is assigned to now, which is the one that runs its next
+// fire. It fails the test if there is none that runs: after a crash, items have no owner for as long as the
+// session of the dead one lasts.
+func (c *Cluster) Owner(name string, item int) *Instance {
+	c.tb.Helper()
+	c.known(name, "Owner")
+	state := c.state(name)
+	return c.whose(state.Owner(item), fmt.Sprintf("item %d of %q", item, name))
+}
+
+// Leader returns the instance that leads a job now. It fails the test if there is none that runs.
+func (c *Cluster) Leader(name string) *Instance {
+	c.tb.Helper()
+	c.known(name, "Leader")
+	return c.whose(c.state(name).Leader.Instance, fmt.Sprintf("the leadership of %q", name))
+}
+
+// whose returns the running instance of an id.
+func (c *Cluster) whose(id, what string) *Instance {
+	c.tb.Helper()
+	for _, i := range c.all() {
+		if i.ID() == id && i.Running() {
+			return i
+		}
+	}
+	switch id {
+	case "":
+		c.fatalf("%s belongs to nobody\n\n%s", what, c.history())
+	default:
+		c.fatalf("%s belongs to %s, which does not run\n\n%s", what, id, c.history())
+	}
+	return nil
+}
+
+// history tells what was done to the cluster.
+func (c *Cluster) history() string {
+	text := "what happened so far:"
+	for _, d := range c.book.done() {
+		text += fmt.Sprintf("\n%s  %s", clockTime(d.at), d.text)
+	}
+	return text
+}
+
+// state returns what the registry says of a job now.
+func (c *Cluster) state(name string) *jobtree.State {
+	return jobtree.StateOf(name, c.view.Snapshot())
+}
+
+// known settles, and fails the test if the registry has no such job.
+func (c *Cluster) known(name, method string) {
+	c.tb.Helper()
+	c.settle(method)
+	if _, known := c.book.due(name); !known {
+		c.fatalf("%s: there is no job %q in the registry, which has %q; a job is there once an instance has started", method, name, c.book.jobs())
+	}
+}
+
+// commit does as an operator does, and returns when the cluster has taken notice.
+func (c *Cluster) commit(deed string, txn registry.Txn) {
+	c.tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c.book.note(deed)
+	if _, err := c.operator.Commit(ctx, txn); err != nil {
+		c.fatalf("%s: %v", deed, err)
+	}
+	c.settle("an operator's deed")
+}

@@ -1,0 +1,268 @@
+package clustertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+const (
+	namespace = "test"
+	// patience is how long, in virtual time, something may take that waits for nothing.
+	patience = time.Minute
+	// codePatience is how long code may go on after its instance has ended.
+	codePatience = 24 * time.Hour
+)
+
+// Cluster is what the test function of [Run] acts upon: a registry, the jobs in it, and the instances that
+// take part.
+//
+// Its methods are for the goroutine of the test function, one call at a time. Code of jobs may call those of
+// its [Instance]s that say so. A method that cannot do what it is asked fails the test and does not return.
+type Cluster struct {
+	tb    testing.TB // of the test function
+	outer testing.TB // that called Run
+	ended atomic.Bool
+
+	store    *memory.Server
+	operator *memory.Registry
+	view     *registry.View // of all jobs, by the operator
+	book     *book
+	build    func(registry.Registry, ...scheduler.Option) (*scheduler.Scheduler, error)
+	declared []declaration
+	setups   []func(context.Context, *Instance) error
+	code     sync.WaitGroup // code of items that runs
+
+	mu        sync.Mutex
+	instances []*Instance // in the order in which they were started first
+}
+
+// Run calls test with an empty cluster, in a bubble of package testing/synctest, and returns when
+// nothing that was started in it is left. The t that test is given is the one to use in it: of the bubble, and
+// with the limits of [synctest.Test], so without t.Run and t.Parallel. Call Parallel before Run.
+//
+// Whatever still runs when test returns, or fails, is ended as by [Instance.Crash]; it is no failure of the
+// test.
+//
+// Run cannot be called in a bubble, and the cluster is of no use after Run; both fail the test.
+func Run(t *testing.T, test func(t *testing.T, c *Cluster)) {
+	t.Helper()
+	if inBubble() {
+		t.Fatal("clustertest: Run makes a synctest bubble of its own and cannot be called in one: call it where synctest.Test was")
+	}
+	synctest.Test(t, func(inner *testing.T) {
+		c := newCluster(inner, t)
+		defer c.end()
+		test(inner, c)
+	})
+}
+
+// inBubble tells whether the caller is in a synctest bubble, of which Wait is the only sign. Whoever waits
+// already is in one, too.
+func inBubble() (in bool) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			in = !strings.Contains(fmt.Sprint(reason), "not in a bubble")
+		}
+	}()
+	synctest.Wait()
+	return true
+}
+
+func newCluster(tb, outer testing.TB) *Cluster {
+	c := &Cluster{tb: tb, outer: outer, store: memory.NewServer(), book: newBook(), build: scheduler.New}
+	c.operator = c.store.Open(namespace, memory.WithTTL(24*time.Hour)) // it holds nothing that should go
+	view, err := c.operator.View(context.Background(), registry.Root)
+	if err != nil {
+		c.operator.Vanish()
+		outer.Fatalf("clustertest: %v", err)
+	}
+	c.view = view
+	view.Subscribe(c.book.follow)
+	return c
+}
+
+// end ends all that is left, in the bubble.
+func (c *Cluster) end() {
+	instances := c.all()
+	for _, i := range instances {
+		i.now().kill()
+	}
+	for _, i := range instances {
+		i.wait()
+	}
+	c.waitForCode()
+	c.operator.Vanish()
+	c.ended.Store(true)
+}
+
+// waitForCode waits for code that goes on after its instance has ended: time stands still after the end of
+// the test function.
+func (c *Cluster) waitForCode() {
+	done := make(chan struct{})
+	go func() {
+		c.code.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(codePatience):
+		c.tb.Errorf("clustertest: this code has not returned a day after the end of its context: %s",
+			strings.Join(c.book.unreturned(), "; "))
+	}
+}
+
+// all returns the instances.
+func (c *Cluster) all() []*Instance {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.instances)
+}
+
+// fatalf fails the test and does not return.
+func (c *Cluster) fatalf(format string, args ...any) {
+	c.tb.Helper()
+	c.tb.Fatalf("clustertest: "+format, args...)
+}
+
+// alive fails the test if the cluster is over.
+func (c *Cluster) alive(method string) {
+	c.outer.Helper()
+	if c.ended.Load() {
+		c.outer.Fatalf("clustertest: %s was called after the test function of Run had returned", method)
+	}
+}
+
+// settle waits until nothing happens any more at this moment, and fails the test if an instance has come
+// to its end by itself.
+func (c *Cluster) settle(method string) {
+	c.tb.Helper()
+	c.alive(method)
+	if !inBubble() {
+		c.outer.Fatalf("clustertest: %s was called outside of the bubble that Run made: only the test function of Run, and what it starts, may use the cluster", method)
+	}
+	for _, i := range c.all() {
+		p := i.now()
+		if err, failed := p.failed(); failed {
+			c.fatalf("%s has ended by itself: %v", i.name, err)
+		}
+	}
+}
+
+// Advance lets time pass, and returns when all that it brings about has been done. What happens in the
+// very instant at its end has happened, such as a fire; only what takes time is still under way.
+func (c *Cluster) Advance(d time.Duration) {
+	c.tb.Helper()
+	if d < 0 {
+		c.alive("Advance")
+		c.fatalf("Advance by %s: time does not go back", d)
+	}
+	c.settle("Advance")
+	time.Sleep(d)
+	c.settle("Advance")
+}
+
+// AdvanceTo is [Cluster.Advance] until a time. Before the first instance is started that is as cheap as any
+// other wait, however far away the time is.
+func (c *Cluster) AdvanceTo(t time.Time) {
+	c.tb.Helper()
+	c.settle("AdvanceTo")
+	if d := time.Until(t); d < 0 {
+		c.fatalf("AdvanceTo %s: it is %s already", t.UTC().Format(time.DateTime), time.Now().UTC().Format(time.DateTime))
+	}
+	time.Sleep(time.Until(t))
+	c.settle("AdvanceTo")
+}
+
+// At returns the time so long after the beginning of the test function, which is midnight, 2000-01-01 UTC.
+func At(d time.Duration) time.Time {
+	return time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC).Add(d)
+}
+
+// declaration is a job that every instance declares.
+type declaration struct {
+	cfg     job.Config
+	code    job.Simple
+	options []scheduler.JobOption
+}
+
+// Job has every instance declare a job, those that run already at once: what cfg describes, done by code. If
+// code is nil, the items do nothing; [Work] takes a while. One value serves all instances, as if they shared
+// the memory of one process: give it nothing to remember that a crash should lose, or use [Cluster.Setup].
+//
+// It fails the test if a scheduler refuses the declaration.
+func (c *Cluster) Job(cfg job.Config, code job.Simple, options ...scheduler.JobOption) {
+	c.tb.Helper()
+	c.settle("Job")
+	if code == nil {
+		code = Work(0)
+	}
+	if err := cfg.Validate(); err != nil {
+		c.fatalf("job %q: %v", cfg.Name, err)
+	}
+	d := declaration{cfg: cfg, code: code, options: options}
+	for _, other := range c.declared {
+		if other.cfg.Name == cfg.Name {
+			c.fatalf("job %q is declared already: Update changes its settings", cfg.Name)
+		}
+	}
+	c.declared = append(c.declared, d)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for _, i := range c.all() {
+		p := i.now()
+		if !p.is(running) {
+			continue
+		}
+		if err := p.declare(ctx, d); err != nil {
+			c.fatalf("job %q on %s: %v", cfg.Name, i.name, err)
+		}
+	}
+	c.settle("Job")
+}
+
+// Setup has declare called for each process that is started from now on, before its scheduler runs, to
+// declare jobs as the application does: with [scheduler.Scheduler.Add] on [Instance.Scheduler]. An error
+// fails the test. Several are called in order.
+//
+// Of code that is declared so a test knows a little less: when it has returned is known when the registry has
+// been told, and in an instance that is frozen it begins and ends as it likes.
+func (c *Cluster) Setup(declare func(ctx context.Context, i *Instance) error) {
+	c.tb.Helper()
+	c.settle("Setup")
+	if declare == nil {
+		c.fatalf("Setup: the function is nil")
+	}
+	c.setups = append(c.setups, declare)
+}
+
+// NewWith sets how the schedulers of processes that are started from now on are made, for applications with a
+// constructor of their own. build must hand the options on to [scheduler.New], behind its own, as
+// the test is lost without them. The default is scheduler.New.
+func (c *Cluster) NewWith(build func(registry.Registry, ...scheduler.Option) (*scheduler.Scheduler, error)) {
+	c.tb.Helper()
+	c.settle("NewWith")
+	if build == nil {
+		c.fatalf("NewWith: the function is nil")
+	}
+	c.build = build
+}
+
+// Store returns the registry's server, to be broken as a whole: [memory.Server.Stop], SetFull, SetPace.
+// The instances use the namespace "test" of it.
+func (c *Cluster) Store() *memory.Server { return c.store }
+
+// Operator returns a registry handle that belongs to no instance and is never disturbed, to look at the jobs'
+// trees or to do to them what no method of Cluster does. It is closed when the test function returns.
+func (c *Cluster) Operator() *memory.Registry { return c.operator }

@@ -1,0 +1,163 @@
+package overload_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// itemsPerJob is how many items, and so executions a second, each job has.
+const itemsPerJob = 10
+
+// settings are what a child is told when it starts.
+type settings struct {
+	Members   int // of a store
+	Endpoints []string
+	Namespace string // of an instance, like what follows
+	ID        string
+}
+
+// told is what an instance is told meanwhile, and answers with its counts.
+type told struct {
+	Jobs int // how many there should be; never fewer than before
+}
+
+// counts are what has happened in an instance since it started.
+type counts struct {
+	Ran      int64 // executions that have ended well and were recorded
+	Items    int   // that ran at least once
+	Lost     int64 // sessions
+	Doubtful int64 // sessions that were suspended
+	Err      string
+}
+
+// be makes this process a child, until its input ends.
+func be(role string, set settings) error {
+	if role == roleStore {
+		return beStore(set)
+	}
+	return beInstance(set)
+}
+
+func beStore(set settings) error {
+	cluster, err := embedded.StartCluster(context.Background(), set.Members)
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(cluster.Endpoints()); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, cluster.Close())
+}
+
+// instance runs jobs whose items do nothing.
+type instance struct {
+	scheduler.NopObserver
+	scheduler            *scheduler.Scheduler
+	jobs                 int
+	ran, lost, suspended atomic.Int64
+
+	mu   sync.Mutex
+	seen map[item]bool // those that ran
+}
+
+type item struct {
+	job    string
+	number int
+}
+
+func beInstance(set settings) error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	reg, err := etcd.Open(context.Background(), etcd.Config{Endpoints: set.Endpoints, Namespace: set.Namespace, Logger: log})
+	if err != nil {
+		return err
+	}
+	i := &instance{seen: make(map[item]bool)}
+	i.scheduler, err = scheduler.New(reg, scheduler.WithInstanceID(set.ID), scheduler.WithObserver(i), scheduler.WithLogger(log))
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- i.scheduler.Run(ctx) }()
+	err = i.serve(ctx)
+	stop()
+	return errors.Join(err, <-done, reg.Close(context.Background()))
+}
+
+// serve does what the parent says, and tells what has happened each time.
+func (i *instance) serve(ctx context.Context) error {
+	answers := json.NewEncoder(os.Stdout)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var order told
+		if err := json.Unmarshal(lines.Bytes(), &order); err != nil {
+			return err
+		}
+		failed := ""
+		if err := i.want(ctx, order.Jobs); err != nil {
+			failed = err.Error()
+		}
+		err := answers.Encode(counts{
+			Ran: i.ran.Load(), Items: i.items(), Lost: i.lost.Load(), Doubtful: i.suspended.Load(), Err: failed,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// want adds jobs until there are so many.
+func (i *instance) want(ctx context.Context, jobs int) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	adds, ctx := errgroup.WithContext(ctx)
+	adds.SetLimit(64)
+	for ; i.jobs < jobs; i.jobs++ {
+		cfg := job.NewConfig(fmt.Sprintf("job-%d", i.jobs), "* * * * * ?", itemsPerJob)
+		adds.Go(func() error {
+			return i.scheduler.Add(ctx, cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil }))
+		})
+	}
+	return adds.Wait()
+}
+
+func (i *instance) ItemEnded(e scheduler.ItemEvent) {
+	if e.Err == nil && e.Refused == nil {
+		i.ran.Add(1)
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.seen[item{e.Context.JobName, e.Context.Item}] = true
+	}
+}
+
+func (i *instance) items() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.seen)
+}
+
+func (i *instance) ConnectionChanged(e scheduler.ConnectionEvent) {
+	switch e.Change {
+	case scheduler.ConnectionSuspended:
+		i.suspended.Add(1)
+	case scheduler.ConnectionLost:
+		i.lost.Add(1)
+	}
+}

@@ -1,0 +1,166 @@
+package overload_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/integration/proxy"
+)
+
+// What this binary is when it is not the test, and what it is then told.
+const (
+	envRole      = "ELASTICRON_OVERLOAD_ROLE"
+	envSettings  = "ELASTICRON_OVERLOAD_SETTINGS"
+	roleStore    = "store"
+	roleInstance = "instance"
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(envRole); role != "" {
+		var set settings
+		err := json.Unmarshal([]byte(os.Getenv(envSettings)), &set)
+		if err == nil {
+			err = be(role, set)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, role, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	flag.Parse()
+	goleak.VerifyTestMain(m)
+}
+
+// child is a process that the test started. It ends with its input, so with the test in any case.
+type child struct {
+	tb     testing.TB
+	cmd    *exec.Cmd
+	orders *json.Encoder
+	input  io.Closer
+	output *json.Decoder
+}
+
+func startChild(tb testing.TB, role string, set settings) *child {
+	tb.Helper()
+	text, err := json.Marshal(set)
+	require.NoError(tb, err)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envRole+"="+role, envSettings+"="+string(text))
+	cmd.Stderr = os.Stderr
+	input, err := cmd.StdinPipe()
+	require.NoError(tb, err)
+	output, err := cmd.StdoutPipe()
+	require.NoError(tb, err)
+	require.NoError(tb, cmd.Start())
+	return &child{tb: tb, cmd: cmd, orders: json.NewEncoder(input), input: input, output: json.NewDecoder(output)}
+}
+
+// end has the child end, in order, and waits for it.
+func (c *child) end() {
+	c.tb.Helper()
+	require.NoError(c.tb, c.input.Close())
+	dead := time.AfterFunc(time.Minute, func() { _ = c.cmd.Process.Kill() })
+	defer dead.Stop()
+	require.NoError(c.tb, c.cmd.Wait())
+}
+
+// shape is what a cluster consists of.
+type shape struct {
+	processes, members int
+	roundTrip          time.Duration // that the way to the store takes
+}
+
+func (s shape) String() string {
+	name := fmt.Sprintf("processes=%d/members=%d", s.processes, s.members)
+	if s.roundTrip > 0 {
+		name += "/slowed=" + s.roundTrip.String()
+	}
+	return name
+}
+
+// cluster is a store and the instances that use it.
+type cluster struct {
+	tb        testing.TB
+	store     *child
+	instances []*child
+}
+
+func startCluster(tb testing.TB, s shape) *cluster {
+	tb.Helper()
+	c := &cluster{tb: tb, store: startChild(tb, roleStore, settings{Members: s.members})}
+	var endpoints []string
+	require.NoError(tb, c.store.output.Decode(&endpoints))
+	if s.roundTrip > 0 {
+		for i, endpoint := range endpoints {
+			at, err := url.Parse(endpoint)
+			require.NoError(tb, err)
+			slow := proxy.Start(tb, at.Host)
+			slow.Delay(s.roundTrip / 2)
+			endpoints[i] = "http://" + slow.Address()
+		}
+	}
+	for n := range s.processes {
+		c.instances = append(c.instances, startChild(tb, roleInstance, settings{
+			Endpoints: endpoints, Namespace: "overload", ID: fmt.Sprintf("10.0.0.%d@-@overload", n+1),
+		}))
+	}
+	return c
+}
+
+// close ends all processes.
+func (c *cluster) close() {
+	c.tb.Helper()
+	for _, i := range c.instances {
+		i.end()
+	}
+	c.store.end()
+}
+
+// want has all instances run so many jobs, and returns what has happened in them so far.
+func (c *cluster) want(jobs int) counts {
+	c.tb.Helper()
+	for _, i := range c.instances {
+		require.NoError(c.tb, i.orders.Encode(told{Jobs: jobs}))
+	}
+	var all counts
+	for _, i := range c.instances {
+		var one counts
+		require.NoError(c.tb, i.output.Decode(&one), "an instance died")
+		require.Empty(c.tb, one.Err)
+		all.Ran, all.Items = all.Ran+one.Ran, all.Items+one.Items
+		all.Lost, all.Doubtful = all.Lost+one.Lost, all.Doubtful+one.Doubtful
+	}
+	return all
+}
+
+// rate returns how many executions run a second when so many are wanted, once every item ran, or
+// after a minute: at first the store is busy with jobs that begin to exist.
+func (c *cluster) rate(wanted int, span time.Duration) int {
+	c.tb.Helper()
+	jobs := max(1, wanted/itemsPerJob)
+	c.want(jobs)
+	patience := time.Now().Add(time.Minute)
+	for c.want(0).Items < jobs*itemsPerJob {
+		if time.Now().After(patience) {
+			c.tb.Logf("of %d items %d ran within a minute", jobs*itemsPerJob, c.want(0).Items)
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	before, began := c.want(0), time.Now()
+	time.Sleep(span)
+	after, took := c.want(0), time.Since(began)
+	require.Zero(c.tb, after.Lost, "sessions that were lost while the store answered")
+	return int(float64(after.Ran-before.Ran) / took.Seconds())
+}

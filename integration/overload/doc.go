@@ -1,0 +1,19 @@
+// Package overload measures what a cluster does that is asked for more than it can: how many executions run
+// a second when half, all, twice, five and ten times of its capacity is wanted.
+//
+//	make bench PKG=./integration/overload
+//	go test ./integration/overload -run '^$' -bench 'Overload/processes=3' -v
+//
+// What a cluster runs beyond its capacity should be no less than at its capacity: the benchmark gives
+// the least of it as a share of the most ("worst-to-peak"). Package scheduler demands nine
+// tenths in virtual time, where capacity is exact.
+//
+// The store is a process of its own, one member of etcd or three, which sync their logs to disk. So is
+// every scheduler. All of them share the machine: its processors are what limits a store on a fast disk.
+// A slow store is one that is reached through a network that takes 75 ms each way.
+//
+// Jobs have ten items each and fire each second, so what is wanted comes all at once. Capacity is
+// found first, by asking for twice as much until less than nine tenths of it runs. Three processes and
+// the store take two processors from each other, so a machine with more says more about them; -short
+// leaves them out. It has a benchmark only: a test would take the processors from those that run beside it.
+package overload

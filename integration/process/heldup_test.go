@@ -1,0 +1,160 @@
+//go:build linux
+
+package process_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/proxy"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// What the code of the story saves, and what is written before and after it on the same way.
+const (
+	firstSave, secondSave = "the first checkpoint", "the second checkpoint"
+	keyBefore, keyAfter   = "/story/before", "/story/after"
+)
+
+// TestACheckpointDoesNotGoBack holds a save up in the middle of etcd. The member that was asked passes
+// it on to the leader, and there it stays under way, while the connection of the process breaks, the
+// save is repeated at another member and confirmed, and so is the save after it. Then the first try
+// arrives, and the leader carries it out like any other: etcd knows no age of a request.
+//
+// Two other writes take the same way, one before the save and one after it. When both are done, so is
+// what was between them.
+func TestACheckpointDoesNotGoBack(t *testing.T) {
+	t.Parallel()
+	s := startStoreOf(t, t.ArtifactDir(), 3, memberSettings{PeerPatience: 5 * time.Minute})
+	leader := s.leader()
+	var asked, other *member
+	for _, m := range s.members {
+		if m != leader {
+			asked, other = m, asked
+		}
+	}
+	// A member passes requests on in its answer to a call of the leader's.
+	heldUp := asked.network.From(memberName(leader.id))
+	toAsked, toOther := proxy.Start(t, asked.set.Client), proxy.Start(t, other.set.Client)
+	toOther.Cut()
+
+	code := &saving{begun: make(chan job.ShardingContext), next: make(chan string), saved: make(chan error, 2)}
+	witness := code.run(t, s.addresses(), []string{toAsked.Address(), toOther.Address()})
+	first := receive(t, code.begun, "the first run")
+	require.Empty(t, first.Offset)
+
+	heldUp.CutDown()
+	before := heldUp.Sees(keyBefore)
+	go put(t, asked, keyBefore)
+	receive(t, before, "a write that is held up")
+	seen := heldUp.Sees(firstSave)
+	code.next <- firstSave
+	receive(t, seen, "the save that is held up")
+	toAsked.Cut()
+	toAsked.Break()
+	toOther.Heal()
+	require.NoError(t, receive(t, code.saved, "the save to be repeated"))
+	code.next <- secondSave
+	require.NoError(t, receive(t, code.saved, "the second save"))
+	after := heldUp.Sees(keyAfter)
+	go put(t, asked, keyAfter)
+	receive(t, after, "another write that is held up")
+	require.Empty(t, values(t, other, keyBefore, keyAfter), "nothing was held up")
+
+	heldUp.Heal()
+	require.Eventually(t, func() bool { return len(values(t, other, keyBefore, keyAfter)) == 2 }, patience, 10*time.Millisecond,
+		"what was held up arrives")
+	checkpoint, err := witness.Get(t.Context(), jobtree.For("orders").Offset(0))
+	require.NoError(t, err)
+	require.Equal(t, secondSave, checkpoint.Value)
+	close(code.next)
+	require.Equal(t, secondSave, receive(t, code.begun, "the next run").Offset)
+}
+
+// saving is a job whose code saves what it is told to.
+type saving struct {
+	begun chan job.ShardingContext
+	next  chan string
+	saved chan error
+}
+
+// run has an instance run the job until the test ends, and returns a handle of
+// somebody who looks on.
+func (c *saving) run(t *testing.T, all, its []string) (witness *etcd.Registry) {
+	t.Helper()
+	open := func(endpoints []string) *etcd.Registry {
+		r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: endpoints, Namespace: "story", SessionTTL: time.Minute, DialTimeout: patience})
+		require.NoError(t, err)
+		return r
+	}
+	witness = open(all)
+	own := open(its)
+	t.Cleanup(func() { require.NoError(t, witness.Close(context.WithoutCancel(t.Context()))) })
+	process, err := scheduler.New(own, scheduler.WithInstanceID("127.0.0.1@-@p1"))
+	require.NoError(t, err)
+	cfg := job.NewConfig("orders", "* * * * * ?", 1)
+	cfg.Misfire = false
+	require.NoError(t, process.Add(t.Context(), cfg, job.SimpleFunc(c.execute)))
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	over := make(chan error, 1)
+	go func() { over <- process.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-over)
+		require.NoError(t, own.Close(context.WithoutCancel(ctx)))
+	})
+	return witness
+}
+
+func (c *saving) execute(ctx context.Context, sc job.ShardingContext) error {
+	select {
+	case c.begun <- sc:
+	case <-ctx.Done():
+	}
+	for ctx.Err() == nil {
+		select {
+		case offset, more := <-c.next:
+			if !more {
+				return nil
+			}
+			c.saved <- job.SaveOffset(ctx, offset)
+		case <-ctx.Done():
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// put writes a key through one member. The member may give up before the leader has heard of it.
+func put(t *testing.T, through *member, key string) {
+	_, _ = through.asked.Put(t.Context(), key, "")
+}
+
+// values returns those of some keys that there are.
+func values(t *testing.T, from *member, keys ...string) (found []string) {
+	t.Helper()
+	for _, key := range keys {
+		got, err := from.asked.Get(t.Context(), key)
+		require.NoError(t, err)
+		if got.Count > 0 {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+// receive returns what a channel brings in time.
+func receive[T any](t *testing.T, from <-chan T, what string) (value T) {
+	t.Helper()
+	select {
+	case value = <-from:
+	case <-time.After(patience):
+		require.Fail(t, "nothing came", "waiting for "+what)
+	}
+	return value
+}
