@@ -40,7 +40,7 @@ func (c *cluster) startChild(cfg job.Config) *child {
 	require.NoError(c.t, err)
 	p := &child{cmd: exec.Command(self)}
 	p.cmd.Env = append(os.Environ(), envChild+"="+string(settings))
-	p.cmd.Stderr = os.Stderr
+	p.cmd.Stderr = c.log
 	_, err = p.cmd.StdinPipe() // stays open for as long as this process lives
 	require.NoError(c.t, err)
 	out, err := p.cmd.StdoutPipe()
@@ -93,14 +93,13 @@ func be(text string) error {
 	if err != nil {
 		return err
 	}
-	s, err := scheduler.New(reg, options(settings.ID)...)
+	s, err := scheduler.New(reg, options(settings.ID, os.Stderr)...)
 	if err != nil {
 		return err
 	}
-	stuck := job.SimpleFunc(func(ctx context.Context, sc job.ShardingContext) error {
+	stuck := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
 		fmt.Printf("began %d\n", sc.Item)
-		<-ctx.Done()
-		return context.Cause(ctx)
+		select {} // also when its session is lost, which a busy machine brings about: what a crash cut short has no end
 	})
 	if err := s.Add(ctx, settings.Config, stuck); err != nil {
 		return err

@@ -31,13 +31,19 @@ type cluster struct {
 	job       string
 	tree      jobtree.Tree
 	registry  registry.Registry // of somebody who only looks, and operates
+	log       *lockedBuffer     // of all Go instances, shown if the test fails
 }
 
 // newCluster makes a cluster for a job of this name, which no other test may use: a Java process has one
 // instance a job.
 func newCluster(t *testing.T, name string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, address: need(t), namespace: name + "-" + strings.ToLower(rand.Text()[:8]), job: name, tree: jobtree.For(name)}
+	c := &cluster{t: t, address: need(t), namespace: name + "-" + strings.ToLower(rand.Text()[:8]), job: name, tree: jobtree.For(name), log: new(lockedBuffer)}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(c.log.String())
+		}
+	})
 	c.registry = c.open(c.address)
 	return c
 }

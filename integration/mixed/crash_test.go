@@ -31,7 +31,8 @@ func theGoLeaderIsKilled(t *testing.T, j java) {
 	c.eventually("two instances", settled(3, other, last))
 	runs := g.wait("the next fires", func(runs []job.ShardingContext) bool { return countOf(runs, 2, job.Scheduled) > 3 })
 	// Java may be the faster one to claim what waits, and never had the item otherwise.
-	require.Equal(t, 1, countOf(runs, 2, job.Failover)+begins(j.last.Events(c.job))[2], "%s", shown(runs))
+	events := j.last.Events(c.job)
+	require.Equal(t, 1, countOf(runs, 2, job.Failover)+begins(events)[2], "%s; Java: %+v", shown(runs), events)
 	j.last.WaitEvents(c.job, began(1, 0))
 }
 

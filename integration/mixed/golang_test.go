@@ -3,8 +3,8 @@ package mixed
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -43,7 +43,7 @@ func (c *cluster) startGo(cfg job.Config) *golang {
 
 func (c *cluster) startGoOver(reg registry.Registry, id string, cfg job.Config) *golang {
 	c.t.Helper()
-	s, err := scheduler.New(reg, options(id)...)
+	s, err := scheduler.New(reg, options(id, c.log)...)
 	require.NoError(c.t, err)
 	g := &golang{Scheduler: s, c: c, id: id, done: make(chan error, 1), changed: make(chan struct{})}
 	require.NoError(c.t, s.Add(c.t.Context(), cfg, job.SimpleFunc(g.execute)))
@@ -62,12 +62,11 @@ func (c *cluster) startGoOver(reg registry.Registry, id string, cfg job.Config) 
 	return g
 }
 
-func options(id string) []scheduler.Option {
-	opts := []scheduler.Option{scheduler.WithJavaPeers(), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(time.Second)}
-	if os.Getenv("ELASTICRON_TEST_LOG") != "" {
-		opts = append(opts, scheduler.WithLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+func options(id string, log io.Writer) []scheduler.Option {
+	return []scheduler.Option{
+		scheduler.WithJavaPeers(), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(time.Second),
+		scheduler.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	}
-	return opts
 }
 
 // stop ends the instance gracefully. It may be called more than once.
