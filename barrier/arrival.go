@@ -3,7 +3,7 @@ package barrier
 import (
 	"time"
 
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // Missing tells whether an awaited item keeps a barrier from being complete. horizon is the latest fire

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/barrier"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/scheduler"
 )
 

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/failover"
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 

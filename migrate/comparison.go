@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/elasticron/elasticron/internal/guarded"
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/migrate"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"

@@ -1,7 +1,7 @@
 package migrate
 
 import (
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // wanted returns the nodes that the target is to have of what operators said, by path.

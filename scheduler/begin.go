@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/failover"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 

@@ -3,7 +3,7 @@ package scheduler
 import (
 	"time"
 
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // wakeDelayed notes the items of a job with a fixed delay whose time has come, and keeps the alarm set

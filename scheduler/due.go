@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 )
 
 // lateAfter is how late a scheduled fire may begin and still count as on time. Beyond, it is a

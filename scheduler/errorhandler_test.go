@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/scheduler"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 )
 
 // executor bounds how many items of a job run at once in this process. Items beyond the bound have

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // overdueAfter is how long after a fire an item that should run counts as overdue: what may be late by

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/failover"
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 const (

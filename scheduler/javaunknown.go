@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // errJavaPeers names a Java instance that takes part in a job of a process that was not told of any.

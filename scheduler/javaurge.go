@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/sharding"
 )

@@ -2,7 +2,7 @@ package scheduler
 
 import (
 	"github.com/elasticron/elasticron/barrier"
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 

@@ -3,7 +3,7 @@ package scheduler
 import (
 	"time"
 
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // gate keeps an execution's code from being called until the started hook of its round has run.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 )
 
 // settings are the job's configuration as the registry has it, made ready for use.

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 )
 
 // Statistics are the numbers of a job: of its items, from their records in the registry, and of this

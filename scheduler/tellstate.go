@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // tellings are what was logged of what operators change, so that every change is logged once. What is enabled

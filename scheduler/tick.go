@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 )
 
 // lastTick is the newest fire that this process's clock ticked, and what was true then. An item that

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 

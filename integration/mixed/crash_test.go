@@ -8,8 +8,8 @@ import (
 
 	"github.com/elasticron/elasticron/integration/javapeer"
 	"github.com/elasticron/elasticron/integration/proxy"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 )
 
 // A Go leader that is killed is followed by Java, and what it ran is run again by another Go instance.

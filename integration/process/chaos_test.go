@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/integration/proxy"
 	"github.com/elasticron/elasticron/integration/zookeeper"
 	"github.com/elasticron/elasticron/job"
@@ -202,15 +202,15 @@ func (c *chaos) rest() {
 }
 
 // excusedUntil returns until when the judge makes allowances for an incident.
-func (c *chaos) excusedUntil(i history.Incident) time.Time {
+func (c *chaos) excusedUntil(i checker.Incident) time.Time {
 	switch r := c.rules; i.Kind {
-	case history.Started:
+	case checker.Started:
 		return i.From.Add(r.TTL + r.Detect + r.Settle)
-	case history.Crashed:
+	case checker.Crashed:
 		return i.From.Add(r.TTL + r.Detect)
-	case history.Slow:
+	case checker.Slow:
 		return i.Until.Add(r.TTL + r.Settle + 4*i.Delay)
-	case history.Down: // perhaps with sessions that its new leader has granted anew
+	case checker.Down: // perhaps with sessions that its new leader has granted anew
 		return i.Until.Add(r.TTL + r.Settle + r.Detect)
 	default:
 		return i.Until.Add(r.Settle + r.Detect + slack/2)

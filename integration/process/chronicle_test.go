@@ -9,15 +9,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 )
 
 // chronicle is all that was written down about a fleet, put together.
 type chronicle struct {
-	rules     history.Rules
+	rules     checker.Rules
 	events    map[*life][]event
-	incidents []history.Incident
-	states    []history.State
+	incidents []checker.Incident
+	states    []checker.State
 	end       time.Time
 }
 
@@ -80,9 +80,9 @@ func (c *chronicle) allow() {
 	for n := range c.incidents {
 		i := &c.incidents[n]
 		switch i.Kind {
-		case history.Paused: // it must be given a processor before it can know that it stood still
+		case checker.Paused: // it must be given a processor before it can know that it stood still
 			i.Until = i.Until.Add(slack / 2)
-		case history.Down: // its new leader grants every session its whole time to live anew
+		case checker.Down: // its new leader grants every session its whole time to live anew
 			if c.mourns(i.From, i.Until) {
 				i.Until = i.Until.Add(c.rules.TTL)
 			}
@@ -92,8 +92,8 @@ func (c *chronicle) allow() {
 
 // mourns tells whether, between two moments, there was a session whose process did not keep it alive.
 func (c *chronicle) mourns(from, until time.Time) bool {
-	return slices.ContainsFunc(c.incidents, func(i history.Incident) bool {
-		silent := i.Kind == history.Crashed || i.Kind == history.Paused || i.Kind == history.Cut
+	return slices.ContainsFunc(c.incidents, func(i checker.Incident) bool {
+		silent := i.Kind == checker.Crashed || i.Kind == checker.Paused || i.Kind == checker.Cut
 		return silent && i.From.Before(until) && i.From.Add(c.rules.TTL+c.rules.Detect).After(from)
 	})
 }

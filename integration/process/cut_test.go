@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/integration/proxy"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -36,7 +36,7 @@ func cutOffBeyondItsSession(g ground) {
 	})
 	n, token := only(runBy(s, s.Instance(lonely.id).Session))
 	lonely.awaitEvent(kindBegan, int64(token))
-	f.suffer(history.Cut, lonely, func() {
+	f.suffer(checker.Cut, lonely, func() {
 		network.Cut()
 		defer network.Heal()
 		_, _ = f.await(cfg.Name, "the item to run again", func(s *jobtree.State) bool {
@@ -57,7 +57,7 @@ func cutOffBeyondItsSession(g ground) {
 }
 
 // endOf returns when a node that a revision created vanished.
-func endOf(states []history.State, path string, created registry.Revision) time.Time {
+func endOf(states []checker.State, path string, created registry.Revision) time.Time {
 	for _, state := range states {
 		for _, change := range state.Step.Changes {
 			if change.Path() == path && change.Old.Created == created && change.New.Created != created {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -120,7 +120,7 @@ func (tp *etcdTape) await(ctx context.Context, number int64) error {
 }
 
 // states implements [tape].
-func (tp *etcdTape) states(namespace string) []history.State {
+func (tp *etcdTape) states(namespace string) []checker.State {
 	tp.mu.Lock()
 	defer tp.mu.Unlock()
 	s := newStates()

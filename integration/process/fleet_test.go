@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -27,7 +27,7 @@ type fleet struct {
 	t         *testing.T
 	dir       string
 	namespace string
-	rules     history.Rules
+	rules     checker.Rules
 	jobs      []job.Config
 	ground    ground
 	tape      tape
@@ -37,7 +37,7 @@ type fleet struct {
 
 	mu        sync.Mutex
 	lives     []*life
-	incidents []*history.Incident
+	incidents []*checker.Incident
 	thaws     []time.Time // when a leader of the store went on that had stood still
 }
 
@@ -49,8 +49,8 @@ const slack = time.Second
 const busy = 10 * time.Second
 
 // rulesFor returns the bounds by which a fleet is judged: what is promised, and slack.
-func rulesFor(ttl time.Duration) history.Rules {
-	rules := history.DefaultRules()
+func rulesFor(ttl time.Duration) checker.Rules {
+	rules := checker.DefaultRules()
 	rules.TTL, rules.Grace = ttl, 12*time.Second
 	rules.Detect += slack
 	rules.Settle += slack
@@ -100,7 +100,7 @@ func (f *fleet) start(id string, addresses []string) *life {
 	defer f.mu.Unlock()
 	name := fmt.Sprintf("life%02d", len(f.lives)+1)
 	l := &life{id: id, journal: filepath.Join(f.dir, name+".jsonl")}
-	f.incidents = append(f.incidents, &history.Incident{Kind: history.Started, Instance: id, From: now().time()})
+	f.incidents = append(f.incidents, &checker.Incident{Kind: checker.Started, Instance: id, From: now().time()})
 	l.child = launch(f.t, f.dir, name, roleInstance, instanceSettings{
 		Instance: id, Journal: l.journal, Grace: f.rules.Grace, Jobs: f.jobs, Fence: f.fenceAddress,
 		Place: place{Kind: f.ground.kind, Addresses: addresses, Namespace: f.namespace, TTL: f.rules.TTL},
@@ -111,8 +111,8 @@ func (f *fleet) start(id string, addresses []string) *life {
 
 // suffer writes down something that happens to an instance, or to the store if it is nil, while it
 // does.
-func (f *fleet) suffer(kind history.Kind, l *life, happens func()) {
-	i := &history.Incident{Kind: kind, From: now().time()}
+func (f *fleet) suffer(kind checker.Kind, l *life, happens func()) {
+	i := &checker.Incident{Kind: kind, From: now().time()}
 	if l != nil {
 		i.Instance = l.id
 	}
@@ -130,7 +130,7 @@ func (f *fleet) slow(lasts, delay time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	at := now().time()
-	f.incidents = append(f.incidents, &history.Incident{Kind: history.Slow, From: at, Until: at.Add(lasts), Delay: delay})
+	f.incidents = append(f.incidents, &checker.Incident{Kind: checker.Slow, From: at, Until: at.Add(lasts), Delay: delay})
 }
 
 // thawed writes down that a leader of the store goes on that stood still.
@@ -143,14 +143,14 @@ func (f *fleet) thawed() {
 // kill ends an instance without a word.
 func (f *fleet) kill(l *life) {
 	l.killed = now().time()
-	f.suffer(history.Crashed, l, l.kill)
+	f.suffer(checker.Crashed, l, l.kill)
 }
 
 // stop ends an instance gracefully. If the store is down meanwhile, the farewell may come to nothing:
 // it is given up after the session's time.
 func (f *fleet) stop(l *life) {
 	asked := now().time()
-	f.suffer(history.Stopped, l, func() {
+	f.suffer(checker.Stopped, l, func() {
 		l.term(func(status int) bool { return status == statusUnheard && f.downSince(asked) })
 	})
 }
@@ -159,14 +159,14 @@ func (f *fleet) stop(l *life) {
 func (f *fleet) downSince(at time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.ContainsFunc(f.incidents, func(i *history.Incident) bool {
-		return i.Kind == history.Down && (i.Until.IsZero() || i.Until.After(at))
+	return slices.ContainsFunc(f.incidents, func(i *checker.Incident) bool {
+		return i.Kind == checker.Down && (i.Until.IsZero() || i.Until.After(at))
 	})
 }
 
 // freeze has an instance stand still for a time.
 func (f *fleet) freeze(l *life, lasts time.Duration) {
-	f.suffer(history.Paused, l, func() {
+	f.suffer(checker.Paused, l, func() {
 		l.signal(syscall.SIGSTOP)
 		time.Sleep(lasts)
 		l.signal(syscall.SIGCONT)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 )
 
 // TestStoppedInMidRun stops instances, the leader among them, whose sessions last much longer than the
@@ -52,7 +52,7 @@ func stoppedInMidRun(g ground) {
 	require.Zero(t, c.count(cfg.Name)[job.Failover])
 	runs := c.history(cfg.Name).Runs
 	for _, token := range stood {
-		n := slices.IndexFunc(runs, func(r history.Run) bool { return r.Context.Token == token })
+		n := slices.IndexFunc(runs, func(r checker.Run) bool { return r.Context.Token == token })
 		require.GreaterOrEqual(t, n, 0, "nobody ran under token %d", token)
 		require.True(t, !runs[n].Ended.IsZero() && !runs[n].Died && runs[n].Cancelled.IsZero(),
 			"what ran when its instance was stopped did not come to its end: %+v", runs[n])

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -50,10 +50,10 @@ func startPulse(j *journal) (stop func()) {
 }
 
 // standstills returns when an instance was given no processor.
-func standstills(id string, events []event) (all []history.Incident) {
+func standstills(id string, events []event) (all []checker.Incident) {
 	for _, e := range events {
 		if e.Kind == kindStood {
-			all = append(all, history.Incident{Kind: history.Paused, Instance: id, From: e.time().Add(-e.Still), Until: e.time()})
+			all = append(all, checker.Incident{Kind: checker.Paused, Instance: id, From: e.time().Add(-e.Still), Until: e.time()})
 		}
 	}
 	return all
@@ -82,7 +82,7 @@ func (f *fleet) probe() {
 			answered := now().time()
 			if took := answered.Sub(asked); took > slowAnswer && !f.downSince(asked) { // else it is known why
 				f.mu.Lock()
-				f.incidents = append(f.incidents, &history.Incident{Kind: history.Slow, From: asked, Until: answered, Delay: took})
+				f.incidents = append(f.incidents, &checker.Incident{Kind: checker.Slow, From: asked, Until: answered, Delay: took})
 				f.mu.Unlock()
 			}
 			time.Sleep(5 * beat)
@@ -93,7 +93,7 @@ func (f *fleet) probe() {
 func TestStandstills(t *testing.T) {
 	t.Parallel()
 	e := event{Kind: kindStood, Still: time.Second, moment: moment{Boot: 5 * time.Second}}
-	require.Equal(t, []history.Incident{{
-		Kind: history.Paused, Instance: "a", From: origin.Add(4 * time.Second), Until: origin.Add(5 * time.Second),
+	require.Equal(t, []checker.Incident{{
+		Kind: checker.Paused, Instance: "a", From: origin.Add(4 * time.Second), Until: origin.Add(5 * time.Second),
 	}}, standstills("a", []event{{Kind: kindBegan}, e}))
 }

@@ -5,15 +5,15 @@ package process_test
 import (
 	"time"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/job"
 )
 
 // rerun is a lost execution and the one that ran it again.
 type rerun struct {
-	lost  history.Run
+	lost  checker.Run
 	died  time.Time
-	again history.Run
+	again checker.Run
 }
 
 // after is how long it took from the crash until the item ran again.

@@ -10,27 +10,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 
 // history returns what happened to one job.
-func (c *chronicle) history(name string) history.History {
-	h := history.History{Job: name, Incidents: c.incidents, End: c.end}
+func (c *chronicle) history(name string) checker.History {
+	h := checker.History{Job: name, Incidents: c.incidents, End: c.end}
 	for l, events := range c.events {
 		h.Runs = append(h.Runs, runsOf(l, name, events)...)
 		for _, e := range events {
 			if e.Job == name && (e.Kind == kindRecorded || e.Kind == kindRefused) {
-				h.Reports = append(h.Reports, history.Report{
+				h.Reports = append(h.Reports, checker.Report{
 					At: e.time(), Instance: e.Instance, Item: e.Item, Token: e.Token, Refused: e.Failure.err(),
 				})
 			}
 		}
 	}
-	slices.SortFunc(h.Runs, func(a, b history.Run) int { return a.Began.Compare(b.Began) })
-	slices.SortFunc(h.Reports, func(a, b history.Report) int { return a.At.Compare(b.At) })
+	slices.SortFunc(h.Runs, func(a, b checker.Run) int { return a.Began.Compare(b.Began) })
+	slices.SortFunc(h.Reports, func(a, b checker.Report) int { return a.At.Compare(b.At) })
 	for _, state := range c.states {
 		if slices.ContainsFunc(state.Step.Changes, func(change registry.Change) bool {
 			return registry.Within(change.Path(), jobtree.For(name).Root())
@@ -44,19 +44,19 @@ func (c *chronicle) history(name string) history.History {
 
 // runsOf puts the runs of one life together. Those that the journal does not end died with the process,
 // if that was killed.
-func runsOf(l *life, name string, events []event) []history.Run {
+func runsOf(l *life, name string, events []event) []checker.Run {
 	type key struct {
 		item  int
 		token int64
 	}
-	open := make(map[key]*history.Run)
-	var runs []history.Run
+	open := make(map[key]*checker.Run)
+	var runs []checker.Run
 	for _, e := range events {
 		k := key{e.Item, e.Token}
 		switch run := open[k]; {
 		case e.Job != name:
 		case e.Kind == kindBegan:
-			open[k] = &history.Run{Instance: e.Instance, Context: e.context(), Began: e.time()}
+			open[k] = &checker.Run{Instance: e.Instance, Context: e.context(), Began: e.time()}
 		case e.Kind == kindCancelled:
 			run.Cancelled, run.Cause = e.time(), e.Failure.err()
 		case e.Kind == kindEnded:

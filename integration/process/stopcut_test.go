@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/integration/proxy"
 )
 
@@ -26,7 +26,7 @@ func TestStoppedWithoutAStore(t *testing.T) {
 		require.NoError(t, lonely.awaitReady())
 		_, _ = f.await(cfg.Name, "both to have an item", balanced(2))
 		network.Cut()
-		f.suffer(history.Crashed, lonely, func() { // which it is to everybody else
+		f.suffer(checker.Crashed, lonely, func() { // which it is to everybody else
 			asked := time.Now()
 			lonely.term(func(status int) bool { return status == statusUnheard })
 			took := time.Since(asked)

@@ -5,7 +5,7 @@ package process_test
 import (
 	"time"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/integration/proxy"
 )
 
@@ -37,7 +37,7 @@ func (c *chaos) strike(b blow, s *slot) {
 
 // cut has the instance of a slot not reach the store for a time, or not hear of it.
 func (c *chaos) cut(s *slot, lasts time.Duration, cut func(*proxy.Network)) {
-	c.suffer(history.Cut, s.life, func() {
+	c.suffer(checker.Cut, s.life, func() {
 		for _, p := range s.proxies {
 			cut(&p.Network)
 		}
@@ -53,7 +53,7 @@ func (c *chaos) cut(s *slot, lasts time.Duration, cut func(*proxy.Network)) {
 func (c *chaos) slowDown(s *slot, b blow) {
 	delay := time.Duration(20+b.n%100) * time.Millisecond
 	// What is lost again and again holds a connection up for longer than a request waits.
-	c.suffer(history.Cut, s.life, func() {
+	c.suffer(checker.Cut, s.life, func() {
 		for _, p := range s.proxies {
 			p.Delay(delay)
 			p.Lose(float64(b.n%5) / 20)
@@ -69,7 +69,7 @@ func (c *chaos) slowDown(s *slot, b blow) {
 // down does something to the store, and writes down that it could not be relied upon until it served
 // again.
 func (c *chaos) down(happens func()) {
-	c.suffer(history.Down, nil, func() {
+	c.suffer(checker.Down, nil, func() {
 		happens()
 		if err := c.store.awaitService(); err != nil {
 			c.t.Error(err)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // report prints what there was to judge, in one place: executions, faults by kind, and how long it took
@@ -53,12 +53,12 @@ func (c *chaos) handovers(all *chronicle) (times []time.Duration) {
 	for _, cfg := range c.jobs {
 		states := all.history(cfg.Name).States
 		for _, i := range all.incidents {
-			if i.Kind != history.Crashed {
+			if i.Kind != checker.Crashed {
 				continue
 			}
 			until := ownedUntil(cfg.Name, states, i.Instance, i.From)
-			back := slices.ContainsFunc(all.incidents, func(s history.Incident) bool {
-				return s.Kind == history.Started && s.Instance == i.Instance && s.From.After(i.From) && s.From.Before(until)
+			back := slices.ContainsFunc(all.incidents, func(s checker.Incident) bool {
+				return s.Kind == checker.Started && s.Instance == i.Instance && s.From.After(i.From) && s.From.Before(until)
 			})
 			if !until.IsZero() && !back { // who is back under its id may keep its items
 				times = append(times, until.Sub(i.From))
@@ -70,7 +70,7 @@ func (c *chaos) handovers(all *chronicle) (times []time.Duration) {
 
 // ownedUntil returns when the last item moved away from an instance that it owned at a time; zero if it
 // owned none, or one stayed.
-func ownedUntil(name string, states []history.State, instance string, from time.Time) time.Time {
+func ownedUntil(name string, states []checker.State, instance string, from time.Time) time.Time {
 	s := jobtree.NewState(name)
 	owned := make(map[int]bool)
 	for i, state := range states {
@@ -112,10 +112,10 @@ func (c *chaos) resumptions(all *chronicle) (times []time.Duration) {
 	for _, cfg := range c.jobs {
 		runs := all.history(cfg.Name).Runs
 		for _, i := range incidents {
-			if i.Kind != history.Down {
+			if i.Kind != checker.Down {
 				continue
 			}
-			next := slices.IndexFunc(runs, func(r history.Run) bool { return r.Began.After(i.Until) })
+			next := slices.IndexFunc(runs, func(r checker.Run) bool { return r.Began.After(i.Until) })
 			if next >= 0 {
 				times = append(times, runs[next].Began.Sub(i.Until))
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -22,7 +22,7 @@ type tape interface {
 	finish()
 	// states returns what is on the tape so far of one namespace, as the states that it went through.
 	// Every state shows the whole namespace.
-	states(namespace string) []history.State
+	states(namespace string) []checker.State
 	// sessions returns those that once owned a node of a namespace and that the store still has.
 	sessions(namespace string) ([]registry.SessionID, error)
 }
@@ -30,7 +30,7 @@ type tape interface {
 // states puts the states of a namespace together, revision by revision.
 type states struct {
 	nodes map[string]registry.Node
-	all   []history.State
+	all   []checker.State
 }
 
 func newStates() *states { return &states{nodes: make(map[string]registry.Node)} }
@@ -51,11 +51,11 @@ func (s *states) add(number registry.Revision, at time.Time, after map[string]re
 	}
 	slices.SortFunc(changes, func(a, b registry.Change) int { return strings.Compare(a.Path(), b.Path()) })
 	snapshot := registry.NewSnapshot(number, slices.Collect(maps.Values(s.nodes)))
-	s.all = append(s.all, history.State{At: at, Step: registry.Step{Snapshot: snapshot, Changes: changes}})
+	s.all = append(s.all, checker.State{At: at, Step: registry.Step{Snapshot: snapshot, Changes: changes}})
 }
 
 // owners returns the sessions that owned a node in some state.
-func owners(states []history.State) map[registry.SessionID]bool {
+func owners(states []checker.State) map[registry.SessionID]bool {
 	all := make(map[registry.SessionID]bool)
 	for _, state := range states {
 		for _, change := range state.Step.Changes {
@@ -102,7 +102,7 @@ func tapesHaveEveryRevision(g ground) {
 
 	states := tape.states(namespace)
 	require.Len(t, states, writes+3)
-	paths := func(s history.State) (all []string) {
+	paths := func(s checker.State) (all []string) {
 		for n := range s.Step.Snapshot.All() {
 			all = append(all, n.Path)
 		}

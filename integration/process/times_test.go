@@ -9,16 +9,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 
 // settleTimes corrects when states came to be. The tape tells when it heard of them, which may be later
 // than the process did that brought them about; whatever a process did after a commit proves that it
 // was done by then.
-func settleTimes(h history.History) {
+func settleTimes(h checker.History) {
 	proof := make(map[registry.Revision]time.Time)
 	prove := func(r registry.Revision, at time.Time) {
 		if before, ok := proof[r]; r != 0 && (!ok || at.Before(before)) {
@@ -54,7 +54,7 @@ type execution struct {
 }
 
 // endsOf returns the revisions that recorded the ends of executions.
-func endsOf(h history.History) map[execution]registry.Revision {
+func endsOf(h checker.History) map[execution]registry.Revision {
 	ends := make(map[execution]registry.Revision)
 	s := jobtree.NewState(h.Job)
 	for _, state := range h.States {
@@ -81,17 +81,17 @@ func TestStatesCameToBeBeforeWhatFollowedFromThem(t *testing.T) {
 	ended, err := begun.End(jobtree.End{Token: 6, Time: at(20), Outcome: jobtree.Success})
 	require.NoError(t, err)
 	path := jobtree.For("orders").ItemRecord(2)
-	state := func(heard int, revision registry.Revision, record jobtree.Record) history.State {
+	state := func(heard int, revision registry.Revision, record jobtree.Record) checker.State {
 		n := registry.Node{Path: path, Value: jobtree.EncodeRecord(record), Created: 6, Revision: revision}
-		return history.State{At: at(heard), Step: registry.Step{
+		return checker.State{At: at(heard), Step: registry.Step{
 			Snapshot: registry.NewSnapshot(revision, []registry.Node{n}), Changes: []registry.Change{{New: n}},
 		}}
 	}
-	h := history.History{
+	h := checker.History{
 		Job: "orders", End: at(100),
-		States:  []history.State{state(9, 5, jobtree.Record{}), state(30, 6, begun), state(31, 7, ended), state(40, 8, ended)},
-		Runs:    []history.Run{{Context: job.ShardingContext{Item: 2, Token: 6}, Began: at(7)}},
-		Reports: []history.Report{{Item: 2, Token: 6, At: at(22)}, {Item: 2, Token: 5, At: at(1)}},
+		States:  []checker.State{state(9, 5, jobtree.Record{}), state(30, 6, begun), state(31, 7, ended), state(40, 8, ended)},
+		Runs:    []checker.Run{{Context: job.ShardingContext{Item: 2, Token: 6}, Began: at(7)}},
+		Reports: []checker.Report{{Item: 2, Token: 6, At: at(22)}, {Item: 2, Token: 5, At: at(1)}},
 	}
 	settleTimes(h)
 	var times []time.Time

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 )
 
 // judge has all that happened judged, job by job. All instances must be gone.
@@ -16,7 +16,7 @@ func (f *fleet) judge() *chronicle {
 	f.t.Helper()
 	c := f.chronicle()
 	for _, cfg := range f.jobs {
-		findings := history.Judge(c.history(cfg.Name), f.rules)
+		findings := checker.Judge(c.history(cfg.Name), f.rules)
 		for i, finding := range findings {
 			if i == 10 {
 				f.t.Errorf("job %s: and %d more", cfg.Name, len(findings)-i)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/integration/zookeeper"
 	"github.com/elasticron/elasticron/integration/zookeeper/txnlog"
 	"github.com/elasticron/elasticron/registry"
@@ -102,7 +102,7 @@ func (tp *zkTape) all() []heardTxn {
 }
 
 // states implements [tape].
-func (tp *zkTape) states(namespace string) []history.State {
+func (tp *zkTape) states(namespace string) []checker.State {
 	s, tree := newStates(), make(znodes)
 	for _, txn := range tp.all() {
 		touched := make(map[string]bool)

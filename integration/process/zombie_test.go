@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -35,7 +35,7 @@ func frozenBeyondItsSession(g ground) {
 	mark := s.Item(0).Running
 	zombie, old := f.find(s.Item(0).Record.Value.Current.Instance), mark.Session
 	zombie.awaitEvent(kindBegan, int64(mark.Created))
-	f.suffer(history.Paused, zombie, func() {
+	f.suffer(checker.Paused, zombie, func() {
 		zombie.signal(syscall.SIGSTOP)
 		defer zombie.signal(syscall.SIGCONT)
 		s, _ := f.await(cfg.Name, "a rerun", func(s *jobtree.State) bool {
@@ -67,7 +67,7 @@ func frozenBeyondItsSession(g ground) {
 
 // requireSilence fails if anything was written under the session of an instance after the store had
 // ended it.
-func requireSilence(t *testing.T, states []history.State, registered string, session registry.SessionID) {
+func requireSilence(t *testing.T, states []checker.State, registered string, session registry.SessionID) {
 	t.Helper()
 	var over time.Time
 	for _, state := range states {
@@ -84,7 +84,7 @@ func requireSilence(t *testing.T, states []history.State, registered string, ses
 }
 
 // runWith returns the first run from a source; nil if there is none.
-func runWith(h history.History, source job.Source) *history.Run {
+func runWith(h checker.History, source job.Source) *checker.Run {
 	for i := range h.Runs {
 		if h.Runs[i].Context.Source == source {
 			return &h.Runs[i]

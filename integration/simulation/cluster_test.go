@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 )
@@ -32,7 +32,7 @@ type cluster struct {
 	operator *memory.Registry // never disturbed
 	view     *registry.View   // of the job, by the operator
 	rec      *recorder
-	rules    history.Rules
+	rules    checker.Rules
 	declared job.Config
 	work     func(job.ShardingContext) work
 	ttl      time.Duration // of sessions
@@ -58,15 +58,15 @@ type work struct {
 
 // inBubble runs a test on an empty cluster in virtual time, and then judges what happened. It is up to
 // the test to stop every process.
-func inBubble(t *testing.T, cfg job.Config, test func(t *testing.T, c *cluster)) []history.Finding {
+func inBubble(t *testing.T, cfg job.Config, test func(t *testing.T, c *cluster)) []checker.Finding {
 	t.Helper()
-	var findings []history.Finding
+	var findings []checker.Finding
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, cfg)
 		t.Cleanup(c.end)
 		test(t, c)
 		synctest.Wait()
-		findings = history.Judge(c.rec.history(), c.rules)
+		findings = checker.Judge(c.rec.history(), c.rules)
 	})
 	return findings
 }
@@ -83,7 +83,7 @@ func (c *cluster) end() {
 
 func newCluster(t *testing.T, cfg job.Config) *cluster {
 	c := &cluster{
-		t: t, server: memory.NewServer(), rec: &recorder{job: cfg.Name}, rules: history.DefaultRules(), declared: cfg,
+		t: t, server: memory.NewServer(), rec: &recorder{job: cfg.Name}, rules: checker.DefaultRules(), declared: cfg,
 		work:    func(job.ShardingContext) work { return work{takes: 100 * time.Millisecond} },
 		ttl:     memory.DefaultTTL,
 		latency: delayOf,
@@ -120,7 +120,7 @@ func (c *cluster) start(id string) *process {
 
 // storeDown takes the store down for a time.
 func (c *cluster) storeDown(lasts time.Duration) {
-	c.rec.incident(history.Down, "", lasts, 0)
+	c.rec.incident(checker.Down, "", lasts, 0)
 	c.server.Stop()
 	time.Sleep(lasts)
 	c.server.Start()

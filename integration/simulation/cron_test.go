@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry/memory"
 )
@@ -21,7 +21,7 @@ func TestATickOfAnOldCronIsForgotten(t *testing.T) {
 			return func(m memory.Message) time.Duration {
 				if second := time.Since(bubbleStart) / time.Second; second == 10 && m.Kind == memory.Answer && stepOfMessage(m) == begin {
 					late := 5200 * time.Millisecond
-					c.rec.incident(history.Held, a, late, 0)
+					c.rec.incident(checker.Held, a, late, 0)
 					return late
 				}
 				return 0

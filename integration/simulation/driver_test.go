@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 )
@@ -202,7 +202,7 @@ func (d *driver) actOnCluster(a action) {
 	case forgetHistory:
 		d.server.Compact()
 	case expireAll:
-		d.rec.incident(history.Expired, "", 0, 0)
+		d.rec.incident(checker.Expired, "", 0, 0)
 		for _, s := range d.slots {
 			if s.process != nil {
 				s.process.handle.Expire()
@@ -276,7 +276,7 @@ func (d *driver) slowStore(lasts, by time.Duration) {
 	if d.tardy.Load() != 0 {
 		return
 	}
-	d.rec.incident(history.Slow, "", lasts, by)
+	d.rec.incident(checker.Slow, "", lasts, by)
 	d.tardy.Store(int64(by))
 	d.wg.Go(func() {
 		time.Sleep(lasts)

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 )
@@ -21,7 +21,7 @@ const far = 700 * time.Millisecond
 // the guards it goes well; without them it goes wrong as findings of the guarantee tell.
 type breach struct {
 	without []guard
-	breaks  history.Guarantee
+	breaks  checker.Guarantee
 	job     job.Config
 	story   func(t *testing.T, c *cluster)
 }
@@ -43,7 +43,7 @@ func TestEachGuardIsNeeded(t *testing.T) {
 }
 
 // tell tells the story among processes that leave some guards out.
-func (x breach) tell(t *testing.T, without []guard) []history.Finding {
+func (x breach) tell(t *testing.T, without []guard) []checker.Finding {
 	t.Helper()
 	return inBubble(t, x.job, func(t *testing.T, c *cluster) {
 		c.wrap = func(r registry.Registry) registry.Registry { return mutant{Registry: r, without: without} }
@@ -133,17 +133,17 @@ func beginBreaches() map[string]breach {
 		}
 	}
 	return map[string]breach{
-		"begin/item not disabled": {[]guard{{begin, jobtree.KindItemDisabled}}, history.Intent, oneItem(), meanwhile(func(c *cluster, _ *process) {
+		"begin/item not disabled": {[]guard{{begin, jobtree.KindItemDisabled}}, checker.Intent, oneItem(), meanwhile(func(c *cluster, _ *process) {
 			c.put(c.tree().ItemDisabled(0), "")
 		})},
-		"begin/config unchanged": {[]guard{{begin, jobtree.KindConfig}}, history.Intent, oneItem(), meanwhile(func(c *cluster, _ *process) {
+		"begin/config unchanged": {[]guard{{begin, jobtree.KindConfig}}, checker.Intent, oneItem(), meanwhile(func(c *cluster, _ *process) {
 			c.configure(func(cfg *job.Config) { cfg.JobParameter = "new" })
 		})},
-		"begin/my instance is there": {[]guard{{begin, jobtree.KindInstance}}, history.OneHolder, oneItem(), meanwhile(func(c *cluster, p *process) {
+		"begin/my instance is there": {[]guard{{begin, jobtree.KindInstance}}, checker.OneHolder, oneItem(), meanwhile(func(c *cluster, p *process) {
 			c.commit(registry.Delete(c.tree().Instance(p.id)))
 		})},
 		// Missed fires are not made up: c3 would be told of that of second 10, and its begin change the record.
-		"begin/item still mine": {[]guard{{begin, jobtree.KindItemInstance}}, history.OneHolder, items(6, func(cfg *job.Config) { cfg.Misfire = false }), func(_ *testing.T, c *cluster) {
+		"begin/item still mine": {[]guard{{begin, jobtree.KindItemInstance}}, checker.OneHolder, items(6, func(cfg *job.Config) { cfg.Misfire = false }), func(_ *testing.T, c *cluster) {
 			c.start(a) // leads
 			sleepUntil(time.Second)
 			p := c.start(b)
@@ -155,14 +155,14 @@ func beginBreaches() map[string]breach {
 		}},
 		// c3's coming makes the leader write its parts at 10.2 and put them into force at 11.6. The begins
 		// of b, decided when there were none, arrive at 12, before the leader has tidied.
-		"begin/no other owner in parts": {[]guard{{begin, jobtree.KindItemNext}}, history.OneHolder, items(large), inParts(8780*time.Millisecond, 2*time.Second)},
+		"begin/no other owner in parts": {[]guard{{begin, jobtree.KindItemNext}}, checker.OneHolder, items(large), inParts(8780*time.Millisecond, 2*time.Second)},
 		// The parts are there at 9.5 and in force at 10.9. The begins of b, which has seen the parts,
 		// arrive at 11.5.
-		"begin/the parts not in force": {[]guard{{begin, jobtree.KindEpoch}}, history.OneHolder, items(large), inParts(8080*time.Millisecond, 1500*time.Millisecond)},
+		"begin/the parts not in force": {[]guard{{begin, jobtree.KindEpoch}}, checker.OneHolder, items(large), inParts(8080*time.Millisecond, 1500*time.Millisecond)},
 		// The begin of second 10 takes six seconds to arrive. Meanwhile its process loses its session
 		// and takes it up again, so that it neither waits for the answer nor is another instance, and
 		// runs the fire.
-		"begin/record unchanged": {[]guard{{begin, jobtree.KindItemRecord}}, history.OneExecution, oneItem(), func(_ *testing.T, c *cluster) {
+		"begin/record unchanged": {[]guard{{begin, jobtree.KindItemRecord}}, checker.OneExecution, oneItem(), func(_ *testing.T, c *cluster) {
 			sleepUntil(500 * time.Millisecond) // no keep-alive is to be sent together with the begin
 			p := c.start(a)
 			sleepUntil(9990 * time.Millisecond)
@@ -213,10 +213,10 @@ func endBreaches() map[string]breach {
 		}
 	}
 	return map[string]breach{
-		"end/the mark is this execution's": {[]guard{{end, jobtree.KindItemRunning}}, history.GrowingToken, oneItem(), zombie},
-		"declare lost/record unchanged":    {[]guard{{declare, jobtree.KindItemRecord}}, history.NothingForgotten, items(1, onceAMinute), twice(100 * time.Millisecond)},
+		"end/the mark is this execution's": {[]guard{{end, jobtree.KindItemRunning}}, checker.GrowingToken, oneItem(), zombie},
+		"declare lost/record unchanged":    {[]guard{{declare, jobtree.KindItemRecord}}, checker.NothingForgotten, items(1, onceAMinute), twice(100 * time.Millisecond)},
 		"declare lost/no mark": {
-			[]guard{{declare, jobtree.KindItemRunning}, {declare, jobtree.KindItemRecord}}, history.NothingForgotten, items(1, onceAMinute), twice(4 * time.Second),
+			[]guard{{declare, jobtree.KindItemRunning}, {declare, jobtree.KindItemRecord}}, checker.NothingForgotten, items(1, onceAMinute), twice(4 * time.Second),
 		},
 	}
 }
@@ -255,27 +255,27 @@ func claimBreaches() map[string]breach {
 	record, item := guard{claim, jobtree.KindItemRecord}, guard{claim, jobtree.KindFailoverItem}
 	epoch, config := guard{claim, jobtree.KindEpoch}, guard{claim, jobtree.KindConfig}
 	return map[string]breach{
-		"claim/item not disabled": {[]guard{{claim, jobtree.KindItemDisabled}}, history.Intent, items(4, onceAMinute), later(func(c *cluster) {
+		"claim/item not disabled": {[]guard{{claim, jobtree.KindItemDisabled}}, checker.Intent, items(4, onceAMinute), later(func(c *cluster) {
 			c.put(c.tree().ItemDisabled(3), "")
 		})},
-		"claim/server unchanged": {[]guard{{claim, jobtree.KindServer}}, history.Intent, items(4, onceAMinute), later(func(c *cluster) {
+		"claim/server unchanged": {[]guard{{claim, jobtree.KindServer}}, checker.Intent, items(4, onceAMinute), later(func(c *cluster) {
 			c.put(c.tree().Server("10.0.0.1"), jobtree.EncodeServer(true))
 		})},
-		"claim/config unchanged": {[]guard{config}, history.Intent, items(4, onceAMinute), later(func(c *cluster) {
+		"claim/config unchanged": {[]guard{config}, checker.Intent, items(4, onceAMinute), later(func(c *cluster) {
 			c.configure(func(cfg *job.Config) { cfg.JobParameter = "new" })
 		})},
-		"claim/my instance is there": {[]guard{{claim, jobtree.KindInstance}}, history.OneHolder, items(4, onceAMinute), later(func(c *cluster) {
+		"claim/my instance is there": {[]guard{{claim, jobtree.KindInstance}}, checker.OneHolder, items(4, onceAMinute), later(func(c *cluster) {
 			c.commit(registry.Delete(c.tree().Instance(a)))
 		})},
 		// Each of the three is enough here: every step out of waiting changes the record and removes the
 		// item, and who else could take it has got it by another assignment.
-		"claim/record, item or epoch unchanged": {[]guard{record, item, epoch}, history.NothingForgotten, items(4, onceAMinute), meanwhile(func(c *cluster) {
+		"claim/record, item or epoch unchanged": {[]guard{record, item, epoch}, checker.NothingForgotten, items(4, onceAMinute), meanwhile(func(c *cluster) {
 			time.Sleep(50 * time.Millisecond)
 			c.start("10.0.0.3@-@d") // gets item 3, and runs it again
 		})},
 		// Each of the three is enough: the number of items changes with the config, and a resharding to
 		// fewer removes the wishes of surplus ones.
-		"claim/epoch, item or config unchanged": {[]guard{epoch, item, config}, history.Intent, items(4, onceAMinute), meanwhile(func(c *cluster) {
+		"claim/epoch, item or config unchanged": {[]guard{epoch, item, config}, checker.Intent, items(4, onceAMinute), meanwhile(func(c *cluster) {
 			time.Sleep(far)
 			c.configure(func(cfg *job.Config) { cfg.ShardingTotalCount = 2 })
 		})},
@@ -300,13 +300,13 @@ func reshardBreaches() map[string]breach {
 		}
 	}
 	return map[string]breach{
-		"reshard/necessary unchanged": {[]guard{{reshard, jobtree.KindNecessary}}, history.NoStall, items(6), meanwhile(func(c *cluster) {
+		"reshard/necessary unchanged": {[]guard{{reshard, jobtree.KindNecessary}}, checker.NoStall, items(6), meanwhile(func(c *cluster) {
 			c.start("10.0.0.4@-@d")
 		})},
-		"reshard/config unchanged": {[]guard{{reshard, jobtree.KindConfig}}, history.Intent, items(6), meanwhile(func(c *cluster) {
+		"reshard/config unchanged": {[]guard{{reshard, jobtree.KindConfig}}, checker.Intent, items(6), meanwhile(func(c *cluster) {
 			c.configure(func(cfg *job.Config) { cfg.ShardingTotalCount = 9 })
 		})},
-		"reshard/the members live": {[]guard{{reshard, jobtree.KindInstance}}, history.NoStall, items(6), meanwhile(func(c *cluster) {
+		"reshard/the members live": {[]guard{{reshard, jobtree.KindInstance}}, checker.NoStall, items(6), meanwhile(func(c *cluster) {
 			p := c.processes[1]
 			go p.cut(10 * time.Second)
 			time.Sleep(10 * time.Millisecond)
@@ -314,7 +314,7 @@ func reshardBreaches() map[string]breach {
 		})},
 		// An operator excludes a server, which nobody asks a resharding for, and then the leader's node
 		// is removed while the leader's resharding is under way.
-		"reshard/I lead": {[]guard{{reshard, jobtree.KindLeader}, {reshard, jobtree.KindEpoch}}, history.OneHolder, items(6), func(_ *testing.T, c *cluster) {
+		"reshard/I lead": {[]guard{{reshard, jobtree.KindLeader}, {reshard, jobtree.KindEpoch}}, checker.OneHolder, items(6), func(_ *testing.T, c *cluster) {
 			leader := c.start(a)
 			sleepUntil(time.Second)
 			c.start(b)
@@ -352,7 +352,7 @@ func memberBreaches() map[string]breach {
 		return func(_ *testing.T, c *cluster) {
 			c.start(a)
 			sleepUntil(8 * time.Second)
-			c.rec.incident(history.Slow, b, time.Minute, far)
+			c.rec.incident(checker.Slow, b, time.Minute, far)
 			c.processes = append(c.processes, c.launch(b, memory.WithLatency(far)))
 			sleepUntil(10600 * time.Millisecond)
 			change(c)
@@ -360,19 +360,19 @@ func memberBreaches() map[string]breach {
 		}
 	}
 	return map[string]breach{
-		"elect/server unchanged": {[]guard{{elect, jobtree.KindServer}}, history.Intent, oneItem(), elected(func(c *cluster) {
+		"elect/server unchanged": {[]guard{{elect, jobtree.KindServer}}, checker.Intent, oneItem(), elected(func(c *cluster) {
 			c.put(c.tree().Server("10.0.0.2"), jobtree.EncodeServer(true))
 		})},
-		"elect/my instance is there": {[]guard{{elect, jobtree.KindInstance}}, history.OneHolder, oneItem(), elected(func(c *cluster) {
+		"elect/my instance is there": {[]guard{{elect, jobtree.KindInstance}}, checker.OneHolder, oneItem(), elected(func(c *cluster) {
 			for range 30 { // it registers again whenever it notices
 				c.commit(registry.Delete(c.tree().Instance(b)))
 				time.Sleep(100 * time.Millisecond)
 			}
 		})},
-		"join/there is a job": {[]guard{{join, jobtree.KindConfig}}, history.Intent, oneItem(), joining(func(c *cluster) {
+		"join/there is a job": {[]guard{{join, jobtree.KindConfig}}, checker.Intent, oneItem(), joining(func(c *cluster) {
 			c.commit(registry.Delete(c.tree().Config()))
 		})},
-		"operate/request unchanged": {[]guard{{operate, jobtree.KindInstance}}, history.NothingForgotten, hourly(1), func(_ *testing.T, c *cluster) {
+		"operate/request unchanged": {[]guard{{operate, jobtree.KindInstance}}, checker.NothingForgotten, hourly(1), func(_ *testing.T, c *cluster) {
 			p := c.start(a)
 			sleepUntil(59 * time.Second)
 			p.lag(9 * time.Second)

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elasticron/elasticron/integration/history"
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry/memory"
 )
 
@@ -86,7 +86,7 @@ func (h *holding) delay(id string, m memory.Message) time.Duration {
 			continue
 		}
 		takes := up.takes(r)
-		h.d.rec.incident(history.Held, id, takes, 0)
+		h.d.rec.incident(checker.Held, id, takes, 0)
 		if len(up.deeds) > 0 && r.IntN(100) < up.meet && !h.enough(&h.met, mostMet) {
 			h.meet(r, id, m, up, takes)
 		}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -274,7 +274,7 @@ func (p *plan) missetting(a action) (ahead, lasts time.Duration) {
 }
 
 // clockBound is by how much clocks may be off.
-var clockBound = history.DefaultRules().Clock
+var clockBound = checker.DefaultRules().Clock
 
 // divide gives the job so many items that a change of members moves more of them than one transaction may.
 // Begins are under way while somebody joins or a server is switched, and what tidies up after that is slow.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
@@ -70,7 +70,7 @@ func (p *process) running() bool {
 }
 
 // labour does the work, and saves checkpoints on the way.
-func (p *process) labour(ctx context.Context, run *history.Run, w work) error {
+func (p *process) labour(ctx context.Context, run *checker.Run, w work) error {
 	part := w
 	part.takes, part.err = w.takes/time.Duration(w.saves+1), nil
 	reached := placeOf(run.Context.Offset)
@@ -93,7 +93,7 @@ func placeOf(offset string) int {
 }
 
 // save saves a checkpoint. What becomes of one that is not confirmed in time is not known.
-func (p *process) save(ctx context.Context, run *history.Run, offset string, patience time.Duration) {
+func (p *process) save(ctx context.Context, run *checker.Run, offset string, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	saved := p.c.rec.saving(run, offset)
@@ -147,7 +147,7 @@ func (c *cluster) launch(id string, options ...memory.Option) *process {
 	p.s = s
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.Background())
-	c.rec.incident(history.Started, id, 0, 0)
+	c.rec.incident(checker.Started, id, 0, 0)
 	go func() {
 		defer close(p.done)
 		for p.err = errUnusable; errors.Is(p.err, errUnusable); {
@@ -232,7 +232,7 @@ func (p *process) crash() {
 
 // die stops its code, from which moment on it counts as dead.
 func (p *process) die() {
-	p.c.rec.incident(history.Crashed, p.id, 0, 0)
+	p.c.rec.incident(checker.Crashed, p.id, 0, 0)
 	close(p.died)
 }
 
@@ -273,7 +273,7 @@ func (p *process) joined() bool {
 
 // stop ends the process gracefully and returns when it has ended, with what Run returned.
 func (p *process) stop() error {
-	i := p.c.rec.incident(history.Stopped, p.id, 0, 0)
+	i := p.c.rec.incident(checker.Stopped, p.id, 0, 0)
 	defer p.c.rec.over(i)
 	p.cancel()
 	<-p.done
@@ -289,7 +289,7 @@ func (p *process) stop() error {
 
 // cut has the process not reach the store for a time.
 func (p *process) cut(lasts time.Duration) {
-	p.c.rec.incident(history.Cut, p.id, lasts, 0)
+	p.c.rec.incident(checker.Cut, p.id, lasts, 0)
 	p.handle.Cut()
 	time.Sleep(lasts)
 	p.handle.Heal()
@@ -297,7 +297,7 @@ func (p *process) cut(lasts time.Duration) {
 
 // pause has the process stand still for a time.
 func (p *process) pause(lasts time.Duration) {
-	p.c.rec.incident(history.Paused, p.id, lasts, 0)
+	p.c.rec.incident(checker.Paused, p.id, lasts, 0)
 	p.gate.close()
 	p.handle.Pause()
 	time.Sleep(lasts)
@@ -308,7 +308,7 @@ func (p *process) pause(lasts time.Duration) {
 
 // slow has everything that the process asks of the store take its time.
 func (p *process) slow(lasts, delay time.Duration) {
-	p.c.rec.incident(history.Slow, p.id, lasts, delay)
+	p.c.rec.incident(checker.Slow, p.id, lasts, delay)
 	p.handle.SetLatency(delay)
 	time.Sleep(lasts)
 	p.handle.SetLatency(p.c.latency(p.id))
@@ -316,31 +316,31 @@ func (p *process) slow(lasts, delay time.Duration) {
 
 // expire has the store drop the process's session.
 func (p *process) expire() {
-	p.c.rec.incident(history.Expired, p.id, 0, 0)
+	p.c.rec.incident(checker.Expired, p.id, 0, 0)
 	p.handle.Expire()
 }
 
 // loseAnswers has the store do what the process asks next, and not say so.
 func (p *process) loseAnswers(n int) {
-	p.c.rec.incident(history.Lost, p.id, time.Duration(n)*2*memory.DefaultTryTimeout, 0)
+	p.c.rec.incident(checker.Lost, p.id, time.Duration(n)*2*memory.DefaultTryTimeout, 0)
 	p.handle.LoseAnswers(n)
 }
 
 // holdBack has what the process asks of the store next arrive late. It hears nothing of that, and repeats
 // what it may.
 func (p *process) holdBack(n int, late time.Duration) {
-	p.c.rec.incident(history.Lost, p.id, late+time.Duration(n)*2*memory.DefaultTryTimeout, 0)
+	p.c.rec.incident(checker.Lost, p.id, late+time.Duration(n)*2*memory.DefaultTryTimeout, 0)
 	p.handle.HoldBack(n, late)
 }
 
 // copyLater has copies of what the process asks of the store next arrive late.
 func (p *process) copyLater(n int, late time.Duration) {
-	p.c.rec.incident(history.Copied, p.id, late, 0)
+	p.c.rec.incident(checker.Copied, p.id, late, 0)
 	p.handle.DuplicateLater(n, late)
 }
 
 // breakWatch has the process lose its place in the history of the store.
 func (p *process) breakWatch() {
-	p.c.rec.incident(history.Unwatched, p.id, 0, 0)
+	p.c.rec.incident(checker.Unwatched, p.id, 0, 0)
 	p.handle.BreakWatch()
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
@@ -16,11 +16,11 @@ import (
 type recorder struct {
 	mu        sync.Mutex
 	job       string
-	runs      []*history.Run
-	reports   []history.Report
-	incidents []*history.Incident
-	states    []history.State
-	hooks     []history.Hook
+	runs      []*checker.Run
+	reports   []checker.Report
+	incidents []*checker.Incident
+	states    []checker.State
+	hooks     []checker.Hook
 }
 
 // watch writes down every state that the view shows, from the first on.
@@ -28,23 +28,23 @@ func (r *recorder) watch(view *registry.View) {
 	view.Subscribe(func(step registry.Step) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.states = append(r.states, history.State{At: time.Now(), Step: step})
+		r.states = append(r.states, checker.State{At: time.Now(), Step: step})
 	})
 }
 
 // incident writes down something that begins now; until is when it will be over.
-func (r *recorder) incident(kind history.Kind, instance string, lasts, delay time.Duration) *history.Incident {
+func (r *recorder) incident(kind checker.Kind, instance string, lasts, delay time.Duration) *checker.Incident {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	i := &history.Incident{Kind: kind, Instance: instance, From: now, Until: now.Add(lasts), Delay: delay}
+	i := &checker.Incident{Kind: kind, Instance: instance, From: now, Until: now.Add(lasts), Delay: delay}
 	r.incidents = append(r.incidents, i)
 	return i
 }
 
 // tampered writes down that a careless hand has written to a node.
-func (r *recorder) tampered(path string, revision registry.Revision) *history.Incident {
-	i := r.incident(history.Tampered, "", 0, 0)
+func (r *recorder) tampered(path string, revision registry.Revision) *checker.Incident {
+	i := r.incident(checker.Tampered, "", 0, 0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i.Path, i.Revision = path, revision
@@ -53,7 +53,7 @@ func (r *recorder) tampered(path string, revision registry.Revision) *history.In
 
 // denied writes down that a process cannot follow the job, nor perhaps write to it.
 func (r *recorder) denied(instance string, lasts time.Duration, writes bool) {
-	i := r.incident(history.Denied, instance, lasts, 0)
+	i := r.incident(checker.Denied, instance, lasts, 0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i.Writes = writes
@@ -61,15 +61,15 @@ func (r *recorder) denied(instance string, lasts time.Duration, writes bool) {
 
 // paced writes down that the store takes so many transactions a second.
 func (r *recorder) paced(lasts time.Duration, rate int) {
-	i := r.incident(history.Paced, "", lasts, 0)
+	i := r.incident(checker.Paced, "", lasts, 0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i.Rate = rate
 }
 
 // misset writes down that the clock of a process is wrong from now on.
-func (r *recorder) misset(instance string, ahead time.Duration) *history.Incident {
-	i := r.incident(history.Misset, instance, 24*time.Hour, 0)
+func (r *recorder) misset(instance string, ahead time.Duration) *checker.Incident {
+	i := r.incident(checker.Misset, instance, 24*time.Hour, 0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i.Ahead = ahead
@@ -77,7 +77,7 @@ func (r *recorder) misset(instance string, ahead time.Duration) *history.Inciden
 }
 
 // over writes down that an incident is over.
-func (r *recorder) over(i *history.Incident) {
+func (r *recorder) over(i *checker.Incident) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i.Until = time.Now()
@@ -87,9 +87,9 @@ func (r *recorder) over(i *history.Incident) {
 func (r *recorder) hindered(instance string, since time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.incidents, func(i *history.Incident) bool {
+	return slices.ContainsFunc(r.incidents, func(i *checker.Incident) bool {
 		switch i.Kind {
-		case history.Cut, history.Down, history.Paused, history.Slow, history.Held, history.Lost, history.Denied, history.Paced:
+		case checker.Cut, checker.Down, checker.Paused, checker.Slow, checker.Held, checker.Lost, checker.Denied, checker.Paced:
 			return (i.Instance == instance || i.Instance == "") && !i.Until.Before(since)
 		default:
 			return false
@@ -97,15 +97,15 @@ func (r *recorder) hindered(instance string, since time.Time) bool {
 	})
 }
 
-func (r *recorder) entered(instance string, sc job.ShardingContext) *history.Run {
+func (r *recorder) entered(instance string, sc job.ShardingContext) *checker.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run := &history.Run{Instance: instance, Context: sc, Began: time.Now()}
+	run := &checker.Run{Instance: instance, Context: sc, Began: time.Now()}
 	r.runs = append(r.runs, run)
 	return run
 }
 
-func (r *recorder) cancelled(run *history.Run, ctx context.Context) {
+func (r *recorder) cancelled(run *checker.Run, ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if run.Cancelled.IsZero() && run.Ended.IsZero() && ctx.Err() != nil {
@@ -113,7 +113,7 @@ func (r *recorder) cancelled(run *history.Run, ctx context.Context) {
 	}
 }
 
-func (r *recorder) left(run *history.Run, died bool, err error) {
+func (r *recorder) left(run *checker.Run, died bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run.Ended, run.Died, run.Err = time.Now(), died, err
@@ -123,15 +123,15 @@ func (r *recorder) left(run *history.Run, died bool, err error) {
 }
 
 // saving writes down that code is about to save a checkpoint, and returns which one of the run that is.
-func (r *recorder) saving(run *history.Run, offset string) int {
+func (r *recorder) saving(run *checker.Run, offset string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run.Saves = append(run.Saves, history.Save{Offset: offset, At: time.Now()})
+	run.Saves = append(run.Saves, checker.Save{Offset: offset, At: time.Now()})
 	return len(run.Saves) - 1
 }
 
 // saved writes down that a checkpoint was confirmed.
-func (r *recorder) saved(run *history.Run, which int) {
+func (r *recorder) saved(run *checker.Run, which int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run.Saves[which].Confirmed = time.Now()
@@ -141,14 +141,14 @@ func (r *recorder) saved(run *history.Run, which int) {
 func (r *recorder) hooked(phase, instance string, round job.WholeRound) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.hooks = append(r.hooks, history.Hook{At: time.Now(), Phase: phase, Instance: instance, Round: round})
+	r.hooks = append(r.hooks, checker.Hook{At: time.Now(), Phase: phase, Instance: instance, Round: round})
 }
 
 // history returns what was written down, as far as it goes.
-func (r *recorder) history() history.History {
+func (r *recorder) history() checker.History {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h := history.History{Job: r.job, Reports: r.reports, States: r.states, Hooks: r.hooks, End: time.Now()}
+	h := checker.History{Job: r.job, Reports: r.reports, States: r.states, Hooks: r.hooks, End: time.Now()}
 	for _, run := range r.runs {
 		h.Runs = append(h.Runs, *run)
 	}
@@ -169,7 +169,7 @@ type ear struct {
 func (e ear) ItemEnded(event scheduler.ItemEvent) {
 	e.r.mu.Lock()
 	defer e.r.mu.Unlock()
-	e.r.reports = append(e.r.reports, history.Report{
+	e.r.reports = append(e.r.reports, checker.Report{
 		At: time.Now(), Instance: e.instance, Item: event.Context.Item, Token: event.Context.Token, Refused: event.Refused,
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -39,14 +39,14 @@ func TestSimulation(t *testing.T) {
 }
 
 // simulate tries a seed, reports what is wrong, and returns what happened.
-func simulate(t *testing.T, seed uint64) history.History {
+func simulate(t *testing.T, seed uint64) checker.History {
 	t.Helper()
 	p := planOf(seed)
 	faults, h := simulated(t, p, nil)
 	if len(faults) > 0 {
 		t.Logf("%s\nreplay with: go test ./integration/simulation -run TestSimulation -simulation.seed=%d", p.String(), seed)
 		for _, i := range h.Incidents {
-			if i.Kind == history.Tampered || i.Kind == history.Misset {
+			if i.Kind == checker.Tampered || i.Kind == checker.Misset {
 				t.Log(i)
 			}
 		}
@@ -63,7 +63,7 @@ func simulate(t *testing.T, seed uint64) history.History {
 
 // simulated carries a plan out, with the registry of every process wrapped if wrap is not nil. It
 // returns what is wrong, and what happened.
-func simulated(t *testing.T, p plan, wrap func(registry.Registry) registry.Registry) (faults []string, h history.History) {
+func simulated(t *testing.T, p plan, wrap func(registry.Registry) registry.Registry) (faults []string, h checker.History) {
 	t.Helper()
 	findings := inBubble(t, p.config, func(t *testing.T, c *cluster) {
 		if wrap != nil {

@@ -8,28 +8,28 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elasticron/elasticron/integration/history"
+	"github.com/elasticron/elasticron/integration/checker"
 )
 
 // transcript writes a history down, one line for each thing that happened, so that two runs of a seed
 // can be compared byte by byte. What happened in one instant is in a fixed order: which of two
 // goroutines that nothing orders went first says nothing about the run.
-func transcript(h history.History) []byte {
+func transcript(h checker.History) []byte {
 	var text bytes.Buffer
-	slices.SortFunc(h.Runs, func(a, b history.Run) int {
+	slices.SortFunc(h.Runs, func(a, b checker.Run) int {
 		return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(a.Instance, b.Instance), a.Context.Item-b.Context.Item, cmp.Compare(a.Context.Token, b.Context.Token))
 	})
 	for _, r := range h.Runs {
 		fmt.Fprintf(&text, "run %s %s %+v until %s died %t: %v, cancelled %s: %v\n",
 			instant(r.Began), r.Instance, r.Context, instant(r.Ended), r.Died, r.Err, instant(r.Cancelled), r.Cause)
 	}
-	slices.SortFunc(h.Reports, func(a, b history.Report) int {
+	slices.SortFunc(h.Reports, func(a, b checker.Report) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Instance, b.Instance), a.Item-b.Item, cmp.Compare(a.Token, b.Token))
 	})
 	for _, r := range h.Reports {
 		fmt.Fprintf(&text, "report %s %s item %d token %d refused %t\n", instant(r.At), r.Instance, r.Item, r.Token, r.Refused != nil)
 	}
-	slices.SortStableFunc(h.Incidents, func(a, b history.Incident) int {
+	slices.SortStableFunc(h.Incidents, func(a, b checker.Incident) int {
 		return cmp.Or(a.From.Compare(b.From), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Kind, b.Kind))
 	})
 	for _, i := range h.Incidents {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/careless"
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // Every kind of node is harmed in every way, at a path that is its own.

@@ -54,8 +54,8 @@ var denials = []struct {
 		},
 	},
 	{
-		"console, operations and tracing stores", "they are programs and choices of their own",
-		[]string{module + "/console", module + "/operate", module + "/tracing", "database/sql"},
+		"console, operations and history stores", "they are programs and choices of their own",
+		[]string{module + "/console", module + "/operate", module + "/history", "database/sql"},
 	},
 }
 
@@ -73,10 +73,10 @@ func TestApplicationsLinkOnlyWhatTheyRun(t *testing.T) {
 func TestHistoriesLinkOnlyTheirStore(t *testing.T) {
 	t.Parallel()
 	drivers := []string{"modernc.org", "github.com/jackc", "github.com/go-sql-driver"}
-	bus := link(t, module+"/tracing", module+"/tracing/observe")
-	require.Empty(t, bus.denied(append(drivers, "database/sql", module+"/tracing/sqlstore")))
-	require.Empty(t, link(t, module+"/tracing/sqlstore").denied(append(drivers, module+"/tracing/observe")))
-	require.Empty(t, link(t, module+"/tracing/sqlite").denied(drivers[1:]))
+	bus := link(t, module+"/history", module+"/history/observe")
+	require.Empty(t, bus.denied(append(drivers, "database/sql", module+"/history/sqlstore")))
+	require.Empty(t, link(t, module+"/history/sqlstore").denied(append(drivers, module+"/history/observe")))
+	require.Empty(t, link(t, module+"/history/sqlite").denied(drivers[1:]))
 }
 
 // A test of a user's jobs links what the jobs do, the registry in memory and nothing to test with: no

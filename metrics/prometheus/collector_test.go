@@ -14,9 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
-	"github.com/elasticron/elasticron/jobtree"
 	"github.com/elasticron/elasticron/metrics/prometheus"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/elasticron/elasticron/jobtree"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 

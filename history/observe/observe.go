@@ -1,0 +1,63 @@
+// Package observe puts what a scheduler reports on a history bus. It stands above both, because neither
+// knows the other: whoever wants no history links none.
+package observe
+
+import (
+	"os"
+	"time"
+
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// Bus takes events. [*history.Bus] is one. Post must not block.
+type Bus interface{ Post(history.Event) }
+
+// Observer is a [scheduler.Observer] that posts executions and steps of rounds. It keeps nothing and is
+// safe for concurrent use, by several schedulers too.
+type Observer struct {
+	scheduler.NopObserver
+	bus      Bus
+	hostname string
+}
+
+var _ scheduler.Observer = (*Observer)(nil)
+
+// New returns an observer. Events carry the host's name, and the IP of the instance's id.
+func New(bus Bus) *Observer {
+	hostname, err := os.Hostname()
+	if err != nil {
+		hostname = "unknown" // the column must not be empty
+	}
+	return &Observer{bus: bus, hostname: hostname}
+}
+
+// RoundBegan posts that a round is staged and that it runs.
+func (o *Observer) RoundBegan(e scheduler.RoundEvent) {
+	round := roundOf(e)
+	o.bus.Post(round.Staged())
+	now := time.Now()
+	if now.Before(e.Began) { // by the scheduler's clock, which may differ from the system's
+		now = e.Began
+	}
+	o.bus.Post(round.Running(now))
+}
+
+// RoundEnded posts that a round is finished, or in error.
+func (o *Observer) RoundEnded(e scheduler.RoundEvent) { o.bus.Post(roundOf(e).End()) }
+
+// ItemStarted posts the start of an execution.
+func (o *Observer) ItemStarted(e scheduler.ItemEvent) {
+	o.bus.Post(history.Started(o.hostname, e.Round, e.Context, e.Began))
+}
+
+// ItemEnded posts its end.
+func (o *Observer) ItemEnded(e scheduler.ItemEvent) {
+	o.bus.Post(history.Started(o.hostname, e.Round, e.Context, e.Began).Ended(e.Ended, e.Err, e.Refused))
+}
+
+func roundOf(e scheduler.RoundEvent) history.Round {
+	return history.Round{
+		ID: e.ID, Job: e.Job, TaskID: e.TaskID, Items: e.Items, Began: e.Began, Ended: e.Ended, Failed: e.Failed,
+	}
+}

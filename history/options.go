@@ -1,0 +1,98 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// ErrInvalidOption is what every error of [NewBus] is.
+var ErrInvalidOption = errors.New("invalid option")
+
+// Option sets something of a [Bus].
+type Option func(*Bus) error
+
+// SinkOption sets something of the delivery to one sink.
+type SinkOption func(*delivery) error
+
+// WithSink adds a sink under a name of its own, by which logs and [Stats] tell of it.
+func WithSink(name string, sink Sink, opts ...SinkOption) Option {
+	return func(b *Bus) error {
+		if name == "" || sink == nil {
+			return fmt.Errorf("%w: sink %q needs a name and must not be nil", ErrInvalidOption, name)
+		}
+		for _, other := range b.deliveries {
+			if other.name == name {
+				return fmt.Errorf("%w: sink name %q is used twice", ErrInvalidOption, name)
+			}
+		}
+		d := newDelivery(name, sink)
+		b.deliveries = append(b.deliveries, d)
+		var faults []error
+		for _, set := range opts {
+			if err := set(d); err != nil {
+				faults = append(faults, fmt.Errorf("sink %q: %w", name, err))
+			}
+		}
+		return errors.Join(faults...)
+	}
+}
+
+// WithLogger sets where the bus logs what is lost, and when a sink fails and recovers. The default
+// logs nothing.
+func WithLogger(logger *slog.Logger) Option {
+	return func(b *Bus) error {
+		if logger == nil {
+			return fmt.Errorf("%w: logger is nil", ErrInvalidOption)
+		}
+		b.log = logger
+		return nil
+	}
+}
+
+// WithBuffer sets how many events wait for the sink at most. More are dropped, and counted. The default
+// is 65,536, which take some 30 MB. Each execution posts two events, each round three.
+func WithBuffer(events int) SinkOption {
+	return func(d *delivery) error {
+		if events < 1 {
+			return fmt.Errorf("%w: buffer of %d events is not at least 1", ErrInvalidOption, events)
+		}
+		d.queue.limit = events
+		return nil
+	}
+}
+
+// WithBatch sets how many events one Write gets at most. The default is 512.
+func WithBatch(events int) SinkOption {
+	return func(d *delivery) error {
+		if events < 1 {
+			return fmt.Errorf("%w: batch of %d events is not at least 1", ErrInvalidOption, events)
+		}
+		d.batch = events
+		return nil
+	}
+}
+
+// WithLinger sets how long the first of several events waits for others, so that they share a Write. A
+// full batch and a closed bus do not wait. The default is 100 milliseconds; zero does not wait.
+func WithLinger(d time.Duration) SinkOption {
+	return func(to *delivery) error {
+		if d < 0 {
+			return fmt.Errorf("%w: linger %s is negative", ErrInvalidOption, d)
+		}
+		to.linger = d
+		return nil
+	}
+}
+
+// WithTimeout bounds one Write. The default is 30 seconds.
+func WithTimeout(d time.Duration) SinkOption {
+	return func(to *delivery) error {
+		if d <= 0 {
+			return fmt.Errorf("%w: timeout %s is not positive", ErrInvalidOption, d)
+		}
+		to.timeout = d
+		return nil
+	}
+}

@@ -1,0 +1,53 @@
+// Package sqlite keeps the history of a scheduler in a file, with no server: a store of package sqlstore
+// over SQLite in pure Go. Only who imports this package links SQLite.
+//
+// One process at a time should write to a file, and it must lie on a local disk. Any number may read.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/elasticron/elasticron/history/sqlstore"
+)
+
+// Store is a history in a file. Its methods are those of [sqlstore.Store], and Close.
+type Store struct {
+	*sqlstore.Store
+	db *sql.DB
+}
+
+// Open opens the file at path, and makes it and its tables if there are none. Its folder must exist.
+// Beside it, SQLite keeps path-wal and path-shm while it is open. What was written survives the death of
+// the process; a power cut may take the last moments of it.
+func Open(ctx context.Context, path string, opts ...sqlstore.Option) (*Store, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open history %q: %w", path, err)
+	}
+	file := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: url.Values{
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)"},
+		"_txlock": {"immediate"}, // a transaction that begins by reading could not be made to write when another does
+	}.Encode()}
+	db, err := sql.Open("sqlite", file.String())
+	if err != nil {
+		return nil, fmt.Errorf("open history %q: %w", path, err)
+	}
+	store, err := sqlstore.New(db, sqlstore.SQLite, opts...)
+	if err == nil {
+		err = store.Prepare(ctx)
+	}
+	if err != nil {
+		_ = db.Close() // the first error counts
+		return nil, fmt.Errorf("open history %q: %w", path, err)
+	}
+	return &Store{Store: store, db: db}, nil
+}
+
+// Close closes the file. Close the bus that writes to the store before.
+func (s *Store) Close() error { return s.db.Close() }

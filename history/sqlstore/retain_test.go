@@ -1,0 +1,59 @@
+package sqlstore_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/history/sqlstore"
+)
+
+// More than two chunks of each table are older, and what is as old as the limit stays.
+func testDeleteBefore(t *testing.T, p place) {
+	s, _ := p.store(t)
+	var events []history.Event
+	for n := range 2100 {
+		r := round(begin.Add(-time.Duration(n) * time.Second))
+		r.ID = strconv.Itoa(n)
+		events = append(events, started(n, begin.Add(-time.Duration(n)*time.Second)), r.Staged())
+	}
+	write(t, s, events...)
+	n, err := s.DeleteBefore(t.Context(), begin.Add(-9*time.Second))
+	require.NoError(t, err)
+	require.Equal(t, int64(2*2090), n)
+	rows := all(t, s)
+	require.Len(t, rows, 10)
+	require.Equal(t, 9, rows[9].Item)
+	steps, err := s.Statuses(t.Context(), history.StatusQuery{})
+	require.NoError(t, err)
+	require.Equal(t, 10, steps.Total)
+	n, err = s.DeleteBefore(t.Context(), begin.Add(-9*time.Second))
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
+
+func testRetain(t *testing.T, p place) {
+	s, _ := p.store(t)
+	now := time.Now()
+	write(t, s, started(0, now.Add(-2*time.Hour)), started(1, now))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Retain(ctx, time.Hour, 10*time.Millisecond) }()
+	gone := func(item int) func() bool {
+		return func() bool {
+			page, err := s.Executions(t.Context(), history.ExecutionQuery{Item: &item})
+			return err == nil && page.Total == 0
+		}
+	}
+	require.Eventually(t, gone(0), time.Minute, 10*time.Millisecond)
+	write(t, s, started(2, now.Add(-2*time.Hour)))
+	require.Eventually(t, gone(2), time.Minute, 10*time.Millisecond, "again and again")
+	cancel()
+	require.NoError(t, <-done)
+	require.Len(t, all(t, s), 1)
+	require.ErrorIs(t, s.Retain(t.Context(), 0, time.Hour), sqlstore.ErrInvalidOption)
+}

@@ -1,0 +1,110 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/elasticron/elasticron/history"
+)
+
+// ErrInvalidOption is what every error of [New] is.
+var ErrInvalidOption = errors.New("invalid option")
+
+// Store keeps a history in a database. Its methods are safe for concurrent use.
+type Store struct {
+	db       *sql.DB
+	dialect  dialect
+	location *time.Location
+	log      *slog.Logger
+
+	mu       sync.Mutex
+	prepared bool
+}
+
+var (
+	_ history.Sink    = (*Store)(nil)
+	_ history.Reader = (*Store)(nil)
+)
+
+// Option sets something of a [Store].
+type Option func(*Store) error
+
+// WithLocation sets the zone of the wall clock that SQLite and PostgreSQL keep. The default is UTC. All
+// who write to the same tables must agree.
+func WithLocation(location *time.Location) Option {
+	return func(s *Store) error {
+		if location == nil {
+			return fmt.Errorf("%w: location is nil", ErrInvalidOption)
+		}
+		s.location = location
+		return nil
+	}
+}
+
+// WithLogger sets where the store logs events that it could not store as they are, and what
+// [Store.Retain] deletes. The default logs nothing.
+func WithLogger(logger *slog.Logger) Option {
+	return func(s *Store) error {
+		if logger == nil {
+			return fmt.Errorf("%w: logger is nil", ErrInvalidOption)
+		}
+		s.log = logger
+		return nil
+	}
+}
+
+// New makes a store over a database, which stays the caller's to close. It does no I/O: the tables are
+// made by the first call that finds the database, or by [Store.Prepare]. The error lists every option
+// that is not allowed.
+func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
+	s := &Store{db: db, location: time.UTC, log: slog.New(slog.DiscardHandler)}
+	var faults []error
+	if db == nil {
+		faults = append(faults, fmt.Errorf("%w: database is nil", ErrInvalidOption))
+	}
+	var known bool
+	if s.dialect, known = dialects[name]; !known {
+		faults = append(faults, fmt.Errorf("%w: dialect %q is not %q, %q or %q", ErrInvalidOption, name, SQLite, PostgreSQL, MySQL))
+	}
+	for _, set := range opts {
+		faults = append(faults, set(s))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	if s.dialect.zoned {
+		s.location = time.UTC // which is that of our sessions
+	}
+	return s, nil
+}
+
+// session calls use with a connection on which times are those of the store's location.
+func (s *Store) session(ctx context.Context, use func(*sql.Conn) error) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	if s.dialect.zoned {
+		if _, err := conn.ExecContext(ctx, "SET @elasticron_zone = @@SESSION.time_zone, SESSION time_zone = '+00:00'"); err != nil {
+			return err
+		}
+		defer s.restoreZone(ctx, conn)
+	}
+	return use(conn)
+}
+
+// restoreZone gives a connection its time zone back, which others of the process use, or has it thrown
+// away.
+func (s *Store) restoreZone(ctx context.Context, conn *sql.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if _, err := conn.ExecContext(ctx, "SET SESSION time_zone = @elasticron_zone"); err != nil {
+		discard(conn)
+	}
+}

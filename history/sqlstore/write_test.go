@@ -1,0 +1,234 @@
+package sqlstore_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/history/sqlstore"
+	"github.com/elasticron/elasticron/job"
+)
+
+func testRoundTrip(t *testing.T, p place) {
+	s, _ := p.store(t)
+	byHand := started(1, begin)
+	byHand.Source, byHand.Fire = job.Manual, time.Time{}
+	runs := started(2, begin)
+	runs.Source = job.Misfire
+	want := []history.Execution{
+		started(0, begin).Ended(begin.Add(1500*time.Millisecond), nil, nil),
+		byHand.Ended(begin.Add(time.Second), errors.New("out of stock"), nil),
+		runs,
+	}
+	r := round(begin)
+	r.Ended = begin // all steps at the same time are in order, too
+	steps := []history.Status{r.Staged(), r.Running(begin), r.End()}
+	write(t, s, steps[0], steps[1], started(0, begin), byHand, runs, want[0])
+	write(t, s, want[1], steps[2])
+	write(t, s)
+	require.Equal(t, want, all(t, s))
+
+	page, err := s.Statuses(t.Context(), history.StatusQuery{Paging: history.Paging{Ascending: true}})
+	require.NoError(t, err)
+	require.Equal(t, history.Page[history.Status]{Rows: steps, Total: 3}, page)
+}
+
+// A round of two thousand items has task ids of 9 KB and more rows than a statement.
+func testManyItems(t *testing.T, p place) {
+	s, db := p.store(t)
+	const total = 2000
+	items := make([]int, total)
+	for i := range items {
+		items[i] = i
+	}
+	id := job.TaskID{Job: "orders", Items: items, Instance: "10.0.0.1@-@42"}.String()
+	r := history.Round{ID: "R1", Job: "orders", TaskID: id, Items: items, Began: begin, Ended: begin, Failed: map[int]error{}}
+	events := []history.Event{r.Staged(), r.Running(begin)}
+	for _, n := range items {
+		e := history.Started("host-1", "R1", job.ShardingContext{JobName: "orders", TaskID: id, Item: n, Token: int64(n)}, begin)
+		r.Failed[n] = errors.New("out of stock")
+		events = append(events, e, e.Ended(begin, r.Failed[n], nil))
+	}
+	write(t, s, append(events, r.End())...)
+	var count, of int
+	require.NoError(t, db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT sharding_item) FROM JOB_EXECUTION_LOG WHERE failure_cause = 'out of stock'").
+		Scan(&count, &of))
+	require.Equal(t, []int{total, total}, []int{count, of})
+	page, err := s.Statuses(t.Context(), history.StatusQuery{TaskID: history.ShortTaskID(id)})
+	require.NoError(t, err)
+	require.Equal(t, 3, page.Total)
+	executions, err := s.Executions(t.Context(), history.ExecutionQuery{TaskID: history.ShortTaskID(id)})
+	require.NoError(t, err)
+	require.Equal(t, total, executions.Total)
+}
+
+// The start of an execution never undoes its end.
+func testOrder(t *testing.T, p place) {
+	start := started(0, begin)
+	success := start.Ended(begin.Add(time.Second), nil, nil)
+	failure := start.Ended(begin.Add(time.Second), errors.New("no"), nil)
+	for _, row := range []struct {
+		name   string
+		writes [][]history.Event
+		want   history.Execution
+	}{
+		{"start", [][]history.Event{{start}}, start},
+		{"end alone", [][]history.Event{{success}}, success},
+		{"both at once", [][]history.Event{{start, success}}, success},
+		{"both at once, turned round", [][]history.Event{{success, start}}, success},
+		{"start then success", [][]history.Event{{start}, {success}}, success},
+		{"start then failure", [][]history.Event{{start}, {failure}}, failure},
+		{"success then start", [][]history.Event{{success}, {start}}, success},
+		{"failure then start", [][]history.Event{{failure}, {start}}, failure},
+		{"all of it twice", [][]history.Event{{start}, {success}, {start}, {success}}, success},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s, _ := p.store(t)
+			for _, events := range row.writes {
+				write(t, s, events...)
+			}
+			require.Equal(t, []history.Execution{row.want}, all(t, s))
+		})
+	}
+}
+
+// Whatever is written in whatever order, in whatever batches, with whatever repetitions: a row shows the
+// end of its execution once that was written, and else its start.
+func testOrderProperty(t *testing.T, p place) {
+	s, db := p.store(t)
+	checks := 0
+	rapid.Check(t, func(r *rapid.T) {
+		checks++
+		name := fmt.Sprintf("job-%d", checks)
+		const items = 4
+		var starts, ends [items]history.Execution
+		var wants [items]*history.Execution
+		for n := range items {
+			starts[n] = started(n, begin)
+			starts[n].ID, starts[n].Job = fmt.Sprintf("%d-%d", checks, n), name
+			var err error
+			if rapid.Bool().Draw(r, "fails") {
+				err = errors.New("no")
+			}
+			ends[n] = starts[n].Ended(begin.Add(time.Minute), err, nil)
+		}
+		var batch []history.Event
+		flush := func() {
+			if err := s.Write(t.Context(), batch); err != nil {
+				r.Fatal(err)
+			}
+			batch = nil
+		}
+		for range rapid.IntRange(1, 12).Draw(r, "events") {
+			n := rapid.IntRange(0, items-1).Draw(r, "item")
+			if rapid.Bool().Draw(r, "end") {
+				batch, wants[n] = append(batch, ends[n]), &ends[n]
+			} else {
+				batch = append(batch, starts[n])
+				if wants[n] == nil {
+					wants[n] = &starts[n]
+				}
+			}
+			if rapid.Bool().Draw(r, "flush") {
+				flush()
+			}
+		}
+		flush()
+		page, err := s.Executions(t.Context(), history.ExecutionQuery{Job: name, Paging: history.Paging{Sort: "shardingItem", Ascending: true}})
+		if err != nil {
+			r.Fatal(err)
+		}
+		var want []history.Execution
+		for _, e := range wants {
+			if e != nil {
+				want = append(want, *e)
+			}
+		}
+		require.Equal(r, want, page.Rows)
+	})
+	var rows int
+	require.NoError(t, db.QueryRow("SELECT COUNT(*) FROM JOB_EXECUTION_LOG").Scan(&rows))
+	require.Positive(t, rows)
+}
+
+func testTexts(t *testing.T, p place) {
+	s, _ := p.store(t)
+	long := strings.Repeat("ä€😀", 3000)
+	e := started(0, begin).Ended(begin, errors.New(long+"\x00\xff"), nil)
+	e.Job, e.Hostname, e.IP, e.TaskID, e.Round = long, long, long, long, long
+	zero := started(1, begin).Ended(begin, errors.New("a\x00b\xffc"), nil)
+	zero.FailureCause = "a\x00b\xffc" // as another source of events may have it
+	r := round(begin)
+	r.Job, r.Failed = long, map[int]error{0: errors.New(long)}
+	write(t, s, e, zero, r.Staged(), r.End())
+	rows := all(t, s)
+	cut := func(n int) string { return string([]rune(long)[:n]) }
+	require.Equal(t, []string{cut(100), cut(255), cut(50), cut(255), cut(40), cut(4000)},
+		[]string{rows[0].Job, rows[0].Hostname, rows[0].IP, rows[0].TaskID, rows[0].Round, rows[0].FailureCause})
+	require.Equal(t, "a\uFFFDb\uFFFDc", rows[1].FailureCause)
+	page, err := s.Statuses(t.Context(), history.StatusQuery{State: history.Errored})
+	require.NoError(t, err)
+	require.Equal(t, "{0="+cut(3997), page.Rows[0].Message)
+}
+
+// A database that takes all events but one keeps that one in plain characters.
+func testRefusedEvent(t *testing.T, p place) {
+	db := p.open(t)
+	exec(t, db, javaExecutions(p.dialect, ", CHECK (failure_cause NOT LIKE '%€%')"))
+	var log bytes.Buffer
+	s := p.over(t, db, sqlstore.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	want := []history.Execution{
+		started(0, begin).Ended(begin, errors.New("zu früh"), nil),
+		started(1, begin).Ended(begin, errors.New("12 € für früh"), nil),
+		started(2, begin),
+	}
+	write(t, s, want[0], want[1], want[2])
+	want[1].FailureCause = "12 ? f?r fr?h"
+	require.Equal(t, want, inSeconds(t, p, want, all(t, s)))
+	require.Equal(t, 1, strings.Count(log.String(), "plain characters"), log.String())
+
+	exec(t, db, "DROP TABLE JOB_EXECUTION_LOG")
+	require.Error(t, s.Write(t.Context(), []history.Event{want[0]}), "what takes nothing at all is out of order")
+}
+
+// Several processes may come upon an empty database at once.
+func testPrepareTogether(t *testing.T, p place) {
+	db := p.open(t)
+	var wg sync.WaitGroup
+	errs := make([]error, 6)
+	for i := range errs {
+		s := p.over(t, db)
+		wg.Go(func() { errs[i] = s.Write(t.Context(), []history.Event{started(i, begin)}) })
+	}
+	wg.Wait()
+	require.Equal(t, make([]error, 6), errs)
+	require.Len(t, all(t, p.over(t, db)), 6)
+}
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	_, err := sqlstore.New(nil, "oracle", sqlstore.WithLocation(nil), sqlstore.WithLogger(nil))
+	require.ErrorIs(t, err, sqlstore.ErrInvalidOption)
+	require.Equal(t, []string{
+		"invalid option: database is nil",
+		`invalid option: dialect "oracle" is not "sqlite", "postgres" or "mysql"`,
+		"invalid option: location is nil",
+		"invalid option: logger is nil",
+	}, strings.Split(err.Error(), "\n"))
+	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/no/such/folder.db")
+	require.NoError(t, err)
+	defer db.Close()
+	s, err := sqlstore.New(db, sqlstore.SQLite)
+	require.NoError(t, err)
+	require.ErrorContains(t, s.Write(t.Context(), nil), "prepare the tables")
+}

@@ -1,0 +1,96 @@
+package history
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// What the columns of Elastic-Job's tables hold, in characters.
+const (
+	MaxText   = 4000 // of failure causes and messages
+	MaxTaskID = 255
+	maxItems  = 100
+)
+
+// Text returns the text as a database takes it: valid UTF-8 without zero characters, which PostgreSQL
+// refuses, and cut to at most limit characters.
+func Text(text string, limit int) string {
+	// Every character has at most four bytes: what is beyond is not even looked at.
+	if most := 4 * limit; len(text) > most+utf8.UTFMax {
+		text = text[:most+utf8.UTFMax]
+		for i := 0; i < utf8.UTFMax && !utf8.RuneStart(text[len(text)-1]); i++ {
+			text = text[:len(text)-1]
+		}
+		text = text[:len(text)-1]
+	}
+	if strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) {
+		text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	}
+	if len(text) <= limit {
+		return text
+	}
+	count := 0
+	for i := range text {
+		if count == limit {
+			return text[:i]
+		}
+		count++
+	}
+	return text
+}
+
+// ShortTaskID returns a task id as the column of 255 characters holds it: the same, or, if it is
+// longer, with its list of items cut, "orders@-@0,1,2,...@-@READY@-@10.0.0.1@-@7". One that is too long
+// without its items is cut and ends in a hash, so that what differs stays different. The same id is
+// always shortened to the same.
+func ShortTaskID(id string) string {
+	if len(id) <= MaxTaskID {
+		return id
+	}
+	head := strings.Index(id, taskSeparator)
+	tail := strings.LastIndex(id, taskSeparator+"READY"+taskSeparator)
+	if head >= 0 && tail > head {
+		items := head + len(taskSeparator)
+		if room := MaxTaskID - items - len("...") - (len(id) - tail); room > 0 && room < tail-items {
+			kept := id[items : items+room]
+			kept = kept[:strings.LastIndexByte(kept, ',')+1]
+			return id[:items] + kept + "..." + id[tail:]
+		}
+	}
+	sum := sha256.Sum256([]byte(id))
+	return Text(id, MaxTaskID-17) + "~" + hex.EncodeToString(sum[:8])
+}
+
+const taskSeparator = "@-@"
+
+// taskIP returns the IP at the end of a task id, "...@-@<ip>@-@<text>"; empty if it has none.
+func taskIP(id string) string {
+	last := strings.LastIndex(id, taskSeparator)
+	if last < 0 {
+		return ""
+	}
+	before := strings.LastIndex(id[:last], taskSeparator)
+	if before < 0 {
+		return ""
+	}
+	return id[before+len(taskSeparator) : last]
+}
+
+// itemsText lists items as Java does, cut to what the column holds.
+func itemsText(items []int) string {
+	text := []byte{'['}
+	for i, item := range items {
+		whole := len(text)
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		text = strconv.AppendInt(text, int64(item), 10)
+		if more := i < len(items)-1; len(text) > maxItems-len("]") || more && len(text) > maxItems-len(", ...]") {
+			return string(append(text[:whole], ", ...]"...))
+		}
+	}
+	return string(append(text, ']'))
+}

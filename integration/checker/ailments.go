@@ -1,0 +1,155 @@
+package checker
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+)
+
+// ailment is something that is not as it should be, and may be so only for a moment.
+type ailment struct {
+	guarantee Guarantee
+	item      int
+	text      string
+}
+
+// ailments are those that are there now, by when they began.
+type ailments map[ailment]time.Time
+
+// examine looks for ailments of the present state, which came to be at a moment, and judges those
+// that are over.
+func (j *judge) examine(at time.Time) {
+	found := make(ailments)
+	s := j.now
+	if len(s.Instances) > 0 {
+		j.examineAssignment(found)
+	}
+	for _, a := range j.sortedAilments() {
+		if _, still := found[a]; !still {
+			j.judgeAilment(a, at)
+			delete(j.ailments, a)
+		}
+	}
+	if j.ailments == nil {
+		j.ailments = make(ailments)
+	}
+	for a := range found {
+		if _, known := j.ailments[a]; !known {
+			j.ailments[a] = at
+		}
+	}
+}
+
+// examineEnd judges the ailments that were never cured, and those of processes.
+func (j *judge) examineEnd() {
+	for _, a := range j.sortedAilments() {
+		j.judgeAilment(a, j.End)
+	}
+	for _, instance := range j.instances() {
+		j.judgePresence(instance)
+	}
+}
+
+func (j *judge) sortedAilments() []ailment {
+	return slices.SortedFunc(maps.Keys(j.ailments), func(a, b ailment) int {
+		if a.item != b.item {
+			return a.item - b.item
+		}
+		return int(a.guarantee) - int(b.guarantee)
+	})
+}
+
+// judgeAilment finds fault with an ailment that lasted longer than a change excuses.
+func (j *judge) judgeAilment(a ailment, until time.Time) {
+	since := j.ailments[a]
+	excused := j.excused
+	if a.guarantee == NothingForgotten {
+		excused = slices.Concat(excused, j.lingering(a.item), j.patience()).merge()
+	}
+	if at, bad := excused.gap(since.Add(j.rules.Settle), until); bad {
+		j.find(a.guarantee, at, a.item, fmt.Sprintf("%s since %s, until %s", a.text, clock(since), clock(until)))
+	}
+}
+
+// lingering returns the times for which cancelled code of an item went on, and a moment more. A process
+// begins no item whose code has not returned to it, whatever the registry says of it; that ends when the
+// code returns, or the process dies.
+func (j *judge) lingering(n int) spans {
+	var all spans
+	for _, r := range j.Runs {
+		if r.Context.Item == n && !r.Cancelled.IsZero() && !r.Ended.IsZero() {
+			all = append(all, span{r.Cancelled, r.Ended.Add(j.rules.Settle)})
+		}
+	}
+	return all
+}
+
+// patience returns the times for which processes that lost their sessions wait for each other: a third of
+// the TTL after each has joined again, in which what others finished meanwhile is not declared lost.
+func (j *judge) patience() spans {
+	if j.patient != nil {
+		return j.patient
+	}
+	wait := j.rules.TTL/3 + j.rules.Settle + j.rules.Detect
+	j.patient = spans{}
+	for _, i := range j.Incidents {
+		switch i.Kind {
+		case Cut, Paused, Slow, Down, Expired, Lost, Denied: // it may take its former session up again
+			j.patient = append(j.patient, span{i.until(), i.until().Add(wait)})
+		}
+	}
+	before := make(map[string]bool)
+	for _, state := range j.States {
+		for _, c := range state.Step.Changes {
+			name, ok := jobtree.Parse(c.Path())
+			if !ok || name.Kind != jobtree.KindInstance || c.Old.Created == c.New.Created || !c.New.Exists() {
+				continue
+			}
+			if before[name.Key] {
+				j.patient = append(j.patient, span{state.At, state.At.Add(wait)})
+			}
+			before[name.Key] = true
+		}
+	}
+	j.patient = j.patient.merge()
+	return j.patient
+}
+
+// examineAssignment looks at leader, assignment and debts. There is somebody to care for them only
+// while an enabled instance is there.
+func (j *judge) examineAssignment(found ailments) {
+	s, now := j.now, time.Time{}
+	enabled := slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) })
+	if !enabled || s.Config.Err != nil || s.Config.Revision == 0 {
+		return
+	}
+	if s.Leader.Created == 0 {
+		found[ailment{NoStall, NoItem, "there is no leader"}] = now
+	}
+	if s.Necessary != 0 {
+		found[ailment{NoStall, NoItem, "a request for a resharding is not answered"}] = now
+	}
+	total := s.Config.Value.ShardingTotalCount
+	if s.Total() != total {
+		found[ailment{NoStall, NoItem, fmt.Sprintf("the assignment is of %d items and not of %d", s.Total(), total)}] = now
+	}
+	for n := range total {
+		item := s.Item(n)
+		if item.Disabled {
+			continue
+		}
+		owner := s.Owner(n)
+		if s.Instance(owner).Created == 0 || !s.Enabled(owner) {
+			found[ailment{NoStall, n, fmt.Sprintf("the item belongs to %q, which cannot run it,", owner)}] = now
+		}
+		if item.Record.Value.State == jobtree.ItemRunning && !item.Running.Exists() && !j.onlyUnmarked(n) {
+			found[ailment{NothingForgotten, n, "a lost execution is not declared as lost"}] = now
+		}
+		if item.Record.Value.State == jobtree.ItemWaiting && s.Config.Value.Failover && !item.Running.Exists() {
+			found[ailment{NothingForgotten, n, "a lost execution waits to be run again"}] = now
+		}
+	}
+}

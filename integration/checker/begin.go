@@ -1,0 +1,136 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+)
+
+// judgeHolder judges whether who began an execution was who should.
+func (j *judge) judgeHolder(e *execution, was, is jobtree.Item) {
+	current := e.begun.Current
+	if was.Running.Exists() {
+		j.find(OneHolder, e.began, e.item, fmt.Sprintf("an execution began while session %s held the mark", was.Running.Session), e)
+	}
+	if is.Running.Created != e.token || is.Running.Session != current.Session {
+		j.find(OneHolder, e.began, e.item, "an execution began without the mark of its session", e)
+	}
+	if j.before.Instance(current.Instance).Session != current.Session {
+		j.find(OneHolder, e.began, e.item, "an instance that is not registered under this session began an execution", e)
+	}
+	if owner := j.before.Owner(e.item); e.source() != job.Failover && owner != current.Instance {
+		j.find(OneHolder, e.began, e.item, fmt.Sprintf("an item of %q was begun by another instance", owner), e)
+	}
+}
+
+// judgeIntent judges whether an execution was one that operators and settings allow.
+func (j *judge) judgeIntent(e *execution, was jobtree.Item) {
+	if was.Disabled {
+		j.find(Intent, e.began, e.item, "a disabled item was begun", e)
+	}
+	if total := j.before.Total(); e.item >= total {
+		j.find(Intent, e.began, e.item, fmt.Sprintf("an item was begun though there are only %d", total), e)
+	}
+	if e.source() == job.Failover && !j.before.Enabled(e.instance()) {
+		j.find(Intent, e.began, e.item, "a disabled server took over a lost execution", e)
+	}
+	if e.begun.Current.Failover != e.settings.Failover && e.source() != job.Failover {
+		j.find(Intent, e.began, e.item, fmt.Sprintf("an execution began under settings that were not in force: failover is %t", e.settings.Failover), e)
+	}
+	total, parameter := j.before.Total(), e.settings.JobParameter
+	if e.run == nil || e.run.Context.TotalCount == total && e.run.Context.JobParameter == parameter {
+		return
+	}
+	j.find(Intent, e.began, e.item, fmt.Sprintf("code was told of %d items and parameter %q, in force were %d and %q",
+		e.run.Context.TotalCount, e.run.Context.JobParameter, total, parameter), e, e.run)
+}
+
+// judgeFire judges whether a fire was to be run, now, and for the first time.
+func (j *judge) judgeFire(e *execution) {
+	fire, last := e.fire(), e.before.LastFire
+	if !fire.After(last) {
+		j.find(OneExecution, e.began, e.item, "a fire was begun that is not later than the last one, "+clock(last), e)
+	}
+	if e.begun.LastFire != fire {
+		j.find(OneExecution, e.began, e.item, "the record does not keep the fire that was begun", e)
+	}
+	ahead, behind := j.ahead(e.instance(), e.began.Add(-j.jitter()), e.began)
+	if e.began.Before(fire.Add(-j.rules.Skew - min(ahead, j.rules.Clock))) {
+		j.find(OneExecution, e.began, e.item, "a fire was begun before its time", e)
+	}
+	schedule, err := e.settings.Schedule()
+	if err != nil {
+		j.find(OneExecution, e.began, e.item, "a fire was begun under settings that cannot be used", e)
+		return
+	}
+	if _, delayed := cronexpr.DelayOf(schedule); delayed {
+		return // judged by when the last run was over
+	}
+	if !schedule.Next(fire.Add(-time.Nanosecond)).Equal(fire) {
+		j.find(OneExecution, e.began, e.item, fmt.Sprintf("the cron %q in force has no such fire", e.settings.Cron), e)
+	}
+	if e.source() == job.Misfire && !e.settings.Misfire {
+		j.find(OneExecution, e.began, e.item, "a missed fire was made up though the settings do not want that", e)
+	}
+	window := time.Duration(e.settings.MisfireWindowSeconds)*time.Second + j.rules.Skew + behind
+	if e.run != nil && e.run.Context.Source == job.Misfire && e.settings.MisfireWindowSeconds > 0 && e.began.Sub(fire) > window {
+		j.find(OneExecution, e.began, e.item, "a missed fire was made up that was too old", proofs(e)...)
+	}
+	// A begin that was sent in time and reached the store late is no harm if its code is not called, or for
+	// a missed fire.
+	late := e.began.Sub(fire) > j.rules.Late+j.rules.Skew+j.jitter()+behind && !j.during(e.instance(), 0, Slow).covers(e.began)
+	if e.source() == job.Scheduled && late && e.run != nil && e.run.Context.Source == job.Scheduled {
+		j.find(OneExecution, e.began, e.item, "a fire was run off schedule", proofs(e)...)
+	}
+}
+
+// judgeDebt judges whether an execution took over what was owed, and only that.
+func (j *judge) judgeDebt(e *execution) {
+	waited := e.before.State == jobtree.ItemWaiting
+	if e.source() != job.Failover {
+		if waited && e.settings.Failover {
+			j.find(NothingForgotten, e.began, e.item, "a new execution buried a lost one", e)
+		}
+		if e.source() == job.Manual && (e.begun.Trigger <= e.before.Trigger || !e.begun.LastFire.Equal(e.before.LastFire)) {
+			j.find(OneExecution, e.began, e.item, "a request was run again, or moved the last fire", e)
+		}
+		return
+	}
+	switch {
+	case !waited:
+		j.find(NothingForgotten, e.began, e.item, "an execution was run again that was not owed", e)
+	case !e.before.Current.Fire.Equal(e.fire()) || e.begun.Reruns != e.before.Reruns+1 || !e.begun.LastFire.Equal(e.before.LastFire):
+		j.find(NothingForgotten, e.began, e.item, "a rerun stands for another execution than the lost one", e)
+	}
+}
+
+// judgeAftermath judges what the end of an execution left to be done.
+func (j *judge) judgeAftermath(e *execution) {
+	limit := job.DefaultFailoverLimit // while there are no settings that can be read
+	if stored := j.before.Config; stored.Exists() && stored.Err == nil {
+		limit = stored.Value.FailoverLimit
+	}
+	owed := e.begun.Current.Failover && (limit == 0 || e.begun.Reruns < limit)
+	want := jobtree.ItemIdle
+	switch e.outcome() {
+	case jobtree.Lost, jobtree.Interrupted:
+		want = jobtree.ItemInterrupted
+		if owed {
+			want = jobtree.ItemWaiting
+		}
+	case jobtree.NotStarted:
+		want = e.before.State
+		if want == "" {
+			want = jobtree.ItemIdle
+		}
+		if !e.after.LastFire.Equal(e.before.LastFire) || e.after.Trigger != e.before.Trigger {
+			j.find(NothingForgotten, e.closed, e.item, "an execution that never started was not taken back", e)
+		}
+	}
+	if e.after.State != want {
+		j.find(NothingForgotten, e.closed, e.item, fmt.Sprintf("the item should be %s", want), e)
+	}
+}

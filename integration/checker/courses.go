@@ -1,0 +1,88 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+)
+
+// courses are how what decides about fires changed over time, as the registry shows it. It is what operators
+// and the cluster wrote there, and nothing that a process says of itself.
+type courses struct {
+	settings course[*settings]
+	attended course[bool]             // whether an instance is there that may run items
+	owner    map[int]*course[string]  // of an item
+	runnable map[int]*course[bool]    // whether the item is there, and enabled
+	servers  map[string]*course[bool] // by address: whether it is disabled
+}
+
+// settings are a configuration that was in force.
+type settings struct {
+	job.Config
+	there    bool // false: the job was removed
+	usable   bool // false: no process can run the job by them
+	schedule cronexpr.Schedule
+	delay    time.Duration // after the end of a run; 0 = the job fires by its schedule
+}
+
+// sameTimes tells whether the job fires by the same rules under other settings.
+func (s *settings) sameTimes(other *settings) bool {
+	return s.Cron == other.Cron && s.TimeZone == other.TimeZone && s.DaylightSaving == other.DaylightSaving &&
+		s.StartTime.Equal(other.StartTime) && s.EndTime.Equal(other.EndTime) &&
+		s.JitterSeconds == other.JitterSeconds && s.OffsetSeconds == other.OffsetSeconds
+}
+
+func settingsOf(stored jobtree.Stored[job.Config]) *settings {
+	s := &settings{Config: stored.Value, there: stored.Exists()}
+	if !s.there || stored.Err != nil || stored.Value.Validate() != nil {
+		return s
+	}
+	var err error
+	if s.schedule, err = stored.Value.Schedule(); err != nil {
+		return s
+	}
+	s.usable = true
+	s.delay, _ = cronexpr.DelayOf(s.schedule)
+	return s
+}
+
+func newCourses() courses {
+	return courses{owner: make(map[int]*course[string]), runnable: make(map[int]*course[bool]), servers: make(map[string]*course[bool])}
+}
+
+// note takes note of a state that the registry came to.
+func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched) {
+	if touched.Config {
+		c.settings.note(at, settingsOf(s.Config))
+	}
+	c.attended.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) }))
+	for _, i := range s.Instances {
+		ip := jobtree.ServerOf(i.ID)
+		of(c.servers, ip).note(at, s.Server(ip).Disabled)
+	}
+	items := touched.Items
+	if touched.Config || touched.Epoch {
+		items = nil
+		for n := range max(s.Total(), len(c.owner)) {
+			items = append(items, n)
+		}
+	}
+	total := s.Total()
+	if s.Config.Exists() && s.Config.Err == nil {
+		total = min(total, s.Config.Value.ShardingTotalCount)
+	}
+	for _, n := range items {
+		of(c.owner, n).note(at, s.Owner(n))
+		of(c.runnable, n).note(at, !s.Item(n).Disabled && n < total)
+	}
+}
+
+func of[K comparable, T comparable](all map[K]*course[T], key K) *course[T] {
+	if all[key] == nil {
+		all[key] = new(course[T])
+	}
+	return all[key]
+}

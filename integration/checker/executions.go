@@ -1,0 +1,108 @@
+package checker
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+)
+
+// judgeExecutions judges each item's executions together, and against the code that was called.
+func (j *judge) judgeExecutions() {
+	for _, n := range slices.Sorted(maps.Keys(j.byItem)) {
+		j.judgeOnce(j.byItem[n])
+		for _, e := range j.byItem[n] {
+			if e.tampered {
+				continue // its record tells nothing
+			}
+			j.judgeTruth(e)
+			j.judgeIdleMark(e)
+		}
+	}
+}
+
+// judgeOnce judges whether each fire was begun once and brought to an end once.
+func (j *judge) judgeOnce(executions []*execution) {
+	begun := make(map[time.Time]*execution)
+	completed := make(map[time.Time]*execution)
+	for _, e := range executions {
+		if e.source() == job.Manual || e.outcome() == jobtree.NotStarted {
+			continue
+		}
+		if e.planned() {
+			if first := begun[e.fire()]; first != nil && !j.hands.touched(e.item, first.began, e.began, jobtree.KindItemRecord) {
+				j.find(OneExecution, e.began, e.item, "a fire was executed twice", first, e)
+			}
+			begun[e.fire()] = e
+		}
+		if outcome := e.outcome(); !e.fire().IsZero() && (outcome == jobtree.Success || outcome == jobtree.Failure) {
+			if first := completed[e.fire()]; first != nil && !j.hands.touched(e.item, first.began, e.began, jobtree.KindItemRecord) {
+				j.find(NothingForgotten, e.began, e.item, "an execution was run again that had come to its end", first, e)
+			}
+			completed[e.fire()] = e
+		}
+	}
+}
+
+// judgeTruth judges whether what is recorded of an end is what the code did.
+func (j *judge) judgeTruth(e *execution) {
+	r := e.run
+	switch e.outcome() {
+	case jobtree.Success:
+		if r == nil || r.Died || r.Ended.IsZero() || r.Err != nil || r.Ended.After(e.closed) {
+			j.find(NothingForgotten, e.closed, e.item, "a success was recorded of code that did not return one", proofs(e)...)
+		}
+	case jobtree.Failure:
+		if r == nil || r.Died || r.Ended.IsZero() || r.Err == nil || r.Ended.After(e.closed) {
+			j.find(NothingForgotten, e.closed, e.item, "a failure was recorded of code that did not return one", proofs(e)...)
+		}
+	case jobtree.Interrupted, jobtree.Lost:
+		j.judgeFinished(e)
+	case jobtree.NotStarted:
+		if r != nil {
+			j.find(OneExecution, e.closed, e.item, "an execution was taken back though its code had been called", proofs(e)...)
+		}
+	}
+}
+
+// judgeFinished judges whether an execution that is recorded as cut short, or lost, had come to its end. What
+// finished is a success unless somebody declared it lost before its process, which lives, could say so. One
+// that could not reach the store while others could, or lost its session to another, has to bear that.
+func (j *judge) judgeFinished(e *execution) {
+	r := e.run
+	if r == nil || r.Died || r.Err != nil || r.Ended.IsZero() || !r.Ended.Add(j.jitter()).Before(e.closed) {
+		return
+	}
+	alone := j.trouble(r.Instance, false, j.rules.TTL, Cut, Paused, Slow, Expired, Lost, Denied, Held, Stopped, Crashed)
+	if !j.alive(r.Instance, e.closed) || alone.touches(e.began, e.closed) {
+		return
+	}
+	j.find(NothingForgotten, e.closed, e.item, fmt.Sprintf("an execution had finished and was recorded as %q", e.outcome()), proofs(e)...)
+}
+
+// judgeIdleMark judges whether the mark of an execution was there without code behind it: before it
+// was called, or after it had returned.
+func (j *judge) judgeIdleMark(e *execution) {
+	until := j.End
+	for _, t := range []time.Time{e.closed, e.markGone} {
+		if !t.IsZero() && t.Before(until) {
+			until = t
+		}
+	}
+	from := e.began
+	if e.run != nil {
+		if e.run.Ended.IsZero() {
+			return
+		}
+		from = e.run.Ended
+	} else if e.settings.MaxConcurrentItems > 0 || len(j.Hooks) > 0 {
+		return // its code waited for its turn, or for a hook
+	}
+	excused := append(slices.Clone(j.excused), j.during(e.instance(), j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Lost, Denied)...)
+	if at, bad := excused.merge().gap(from.Add(j.rules.Settle), until); bad {
+		j.find(NoStall, at, e.item, "the item is marked as running and nothing runs", proofs(e)...)
+	}
+}

@@ -1,0 +1,171 @@
+package checker
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
+)
+
+// judgeFires accounts for every fire of every item: it was run, or a rule says why not.
+func (j *judge) judgeFires() {
+	for _, n := range slices.Sorted(maps.Keys(j.courses.runnable)) {
+		obstacles := j.obstacles(n)
+		for i, s := range j.courses.settings {
+			until := j.End
+			if i+1 < len(j.courses.settings) {
+				until = j.courses.settings[i+1].from
+			}
+			switch {
+			case !s.is.usable || cronexpr.IsTriggered(s.is.schedule):
+			case s.is.delay > 0:
+				j.judgeDelay(n, s.is, span{s.from, until}, obstacles)
+			default:
+				j.judgeScheduled(n, s.is, span{s.from, until}, obstacles)
+			}
+		}
+	}
+}
+
+// judgeScheduled judges the fires of an item while settings are in force.
+func (j *judge) judgeScheduled(n int, s *settings, in span, obstacles spans) {
+	for fire := s.schedule.Next(in.from.Add(-1)); !fire.IsZero() && fire.Before(in.until); fire = s.schedule.Next(fire) {
+		if !j.courses.runnable[n].at(fire) || slices.ContainsFunc(j.byItem[n], func(e *execution) bool { return e.standsFor(fire) }) {
+			continue
+		}
+		j.judgeMissed(missed{n, fire, s}, obstacles)
+	}
+}
+
+// standsFor tells whether an execution is that of a fire.
+func (e *execution) standsFor(fire time.Time) bool {
+	return e.planned() && e.fire().Equal(fire) && e.outcome() != jobtree.NotStarted
+}
+
+// missed is a fire of an item that nobody ran.
+type missed struct {
+	item     int
+	fire     time.Time
+	settings *settings // in force at the time
+}
+
+// judgeMissed judges whether a fire that was not run had to be: on time, or made up for as soon as nothing
+// kept the item from it, and before any later one.
+func (j *judge) judgeMissed(m missed, obstacles spans) {
+	next := j.nextPlanned(m)
+	if next != nil && next.began.Before(m.fire.Add(j.jitter())) {
+		if ahead, _ := j.ahead(next.instance(), next.began, next.began); ahead > 0 {
+			return // a clock that was ahead has passed it over
+		}
+	}
+	until := j.End
+	if next != nil {
+		until = next.began
+	}
+	idle, is := obstacles.room(m.fire, until, j.rules.Settle+j.rules.Skew)
+	if is && m.settings.all() && j.newHere(m.item, idle) {
+		idle, is = obstacles.room(m.fire, until, j.rules.Settle+j.rules.Skew+j.rules.Handover)
+	}
+	if is {
+		if idle.Equal(m.fire) {
+			j.find(NoStall, m.fire, m.item, "nobody ran the fire of "+clock(m.fire))
+			return
+		}
+		if owner := j.courses.owner[m.item].at(idle); j.excuse(m, idle, owner) == "" {
+			j.find(NoStall, idle, m.item, fmt.Sprintf("the fire of %s was missed, and not made up by %s", clock(m.fire), owner))
+			return
+		}
+	}
+	if next == nil || !m.settings.Misfire || !m.settings.all() {
+		return // a run for a later fire is that of all before it, too
+	}
+	if j.excuse(m, next.began, next.instance()) == "" {
+		j.find(NoStall, next.began, m.item, fmt.Sprintf("the fire of %s was missed, and not made up before a later one", clock(m.fire)), next)
+	}
+}
+
+// newHere tells whether an item belongs to another instance at a moment than the one that began it last.
+func (j *judge) newHere(n int, at time.Time) bool {
+	var last *execution
+	for _, e := range j.byItem[n] {
+		if e.began.Before(at) {
+			last = e
+		}
+	}
+	return last == nil || last.instance() != j.courses.owner[n].at(at)
+}
+
+// nextPlanned returns the first execution of an item for a fire later than one that was missed.
+func (j *judge) nextPlanned(m missed) *execution {
+	for _, e := range j.byItem[m.item] {
+		if e.planned() && e.outcome() != jobtree.NotStarted && e.fire().After(m.fire) {
+			return e
+		}
+	}
+	return nil
+}
+
+// obstacles returns the times at which an item cannot begin, or may be late: it runs, or waits to be run
+// again, or its code has not returned; nobody is there to run it, or it is not to be run; something has
+// just changed.
+func (j *judge) obstacles(n int) spans {
+	all := append(slices.Clone(j.excused), j.lingering(n)...)
+	is := func(is bool) bool { return is }
+	all = append(all, j.courses.attended.when(j.End, is).outside(j.States[0].At, j.End)...)
+	all = append(all, j.courses.runnable[n].when(j.End, is).outside(j.States[0].At, j.End)...)
+	all = append(all, j.courses.settings.when(j.End, func(s *settings) bool { return !s.usable })...)
+	all = append(all, j.byWrongClocks(n)...)
+	jitter := j.jitter() + j.rules.Skew
+	executions := j.byItem[n]
+	for i, e := range executions {
+		busy := span{e.began.Add(-jitter), j.End}
+		switch {
+		case e.closed.IsZero():
+		case e.after.State != jobtree.ItemWaiting:
+			busy.until = e.freed().Add(jitter)
+		case i+1 < len(executions):
+			busy.until = executions[i+1].began
+		}
+		all = append(all, busy)
+	}
+	return all.merge()
+}
+
+// judgeDelay judges whether an item of a job with a fixed delay ran again so long after each run, and no
+// sooner.
+func (j *judge) judgeDelay(n int, s *settings, in span, obstacles spans) {
+	var last *execution
+	slack := 2*j.rules.Skew + j.jitter()
+	due := in.from
+	for _, e := range j.byItem[n] {
+		if e.outcome() == jobtree.NotStarted {
+			continue
+		}
+		if e.planned() && !e.began.Before(in.from) && e.began.Before(in.until) {
+			if last != nil && e.began.Before(last.over().Add(s.delay-slack)) && last.began.After(in.from) {
+				j.find(OneExecution, e.began, n, "an item began again before its delay was over", last, e)
+			}
+			j.judgeRest(n, due, e.began, obstacles)
+		}
+		if e.closed.IsZero() {
+			return
+		}
+		if e.began.Before(in.until) {
+			last, due = e, e.freed().Add(s.delay)
+			if due.Before(in.from) {
+				due = in.from
+			}
+		}
+	}
+	j.judgeRest(n, due, in.until, obstacles)
+}
+
+// judgeRest judges whether an item that was due at a moment was kept from running until it did.
+func (j *judge) judgeRest(n int, due, until time.Time, obstacles spans) {
+	if idle, is := obstacles.room(due.Add(2*j.rules.Skew), until, j.rules.Settle+j.rules.Skew); is {
+		j.find(NoStall, idle, n, fmt.Sprintf("the item was due at %s and did not run", clock(due)))
+	}
+}

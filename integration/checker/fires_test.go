@@ -1,0 +1,360 @@
+package checker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+)
+
+// minutely has a job of one item fire once a minute and make up each fire that it missed.
+func minutely(change ...func(*job.Config)) func(*job.Config) {
+	return func(cfg *job.Config) {
+		cfg.Cron, cfg.ShardingTotalCount, cfg.MisfirePolicy = "@every 1m", 1, job.MisfireAll
+		for _, edit := range change {
+			edit(cfg)
+		}
+	}
+}
+
+// The item, which is a's, runs for two and a half minutes, in which something happens. Two fires are
+// missed, and then those are run that the story says.
+type longRun struct {
+	meanwhile func(s *story)
+	by        string // who runs from then on
+	crashed   bool   // the long run is lost at half past one
+	madeUp    []time.Duration
+}
+
+func (l longRun) tell(s *story) {
+	s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+	s.at(-30 * second)
+	once, err := s.record(0).Begin(jobtree.Begin{Instance: a, Session: ofA, Source: job.Manual, Trigger: 1, Time: s.now, Failover: true})
+	if err != nil {
+		panic(err)
+	}
+	s.end(0, s.write(0, once), jobtree.Success)
+	r := s.at(0).begin(0, a, job.Scheduled, fire)
+	if l.meanwhile != nil {
+		l.meanwhile(s)
+	}
+	if l.crashed {
+		s.at(minute + 30*second).crashA()
+		s.commit(put(tree.ItemInstance(0), l.by, 0), s.epoch(1))
+		s.lost(0)
+		r = s.claim(l.by)
+	}
+	s.at(2*minute + 30*second)
+	s.end(0, r, jobtree.Success)
+	for _, of := range l.madeUp {
+		s.end(0, s.begin(0, l.by, job.Misfire, fire.Add(of)), jobtree.Success)
+	}
+	for i := 3 * minute; i < 5*minute; i += minute {
+		s.end(0, s.at(i).begin(0, l.by, job.Scheduled, fire.Add(i)), jobtree.Success)
+	}
+}
+
+// joins has c3 come at a time.
+func joins(s *story, at time.Duration) {
+	s.at(at).happen(checker.Started, c3)
+	s.commit(put(tree.Instance(c3), "", ofC))
+}
+
+// moves gives the item to another instance at a time.
+func moves(s *story, at time.Duration, to string) {
+	s.at(at).commit(put(tree.ItemInstance(0), to, 0), s.epoch(1))
+}
+
+func TestEachFireIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	both, newest := []time.Duration{minute, 2 * minute}, []time.Duration{2 * minute}
+	skipped := lapses(checker.NoStall, "not made up before a later one")
+	half := minute + 30*second
+	tests := []struct {
+		name   string
+		run    longRun
+		change func(*job.Config)
+		want   []lapse
+	}{
+		{"all are made up", longRun{by: a, madeUp: both}, nil, nil},
+		{"one is not", longRun{by: a, madeUp: newest}, nil, skipped},
+		{"none is", longRun{by: a}, nil, lapses(checker.NoStall, "not made up")},
+		{"one run for all", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfirePolicy = job.MisfireOnce }, nil},
+		{"one run for all, and none is", longRun{by: a}, func(cfg *job.Config) { cfg.MisfirePolicy = job.MisfireOnce }, lapses(checker.NoStall, "not made up by")},
+		{"none is wanted", longRun{by: a}, func(cfg *job.Config) { cfg.Misfire = false }, nil},
+		{"as many as are kept", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfireMax = 1 }, nil},
+		{"fewer than are kept", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfireMax = 2 }, skipped},
+		{"one is too old", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfireWindowSeconds = 60 }, nil},
+		{"one is nearly too old", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfireWindowSeconds = 120 }, skipped},
+		{"the item is disabled for a while", longRun{by: a, madeUp: newest, meanwhile: func(s *story) {
+			s.at(half).commit(put(tree.ItemDisabled(0), "", 0))
+			n := gone(tree.ItemDisabled(0))
+			n.Created = -1
+			s.at(half + second).commit(n)
+		}}, nil, nil},
+		{"the cron is another for a while", longRun{by: a, madeUp: newest, meanwhile: func(s *story) {
+			cfg := s.state.Config.Value
+			other := cfg
+			other.Cron = "@every 7m"
+			s.at(half).configure(other)
+			s.at(half + second).configure(cfg)
+		}}, nil, nil},
+		{"the parameter is another", longRun{by: a, madeUp: newest, meanwhile: func(s *story) {
+			cfg := s.state.Config.Value
+			cfg.JobParameter = "other"
+			s.at(half).configure(cfg)
+			s.runs[len(s.runs)-1].Context.JobParameter = ""
+		}}, nil, skipped},
+		{"the settings are spoilt as the fire comes", longRun{by: a, madeUp: newest, meanwhile: func(s *story) {
+			cfg := s.state.Config.Value
+			s.at(50 * second).commit(put(tree.Config(), "{", 0))
+			s.at(half).configure(cfg)
+		}}, nil, nil},
+		{"the settings are spoilt later", longRun{by: a, madeUp: newest, meanwhile: func(s *story) {
+			cfg := s.state.Config.Value
+			s.at(half).commit(put(tree.Config(), "{", 0))
+			s.at(half + second).configure(cfg)
+		}}, nil, skipped},
+		{"it moves to one who was there", longRun{by: b, madeUp: newest, meanwhile: func(s *story) { moves(s, half, b) }}, nil, skipped},
+		{"it moves to one who came later", longRun{by: c3, madeUp: newest, meanwhile: func(s *story) {
+			joins(s, half)
+			moves(s, half, c3)
+		}}, nil, skipped},
+		{"it moves, and all are made up", longRun{by: c3, madeUp: both, meanwhile: func(s *story) {
+			joins(s, half)
+			moves(s, half, c3)
+		}}, nil, nil},
+		{"it moves away and back", longRun{by: a, madeUp: newest, meanwhile: func(s *story) {
+			moves(s, half, b)
+			moves(s, half+second, a)
+		}}, nil, skipped},
+		{"it is lost to one who came later", longRun{by: c3, crashed: true, madeUp: newest, meanwhile: func(s *story) { joins(s, minute+20*second) }}, nil, nil},
+		{"it is lost to one who was there", longRun{by: b, crashed: true, madeUp: newest}, nil, skipped},
+		{"it is lost to one who came as the fire did", longRun{by: c3, crashed: true, madeUp: newest, meanwhile: func(s *story) {
+			joins(s, minute-10*time.Millisecond)
+		}}, nil, nil},
+		{"its server is disabled while nobody leads", longRun{by: b, madeUp: newest, meanwhile: func(s *story) {
+			s.at(30 * second).commit(put(tree.Server("10.0.0.1"), "DISABLED", 0))
+			moves(s, half, b)
+		}}, nil, skipped},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			change := minutely()
+			if tt.change != nil {
+				change = minutely(tt.change)
+			}
+			s := newStory(change)
+			tt.run.tell(s)
+			findings := s.judge()
+			for _, w := range tt.want {
+				require.True(t, hasLapse(findings, w), "no finding %q among %v", w.text, findings)
+			}
+			for _, f := range findings {
+				if len(tt.want) == 0 {
+					require.NotContains(t, f.Text, "the fire of", "%s", f)
+				}
+			}
+		})
+	}
+}
+
+// Each run of an item of a job with a fixed delay of a minute follows the one before it.
+func TestAFixedDelayIsKept(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		begins []time.Duration
+		want   []lapse
+	}{
+		"a minute after each end": {[]time.Duration{0, 70 * second, 140 * second, 210 * second, 280 * second}, nil},
+		"sooner":                  {[]time.Duration{0, 50 * second, 120 * second, 190 * second, 260 * second}, lapses(checker.OneExecution, "before its delay was over")},
+		"later":                   {[]time.Duration{0, 100 * second, 170 * second, 240 * second}, lapses(checker.NoStall, "did not run")},
+		"no more":                 {[]time.Duration{0, 70 * second}, lapses(checker.NoStall, "did not run")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.Cron = "@delay 1m" }))
+			s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+			s.at(-60*second + 100*time.Millisecond)
+			for i, at := range tt.begins {
+				if i > 0 {
+					s.at(at)
+				}
+				r := s.begin(0, a, job.Scheduled, s.now)
+				s.at(at + 10*second)
+				s.end(0, r, jobtree.Success)
+			}
+			findings := s.judge()
+			if tt.want == nil {
+				require.Empty(t, findings)
+			}
+			for _, w := range tt.want {
+				require.True(t, hasLapse(findings, w), "no finding %q among %v", w.text, findings)
+			}
+		})
+	}
+}
+
+// What had finished while the store was away is a success.
+func TestWhatFinishedIsNotRunAgain(t *testing.T) {
+	t.Parallel()
+	// away has the store be down for a minute while item 0 finishes, and its end be recorded as something.
+	away := func(record func(s *story), also ...checker.Kind) func(s *story) {
+		return func(s *story) {
+			r := runningOn(s)
+			s.at(second).happen(checker.Down, "").Until = fire.Add(minute)
+			for _, kind := range also {
+				s.happen(kind, a).Until = fire.Add(30 * second)
+			}
+			r.Ended = s.at(10 * second).now
+			s.at(minute + second)
+			record(s)
+		}
+	}
+	interrupted := func(s *story) {
+		r := *s.runs[len(s.runs)-1]
+		record, err := s.record(0).End(jobtree.End{Token: r.Context.Token, Time: s.now, Outcome: jobtree.Interrupted, FailoverLimit: 3})
+		if err != nil {
+			panic(err)
+		}
+		s.close(0, record)
+		s.end(0, s.claim(a), jobtree.Success)
+	}
+	lost := func(s *story) {
+		s.drop(ofA)
+		s.lost(0)
+		s.takeOver()
+		s.end(0, s.claim(b), jobtree.Success)
+	}
+	success := func(s *story) {
+		r := s.runs[len(s.runs)-1]
+		ended := r.Ended
+		s.end(0, r, jobtree.Success)
+		r.Ended = ended
+	}
+	for name, tt := range map[string]struct {
+		tell func(s *story)
+		bad  bool
+	}{
+		"a success":                      {away(success), false},
+		"interrupted":                    {away(interrupted), true},
+		"lost":                           {away(lost), true},
+		"lost, while others were there":  {away(lost, checker.Cut), false},
+		"interrupted, and stood still":   {away(interrupted, checker.Paused), false},
+		"lost, and its process was, too": {away(lost, checker.Crashed), false},
+		"lost, its session was dropped":  {away(lost, checker.Expired), false},
+		"lost, a message was held up":    {away(lost, checker.Held), false},
+		"lost, though others were dealt with": {func(s *story) {
+			s.happen(checker.Cut, b).Until = fire.Add(minute)
+			away(lost)(s)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory()
+			tt.tell(s)
+			require.Equal(t, tt.bad, hasLapse(s.judge(), lapse{checker.NothingForgotten, "had finished and was recorded"}))
+		})
+	}
+}
+
+func TestCheckpoints(t *testing.T) {
+	t.Parallel()
+	// saves has the run try to save something, be told so or not, and the registry show it.
+	saves := func(s *story, r *checker.Run, offset string, confirmed, shown bool) {
+		save := checker.Save{Offset: offset, At: s.now}
+		if shown {
+			s.commit(put(tree.Offset(0), offset, 0))
+		}
+		if confirmed {
+			save.Confirmed = s.now.Add(time.Millisecond)
+		}
+		r.Saves = append(r.Saves, save)
+		s.now = s.now.Add(second)
+	}
+	again := func(s *story, offset string) {
+		s.other()
+		r := s.runs[0]
+		s.end(0, r, jobtree.Success)
+		record, err := s.record(0).Begin(jobtree.Begin{Instance: a, Session: ofA, Source: job.Manual, Trigger: 99, Time: s.now, Failover: true})
+		if err != nil {
+			panic(err)
+		}
+		r = s.write(0, record)
+		r.Context.Offset = offset
+		s.end(0, r, jobtree.Success)
+	}
+	begin := func(s *story) *checker.Run { return s.at(0).begin(0, a, job.Scheduled, fire) }
+	judgeAll(t, []chapter{
+		{"the last one", func(s *story) {
+			r := begin(s)
+			saves(s, r, "1", true, true)
+			saves(s, r, "2", true, true)
+			again(s, "2")
+		}, nil},
+		{"none", func(s *story) {
+			begin(s)
+			again(s, "")
+		}, nil},
+		{"one that nobody was told of", func(s *story) {
+			r := begin(s)
+			saves(s, r, "1", true, true)
+			saves(s, r, "2", false, true)
+			again(s, "2")
+		}, nil},
+		{"one that came to nothing", func(s *story) {
+			r := begin(s)
+			saves(s, r, "1", true, true)
+			saves(s, r, "2", false, false)
+			again(s, "1")
+		}, nil},
+		{"an older one", func(s *story) {
+			r := begin(s)
+			saves(s, r, "1", true, true)
+			saves(s, r, "2", true, true)
+			again(s, "1")
+		}, lapses(checker.Checkpoint, `began at "1" though "2" had been confirmed`)},
+		{"none after all", func(s *story) {
+			r := begin(s)
+			saves(s, r, "1", true, true)
+			again(s, "")
+		}, lapses(checker.Checkpoint, `began at "" though "1" had been confirmed`)},
+		{"one that arrived late", func(s *story) {
+			r := begin(s)
+			saves(s, r, "1", false, false)
+			saves(s, r, "2", true, true)
+			s.commit(put(tree.Offset(0), "1", 0))
+			again(s, "1")
+		}, []lapse{{checker.Checkpoint, `went back from "2" to "1"`}, {checker.Checkpoint, "had been confirmed"}}},
+	})
+}
+
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	call := func(s *story, phase string, of time.Time, token int64) {
+		s.Hooks = append(s.Hooks, checker.Hook{At: s.now, Phase: phase, Instance: a, Round: job.WholeRound{Fire: of, Token: token}})
+	}
+	judgeAll(t, []chapter{
+		{"once each", func(s *story) {
+			s.round()
+			call(s, "started", fire, 5)
+			call(s, "completed", fire, 6)
+			call(s, "started", fire.Add(minute), 7)
+		}, nil},
+		{"twice", func(s *story) {
+			s.round()
+			call(s, "started", fire, 5)
+			call(s, "started", fire, 6)
+		}, lapses(checker.OneExecution, "called twice for one round")},
+		{"with an old token", func(s *story) {
+			s.round()
+			call(s, "started", fire, 5)
+			call(s, "started", fire.Add(minute), 5)
+		}, lapses(checker.GrowingToken, "no later token")},
+	})
+}

@@ -1,0 +1,112 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// deed is what a careless hand did to a node.
+type deed struct {
+	Incident
+	name  jobtree.Name
+	known bool      // the path names a node
+	until time.Time // from when on the cluster has recovered
+}
+
+// hands are all that careless hands did, in any order.
+type hands []deed
+
+// healing is what the cluster may take to put right what a careless hand did.
+func (j *judge) healing() time.Duration { return j.rules.TTL + j.rules.Settle + j.rules.Detect }
+
+func (j *judge) handsOf(incidents []Incident) hands {
+	var all hands
+	for _, i := range incidents {
+		if i.Kind == Tampered {
+			name, known := jobtree.Parse(i.Path)
+			i.From = i.From.Add(-j.jitter())
+			all = append(all, deed{i, name, known, i.until().Add(j.healing() + j.rules.Skew)})
+		}
+	}
+	return all
+}
+
+// concerns tells whether a deed may be the reason for what is wrong with an item.
+func (d deed) concerns(item int) bool {
+	return item == NoItem || !d.known || !ofItem(d.name.Kind) || d.name.Item == item
+}
+
+func ofItem(kind jobtree.Kind) bool {
+	switch kind {
+	case jobtree.KindItem, jobtree.KindItemInstance, jobtree.KindItemRunning, jobtree.KindItemFailover, jobtree.KindItemMisfire,
+		jobtree.KindItemDisabled, jobtree.KindItemRecord, jobtree.KindItemNext, jobtree.KindItemAside, jobtree.KindFailoverItem,
+		jobtree.KindItemStarted, jobtree.KindItemCompleted, jobtree.KindOffset:
+		return true
+	default:
+		return false
+	}
+}
+
+// near tells whether the cluster may still be dealing with a deed that concerns an item.
+func (h hands) near(at time.Time, item int) bool {
+	return slices.ContainsFunc(h, func(d deed) bool { return d.concerns(item) && !at.Before(d.From) && !at.After(d.until) })
+}
+
+// deeds counts the nodes that hands wrote to within a time and that concern an item.
+func (h hands) deeds(item int, from, until time.Time) int {
+	paths := make(map[string]bool)
+	for _, d := range h {
+		if d.concerns(item) && !d.From.After(until) && !d.until.Before(from) {
+			paths[d.Path] = true
+		}
+	}
+	return len(paths)
+}
+
+// touched tells whether a hand wrote to a node of one of the kinds within a time.
+func (h hands) touched(item int, from, until time.Time, kinds ...jobtree.Kind) bool {
+	return slices.ContainsFunc(h, func(d deed) bool {
+		return d.concerns(item) && slices.Contains(kinds, d.name.Kind) && !d.From.After(until) && !d.until.Before(from)
+	})
+}
+
+// wrote tells whether a hand ever wrote to a node.
+func (h hands) wrote(path string) bool {
+	return slices.ContainsFunc(h, func(d deed) bool { return d.Path == path })
+}
+
+// made tells whether a step was the commit of a hand.
+func (h hands) made(at time.Time, step registry.Step) bool {
+	return slices.ContainsFunc(h, func(d deed) bool {
+		// What a commit finds as it wants it is no step of its own.
+		return d.Revision == step.Snapshot.Revision() && !at.Before(d.From) &&
+			slices.ContainsFunc(step.Changes, func(c registry.Change) bool { return c.Path() == d.Path })
+	})
+}
+
+// tampered notes what a hand's commit did to the execution of an item. It is over as far as the record
+// tells if that is not the one that its begin wrote any more; its code may go on.
+func (j *judge) tampered(at time.Time, n int) {
+	was, is := j.before.Item(n), j.now.Item(n)
+	open := j.open[n]
+	wrote := was.Record.Revision != is.Record.Revision
+	j.untold[n] = j.untold[n] || wrote
+	if open == nil {
+		return
+	}
+	if wrote {
+		open.tampered, open.closed = true, at
+		delete(j.open, n)
+	}
+	open.tampered = open.tampered || was.Running.Created != is.Running.Created
+}
+
+// onlyUnmarked tells whether the execution of an item lacks no more than its mark, which a hand took: its
+// instance lives.
+func (j *judge) onlyUnmarked(n int) bool {
+	e := j.open[n]
+	return e != nil && e.tampered && j.now.Instance(e.instance()).Session == e.begun.Current.Session
+}

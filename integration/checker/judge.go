@@ -1,0 +1,136 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Judge returns every violation of the guarantees that the history shows, in the order of time.
+func Judge(h History, rules Rules) []Finding {
+	j := newJudge(h, rules)
+	j.matchRuns()
+	j.replay()
+	j.judgeRuns()
+	j.judgeReports()
+	j.judgeExecutions()
+	j.judgeFires()
+	j.judgeClocks()
+	j.judgeGoodput()
+	j.judgeCheckpoints()
+	j.judgeHooks()
+	j.judgeStops()
+	j.judgeLeftovers()
+	slices.SortStableFunc(j.findings, func(a, b Finding) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Guarantee, b.Guarantee))
+	})
+	return j.findings
+}
+
+// judge is the work on one history.
+type judge struct {
+	History
+	rules    Rules
+	messages time.Duration // what messages under way may shift things against each other
+	excused  spans         // the moments at which a change is still being dealt with
+	findings []Finding
+
+	before, now *jobtree.State // while the states are replayed
+	open        map[int]*execution
+	byToken     map[registry.Revision]map[int]*execution
+	byItem      map[int][]*execution
+	runs        map[registry.Revision]map[int][]*Run
+	courses     courses
+	outOfTouch  spans // the times at which some process may not know what the registry says
+	ailments    ailments
+	presence    map[string]spans // when instances were registered
+	patient     spans            // see [judge.patience]; nil until it is asked for
+	hands       hands            // what careless hands did
+	untold      map[int]bool     // items whose records a careless hand wrote, until somebody else does
+}
+
+func newJudge(h History, rules Rules) *judge {
+	j := &judge{
+		History: h, rules: rules,
+		before: jobtree.NewState(h.Job), now: jobtree.NewState(h.Job),
+		open:     make(map[int]*execution),
+		byToken:  make(map[registry.Revision]map[int]*execution),
+		byItem:   make(map[int][]*execution),
+		runs:     make(map[registry.Revision]map[int][]*Run),
+		presence: make(map[string]spans),
+		courses:  newCourses(),
+		untold:   make(map[int]bool),
+	}
+	j.messages = rules.Settle / 10
+	j.hands = j.handsOf(h.Incidents)
+	j.excused = j.excuses()
+	return j
+}
+
+// jitter is what messages under way may shift things against each other.
+func (j *judge) jitter() time.Duration { return j.messages }
+
+// find notes a violation, unless a careless hand may be the reason. Proof may be executions, runs,
+// incidents and texts; nil ones are left out.
+func (j *judge) find(g Guarantee, at time.Time, item int, text string, proof ...fmt.Stringer) {
+	if !j.hands.near(at, item) {
+		j.findAnyway(g, at, item, text, proof...)
+	}
+}
+
+// findAnyway notes a violation that no careless hand excuses.
+func (j *judge) findAnyway(g Guarantee, at time.Time, item int, text string, proof ...fmt.Stringer) {
+	f := Finding{Guarantee: g, At: at, Item: item, Text: text}
+	for _, p := range proof {
+		f.Proof = append(f.Proof, p.String())
+	}
+	j.findings = append(j.findings, f)
+}
+
+// matchRuns finds the calls of user code by their tokens. Those of jobs without records have none.
+func (j *judge) matchRuns() {
+	for i := range j.Runs {
+		r := &j.Runs[i]
+		token := registry.Revision(r.Context.Token)
+		if token == 0 {
+			continue
+		}
+		if j.runs[token] == nil {
+			j.runs[token] = make(map[int][]*Run)
+		}
+		j.runs[token][r.Context.Item] = append(j.runs[token][r.Context.Item], r)
+	}
+}
+
+// execution returns the execution of an item with a token; nil if the registry never had one.
+func (j *judge) execution(item int, token int64) *execution {
+	return j.byToken[registry.Revision(token)][item]
+}
+
+// replay goes through the states of the registry, and judges each step from one to the next.
+func (j *judge) replay() {
+	for _, state := range j.States {
+		touched := j.now.Apply(state.Step)
+		if touched.Instances {
+			j.notePresence(state.At)
+		}
+		if j.hands.made(state.At, state.Step) {
+			for _, n := range touched.Items {
+				j.tampered(state.At, n)
+			}
+		} else {
+			j.judgeMembership(state.At, state.Step)
+			for _, n := range touched.Items {
+				j.judgeStep(state.At, n)
+			}
+		}
+		j.courses.note(state.At, j.now, touched)
+		j.examine(state.At)
+		j.before.Apply(state.Step)
+	}
+	j.examineEnd()
+}

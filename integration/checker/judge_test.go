@@ -1,0 +1,803 @@
+package checker_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// lapse is a finding that a story should have, by its guarantee and a part of its text.
+type lapse struct {
+	of   checker.Guarantee
+	text string
+}
+
+// chapter is a story and what is wrong with it; nothing if good.
+type chapter struct {
+	name string
+	tell func(s *story)
+	want []lapse
+}
+
+func judgeAll(t *testing.T, chapters []chapter, change ...func(*job.Config)) {
+	t.Helper()
+	for _, c := range chapters {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(change...)
+			c.tell(s)
+			findings := s.judge()
+			for _, w := range c.want {
+				require.Condition(t, func() bool { return hasLapse(findings, w) }, "no finding %q of %s among %v", w.text, w.of, findings)
+			}
+			if len(c.want) == 0 {
+				require.Empty(t, findings)
+			}
+		})
+	}
+}
+
+func hasLapse(findings []checker.Finding, w lapse) bool {
+	for _, f := range findings {
+		if f.Guarantee == w.of && strings.Contains(f.Text, w.text) {
+			return true
+		}
+	}
+	return false
+}
+
+func lapses(of checker.Guarantee, text string) []lapse { return []lapse{{of, text}} }
+
+// runningOn begins item 0 on a at the fire, for a story to go on with, and runs item 1.
+func runningOn(s *story) *checker.Run {
+	s.other()
+	return s.at(0).begin(0, a, job.Scheduled, fire)
+}
+
+func TestOneHolder(t *testing.T) {
+	t.Parallel()
+	judgeAll(t, []chapter{
+		{"a round", func(s *story) { s.round() }, nil},
+		{"over a running one", func(s *story) {
+			r := runningOn(s)
+			record := s.record(0)
+			r.Ended = s.at(2 * second).now
+			s.write(0, record)
+		}, lapses(checker.OneHolder, "over one that was recorded as running")},
+		{"not the owner", func(s *story) {
+			s.other()
+			r := s.at(0).begin(0, b, job.Scheduled, fire)
+			s.end(0, r, jobtree.Success)
+		}, lapses(checker.OneHolder, "begun by another instance")},
+		{"not registered", func(s *story) {
+			s.other()
+			s.at(0).commit(gone(tree.Instance(a)))
+			r := s.begin(0, a, job.Scheduled, fire)
+			s.end(0, r, jobtree.Success)
+		}, lapses(checker.OneHolder, "not registered")},
+		{"a mark from nowhere", func(s *story) {
+			s.round()
+			s.at(minute).commit(put(tree.ItemRunning(0), b, ofB))
+		}, lapses(checker.OneHolder, "no begin made")},
+		{"code in two places", func(s *story) {
+			r := runningOn(s)
+			s.at(second)
+			s.end(0, r, jobtree.Success)
+			r.Ended = fire.Add(10 * second) // in truth it went on
+			s.commit(put(tree.ItemInstance(0), b, 0))
+			again := jobtree.Execution{Instance: b, Session: ofB, Source: job.Manual, Begin: s.now}
+			record := s.record(0)
+			record.State, record.Trigger, record.Current, record.Before = jobtree.ItemRunning, 99, &again, &jobtree.Before{State: jobtree.ItemIdle}
+			s.write(0, record).Ended = fire.Add(12 * second)
+		}, lapses(checker.OneHolder, "ran twice at once")},
+		{"code one after the other", func(s *story) {
+			r := runningOn(s)
+			s.at(second)
+			s.end(0, r, jobtree.Success)
+			record, err := s.record(0).Begin(jobtree.Begin{Instance: a, Session: ofA, Source: job.Manual, Trigger: 99, Time: s.now, Failover: true})
+			require.NoError(t, err)
+			r = s.write(0, record)
+			s.at(4 * second)
+			s.end(0, r, jobtree.Success)
+		}, nil},
+	})
+}
+
+func TestGrowingToken(t *testing.T) {
+	t.Parallel()
+	report := func(s *story, token int64, refused error) {
+		s.Reports = append(s.Reports, checker.Report{At: s.now, Instance: a, Item: 0, Token: token, Refused: refused})
+	}
+	judgeAll(t, []chapter{
+		{"a zombie ends its successor", func(s *story) {
+			r := runningOn(s)
+			s.crashA()
+			s.lost(0)
+			s.claim(b)
+			record := s.record(0)
+			s.at(8 * second)
+			record, err := record.End(jobtree.End{Token: r.Context.Token, Time: s.now, Outcome: jobtree.Success})
+			require.NoError(t, err)
+			s.close(0, record)
+		}, lapses(checker.GrowingToken, "was recorded over the execution that ran")},
+		{"an end after the mark is gone", func(s *story) {
+			r := runningOn(s)
+			s.at(second).happen(checker.Expired, a)
+			s.drop(ofA)
+			s.commit(put(tree.Instance(a), "", ofA), put(tree.Leader(), a, ofA))
+			s.end(0, r, jobtree.Success)
+		}, nil},
+		{"a report of an end that is not", func(s *story) {
+			runningOn(s)
+			s.crashA()
+			report(s, s.runs[1].Context.Token, nil)
+			s.lost(0)
+			s.end(0, s.claim(b), jobtree.Success)
+		}, lapses(checker.GrowingToken, "reported as recorded, and is not")},
+		{"a refused end", func(s *story) {
+			runningOn(s)
+			s.crashA()
+			report(s, s.runs[1].Context.Token, registry.ErrSessionLost)
+			s.lost(0)
+			s.end(0, s.claim(b), jobtree.Success)
+		}, nil},
+		{"a token from nowhere", func(s *story) {
+			s.round()
+			s.at(minute).call(0, s.record(0).Current, 4711).Ended = s.now
+		}, lapses(checker.GrowingToken, "no begin ever had")},
+		{"an old token after a new one", func(s *story) {
+			s.round()
+			late := s.runs[0]
+			record, err := s.record(0).Begin(jobtree.Begin{Instance: a, Session: ofA, Source: job.Manual, Trigger: 99, Time: s.now, Failover: true})
+			require.NoError(t, err)
+			s.end(0, s.write(0, record), jobtree.Success)
+			late.Began = s.at(9 * second).now
+			late.Ended = late.Began
+			s.runs = append(s.runs[1:], late)
+		}, lapses(checker.GrowingToken, "old token was called after")},
+	})
+}
+
+func TestOneExecution(t *testing.T) {
+	t.Parallel()
+	again := func(s *story, source job.Source, of time.Time) *checker.Run {
+		record := s.record(0)
+		record.Before = &jobtree.Before{State: jobtree.ItemIdle, LastFire: record.LastFire, Trigger: record.Trigger}
+		record.State, record.LastFire = jobtree.ItemRunning, of
+		record.Current = &jobtree.Execution{Instance: a, Session: ofA, Source: source, Fire: of, Begin: s.now, Failover: true}
+		return s.write(0, record)
+	}
+	judgeAll(t, []chapter{
+		{"a fire twice", func(s *story) {
+			s.round()
+			s.end(0, again(s, job.Scheduled, fire), jobtree.Success)
+		}, []lapse{{checker.OneExecution, "executed twice"}, {checker.OneExecution, "not later than the last one"}}},
+		{"a fire that is none", func(s *story) {
+			s.round()
+			s.end(0, again(s, job.Scheduled, fire.Add(second)), jobtree.Success)
+		}, lapses(checker.OneExecution, "has no such fire")},
+		{"before its time", func(s *story) {
+			s.round()
+			s.end(0, again(s, job.Scheduled, fire.Add(time.Hour)), jobtree.Success)
+		}, lapses(checker.OneExecution, "before its time")},
+		{"off schedule", func(s *story) {
+			s.other()
+			s.at(10 * second)
+			s.end(0, s.begin(0, a, job.Scheduled, fire), jobtree.Success)
+		}, lapses(checker.OneExecution, "off schedule")},
+		{"late, and said so", func(s *story) {
+			s.other()
+			s.at(10 * second)
+			s.end(0, s.begin(0, a, job.Misfire, fire), jobtree.Success)
+		}, nil},
+		{"confirmed late", func(s *story) {
+			s.other()
+			s.at(4*second).happen(checker.Slow, a).Delay = second
+			r := s.at(4500*time.Millisecond).begin(0, a, job.Scheduled, fire)
+			r.Began, r.Context.Source = fire.Add(5100*time.Millisecond), job.Misfire
+			s.at(6*second).end(0, r, jobtree.Success)
+		}, nil},
+		{"confirmed in time, and called missed", func(s *story) {
+			s.other()
+			r := s.at(4500*time.Millisecond).begin(0, a, job.Scheduled, fire)
+			r.Began, r.Context.Source = fire.Add(5100*time.Millisecond), job.Misfire
+			s.at(6*second).end(0, r, jobtree.Success)
+		}, lapses(checker.GrowingToken, "told of another execution")},
+		{"late, and not wanted", func(s *story) {
+			s.other()
+			cfg := s.state.Config.Value
+			cfg.Misfire = false
+			s.at(9 * second).configure(cfg)
+			s.end(0, s.at(10*second).begin(0, a, job.Misfire, fire), jobtree.Success)
+		}, lapses(checker.OneExecution, "settings do not want that")},
+		{"late, and too old to be made up", func(s *story) {
+			s.other()
+			cfg := s.state.Config.Value
+			cfg.MisfireWindowSeconds = 8
+			s.at(second).configure(cfg)
+			s.end(0, s.at(10*second).begin(0, a, job.Misfire, fire), jobtree.Success)
+		}, lapses(checker.OneExecution, "was too old")},
+		{"a request twice", func(s *story) {
+			s.round()
+			for range 2 {
+				record := s.record(0)
+				record.Before = &jobtree.Before{State: jobtree.ItemIdle, LastFire: record.LastFire, Trigger: record.Trigger}
+				record.State, record.Trigger = jobtree.ItemRunning, 99
+				record.Current = &jobtree.Execution{Instance: a, Session: ofA, Source: job.Manual, Begin: s.now, Failover: true}
+				s.end(0, s.write(0, record), jobtree.Success)
+			}
+		}, lapses(checker.OneExecution, "a request was run again")},
+		{"code twice for one execution", func(s *story) {
+			s.round()
+			s.call(0, s.record(0).Current, s.record(0).Current.Token).Ended = s.now
+		}, lapses(checker.OneExecution, "called twice for one execution")},
+	})
+}
+
+func TestNothingForgotten(t *testing.T) {
+	t.Parallel()
+	crashed := func(s *story) {
+		runningOn(s)
+		s.crashA()
+	}
+	judgeAll(t, []chapter{
+		{"lost and run again", func(s *story) {
+			crashed(s)
+			s.lost(0)
+			s.end(0, s.claim(b), jobtree.Success)
+		}, nil},
+		{"lost and not declared", crashed, lapses(checker.NothingForgotten, "not declared as lost")},
+		{"lost and declared after a moment's patience", func(s *story) {
+			r := runningOn(s)
+			s.at(second).happen(checker.Expired, a)
+			s.drop(ofA)
+			r.Cancelled, r.Cause, r.Ended, r.Err = s.now, registry.ErrSessionLost, s.now, errFailed
+			s.at(2*second).commit(put(tree.Instance(a), "", ofA+7), put(tree.Leader(), b, ofB))
+			s.at(4 * second).lost(0)
+			s.end(0, s.claim(b), jobtree.Success)
+		}, nil},
+		{"lost and not claimed", func(s *story) {
+			crashed(s)
+			s.lost(0)
+		}, lapses(checker.NothingForgotten, "waits to be run again")},
+		{"lost and given up", func(s *story) {
+			crashed(s)
+			record, err := s.record(0).DeclareLost(int64(s.state.Item(0).Record.Revision), s.now, 3)
+			require.NoError(t, err)
+			record.State = jobtree.ItemInterrupted
+			s.commit(put(tree.ItemRecord(0), jobtree.EncodeRecord(record), 0))
+		}, lapses(checker.NothingForgotten, "should be waiting")},
+		{"lost and disabled", func(s *story) {
+			crashed(s)
+			s.lost(0)
+			s.commit(put(tree.ItemDisabled(0), "", 0))
+		}, nil},
+		{"lost and surplus", func(s *story) {
+			s.round() // item 1 is b's
+			cfg := s.state.Config.Value
+			r := s.at(time.Hour).begin(1, b, job.Scheduled, fire.Add(time.Hour))
+			cfg.ShardingTotalCount = 1
+			s.configure(cfg)
+			s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+			s.happen(checker.Crashed, b)
+			r.Died, r.Ended = true, s.now
+			s.drop(ofB)
+			s.lost(1)
+		}, nil},
+		{"buried by the schedule", func(s *story) {
+			crashed(s)
+			s.lost(0)
+			record := s.record(0)
+			record.Before = &jobtree.Before{State: jobtree.ItemWaiting, LastFire: record.LastFire}
+			record.State = jobtree.ItemRunning
+			record.Current = &jobtree.Execution{Instance: b, Session: ofB, Source: job.Manual, Begin: s.now, Failover: true}
+			record.Trigger = 99
+			s.end(0, s.write(0, record), jobtree.Success)
+		}, lapses(checker.NothingForgotten, "buried a lost one")},
+		{"run again for nothing", func(s *story) {
+			s.round()
+			record := s.record(0)
+			record.State = jobtree.ItemWaiting
+			record, err := record.Claim(jobtree.Claim{Instance: a, Session: ofA, Time: s.now})
+			require.NoError(t, err)
+			s.end(0, s.write(0, record), jobtree.Success)
+		}, []lapse{{checker.NothingForgotten, "not owed"}, {checker.NothingForgotten, "had come to its end"}}},
+		{"a success that was none", func(s *story) {
+			s.round()
+			s.runs[0].Err = errFailed
+		}, lapses(checker.NothingForgotten, "a success was recorded")},
+		{"a success without code", func(s *story) {
+			s.round()
+			s.runs = s.runs[1:]
+		}, lapses(checker.NothingForgotten, "a success was recorded")},
+		{"a failure that was none", func(s *story) {
+			r := runningOn(s)
+			s.end(0, r, jobtree.Failure)
+			r.Err = nil
+		}, lapses(checker.NothingForgotten, "a failure was recorded")},
+		{"declared lost while it ran", func(s *story) {
+			r := runningOn(s)
+			s.at(second).lost(0)
+			r.Ended = s.now
+			s.end(0, s.at(2*second).claim(a), jobtree.Success)
+		}, lapses(checker.NothingForgotten, "live session held its mark")},
+		{"the record vanished", func(s *story) {
+			crashed(s)
+			s.lost(0)
+			s.commit(gone(tree.ItemRecord(0)))
+		}, lapses(checker.NothingForgotten, "the record vanished")},
+	})
+}
+
+func TestNoStall(t *testing.T) {
+	t.Parallel()
+	judgeAll(t, []chapter{
+		{"nobody ran the fire", func(s *story) { s.other() }, lapses(checker.NoStall, "nobody ran the fire")},
+		{"a disabled item", func(s *story) {
+			s.commit(put(tree.ItemDisabled(0), "", 0))
+			s.other()
+		}, nil},
+		{"no leader", func(s *story) {
+			s.round()
+			s.at(minute).commit(gone(tree.Leader()))
+		}, lapses(checker.NoStall, "there is no leader")},
+		{"a new leader", func(s *story) {
+			s.round()
+			s.at(minute).commit(gone(tree.Leader()))
+			s.at(minute + 900*time.Millisecond).commit(put(tree.Leader(), b, ofB))
+		}, nil},
+		{"the item of a dead one", func(s *story) {
+			s.round()
+			s.at(minute).happen(checker.Crashed, a)
+			s.at(minute + 5*second).drop(ofA)
+			s.commit(put(tree.Leader(), b, ofB))
+		}, lapses(checker.NoStall, "which cannot run it")},
+		{"the item of a disabled one", func(s *story) {
+			s.round()
+			s.at(minute).commit(put(tree.Server("10.0.0.1"), "DISABLED", 0))
+		}, lapses(checker.NoStall, "which cannot run it")},
+		{"a request for a resharding", func(s *story) {
+			s.round()
+			s.at(minute).commit(put(tree.Necessary(), "", 0))
+		}, lapses(checker.NoStall, "not answered")},
+		{"the total is raised", func(s *story) {
+			s.round()
+			cfg := s.state.Config.Value
+			cfg.ShardingTotalCount = 3
+			s.at(minute).configure(cfg)
+		}, lapses(checker.NoStall, "of 2 items and not of 3")},
+		{"marked and idle", func(s *story) {
+			r := runningOn(s)
+			r.Ended = s.at(second).now
+			s.at(minute)
+			s.end(0, r, jobtree.Success)
+			r.Ended = fire.Add(second)
+		}, lapses(checker.NoStall, "marked as running and nothing runs")},
+	})
+	everyMinute := func(cfg *job.Config) { cfg.Cron, cfg.ShardingTotalCount = "@every 1m", 1 }
+	long := func(catchUp bool) func(s *story) {
+		return func(s *story) {
+			s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+			r := s.at(0).begin(0, a, job.Scheduled, fire)
+			s.at(minute + 30*second)
+			s.end(0, r, jobtree.Success)
+			if catchUp {
+				s.end(0, s.begin(0, a, job.Misfire, fire.Add(minute)), jobtree.Success)
+			}
+			for i := 2 * minute; i < 5*minute; i += minute {
+				s.end(0, s.at(i).begin(0, a, job.Scheduled, fire.Add(i)), jobtree.Success)
+			}
+		}
+	}
+	judgeAll(t, []chapter{
+		{"a busy item catches up", long(true), nil},
+		{"a busy item does not", long(false), lapses(checker.NoStall, "not made up")},
+	}, everyMinute)
+}
+
+func TestStoppedWork(t *testing.T) {
+	t.Parallel()
+	// cutOff has a be cut off while it runs item 0, and its code be told, or not.
+	cutOff := func(told time.Duration) func(s *story) {
+		return func(s *story) {
+			r := runningOn(s)
+			s.at(second).happen(checker.Cut, a).Until = fire.Add(10 * minute)
+			if told != 0 {
+				r.Cancelled, r.Cause = fire.Add(told), registry.ErrSessionLost
+			}
+			r.Ended, r.Err = fire.Add(20*second), errFailed
+			s.at(6 * second).drop(ofA)
+			s.takeOver()
+			s.lost(0)
+			again := s.claim(b)
+			s.at(30 * second)
+			s.end(0, again, jobtree.Success)
+		}
+	}
+	judgeAll(t, []chapter{
+		{"told in time", cutOff(5 * second), nil},
+		{"told too late", cutOff(7 * second), []lapse{{checker.StoppedWork, "the code was not told"}, {checker.StoppedWork, "others began the item"}}},
+		{"never told", cutOff(0), lapses(checker.StoppedWork, "the code was not told")},
+		{"told for nothing", func(s *story) {
+			s.round()
+			s.runs[0].Cancelled, s.runs[0].Cause = fire.Add(second), registry.ErrSessionLost
+		}, lapses(checker.StoppedWork, "nothing had happened to it")},
+		{"told without a reason", func(s *story) {
+			s.round()
+			s.runs[0].Cancelled, s.runs[0].Cause = fire.Add(second), errFailed
+		}, lapses(checker.StoppedWork, "without a reason")},
+		{"begun after its session", func(s *story) {
+			r := runningOn(s)
+			s.crashA()
+			r.Began, r.Ended, r.Died = fire.Add(6*second), fire.Add(7*second), false
+		}, lapses(checker.StoppedWork, "called after its session was over")},
+		{"never back", func(s *story) {
+			s.round()
+			s.at(minute).happen(checker.Cut, a).Until = fire.Add(2 * minute)
+			s.at(minute + 5*second).drop(ofA)
+			s.takeOver()
+		}, lapses(checker.StoppedWork, "takes no part")},
+		{"back in time", func(s *story) {
+			s.round()
+			s.at(minute).happen(checker.Cut, a).Until = fire.Add(2 * minute)
+			s.at(minute + 5*second).drop(ofA)
+			s.takeOver()
+			s.at(2*minute + second).commit(put(tree.Instance(a), "", 3))
+		}, nil},
+	})
+}
+
+func TestGracefulStop(t *testing.T) {
+	t.Parallel()
+	// stopA has a stop while it runs item 0, hand over at handOver, and end the item with outcome at ended.
+	stopA := func(handOver, ended time.Duration, outcome jobtree.Outcome) func(s *story) {
+		return func(s *story) {
+			r := runningOn(s)
+			s.at(second).happen(checker.Stopped, a).Until = fire.Add(ended)
+			s.at(handOver).commit(gone(tree.Instance(a)), gone(tree.Leader()))
+			s.takeOver()
+			s.at(ended)
+			s.end(0, r, outcome)
+			if outcome == jobtree.Interrupted {
+				r.Cancelled, r.Cause = s.now, errFailed
+				s.end(0, s.claim(b), jobtree.Success)
+			}
+		}
+	}
+	judgeAll(t, []chapter{
+		{"at once", stopA(second, 9*second, jobtree.Success), nil},
+		{"handed over late", stopA(4*second, 9*second, jobtree.Success), lapses(checker.GracefulStop, "still registered")},
+		{"interrupted early", stopA(second, 9*second, jobtree.Interrupted), lapses(checker.GracefulStop, "interrupted by a stop")},
+		{"interrupted after the grace", stopA(second, 31*second, jobtree.Interrupted), nil},
+		{"lost", func(s *story) {
+			r := runningOn(s)
+			s.at(second).happen(checker.Stopped, a)
+			r.Ended = s.now
+			s.drop(ofA)
+			s.takeOver()
+			s.lost(0)
+			s.end(0, s.claim(b), jobtree.Success)
+		}, lapses(checker.GracefulStop, "its execution was lost")},
+		{"lost by its former life", func(s *story) {
+			r := runningOn(s)
+			s.at(second).happen(checker.Crashed, a)
+			r.Ended, r.Died = s.now, true
+			s.at(2*second).happen(checker.Started, a)
+			s.at(3*second).happen(checker.Stopped, a)
+			s.at(6 * second)
+			s.drop(ofA)
+			s.takeOver()
+			s.lost(0)
+			s.end(0, s.claim(b), jobtree.Success)
+		}, nil},
+		{"registered by its next life", func(s *story) {
+			stopA(second, second, jobtree.Success)(s)
+			s.at(second+100*time.Millisecond).happen(checker.Started, a)
+			s.commit(put(tree.Instance(a), "", 3))
+			s.at(second+200*time.Millisecond).happen(checker.Crashed, a)
+			s.at(6 * second).drop(3)
+		}, nil},
+		{"begun while stopping", func(s *story) {
+			s.other()
+			s.at(-second).happen(checker.Stopped, a).Until = fire.Add(minute)
+			s.at(0)
+			s.end(0, s.begin(0, a, job.Scheduled, fire), jobtree.Success)
+			s.commit(gone(tree.Instance(a)))
+			s.takeOver()
+		}, lapses(checker.GracefulStop, "after it was told to stop")},
+	})
+}
+
+func TestNoLeftovers(t *testing.T) {
+	t.Parallel()
+	allStop := func(s *story) {
+		s.round()
+		s.at(minute)
+		s.happen(checker.Stopped, a)
+		s.happen(checker.Stopped, b)
+		s.drop(ofA)
+		s.drop(ofB)
+	}
+	judgeAll(t, []chapter{
+		{"nothing", allStop, nil},
+		{"a ghost", func(s *story) {
+			allStop(s)
+			s.commit(put(tree.Instance("10.0.0.3@-@c"), "TRIGGER", 0))
+		}, lapses(checker.NoLeftovers, "left behind")},
+		{"a claim", func(s *story) {
+			allStop(s)
+			s.commit(put(tree.ItemFailover(0), a, ofA))
+		}, lapses(checker.NoLeftovers, "left behind, with a session")},
+		{"a stray node", func(s *story) {
+			allStop(s)
+			s.commit(put("/orders/sharding/0/stray", "x", 0))
+		}, lapses(checker.NoLeftovers, "left behind")},
+		{"a surplus assignment", func(s *story) {
+			allStop(s)
+			s.commit(put(tree.ItemInstance(7), a, 0))
+		}, lapses(checker.NoLeftovers, "left behind")},
+		{"an operator's word", func(s *story) {
+			allStop(s)
+			s.commit(put(tree.Server("10.0.0.1"), "DISABLED", 0), put(tree.ItemDisabled(0), "", 0))
+		}, nil},
+		{"a ghost among the living", func(s *story) {
+			s.round()
+			s.at(minute).happen(checker.Crashed, b)
+		}, lapses(checker.NoLeftovers, "though its process is gone")},
+	})
+}
+
+func TestMembership(t *testing.T) {
+	t.Parallel()
+	request := func(s *story, instance string) registry.Revision {
+		return s.commit(put(tree.Instance(instance), jobtree.InstanceTriggered, session(instance)))
+	}
+	answer := func(s *story, owners ...string) {
+		var nodes []registry.Node
+		for n, owner := range owners {
+			nodes = append(nodes, put(tree.ItemInstance(n), owner, 0))
+		}
+		s.commit(append(nodes, s.epoch(2), registry.Node{Path: tree.Necessary(), Created: -1})...)
+	}
+	judgeAll(t, []chapter{
+		{"a request that is run", func(s *story) {
+			s.round()
+			r := request(s, a)
+			record, err := s.record(0).Begin(jobtree.Begin{Instance: a, Session: ofA, Source: job.Manual, Trigger: r, Time: s.now, Failover: true})
+			require.NoError(t, err)
+			s.end(0, s.write(0, record), jobtree.Success)
+			s.commit(put(tree.Instance(a), "", ofA))
+		}, nil},
+		{"a request that is dropped", func(s *story) {
+			s.round()
+			request(s, a)
+			s.commit(put(tree.Instance(a), "", ofA))
+		}, lapses(checker.NothingForgotten, "took back a request")},
+		{"a leader from nowhere", func(s *story) {
+			s.round()
+			s.commit(gone(tree.Leader()))
+			s.commit(put(tree.Leader(), a, 7))
+		}, lapses(checker.OneHolder, "elected and is not registered")},
+		{"a disabled leader", func(s *story) {
+			s.round()
+			s.commit(gone(tree.Leader()), put(tree.Server("10.0.0.2"), "DISABLED", 0))
+			s.commit(put(tree.Leader(), b, ofB))
+		}, lapses(checker.Intent, "its server is disabled")},
+		{"an assignment of a former leader", func(s *story) {
+			s.round()
+			epoch := s.epoch(2)
+			s.commit(gone(tree.Leader()))
+			s.commit(put(tree.Leader(), b, ofB))
+			s.commit(epoch)
+		}, lapses(checker.OneHolder, "is not the leader's")},
+		{"an assignment of another size", func(s *story) {
+			s.round()
+			s.commit(s.epoch(3))
+		}, lapses(checker.Intent, "an assignment of 3 items")},
+		{"an assignment to somebody who is gone", func(s *story) {
+			s.round()
+			s.commit(put(tree.ItemInstance(0), "10.0.0.9@-@z", 0), s.epoch(2))
+		}, lapses(checker.NoStall, "which is not there")},
+		{"a request answered without who asked", func(s *story) {
+			s.round()
+			s.commit(put(tree.Necessary(), "", 0))
+			answer(s, a, a)
+		}, lapses(checker.NoStall, "got no item")},
+		{"a request answered", func(s *story) {
+			s.round()
+			s.commit(put(tree.Necessary(), "", 0))
+			answer(s, b, a)
+		}, nil},
+		{"joining what was removed", func(s *story) {
+			s.round()
+			s.commit(gone(tree.Config()))
+			s.commit(put(tree.Instance("10.0.0.3@-@c"), "", 3))
+		}, lapses(checker.Intent, "joined a job that is not there")},
+		{"joining over an operator's word", func(s *story) {
+			s.round()
+			s.commit(put(tree.Server("10.0.0.3"), "ENABLED", 0))
+			s.commit(put(tree.Instance("10.0.0.3@-@c"), "", 3), put(tree.Server("10.0.0.3"), "DISABLED", 0))
+		}, lapses(checker.Intent, "changed what an operator had said")},
+	})
+}
+
+func TestIntent(t *testing.T) {
+	t.Parallel()
+	judgeAll(t, []chapter{
+		{"a disabled item", func(s *story) {
+			s.commit(put(tree.ItemDisabled(0), "", 0))
+			s.round()
+		}, lapses(checker.Intent, "a disabled item")},
+		{"a surplus item", func(s *story) {
+			cfg := s.state.Config.Value
+			cfg.ShardingTotalCount = 1
+			s.configure(cfg)
+			s.commit(s.epoch(1))
+			s.round()
+		}, lapses(checker.Intent, "there are only 1")},
+		{"old settings", func(s *story) {
+			s.round()
+			s.runs[0].Context.TotalCount = 5
+		}, lapses(checker.Intent, "code was told of 5 items")},
+		{"a disabled server takes over", func(s *story) {
+			runningOn(s)
+			s.crashA()
+			s.commit(put(tree.Server("10.0.0.2"), "DISABLED", 0))
+			s.lost(0)
+			s.end(0, s.claim(b), jobtree.Success)
+		}, lapses(checker.Intent, "a disabled server")},
+	})
+}
+
+// A process whose clock is ahead begins a fire before its time. That is so only up to the difference
+// that clocks may have.
+func TestClocksThatDiffer(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	s.at(-2 * second)
+	r := s.begin(0, a, job.Scheduled, fire)
+	s.end(0, r, jobtree.Success)
+	s.other()
+	require.NotEmpty(t, s.judge())
+	rules := checker.DefaultRules()
+	rules.Skew = 3 * second
+	require.Empty(t, checker.Judge(s.History, rules))
+}
+
+// A process that cannot follow the job has left it when its patience is over, and comes back soon after it can.
+func TestJobsThatAreDenied(t *testing.T) {
+	t.Parallel()
+	deny := func(s *story, writes bool) {
+		i := s.at(-30*second).happen(checker.Denied, a)
+		i.Until, i.Writes = fire.Add(30*second), writes
+	}
+	leave := func(s *story, at time.Duration) {
+		s.at(at).commit(gone(tree.Instance(a)), gone(tree.Leader()))
+		s.commit(put(tree.Leader(), b, ofB))
+		s.commit(put(tree.ItemInstance(0), b, 0), s.epoch(2))
+		for n := range 2 {
+			s.end(n, s.at(0).begin(n, b, job.Scheduled, fire), jobtree.Success)
+		}
+	}
+	back := func(s *story) {
+		s.at(36 * second).commit(put(tree.Instance(a), "", ofA))
+		s.commit(put(tree.ItemInstance(0), a, 0), s.epoch(2))
+	}
+	judgeAll(t, []chapter{
+		{"it leaves and comes back", func(s *story) {
+			deny(s, false)
+			leave(s, -25*second)
+			back(s)
+			s.at(minute)
+		}, nil},
+		{"it keeps its items", func(s *story) {
+			deny(s, false)
+			s.at(0)
+			s.end(1, s.begin(1, b, job.Scheduled, fire), jobtree.Success)
+			s.at(minute)
+		}, lapses(checker.NoStall, "nobody ran the fire")},
+		{"it does not come back", func(s *story) {
+			deny(s, true)
+			leave(s, -20*second)
+			s.at(minute)
+		}, lapses(checker.StoppedWork, "takes no part")},
+	})
+}
+
+// What a store of limited capacity can take is run, and its incident excuses nothing else for long.
+func TestGoodput(t *testing.T) {
+	t.Parallel()
+	told := func(ran int) func(s *story) {
+		return func(s *story) {
+			cfg := s.state.Config.Value
+			cfg.Cron, cfg.Misfire = "@every 1s", false
+			s.at(0).configure(cfg)
+			i := s.happen(checker.Paced, "")
+			i.Rate, i.Until = 4, fire.Add(50*second) // two executions a second, for twenty seconds that count
+			for k := range ran {
+				at := 25*second + time.Duration(k/2)*second
+				s.end(k%2, s.at(at).begin(k%2, []string{a, b}[k%2], job.Scheduled, fire.Add(at)), jobtree.Success)
+			}
+			cfg.Cron = "@every 1h"
+			s.at(51 * second).configure(cfg)
+		}
+	}
+	judgeAll(t, []chapter{
+		{"all", told(40), nil},
+		{"enough", told(20), nil},
+		{"too little", told(19), lapses(checker.NoStall, "19 executions ran")},
+	})
+}
+
+// A process whose clock is wrong leaves the job to others that are there, and comes back.
+func TestClocksThatAreWrong(t *testing.T) {
+	t.Parallel()
+	misset := func(s *story, ahead time.Duration, until time.Duration) {
+		i := s.at(-30*second).happen(checker.Misset, a)
+		i.Ahead, i.Until = ahead, fire.Add(until)
+	}
+	leave := func(s *story) {
+		s.at(-20*second).commit(gone(tree.Instance(a)), gone(tree.Leader()))
+		s.commit(put(tree.Leader(), b, ofB))
+		s.commit(put(tree.ItemInstance(0), b, 0), s.epoch(2))
+	}
+	run := func(s *story) {
+		for n := range 2 {
+			s.end(n, s.at(0).begin(n, b, job.Scheduled, fire), jobtree.Success)
+		}
+	}
+	back := func(s *story, at time.Duration) {
+		s.at(at).commit(put(tree.Instance(a), "", ofA))
+		s.commit(put(tree.ItemInstance(0), a, 0), s.epoch(2))
+	}
+	judgeAll(t, []chapter{
+		{"it leaves and comes back", func(s *story) {
+			misset(s, 5*minute, minute)
+			leave(s)
+			run(s)
+			back(s, 2*minute+10*second)
+			s.at(5 * minute)
+		}, nil},
+		{"it stays", func(s *story) {
+			misset(s, 5*minute, minute)
+			s.round()
+			s.at(5 * minute)
+		}, lapses(checker.NoStall, "takes part though its clock is off")},
+		{"it does not come back", func(s *story) {
+			misset(s, 5*minute, minute)
+			leave(s)
+			run(s)
+			s.at(5 * minute)
+		}, lapses(checker.StoppedWork, "takes no part")},
+		{"it begins a fire before its time", func(s *story) {
+			misset(s, 5*minute, 5*minute)
+			s.at(-25 * second)
+			s.end(0, s.begin(0, a, job.Scheduled, fire), jobtree.Success)
+			leave(s)
+			s.other()
+			s.at(minute)
+		}, nil},
+		{"it begins a fire long before its time", func(s *story) {
+			misset(s, 5*minute, 5*minute)
+			s.at(-29 * second)
+			s.end(0, s.begin(0, a, job.Scheduled, fire.Add(minute)), jobtree.Success)
+			leave(s)
+			s.other()
+			s.at(minute)
+		}, lapses(checker.OneExecution, "before its time")},
+		{"it begins early when its clock is right again", func(s *story) {
+			misset(s, 5*minute, -10*second)
+			s.at(-5 * second)
+			s.end(0, s.begin(0, a, job.Scheduled, fire), jobtree.Success)
+			s.other()
+			s.at(minute)
+		}, lapses(checker.OneExecution, "before its time")},
+	})
+}

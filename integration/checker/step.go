@@ -1,0 +1,119 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// judgeStep judges what one revision did to an item.
+func (j *judge) judgeStep(at time.Time, n int) {
+	was, is := j.before.Item(n), j.now.Item(n)
+	if was.Record.Revision != is.Record.Revision {
+		j.judgeRecord(at, n, was, is)
+	}
+	if j.untold[n] {
+		return
+	}
+	open := j.open[n]
+	if was.Running.Exists() && was.Running.Created != is.Running.Created && open != nil && open.token == was.Running.Created {
+		open.markGone = at
+	}
+	if is.Running.Exists() && (open == nil || open.token != is.Running.Created) {
+		j.find(OneHolder, at, n, fmt.Sprintf("session %s holds a mark that no begin made", is.Running.Session), maybe(open)...)
+	}
+}
+
+// judgeRecord judges the change of a record.
+func (j *judge) judgeRecord(at time.Time, n int, was, is jobtree.Item) {
+	old, next := was.Record.Value, is.Record.Value
+	ran, runs := old.State == jobtree.ItemRunning, next.State == jobtree.ItemRunning
+	switch {
+	case j.untold[n]: // what it was says nothing of what it should be
+		delete(j.untold, n)
+		if runs {
+			j.began(at, n, was, is)
+		}
+	case is.Record.Err != nil:
+		j.find(NothingForgotten, at, n, "the record cannot be read: "+is.Record.Err.Error())
+	case runs:
+		if open := j.open[n]; ran && open != nil {
+			j.find(OneHolder, at, n, "an execution began over one that was recorded as running", open)
+		}
+		j.began(at, n, was, is)
+	case ran && is.Record.Exists():
+		j.ended(at, n, was, is)
+	case ran || old.State == jobtree.ItemWaiting && !is.Record.Exists() && n < j.now.Total():
+		j.find(NothingForgotten, at, n, "the record vanished with an execution that was still owed")
+		delete(j.open, n)
+	case is.Record.Exists() && (next.State != old.State && was.Record.Exists() || next.LastFire.Before(old.LastFire)):
+		j.find(NothingForgotten, at, n, fmt.Sprintf("a record without an execution went from %s, last fire %s, to %s, last fire %s",
+			old.State, clock(old.LastFire), next.State, clock(next.LastFire)))
+	}
+}
+
+// began notes an execution and judges whether it was allowed to begin.
+func (j *judge) began(at time.Time, n int, was, is jobtree.Item) {
+	e := &execution{
+		item: n, token: is.Record.Revision, began: at, begun: is.Record.Value, before: was.Record.Value,
+		settings: j.before.Config.Value,
+	}
+	if runs := j.runs[e.token][n]; len(runs) > 0 {
+		e.run = runs[0]
+	}
+	j.open[n] = e
+	j.byItem[n] = append(j.byItem[n], e)
+	if j.byToken[e.token] == nil {
+		j.byToken[e.token] = make(map[int]*execution)
+	}
+	j.byToken[e.token][n] = e
+	j.judgeHolder(e, was, is)
+	j.judgeIntent(e, was)
+	if e.planned() {
+		j.judgeFire(e)
+	}
+	j.judgeDebt(e)
+}
+
+// ended judges whether an execution was allowed to end so, and notes it.
+func (j *judge) ended(at time.Time, n int, was, is jobtree.Item) {
+	e, next := j.open[n], is.Record.Value
+	if e == nil {
+		j.find(GrowingToken, at, n, "an end was recorded of an execution that never began")
+		return
+	}
+	delete(j.open, n)
+	e.closed, e.after = at, next
+	if was.Running.Exists() && is.Running.Exists() {
+		j.find(OneHolder, at, n, "an end was recorded and the mark left", e)
+	}
+	if registry.Revision(next.Current.Token) != e.token {
+		j.find(GrowingToken, at, n, fmt.Sprintf("the end of token %d was recorded over the execution that ran", next.Current.Token), e)
+	}
+	lost := next.Current.Outcome == jobtree.Lost
+	if lost && was.Running.Exists() {
+		j.find(NothingForgotten, at, n, "an execution was declared lost though a live session held its mark", e)
+	}
+	if lost && j.before.Instance(e.instance()).Session == e.begun.Current.Session {
+		j.find(NothingForgotten, at, n, "an execution was declared lost though its instance lived", e)
+	}
+	j.judgeAftermath(e)
+}
+
+// maybe returns an execution as proof, if there is one.
+func maybe(e *execution) []fmt.Stringer {
+	if e == nil {
+		return nil
+	}
+	return []fmt.Stringer{e}
+}
+
+// proofs returns an execution and the call of its code, if there was one.
+func proofs(e *execution) []fmt.Stringer {
+	if e.run == nil {
+		return []fmt.Stringer{e}
+	}
+	return []fmt.Stringer{e, e.run}
+}

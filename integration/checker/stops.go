@@ -1,0 +1,76 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+)
+
+// judgeStops judges every stop that nothing else disturbed.
+func (j *judge) judgeStops() {
+	for _, i := range j.Incidents {
+		trouble := j.during(i.Instance, j.rules.TTL, Cut, Paused, Slow, Down, Expired, Lost, Denied, Paced)
+		if i.Kind == Stopped && !trouble.touches(i.From, i.until()) {
+			j.judgeStop(i)
+		}
+	}
+}
+
+func (j *judge) judgeStop(stop Incident) {
+	born := j.born(stop.Instance, stop.From)
+	if limit := stop.From.Add(j.rules.Settle); j.registeredBy(span{born, stop.until()}, stop.Instance, limit) && !j.alive(stop.Instance, limit) {
+		j.find(GracefulStop, limit, NoItem, stop.Instance+" was told to stop and is still registered", stop)
+	}
+	grace := stop.From.Add(j.rules.Grace)
+	for _, executions := range j.byItem {
+		for _, e := range executions {
+			if e.instance() == stop.Instance && !e.began.Before(born) && !e.began.After(stop.until()) {
+				j.judgeStopped(stop, grace, e)
+			}
+		}
+	}
+}
+
+// born returns when the life of an instance began that goes on at a moment. What a former life left
+// when it died is not this one's to hand over.
+func (j *judge) born(instance string, at time.Time) time.Time {
+	var born time.Time
+	for _, i := range j.Incidents {
+		if i.Kind == Started && i.Instance == instance && !i.From.After(at) && i.From.After(born) {
+			born = i.From
+		}
+	}
+	return born
+}
+
+// registeredBy tells whether an instance is registered at a moment by one of its lives, and neither by a
+// former nor by a later one.
+func (j *judge) registeredBy(life span, instance string, at time.Time) bool {
+	for _, present := range j.presence[instance] {
+		if !present.from.Before(life.from) && !present.from.After(life.until) && !at.Before(present.from) && !at.After(present.until) {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeStopped judges what became of an execution of an instance that stopped.
+func (j *judge) judgeStopped(stop Incident, grace time.Time, e *execution) {
+	if !e.closed.IsZero() && e.closed.Before(stop.From) || !e.markGone.IsZero() && e.markGone.Before(stop.From) {
+		return
+	}
+	if e.began.After(stop.From.Add(j.jitter())) && e.outcome() != jobtree.NotStarted {
+		j.find(GracefulStop, e.began, e.item, "an instance began an item after it was told to stop", stop, e)
+	}
+	if !e.markGone.IsZero() || e.outcome() == jobtree.Lost {
+		j.find(GracefulStop, stop.From, e.item, "an instance stopped and its execution was lost", stop, e)
+	}
+	if e.run != nil && !e.run.Cancelled.IsZero() && e.run.Cancelled.Before(stop.From) {
+		return // interrupted already
+	}
+	early := e.run != nil && !e.run.Cancelled.IsZero() && e.run.Cancelled.Before(grace)
+	if early || e.outcome() == jobtree.Interrupted && e.closed.Before(grace) {
+		j.find(GracefulStop, stop.From, e.item, fmt.Sprintf("an execution was interrupted by a stop before %s", clock(grace)), append(proofs(e), stop)...)
+	}
+}

@@ -1,0 +1,130 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+)
+
+// excuse returns the rule by which a missed fire was rightly not made up by an instance that could have at
+// a moment; empty if there is none. Rules go by the settings, and by what was done to the cluster.
+func (j *judge) excuse(m missed, at time.Time, by string) string {
+	edge := j.jitter() + 2*j.rules.Skew
+	from, upTo := j.stale(m.fire.Add(-edge)), m.fire.Add(edge)
+	windowed := m.settings.MisfireWindowSeconds > 0 // who comes to own the item looks back for that long
+	for _, rule := range []struct {
+		name  string
+		holds bool
+	}{
+		{"misfire policy", j.policyDrops(m, from, at)},
+		{"the item was disabled, or not there", slices.Contains(j.courses.runnable[m.item].between(from, at), false)},
+		{"the settings could not be used", slices.ContainsFunc(j.courses.settings.between(from, upTo), func(s *settings) bool { return s == nil || !s.usable })},
+		{"the item had never run", !slices.ContainsFunc(j.byItem[m.item], func(e *execution) bool { return e.began.Before(m.fire) })},
+		{"there was nobody to run it", slices.Contains(j.courses.attended.between(from, upTo), false) && (!windowed || !j.deserted(from, upTo))},
+		{"a careless hand took the note", j.hands.touched(m.item, from, at, jobtree.KindItemMisfire, jobtree.KindItemRecord)},
+		{"no witness", !windowed && !j.witnessed(m, at, by, from, upTo)},
+	} {
+		if rule.holds {
+			return rule.name
+		}
+	}
+	return ""
+}
+
+// deserted tells whether no instance was there at any moment from one time to another.
+func (j *judge) deserted(from, until time.Time) bool {
+	for _, present := range j.presence {
+		if present.touches(from, until) {
+			return false
+		}
+	}
+	return true
+}
+
+// policyDrops tells whether the settings in force from one time to another gave a missed fire up: missed
+// fires are not made up, or only the newest, or they are too many or too old, or those of another cron.
+func (j *judge) policyDrops(m missed, from, at time.Time) bool {
+	newer := 0
+	for fire := m.settings.schedule.Next(m.fire); !fire.IsZero() && !fire.After(at.Add(j.rules.Skew)) && newer < m.settings.MisfireMax; fire = m.settings.schedule.Next(fire) {
+		newer++
+	}
+	age := at.Sub(m.fire) + j.rules.Settle + 2*j.rules.Skew
+	return slices.ContainsFunc(j.courses.settings.between(from, at), func(s *settings) bool {
+		switch {
+		case s == nil || !s.there:
+			return true
+		case !s.usable:
+			return false // what is due outlasts that
+		default:
+			window := time.Duration(s.MisfireWindowSeconds) * time.Second
+			return !s.sameTimes(m.settings) || !s.Misfire || s.all() && newer >= s.MisfireMax ||
+				!s.all() && newer > 0 && m.settings.all() || window > 0 && age > window
+		}
+	})
+}
+
+func (s *settings) all() bool { return s.MisfirePolicy == "all" }
+
+// witnessed tells whether an instance that could have made a fire up must have known of it: its own clock
+// ticked it, or whoever owned the item from then on did, and handed over what it knew.
+func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Time) bool {
+	owners := j.courses.owner[m.item]
+	for _, owner := range owners.between(m.fire.Add(-j.jitter()-2*j.rules.Skew), upTo) {
+		if !j.ticked(owner, m.fire, m.fire, from) {
+			return false // it came to this one when the fire did
+		}
+	}
+	off := of(j.courses.servers, jobtree.ServerOf(by))
+	return j.ticked(by, m.fire, at, from) && !slices.Contains(off.between(from, upTo), true) || j.handedOver(m, at)
+}
+
+// ticked tells whether the process of an instance, which lives on at a moment, had taken part for a while
+// when a fire came.
+func (j *judge) ticked(instance string, fire, at, from time.Time) bool {
+	born := j.born(instance, at)
+	if !j.alive(instance, fire) || !j.alive(instance, at) || !born.Before(from) || j.out(instance).touches(from, at) {
+		return false
+	}
+	return slices.ContainsFunc(j.presence[instance], func(p span) bool { return !p.from.Before(born) && p.from.Before(from) })
+}
+
+// handedOver tells whether all who owned an item from a fire on could hand over what they knew: nothing was
+// done to them but that they stopped, or their servers were disabled.
+func (j *judge) handedOver(m missed, at time.Time) bool {
+	owners := *j.courses.owner[m.item]
+	for i, s := range owners {
+		until := at
+		if i+1 < len(owners) && owners[i+1].from.Before(at) {
+			until = owners[i+1].from
+		}
+		if !until.After(m.fire) || s.from.After(at) {
+			continue
+		}
+		trouble := j.during(s.is, j.rules.TTL, Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied)
+		if trouble.touches(m.fire.Add(-j.rules.Settle), until.Add(j.rules.Settle)) {
+			return false
+		}
+	}
+	return true
+}
+
+// stale returns the time of the oldest state of the registry that some process may still believe in at a
+// moment, because it could not reach the store, or the news took long.
+func (j *judge) stale(at time.Time) time.Time {
+	if j.outOfTouch == nil {
+		for _, i := range j.Incidents {
+			switch i.Kind {
+			case Cut, Paused, Slow, Down, Held, Expired, Lost, Denied:
+				j.outOfTouch = append(j.outOfTouch, span{i.From.Add(-j.jitter()), i.until().Add(4*i.Delay + j.rules.Settle)})
+			}
+		}
+		j.outOfTouch = j.outOfTouch.merge()
+	}
+	for _, x := range j.outOfTouch {
+		if !at.Before(x.from) && !at.After(x.until) {
+			return x.from
+		}
+	}
+	return at
+}

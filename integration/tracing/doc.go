@@ -1,7 +1,0 @@
-// Package tracing holds the tests of histories over real database servers. It has no code of its own.
-//
-// The load of [TestNothingIsLostAcrossAnOutage] is 10,000 executions a minute, for ten seconds a store.
-// More is asked for by flags:
-//
-//	go test -run Outage ./integration/tracing -tracing.for=5m -tracing.outage=1m -v
-package tracing

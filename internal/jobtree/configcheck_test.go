@@ -1,0 +1,290 @@
+package jobtree_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// tried are values for every field of a configuration, by the kind of the field: good and bad ones.
+var (
+	triedNumbers = []int{-2_000_000_000, -2, -1, 0, 1, 7, 61, 1_001, 65_536, 86_401, 100_001, 31_536_001, 2_000_000_000}
+	triedTexts   = []string{"", "each", "all", "once", "running", "quartz", "warn", "0=A,9=B", "0=", "a/b", "Europe/Berlin", "0 61 * * * ?", "@every 90s", "DATAFLOW", "dataflow"}
+	triedTimes   = []time.Time{{}, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+)
+
+func triedValues(of reflect.Type) (values []any) {
+	switch of.Kind() {
+	case reflect.Bool:
+		return []any{true, false}
+	case reflect.Int:
+		for _, n := range triedNumbers {
+			values = append(values, n)
+		}
+	case reflect.String:
+		for _, text := range triedTexts {
+			values = append(values, reflect.ValueOf(text).Convert(of).Interface())
+		}
+	default:
+		for _, at := range triedTimes {
+			values = append(values, at)
+		}
+	}
+	return values
+}
+
+// settings are the fields of a configuration that are settings of the job and can be stored as any value.
+func settings() (fields []reflect.StructField) {
+	for f := range reflect.TypeFor[job.Config]().Fields() {
+		switch f.Name {
+		case "Unknown": // no setting
+		case "StreamingProcess", "ScriptCommandLine": // not stored, and not read, for a type that has no use for them
+		case "Props": // its faults are those of JSON
+		case "Class": // empty stands for the name where it is declared, and is refused where it is stored
+		default:
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// asStored returns a configuration as an operator may write it, who is not held to what EncodeConfig
+// refuses.
+func asStored(t require.TestingT, c job.Config) string {
+	good := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+	text, err := jobtree.EncodeConfig(good)
+	require.NoError(t, err)
+	var members map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &members))
+	value := reflect.ValueOf(c)
+	for _, f := range settings() {
+		member, stored := jobtree.MemberOf(f.Name), value.FieldByIndex(f.Index).Interface()
+		if at, is := stored.(time.Time); is {
+			if at.IsZero() {
+				continue
+			}
+			stored = at.Format(time.RFC3339Nano)
+		}
+		if handler, found := strings.CutPrefix(member, "jobProperties."); found {
+			members["jobProperties"].(map[string]any)[handler] = stored
+			continue
+		}
+		members[member] = stored
+	}
+	encoded, err := json.Marshal(members)
+	require.NoError(t, err)
+	return string(encoded)
+}
+
+// blamed returns the members that an error names, in order and once.
+func blamed(err error) (members []string) {
+	var walk func(error)
+	walk = func(err error) {
+		if joined, is := err.(interface{ Unwrap() []error }); is {
+			for _, each := range joined.Unwrap() {
+				walk(each)
+			}
+			return
+		}
+		var declared *job.FieldError
+		var stored *jobtree.ValueError
+		switch {
+		case errors.As(err, &stored):
+			members = append(members, stored.Field)
+		case errors.As(err, &declared):
+			members = append(members, jobtree.MemberOf(declared.Field))
+		case err != nil:
+			members = append(members, err.Error())
+		}
+	}
+	walk(err)
+	slices.Sort(members)
+	return slices.Compact(members)
+}
+
+// judged returns what the path of a stored configuration finds at fault, warnings included.
+func judged(text string) error {
+	c, err := jobtree.DecodeConfig(registry.Node{Path: "/orders/config", Value: text})
+	if err != nil {
+		return err
+	}
+	return errors.Join(jobtree.CheckConfig("orders", c))
+}
+
+// What is declared and what is stored is judged by the same rules, for every member and value.
+func TestStoredIsJudgedAsDeclaredIs(t *testing.T) {
+	t.Parallel()
+	for _, f := range settings() {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			refused := 0
+			for _, value := range triedValues(f.Type) {
+				c := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+				reflect.ValueOf(&c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(value))
+				if f.Name == "Name" && c.Name != "" {
+					continue // another name than the folder's, which a declaration cannot have
+				}
+				declared := c.Validate()
+				if declared != nil {
+					refused++
+				}
+				require.Equal(t, blamed(declared), blamed(judged(asStored(t, c))), "%v\n%v\n%v", value, declared, judged(asStored(t, c)))
+			}
+			free := []string{"JobParameter", "Description", "Misfire", "MonitorExecution", "Disabled", "Overwrite", "ErrorHandler", "ExecutorServiceHandler", "ShardingStrategy", "Failover", "StartTime", "EndTime"}
+			require.Equal(t, !slices.Contains(free, f.Name), refused > 0, "%d were refused", refused)
+		})
+	}
+}
+
+// The same with several faults at once, which are all named.
+func TestStoredIsJudgedAsDeclaredIsInAnyMixture(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+		for _, f := range settings() {
+			if f.Name == "Name" || rapid.IntRange(0, 9).Draw(t, f.Name) > 1 {
+				continue
+			}
+			value := rapid.SampledFrom(triedValues(f.Type)).Draw(t, f.Name)
+			reflect.ValueOf(&c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(value))
+		}
+		declared, stored := c.Validate(), judged(asStored(t, c))
+		if _, err := jobtree.DecodeConfig(registry.Node{Value: asStored(t, c)}); err != nil {
+			// What Java could not read is not read, and the rest of it not judged.
+			require.Error(t, declared)
+			require.Subset(t, blamed(declared), blamed(stored))
+			return
+		}
+		require.Equal(t, blamed(declared), blamed(stored))
+		require.Equal(t, declared == nil, stored == nil)
+	})
+}
+
+func TestEveryFieldHasAMember(t *testing.T) {
+	t.Parallel()
+	for f := range reflect.TypeFor[job.Config]().Fields() {
+		if f.Name != "Unknown" {
+			require.NotEqual(t, f.Name, jobtree.MemberOf(f.Name))
+		}
+	}
+	for field, member := range map[string]string{
+		"Name": "jobName", "ShardingStrategy": "jobShardingStrategyClass", "ErrorHandler": "jobProperties.job_exception_handler",
+		"MisfirePolicy": "misfirePolicy", "Unknown": "Unknown", "": "", "Nonsense": "Nonsense",
+	} {
+		require.Equal(t, member, jobtree.MemberOf(field))
+	}
+}
+
+func TestWhatJavaAcceptsIsAWarning(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*job.Config){
+		"failover without monitoring":  func(c *job.Config) { c.Failover, c.MonitorExecution = true, false },
+		"parameters beyond the count":  func(c *job.Config) { c.ShardingItemParameters = "7=H" },
+		"a port that is none":          func(c *job.Config) { c.MonitorPort = -2 },
+		"reconciling switched off":     func(c *job.Config) { c.ReconcileIntervalMinutes = -5 },
+		"a member that nobody knows":   func(c *job.Config) { c.Unknown = `"misfirePolcy":"all"` },
+		"a member of a later version":  func(c *job.Config) { c.Unknown = `"priority":{"lane":5}` },
+		"several unknown ones":         func(c *job.Config) { c.Unknown = `"a":1,"retrys":[3]` },
+		"a secret that nobody expects": func(c *job.Config) { c.Unknown = `"mailPassword":"swordfish"` },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+			change(&c)
+			warnings, faulty := jobtree.CheckConfig("orders", c)
+			require.NoError(t, faulty)
+			require.ErrorIs(t, warnings, jobtree.ErrInvalidValue)
+			require.NotContains(t, warnings.Error(), "swordfish")
+		})
+	}
+}
+
+func TestUnknownMembersAreNamedWithWhatMayHaveBeenMeant(t *testing.T) {
+	t.Parallel()
+	for member, meant := range map[string]string{
+		"misfirePolcy": "misfirePolicy", "misfirepolicy": "misfirePolicy", "timeoutsSecond": "timeoutSeconds",
+		"shardingTotalcount": "shardingTotalCount", "Retries": "retries", "timezone": "timeZone", "tiemZone": "timeZone",
+		"priority": "", "x": "", strings.Repeat("misfirePolicy", 1000): "",
+	} {
+		c := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+		c.Unknown = fmt.Sprintf(`%q:5`, member)
+		warnings, faulty := jobtree.CheckConfig("orders", c)
+		require.NoError(t, faulty)
+		require.ErrorContains(t, warnings, "/orders/config: "+job.Shorten(member))
+		if meant == "" {
+			require.NotContains(t, warnings.Error(), "may have been meant", "%s", member)
+			continue
+		}
+		require.ErrorContains(t, warnings, "; "+meant+" may have been meant")
+	}
+}
+
+// Every fault of what is stored is named at once, with member, value and what is allowed.
+func TestFaultsOfWhatIsStored(t *testing.T) {
+	t.Parallel()
+	c := job.NewConfig("bills", "0 61 * * * ?", 3)
+	c.MisfirePolicy, c.TimeoutSeconds = "each", -5
+	warnings, faulty := jobtree.CheckConfig("orders", c)
+	require.NoError(t, warnings)
+	require.ErrorIs(t, faulty, job.ErrInvalidConfig)
+	for _, want := range []string{
+		`/orders/config: misfirePolicy is "each", must be empty or one of once, all`,
+		`/orders/config: timeoutSeconds is "-5", must be between 0 and 31536000`,
+		`/orders/config: cron is "0 61 * * * ?", must be a cron expression: `,
+		`/orders/config: jobName is "bills", must be "orders", as the path has it`,
+	} {
+		require.ErrorContains(t, faulty, want)
+	}
+	err := judged(`{"jobName":"","jobType":"simple","jobClass":5,"cron":true,"shardingTotalCount":0,"failover":"yes","timeoutSeconds":1.5}`)
+	require.Equal(t, []string{"cron", "failover", "jobName", "jobType", "shardingTotalCount", "timeoutSeconds"}, blamed(err))
+}
+
+func TestWhereJSONIsWrong(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"{\n  \"jobName\": \"a\",\n  \"cron\" \"x\"\n}": "line 3, column 10: invalid character",
+		`{"a":1`:       "line 1, column 6: unexpected end",
+		"{\"a\":1}\n}": "line 2, column 1: invalid character",
+		"":             "of Elastic-Job 1.x",
+	} {
+		require.ErrorContains(t, judged(text), want, "%s", text)
+	}
+}
+
+// However large a value is, an error repeats only its beginning.
+func TestErrorsAreBounded(t *testing.T) {
+	t.Parallel()
+	huge := strings.Repeat("ä", 5_000_000)
+	for f := range reflect.TypeFor[job.Config]().Fields() {
+		if f.Type.Kind() != reflect.String || f.Name == "Unknown" {
+			continue
+		}
+		c := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+		reflect.ValueOf(&c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(huge).Convert(f.Type))
+		if err := c.Validate(); err != nil {
+			require.Less(t, len(err.Error()), 4_000, "%s", f.Name)
+			require.True(t, strings.ToValidUTF8(err.Error(), "?") == err.Error())
+		}
+		_, faulty := jobtree.CheckConfig("orders", c)
+		if faulty != nil {
+			require.Less(t, len(faulty.Error()), 4_000, "%s", f.Name)
+		}
+	}
+	for _, text := range []string{huge, `{"jobName":"` + huge, `{"` + huge + `":1}`, `{"jobName":{"a":"` + huge + `"}}`, `{"props":{"a":["` + huge + `"]}}`} {
+		err := judged(text)
+		require.Error(t, err)
+		require.Less(t, len(err.Error()), 4_000)
+	}
+}
