@@ -25,7 +25,7 @@
 //
 // IPv4 addresses become ip1, ip2 and so on, by the whole address, in order of first sight; see
 // [WithAddresses]. Parameters, commands, settings that are named like secrets, error texts and checkpoints
-// become ***, as [github.com/elasticron/elasticron/jobtree.Mask] has it; see [WithSecrets].
+// become ***, as the names of members and settings say; see [WithSecrets].
 //
 // # What it does not do
 //

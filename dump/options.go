@@ -17,7 +17,7 @@ func WithJob(name string) Option { return func(o *options) { o.job = name } }
 // WithAddresses shows IPv4 addresses as they are. The default masks them.
 func WithAddresses() Option { return func(o *options) { o.addresses = true } }
 
-// WithSecrets shows everything as it is stored. The default hides what may be secret; see Mask in package jobtree.
+// WithSecrets shows everything as it is stored. The default hides what may be secret; see the package documentation.
 func WithSecrets() Option { return func(o *options) { o.secrets = true } }
 
 // WithAnyAddress lets the server listen on other than loopback addresses.

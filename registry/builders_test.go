@@ -64,12 +64,12 @@ var builders = map[string]builder{
 	"failover/claim.go Claim":             {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
 	"scheduler/javaclaim.go claimInLatch": {"T7 among Java instances", []string{endsItself}, "Claim with a condition more"},
 
-	"barrier/open.go Open": {"T8 open", []string{endsItself, creation}, "writes the barrier that it compares; the first round creates it, " +
+	"internal/barrier/open.go Open": {"T8 open", []string{endsItself, creation}, "writes the barrier that it compares; the first round creates it, " +
 		"and it is removed with the job, whose configuration is compared"},
-	"barrier/take.go Take":         {"T8 take the hook", []string{endsItself}, "writes the barrier that it compares"},
-	"barrier/settle.go Settle":     {"T8 settle", []string{endsItself}, "deletes the mark whose creation it compares"},
-	"barrier/settle.go settleOpen": {"T8 settle what nobody took", []string{endsItself}, "writes the barrier that it compares"},
-	"barrier/settle.go Disown":     {"T8 settle what nobody runs", []string{endsItself}, "deletes the mark whose creation it compares"},
+	"internal/barrier/take.go Take":         {"T8 take the hook", []string{endsItself}, "writes the barrier that it compares"},
+	"internal/barrier/settle.go Settle":     {"T8 settle", []string{endsItself}, "deletes the mark whose creation it compares"},
+	"internal/barrier/settle.go settleOpen": {"T8 settle what nobody took", []string{endsItself}, "writes the barrier that it compares"},
+	"internal/barrier/settle.go Disown":     {"T8 settle what nobody runs", []string{endsItself}, "deletes the mark whose creation it compares"},
 
 	"scheduler/trigger.go trigger":            {"T9 trigger", []string{endsItself}, "updates the instances that it compares"},
 	"scheduler/trigger.go acknowledgeTrigger": {"T9 take a trigger back", []string{endsItself}, "updates the instance that it compares"},

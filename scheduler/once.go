@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elasticron/elasticron/barrier"
+	"github.com/elasticron/elasticron/internal/barrier"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"github.com/elasticron/elasticron/barrier"
+	"github.com/elasticron/elasticron/internal/barrier"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )

@@ -27,7 +27,7 @@ type Store struct {
 }
 
 var (
-	_ history.Sink    = (*Store)(nil)
+	_ history.Sink   = (*Store)(nil)
 	_ history.Reader = (*Store)(nil)
 )
 
