@@ -1,6 +1,12 @@
 package jobtree
 
-import "github.com/elasticron/elasticron/registry"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
 
 // Item is everything that a job's tree says of one sharding item. The zero Item is one of which it
 // says nothing.
@@ -120,4 +126,132 @@ func markOf(n registry.Node) *Mark {
 		return nil
 	}
 	return &Mark{Value: n.Value, Session: n.Session, Created: n.Created, Revision: n.Revision}
+}
+
+// encodeItems writes ascending item numbers, runs of them as their ends: "0-9,12".
+func encodeItems(items []int) string {
+	var text []byte
+	for i := 0; i < len(items); {
+		end := i
+		for end+1 < len(items) && items[end+1] == items[end]+1 {
+			end++
+		}
+		if len(text) > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, int64(items[i]), 10)
+		if end > i {
+			text = append(text, '-')
+			text = strconv.AppendInt(text, int64(items[end]), 10)
+		}
+		i = end + 1
+	}
+	return string(text)
+}
+
+// items reads what encodeItems wrote. The bound on item numbers keeps one stray node from taking any
+// amount of memory.
+func (r *reader) items(m member) []int {
+	var items []int
+	text := r.text(m)
+	for text != "" {
+		var part string
+		part, text, _ = strings.Cut(text, ",")
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, plainFrom := parseItem(first)
+		to, plainTo := parseItem(last)
+		if !plainFrom || !plainTo || to < from || to >= job.MaxShardingTotalCount || len(items) > 0 && from <= items[len(items)-1] {
+			r.fault(m, `must be ascending item numbers such as "0-9,12"`)
+			return nil
+		}
+		for n := from; n <= to; n++ {
+			items = append(items, n)
+		}
+	}
+	return items
+}
+
+// itemList holds the nodes of items by number, without gaps, up to the last item of which there are
+// any. So it depends on what is there alone, and not on what was.
+type itemList []itemNodes
+
+// get returns the nodes of an item; nil if there are none.
+func (l itemList) get(item int) *itemNodes {
+	if item < 0 || item >= len(l) {
+		return nil
+	}
+	return &l[item]
+}
+
+// grown returns the list with room for an item.
+func (l itemList) grown(item int) itemList {
+	n := item + 1
+	if n <= len(l) {
+		return l
+	}
+	if n > cap(l) {
+		// Tightly: most jobs have a few items, and the rest grows but once.
+		larger := make(itemList, len(l), max(n, len(l)+len(l)/4))
+		copy(larger, l)
+		l = larger
+	}
+	return l[:n]
+}
+
+// trimmed returns the list without the empty places at its end.
+func (l itemList) trimmed() itemList {
+	n := len(l)
+	for n > 0 && l[n-1] == (itemNodes{}) {
+		n--
+	}
+	switch {
+	case n == 0:
+		return nil
+	case cap(l) > 4*n+16:
+		return append(itemList(nil), l[:n]...)
+	default:
+		return l[:n]
+	}
+}
+
+// Stored is the value of a node as it was last read. The zero Stored is a node that is not there.
+type Stored[T any] struct {
+	// Value is what the node says; the zero T if it is not there or cannot be read.
+	Value T
+	// Revision is that of the node's last change, 0 if it is not there. It is what a transaction
+	// names as "unchanged since".
+	Revision registry.Revision
+	// Err tells why the value cannot be read. Then nothing may be decided upon it.
+	Err error
+}
+
+// Exists tells whether the node is there.
+func (s Stored[T]) Exists() bool { return s.Revision != 0 }
+
+func stored[T any](n registry.Node, decode func(registry.Node) (T, error)) Stored[T] {
+	if !n.Exists() {
+		return Stored[T]{}
+	}
+	value, err := decode(n)
+	return Stored[T]{Value: value, Revision: n.Revision, Err: err}
+}
+
+// storedRarely keeps in a word what most items do not have.
+func storedRarely[T any](n registry.Node, decode func(registry.Node) (T, error)) *Stored[T] {
+	if !n.Exists() {
+		return nil
+	}
+	s := stored(n, decode)
+	return &s
+}
+
+// valueOf returns what p points to; the zero T if it is nil.
+func valueOf[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
+	}
+	return value
 }

@@ -1,9 +1,32 @@
 package jobtree
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+)
+
+// ItemState is what is to be done about a sharding item, as its record says. There is no state in
+// between: whoever claims a waiting item begins it in the same transaction.
+type ItemState string
+
+// The states of an item. An item without a record is idle.
+const (
+	// ItemIdle: nothing runs, nothing is owed.
+	ItemIdle ItemState = "idle"
+	// ItemRunning: an execution began and its end is not recorded. Whether it still goes on, the item's
+	// running node tells.
+	ItemRunning ItemState = "running"
+	// ItemWaiting: an execution was lost or interrupted and must be run again.
+	ItemWaiting ItemState = "waiting"
+	// ItemInterrupted: an execution was lost or interrupted and is not run again. It is idle with a
+	// regret: the next fire runs.
+	ItemInterrupted ItemState = "interrupted"
 )
 
 // Record is what is known of a sharding item's executions. It outlives instances and sessions, and
@@ -150,4 +173,382 @@ func (r Record) afterLoss(limit int) ItemState {
 		return ItemInterrupted
 	}
 	return ItemWaiting
+}
+
+// Outcome is how an execution ended.
+type Outcome string
+
+// The outcomes. An execution that has not ended has none.
+const (
+	Success     Outcome = "success"
+	Failure     Outcome = "failure"     // it returned an error or panicked
+	Interrupted Outcome = "interrupted" // it was cancelled: at a stop, or as its session was lost
+	Lost        Outcome = "lost"        // its session ended and nobody heard of it again
+	NotStarted  Outcome = "not started" // it was begun, but its code was never called
+)
+
+// MaxErrorText bounds, in bytes, what a record keeps of an error. Longer texts are cut.
+const MaxErrorText = 256
+
+// Execution is one run of an item, as its record keeps it.
+type Execution struct {
+	Instance string             // id of the instance that ran it
+	Session  registry.SessionID // under which it ran
+	Source   job.Source         // why it ran
+	Fire     time.Time          // which it stands for; zero for a run by hand
+	Token    int64              // fencing token; 0 while it runs, see Record
+	Base     int64              // what [Tokens] added to it when it began
+	Begin    time.Time          // by the clock of the instance, to the millisecond
+	End      time.Time          // by the clock of whoever recorded it; zero while it runs
+	Outcome  Outcome            // empty while it runs
+	Failover bool               // failover was on when it began, and so counts for it
+	Round    string             // what began together has the same
+	Error    string             // why it failed, at most MaxErrorText bytes
+}
+
+func (e *Execution) write(w *writer) {
+	w.string("instance", e.Instance)
+	w.hex("session", int64(e.Session))
+	w.string("source", string(e.Source))
+	w.instant("fire", e.Fire)
+	w.count("token", e.Token)
+	w.count("base", e.Base)
+	w.instant("begin", e.Begin)
+	w.instant("end", e.End)
+	w.string("outcome", string(e.Outcome))
+	w.flag("failover", e.Failover)
+	w.string("round", e.Round)
+	w.string("error", e.Error)
+}
+
+// text returns the execution as JSON.
+func (e *Execution) text() string {
+	w := writer{text: []byte{'{'}}
+	e.write(&w)
+	return string(append(w.text, '}'))
+}
+
+// read takes any word for source and outcome, so that those of newer versions do not make the
+// record unreadable.
+func (e *Execution) read(r *reader, o object) {
+	for m := range o.members() {
+		switch m.name {
+		case "instance":
+			e.Instance = r.text(m)
+		case "session":
+			e.Session = registry.SessionID(r.hex(m))
+		case "source":
+			e.Source = job.Source(r.text(m))
+		case "fire":
+			e.Fire = r.instant(m)
+		case "token":
+			e.Token = r.count(m)
+		case "base":
+			e.Base = r.count(m)
+		case "begin":
+			e.Begin = r.instant(m)
+		case "end":
+			e.End = r.instant(m)
+		case "outcome":
+			e.Outcome = Outcome(r.text(m))
+		case "failover":
+			e.Failover = r.flag(m)
+		case "round":
+			e.Round = r.text(m)
+		case "error":
+			e.Error = r.text(m)
+		}
+	}
+}
+
+// moment is a time of which milliseconds are enough.
+func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// excerpt cuts a text to the bound, between characters.
+func excerpt(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= MaxErrorText {
+		return text
+	}
+	cut := MaxErrorText
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut]
+}
+
+// Duration returns how long the execution took; 0 while it runs.
+func (e *Execution) Duration() time.Duration {
+	if e.End.IsZero() {
+		return 0
+	}
+	return e.End.Sub(e.Begin)
+}
+
+// Lateness returns how long after its fire the execution began; 0 for a run by hand.
+func (e *Execution) Lateness() time.Duration {
+	if e.Fire.IsZero() {
+		return 0
+	}
+	return e.Begin.Sub(e.Fire)
+}
+
+// Begin describes an execution that is about to begin by [Record.Begin].
+type Begin struct {
+	Instance string             // id of the instance, required
+	Session  registry.SessionID // that will own the running node, required
+	Source   job.Source         // Scheduled, Misfire or Manual
+	Fire     time.Time          // the newest that it stands for; zero if and only if by hand
+	Trigger  registry.Revision  // the request to run by hand; 0 unless by hand
+	Failover bool               // whether failover is on now
+	Round    string             // what begins together has the same; may be empty
+	Time     time.Time          // now
+	Base     int64              // where the job's fencing tokens start, see Tokens
+	// Next is the job's next fire after this begin, for those who look; zero if it is not known.
+	Next time.Time
+	// Horizon is the latest time that a clock in order can show: the registry's clock and the
+	// difference that is tolerated. Zero does not check.
+	Horizon time.Time
+}
+
+// Begin returns the record of an item that begins to run.
+//
+// Nothing may run or wait. A scheduled or misfire execution needs a fire later than LastFire, which
+// it moves up, and not beyond the horizon; a LastFire beyond the horizon does not count. A run by
+// hand needs a trigger later than the last one and leaves LastFire alone. If failover is off by now,
+// an item that waits may begin too, and what it waited for is given up.
+func (r Record) Begin(b Begin) (Record, error) {
+	if err := r.mayBegin(b); err != nil {
+		return Record{}, r.refuse("begin", err)
+	}
+	next := r.start(Execution{
+		Instance: b.Instance, Session: b.Session, Source: b.Source, Fire: b.Fire.UTC(),
+		Begin: moment(b.Time), Failover: b.Failover, Round: b.Round, Base: b.Base,
+	})
+	next.Reruns = 0
+	next.NextFire = time.Time{}
+	if storable(b.Next) {
+		next.NextFire = b.Next.UTC()
+	}
+	if b.Source == job.Manual {
+		next.Trigger = b.Trigger
+	} else {
+		next.LastFire = b.Fire.UTC()
+	}
+	return next, nil
+}
+
+func (r Record) mayBegin(b Begin) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	switch {
+	case r.State == ItemRunning:
+		return ErrItemRunning
+	case r.State == ItemWaiting && b.Failover:
+		return ErrItemWaiting
+	case b.Source == job.Manual && b.Trigger <= r.Trigger:
+		return fmt.Errorf("%w: trigger %d, last one %d", ErrTriggerPassed, b.Trigger, r.Trigger)
+	case b.Source == job.Manual:
+		return nil
+	case !b.Horizon.IsZero() && b.Fire.After(b.Horizon):
+		return fmt.Errorf("%w: fire %s, latest time %s", ErrFireAhead, show(b.Fire), show(b.Horizon))
+	case !r.FireAhead(b.Horizon) && !b.Fire.After(r.LastFire):
+		return fmt.Errorf("%w: fire %s, last one %s", ErrFirePassed, show(b.Fire), show(r.LastFire))
+	default:
+		return nil
+	}
+}
+
+// check tells whether the description makes sense, whatever the record is.
+func (b Begin) check() error {
+	switch {
+	case b.Instance == "" || b.Session == 0:
+		return fmt.Errorf("%w: an execution needs an instance and a session", registry.ErrInvalid)
+	case b.Source == job.Manual && b.Fire.IsZero() && b.Trigger > 0:
+		return nil
+	case b.Source == job.Manual:
+		return fmt.Errorf("%w: a run by hand needs a trigger and no fire", registry.ErrInvalid)
+	case b.Source != job.Scheduled && b.Source != job.Misfire:
+		return fmt.Errorf("%w: source %q cannot begin", registry.ErrInvalid, b.Source)
+	case !storable(b.Fire) || b.Trigger != 0:
+		return fmt.Errorf("%w: a %s execution needs a fire and no trigger", registry.ErrInvalid, b.Source)
+	default:
+		return nil
+	}
+}
+
+func show(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// End describes how an execution ended, for [Record.End].
+type End struct {
+	Token   int64     // of the execution, above 0
+	Time    time.Time // now
+	Outcome Outcome   // Success, Failure or Interrupted
+	Error   string    // why it did not succeed; cut to MaxErrorText
+	// FailoverLimit is how often an execution that was cut short may be run again in a row; 0 is
+	// without limit.
+	FailoverLimit int
+}
+
+// End returns the record of an execution that has ended. After a success or a failure the item is
+// idle. An execution that was cut short is run again like a lost one if failover was on for it.
+func (r Record) End(e End) (Record, error) {
+	if !r.running() {
+		return Record{}, r.refuse("end", ErrItemNotRunning)
+	}
+	if e.Token <= 0 {
+		return Record{}, r.refuse("end", fmt.Errorf("%w: token %d", registry.ErrInvalid, e.Token))
+	}
+	next := r.stop(e.Token, e.Time, e.Outcome, e.Error)
+	switch e.Outcome {
+	case Success:
+		next.Counts.Success++
+		next.State, next.Reruns = ItemIdle, 0
+	case Failure:
+		next.Counts.Failure++
+		next.State, next.Reruns = ItemIdle, 0
+	case Interrupted:
+		next.Counts.Interrupted++
+		next.State = next.afterLoss(e.FailoverLimit)
+	default:
+		return Record{}, r.refuse("end", fmt.Errorf("%w: outcome %q", registry.ErrInvalid, e.Outcome))
+	}
+	return next, nil
+}
+
+// DeclareLost returns the record of an execution whose session ended before it did. The caller must
+// have seen that the running node is gone and that the instance is not there under that session.
+// token is the lost execution's. The item waits to be run again if failover was on for the
+// execution and it had fewer than limit reruns, where 0 is without limit; else it is interrupted.
+func (r Record) DeclareLost(token int64, now time.Time, limit int) (Record, error) {
+	if !r.running() {
+		return Record{}, r.refuse("declare lost", ErrItemNotRunning)
+	}
+	if token <= 0 {
+		return Record{}, r.refuse("declare lost", fmt.Errorf("%w: token %d", registry.ErrInvalid, token))
+	}
+	next := r.stop(token, now, Lost, "")
+	next.Counts.Lost++
+	next.State = next.afterLoss(limit)
+	return next, nil
+}
+
+// Undo returns the record of an execution that was begun but whose code was never called, such as
+// one whose begin was answered too late. All that decides what may run is again as it was before, so
+// the same fire, trigger or claim can begin anew; a claim waits again.
+func (r Record) Undo(token int64, now time.Time) (Record, error) {
+	if !r.running() {
+		return Record{}, r.refuse("undo", ErrItemNotRunning)
+	}
+	if token <= 0 {
+		return Record{}, r.refuse("undo", fmt.Errorf("%w: token %d", registry.ErrInvalid, token))
+	}
+	next := r.stop(token, now, NotStarted, "")
+	next.State = r.Before.State
+	next.LastFire = r.Before.LastFire
+	next.Trigger = r.Before.Trigger
+	next.Reruns = r.Before.Reruns
+	return next, nil
+}
+
+// Claim describes an instance that takes over a lost execution by [Record.Claim].
+type Claim struct {
+	Instance string             // id of the instance, required
+	Session  registry.SessionID // that will own the running node, required
+	Round    string             // what begins together has the same; may be empty
+	Time     time.Time          // now
+	Base     int64              // where the job's fencing tokens start, see Tokens
+}
+
+// Claim returns the record of an item that waits and now runs again, by the claimant: for the same
+// fire, with one rerun more, and again under failover. LastFire stays.
+func (r Record) Claim(c Claim) (Record, error) {
+	if c.Instance == "" || c.Session == 0 {
+		return Record{}, r.refuse("claim", fmt.Errorf("%w: a claim needs an instance and a session", registry.ErrInvalid))
+	}
+	if r.State != ItemWaiting || r.Current == nil {
+		return Record{}, r.refuse("claim", ErrItemNotWaiting)
+	}
+	next := r.start(Execution{
+		Instance: c.Instance, Session: c.Session, Source: job.Failover, Fire: r.Current.Fire,
+		Begin: moment(c.Time), Failover: true, Round: c.Round, Base: c.Base,
+	})
+	next.Reruns++
+	return next, nil
+}
+
+// TakenOver returns the record of an item whose lost execution a Java instance runs again. Java records
+// nothing, so what becomes of that is not known here: the item is interrupted, and its next fire runs.
+// token is the lost execution's, if it was not declared lost before.
+func (r Record) TakenOver(token int64, now time.Time) (Record, error) {
+	switch {
+	case r.State == ItemWaiting:
+		r.State = ItemInterrupted
+		return r, nil
+	case !r.running():
+		return Record{}, r.refuse("leave to Java", ErrItemNotWaiting)
+	case token <= 0:
+		return Record{}, r.refuse("leave to Java", fmt.Errorf("%w: token %d", registry.ErrInvalid, token))
+	}
+	next := r.stop(token, now, Lost, "")
+	next.Counts.Lost++
+	next.State = ItemInterrupted
+	return next, nil
+}
+
+// Requeue returns the record of an item that did not run when its instance crashed and is to be run
+// again all the same, as failover of scope "assigned" wants: it waits, with its last execution to be
+// repeated. An item that never ran has nothing to repeat.
+func (r Record) Requeue() (Record, error) {
+	switch {
+	case r.State == ItemRunning:
+		return Record{}, r.refuse("requeue", ErrItemRunning)
+	case r.State == ItemWaiting:
+		return Record{}, r.refuse("requeue", ErrItemWaiting)
+	case r.Current == nil:
+		return Record{}, r.refuse("requeue", ErrNeverRan)
+	}
+	r.State = ItemWaiting
+	return r, nil
+}
+
+// Why a step of a [Record] is refused.
+var (
+	// ErrItemRunning: an execution is recorded as running. It ends, or must be declared lost.
+	ErrItemRunning = errors.New("item is running")
+	// ErrItemNotRunning: no execution is recorded as running; it was ended or taken away.
+	ErrItemNotRunning = errors.New("item is not running")
+	// ErrItemWaiting: a lost execution must be claimed first.
+	ErrItemWaiting = errors.New("item waits for failover")
+	// ErrItemNotWaiting: there is nothing to claim.
+	ErrItemNotWaiting = errors.New("item does not wait for failover")
+	// ErrNeverRan: there is no execution to repeat.
+	ErrNeverRan = errors.New("item never ran")
+	// ErrFirePassed: this fire or a later one was run already.
+	ErrFirePassed = errors.New("fire was run already")
+	// ErrFireAhead: the fire lies further in the future than clocks may differ.
+	ErrFireAhead = errors.New("fire lies in the future")
+	// ErrTriggerPassed: this request to run by hand or a later one was granted already.
+	ErrTriggerPassed = errors.New("trigger was run already")
+)
+
+// RefusedError says which step of a [Record] is not allowed, and why. errors.Is sees the reason: one
+// of the sentinels of this package, or registry.ErrInvalid if the call itself makes no sense.
+type RefusedError struct {
+	Step   string // "begin", "end", "undo", "declare lost", "requeue" or "claim"
+	State  ItemState
+	Reason error
+}
+
+// Error names the step, the state of the item and the reason.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("%s of an item that is %s: %s", e.Step, e.State, e.Reason)
+}
+
+// Unwrap gives the reason.
+func (e *RefusedError) Unwrap() error { return e.Reason }
+
+func (r Record) refuse(step string, reason error) error {
+	return &RefusedError{Step: step, State: r.state(), Reason: reason}
 }

@@ -8,7 +8,33 @@ import (
 	"unicode/utf8"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 )
+
+// serverDisabled is the value of a server node that excludes the server's instances from the job.
+// Like Java, we take every other value, and a node that is not there, for enabled.
+const serverDisabled = "DISABLED"
+
+// EncodeServer returns the text of a server node.
+func EncodeServer(disabled bool) string {
+	if disabled {
+		return serverDisabled
+	}
+	return ""
+}
+
+// DecodeServer reads a server node strictly: its value is empty or DISABLED. [State] reads it as
+// Java does, where every other value means enabled.
+func DecodeServer(n registry.Node) (disabled bool, err error) {
+	switch n.Value {
+	case "":
+		return false, nil
+	case serverDisabled:
+		return true, nil
+	default:
+		return false, &ValueError{Path: n.Path, Value: n.Value, Reason: `must be empty or "DISABLED"`}
+	}
+}
 
 // InstanceID identifies an instance: a process that takes part in a job. As text it is
 // "<ip>@-@<process>", and it is compared as a whole: "10.0.0.1" is no beginning of "10.0.0.12@-@7".
@@ -59,4 +85,23 @@ func instanceError(text, rule string) error {
 func ServerOf(instance string) string {
 	ip, _, _ := strings.Cut(instance, instanceSeparator)
 	return ip
+}
+
+// The values of an instance node. Both are shared with Java.
+const (
+	InstanceIdle      = ""        // nothing is asked of the instance
+	InstanceTriggered = "TRIGGER" // it is to run its items now, and to set the value back
+)
+
+// DecodeInstance reads an instance node strictly: its value is one of the two. [State] reads it as
+// Java does, where every other value asks for nothing.
+func DecodeInstance(n registry.Node) (trigger bool, err error) {
+	switch n.Value {
+	case InstanceIdle:
+		return false, nil
+	case InstanceTriggered:
+		return true, nil
+	default:
+		return false, &ValueError{Path: n.Path, Value: n.Value, Reason: `must be empty or "TRIGGER"`}
+	}
 }
