@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
 
 const (
@@ -29,8 +30,8 @@ func notReturned(what string) error {
 // asker asks one kind of an application's code beside a runner, which hears of the answers as messages. Of
 // what was asked the newest counts.
 type asker struct {
-	box  *mailbox // the runner's
-	free func()   // called when something may be asked again after it could not be
+	box  *actor.Mailbox // the runner's
+	free func()         // called when something may be asked again after it could not be
 
 	question int  // number of the newest
 	underWay int  // that have not returned
@@ -51,7 +52,7 @@ func (a *asker) ask(code func() error, late func(), returned func(error)) bool {
 	a.underWay++
 	a.await(late)
 	job.Go(code, func(err error) {
-		a.box.post(func() {
+		a.box.Post(func() {
 			a.underWay--
 			switch {
 			case a.question == question:
@@ -70,7 +71,7 @@ func (a *asker) ask(code func() error, late func(), returned func(error)) bool {
 func (a *asker) await(late func()) {
 	question := a.question
 	a.timer = time.AfterFunc(codeTimeout, func() {
-		a.box.post(func() {
+		a.box.Post(func() {
 			if a.question == question {
 				late()
 			}

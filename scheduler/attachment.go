@@ -85,13 +85,13 @@ func (s *Scheduler) tell(a *attachment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.catalog != nil && a != nil && a != s.attached {
-		s.catalog.box.post(s.catalog.resignAll)
+		s.catalog.box.Post(s.catalog.resignAll)
 	}
 	s.attached = a
 	if a != nil {
 		s.session = a.session
 	}
 	for _, r := range s.runners {
-		r.box.post(func() { r.attach(a) })
+		r.box.Post(func() { r.attach(a) })
 	}
 }

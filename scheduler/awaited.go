@@ -35,7 +35,7 @@ func (s *Scheduler) awaited(runners []*runner) *awaited {
 		if working, queued := r.failures.pending(); working+queued > 0 {
 			a.handlers = append(a.handlers, fmt.Sprintf("%s (%d failures)", r.name, working+queued))
 		}
-		if !r.isDrained() && r.box.post(func() { a.answers <- itemsOf{r.name, r.inCode()} }) {
+		if !r.isDrained() && r.box.Post(func() { a.answers <- itemsOf{r.name, r.inCode()} }) {
 			a.runners[r.name] = true
 		}
 	}

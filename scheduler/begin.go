@@ -20,7 +20,7 @@ func (r *runner) begin() {
 	r.refreshOwned()
 	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.clockAllows()}
 	r.wakeDelayed(round.now)
-	noted := slices.Sorted(r.toConsider.take(r.state.Total()))
+	noted := slices.Sorted(r.toConsider.Take(r.state.Total()))
 	for _, n := range noted {
 		if r.owns(n) {
 			r.consider(&round, n)
@@ -94,7 +94,7 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 			r.proposeLost(&round.batch, it.number)
 		}
 		if wait {
-			r.toConsider.note([]int{it.number}, false)
+			r.toConsider.Note([]int{it.number}, false)
 		}
 	case node.Record.Value.State == jobtree.ItemWaiting && r.settings.config.Failover:
 		it.due = r.settings.misfires.miss(it.due)
@@ -166,8 +166,8 @@ func (r *runner) notYet(it *item, now time.Time) bool {
 	if left <= 0 {
 		return false
 	}
-	r.toConsider.note([]int{it.number}, false)
-	r.alarm.set(min(left+tickFirst, wallCheck))
+	r.toConsider.Note([]int{it.number}, false)
+	r.alarm.Set(min(left+tickFirst, wallCheck))
 	return true
 }
 

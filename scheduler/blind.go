@@ -50,7 +50,7 @@ type ViewEvent struct {
 func (r *runner) follows(view *registry.View, known registry.Snapshot) {
 	view.AfterEnd(func(reason error) {
 		if !errors.Is(reason, registry.ErrClosed) && r.life.Err() == nil {
-			r.box.post(func() { r.lostSight(view, reason) })
+			r.box.Post(func() { r.lostSight(view, reason) })
 		}
 	})
 	first := true
@@ -58,7 +58,7 @@ func (r *runner) follows(view *registry.View, known registry.Snapshot) {
 		if first {
 			first, step.Changes = false, step.Snapshot.Since(known)
 		}
-		r.box.post(func() { r.apply(step) })
+		r.box.Post(func() { r.apply(step) })
 	})
 }
 
@@ -76,11 +76,11 @@ func (r *runner) lostSight(view *registry.View, reason error) {
 	r.s.repeated(slog.LevelError, "the job cannot be followed, nothing of it begins; trying again", r.name, reason, "handover", now.Add(patience))
 	r.s.observer.ViewChanged(ViewEvent{Job: r.name, Err: reason, Time: r.s.now()})
 	time.AfterFunc(patience, func() {
-		r.box.post(func() { r.blind.expired = r.blind.since == &now })
+		r.box.Post(func() { r.blind.expired = r.blind.since == &now })
 	})
 	r.s.work.Go(func() {
-		view := r.s.reopen(r.life, r.tree.Root(), r.box.isClosed)
-		if view != nil && !r.box.post(func() { r.regainSight(view) }) {
+		view := r.s.reopen(r.life, r.tree.Root(), r.box.Closed)
+		if view != nil && !r.box.Post(func() { r.regainSight(view) }) {
 			view.Close()
 		}
 	})
@@ -122,8 +122,8 @@ func (r *runner) regainSight(view *registry.View) {
 	r.noteTries = 0
 	r.awaited = 0
 	r.follows(view, seen)
-	r.toConsider.note(nil, true)
-	r.unexplained.note(nil, true)
+	r.toConsider.Note(nil, true)
+	r.unexplained.Note(nil, true)
 	r.await(r.needed)
 }
 
@@ -201,7 +201,7 @@ func (r *runner) learnFound() {
 // leaveBlind leaves the job as it was last seen.
 func (r *runner) leaveBlind() {
 	if !r.noteBlind() && !r.giveUpNotes() {
-		r.alarm.set(retryAfter)
+		r.alarm.Set(retryAfter)
 		return
 	}
 	r.parting, r.vouching.told = nil, nil
@@ -230,6 +230,6 @@ func (r *runner) leaveBlind() {
 		}
 	default:
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", "leave")
-		r.alarm.set(retryAfter)
+		r.alarm.Set(retryAfter)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
 
 // catalog takes part in the jobs that are data: it follows the namespace and keeps a runner for every
@@ -18,7 +19,7 @@ type catalog struct {
 	life context.Context
 	view *registry.View
 	now  registry.Snapshot // as of the step that was looked at last; the view shows it only after telling of it
-	box  mailbox
+	box  actor.Mailbox
 	mine map[string]*runner // of jobs that are data; the others were declared
 	bad  map[string]registry.Revision
 }
@@ -33,7 +34,7 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 		return err
 	}
 	c := &catalog{s: s, life: life, view: view, mine: make(map[string]*runner), bad: make(map[string]registry.Revision)}
-	c.box = mailbox{start: s.work.Go, after: func() {}}
+	c.box = actor.Mailbox{Start: s.work.Go, After: func() {}}
 	s.mu.Lock()
 	s.catalog = c
 	s.mu.Unlock()
@@ -46,7 +47,7 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 func (c *catalog) follows(view *registry.View) {
 	view.AfterEnd(func(reason error) {
 		if !errors.Is(reason, registry.ErrClosed) && c.life.Err() == nil {
-			c.box.post(func() { c.lostSight(reason) })
+			c.box.Post(func() { c.lostSight(reason) })
 		}
 	})
 	first, known := true, c.now
@@ -54,7 +55,7 @@ func (c *catalog) follows(view *registry.View) {
 		if first {
 			first, step.Changes = false, step.Snapshot.Since(known)
 		}
-		c.box.post(func() { c.apply(step) })
+		c.box.Post(func() { c.apply(step) })
 	})
 }
 
@@ -65,8 +66,8 @@ func (c *catalog) lostSight(reason error) {
 	c.s.setCatalogBlind(reason)
 	c.s.observer.ViewChanged(ViewEvent{Err: reason, Time: c.s.now()})
 	c.s.work.Go(func() {
-		view := c.s.reopen(c.life, registry.Root, c.box.isClosed)
-		if view != nil && !c.box.post(func() { c.regainSight(view, began) }) {
+		view := c.s.reopen(c.life, registry.Root, c.box.Closed)
+		if view != nil && !c.box.Post(func() { c.regainSight(view, began) }) {
 			view.Close()
 		}
 	})
@@ -99,7 +100,7 @@ func (s *Scheduler) setCatalogBlind(reason error) {
 // close ends what the catalog holds. A nil catalog holds nothing.
 func (c *catalog) close() {
 	if c != nil {
-		c.box.close()
+		c.box.Close()
 		c.view.Close()
 	}
 }
@@ -200,7 +201,7 @@ func (c *catalog) takeUp(name string) {
 func (c *catalog) leave(r *runner) {
 	r.retire(func() {
 		c.s.dismiss(r)
-		c.box.post(func() {
+		c.box.Post(func() {
 			delete(c.mine, r.name)
 			c.consider(r.name)
 			c.resign(r.name, c.now.Get(r.tree.Instance(c.s.instance)))

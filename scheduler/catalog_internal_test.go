@@ -12,6 +12,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
 
 // A view tells its subscribers of a step before it shows it. The catalog goes by what it was told.
@@ -25,8 +26,8 @@ func TestTheCatalogGoesByTheStep(t *testing.T) {
 		s.life, s.stop = t.Context(), t.Context()
 		v, feed := registry.NewView("/", registry.NewSnapshot(1, nil), func(context.Context, registry.Revision) {}, func() {})
 		c := &catalog{s: s, life: t.Context(), view: v, mine: map[string]*runner{}, bad: map[string]registry.Revision{}}
-		c.box = mailbox{start: s.work.Go, after: func() {}}
-		v.Subscribe(func(step registry.Step) { c.box.post(func() { c.apply(step) }) })
+		c.box = actor.Mailbox{Start: s.work.Go, After: func() {}}
+		v.Subscribe(func(step registry.Step) { c.box.Post(func() { c.apply(step) }) })
 		v.Subscribe(func(registry.Step) { time.Sleep(time.Millisecond) }) // whoever feeds the view is held up
 		cfg := job.NewConfig("orders", "0/5 * * * * ?", 1)
 		cfg.Class = "index"

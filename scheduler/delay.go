@@ -19,14 +19,14 @@ func (r *runner) wakeDelayed(now time.Time) {
 		case it.wake.After(now):
 			r.sleepTo(it.wake, now)
 		default:
-			r.toConsider.note([]int{n}, false)
+			r.toConsider.Note([]int{n}, false)
 		}
 	}
 }
 
 // sleepTo has the runner look again at a time, or before. The alarm goes by the monotonic clock, which
 // does not know if the wall clock is set.
-func (r *runner) sleepTo(at, now time.Time) { r.alarm.set(min(at.Sub(now), wallCheck)) }
+func (r *runner) sleepTo(at, now time.Time) { r.alarm.Set(min(at.Sub(now), wallCheck)) }
 
 // considerDelay finds out whether an item of a job with a fixed delay is due: so long after its last
 // execution was over, whoever ran it and why. The record says when that was, so every instance comes
@@ -86,6 +86,6 @@ func lastCounted(record jobtree.Record) *jobtree.Execution {
 func (r *runner) retryDelayed(it *item) {
 	if r.settings.delay != 0 {
 		it.wake = time.Unix(0, 0) // whatever the clock is set to
-		r.alarm.set(wallCheck)
+		r.alarm.Set(wallCheck)
 	}
 }

@@ -54,7 +54,7 @@ func (s *Scheduler) drain(runners []*runner) error {
 	for i, r := range runners {
 		answer := make(chan error, 1)
 		answers[i] = answer
-		r.box.post(func() { answer <- r.abandon() })
+		r.box.Post(func() { answer <- r.abandon() })
 	}
 	cutOff := time.AfterFunc(s.curfew.moment(2*lastWords), s.cutOff)
 	defer cutOff.Stop()
@@ -84,7 +84,7 @@ func (s *Scheduler) handOver() []*runner {
 	runners := s.list()
 	slices.SortFunc(runners, func(a, b *runner) int { return strings.Compare(a.name, b.name) })
 	for _, r := range runners {
-		r.box.post(func() { r.leaving = true })
+		r.box.Post(func() { r.leaving = true })
 	}
 	return runners
 }
@@ -126,7 +126,7 @@ func (s *Scheduler) closeRunners() {
 	s.catalog.close()
 	runners := s.list()
 	for _, r := range runners {
-		r.box.close()
+		r.box.Close()
 		s.timetable.set(&r.entry, nil)
 		if r.view != nil {
 			r.view.Close()
@@ -137,7 +137,7 @@ func (s *Scheduler) closeRunners() {
 	s.load.stop()
 	for _, r := range runners {
 		r.failures.close()
-		r.alarm.stop()
+		r.alarm.Stop()
 		r.maker.stop()
 		r.strategist.stop()
 		r.stopOnce()

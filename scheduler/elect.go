@@ -31,7 +31,7 @@ func (r *runner) elect() {
 	holdBack := time.Duration(min(r.rank(), candidateSteps)) * candidateStep
 	r.s.work.Go(func() {
 		revision, err := r.campaign(attached, holdBack, mine, server)
-		r.box.post(func() { r.elected(revision, err) })
+		r.box.Post(func() { r.elected(revision, err) })
 	})
 }
 
@@ -88,7 +88,7 @@ func (r *runner) elected(revision registry.Revision, err error) {
 	if err != nil && r.attached != nil && !errors.Is(err, registry.ErrConflict) {
 		// Still electing: the decision that follows this message would ask again at once.
 		r.refused("elect", err)
-		time.AfterFunc(retryAfter, func() { r.box.post(func() { r.electing = false }) })
+		time.AfterFunc(retryAfter, func() { r.box.Post(func() { r.electing = false }) })
 		return
 	}
 	r.electing = false

@@ -61,6 +61,6 @@ func (r *runner) execute(e *execution) {
 		})
 	}, func(err error) {
 		ended := r.s.now()
-		r.box.post(func() { r.returned(e, ended, err) })
+		r.box.Post(func() { r.returned(e, ended, err) })
 	})
 }

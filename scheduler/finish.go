@@ -29,7 +29,7 @@ func (r *runner) returned(e *execution, at time.Time, err error) {
 	r.ended = append(r.ended, e)
 	if len(r.ended) == 1 && r.active > 0 {
 		r.endsGather = true
-		time.AfterFunc(gatherEnds, func() { r.box.post(func() { r.endsGather = false }) })
+		time.AfterFunc(gatherEnds, func() { r.box.Post(func() { r.endsGather = false }) })
 	}
 }
 
@@ -95,7 +95,7 @@ func (r *runner) commitEnds(batch []*execution) {
 	}
 	if again {
 		r.endsGather = true
-		time.AfterFunc(retryAfter, func() { r.box.post(func() { r.endsGather = false }) })
+		time.AfterFunc(retryAfter, func() { r.box.Post(func() { r.endsGather = false }) })
 	}
 }
 
@@ -327,7 +327,7 @@ func (e *execution) noSession() error {
 func (r *runner) close(e *execution, o registry.Outcome) {
 	it := r.items[e.item]
 	it.running = nil
-	r.toConsider.note([]int{e.item}, false)
+	r.toConsider.Note([]int{e.item}, false)
 	it.wrote = max(it.wrote, o.Revision)
 	if o.Err != nil {
 		if !e.undo {
@@ -336,8 +336,8 @@ func (r *runner) close(e *execution, o registry.Outcome) {
 			}
 			r.cutShort[e.item] = e.token
 		}
-		r.leadership.lost.note([]int{e.item}, false)
-		r.unexplained.note([]int{e.item}, false) // its mark may be back, if its session was taken up again
+		r.leadership.lost.Note([]int{e.item}, false)
+		r.unexplained.Note([]int{e.item}, false) // its mark may be back, if its session was taken up again
 	}
 	if !r.owns(e.item) {
 		delete(r.items, e.item)

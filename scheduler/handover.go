@@ -244,8 +244,8 @@ func (r *runner) awaitsNote(it *item, node jobtree.Item, now time.Time) bool {
 	if left <= 0 || !r.mayBeTold(it) || r.accounted(it, node, now) {
 		return false
 	}
-	r.toConsider.note([]int{it.number}, false)
-	r.alarm.set(left)
+	r.toConsider.Note([]int{it.number}, false)
+	r.alarm.Set(left)
 	return true
 }
 

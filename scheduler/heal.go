@@ -27,7 +27,7 @@ func (r *runner) heal() {
 			r.removeStray(r.tree.Instance(i.ID), i.Revision)
 		}
 	}
-	for n := range r.suspect.take(r.state.Items()) {
+	for n := range r.suspect.Take(r.state.Items()) {
 		it := r.state.Item(n)
 		if it.Running.Exists() && it.Running.Session == 0 {
 			r.removeStray(r.tree.ItemRunning(n), it.Running.Revision)
@@ -61,7 +61,7 @@ func (r *runner) removeStray(path string, seen registry.Revision) {
 func (r *runner) remove(path string, seen registry.Revision) bool {
 	revision, err := r.removeUnder(r.attached, path, seen)
 	if err != nil {
-		r.suspect.note(nil, true)
+		r.suspect.Note(nil, true)
 		r.refused("remove a stray node", err)
 		return false
 	}

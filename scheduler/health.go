@@ -105,7 +105,7 @@ func (s *Scheduler) Health(ctx context.Context) Health {
 	taken := 0
 	for _, r := range runners {
 		asked[r.name] = true
-		if r.box.post(func() { answers <- r.health() }) {
+		if r.box.Post(func() { answers <- r.health() }) {
 			taken++
 		}
 	}

@@ -54,7 +54,7 @@ func (s *shared) claimAbandoned() {
 			continue
 		}
 		if wait := s.holdBackClaim(n, candidates) - time.Since(s.waiting[n].since); wait > 0 {
-			r.alarm.set(wait)
+			r.alarm.Set(wait)
 			continue
 		}
 		r.proposeClaim(&round{id: rand.Text()[:12], now: r.s.now()}, &item{number: n})

@@ -31,14 +31,14 @@ func (r *runner) claimInLatch(it *item, txn registry.Txn, record jobtree.Record,
 		if errors.Is(err, registry.ErrUnavailable) && under.ctx.Err() == nil {
 			err = commit(under.ctx)
 		}
-		r.box.post(func() { r.claimed(it, under, record, id, revision, err) })
+		r.box.Post(func() { r.claimed(it, under, record, id, revision, err) })
 	})
 }
 
 func (r *runner) claimed(it *item, under *attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
 	r.shared.claiming = false
-	r.unexplained.note([]int{it.number}, false)
-	r.toConsider.note(nil, true)
+	r.unexplained.Note([]int{it.number}, false)
+	r.toConsider.Note(nil, true)
 	if err != nil {
 		if r.attached != nil {
 			r.refused("claim", err)

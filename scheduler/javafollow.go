@@ -36,7 +36,7 @@ func (s *shared) after(t jobtree.Touched) {
 	}
 	if s.runner.s.java {
 		s.look = true
-		s.taken.note(t.Items, t.Instances)
+		s.taken.Note(t.Items, t.Instances)
 	}
 }
 

@@ -27,12 +27,12 @@ func (s *shared) wasShutDown() bool {
 		s.gone = time.Now()
 	}
 	if wait := confirmShutdown - time.Since(s.gone); wait > 0 {
-		r.alarm.set(wait)
+		r.alarm.Set(wait)
 		return true
 	}
 	r.log.WarnContext(r.life, "shut down by an operator: the job stops here until the process starts anew")
 	r.leaving = true
 	r.s.timetable.set(&r.entry, nil)
-	r.box.post(func() {}) // to leave
+	r.box.Post(func() {}) // to leave
 	return true
 }

@@ -106,7 +106,7 @@ func (s *shared) settleLosses() {
 			confirm *= 3
 		}
 		if wait := confirm - time.Since(l.seen); wait > 0 {
-			r.alarm.set(wait)
+			r.alarm.Set(wait)
 			continue
 		}
 		s.proposeLoss(&batch, item, l) // forgotten when it is recorded, by whomever
@@ -116,7 +116,7 @@ func (s *shared) settleLosses() {
 
 func (s *shared) forgetLoss(item int) {
 	delete(s.lost, item)
-	s.runner.toConsider.note([]int{item}, false)
+	s.runner.toConsider.Note([]int{item}, false)
 }
 
 func (s *shared) proposeLoss(batch *proposals, item int, l loss) {
@@ -138,7 +138,7 @@ func (s *shared) proposeLoss(batch *proposals, item int, l loss) {
 func (s *shared) yield() {
 	r := s.runner
 	var batch proposals
-	for item := range s.taken.take(r.state.Items()) {
+	for item := range s.taken.Take(r.state.Items()) {
 		if !failover.TakenOver(r.state, item) {
 			continue
 		}

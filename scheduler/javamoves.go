@@ -47,7 +47,7 @@ func (s *shared) movesAreDue() bool {
 		return false
 	}
 	if wait := time.Until(s.movesAt); wait > 0 {
-		s.runner.alarm.set(wait)
+		s.runner.alarm.Set(wait)
 		return false
 	}
 	s.sideChanges = sideChanges{}

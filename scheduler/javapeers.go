@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -157,6 +158,6 @@ type shared struct {
 	claiming bool // a claim is under way
 	claimed  int  // of which item
 	lastCron
-	taken   lookout // items that Java may have taken over
-	unknown string  // a Java instance that should not be there, as it was reported
+	taken   actor.Lookout // items that Java may have taken over
+	unknown string        // a Java instance that should not be there, as it was reported
 }

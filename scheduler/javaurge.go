@@ -50,7 +50,7 @@ func (s *shared) urge() {
 		s.since = time.Now()
 	}
 	if wait := urgeAfter - time.Since(s.since); wait > 0 {
-		r.alarm.set(wait)
+		r.alarm.Set(wait)
 		return
 	}
 	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{

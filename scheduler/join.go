@@ -73,12 +73,12 @@ func (r *runner) awaitID(other jobtree.Instance) {
 	}
 	patience := r.attached.session.TTL()*3/2 + time.Second
 	if left := patience - time.Since(r.waitingID); left > 0 {
-		r.alarm.set(left)
+		r.alarm.Set(left)
 		return
 	}
 	if !r.stillHeld(other) {
 		r.waitingID = time.Now()
-		r.alarm.set(patience)
+		r.alarm.Set(patience)
 		return
 	}
 	err := fmt.Errorf("%w: %s holds %q in job %q and did not let go for %s; give each process an id of its own",
@@ -89,7 +89,7 @@ func (r *runner) awaitID(other jobtree.Instance) {
 		return
 	}
 	r.log.ErrorContext(r.life, "cannot register again, will go on trying", logError, err)
-	r.alarm.set(patience)
+	r.alarm.Set(patience)
 }
 
 // stillHeld asks the registry itself whether another session holds our id: the state may lag behind. Who gets
@@ -151,17 +151,17 @@ func (r *runner) refused(what string, err error) {
 		}
 	default:
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)
-		r.alarm.set(retryAfter)
+		r.alarm.Set(retryAfter)
 	}
 }
 
 // lookAgain has all be looked at once more that was already ticked off when it was refused.
 func (r *runner) lookAgain() {
 	r.leadership.plan = true
-	r.leadership.lost.note(nil, true)
-	r.unexplained.note(nil, true)
-	r.toConsider.note(nil, true)
-	r.shared.taken.note(nil, r.s.java)
+	r.leadership.lost.Note(nil, true)
+	r.unexplained.Note(nil, true)
+	r.toConsider.Note(nil, true)
+	r.shared.taken.Note(nil, r.s.java)
 }
 
 // retryAfter is how long a runner waits after a refusal that no event will end, such as a full

@@ -7,6 +7,7 @@ import (
 	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -16,9 +17,9 @@ const gatherFor = 20 * time.Millisecond
 
 // leadership is what a leader still has to look at.
 type leadership struct {
-	plan  bool      // members, settings or assignment changed since the last look
-	since time.Time // when the first of the changes not yet looked at came; zero = none waits
-	lost  lookout   // items whose executions may have been lost since the last look
+	plan  bool          // members, settings or assignment changed since the last look
+	since time.Time     // when the first of the changes not yet looked at came; zero = none waits
+	lost  actor.Lookout // items whose executions may have been lost since the last look
 	// noPlan is why the strategy gave no assignment, as it was reported; empty if it gives one.
 	noPlan string
 }
@@ -27,7 +28,7 @@ type leadership struct {
 // instance.
 func (l *leadership) note(t jobtree.Touched) {
 	l.plan = l.plan || t.Config || t.Servers || t.Instances || t.Leader || t.Necessary || t.Epoch || t.Owners
-	l.lost.note(t.Items, t.Instances || t.Leader)
+	l.lost.Note(t.Items, t.Instances || t.Leader)
 }
 
 // lead does a leader's work, if this instance is the leader, or tries to become it if there is none.
@@ -85,7 +86,7 @@ func (r *runner) reshard() {
 		l.since = time.Now()
 	}
 	if wait := gatherFor - time.Since(l.since); wait > 0 {
-		r.alarm.set(wait)
+		r.alarm.Set(wait)
 		return
 	}
 	l.plan, l.since = false, time.Time{}
@@ -164,11 +165,11 @@ func (r *runner) plan() (sharding.Plan, error) {
 // was there to see that.
 func (r *runner) declareLost() {
 	var batch proposals
-	for n := range r.leadership.lost.take(r.state.Items()) {
+	for n := range r.leadership.lost.Take(r.state.Items()) {
 		lost, wait := r.lost(n)
 		switch {
 		case wait:
-			r.leadership.lost.note([]int{n}, false)
+			r.leadership.lost.Note([]int{n}, false)
 		case lost:
 			r.proposeLost(&batch, n)
 		case r.leads() && failover.Crashed(r.state, n): // only a leader gives the item a new owner, which ends it

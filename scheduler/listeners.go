@@ -63,7 +63,7 @@ func (r *runner) afterRun(o *openRound) {
 				return listener.AfterRun(ctx, l.round, l.results)
 			})
 		}
-		r.box.post(func() { r.listening-- })
+		r.box.Post(func() { r.listening-- })
 	})
 }
 

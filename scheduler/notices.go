@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
 
 // ConnectionChange says what became of the process's session with the registry. The words are logged
@@ -71,7 +72,7 @@ const (
 // at most.
 type notices struct {
 	s       *Scheduler
-	box     mailbox
+	box     actor.Mailbox
 	ctx     context.Context // of the calls
 	last    context.Context // ends when nobody waits for them any more
 	end     context.CancelCauseFunc
@@ -80,7 +81,7 @@ type notices struct {
 
 // begin makes the contexts of the calls, which outlive the work: what happens last is worth telling, too.
 func (n *notices) begin(ctx context.Context) {
-	n.box = mailbox{start: n.s.work.Go, after: func() {}}
+	n.box = actor.Mailbox{Start: n.s.work.Go, After: func() {}}
 	n.ctx, n.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	n.last, n.endLast = context.WithCancelCause(context.WithoutCancel(ctx))
 }
@@ -118,7 +119,7 @@ func (n *notices) leadership(e LeadershipEvent) {
 }
 
 func (n *notices) post(event ListenerEvent, listener func(context.Context) error) {
-	n.box.post(func() { n.s.listen(n.ctx, n.last, event, listener) })
+	n.box.Post(func() { n.s.listen(n.ctx, n.last, event, listener) })
 }
 
 // listen calls code of a listener within its time, and reports how it failed, if it did. What the stop

@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
 
 // once is what a runner knows of the barriers of a job with a [job.OnceListener]; other jobs have none.
@@ -27,7 +28,7 @@ type gathering struct {
 	hook   func(context.Context, job.WholeRound) error
 	within time.Duration
 
-	noted    lookout          // items to be looked at
+	noted    actor.Lookout    // items to be looked at
 	key      jobtree.RoundKey // that the barrier was seen to stand for
 	missing  map[int]struct{} // awaited items that did not arrive; nil if they are not counted
 	deadline *time.Timer
@@ -59,7 +60,7 @@ func (r *runner) noteArrivals(t jobtree.Touched) {
 		o.see(r.state.Item(n).Record.Value, r.s.horizon())
 	}
 	for _, g := range o.gatherings {
-		g.noted.note(t.Items, t.Config || t.Epoch)
+		g.noted.Note(t.Items, t.Config || t.Epoch)
 	}
 }
 
@@ -113,12 +114,11 @@ func (r *runner) mind(g *gathering) {
 
 // follow keeps count of the items that a barrier still awaits, at a cost that depends on what changed.
 func (r *runner) follow(g *gathering, b jobtree.Barrier) {
-	noted := g.noted
-	g.noted = lookout{}
+	all, items := g.noted.TakeNoted()
 	if !sameRound(g.key, b.Key()) {
 		g.key = b.Key()
 		r.setDeadline(g, b)
-		noted.all = true
+		all = true
 	}
 	if !b.Awaits() {
 		g.missing = nil
@@ -132,14 +132,14 @@ func (r *runner) follow(g *gathering, b jobtree.Barrier) {
 			delete(g.missing, n)
 		}
 	}
-	if noted.all || g.missing == nil {
+	if all || g.missing == nil {
 		g.missing = make(map[int]struct{})
 		for _, n := range b.Items {
 			check(n)
 		}
 		return
 	}
-	for n := range noted.items {
+	for n := range items {
 		if _, awaited := slices.BinarySearch(b.Items, n); awaited {
 			check(n)
 		}
@@ -159,7 +159,7 @@ func (r *runner) setDeadline(g *gathering, b jobtree.Barrier) {
 	key := g.key
 	holdBack := time.Duration(max(0, min(r.rank(), candidateSteps))) * candidateStep
 	g.deadline = time.AfterFunc(g.within+holdBack, func() {
-		r.box.post(func() { g.late = sameRound(g.key, key) })
+		r.box.Post(func() { g.late = sameRound(g.key, key) })
 	})
 }
 

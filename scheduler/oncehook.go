@@ -59,7 +59,7 @@ func (r *runner) takeHook(g *gathering) {
 			event.Err = err
 			r.s.curfew.noteListener(event)
 		}
-		r.box.post(func() { h.err, h.returned = err, true })
+		r.box.Post(func() { h.err, h.returned = err, true })
 	})
 }
 
@@ -83,7 +83,7 @@ func (r *runner) settleHook(g *gathering) {
 	if err != nil && !final(err) && h.under.ctx.Err() == nil {
 		r.s.repeated(slog.LevelWarn, "outcome of a hook not recorded yet, will try again", r.name, err)
 		h.retry = true
-		time.AfterFunc(retryAfter, func() { r.box.post(func() { h.retry = false }) })
+		time.AfterFunc(retryAfter, func() { r.box.Post(func() { h.retry = false }) })
 		return
 	}
 	if errors.Is(err, registry.ErrSessionLost) {

@@ -28,7 +28,7 @@ func (r *runner) holdBack(members []*execution) {
 		r.once.waiting[e] = struct{}{}
 		held = append(held, e)
 	}
-	time.AfterFunc(started, func() { r.box.post(func() { r.waitedEnough(held) }) })
+	time.AfterFunc(started, func() { r.box.Post(func() { r.waitedEnough(held) }) })
 }
 
 // startedWithin returns how long executions wait for the started hook; 0 if there is none.

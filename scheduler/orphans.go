@@ -12,7 +12,7 @@ import (
 // they look alive.
 func (r *runner) clearOrphans() {
 	var batch proposals
-	for n := range r.unexplained.take(r.state.Items()) {
+	for n := range r.unexplained.Take(r.state.Items()) {
 		node := r.state.Item(n)
 		if r.unmarked(node) && r.idleHere(n) {
 			r.proposeUnmarked(&batch, n, node)

@@ -51,7 +51,7 @@ func (r *runner) lost(n int) (lost, wait bool) {
 		return false, false
 	}
 	if left := time.Until(r.losses.until); left > 0 {
-		r.alarm.set(left)
+		r.alarm.Set(left)
 		return false, true
 	}
 	return true, false

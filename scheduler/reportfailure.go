@@ -28,7 +28,7 @@ func (r *runner) handled(f failure, err error) {
 	case errors.Is(err, errHandlerClosed): // Run's report tells how many
 		r.s.observer.HandlerFailed(HandlerEvent{Context: f.context, Err: f.err, Handler: err})
 	case errors.Is(err, job.ErrFailRound):
-		r.box.post(func() { r.failRound(f.scope, err) })
+		r.box.Post(func() { r.failRound(f.scope, err) })
 	default:
 		r.log.ErrorContext(r.life, "error handler failed", logItem, f.context.Item, logFire, f.context.Fire,
 			logToken, f.context.Token, logError, err, "failure", f.err)

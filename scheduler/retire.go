@@ -3,7 +3,7 @@ package scheduler
 // retire has the runner leave its job while the scheduler goes on: it hands over and lets what runs come
 // to its end. Then left is called, on a goroutine of its own.
 func (r *runner) retire(left func()) {
-	r.box.post(func() {
+	r.box.Post(func() {
 		if r.whenLeft != nil {
 			return
 		}
@@ -18,11 +18,11 @@ func (r *runner) retire(left func()) {
 // dismiss takes a runner off the list that has left its job, and ends what it holds.
 func (s *Scheduler) dismiss(r *runner) {
 	quiet := make(chan struct{})
-	r.box.post(func() {
-		r.box.close()
-		r.box.after = func() {} // no decision sets anything again
+	r.box.Post(func() {
+		r.box.Close()
+		r.box.After = func() {} // no decision sets anything again
 		s.timetable.set(&r.entry, nil)
-		r.alarm.stop()
+		r.alarm.Stop()
 		r.maker.stop()
 		r.strategist.stop()
 		r.stopOnce()

@@ -9,6 +9,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
 
 // runner takes part in one job for this process. It is an actor: everything below box is touched
@@ -31,7 +32,7 @@ type runner struct {
 	life     context.Context // once started
 	view     *registry.View  // once started
 	blind    blind           // about a view that has ended
-	box      mailbox
+	box      actor.Mailbox
 
 	started  bool // the view is open
 	state    *jobtree.State
@@ -73,13 +74,13 @@ type runner struct {
 	strategist    strategist
 	spread        spread
 	leading       registry.Revision         // the term that was last told of; 0 = this instance did not lead
-	toConsider    lookout                   // items of which something may begin
-	suspect       lookout                   // items of which a node may belong to no session
+	toConsider    actor.Lookout             // items of which something may begin
+	suspect       actor.Lookout             // items of which a node may belong to no session
 	tokens        tokenMemory               // where the fencing tokens start, whatever becomes of the node
-	unexplained   lookout                   // items that may run under this session without this process
+	unexplained   actor.Lookout             // items that may run under this session without this process
 	cutShort      map[int]registry.Revision // tokens of executions that ran here and whose end was refused
 	losses        patience                  // with executions that seem lost
-	alarm         alarm                     // wakes the runner when time alone makes something due
+	alarm         actor.Alarm               // wakes the runner when time alone makes something due
 	reconciler    reconciler
 	clock         wrongClock
 	clockReported bool              // that this clock is off by more than the job tolerates
@@ -112,12 +113,12 @@ func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOpti
 	}
 	r.failures.timeout, r.failures.result = s.handlerTimeout, r.handled
 	r.failures.last = func() context.Context { return s.curfew.last }
-	r.box = mailbox{start: s.work.Go, after: func() { r.decide(); r.returnTurns() }}
-	r.entry = entry{index: -1, fired: func(t tick) { r.box.postNote(func() bool { return r.tick(t) }) }}
+	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.returnTurns() }}
+	r.entry = entry{index: -1, fired: func(t tick) { r.box.PostNote(func() bool { return r.tick(t) }) }}
 	r.maker = asker{box: &r.box, free: r.configure}
 	r.strategist.asker = asker{box: &r.box, free: r.askAgain}
-	r.alarm.ring = func() { r.box.post(func() {}) }
-	r.reconciler.ring = func() { r.box.post(r.reconcile) }
+	r.alarm.Ring = func() { r.box.Post(func() {}) }
+	r.reconciler.ring = func() { r.box.Post(r.reconcile) }
 	return r
 }
 
@@ -138,7 +139,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 	}
 	r.life, r.view = life, view
 	attached := s.attached
-	r.box.post(func() { // in order with those of tell
+	r.box.Post(func() { // in order with those of tell
 		r.started = true
 		r.attach(attached)
 	})
@@ -161,10 +162,10 @@ func (r *runner) apply(step registry.Step) {
 	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
 	r.leadership.note(touched)
 	r.spread.note(touched)
-	r.unexplained.note(touched.Items, false)
-	r.suspect.note(touched.Items, false)
-	r.toConsider.note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
-	r.yields.noted.note(touched.Items, touched.Config || touched.Epoch)
+	r.unexplained.Note(touched.Items, false)
+	r.suspect.Note(touched.Items, false)
+	r.toConsider.Note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
+	r.yields.noted.Note(touched.Items, touched.Config || touched.Epoch)
 	r.noteArrivals(touched)
 	r.reportUnreadable(touched)
 	r.tokens.note(r.state.Tokens())
@@ -199,10 +200,10 @@ func (r *runner) followItems(t jobtree.Touched) {
 // attach notes the session under which new work starts; nil is none.
 func (r *runner) attach(a *attachment) {
 	if a != r.attached {
-		r.unexplained.note(nil, true)
+		r.unexplained.Note(nil, true)
 		r.leadership.note(jobtree.Touched{Leader: true})
-		r.toConsider.note(nil, true)
-		r.suspect.note(nil, true)
+		r.toConsider.Note(nil, true)
+		r.suspect.Note(nil, true)
 	}
 	if a != nil && r.attached == nil {
 		r.losses.hold(a.session.ID())
@@ -297,11 +298,11 @@ func (r *runner) overtaken(conflict *registry.ConflictError) {
 	revision := conflict.Revision
 	if r.applied >= revision {
 		if r.futile == r.applied { // the state as it is does not tell what is in the way
-			r.alarm.set(retryAfter)
+			r.alarm.Set(retryAfter)
 			return
 		}
 		r.futile = r.applied
-		r.box.post(func() {})
+		r.box.Post(func() {})
 		return
 	}
 	r.needed = max(r.needed, revision)
@@ -319,6 +320,6 @@ func (r *runner) await(revision registry.Revision) {
 		if err := view.WaitRevision(r.life, revision); err != nil {
 			return // the scheduler stops, or the view ended
 		}
-		r.box.post(func() { r.applied = max(r.applied, revision) })
+		r.box.Post(func() { r.applied = max(r.applied, revision) })
 	})
 }

@@ -233,7 +233,7 @@ func (s *Scheduler) release(name string) {
 	c := s.catalog
 	s.mu.Unlock()
 	if c != nil {
-		c.box.post(func() { c.consider(name) })
+		c.box.Post(func() { c.consider(name) })
 	}
 }
 

@@ -72,7 +72,7 @@ func (r *runner) takeUp(next settings, warnings, faults error) {
 	r.tellDoubts(warnings)
 	r.adopt(next)
 	r.followItems(jobtree.Touched{})
-	r.toConsider.note(nil, true)
+	r.toConsider.Note(nil, true)
 	r.leadership.plan = true
 }
 

@@ -50,7 +50,7 @@ func (r *runner) tick(t tick) (decide bool) {
 		it := r.item(n)
 		wanted++
 		if !it.queued {
-			r.toConsider.note([]int{n}, false)
+			r.toConsider.Note([]int{n}, false)
 			decide = true
 		} else if !it.due.onTime.IsZero() {
 			dropped++ // nothing but its turn kept it from beginning since the fire before
@@ -133,7 +133,7 @@ func (r *runner) refreshOwned() {
 	r.task = job.TaskID{Job: r.name, Items: r.owned, Instance: r.s.instance}.String()
 	for _, n := range r.owned {
 		if _, had := slices.BinarySearch(before, n); !had {
-			r.toConsider.note([]int{n}, false)
+			r.toConsider.Note([]int{n}, false)
 			r.receive(r.item(n), r.state.Item(n))
 		}
 	}

@@ -60,7 +60,7 @@ func (r *runner) restoreTokens() {
 		wait = othersRestoreAfter
 	}
 	if left := wait - time.Since(m.since); left > 0 {
-		r.alarm.set(left)
+		r.alarm.Set(left)
 		return
 	}
 	write := registry.Put(r.tree.Tokens(), jobtree.EncodeTokens(m.now))

@@ -33,8 +33,8 @@ func (r *runner) admit(round *round, it *item) (registry.Turn, bool) {
 		left := until.Sub(round.now)
 		if left <= 0 {
 			if !it.due.onTime.IsZero() { // as a missed one it may begin all the same
-				r.toConsider.note([]int{it.number}, false)
-				r.box.post(func() {})
+				r.toConsider.Note([]int{it.number}, false)
+				r.box.Post(func() {})
 				r.s.load.drop(1)
 			}
 			it.due = r.settings.misfires.miss(it.due)
@@ -74,7 +74,7 @@ func (r *runner) have(it *item) {
 
 // granted implements [applicant].
 func (r *runner) granted(u urgency, n int) bool {
-	return r.box.post(func() { r.useTurns(u, n) })
+	return r.box.Post(func() { r.useTurns(u, n) })
 }
 
 // useTurns gives turns to the first items that wait and still have something due.
@@ -90,14 +90,14 @@ func (r *runner) useTurns(u urgency, n int) {
 		r.expire(it, now, true)
 		switch {
 		case it.due.none() || it.running != nil || it.permit:
-			r.toConsider.note([]int{it.number}, false)
+			r.toConsider.Note([]int{it.number}, false)
 		case urgencyOf(it.due) != u:
 			r.takeTurn(it, urgencyOf(it.due))
-			r.toConsider.note([]int{it.number}, false)
+			r.toConsider.Note([]int{it.number}, false)
 		default:
 			n--
 			r.have(it)
-			r.toConsider.note([]int{it.number}, false)
+			r.toConsider.Note([]int{it.number}, false)
 		}
 	}
 	if len(*waiting) == 0 {
@@ -130,8 +130,8 @@ func (r *runner) returnTurns() {
 // notSent has an item looked at again whose begin the registry did not send in time.
 func (r *runner) notSent(it *item) {
 	r.expire(it, r.s.now(), true)
-	r.toConsider.note([]int{it.number}, false)
-	r.box.post(func() {})
+	r.toConsider.Note([]int{it.number}, false)
+	r.box.Post(func() {})
 }
 
 // expire has what is due of an item follow the policy. What came too late because the item had to wait

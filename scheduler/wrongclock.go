@@ -86,13 +86,13 @@ func (r *runner) clockIsFresh(nowAndThen bool) bool {
 	if nowAndThen {
 		age, again = clockAgain, clockAgain
 	}
-	r.alarm.set(again)
+	r.alarm.Set(again)
 	if r.s.clock.fresh(age) {
 		return true
 	}
 	if !r.clock.awaiting {
 		r.clock.awaiting = true
-		r.s.clock.whenAsked(func() { r.box.post(func() { r.clock.awaiting = false }) })
+		r.s.clock.whenAsked(func() { r.box.Post(func() { r.clock.awaiting = false }) })
 	}
 	r.s.checkClock(r.life, retryAfter)
 	return false
@@ -138,7 +138,7 @@ func (r *runner) comeBack() {
 	r.clock.out, r.clock.right = false, time.Time{}
 	r.leftAt = time.Time{}
 	r.stale = true
-	r.toConsider.note(nil, true)
+	r.toConsider.Note(nil, true)
 	r.leadership.plan = true
 }
 
@@ -196,6 +196,6 @@ func (s *Scheduler) watchClock() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.runners {
-		r.box.post(func() {})
+		r.box.Post(func() {})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
 
 // reshardingPatience is how long a resharding may be asked for before streams make room. One among
@@ -14,7 +15,7 @@ const reshardingPatience = time.Second
 // yielding tells executions to come to an end at their next good point. It looks at those that
 // something happened to, and at all when that may concern all.
 type yielding struct {
-	noted    lookout
+	noted    actor.Lookout
 	askedFor time.Time // since when a resharding is asked for; zero = it is not
 	late     bool      // longer than reshardingPatience
 	leaving  bool      // all were told because the instance leaves
@@ -26,17 +27,16 @@ func (r *runner) tellYields() {
 	y := &r.yields
 	if r.leaving && !y.leaving {
 		y.leaving = true
-		y.noted.note(nil, true)
+		y.noted.Note(nil, true)
 	}
-	noted := y.noted
-	y.noted = lookout{}
-	if noted.all {
+	all, items := y.noted.TakeNoted()
+	if all {
 		for _, it := range r.items {
 			r.tellYield(it.running)
 		}
 		return
 	}
-	for n := range noted.items {
+	for n := range items {
 		if it := r.items[n]; it != nil {
 			r.tellYield(it.running)
 		}
@@ -74,9 +74,9 @@ func (r *runner) watchResharding() {
 	case !y.late && r.active > 0:
 		left := reshardingPatience - time.Since(y.askedFor)
 		if y.late = left <= 0; y.late {
-			y.noted.note(nil, true)
+			y.noted.Note(nil, true)
 		} else if r.active > 0 {
-			r.alarm.set(left)
+			r.alarm.Set(left)
 		}
 	}
 }

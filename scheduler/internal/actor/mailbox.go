@@ -1,12 +1,12 @@
-package scheduler
+package actor
 
 import "sync"
 
-// mailbox makes a runner an actor: messages are carried out one after the other, on a goroutine that
+// Mailbox makes a runner an actor: messages are carried out one after the other, on a goroutine that
 // exists only while there are any, so an idle job costs none.
-type mailbox struct {
-	start func(func()) // starts a goroutine that the scheduler waits for
-	after func()       // runs after each batch with a message that asks for it
+type Mailbox struct {
+	Start func(func()) // starts a goroutine that the scheduler waits for
+	After func()       // runs after each batch with a message that asks for it
 
 	mu       sync.Mutex
 	messages []message
@@ -20,13 +20,13 @@ type message struct {
 	note func() bool // tells whether it does
 }
 
-// post adds a message, and tells whether it did. It never blocks, and after close it does nothing.
-func (m *mailbox) post(do func()) bool { return m.add(message{do: do}) }
+// Post adds a message, and tells whether it did. It never blocks, and after Close it does nothing.
+func (m *Mailbox) Post(do func()) bool { return m.add(message{do: do}) }
 
-// postNote is post for a message that most often changes nothing that is to be decided upon.
-func (m *mailbox) postNote(note func() (decide bool)) { m.add(message{note: note}) }
+// PostNote is Post for a message that most often changes nothing that is to be decided upon.
+func (m *Mailbox) PostNote(note func() (decide bool)) { m.add(message{note: note}) }
 
-func (m *mailbox) add(added message) bool {
+func (m *Mailbox) add(added message) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -35,26 +35,27 @@ func (m *mailbox) add(added message) bool {
 	m.messages = append(m.messages, added)
 	if !m.working {
 		m.working = true
-		m.start(m.work)
+		m.Start(m.work)
 	}
 	return true
 }
 
-// close drops what is not carried out yet and all that comes later.
-func (m *mailbox) close() {
+// Close drops what is not carried out yet and all that comes later.
+func (m *Mailbox) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
 	m.messages = nil
 }
 
-func (m *mailbox) isClosed() bool {
+// Closed tells whether Close was called.
+func (m *Mailbox) Closed() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.closed
 }
 
-func (m *mailbox) work() {
+func (m *Mailbox) work() {
 	for {
 		batch := m.take()
 		if batch == nil {
@@ -63,7 +64,7 @@ func (m *mailbox) work() {
 		decide := false
 		for _, message := range batch {
 			switch {
-			case m.isClosed():
+			case m.Closed():
 				decide = true
 			case message.do != nil:
 				message.do()
@@ -73,13 +74,13 @@ func (m *mailbox) work() {
 			}
 		}
 		if decide {
-			m.after()
+			m.After()
 		}
 	}
 }
 
 // take returns all messages, or nil when the goroutine is to end.
-func (m *mailbox) take() []message {
+func (m *Mailbox) take() []message {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	batch := m.messages

@@ -1,4 +1,4 @@
-package scheduler
+package actor
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // office is a mailbox with its goroutines, and a list of what it did.
 type office struct {
-	mailbox
+	Mailbox
 	goroutines sync.WaitGroup
 
 	mu      sync.Mutex
@@ -20,12 +20,12 @@ type office struct {
 
 func newOffice() *office {
 	o := &office{}
-	o.mailbox = mailbox{
-		start: func(work func()) {
+	o.Mailbox = Mailbox{
+		Start: func(work func()) {
 			o.note(func() { o.started++ })
 			o.goroutines.Go(work)
 		},
-		after: o.message("|"),
+		After: o.message("|"),
 	}
 	return o
 }
@@ -54,7 +54,7 @@ func (o *office) idle() []string {
 // hold posts a message that waits for the returned function.
 func (o *office) hold() (letGo func()) {
 	begun, gate := make(chan struct{}), make(chan struct{})
-	o.post(func() { close(begun); <-gate })
+	o.Post(func() { close(begun); <-gate })
 	<-begun
 	return func() { close(gate) }
 }
@@ -66,7 +66,7 @@ func TestMessagesAreCarriedOutInBatches(t *testing.T) {
 	o := newOffice()
 	letGo := o.hold()
 	for _, name := range []string{"a", "b", "c"} {
-		o.post(o.message(name))
+		o.Post(o.message(name))
 	}
 	letGo()
 	require.Equal(t, []string{"|", "a", "b", "c", "|"}, o.idle())
@@ -77,8 +77,8 @@ func TestAMessagePostsAnother(t *testing.T) {
 	t.Parallel()
 	o := newOffice()
 	letGo := o.hold()
-	o.post(func() { o.message("a")(); o.post(o.message("c")) })
-	o.post(o.message("b"))
+	o.Post(func() { o.message("a")(); o.Post(o.message("c")) })
+	o.Post(o.message("b"))
 	letGo()
 	require.Equal(t, []string{"|", "a", "b", "|", "c", "|"}, o.idle())
 }
@@ -88,11 +88,11 @@ func TestWhatFollowsABatchPosts(t *testing.T) {
 	t.Parallel()
 	o := newOffice()
 	once := sync.Once{}
-	o.after = func() {
+	o.After = func() {
 		o.message("|")()
-		once.Do(func() { o.post(o.message("again")) })
+		once.Do(func() { o.Post(o.message("again")) })
 	}
-	o.post(o.message("a"))
+	o.Post(o.message("a"))
 	require.Equal(t, []string{"a", "|", "again", "|"}, o.idle())
 	require.Equal(t, 1, o.started)
 }
@@ -102,7 +102,7 @@ func TestAnIdleMailboxCostsNoGoroutine(t *testing.T) {
 	t.Parallel()
 	o := newOffice()
 	for n := range 5 {
-		o.post(o.message("a"))
+		o.Post(o.message("a"))
 		require.Equal(t, []string{"a", "|"}, o.idle()) // which returns only without a goroutine
 		require.Equal(t, n+1, o.started)
 	}
@@ -112,13 +112,13 @@ func TestAClosedMailboxDropsItsMessages(t *testing.T) {
 	t.Parallel()
 	o := newOffice()
 	letGo := o.hold()
-	o.post(o.message("too late"))
-	o.close()
-	o.close()
-	o.post(o.message("later"))
+	o.Post(o.message("too late"))
+	o.Close()
+	o.Close()
+	o.Post(o.message("later"))
 	letGo()
 	require.Equal(t, []string{"|"}, o.idle(), "what was begun is finished")
-	o.post(o.message("much later"))
+	o.Post(o.message("much later"))
 	require.Empty(t, o.idle())
 	require.Equal(t, 1, o.started)
 }
@@ -128,14 +128,14 @@ func TestManySenders(t *testing.T) {
 	t.Parallel()
 	const senders, each = 8, 200
 	o := newOffice()
-	o.after = func() {}
+	o.After = func() {}
 	var next [senders]int // no lock: messages must not overlap
 	var wrong []string
 	var posting sync.WaitGroup
 	for sender := range senders {
 		posting.Go(func() {
 			for n := range each {
-				o.post(func() {
+				o.Post(func() {
 					if next[sender] != n {
 						wrong = append(wrong, fmt.Sprintf("sender %d: %d instead of %d", sender, n, next[sender]))
 					}
@@ -157,14 +157,14 @@ func TestANoteAsksOnlyIfItMust(t *testing.T) {
 	t.Parallel()
 	o := newOffice()
 	note := func(name string, decide bool) {
-		o.postNote(func() bool { o.message(name)(); return decide })
+		o.PostNote(func() bool { o.message(name)(); return decide })
 	}
 	note("a", false)
 	require.Equal(t, []string{"a"}, o.idle())
 	note("b", true)
 	require.Equal(t, []string{"b", "|"}, o.idle())
 	letGo := o.hold()
-	o.post(o.message("c"))
+	o.Post(o.message("c"))
 	note("d", false)
 	letGo()
 	require.Equal(t, []string{"|", "c", "d", "|"}, o.idle(), "another message of the batch asks")

@@ -1,4 +1,4 @@
-package scheduler
+package actor
 
 import (
 	"sync"
@@ -11,14 +11,14 @@ import (
 
 // bell is an alarm and the times at which it rang.
 type bell struct {
-	alarm
+	Alarm
 	mu   sync.Mutex
 	rung []time.Duration // since midnight
 }
 
 func newBell() *bell {
 	b := &bell{}
-	b.ring = func() {
+	b.Ring = func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.rung = append(b.rung, time.Since(midnight))
@@ -51,7 +51,7 @@ func TestTheEarliestAlarmCounts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBell()
 				for _, d := range test.set {
-					b.set(d)
+					b.Set(d)
 				}
 				until(2 * time.Hour)
 				require.Equal(t, []time.Duration{test.want}, b.heard(), "it rings once")
@@ -64,15 +64,15 @@ func TestAnAlarmIsSetAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBell()
-		b.set(5 * time.Second)
+		b.Set(5 * time.Second)
 		until(2 * time.Second)
-		b.set(5 * time.Second) // would be later than what is set
+		b.Set(5 * time.Second) // would be later than what is set
 		until(6 * time.Second)
-		b.set(4 * time.Second)
+		b.Set(4 * time.Second)
 		until(7 * time.Second)
-		b.set(time.Second)
+		b.Set(time.Second)
 		until(time.Hour)
-		b.set(time.Second)
+		b.Set(time.Second)
 		until(2 * time.Hour)
 		require.Equal(t, []time.Duration{5 * time.Second, 8 * time.Second, time.Hour + time.Second}, b.heard())
 	})
@@ -82,11 +82,11 @@ func TestAnAlarmIsStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBell()
-		b.stop()
-		b.set(5 * time.Second)
+		b.Stop()
+		b.Set(5 * time.Second)
 		until(2 * time.Second)
-		b.stop()
-		b.stop()
+		b.Stop()
+		b.Stop()
 		until(time.Hour)
 		require.Empty(t, b.heard())
 	})

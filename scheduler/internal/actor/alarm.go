@@ -1,0 +1,32 @@
+package actor
+
+import "time"
+
+// Alarm wakes a runner at the earliest of the times that it was set to. It costs no goroutine.
+// It is for use by one goroutine at a time; Ring is called on a goroutine of its own.
+type Alarm struct {
+	Ring  func()
+	timer *time.Timer
+	at    time.Time
+}
+
+// Set has the Alarm ring in d, unless it rings earlier anyway.
+func (a *Alarm) Set(d time.Duration) {
+	now := time.Now()
+	at := now.Add(d)
+	if a.timer == nil {
+		a.timer = time.AfterFunc(d, a.Ring)
+	} else if a.at.After(now) && a.at.Before(at) {
+		return
+	} else {
+		a.timer.Reset(d)
+	}
+	a.at = at
+}
+
+// Stop silences the Alarm.
+func (a *Alarm) Stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}

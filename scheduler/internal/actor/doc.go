@@ -1,0 +1,6 @@
+// Package actor holds what makes a job's runner an actor that costs nothing while its job is idle: a
+// [Mailbox] whose goroutine exists only while there are messages, an [Alarm] that is a timer and no
+// goroutine, and a [Lookout] that remembers which items of a large job to look at.
+//
+// Nothing here knows of jobs, registries or time other than the process's own.
+package actor

@@ -1,0 +1,62 @@
+package actor
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestALookout(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		note func(*Lookout)
+		want []int
+	}{
+		"nothing":               {func(*Lookout) {}, nil},
+		"no items":              {func(l *Lookout) { l.Note(nil, false) }, nil},
+		"some":                  {func(l *Lookout) { l.Note([]int{3, 1}, false) }, []int{1, 3}},
+		"some, and others":      {func(l *Lookout) { l.Note([]int{3}, false); l.Note([]int{1, 3}, false) }, []int{1, 3}},
+		"some that are surplus": {func(l *Lookout) { l.Note([]int{9}, false) }, []int{9}},
+		"all":                   {func(l *Lookout) { l.Note(nil, true) }, []int{0, 1, 2, 3}},
+		"all, and some":         {func(l *Lookout) { l.Note(nil, true); l.Note([]int{2}, false) }, []int{0, 1, 2, 3}},
+		"some, and all":         {func(l *Lookout) { l.Note([]int{2}, false); l.Note(nil, true) }, []int{0, 1, 2, 3}},
+		"some and all in one":   {func(l *Lookout) { l.Note([]int{2}, true) }, []int{0, 1, 2, 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var l Lookout
+			test.note(&l)
+			require.Equal(t, test.want, slices.Sorted(l.Take(4)))
+			require.Empty(t, slices.Collect(l.Take(4)), "what was taken is forgotten")
+		})
+	}
+}
+
+// What is noted while others are looked at is for the next time.
+func TestALookoutIsNotedWhileItIsTaken(t *testing.T) {
+	t.Parallel()
+	for _, all := range []bool{false, true} {
+		var l Lookout
+		l.Note([]int{0, 1}, all)
+		looked := 0
+		for n := range l.Take(2) {
+			l.Note([]int{n + 10}, false)
+			looked++
+		}
+		require.Equal(t, 2, looked)
+		require.Equal(t, []int{10, 11}, slices.Sorted(l.Take(2)))
+	}
+}
+
+func TestALookoutIsLeftEarly(t *testing.T) {
+	t.Parallel()
+	for _, all := range []bool{false, true} {
+		var l Lookout
+		l.Note([]int{0, 1, 2}, all)
+		for range l.Take(3) {
+			break
+		}
+		require.Empty(t, slices.Collect(l.Take(3)))
+	}
+}
