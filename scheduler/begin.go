@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 // begin starts what is due of my items: all in one request, each by itself.
@@ -167,7 +168,7 @@ func (r *runner) notYet(it *item, now time.Time) bool {
 		return false
 	}
 	r.toConsider.Note([]int{it.number}, false)
-	r.alarm.Set(min(left+tickFirst, wallCheck))
+	r.alarm.Set(min(left+tickFirst, fires.WallCheck))
 	return true
 }
 

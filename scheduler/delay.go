@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 // wakeDelayed notes the items of a job with a fixed delay whose time has come, and keeps the alarm set
@@ -26,7 +27,7 @@ func (r *runner) wakeDelayed(now time.Time) {
 
 // sleepTo has the runner look again at a time, or before. The alarm goes by the monotonic clock, which
 // does not know if the wall clock is set.
-func (r *runner) sleepTo(at, now time.Time) { r.alarm.Set(min(at.Sub(now), wallCheck)) }
+func (r *runner) sleepTo(at, now time.Time) { r.alarm.Set(min(at.Sub(now), fires.WallCheck)) }
 
 // considerDelay finds out whether an item of a job with a fixed delay is due: so long after its last
 // execution was over, whoever ran it and why. The record says when that was, so every instance comes
@@ -86,6 +87,6 @@ func lastCounted(record jobtree.Record) *jobtree.Execution {
 func (r *runner) retryDelayed(it *item) {
 	if r.settings.delay != 0 {
 		it.wake = time.Unix(0, 0) // whatever the clock is set to
-		r.alarm.Set(wallCheck)
+		r.alarm.Set(fires.WallCheck)
 	}
 }

@@ -127,7 +127,7 @@ func (s *Scheduler) closeRunners() {
 	runners := s.list()
 	for _, r := range runners {
 		r.box.Close()
-		s.timetable.set(&r.entry, nil)
+		s.timetable.Set(r.entry, nil)
 		if r.view != nil {
 			r.view.Close()
 		}

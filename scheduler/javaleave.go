@@ -32,7 +32,7 @@ func (s *shared) wasShutDown() bool {
 	}
 	r.log.WarnContext(r.life, "shut down by an operator: the job stops here until the process starts anew")
 	r.leaving = true
-	r.s.timetable.set(&r.entry, nil)
+	r.s.timetable.Set(r.entry, nil)
 	r.box.Post(func() {}) // to leave
 	return true
 }

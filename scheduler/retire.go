@@ -21,7 +21,7 @@ func (s *Scheduler) dismiss(r *runner) {
 	r.box.Post(func() {
 		r.box.Close()
 		r.box.After = func() {} // no decision sets anything again
-		s.timetable.set(&r.entry, nil)
+		s.timetable.Set(r.entry, nil)
 		r.alarm.Stop()
 		r.maker.stop()
 		r.strategist.stop()

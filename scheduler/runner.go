@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 // runner takes part in one job for this process. It is an actor: everything below box is touched
@@ -44,7 +45,7 @@ type runner struct {
 	settings settings          // of the configuration in force
 	maker    asker             // what the application's code makes of it
 	times    times             // by which what is due has come
-	entry    entry             // in the timetable
+	entry    *fires.Entry      // in the timetable
 	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick          // the newest fire that this process's clock ticked
 	witness  witness           // all that it ticked
@@ -114,7 +115,7 @@ func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOpti
 	r.failures.timeout, r.failures.result = s.handlerTimeout, r.handled
 	r.failures.last = func() context.Context { return s.curfew.last }
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.returnTurns() }}
-	r.entry = entry{index: -1, fired: func(t tick) { r.box.PostNote(func() bool { return r.tick(t) }) }}
+	r.entry = fires.NewEntry(func(t fires.Tick) { r.box.PostNote(func() bool { return r.tick(t) }) })
 	r.maker = asker{box: &r.box, free: r.configure}
 	r.strategist.asker = asker{box: &r.box, free: r.askAgain}
 	r.alarm.Ring = func() { r.box.Post(func() {}) }

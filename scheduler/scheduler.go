@@ -14,6 +14,7 @@ import (
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 // startLimit bounds how many jobs register at the same time.
@@ -29,7 +30,7 @@ type Scheduler struct {
 	// observer stands for all.
 	observer *observers
 
-	timetable *timetable
+	timetable *fires.Timetable
 	admission *admission
 	load      load
 	clock     clockCheck
@@ -71,13 +72,13 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		registry: reg, options: o,
-		timetable: newTimetable(o.now), admission: newAdmission(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
+		timetable: fires.NewTimetable(o.now), admission: newAdmission(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
 	}
 	log := o.logger.With(logInstance, o.instance)
 	s.repeats = repeats.New(log, repeats.Every)
 	s.log, s.runs = countRuns(log)
 	s.observer = hearers(s)
-	s.notices.s, s.timetable.woke = s, s.watchClock
+	s.notices.s, s.timetable.Woke = s, s.watchClock
 	s.curfew = curfew{hurry: make(chan struct{}), items: make(chan struct{}), calls: make(map[ListenerEvent]int), givenUp: make(map[string]int), notGiven: make(map[string]int)}
 	s.load.tell = s.tellLoad
 	return s, nil
@@ -306,7 +307,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	s.notices.begin(life)
 	var loops sync.WaitGroup
 	loops.Go(func() { fail(s.followSessions(life)) })
-	loops.Go(func() { s.timetable.run(stop) })
+	loops.Go(func() { s.timetable.Run(stop) })
 	loops.Go(func() { s.startAll(stop, life, runners) })
 	failure := waitStop(ctx, stop)
 

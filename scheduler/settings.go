@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 // settings are the job's configuration as the registry has it, made ready for use.
@@ -196,7 +197,7 @@ func timesOf(cfg job.Config) times {
 func (r *runner) keepTime(paused bool) {
 	now := r.settings
 	if !now.ok {
-		r.s.timetable.set(&r.entry, nil)
+		r.s.timetable.Set(r.entry, nil)
 		r.witness.missing()
 		if !r.state.Config.Exists() {
 			r.fireBy(times{})
@@ -211,7 +212,7 @@ func (r *runner) keepTime(paused bool) {
 	if now.delay == 0 && !cronexpr.IsTriggered(now.schedule) && cronexpr.NeverAfter(now.schedule, r.s.now()) {
 		r.log.WarnContext(r.life, "the job's cron never fires again", "cron", now.config.Cron)
 	}
-	r.s.timetable.setWith(&r.entry, now.schedule, jitter{job: r.name, most: now.misfires.jitter})
+	r.s.timetable.SetWith(r.entry, now.schedule, fires.Jitter{Job: r.name, Most: now.misfires.jitter})
 }
 
 // fireBy notes by what the job fires from now on, and forgets what came under other times.

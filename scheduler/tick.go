@@ -7,6 +7,7 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 // lastTick is the newest fire that this process's clock ticked, and what was true then. An item that
@@ -20,27 +21,27 @@ type lastTick struct {
 // tick notes a fire for every item that is mine, and for those that run here and are another's by now:
 // their ends say what they missed. It tells whether there is anything to decide now: beyond its capacity,
 // a process has many items that only wait for their turn.
-func (r *runner) tick(t tick) (decide bool) {
+func (r *runner) tick(t fires.Tick) (decide bool) {
 	if !r.settings.ok || r.clock.out || !r.attended() {
 		r.witness.missing()
 		return true
 	}
-	if !r.settings.schedule.Next(t.fire.Add(-1)).Equal(t.fire) {
+	if !r.settings.schedule.Next(t.Fire.Add(-1)).Equal(t.Fire) {
 		return true // ticked by a cron that was changed while the tick waited for its turn
 	}
 	decide = r.stale
 	r.refreshOwned()
-	left := !r.leftAt.IsZero() && t.fire.After(r.leftAt)
+	left := !r.leftAt.IsZero() && t.Fire.After(r.leftAt)
 	if left { // what still runs here goes on
 		r.witness.missing()
 	} else {
-		r.last = lastTick{fire: t.fire, settled: r.settled(), blocked: r.s.java && r.state.JavaReshards()}
-		r.witness.saw(t.first, t.fire)
+		r.last = lastTick{fire: t.Fire, settled: r.settled(), blocked: r.s.java && r.state.JavaReshards()}
+		r.witness.saw(t.First, t.Fire)
 	}
 	m := r.settings.misfires
 	var passed []time.Time
-	if m.all && t.first.Before(t.fire) {
-		passed = r.fires(t.first.Add(-1), t.fire.Add(-1))
+	if m.all && t.First.Before(t.Fire) {
+		passed = r.fires(t.First.Add(-1), t.Fire.Add(-1))
 	}
 	wanted, dropped := 0, 0
 	note := func(n int) {
@@ -55,8 +56,8 @@ func (r *runner) tick(t tick) (decide bool) {
 		} else if !it.due.onTime.IsZero() {
 			dropped++ // nothing but its turn kept it from beginning since the fire before
 		}
-		it.due = m.tick(it.due, t.fire, passed)
-		it.seen = t.fire
+		it.due = m.tick(it.due, t.Fire, passed)
+		it.seen = t.Fire
 	}
 	for _, n := range r.owned {
 		if !left {

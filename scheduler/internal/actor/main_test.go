@@ -12,4 +12,5 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // midnight is when the clock of every synctest bubble starts.
 var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// until sleeps until so long after midnight.
 func until(d time.Duration) { time.Sleep(time.Until(midnight.Add(d))) }

@@ -1,4 +1,4 @@
-package scheduler
+package fires
 
 import (
 	"context"
@@ -15,13 +15,10 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 )
 
-// midnight is when the clock of every synctest bubble starts.
-var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // board is a timetable at work in a bubble, with a wall clock that can be set, and a list of what it
 // told.
 type board struct {
-	*timetable
+	*Timetable
 	mu   sync.Mutex
 	off  time.Duration
 	told map[string][]told
@@ -36,10 +33,10 @@ func onTimeAt(d time.Duration) told { return told{d, d, d} }
 func newBoard(t *testing.T) *board {
 	t.Helper()
 	b := &board{told: make(map[string][]told)}
-	b.timetable = newTimetable(b.now)
+	b.Timetable = NewTimetable(b.now)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { b.run(ctx) })
+	running.Go(func() { b.Run(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 	return b
 }
@@ -58,14 +55,14 @@ func (b *board) turn(off time.Duration) {
 }
 
 // entry makes an entry that is not in the timetable yet.
-func (b *board) entry(name string) *entry {
-	return &entry{index: -1, fired: func(due tick) {
+func (b *board) entry(name string) *Entry {
+	return NewEntry(func(due Tick) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.told[name] = append(b.told[name], told{
-			first: due.first.Sub(midnight), fire: due.fire.Sub(midnight), at: time.Since(midnight),
+			first: due.First.Sub(midnight), fire: due.Fire.Sub(midnight), at: time.Since(midnight),
 		})
-	}}
+	})
 }
 
 // take returns what the timetable told of an entry since the last take.
@@ -84,9 +81,6 @@ func parsed(t require.TestingT, expr string) cronexpr.Schedule {
 	return schedule
 }
 
-// until sleeps until so long after midnight.
-func until(d time.Duration) { time.Sleep(time.Until(midnight.Add(d))) }
-
 func TestEveryJobIsToldOfEachFireWhenItComes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -97,7 +91,7 @@ func TestEveryJobIsToldOfEachFireWhenItComes(t *testing.T) {
 			schedules[fmt.Sprintf("cron %d", n)] = parsed(t, fmt.Sprintf("%d/7 * * * * ?", n))
 		}
 		for name, schedule := range schedules {
-			b.set(b.entry(name), schedule)
+			b.Set(b.entry(name), schedule)
 		}
 		until(90*time.Second + 1)
 		for name, schedule := range schedules {
@@ -114,7 +108,7 @@ func TestEveryTenMilliseconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.set(b.entry("fast"), parsed(t, "@every 10ms"))
+		b.Set(b.entry("fast"), parsed(t, "@every 10ms"))
 		until(time.Second)
 		got := b.take("fast")
 		require.Len(t, got, 100)
@@ -130,13 +124,13 @@ func TestSchedulesAreReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
 		e, other := b.entry("a"), b.entry("other")
-		b.set(other, parsed(t, "@every 20s"))
-		b.set(e, parsed(t, "@every 1h"))
+		b.Set(other, parsed(t, "@every 20s"))
+		b.Set(e, parsed(t, "@every 1h"))
 		until(11 * time.Second) // it sleeps until second 20
-		b.set(e, parsed(t, "@every 3s"))
+		b.Set(e, parsed(t, "@every 3s"))
 		until(16 * time.Second)
 		require.Equal(t, []told{onTimeAt(12 * time.Second), onTimeAt(15 * time.Second)}, b.take("a"))
-		b.set(e, parsed(t, "@every 30s"))
+		b.Set(e, parsed(t, "@every 30s"))
 		until(61 * time.Second)
 		require.Equal(t, []told{onTimeAt(30 * time.Second), onTimeAt(60 * time.Second)}, b.take("a"))
 		require.Len(t, b.take("other"), 3, "others go on")
@@ -148,17 +142,17 @@ func TestEntriesAreRemovedAndComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
 		first, second := b.entry("first"), b.entry("second")
-		b.set(first, parsed(t, "@every 5s"))
-		b.set(second, parsed(t, "@every 5s"))
+		b.Set(first, parsed(t, "@every 5s"))
+		b.Set(second, parsed(t, "@every 5s"))
 		until(7 * time.Second)
-		b.set(first, nil)
-		b.set(first, nil)
-		b.set(b.entry("never there"), nil)
+		b.Set(first, nil)
+		b.Set(first, nil)
+		b.Set(b.entry("never there"), nil)
 		until(17 * time.Second)
 		require.Equal(t, []told{onTimeAt(5 * time.Second)}, b.take("first"))
 		require.Len(t, b.take("second"), 3)
 
-		b.set(first, parsed(t, "@every 5s"))
+		b.Set(first, parsed(t, "@every 5s"))
 		until(21 * time.Second)
 		require.Equal(t, []told{onTimeAt(20 * time.Second)}, b.take("first"), "nothing is made up")
 	})
@@ -170,9 +164,9 @@ func TestAScheduleThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
 		last, never, other := b.entry("last"), b.entry("never"), b.entry("other")
-		b.set(last, parsed(t, "5,7 0 0 1 1 ? 2000"))
-		b.set(never, parsed(t, "0 0 0 30 2 ?"))
-		b.set(other, parsed(t, "@every 10s"))
+		b.Set(last, parsed(t, "5,7 0 0 1 1 ? 2000"))
+		b.Set(never, parsed(t, "0 0 0 30 2 ?"))
+		b.Set(other, parsed(t, "@every 10s"))
 		until(time.Minute)
 		require.Equal(t, []told{onTimeAt(5 * time.Second), onTimeAt(7 * time.Second)}, b.take("last"))
 		require.Empty(t, b.take("never"))
@@ -180,7 +174,7 @@ func TestAScheduleThatEnds(t *testing.T) {
 		require.Equal(t, -1, last.index)
 		require.Equal(t, -1, never.index)
 
-		b.set(last, parsed(t, "@every 10s"))
+		b.Set(last, parsed(t, "@every 10s"))
 		until(time.Minute + 11*time.Second)
 		require.Equal(t, []told{onTimeAt(70 * time.Second)}, b.take("last"))
 	})
@@ -192,14 +186,14 @@ func TestTheClockIsSetForward(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.set(b.entry("a"), parsed(t, "@every 10m"))
+		b.Set(b.entry("a"), parsed(t, "@every 10m"))
 		until(15 * time.Minute)
 		require.Equal(t, []told{onTimeAt(10 * time.Minute)}, b.take("a"))
 		b.turn(61 * time.Minute) // it shows 1:16
 		until(30 * time.Minute)
 		got := b.take("a")
 		require.Equal(t, told{first: 20 * time.Minute, fire: 70 * time.Minute, at: got[0].at}, got[0])
-		require.LessOrEqual(t, got[0].at, 15*time.Minute+wallCheck)
+		require.LessOrEqual(t, got[0].at, 15*time.Minute+WallCheck)
 		require.Equal(t, []told{
 			{first: 80 * time.Minute, fire: 80 * time.Minute, at: 19 * time.Minute},
 			{first: 90 * time.Minute, fire: 90 * time.Minute, at: 29 * time.Minute},
@@ -211,8 +205,8 @@ func TestAMachineSleepsForWeeks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.set(b.entry("a"), parsed(t, "* * * * * ?"))
-		b.set(b.entry("yearly"), parsed(t, "0 0 0 1 1 ?"))
+		b.Set(b.entry("a"), parsed(t, "* * * * * ?"))
+		b.Set(b.entry("yearly"), parsed(t, "0 0 0 1 1 ?"))
 		until(time.Second)
 		b.take("a")
 		const weeks = 3 * 7 * 24 * time.Hour
@@ -230,8 +224,8 @@ func TestTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.set(b.entry("a"), parsed(t, "@every 10m"))
-		b.set(b.entry("b"), parsed(t, "@every 1h"))
+		b.Set(b.entry("a"), parsed(t, "@every 10m"))
+		b.Set(b.entry("b"), parsed(t, "@every 1h"))
 		until(75 * time.Minute)
 		require.Len(t, b.take("a"), 7)
 		require.Len(t, b.take("b"), 1)
@@ -252,7 +246,7 @@ func TestTheClockIsCorrected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.set(b.entry("a"), parsed(t, "@every 2s"))
+		b.Set(b.entry("a"), parsed(t, "@every 2s"))
 		var got []time.Duration
 		for range 20 {
 			time.Sleep(2100 * time.Millisecond)
@@ -273,11 +267,11 @@ func TestTheClockIsCorrected(t *testing.T) {
 func TestSetBackOrCorrected(t *testing.T) {
 	t.Parallel()
 	for back, again := range map[time.Duration]bool{setBack: false, setBack + 1: true} {
-		table := newTimetable(time.Now)
+		table := NewTimetable(time.Now)
 		fires := 0
-		e := &entry{index: -1, fired: func(tick) { fires++ }}
+		e := NewEntry(func(Tick) { fires++ })
 		table.now = func() time.Time { return midnight }
-		table.set(e, parsed(t, "@every 500ms"))
+		table.Set(e, parsed(t, "@every 500ms"))
 		noon := midnight.Add(12 * time.Hour)
 		table.fire(noon)
 		require.Equal(t, 1, fires)
@@ -290,15 +284,15 @@ func TestSetBackOrCorrected(t *testing.T) {
 // The timetable looks at the wall clock again soon, however far away the next fire is.
 func TestHowLongTheTimetableSleeps(t *testing.T) {
 	t.Parallel()
-	table := newTimetable(func() time.Time { return midnight })
-	require.Equal(t, wallCheck, table.fire(midnight))
-	e := &entry{index: -1, fired: func(tick) {}}
-	table.set(e, parsed(t, "@every 15s"))
-	require.Equal(t, wallCheck, table.fire(midnight))
+	table := NewTimetable(func() time.Time { return midnight })
+	require.Equal(t, WallCheck, table.fire(midnight))
+	e := NewEntry(func(Tick) {})
+	table.Set(e, parsed(t, "@every 15s"))
+	require.Equal(t, WallCheck, table.fire(midnight))
 	require.Equal(t, 7*time.Second, table.fire(midnight.Add(8*time.Second)))
-	require.Equal(t, wallCheck, table.fire(midnight.Add(15*time.Second)))
-	table.set(e, nil)
-	require.Equal(t, wallCheck, table.fire(midnight.Add(44*time.Second)))
+	require.Equal(t, WallCheck, table.fire(midnight.Add(15*time.Second)))
+	table.Set(e, nil)
+	require.Equal(t, WallCheck, table.fire(midnight.Add(44*time.Second)))
 }
 
 // Whenever a timetable looks, and however its clock jumps forward, its ticks cover every fire once
@@ -308,16 +302,16 @@ func TestTicksCoverEveryFire(t *testing.T) {
 	exprs := []string{"@every 7s", "0/20 * * * * ?", "0 0/3 * * * ?", "30 1,5 0 * * ?", "10 0 0 1 1 ? 2000"}
 	rapid.Check(t, func(t *rapid.T) {
 		now := midnight
-		table := newTimetable(func() time.Time { return now })
+		table := NewTimetable(func() time.Time { return now })
 		got := make([][]time.Time, len(exprs))
 		for i, expr := range exprs {
 			schedule := parsed(t, expr)
-			table.set(&entry{index: -1, fired: func(due tick) {
-				if !due.first.Equal(due.fire) {
-					got[i] = slices.AppendSeq(got[i], cronexpr.Between(schedule, due.first.Add(-1), due.fire.Add(-1)))
+			table.Set(NewEntry(func(due Tick) {
+				if !due.First.Equal(due.Fire) {
+					got[i] = slices.AppendSeq(got[i], cronexpr.Between(schedule, due.First.Add(-1), due.Fire.Add(-1)))
 				}
-				got[i] = append(got[i], due.fire)
-			}}, schedule)
+				got[i] = append(got[i], due.Fire)
+			}), schedule)
 		}
 		for range rapid.IntRange(1, 20).Draw(t, "looks") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 400).Draw(t, "seconds")) * time.Second)

@@ -1,4 +1,4 @@
-package scheduler
+package fires
 
 import (
 	"container/heap"
@@ -9,41 +9,45 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 )
 
-// wallCheck bounds how long the timetable sleeps: Go's timers run on the monotonic clock, which
+// WallCheck bounds how long the timetable sleeps: Go's timers run on the monotonic clock, which
 // knows nothing of a wall clock that was set and stands still while a machine sleeps.
-const wallCheck = 10 * time.Second
+const WallCheck = 10 * time.Second
 
-// tick tells a runner that its job fired.
-type tick struct {
-	fire  time.Time // the newest fire that is due
-	first time.Time // the earliest; an earlier one than fire if fires went by unseen
+// Tick tells a runner that its job fired.
+type Tick struct {
+	Fire  time.Time // the newest fire that is due
+	First time.Time // the earliest; an earlier one than fire if fires went by unseen
 }
 
-// entry is one job's place in the timetable.
-type entry struct {
+// Entry is one job's place in the timetable.
+type Entry struct {
 	schedule cronexpr.Schedule
-	jitter   jitter
+	jitter   Jitter
 	next     time.Time // the fire it waits for; zero = never again
 	at       time.Time // when it is told: next, and its jitter
-	fired    func(tick)
+	fired    func(Tick)
 	index    int // in the heap; -1 = not in it
 }
 
+// NewEntry makes an entry that is in no timetable yet. fired is called with the job's fires, by the
+// goroutine that runs the timetable, and must not block.
+func NewEntry(fired func(Tick)) *Entry { return &Entry{fired: fired, index: -1} }
+
 // wait has the entry wait for its first fire after a time.
-func (e *entry) wait(after time.Time) {
+func (e *Entry) wait(after time.Time) {
 	e.next = e.schedule.Next(after)
-	e.at = e.next.Add(e.jitter.of(e.next))
+	e.at = e.next.Add(e.jitter.Of(e.next))
 }
 
-// timetable is the one clock of a process: it tells every job of its fires. The goroutine that runs
+// Timetable is the one clock of a process: it tells every job of its fires. The goroutine that runs
 // it calls the jobs' functions, which must not block.
 //
 // It goes by the wall clock. When that was set forward, or the machine slept, the fires passed over
 // come as one tick; when it was set back, every job goes on with its next fire by the clock as it is
 // now, and what ran already for a fire does not run for it again.
-type timetable struct {
+type Timetable struct {
 	now  func() time.Time
-	woke func() // called after each look
+	Woke func() // called after each look; set it before Run
 
 	mu      sync.Mutex
 	entries entryHeap
@@ -51,18 +55,19 @@ type timetable struct {
 	changed chan struct{} // size 1: the earliest fire may have changed
 }
 
-func newTimetable(now func() time.Time) *timetable {
-	return &timetable{now: now, woke: func() {}, changed: make(chan struct{}, 1)}
+// NewTimetable makes a timetable that goes by the clock now.
+func NewTimetable(now func() time.Time) *Timetable {
+	return &Timetable{now: now, Woke: func() {}, changed: make(chan struct{}, 1)}
 }
 
-// set gives e the schedule and its first fire after now, and puts it in its place. A nil schedule
+// Set gives e the schedule and its first fire after now, and puts it in its place. A nil schedule
 // takes it out.
-func (t *timetable) set(e *entry, schedule cronexpr.Schedule) {
-	t.setWith(e, schedule, jitter{})
+func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule) {
+	t.SetWith(e, schedule, Jitter{})
 }
 
-// setWith is set for fires that are told with a jitter.
-func (t *timetable) setWith(e *entry, schedule cronexpr.Schedule, j jitter) {
+// SetWith is Set for fires that are told with a jitter.
+func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j Jitter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.index >= 0 {
@@ -79,13 +84,13 @@ func (t *timetable) setWith(e *entry, schedule cronexpr.Schedule, j jitter) {
 	t.notify()
 }
 
-// run tells the jobs of their fires until ctx ends.
-func (t *timetable) run(ctx context.Context) {
-	timer := time.NewTimer(wallCheck)
+// Run tells the jobs of their fires until ctx ends.
+func (t *Timetable) Run(ctx context.Context) {
+	timer := time.NewTimer(WallCheck)
 	defer timer.Stop()
 	for {
 		timer.Reset(t.fire(t.now()))
-		t.woke()
+		t.Woke()
 		select {
 		case <-timer.C:
 		case <-t.changed:
@@ -96,7 +101,7 @@ func (t *timetable) run(ctx context.Context) {
 }
 
 // fire tells every job whose time has come and returns how long to sleep.
-func (t *timetable) fire(now time.Time) time.Duration {
+func (t *Timetable) fire(now time.Time) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now.Before(t.seen.Add(-setBack)) {
@@ -106,7 +111,7 @@ func (t *timetable) fire(now time.Time) time.Duration {
 	for len(t.entries) > 0 {
 		e := t.entries[0]
 		if e.at.After(now) {
-			return min(e.at.Sub(now), wallCheck)
+			return min(e.at.Sub(now), WallCheck)
 		}
 		due := e.advance(now)
 		if e.next.IsZero() {
@@ -116,22 +121,22 @@ func (t *timetable) fire(now time.Time) time.Duration {
 		}
 		e.fired(due)
 	}
-	return wallCheck
+	return WallCheck
 }
 
 // advance moves the entry past now and tells which fires that passes. It takes the same time however
 // many they are.
-func (e *entry) advance(now time.Time) tick {
-	due := tick{fire: e.next, first: e.next}
+func (e *Entry) advance(now time.Time) Tick {
+	due := Tick{Fire: e.next, First: e.next}
 	// A fire whose jitter is not over is not passed; it is the next one.
 	if newest := cronexpr.Last(e.schedule, e.next, now); newest.IsZero() {
 		// there is but one
-	} else if !newest.Add(e.jitter.of(newest)).After(now) {
-		due.fire = newest
-	} else if over := cronexpr.Last(e.schedule, e.next, now.Add(-e.jitter.most)); !over.IsZero() {
-		due.fire = over
+	} else if !newest.Add(e.jitter.Of(newest)).After(now) {
+		due.Fire = newest
+	} else if over := cronexpr.Last(e.schedule, e.next, now.Add(-e.jitter.Most)); !over.IsZero() {
+		due.Fire = over
 	}
-	e.wait(due.fire)
+	e.wait(due.Fire)
 	return due
 }
 
@@ -140,14 +145,14 @@ func (e *entry) advance(now time.Time) tick {
 const setBack = time.Second
 
 // restart gives every entry its next fire after now. The caller holds mu.
-func (t *timetable) restart(now time.Time) {
+func (t *Timetable) restart(now time.Time) {
 	for _, e := range t.entries {
 		e.wait(now)
 	}
 	heap.Init(&t.entries)
 }
 
-func (t *timetable) notify() {
+func (t *Timetable) notify() {
 	select {
 	case t.changed <- struct{}{}:
 	default:
@@ -155,7 +160,7 @@ func (t *timetable) notify() {
 }
 
 // entryHeap orders entries by when they are told of their next fire.
-type entryHeap []*entry
+type entryHeap []*Entry
 
 func (h entryHeap) Len() int           { return len(h) }
 func (h entryHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
@@ -167,7 +172,7 @@ func (h entryHeap) Swap(i, j int) {
 
 // Push is for package heap.
 func (h *entryHeap) Push(x any) {
-	e := x.(*entry)
+	e := x.(*Entry)
 	e.index = len(*h)
 	*h = append(*h, e)
 }
