@@ -80,13 +80,14 @@ var builders = map[string]builder{
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
 	"scheduler/drain.go leaveTxn":      {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
 	"scheduler/wrongclock.go staysOut": {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
-	"scheduler/catalog.go resign":      {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
+	"scheduler/left.go resign":         {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
 	"scheduler/lead.go abdicate":       {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/javaurge.go urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
 	"scheduler/heal.go removeUnder":          {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/heal.go setAside":             {"set a record aside", []string{endsItself}, "writes the record that it compares"},
 	"scheduler/tokenmemory.go restoreTokens": {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/handle.go update":             {"change a job", []string{endsItself}, "writes the configuration that it compares"},
 	"scheduler/declare.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares; one " +
 		"that is created is sent once"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +

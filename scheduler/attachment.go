@@ -87,7 +87,11 @@ func (s *Scheduler) tell(a *attachment) {
 	if s.catalog != nil && a != nil && a != s.attached {
 		s.catalog.box.Post(s.catalog.resignAll)
 	}
+	known := s.attached
 	s.attached = a
+	if a != nil && a != known {
+		s.resignLeft(s.life)
+	}
 	if a != nil {
 		s.session = a.session
 	}

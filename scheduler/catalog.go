@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -115,7 +114,7 @@ func (c *catalog) apply(step registry.Step) {
 		case name.Kind == jobtree.KindConfig:
 			c.consider(name.Job)
 		case name.Kind == jobtree.KindInstance && name.Key == c.s.instance:
-			c.resign(name.Job, change.New)
+			c.s.resign(c.life, name.Job, change.New)
 		}
 	}
 }
@@ -125,29 +124,9 @@ func (c *catalog) apply(step registry.Step) {
 func (c *catalog) resignAll() {
 	for node := range c.now.Below(registry.Root) {
 		if name, ok := jobtree.Parse(node.Path); ok && name.Kind == jobtree.KindInstance && name.Key == c.s.instance {
-			c.resign(name.Job, node)
+			c.s.resign(c.life, name.Job, node)
 		}
 	}
-}
-
-// resign takes this process's instance out of a job that it has left: the registry carried its join out
-// late, and nobody else would take the node away while the session lasts.
-func (c *catalog) resign(job string, node registry.Node) {
-	c.s.mu.Lock()
-	attached, here := c.s.attached, c.s.runners[job] != nil
-	c.s.mu.Unlock()
-	if here || attached == nil || !node.Exists() || node.Session != attached.session.ID() {
-		return
-	}
-	c.s.work.Go(func() {
-		_, err := c.s.registry.Commit(attached.ctx, registry.Txn{
-			If:   []registry.Condition{registry.CreatedAt(node.Path, node.Created)},
-			Then: []registry.Write{registry.Delete(node.Path)},
-		})
-		if err != nil && !errors.Is(err, registry.ErrConflict) && attached.ctx.Err() == nil {
-			c.s.repeated(slog.LevelWarn, "this instance is still registered in a job that it has left", job, err)
-		}
-	})
 }
 
 // consider brings the runner of a job into line with its configuration as it is now. What a runner that
@@ -204,7 +183,7 @@ func (c *catalog) leave(r *runner) {
 		c.box.Post(func() {
 			delete(c.mine, r.name)
 			c.consider(r.name)
-			c.resign(r.name, c.now.Get(r.tree.Instance(c.s.instance)))
+			c.s.resign(c.life, r.name, c.now.Get(r.tree.Instance(c.s.instance)))
 		})
 	})
 }

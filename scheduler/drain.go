@@ -133,6 +133,7 @@ func (s *Scheduler) closeRunners() {
 		}
 	}
 	s.mu.Unlock()
+	s.closeLeft()
 	s.work.Wait()
 	s.load.stop()
 	for _, r := range runners {

@@ -48,4 +48,5 @@ func (s *Scheduler) dismiss(r *runner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.runners, r.name)
+	close(r.gone)
 }

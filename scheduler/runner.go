@@ -93,6 +93,7 @@ type runner struct {
 	abandoned     bool              // nothing is waited for any more
 	leftAt        time.Time         // when this instance was not registered any more because it left; zero = it has not left
 	drained       chan struct{}     // closed when left and nothing runs
+	gone          chan struct{}     // closed when the scheduler has the job no more, though it goes on
 	shared        shared            // what only counts where Java instances share the job
 	shown         time.Time         // when the view showed something last
 	configured    time.Time         // when the configuration in force came
@@ -102,7 +103,7 @@ type runner struct {
 func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOptions) *runner {
 	r := &runner{
 		s: s, name: cfg.Name, simple: simple, declared: declared, once: newOnce(declared.once), tree: jobtree.For(cfg.Name),
-		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}),
+		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}), gone: make(chan struct{}),
 		state: jobtree.NewState(cfg.Name), settings: unconfigured(), stale: true,
 	}
 	if _, data := simple.(handlers); !data {

@@ -42,13 +42,14 @@ type Scheduler struct {
 
 	mu           sync.Mutex
 	runners      map[string]*runner
-	adding       map[string]chan struct{} // jobs that are being declared; closed when that is over
-	catalog      *catalog                 // nil without handlers, and before Run
-	catalogBlind error                    // why the list of jobs cannot be followed; nil if it can
-	returned     bool                     // Run has
-	attached     *attachment              // nil while there is no session
-	session      *registry.Session        // the newest there was; nil before the first
-	life         context.Context          // of all that Run starts; nil before Run, ended after it
+	adding       map[string]chan struct{}  // jobs that are being declared; closed when that is over
+	catalog      *catalog                  // nil without handlers, and before Run
+	left         map[string]*registry.View // of this instance in jobs that it has left; nil until one is open
+	catalogBlind error                     // why the list of jobs cannot be followed; nil if it can
+	returned     bool                      // Run has
+	attached     *attachment               // nil while there is no session
+	session      *registry.Session         // the newest there was; nil before the first
+	life         context.Context           // of all that Run starts; nil before Run, ended after it
 	fail         context.CancelCauseFunc
 	endLife      context.CancelCauseFunc
 	stop         context.Context // ends when Run is to stop
@@ -73,6 +74,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s := &Scheduler{
 		registry: reg, options: o,
 		timetable: fires.NewTimetable(o.now), admission: newAdmission(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
+		left: make(map[string]*registry.View),
 	}
 	log := o.logger.With(logInstance, o.instance)
 	s.repeats = repeats.New(log, repeats.Every)

@@ -17,20 +17,26 @@ import (
 // run it, and those of the registry. After [registry.ErrUnknownOutcome] the job may have been triggered;
 // asking again may trigger it twice.
 func (s *Scheduler) Trigger(ctx context.Context, name string) error {
+	_, err := s.request(ctx, name)
+	return err
+}
+
+// request is Trigger, and returns the number of the request: its revision.
+func (s *Scheduler) request(ctx context.Context, name string) (registry.Revision, error) {
 	s.mu.Lock()
 	known := s.runners[name] != nil
 	s.mu.Unlock()
 	if !known {
-		return fmt.Errorf("trigger job %q: %w", name, ErrUnknownJob)
+		return 0, fmt.Errorf("trigger job %q: %w", name, ErrUnknownJob)
 	}
 	tree := jobtree.For(name)
 	for {
-		err := s.trigger(ctx, tree)
+		revision, err := s.trigger(ctx, tree)
 		if !errors.Is(err, registry.ErrConflict) {
 			if err != nil {
 				err = fmt.Errorf("trigger job %q: %w", name, err)
 			}
-			return err
+			return revision, err
 		}
 	}
 }
@@ -39,25 +45,25 @@ func (s *Scheduler) Trigger(ctx context.Context, name string) error {
 // meanwhile is not made anew, as a node without an owner, but has the whole be decided again, and a
 // request that is carried out late does not trigger once more. Of one whose answer was lost and that
 // others have overtaken nobody can tell whether it was done, so it is not made again.
-func (s *Scheduler) trigger(ctx context.Context, tree jobtree.Tree) error {
+func (s *Scheduler) trigger(ctx context.Context, tree jobtree.Tree) (registry.Revision, error) {
 	instances, _, err := s.registry.List(ctx, tree.Instances())
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if len(instances) == 0 {
-		return ErrNoInstance
+		return 0, ErrNoInstance
 	}
 	var txn registry.Txn
 	for _, node := range instances {
 		txn.If = append(txn.If, registry.Unchanged(node.Path, node.Revision))
 		txn.Then = append(txn.Then, registry.Update(node.Path, jobtree.InstanceTriggered))
 	}
-	_, err = s.registry.Commit(ctx, txn)
+	revision, err := s.registry.Commit(ctx, txn)
 	var conflict *registry.ConflictError
 	if errors.As(err, &conflict) && conflict.Ambiguous {
-		return fmt.Errorf("%w: %s", registry.ErrUnknownOutcome, conflict.Error())
+		return 0, fmt.Errorf("%w: %s", registry.ErrUnknownOutcome, conflict.Error())
 	}
-	return err
+	return revision, err
 }
 
 // requested returns the number of the request that this instance has not answered yet; 0 = none. It

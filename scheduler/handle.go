@@ -1,0 +1,218 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
+)
+
+// Job is one job that a process takes part in. What it tells comes from what the process sees of the
+// registry, without a request, and as of now; what it does is done in the registry, for all processes,
+// but for [Job.Leave]. A handle stays good while the scheduler has the job. Afterwards, and while the
+// scheduler does not run, its methods that look at the registry return [ErrUnknownJob].
+//
+// All methods may be called concurrently.
+type Job struct {
+	s *Scheduler
+	r *runner
+}
+
+// Job returns the handle of a job that was added to this scheduler, or that it runs as data. The error
+// is [ErrUnknownJob] if there is none of this name.
+func (s *Scheduler) Job(name string) (*Job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.runners[name]
+	if r == nil {
+		return nil, fmt.Errorf("job %q: %w", name, ErrUnknownJob)
+	}
+	return &Job{s, r}, nil
+}
+
+// Jobs returns the handles of all jobs of this scheduler, in the order of their names.
+func (s *Scheduler) Jobs() []*Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	jobs := make([]*Job, 0, len(s.runners))
+	for _, r := range s.runners {
+		jobs = append(jobs, &Job{s, r})
+	}
+	slices.SortFunc(jobs, func(a, b *Job) int { return strings.Compare(a.r.name, b.r.name) })
+	return jobs
+}
+
+// Name returns the job's name.
+func (j *Job) Name() string { return j.r.name }
+
+// Config returns the configuration that the registry has, and its revision. Errors: [ErrUnknownJob], and
+// why the stored configuration cannot be read.
+func (j *Job) Config() (job.Config, registry.Revision, error) {
+	view, err := j.view()
+	if err != nil {
+		return job.Config{}, 0, err
+	}
+	node := view.Snapshot().Get(j.r.tree.Config())
+	if !node.Exists() {
+		return job.Config{}, 0, fmt.Errorf("job %q: %w", j.r.name, errNotStored)
+	}
+	cfg, err := jobtree.DecodeConfig(node)
+	return cfg, node.Revision, err
+}
+
+// Next returns the times of the next n fires from now on, as the stored configuration has them, in
+// order and with the jitter of each. It returns fewer if the job fires less often from now on: none if
+// it runs only when it is triggered, or some time after its last run was over. The error is that of
+// [Job.Config], or tells why the stored cron cannot be used.
+func (j *Job) Next(n int) ([]time.Time, error) {
+	cfg, _, err := j.Config()
+	if err != nil {
+		return nil, err
+	}
+	schedule, err := cfg.Schedule()
+	if err != nil {
+		return nil, err
+	}
+	if _, delayed := cronexpr.DelayOf(schedule); delayed {
+		return nil, nil
+	}
+	jitter := fires.Jitter{Job: cfg.Name, Most: misfiresOf(cfg).jitter}
+	now := j.s.now()
+	var next []time.Time
+	for fire := schedule.Next(now.Add(-jitter.Most)); len(next) < n && !fire.IsZero(); fire = schedule.Next(fire) {
+		if at := fire.Add(jitter.Of(fire)); at.After(now) {
+			next = append(next, at)
+		}
+	}
+	return next, nil
+}
+
+// Statistics returns the numbers of the job's items and of this process; see [Scheduler.Statistics].
+func (j *Job) Statistics() (Statistics, error) { return j.s.Statistics(j.r.name) }
+
+// Update changes the stored configuration, for all processes, and returns when the registry has it and
+// this process sees it. It reads what is stored, calls change with it, and stores the outcome if nobody changed the configuration
+// meanwhile; else it begins again, so change may be called more than once. Members that this version does
+// not know stay as they are. A process that starts later and declares the job with other values keeps what
+// is stored, unless its declaration is to win; see [OnConflict].
+//
+// Errors after which nothing has changed: what change returned; the faults of what it made, as
+// [Scheduler.Add] would name them; the job's removal; the end of ctx. After
+// [registry.ErrUnknownOutcome] the change may have been made, or may come about later.
+func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error {
+	view, err := j.view()
+	if err != nil {
+		return err
+	}
+	for {
+		revision, err := j.update(ctx, change)
+		switch {
+		case err == nil:
+			_ = view.WaitRevision(ctx, revision) // so that the caller sees it, too
+			return nil
+		case !errors.Is(err, registry.ErrConflict):
+			return fmt.Errorf("update job %q: %w", j.r.name, err)
+		}
+	}
+}
+
+func (j *Job) update(ctx context.Context, change func(*job.Config) error) (registry.Revision, error) {
+	path := j.r.tree.Config()
+	stored, err := j.s.registry.Get(ctx, path)
+	if errors.Is(err, registry.ErrNotFound) {
+		return 0, errNotStored
+	} else if err != nil {
+		return 0, err
+	}
+	before, err := jobtree.DecodeConfig(stored)
+	if err != nil {
+		return 0, err
+	}
+	after := before
+	if err := change(&after); err != nil {
+		return 0, err
+	}
+	if after.Name != before.Name {
+		return 0, &job.FieldError{Field: "Name", Value: after.Name, Reason: fmt.Sprintf("must stay %q: a job under another name is another job", before.Name)}
+	}
+	if after.ClassName() != before.ClassName() {
+		return 0, &job.FieldError{Field: "Class", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", before.ClassName())}
+	}
+	if err := j.s.checkDeclaration(ctx, after, j.r.simple); err != nil {
+		return 0, err
+	}
+	text, err := jobtree.EncodeConfig(after)
+	if err != nil || text == stored.Value {
+		return stored.Revision, err
+	}
+	return j.s.registry.Commit(ctx, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(path, stored.Revision)},
+		Then: []registry.Write{registry.Put(path, text)},
+	})
+}
+
+// Leave ends this process's part in the job while the scheduler and its other jobs go on: its items get
+// other owners at once, what runs here comes to its end, and Leave returns when it has. The job itself
+// stays, and other processes run it; to remove it is an operator's deed. It may be added again
+// afterwards. A job that is data stays while it is in the registry and the process has a handler for its
+// class: Leave refuses it.
+//
+// When ctx ends, Leave returns its cause, and the process goes on leaving. The error is [ErrStopped] if
+// Run ends meanwhile.
+func (j *Job) Leave(ctx context.Context) error {
+	if j.r.class == "" {
+		return fmt.Errorf("leave job %q: %w", j.r.name, errData)
+	}
+	if j.s.forgetIdle(j.r) {
+		return nil
+	}
+	if err := j.r.waitJoined(ctx); err != nil {
+		return fmt.Errorf("leave job %q: %w", j.r.name, err)
+	}
+	j.r.retire(func() {
+		j.s.dismiss(j.r)
+		j.s.watchLeft(j.r.life, j.r.name)
+	})
+	select {
+	case <-j.r.gone:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("leave job %q: waiting for what runs here: %w", j.r.name, context.Cause(ctx))
+	case <-j.r.life.Done():
+		return fmt.Errorf("leave job %q: %w", j.r.name, ErrStopped)
+	}
+}
+
+// errData: the job was not added.
+var errData = errors.New("it is data, and is run for as long as the registry has it")
+
+// forgetIdle takes a runner off the list before Run, and tells whether it did.
+func (s *Scheduler) forgetIdle(r *runner) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.life != nil {
+		return false
+	}
+	if s.runners[r.name] == r {
+		delete(s.runners, r.name)
+	}
+	return true
+}
+
+// view returns the runner's view while the scheduler has the job and runs.
+func (j *Job) view() (*registry.View, error) {
+	j.s.mu.Lock()
+	defer j.s.mu.Unlock()
+	if j.r.view == nil || j.s.runners[j.r.name] != j.r {
+		return nil, fmt.Errorf("job %q: %w", j.r.name, ErrUnknownJob)
+	}
+	return j.r.view, nil
+}

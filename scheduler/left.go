@@ -1,0 +1,93 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// resign takes this process's instance out of a job that it has left: the registry carried its join out
+// late, and nobody else would take the node away while the session lasts.
+func (s *Scheduler) resign(life context.Context, job string, node registry.Node) {
+	s.mu.Lock()
+	attached, here := s.attached, s.runners[job] != nil
+	s.mu.Unlock()
+	if here || attached == nil || !node.Exists() || node.Session != attached.session.ID() {
+		return
+	}
+	s.work.Go(func() {
+		_, err := s.registry.Commit(attached.ctx, registry.Txn{
+			If:   []registry.Condition{registry.CreatedAt(node.Path, node.Created)},
+			Then: []registry.Write{registry.Delete(node.Path)},
+		})
+		if err != nil && !errors.Is(err, registry.ErrConflict) && life.Err() == nil {
+			s.repeated(slog.LevelWarn, "this instance is still registered in a job that it has left", job, err)
+		}
+	})
+}
+
+// watchLeft follows the node that this process's instance had in a job that it has left, until Run ends, and
+// resigns whenever it is there again.
+func (s *Scheduler) watchLeft(life context.Context, job string) {
+	s.mu.Lock()
+	_, watched := s.left[job]
+	if !watched {
+		s.left[job] = nil // until the view is open
+	}
+	s.mu.Unlock()
+	if !watched {
+		s.work.Go(func() { s.followLeft(life, job) })
+	}
+}
+
+func (s *Scheduler) followLeft(life context.Context, job string) {
+	path := jobtree.For(job).Instance(s.instance)
+	view := s.reopen(life, path, func() bool { return life.Err() != nil })
+	if view == nil {
+		return
+	}
+	s.mu.Lock()
+	over := life.Err() != nil
+	if !over {
+		s.left[job] = view
+	}
+	s.mu.Unlock()
+	if over {
+		view.Close()
+		return
+	}
+	view.AfterEnd(func(reason error) {
+		if !errors.Is(reason, registry.ErrClosed) && life.Err() == nil {
+			s.work.Go(func() { s.followLeft(life, job) })
+		}
+	})
+	view.Subscribe(func(step registry.Step) { s.resign(life, job, step.Snapshot.Get(path)) })
+}
+
+// resignLeft looks at all jobs that were left, under a session that is new, or that was given up here and then
+// taken up again. The caller holds mu.
+func (s *Scheduler) resignLeft(life context.Context) {
+	for job, view := range s.left {
+		if view != nil {
+			node := view.Snapshot().Get(jobtree.For(job).Instance(s.instance))
+			s.work.Go(func() { s.resign(life, job, node) })
+		}
+	}
+}
+
+// closeLeft ends the views of jobs that were left.
+func (s *Scheduler) closeLeft() {
+	s.mu.Lock()
+	views := slices.Collect(maps.Values(s.left))
+	s.mu.Unlock()
+	for _, view := range views {
+		if view != nil {
+			view.Close()
+		}
+	}
+}
