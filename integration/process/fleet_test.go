@@ -38,6 +38,7 @@ type fleet struct {
 	mu        sync.Mutex
 	lives     []*life
 	incidents []*checker.Incident
+	probed    time.Time   // when the store was asked that has not answered yet; zero = it has
 	thaws     []time.Time // when a leader of the store went on that had stood still
 }
 
@@ -146,12 +147,29 @@ func (f *fleet) kill(l *life) {
 	f.suffer(checker.Crashed, l, l.kill)
 }
 
-// stop ends an instance gracefully. If the store is down meanwhile, the farewell may come to nothing:
-// it is given up after the session's time.
+// stop ends an instance gracefully. If the store does not hear it meanwhile, the farewell may come to
+// nothing: it is given up after the session's time.
 func (f *fleet) stop(l *life) {
 	asked := now().time()
 	f.suffer(checker.Stopped, l, func() {
-		l.term(func(status int) bool { return status == statusUnheard && f.downSince(asked) })
+		l.term(func(status int) bool { return status == statusUnheard && f.unheardSince(l, asked) })
+	})
+}
+
+// unheardSince tells whether the store may not have heard an instance in time since a moment: it was down,
+// or took a good part of the session's time for an answer, or the instance was cut off.
+func (f *fleet) unheardSince(l *life, at time.Time) bool {
+	if f.downSince(at) {
+		return true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	slow := f.rules.TTL / 3
+	if !f.probed.IsZero() && now().time().Sub(f.probed) > slow {
+		return true
+	}
+	return slices.ContainsFunc(f.incidents, func(i *checker.Incident) bool {
+		return (i.Kind == checker.Slow && i.Delay > slow || i.Kind == checker.Cut && i.Instance == l.id) && (i.Until.IsZero() || i.Until.After(at))
 	})
 }
 

@@ -75,11 +75,13 @@ func (f *fleet) probe() {
 	probing.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
 			asked := now().time()
+			f.noteProbe(asked)
 			_, _ = reg.Commit(ctx, registry.Txn{
 				Then:   []registry.Write{registry.Put("/probe", fmt.Sprint(n))},
 				Repeat: registry.RepeatHarmless,
 			})
 			answered := now().time()
+			f.noteProbe(time.Time{})
 			if took := answered.Sub(asked); took > slowAnswer && !f.downSince(asked) { // else it is known why
 				f.mu.Lock()
 				f.incidents = append(f.incidents, &checker.Incident{Kind: checker.Slow, From: asked, Until: answered, Delay: took})
@@ -88,6 +90,12 @@ func (f *fleet) probe() {
 			time.Sleep(5 * beat)
 		}
 	})
+}
+
+func (f *fleet) noteProbe(asked time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.probed = asked
 }
 
 func TestStandstills(t *testing.T) {

@@ -115,22 +115,34 @@ func (s *store) restart(members ...*member) {
 
 // awaitService returns when some member serves reads that need a majority.
 func (s *store) awaitService() error {
-	deadline := time.Now().Add(patience)
-	for {
-		var faults []error
-		for _, m := range s.members {
-			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
-			_, err := m.asked.Get(ctx, "/")
-			cancel()
-			if err == nil {
-				return nil
-			}
-			faults = append(faults, err)
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the store did not serve within %s: %w", patience, errors.Join(faults...))
+	for deadline := time.Now().Add(4 * patience); ; {
+		err := s.askAll()
+		if err == nil || time.Now().After(deadline) {
+			return err
 		}
 	}
+}
+
+// askAll asks all members at once, and returns with the first that serves.
+func (s *store) askAll() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // on a busy machine answers take their time
+	defer cancel()
+	answers := make(chan error, len(s.members))
+	for _, m := range s.members {
+		go func() {
+			_, err := m.asked.Get(ctx, "/")
+			answers <- err
+		}()
+	}
+	var faults []error
+	for range s.members {
+		err := <-answers
+		if err == nil {
+			return nil
+		}
+		faults = append(faults, err)
+	}
+	return fmt.Errorf("the store does not serve: %w", errors.Join(faults...))
 }
 
 // stop ends all members in order.
