@@ -20,28 +20,28 @@ import (
 // errRevoked is why a session is lost whose lease the server does not know any more.
 var errRevoked = errors.New("the store has ended it")
 
-// errSilent is what is told of keep-alives that wait for their answers.
-var errSilent = errors.New("no answer to several keep-alives")
+// errNoKeepAliveAnswer is what is told of keep-alives that wait for their answers.
+var errNoKeepAliveAnswer = errors.New("no answer to several keep-alives")
 
-// keeper gives the handle its sessions, one after the other, and keeps each alive. Nothing is asked
+// sessionKeeper gives the handle its sessions, one after the other, and keeps each alive. Nothing is asked
 // of the store until somebody wants a session.
-type keeper struct {
-	r     *Registry
-	clock registry.SessionClock
-	pulse *pulse
-	wg    sync.WaitGroup
+type sessionKeeper struct {
+	r          *Registry
+	clock      registry.SessionClock
+	keepAlives *keepAliver
+	wg         sync.WaitGroup
 
 	mu        sync.Mutex
 	started   bool
 	closed    bool
 	session   *registry.Session // nil before the first
 	control   *registry.SessionControl
-	givenUp   *registry.Session // the last that was abandoned; the store drops it soon
+	abandoned *registry.Session // the last that was abandoned; the store drops it soon
 	published chan struct{}     // closed and replaced with every new session
 }
 
-func newKeeper(r *Registry) *keeper {
-	return &keeper{r: r, clock: clock.New(), pulse: newPulse(r.client), published: make(chan struct{})}
+func newSessionKeeper(r *Registry) *sessionKeeper {
+	return &sessionKeeper{r: r, clock: clock.New(), keepAlives: newKeepAliver(r.client), published: make(chan struct{})}
 }
 
 // Session implements [registry.Sessioner]. The first call asks the store for a lease.
@@ -50,9 +50,9 @@ func (r *Registry) Session(ctx context.Context) (*registry.Session, error) {
 	return s, r.opError("session", "", err)
 }
 
-func (k *keeper) current(ctx context.Context) (*registry.Session, error) {
+func (k *sessionKeeper) current(ctx context.Context) (*registry.Session, error) {
 	for {
-		session, published, err := k.look()
+		session, published, err := k.latest()
 		if err != nil || session != nil && session.Err() == nil {
 			return session, err
 		}
@@ -65,8 +65,8 @@ func (k *keeper) current(ctx context.Context) (*registry.Session, error) {
 	}
 }
 
-// look returns the session and what tells of the next, and starts the keeping if need be.
-func (k *keeper) look() (*registry.Session, <-chan struct{}, error) {
+// latest returns the session and what tells of the next, and starts the keeping if need be.
+func (k *sessionKeeper) latest() (*registry.Session, <-chan struct{}, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
@@ -80,7 +80,7 @@ func (k *keeper) look() (*registry.Session, <-chan struct{}, error) {
 }
 
 // run makes one session after the other.
-func (k *keeper) run() {
+func (k *sessionKeeper) run() {
 	var last registry.SessionID
 	for k.r.life.Err() == nil {
 		session, control, sent := k.open(last)
@@ -89,7 +89,7 @@ func (k *keeper) run() {
 		}
 		last = session.ID()
 		k.publish(session, control)
-		reason := k.keep(session, control, sent)
+		reason := k.keepAlive(session, control, sent)
 		if k.r.life.Err() == nil {
 			k.r.log.Warn("session lost", slog.String("session", last.String()), slog.Any("error", reason), slog.String("endpoints", k.r.endpoints()))
 		}
@@ -99,7 +99,7 @@ func (k *keeper) run() {
 	}
 }
 
-func (k *keeper) publish(session *registry.Session, control *registry.SessionControl) {
+func (k *sessionKeeper) publish(session *registry.Session, control *registry.SessionControl) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.session, k.control = session, control
@@ -112,14 +112,14 @@ func (k *keeper) publish(session *registry.Session, control *registry.SessionCon
 // still hold the lease of the last session, and with it the process's nodes, which would be in the
 // successor's way for another TTL: then the new session is on the old lease. Only a lease that this
 // very process was granted, and did not give up, is taken up again.
-func (k *keeper) open(last registry.SessionID) (*registry.Session, *registry.SessionControl, time.Duration) {
-	patience := k.r.config.patience()
+func (k *sessionKeeper) open(last registry.SessionID) (*registry.Session, *registry.SessionControl, time.Duration) {
+	retry := k.r.config.retryPolicy()
 	for {
 		if last != 0 && k.control.Abandoned() {
-			last, k.givenUp = 0, k.session
+			last, k.abandoned = 0, k.session
 		}
 		sent := k.clock()
-		id, ttl, err := k.obtain(last, patience.limit())
+		id, ttl, err := k.grantOrResume(last, retry.tryTimeout())
 		switch {
 		case last != 0 && k.control.Abandoned(): // meanwhile
 			continue
@@ -130,17 +130,17 @@ func (k *keeper) open(last registry.SessionID) (*registry.Session, *registry.Ses
 			last = 0
 			continue
 		}
-		patience.note(err)
+		retry.noteFailure(err)
 		k.noAnswer("session", err)
-		if !sleep(k.r.life, patience.pause()) {
+		if !sleep(k.r.life, retry.backoff()) {
 			return nil, nil, 0
 		}
 	}
 }
 
-func (k *keeper) obtain(last registry.SessionID, limit time.Duration) (registry.SessionID, time.Duration, error) {
+func (k *sessionKeeper) grantOrResume(last registry.SessionID, limit time.Duration) (registry.SessionID, time.Duration, error) {
 	if last != 0 {
-		ttl, err := k.pulse.beat(k.r.life, last, limit)
+		ttl, err := k.keepAlives.send(k.r.life, last, limit)
 		return last, ttl, err
 	}
 	ctx, cancel := context.WithTimeout(k.r.life, limit)
@@ -153,18 +153,18 @@ func (k *keeper) obtain(last registry.SessionID, limit time.Duration) (registry.
 	return registry.SessionID(granted.ID), time.Duration(granted.TTL) * time.Second, nil
 }
 
-// beatsAtOnce bounds the keep-alives that wait for their answers side by side.
-const beatsAtOnce = 5
+// maxKeepAlives bounds the keep-alives that wait for their answers side by side.
+const maxKeepAlives = 5
 
-// keep sends a keep-alive each third of the TTL until the session is lost, and returns why it is. One
+// keepAlive sends a keep-alive each third of the TTL until the session is lost, and returns why it is. One
 // that has no answer for a sixth of the TTL is waited for all the same, as long as it is worth anything:
 // a store that is slow must not cost the session. Another is sent beside it, for a store of which a
 // member stands still. One that fails is repeated soon.
-func (k *keeper) keep(s *registry.Session, control *registry.SessionControl, sent time.Duration) error {
-	answers := make(chan beat, beatsAtOnce)
+func (k *sessionKeeper) keepAlive(s *registry.Session, control *registry.SessionControl, sent time.Duration) error {
+	answers := make(chan keepAlive, maxKeepAlives)
 	due := sent + s.TTL()/3
 	for waiting := 0; ; {
-		answer, answered, over := k.rest(s, due, waiting == beatsAtOnce, answers)
+		answer, answered, over := k.waitForAnswer(s, due, waiting == maxKeepAlives, answers)
 		switch {
 		case over:
 			return s.Err()
@@ -175,15 +175,15 @@ func (k *keeper) keep(s *registry.Session, control *registry.SessionControl, sen
 			}
 			due = now + s.TTL()/6
 			if waiting++; waiting == 3 {
-				k.noAnswer("keep-alive", errSilent)
+				k.noAnswer("keep-alive", errNoKeepAliveAnswer)
 			}
-			k.wg.Go(func() { answers <- k.beat(s, now) })
+			k.wg.Go(func() { answers <- k.sendKeepAlive(s, now) })
 			continue
 		}
 		waiting--
 		switch {
 		case answer.err == nil:
-			k.r.trouble.answered()
+			k.r.lastFailure.answered()
 			control.Renew(answer.sent)
 			due = max(due, answer.sent+s.TTL()/3)
 		case errors.Is(answer.err, rpctypes.ErrLeaseNotFound):
@@ -196,11 +196,11 @@ func (k *keeper) keep(s *registry.Session, control *registry.SessionControl, sen
 }
 
 // noAnswer reports that the store did not do what a session takes: one cause, however often it is tried.
-func (k *keeper) noAnswer(what string, err error) {
+func (k *sessionKeeper) noAnswer(what string, err error) {
 	if k.r.life.Err() != nil {
 		return
 	}
-	k.r.trouble.note(err)
+	k.r.lastFailure.note(err)
 	err = k.r.explain("session", "", cmp.Or(refusal(err), err))
 	k.r.repeats.Tell(repeats.Line{
 		Level: slog.LevelWarn, Message: "the registry does not answer", Cause: what,
@@ -208,20 +208,20 @@ func (k *keeper) noAnswer(what string, err error) {
 	})
 }
 
-// beat is one keep-alive and what came of it.
-type beat struct {
+// keepAlive is one keep-alive and what came of it.
+type keepAlive struct {
 	sent time.Duration
 	err  error
 }
 
-func (k *keeper) beat(s *registry.Session, sent time.Duration) beat {
-	_, err := k.pulse.beat(k.r.life, s.ID(), s.TTL())
-	return beat{sent, err}
+func (k *sessionKeeper) sendKeepAlive(s *registry.Session, sent time.Duration) keepAlive {
+	_, err := k.keepAlives.send(k.r.life, s.ID(), s.TTL())
+	return keepAlive{sent, err}
 }
 
-// rest waits until a moment of the clock, unless enough is under way, or for an answer. It is over when the
+// waitForAnswer waits until a moment of the clock, unless enough is under way, or for an answer. It is over when the
 // session or the handle ended first.
-func (k *keeper) rest(s *registry.Session, until time.Duration, enough bool, answers <-chan beat) (answer beat, answered, over bool) {
+func (k *sessionKeeper) waitForAnswer(s *registry.Session, until time.Duration, enough bool, answers <-chan keepAlive) (answer keepAlive, answered, over bool) {
 	timer := time.NewTimer(until - k.clock())
 	defer timer.Stop()
 	moment := timer.C
@@ -230,18 +230,18 @@ func (k *keeper) rest(s *registry.Session, until time.Duration, enough bool, ans
 	}
 	select {
 	case <-moment:
-		return beat{}, false, s.Err() != nil
+		return keepAlive{}, false, s.Err() != nil
 	case answer = <-answers:
 		return answer, true, s.Err() != nil
 	case <-s.Done():
-		return beat{}, false, true
+		return keepAlive{}, false, true
 	case <-k.r.life.Done():
-		return beat{}, false, true
+		return keepAlive{}, false, true
 	}
 }
 
-// gone is told that the store refused a commit because it does not know a lease of these sessions.
-func (k *keeper) gone(sessions []*registry.Session, refusal error) {
+// leaseGone is told that the store refused a commit because it does not know a lease of these sessions.
+func (k *sessionKeeper) leaseGone(sessions []*registry.Session, refusal error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(sessions) == 1 && slices.Contains(sessions, k.session) {

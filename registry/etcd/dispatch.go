@@ -10,9 +10,9 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// bring tells the followers what one response says.
-func (w *watch) bring(resp clientv3.WatchResponse) {
-	w.h.hear()
+// dispatch tells the followers what one response of the watch says.
+func (w *watch) dispatch(resp clientv3.WatchResponse) {
+	w.h.noteActivity()
 	revision := resp.Header.Revision
 	if n := len(resp.Events); n > 0 {
 		revision = resp.Events[n-1].Kv.ModRevision // the header may run ahead of what was brought
@@ -20,39 +20,39 @@ func (w *watch) bring(resp clientv3.WatchResponse) {
 		return
 	}
 	w.h.r.see(revision)
-	for f, n := range w.sort(revision, resp.Events) {
-		f.tell(n)
+	for f, u := range w.route(revision, resp.Events) {
+		f.deliver(u)
 	}
 }
 
-// sort deals the events out to the views that show them, and a bare revision to those for which
-// somebody waits.
-func (w *watch) sort(revision int64, events []*clientv3.Event) map[*follower]news {
+// route sorts the events by the followers whose views show them, and adds a bare revision for those
+// that somebody waits for.
+func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]update {
 	h := w.h
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w.after = max(w.after, revision)
-	dealt := make(map[*follower]news)
+	routed := make(map[*follower]update)
 	for _, e := range events {
 		if event, ok := h.r.ns.event(e); ok {
-			for f := range w.concerned(event.Path) {
-				dealt[f] = news{registry.Revision(revision), append(dealt[f].events, event)}
+			for f := range w.followersOf(event.Path) {
+				routed[f] = update{registry.Revision(revision), append(routed[f].events, event)}
 			}
 		}
 	}
 	for f := range h.waiting {
-		if _, ok := dealt[f]; !ok && f.watch == w {
-			dealt[f] = news{revision: registry.Revision(revision)}
+		if _, ok := routed[f]; !ok && f.watch == w {
+			routed[f] = update{revision: registry.Revision(revision)}
 		}
 		if f.watch == w && f.wanted <= registry.Revision(revision) {
 			delete(h.waiting, f)
 		}
 	}
-	return dealt
+	return routed
 }
 
-// concerned yields the followers whose subtree the path is in.
-func (w *watch) concerned(path string) iter.Seq[*follower] {
+// followersOf yields the followers whose subtree the path is in.
+func (w *watch) followersOf(path string) iter.Seq[*follower] {
 	return func(yield func(*follower) bool) {
 		for root := path; ; root = root[:strings.LastIndexByte(root, '/')] {
 			if root == "" {

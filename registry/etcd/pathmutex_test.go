@@ -8,20 +8,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestLinesServeInOrder(t *testing.T) {
+func TestPathMutexServesInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var l lines
-		leave, ok := l.enter(t.Context(), "/a")
+		var m pathMutex
+		unlock, ok := m.lock(t.Context(), "/a")
 		require.True(t, ok)
 		var order []int
 		for i := range 5 {
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
-				if leave, ok := l.enter(ctx, "/a"); ok {
+				if unlock, ok := m.lock(ctx, "/a"); ok {
 					order = append(order, i)
-					leave()
-					leave() // harmless
+					unlock()
+					unlock() // harmless
 				}
 			}()
 			synctest.Wait()
@@ -31,12 +31,12 @@ func TestLinesServeInOrder(t *testing.T) {
 			}
 			t.Cleanup(cancel)
 		}
-		elsewhere, ok := l.enter(t.Context(), "/b")
-		require.True(t, ok, "lines do not know of each other")
+		elsewhere, ok := m.lock(t.Context(), "/b")
+		require.True(t, ok, "the mutexes of two paths are one")
 		elsewhere()
-		leave()
+		unlock()
 		synctest.Wait()
 		require.Equal(t, []int{0, 1, 3, 4}, order)
-		require.Empty(t, l.queues)
+		require.Empty(t, m.waiters)
 	})
 }
