@@ -21,8 +21,8 @@ import (
 	"github.com/elasticron/elasticron/integration/proxy"
 )
 
-// store is an etcd cluster of which each member is a process.
-type store struct {
+// etcdCluster is an etcd cluster of which each member is a process.
+type etcdCluster struct {
 	t       *testing.T
 	dir     string
 	members []*member
@@ -32,27 +32,27 @@ type store struct {
 type member struct {
 	set     memberSettings
 	process *child
-	asked   *clientv3.Client // to look after this member alone
+	client  *clientv3.Client // to look after this member alone
 	network *proxy.Proxy     // through which the other members reach it
 	id      uint64           // as the cluster knows it
 }
 
-// startStore starts a cluster of n members and returns when all serve clients.
-func startStore(t *testing.T, dir string, n int) *store {
+// startEtcdCluster starts a cluster of n members and returns when all serve clients.
+func startEtcdCluster(t *testing.T, dir string, n int) *etcdCluster {
 	t.Helper()
-	return startStoreOf(t, dir, n, memberSettings{})
+	return startEtcdClusterOf(t, dir, n, memberSettings{})
 }
 
-// startStoreOf is startStore for members that have some settings in common.
-func startStoreOf(t *testing.T, dir string, n int, common memberSettings) *store {
+// startEtcdClusterOf is startStore for members that have some settings in common.
+func startEtcdClusterOf(t *testing.T, dir string, n int, common memberSettings) *etcdCluster {
 	t.Helper()
-	s := &store{t: t, dir: dir}
+	s := &etcdCluster{t: t, dir: dir}
 	var all []string
 	for i := range n {
 		set := common
 		set.Name, set.Client, set.Peer = fmt.Sprintf("member%d", i+1), freeAddress(t), freeAddress(t)
 		set.Dir = filepath.Join(t.TempDir(), set.Name)
-		m := &member{set: set, asked: newClient(t, set.Client), network: proxy.StartNamed(t, set.Peer, peerOf)}
+		m := &member{set: set, client: newClient(t, set.Client), network: proxy.StartNamed(t, set.Peer, peerOf)}
 		m.set.Advertised = m.network.Address()
 		all = append(all, set.Name+"=http://"+m.set.Advertised)
 		s.members = append(s.members, m)
@@ -63,19 +63,19 @@ func startStoreOf(t *testing.T, dir string, n int, common memberSettings) *store
 	}
 	for _, m := range s.members {
 		require.NoError(t, m.process.awaitReady())
-		status, err := m.asked.Status(t.Context(), m.set.Client)
+		status, err := m.client.Status(t.Context(), m.set.Client)
 		require.NoError(t, err)
 		m.id = status.Header.MemberId
 	}
 	return s
 }
 
-func (s *store) launch(m *member) {
+func (s *etcdCluster) launch(m *member) {
 	m.process = launch(s.t, s.dir, m.set.Name, roleMember, m.set)
 }
 
 // addresses returns where clients find the members.
-func (s *store) addresses() []string {
+func (s *etcdCluster) addresses() []string {
 	var all []string
 	for _, m := range s.members {
 		all = append(all, m.set.Client)
@@ -84,10 +84,10 @@ func (s *store) addresses() []string {
 }
 
 // leader returns the member that leads, or another one if none says so in time.
-func (s *store) leader() *member {
+func (s *etcdCluster) leader() *member {
 	for _, m := range s.members {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		status, err := m.asked.Status(ctx, m.set.Client)
+		status, err := m.client.Status(ctx, m.set.Client)
 		cancel()
 		if err == nil && status.Leader == status.Header.MemberId {
 			return m
@@ -97,7 +97,7 @@ func (s *store) leader() *member {
 }
 
 // crash kills members all at once.
-func (s *store) crash(members ...*member) {
+func (s *etcdCluster) crash(members ...*member) {
 	for _, m := range members {
 		m.process.signal(syscall.SIGKILL)
 	}
@@ -107,20 +107,20 @@ func (s *store) crash(members ...*member) {
 }
 
 // restart starts members again, with their data and at their places.
-func (s *store) restart(members ...*member) {
+func (s *etcdCluster) restart(members ...*member) {
 	for _, m := range members {
 		s.launch(m)
 	}
 }
 
 // awaitService returns when some member serves reads that need a majority.
-func (s *store) awaitService() error {
-	deadline := time.Now().Add(patience)
+func (s *etcdCluster) awaitService() error {
+	deadline := time.Now().Add(waitTimeout)
 	for {
 		var faults []error
 		for _, m := range s.members {
 			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
-			_, err := m.asked.Get(ctx, "/")
+			_, err := m.client.Get(ctx, "/")
 			cancel()
 			if err == nil {
 				return nil
@@ -128,13 +128,13 @@ func (s *store) awaitService() error {
 			faults = append(faults, err)
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("the store did not serve within %s: %w", patience, errors.Join(faults...))
+			return fmt.Errorf("the store did not serve within %s: %w", waitTimeout, errors.Join(faults...))
 		}
 	}
 }
 
 // stop ends all members in order.
-func (s *store) stop() {
+func (s *etcdCluster) stop() {
 	for _, m := range s.members {
 		m.process.term(func(int) bool { return false })
 	}

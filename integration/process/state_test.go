@@ -12,16 +12,16 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// look returns what the registry says of a job now.
-func (f *fleet) look(name string) *jobtree.State { return jobtree.StateOf(name, f.view.Snapshot()) }
+// state returns what the registry says of a job now.
+func (c *cluster) state(name string) *jobtree.State { return jobtree.StateOf(name, c.view.Snapshot()) }
 
 // await waits until the registry says of a job what is wanted, and returns that and when it was heard.
-func (f *fleet) await(name, what string, wanted func(*jobtree.State) bool) (*jobtree.State, time.Time) {
-	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+func (c *cluster) await(name, what string, wanted func(*jobtree.State) bool) (*jobtree.State, time.Time) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), waitTimeout)
 	defer cancel()
-	s, err := f.view.WaitFor(ctx, func(s registry.Snapshot) bool { return wanted(jobtree.StateOf(name, s)) })
-	require.NoError(f.t, err, "waiting for "+what)
+	s, err := c.view.WaitFor(ctx, func(s registry.Snapshot) bool { return wanted(jobtree.StateOf(name, s)) })
+	require.NoError(c.t, err, "waiting for "+what)
 	return jobtree.StateOf(name, s), now().time()
 }
 

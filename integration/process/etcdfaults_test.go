@@ -16,19 +16,19 @@ import (
 	"github.com/elasticron/elasticron/registry/etcd"
 )
 
-// faults implements [prey].
-func (s *store) faults() []fault {
-	return []fault{killStoreHead, restartStore, freezeMember, isolateHead, isolateMember, fillStore}
+// faults implements [victimStore].
+func (s *etcdCluster) faults() []fault {
+	return []fault{killStoreLeader, restartStore, freezeMember, isolateLeader, isolateMember, fillStore}
 }
 
-// strike implements [prey].
-func (s *store) strike(c *chaos, b blow) {
+// inject implements [victimStore].
+func (s *etcdCluster) inject(c *chaos, a action) {
 	members := s.members
-	switch b.fault {
-	case killStoreHead:
+	switch a.fault {
+	case killStoreLeader:
 		members = []*member{s.leader()}
 		c.down(func() { s.crash(members...) })
-		time.Sleep(b.lasts)
+		time.Sleep(a.lasts)
 		s.restart(members...)
 	case restartStore:
 		c.down(func() {
@@ -37,16 +37,16 @@ func (s *store) strike(c *chaos, b blow) {
 		})
 	case freezeMember:
 		members = []*member{s.leader()}
-		if b.n%2 == 0 {
-			members = s.members[b.n%len(s.members):][:1]
+		if a.n%2 == 0 {
+			members = s.members[a.n%len(s.members):][:1]
 		}
-		s.freeze(c, members[0], b.lasts)
-	case isolateHead:
-		c.down(func() { s.isolate(s.leader(), b) })
+		s.freeze(c, members[0], a.lasts)
+	case isolateLeader:
+		c.down(func() { s.isolate(s.leader(), a) })
 	case isolateMember:
-		c.down(func() { s.isolate(s.members[b.n%len(s.members)], b) })
+		c.down(func() { s.isolate(s.members[a.n%len(s.members)], a) })
 	case fillStore:
-		c.down(func() { s.fill(b.lasts) })
+		c.down(func() { s.fill(a.lasts) })
 	}
 	for _, m := range members {
 		if err := m.process.awaitReady(); err != nil {
@@ -57,14 +57,14 @@ func (s *store) strike(c *chaos, b blow) {
 
 // freeze has a member of the store stand still for a time. Requests that went to it are given up
 // one after the other, each with more patience than the one before, though other members serve.
-func (s *store) freeze(c *chaos, m *member, lasts time.Duration) {
+func (s *etcdCluster) freeze(c *chaos, m *member, lasts time.Duration) {
 	led := s.leader() == m
-	c.slow(lasts, etcd.DefaultRequestTimeout)
+	c.recordSlow(lasts, etcd.DefaultRequestTimeout)
 	c.down(func() {
 		m.process.signal(syscall.SIGSTOP)
 		time.Sleep(lasts)
 		if led {
-			c.thawed()
+			c.recordThaw()
 		}
 		m.process.signal(syscall.SIGCONT)
 	})
@@ -73,9 +73,9 @@ func (s *store) freeze(c *chaos, m *member, lasts time.Duration) {
 // isolate parts a member from the others for a time, while clients reach it as ever: in both
 // directions, or so that it is not heard, or does not hear. What it sent meanwhile arrives afterwards,
 // also requests of clients that have long been answered by another member.
-func (s *store) isolate(m *member, b blow) {
+func (s *etcdCluster) isolate(m *member, a action) {
 	in, out := s.around(m)
-	switch b.n % 3 {
+	switch a.n % 3 {
 	case 0:
 		in.Cut()
 		out.Cut()
@@ -86,7 +86,7 @@ func (s *store) isolate(m *member, b blow) {
 		in.CutUp()
 		out.CutDown()
 	}
-	time.Sleep(b.lasts)
+	time.Sleep(a.lasts)
 	in.Heal()
 	out.Heal()
 }
@@ -124,7 +124,7 @@ func (all networks) Heal() {
 }
 
 // around returns the networks between a member and the others: those of calls to it, and of its calls.
-func (s *store) around(m *member) (in, out networks) {
+func (s *etcdCluster) around(m *member) (in, out networks) {
 	for _, other := range s.members {
 		if other == m {
 			in = append(in, m.network)
@@ -150,11 +150,11 @@ func memberName(id uint64) string { return strconv.FormatUint(id, 16) }
 
 // fill has the store be out of space for a time. The alarm is what makes etcd refuse every put and
 // every new lease; it is raised here as a member raises it whose quota is used up.
-func (s *store) fill(lasts time.Duration) {
+func (s *etcdCluster) fill(lasts time.Duration) {
 	alarm := func(action pb.AlarmRequest_AlarmAction) {
-		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			_, err := pb.NewMaintenanceClient(s.members[0].asked.ActiveConnection()).Alarm(ctx,
+			_, err := pb.NewMaintenanceClient(s.members[0].client.ActiveConnection()).Alarm(ctx,
 				&pb.AlarmRequest{Action: action, MemberID: s.members[0].id, Alarm: pb.AlarmType_NOSPACE})
 			cancel()
 			if err == nil {
@@ -172,33 +172,33 @@ func (s *store) fill(lasts time.Duration) {
 // and that it hears of everything when they heal.
 func TestAnIsolatedMemberServesNobody(t *testing.T) {
 	t.Parallel()
-	s := startStore(t, t.ArtifactDir(), 3)
+	s := startEtcdCluster(t, t.ArtifactDir(), 3)
 	for n := range 3 {
-		head := s.leader()
-		rest := s.members[0]
-		if rest == head {
-			rest = s.members[1]
+		leader := s.leader()
+		follower := s.members[0]
+		if follower == leader {
+			follower = s.members[1]
 		}
 		isolated := make(chan struct{})
 		go func() {
 			defer close(isolated)
-			s.isolate(head, blow{n: n, lasts: 2 * time.Second})
+			s.isolate(leader, action{n: n, lasts: 2 * time.Second})
 		}()
 		require.Eventually(t, func() bool {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			status, err := rest.asked.Status(ctx, rest.set.Client)
-			return err == nil && status.Leader != 0 && status.Leader != head.id
-		}, patience, 20*time.Millisecond, "the others elect another leader (%d)", n)
-		_, err := rest.asked.Put(t.Context(), "/key", strconv.Itoa(n))
+			status, err := follower.client.Status(ctx, follower.set.Client)
+			return err == nil && status.Leader != 0 && status.Leader != leader.id
+		}, waitTimeout, 20*time.Millisecond, "the others elect another leader (%d)", n)
+		_, err := follower.client.Put(t.Context(), "/key", strconv.Itoa(n))
 		require.NoError(t, err)
 		<-isolated
 		require.Eventually(t, func() bool {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			got, err := head.asked.Get(ctx, "/key")
+			got, err := leader.client.Get(ctx, "/key")
 			return err == nil && len(got.Kvs) == 1 && string(got.Kvs[0].Value) == strconv.Itoa(n)
-		}, patience, 20*time.Millisecond, "it follows again (%d)", n)
+		}, waitTimeout, 20*time.Millisecond, "it follows again (%d)", n)
 	}
 	s.stop()
 }
@@ -206,8 +206,8 @@ func TestAnIsolatedMemberServesNobody(t *testing.T) {
 // TestAFullStoreRefuses shows that the alarm does what a full disk does.
 func TestAFullStoreRefuses(t *testing.T) {
 	t.Parallel()
-	s := startStore(t, t.ArtifactDir(), 1)
-	client := s.members[0].asked
+	s := startEtcdCluster(t, t.ArtifactDir(), 1)
+	client := s.members[0].client
 	filled := make(chan struct{})
 	go func() {
 		defer close(filled)
@@ -216,7 +216,7 @@ func TestAFullStoreRefuses(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := client.Put(t.Context(), "/key", "value")
 		return err != nil && strings.Contains(err.Error(), "space exceeded")
-	}, patience, 10*time.Millisecond)
+	}, waitTimeout, 10*time.Millisecond)
 	<-filled
 	_, err := client.Put(t.Context(), "/key", "value")
 	require.NoError(t, err)

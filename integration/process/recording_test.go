@@ -16,11 +16,11 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// tape writes down every revision of a store, and when it was first heard of.
-type tape interface {
-	// finish waits until the tape has everything that the store has.
+// recording writes down every revision of a store, and when it was first heard of.
+type recording interface {
+	// finish waits until the recording has everything that the store has.
 	finish()
-	// states returns what is on the tape so far of one namespace, as the states that it went through.
+	// states returns what was recorded so far of one namespace, as the states that it went through.
 	// Every state shows the whole namespace.
 	states(namespace string) []checker.State
 	// sessions returns those that once owned a node of a namespace and that the store still has.
@@ -67,17 +67,17 @@ func owners(states []checker.State) map[registry.SessionID]bool {
 	return all
 }
 
-// TestTapesHaveEveryRevision writes faster than anybody could look.
-func TestTapesHaveEveryRevision(t *testing.T) {
+// TestRecordingsHaveEveryRevision writes faster than anybody could look.
+func TestRecordingsHaveEveryRevision(t *testing.T) {
 	t.Parallel()
-	onBoth(t, tapesHaveEveryRevision)
+	onBoth(t, recordingsHaveEveryRevision)
 }
 
-func tapesHaveEveryRevision(g ground) {
-	t, ctx := g.t, g.t.Context()
+func recordingsHaveEveryRevision(env environment) {
+	t, ctx := env.t, env.t.Context()
 	namespace := newNamespace(t)
-	tape := g.record()
-	reg, err := place{Kind: g.kind, Addresses: g.addresses, Namespace: namespace}.open(ctx, nil)
+	rec := env.record()
+	reg, err := registryConfig{Kind: env.kind, Addresses: env.addresses, Namespace: namespace}.open(ctx, nil)
 	require.NoError(t, err)
 	t.Cleanup(reg.Vanish)
 	session, err := reg.Session(ctx)
@@ -98,9 +98,9 @@ func tapesHaveEveryRevision(g ground) {
 	commit(registry.Absent("/a/mine"), registry.PutOwned("/a/mine", "", session), registry.PutOwned("/b/mine", "1", session), registry.Put("/b/empty", ""))
 	commit(registry.Unchanged("/a/value", last), registry.Delete("/a/value"), registry.Put("/b/empty", ""))
 	require.NoError(t, reg.Close(ctx))
-	tape.finish()
+	rec.finish()
 
-	states := tape.states(namespace)
+	states := rec.states(namespace)
 	require.Len(t, states, writes+3)
 	paths := func(s checker.State) (all []string) {
 		for n := range s.Step.Snapshot.All() {
@@ -120,7 +120,7 @@ func tapesHaveEveryRevision(g ground) {
 	require.Equal(t, []string{"/b/empty"}, paths(states[writes+2]), "the session's nodes go together")
 	require.Equal(t, map[registry.SessionID]bool{session.ID(): true}, owners(states))
 	require.Eventually(t, func() bool {
-		alive, err := tape.sessions(namespace)
+		alive, err := rec.sessions(namespace)
 		return err == nil && len(alive) == 0
-	}, patience, 5*time.Millisecond)
+	}, waitTimeout, 5*time.Millisecond)
 }

@@ -12,44 +12,44 @@ import (
 )
 
 // judge has all that happened judged, job by job. All instances must be gone.
-func (f *fleet) judge() *chronicle {
-	f.t.Helper()
-	c := f.chronicle()
-	for _, cfg := range f.jobs {
-		findings := checker.Judge(c.history(cfg.Name), f.rules)
+func (c *cluster) judge() *observations {
+	c.t.Helper()
+	o := c.observe()
+	for _, cfg := range c.jobs {
+		findings := checker.Judge(o.history(cfg.Name), c.rules)
 		for i, finding := range findings {
 			if i == 10 {
-				f.t.Errorf("job %s: and %d more", cfg.Name, len(findings)-i)
+				c.t.Errorf("job %s: and %d more", cfg.Name, len(findings)-i)
 				break
 			}
-			f.t.Errorf("job %s: %s", cfg.Name, finding)
+			c.t.Errorf("job %s: %s", cfg.Name, finding)
 		}
 	}
-	for _, fault := range c.unreported() {
-		f.t.Error(fault)
+	for _, fault := range o.unreported() {
+		c.t.Error(fault)
 	}
-	f.judgeSessions()
-	return c
+	c.judgeSessions()
+	return o
 }
 
 // judgeSessions finds sessions that do not end though nobody keeps them alive.
-func (f *fleet) judgeSessions() {
-	f.t.Helper()
-	require.Eventually(f.t, func() bool {
-		alive, err := f.tape.sessions(f.namespace)
+func (c *cluster) judgeSessions() {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool {
+		alive, err := c.recording.sessions(c.namespace)
 		return err == nil && len(alive) == 0
-	}, patience, 50*time.Millisecond, "sessions are left")
+	}, waitTimeout, 50*time.Millisecond, "sessions are left")
 }
 
 // unreported returns what is wrong with the reports of processes that ended by themselves: every run of
 // theirs must have been reported, as recorded or as refused, once.
-func (c *chronicle) unreported() []string {
+func (o *observations) unreported() []string {
 	type run struct {
 		job       string
 		execution execution
 	}
 	var faults []string
-	for l, events := range c.events {
+	for p, events := range o.events {
 		balance := make(map[run]int)
 		for _, e := range events {
 			r := run{e.Job, execution{e.Item, e.Token}}
@@ -65,7 +65,7 @@ func (c *chronicle) unreported() []string {
 		}
 		for r, n := range balance {
 			if n != 0 {
-				faults = append(faults, fmt.Sprintf("%s: job %s, item %d, token %d: runs less reports: %d", l.id, r.job, r.execution.item, r.execution.token, n))
+				faults = append(faults, fmt.Sprintf("%s: job %s, item %d, token %d: runs less reports: %d", p.id, r.job, r.execution.item, r.execution.token, n))
 			}
 		}
 	}

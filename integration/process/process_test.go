@@ -52,7 +52,7 @@ func launch(t *testing.T, dir, name, role string, settings any) *child {
 	require.NoError(t, err)
 	require.NoError(t, c.cmd.Start())
 	go c.follow(stdout)
-	t.Cleanup(c.bury)
+	t.Cleanup(c.cleanUp)
 	return c
 }
 
@@ -86,13 +86,13 @@ func (c *child) term(excused func(status int) bool) {
 	c.signal(syscall.SIGTERM)
 	select {
 	case <-c.gone:
-	case <-time.After(patience):
-		c.t.Errorf("%s did not end within %s of SIGTERM\n%s", c.name, patience, c.lastWords())
+	case <-time.After(waitTimeout):
+		c.t.Errorf("%s did not end within %s of SIGTERM\n%s", c.name, waitTimeout, c.logTail())
 		c.kill()
 		return
 	}
 	if c.err != nil && !excused(c.cmd.ProcessState.ExitCode()) {
-		c.t.Errorf("%s ended badly: %v\n%s", c.name, c.err, c.lastWords())
+		c.t.Errorf("%s ended badly: %v\n%s", c.name, c.err, c.logTail())
 	}
 }
 
@@ -102,14 +102,14 @@ func (c *child) awaitReady() error {
 	case <-c.ready:
 		return nil
 	case <-c.gone:
-		return fmt.Errorf("%s ended before it was ready: %w\n%s", c.name, c.err, c.lastWords())
-	case <-time.After(patience):
-		return fmt.Errorf("%s was not ready within %s\n%s", c.name, patience, c.lastWords())
+		return fmt.Errorf("%s ended before it was ready: %w\n%s", c.name, c.err, c.logTail())
+	case <-time.After(waitTimeout):
+		return fmt.Errorf("%s was not ready within %s\n%s", c.name, waitTimeout, c.logTail())
 	}
 }
 
-// bury makes sure that nothing is left of the process, and that it complained of no fault of its own.
-func (c *child) bury() {
+// cleanUp makes sure that nothing is left of the process, and that it complained of no fault of its own.
+func (c *child) cleanUp() {
 	c.kill()
 	text, err := os.ReadFile(c.log)
 	if err != nil {
@@ -117,13 +117,39 @@ func (c *child) bury() {
 	}
 	for _, fault := range []string{"DATA RACE", "panic:", "fatal error:"} {
 		if bytes.Contains(text, []byte(fault)) {
-			c.t.Errorf("%s: %s\n%s", c.name, fault, c.lastWords())
+			c.t.Errorf("%s: %s\n%s", c.name, fault, c.logTail())
 		}
 	}
 }
 
-// lastWords returns the end of what the process logged.
-func (c *child) lastWords() []byte {
+// logTail returns the end of what the process logged.
+func (c *child) logTail() []byte {
 	text, _ := os.ReadFile(c.log)
 	return text[max(0, len(text)-8<<10):]
+}
+
+// process is one process that runs jobs, from its start to its end.
+type process struct {
+	*child
+	id      string
+	journal string
+	killed  time.Time // zero = it was not
+}
+
+// awaitEvent waits until the process has written down an event of an execution, and returns it.
+func (p *process) awaitEvent(kind string, token int64) event {
+	p.t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); <-look.C {
+		events, err := readJournal(p.journal)
+		require.NoError(p.t, err)
+		for _, e := range events {
+			if e.Kind == kind && e.Token == token {
+				return e
+			}
+		}
+	}
+	require.Fail(p.t, fmt.Sprintf("%s wrote nothing of %s of token %d", p.id, kind, token))
+	return event{}
 }
