@@ -15,6 +15,7 @@ import (
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/internal/clock"
+	"github.com/elasticron/elasticron/registry/internal/storeerrors"
 )
 
 // errRevoked is why a session is lost whose lease the server does not know any more.
@@ -60,7 +61,7 @@ func (k *sessionKeeper) current(ctx context.Context) (*registry.Session, error) 
 		case <-published:
 		case <-k.r.life.Done():
 		case <-ctx.Done():
-			return nil, givenUp(ctx, registry.ErrUnavailable, nil)
+			return nil, storeerrors.GivenUp(ctx, registry.ErrUnavailable, nil)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func (h *hub) turn() bool {
 	read, err := h.read(l, work)
 	if err != nil { // the connection is gone, or the server refuses: then all is read again
 		h.restart()
-		return sleep(h.r.life, firstPause)
+		return sleep(h.r.life, firstBackoff)
 	}
 	h.apply(work, read, l.seen())
 	return h.publish(l, before)
@@ -241,7 +241,7 @@ func (h *hub) load(l *link, epoch int, root *root, number int) {
 		}
 	}
 	if c.err != nil {
-		sleep(h.r.life, firstPause)
+		sleep(h.r.life, firstBackoff)
 	}
 	h.mu.Lock()
 	root.refused = refusal(c.err)

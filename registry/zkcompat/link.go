@@ -122,7 +122,7 @@ func (l *link) dial(network, address string, _ time.Duration) (net.Conn, error) 
 	l.mu.Lock()
 	failed := l.failed
 	l.mu.Unlock()
-	sleep(l.quit, pause(failed))
+	sleep(l.quit, backoff(failed))
 	ctx, cancel := context.WithTimeout(l.quit, l.config.DialTimeout)
 	defer cancel()
 	conn, err := l.config.Dial(ctx, network, address)

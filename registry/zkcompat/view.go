@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/storeerrors"
 )
 
 // follower is one view on the side of its hub. All but ready is guarded by the hub's mutex.
@@ -36,7 +37,7 @@ func (r *Registry) view(ctx context.Context, path string) (*registry.View, error
 	case <-f.ready:
 	case <-ctx.Done():
 		r.hub.leave(f)
-		return nil, givenUp(ctx, registry.ErrUnavailable, nil)
+		return nil, storeerrors.GivenUp(ctx, registry.ErrUnavailable, nil)
 	}
 	return r.hub.bind(ctx, f)
 }
