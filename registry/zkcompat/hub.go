@@ -57,12 +57,12 @@ func (h *hub) hear(l *link, e zk.Event) {
 		h.mu.Lock()
 		h.queue = append(h.queue, event{l, e.Path, e.Type == zk.EventNodeDeleted})
 		h.mu.Unlock()
-		h.stir()
+		h.wakeUp()
 	}
 }
 
-// stir has the hub look what there is to do.
-func (h *hub) stir() {
+// wakeUp has the hub look what there is to do.
+func (h *hub) wakeUp() {
 	select {
 	case h.wake <- struct{}{}:
 	default:
@@ -247,7 +247,7 @@ func (h *hub) load(l *link, epoch int, root *root, number int) {
 	root.refused = refusal(c.err)
 	h.done = append(h.done, c)
 	h.mu.Unlock()
-	h.stir()
+	h.wakeUp()
 }
 
 // read looks at what has changed. With nothing to read it still asks the server something: the answer

@@ -67,7 +67,7 @@ func (r *Registry) start() {
 func (r *Registry) hear(l *link, e zk.Event) {
 	if e.Type == zk.EventSession {
 		r.keeper.hear(l, e.State)
-		r.hub.stir()
+		r.hub.wakeUp()
 		return
 	}
 	r.hub.hear(l, e)
@@ -90,14 +90,14 @@ func (r *Registry) Vanish() {
 	r.closing.Do(func() { r.closeErr = storeerrors.Op("close", "", r.close(context.Background(), false)) })
 }
 
-func (r *Registry) close(ctx context.Context, farewell bool) error {
+func (r *Registry) close(ctx context.Context, endSession bool) error {
 	r.endLife(registry.ErrClosed)
 	last := r.keeper.close()
 	r.hub.close()
 	r.errands.close()
 	var err error
 	if last != nil {
-		err = last.close(ctx, farewell, r.keeper.farewellTime())
+		err = last.close(ctx, endSession, r.keeper.farewellTime())
 	}
 	r.hub.wg.Wait()
 	r.repeats.Close()

@@ -156,7 +156,7 @@ func (k *sessionKeeper) run() {
 			continue
 		}
 		k.change(func() { k.link, k.proved = l, false })
-		k.tend(l)
+		k.keepAlive(l)
 		if k.r.life.Err() != nil {
 			return // close says farewell
 		}
@@ -167,8 +167,8 @@ func (k *sessionKeeper) run() {
 	}
 }
 
-// tend keeps a link's session alive until it is gone or the handle is closed.
-func (k *sessionKeeper) tend(l *link) {
+// keepAlive keeps a link's session alive until it is gone or the handle is closed.
+func (k *sessionKeeper) keepAlive(l *link) {
 	if !k.prepare(l) {
 		return
 	}
@@ -209,7 +209,7 @@ func (k *sessionKeeper) prepare(l *link) bool {
 		}
 		if err == nil {
 			k.change(func() { k.proved, k.last = true, nil })
-			k.r.hub.stir()
+			k.r.hub.wakeUp()
 			return true
 		}
 		k.note(err)
@@ -241,7 +241,7 @@ func (k *sessionKeeper) prove(l *link, epoch int) error {
 		return err
 	}
 	k.confirm(l, epoch, sent)
-	k.r.hub.stir()
+	k.r.hub.wakeUp()
 	return nil
 }
 

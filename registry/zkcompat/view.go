@@ -58,7 +58,7 @@ func (h *hub) join(path string) (*follower, error) {
 	f := &follower{hub: h, root: root, ready: make(chan struct{})}
 	root.followers[f] = true
 	root.ask = true
-	h.stir()
+	h.wakeUp()
 	return f, nil
 }
 
@@ -87,7 +87,7 @@ func (f *follower) advance(context.Context, registry.Revision) {
 	f.hub.mu.Lock()
 	f.root.ask = true
 	f.hub.mu.Unlock()
-	f.hub.stir()
+	f.hub.wakeUp()
 }
 
 // end ends a view, or the wait for it. The caller does not hold the hub's mutex.
@@ -120,6 +120,6 @@ func (h *hub) leave(f *follower) {
 	if len(f.root.followers) == 0 && h.roots[f.root.path] == f.root {
 		delete(h.roots, f.root.path)
 		h.left = append(h.left, f.root.path)
-		h.stir()
+		h.wakeUp()
 	}
 }
