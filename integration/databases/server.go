@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/elasticron/elasticron/integration/serverprocess"
 )
 
 // startTimeout bounds the start of a server. It takes about a second on a machine that is not busy.
@@ -28,7 +30,7 @@ type Server struct {
 	database atomic.Int64 // number of the last one made
 
 	mu      sync.Mutex
-	running *process // nil while it is down
+	running *serverprocess.Process // nil while it is down
 }
 
 // Option sets something of a server.
@@ -78,7 +80,7 @@ func launch(ctx context.Context, k *Kind, chosen []Option) (s *Server, err error
 		}
 	}()
 	data := filepath.Join(folder, "data")
-	if err := errors.Join(os.Mkdir(data, 0o700), give(folder), give(data)); err != nil {
+	if err := errors.Join(os.Mkdir(data, 0o700), serverprocess.HandOver(folder), serverprocess.HandOver(data)); err != nil {
 		return nil, err
 	}
 	if err := s.prepare(ctx); err != nil {
@@ -89,24 +91,25 @@ func launch(ctx context.Context, k *Kind, chosen []Option) (s *Server, err error
 
 // prepare makes the data of a new server.
 func (s *Server) prepare(ctx context.Context) error {
-	p, err := start(s.command(s.kind.prepare(s.folder)), s.log())
+	p, err := s.start(s.kind.prepare(s.folder))
 	if err != nil {
 		return fmt.Errorf("make the data of %s: %w", s.kind.Name, err)
 	}
 	select {
-	case <-p.gone:
+	case <-p.Gone():
 	case <-ctx.Done():
-		p.end(os.Kill)
+		p.End(os.Kill)
 	}
-	if !p.cmd.ProcessState.Success() {
-		return fmt.Errorf("make the data of %s: %s\n%s", s.kind.Name, p.cmd.ProcessState, s.Log())
+	if !p.State().Success() {
+		return fmt.Errorf("make the data of %s: %s\n%s", s.kind.Name, p.State(), s.Log())
 	}
 	return nil
 }
 
-// command replaces the name of a program by where it is.
-func (s *Server) command(args []string) []string {
-	return append([]string{s.kind.find(args[0])}, args[1:]...)
+// start runs a command, whose program is found by its name.
+func (s *Server) start(args []string) (*serverprocess.Process, error) {
+	command := append([]string{s.kind.find(args[0])}, args[1:]...)
+	return serverprocess.Start(command, s.log(), serverprocess.Unprivileged())
 }
 
 // Kind tells what the server is.
@@ -121,7 +124,7 @@ func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running != nil {
-		s.running.end(s.kind.die)
+		s.running.End(s.kind.die)
 		s.running = nil
 	}
 }
@@ -136,12 +139,12 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.running != nil {
 		return fmt.Errorf("%s at %s is running already", s.kind.Name, s.Address())
 	}
-	p, err := start(s.command(s.serve()), s.log())
+	p, err := s.start(s.serve())
 	if err != nil {
 		return fmt.Errorf("start %s: %w", s.kind.Name, err)
 	}
 	if err := s.ready(ctx, p); err != nil {
-		p.end(os.Kill)
+		p.End(os.Kill)
 		return err
 	}
 	s.running = p
@@ -157,7 +160,7 @@ func (s *Server) serve() []string {
 }
 
 // ready waits until the server answers.
-func (s *Server) ready(ctx context.Context, p *process) error {
+func (s *Server) ready(ctx context.Context, p *serverprocess.Process) error {
 	db, err := sql.Open(s.kind.driver, s.DSN(s.kind.first))
 	if err != nil {
 		return err
@@ -165,7 +168,7 @@ func (s *Server) ready(ctx context.Context, p *process) error {
 	defer db.Close() //nolint:errcheck // nothing was changed
 	for db.PingContext(ctx) != nil {
 		select {
-		case <-p.gone:
+		case <-p.Gone():
 			return fmt.Errorf("%s at %s ended while it started:\n%s", s.kind.Name, s.Address(), s.Log())
 		case <-ctx.Done():
 			return fmt.Errorf("%s at %s does not answer: %w\n%s", s.kind.Name, s.Address(), ctx.Err(), s.Log())
@@ -206,14 +209,7 @@ func (s *Server) close() error {
 }
 
 // Log returns the last lines that the server wrote.
-func (s *Server) Log() string {
-	text, err := os.ReadFile(s.log())
-	if err != nil {
-		return err.Error()
-	}
-	const most = 8 << 10
-	return string(text[max(0, len(text)-most):])
-}
+func (s *Server) Log() string { return serverprocess.LogTail(s.log()) }
 
 func (s *Server) log() string { return filepath.Join(s.folder, "log") }
 

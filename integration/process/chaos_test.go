@@ -19,11 +19,11 @@ import (
 
 const (
 	chaosTTL = 3 * time.Second // a restart of etcd must not be enough to lose a session
-	// calm is for how long a fleet is left alone once it should have recovered.
+	// calm is for how long a cluster is left alone once it should have recovered.
 	calm = 1500 * time.Millisecond
 )
 
-// chaosJobs are what the fleet runs: items that are over at once, items that are always under way, and
+// chaosJobs are what the cluster runs: items that are over at once, items that are always under way, and
 // both with failover and misfire on and off, and items that save checkpoints.
 func chaosJobs() []job.Config {
 	short := jobOf("short", "* * * * * ?", 8, "5ms", "60ms")
@@ -42,19 +42,19 @@ func chaosJobs() []job.Config {
 
 // chaos carries a plan out.
 type chaos struct {
-	*fleet
-	store  prey
-	slots  []*slot
-	fence  *fence
-	struck map[fault]int
+	*cluster
+	store    victimStore
+	slots    []*slot
+	fence    *fence
+	injected map[fault]int
 }
 
-// prey is a store that can be hurt.
-type prey interface {
-	// faults are what can be done to it.
+// victimStore is a store that faults can be injected into.
+type victimStore interface {
+	// faults are those that it knows.
 	faults() []fault
-	// strike does what a blow says to the store, and returns when all of the store runs again.
-	strike(c *chaos, b blow)
+	// inject does what an action says to the store, and returns when all of the store runs again.
+	inject(c *chaos, a action)
 	// awaitService returns when the store serves.
 	awaitService() error
 }
@@ -64,26 +64,26 @@ type slot struct {
 	ip      string
 	number  int
 	proxies []*proxy.Proxy
-	life    *life
+	process *process
 }
 
-// TestProcesses hurts a fleet and its store for a while, and finds nothing to complain about.
+// TestProcesses injects faults into a cluster and its store for a while, and finds nothing to complain about.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
-	store := startStore(t, t.ArtifactDir(), 3)
-	c := newChaos(etcdGround(t, store.addresses()), store, 5)
+	store := startEtcdCluster(t, t.ArtifactDir(), 3)
+	c := newChaos(etcdEnvironment(t, store.addresses()), store, 5)
 	c.run(*duration)
-	leases, err := store.members[0].asked.Leases(t.Context())
+	leases, err := store.members[0].client.Leases(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, leases.Leases, "leases that nobody revoked and nobody keeps alive")
 	store.stop()
 }
 
-// TestProcessesOverZooKeeper does the same to a fleet over one ZooKeeper server, for half as long.
+// TestProcessesOverZooKeeper does the same to a cluster over one ZooKeeper server, for half as long.
 func TestProcessesOverZooKeeper(t *testing.T) {
 	t.Parallel()
 	server := zookeeper.Start(t, zookeeper.WithTick(zkTick))
-	newChaos(zkGround(t, server), zkPrey{server}, 4).run(*duration / 2)
+	newChaos(zkEnvironment(t, server), zkVictim{server}, 4).run(*duration / 2)
 }
 
 // run carries a plan out and has what happened judged.
@@ -96,35 +96,35 @@ func (c *chaos) run(lasts time.Duration) {
 	began := time.Now()
 	p := newPlan(chosen, c.store.faults(), len(c.slots), chaosTTL)
 	for time.Since(began) < lasts {
-		blows := p.next()
-		c.t.Logf("%s round %d: %s", time.Now().UTC().Format("15:04:05.000"), p.round, blows)
-		c.round(blows)
-		for _, b := range blows {
-			c.struck[b.fault]++
+		actions := p.next()
+		c.t.Logf("%s round %d: %s", time.Now().UTC().Format("15:04:05.000"), p.round, actions)
+		c.round(actions)
+		for _, a := range actions {
+			c.injected[a.fault]++
 		}
 	}
 	c.stopAll()
 	c.report(c.judge(), time.Since(began))
 }
 
-func newChaos(g ground, store prey, slots int) *chaos {
+func newChaos(env environment, store victimStore, slots int) *chaos {
 	c := &chaos{
-		fleet: newFleet(g, g.t.ArtifactDir(), chaosTTL, chaosJobs()...), store: store,
-		fence: newFence(), struck: make(map[fault]int),
+		cluster: newCluster(env, env.t.ArtifactDir(), chaosTTL, chaosJobs()...), store: store,
+		fence: newFence(), injected: make(map[fault]int),
 	}
-	c.fenceAddress = c.fence.serve(g.t)
+	c.fenceAddress = c.fence.serve(env.t)
 	for i := range slots {
 		s := &slot{ip: fmt.Sprintf("127.0.0.%d", i+1)}
-		for _, address := range g.addresses {
-			s.proxies = append(s.proxies, proxy.Start(g.t, address))
+		for _, address := range env.addresses {
+			s.proxies = append(s.proxies, proxy.Start(env.t, address))
 		}
 		c.slots = append(c.slots, s)
 		c.startIn(s, true)
 	}
 	for _, s := range c.slots {
-		require.NoError(g.t, s.life.awaitReady())
+		require.NoError(env.t, s.process.awaitReady())
 	}
-	c.rest()
+	c.awaitCalm()
 	return c
 }
 
@@ -137,39 +137,39 @@ func (c *chaos) startIn(s *slot, newID bool) {
 	for _, p := range s.proxies {
 		addresses = append(addresses, p.Address())
 	}
-	s.life = c.start(fmt.Sprintf("%s@-@p%d", s.ip, s.number), addresses)
+	s.process = c.start(fmt.Sprintf("%s@-@p%d", s.ip, s.number), addresses)
 }
 
-// round strikes all blows of a round, waits until the fleet should have recovered, and then leaves it
-// alone for a moment.
-func (c *chaos) round(blows []blow) {
-	victims := c.victims(blows)
-	var struck sync.WaitGroup
-	for i, b := range blows {
-		struck.Go(func() {
-			time.Sleep(b.after)
-			c.strike(b, victims[i])
+// round injects all faults of a round, waits until the cluster should have recovered, and then leaves
+// it alone for a moment.
+func (c *chaos) round(actions []action) {
+	victims := c.victims(actions)
+	var injected sync.WaitGroup
+	for i, a := range actions {
+		injected.Go(func() {
+			time.Sleep(a.after)
+			c.inject(a, victims[i])
 		})
 	}
-	struck.Wait()
+	injected.Wait()
 	for _, s := range c.slots {
-		if err := s.life.awaitReady(); err != nil {
+		if err := s.process.awaitReady(); err != nil {
 			c.t.Fatal(err)
 		}
 	}
-	c.rest()
+	c.awaitCalm()
 }
 
-// victims returns whom the blows of a round hit, each another one.
-func (c *chaos) victims(blows []blow) []*slot {
+// victims returns whom the actions of a round hit, each another one.
+func (c *chaos) victims(actions []action) []*slot {
 	taken := make(map[*slot]bool)
-	for _, b := range blows {
-		taken[c.slots[b.slot]] = true
+	for _, a := range actions {
+		taken[c.slots[a.slot]] = true
 	}
 	var victims []*slot
-	for _, b := range blows {
-		s := c.slots[b.slot]
-		if leading := c.leading(b.n); b.fault == killLeader && leading != nil && !taken[leading] {
+	for _, a := range actions {
+		s := c.slots[a.slot]
+		if leading := c.leading(a.n); a.fault == killLeader && leading != nil && !taken[leading] {
 			taken[leading], s = true, leading
 		}
 		victims = append(victims, s)
@@ -179,17 +179,17 @@ func (c *chaos) victims(blows []blow) []*slot {
 
 // leading returns the slot of the leader of some job; nil if it has none just now.
 func (c *chaos) leading(n int) *slot {
-	leader := c.look(c.jobs[n%len(c.jobs)].Name).Leader.Instance
+	leader := c.state(c.jobs[n%len(c.jobs)].Name).Leader.Instance
 	for _, s := range c.slots {
-		if s.life.id == leader {
+		if s.process.id == leader {
 			return s
 		}
 	}
 	return nil
 }
 
-// rest waits until nothing excuses any more that something is not as it should be, and a moment more.
-func (c *chaos) rest() {
+// awaitCalm waits until nothing excuses any more that something is not as it should be, and a moment more.
+func (c *chaos) awaitCalm() {
 	c.mu.Lock()
 	var until time.Time
 	for _, i := range c.incidents {

@@ -28,16 +28,16 @@ func TestNothingGrowsWithRestarts(t *testing.T) {
 	onBoth(t, nothingGrowsWithRestarts)
 }
 
-func nothingGrowsWithRestarts(g ground) {
-	t := g.t
+func nothingGrowsWithRestarts(env environment) {
+	t := env.t
 	const deaths, together = 50, 10
-	at := place{Kind: g.kind, Addresses: g.addresses, Namespace: newNamespace(t), TTL: 2 * time.Second}
-	tape := g.record()
+	at := registryConfig{Kind: env.kind, Addresses: env.addresses, Namespace: newNamespace(t), TTL: 2 * time.Second}
+	rec := env.record()
 	cfg := jobOf("orders", "* * * * * ?", 12, "10ms", "400ms")
 	cfg.Failover = true
 
-	host := join(t, at, "127.0.0.200@-@host", cfg)
-	view, err := host.reg.View(t.Context(), registry.Root)
+	survivor := startLocal(t, at, "127.0.0.200@-@host", cfg)
+	view, err := survivor.reg.View(t.Context(), registry.Root)
 	require.NoError(t, err)
 	atRest := func(s registry.Snapshot) bool {
 		state := jobtree.StateOf(cfg.Name, s)
@@ -47,27 +47,27 @@ func nothingGrowsWithRestarts(g ground) {
 	for first := 0; first < deaths; first += together {
 		var dying sync.WaitGroup
 		for n := first; n < first+together; n++ {
-			guest := join(t, at, fmt.Sprintf("127.0.0.%d@-@guest", n+1), cfg)
-			dying.Go(guest.vanish)
+			crashing := startLocal(t, at, fmt.Sprintf("127.0.0.%d@-@guest", n+1), cfg)
+			dying.Go(crashing.vanish)
 		}
 		dying.Wait()
 	}
 	after := pathsAt(t, view, atRest)
 	require.Equal(t, before, after)
-	host.leave()
-	tape.finish()
-	require.Greater(t, len(owners(tape.states(at.Namespace))), deaths)
+	survivor.leave()
+	rec.finish()
+	require.Greater(t, len(owners(rec.states(at.Namespace))), deaths)
 	require.Eventually(t, func() bool {
-		alive, err := tape.sessions(at.Namespace)
+		alive, err := rec.sessions(at.Namespace)
 		return err == nil && len(alive) == 0
-	}, patience, 50*time.Millisecond, "sessions are left")
+	}, waitTimeout, 50*time.Millisecond, "sessions are left")
 }
 
 // pathsAt returns the paths of all nodes once the registry is as wanted, but for those of missed fires,
 // which come and go.
 func pathsAt(t *testing.T, view *registry.View, wanted func(registry.Snapshot) bool) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	s, err := view.WaitFor(ctx, wanted)
 	require.NoError(t, err)
@@ -80,17 +80,17 @@ func pathsAt(t *testing.T, view *registry.View, wanted func(registry.Snapshot) b
 	return slices.Sorted(maps.Keys(paths))
 }
 
-// guest is an instance in this process.
-type guest struct {
+// localInstance is an instance in this process.
+type localInstance struct {
 	t    *testing.T
-	reg  handle
+	reg  registryHandle
 	s    *scheduler.Scheduler
 	stop context.CancelFunc
 	done chan error
 }
 
-// join starts an instance and returns when it takes part.
-func join(t *testing.T, at place, id string, cfg job.Config) *guest {
+// startLocal starts an instance and returns when it takes part.
+func startLocal(t *testing.T, at registryConfig, id string, cfg job.Config) *localInstance {
 	t.Helper()
 	reg, err := at.open(t.Context(), nil)
 	require.NoError(t, err)
@@ -98,34 +98,34 @@ func join(t *testing.T, at place, id string, cfg job.Config) *guest {
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(id))
 	require.NoError(t, err)
 	require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(spend)))
-	g := &guest{t: t, reg: reg, s: s, done: make(chan error, 1)}
+	in := &localInstance{t: t, reg: reg, s: s, done: make(chan error, 1)}
 	var ctx context.Context
-	ctx, g.stop = context.WithCancel(context.Background())
-	t.Cleanup(g.stop)
-	go func() { g.done <- s.Run(ctx) }()
+	ctx, in.stop = context.WithCancel(context.Background())
+	t.Cleanup(in.stop)
+	go func() { in.done <- s.Run(ctx) }()
 	select {
 	case <-s.Ready():
-	case err := <-g.done:
+	case err := <-in.done:
 		require.NoError(t, err, "Run")
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		require.Fail(t, id+" does not take part")
 	}
-	return g
+	return in
 }
 
 // vanish ends the instance as a crash would.
-func (g *guest) vanish() {
-	g.s.Vanish()
-	g.reg.Vanish()
-	if err := <-g.done; !errors.Is(err, scheduler.ErrVanished) {
-		g.t.Errorf("Run: %v", err)
+func (in *localInstance) vanish() {
+	in.s.Vanish()
+	in.reg.Vanish()
+	if err := <-in.done; !errors.Is(err, scheduler.ErrVanished) {
+		in.t.Errorf("Run: %v", err)
 	}
 }
 
 // leave ends the instance gracefully.
-func (g *guest) leave() {
-	g.t.Helper()
-	g.stop()
-	require.NoError(g.t, <-g.done)
-	require.NoError(g.t, g.reg.Close(context.Background()))
+func (in *localInstance) leave() {
+	in.t.Helper()
+	in.stop()
+	require.NoError(in.t, <-in.done)
+	require.NoError(in.t, in.reg.Close(context.Background()))
 }

@@ -1,5 +1,5 @@
-// Package process runs real processes over a real etcd and over a real ZooKeeper, hurts them, and has
-// package history judge what they did. It has tests only, and they need Linux.
+// Package process runs real processes over a real etcd and over a real ZooKeeper, injects faults into
+// them, and has package checker judge what they did. It has tests only, and they need Linux.
 //
 // Every process is this test binary again: three members of an etcd cluster, and instances that run
 // jobs whose items fire each second. An instance appends what its items see to a file of its own, line
@@ -10,8 +10,8 @@
 // Every revision of etcd is heard of from all members. A client of ZooKeeper cannot see every revision,
 // so those are read from the server's own transaction log while the server writes it (package txnlog).
 // Nothing is judged less there. The log is that of one server, so the ZooKeeper of these tests stands
-// alone: an ensemble, whose leader changes, is not among what is hurt. The judge grants it one tick
-// more, 100 ms, before a session that is over must be gone, because it looks for those once a tick.
+// alone: an ensemble, whose leader changes, is not tested here. The judge grants it one tick more,
+// 100 ms, before a session that is over must be gone, because it looks for those once a tick.
 //
 //	go test -race ./integration/process -run TestProcesses -process.duration=10m
 //	go test -race ./integration/process -run 'TestProcesses$' -process.seed=42 -artifacts
@@ -38,4 +38,24 @@
 // confirmed.
 //
 // Processes are signalled by their id only, and die with the test, however that ends.
+//
+// # What is in which file
+//
+// All files end in _test.go, but for this one. In reading order:
+//
+//   - main: what this binary is, the test or one of its processes; process: how the test starts,
+//     signals and ends one.
+//   - instance, journal: a process that runs jobs, and the events that it writes down; times: its
+//     clocks, and when states of the store came to be; stalls: whether the machine or the store was
+//     too busy to be held to a promise.
+//   - environment: the store of a test, etcd or ZooKeeper; cluster: the instances over it and all that
+//     is done to them; state: what the registry says of a job, and waiting for that.
+//   - recording: every revision of the store; etcdrecording, zkrecording: how each store is recorded.
+//   - observations: all that was written down, put together; runs: the executions in it; judge: what
+//     the checker says of it.
+//   - member, etcdcluster: an etcd cluster of processes.
+//   - plan: what TestProcesses does, decided by a seed; chaos: how that is carried out; faults,
+//     etcdfaults: the faults of instances and ZooKeeper, and of etcd; fence: the second judge; summary:
+//     what a run prints.
+//   - killed, stopped, sessionlost, heldup, churn: the small tests.
 package process

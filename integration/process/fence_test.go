@@ -48,8 +48,8 @@ type fenced struct {
 
 type fenceCounts struct{ begun, stale, written, refused, saved int }
 
-// errand is what a process tells the fence.
-type errand struct {
+// fenceRequest is what a process tells the fence.
+type fenceRequest struct {
 	fencedItem
 	Token  int64
 	Fire   time.Time
@@ -60,59 +60,59 @@ type errand struct {
 
 func newFence() *fence { return &fence{items: make(map[fencedItem]*fenced)} }
 
-func (f *fence) of(e errand) *fenced {
-	it := f.items[e.fencedItem]
+func (f *fence) of(req fenceRequest) *fenced {
+	it := f.items[req.fencedItem]
 	if it == nil {
 		it = &fenced{
 			begun: make(map[int64]bool), fires: make(map[time.Time]bool),
 			starts: make(map[int64]int), saved: make(map[int64]int),
 		}
-		f.items[e.fencedItem] = it
+		f.items[req.fencedItem] = it
 	}
 	return it
 }
 
-func (f *fence) fault(e errand, format string, args ...any) {
-	f.faults = append(f.faults, fmt.Sprintf("job %s, item %d, token %d, fire %s (%s): ", e.Job, e.Item, e.Token,
-		e.Fire.Format(time.TimeOnly), e.Source)+fmt.Sprintf(format, args...))
+func (f *fence) fault(req fenceRequest, format string, args ...any) {
+	f.faults = append(f.faults, fmt.Sprintf("job %s, item %d, token %d, fire %s (%s): ", req.Job, req.Item, req.Token,
+		req.Fire.Format(time.TimeOnly), req.Source)+fmt.Sprintf(format, args...))
 }
 
 // begin notes that the code of an item was called.
-func (f *fence) begin(e errand) {
+func (f *fence) begin(req fenceRequest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	it := f.of(e)
+	it := f.of(req)
 	f.counts.begun++
-	if it.begun[e.Token] {
-		f.fault(e, "two executions have this token")
+	if it.begun[req.Token] {
+		f.fault(req, "two executions have this token")
 	}
-	it.begun[e.Token] = true
-	if e.Source == job.Scheduled || e.Source == job.Misfire {
-		if it.fires[e.Fire] {
-			f.fault(e, "the fire ran before")
+	it.begun[req.Token] = true
+	if req.Source == job.Scheduled || req.Source == job.Misfire {
+		if it.fires[req.Fire] {
+			f.fault(req, "the fire ran before")
 		}
-		it.fires[e.Fire] = true
+		it.fires[req.Fire] = true
 	}
-	if e.Saves {
-		it.starts[e.Token] = e.Offset
+	if req.Saves {
+		it.starts[req.Token] = req.Offset
 		for _, token := range slices.Sorted(maps.Keys(it.saved)) {
-			if token < e.Token && it.saved[token] > e.Offset {
-				f.fault(e, "began with checkpoint %d, though %d was confirmed to token %d", e.Offset, it.saved[token], token)
+			if token < req.Token && it.saved[token] > req.Offset {
+				f.fault(req, "began with checkpoint %d, though %d was confirmed to token %d", req.Offset, it.saved[token], token)
 			}
 		}
 	}
-	if e.Token < it.token {
+	if req.Token < it.token {
 		f.counts.stale++
 		return
 	}
-	it.token = e.Token
+	it.token = req.Token
 }
 
 // write notes that an execution brings its result, which the fence refuses if a newer one began.
-func (f *fence) write(e errand) {
+func (f *fence) write(req fenceRequest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if e.Token < f.of(e).token {
+	if req.Token < f.of(req).token {
 		f.counts.refused++
 		return
 	}
@@ -120,15 +120,15 @@ func (f *fence) write(e errand) {
 }
 
 // save notes that a checkpoint was confirmed to an execution.
-func (f *fence) save(e errand) {
+func (f *fence) save(req fenceRequest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	it := f.of(e)
+	it := f.of(req)
 	f.counts.saved++
-	it.saved[e.Token] = max(it.saved[e.Token], e.Offset)
+	it.saved[req.Token] = max(it.saved[req.Token], req.Offset)
 	for _, token := range slices.Sorted(maps.Keys(it.starts)) {
-		if token > e.Token && it.starts[token] < e.Offset {
-			f.fault(e, "checkpoint %d was confirmed, and token %d began with %d", e.Offset, token, it.starts[token])
+		if token > req.Token && it.starts[token] < req.Offset {
+			f.fault(req, "checkpoint %d was confirmed, and token %d began with %d", req.Offset, token, it.starts[token])
 		}
 	}
 }
@@ -137,19 +137,19 @@ func (f *fence) save(e errand) {
 func (f *fence) serve(t *testing.T) string {
 	t.Helper()
 	mux := http.NewServeMux()
-	for path, do := range map[string]func(errand){"/begin": f.begin, "/write": f.write, "/save": f.save} {
+	for path, handle := range map[string]func(fenceRequest){"/begin": f.begin, "/write": f.write, "/save": f.save} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
-			var e errand
-			if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
+			var req fenceRequest
+			if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 				http.Error(w, err.Error(), http.StatusBadRequest)
 				return
 			}
-			do(e)
+			handle(req)
 		})
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: patience}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: waitTimeout}
 	var served sync.WaitGroup
 	served.Go(func() { _ = server.Serve(listener) })
 	t.Cleanup(func() { _ = server.Close(); served.Wait() })
@@ -173,13 +173,13 @@ type fenceClient struct {
 	http    http.Client
 }
 
-// tell runs an errand. That the fence cannot be reached is no fault of the scheduler's, and must not
+// send sends a request. That the fence cannot be reached is no fault of the scheduler's, and must not
 // go unseen.
-func (c *fenceClient) tell(ctx context.Context, what string, e errand) error {
+func (c *fenceClient) send(ctx context.Context, what string, req fenceRequest) error {
 	if c.address == "" {
 		return nil
 	}
-	body, err := json.Marshal(e)
+	body, err := json.Marshal(req)
 	if err != nil {
 		return err
 	}
@@ -199,22 +199,22 @@ func (c *fenceClient) tell(ctx context.Context, what string, e errand) error {
 	return nil
 }
 
-// errandOf returns what a process has to say of an execution. A checkpoint is the decimal number of
+// fenceRequestOf returns what a process has to say of an execution. A checkpoint is the decimal number of
 // the steps that were done.
-func errandOf(sc job.ShardingContext, saves bool) (errand, error) {
-	e := errand{fencedItem: fencedItem{sc.JobName, sc.Item}, Token: sc.Token, Fire: sc.Fire, Source: sc.Source, Saves: saves}
+func fenceRequestOf(sc job.ShardingContext, saves bool) (fenceRequest, error) {
+	req := fenceRequest{fencedItem: fencedItem{sc.JobName, sc.Item}, Token: sc.Token, Fire: sc.Fire, Source: sc.Source, Saves: saves}
 	if sc.Offset == "" {
-		return e, nil
+		return req, nil
 	}
 	var err error
-	e.Offset, err = strconv.Atoi(sc.Offset)
-	return e, err
+	req.Offset, err = strconv.Atoi(sc.Offset)
+	return req, err
 }
 
 func TestTheFenceJudges(t *testing.T) {
 	t.Parallel()
-	at := func(token int64, second int, source job.Source, offset int) errand {
-		return errand{
+	at := func(token int64, second int, source job.Source, offset int) fenceRequest {
+		return fenceRequest{
 			fencedItem: fencedItem{"orders", 1}, Token: token, Fire: origin.Add(time.Duration(second) * time.Second),
 			Source: source, Offset: offset, Saves: true,
 		}
@@ -233,7 +233,7 @@ func TestTheFenceJudges(t *testing.T) {
 			f.begin(at(9, 2, job.Failover, 1))
 			f.begin(at(11, 1, job.Manual, 1))
 		}, 0, fenceCounts{begun: 4, saved: 1, written: 1}},
-		{"a zombie comes late", func(f *fence) {
+		{"a stale execution comes late", func(f *fence) {
 			f.begin(at(7, 2, job.Failover, 0))
 			f.begin(at(5, 2, job.Scheduled, 0))
 			f.write(at(5, 2, job.Scheduled, 0))

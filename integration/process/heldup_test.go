@@ -31,7 +31,7 @@ const (
 // what was between them.
 func TestACheckpointDoesNotGoBack(t *testing.T) {
 	t.Parallel()
-	s := startStoreOf(t, t.ArtifactDir(), 3, memberSettings{PeerPatience: 5 * time.Minute})
+	s := startEtcdClusterOf(t, t.ArtifactDir(), 3, memberSettings{PeerTimeout: 5 * time.Minute})
 	leader := s.leader()
 	var asked, other *member
 	for _, m := range s.members {
@@ -44,8 +44,8 @@ func TestACheckpointDoesNotGoBack(t *testing.T) {
 	toAsked, toOther := proxy.Start(t, asked.set.Client), proxy.Start(t, other.set.Client)
 	toOther.Cut()
 
-	code := &saving{begun: make(chan job.ShardingContext), next: make(chan string), saved: make(chan error, 2)}
-	witness := code.run(t, s.addresses(), []string{toAsked.Address(), toOther.Address()})
+	code := &savingJob{begun: make(chan job.ShardingContext), next: make(chan string), saved: make(chan error, 2)}
+	observer := code.run(t, s.addresses(), []string{toAsked.Address(), toOther.Address()})
 	first := receive(t, code.begun, "the first run")
 	require.Empty(t, first.Offset)
 
@@ -68,17 +68,17 @@ func TestACheckpointDoesNotGoBack(t *testing.T) {
 	require.Empty(t, values(t, other, keyBefore, keyAfter), "nothing was held up")
 
 	heldUp.Heal()
-	require.Eventually(t, func() bool { return len(values(t, other, keyBefore, keyAfter)) == 2 }, patience, 10*time.Millisecond,
+	require.Eventually(t, func() bool { return len(values(t, other, keyBefore, keyAfter)) == 2 }, waitTimeout, 10*time.Millisecond,
 		"what was held up arrives")
-	checkpoint, err := witness.Get(t.Context(), jobtree.For("orders").Offset(0))
+	checkpoint, err := observer.Get(t.Context(), jobtree.For("orders").Offset(0))
 	require.NoError(t, err)
 	require.Equal(t, secondSave, checkpoint.Value)
 	close(code.next)
 	require.Equal(t, secondSave, receive(t, code.begun, "the next run").Offset)
 }
 
-// saving is a job whose code saves what it is told to.
-type saving struct {
+// savingJob is a job whose code saves what it is told to.
+type savingJob struct {
 	begun chan job.ShardingContext
 	next  chan string
 	saved chan error
@@ -86,16 +86,16 @@ type saving struct {
 
 // run has an instance run the job until the test ends, and returns a handle of
 // somebody who looks on.
-func (c *saving) run(t *testing.T, all, its []string) (witness *etcd.Registry) {
+func (c *savingJob) run(t *testing.T, all, its []string) (observer *etcd.Registry) {
 	t.Helper()
 	open := func(endpoints []string) *etcd.Registry {
-		r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: endpoints, Namespace: "story", SessionTTL: time.Minute, DialTimeout: patience})
+		r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: endpoints, Namespace: "story", SessionTTL: time.Minute, DialTimeout: waitTimeout})
 		require.NoError(t, err)
 		return r
 	}
-	witness = open(all)
+	observer = open(all)
 	own := open(its)
-	t.Cleanup(func() { require.NoError(t, witness.Close(context.WithoutCancel(t.Context()))) })
+	t.Cleanup(func() { require.NoError(t, observer.Close(context.WithoutCancel(t.Context()))) })
 	process, err := scheduler.New(own, scheduler.WithInstanceID("127.0.0.1@-@p1"))
 	require.NoError(t, err)
 	cfg := job.NewConfig("orders", "* * * * * ?", 1)
@@ -109,10 +109,10 @@ func (c *saving) run(t *testing.T, all, its []string) (witness *etcd.Registry) {
 		require.NoError(t, <-over)
 		require.NoError(t, own.Close(context.WithoutCancel(ctx)))
 	})
-	return witness
+	return observer
 }
 
-func (c *saving) execute(ctx context.Context, sc job.ShardingContext) error {
+func (c *savingJob) execute(ctx context.Context, sc job.ShardingContext) error {
 	select {
 	case c.begun <- sc:
 	case <-ctx.Done():
@@ -132,14 +132,14 @@ func (c *saving) execute(ctx context.Context, sc job.ShardingContext) error {
 
 // put writes a key through one member. The member may give up before the leader has heard of it.
 func put(t *testing.T, through *member, key string) {
-	_, _ = through.asked.Put(t.Context(), key, "")
+	_, _ = through.client.Put(t.Context(), key, "")
 }
 
 // values returns those of some keys that there are.
 func values(t *testing.T, from *member, keys ...string) (found []string) {
 	t.Helper()
 	for _, key := range keys {
-		got, err := from.asked.Get(t.Context(), key)
+		got, err := from.client.Get(t.Context(), key)
 		require.NoError(t, err)
 		if got.Count > 0 {
 			found = append(found, key)
@@ -153,7 +153,7 @@ func receive[T any](t *testing.T, from <-chan T, what string) (value T) {
 	t.Helper()
 	select {
 	case value = <-from:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		require.Fail(t, "nothing came", "waiting for "+what)
 	}
 	return value

@@ -28,7 +28,7 @@ import (
 type instanceSettings struct {
 	Instance string
 	Journal  string
-	Place    place
+	Registry registryConfig
 	Grace    time.Duration
 	Jobs     []job.Config
 	Fence    string // where the fenced store is; empty = there is none
@@ -51,9 +51,9 @@ func runInstance(set instanceSettings) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	in := &instance{journal: journal, fence: &fenceClient{address: set.Fence}}
-	pulse := startPulse(in.journal)
+	stopDetector := startStallDetector(in.journal)
 	err = schedule(ctx, set, in)
-	pulse()
+	stopDetector()
 	if err != nil {
 		return err
 	}
@@ -68,16 +68,16 @@ func runInstance(set instanceSettings) error {
 
 func schedule(ctx context.Context, set instanceSettings, in *instance) (err error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	reg, err := set.Place.open(ctx, log)
+	reg, err := set.Registry.open(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		unsaid := reg.Close(context.WithoutCancel(ctx)) // it ends by itself
-		if errors.Is(unsaid, registry.ErrUnavailable) {
-			unsaid = fmt.Errorf("%w: %w", errUnheard, unsaid)
+		closeErr := reg.Close(context.WithoutCancel(ctx)) // it ends by itself
+		if errors.Is(closeErr, registry.ErrUnavailable) {
+			closeErr = fmt.Errorf("%w: %w", errNotClosed, closeErr)
 		}
-		err = errors.Join(err, unsaid)
+		err = errors.Join(err, closeErr)
 	}()
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(set.Instance), scheduler.WithStopTimeout(set.Grace),
 		scheduler.WithObserver(in), scheduler.WithLogger(log))
@@ -89,9 +89,9 @@ func schedule(ctx context.Context, set instanceSettings, in *instance) (err erro
 			return err
 		}
 	}
-	var told sync.WaitGroup
-	defer told.Wait()
-	told.Go(func() {
+	var reported sync.WaitGroup
+	defer reported.Wait()
+	reported.Go(func() {
 		select {
 		case <-s.Ready():
 			fmt.Println(saysReady)
@@ -132,22 +132,22 @@ func (in *instance) work(ctx context.Context, sc job.ShardingContext) error {
 	if err != nil {
 		return err
 	}
-	e, err := errandOf(sc, w.steps > 0)
+	req, err := fenceRequestOf(sc, w.steps > 0)
 	if err != nil {
 		return err
 	}
-	if err := in.fence.tell(ctx, "/begin", e); err != nil {
+	if err := in.fence.send(ctx, "/begin", req); err != nil {
 		return err
 	}
 	for range w.steps {
 		if err := pause(ctx, w.lasts/time.Duration(w.steps)); err != nil {
 			return err
 		}
-		e.Offset++
-		if err := job.SaveOffset(ctx, strconv.Itoa(e.Offset)); err != nil {
+		req.Offset++
+		if err := job.SaveOffset(ctx, strconv.Itoa(req.Offset)); err != nil {
 			return err // whether or not it was written: nothing was confirmed
 		}
-		if err := in.fence.tell(ctx, "/save", e); err != nil {
+		if err := in.fence.send(ctx, "/save", req); err != nil {
 			return err
 		}
 	}
@@ -156,7 +156,7 @@ func (in *instance) work(ctx context.Context, sc job.ShardingContext) error {
 			return err
 		}
 	}
-	if err := in.fence.tell(ctx, "/write", e); err != nil {
+	if err := in.fence.send(ctx, "/write", req); err != nil {
 		return err
 	}
 	return w.err

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	duration = flag.Duration("process.duration", 2*time.Minute, "for how long TestProcesses hurts processes")
+	duration = flag.Duration("process.duration", 2*time.Minute, "for how long TestProcesses injects faults")
 	seed     = flag.Uint64("process.seed", 0, "what decides what TestProcesses does; 0 = something new")
 )
 
@@ -31,14 +31,14 @@ const (
 // saysReady is what a process prints when it does what it is there for.
 const saysReady = "ready"
 
-// statusUnheard is the exit status of an instance that stopped while the store was not there: it could
-// not say farewell.
-const statusUnheard = 3
+// statusNotClosed is the exit status of an instance that stopped while the store was not there: it could
+// not end its session.
+const statusNotClosed = 3
 
-var errUnheard = errors.New("farewell")
+var errNotClosed = errors.New("session not ended")
 
-// patience is for what takes a moment, and only takes as long if it never comes.
-const patience = 30 * time.Second
+// waitTimeout is for what takes a moment, and only takes as long if it never comes.
+const waitTimeout = 30 * time.Second
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(envRole) {
@@ -73,8 +73,8 @@ func be[Settings any](run func(Settings) error) int {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	switch {
-	case errors.Is(err, errUnheard):
-		return statusUnheard
+	case errors.Is(err, errNotClosed):
+		return statusNotClosed
 	case err != nil:
 		return 1
 	default:

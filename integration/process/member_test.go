@@ -21,9 +21,9 @@ type memberSettings struct {
 	Client, Peer string // addresses
 	Advertised   string // of Peer, as the other members know it
 	Cluster      string // all members, as etcd wants them: name=peer,name=peer
-	// PeerPatience is for how long it keeps the connection of another member that says nothing; 0 is etcd's
+	// PeerTimeout is for how long it keeps the connection of another member that says nothing; 0 is etcd's
 	// own 5 s. With the connection it would lose what is held up there.
-	PeerPatience time.Duration
+	PeerTimeout time.Duration
 }
 
 // runMember is the main function of a member, until SIGTERM. It leaves it to the end of the process to
@@ -31,8 +31,8 @@ type memberSettings struct {
 func runMember(set memberSettings) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	rafthttp.ConnReadTimeout = cmp.Or(set.PeerPatience, rafthttp.ConnReadTimeout)
-	rafthttp.ConnWriteTimeout = cmp.Or(set.PeerPatience, rafthttp.ConnWriteTimeout)
+	rafthttp.ConnReadTimeout = cmp.Or(set.PeerTimeout, rafthttp.ConnReadTimeout)
+	rafthttp.ConnWriteTimeout = cmp.Or(set.PeerTimeout, rafthttp.ConnWriteTimeout)
 	server, err := embed.StartEtcd(memberConfig(set))
 	if err != nil {
 		return err

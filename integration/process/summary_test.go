@@ -18,15 +18,15 @@ import (
 
 // report prints what there was to judge, in one place: executions, faults by kind, and how long it took
 // to recover from them.
-func (c *chaos) report(all *chronicle, took time.Duration) {
+func (c *chaos) report(all *observations, took time.Duration) {
 	counts := c.fence.judge(c.t)
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s: %d executions in %s, %d lives, %d states of the registry\n",
-		c.t.Name(), counts.begun, took.Round(time.Second), len(c.lives), len(all.states))
+	fmt.Fprintf(&text, "%s: %d executions in %s, %d processes, %d states of the registry\n",
+		c.t.Name(), counts.begun, took.Round(time.Second), len(c.processes), len(all.states))
 	n := 0
-	for _, f := range slices.Sorted(maps.Keys(c.struck)) {
-		n += c.struck[f]
-		fmt.Fprintf(&text, "  %3d x %s\n", c.struck[f], f)
+	for _, f := range slices.Sorted(maps.Keys(c.injected)) {
+		n += c.injected[f]
+		fmt.Fprintf(&text, "  %3d x %s\n", c.injected[f], f)
 	}
 	fmt.Fprintf(&text, "  %3d faults in all\n", n)
 	fmt.Fprintf(&text, "  items of a lost instance had new owners after TTL (%s) and %s\n", c.rules.TTL, spread(c.handovers(all), -c.rules.TTL))
@@ -38,7 +38,7 @@ func (c *chaos) report(all *chronicle, took time.Duration) {
 }
 
 // rerunTimes returns how long it took until what died with a process ran again.
-func (c *chaos) rerunTimes(all *chronicle) (times []time.Duration) {
+func (c *chaos) rerunTimes(all *observations) (times []time.Duration) {
 	for _, cfg := range c.jobs {
 		for _, r := range all.reruns(cfg.Name) {
 			times = append(times, r.after())
@@ -49,7 +49,7 @@ func (c *chaos) rerunTimes(all *chronicle) (times []time.Duration) {
 
 // handovers returns, for each crash that took items from an instance, how long it took until all of a
 // job's had another owner.
-func (c *chaos) handovers(all *chronicle) (times []time.Duration) {
+func (c *chaos) handovers(all *observations) (times []time.Duration) {
 	for _, cfg := range c.jobs {
 		states := all.history(cfg.Name).States
 		for _, i := range all.incidents {
@@ -105,7 +105,7 @@ func ownedUntil(name string, states []checker.State, instance string, from time.
 
 // resumptions returns, for each trouble of the store, how long it took from its end until some item of
 // each job ran.
-func (c *chaos) resumptions(all *chronicle) (times []time.Duration) {
+func (c *chaos) resumptions(all *observations) (times []time.Duration) {
 	c.mu.Lock()
 	incidents := slices.Clone(c.incidents) // as they were, before allowances
 	c.mu.Unlock()

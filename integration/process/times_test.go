@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -15,10 +16,50 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// settleTimes corrects when states came to be. The tape tells when it heard of them, which may be later
+// moment is a time by two clocks: the one that people set and jobs fire by, and the kernel's own, which
+// nobody sets and all processes of the machine share.
+type moment struct {
+	Wall time.Time     `json:"wall"`
+	Boot time.Duration `json:"boot"`
+}
+
+func now() moment { return moment{time.Now().Round(0), bootTime()} }
+
+func bootTime() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+		panic(err)
+	}
+	return time.Duration(ts.Nano())
+}
+
+// origin is the time of the wall clock at which the kernel's stood at zero.
+var origin = findOrigin()
+
+// findOrigin reads both clocks several times, and trusts the reading that was disturbed the least.
+func findOrigin() time.Time {
+	var best time.Time
+	least := time.Duration(1<<63 - 1)
+	for range 20 {
+		before, wall := bootTime(), time.Now().Round(0)
+		if took := bootTime() - before; took < least {
+			least, best = took, wall.Add(-before-took/2)
+		}
+	}
+	return best
+}
+
+// time returns the moment on the axis of a history: by the kernel's clock, as the wall clock would show
+// it had nobody set it since the test began.
+func (m moment) time() time.Time { return origin.Add(m.Boot) }
+
+// drift tells how far the wall clock had been moved by then.
+func (m moment) drift() time.Duration { return m.Wall.Sub(m.time()) }
+
+// correctTimes corrects when states came to be. The recording tells when it heard of them, which may be later
 // than the process did that brought them about; whatever a process did after a commit proves that it
 // was done by then.
-func settleTimes(h checker.History) {
+func correctTimes(h checker.History) {
 	proof := make(map[registry.Revision]time.Time)
 	prove := func(r registry.Revision, at time.Time) {
 		if before, ok := proof[r]; r != 0 && (!ok || at.Before(before)) {
@@ -81,9 +122,9 @@ func TestStatesCameToBeBeforeWhatFollowedFromThem(t *testing.T) {
 	ended, err := begun.End(jobtree.End{Token: 6, Time: at(20), Outcome: jobtree.Success})
 	require.NoError(t, err)
 	path := jobtree.For("orders").ItemRecord(2)
-	state := func(heard int, revision registry.Revision, record jobtree.Record) checker.State {
+	state := func(arrived int, revision registry.Revision, record jobtree.Record) checker.State {
 		n := registry.Node{Path: path, Value: jobtree.EncodeRecord(record), Created: 6, Revision: revision}
-		return checker.State{At: at(heard), Step: registry.Step{
+		return checker.State{At: at(arrived), Step: registry.Step{
 			Snapshot: registry.NewSnapshot(revision, []registry.Node{n}), Changes: []registry.Change{{New: n}},
 		}}
 	}
@@ -93,7 +134,7 @@ func TestStatesCameToBeBeforeWhatFollowedFromThem(t *testing.T) {
 		Runs:    []checker.Run{{Context: job.ShardingContext{Item: 2, Token: 6}, Began: at(7)}},
 		Reports: []checker.Report{{Item: 2, Token: 6, At: at(22)}, {Item: 2, Token: 5, At: at(1)}},
 	}
-	settleTimes(h)
+	correctTimes(h)
 	var times []time.Time
 	for _, s := range h.States {
 		times = append(times, s.At)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/elasticron/elasticron/integration/serverprocess"
 )
 
 // startTimeout bounds the start of a server. It takes about a second on a machine that is not busy, and much
@@ -21,7 +23,7 @@ type Server struct {
 	command []string
 
 	mu      sync.Mutex
-	running *process // nil while it is down
+	running *serverprocess.Process // nil while it is down
 }
 
 // Launch starts a server that runs until Close. Tests call [Start]; this is for a server that a
@@ -104,7 +106,7 @@ func (s *Server) Kill() error {
 	if s.running == nil {
 		return nil
 	}
-	err := s.running.kill()
+	err := s.running.Kill()
 	s.running = nil
 	return err
 }
@@ -121,18 +123,18 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // Freeze stops the server with SIGSTOP: connections stay open and nothing answers.
-func (s *Server) Freeze() error { return s.with((*process).freeze) }
+func (s *Server) Freeze() error { return s.with((*serverprocess.Process).Freeze) }
 
 // Thaw lets a frozen server go on.
-func (s *Server) Thaw() error { return s.with((*process).thaw) }
+func (s *Server) Thaw() error { return s.with((*serverprocess.Process).Thaw) }
 
-func (s *Server) with(deed func(*process) error) error {
+func (s *Server) with(do func(*serverprocess.Process) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running == nil {
 		return fmt.Errorf("the server at %s is not running", s.address)
 	}
-	return deed(s.running)
+	return do(s.running)
 }
 
 // Close kills the server and removes its folder.
@@ -144,14 +146,7 @@ func (s *Server) Close() error {
 func (s *Server) LogFolder() string { return filepath.Join(s.folder, "data", "version-2") }
 
 // Log returns the last lines that the server wrote.
-func (s *Server) Log() string {
-	text, err := os.ReadFile(s.log())
-	if err != nil {
-		return err.Error()
-	}
-	const most = 8 << 10
-	return string(text[max(0, len(text)-most):])
-}
+func (s *Server) Log() string { return serverprocess.LogTail(s.log()) }
 
 func (s *Server) log() string { return filepath.Join(s.folder, "log") }
 
@@ -161,7 +156,7 @@ func (s *Server) begin() error {
 	if s.running != nil {
 		return fmt.Errorf("the server at %s is running already", s.address)
 	}
-	p, err := start(s.command, s.log())
+	p, err := serverprocess.Start(s.command, s.log())
 	if err != nil {
 		return fmt.Errorf("start ZooKeeper: %w", err)
 	}
@@ -179,7 +174,7 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 	for !serves(ctx, s.address) {
 		select {
-		case <-p.gone:
+		case <-p.Gone():
 			return fmt.Errorf("the server at %s ended while it started:\n%s", s.address, s.Log())
 		case <-ctx.Done():
 			return fmt.Errorf("the server at %s does not serve: %w\n%s", s.address, ctx.Err(), s.Log())

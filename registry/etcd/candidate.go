@@ -10,26 +10,27 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/storeerrors"
 )
 
 // candidate is one contender for a latch.
 type candidate struct {
-	*booth
-	path   string
-	ticket string          // the node with which it stands in the line
-	waits  context.Context // ends when waiting for the latch has become pointless
-	giveUp context.CancelFunc
-	won    chan error    // the outcome of the campaign
-	done   chan struct{} // closed by the caller: the latch is not needed any more
-	gone   chan struct{} // closed when the key is deleted
+	*electionSession
+	path    string
+	ticket  string          // the node with which it stands in the line
+	waitCtx context.Context // ends when waiting for the latch has become pointless
+	giveUp  context.CancelFunc
+	won     chan error    // the outcome of the campaign
+	done    chan struct{} // closed by the caller: the latch is not needed any more
+	gone    chan struct{} // closed when the key is deleted
 }
 
-func newCandidate(b *booth, path string) *candidate {
+func newCandidate(s *electionSession, path string) *candidate {
 	c := &candidate{
-		booth: b, path: path, ticket: fmt.Sprintf("%s/%x", path, b.etcd.Lease()),
+		electionSession: s, path: path, ticket: fmt.Sprintf("%s/%x", path, s.etcd.Lease()),
 		won: make(chan error, 1), done: make(chan struct{}), gone: make(chan struct{}),
 	}
-	c.waits, c.giveUp = context.WithCancel(b.over)
+	c.waitCtx, c.giveUp = context.WithCancel(s.over)
 	return c
 }
 
@@ -41,7 +42,7 @@ func (c *candidate) await(ctx context.Context) error {
 	case <-c.over.Done():
 		err = c.session.Err()
 	case <-ctx.Done():
-		err = givenUp(ctx, registry.ErrUnavailable, nil)
+		err = storeerrors.GivenUp(ctx, registry.ErrUnavailable, nil)
 	}
 	if err != nil {
 		c.giveUp()
@@ -84,25 +85,25 @@ func (c *candidate) campaign() {
 func (c *candidate) win() error {
 	start, _ := c.r.ns.below(c.path)
 	election := concurrency.NewElection(c.etcd, start[:len(start)-1])
-	patience := patience{}
+	retry := retryPolicy{}
 	for {
-		err := election.Campaign(c.waits, "")
+		err := election.Campaign(c.waitCtx, "")
 		switch {
 		case err == nil:
 			return nil
 		case c.over.Err() != nil:
 			return c.session.Err()
-		case c.waits.Err() != nil:
-			return c.waits.Err() // nobody hears this: the caller has left
+		case c.waitCtx.Err() != nil:
+			return c.waitCtx.Err() // nobody hears this: the caller has left
 		case errors.Is(err, registry.ErrSessionLost):
-			c.r.keeper.gone([]*registry.Session{c.session}, err)
+			c.r.keeper.leaseGone([]*registry.Session{c.session}, err)
 			return err
 		case isFinal(err):
 			return err
 		}
-		patience.note(err)
+		retry.noteFailure(err)
 		c.r.log.Debug("latch is waited for again", slog.String("path", c.path), slog.Any("error", err))
-		sleep(c.waits, patience.pause())
+		sleep(c.waitCtx, retry.backoff())
 	}
 }
 
@@ -126,11 +127,11 @@ func isFinal(err error) bool {
 // lease lives, a key left behind would hold up everybody. Only a key of before now is deleted, so
 // that a try that arrives late cannot hit the next candidate on the same lease.
 func (c *candidate) withdraw() {
-	c.r.takeOut(c.path, c.ticket, "<", c.r.seen.Load()+1)
+	c.r.deleteTicket(c.path, c.ticket, "<", c.r.seen.Load()+1)
 }
 
-// takeOut deletes a ticket if its creation compares so, once or more often.
-func (r *Registry) takeOut(path, ticket, compare string, created int64) {
+// deleteTicket deletes a ticket if its creation compares so, once or more often.
+func (r *Registry) deleteTicket(path, ticket, compare string, created int64) {
 	key := r.ns.key(ticket)
 	_, err := r.do(context.Background(), clientv3.OpTxn(
 		[]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), compare, created)},

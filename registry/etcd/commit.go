@@ -24,7 +24,7 @@ func (r *Registry) CommitAll(ctx context.Context, txns []registry.Txn) []registr
 
 func (r *Registry) commitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
 	outcomes := make([]registry.Outcome, len(txns))
-	unknown := r.know(ctx)
+	unknown := r.knowRevision(ctx)
 	for i, txn := range txns {
 		if err := cmp.Or(txn.Check(), unknown); err != nil {
 			outcomes[i].Err = r.opError("commit", firstWrite(txn), err)
@@ -44,9 +44,9 @@ func (r *Registry) commitAll(ctx context.Context, txns []registry.Txn) []registr
 	return outcomes
 }
 
-// know makes sure that some revision of the store is known, by which a commit without an answer is
+// knowRevision makes sure that some revision of the store is known, by which a commit without an answer is
 // told from what was there before it. Only a handle made by New may have to ask.
-func (r *Registry) know(ctx context.Context) error {
+func (r *Registry) knowRevision(ctx context.Context) error {
 	if r.seen.Load() > 0 || r.life.Err() != nil {
 		return nil
 	}
@@ -60,19 +60,19 @@ func (r *Registry) know(ctx context.Context) error {
 func waves(txns []registry.Txn, outcomes []registry.Outcome) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		var wave []int
-		met := newFootprint()
+		footprint := newFootprint()
 		for i, txn := range txns {
 			if outcomes[i].Err != nil {
 				continue
 			}
-			if met.meets(txn) {
+			if footprint.conflictsWith(txn) {
 				if !yield(wave) {
 					return
 				}
-				wave, met = nil, newFootprint()
+				wave, footprint = nil, newFootprint()
 			}
 			wave = append(wave, i)
-			met.add(txn)
+			footprint.add(txn)
 		}
 		if len(wave) > 0 {
 			yield(wave)
@@ -87,13 +87,13 @@ type commit struct {
 	outcome  chan registry.Outcome
 
 	// The rest belongs to the queue; its mutex guards it.
-	since   registry.Revision         // the store had reached it before the first try was sent
-	maybe   bool                      // a try without an answer may have been done
-	flight  *flight                   // the request that is under way with it; nil if there is none
-	alone   bool                      // a request that it shared was refused as a whole
-	left    func(meaning error) error // why its caller left; nil while it waits
-	waiting patience
-	enc     *encoded
+	since     registry.Revision         // the store had reached it before the first try was sent
+	mayBeDone bool                      // a try without an answer may have been done
+	request   *request                  // the request that is under way with it; nil if there is none
+	alone     bool                      // a request that it shared was refused as a whole
+	abandoned func(meaning error) error // why its caller left; nil while it waits
+	retry     retryPolicy
+	enc       *encoded
 }
 
 func newCommit(txn registry.Txn) *commit {

@@ -11,12 +11,13 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/storeerrors"
 )
 
 // opError says what was tried on which path, and what an operator needs to know of a failure besides:
 // which endpoints do not answer and what they last failed with, or which permission who lacks.
 func (r *Registry) opError(op, path string, err error) error {
-	return opError(op, path, r.explain(op, path, err))
+	return storeerrors.Op(op, path, r.explain(op, path, err))
 }
 
 func (r *Registry) explain(op, path string, err error) error {
@@ -25,7 +26,7 @@ func (r *Registry) explain(op, path string, err error) error {
 		right, start, end := r.rightOf(op, path)
 		return lacks(err, r.client.Username, right, start, end)
 	case errors.Is(err, registry.ErrUnavailable), errors.Is(err, registry.ErrUnknownOutcome):
-		return fmt.Errorf("%w (endpoints %s%s)", err, r.endpoints(), r.trouble.text(err))
+		return fmt.Errorf("%w (endpoints %s%s)", err, r.endpoints(), r.lastFailure.text(err))
 	default:
 		return err
 	}
@@ -66,24 +67,24 @@ func lacks(err error, user, right, start, end string) error {
 	}
 }
 
-// trouble is what the store last failed with, until it answers.
-type trouble struct{ last atomic.Pointer[failure] }
+// lastFailure is what the store last failed with, until it answers.
+type lastFailure struct{ last atomic.Pointer[failure] }
 
 type failure struct {
 	err error
 	at  time.Time
 }
 
-func (t *trouble) note(err error) { t.last.Store(&failure{err, time.Now()}) }
+func (t *lastFailure) note(err error) { t.last.Store(&failure{err, time.Now()}) }
 
-func (t *trouble) answered() {
+func (t *lastFailure) answered() {
 	if t.last.Load() != nil {
 		t.last.Store(nil)
 	}
 }
 
 // text tells the last failure, unless an error tells it.
-func (t *trouble) text(known error) string {
+func (t *lastFailure) text(known error) string {
 	last := t.last.Load()
 	if last == nil || strings.Contains(known.Error(), last.err.Error()) {
 		return ""

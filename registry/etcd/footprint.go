@@ -19,8 +19,8 @@ func newFootprint() *footprint {
 	return &footprint{paths: make(map[string]bool), trees: make(map[string]bool)}
 }
 
-// meets tells whether the transaction writes what is in the footprint, or reads what is written.
-func (f *footprint) meets(txn registry.Txn) bool {
+// conflictsWith tells whether the transaction writes what is in the footprint, or reads what is written.
+func (f *footprint) conflictsWith(txn registry.Txn) bool {
 	for _, c := range txn.If {
 		if f.paths[c.Path] || f.underTree(c.Path) {
 			return true

@@ -34,7 +34,7 @@ func TestFootprint(t *testing.T) {
 	for _, tt := range tests {
 		f := newFootprint()
 		f.add(first)
-		require.Equal(t, tt.meets, f.meets(tt.txn), tt.name)
+		require.Equal(t, tt.meets, f.conflictsWith(tt.txn), tt.name)
 	}
 }
 
@@ -47,11 +47,11 @@ func TestSharedRequestsAreLikeSingleOnes(t *testing.T) {
 		for _, p := range rapid.SliceOfN(path(), 0, 5).Draw(t, "there") {
 			state[p] = true
 		}
-		met := newFootprint()
+		footprint := newFootprint()
 		var batch []registry.Txn
 		for _, txn := range rapid.SliceOfN(txn(), 1, 6).Draw(t, "txns") {
-			if txn.Check() == nil && !met.meets(txn) {
-				met.add(txn)
+			if txn.Check() == nil && !footprint.conflictsWith(txn) {
+				footprint.add(txn)
 				batch = append(batch, txn)
 			}
 		}

@@ -3,6 +3,7 @@ package etcd_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 
+	"github.com/elasticron/elasticron/integration/proxy"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
 	"github.com/elasticron/elasticron/registry/etcd/embedded"
@@ -114,3 +116,16 @@ func (n *counter) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.
 	}
 	return open(ctx, desc, conn, method, opts...)
 }
+
+// wire is the network between a handle and a server, and may be broken.
+type wire struct{ *proxy.Proxy }
+
+// newProxy starts a proxy to an endpoint and returns it.
+func newProxy(tb testing.TB, endpoint string) *wire {
+	tb.Helper()
+	target, err := url.Parse(endpoint)
+	require.NoError(tb, err)
+	return &wire{proxy.Start(tb, target.Host)}
+}
+
+func (w *wire) endpoint() string { return "http://" + w.Address() }

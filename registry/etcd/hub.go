@@ -8,10 +8,10 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// narrow is up to how many subtrees are watched one by one. Beyond, a single watch of the namespace
+// maxNarrowWatches is up to how many subtrees are watched one by one. Beyond, a single watch of the namespace
 // serves all views: it brings more than is asked for, but etcd serves one watch with many events
 // much better than many watches, and keeps few of them in step when a burst comes.
-const narrow = 16
+const maxNarrowWatches = 16
 
 // hub feeds all views of a handle by as few watches as sensible. There is a goroutine for each watch
 // and one that looks after them, and none for a view.
@@ -19,20 +19,20 @@ type hub struct {
 	r  *Registry
 	wg sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
-	watches map[*watch]bool
-	waiting map[*follower]time.Time // whose views somebody wants at a revision, and since when
-	heard   time.Time               // when a watch last brought anything
-	stream  int                     // number of the stream that the watches share
-	mute    int                     // streams in a row that were given up without a sign of life
-	poke    chan struct{}           // of size 1: tells the goroutine that someone waits
-	tending bool
+	mu            sync.Mutex
+	closed        bool
+	watches       map[*watch]bool
+	waiting       map[*follower]time.Time // whose views somebody wants at a revision, and since when
+	lastActivity  time.Time               // when a watch last brought anything
+	stream        int                     // number of the stream that the watches share
+	silentStreams int                     // streams in a row that were given up without a sign of life
+	wake          chan struct{}           // of size 1: tells the goroutine that someone waits
+	watchdogRuns  bool
 }
 
 func newHub(r *Registry) *hub {
 	return &hub{
-		r: r, watches: make(map[*watch]bool), waiting: make(map[*follower]time.Time), poke: make(chan struct{}, 1),
+		r: r, watches: make(map[*watch]bool), waiting: make(map[*follower]time.Time), wake: make(chan struct{}, 1),
 	}
 }
 
@@ -53,7 +53,7 @@ func (h *hub) join(ctx context.Context, f *follower) error {
 		return registry.ErrClosed
 	case w != nil:
 		w.add(f)
-	case len(h.watches) < narrow:
+	case len(h.watches) < maxNarrowWatches:
 		h.watch(f.root, start).add(f)
 	default:
 		h.widen(start).add(f)
@@ -86,22 +86,22 @@ func (h *hub) covering(root string) *watch {
 
 // watch starts a watch of what changes in a subtree after a revision. The caller holds mu.
 func (h *hub) watch(root string, after int64) *watch {
-	if !h.tending {
-		h.tending = true
-		h.wg.Go(h.tend)
+	if !h.watchdogRuns {
+		h.watchdogRuns = true
+		h.wg.Go(h.watchdog)
 	}
 	w := newWatch(h, root, after)
 	h.watches[w] = true
-	h.heard = time.Now()
+	h.lastActivity = time.Now()
 	h.wg.Go(w.run)
 	return w
 }
 
-// hear takes note of a sign of life.
-func (h *hub) hear() {
+// noteActivity takes note of a sign of life.
+func (h *hub) noteActivity() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.heard, h.mute = time.Now(), 0
+	h.lastActivity, h.silentStreams = time.Now(), 0
 }
 
 // widen replaces all watches by one of the namespace. The views change over to it as new ones join:
@@ -152,8 +152,8 @@ func (h *hub) whenLeft(f *follower, unbind func() bool) {
 	f.unbind = unbind
 }
 
-// want is told that somebody waits for a view to reach a revision.
-func (h *hub) want(f *follower, to registry.Revision) {
+// awaitRevision is told that somebody waits for a view to reach a revision.
+func (h *hub) awaitRevision(f *follower, to registry.Revision) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if f.watch == nil {
@@ -164,7 +164,7 @@ func (h *hub) want(f *follower, to registry.Revision) {
 		h.waiting[f] = time.Now()
 	}
 	select {
-	case h.poke <- struct{}{}:
+	case h.wake <- struct{}{}:
 	default:
 	}
 }

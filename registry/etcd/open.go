@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/backoff"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/storeerrors"
 )
 
 const (
@@ -38,11 +39,11 @@ const (
 func Open(ctx context.Context, config Config) (*Registry, error) {
 	config, err := config.withDefaults()
 	if err != nil {
-		return nil, opError("open", "", err)
+		return nil, storeerrors.Op("open", "", err)
 	}
 	client, reached, err := connect(ctx, config)
 	if err != nil {
-		return nil, opError("open", "", err)
+		return nil, storeerrors.Op("open", "", err)
 	}
 	r := newRegistry(client, true, config)
 	r.see(reached)
@@ -57,14 +58,14 @@ func Open(ctx context.Context, config Config) (*Registry, error) {
 // server can be reached has an unknown outcome rather than certainly none.
 func New(client *clientv3.Client, config Config) (*Registry, error) {
 	if client == nil {
-		return nil, opError("open", "", fmt.Errorf("%w: the client is nil", registry.ErrInvalid))
+		return nil, storeerrors.Op("open", "", fmt.Errorf("%w: the client is nil", registry.ErrInvalid))
 	}
 	if len(config.Endpoints) == 0 {
 		config.Endpoints = client.Endpoints()
 	}
 	config, err := config.withDefaults()
 	if err != nil {
-		return nil, opError("open", "", err)
+		return nil, storeerrors.Op("open", "", err)
 	}
 	return newRegistry(client, false, config), nil
 }
@@ -73,7 +74,7 @@ func connect(ctx context.Context, config Config) (client *clientv3.Client, reach
 	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
 	defer cancel()
 	var last error
-	for patience := (patience{}); ; {
+	for retry := (retryPolicy{}); ; {
 		client, reached, err := connectOnce(ctx, config)
 		if err == nil {
 			return client, reached, nil
@@ -88,8 +89,8 @@ func connect(ctx context.Context, config Config) (client *clientv3.Client, reach
 		if last == nil || !tookTooLong(err) { // what failed says more than that time ran out
 			last = err
 		}
-		patience.note(err)
-		if !sleep(ctx, patience.pause()) {
+		retry.noteFailure(err)
+		if !sleep(ctx, retry.backoff()) {
 			return nil, 0, fmt.Errorf("%w: no answer from %s within %s: %w",
 				registry.ErrUnavailable, strings.Join(config.Endpoints, ", "), config.DialTimeout, last)
 		}
@@ -99,7 +100,7 @@ func connect(ctx context.Context, config Config) (client *clientv3.Client, reach
 // connectOnce makes a client, has it read from the namespace and returns the revision of the store.
 func connectOnce(ctx context.Context, config Config) (*clientv3.Client, int64, error) {
 	if config.Username != "" {
-		if err := reach(ctx, config); err != nil {
+		if err := checkReachable(ctx, config); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -107,16 +108,16 @@ func connectOnce(ctx context.Context, config Config) (*clientv3.Client, int64, e
 	if err != nil {
 		return nil, 0, err
 	}
-	reached, err := prove(ctx, client, newNamespace(config.Namespace))
+	reached, err := checkServer(ctx, client, newNamespace(config.Namespace))
 	if err != nil {
 		return nil, 0, errors.Join(rpctypes.Error(err), ignoreCanceled(client.Close()))
 	}
 	return client, reached, nil
 }
 
-// reach tells why no server can be reached. Asking for a token would only tell that time ran out. A
+// checkReachable tells why no server can be reached. Asking for a token would only tell that time ran out. A
 // server that refuses a client without a name is one that can be reached.
-func reach(ctx context.Context, config Config) error {
+func checkReachable(ctx context.Context, config Config) error {
 	config.Username, config.Password = "", ""
 	client, _, err := connectOnce(ctx, config)
 	switch {
@@ -129,9 +130,9 @@ func reach(ctx context.Context, config Config) error {
 	}
 }
 
-// prove shows that the client may read the namespace, and that the server is not too old. It does
+// checkServer shows that the client may read the namespace, and that the server is not too old. It does
 // without the client's own methods, which would hide why connections fail.
-func prove(ctx context.Context, client *clientv3.Client, ns namespace) (reached int64, err error) {
+func checkServer(ctx context.Context, client *clientv3.Client, ns namespace) (reached int64, err error) {
 	start, end := ns.below(registry.Root)
 	some, err := pb.NewKVClient(client.ActiveConnection()).Range(ctx, &pb.RangeRequest{
 		Key: []byte(start), RangeEnd: []byte(end), Limit: 1, KeysOnly: true,

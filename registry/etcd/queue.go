@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/storeerrors"
 	"github.com/elasticron/elasticron/registry/internal/turns"
 )
 
 const (
-	// inFlight is how many requests of commits are under way at a time. Some overlap keeps the store
+	// baseInFlight is how many requests of commits are under way at a time. Some overlap keeps the store
 	// busy; the more there are, the less do those that wait gather. For a store that is slow to answer
 	// there is one more for each perRequest that it takes, up to mostInFlight.
-	inFlight     = 4
-	perRequest   = 10 * time.Millisecond
-	mostInFlight = 24
-	// lookAhead bounds how many commits that meet others are passed over when a request is filled.
+	baseInFlight      = 4
+	latencyPerRequest = 10 * time.Millisecond
+	maxInFlight       = 24
+	// lookAhead bounds how many commits that conflict with others are passed over when a request is filled.
 	lookAhead = 128
 )
 
@@ -29,11 +30,11 @@ type queue struct {
 	r  *Registry
 	wg sync.WaitGroup
 
-	mu      sync.Mutex
-	pending turns.Line[*commit]
-	flying  int
-	pace    pace
-	closed  bool
+	mu       sync.Mutex
+	pending  turns.Line[*commit]
+	inFlight int
+	latency  latency
+	closed   bool
 }
 
 func newQueue(r *Registry) *queue { return &queue{r: r} }
@@ -47,13 +48,13 @@ func (q *queue) submit(ctx context.Context, commits []*commit) {
 		case q.closed:
 			c.fail(registry.ErrClosed)
 		case ctx.Err() != nil:
-			c.fail(givenUp(ctx, registry.ErrUnavailable, nil))
+			c.fail(storeerrors.GivenUp(ctx, registry.ErrUnavailable, nil))
 		default:
-			c.waiting = q.r.config.patience()
+			c.retry = q.r.config.retryPolicy()
 			q.pending.Add(c.txn.Turn, c)
 		}
 	}
-	q.pump()
+	q.startRequests()
 }
 
 // wait returns the outcome. When the context or the session of the commit ends first, the commit is
@@ -74,9 +75,9 @@ func (q *queue) wait(ctx context.Context, c *commit) registry.Outcome {
 			q.expire(c)
 			continue
 		case <-ctx.Done():
-			q.leave(c, func(meaning error) error { return givenUp(ctx, meaning, nil) })
+			q.abandon(c, func(meaning error) error { return storeerrors.GivenUp(ctx, meaning, nil) })
 		case <-c.lost():
-			q.leave(c, func(meaning error) error { return sessionLost(c, meaning) })
+			q.abandon(c, func(meaning error) error { return sessionLost(c, meaning) })
 		}
 		return <-c.outcome
 	}
@@ -87,29 +88,29 @@ func (q *queue) wait(ctx context.Context, c *commit) registry.Outcome {
 func (q *queue) expire(c *commit) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if c.flight == nil && !c.maybe && c.left == nil {
-		c.left = func(error) error { return registry.ErrNotSent }
+	if c.request == nil && !c.mayBeDone && c.abandoned == nil {
+		c.abandoned = func(error) error { return registry.ErrNotSent }
 		c.fail(registry.ErrNotSent)
 	}
 }
 
-// leave gives a commit up. If a request with it is under way that others still wait for, its outcome
+// abandon gives a commit up. If a request with it is under way that others still wait for, its outcome
 // is unknown; one that nobody waits for any more is broken off, and tells whether it was ever sent.
-func (q *queue) leave(c *commit, why func(meaning error) error) {
+func (q *queue) abandon(c *commit, why func(meaning error) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	c.left = why
+	c.abandoned = why
 	switch {
-	case c.flight == nil:
-		c.fail(c.left(c.doubt()))
-	case !c.flight.leave():
-		c.fail(c.left(registry.ErrUnknownOutcome))
+	case c.request == nil:
+		c.fail(c.abandoned(c.unansweredMeaning()))
+	case !c.request.abandon():
+		c.fail(c.abandoned(registry.ErrUnknownOutcome))
 	}
 }
 
-// doubt is what an end without an answer means for the commit.
-func (c *commit) doubt() error {
-	if c.maybe {
+// unansweredMeaning is what an end without an answer means for the commit.
+func (c *commit) unansweredMeaning() error {
+	if c.mayBeDone {
 		return registry.ErrUnknownOutcome
 	}
 	return registry.ErrUnavailable
@@ -122,35 +123,35 @@ func sessionLost(c *commit, meaning error) error {
 	return c.lostSession()
 }
 
-// pump starts requests while there are commits and not too many requests. The caller holds mu.
-func (q *queue) pump() {
-	for q.flying < q.pace.requests() && q.pending.Len() > 0 {
-		batch := q.take()
+// startRequests starts requests while there are commits and not too many requests. The caller holds mu.
+func (q *queue) startRequests() {
+	for q.inFlight < q.latency.parallelRequests() && q.pending.Len() > 0 {
+		batch := q.nextBatch()
 		if len(batch) == 0 {
 			continue
 		}
-		q.flying++
-		f := q.depart(batch)
-		q.wg.Go(func() { q.carry(f) })
+		q.inFlight++
+		req := q.begin(batch)
+		q.wg.Go(func() { q.carryOut(req) })
 	}
 }
 
-// take removes the commits of the next request from those that are pending: the first, and those
+// nextBatch removes the commits of the next request from those that are pending: the first, and those
 // after it that fit. The caller holds mu.
-func (q *queue) take() []*commit {
-	fill, now := newFilling(q.r.config.NoCoalescing), time.Now()
+func (q *queue) nextBatch() []*commit {
+	builder, now := newRequestBuilder(q.r.config.NoCoalescing), time.Now()
 	var passed []*commit
-	for len(passed) < lookAhead && !fill.full() {
+	for len(passed) < lookAhead && !builder.full() {
 		c, ok := q.pending.Take()
 		if !ok {
 			break
 		}
-		if c.left == nil && q.ready(c, now) && !fill.add(c) {
+		if c.abandoned == nil && q.ready(c, now) && !builder.add(c) {
 			passed = append(passed, c)
 		}
 	}
 	q.putBack(passed)
-	return fill.commits
+	return builder.commits
 }
 
 // putBack has commits go before all others of their rank. The caller holds mu.
@@ -163,32 +164,32 @@ func (q *queue) putBack(commits []*commit) {
 // ready prepares a commit for its next try, or ends it if its session or its turn is over. The caller
 // holds mu.
 func (q *queue) ready(c *commit, now time.Time) bool {
-	if c.txn.Turn.Over(now) && !c.maybe {
+	if c.txn.Turn.Over(now) && !c.mayBeDone {
 		c.fail(registry.ErrNotSent)
 		return false
 	}
 	if c.lostSession() != nil {
-		c.fail(sessionLost(c, c.doubt()))
+		c.fail(sessionLost(c, c.unansweredMeaning()))
 		return false
 	}
 	if c.since == 0 {
 		c.since = registry.Revision(q.r.seen.Load())
 	}
 	if c.enc == nil {
-		c.enc = q.r.ns.encode(c.txn, c.maybe)
+		c.enc = q.r.ns.encode(c.txn, c.mayBeDone)
 	}
 	return true
 }
 
-// carry sends a request, tells the outcomes, and lets the next request go.
-func (q *queue) carry(f *flight) {
-	again, wait := q.send(f)
+// carryOut sends a request, tells the outcomes, and lets the next request go.
+func (q *queue) carryOut(req *request) {
+	again, wait := q.send(req)
 	if len(again) > 0 && wait > 0 {
 		sleep(q.r.life, wait)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.flying--
+	q.inFlight--
 	if q.closed {
 		for _, c := range again {
 			c.fail(q.closedError(c))
@@ -196,7 +197,7 @@ func (q *queue) carry(f *flight) {
 		return
 	}
 	q.putBack(again)
-	q.pump()
+	q.startRequests()
 }
 
 // close ends all commits and returns when no request is under way.
@@ -212,8 +213,8 @@ func (q *queue) close() {
 
 // closedError is what a commit comes to that the handle's end interrupted.
 func (q *queue) closedError(c *commit) error {
-	if c.maybe {
-		return givenUp(q.r.life, registry.ErrUnknownOutcome, nil)
+	if c.mayBeDone {
+		return storeerrors.GivenUp(q.r.life, registry.ErrUnknownOutcome, nil)
 	}
 	return registry.ErrClosed
 }

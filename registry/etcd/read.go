@@ -102,11 +102,11 @@ func (r *Registry) revision(ctx context.Context) (int64, error) {
 
 // do carries out an operation that may be done twice, as one that only reads.
 func (r *Registry) do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	return r.tryToDo(ctx, op, func() {})
+	return r.doNoting(ctx, op, func() {})
 }
 
-// tryToDo is do that tells of every try without an answer.
-func (r *Registry) tryToDo(ctx context.Context, op clientv3.Op, unanswered func()) (clientv3.OpResponse, error) {
+// doNoting is do that tells of every try without an answer.
+func (r *Registry) doNoting(ctx context.Context, op clientv3.Op, unanswered func()) (clientv3.OpResponse, error) {
 	var answer clientv3.OpResponse
 	err := r.repeat(ctx, func(ctx context.Context) (err error) {
 		answer, err = r.client.Do(ctx, op)

@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/storeerrors"
 )
 
 var _ registry.Registry = (*Registry)(nil)
@@ -28,13 +28,13 @@ type Registry struct {
 	life    context.Context // ends with ErrClosed as its cause
 	endLife context.CancelCauseFunc
 
-	trouble trouble
-	repeats *repeats.Log
-	seen    atomic.Int64 // the newest revision that any answer showed
-	queue   *queue
-	keeper  *keeper
-	hub     *hub
-	latches *latches
+	lastFailure lastFailure
+	repeats     *repeats.Log
+	seen        atomic.Int64 // the newest revision that any answer showed
+	queue       *queue
+	keeper      *sessionKeeper
+	hub         *hub
+	latches     *latches
 
 	closing  sync.Once
 	closeErr error
@@ -47,51 +47,16 @@ func newRegistry(client *clientv3.Client, own bool, config Config) *Registry {
 	}
 	r.repeats = repeats.New(r.log, repeats.Every)
 	r.life, r.endLife = context.WithCancelCause(context.Background())
-	r.keeper = newKeeper(r)
+	r.keeper = newSessionKeeper(r)
 	r.queue = newQueue(r)
 	r.hub = newHub(r)
 	r.latches = newLatches(r)
 	return r
 }
 
-// Close implements [registry.Registry]. Work stops first: the session is lost to this process, views
-// and latches end. Then the lease is revoked, so that others see the process's nodes vanish at once,
-// and the connections are closed. A store that does not answer is told so until it would have ended the
-// lease by itself.
-func (r *Registry) Close(ctx context.Context) error {
-	r.closing.Do(func() { r.closeErr = opError("close", "", r.close(ctx, true)) })
-	return r.closeErr
-}
-
-// Vanish ends the handle as a crash of the process would: nothing is said to the store, and the
-// nodes of the session stay until its TTL has passed. It is for tests of exactly that, and for a
-// process that must get out of the way without waiting for the store. Close afterwards does nothing.
-func (r *Registry) Vanish() {
-	r.closing.Do(func() { r.closeErr = opError("close", "", r.close(context.Background(), false)) })
-}
-
-func (r *Registry) close(ctx context.Context, farewell bool) error {
-	r.endLife(registry.ErrClosed)
-	held := r.keeper.close()
-	r.hub.close()
-	r.latches.close()
-	r.queue.close()
-	r.repeats.Close()
-	var err error
-	if farewell {
-		for _, session := range held {
-			err = errors.Join(err, r.revoke(ctx, session))
-		}
-	}
-	if r.ownClient {
-		err = errors.Join(err, ignoreCanceled(r.client.Close()))
-	}
-	return err
-}
-
 // see notes a revision that the store has reached.
 func (r *Registry) see(revision int64) {
-	r.trouble.answered()
+	r.lastFailure.answered()
 	for {
 		old := r.seen.Load()
 		if revision <= old || r.seen.CompareAndSwap(old, revision) {
@@ -115,13 +80,13 @@ func (r *Registry) repeat(ctx context.Context, try func(ctx context.Context) err
 	}
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
-	patience := r.config.patience()
+	retry := r.config.retryPolicy()
 	var last error
 	for {
 		if ctx.Err() != nil {
-			return givenUp(ctx, registry.ErrUnavailable, last)
+			return storeerrors.GivenUp(ctx, registry.ErrUnavailable, last)
 		}
-		err := within(ctx, patience.limit(), try)
+		err := within(ctx, retry.tryTimeout(), try)
 		if err == nil {
 			return nil
 		}
@@ -130,10 +95,10 @@ func (r *Registry) repeat(ctx context.Context, try func(ctx context.Context) err
 		}
 		last = err
 		if ctx.Err() == nil {
-			r.trouble.note(err)
+			r.lastFailure.note(err)
 		}
-		patience.note(err)
-		sleep(ctx, patience.pause())
+		retry.noteFailure(err)
+		sleep(ctx, retry.backoff())
 	}
 }
 

@@ -1,76 +1,80 @@
 package etcd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/peer"
 
 	"github.com/elasticron/elasticron/registry"
 )
 
 // send carries out one request. It returns the commits that need another try, and how long to wait
 // before it.
-func (q *queue) send(f *flight) (again []*commit, wait time.Duration) {
-	defer f.breakOff()
-	resp, err := q.r.client.Do(f.ctx, requestOf(f.commits))
+func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
+	defer req.cancel()
+	resp, err := q.r.client.Do(req.ctx, opOf(req.commits))
 	if err == nil {
-		q.keepPace(f)
+		q.observeLatency(req)
 	}
 	switch refused := refusal(err); {
 	case err == nil:
-		q.answered(f.commits, resp.Txn())
-		q.land(f, func(*commit) {})
+		q.answered(req.commits, resp.Txn())
+		q.finish(req, func(*commit) {})
 		return nil, 0
 	case refused == nil:
-		q.r.log.Debug("commit without an answer", slog.Int("transactions", len(f.commits)), slog.Any("error", err))
-		if f.ctx.Err() == nil || tookTooLong(err) { // not because nobody waits for it any more
-			q.r.trouble.note(err)
+		q.r.log.Debug("commit without an answer", slog.Int("transactions", len(req.commits)), slog.Any("error", err))
+		if req.ctx.Err() == nil || tookTooLong(err) { // not because nobody waits for it any more
+			q.r.lastFailure.note(err)
 		}
-		return q.land(f, func(c *commit) { c.fell(err, f.sent.maybe(q.r)) }), longest(f.commits)
-	case len(f.commits) > 1: // one of them, or their number, is to blame; the others must not suffer
-		return q.land(f, func(c *commit) { c.alone = true }), 0
+		return q.finish(req, func(c *commit) { c.noteUnanswered(err, req.sent.mayHaveBeenSent(q.r)) }), longestBackoff(req.commits)
+	case len(req.commits) > 1: // one of them, or their number, is to blame; the others must not suffer
+		return q.finish(req, func(c *commit) { c.alone = true }), 0
 	default:
-		q.refused(f.commits[0], refused)
-		q.land(f, func(*commit) {})
+		q.refused(req.commits[0], refused)
+		q.finish(req, func(*commit) {})
 		return nil, 0
 	}
 }
 
-// keepPace notes how long the answer took.
-func (q *queue) keepPace(f *flight) {
+// observeLatency notes how long the answer took.
+func (q *queue) observeLatency(req *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
-	q.pace.answered(now.Sub(f.began), now)
+	q.latency.observe(now.Sub(req.began), now)
 }
 
-// fell notes a try without an answer. After one that may have been done, a commit that must not be
+// noteUnanswered notes a try without an answer. After one that may have been done, a commit that must not be
 // repeated is given up.
-func (c *commit) fell(err error, maybe bool) {
-	c.waiting.note(err)
-	if maybe && !c.maybe {
-		c.maybe, c.enc = true, nil // encode again, now with what settling needs to see
+func (c *commit) noteUnanswered(err error, maybe bool) {
+	c.retry.noteFailure(err)
+	if maybe && !c.mayBeDone {
+		c.mayBeDone, c.enc = true, nil // encode again, now with what settling needs to see
 	}
-	if c.maybe && c.left == nil && !c.txn.Repeatable() {
-		c.left = func(error) error { return registry.NotRepeated(err) }
+	if c.mayBeDone && c.abandoned == nil && !c.txn.Repeatable() {
+		c.abandoned = func(error) error { return registry.NotRepeated(err) }
 	}
 }
 
-// longest returns the longest pause that one of the commits wants.
-func longest(batch []*commit) (d time.Duration) {
+// longestBackoff returns the longest pause that one of the commits wants.
+func longestBackoff(batch []*commit) (d time.Duration) {
 	for _, c := range batch {
-		d = max(d, c.waiting.pause())
+		d = max(d, c.retry.backoff())
 	}
 	return d
 }
 
-// requestOf makes one operation of the commits: one transaction as it is, several as the nested ones
+// opOf makes one operation of the commits: one transaction as it is, several as the nested ones
 // of a transaction without conditions.
-func requestOf(batch []*commit) clientv3.Op {
+func opOf(batch []*commit) clientv3.Op {
 	if len(batch) == 1 {
 		return batch[0].enc.op()
 	}
@@ -100,7 +104,7 @@ func (q *queue) answered(batch []*commit, resp *clientv3.TxnResponse) {
 }
 
 func (q *queue) conflicted(c *commit, conflict error, found []registry.Node) {
-	if !c.maybe {
+	if !c.mayBeDone {
 		c.fail(conflict)
 		return
 	}
@@ -111,13 +115,41 @@ func (q *queue) conflicted(c *commit, conflict error, found []registry.Node) {
 // refused ends a commit that etcd would not even judge.
 func (q *queue) refused(c *commit, refusal error) {
 	if errors.Is(refusal, registry.ErrSessionLost) {
-		q.r.keeper.gone(c.sessions, refusal)
+		q.r.keeper.leaseGone(c.sessions, refusal)
 		if len(c.sessions) == 1 {
 			refusal = fmt.Errorf("session %s: %w", c.sessions[0].ID(), refusal)
 		}
 	}
-	if c.maybe {
+	if c.mayBeDone {
 		_, refusal = registry.Settle(c.txn, refusal, c.since, nil)
 	}
 	c.fail(refusal)
+}
+
+// sentMarker tells whether a request may have reached a server: only then is the outcome of a commit
+// without an answer unknown. gRPC names a peer as soon as a request has a connection to travel on.
+type sentMarker struct{ sent atomic.Bool }
+
+type sentMarkKey struct{}
+
+func (m *sentMarker) attach(ctx context.Context) context.Context {
+	return context.WithValue(ctx, sentMarkKey{}, m)
+}
+
+// mayHaveBeenSent is true unless the request certainly never left. A client that the user brought along does
+// not note it.
+func (m *sentMarker) mayHaveBeenSent(r *Registry) bool { return m.sent.Load() || !r.ownClient }
+
+// noteSent is the interceptor that every connection of ours has.
+func noteSent(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	mark, ok := ctx.Value(sentMarkKey{}).(*sentMarker)
+	if !ok {
+		return invoke(ctx, method, req, reply, conn, opts...)
+	}
+	var on peer.Peer
+	err := invoke(ctx, method, req, reply, conn, append(opts, grpc.Peer(&on))...)
+	if on.Addr != nil {
+		mark.sent.Store(true)
+	}
+	return err
 }

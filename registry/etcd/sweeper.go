@@ -13,18 +13,18 @@ import (
 // requests only of which a try got no answer; their tickets are followed from their withdrawal on, until the
 // process has another lease.
 type sweeper struct {
-	l *latches
+	latches *latches
 
-	mu    sync.Mutex
-	lease registry.SessionID
-	views map[string]*registry.View // of tickets that may come late; nil before their withdrawal
+	mu      sync.Mutex
+	session registry.SessionID
+	views   map[string]*registry.View // of tickets that may come late; nil before their withdrawal
 }
 
 // reset forgets the tickets of other sessions than this: they can come no more, or go with their lease.
 func (s *sweeper) reset(session registry.SessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lease == session {
+	if s.session == session {
 		return // the lease was taken up again
 	}
 	for _, v := range s.views {
@@ -32,49 +32,49 @@ func (s *sweeper) reset(session registry.SessionID) {
 			v.Close()
 		}
 	}
-	s.lease, s.views = session, make(map[string]*registry.View)
+	s.session, s.views = session, make(map[string]*registry.View)
 }
 
-// doubt notes that the ticket of this key may be created late.
-func (s *sweeper) doubt(session registry.SessionID, key string) {
-	ticket := key[len(s.l.r.ns):]
+// noteUncertain notes that the ticket of this key may be created late.
+func (s *sweeper) noteUncertain(session registry.SessionID, key string) {
+	ticket := key[len(s.latches.r.ns):]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lease == session && s.views[ticket] == nil {
+	if s.session == session && s.views[ticket] == nil {
 		s.views[ticket] = nil
 	}
 }
 
-// lookOut follows a ticket that was withdrawn, if it may come late.
-func (s *sweeper) lookOut(path, ticket string) {
-	if !s.wants(ticket) {
+// watchTicket follows a ticket that was withdrawn, if it may come late.
+func (s *sweeper) watchTicket(path, ticket string) {
+	if !s.needsWatch(ticket) {
 		return
 	}
-	view, err := s.l.r.View(s.l.r.life, ticket)
+	view, err := s.latches.r.View(s.latches.r.life, ticket)
 	if err != nil {
-		s.l.r.log.Debug("late ticket of a latch is not looked out for", slog.String("path", path), slog.Any("error", err))
+		s.latches.r.log.Debug("late ticket of a latch is not looked out for", slog.String("path", path), slog.Any("error", err))
 		return
 	}
-	if !s.keep(ticket, view) {
+	if !s.addView(ticket, view) {
 		view.Close()
 		return
 	}
 	view.Subscribe(func(step registry.Step) {
 		if late := step.Snapshot.Get(ticket); late.Exists() {
-			s.l.wg.Go(func() { s.clear(path, view, late) })
+			s.latches.wg.Go(func() { s.remove(path, view, late) })
 		}
 	})
 }
 
-// wants tells whether a ticket may come late and is not followed.
-func (s *sweeper) wants(ticket string) bool {
+// needsWatch tells whether a ticket may come late and is not followed.
+func (s *sweeper) needsWatch(ticket string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	view, late := s.views[ticket]
 	return late && (view == nil || view.Err() != nil)
 }
 
-func (s *sweeper) keep(ticket string, view *registry.View) bool {
+func (s *sweeper) addView(ticket string, view *registry.View) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	other, late := s.views[ticket]
@@ -85,15 +85,15 @@ func (s *sweeper) keep(ticket string, view *registry.View) bool {
 	return true
 }
 
-// clear takes a ticket out of the line for everybody, and has its own turn in that of the process: a candidate
+// remove takes a ticket out of the line for everybody, and has its own turn in that of the process: a candidate
 // whose lease has a ticket already stands with that one, and must not lose it.
-func (s *sweeper) clear(path string, view *registry.View, late registry.Node) {
-	leave, ok := s.l.lines.enter(s.l.r.life, path)
+func (s *sweeper) remove(path string, view *registry.View, late registry.Node) {
+	unlock, ok := s.latches.paths.lock(s.latches.r.life, path)
 	if !ok {
 		return
 	}
-	defer leave()
+	defer unlock()
 	if view.Snapshot().Get(late.Path).Created == late.Created {
-		s.l.r.takeOut(path, late.Path, "=", int64(late.Created))
+		s.latches.r.deleteTicket(path, late.Path, "=", int64(late.Created))
 	}
 }

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"sync"
 
 	"github.com/elasticron/elasticron/registry"
 )
@@ -37,4 +38,116 @@ func (r *Registry) view(ctx context.Context, path string) (*registry.View, error
 func (r *Registry) snapshot(ctx context.Context, path string) (registry.Snapshot, error) {
 	nodes, revision, err := r.list(ctx, path)
 	return registry.NewSnapshot(revision, nodes), err
+}
+
+// follower is one view on the side of its hub. While it is held, what the watch brings is buffered
+// until a fresh copy of the subtree has come; so a copy may be read while a watch runs on, and
+// nothing falls between the two.
+type follower struct {
+	root string
+	feed *registry.Feed // set by start; nil before
+
+	mu    sync.Mutex
+	holds int               // copies under way
+	held  []update          // in the order of their arrival
+	fresh registry.Snapshot // the newest copy that came before the view was there
+
+	// Guarded by the hub's mutex.
+	watch  *watch            // that it follows; nil when it has left
+	wanted registry.Revision // that somebody waits for
+	unbind func() bool       // forgets the context of the view; nil until it has one
+}
+
+// update is what the store became at a revision.
+type update struct {
+	revision registry.Revision
+	events   []registry.Event
+}
+
+// newFollower returns one that is held until start.
+func newFollower(root string) *follower { return &follower{root: root, holds: 1} }
+
+// hold buffers what comes from now on. Each hold must be followed by a release or an unhold.
+func (f *follower) hold() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.holds++
+}
+
+// start makes the view, of the newest copy, and ends the first hold.
+func (f *follower) start(first registry.Snapshot, h *hub) *registry.View {
+	f.mu.Lock()
+	if f.fresh.Revision() > first.Revision() {
+		first = f.fresh
+	}
+	advance := func(_ context.Context, to registry.Revision) { h.awaitRevision(f, to) }
+	view, feed := registry.NewView(f.root, first, advance, func() { h.leave(f) })
+	f.feed = feed
+	f.mu.Unlock()
+	f.unhold()
+	return view
+}
+
+// release shows a fresh copy, read after the hold, and then what was buffered.
+func (f *follower) release(fresh registry.Snapshot) {
+	f.mu.Lock()
+	feed := f.feed
+	if feed == nil && fresh.Revision() > f.fresh.Revision() {
+		f.fresh = fresh
+	}
+	f.mu.Unlock()
+	if feed != nil {
+		feed.Replace(fresh)
+	}
+	f.unhold()
+}
+
+// unhold ends a hold and, if it was the last, shows what was buffered.
+func (f *follower) unhold() {
+	for {
+		f.mu.Lock()
+		if f.holds > 1 || len(f.held) == 0 {
+			f.holds--
+			f.mu.Unlock()
+			return
+		}
+		held := f.held
+		f.held = nil
+		f.mu.Unlock()
+		for _, u := range held { // without the lock: subscribers may call anything
+			f.feed.Apply(u.revision, u.events)
+		}
+	}
+}
+
+// deliver shows what a watch brought, or buffers it.
+func (f *follower) deliver(u update) {
+	f.mu.Lock()
+	if f.holds > 0 {
+		f.held = append(f.held, u)
+		f.mu.Unlock()
+		return
+	}
+	f.mu.Unlock()
+	f.feed.Apply(u.revision, u.events)
+}
+
+// end ends the view, if there is one yet.
+func (f *follower) end(reason error) {
+	f.mu.Lock()
+	feed := f.feed
+	f.mu.Unlock()
+	if feed != nil {
+		feed.End(reason)
+	}
+}
+
+// reached returns the revision that the view shows.
+func (f *follower) reached() registry.Revision {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.feed == nil {
+		return 0
+	}
+	return f.feed.Revision()
 }

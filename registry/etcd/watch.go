@@ -69,9 +69,9 @@ func (w *watch) all() iter.Seq[*follower] {
 // run watches until nobody needs it.
 func (w *watch) run() {
 	defer w.stop()
-	patience := patience{}
+	retry := retryPolicy{}
 	for w.ctx.Err() == nil {
-		brought, err := w.stream()
+		received, err := w.stream()
 		switch {
 		case w.ctx.Err() != nil:
 			return
@@ -79,21 +79,21 @@ func (w *watch) run() {
 			w.h.r.log.Info("watch starts afresh after a compaction", slog.String("path", w.root))
 			w.refresh()
 			continue
-		case errors.Is(err, errMute): // a question could meet the same silence
+		case errors.Is(err, errWatchSilent): // a question could meet the same silence
 			continue
 		case errors.Is(refusal(err), registry.ErrDenied):
 			w.endAll(w.h.r.explain("view", w.root, refusal(err)))
 			return
 		}
-		if brought {
-			patience.failed = 0
+		if received {
+			retry.failed = 0
 		} else if denied := w.denied(); denied != nil {
 			w.endAll(w.h.r.explain("view", w.root, denied))
 			return
 		}
-		patience.note(err)
+		retry.noteFailure(err)
 		w.h.r.log.Debug("watch is repeated", slog.String("path", w.root), slog.Any("error", err))
-		sleep(w.ctx, patience.pause())
+		sleep(w.ctx, retry.backoff())
 	}
 }
 
@@ -111,26 +111,26 @@ func (w *watch) denied() error {
 	return nil
 }
 
-var errMute = errors.New("the watch was silent")
+var errWatchSilent = errors.New("the watch was silent")
 
 // stream watches until the watch breaks, and tells why, and whether it brought anything before. A
 // member without a leader ends it, so that it goes to one that is part of the majority.
-func (w *watch) stream() (brought bool, err error) {
+func (w *watch) stream() (received bool, err error) {
 	ctx, cancel, after := w.begin()
 	defer cancel()
 	start, end := w.h.r.ns.around(w.root)
 	channel := w.h.r.client.Watch(ctx, start, clientv3.WithRange(end), clientv3.WithRev(after+1), clientv3.WithFragment(), clientv3.WithCreatedNotify())
 	for resp := range channel {
 		if err := resp.Err(); err != nil {
-			return brought, err
+			return received, err
 		}
-		brought = brought || !resp.Created
-		w.bring(resp)
+		received = received || !resp.Created
+		w.dispatch(resp)
 	}
 	if ctx.Err() != nil {
-		return brought, errMute
+		return received, errWatchSilent
 	}
-	return brought, errors.New("the stream of the watch broke")
+	return received, errors.New("the stream of the watch broke")
 }
 
 // begin prepares a try: its context, which names the stream that the watches of the hub share, and
@@ -166,7 +166,7 @@ func (w *watch) refresh() {
 // renew brings held followers up to date and lets them go on. It returns a revision that all have
 // reached. Few are read one by one, many by one read of all that the watch covers.
 func (w *watch) renew(held []*follower) registry.Revision {
-	if len(held) > narrow {
+	if len(held) > maxNarrowWatches {
 		whole, err := w.h.r.snapshot(w.ctx, w.root)
 		for _, f := range held {
 			w.renewed(f, registry.NewSnapshot(whole.Revision(), slices.Collect(whole.Below(f.root))), err)

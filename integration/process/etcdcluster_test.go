@@ -1,0 +1,177 @@
+//go:build linux
+
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/elasticron/elasticron/integration/proxy"
+)
+
+// etcdCluster is an etcd cluster of which each member is a process.
+type etcdCluster struct {
+	t       *testing.T
+	dir     string
+	members []*member
+}
+
+// member is one of them: always at the same place, in one process after the other.
+type member struct {
+	set     memberSettings
+	process *child
+	client  *clientv3.Client // to look after this member alone
+	network *proxy.Proxy     // through which the other members reach it
+	id      uint64           // as the cluster knows it
+}
+
+// startEtcdCluster starts a cluster of n members and returns when all serve clients.
+func startEtcdCluster(t *testing.T, dir string, n int) *etcdCluster {
+	t.Helper()
+	return startEtcdClusterOf(t, dir, n, memberSettings{})
+}
+
+// startEtcdClusterOf is startStore for members that have some settings in common.
+func startEtcdClusterOf(t *testing.T, dir string, n int, common memberSettings) *etcdCluster {
+	t.Helper()
+	s := &etcdCluster{t: t, dir: dir}
+	var all []string
+	for i := range n {
+		set := common
+		set.Name, set.Client, set.Peer = fmt.Sprintf("member%d", i+1), freeAddress(t), freeAddress(t)
+		set.Dir = filepath.Join(t.TempDir(), set.Name)
+		m := &member{set: set, client: newClient(t, set.Client), network: proxy.StartNamed(t, set.Peer, peerOf)}
+		m.set.Advertised = m.network.Address()
+		all = append(all, set.Name+"=http://"+m.set.Advertised)
+		s.members = append(s.members, m)
+	}
+	for _, m := range s.members {
+		m.set.Cluster = strings.Join(all, ",")
+		s.launch(m)
+	}
+	for _, m := range s.members {
+		require.NoError(t, m.process.awaitReady())
+		status, err := m.client.Status(t.Context(), m.set.Client)
+		require.NoError(t, err)
+		m.id = status.Header.MemberId
+	}
+	return s
+}
+
+func (s *etcdCluster) launch(m *member) {
+	m.process = launch(s.t, s.dir, m.set.Name, roleMember, m.set)
+}
+
+// addresses returns where clients find the members.
+func (s *etcdCluster) addresses() []string {
+	var all []string
+	for _, m := range s.members {
+		all = append(all, m.set.Client)
+	}
+	return all
+}
+
+// leader returns the member that leads, or another one if none says so in time.
+func (s *etcdCluster) leader() *member {
+	for _, m := range s.members {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		status, err := m.client.Status(ctx, m.set.Client)
+		cancel()
+		if err == nil && status.Leader == status.Header.MemberId {
+			return m
+		}
+	}
+	return s.members[0]
+}
+
+// crash kills members all at once.
+func (s *etcdCluster) crash(members ...*member) {
+	for _, m := range members {
+		m.process.signal(syscall.SIGKILL)
+	}
+	for _, m := range members {
+		<-m.process.gone
+	}
+}
+
+// restart starts members again, with their data and at their places.
+func (s *etcdCluster) restart(members ...*member) {
+	for _, m := range members {
+		s.launch(m)
+	}
+}
+
+// awaitService returns when some member serves reads that need a majority.
+func (s *etcdCluster) awaitService() error {
+	for deadline := time.Now().Add(4 * waitTimeout); ; {
+		err := s.askAll()
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
+
+// askAll asks all members at once, and returns with the first that serves.
+func (s *etcdCluster) askAll() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // on a busy machine answers take their time
+	defer cancel()
+	answers := make(chan error, len(s.members))
+	for _, m := range s.members {
+		go func() {
+			_, err := m.client.Get(ctx, "/")
+			answers <- err
+		}()
+	}
+	var faults []error
+	for range s.members {
+		err := <-answers
+		if err == nil {
+			return nil
+		}
+		faults = append(faults, err)
+	}
+	return fmt.Errorf("the store does not serve: %w", errors.Join(faults...))
+}
+
+// stop ends all members in order.
+func (s *etcdCluster) stop() {
+	for _, m := range s.members {
+		m.process.term(func(int) bool { return false })
+	}
+}
+
+// newClient returns a client of one address.
+func newClient(t *testing.T, address string) *clientv3.Client {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"http://" + address}, Logger: zap.NewNop()})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// freeAddress returns a loopback address that nobody listens on. Its port is below those that the
+// kernel gives to outgoing connections: else one of them could take it while its member is down.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(20000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	require.Fail(t, "found no free port")
+	return ""
+}

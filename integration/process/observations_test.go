@@ -1,0 +1,134 @@
+//go:build linux
+
+package process_test
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jobtree"
+)
+
+// observations is all that was written down about a cluster, put together.
+type observations struct {
+	rules     checker.Rules
+	events    map[*process][]event
+	incidents []checker.Incident
+	states    []checker.State
+	end       time.Time
+}
+
+// observe gathers what everybody wrote down. All instances must be gone.
+func (c *cluster) observe() *observations {
+	c.t.Helper()
+	c.recording.finish()
+	c.compareView()
+	o := &observations{
+		rules: c.rules, events: make(map[*process][]event),
+		states: c.recording.states(c.namespace), end: now().time(),
+	}
+	var drifted, all int
+	for _, p := range c.processes {
+		<-p.gone
+		events, err := readJournal(p.journal)
+		require.NoError(c.t, err)
+		o.events[p] = events
+		for _, e := range events {
+			all++
+			if e.drift().Abs() > slack/10 {
+				drifted++
+			}
+		}
+	}
+	if drifted > all/10 {
+		c.t.Skipf("somebody set the machine's clock: %d of %d events do not fit", drifted, all)
+	}
+	c.mu.Lock()
+	for _, i := range c.incidents {
+		o.incidents = append(o.incidents, *i)
+	}
+	c.mu.Unlock()
+	for p, events := range o.events {
+		o.incidents = append(o.incidents, stalls(p.id, events)...)
+	}
+	for _, i := range o.dropped(c.thaws) {
+		c.t.Logf("the store dropped the session of %s when its former leader went on", i.Instance)
+		o.incidents = append(o.incidents, i)
+	}
+	o.prolongIncidents()
+	return o
+}
+
+// compareView fails if the view that nobody disturbed does not end where the recording does.
+func (c *cluster) compareView() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
+	defer cancel()
+	states := c.recording.states(c.namespace)
+	require.NotEmpty(c.t, states)
+	last := states[len(states)-1].Step.Snapshot
+	require.NoError(c.t, c.view.WaitRevision(ctx, last.Revision()))
+	require.Equal(c.t, slices.Collect(last.All()), slices.Collect(c.view.Snapshot().All()))
+}
+
+// prolongIncidents prolongs incidents by what real processes and a real store take beyond what a simulated one
+// would.
+func (o *observations) prolongIncidents() {
+	for n := range o.incidents {
+		i := &o.incidents[n]
+		switch i.Kind {
+		case checker.Paused: // it must be given a processor before it can know that it stood still
+			i.Until = i.Until.Add(slack / 2)
+		case checker.Down: // its new leader grants every session its whole time to live anew
+			if o.hadSilentProcess(i.From, i.Until) {
+				i.Until = i.Until.Add(o.rules.TTL)
+			}
+		}
+	}
+}
+
+// hadSilentProcess tells whether, between two moments, there was a session whose process did not keep it alive.
+func (o *observations) hadSilentProcess(from, until time.Time) bool {
+	return slices.ContainsFunc(o.incidents, func(i checker.Incident) bool {
+		silent := i.Kind == checker.Crashed || i.Kind == checker.Paused || i.Kind == checker.Cut
+		return silent && i.From.Before(until) && i.From.Add(o.rules.TTL+o.rules.Detect).After(from)
+	})
+}
+
+// dropped returns the sessions that the store dropped without a reason. A leader of etcd that stood still
+// and goes on takes sessions for expired that its successor has kept alive. It asks itself whether it
+// still leads, but answers by a clock that ticks again by then; see github.com/etcd-io/etcd/issues/15247.
+// To the jobs that is a store which forgets a session and tells nobody.
+func (o *observations) dropped(thaws []time.Time) []checker.Incident {
+	var all []checker.Incident
+	known := make(map[string]bool)
+	for _, state := range o.states {
+		thaw := slices.ContainsFunc(thaws, func(at time.Time) bool {
+			return state.At.After(at) && state.At.Before(at.Add(o.rules.Settle))
+		})
+		for _, change := range state.Step.Changes {
+			name, _ := jobtree.Parse(change.Path())
+			gone := name.Kind == jobtree.KindInstance && !change.New.Exists()
+			if thaw && gone && !known[name.Key] && !o.troubled(name.Key, state.At) {
+				known[name.Key] = true
+				all = append(all, checker.Incident{Kind: checker.Expired, Instance: name.Key, From: state.At})
+			}
+		}
+	}
+	return all
+}
+
+// troubled tells whether there was another reason for a session to end.
+func (o *observations) troubled(instance string, at time.Time) bool {
+	return slices.ContainsFunc(o.incidents, func(i checker.Incident) bool {
+		over := i.Until.Add(o.rules.Settle)
+		if i.Kind == checker.Stopped || i.Kind == checker.Crashed {
+			over = o.end
+		}
+		return i.Instance == instance && i.Kind != checker.Started && !i.From.After(at) && !over.Before(at)
+	})
+}

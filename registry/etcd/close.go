@@ -1,0 +1,93 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+)
+
+// Close implements [registry.Registry]. Work stops first: the session is lost to this process, views
+// and latches end. Then the lease is revoked, so that others see the process's nodes vanish at once,
+// and the connections are closed. A store that does not answer is told so until it would have ended the
+// lease by itself.
+func (r *Registry) Close(ctx context.Context) error {
+	r.closing.Do(func() { r.closeErr = storeerrors.Op("close", "", r.close(ctx, true)) })
+	return r.closeErr
+}
+
+// Vanish ends the handle as a crash of the process would: nothing is said to the store, and the
+// nodes of the session stay until its TTL has passed. It is for tests of exactly that, and for a
+// process that must get out of the way without waiting for the store. Close afterwards does nothing.
+func (r *Registry) Vanish() {
+	r.closing.Do(func() { r.closeErr = storeerrors.Op("close", "", r.close(context.Background(), false)) })
+}
+
+func (r *Registry) close(ctx context.Context, revokeLease bool) error {
+	r.endLife(registry.ErrClosed)
+	held := r.keeper.close()
+	r.hub.close()
+	r.latches.close()
+	r.queue.close()
+	r.repeats.Close()
+	var err error
+	if revokeLease {
+		for _, session := range held {
+			err = errors.Join(err, r.revoke(ctx, session))
+		}
+	}
+	if r.ownClient {
+		err = errors.Join(err, ignoreCanceled(r.client.Close()))
+	}
+	return err
+}
+
+// close ends the session for this process, and returns those of which the store may still hold the lease.
+func (k *sessionKeeper) close() []*registry.Session {
+	k.mu.Lock()
+	k.closed = true
+	control := k.control
+	k.mu.Unlock()
+	if control != nil {
+		control.Lose(registry.ErrClosed)
+	}
+	k.wg.Wait()
+	var held []*registry.Session
+	if k.abandoned != nil && k.abandoned != k.session {
+		held = append(held, k.abandoned)
+	}
+	if k.session == nil || errors.Is(k.session.Err(), errRevoked) {
+		return held
+	}
+	if k.control != control { // a session came up in the meantime
+		k.control.Lose(registry.ErrClosed)
+	}
+	return append(held, k.session)
+}
+
+// revoke tells the store that the session is over. It gives up when the store would know that by itself.
+func (r *Registry) revoke(ctx context.Context, session *registry.Session) error {
+	ctx, cancel := context.WithTimeout(ctx, session.FarewellTime())
+	defer cancel()
+	lease := clientv3.LeaseID(session.ID())
+	retry := r.config.retryPolicy()
+	for {
+		err := within(ctx, retry.tryTimeout(), func(ctx context.Context) error {
+			_, err := r.client.Revoke(ctx, lease)
+			return err
+		})
+		if err == nil || errors.Is(err, rpctypes.ErrLeaseNotFound) {
+			return nil
+		}
+		retry.noteFailure(err)
+		if !sleep(ctx, retry.backoff()) {
+			return fmt.Errorf("the nodes of session %s stay until its TTL has passed: %w",
+				session.ID(), storeerrors.GivenUp(ctx, registry.ErrUnavailable, err))
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package etcd
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+const (
+	// firstProgressPause is how long to wait for a watch to bring a wanted revision by itself before asking.
+	firstProgressPause = time.Millisecond
+	maxProgressPause   = 100 * time.Millisecond
+	// maxLag is when a view that somebody waits for is read afresh instead.
+	maxLag = 400 * time.Millisecond
+	// A stream of watches that brought nothing for a while is asked for a sign of life, and opened
+	// again if none comes: a frozen member, or a connection that went dead without a word, would
+	// otherwise be noticed by gRPC after 13 s only. The new one may come to the same member: until it has
+	// given a first sign, it has no more time than a request.
+	maxIdle    = 2 * time.Second
+	maxSilence = 5 * time.Second
+)
+
+// watchdog looks after the watches until the handle ends: it has them confirm revisions that somebody
+// waits for, and breaks streams that died without a word.
+func (h *hub) watchdog() {
+	look := time.NewTicker(maxIdle / 2)
+	defer look.Stop()
+	for {
+		select {
+		case <-h.wake:
+			h.pollProgress()
+		case <-look.C:
+			h.checkActivity()
+		case <-h.r.life.Done():
+			return
+		}
+	}
+}
+
+// pollProgress asks the store how far the watches are until nobody waits any more: soon after somebody
+// began to wait, and then ever less often.
+func (h *hub) pollProgress() {
+	pause := firstProgressPause
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-h.wake:
+			if pause > firstProgressPause {
+				pause = firstProgressPause
+				timer.Reset(pause)
+			}
+			continue
+		case <-timer.C:
+		case <-h.r.life.Done():
+			return
+		}
+		stalled, behind := h.lagging()
+		if behind == 0 {
+			return
+		}
+		h.requestProgress()
+		h.rereadLagging(stalled)
+		pause = min(2*pause, maxProgressPause)
+		timer.Reset(pause)
+	}
+}
+
+// lagging returns how many followers have not reached what is wanted of them, and which of them have
+// not for too long. It forgets the others.
+func (h *hub) lagging() (stalled []*follower, n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for f, since := range h.waiting {
+		switch {
+		case f.reached() >= f.wanted:
+			delete(h.waiting, f)
+			continue
+		case time.Since(since) > maxLag:
+			stalled = append(stalled, f)
+		}
+		n++
+	}
+	return stalled, n
+}
+
+// requestProgress has the server say on all watches how far they are.
+func (h *hub) requestProgress() {
+	h.mu.Lock()
+	stream, any := h.stream, len(h.watches) > 0
+	h.mu.Unlock()
+	if !any {
+		return
+	}
+	ctx, cancel := context.WithTimeout(streamContext(h.r.life, stream), maxProgressPause)
+	defer cancel()
+	if err := h.r.client.RequestProgress(ctx); err != nil {
+		h.r.log.Debug("watches do not say how far they are", slog.Any("error", err))
+	}
+}
+
+// rereadLagging is how a view reaches a revision although its watch does not: a server that is catching
+// up with a burst answers no questions.
+func (h *hub) rereadLagging(stalled []*follower) {
+	for _, f := range stalled {
+		ctx, cancel := context.WithTimeout(h.r.life, h.r.config.RequestTimeout)
+		fresh, err := h.r.snapshot(ctx, f.root)
+		cancel()
+		if err != nil {
+			return
+		}
+		f.hold()
+		f.release(fresh)
+	}
+}
+
+// checkActivity breaks the stream of the watches if it has been silent, also when asked.
+func (h *hub) checkActivity() {
+	h.mu.Lock()
+	silence, any := time.Since(h.lastActivity), len(h.watches) > 0
+	if any && silence > h.silenceLimit() {
+		h.r.log.Warn("watches were silent and are started again", slog.Duration("silence", silence))
+		h.stream++
+		h.silentStreams++
+		h.lastActivity = time.Now()
+		for w := range h.watches {
+			w.restart()
+		}
+	}
+	h.mu.Unlock()
+	if any && silence > maxIdle {
+		h.requestProgress()
+	}
+}
+
+// silenceLimit is how long the stream of the watches may be silent. The caller holds mu.
+func (h *hub) silenceLimit() time.Duration {
+	if h.silentStreams == 0 {
+		return maxSilence
+	}
+	return min(maxSilence, h.r.config.RequestTimeout<<min(h.silentStreams-1, maxDoublings))
+}

@@ -1,0 +1,348 @@
+package zkcompat
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/elasticron/elasticron/internal/repeats"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/clock"
+	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+)
+
+// errBroken is why there is no connection before anybody has tried to have another.
+var errBroken = errors.New("the connection to the server broke")
+
+// proofs is how often a session is proved within its timeout. Two thirds of it without one suspend it.
+const proofs = 6
+
+// sessionKeeper gives the handle its links and sessions, one after the other, and proves each session alive
+// by a sync a sixth of its timeout after the last one. A sync is answered only with the leader's help,
+// other than the client's own pings, which a server that has lost touch with the others answers too.
+type sessionKeeper struct {
+	r     *Registry
+	clock registry.SessionClock
+	wg    sync.WaitGroup
+	wake  chan struct{} // holds one
+
+	mu        sync.Mutex
+	closed    bool
+	link      *link // nil before the first, and between two
+	proved    bool  // it may be used
+	session   *registry.Session
+	control   *registry.SessionControl
+	published chan struct{} // closed and replaced with every change of the fields above
+	last      error         // what the last try to have a link came to
+}
+
+func newSessionKeeper(r *Registry) *sessionKeeper {
+	return &sessionKeeper{r: r, clock: clock.New(), wake: make(chan struct{}, 1), published: make(chan struct{})}
+}
+
+// Session implements [registry.Sessioner].
+func (r *Registry) Session(ctx context.Context) (*registry.Session, error) {
+	s, err := r.keeper.current(ctx)
+	return s, r.opError("session", "", err)
+}
+
+// current returns the session in force.
+func (k *sessionKeeper) current(ctx context.Context) (*registry.Session, error) {
+	_, session, err := k.await(ctx, func(_ *link, s *registry.Session) bool { return s != nil && s.Err() == nil })
+	return session, err
+}
+
+// usable returns the link when it has a connection.
+func (k *sessionKeeper) usable(ctx context.Context) (*link, error) {
+	for {
+		l, _, err := k.await(ctx, func(l *link, _ *registry.Session) bool { return l != nil })
+		if err != nil {
+			return nil, err
+		}
+		waiting, cancel := context.WithCancel(ctx)
+		stop := context.AfterFunc(l.quit, cancel) //nolint:contextcheck // the link outlives the call
+		err = l.await(waiting)
+		stop()
+		cancel()
+		if err == nil {
+			return l, nil
+		}
+		if ctx.Err() != nil {
+			return nil, storeerrors.GivenUp(ctx, registry.ErrUnavailable, err)
+		}
+		sleep(ctx, firstBackoff) // the keeper is about to have another link
+	}
+}
+
+// await waits until a link that may be used and its session are as wanted.
+func (k *sessionKeeper) await(ctx context.Context, wanted func(*link, *registry.Session) bool) (*link, *registry.Session, error) {
+	for {
+		k.mu.Lock()
+		l, s, published := k.link, k.session, k.published
+		if !k.proved {
+			l = nil
+		}
+		k.mu.Unlock()
+		if k.r.life.Err() != nil {
+			return nil, nil, registry.ErrClosed
+		}
+		if ctx.Err() == nil && wanted(l, s) {
+			return l, s, nil
+		}
+		select {
+		case <-published:
+		case <-k.r.life.Done():
+		case <-ctx.Done():
+			return nil, nil, storeerrors.GivenUp(ctx, registry.ErrUnavailable, k.failure())
+		}
+	}
+}
+
+// present returns the link that may be used, connected or not, and its connection's number.
+func (k *sessionKeeper) present() (l *link, epoch int, ok bool) {
+	k.mu.Lock()
+	l = k.link
+	proved := k.proved
+	k.mu.Unlock()
+	if l == nil || !proved {
+		return nil, 0, false
+	}
+	epoch, ok = l.ready()
+	return l, epoch, ok
+}
+
+// hear is told of the states of a link.
+func (k *sessionKeeper) hear(l *link, state zk.State) {
+	k.mu.Lock()
+	control := k.control
+	if k.link != l {
+		control = nil
+	}
+	k.mu.Unlock()
+	if control != nil {
+		switch state {
+		case zk.StateHasSession:
+			control.Renew(l.hailedAt()) // a server asks the leader before it takes a session over
+		case zk.StateDisconnected:
+			control.Suspend()
+		case zk.StateExpired:
+			control.Lose(context.Cause(l.quit))
+		}
+	}
+	k.wakeUp()
+}
+
+func (k *sessionKeeper) wakeUp() {
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run has one link after the other until the handle is closed.
+func (k *sessionKeeper) run() {
+	for k.r.life.Err() == nil {
+		l, err := newLink(k.r.config, k.clock, k.r.hear)
+		if err != nil { // the config was checked, so this is no matter of the user's
+			k.note(err)
+			sleep(k.r.life, maxBackoff)
+			continue
+		}
+		k.change(func() { k.link, k.proved = l, false })
+		k.keepAlive(l)
+		if k.r.life.Err() != nil {
+			return // close says farewell
+		}
+		k.r.log.Warn("session lost", slog.Any("error", context.Cause(l.quit)))
+		k.lose(context.Cause(l.quit))
+		k.change(func() { k.link, k.proved = nil, false })
+		_ = l.close(context.Background(), false, 0)
+	}
+}
+
+// keepAlive keeps a link's session alive until it is gone or the handle is closed.
+func (k *sessionKeeper) keepAlive(l *link) {
+	if !k.prepare(l) {
+		return
+	}
+	for k.r.life.Err() == nil && l.quit.Err() == nil {
+		if err := k.abandoned(); err != nil {
+			l.die(err)
+			return
+		}
+		_, ttl := l.granted()
+		wait := ttl / proofs
+		if epoch, ok := l.ready(); ok {
+			if err := k.prove(l, epoch); err != nil {
+				k.noAnswer(l, err)
+				wait = maxBackoff
+			}
+		} else {
+			k.noAnswer(l, cmp.Or(k.failure(), errBroken))
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-k.wake:
+		case <-l.quit.Done():
+		case <-k.r.life.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// prepare makes a new link fit for use. It is false if the link is gone.
+func (k *sessionKeeper) prepare(l *link) bool {
+	ctx, cancel := k.r.alive(l.quit)
+	defer cancel()
+	for failed := 0; ctx.Err() == nil; failed++ {
+		err := l.await(ctx)
+		if err == nil {
+			err = k.introduce(ctx, l)
+		}
+		if err == nil {
+			k.change(func() { k.proved, k.last = true, nil })
+			k.r.hub.wakeUp()
+			return true
+		}
+		k.note(err)
+		sleep(ctx, backoff(failed))
+	}
+	return false
+}
+
+// introduce says who the client is, and makes the namespace.
+func (k *sessionKeeper) introduce(ctx context.Context, l *link) error {
+	if digest := k.r.config.Digest; digest != "" {
+		_, err := ask(ctx, l, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.AddAuth("digest", []byte(digest)) })
+		if err != nil {
+			return err
+		}
+	}
+	if err := l.sync(ctx); err != nil {
+		return err
+	}
+	return k.r.makeParents(ctx, l, childOf(k.r.ns.base, "any"))
+}
+
+// prove has the session confirmed. The error tells why it was not.
+func (k *sessionKeeper) prove(l *link, epoch int) error {
+	ctx, cancel := k.r.alive(l.quit)
+	defer cancel()
+	sent := k.clock()
+	if err := l.sync(ctx); err != nil {
+		return err
+	}
+	k.confirm(l, epoch, sent)
+	k.r.hub.wakeUp()
+	return nil
+}
+
+// confirm takes an answer to a sync for what it proves: that the session was there when it was sent.
+func (k *sessionKeeper) confirm(l *link, epoch int, sent time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if now, ok := l.ready(); !ok || now != epoch || k.closed {
+		return
+	}
+	if k.control != nil && (k.control.Renew(sent) || k.control.Abandoned()) {
+		return // in the second case the link is about to go
+	}
+	id, ttl := l.granted()
+	k.session, k.control = registry.NewSession(registry.SessionID(id), ttl, k.clock, sent)
+	close(k.published)
+	k.published = make(chan struct{})
+	k.r.log.Info("session begins", slog.String("session", k.session.ID().String()), slog.Duration("timeout", ttl))
+}
+
+// lose ends the session in force.
+func (k *sessionKeeper) lose(reason error) {
+	k.mu.Lock()
+	control := k.control
+	k.control = nil
+	k.mu.Unlock()
+	if control != nil {
+		control.Lose(reason)
+	}
+}
+
+func (k *sessionKeeper) note(err error) {
+	if errors.Is(err, registry.ErrClosed) {
+		return
+	}
+	k.change(func() { k.last = err })
+	k.noAnswer(nil, err)
+}
+
+// noAnswer reports that the servers do not do what a session takes: one cause, however often it is tried.
+func (k *sessionKeeper) noAnswer(l *link, err error) {
+	if k.r.life.Err() != nil || l != nil && l.quit.Err() != nil { // that is told as the loss of the session
+		return
+	}
+	k.r.repeats.Tell(repeats.Line{
+		Level: slog.LevelWarn, Message: "the registry does not answer",
+		Attrs: []any{"servers", strings.Join(k.r.config.Servers, ", "), "error", err},
+	})
+}
+
+func (k *sessionKeeper) change(what func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	what()
+	close(k.published)
+	k.published = make(chan struct{})
+}
+
+// close ends the session here and returns the link, if there is one, to say farewell on.
+func (k *sessionKeeper) close() *link {
+	k.mu.Lock()
+	k.closed = true
+	k.mu.Unlock()
+	k.lose(fmt.Errorf("%w: %w", registry.ErrSessionLost, registry.ErrClosed))
+	k.wg.Wait()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.link
+}
+
+// abandoned returns why the process has given the session up; nil if it has not.
+func (k *sessionKeeper) abandoned() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.session == nil || k.control == nil || !k.control.Abandoned() {
+		return nil
+	}
+	return k.session.Err()
+}
+
+// farewellTime returns for how long a farewell makes sense.
+func (k *sessionKeeper) farewellTime() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.session == nil {
+		return k.r.config.SessionTimeout
+	}
+	return k.session.FarewellTime()
+}
+
+// failure tells why there is no session, as far as that is known.
+func (k *sessionKeeper) failure() error {
+	k.mu.Lock()
+	l, last := k.link, k.last
+	k.mu.Unlock()
+	if l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.last != nil {
+			return l.last
+		}
+	}
+	return last
+}
