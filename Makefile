@@ -9,7 +9,7 @@ SHELL       := bash
 LINTER ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 PKG         ?= ./...
-TESTTIMEOUT ?= 20m
+TESTTIMEOUT ?= 30m
 BENCH       ?= .
 BENCHTIME   ?= 200ms
 BENCHRAW    ?= /dev/null

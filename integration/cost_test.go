@@ -45,18 +45,22 @@ func TestARoundIsTwoRequestsToEtcd(t *testing.T) {
 				if monitored {
 					want = 2
 				}
-				txns, reads := costOfRounds(t, items, monitored, want)
-				require.Equal(t, want, slices.Min(txns), "transactions in each round: %d", txns)
-				require.Zero(t, reads, "reads in all rounds")
+				rounds := costOfRounds(t, items, monitored, want)
+				for _, cost := range rounds {
+					require.GreaterOrEqual(t, cost.txns, want, "%+v", rounds)
+				}
+				require.Contains(t, rounds, cost{txns: want}, "what each round cost")
 			})
 		}
 	}
 }
 
-// costOfRounds runs a job for some rounds and counts the transactions of each, from the start of
-// its items to the start of the next round's, and the reads of all. It goes on for a while if none cost as
-// little as is wanted.
-func costOfRounds(t *testing.T, items int, monitored bool, want int64) (txns []int64, reads int64) {
+// cost is what one round asks of etcd.
+type cost struct{ txns, reads int64 }
+
+// costOfRounds runs a job for some rounds and counts what each costs, from the start of its items to the
+// start of the next round's. It goes on for a while if none cost as little as is wanted.
+func costOfRounds(t *testing.T, items int, monitored bool, want int64) (costs []cost) {
 	t.Helper()
 	const rounds, most = 5, 60
 	var count calls
@@ -73,27 +77,23 @@ func costOfRounds(t *testing.T, items int, monitored bool, want int64) (txns []i
 	}
 	require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(work)))
 	stop := runScheduler(t, s)
-	var before, readsBefore int64
-	for round := 0; len(txns) < rounds || len(txns) < most && slices.Min(txns) > want; round++ {
+	var before cost
+	for round := 0; len(costs) < rounds || len(costs) < most && !slices.Contains(costs, cost{txns: want}); round++ {
 		for range items {
 			<-started
 		}
-		now := count.txns.Load()
-		switch {
-		case round == 1: // the first may come while the job still settles
-			readsBefore = count.reads.Load()
-		case round > 1:
-			txns = append(txns, now-before)
+		now := cost{count.txns.Load(), count.reads.Load()}
+		if round > 1 { // the first may come while the job still settles
+			costs = append(costs, cost{now.txns - before.txns, now.reads - before.reads})
 		}
 		before = now
 		for range items {
 			together <- struct{}{}
 		}
 	}
-	reads = count.reads.Load() - readsBefore
 	close(together)
 	stop()
-	return txns, reads
+	return costs
 }
 
 // runScheduler runs s until the returned function, or the end of the test, stops it.

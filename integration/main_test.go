@@ -46,7 +46,7 @@ func open(t *testing.T, options ...grpc.DialOption) *etcd.Registry {
 	t.Helper()
 	reg, err := etcd.Open(t.Context(), etcd.Config{
 		Endpoints: server.Endpoints(), Namespace: strings.ReplaceAll(t.Name(), "/", "-"),
-		SessionTTL: time.Second, DialOptions: options,
+		SessionTTL: time.Minute, DialTimeout: time.Minute, DialOptions: options, // none ends on a busy machine
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })

@@ -52,9 +52,12 @@ func (f *faults) schedule(c Config) cronexpr.Schedule {
 	if err != nil {
 		f.addCause("DaylightSaving", c.DaylightSaving, "must be empty, natural or quartz", nil)
 	}
-	f.checkWindow(c.StartTime, c.EndTime)
+	start, end := c.StartTime, c.EndTime
+	if !f.checkWindow(start, end) {
+		start, end = time.Time{}, time.Time{} // so that a fault of the cron is found, too
+	}
 	schedule, err := cronexpr.Parse(c.Cron, cronexpr.WithLocation(location), cronexpr.WithDaylightSaving(daylight),
-		cronexpr.WithStart(c.StartTime), cronexpr.WithEnd(c.EndTime), cronexpr.WithOffset(time.Duration(c.OffsetSeconds)*time.Second))
+		cronexpr.WithStart(start), cronexpr.WithEnd(end), cronexpr.WithOffset(time.Duration(c.OffsetSeconds)*time.Second))
 	if err != nil && !errors.Is(err, cronexpr.ErrInvalidOption) {
 		f.addCause("Cron", c.Cron, "must be a cron expression", err)
 	}
@@ -64,8 +67,9 @@ func (f *faults) schedule(c Config) cronexpr.Schedule {
 	return schedule
 }
 
-// checkWindow also asks that times can be stored.
-func (f *faults) checkWindow(start, end time.Time) {
+// checkWindow also asks that times can be stored. It tells whether all is well.
+func (f *faults) checkWindow(start, end time.Time) bool {
+	before := len(f.grave)
 	for _, bound := range []struct {
 		field string
 		at    time.Time
@@ -77,4 +81,5 @@ func (f *faults) checkWindow(start, end time.Time) {
 	if !end.IsZero() && end.Before(start) {
 		f.add("EndTime", end.Format(time.RFC3339Nano), "must not be before StartTime, "+start.Format(time.RFC3339Nano))
 	}
+	return len(f.grave) == before
 }

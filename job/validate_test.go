@@ -295,3 +295,16 @@ func TestJobsThatNeverFireAgain(t *testing.T) {
 	}
 	require.NoError(t, job.NewConfig("orders", cronexpr.Triggered, 1).ValidateAt(noon), "somebody may trigger it")
 }
+
+// A window that is none hides no fault of the cron.
+func TestFaultsOfWindowAndCronAreBothNamed(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, cron := range []string{"", "every day"} {
+		c := job.NewConfig("orders", cron, 1)
+		c.StartTime, c.EndTime = noon, noon.Add(-time.Hour)
+		err := c.Validate()
+		require.ErrorContains(t, err, "EndTime ")
+		require.ErrorContains(t, err, "Cron ")
+	}
+}

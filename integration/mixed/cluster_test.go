@@ -113,6 +113,16 @@ func (c *cluster) eventually(what string, holds func(*jobtree.State) bool) *jobt
 	}
 }
 
+// within tells whether the tree is as asked for at some moment of a span.
+func (c *cluster) within(span time.Duration, holds func(*jobtree.State) bool) bool {
+	for deadline := time.Now().Add(span); !holds(c.state()); time.Sleep(tick) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
 // ownersOf lists the owner of each item.
 func ownersOf(s *jobtree.State) []string {
 	owners := make([]string, s.Total())

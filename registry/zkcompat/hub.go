@@ -9,9 +9,12 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// unsettled is for how long a view may wait for a moment in which nothing is under way before it shows
-// what it has.
-const unsettled = 100 * time.Millisecond
+// A view waits for a moment in which nothing is under way for as long as unsettled, and for so many turns in
+// which something came meanwhile, before it shows what it has: on a busy machine a single turn may take longer.
+const (
+	unsettled      = 100 * time.Millisecond
+	unsettledTurns = 16
+)
 
 // hub feeds all views of a handle, from one goroutine and one connection. The views of a path share a
 // copy of the subtree.
@@ -30,6 +33,7 @@ type hub struct {
 	epoch int
 	busy  bool      // the copies are not settled
 	since time.Time // since when
+	turns int       // how many there were since
 
 	mu     sync.Mutex
 	closed bool
@@ -98,8 +102,9 @@ func (h *hub) turn() bool {
 		return false
 	}
 	if !h.busy {
-		h.busy, h.since = true, time.Now()
+		h.busy, h.since, h.turns = true, time.Now(), 0
 	}
+	h.turns++
 	read, err := h.read(l, work)
 	if err != nil { // the connection is gone, or the server refuses: then all is read again
 		h.restart()
@@ -311,13 +316,13 @@ func (h *hub) publish(l *link, before registry.Revision) bool {
 	h.mu.Lock()
 	settled := ok && epoch == h.epoch && len(h.queue) == 0
 	if !settled {
-		if !ok || epoch != h.epoch || time.Since(h.since) < unsettled {
+		if !ok || epoch != h.epoch || time.Since(h.since) < unsettled || h.turns < unsettledTurns {
 			h.mu.Unlock()
 			return true
 		}
 		at = before
 	}
-	h.busy, h.since = !settled, time.Now()
+	h.busy, h.since, h.turns = !settled, time.Now(), 0
 	var shows []func()
 	for _, root := range h.roots {
 		if root.state == rootLoaded {
