@@ -28,7 +28,7 @@ func TestTheCatalogGoesByTheStep(t *testing.T) {
 		c.box = mailbox{start: s.work.Go, after: func() {}}
 		v.Subscribe(func(step registry.Step) { c.box.post(func() { c.apply(step) }) })
 		v.Subscribe(func(registry.Step) { time.Sleep(time.Millisecond) }) // whoever feeds the view is held up
-		cfg := job.NewConfig("orders", "0/5 * * * * ?", 1)
+		cfg := job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 1}
 		cfg.Class = "index"
 		text, err := jobtree.EncodeConfig(cfg)
 		require.NoError(t, err)

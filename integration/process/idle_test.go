@@ -21,7 +21,7 @@ func TestKilledWhileIdle(t *testing.T) {
 func killedWhileIdle(g ground) {
 	t := g.t
 	cfg := jobOf("orders", "0/4 * * * * ?", 6, "1ms", "5ms")
-	cfg.Failover, cfg.Misfire = true, false
+	cfg.Failover, cfg.Misfire = true, job.MisfireSkip
 	f, lives := smallFleet(g, 3, failoverTTL, cfg)
 	_, _ = f.await(cfg.Name, "a round that is over", func(s *jobtree.State) bool { return balanced(3)(s) && allIdle(s) })
 	f.kill(lives[1])
