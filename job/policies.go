@@ -2,9 +2,8 @@ package job
 
 import "cmp"
 
-// MisfirePolicy says what a job does about fires that it missed: because an item still ran, because it
-// had no instance, or because the clock of its instance jumped. A fire counts as missed once it can no
-// longer begin within five seconds. The zero value is [MisfireOnce].
+// MisfirePolicy says what becomes of an item's fires that could not begin on time, as when the item was
+// still running. Package scheduler tells which those are. The zero value is [MisfireOnce].
 type MisfirePolicy string
 
 // The values of [Config.Misfire].
