@@ -21,30 +21,36 @@ import (
 // expression itself; job.Config.Validate does.
 func EncodeConfig(c job.Config) (string, error) {
 	c.Class = c.ClassName()
+	if err := checkUnknown(c.Unknown); err != nil {
+		return "", err
+	}
+	faults := storedFaults(c)
 	stored := split(c)
-	if faults := append(storedFaults(c), inexact(stored)...); len(faults) > 0 {
+	w := writer{text: make([]byte, 0, 1024)}
+	w.text = append(w.text, '{')
+	for i := range configFields {
+		f := &configFields[i]
+		if f.kind != "" && f.kind != c.Type {
+			continue
+		}
+		value := f.of(stored)
+		if n, is := value.(number[time.Duration]); is && !n.exact() {
+			faults = append(faults, &ValueError{Field: f.name, Value: n.field.String(), Reason: "must be a multiple of " + n.unit.String()})
+		}
+		before := len(w.text)
+		w.member(f.name)
+		from := len(w.text)
+		w.text = value.append(w.text)
+		if f.own && bytes.Equal(w.text[from:], f.standard) {
+			w.text = w.text[:before]
+		}
+	}
+	if len(faults) > 0 {
 		var all []error
 		for _, fault := range faults {
 			all = append(all, fault)
 		}
 		return "", errors.Join(all...)
-	}
-	if err := checkUnknown(c.Unknown); err != nil {
-		return "", err
-	}
-	w := writer{text: make([]byte, 0, 1024)}
-	w.text = append(w.text, '{')
-	for _, f := range configFields {
-		if f.kind != "" && f.kind != c.Type {
-			continue
-		}
-		before := len(w.text)
-		w.member(f.name)
-		value := len(w.text)
-		w.text = f.of(stored).append(w.text)
-		if f.own && bytes.Equal(w.text[value:], f.standard) {
-			w.text = w.text[:before]
-		}
 	}
 	if c.Unknown != "" {
 		w.text = append(w.text, ',')
@@ -139,16 +145,6 @@ func storedFaults(c job.Config) (faults []*ValueError) {
 	}
 	if _, err := c.Props.Map(); err != nil {
 		fault("props", fmt.Sprintf("%d bytes", len(c.Props)), "must be an object of strings")
-	}
-	return faults
-}
-
-// inexact finds the times that would be stored as less than they are.
-func inexact(c *storedConfig) (faults []*ValueError) {
-	for _, f := range configFields {
-		if n, is := f.of(c).(number[time.Duration]); is && !n.exact() {
-			faults = append(faults, &ValueError{Field: f.name, Value: n.field.String(), Reason: "must be a multiple of " + n.unit.String()})
-		}
 	}
 	return faults
 }

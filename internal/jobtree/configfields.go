@@ -80,13 +80,13 @@ func withStandards(fields []configField) []configField {
 }
 
 // memberNamed returns the member of a name, if it is a known one.
-func memberNamed(name string) (configField, bool) {
-	for _, f := range configFields {
-		if f.name == name {
-			return f, true
+func memberNamed(name string) (*configField, bool) {
+	for i := range configFields {
+		if configFields[i].name == name {
+			return &configFields[i], true
 		}
 	}
-	return configField{}, false
+	return nil, false
 }
 
 // storedConfig is a configuration with what is stored in more members than it has fields.
