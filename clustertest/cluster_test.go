@@ -61,7 +61,7 @@ func TestNoCodeRunsInAFrozenInstance(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 		cfg := invoices()
-		cfg.MonitorExecution = false // so that nothing but the freeze keeps it
+		cfg.Unmonitored = true // so that nothing but the freeze keeps it
 		var calls atomic.Int64
 		c.Job(cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
 			calls.Add(1)
@@ -91,8 +91,8 @@ func TestNoCodeRunsInAFrozenInstance(t *testing.T) {
 func TestWhatAFrozenInstanceFindsOut(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
-		idle := job.NewConfig("idle", "0 0/5 * * * ?", 1)
-		idle.MonitorExecution = false // so that nothing but the freeze keeps it
+		idle := job.Config{Name: "idle", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1}
+		idle.Unmonitored = true // so that nothing but the freeze keeps it
 		var calls atomic.Int64
 		c.Job(idle, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
 			calls.Add(1)
@@ -257,7 +257,7 @@ func TestWhichFiresAreDue(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 		cfg := invoices()
-		cfg.JitterSeconds = 60
+		cfg.Jitter = 60 * time.Second
 		c.Job(cfg, nil)
 		c.Advance(time.Hour) // nobody is there yet
 		a := c.Start("a")

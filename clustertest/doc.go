@@ -4,9 +4,10 @@
 //
 //	func TestInvoicesSurviveACrash(t *testing.T) {
 //		clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
-//			cfg := job.NewConfig("invoices", "0 0/5 * * * ?", 4) // every five minutes, four items
-//			cfg.Failover = true
-//			c.Job(cfg, invoices)
+//			c.Job(job.Config{
+//				Name: "invoices", Cron: "0 0/5 * * * ?", ShardingTotalCount: 4, // every five minutes, four items
+//				Failover: true,
+//			}, invoices)
 //			c.StartN(3)
 //			c.Advance(time.Hour + time.Second) // in the middle of an execution
 //			c.Owner("invoices", 0).Crash()

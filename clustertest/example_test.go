@@ -15,7 +15,9 @@ import (
 )
 
 // everyFiveMinutes is a job of four items.
-func everyFiveMinutes() job.Config { return job.NewConfig("invoices", "0 0/5 * * * ?", 4) }
+func everyFiveMinutes() job.Config {
+	return job.Config{Name: "invoices", Cron: "0 0/5 * * * ?", ShardingTotalCount: 4}
+}
 
 // The whole of a test: three instances, an hour, a crash in the middle of an execution, another hour.
 func TestACrash(t *testing.T) {
@@ -75,8 +77,12 @@ func TestARollingUpdate(t *testing.T) {
 // runs once, for the newest fire.
 func TestAllDieAndComeBack(t *testing.T) {
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
-		cfg := job.NewConfig("report", "0 0 * * * ?", 1)
-		cfg.MisfireWindowSeconds = 24 * 60 * 60
+		cfg := job.Config{
+			Name:               "report",
+			Cron:               "0 0 * * * ?",
+			ShardingTotalCount: 1,
+			MisfireWindow:      24 * time.Hour,
+		}
 		c.Job(cfg, nil)
 		a := c.Start("a")
 		c.Advance(90 * time.Minute)
@@ -174,7 +180,7 @@ func TestASlowNetwork(t *testing.T) {
 // A job that only runs when it is asked to.
 func TestATrigger(t *testing.T) {
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
-		c.Job(job.NewConfig("cleanup", "@triggered", 2), nil)
+		c.Job(job.Config{Name: "cleanup", Cron: "@triggered", ShardingTotalCount: 2}, nil)
 		c.StartN(2)
 		c.Advance(time.Hour)
 		c.Trigger("cleanup")
@@ -238,8 +244,12 @@ func TestTheRegistryIsDown(t *testing.T) {
 // A night in which the clock is moved forward: the job at half past two runs once, when the gap is over.
 func TestAnotherDate(t *testing.T) {
 	clustertest.Run(t, func(_ *testing.T, c *clustertest.Cluster) {
-		cfg := job.NewConfig("nightly", "0 30 2 * * ?", 1)
-		cfg.TimeZone = "Europe/Berlin"
+		cfg := job.Config{
+			Name:               "nightly",
+			Cron:               "0 30 2 * * ?",
+			ShardingTotalCount: 1,
+			TimeZone:           "Europe/Berlin",
+		}
 		c.Job(cfg, nil)
 		c.AdvanceTo(time.Date(2026, time.March, 29, 0, 0, 0, 0, time.UTC))
 		a := c.Start("a")

@@ -52,7 +52,9 @@ func said(c *clustertest.Cluster, deed func()) string {
 }
 
 // invoices is a job of two items that fires every five minutes.
-func invoices() job.Config { return job.NewConfig("invoices", "0 0/5 * * * ?", 2) }
+func invoices() job.Config {
+	return job.Config{Name: "invoices", Cron: "0 0/5 * * * ?", ShardingTotalCount: 2}
+}
 
 // The package documentation shows the first of these.
 func TestWhatAFailureSays(t *testing.T) {
@@ -186,7 +188,7 @@ what happened, and ran of "invoices", in UTC, until 00:14:00:
 		},
 		"another day": {
 			func(c *clustertest.Cluster) {
-				cfg := job.NewConfig("daily", "@daily", 1)
+				cfg := job.Config{Name: "daily", Cron: "@daily", ShardingTotalCount: 1}
 				c.Job(cfg, nil)
 				c.AdvanceTo(clustertest.At(24*time.Hour - time.Minute))
 				c.Start("a")
@@ -226,7 +228,7 @@ began                item  fire                 source     on  took  outcome
 func TestALongStoryIsCut(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
-		c.Job(job.NewConfig("ticks", "0 * * * * ?", 1), nil)
+		c.Job(job.Config{Name: "ticks", Cron: "0 * * * * ?", ShardingTotalCount: 1}, nil)
 		a := c.Start("a")
 		c.Advance(2 * time.Hour)
 		a.Stop()
@@ -257,10 +259,12 @@ func TestMisuse(t *testing.T) {
 		"no such instance": {func(c *clustertest.Cluster) { c.Instance("z") }, `there is no instance "z"`},
 		"no such job":      {func(c *clustertest.Cluster) { c.EveryFireRanOnce("orders") }, `EveryFireRanOnce: there is no job "orders" in the registry, which has ["invoices"]`},
 		"no fire yet":      {func(c *clustertest.Cluster) { c.EveryFireRanOnce("invoices") }, `EveryFireRanOnce: "invoices" had no fire since its first instance started, so there is nothing to say of it`},
-		"a bad job":        {func(c *clustertest.Cluster) { c.Job(job.NewConfig("x", "never", 1), nil) }, `job "x": `},
+		"a bad job":        {func(c *clustertest.Cluster) { c.Job(job.Config{Name: "x", Cron: "never", ShardingTotalCount: 1}, nil) }, `job "x": `},
 		"a job twice":      {func(c *clustertest.Cluster) { c.Job(invoices(), nil) }, `job "invoices" is declared already: Update changes its settings`},
 		"a job that a scheduler refuses": {
-			func(c *clustertest.Cluster) { c.Job(job.NewConfig("x", "0 0 0 1 1 ? 1990", 1), nil) },
+			func(c *clustertest.Cluster) {
+				c.Job(job.Config{Name: "x", Cron: "0 0 0 1 1 ? 1990", ShardingTotalCount: 1}, nil)
+			},
 			`job "x" on a: declare job "x": `,
 		},
 		"bad settings": {

@@ -90,7 +90,7 @@ func set[K comparable](in map[K]bool, key K, is bool) {
 func (t *timeline) turn() {
 	next := phase{
 		from: time.Now(), items: t.config.ShardingTotalCount, disabled: maps.Clone(t.disabled),
-		jitter: time.Duration(t.config.JitterSeconds) * time.Second,
+		jitter: t.config.Jitter,
 	}
 	if t.joined && !t.asleep() {
 		next.schedule = t.schedule

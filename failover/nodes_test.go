@@ -56,7 +56,7 @@ func configNode(tb testing.TB, change func(*job.Config)) registry.Node {
 
 func configText(tb testing.TB, change func(*job.Config)) string {
 	tb.Helper()
-	cfg := job.NewConfig("orders", "0 0/5 * * * ?", 4)
+	cfg := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 4}
 	cfg.Failover, cfg.FailoverScope = true, job.FailoverAssigned
 	if change != nil {
 		change(&cfg)

@@ -38,7 +38,7 @@ type home struct {
 var orders = jobtree.For("orders")
 
 func everyFive(name string) job.Config {
-	cfg := job.NewConfig(name, "0/5 * * * * ?", 4)
+	cfg := job.Config{Name: name, Cron: "0/5 * * * * ?", ShardingTotalCount: 4}
 	cfg.Class = "com.acme." + name
 	return cfg
 }

@@ -21,7 +21,7 @@ type Execution struct {
 	Source   job.Source
 	Item     int
 	Fire     time.Time // which it stands for; zero for a run by hand
-	Token    int64     // fencing token; 0 for jobs without MonitorExecution
+	Token    int64     // fencing token; 0 for unmonitored jobs
 	Start    time.Time
 	Complete time.Time // zero while it runs
 	Success  bool

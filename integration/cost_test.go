@@ -66,8 +66,8 @@ func costOfRounds(t *testing.T, items int, monitored bool, want int64) (costs []
 	var count calls
 	s, err := scheduler.New(open(t, grpc.WithChainUnaryInterceptor(count.intercept)))
 	require.NoError(t, err)
-	cfg := job.NewConfig("orders", "@every 500ms", items)
-	cfg.MonitorExecution = monitored
+	cfg := job.Config{Name: "orders", Cron: "@every 500ms", ShardingTotalCount: items}
+	cfg.Unmonitored = !monitored
 	started := make(chan struct{}, items)
 	together := make(chan struct{})
 	work := func(context.Context, job.ShardingContext) error {

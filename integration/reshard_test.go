@@ -34,7 +34,7 @@ func openPatiently(t *testing.T) *etcd.Registry {
 func TestAThousandItemsChangeTheirOwners(t *testing.T) {
 	t.Parallel()
 	const items = 1000
-	cfg := job.NewConfig("orders", "@triggered", items)
+	cfg := job.Config{Name: "orders", Cron: "@triggered", ShardingTotalCount: items}
 	view, err := openPatiently(t).View(t.Context(), jobtree.For(cfg.Name).Root())
 	require.NoError(t, err)
 	owned := func(by ...string) {
@@ -86,7 +86,7 @@ func TestEtcdTakesEveryPlan(t *testing.T) {
 			write := func(writes ...registry.Write) { commit(registry.Txn{Then: writes, Repeat: registry.RepeatHarmless}) }
 			session, err := reg.Session(ctx)
 			require.NoError(t, err)
-			config, err := jobtree.EncodeConfig(job.NewConfig("orders", "@triggered", test.items))
+			config, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "@triggered", ShardingTotalCount: test.items})
 			require.NoError(t, err)
 			write(registry.Put(tree.Config(), config), registry.PutOwned(tree.Leader(), "leader", session))
 			reshard := func() *jobtree.State {

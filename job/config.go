@@ -2,16 +2,23 @@ package job
 
 import "time"
 
-// Config describes a job. It is stored in the registry, where the first declaration counts unless
-// Overwrite is set, and every instance follows what is stored.
+// Config describes a job. It is stored in the registry, where the first declaration counts, and every
+// instance follows what is stored; scheduler.OnConflict says who wins when they differ.
 //
-// The zero value of several fields is not their default: start from [NewConfig] rather than from a
-// literal, in which Misfire and MonitorExecution would be off and ReconcileIntervalMinutes, too.
+// A literal is safe: the zero value of every field is its default, and
+//
+//	job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 4}
+//
+// is a whole job. Spelling a default out changes nothing, as [Config.Differences] tells. Where the zero
+// value stands for a number, a negative one stands for none.
 //
 // The fields above TimeZone are those of Elastic-Job-Lite 2.1.5 and are stored as Java stores them,
 // byte for byte. TimeZone and those below are our own. They are stored behind the others, and only
-// if they are set. Java instances skip them, but the Java console drops them when it changes a job's
-// settings.
+// if they say something other than their default. Java instances skip them, but the Java console drops
+// them when it changes a job's settings.
+//
+// Durations are stored in whole seconds, and ReconcileInterval in whole minutes; [Config.Validate]
+// refuses others.
 type Config struct {
 	// Name identifies the job in its namespace. It is one segment of a path: not empty, without "/",
 	// without "@-@", not "." or "..", without control characters.
@@ -36,21 +43,24 @@ type Config struct {
 	JobParameter string
 	// Description is for people. The default is none.
 	Description string
-	// Failover has an item whose instance died while running it run again by another instance. The
-	// default is off.
+	// Failover has an item whose instance died while running it run it again by another instance. The
+	// default is off. It is not allowed with Unmonitored.
 	Failover bool
-	// Misfire has an item run once more for the fires that it missed. The default is on.
-	Misfire bool
-	// MonitorExecution records every execution in the registry. The default is on. Off saves the
-	// writes and gives up what rests on them: single execution, fencing tokens and failover.
-	MonitorExecution bool
+	// Misfire says what becomes of fires that were missed. The default, [MisfireOnce], runs the item
+	// once for all of them; [MisfireAll] runs it once for each, and [MisfireSkip] not at all.
+	Misfire MisfirePolicy
+	// Unmonitored saves the writes that record every execution in the registry, and gives up what rests
+	// on them: that an item runs at most once for a fire and never in two places at once when
+	// instances come, go or stall; that no fire is lost when an item moves to another instance;
+	// fencing tokens, failover, offsets of an item, a fixed delay ("@delay"), hooks of whole rounds
+	// and every report about single items. What is left is that an item is run by the instance that it
+	// is assigned to. The default is off: executions are recorded.
+	Unmonitored bool
 	// StreamingProcess has a dataflow job fetch and process until nothing is left. The default is
 	// off. It is allowed for [TypeDataflow] only.
 	StreamingProcess bool
 	// Disabled has new servers of the job start disabled. The default is off.
 	Disabled bool
-	// Overwrite has this declaration replace a stored one that differs. The default is off.
-	Overwrite bool
 	// ErrorHandler names what is told of failed items: LOG, which empty stands for, IGNORE, THROW, or
 	// another one that the process registered; see package errorhandler. A name that the process does
 	// not know is refused when the job is declared with it. One that is found in the registry, such as
@@ -65,75 +75,68 @@ type Config struct {
 	ScriptCommandLine string
 	// ShardingStrategy names how items are spread over instances. Empty means average allocation.
 	ShardingStrategy string
-	// MaxTimeDiffSeconds is how far an instance's clock may be off from the registry's, in seconds.
-	// The default, -1, does not check.
-	MaxTimeDiffSeconds int
-	// MonitorPort is the TCP port by which a Java instance that shares the job serves a dump of its
-	// tree. The default, -1, serves none; 0 takes any free port. Go instances keep the setting and open
-	// no port by it; see package dump.
-	MonitorPort int
-	// ReconcileIntervalMinutes is how often the leader compares the assignment with the one that it
-	// should be, in minutes. The default is 10; 0 and -1 never do.
-	ReconcileIntervalMinutes int
+	// MaxTimeDiff is how far an instance's clock may be off from the registry's, up to a day; what
+	// happens beyond, ClockPolicy says. The default, 0, does not check. Java can ask for no difference at
+	// all, which is read as a nanosecond; it is the only value here that is not in whole seconds.
+	MaxTimeDiff time.Duration
+	// ReconcileInterval is how often the leader compares the assignment with the one that it should be,
+	// in whole minutes. The default, 0, is [DefaultReconcileInterval], 10 minutes; negative never does.
+	ReconcileInterval time.Duration
+	// Java is what only Java instances that share the job read.
+	Java Java
 
 	// TimeZone is the zone in which Cron is read, as an IANA name such as "Europe/Berlin". Empty
 	// means UTC, on every host.
 	TimeZone string
-	// DaylightSaving says what becomes of fires that fall into a change of the clock. Empty, or
-	// "natural", has the job run as people mean it: a job at fixed hours once that day, one that
-	// ticks through the hours without a pause. [DaylightSavingQuartz] repeats what Quartz does, for
-	// jobs that Java instances share.
-	DaylightSaving string
+	// DaylightSaving says what becomes of fires that fall into a change of the clock. The default,
+	// [DaylightSavingNatural], has the job run as people mean it; [DaylightSavingQuartz] repeats
+	// what Quartz does.
+	DaylightSaving DaylightSaving
 
-	// FailoverScope says what Failover is about: [FailoverRunning], which empty stands for, reruns
-	// executions that were cut short. [FailoverAssigned] is what Elastic-Job 2.x does: when an
-	// instance crashes, every item that was assigned to it is run again at once, whether or not it
-	// was running.
-	FailoverScope string
+	// FailoverScope says what Failover is about. The default, [FailoverRunning], reruns executions that
+	// were cut short. With [FailoverAssigned], when an instance crashes, every item that was assigned
+	// to it is run again at once, whether or not it was running.
+	FailoverScope FailoverScope
 	// FailoverLimit is how often in a row a lost execution is run again before it is given up: the
-	// item is then interrupted and reported, and its next fire runs. The default is 3; 0 is without
-	// limit.
+	// item is then interrupted and reported, and its next fire runs. The default, 0, is
+	// [DefaultFailoverLimit], 3 times; negative is without limit.
 	FailoverLimit int
-	// MisfirePolicy says what Misfire does about fires that were missed: [MisfireOnce], which empty
-	// stands for, runs the item once for all of them, with the time of the newest; [MisfireAll] runs it once for
-	// each, in order.
-	MisfirePolicy string
-	// MisfireMax is how many missed fires [MisfireAll] keeps, the newest. The default is 100.
+	// MisfireMax is how many missed fires [MisfireAll] keeps, the newest. The default, 0, is
+	// [DefaultMisfireMax], 100; negative keeps none.
 	MisfireMax int
-	// MisfireWindowSeconds is how old a missed fire may be and still be made up, in seconds. If it is
-	// set, fires that came while no instance lived at all are made up, too, of items that have run
-	// before: for how long one that never ran has been part of the job is not known, and a job that
-	// does not record its executions (MonitorExecution) has none that have. The default, 0, sets no
-	// bound and does not make those up.
-	MisfireWindowSeconds int
-	// TimeoutSeconds bounds one attempt of one item, in seconds: then its context ends with the cause
-	// [ErrTimeout]. The default, 0, sets no bound.
-	TimeoutSeconds int
+	// MisfireWindow is how old a missed fire may be and still be made up. If it is set, fires that came
+	// while no instance lived at all are made up, too, of items that have run before: for how long one
+	// that never ran has been part of the job is not known, and a job that does not record its
+	// executions has none that have. The default, 0, sets no bound and does not make those up.
+	MisfireWindow time.Duration
+	// Timeout bounds one attempt of one item: then its context ends with the cause [ErrTimeout]. The
+	// default, 0, sets no bound.
+	Timeout time.Duration
 	// Retries is how often an item that failed is tried again within the same execution. The default
 	// is 0.
 	Retries int
-	// RetryBackoffSeconds is the pause before the first retry, in seconds; it doubles with each, up to
-	// a minute, and varies by half. The default is 1.
-	RetryBackoffSeconds int
+	// RetryBackoff is the pause before the first retry, up to a minute; it doubles with each, up to a
+	// minute, and varies by half. The default, 0, is [DefaultRetryBackoff], a second; negative is no
+	// pause.
+	RetryBackoff time.Duration
 	// ClockPolicy says what becomes of a fire on an instance whose clock is further off than
-	// MaxTimeDiffSeconds: [ClockWarn], which empty stands for, runs it and reports the clock;
-	// [ClockRefuse] leaves it, as missed, to a time or an instance with a better clock, and has the
-	// instance leave the job to others until its clock is right again.
-	ClockPolicy string
+	// MaxTimeDiff. The default, [ClockWarn], runs it and reports the clock; [ClockRefuse] leaves it,
+	// as missed, to a time or an instance with a better clock, and has the instance leave the job to
+	// others until its clock is right again.
+	ClockPolicy ClockPolicy
 	// StartTime and EndTime bound the fires of Cron, both included; a run that began goes on beyond
 	// EndTime. They do not bound runs by hand. The zero time, the default, sets no bound.
 	StartTime, EndTime time.Time
-	// JitterSeconds spreads fires, so that jobs with the same cron do not begin in the same instant:
-	// each fire begins up to so many seconds late, by an amount that its time and the job's name
-	// decide, the same in every process. It remains the fire of its scheduled time. The default is
-	// 0. It must not be above the time between two fires: one that is overtaken by the next counts as
-	// missed.
-	JitterSeconds int
-	// OffsetSeconds moves the fires of "@every <duration>" so many seconds on, so that jobs with the
-	// same period do not fire in the same instant: "@every 1m" with an offset of 20 fires at second 20
-	// of each minute. Only what remains after whole periods matters. The default is 0, and no other
-	// kind of Cron may have it.
-	OffsetSeconds int
+	// Jitter spreads fires, so that jobs with the same cron do not begin in the same instant: each fire
+	// begins up to so much late, up to a day, by an amount that its time and the job's name decide, the
+	// same in every process. It remains the fire of its scheduled time. The default is 0. It must not
+	// be above the time between two fires: one that is overtaken by the next counts as missed.
+	Jitter time.Duration
+	// Offset moves the fires of "@every <duration>" so much on, so that jobs with the same period do
+	// not fire in the same instant: "@every 1m" with an offset of 20 s fires at second 20 of each
+	// minute. Only what remains after whole periods matters. The default is 0, and no other kind of
+	// Cron may have it.
+	Offset time.Duration
 	// Props are settings by name for the kind of job and its error handler, such as "http.uri" or
 	// "email.host", as ElasticJob 3.x names them. They are stored as plain text, passwords included.
 	// The default is none.
@@ -153,53 +156,6 @@ type Config struct {
 const (
 	// MaxShardingTotalCount bounds the sharding items of a job. Each costs every instance memory.
 	MaxShardingTotalCount = 100_000
-	// DaylightSavingQuartz is the [Config.DaylightSaving] that repeats Quartz exactly.
-	DaylightSavingQuartz = "quartz"
-	// FailoverRunning and FailoverAssigned are the values of [Config.FailoverScope].
-	FailoverRunning  = "running"
-	FailoverAssigned = "assigned"
-	// MisfireOnce and MisfireAll are the values of [Config.MisfirePolicy].
-	MisfireOnce = "once"
-	MisfireAll  = "all"
-	// ClockWarn and ClockRefuse are the values of [Config.ClockPolicy].
-	ClockWarn   = "warn"
-	ClockRefuse = "refuse"
-	// DefaultFailoverLimit, DefaultMisfireMax and DefaultRetryBackoffSeconds are what [NewConfig]
-	// sets.
-	DefaultFailoverLimit       = 3
-	DefaultMisfireMax          = 100
-	DefaultRetryBackoffSeconds = 1
 	// ScriptClass is the class of every script job, for Java's sake.
 	ScriptClass = "com.dangdang.ddframe.job.api.script.ScriptJob"
 )
-
-// NewConfig returns the configuration of a simple job with the defaults that its fields document.
-// It checks nothing; see [Config.Validate].
-func NewConfig(name, cron string, shardingTotalCount int) Config {
-	return Config{
-		Name:                     name,
-		Type:                     TypeSimple,
-		Cron:                     cron,
-		ShardingTotalCount:       shardingTotalCount,
-		Misfire:                  true,
-		MonitorExecution:         true,
-		MaxTimeDiffSeconds:       -1,
-		MonitorPort:              -1,
-		ReconcileIntervalMinutes: 10,
-		FailoverLimit:            DefaultFailoverLimit,
-		MisfireMax:               DefaultMisfireMax,
-		RetryBackoffSeconds:      DefaultRetryBackoffSeconds,
-	}
-}
-
-// ClassName returns the class under which the job is stored: Class, or what stands for an empty one.
-func (c Config) ClassName() string {
-	switch {
-	case c.Class != "":
-		return c.Class
-	case c.Type == TypeScript:
-		return ScriptClass
-	default:
-		return c.Name
-	}
-}

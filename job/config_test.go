@@ -2,28 +2,76 @@ package job_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
 )
 
-func TestNewConfigHasTheDefaultsOfJava(t *testing.T) {
+func plain() job.Config {
+	return job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 3}
+}
+
+func TestTheZeroValueIsTheDefault(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, job.Config{
-		Name:                     "orders",
-		Type:                     job.TypeSimple,
-		Cron:                     "0 0/5 * * * ?",
-		ShardingTotalCount:       3,
-		Misfire:                  true,
-		MonitorExecution:         true,
-		MaxTimeDiffSeconds:       -1,
-		MonitorPort:              -1,
-		ReconcileIntervalMinutes: 10,
-		FailoverLimit:            3,
-		MisfireMax:               100,
-		RetryBackoffSeconds:      1,
-	}, job.NewConfig("orders", "0 0/5 * * * ?", 3))
+	c := plain()
+	require.NoError(t, c.Validate())
+	require.Equal(t, job.TypeSimple, c.Type)
+	require.True(t, c.Monitored())
+	require.Equal(t, job.MisfireOnce, c.Misfire)
+	require.Equal(t, 3, c.FailoverLimitInForce())
+	require.Equal(t, 100, c.MisfireMaxInForce())
+	require.Equal(t, time.Second, c.RetryBackoffInForce())
+	require.Equal(t, 10*time.Minute, c.ReconcileIntervalInForce())
+	require.Equal(t, job.FailoverRunning, c.FailoverScope)
+	require.Equal(t, job.ClockWarn, c.ClockPolicy)
+	require.Equal(t, job.DaylightSavingNatural, c.DaylightSaving)
+}
+
+func TestNegativeNumbersAreNone(t *testing.T) {
+	t.Parallel()
+	c := plain()
+	c.FailoverLimit, c.MisfireMax, c.RetryBackoff, c.ReconcileInterval = -1, -7, -time.Second, -1
+	require.NoError(t, c.Validate())
+	require.Zero(t, c.FailoverLimitInForce())
+	require.Zero(t, c.MisfireMaxInForce())
+	require.Zero(t, c.RetryBackoffInForce())
+	require.Zero(t, c.ReconcileIntervalInForce())
+	c.FailoverLimit, c.MisfireMax, c.RetryBackoff, c.ReconcileInterval = 7, 8, 9*time.Second, time.Hour
+	require.Equal(t, 7, c.FailoverLimitInForce())
+	require.Equal(t, 8, c.MisfireMaxInForce())
+	require.Equal(t, 9*time.Second, c.RetryBackoffInForce())
+	require.Equal(t, time.Hour, c.ReconcileIntervalInForce())
+}
+
+// spelt has the defaults of [plain] in words.
+func spelt() job.Config {
+	return job.Config{
+		Name: "orders", Class: "orders", Type: "SIMPLE", Cron: "0 0/5 * * * ?", ShardingTotalCount: 3,
+		Misfire: "once", FailoverScope: "running", ClockPolicy: "warn", DaylightSaving: "natural",
+		FailoverLimit: job.DefaultFailoverLimit, MisfireMax: job.DefaultMisfireMax,
+		RetryBackoff: job.DefaultRetryBackoff, ReconcileInterval: job.DefaultReconcileInterval,
+	}
+}
+
+func TestADefaultMayBeSpeltOut(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, spelt().Validate())
+	require.Empty(t, spelt().Differences(plain()))
+	require.Empty(t, plain().Differences(spelt()))
+}
+
+func TestWordsOfDefaults(t *testing.T) {
+	t.Parallel()
+	c := plain()
+	for word, of := range map[string]interface{ String() string }{
+		"SIMPLE": c.Type, "once": c.Misfire, "running": c.FailoverScope, "warn": c.ClockPolicy, "natural": c.DaylightSaving,
+		"SCRIPT": job.TypeScript, "skip": job.MisfireSkip, "all": job.MisfireAll, "assigned": job.FailoverAssigned,
+		"refuse": job.ClockRefuse, "quartz": job.DaylightSavingQuartz,
+	} {
+		require.Equal(t, word, of.String())
+	}
 }
 
 func TestClassName(t *testing.T) {
@@ -48,7 +96,7 @@ func TestClassName(t *testing.T) {
 
 func TestConfigIsComparable(t *testing.T) {
 	t.Parallel()
-	a, b := job.NewConfig("a", "0 0 * * * ?", 1), job.NewConfig("a", "0 0 * * * ?", 1)
+	a, b := job.Config{Name: "a", Cron: "0 0 * * * ?", ShardingTotalCount: 1}, job.Config{Name: "a", Cron: "0 0 * * * ?", ShardingTotalCount: 1}
 	require.True(t, a == b)
 	b.Unknown = `"more":1`
 	require.False(t, a == b)

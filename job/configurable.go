@@ -25,9 +25,9 @@ func Configure(simple Simple, cfg Config) (Simple, error) {
 	}
 	switch cfg.Type {
 	case TypeDataflow:
-		return nil, &FieldError{Field: "Type", Value: string(cfg.Type), Reason: "must be SIMPLE, as the code is no Dataflow"}
+		return nil, &FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be SIMPLE, as the code is no Dataflow"}
 	case TypeScript:
-		return nil, &FieldError{Field: "Type", Value: string(cfg.Type), Reason: "must be SIMPLE, as the code is none that runs scripts"}
+		return nil, &FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be SIMPLE, as the code is none that runs scripts"}
 	default:
 		return simple, nil
 	}

@@ -26,7 +26,7 @@ type ShardingContext struct {
 	Source Source
 	// Token is the fencing token: larger than that of every earlier execution of this item,
 	// wherever it ran. Hand it to the store that the item writes to, and have the store refuse
-	// smaller ones. It is 0 for jobs without [Config.MonitorExecution].
+	// smaller ones. It is 0 for jobs that are [Config.Unmonitored].
 	Token int64
 	// Offset is the item's checkpoint when the attempt began, or in a stream the batch; see
 	// [SetOffset]. It is empty if there is none.

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,7 +42,9 @@ func TestSourceTrace(t *testing.T) {
 
 func TestTypesAreTheWordsOfJava(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []job.Type{"SIMPLE", "DATAFLOW", "SCRIPT"}, job.Types())
+	require.Equal(t, "[SIMPLE DATAFLOW SCRIPT]", fmt.Sprint(job.Types()))
 	require.True(t, job.TypeScript.Known())
+	require.True(t, job.Type("SIMPLE").Known())
+	require.True(t, job.Type("").Known())
 	require.False(t, job.Type("HTTP").Known())
 }

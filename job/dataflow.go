@@ -12,7 +12,7 @@ import (
 // Without [Config.StreamingProcess] an item fetches once, and processes what it got unless that is
 // nothing. With it, the item goes on until a fetch gives nothing. Between two batches it stops, as a
 // success, when [Yield] says so: because the item moved, the stream was switched off or the instance
-// stops. A stream is one execution under one token, and [Config.TimeoutSeconds] bounds it as a whole.
+// stops. A stream is one execution under one token, and [Config.Timeout] bounds it as a whole.
 //
 // # Checkpoints
 //
@@ -33,7 +33,7 @@ var _ Configurable = Dataflow[int]{}
 // Configure refuses a job that is no dataflow job, and a Dataflow without its functions.
 func (d Dataflow[T]) Configure(cfg Config) (Simple, error) {
 	if cfg.Type != TypeDataflow {
-		return nil, &FieldError{Field: "Type", Value: string(cfg.Type), Reason: "must be DATAFLOW, as the code is a dataflow"}
+		return nil, &FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be DATAFLOW, as the code is a dataflow"}
 	}
 	return d, d.check()
 }

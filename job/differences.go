@@ -6,26 +6,32 @@ import (
 )
 
 // Differences names the fields in which two configurations of a job differ, in the order of their
-// declaration. Overwrite and Unknown are not compared: the first is about the declaration and not
-// about the job, and the second is kept whoever declares. Two classes are the same if
-// [Config.ClassName] is.
+// declaration, as in "Cron" or "Java.MonitorPort". A default that is spelt out is the same as a zero value,
+// and two classes are the same if [Config.ClassName] is. Java's Overwrite and Unknown are not compared:
+// the first is about a declaration and not about the job, and the second is kept whoever declares.
 func (c Config) Differences(other Config) []string {
-	c.Class, other.Class = c.ClassName(), other.ClassName()
-	c.Overwrite, other.Overwrite = false, false
+	c, other = c.inForce(), other.inForce()
+	c.Java.Overwrite, other.Java.Overwrite = false, false
 	c.Unknown, other.Unknown = "", ""
-	one, two := reflect.ValueOf(c), reflect.ValueOf(other)
-	var fields []string
+	return differences("", reflect.ValueOf(c), reflect.ValueOf(other))
+}
+
+// differences goes into the fields that are groups of settings.
+func differences(prefix string, one, two reflect.Value) (fields []string) {
 	for i := range one.NumField() {
-		if !equal(one.Field(i).Interface(), two.Field(i).Interface()) {
-			fields = append(fields, one.Type().Field(i).Name)
+		name := prefix + one.Type().Field(i).Name
+		switch a := one.Field(i).Interface().(type) {
+		case Java:
+			fields = append(fields, differences(name+".", one.Field(i), two.Field(i))...)
+		case time.Time:
+			if !a.Equal(two.Field(i).Interface().(time.Time)) {
+				fields = append(fields, name)
+			}
+		default:
+			if a != two.Field(i).Interface() {
+				fields = append(fields, name)
+			}
 		}
 	}
 	return fields
-}
-
-func equal(a, b any) bool {
-	if at, is := a.(time.Time); is {
-		return at.Equal(b.(time.Time))
-	}
-	return reflect.DeepEqual(a, b)
 }

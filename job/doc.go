@@ -12,13 +12,17 @@
 //
 // # How to use it
 //
-// Describe the job with [NewConfig], set what differs from the defaults, and give it, together with
-// a [Simple], to a scheduler. Every process that takes part declares the same job.
+// Describe the job with a literal of [Config], in which a field that is left out has its default, and
+// give it, together with a [Simple], to a scheduler. Every process that takes part declares the same job.
 //
-//	cfg := job.NewConfig("orders", "0 0/5 * * * ?", 3)
-//	cfg.ShardingItemParameters = "0=Berlin,1=Oslo,2=Rome"
-//	cfg.Failover = true
-//	cfg.TimeZone = "Europe/Berlin"
+//	cfg := job.Config{
+//		Name:                   "orders",
+//		Cron:                   "0 0/5 * * * ?",
+//		ShardingTotalCount:     3,
+//		ShardingItemParameters: "0=Berlin,1=Oslo,2=Rome",
+//		Failover:               true,
+//		TimeZone:               "Europe/Berlin",
+//	}
 //
 // # What it does not do
 //

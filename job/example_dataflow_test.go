@@ -20,8 +20,13 @@ func ExampleDataflow() {
 			return job.SetOffset(ctx, strings.TrimSpace(sc.Offset+" "+strings.Join(batch, " ")))
 		},
 	}
-	cfg := job.NewConfig("words", "0 0/5 * * * ?", 1)
-	cfg.Type, cfg.StreamingProcess = job.TypeDataflow, true
+	cfg := job.Config{
+		Name:               "words",
+		Cron:               "0 0/5 * * * ?",
+		ShardingTotalCount: 1,
+		Type:               job.TypeDataflow,
+		StreamingProcess:   true,
+	}
 	_, err := flow.Configure(cfg)
 	fmt.Println(cfg.Validate(), err)
 	// A scheduler runs it like this, with a checkpoint that the registry keeps:

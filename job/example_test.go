@@ -9,10 +9,14 @@ import (
 
 // A job that works on the orders of one city per sharding item.
 func Example() {
-	cfg := job.NewConfig("orders", "0 0/5 * * * ?", 3)
-	cfg.ShardingItemParameters = "0=Berlin,1=Oslo,2=Rome"
-	cfg.Failover = true
-	cfg.TimeZone = "Europe/Berlin"
+	cfg := job.Config{
+		Name:                   "orders",
+		Cron:                   "0 0/5 * * * ?",
+		ShardingTotalCount:     3,
+		ShardingItemParameters: "0=Berlin,1=Oslo,2=Rome",
+		Failover:               true,
+		TimeZone:               "Europe/Berlin",
+	}
 	fmt.Println(cfg.Validate())
 
 	index := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
@@ -27,7 +31,7 @@ func Example() {
 }
 
 func ExampleConfig_Validate() {
-	cfg := job.NewConfig("orders/eu", "0 0/5 * * * ?", 0)
+	cfg := job.Config{Name: "orders/eu", Cron: "0 0/5 * * * ?"}
 	fmt.Println(cfg.Validate())
 	// Output:
 	// Name "orders/eu" must not contain "/"

@@ -25,7 +25,7 @@ type WholeRound struct {
 }
 
 // OnceListener has hooks that run once for a whole round: on exactly one of all instances that take
-// part, which must all declare it. Either hook may be nil. The job needs [Config.MonitorExecution].
+// part, which must all declare it. Either hook may be nil. The job must not be [Config.Unmonitored].
 //
 // A round is that of a fire or of a request to run by hand. Its items are the enabled ones when its
 // first item begins; that is fixed then, but one that is disabled or falls away before it begins is

@@ -12,8 +12,8 @@ const MaxOffsetText = 16 << 10
 var (
 	// ErrNoProgress: the context is not that of an item that a scheduler runs.
 	ErrNoProgress = errors.New("not within an item that a scheduler runs")
-	// ErrNoCheckpoint: the job has MonitorExecution off, so nothing could guard a checkpoint.
-	ErrNoCheckpoint = errors.New("a job without MonitorExecution has no checkpoint")
+	// ErrNoCheckpoint: the job is Unmonitored, so nothing could guard a checkpoint.
+	ErrNoCheckpoint = errors.New("an unmonitored job has no checkpoint")
 	// ErrInvalidOffset: the checkpoint is longer than MaxOffsetText or no valid UTF-8.
 	ErrInvalidOffset = errors.New("invalid checkpoint")
 	// ErrTakenAway: the execution is over in the registry, and another may have begun. Nothing was

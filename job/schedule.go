@@ -7,9 +7,8 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 )
 
-// Schedule returns when the job fires, by Cron, OffsetSeconds, TimeZone, DaylightSaving, StartTime and
-// EndTime. The
-// error joins one [*FieldError] for each of them that is at fault.
+// Schedule returns when the job fires, by Cron, Offset, TimeZone, DaylightSaving, StartTime and
+// EndTime. The error joins one [*FieldError] for each of them that is at fault.
 //
 // Time zones come from the host, or from the program if it imports time/tzdata. Processes whose
 // versions of the zone database differ may disagree about fires in times to come.
@@ -48,16 +47,16 @@ func (f *faults) schedule(c Config) cronexpr.Schedule {
 	if err != nil || c.TimeZone == "Local" {
 		f.addCause("TimeZone", c.TimeZone, "must be empty for UTC, or an IANA name that is known here, such as Europe/Berlin", err)
 	}
-	daylight, err := cronexpr.ParseDaylightSaving(c.DaylightSaving)
+	daylight, err := cronexpr.ParseDaylightSaving(string(c.DaylightSaving))
 	if err != nil {
-		f.addCause("DaylightSaving", c.DaylightSaving, "must be empty, natural or quartz", nil)
+		f.addCause("DaylightSaving", string(c.DaylightSaving), "must be empty, natural or quartz", nil)
 	}
 	start, end := c.StartTime, c.EndTime
 	if !f.checkWindow(start, end) {
 		start, end = time.Time{}, time.Time{} // so that a fault of the cron is found, too
 	}
 	schedule, err := cronexpr.Parse(c.Cron, cronexpr.WithLocation(location), cronexpr.WithDaylightSaving(daylight),
-		cronexpr.WithStart(start), cronexpr.WithEnd(end), cronexpr.WithOffset(time.Duration(c.OffsetSeconds)*time.Second))
+		cronexpr.WithStart(start), cronexpr.WithEnd(end), cronexpr.WithOffset(c.Offset))
 	if err != nil && !errors.Is(err, cronexpr.ErrInvalidOption) {
 		f.addCause("Cron", c.Cron, "must be a cron expression", err)
 	}

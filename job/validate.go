@@ -3,7 +3,6 @@ package job
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,18 +12,25 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 )
 
-// The bounds of the numbers in a [Config].
+// The bounds of what is in a [Config].
 const (
-	maxTimeDiffSeconds          = 24 * 60 * 60
-	maxPort                     = 65_535
-	maxReconcileIntervalMinutes = 365 * 24 * 60
-	maxFailoverLimit            = 1_000
-	maxMisfireMax               = 1_000
-	maxSeconds                  = 365 * 24 * 60 * 60
-	maxRetries                  = 1_000
-	maxBackoffSeconds           = 60
-	maxJitterSeconds            = 24 * 60 * 60
+	year = 365 * 24 * time.Hour
+
+	maxTimeDiff          = 24 * time.Hour
+	maxPort              = 65_535
+	maxReconcileInterval = year
+	maxFailoverLimit     = 1_000
+	maxMisfireMax        = 1_000
+	maxMisfireWindow     = year
+	maxTimeout           = year
+	maxRetries           = 1_000
+	maxBackoff           = time.Minute
+	maxJitter            = 24 * time.Hour
+	maxOffset            = year
 )
+
+// noTimeDiff is the [Config.MaxTimeDiff] that allows none.
+const noTimeDiff = time.Nanosecond
 
 // Validate reports every fault of the configuration at once: the error joins one [*FieldError] for
 // each. It does not ask whether the job will ever fire; see [Config.ValidateAt].
@@ -36,8 +42,8 @@ func (c Config) Validate() error {
 
 // ValidateStored judges a configuration that is stored already by the same rules. Of what [Config.Validate]
 // refuses, it tells apart what Java accepts and a job can run with, which is a reason for a warning
-// only: failover without monitoring, parameters of items beyond the count, and a monitor port or a
-// reconcile interval below -1. Each error joins one [*FieldError] for each field.
+// only: failover of an unmonitored job, parameters of items beyond the count, and a monitor port of Java's
+// below -1. Each error joins one [*FieldError] for each field.
 func (c Config) ValidateStored() (warnings, faulty error) {
 	var f faults
 	f.check(c)
@@ -70,21 +76,23 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 	f.checkTexts(c)
 	f.checkType(c)
 	f.checkItems(c)
-	f.checkRange("MaxTimeDiffSeconds", c.MaxTimeDiffSeconds, -1, maxTimeDiffSeconds)
-	f.checkOff("MonitorPort", c.MonitorPort, maxPort)
-	f.checkOff("ReconcileIntervalMinutes", c.ReconcileIntervalMinutes, maxReconcileIntervalMinutes)
+	if c.MaxTimeDiff != noTimeDiff {
+		f.checkSpan("MaxTimeDiff", c.MaxTimeDiff, maxTimeDiff)
+	}
+	f.checkPort(c.Java.MonitorPort)
+	f.checkMost("ReconcileInterval", c.ReconcileInterval, maxReconcileInterval, time.Minute)
 	f.checkFailover(c)
-	f.checkWord("FailoverScope", c.FailoverScope, FailoverRunning, FailoverAssigned)
-	f.checkRange("FailoverLimit", c.FailoverLimit, 0, maxFailoverLimit)
-	f.checkWord("MisfirePolicy", c.MisfirePolicy, MisfireOnce, MisfireAll)
-	f.checkRange("MisfireMax", c.MisfireMax, 0, maxMisfireMax)
-	f.checkRange("MisfireWindowSeconds", c.MisfireWindowSeconds, 0, maxSeconds)
-	f.checkRange("TimeoutSeconds", c.TimeoutSeconds, 0, maxSeconds)
+	checkWord(f, "FailoverScope", c.FailoverScope, FailoverRunning, FailoverAssigned)
+	f.checkMostNumber("FailoverLimit", c.FailoverLimit, maxFailoverLimit)
+	checkWord(f, "Misfire", c.Misfire, MisfireOnce, MisfireAll, MisfireSkip)
+	f.checkMostNumber("MisfireMax", c.MisfireMax, maxMisfireMax)
+	f.checkSpan("MisfireWindow", c.MisfireWindow, maxMisfireWindow)
+	f.checkSpan("Timeout", c.Timeout, maxTimeout)
 	f.checkRange("Retries", c.Retries, 0, maxRetries)
-	f.checkRange("RetryBackoffSeconds", c.RetryBackoffSeconds, 0, maxBackoffSeconds)
-	f.checkWord("ClockPolicy", c.ClockPolicy, ClockWarn, ClockRefuse)
-	f.checkRange("JitterSeconds", c.JitterSeconds, 0, maxJitterSeconds)
-	f.checkRange("OffsetSeconds", c.OffsetSeconds, 0, maxSeconds)
+	f.checkMost("RetryBackoff", c.RetryBackoff, maxBackoff, time.Second)
+	checkWord(f, "ClockPolicy", c.ClockPolicy, ClockWarn, ClockRefuse)
+	f.checkSpan("Jitter", c.Jitter, maxJitter)
+	f.checkSpan("Offset", c.Offset, maxOffset)
 	f.checkProps(c.Props)
 	f.checkRange("MaxConcurrentItems", c.MaxConcurrentItems, 0, MaxShardingTotalCount)
 	schedule := f.schedule(c)
@@ -99,8 +107,8 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 // checkFailover asks of a job whose executions are run again after a crash that somebody writes down
 // which there are.
 func (f *faults) checkFailover(c Config) {
-	if c.Failover && !c.MonitorExecution {
-		f.addMild("Failover", "true", "must be false without MonitorExecution, which records the executions that a crash cuts short")
+	if c.Failover && c.Unmonitored {
+		f.addMild("Failover", "true", "must be false for an unmonitored job, as nothing records the executions that a crash cuts short")
 	}
 }
 
@@ -110,18 +118,17 @@ const firesLookedAt = 2_000
 
 // checkJitter asks that no fire is delayed to beyond the next one's time.
 func (f *faults) checkJitter(c Config, schedule cronexpr.Schedule) {
-	if _, delay := cronexpr.DelayOf(schedule); delay || c.JitterSeconds <= 0 || c.JitterSeconds > maxJitterSeconds {
+	if _, delay := cronexpr.DelayOf(schedule); delay || c.Jitter <= 0 || c.Jitter > maxJitter {
 		return
 	}
-	most := time.Duration(c.JitterSeconds) * time.Second
 	fire := schedule.Next(jitterFrom)
 	for range firesLookedAt {
 		next := schedule.Next(fire)
 		if fire.IsZero() || next.IsZero() {
 			return
 		}
-		if apart := next.Sub(fire); apart < most {
-			f.add("JitterSeconds", strconv.Itoa(c.JitterSeconds), fmt.Sprintf("must not be above the time between two fires, which is %s", apart))
+		if apart := next.Sub(fire); apart < c.Jitter {
+			f.add("Jitter", c.Jitter.String(), fmt.Sprintf("must not be above the time between two fires, which is %s", apart))
 			return
 		}
 		fire = next
@@ -134,8 +141,8 @@ var jitterFrom = time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // checkOffset asks that there is something that an offset moves.
 func (f *faults) checkOffset(c Config, schedule cronexpr.Schedule) {
-	if _, is := cronexpr.PeriodOf(schedule); !is && c.OffsetSeconds != 0 {
-		f.add("OffsetSeconds", strconv.Itoa(c.OffsetSeconds), `must be 0 unless Cron is "@every <duration>"`)
+	if _, is := cronexpr.PeriodOf(schedule); !is && c.Offset != 0 {
+		f.add("Offset", c.Offset.String(), `must be 0 unless Cron is "@every <duration>"`)
 	}
 }
 
@@ -144,11 +151,11 @@ func (f *faults) checkDelay(c Config, schedule cronexpr.Schedule) {
 	if _, is := cronexpr.DelayOf(schedule); !is {
 		return
 	}
-	if !c.MonitorExecution {
-		f.add("MonitorExecution", "false", "must be true for a job with a fixed delay, which counts from recorded ends")
+	if c.Unmonitored {
+		f.add("Unmonitored", "true", "must not be so for a job with a fixed delay, which counts from recorded ends")
 	}
-	if c.JitterSeconds != 0 {
-		f.add("JitterSeconds", strconv.Itoa(c.JitterSeconds), "must be 0 for a job with a fixed delay, whose fires drift apart by themselves")
+	if c.Jitter != 0 {
+		f.add("Jitter", c.Jitter.String(), "must be 0 for a job with a fixed delay, whose fires drift apart by themselves")
 	}
 }
 
@@ -190,7 +197,7 @@ func (f *faults) checkTexts(c Config) {
 // checkType also asks of the fields that belong to one type that they are set for it alone.
 func (f *faults) checkType(c Config) {
 	if !c.Type.Known() {
-		f.add("Type", string(c.Type), fmt.Sprintf("must be one of %s", Types()))
+		f.add("Type", c.Type.String(), fmt.Sprintf("must be one of %s", Types()))
 		return
 	}
 	switch {
@@ -234,18 +241,62 @@ func (f *faults) checkRange(field string, value, least, most int) {
 	}
 }
 
-// checkOff is checkRange for a setting that -1 switches off. Java takes any number below for that, too.
-func (f *faults) checkOff(field string, value, most int) {
-	if value < -1 {
-		f.addMild(field, strconv.Itoa(value), fmt.Sprintf("must be between -1 and %d", most))
-		return
+// checkMostNumber is checkRange for a number of which negative ones stand for none.
+func (f *faults) checkMostNumber(field string, value, most int) {
+	if value > most {
+		f.add(field, strconv.Itoa(value), fmt.Sprintf("must be at most %d", most))
 	}
-	f.checkRange(field, value, -1, most)
 }
 
-// checkWord asks for one of the words; empty stands for the first.
-func (f *faults) checkWord(field, value string, words ...string) {
-	if value != "" && !slices.Contains(words, value) {
-		f.add(field, value, "must be empty or one of "+strings.Join(words, ", "))
+// checkPort is about Java's port, of which Java takes all that is below -1 for none.
+func (f *faults) checkPort(port int) {
+	const field = "Java.MonitorPort"
+	if port < -1 {
+		f.addMild(field, strconv.Itoa(port), fmt.Sprintf("must be between -1 and %d", maxPort))
+		return
 	}
+	f.checkRange(field, port, -1, maxPort)
+}
+
+// checkSpan asks for a time that can be stored in seconds, from 0 on. What is allowed is told in the unit in
+// which it is stored, as is whatever is read by others.
+func (f *faults) checkSpan(field string, value, most time.Duration) {
+	if value < 0 || value > most {
+		f.add(field, value.String(), fmt.Sprintf("must be between 0 and %d seconds", most/time.Second))
+		return
+	}
+	f.checkWhole(field, value, time.Second)
+}
+
+// checkMost is checkSpan for a time of which negative ones stand for none.
+func (f *faults) checkMost(field string, value, most, unit time.Duration) {
+	if value > most {
+		f.add(field, value.String(), fmt.Sprintf("must be at most %d %s", most/unit, unitNames[unit]))
+		return
+	}
+	f.checkWhole(field, max(0, value), unit)
+}
+
+// checkWhole asks for a time in whole units.
+func (f *faults) checkWhole(field string, value, unit time.Duration) {
+	if value%unit != 0 {
+		f.add(field, value.String(), "must be in whole "+unitNames[unit])
+	}
+}
+
+var unitNames = map[time.Duration]string{time.Second: "seconds", time.Minute: "minutes"}
+
+// checkWord asks for one of the words; empty stands for the first.
+func checkWord[T interface {
+	~string
+	fmt.Stringer
+}](f *faults, field string, value T, words ...T) {
+	var all []string
+	for _, word := range words {
+		if value.String() == word.String() {
+			return
+		}
+		all = append(all, word.String())
+	}
+	f.add(field, string(value), "must be empty or one of "+strings.Join(all, ", "))
 }

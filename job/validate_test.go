@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-func valid() job.Config { return job.NewConfig("orders", "0 0/5 * * * ?", 3) }
+func valid() job.Config { return plain() }
 
 func TestValidateAcceptsWhatIsAllowed(t *testing.T) {
 	t.Parallel()
@@ -26,19 +27,24 @@ func TestValidateAcceptsWhatIsAllowed(t *testing.T) {
 		"most items":           func(c *job.Config) { c.ShardingTotalCount = job.MaxShardingTotalCount },
 		"parameters":           func(c *job.Config) { c.ShardingItemParameters = " 0 = A , 2=C," },
 		"a parameter for each": func(c *job.Config) { c.ShardingItemParameters = "0=A,1=B,2=C" },
-		"short jitter":         func(c *job.Config) { c.JitterSeconds = 300 },
+		"short jitter":         func(c *job.Config) { c.Jitter = 300 * time.Second },
 		"script":               func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, "/bin/true" },
 		"stream":               func(c *job.Config) { c.Type, c.StreamingProcess = job.TypeDataflow, true },
 		"dataflow":             func(c *job.Config) { c.Type = job.TypeDataflow },
 		"zone":                 func(c *job.Config) { c.TimeZone = "Europe/Berlin" },
 		"daylight saving":      func(c *job.Config) { c.DaylightSaving = job.DaylightSavingQuartz },
-		"natural":              func(c *job.Config) { c.DaylightSaving = cronexpr.Natural.String() },
-		"time difference":      func(c *job.Config) { c.MaxTimeDiffSeconds = 86_400 },
-		"any free port":        func(c *job.Config) { c.MonitorPort = 0 },
-		"no reconciling":       func(c *job.Config) { c.ReconcileIntervalMinutes = 0 },
+		"natural":              func(c *job.Config) { c.DaylightSaving = "natural" },
+		"time difference":      func(c *job.Config) { c.MaxTimeDiff = 24 * time.Hour },
+		"any free port":        func(c *job.Config) { c.Java.MonitorPort = -1 },
+		"no difference":        func(c *job.Config) { c.MaxTimeDiff = time.Nanosecond },
+		"no reconciling":       func(c *job.Config) { c.ReconcileInterval = -1 },
+		"never reconciling":    func(c *job.Config) { c.ReconcileInterval = -time.Hour },
+		"no limit":             func(c *job.Config) { c.FailoverLimit = -1 },
+		"no pause":             func(c *job.Config) { c.RetryBackoff = -1 },
+		"skip":                 func(c *job.Config) { c.Misfire = job.MisfireSkip },
 		"standard expression":  func(c *job.Config) { c.Cron = "*/5 * * * *" },
 		"every":                func(c *job.Config) { c.Cron = "@every 90s" },
-		"jitter of one fire":   func(c *job.Config) { c.Cron, c.JitterSeconds = "0 0 0 1 1 ? 2090", 5 },
+		"jitter of one fire":   func(c *job.Config) { c.Cron, c.Jitter = "0 0 0 1 1 ? 2090", 5*time.Second },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,7 +81,6 @@ func TestValidateNamesFieldValueAndWhatIsAllowed(t *testing.T) {
 		{"command not UTF-8", func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, "\xff" }, "ScriptCommandLine", "\xff", "UTF-8"},
 		{"strategy not UTF-8", func(c *job.Config) { c.ShardingStrategy = "\xff" }, "ShardingStrategy", "\xff", "UTF-8"},
 		{"type", func(c *job.Config) { c.Type = "simple" }, "Type", "simple", "[SIMPLE DATAFLOW SCRIPT]"},
-		{"no type", func(c *job.Config) { c.Type = "" }, "Type", "", "[SIMPLE DATAFLOW SCRIPT]"},
 		{"cron", func(c *job.Config) { c.Cron = "0 0 25 * * ?" }, "Cron", "0 0 25 * * ?", "hour"},
 		{"no cron", func(c *job.Config) { c.Cron = "" }, "Cron", "", "must be a cron expression"},
 		{"zone", func(c *job.Config) { c.TimeZone = "Mars/Base" }, "TimeZone", "Mars/Base", "IANA name"},
@@ -85,20 +90,25 @@ func TestValidateNamesFieldValueAndWhatIsAllowed(t *testing.T) {
 		{"too many items", func(c *job.Config) { c.ShardingTotalCount = 100_001 }, "ShardingTotalCount", "100001", "between 1 and 100000"},
 		{"parameters", func(c *job.Config) { c.ShardingItemParameters = "0=A,0=B" }, "ShardingItemParameters", "0=A,0=B", "0=Berlin,1=Oslo"},
 		{"surplus parameters", func(c *job.Config) { c.ShardingItemParameters = "1=B,3=H" }, "ShardingItemParameters", "1=B,3=H", "item 3 is not"},
-		{"failover", func(c *job.Config) { c.Failover, c.MonitorExecution = true, false }, "Failover", "true", "MonitorExecution"},
-		{"jitter", func(c *job.Config) { c.JitterSeconds = 301 }, "JitterSeconds", "301", "which is 5m0s"},
-		{"jitter of every", func(c *job.Config) { c.Cron, c.JitterSeconds = "@every 7s", 8 }, "JitterSeconds", "8", "which is 7s"},
-		{"jitter of a few fires a day", func(c *job.Config) { c.Cron, c.JitterSeconds = "0 0,1 3 * * ?", 61 }, "JitterSeconds", "61", "which is 1m0s"},
-		{"jitter of a year to come", func(c *job.Config) { c.Cron, c.JitterSeconds = "0 0 * * * ? 2090", 3_601 }, "JitterSeconds", "3601", "which is 1h0m0s"},
-		{"jitter of fires further on", func(c *job.Config) { c.Cron, c.JitterSeconds = "0 0,58,59 3 * * ?", 61 }, "JitterSeconds", "61", "which is 1m0s"},
-		{"jitter beyond its bound", func(c *job.Config) { c.JitterSeconds = 86_401 }, "JitterSeconds", "86401", "between 0 and 86400"},
+		{"failover", func(c *job.Config) { c.Failover, c.Unmonitored = true, true }, "Failover", "true", "unmonitored"},
+		{"jitter", func(c *job.Config) { c.Jitter = 301 * time.Second }, "Jitter", "5m1s", "which is 5m0s"},
+		{"jitter of every", func(c *job.Config) { c.Cron, c.Jitter = "@every 7s", 8*time.Second }, "Jitter", "8s", "which is 7s"},
+		{"jitter of a few fires a day", func(c *job.Config) { c.Cron, c.Jitter = "0 0,1 3 * * ?", 61*time.Second }, "Jitter", "1m1s", "which is 1m0s"},
+		{"jitter of a year to come", func(c *job.Config) { c.Cron, c.Jitter = "0 0 * * * ? 2090", 3_601*time.Second }, "Jitter", "1h0m1s", "which is 1h0m0s"},
+		{"jitter of fires further on", func(c *job.Config) { c.Cron, c.Jitter = "0 0,58,59 3 * * ?", 61*time.Second }, "Jitter", "1m1s", "which is 1m0s"},
+		{"jitter beyond its bound", func(c *job.Config) { c.Jitter = 86_401 * time.Second }, "Jitter", "24h0m1s", "between 0 and 86400"},
 		{"no command", func(c *job.Config) { c.Type = job.TypeScript }, "ScriptCommandLine", "", "must not be empty"},
 		{"blank command", func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, " " }, "ScriptCommandLine", " ", "must not be empty"},
 		{"command", func(c *job.Config) { c.ScriptCommandLine = "rm" }, "ScriptCommandLine", "rm", "no script job"},
 		{"stream", func(c *job.Config) { c.StreamingProcess = true }, "StreamingProcess", "true", "no dataflow job"},
-		{"difference", func(c *job.Config) { c.MaxTimeDiffSeconds = -2 }, "MaxTimeDiffSeconds", "-2", "between -1 and 86400"},
-		{"port", func(c *job.Config) { c.MonitorPort = 65_536 }, "MonitorPort", "65536", "between -1 and 65535"},
-		{"reconcile", func(c *job.Config) { c.ReconcileIntervalMinutes = -2 }, "ReconcileIntervalMinutes", "-2", "between -1 and 525600"},
+		{"difference", func(c *job.Config) { c.MaxTimeDiff = -2 * time.Second }, "MaxTimeDiff", "-2s", "between 0 and 86400"},
+		{"port", func(c *job.Config) { c.Java.MonitorPort = 65_536 }, "Java.MonitorPort", "65536", "between -1 and 65535"},
+		{"reconcile", func(c *job.Config) { c.ReconcileInterval = 366 * 24 * time.Hour }, "ReconcileInterval", "8784h0m0s", "at most 525600 minutes"},
+		{"half a minute", func(c *job.Config) { c.ReconcileInterval = 30 * time.Second }, "ReconcileInterval", "30s", "in whole minutes"},
+		{"half a second", func(c *job.Config) { c.Timeout = 500 * time.Millisecond }, "Timeout", "500ms", "in whole seconds"},
+		{"half a second's jitter", func(c *job.Config) { c.Jitter = 500 * time.Millisecond }, "Jitter", "500ms", "in whole seconds"},
+		{"half a second's pause", func(c *job.Config) { c.RetryBackoff = 500 * time.Millisecond }, "RetryBackoff", "500ms", "in whole seconds"},
+		{"half a second's difference", func(c *job.Config) { c.MaxTimeDiff = 500 * time.Millisecond }, "MaxTimeDiff", "500ms", "in whole seconds"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +130,7 @@ func TestValidateNamesFieldValueAndWhatIsAllowed(t *testing.T) {
 
 func TestValidateReportsAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
-	c := job.Config{TimeZone: "Mars/Base", DaylightSaving: "no", MonitorPort: -2, ShardingItemParameters: "x"}
+	c := job.Config{Type: "none", TimeZone: "Mars/Base", DaylightSaving: "no", Java: job.Java{MonitorPort: -2}, ShardingItemParameters: "x"}
 	var fields []string
 	for _, err := range c.Validate().(interface{ Unwrap() []error }).Unwrap() {
 		var fault *job.FieldError
@@ -128,7 +138,7 @@ func TestValidateReportsAllFaultsAtOnce(t *testing.T) {
 		fields = append(fields, fault.Field)
 	}
 	require.Equal(t, []string{
-		"Name", "Type", "ShardingTotalCount", "ShardingItemParameters", "TimeZone", "DaylightSaving", "Cron", "MonitorPort",
+		"Name", "Type", "ShardingTotalCount", "ShardingItemParameters", "TimeZone", "DaylightSaving", "Cron", "Java.MonitorPort",
 	}, fields)
 }
 
@@ -193,49 +203,69 @@ func TestCodeThatCannotBeOfItsType(t *testing.T) {
 
 func TestValidateFaultsOfPolicies(t *testing.T) {
 	t.Parallel()
-	c := job.NewConfig("orders", "0 0 * * * ?", 1)
-	c.FailoverScope, c.FailoverLimit, c.MisfirePolicy, c.MisfireMax, c.MisfireWindowSeconds = "all", -1, "twice", 1_001, -2
-	c.TimeoutSeconds, c.Retries, c.RetryBackoffSeconds, c.ClockPolicy = -3, 1_001, 61, "ignore"
+	c := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 1}
+	c.FailoverScope, c.FailoverLimit, c.Misfire, c.MisfireMax, c.MisfireWindow = "all", 1_001, "twice", 1_001, -2*time.Second
+	c.Timeout, c.Retries, c.RetryBackoff, c.ClockPolicy = -3*time.Second, 1_001, 61*time.Second, "ignore"
 	err := c.Validate()
 	for _, want := range []string{
-		`FailoverScope "all"`, "running, assigned", `FailoverLimit "-1"`, `MisfirePolicy "twice"`, `MisfireMax "1001"`, `MisfireWindowSeconds "-2"`,
-		`TimeoutSeconds "-3"`, `Retries "1001"`, `RetryBackoffSeconds "61"`, `ClockPolicy "ignore"`,
+		`FailoverScope "all"`, "running, assigned", `FailoverLimit "1001"`, `Misfire "twice"`, `MisfireMax "1001"`, `MisfireWindow "-2s"`,
+		`Timeout "-3s"`, `Retries "1001"`, `RetryBackoff "1m1s"`, `ClockPolicy "ignore"`,
 		"once, all", "warn, refuse",
 	} {
 		require.ErrorContains(t, err, want)
 	}
 }
 
-// Each bound is allowed, and the number beyond it is refused.
+// Each bound is allowed, and what is beyond it is refused.
 func TestValidateHoldsTheBounds(t *testing.T) {
 	t.Parallel()
-	const year, day = 365 * 24 * 60 * 60, 24 * 60 * 60
+	check := func(field string, good bool, change func(*job.Config)) {
+		c := job.Config{Name: "orders", Cron: "@every 9600h", ShardingTotalCount: 3}
+		change(&c)
+		if good {
+			require.NoError(t, c.Validate(), field)
+		} else {
+			require.ErrorContains(t, c.Validate(), field+" ")
+		}
+	}
 	for field, test := range map[string]struct {
 		of          func(*job.Config) *int
 		least, most int
 	}{
-		"ShardingTotalCount":       {func(c *job.Config) *int { return &c.ShardingTotalCount }, 1, job.MaxShardingTotalCount},
-		"MaxTimeDiffSeconds":       {func(c *job.Config) *int { return &c.MaxTimeDiffSeconds }, -1, day},
-		"MonitorPort":              {func(c *job.Config) *int { return &c.MonitorPort }, -1, 65_535},
-		"ReconcileIntervalMinutes": {func(c *job.Config) *int { return &c.ReconcileIntervalMinutes }, -1, year / 60},
-		"FailoverLimit":            {func(c *job.Config) *int { return &c.FailoverLimit }, 0, 1_000},
-		"MisfireMax":               {func(c *job.Config) *int { return &c.MisfireMax }, 0, 1_000},
-		"MisfireWindowSeconds":     {func(c *job.Config) *int { return &c.MisfireWindowSeconds }, 0, year},
-		"TimeoutSeconds":           {func(c *job.Config) *int { return &c.TimeoutSeconds }, 0, year},
-		"Retries":                  {func(c *job.Config) *int { return &c.Retries }, 0, 1_000},
-		"RetryBackoffSeconds":      {func(c *job.Config) *int { return &c.RetryBackoffSeconds }, 0, 60},
-		"JitterSeconds":            {func(c *job.Config) *int { return &c.JitterSeconds }, 0, day},
-		"OffsetSeconds":            {func(c *job.Config) *int { return &c.OffsetSeconds }, 0, year},
-		"MaxConcurrentItems":       {func(c *job.Config) *int { return &c.MaxConcurrentItems }, 0, job.MaxShardingTotalCount},
+		"ShardingTotalCount": {func(c *job.Config) *int { return &c.ShardingTotalCount }, 1, job.MaxShardingTotalCount},
+		"Java.MonitorPort":   {func(c *job.Config) *int { return &c.Java.MonitorPort }, -1, 65_535},
+		"FailoverLimit":      {func(c *job.Config) *int { return &c.FailoverLimit }, math.MinInt, 1_000},
+		"MisfireMax":         {func(c *job.Config) *int { return &c.MisfireMax }, math.MinInt, 1_000},
+		"Retries":            {func(c *job.Config) *int { return &c.Retries }, 0, 1_000},
+		"MaxConcurrentItems": {func(c *job.Config) *int { return &c.MaxConcurrentItems }, 0, job.MaxShardingTotalCount},
 	} {
-		for value, good := range map[int]bool{test.least - 1: false, test.least: true, test.most: true, test.most + 1: false} {
-			c := job.NewConfig("orders", "@every 9600h", 3)
-			*test.of(&c) = value
-			if good {
-				require.NoError(t, c.Validate(), "%s %d", field, value)
-			} else {
-				require.ErrorContains(t, c.Validate(), field, "%d", value)
-			}
+		for value, good := range map[int]bool{test.least: true, test.most: true, test.most + 1: false} {
+			check(field, good, func(c *job.Config) { *test.of(c) = value })
+		}
+		if test.least > math.MinInt {
+			check(field, false, func(c *job.Config) { *test.of(c) = test.least - 1 })
+		}
+	}
+	const year, day, never = 365 * 24 * time.Hour, 24 * time.Hour, math.MinInt64
+	for field, test := range map[string]struct {
+		of                func(*job.Config) *time.Duration
+		least, most, unit time.Duration
+	}{
+		"MaxTimeDiff":       {func(c *job.Config) *time.Duration { return &c.MaxTimeDiff }, 0, day, time.Second},
+		"ReconcileInterval": {func(c *job.Config) *time.Duration { return &c.ReconcileInterval }, never, year, time.Minute},
+		"MisfireWindow":     {func(c *job.Config) *time.Duration { return &c.MisfireWindow }, 0, year, time.Second},
+		"Timeout":           {func(c *job.Config) *time.Duration { return &c.Timeout }, 0, year, time.Second},
+		"RetryBackoff":      {func(c *job.Config) *time.Duration { return &c.RetryBackoff }, never, time.Minute, time.Second},
+		"Jitter":            {func(c *job.Config) *time.Duration { return &c.Jitter }, 0, day, time.Second},
+		"Offset":            {func(c *job.Config) *time.Duration { return &c.Offset }, 0, year, time.Second},
+	} {
+		for value, good := range map[time.Duration]bool{
+			test.least: true, test.unit: true, test.most: true, test.most + 1: false, test.most + test.unit: false, test.unit + 1: false,
+		} {
+			check(field, good, func(c *job.Config) { *test.of(c) = value })
+		}
+		if test.least > never {
+			check(field, false, func(c *job.Config) { *test.of(c) = test.least - 1 })
 		}
 	}
 }
@@ -244,15 +274,15 @@ func TestValidateHoldsTheBounds(t *testing.T) {
 func TestValidateStoredTellsWhatIsMild(t *testing.T) {
 	t.Parallel()
 	c := valid()
-	c.Failover, c.MonitorExecution = true, false
-	c.ShardingItemParameters, c.MonitorPort, c.ReconcileIntervalMinutes = "1=B,3=H", -2, -2
+	c.Failover, c.Unmonitored = true, true
+	c.ShardingItemParameters, c.Java.MonitorPort = "1=B,3=H", -2
 	warnings, faulty := c.ValidateStored()
 	require.NoError(t, faulty)
-	for _, field := range []string{"Failover ", "ShardingItemParameters ", "MonitorPort ", "ReconcileIntervalMinutes "} {
+	for _, field := range []string{"Failover ", "ShardingItemParameters ", "Java.MonitorPort "} {
 		require.ErrorContains(t, warnings, field)
 	}
 	c = valid()
-	c.FailoverLimit = -1
+	c.FailoverLimit = 1_001
 	warnings, faulty = c.ValidateStored()
 	require.NoError(t, warnings)
 	require.ErrorContains(t, faulty, "FailoverLimit ")
@@ -264,14 +294,14 @@ func TestValidateFaultsOfTimes(t *testing.T) {
 	for want, change := range map[string]func(*job.Config){
 		`EndTime "2026-03-01T11:00:00Z" must not be before StartTime, 2026-03-01T12:00:00Z`: func(c *job.Config) { c.StartTime, c.EndTime = noon, noon.Add(-time.Hour) },
 		`must be in the years 1 to 9999`: func(c *job.Config) { c.EndTime = noon.AddDate(9000, 0, 0) },
-		`JitterSeconds "-1"`:             func(c *job.Config) { c.JitterSeconds = -1 },
-		`JitterSeconds "86401"`:          func(c *job.Config) { c.JitterSeconds = 86_401 },
-		`JitterSeconds "5" must be 0`:    func(c *job.Config) { c.Cron, c.JitterSeconds = "@delay 1m", 5 },
-		`OffsetSeconds "-1"`:             func(c *job.Config) { c.Cron, c.OffsetSeconds = "@every 1m", -1 },
-		`OffsetSeconds "7" must be 0`:    func(c *job.Config) { c.OffsetSeconds = 7 },
-		`MonitorExecution "false"`:       func(c *job.Config) { c.Cron, c.MonitorExecution = "@delay 1m", false },
+		`Jitter "-1s"`:                   func(c *job.Config) { c.Jitter = -1 * time.Second },
+		`Jitter "24h0m1s"`:               func(c *job.Config) { c.Jitter = 86_401 * time.Second },
+		`Jitter "5s" must be 0`:          func(c *job.Config) { c.Cron, c.Jitter = "@delay 1m", 5*time.Second },
+		`Offset "-1s"`:                   func(c *job.Config) { c.Cron, c.Offset = "@every 1m", -1*time.Second },
+		`Offset "7s" must be 0`:          func(c *job.Config) { c.Offset = 7 * time.Second },
+		`Unmonitored "true"`:             func(c *job.Config) { c.Cron, c.Unmonitored = "@delay 1m", true },
 	} {
-		c := job.NewConfig("orders", "0 0 * * * ?", 1)
+		c := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 1}
 		change(&c)
 		require.ErrorContains(t, c.Validate(), want)
 	}
@@ -280,7 +310,7 @@ func TestValidateFaultsOfTimes(t *testing.T) {
 func TestJitterOfFiresThatAreOver(t *testing.T) {
 	t.Parallel()
 	c := valid()
-	c.Cron, c.JitterSeconds = "0 0,1 0 1 1 ? 2020", 61
+	c.Cron, c.Jitter = "0 0,1 0 1 1 ? 2020", 61*time.Second
 	require.NoError(t, c.Validate(), "there are none any more that it could delay")
 }
 
@@ -288,12 +318,12 @@ func TestJobsThatNeverFireAgain(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, cron := range []string{"0 0 * * * ?", "@delay 1m"} {
-		c := job.NewConfig("orders", cron, 1)
+		c := job.Config{Name: "orders", Cron: cron, ShardingTotalCount: 1}
 		c.EndTime = noon
 		require.NoError(t, c.ValidateAt(noon.Add(-time.Minute)))
 		require.ErrorContains(t, c.ValidateAt(noon), "never fires after 2026-03-01T12:00:00Z")
 	}
-	require.NoError(t, job.NewConfig("orders", cronexpr.Triggered, 1).ValidateAt(noon), "somebody may trigger it")
+	require.NoError(t, job.Config{Name: "orders", Cron: cronexpr.Triggered, ShardingTotalCount: 1}.ValidateAt(noon), "somebody may trigger it")
 }
 
 // A window that is none hides no fault of the cron.
@@ -301,7 +331,7 @@ func TestFaultsOfWindowAndCronAreBothNamed(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, cron := range []string{"", "every day"} {
-		c := job.NewConfig("orders", cron, 1)
+		c := job.Config{Name: "orders", Cron: cron, ShardingTotalCount: 1}
 		c.StartTime, c.EndTime = noon, noon.Add(-time.Hour)
 		err := c.Validate()
 		require.ErrorContains(t, err, "EndTime ")

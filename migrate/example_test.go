@@ -19,7 +19,7 @@ func Example() {
 	source, target := memory.NewServer().Open("shop"), memory.NewServer().Open("shop")
 	defer func() { _, _ = source.Close(ctx), target.Close(ctx) }()
 
-	text, err := jobtree.EncodeConfig(job.NewConfig("orders", "0 0/5 * * * ?", 4))
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 4})
 	if err != nil {
 		log.Fatal(err)
 	}

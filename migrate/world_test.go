@@ -84,7 +84,7 @@ var apply = migrate.Options{Apply: true}
 // configOf returns the config text of a job "orders" of four items.
 func configOf(tb testing.TB, change func(*job.Config)) string {
 	tb.Helper()
-	c := job.NewConfig("orders", "0 0/5 * * * ?", 4)
+	c := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 4}
 	c.Class, c.TimeZone = "com.acme.OrderJob", "Europe/Berlin"
 	if change != nil {
 		change(&c)

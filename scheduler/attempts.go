@@ -22,9 +22,9 @@ type limits struct {
 
 func limitsOf(cfg job.Config) limits {
 	return limits{
-		timeout: time.Duration(cfg.TimeoutSeconds) * time.Second,
+		timeout: cfg.Timeout,
 		retries: cfg.Retries,
-		backoff: time.Duration(cfg.RetryBackoffSeconds) * time.Second,
+		backoff: cfg.RetryBackoffInForce(),
 	}
 }
 

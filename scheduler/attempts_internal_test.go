@@ -51,9 +51,9 @@ func (tr *trial) attempt(ctx context.Context, l limits) error {
 
 func TestLimitsOf(t *testing.T) {
 	t.Parallel()
-	cfg := job.NewConfig("orders", "0 * * * * ?", 1)
+	cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 	require.Equal(t, limits{backoff: time.Second}, limitsOf(cfg))
-	cfg.TimeoutSeconds, cfg.Retries, cfg.RetryBackoffSeconds = 7, 2, 5
+	cfg.Timeout, cfg.Retries, cfg.RetryBackoff = 7*time.Second, 2, 5*time.Second
 	require.Equal(t, limits{timeout: 7 * time.Second, retries: 2, backoff: 5 * time.Second}, limitsOf(cfg))
 }
 

@@ -15,7 +15,7 @@ import (
 func TestAnItemIsTriedAgainWithinItsExecution(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "0 0/5 * * * ?", 1)
+		cfg := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1}
 		cfg.Retries = 3
 		calls := 0
 		c.start("a", func(context.Context, job.ShardingContext) error {
@@ -38,7 +38,7 @@ func TestAnItemIsTriedAgainWithinItsExecution(t *testing.T) {
 func TestRetriesAreUsedUp(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "0 0/5 * * * ?", 1)
+		cfg := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1}
 		cfg.Retries = 2
 		c.start("a", func(context.Context, job.ShardingContext) error { return errors.New("never") }, cfg)
 		sleepUntil(6 * time.Minute)
@@ -52,8 +52,8 @@ func TestRetriesAreUsedUp(t *testing.T) {
 func TestAnAttemptIsBounded(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "0 0/5 * * * ?", 1)
-		cfg.TimeoutSeconds = 7
+		cfg := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1}
+		cfg.Timeout = 7 * time.Second
 		c.start("a", untilDone, cfg)
 		sleepUntil(6 * time.Minute)
 		runs := c.take()

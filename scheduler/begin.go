@@ -72,7 +72,7 @@ func (r *runner) consider(round *round, n int) {
 	if round.refuse {
 		it.due = m.miss(it.due)
 	}
-	if !r.settings.config.MonitorExecution {
+	if r.settings.config.Unmonitored {
 		r.beginUnmonitored(round, it)
 		return
 	}

@@ -83,7 +83,7 @@ func TestAViewThatEndsForLong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				other := job.NewConfig("bills", everyFive, 2)
+				other := job.Config{Name: "bills", Cron: everyFive, ShardingTotalCount: 2}
 				a := c.start("a", nil, jobOf(4), other)
 				c.start("b", nil, jobOf(4), other)
 				sleepUntil(9 * time.Second)
@@ -224,7 +224,7 @@ func TestMissedFiresOfABlindOwner(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				work, other := slowOnce(test.takes), job.NewConfig("bills", everyFive, 1)
+				work, other := slowOnce(test.takes), job.Config{Name: "bills", Cron: everyFive, ShardingTotalCount: 1}
 				reg := &reluctant{Registry: c.server.Open("test")}
 				s, err := scheduler.New(reg, scheduler.WithInstanceID("10.0.0.1@-@a"))
 				require.NoError(t, err)

@@ -29,7 +29,7 @@ func TestTheCatalogGoesByTheStep(t *testing.T) {
 		c.box = actor.Mailbox{Start: s.work.Go, After: func() {}}
 		v.Subscribe(func(step registry.Step) { c.box.Post(func() { c.apply(step) }) })
 		v.Subscribe(func(registry.Step) { time.Sleep(time.Millisecond) }) // whoever feeds the view is held up
-		cfg := job.NewConfig("orders", "0/5 * * * * ?", 1)
+		cfg := job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 1}
 		cfg.Class = "index"
 		text, err := jobtree.EncodeConfig(cfg)
 		require.NoError(t, err)

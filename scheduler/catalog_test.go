@@ -38,7 +38,7 @@ func handlers(c *cluster, id string, work job.SimpleFunc, classes ...string) []s
 }
 
 func ofClass(name, class string, total int) job.Config {
-	cfg := job.NewConfig(name, everyFive, total)
+	cfg := job.Config{Name: name, Cron: everyFive, ShardingTotalCount: total}
 	cfg.Class = class
 	return cfg
 }

@@ -123,22 +123,22 @@ func (s *Scheduler) clockOff() (time.Duration, bool) {
 // it is off by more than the job tolerates.
 func (r *runner) clockAllows() bool {
 	cfg := r.settings.config
-	if cfg.MaxTimeDiffSeconds < 0 {
+	if cfg.MaxTimeDiff == 0 {
 		off, known := r.s.clockOff()
 		r.clockReported = r.clockReported && known && off > clockTolerance/2
 		return true
 	}
 	r.s.checkClock(r.life, clockEvery)
 	off, known := r.s.clockOff()
-	if !known || off.Abs() <= time.Duration(cfg.MaxTimeDiffSeconds)*time.Second {
+	if !known || off.Abs() <= cfg.MaxTimeDiff {
 		r.clockReported = false
 		return true
 	}
 	if !r.clockReported {
 		r.clockReported = true
 		r.log.ErrorContext(r.life, "this clock differs from the registry's by more than the job tolerates",
-			"difference", off.Round(time.Millisecond).String(), "tolerated_seconds", cfg.MaxTimeDiffSeconds,
-			"policy", string(cfg.ClockPolicy))
+			"difference", off.Round(time.Millisecond).String(), "tolerated_seconds", int(cfg.MaxTimeDiff/time.Second),
+			"policy", cfg.ClockPolicy.String())
 	}
 	return cfg.ClockPolicy != job.ClockRefuse
 }

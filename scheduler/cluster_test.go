@@ -56,7 +56,9 @@ func inBubble(t *testing.T, test func(t *testing.T, c *cluster)) {
 }
 
 // jobOf returns a configuration of a job "orders" that fires every five seconds.
-func jobOf(total int) job.Config { return job.NewConfig("orders", everyFive, total) }
+func jobOf(total int) job.Config {
+	return job.Config{Name: "orders", Cron: everyFive, ShardingTotalCount: total}
+}
 
 // start runs an instance with the given jobs, all of them done by work (nil = nothing), and waits
 // until it has joined.

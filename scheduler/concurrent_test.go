@@ -35,7 +35,7 @@ func TestCallsWhileRunBeginsAndEnds(t *testing.T) {
 				for n := range 4 {
 					calls.Go(func() {
 						time.Sleep(time.Duration(n) * 300 * time.Microsecond)
-						err := s.Add(ctx, job.NewConfig(fmt.Sprintf("job%d", n), everyFive, 1), nothing)
+						err := s.Add(ctx, job.Config{Name: fmt.Sprintf("job%d", n), Cron: everyFive, ShardingTotalCount: 1}, nothing)
 						if err != nil && !errors.Is(err, scheduler.ErrStopped) && !errors.Is(err, context.Canceled) {
 							t.Error(err)
 						}

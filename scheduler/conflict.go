@@ -25,7 +25,7 @@ const (
 )
 
 // OnConflict says who wins when the stored configuration of the job is another one than the declared.
-// The default is [RegistryWins], or [CodeWins] if [job.Config.Overwrite] is set. A job that is stored
+// The default is [RegistryWins]. It is about this declaration only, and not stored. A job that is stored
 // with another class is a conflict that nobody wins, see [ErrClassConflict].
 func OnConflict(c Conflict) JobOption {
 	return func(o *jobOptions) error {
@@ -37,18 +37,6 @@ func OnConflict(c Conflict) JobOption {
 			return fmt.Errorf("%w: conflict %q must be one of %q, %q and %q",
 				ErrInvalidOption, c, RegistryWins, CodeWins, RefuseConflict)
 		}
-	}
-}
-
-// conflictOf returns what a declaration says about conflicts.
-func (o jobOptions) conflictOf(cfg job.Config) Conflict {
-	switch {
-	case o.conflict != "":
-		return o.conflict
-	case cfg.Overwrite:
-		return CodeWins
-	default:
-		return RegistryWins
 	}
 }
 
@@ -74,7 +62,7 @@ func (e *ConfigConflictError) Is(target error) bool { return target == ErrConfig
 func (s *Scheduler) reportIgnored(ctx context.Context, stored, declared job.Config) {
 	if fields := declared.Differences(stored); len(fields) > 0 {
 		s.log.WarnContext(ctx, "the stored configuration counts, and differs from the declared one",
-			logJob, declared.Name, "fields", strings.Join(fields, ", "), logDifferences, differences(stored, declared), logDecides, decidesConflict)
+			logJob, declared.Name, "fields", strings.Join(fields, ", "), logDifferences, differences(stored, declared), logDecides, "OnConflict")
 	}
 }
 
@@ -89,12 +77,9 @@ func (s *Scheduler) reportReplaced(ctx context.Context, found registry.Node, dec
 	}
 	if fields := declared.Differences(stored); len(fields) > 0 {
 		s.log.InfoContext(ctx, "the declared configuration counts, and has replaced the stored one",
-			logJob, declared.Name, "fields", strings.Join(fields, ", "), logDifferences, differences(stored, declared), logDecides, decidesConflict)
+			logJob, declared.Name, "fields", strings.Join(fields, ", "), logDifferences, differences(stored, declared), logDecides, "OnConflict")
 	}
 }
-
-// decidesConflict names what decides which of two configurations counts.
-const decidesConflict = "OnConflict, or else Overwrite of the declaration"
 
 // differences shows the values in which two configurations differ, without what may be secret.
 func differences(stored, declared job.Config) string {

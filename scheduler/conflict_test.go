@@ -17,7 +17,7 @@ import (
 func TestWhoWinsAConflict(t *testing.T) {
 	t.Parallel()
 	overwriting := jobOf(5)
-	overwriting.Overwrite = true
+	overwriting.Java.Overwrite = true // as a Java application says it
 	for name, test := range map[string]struct {
 		declared job.Config
 		opts     []scheduler.JobOption
@@ -26,7 +26,7 @@ func TestWhoWinsAConflict(t *testing.T) {
 	}{
 		"the registry, by default":      {declared: jobOf(5), wins: "registry", warned: true},
 		"the registry":                  {declared: overwriting, opts: onConflict(scheduler.RegistryWins), wins: "registry", warned: true},
-		"the code, if it overwrites":    {declared: overwriting, wins: "code"},
+		"the registry, as this is Go":   {declared: overwriting, wins: "registry", warned: true},
 		"the code":                      {declared: jobOf(5), opts: onConflict(scheduler.CodeWins), wins: "code"},
 		"nobody":                        {declared: jobOf(5), opts: onConflict(scheduler.RefuseConflict)},
 		"there is none":                 {declared: jobOf(3), opts: onConflict(scheduler.RefuseConflict), wins: "registry"},
@@ -56,7 +56,7 @@ func TestWhoWinsAConflict(t *testing.T) {
 				require.ErrorContains(t, err, "differs in ShardingTotalCount (shardingTotalCount: stored 3, declared 5);")
 				require.Equal(t, before, after)
 			}
-			const values = `fields=ShardingTotalCount differences="shardingTotalCount: stored 3, declared 5" decided_by="OnConflict, or else Overwrite of the declaration"`
+			const values = `fields=ShardingTotalCount differences="shardingTotalCount: stored 3, declared 5" decided_by=OnConflict`
 			told := func(message string) bool {
 				return strings.Count(log.String(), message) == 1 && strings.Count(log.String(), values) == 1
 			}

@@ -22,7 +22,7 @@ func TestCostOfARound(t *testing.T) {
 				t.Parallel()
 				inBubble(t, func(t *testing.T, c *cluster) {
 					cfg := jobOf(items)
-					cfg.MonitorExecution = monitored
+					cfg.Unmonitored = !monitored
 					work := func(context.Context, job.ShardingContext) error {
 						time.Sleep(time.Second)
 						return nil
@@ -68,8 +68,8 @@ func TestCostOfItemsThatEndApart(t *testing.T) {
 func TestAnIdleJobCostsNothing(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		i := c.start("a", nil, job.NewConfig("yearly", "0 0 0 1 7 ?", 3))
-		c.start("b", nil, job.NewConfig("yearly", "0 0 0 1 7 ?", 3))
+		i := c.start("a", nil, job.Config{Name: "yearly", Cron: "0 0 0 1 7 ?", ShardingTotalCount: 3})
+		c.start("b", nil, job.Config{Name: "yearly", Cron: "0 0 0 1 7 ?", ShardingTotalCount: 3})
 		sleepUntil(time.Minute)
 		before := i.registry.Stats()
 		sleepUntil(time.Hour)

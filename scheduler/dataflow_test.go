@@ -19,7 +19,7 @@ import (
 
 // flowOf returns a configuration of a dataflow "orders" that fires every five minutes.
 func flowOf(streaming bool) job.Config {
-	cfg := job.NewConfig("orders", "0 0/5 * * * ?", 1)
+	cfg := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1}
 	cfg.Type, cfg.StreamingProcess = job.TypeDataflow, streaming
 	return cfg
 }
@@ -220,7 +220,7 @@ func TestARerunGoesOnFromTheCheckpoint(t *testing.T) {
 func TestACheckpointOfAFailure(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "0 0/5 * * * ?", 1)
+		cfg := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1}
 		cfg.Retries = 2
 		var offsets []string
 		c.start("a", func(ctx context.Context, sc job.ShardingContext) error {
@@ -261,7 +261,7 @@ func TestAFencedExecutionCannotSave(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			saved = job.SaveOffset(context.WithoutCancel(ctx), "late")
 			return nil
-		}, job.NewConfig("orders", "0 0/5 * * * ?", 1))
+		}, job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1})
 		sleepUntil(5*time.Minute + time.Second)
 		require.Equal(t, "mine", c.state().Item(0).Offset)
 		lost, err := c.state().Item(0).Record.Value.DeclareLost(1, time.Now(), 0)
@@ -315,7 +315,7 @@ func TestALateSaveDoesNotTakeACheckpointBack(t *testing.T) {
 					time.Sleep(10 * time.Second)
 					require.Equal(t, test.want, c.state().Item(0).Offset, "a late copy was carried out") //nolint:contextcheck // it looks from outside
 					return nil
-				}, job.NewConfig("orders", "0 0/5 * * * ?", 1)))
+				}, job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1}))
 				sleepUntil(11 * time.Minute)
 				require.Equal(t, []string{test.before, test.want}, found)
 				require.Equal(t, test.want == "", stored(t, c.server)["/orders/offset/0"] == "")
@@ -343,7 +343,7 @@ func TestTheEndWritesWhatASaveLeftOpen(t *testing.T) {
 				defer cancel()
 				require.ErrorIs(t, job.SaveOffset(impatient, "1"), registry.ErrUnknownOutcome)
 				return job.SetOffset(ctx, "0")
-			}, job.NewConfig("orders", "0 0/5 * * * ?", 1)))
+			}, job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1}))
 			sleepUntil(11 * time.Minute)
 			require.Equal(t, []string{"0", "0"}, found)
 		})
@@ -361,7 +361,7 @@ func TestASaveAfterAHandWroteTheCheckpoint(t *testing.T) {
 			require.NoError(t, job.SaveOffset(ctx, "2"))
 			remove(t, c.server, "/orders/offset/0") //nolint:contextcheck // it looks from outside
 			return job.SaveOffset(ctx, "3")
-		}, job.NewConfig("orders", "0 0/5 * * * ?", 1))
+		}, job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1})
 		sleepUntil(6 * time.Minute)
 		require.Equal(t, "3", c.state().Item(0).Offset)
 		require.Equal(t, jobtree.Success, c.executed(0).Outcome)
@@ -378,7 +378,7 @@ func TestACheckpointAfterTheSessionIsLost(t *testing.T) {
 			<-ctx.Done()
 			saved = job.SaveOffset(context.WithoutCancel(ctx), "late")
 			return job.SetOffset(ctx, "later")
-		}, job.NewConfig("orders", "0 0/5 * * * ?", 1))
+		}, job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1})
 		sleepUntil(5*time.Minute + time.Second)
 		a.registry.Expire()
 		sleepUntil(6 * time.Minute)
@@ -391,7 +391,7 @@ func TestWithoutMarksThereIsNoCheckpoint(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		cfg := jobOf(1)
-		cfg.MonitorExecution = false
+		cfg.Unmonitored = true
 		var set, save error
 		c.start("a", func(ctx context.Context, _ job.ShardingContext) error {
 			set, save = job.SetOffset(ctx, "x"), job.SaveOffset(ctx, "x")

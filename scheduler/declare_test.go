@@ -20,13 +20,13 @@ import (
 var nothing = job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
 
 // declare makes a scheduler and adds a job to it.
-func declare(t *testing.T, server *memory.Server, cfg job.Config) error {
+func declare(t *testing.T, server *memory.Server, cfg job.Config, opts ...scheduler.JobOption) error {
 	t.Helper()
 	reg := server.Open("test")
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 	s, err := scheduler.New(reg)
 	require.NoError(t, err)
-	return s.Add(t.Context(), cfg, nothing)
+	return s.Add(t.Context(), cfg, nothing, opts...)
 }
 
 // stored returns all nodes of the namespace, as text.
@@ -60,6 +60,7 @@ func TestRefusedDeclarations(t *testing.T) {
 	tests := map[string]struct {
 		stored string
 		change func(*job.Config)
+		opts   []scheduler.JobOption
 		want   []string
 	}{
 		"several faults at once": {
@@ -98,7 +99,8 @@ func TestRefusedDeclarations(t *testing.T) {
 		},
 		"a tree of ElasticJob 3.x": {
 			stored: "cron: 0/5 * * * * ?\njobName: orders\nshardingTotalCount: 2\n",
-			change: func(c *job.Config) { c.Overwrite = true },
+			change: func(*job.Config) {},
+			opts:   onConflict(scheduler.CodeWins),
 			want:   []string{config, "ElasticJob 3.x", "elasticron migrate"},
 		},
 	}
@@ -112,7 +114,7 @@ func TestRefusedDeclarations(t *testing.T) {
 			before := stored(t, server)
 			cfg := jobOf(2)
 			test.change(&cfg)
-			err := declare(t, server, cfg)
+			err := declare(t, server, cfg, test.opts...)
 			require.Error(t, err)
 			for _, want := range test.want {
 				require.ErrorContains(t, err, want)
@@ -144,14 +146,13 @@ func TestTheStoredConfigurationCounts(t *testing.T) {
 	require.Equal(t, before, stored(t, server))
 }
 
-func TestOverwriteReplacesTheStoredConfiguration(t *testing.T) {
+func TestTheCodeMayReplaceTheStoredConfiguration(t *testing.T) {
 	t.Parallel()
 	server := memory.NewServer()
 	require.NoError(t, declare(t, server, jobOf(3)))
-	cfg := jobOf(5)
-	cfg.Overwrite = true
-	require.NoError(t, declare(t, server, cfg))
+	require.NoError(t, declare(t, server, jobOf(5), scheduler.OnConflict(scheduler.CodeWins)))
 	require.Contains(t, stored(t, server)["/orders/config"], `"shardingTotalCount":5`)
+	require.Contains(t, stored(t, server)["/orders/config"], `"overwrite":false`)
 }
 
 func TestAJobIsDeclaredOnce(t *testing.T) {
@@ -207,7 +208,7 @@ func TestAnInstanceComesBackUnderItsID(t *testing.T) {
 func TestAddWhileRunning(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		a := c.start("a", nil, job.NewConfig("first", everyFive, 1))
+		a := c.start("a", nil, job.Config{Name: "first", Cron: everyFive, ShardingTotalCount: 1})
 		require.NoError(t, a.Add(t.Context(), jobOf(2), c.record("a", nil)))
 		sleepUntil(6 * time.Second)
 		require.Len(t, c.take(), 3)

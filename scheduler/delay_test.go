@@ -13,7 +13,9 @@ import (
 )
 
 // delayed returns a job that runs a minute after its last run was over.
-func delayed(total int) job.Config { return job.NewConfig("orders", "@delay 1m", total) }
+func delayed(total int) job.Config {
+	return job.Config{Name: "orders", Cron: "@delay 1m", ShardingTotalCount: total}
+}
 
 // took is work that takes so long.
 func took(d time.Duration) job.SimpleFunc {
@@ -166,7 +168,7 @@ func TestAFixedDelayWithinAWindow(t *testing.T) {
 func TestAJobThatIsOnlyTriggered(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", cronexpr.Triggered, 2)
+		cfg := job.Config{Name: "orders", Cron: cronexpr.Triggered, ShardingTotalCount: 2}
 		cfg.Failover = true
 		a := c.start("a", nil, cfg)
 		sleepUntil(time.Hour)
@@ -199,8 +201,8 @@ func TestJitterSpreadsFires(t *testing.T) {
 		const most = 30 * time.Second
 		var configs []job.Config
 		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-			cfg := job.NewConfig(name, "0 * * * * ?", 2)
-			cfg.JitterSeconds = int(most / time.Second)
+			cfg := job.Config{Name: name, Cron: "0 * * * * ?", ShardingTotalCount: 2}
+			cfg.Jitter = most
 			configs = append(configs, cfg)
 		}
 		c.start("a", nil, configs...)

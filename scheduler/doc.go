@@ -10,7 +10,9 @@
 //
 //	registry, err := etcd.Open(ctx, etcd.Config{Endpoints: endpoints, Namespace: "shop"})
 //	s, err := scheduler.New(registry)
-//	err = s.Add(ctx, job.NewConfig("orders", "0/5 * * * * ?", 4), job.SimpleFunc(index))
+//	err = s.Add(ctx, job.Config{
+//		Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 4,
+//	}, job.SimpleFunc(index))
 //	err = s.Run(ctx) // until ctx ends
 //
 // Jobs may also be data: with [WithHandler], a process takes part in all jobs of the registry whose class
@@ -47,7 +49,7 @@
 //	what happens                             what becomes of the fires
 //	a run lasts beyond the next fires        made up right after it: one run for all, with the newest
 //	                                         time (MisfireOnce); one for each, in order (MisfireAll);
-//	                                         or none (Misfire off)
+//	                                         or none (MisfireSkip)
 //	the instance dies while it runs an item  with Failover, that run is repeated by the item's next
 //	                                         owner; later fires are missed ones
 //	the instance dies, the item idle         fires until the item has a new owner are missed ones
@@ -63,7 +65,7 @@
 //	                                         all, and is missed; see below
 //	the registry confirms a begin only when  it runs as a missed fire; if missed ones are not made up,
 //	more than five seconds have passed       the begin is taken back before any code has run
-//	nobody lives                             not made up, unless MisfireWindowSeconds reaches back, and
+//	nobody lives                             not made up, unless MisfireWindow reaches back, and
 //	                                         then from the item's first recorded run on
 //	the session is lost, the process lives   as if the instance had died, but what it finishes all the
 //	                                         same has finished: its end is recorded when the registry
@@ -84,7 +86,7 @@
 //
 // No fire of an enabled item is lost beyond that. Each process ticks every fire of the job, whosever the
 // items are; a fire is made up if one process that ticked it lived to tell, in the item's node, or owns the
-// item. MisfireMax and MisfireWindowSeconds bound what is kept.
+// item. MisfireMax and MisfireWindow bound what is kept.
 //
 // A job with a fixed delay ("@delay 10s") has no such table: each item is due so long after its last
 // execution was over, by whomever and for whatever reason, as the item's record tells; it is never too
@@ -117,6 +119,6 @@
 //
 // Code that ignores its context may go on after its session is lost or its stop timeout is over, and
 // then overlap with its own rerun elsewhere: pass the token to the store that it writes to, and have
-// the store refuse lower ones. A job with MonitorExecution off writes no marks at all: its token is
+// the store refuse lower ones. An unmonitored job writes no marks at all: its token is
 // 0, and the guarantees on single execution and failover do not cover it.
 package scheduler

@@ -10,7 +10,7 @@ import "time"
 // configuration cannot be used, while the item is disabled, and while the job has fewer items. See
 // [witness].
 
-// dropUnwanted is the rule of a job with Misfire off: a fire that cannot begin on time does not run.
+// dropUnwanted is the rule of a job with MisfireSkip: a fire that cannot begin on time does not run.
 func (m misfires) dropUnwanted(missed []time.Time) []time.Time {
 	if !m.on {
 		return nil
@@ -32,7 +32,7 @@ func (m misfires) keeps() int {
 	return 1
 }
 
-// dropOld is the rule of MisfireWindowSeconds: a missed fire that is older is not made up.
+// dropOld is the rule of MisfireWindow: a missed fire that is older is not made up.
 func (m misfires) dropOld(d due, now time.Time) due {
 	for m.window > 0 && len(d.missed) > 0 && now.Sub(d.missed[0]) > m.window {
 		d.missed = d.missed[1:]

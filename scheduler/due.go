@@ -62,11 +62,11 @@ type misfires struct {
 
 func misfiresOf(cfg job.Config) misfires {
 	return misfires{
-		on:     cfg.Misfire,
-		all:    cfg.MisfirePolicy == job.MisfireAll,
-		most:   cfg.MisfireMax,
-		window: time.Duration(cfg.MisfireWindowSeconds) * time.Second,
-		jitter: time.Duration(cfg.JitterSeconds) * time.Second,
+		on:     cfg.Misfire != job.MisfireSkip,
+		all:    cfg.Misfire == job.MisfireAll,
+		most:   cfg.MisfireMaxInForce(),
+		window: cfg.MisfireWindow,
+		jitter: cfg.Jitter,
 	}
 }
 

@@ -47,12 +47,14 @@ func same(t require.TestingT, want, got due) {
 
 func TestMisfiresOf(t *testing.T) {
 	t.Parallel()
-	cfg := job.NewConfig("orders", "0 * * * * ?", 1)
+	cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 	require.Equal(t, misfires{on: true, most: job.DefaultMisfireMax}, misfiresOf(cfg))
-	cfg.MisfirePolicy = job.MisfireOnce
+	cfg.Misfire = job.MisfireOnce
 	require.Equal(t, misfires{on: true, most: job.DefaultMisfireMax}, misfiresOf(cfg))
-	cfg.Misfire, cfg.MisfirePolicy, cfg.MisfireMax, cfg.MisfireWindowSeconds = false, job.MisfireAll, 7, 90
-	require.Equal(t, misfires{all: true, most: 7, window: 90 * time.Second}, misfiresOf(cfg))
+	cfg.Misfire, cfg.MisfireMax, cfg.MisfireWindow = job.MisfireAll, 7, 90*time.Second
+	require.Equal(t, misfires{on: true, all: true, most: 7, window: 90 * time.Second}, misfiresOf(cfg))
+	cfg.Misfire = job.MisfireSkip
+	require.Equal(t, misfires{most: 7, window: 90 * time.Second}, misfiresOf(cfg))
 }
 
 func TestTickOfADue(t *testing.T) {

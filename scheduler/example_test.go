@@ -40,7 +40,9 @@ func Example() {
 		fmt.Printf("item %d of %d, fire %s, token %d\n", sc.Item, sc.TotalCount, sc.Fire, sc.Token)
 		return nil // do this item's share of the work; stop when ctx ends
 	})
-	if err := s.Add(ctx, job.NewConfig("invoices", "0/5 * * * * ?", 4), invoices); err != nil {
+	if err := s.Add(ctx, job.Config{
+		Name: "invoices", Cron: "0/5 * * * * ?", ShardingTotalCount: 4,
+	}, invoices); err != nil {
 		log.Fatal(err)
 	}
 	err = s.Run(ctx)
@@ -60,8 +62,12 @@ func ExampleScheduler_Trigger() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cfg := job.NewConfig("cleanup", "@yearly", 1)
-	cfg.ShardingItemParameters = "0=archive"
+	cfg := job.Config{
+		Name:                   "cleanup",
+		Cron:                   "@yearly",
+		ShardingTotalCount:     1,
+		ShardingItemParameters: "0=archive",
+	}
 	err = s.Add(ctx, cfg, job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
 		fmt.Println(sc.JobName, sc.Item, sc.ItemParameter, sc.Source)
 		stop()

@@ -34,7 +34,7 @@ func (w *crowd) run(ctx context.Context, _ job.ShardingContext) error {
 
 // five is a configuration of a job that fires every five minutes with at most limit items at once.
 func five(items, limit int) job.Config {
-	cfg := job.NewConfig("orders", "0 0/5 * * * ?", items)
+	cfg := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: items}
 	cfg.MaxConcurrentItems = limit
 	return cfg
 }

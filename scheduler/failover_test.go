@@ -13,7 +13,7 @@ import (
 
 // failoverOf returns a job with failover that fires at second 5 of each minute.
 func failoverOf(total int) job.Config {
-	cfg := job.NewConfig("orders", "5 * * * * ?", total)
+	cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: total}
 	cfg.Failover = true
 	return cfg
 }
@@ -103,7 +103,7 @@ func TestFailoverOfAllThatWasAssigned(t *testing.T) {
 // Whoever runs a lost execution may be lost, too, until the limit is reached; then the next fire runs.
 func TestASecondAndThirdCrash(t *testing.T) {
 	t.Parallel()
-	for limit, want := range map[int]int{0: 4, 2: 2} {
+	for limit, want := range map[int]int{-1: 4, 2: 2} {
 		inBubble(t, func(t *testing.T, c *cluster) {
 			cfg := failoverOf(1)
 			cfg.FailoverLimit = limit
@@ -127,7 +127,7 @@ func TestASecondAndThirdCrash(t *testing.T) {
 func TestAllInstancesDieAndComeBack(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "5 0 0 * * ?", 2)
+		cfg := job.Config{Name: "orders", Cron: "5 0 0 * * ?", ShardingTotalCount: 2}
 		cfg.Failover = true
 		a, b := c.start("a", hang, cfg), c.start("b", hang, cfg)
 		sleepUntil(6 * time.Second)

@@ -124,7 +124,7 @@ func TestCodeThatEndsItsGoroutineHasFailed(t *testing.T) {
 					v := &vanishing{kind: kind}
 					cfg := minutely(1)
 					cfg.Retries, cfg.ErrorHandler, cfg.ShardingStrategy = retries, "TEST", "TEST"
-					cfg.ReconcileIntervalMinutes = 1
+					cfg.ReconcileInterval = time.Minute
 					c.startDeclared("a", v, cfg, v.options(t), scheduler.WithListener(v), scheduler.WithOnceListener(job.OnceListener{
 						AllStarted: v.hook("started"), StartedWithin: 10 * time.Second,
 						AllCompleted: v.hook("completed"), CompletedWithin: 20 * time.Second,
@@ -185,7 +185,7 @@ func (c *cluster) declares(code job.Simple, parameter string) error {
 	defer func() { require.NoError(c.t, reg.Close(context.Background())) }()
 	s, err := scheduler.New(reg)
 	require.NoError(c.t, err)
-	cfg := job.NewConfig("other", everyFive, 1)
+	cfg := job.Config{Name: "other", Cron: everyFive, ShardingTotalCount: 1}
 	cfg.JobParameter = parameter
 	return s.Add(c.t.Context(), cfg, code)
 }

@@ -86,7 +86,7 @@ func TestTheNextFiresWithJitter(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		cfg := jobOf(1)
-		cfg.JitterSeconds = 4
+		cfg.Jitter = 4 * time.Second
 		a := c.start("a", nil, cfg)
 		sleepUntil(6 * time.Second) // a fire before the job was declared is none, even if its jitter is not over
 		c.take()
@@ -220,7 +220,7 @@ func TestARequestOfWhatIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		cfg := yearly(1)
-		cfg.MonitorExecution = false
+		cfg.Unmonitored = true
 		request, err := handleOf(t, c.start("a", nil, cfg), "orders").Trigger(t.Context())
 		require.NoError(t, err)
 		_, err = request.Wait(t.Context())

@@ -93,7 +93,7 @@ func TestABadObserverHoldsUpNobody(t *testing.T) {
 		i := c.launchWith("a", nil, []scheduler.Option{
 			scheduler.WithObserver(badObserver{badCode: bad}), scheduler.WithObserver(heard),
 			scheduler.WithStopTimeout(5 * time.Second), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
-		}, nil, jobOf(2), job.NewConfig("mails", everyFive, 1))
+		}, nil, jobOf(2), job.Config{Name: "mails", Cron: everyFive, ShardingTotalCount: 1})
 		sleepUntil(59 * time.Second)
 		runs := c.take()
 		require.Len(t, runs, 3*11)
@@ -271,11 +271,11 @@ func TestABadStrategyHoldsUpNothingElse(t *testing.T) {
 		knows := scheduler.WithStrategies(strategies)
 		cfg := jobOf(2)
 		cfg.ShardingStrategy = "TEST"
-		a := c.startWith("a", nil, []scheduler.Option{knows, scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, cfg, job.NewConfig("mails", everyFive, 2))
+		a := c.startWith("a", nil, []scheduler.Option{knows, scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, cfg, job.Config{Name: "mails", Cron: everyFive, ShardingTotalCount: 2})
 		sleepUntil(6 * time.Second)
 		require.Len(t, c.take(), 4)
 
-		b := c.startWith("b", nil, []scheduler.Option{knows}, cfg, job.NewConfig("mails", everyFive, 2))
+		b := c.startWith("b", nil, []scheduler.Option{knows}, cfg, job.Config{Name: "mails", Cron: everyFive, ShardingTotalCount: 2})
 		sleepUntil(31 * time.Second)
 		runs := c.take()
 		require.Len(t, runs, 5*4)

@@ -93,7 +93,7 @@ func TestAnEndGetsThroughToNodesOfForeignSessions(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
 				cfg := failoverOf(1)
-				cfg.Cron, cfg.MisfirePolicy = "0/15 * * * * ?", job.MisfireAll
+				cfg.Cron, cfg.Misfire = "0/15 * * * * ?", job.MisfireAll
 				a := c.start("a", takes(20*time.Second), cfg)
 				sleepUntil(34990 * time.Millisecond) // it has missed the fire of 30 s
 				hand := c.server.Open("test", memory.WithTTL(10*time.Second))

@@ -77,7 +77,7 @@ type JobHealth struct {
 	// Unowned are the items that no live instance owns.
 	Unowned []int `json:"unowned,omitempty"`
 	// Overdue are enabled items of the whole job that should have run by now, and neither did nor do.
-	// A job without MonitorExecution leaves nothing by which to tell, nor does an item that a Java instance
+	// An unmonitored job leaves nothing by which to tell, nor does an item that a Java instance
 	// owns.
 	Overdue []OverdueItem `json:"overdue,omitempty"`
 }
@@ -197,10 +197,10 @@ func (r *runner) health() JobHealth {
 // overdue lists the items that should have run by now. Fires while an item ran, before the
 // configuration in force came, or while nobody may run anything are no reason.
 func (r *runner) overdue() []OverdueItem {
-	if !r.settings.ok || !r.settings.config.MonitorExecution || r.settings.delay != 0 || !r.anybodyEnabled() {
+	if !r.settings.ok || r.settings.config.Unmonitored || r.settings.delay != 0 || !r.anybodyEnabled() {
 		return nil
 	}
-	until := r.s.now().Add(-overdueAfter - time.Duration(r.settings.config.JitterSeconds)*time.Second)
+	until := r.s.now().Add(-overdueAfter - r.settings.config.Jitter)
 	var overdue []OverdueItem
 	for n := range r.state.Total() {
 		it := r.state.Item(n)

@@ -84,7 +84,7 @@ func TestOverdue(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		cfg := jobOf(2)
-		cfg.Misfire = false
+		cfg.Misfire = job.MisfireSkip
 		work := func(ctx context.Context, sc job.ShardingContext) error {
 			if sc.Item == 1 {
 				time.Sleep(17 * time.Second)

@@ -152,7 +152,7 @@ func TestAFixedDelayAfterAClockThatWasRefused(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		cfg := delayed(1)
-		cfg.MaxTimeDiffSeconds, cfg.ClockPolicy, cfg.ReconcileIntervalMinutes = 5, job.ClockRefuse, -1
+		cfg.MaxTimeDiff, cfg.ClockPolicy, cfg.ReconcileInterval = 5*time.Second, job.ClockRefuse, -1
 		set := c.skewed(cfg)
 		sleepUntil(90 * time.Second)
 		require.Len(t, c.take(), 2)

@@ -91,8 +91,8 @@ func javaFaults(cfg job.Config) []error {
 	if reason := javaCron(cfg.Cron); reason != "" {
 		fault("Cron", cfg.Cron, reason)
 	}
-	if _, err := cronexpr.ParseDaylightSaving(cfg.DaylightSaving); err == nil && cfg.DaylightSaving != job.DaylightSavingQuartz && cfg.TimeZone != "" {
-		fault("DaylightSaving", cfg.DaylightSaving, "must be quartz for a job with a time zone")
+	if _, err := cronexpr.ParseDaylightSaving(string(cfg.DaylightSaving)); err == nil && cfg.DaylightSaving != job.DaylightSavingQuartz && cfg.TimeZone != "" {
+		fault("DaylightSaving", string(cfg.DaylightSaving), "must be quartz for a job with a time zone")
 	}
 	return faults
 }

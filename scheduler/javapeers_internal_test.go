@@ -51,7 +51,7 @@ func TestPathsForJava(t *testing.T) {
 func TestTotalsForJava(t *testing.T) {
 	t.Parallel()
 	most := func(root, name, instance string) (most int) {
-		cfg := job.NewConfig(name, "0 0 0 * * ?", job.MaxShardingTotalCount)
+		cfg := job.Config{Name: name, Cron: "0 0 0 * * ?", ShardingTotalCount: job.MaxShardingTotalCount}
 		var fault *job.FieldError
 		require.ErrorAs(t, javaTotal(root, instance, cfg), &fault)
 		_, err := fmt.Sscanf(fault.Reason, "must be at most %d", &most)

@@ -13,12 +13,12 @@ type JobOption func(*jobOptions) error
 
 type jobOptions struct {
 	listeners []job.Listener
-	conflict  Conflict // empty = as job.Config.Overwrite says
+	conflict  Conflict
 	once      *job.OnceListener
 }
 
 func newJobOptions(opts []JobOption) (jobOptions, error) {
-	var o jobOptions
+	o := jobOptions{conflict: RegistryWins}
 	var faults []error
 	for _, set := range opts {
 		faults = append(faults, set(&o))

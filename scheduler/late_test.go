@@ -29,22 +29,22 @@ func TestABeginIsJudgedAgainWhenItIsAnswered(t *testing.T) {
 			want: []string{"item 0 fire 5s misfire on a"},
 		},
 		"late, misfire off": {
-			oneWay: 3 * time.Second, change: func(c *job.Config) { c.Misfire = false },
+			oneWay: 3 * time.Second, change: func(c *job.Config) { c.Misfire = job.MisfireSkip },
 			want: nil,
 		},
 		"late, all": {
-			oneWay: 3 * time.Second, change: func(c *job.Config) { c.MisfirePolicy = job.MisfireAll },
+			oneWay: 3 * time.Second, change: func(c *job.Config) { c.Misfire = job.MisfireAll },
 			want: []string{"item 0 fire 5s misfire on a"},
 		},
 		"older than the window": {
-			oneWay: 5 * time.Second, change: func(c *job.Config) { c.MisfireWindowSeconds = 9 },
+			oneWay: 5 * time.Second, change: func(c *job.Config) { c.MisfireWindow = 9 * time.Second },
 			want: nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				cfg := job.NewConfig("orders", "5 * * * * ?", 1)
+				cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 1}
 				test.change(&cfg)
 				a := c.launchOver(c.server.Open("test", memory.WithTTL(time.Minute)), "a", nil, cfg)
 				<-a.Ready()

@@ -65,7 +65,7 @@ func TestTheStrategyIsChanged(t *testing.T) {
 		c.start("b", nil, jobOf(4))
 		sleepUntil(time.Second)
 		require.Equal(t, fullID("b"), c.state().Owner(0), "average allocation gives the first items to the last id")
-		cfg := job.NewConfig("orders", everyFive, 4)
+		cfg := job.Config{Name: "orders", Cron: everyFive, ShardingTotalCount: 4}
 		cfg.ShardingStrategy = sharding.NameRotate // the hash of "orders" is odd: by one of two
 		c.change(cfg)
 		sleepUntil(2 * time.Second)

@@ -38,7 +38,7 @@ func TestListenersOfARound(t *testing.T) {
 		inBubble(t, func(t *testing.T, c *cluster) {
 			var heard diary
 			cfg := jobOf(2)
-			cfg.MonitorExecution = monitored
+			cfg.Unmonitored = !monitored
 			work := func(_ context.Context, sc job.ShardingContext) error {
 				heard.note("%s item %d", time.Since(bubbleStart), sc.Item)
 				time.Sleep(time.Duration(1+sc.Item) * time.Second)
@@ -129,7 +129,7 @@ func TestAListenerThatOutlivesTheSession(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		slow := job.ListenerFuncs{Before: func(context.Context, job.Round) error { time.Sleep(10 * time.Second); return nil }}
-		cfg := job.NewConfig("orders", "5 * * * * ?", 1)
+		cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 1}
 		i := c.launchWith("a", nil, nil, []scheduler.JobOption{scheduler.WithListener(slow)}, cfg)
 		sleepUntil(6 * time.Second)
 		i.registry.Cut()

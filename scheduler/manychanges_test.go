@@ -41,7 +41,7 @@ func TestManyChangesInAMoment(t *testing.T) {
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("s")), scheduler.WithLogger(slog.New(&logs)))
 		require.NoError(t, err)
 		cfg := jobOf(1)
-		cfg.MisfirePolicy = job.MisfireAll
+		cfg.Misfire = job.MisfireAll
 		require.NoError(t, s.Add(t.Context(), cfg, c.record("s", nil)))
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)

@@ -46,32 +46,32 @@ func TestFiresMissedDuringALongRun(t *testing.T) {
 			},
 		},
 		"off": {
-			change: func(c *job.Config) { c.Misfire = false },
+			change: func(c *job.Config) { c.Misfire = job.MisfireSkip },
 			want:   []string{"item 0 fire 5s scheduled on a", "item 0 fire 30s scheduled on a"},
 		},
 		"all": {
-			change: func(c *job.Config) { c.MisfirePolicy = job.MisfireAll },
+			change: func(c *job.Config) { c.Misfire = job.MisfireAll },
 			want: []string{
 				"item 0 fire 5s scheduled on a", "item 0 fire 10s misfire on a", "item 0 fire 15s misfire on a",
 				"item 0 fire 20s misfire on a", "item 0 fire 25s misfire on a", "item 0 fire 30s scheduled on a",
 			},
 		},
 		"all, at most two": {
-			change: func(c *job.Config) { c.MisfirePolicy, c.MisfireMax = job.MisfireAll, 2 },
+			change: func(c *job.Config) { c.Misfire, c.MisfireMax = job.MisfireAll, 2 },
 			want: []string{
 				"item 0 fire 5s scheduled on a", "item 0 fire 20s misfire on a", "item 0 fire 25s misfire on a",
 				"item 0 fire 30s scheduled on a",
 			},
 		},
 		"all, not older than ten seconds": {
-			change: func(c *job.Config) { c.MisfirePolicy, c.MisfireWindowSeconds = job.MisfireAll, 10 },
+			change: func(c *job.Config) { c.Misfire, c.MisfireWindow = job.MisfireAll, 10*time.Second },
 			want: []string{
 				"item 0 fire 5s scheduled on a", "item 0 fire 20s misfire on a", "item 0 fire 25s misfire on a",
 				"item 0 fire 30s scheduled on a",
 			},
 		},
 		"once, unmonitored": {
-			change: func(c *job.Config) { c.MonitorExecution = false },
+			change: func(c *job.Config) { c.Unmonitored = true },
 			want: []string{
 				"item 0 fire 5s scheduled on a", "item 0 fire 25s misfire on a", "item 0 fire 30s scheduled on a",
 			},
@@ -95,7 +95,7 @@ func TestFiresMissedDuringALongRun(t *testing.T) {
 func TestAMissedFireSurvivesItsOwner(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "5,11 0 0 * * ?", 1)
+		cfg := job.Config{Name: "orders", Cron: "5,11 0 0 * * ?", ShardingTotalCount: 1}
 		a := c.start("a", nil, cfg)
 		sleepUntil(10 * time.Second)
 		noted := jobtree.Misfire{Fires: jobtree.MissedFires(bubbleStart.Add(11 * time.Second))}
@@ -119,11 +119,11 @@ func TestFiresWhileNobodyLives(t *testing.T) {
 	}{
 		"not by default": {change: func(*job.Config) {}, want: []string{"item 0 fire 30s scheduled on b"}},
 		"once, within a window": {
-			change: func(c *job.Config) { c.MisfireWindowSeconds = 60 },
+			change: func(c *job.Config) { c.MisfireWindow = 60 * time.Second },
 			want:   []string{"item 0 fire 25s misfire on b", "item 0 fire 30s scheduled on b"},
 		},
 		"all, within a window": {
-			change: func(c *job.Config) { c.MisfirePolicy, c.MisfireWindowSeconds = job.MisfireAll, 12 },
+			change: func(c *job.Config) { c.Misfire, c.MisfireWindow = job.MisfireAll, 12*time.Second },
 			want: []string{
 				"item 0 fire 15s misfire on b", "item 0 fire 20s misfire on b", "item 0 fire 25s misfire on b",
 				"item 0 fire 30s scheduled on b",
@@ -174,8 +174,8 @@ func TestAWindowReachesBackToTheRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				cfg := job.NewConfig("orders", "2,5,10 0 0 * * ?", 1)
-				cfg.MisfirePolicy, cfg.MisfireWindowSeconds = job.MisfireAll, 3_600
+				cfg := job.Config{Name: "orders", Cron: "2,5,10 0 0 * * ?", ShardingTotalCount: 1}
+				cfg.Misfire, cfg.MisfireWindow = job.MisfireAll, 3_600*time.Second
 				if test.starts > 0 {
 					sleepUntil(test.starts)
 					a := c.start("a", nil, cfg)

@@ -22,8 +22,8 @@ import (
 const everySecond = "* * * * * ?"
 
 func makeUpAll(total int) job.Config {
-	cfg := job.NewConfig("orders", everySecond, total)
-	cfg.MisfirePolicy, cfg.MisfireMax = job.MisfireAll, 1000
+	cfg := job.Config{Name: "orders", Cron: everySecond, ShardingTotalCount: total}
+	cfg.Misfire, cfg.MisfireMax = job.MisfireAll, 1000
 	return cfg
 }
 
@@ -257,7 +257,7 @@ func TestARareFireOfAnItemThatLostItsOwner(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				cfg := job.NewConfig("orders", "2,7 0 0 * * ?", 1)
+				cfg := job.Config{Name: "orders", Cron: "2,7 0 0 * * ?", ShardingTotalCount: 1}
 				witness := c.onServer(0, "witness", 0, nil, cfg)
 				a := c.onServer(1, "a", 0, nil, cfg)
 				sleepUntil(5500 * time.Millisecond)
@@ -276,8 +276,8 @@ func TestARareFireOfAnItemThatLostItsOwner(t *testing.T) {
 func TestAnEndKeepsWhatOthersNoted(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "5,6,7,40 0 0 * * ?", 1)
-		cfg.MisfirePolicy = job.MisfireAll
+		cfg := job.Config{Name: "orders", Cron: "5,6,7,40 0 0 * * ?", ShardingTotalCount: 1}
+		cfg.Misfire = job.MisfireAll
 		c.onServer(1, "a", 200*time.Millisecond, slowOnce(3*time.Second), cfg)
 		sleepUntil(8500 * time.Millisecond) // the end is on its way
 		state := c.state().Item(0)
@@ -349,7 +349,7 @@ func TestMissedFiresOfAnotherCron(t *testing.T) {
 }
 
 // With one run for all, the newest of the fires that came while an item ran is made up wherever the item
-// is by then, and with Misfire off none is.
+// is by then, and with MisfireSkip none is.
 func TestTheNewestMissedFireTravels(t *testing.T) {
 	t.Parallel()
 	cron := "5,7,9,40 0 0 * * ?"
@@ -358,7 +358,7 @@ func TestTheNewestMissedFireTravels(t *testing.T) {
 		want   string
 	}{
 		"once": {func(*job.Config) {}, "item 0 fire 9s misfire on b"},
-		"off":  {func(cfg *job.Config) { cfg.Misfire = false }, "item 0 fire 40s scheduled on b"},
+		"off":  {func(cfg *job.Config) { cfg.Misfire = job.MisfireSkip }, "item 0 fire 40s scheduled on b"},
 	} {
 		for how, move := range map[string]func(t *testing.T, a *instance, start func() *instance){
 			"moved":   func(_ *testing.T, _ *instance, start func() *instance) { start() },
@@ -368,7 +368,7 @@ func TestTheNewestMissedFireTravels(t *testing.T) {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
 				inBubble(t, func(t *testing.T, c *cluster) {
-					cfg := job.NewConfig("orders", cron, 1)
+					cfg := job.Config{Name: "orders", Cron: cron, ShardingTotalCount: 1}
 					test.change(&cfg)
 					a := c.onServer(1, "a", 0, slowOnce(10*time.Second), cfg)
 					sleepUntil(10500 * time.Millisecond)

@@ -61,8 +61,8 @@ func TestRoundsAreReported(t *testing.T) {
 				heard := &rounds{names: make(map[string]string)}
 				s, err := scheduler.New(reg, scheduler.WithObserver(heard))
 				require.NoError(t, err)
-				cfg := job.NewConfig("orders", "5 * * * * ?", 2)
-				cfg.MonitorExecution = monitored
+				cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 2}
+				cfg.Unmonitored = !monitored
 				require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
 					if sc.Item == 1 {
 						return errors.New("out of stock")

@@ -43,7 +43,7 @@ func TestExecutionsThatFailForOneCauseAreCounted(t *testing.T) {
 		}
 		cfgs := make([]job.Config, 10)
 		for n := range cfgs {
-			cfgs[n] = job.NewConfig(fmt.Sprintf("job-%d", n), "1-10 0 * * * ?", 100)
+			cfgs[n] = job.Config{Name: fmt.Sprintf("job-%d", n), Cron: "1-10 0 * * * ?", ShardingTotalCount: 100}
 		}
 		i := c.startWith("a", work, []scheduler.Option{scheduler.WithLogger(slog.New(log))}, cfgs...)
 		sleepUntil(500 * time.Millisecond) // everything has its place

@@ -83,7 +83,7 @@ func (r *runner) mindBarriers() {
 	}
 	for _, g := range r.once.gatherings {
 		r.settleHook(g)
-		if r.attached.connected() && r.applied >= r.needed && r.settings.ok && r.settings.config.MonitorExecution {
+		if r.attached.connected() && r.applied >= r.needed && r.settings.ok && r.settings.config.Monitored() {
 			r.mind(g)
 		}
 	}

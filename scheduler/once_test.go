@@ -71,7 +71,9 @@ func (d *diary) BarrierSettled(e scheduler.BarrierEvent) {
 }
 
 // minutely fires at second 5 of each minute.
-func minutely(total int) job.Config { return job.NewConfig("orders", "5 * * * * ?", total) }
+func minutely(total int) job.Config {
+	return job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: total}
+}
 
 // linesWith returns the notes that begin with a text, in order.
 func linesWith(lines []string, prefix string) []string {
@@ -413,7 +415,7 @@ func TestOnceListenersAreChecked(t *testing.T) {
 	require.NoError(t, err)
 	good := job.OnceListener{AllCompleted: func(context.Context, job.WholeRound) error { return nil }, CompletedWithin: time.Minute}
 	unmonitored := jobOf(1)
-	unmonitored.MonitorExecution = false
+	unmonitored.Unmonitored = true
 	for name, test := range map[string]struct {
 		cfg  job.Config
 		opts []scheduler.JobOption
@@ -422,7 +424,7 @@ func TestOnceListenersAreChecked(t *testing.T) {
 		"no hook":     {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(job.OnceListener{})}, "one must be given"},
 		"no deadline": {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(job.OnceListener{AllCompleted: good.AllCompleted})}, "CompletedWithin is 0s, must be above 0"},
 		"two":         {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(good), scheduler.WithOnceListener(good)}, "a job can have one"},
-		"unmonitored": {unmonitored, []scheduler.JobOption{scheduler.WithOnceListener(good)}, "needs MonitorExecution"},
+		"unmonitored": {unmonitored, []scheduler.JobOption{scheduler.WithOnceListener(good)}, "needs a job that is not Unmonitored"},
 	} {
 		err := s.Add(t.Context(), test.cfg, job.SimpleFunc(untilDone), test.opts...)
 		require.ErrorIs(t, err, scheduler.ErrInvalidOption, name)

@@ -9,7 +9,7 @@ import (
 // openBarriers adds to a round the transactions that open its barriers, if none is open: in the same
 // request, ahead of the begins. Several instances do that at once, and the first one's set counts.
 func (r *runner) openBarriers(round *round) {
-	if r.once == nil || !r.settings.config.MonitorExecution || len(round.batch.txns) == 0 {
+	if r.once == nil || r.settings.config.Unmonitored || len(round.batch.txns) == 0 {
 		return
 	}
 	var opens proposals

@@ -31,7 +31,7 @@ func TestAThousandJobsOutliveOutages(t *testing.T) {
 		s, err := scheduler.New(reg)
 		require.NoError(t, err)
 		for n := range jobs {
-			require.NoError(t, s.Add(t.Context(), job.NewConfig(fmt.Sprint("job", n), "30 * * * * ?", 1), job.SimpleFunc(work)))
+			require.NoError(t, s.Add(t.Context(), job.Config{Name: fmt.Sprint("job", n), Cron: "30 * * * * ?", ShardingTotalCount: 1}, job.SimpleFunc(work)))
 		}
 		i := c.run(s, reg)
 		<-s.Ready()
@@ -56,7 +56,7 @@ func TestAThousandJobsOutliveOutages(t *testing.T) {
 func TestFiresDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		a := c.start("a", nil, job.NewConfig("orders", "0/20 * * * * ?", 1))
+		a := c.start("a", nil, job.Config{Name: "orders", Cron: "0/20 * * * * ?", ShardingTotalCount: 1})
 		sleepUntil(21 * time.Second)
 		a.registry.Cut()
 		sleepUntil(50 * time.Second)

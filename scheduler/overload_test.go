@@ -25,8 +25,8 @@ func TestGoodputNeverFalls(t *testing.T) {
 		processes int
 	}{
 		"made up once":    {func(*job.Config) {}, 1},
-		"never made up":   {func(c *job.Config) { c.Misfire = false }, 1},
-		"all made up":     {func(c *job.Config) { c.MisfirePolicy = job.MisfireAll }, 1},
+		"never made up":   {func(c *job.Config) { c.Misfire = job.MisfireSkip }, 1},
+		"all made up":     {func(c *job.Config) { c.Misfire = job.MisfireAll }, 1},
 		"three processes": {func(*job.Config) {}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func (c *cluster) overload(wanted, processes int, change func(*job.Config)) *ove
 	c.t.Helper()
 	var configs []job.Config
 	for n := range wanted / 20 {
-		configs = append(configs, job.NewConfig(fmt.Sprintf("job-%d", n), "* * * * * ?", 20))
+		configs = append(configs, job.Config{Name: fmt.Sprintf("job-%d", n), Cron: "* * * * * ?", ShardingTotalCount: 20})
 		change(&configs[n])
 	}
 	return c.overloadWith(processes, configs...)
@@ -155,7 +155,7 @@ func TestJobsShareFairly(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		configs := []job.Config{
-			job.NewConfig("large", "* * * * * ?", 2000), job.NewConfig("middle", "* * * * * ?", 500), job.NewConfig("small", "* * * * * ?", 1),
+			job.Config{Name: "large", Cron: "* * * * * ?", ShardingTotalCount: 2000}, job.Config{Name: "middle", Cron: "* * * * * ?", ShardingTotalCount: 500}, job.Config{Name: "small", Cron: "* * * * * ?", ShardingTotalCount: 1},
 		}
 		o := c.overloadWith(1, configs...)
 		time.Sleep(20 * time.Second)
@@ -175,8 +175,8 @@ func TestWhatWaitsForItsTurnGoesWithItsItem(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		const items = 2000
-		cfg := job.NewConfig("large", "10-19 0 0 * * ?", items)
-		cfg.MisfirePolicy = job.MisfireAll
+		cfg := job.Config{Name: "large", Cron: "10-19 0 0 * * ?", ShardingTotalCount: items}
+		cfg.Misfire = job.MisfireAll
 		a := c.start("a", nil, cfg)
 		c.server.SetPace(400, 10*time.Millisecond)
 		sleepUntil(19500 * time.Millisecond)
@@ -243,7 +243,7 @@ func TestASlowStoreRunsWhatItConfirms(t *testing.T) {
 func TestGoodputOfAVerySlowStore(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		o := c.overload(60, 1, func(c *job.Config) { c.Misfire = false })
+		o := c.overload(60, 1, func(c *job.Config) { c.Misfire = job.MisfireSkip })
 		c.server.SetPace(13, 10*time.Millisecond)
 		time.Sleep(time.Minute)
 		before := o.took()

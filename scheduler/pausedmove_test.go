@@ -18,8 +18,8 @@ import (
 func TestAnItemComesWhileTheJobPauses(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "0 * * * * ?", 2)
-		cfg.MisfirePolicy, cfg.MisfireMax = job.MisfireAll, 10
+		cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 2}
+		cfg.Misfire, cfg.MisfireMax = job.MisfireAll, 10
 		c.start("a", nil, cfg)
 		b := c.start("b", nil, cfg)
 		sleepUntil(58 * time.Second)

@@ -41,7 +41,7 @@ func (r *runner) keepReconciling() {
 		r.reconciler.stop()
 		return
 	}
-	r.reconciler.set(time.Duration(max(0, r.settings.config.ReconcileIntervalMinutes)) * time.Minute)
+	r.reconciler.set(r.settings.config.ReconcileIntervalInForce())
 }
 
 // reconcile notes that everything is to be looked at, and removes what is there for no reason.

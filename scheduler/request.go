@@ -57,7 +57,7 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.j.s.java || !cfg.MonitorExecution {
+	if q.j.s.java || !cfg.Monitored() {
 		return nil, fmt.Errorf("request to job %q: %w", q.j.r.name, ErrNotRecorded)
 	}
 	for {

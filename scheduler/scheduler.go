@@ -97,8 +97,7 @@ func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 // the job is declared all the same, and joins when it can.
 //
 // The first declaration of a job in the registry stores its configuration. Later ones leave the
-// stored one as it is, unless Overwrite is set: what is stored counts, for every instance. [OnConflict]
-// says so more exactly.
+// stored one as it is: what is stored counts, for every instance. [OnConflict] says otherwise.
 //
 // Errors after which the registry is as it was: every fault of cfg at once; an option that is not
 // allowed, which is [ErrInvalidOption]; a cron that never fires; an unknown sharding strategy;
@@ -114,8 +113,8 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 	if err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
-	if declared.once != nil && !cfg.MonitorExecution {
-		return fmt.Errorf("declare job %q: %w: a once listener needs MonitorExecution", cfg.Name, ErrInvalidOption)
+	if declared.once != nil && cfg.Unmonitored {
+		return fmt.Errorf("declare job %q: %w: a once listener needs a job that is not Unmonitored", cfg.Name, ErrInvalidOption)
 	}
 	if err := s.checkDeclaration(ctx, cfg, simple); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
@@ -142,7 +141,7 @@ func (s *Scheduler) declare(ctx context.Context, r *runner, cfg job.Config) (wai
 	if err := s.refuseJava(ctx, cfg.Name); err != nil {
 		return nil, err
 	}
-	if err := s.storeConfig(ctx, cfg, r.declared.conflictOf(cfg)); err != nil {
+	if err := s.storeConfig(ctx, cfg, r.declared.conflict); err != nil {
 		return nil, err
 	}
 	return s.enter(ctx, r)

@@ -83,7 +83,7 @@ func (r *runner) adopt(next settings) {
 	r.settings = next
 	if next.ok {
 		// A fixed delay has no fires but what the records say.
-		r.records = next.config.MonitorExecution && next.delay == 0
+		r.records = next.config.Monitored() && next.delay == 0
 		for _, it := range r.items {
 			it.due.missed = next.misfires.dropBeyond(next.misfires.dropUnwanted(it.due.missed))
 		}
@@ -181,13 +181,13 @@ func (r *runner) tellDoubts(warnings error) {
 type times struct {
 	cron, zone, daylightSaving string
 	start, end                 time.Time
-	jitter, offset             int
+	jitter, offset             time.Duration
 }
 
 func timesOf(cfg job.Config) times {
 	return times{
-		cron: cfg.Cron, zone: cfg.TimeZone, daylightSaving: cfg.DaylightSaving,
-		start: cfg.StartTime, end: cfg.EndTime, jitter: cfg.JitterSeconds, offset: cfg.OffsetSeconds,
+		cron: cfg.Cron, zone: cfg.TimeZone, daylightSaving: string(cfg.DaylightSaving),
+		start: cfg.StartTime, end: cfg.EndTime, jitter: cfg.Jitter, offset: cfg.Offset,
 	}
 }
 
@@ -225,7 +225,7 @@ func (r *runner) fireBy(next times) {
 // that they are of these.
 func (t times) name() string {
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%q %q %q %d %d %d %d", t.cron, t.zone, t.daylightSaving, unixOf(t.start), unixOf(t.end), t.jitter, t.offset)
+	_, _ = fmt.Fprintf(h, "%q %q %q %d %d %d %d", t.cron, t.zone, t.daylightSaving, unixOf(t.start), unixOf(t.end), t.jitter/time.Second, t.offset/time.Second)
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
@@ -239,7 +239,7 @@ func unixOf(t time.Time) int64 {
 // failoverLimit is how often in a row a lost execution is run again.
 func (r *runner) failoverLimit() int {
 	if !r.settings.ok {
-		return job.DefaultFailoverLimit
+		return job.Config{}.FailoverLimitInForce()
 	}
-	return r.settings.config.FailoverLimit
+	return r.settings.config.FailoverLimitInForce()
 }

@@ -56,7 +56,7 @@ func TestTheCronIsChanged(t *testing.T) {
 func TestTheZoneIsChanged(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "0 0 9 * * ?", 1)
+		cfg := job.Config{Name: "orders", Cron: "0 0 9 * * ?", ShardingTotalCount: 1}
 		c.start("a", nil, cfg)
 		sleepUntil(time.Minute)
 		cfg.TimeZone = "Europe/Berlin"
@@ -72,11 +72,11 @@ func TestTheZoneIsChanged(t *testing.T) {
 func TestTheOffsetIsChanged(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "@every 20s", 1)
-		cfg.OffsetSeconds = 7
+		cfg := job.Config{Name: "orders", Cron: "@every 20s", ShardingTotalCount: 1}
+		cfg.Offset = 7 * time.Second
 		c.start("a", nil, cfg)
 		sleepUntil(30 * time.Second)
-		cfg.OffsetSeconds = 33
+		cfg.Offset = 33 * time.Second
 		c.change(cfg)
 		sleepUntil(60 * time.Second)
 		require.Equal(t, []string{
@@ -113,7 +113,7 @@ func TestMissedFiresOutlastAnUnreadableConfiguration(t *testing.T) {
 		t.Run(cron, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				cfg := job.NewConfig("orders", "5,10 * * * * ?", 1)
+				cfg := job.Config{Name: "orders", Cron: "5,10 * * * * ?", ShardingTotalCount: 1}
 				c.start("a", slowOnce(22*time.Second), cfg)
 				sleepUntil(15 * time.Second)
 				put(t, c.server, "/orders/config", "oops")
@@ -180,7 +180,7 @@ func TestMonitoringIsSwitchedInMidRun(t *testing.T) {
 		slow := func(context.Context, job.ShardingContext) error { time.Sleep(3 * time.Second); return nil }
 		c.start("a", slow, jobOf(1))
 		cfg := jobOf(1)
-		cfg.MonitorExecution = false
+		cfg.Unmonitored = true
 		sleepUntil(6 * time.Second)
 		c.change(cfg)
 		sleepUntil(9 * time.Second)

@@ -63,7 +63,7 @@ func (t *tally) count(err, refused error) {
 }
 
 // Statistics returns the numbers of a job as this process sees them. It asks nothing of the registry.
-// A job without MonitorExecution has no numbers of items. The error is [ErrUnknownJob] if this
+// An unmonitored job has no numbers of items. The error is [ErrUnknownJob] if this
 // scheduler does not have the job or does not run.
 func (s *Scheduler) Statistics(name string) (Statistics, error) {
 	s.mu.Lock()

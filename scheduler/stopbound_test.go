@@ -59,7 +59,7 @@ func stopOf(t *testing.T, kinds []string, stop func(*scheduler.Scheduler, contex
 	require.NoError(t, err)
 	for n := range 50 {
 		kind := kinds[n%len(kinds)]
-		cfg := job.NewConfig(fmt.Sprintf("%s-%02d", kind, n), "@every 1s", 3)
+		cfg := job.Config{Name: fmt.Sprintf("%s-%02d", kind, n), Cron: "@every 1s", ShardingTotalCount: 3}
 		cfg.ErrorHandler = "TEST"
 		work, opts := h.options(kind)
 		require.NoError(t, s.Add(t.Context(), cfg, work, opts...))

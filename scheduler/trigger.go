@@ -125,7 +125,7 @@ func (r *runner) answersFor(owner string, request registry.Revision) bool {
 		return owner == r.s.instance
 	}
 	other := r.state.Instance(owner)
-	return r.settings.config.MonitorExecution && (other.Created > request || other.Triggered && other.Revision == request)
+	return r.settings.config.Monitored() && (other.Created > request || other.Triggered && other.Revision == request)
 }
 
 // wantsTrigger tells whether an item is still to be run for a request.

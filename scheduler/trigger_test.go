@@ -15,14 +15,16 @@ import (
 )
 
 // yearly is a job whose cron leaves a test alone.
-func yearly(total int) job.Config { return job.NewConfig("orders", "0 0 0 1 7 ?", total) }
+func yearly(total int) job.Config {
+	return job.Config{Name: "orders", Cron: "0 0 0 1 7 ?", ShardingTotalCount: total}
+}
 
 func TestATriggerRunsEveryItemOnce(t *testing.T) {
 	t.Parallel()
 	for _, monitored := range []bool{true, false} {
 		inBubble(t, func(t *testing.T, c *cluster) {
 			cfg := yearly(4)
-			cfg.MonitorExecution = monitored
+			cfg.Unmonitored = !monitored
 			a := c.start("a", nil, cfg)
 			c.start("b", nil, cfg)
 			sleepUntil(time.Second)
@@ -62,7 +64,7 @@ func TestATriggerRightAfterJoining(t *testing.T) {
 func TestATriggerMovesWithItsItem(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		cfg := job.NewConfig("orders", "5 0 0 * * ?", 2)
+		cfg := job.Config{Name: "orders", Cron: "5 0 0 * * ?", ShardingTotalCount: 2}
 		slow := func(_ context.Context, sc job.ShardingContext) error {
 			if sc.Source == job.Scheduled {
 				time.Sleep(10 * time.Second)

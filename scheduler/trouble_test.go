@@ -101,8 +101,10 @@ func TestABeginThatIsAnsweredTooLate(t *testing.T) {
 		t.Run(fmt.Sprintf("misfire=%t", misfire), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				cfg := job.NewConfig("orders", "5 * * * * ?", 1)
-				cfg.Misfire = misfire
+				cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 1}
+				if !misfire {
+					cfg.Misfire = job.MisfireSkip
+				}
 				a := c.start("a", nil, cfg)
 				sleepUntil(4999 * time.Millisecond)
 				a.registry.LoseAnswers(1)
@@ -172,7 +174,7 @@ func TestAddDuringAStopIsRefused(t *testing.T) {
 		sleepUntil(6 * time.Second)
 		a.cancel()
 		sleepUntil(7 * time.Second)
-		require.ErrorIs(t, a.Add(t.Context(), job.NewConfig("late", everyFive, 1), nothing), scheduler.ErrStopped)
+		require.ErrorIs(t, a.Add(t.Context(), job.Config{Name: "late", Cron: everyFive, ShardingTotalCount: 1}, nothing), scheduler.ErrStopped)
 		require.NotContains(t, stored(t, c.server), "/late/config")
 	})
 }
@@ -208,7 +210,7 @@ func TestJobsThatMayNotBeRead(t *testing.T) {
 				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				require.NoError(t, err)
 				require.NoError(t, s.Add(t.Context(), jobOf(1), c.record("a", nil)))
-				require.NoError(t, s.Add(t.Context(), job.NewConfig("bills", everyFive, 1), c.record("a", nil)))
+				require.NoError(t, s.Add(t.Context(), job.Config{Name: "bills", Cron: everyFive, ShardingTotalCount: 1}, c.record("a", nil)))
 				for _, path := range denied {
 					reg.Deny(path, true)
 				}

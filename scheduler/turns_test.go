@@ -125,7 +125,7 @@ func TestTurns(t *testing.T) {
 			want: []string{`scheduled: rank 1 of "orders" for 10s`, `end: rank 0 of "" for ever`},
 		},
 		"on time, with jitter": {
-			change: func(c *job.Config) { c.JitterSeconds = 3 },
+			change: func(c *job.Config) { c.Jitter = 3 * time.Second },
 			want:   []string{`scheduled: rank 1 of "orders" for 13s`, `end: rank 0 of "" for ever`},
 		},
 		"by hand": {
@@ -144,7 +144,7 @@ func TestTurns(t *testing.T) {
 			},
 		},
 		"missed, within a window": {
-			change: func(c *job.Config) { c.Cron, c.MisfireWindowSeconds = "5,6 * * * * ?", 22 },
+			change: func(c *job.Config) { c.Cron, c.MisfireWindow = "5,6 * * * * ?", 22*time.Second },
 			work:   slowOnce(20 * time.Second),
 			want: []string{
 				`scheduled: rank 1 of "orders" for 10s`, `end: rank 0 of "" for ever`,
@@ -152,7 +152,7 @@ func TestTurns(t *testing.T) {
 			},
 		},
 		"nothing is made up, and confirmations take two seconds": {
-			change: func(c *job.Config) { c.Misfire = false },
+			change: func(c *job.Config) { c.Misfire = job.MisfireSkip },
 			story: func(_ *testing.T, _ *cluster, i *instance) {
 				sleepUntil(4 * time.Second)
 				i.registry.SetLatency(time.Second)
@@ -170,7 +170,7 @@ func TestTurns(t *testing.T) {
 		"lost": {
 			change: func(c *job.Config) { c.Failover = true },
 			story: func(t *testing.T, c *cluster, i *instance) {
-				cfg := job.NewConfig("orders", "5 * * * * ?", 1)
+				cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 1}
 				cfg.Failover = true
 				other := c.onServer(2, "b", 0, hang, cfg) // the last id has the only item
 				sleepUntil(6 * time.Second)
@@ -183,7 +183,7 @@ func TestTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				cfg := job.NewConfig("orders", "5 * * * * ?", 1)
+				cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 1}
 				if test.change != nil {
 					test.change(&cfg)
 				}
@@ -214,7 +214,7 @@ func TestABeginThatIsNotSent(t *testing.T) {
 			want: []string{"item 0 fire 5s misfire on a", "item 0 fire 28s scheduled on a"},
 		},
 		"not made up": {
-			change: func(c *job.Config) { c.Misfire = false }, drop: 1, begins: 2,
+			change: func(c *job.Config) { c.Misfire = job.MisfireSkip }, drop: 1, begins: 2,
 			want: []string{"item 0 fire 28s scheduled on a"},
 		},
 		"one that is late already asks again": {
@@ -222,7 +222,7 @@ func TestABeginThatIsNotSent(t *testing.T) {
 			want: []string{"item 0 fire 5s misfire on a", "item 0 fire 28s scheduled on a"},
 		},
 		"until it is too old": {
-			change: func(c *job.Config) { c.MisfireWindowSeconds = 12 }, drop: 3, begins: 4,
+			change: func(c *job.Config) { c.MisfireWindow = 12 * time.Second }, drop: 3, begins: 4,
 			want: []string{"item 0 fire 28s scheduled on a"},
 		},
 		"until it has another's place": {
@@ -233,7 +233,7 @@ func TestABeginThatIsNotSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				cfg := job.NewConfig("orders", "5,28 * * * * ?", 1)
+				cfg := job.Config{Name: "orders", Cron: "5,28 * * * * ?", ShardingTotalCount: 1}
 				test.change(&cfg)
 				o := &overloaded{runs: make(map[string]int)}
 				_, reg := c.overTurned("a", nil, cfg, scheduler.WithObserver(o))
@@ -263,8 +263,10 @@ func TestABeginThatWouldBeConfirmedTooLate(t *testing.T) {
 		t.Run(fmt.Sprintf("misfire=%t", misfire), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				cfg := job.NewConfig("orders", "5,30 * * * * ?", 1)
-				cfg.Misfire = misfire
+				cfg := job.Config{Name: "orders", Cron: "5,30 * * * * ?", ShardingTotalCount: 1}
+				if !misfire {
+					cfg.Misfire = job.MisfireSkip
+				}
 				o := &overloaded{runs: make(map[string]int)}
 				reg := &turned{Registry: c.server.Open("test", memory.WithTTL(time.Minute))}
 				slow := &slowToConfigure{SimpleFunc: c.record("a", nil)}
@@ -328,7 +330,7 @@ func TestBeginsUnderWayAreBounded(t *testing.T) {
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 		require.NoError(t, err)
 		for _, name := range []string{"orders", "bills"} {
-			require.NoError(t, s.Add(t.Context(), job.NewConfig(name, "5 * * * * ?", items), c.record("a", nil)))
+			require.NoError(t, s.Add(t.Context(), job.Config{Name: name, Cron: "5 * * * * ?", ShardingTotalCount: items}, c.record("a", nil)))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		i := &instance{Scheduler: s, registry: reg.Registry, cancel: cancel, done: make(chan error, 1)}
@@ -375,8 +377,8 @@ func TestTurnsThatAreNotUsedAreGivenBack(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
 				const items = 1_500
-				cfg := job.NewConfig("orders", "5 * * * * ?", items)
-				cfg.Misfire = false
+				cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: items}
+				cfg.Misfire = job.MisfireSkip
 				reg := &counted{Registry: c.server.Open("test", memory.WithTTL(time.Minute))}
 				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 				require.NoError(t, err)

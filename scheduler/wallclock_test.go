@@ -19,7 +19,7 @@ func (w *wallClock) set(off time.Duration) { w.off.Store(int64(off)) }
 // The rows of the table "When the clock is not what it was" in the package documentation.
 func TestTheWallClockIsSet(t *testing.T) {
 	t.Parallel()
-	hourly := job.NewConfig("orders", "0 0 * * * ?", 1)
+	hourly := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 1}
 	for name, test := range map[string]struct {
 		cfg  job.Config
 		at   time.Duration // when the clock is set
@@ -78,12 +78,12 @@ func TestClocksThatDifferBySeconds(t *testing.T) {
 
 func TestTheClockIsCheckedAsTheJobWants(t *testing.T) {
 	t.Parallel()
-	for policy, want := range map[string]int{job.ClockWarn: 6, job.ClockRefuse: 0} {
-		t.Run(policy, func(t *testing.T) {
+	for policy, want := range map[job.ClockPolicy]int{job.ClockWarn: 6, job.ClockRefuse: 0} {
+		t.Run(policy.String(), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
 				cfg := jobOf(1)
-				cfg.MaxTimeDiffSeconds, cfg.ClockPolicy = 3, policy
+				cfg.MaxTimeDiff, cfg.ClockPolicy = 3*time.Second, policy
 				set := c.skewed(cfg)
 				sleepUntil(3 * time.Minute)
 				set(10 * time.Second)

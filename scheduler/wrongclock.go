@@ -37,10 +37,10 @@ type wrongClock struct {
 // clockBound is the difference of clocks beyond which this instance leaves the job.
 func (r *runner) clockBound() time.Duration {
 	cfg := r.settings.config
-	if cfg.ClockPolicy != job.ClockRefuse || cfg.MaxTimeDiffSeconds < 0 {
+	if cfg.ClockPolicy != job.ClockRefuse || cfg.MaxTimeDiff == 0 {
 		return clockTolerance
 	}
-	return min(clockTolerance, max(leastClockBound, time.Duration(cfg.MaxTimeDiffSeconds)*time.Second))
+	return min(clockTolerance, max(leastClockBound, cfg.MaxTimeDiff))
 }
 
 // mindClock decides whether this process's clock lets the instance take part. A job that pauses here needs

@@ -30,7 +30,7 @@ const (
 func TestAWrongClockOwnsNothing(t *testing.T) {
 	t.Parallel()
 	refuses := jobOf(4)
-	refuses.MaxTimeDiffSeconds, refuses.ClockPolicy = 3, job.ClockRefuse
+	refuses.MaxTimeDiff, refuses.ClockPolicy = 3*time.Second, job.ClockRefuse
 	for name, test := range map[string]struct {
 		cfg    job.Config
 		off    time.Duration
@@ -150,8 +150,8 @@ func TestAWrongClockOfARareJobIsNoticed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				daily := job.NewConfig("orders", "0 0 12 * * ?", 2)
-				daily.MaxTimeDiffSeconds, daily.ClockPolicy = 3, job.ClockRefuse
+				daily := job.Config{Name: "orders", Cron: "0 0 12 * * ?", ShardingTotalCount: 2}
+				daily.MaxTimeDiff, daily.ClockPolicy = 3*time.Second, job.ClockRefuse
 				_, set := c.startSkewed("s", nil, daily)
 				c.start("a", nil, daily)
 				sleepUntil(21 * time.Second)
@@ -167,12 +167,12 @@ func TestAWrongClockOfARareJobIsNoticed(t *testing.T) {
 // set right, and each once.
 func TestAFireOfAClockThatWasAheadWaitsForItsTime(t *testing.T) {
 	t.Parallel()
-	for name, policy := range map[string]string{"newest": "", "all": job.MisfireAll} {
+	for name, policy := range map[string]job.MisfirePolicy{"newest": job.MisfireOnce, "all": job.MisfireAll} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				minutely := job.NewConfig("orders", "0 * * * * ?", 1)
-				minutely.MisfirePolicy = policy
+				minutely := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
+				minutely.Misfire = policy
 				s, set := c.startSkewed("s", nil, minutely)
 				sleepUntil(65 * time.Second)
 				set(100 * time.Second) // what it ticks first is the fire of two minutes, 55 seconds from now

@@ -67,7 +67,7 @@ func same(stored registry.Node, value string) bool {
 // defaults are the members of a config that a file may leave out although DecodeConfig asks for them, or
 // takes another default from Java.
 func defaults(name string, class bool) map[string]any {
-	d := map[string]any{"jobName": name, "jobType": string(job.TypeSimple), "misfire": true}
+	d := map[string]any{"jobName": name, "jobType": job.TypeSimple.String(), "misfire": true}
 	if class {
 		d["jobClass"] = name
 	}

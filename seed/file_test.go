@@ -44,10 +44,10 @@ func encode(tb testing.TB, c job.Config) string {
 // shop is what both files of testdata say.
 func shop(tb testing.TB) map[string]string {
 	tb.Helper()
-	orders := job.NewConfig("orders", "0 0/5 * * * ?", 4)
+	orders := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 4}
 	orders.Class, orders.ShardingItemParameters = "com.acme.OrderJob", "0=Berlin,1=Oslo"
 	orders.Failover, orders.TimeZone = true, "Europe/Berlin"
-	cleanup := job.NewConfig("cleanup", "@daily", 1)
+	cleanup := job.Config{Name: "cleanup", Cron: "@daily", ShardingTotalCount: 1}
 	cleanup.Type, cleanup.ScriptCommandLine = job.TypeScript, "/opt/cleanup.sh --all"
 	return map[string]string{
 		"/orders/config": encode(tb, orders), "/orders/servers/10.0.0.7": "DISABLED", "/orders/sharding/3/disabled": "",
@@ -78,7 +78,7 @@ func contents(tb testing.TB, file seed.File) map[string]string {
 
 func TestWhatYAMLMayLookLike(t *testing.T) {
 	t.Parallel()
-	least := job.NewConfig("a", "0 0 * * * ?", 2)
+	least := job.Config{Name: "a", Cron: "0 0 * * * ?", ShardingTotalCount: 2}
 	for name, test := range map[string]struct {
 		text string
 		want map[string]string
@@ -102,7 +102,7 @@ func TestWhatYAMLMayLookLike(t *testing.T) {
 
 func TestPropertiesAreReadAsJavaDoes(t *testing.T) {
 	t.Parallel()
-	want := job.NewConfig("a", "0 0 * * * ?", 2)
+	want := job.Config{Name: "a", Cron: "0 0 * * * ?", ShardingTotalCount: 2}
 	want.Description = "Café ${x}"
 	utf8Text := `/a/config={"jobName":"a","jobClass":"a","jobType":"SIMPLE","cron":"0 0 * * * ?","shardingTotalCount":2,"misfire":true,"description":"Café ${x}"}`
 	for name, text := range map[string]string{

@@ -44,7 +44,7 @@ func newWorld(tb tb, total int) *world {
 	var err error
 	w.session, err = w.registry.Session(w.Context())
 	require.NoError(w, err)
-	w.cfg = job.NewConfig("orders", "0 0/5 * * * ?", total)
+	w.cfg = job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: total}
 	w.configure(func(*job.Config) {})
 	w.lead()
 	return w

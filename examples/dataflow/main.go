@@ -41,8 +41,13 @@ func instance(server *memory.Server, name string, until int) error {
 	if err != nil {
 		return err
 	}
-	cfg := job.NewConfig("numbers", "@every 1s", 1)
-	cfg.Type, cfg.StreamingProcess = job.TypeDataflow, true
+	cfg := job.Config{
+		Name:               "numbers",
+		Cron:               "@every 1s",
+		ShardingTotalCount: 1,
+		Type:               job.TypeDataflow,
+		StreamingProcess:   true,
+	}
 	if err := s.Add(ctx, cfg, numbers(name, until, stop)); err != nil {
 		return err
 	}

@@ -32,8 +32,12 @@ func run() error {
 		return err
 	}
 	work := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
-	cfg := job.NewConfig("orders", "@every 1s", 2)
-	cfg.JobParameter = "a key that is nobody's affair"
+	cfg := job.Config{
+		Name:               "orders",
+		Cron:               "@every 1s",
+		ShardingTotalCount: 2,
+		JobParameter:       "a key that is nobody's affair",
+	}
 	if err := s.Add(ctx, cfg, work); err != nil {
 		return err
 	}

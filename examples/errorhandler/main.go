@@ -45,10 +45,14 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	cfg := job.NewConfig("orders", "@every 1s", 4)
-	cfg.MaxConcurrentItems = 2
-	cfg.ErrorHandler = webhook.Name
-	cfg.Props = job.NewProps(map[string]string{"webhook.url": pager.URL})
+	cfg := job.Config{
+		Name:               "orders",
+		Cron:               "@every 1s",
+		ShardingTotalCount: 4,
+		MaxConcurrentItems: 2,
+		ErrorHandler:       webhook.Name,
+		Props:              job.NewProps(map[string]string{"webhook.url": pager.URL}),
+	}
 	work := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
 		if sc.Item == 3 {
 			return errors.New("no such order")

@@ -54,8 +54,12 @@ func run() error {
 
 // operate does what an operator, or any other program, does to jobs while they run.
 func operate(ctx context.Context, reg registry.Committer) error {
-	evening := job.NewConfig("evening", "@every 500ms", 1)
-	evening.Class = "greeting"
+	evening := job.Config{
+		Name:               "evening",
+		Cron:               "@every 500ms",
+		ShardingTotalCount: 1,
+		Class:              "greeting",
+	}
 	tree := jobtree.For(evening.Name)
 	for _, parameter := range []string{"the moon", "the stars"} {
 		evening.JobParameter = parameter

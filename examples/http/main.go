@@ -41,16 +41,20 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	cfg := job.NewConfig("warmup", "@every 1s", 2)
-	cfg.Class = httpjob.Class
-	cfg.Props = job.NewProps(map[string]string{
-		"http.uri":                endpoint.URL,
-		"http.method":             "POST",
-		"http.data":               `{"warm":true}`,
-		"http.content.type":       "application/json",
-		"http.retries":            "3",
-		"http.retry.milliseconds": "100",
-	})
+	cfg := job.Config{
+		Name:               "warmup",
+		Cron:               "@every 1s",
+		ShardingTotalCount: 2,
+		Class:              httpjob.Class,
+		Props: job.NewProps(map[string]string{
+			"http.uri":                endpoint.URL,
+			"http.method":             "POST",
+			"http.data":               `{"warm":true}`,
+			"http.content.type":       "application/json",
+			"http.retries":            "3",
+			"http.retry.milliseconds": "100",
+		}),
+	}
 	if err := s.Add(ctx, cfg, httpjob.Job{}); err != nil {
 		return err
 	}

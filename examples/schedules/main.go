@@ -38,14 +38,19 @@ func run() error {
 	})
 
 	// A second after its last run was over, whoever ran it.
-	poll := job.NewConfig("poll", "@delay 1s", 1)
+	poll := job.Config{Name: "poll", Cron: "@delay 1s", ShardingTotalCount: 1}
 
 	// Only when somebody asks for it.
-	report := job.NewConfig("report", cronexpr.Triggered, 1)
+	report := job.Config{Name: "report", Cron: cronexpr.Triggered, ShardingTotalCount: 1}
 
 	// Each fire up to a second late, and none later than three seconds from now.
-	sync := job.NewConfig("sync", "@every 1s", 1)
-	sync.JitterSeconds, sync.EndTime = 1, began.Add(3*time.Second)
+	sync := job.Config{
+		Name:               "sync",
+		Cron:               "@every 1s",
+		ShardingTotalCount: 1,
+		Jitter:             time.Second,
+		EndTime:            began.Add(3 * time.Second),
+	}
 
 	for _, cfg := range []job.Config{poll, report, sync} {
 		if err := s.Add(ctx, cfg, tell); err != nil {

@@ -41,10 +41,15 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	cfg := job.NewConfig("towns", "@every 3s", 3)
-	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, work
-	cfg.ShardingItemParameters = "0=Berlin,1=Nowhere,2=Oslo"
-	cfg.TimeoutSeconds = 1
+	cfg := job.Config{
+		Name:                   "towns",
+		Cron:                   "@every 3s",
+		ShardingTotalCount:     3,
+		Type:                   job.TypeScript,
+		ScriptCommandLine:      work,
+		ShardingItemParameters: "0=Berlin,1=Nowhere,2=Oslo",
+		Timeout:                time.Second,
+	}
 	code := script.Job{Grace: time.Second, Output: func(job.ShardingContext) io.Writer { return os.Stdout }}
 	if err := s.Add(ctx, cfg, code); err != nil {
 		return err

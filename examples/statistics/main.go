@@ -35,7 +35,7 @@ func run() error {
 		}
 		return nil
 	})
-	if err := s.Add(ctx, job.NewConfig("orders", "@every 1s", 2), work); err != nil {
+	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 2}, work); err != nil {
 		return err
 	}
 	ran := make(chan error, 1)

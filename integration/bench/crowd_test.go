@@ -32,7 +32,7 @@ func newCrowd(b *testing.B, jobs, items int, monitored bool, adjust ...func(*etc
 	adds.SetLimit(64)
 	for i := range c.configs {
 		cfg := yearly(fmt.Sprintf("job-%d", i), items)
-		cfg.MonitorExecution = monitored
+		cfg.Unmonitored = !monitored
 		c.configs[i] = cfg
 		adds.Go(func() error { return c.process.scheduler.Add(b.Context(), cfg, job.SimpleFunc(rs.work)) })
 	}

@@ -87,5 +87,5 @@ func idle(context.Context, job.ShardingContext) error { return nil }
 
 // yearly describes a job that does not fire while it is measured.
 func yearly(name string, items int) job.Config {
-	return job.NewConfig(name, "0 0 0 1 1 ? 2099", items)
+	return job.Config{Name: name, Cron: "0 0 0 1 1 ? 2099", ShardingTotalCount: items}
 }

@@ -23,7 +23,7 @@ func benchRound(b *testing.B, items int) {
 	const perOp, warmUp = 10, 3
 	rs := newRounds(items)
 	p := newProcess(b, openEtcd(b, newNamespace()), scheduler.WithObserver(rs))
-	p.add(job.NewConfig("orders", "@every 200ms", items), rs.work)
+	p.add(job.Config{Name: "orders", Cron: "@every 200ms", ShardingTotalCount: items}, rs.work)
 	p.start()
 	plain := newPlainStore(b)
 	for range warmUp {

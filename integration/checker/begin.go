@@ -72,11 +72,11 @@ func (j *judge) judgeFire(e *execution) {
 	if !schedule.Next(fire.Add(-time.Nanosecond)).Equal(fire) {
 		j.find(OneExecution, e.began, e.item, fmt.Sprintf("the cron %q in force has no such fire", e.settings.Cron), e)
 	}
-	if e.source() == job.Misfire && !e.settings.Misfire {
+	if e.source() == job.Misfire && e.settings.Misfire == job.MisfireSkip {
 		j.find(OneExecution, e.began, e.item, "a missed fire was made up though the settings do not want that", e)
 	}
-	window := time.Duration(e.settings.MisfireWindowSeconds)*time.Second + j.rules.Skew + behind
-	if e.run != nil && e.run.Context.Source == job.Misfire && e.settings.MisfireWindowSeconds > 0 && e.began.Sub(fire) > window {
+	window := e.settings.MisfireWindow + j.rules.Skew + behind
+	if e.run != nil && e.run.Context.Source == job.Misfire && e.settings.MisfireWindow > 0 && e.began.Sub(fire) > window {
 		j.find(OneExecution, e.began, e.item, "a missed fire was made up that was too old", proofs(e)...)
 	}
 	// A begin that was sent in time and reached the store late is no harm if its code is not called, or for
@@ -109,9 +109,9 @@ func (j *judge) judgeDebt(e *execution) {
 
 // judgeAftermath judges what the end of an execution left to be done.
 func (j *judge) judgeAftermath(e *execution) {
-	limit := job.DefaultFailoverLimit // while there are no settings that can be read
+	limit := job.Config{}.FailoverLimitInForce() // while there are no settings that can be read
 	if stored := j.before.Config; stored.Exists() && stored.Err == nil {
-		limit = stored.Value.FailoverLimit
+		limit = stored.Value.FailoverLimitInForce()
 	}
 	owed := e.begun.Current.Failover && (limit == 0 || e.begun.Reruns < limit)
 	want := jobtree.ItemIdle

@@ -37,10 +37,10 @@ func (j *judge) out(instance string) spans {
 
 // clockBound returns the difference of clocks beyond which an instance leaves the job.
 func (s *settings) clockBound(r Rules) time.Duration {
-	if s == nil || s.ClockPolicy != job.ClockRefuse || s.MaxTimeDiffSeconds < 0 {
+	if s == nil || s.ClockPolicy != job.ClockRefuse || s.MaxTimeDiff == 0 {
 		return r.Clock
 	}
-	return min(r.Clock, max(time.Second, time.Duration(s.MaxTimeDiffSeconds)*time.Second))
+	return min(r.Clock, max(time.Second, s.MaxTimeDiff))
 }
 
 // judgeClocks judges whether instances whose clocks were wrong left the job to others that were there.

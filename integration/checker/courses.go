@@ -32,7 +32,7 @@ type settings struct {
 func (s *settings) sameTimes(other *settings) bool {
 	return s.Cron == other.Cron && s.TimeZone == other.TimeZone && s.DaylightSaving == other.DaylightSaving &&
 		s.StartTime.Equal(other.StartTime) && s.EndTime.Equal(other.EndTime) &&
-		s.JitterSeconds == other.JitterSeconds && s.OffsetSeconds == other.OffsetSeconds
+		s.Jitter == other.Jitter && s.Offset == other.Offset
 }
 
 func settingsOf(stored jobtree.Stored[job.Config]) *settings {

@@ -79,7 +79,7 @@ func (j *judge) judgeMissed(m missed, obstacles spans) {
 			return
 		}
 	}
-	if next == nil || !m.settings.Misfire || !m.settings.all() {
+	if next == nil || !m.settings.all() {
 		return // a run for a later fire is that of all before it, too
 	}
 	if j.excuse(m, next.began, next.instance()) == "" {

@@ -14,7 +14,7 @@ import (
 // minutely has a job of one item fire once a minute and make up each fire that it missed.
 func minutely(change ...func(*job.Config)) func(*job.Config) {
 	return func(cfg *job.Config) {
-		cfg.Cron, cfg.ShardingTotalCount, cfg.MisfirePolicy = "@every 1m", 1, job.MisfireAll
+		cfg.Cron, cfg.ShardingTotalCount, cfg.Misfire = "@every 1m", 1, job.MisfireAll
 		for _, edit := range change {
 			edit(cfg)
 		}
@@ -83,13 +83,13 @@ func TestEachFireIsAccountedFor(t *testing.T) {
 		{"all are made up", longRun{by: a, madeUp: both}, nil, nil},
 		{"one is not", longRun{by: a, madeUp: newest}, nil, skipped},
 		{"none is", longRun{by: a}, nil, lapses(checker.NoStall, "not made up")},
-		{"one run for all", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfirePolicy = job.MisfireOnce }, nil},
-		{"one run for all, and none is", longRun{by: a}, func(cfg *job.Config) { cfg.MisfirePolicy = job.MisfireOnce }, lapses(checker.NoStall, "not made up by")},
-		{"none is wanted", longRun{by: a}, func(cfg *job.Config) { cfg.Misfire = false }, nil},
+		{"one run for all", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.Misfire = job.MisfireOnce }, nil},
+		{"one run for all, and none is", longRun{by: a}, func(cfg *job.Config) { cfg.Misfire = job.MisfireOnce }, lapses(checker.NoStall, "not made up by")},
+		{"none is wanted", longRun{by: a}, func(cfg *job.Config) { cfg.Misfire = job.MisfireSkip }, nil},
 		{"as many as are kept", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfireMax = 1 }, nil},
 		{"fewer than are kept", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfireMax = 2 }, skipped},
-		{"one is too old", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfireWindowSeconds = 60 }, nil},
-		{"one is nearly too old", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfireWindowSeconds = 120 }, skipped},
+		{"one is too old", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfireWindow = 60 * time.Second }, nil},
+		{"one is nearly too old", longRun{by: a, madeUp: newest}, func(cfg *job.Config) { cfg.MisfireWindow = 120 * time.Second }, skipped},
 		{"the item is disabled for a while", longRun{by: a, madeUp: newest, meanwhile: func(s *story) {
 			s.at(half).commit(put(tree.ItemDisabled(0), "", 0))
 			n := gone(tree.ItemDisabled(0))

@@ -213,14 +213,14 @@ func TestOneExecution(t *testing.T) {
 		{"late, and not wanted", func(s *story) {
 			s.other()
 			cfg := s.state.Config.Value
-			cfg.Misfire = false
+			cfg.Misfire = job.MisfireSkip
 			s.at(9 * second).configure(cfg)
 			s.end(0, s.at(10*second).begin(0, a, job.Misfire, fire), jobtree.Success)
 		}, lapses(checker.OneExecution, "settings do not want that")},
 		{"late, and too old to be made up", func(s *story) {
 			s.other()
 			cfg := s.state.Config.Value
-			cfg.MisfireWindowSeconds = 8
+			cfg.MisfireWindow = 8 * time.Second
 			s.at(second).configure(cfg)
 			s.end(0, s.at(10*second).begin(0, a, job.Misfire, fire), jobtree.Success)
 		}, lapses(checker.OneExecution, "was too old")},
@@ -717,7 +717,7 @@ func TestGoodput(t *testing.T) {
 	told := func(ran int) func(s *story) {
 		return func(s *story) {
 			cfg := s.state.Config.Value
-			cfg.Cron, cfg.Misfire = "@every 1s", false
+			cfg.Cron, cfg.Misfire = "@every 1s", job.MisfireSkip
 			s.at(0).configure(cfg)
 			i := s.happen(checker.Paced, "")
 			i.Rate, i.Until = 4, fire.Add(50*second) // two executions a second, for twenty seconds that count

@@ -53,13 +53,13 @@ func (j *judge) judgeRun(e *execution, r *Run) {
 // becameMissed tells whether an execution that began on time was confirmed so late that its code was called
 // for a missed fire: as late as the store carried it out, or later if something held the answer up.
 func (j *judge) becameMissed(e *execution, r *Run) bool {
-	late := e.fire().Add(j.rules.Late + time.Duration(e.settings.JitterSeconds)*time.Second - j.rules.Skew)
+	late := e.fire().Add(j.rules.Late + e.settings.Jitter - j.rules.Skew)
 	ahead, _ := j.ahead(r.Instance, e.began, r.Began)
 	confirmed := e.began.Add(j.jitter() + ahead)
 	if j.during(r.Instance, 0, Cut, Paused, Slow, Down, Lost, Paced).touches(e.began, r.Began) {
 		confirmed = r.Began
 	}
-	return e.source() == job.Scheduled && r.Context.Source == job.Misfire && e.settings.Misfire && confirmed.After(late)
+	return e.source() == job.Scheduled && r.Context.Source == job.Misfire && e.settings.Misfire != job.MisfireSkip && confirmed.After(late)
 }
 
 // lateStart tells whether code was called when others could already have taken over.

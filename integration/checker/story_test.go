@@ -42,7 +42,7 @@ type story struct {
 var tree = jobtree.For("orders")
 
 func newStory(change ...func(*job.Config)) *story {
-	cfg := job.NewConfig("orders", "@every 1h", 2)
+	cfg := job.Config{Name: "orders", Cron: "@every 1h", ShardingTotalCount: 2}
 	cfg.Failover = true
 	for _, edit := range change {
 		edit(&cfg)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 )
 
 // excuse returns the rule by which a missed fire was rightly not made up by an instance that could have at
@@ -12,7 +13,7 @@ import (
 func (j *judge) excuse(m missed, at time.Time, by string) string {
 	edge := j.jitter() + 2*j.rules.Skew
 	from, upTo := j.stale(m.fire.Add(-edge)), m.fire.Add(edge)
-	windowed := m.settings.MisfireWindowSeconds > 0 // who comes to own the item looks back for that long
+	windowed := m.settings.MisfireWindow > 0 // who comes to own the item looks back for that long
 	for _, rule := range []struct {
 		name  string
 		holds bool
@@ -46,7 +47,7 @@ func (j *judge) deserted(from, until time.Time) bool {
 // fires are not made up, or only the newest, or they are too many or too old, or those of another cron.
 func (j *judge) policyDrops(m missed, from, at time.Time) bool {
 	newer := 0
-	for fire := m.settings.schedule.Next(m.fire); !fire.IsZero() && !fire.After(at.Add(j.rules.Skew)) && newer < m.settings.MisfireMax; fire = m.settings.schedule.Next(fire) {
+	for fire := m.settings.schedule.Next(m.fire); !fire.IsZero() && !fire.After(at.Add(j.rules.Skew)) && newer < m.settings.MisfireMaxInForce(); fire = m.settings.schedule.Next(fire) {
 		newer++
 	}
 	age := at.Sub(m.fire) + j.rules.Settle + 2*j.rules.Skew
@@ -57,14 +58,13 @@ func (j *judge) policyDrops(m missed, from, at time.Time) bool {
 		case !s.usable:
 			return false // what is due outlasts that
 		default:
-			window := time.Duration(s.MisfireWindowSeconds) * time.Second
-			return !s.sameTimes(m.settings) || !s.Misfire || s.all() && newer >= s.MisfireMax ||
-				!s.all() && newer > 0 && m.settings.all() || window > 0 && age > window
+			return !s.sameTimes(m.settings) || s.Misfire == job.MisfireSkip || s.all() && newer >= s.MisfireMaxInForce() ||
+				!s.all() && newer > 0 && m.settings.all() || s.MisfireWindow > 0 && age > s.MisfireWindow
 		}
 	})
 }
 
-func (s *settings) all() bool { return s.MisfirePolicy == "all" }
+func (s *settings) all() bool { return s.Misfire == job.MisfireAll }
 
 // witnessed tells whether an instance that could have made a fire up must have known of it: its own clock
 // ticked it, or whoever owned the item from then on did, and handed over what it knew.

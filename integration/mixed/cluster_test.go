@@ -69,7 +69,7 @@ func (c *cluster) java() javapeer.Cluster {
 
 // config is the job as Go declares it.
 func (c *cluster) config(cron string, total int) job.Config {
-	cfg := job.NewConfig(c.job, cron, total)
+	cfg := job.Config{Name: c.job, Cron: cron, ShardingTotalCount: total}
 	cfg.Class, cfg.DaylightSaving = javapeer.Class, job.DaylightSavingQuartz
 	return cfg
 }

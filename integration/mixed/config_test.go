@@ -3,6 +3,7 @@ package mixed
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,7 +18,7 @@ func configOfGoIsReadByJava(t *testing.T, j java) {
 	c := newCluster(t, "config_of_go")
 	cfg := c.config(everySecond, 3)
 	cfg.ShardingItemParameters, cfg.JobParameter = "0=Berlin,1=Oslo,2=Köln", `x<y & 'z'="q"`
-	cfg.Failover, cfg.FailoverLimit, cfg.TimeoutSeconds, cfg.MisfirePolicy = true, 7, 30, job.MisfireAll
+	cfg.Failover, cfg.FailoverLimit, cfg.Timeout, cfg.Misfire = true, 7, 30*time.Second, job.MisfireAll
 	cfg.Unknown = `"ofANewerVersion":{"a":[1,2]}`
 	c.startGo(cfg)
 	stored := c.state().Config.Value
@@ -28,7 +29,7 @@ func configOfGoIsReadByJava(t *testing.T, j java) {
 	t.Cleanup(func() { _ = j.last.Console(c.java()).Shutdown(c.job, "") })
 	read, err := jobtree.DecodeConfig(registry.Node{Path: c.tree.Config(), Value: belief.Config})
 	require.NoError(t, err)
-	want := job.NewConfig(c.job, everySecond, 3)
+	want := job.Config{Name: c.job, Cron: everySecond, ShardingTotalCount: 3}
 	want.Class, want.Failover = javapeer.Class, true
 	want.ShardingItemParameters, want.JobParameter = cfg.ShardingItemParameters, cfg.JobParameter
 	require.Equal(t, want, read, "what Java knows of it")

@@ -130,7 +130,7 @@ func (i *instance) want(ctx context.Context, jobs int) error {
 	adds, ctx := errgroup.WithContext(ctx)
 	adds.SetLimit(64)
 	for ; i.jobs < jobs; i.jobs++ {
-		cfg := job.NewConfig(fmt.Sprintf("job-%d", i.jobs), "* * * * * ?", itemsPerJob)
+		cfg := job.Config{Name: fmt.Sprintf("job-%d", i.jobs), Cron: "* * * * * ?", ShardingTotalCount: itemsPerJob}
 		adds.Go(func() error {
 			return i.scheduler.Add(ctx, cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil }))
 		})

@@ -31,9 +31,9 @@ func chaosJobs() []job.Config {
 	long := jobOf("long", "* * * * * ?", 15, "3s", "7s") // most outlast a session that ends when they begin
 	long.Failover = true
 	plain := jobOf("plain", "* * * * * ?", 4, "200ms", "700ms")
-	plain.Misfire = false
+	plain.Misfire = job.MisfireSkip
 	every := jobOf("every", "@every 1s", 3, "300ms", "1200ms")
-	every.Failover, every.Misfire = true, false
+	every.Failover, every.Misfire = true, job.MisfireSkip
 	saving := jobOf("saving", "* * * * * ?", 4, "100ms", "1500ms")
 	saving.Failover = true
 	saving.JobParameter += " 3"

@@ -233,7 +233,7 @@ const failoverTTL = 2 * time.Second
 
 // jobOf returns a job whose items take from least to most.
 func jobOf(name, cron string, items int, least, most string) job.Config {
-	cfg := job.NewConfig(name, cron, items)
+	cfg := job.Config{Name: name, Cron: cron, ShardingTotalCount: items}
 	cfg.JobParameter = least + " " + most
 	return cfg
 }

@@ -98,8 +98,8 @@ func (c *savingJob) run(t *testing.T, all, its []string) (observer *etcd.Registr
 	t.Cleanup(func() { require.NoError(t, observer.Close(context.WithoutCancel(t.Context()))) })
 	process, err := scheduler.New(own, scheduler.WithInstanceID("127.0.0.1@-@p1"))
 	require.NoError(t, err)
-	cfg := job.NewConfig("orders", "* * * * * ?", 1)
-	cfg.Misfire = false
+	cfg := job.Config{Name: "orders", Cron: "* * * * * ?", ShardingTotalCount: 1}
+	cfg.Misfire = job.MisfireSkip
 	require.NoError(t, process.Add(t.Context(), cfg, job.SimpleFunc(c.execute)))
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	over := make(chan error, 1)

@@ -68,7 +68,7 @@ func TestKilledWhileIdle(t *testing.T) {
 func killedWhileIdle(env environment) {
 	t := env.t
 	cfg := jobOf("orders", "0/4 * * * * ?", 6, "1ms", "5ms")
-	cfg.Failover, cfg.Misfire = true, false
+	cfg.Failover, cfg.Misfire = true, job.MisfireSkip
 	c, processes := startCluster(env, 3, failoverTTL, cfg)
 	_, _ = c.await(cfg.Name, "a round that is over", func(s *jobtree.State) bool { return balanced(3)(s) && allIdle(s) })
 	c.kill(processes[1])

@@ -144,7 +144,7 @@ func TestScenarios(t *testing.T) {
 					if name == restarts {
 						store = start(t)
 					}
-					cfg := job.NewConfig("orders", "@every 1s", x.items)
+					cfg := job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: x.items}
 					cfg.Failover = true
 					x.story(newStage(t, store, strings.ReplaceAll(name, " ", "-"), cfg))
 				})

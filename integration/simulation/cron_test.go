@@ -15,7 +15,7 @@ import (
 // the process knows is not run.
 func TestATickOfAnOldCronIsForgotten(t *testing.T) {
 	cfg := oneItem()
-	cfg.MisfirePolicy = job.MisfireAll
+	cfg.Misfire = job.MisfireAll
 	tell(t, cfg, func(t *testing.T, c *cluster) {
 		c.delays = func(string) func(memory.Message) time.Duration {
 			return func(m memory.Message) time.Duration {

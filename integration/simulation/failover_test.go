@@ -262,7 +262,7 @@ func TestMisfireSwitchedOffIsOff(t *testing.T) {
 		c.long(8*time.Second, false)
 		c.start(a)
 		sleepUntil(11 * time.Second)
-		c.configure(func(cfg *job.Config) { cfg.Misfire = false })
+		c.configure(func(cfg *job.Config) { cfg.Misfire = job.MisfireSkip })
 		sleepUntil(16 * time.Second)
 		require.Equal(t, []string{"5s scheduled on a", "15s scheduled on a"}, c.ran())
 	})

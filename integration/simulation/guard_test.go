@@ -143,7 +143,7 @@ func beginBreaches() map[string]breach {
 			c.commit(registry.Delete(c.tree().Instance(p.id)))
 		})},
 		// Missed fires are not made up: c3 would be told of that of second 10, and its begin change the record.
-		"begin/item still mine": {[]guard{{begin, jobtree.KindItemInstance}}, checker.OneHolder, items(6, func(cfg *job.Config) { cfg.Misfire = false }), func(_ *testing.T, c *cluster) {
+		"begin/item still mine": {[]guard{{begin, jobtree.KindItemInstance}}, checker.OneHolder, items(6, func(cfg *job.Config) { cfg.Misfire = job.MisfireSkip }), func(_ *testing.T, c *cluster) {
 			c.start(a) // leads
 			sleepUntil(time.Second)
 			p := c.start(b)

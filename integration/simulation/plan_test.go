@@ -90,7 +90,7 @@ func planOf(seed uint64) plan {
 
 // configure draws the settings of the job and what its code does.
 func (p *plan) configure(r *rand.Rand) {
-	p.config = job.NewConfig(jobName, p.pace.crons[0], 1+r.IntN(1+r.IntN(12)))
+	p.config = job.Config{Name: jobName, Cron: p.pace.crons[0], ShardingTotalCount: 1 + r.IntN(1+r.IntN(12))}
 	p.config.Failover = r.IntN(4) > 0
 	setMisfire(&p.config, r.IntN(misfirePolicies))
 	p.config.ShardingStrategy = []string{"", sharding.NameMinimal}[r.IntN(2)]
@@ -111,14 +111,14 @@ const misfirePolicies = 6
 
 // setMisfire sets one of the misfire policies, by number.
 func setMisfire(cfg *job.Config, number int) {
-	cfg.Misfire, cfg.MisfirePolicy, cfg.MisfireMax = true, "", job.DefaultMisfireMax
+	cfg.Misfire, cfg.MisfireMax = job.MisfireOnce, 0
 	switch number % misfirePolicies {
 	case 0:
-		cfg.Misfire = false
+		cfg.Misfire = job.MisfireSkip
 	case 1, 2:
-		cfg.MisfirePolicy = job.MisfireAll
+		cfg.Misfire = job.MisfireAll
 	case 3:
-		cfg.MisfirePolicy, cfg.MisfireMax = job.MisfireAll, 3
+		cfg.Misfire, cfg.MisfireMax = job.MisfireAll, 3
 	}
 }
 
@@ -181,8 +181,10 @@ func (p *plan) specialize(between *time.Duration) {
 func (p *plan) crowd(r *rand.Rand) {
 	p.kind, p.holdups, p.pace, p.saves, p.hooked = crowds, nil, paces[0], 0, false
 	p.processes, p.busy, p.requests = 1+r.IntN(2), 0, 4+r.IntN(5)
-	p.config = job.NewConfig(jobName, p.pace.crons[0], 200+r.IntN(300))
-	p.config.Misfire = r.IntN(3) == 0
+	p.config = job.Config{Name: jobName, Cron: p.pace.crons[0], ShardingTotalCount: 200 + r.IntN(300)}
+	if r.IntN(3) != 0 {
+		p.config.Misfire = job.MisfireSkip
+	}
 	wanted := 2 * float64(p.config.ShardingTotalCount) / p.pace.unit.Seconds()
 	p.rate = max(60*p.processes, int(wanted/(0.5+4*r.Float64())))
 	p.drawn = []deed{launch}
@@ -207,7 +209,7 @@ func (p *plan) claimLate(r *rand.Rand) {
 // moveMissed has items miss fires, because others run for long and few at a time, and move while they do.
 func (p *plan) moveMissed(r *rand.Rand) {
 	p.kind, p.processes, p.busy, p.hooked, p.holdups = moves, 3+r.IntN(3), 60+r.IntN(40), false, nil
-	p.config.Misfire, p.config.MisfirePolicy, p.config.MisfireMax = true, job.MisfireAll, job.DefaultMisfireMax
+	p.config.Misfire, p.config.MisfireMax = job.MisfireAll, 0
 	p.config.Cron, p.config.MaxConcurrentItems, p.config.ShardingTotalCount = p.pace.crons[0], 1+r.IntN(2), 4+r.IntN(9)
 	p.drawn = []deed{launch, launch, launch, stop, stop, toggleServer}
 	if r.IntN(2) == 0 {
@@ -229,8 +231,8 @@ func (p *plan) denyViews(r *rand.Rand) {
 // come and go, and code takes long.
 func (p *plan) boundMissed(r *rand.Rand) {
 	p.kind, p.processes, p.busy = windows, 1+r.IntN(3), 20+r.IntN(60)
-	p.config.Misfire, p.config.MisfirePolicy = true, []string{"", job.MisfireAll, job.MisfireAll}[r.IntN(3)]
-	p.config.MisfireWindowSeconds = int(p.pace.unit/time.Second) * (1 + r.IntN(10)) / 2
+	p.config.Misfire = []job.MisfirePolicy{job.MisfireOnce, job.MisfireAll, job.MisfireAll}[r.IntN(3)]
+	p.config.MisfireWindow = time.Duration(int(p.pace.unit/time.Second)*(1+r.IntN(10))/2) * time.Second
 	if strings.HasPrefix(p.config.Cron, "@delay") {
 		p.config.Cron = p.pace.crons[0]
 	}
@@ -248,7 +250,7 @@ func (p *plan) setClocksWrong(r *rand.Rand, between *time.Duration) {
 		p.drawn = append(p.drawn, []deed{stop, crash, changeTotal, toggleItem, toggleServer, runByHand, changeMisfire}[r.IntN(7)])
 	}
 	if r.IntN(2) == 0 { // the job tolerates less than clocks may be off
-		p.config.MaxTimeDiffSeconds, p.config.ClockPolicy = 7+r.IntN(20), job.ClockRefuse
+		p.config.MaxTimeDiff, p.config.ClockPolicy = time.Duration(7+r.IntN(20))*time.Second, job.ClockRefuse
 	}
 	if strings.HasPrefix(p.config.Cron, "@delay") {
 		p.config.Cron = p.pace.crons[0]
@@ -261,7 +263,7 @@ func (p *plan) setClocksWrong(r *rand.Rand, between *time.Duration) {
 func (p *plan) missetting(a action) (ahead, lasts time.Duration) {
 	bound := clockBound
 	if p.config.ClockPolicy == job.ClockRefuse {
-		bound = min(bound, time.Duration(p.config.MaxTimeDiffSeconds)*time.Second)
+		bound = min(bound, p.config.MaxTimeDiff)
 	}
 	ahead = bound + time.Duration(float64(bound)*0.1/(1.001-float64(a.n)/1000)) + time.Second // a heavy tail
 	if a.n%2 == 0 {
@@ -400,9 +402,9 @@ func (p *plan) work(sc job.ShardingContext) work {
 // String describes the plan as its replay would be read.
 func (p *plan) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d (%s): %d processes, clocks off by up to %s, %d items, cron %q, failover %t, misfire %t %q up to %d and %d s, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %t\n",
-		p.seed, cmp.Or(p.kind, "of no kind"), p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Failover, p.config.Misfire, p.config.MisfirePolicy,
-		p.config.MisfireMax, p.config.MisfireWindowSeconds, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooked)
+	fmt.Fprintf(&text, "seed %d (%s): %d processes, clocks off by up to %s, %d items, cron %q, failover %t, misfire %s up to %d and %s, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %t\n",
+		p.seed, cmp.Or(p.kind, "of no kind"), p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Failover, p.config.Misfire,
+		p.config.MisfireMaxInForce(), p.config.MisfireWindow, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooked)
 	for _, h := range p.holdups {
 		fmt.Fprintf(&text, "\t%s\n", h)
 	}

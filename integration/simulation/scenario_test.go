@@ -17,7 +17,7 @@ const a, b, c3 = "10.0.0.1@-@a", "10.0.0.2@-@b", "10.0.0.3@-@c"
 
 // oneItem returns the settings of a job of one item, with failover, that fires every five seconds.
 func oneItem() job.Config {
-	cfg := job.NewConfig(jobName, everyFive, 1)
+	cfg := job.Config{Name: jobName, Cron: everyFive, ShardingTotalCount: 1}
 	cfg.Failover = true
 	return cfg
 }

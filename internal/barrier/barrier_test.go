@@ -34,7 +34,7 @@ type world struct {
 // newWorld has a job of some items, whose instance a lives under session 1, and b under session 2.
 func newWorld(t require.TestingT, items int, change ...func(*job.Config)) *world {
 	w := &world{nodes: make(map[string]registry.Node)}
-	cfg := job.NewConfig("orders", "* * * * *", items)
+	cfg := job.Config{Name: "orders", Cron: "* * * * *", ShardingTotalCount: items}
 	cfg.Failover = true
 	for _, edit := range change {
 		edit(&cfg)
@@ -233,7 +233,11 @@ func TestWhatIsAwaited(t *testing.T) {
 func TestAnItemThatStillRunsIsAwaitedIfItWillCatchUp(t *testing.T) {
 	t.Parallel()
 	for _, misfire := range []bool{true, false} {
-		w := newWorld(t, 2, func(cfg *job.Config) { cfg.Misfire = misfire })
+		w := newWorld(t, 2, func(cfg *job.Config) {
+			if !misfire {
+				cfg.Misfire = job.MisfireSkip
+			}
+		})
 		w.begin(t, 1, noon, a, 1)
 		require.True(t, w.commit(barrier.Open(w.state(), jobtree.PhaseStarted, jobtree.RoundKey{Fire: noon.Add(time.Minute)}, noon)))
 		want := []int{0}

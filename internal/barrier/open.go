@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -21,7 +22,7 @@ func Open(s *jobtree.State, p jobtree.Phase, key jobtree.RoundKey, now time.Time
 	var items []int
 	for n := range s.Total() {
 		it := s.Item(n)
-		busy := it.Running.Exists() && !key.Manual() && !s.Config.Value.Misfire && it.Record.Value.LastFire.Before(key.Fire)
+		busy := it.Running.Exists() && !key.Manual() && s.Config.Value.Misfire == job.MisfireSkip && it.Record.Value.LastFire.Before(key.Fire)
 		if !it.Disabled && !busy {
 			items = append(items, n)
 		}

@@ -1,10 +1,12 @@
 package jobtree
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -14,27 +16,41 @@ import (
 // only, it is byte for byte what Java writes. Other fields follow behind, which Java skips.
 //
 // It refuses what a Java instance could not read, as that would stop every instance of the job: an
-// empty name or cron expression, an unknown type, a sharding total count out of its range. It does
-// not judge what Java would read, such as the cron expression itself; job.Config.Validate does.
+// empty name or cron expression, an unknown type, a sharding total count out of its range. It also
+// refuses a time of which a part would be lost. It does not judge what Java would read, such as the cron
+// expression itself; job.Config.Validate does.
 func EncodeConfig(c job.Config) (string, error) {
 	c.Class = c.ClassName()
-	if faults := storedFaults(c); len(faults) > 0 {
+	if err := checkUnknown(c.Unknown); err != nil {
+		return "", err
+	}
+	faults := storedFaults(c)
+	stored := split(c)
+	w := writer{text: make([]byte, 0, 1024)}
+	w.text = append(w.text, '{')
+	for i := range configFields {
+		f := &configFields[i]
+		if f.kind != "" && f.kind != c.Type {
+			continue
+		}
+		value := f.of(stored)
+		if n, is := value.(number[time.Duration]); is && !n.exact() {
+			faults = append(faults, &ValueError{Field: f.name, Value: n.field.String(), Reason: "must be a multiple of " + n.unit.String()})
+		}
+		before := len(w.text)
+		w.member(f.name)
+		from := len(w.text)
+		w.text = value.append(w.text)
+		if f.own && bytes.Equal(w.text[from:], f.standard) {
+			w.text = w.text[:before]
+		}
+	}
+	if len(faults) > 0 {
 		var all []error
 		for _, fault := range faults {
 			all = append(all, fault)
 		}
 		return "", errors.Join(all...)
-	}
-	if err := checkUnknown(c.Unknown); err != nil {
-		return "", err
-	}
-	w := writer{text: make([]byte, 0, 1024)}
-	w.text = append(w.text, '{')
-	for _, f := range configFields {
-		if f.stored == nil || f.stored(&c) {
-			w.member(f.name)
-			w.text = f.of(&c).append(w.text)
-		}
 	}
 	if c.Unknown != "" {
 		w.text = append(w.text, ',')
@@ -46,7 +62,7 @@ func EncodeConfig(c job.Config) (string, error) {
 // DecodeConfig reads a config node as Java does: members may come in any order, numbers may be
 // quoted, a null, a quoted boolean or an unknown job property is a fault, and so is all that
 // [EncodeConfig] refuses. Members that are missing have their defaults, except misfire, which is then
-// off. Unknown members are kept in the result's Unknown. The error joins a [ValueError] for each fault.
+// off; those that say what the default is are read as the zero value, too. Unknown members are kept in the result's Unknown. The error joins a [ValueError] for each fault.
 // Whether what can be read can also be used, [CheckConfig] says.
 func DecodeConfig(n registry.Node) (job.Config, error) {
 	if elsewhere := writtenElsewhere(n.Value); elsewhere != "" {
@@ -56,25 +72,29 @@ func DecodeConfig(n registry.Node) (job.Config, error) {
 	if err != nil {
 		return job.Config{}, ofConfig(n.Path, err)
 	}
-	c := job.NewConfig("", "", 0)
-	c.Type, c.Misfire = "", false
+	var c storedConfig
 	var unknown []string
 	var faults []error
-	unread := make(map[string]bool)
+	unread, typed := make(map[string]bool), false
 	for m := range members.members() {
-		value, known := configValue(&c, m.name)
+		f, known := memberNamed(m.name)
 		if !known {
 			unknown = append(unknown, m.text)
 			continue
 		}
-		if err := value.read(m); err != nil {
+		typed = typed || f.field == "Type"
+		if err := f.of(&c).read(m); err != nil {
 			unread[m.name] = true
 			faults = append(faults, ofConfig(n.Path, err))
 		}
 	}
 	c.Unknown = strings.Join(unknown, ",")
-	settle(&c)
-	for _, fault := range storedFaults(c) {
+	settle(&c.Config)
+	config := c.joined()
+	if !typed {
+		faults = append(faults, ofConfig(n.Path, &ValueError{Field: "jobType", Reason: mustBeOneOf(job.Types())}))
+	}
+	for _, fault := range storedFaults(config) {
 		if !unread[fault.Field] {
 			faults = append(faults, ofConfig(n.Path, fault))
 		}
@@ -82,7 +102,7 @@ func DecodeConfig(n registry.Node) (job.Config, error) {
 	if len(faults) > 0 {
 		return job.Config{}, errors.Join(faults...)
 	}
-	return c, nil
+	return config, nil
 }
 
 // writtenElsewhere tells of a text that another generation of Elastic-Job wrote what that is; empty if
@@ -112,7 +132,7 @@ func storedFaults(c job.Config) (faults []*ValueError) {
 		fault("jobName", "", "must not be empty")
 	}
 	if !c.Type.Known() {
-		fault("jobType", string(c.Type), mustBeOneOf(job.Types()))
+		fault("jobType", c.Type.String(), mustBeOneOf(job.Types()))
 	}
 	if c.Class == "" {
 		fault("jobClass", "", "must not be empty")
@@ -152,7 +172,7 @@ func checkUnknown(text string) error {
 		return &ValueError{Field: "Unknown", Value: text, Reason: "must be members of a JSON object"}
 	}
 	for m := range members.members() {
-		if _, known := configValue(&job.Config{}, m.name); known {
+		if _, known := memberNamed(m.name); known {
 			return &ValueError{Field: "Unknown", Value: m.text, Reason: "must not hold a known member"}
 		}
 	}

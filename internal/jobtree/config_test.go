@@ -35,7 +35,7 @@ var golden = []struct {
 		text: `{"jobName":"flow_job","jobClass":"com.acme.FlowJob","jobType":"DATAFLOW","cron":"0 0/5 * * * ?","shardingTotalCount":10,"shardingItemParameters":"","jobParameter":"","failover":false,"misfire":true,"description":"","jobProperties":{"job_exception_handler":"com.dangdang.ddframe.job.executor.handler.impl.DefaultJobExceptionHandler","executor_service_handler":"com.dangdang.ddframe.job.executor.handler.impl.DefaultExecutorServiceHandler"},"streamingProcess":true,"monitorExecution":true,"maxTimeDiffSeconds":-1,"monitorPort":9888,"jobShardingStrategyClass":"","reconcileIntervalMinutes":10,"disabled":false,"overwrite":false}`,
 		config: func(c *job.Config) {
 			c.Name, c.Class, c.ShardingTotalCount = "flow_job", "com.acme.FlowJob", 10
-			c.Type, c.StreamingProcess, c.MonitorPort = job.TypeDataflow, true, 9888
+			c.Type, c.StreamingProcess, c.Java.MonitorPort = job.TypeDataflow, true, 9888
 		},
 	},
 	{
@@ -53,7 +53,7 @@ func TestConfigIsByteForByteThatOfJava(t *testing.T) {
 	for _, test := range golden {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			want := job.NewConfig("", "0 0/5 * * * ?", 0)
+			want := job.Config{Cron: "0 0/5 * * * ?"}
 			test.config(&want)
 			got, err := jobtree.DecodeConfig(configNode(test.text))
 			require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestConfigIsByteForByteThatOfJava(t *testing.T) {
 
 func TestEncodeConfigFillsInTheClass(t *testing.T) {
 	t.Parallel()
-	c := job.NewConfig("orders", "0 0 * * * ?", 1)
+	c := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 1}
 	text, err := jobtree.EncodeConfig(c)
 	require.NoError(t, err)
 	require.Contains(t, text, `"jobClass":"orders",`)
@@ -79,7 +79,7 @@ func TestEncodeConfigFillsInTheClass(t *testing.T) {
 
 func TestOwnFieldsFollowBehindThoseOfJava(t *testing.T) {
 	t.Parallel()
-	c := job.NewConfig("orders", "0 0 * * * ?", 1)
+	c := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 1}
 	c.TimeZone, c.DaylightSaving = "Europe/Berlin", job.DaylightSavingQuartz
 	c.Unknown = `"z":{"a":[1, 2]},"b":null`
 	text, err := jobtree.EncodeConfig(c)
@@ -113,10 +113,10 @@ func TestDecodeConfigReadsAsJavaDoes(t *testing.T) {
 		name, more string
 		want       func(*job.Config)
 	}{
-		{"a missing misfire is off", ``, func(c *job.Config) { c.Misfire = false }},
+		{"a missing misfire is off", ``, func(c *job.Config) { c.Misfire = job.MisfireSkip }},
 		{"other missing members have their defaults", `,"misfire":true`, func(*job.Config) {}},
-		{"numbers may be quoted", `,"misfire":true,"monitorPort":"9888"`, func(c *job.Config) { c.MonitorPort = 9888 }},
-		{"numbers may have fractions of nothing", `,"misfire":true,"monitorPort":9.888e3`, func(c *job.Config) { c.MonitorPort = 9888 }},
+		{"numbers may be quoted", `,"misfire":true,"monitorPort":"9888"`, func(c *job.Config) { c.Java.MonitorPort = 9888 }},
+		{"numbers may have fractions of nothing", `,"misfire":true,"monitorPort":9.888e3`, func(c *job.Config) { c.Java.MonitorPort = 9888 }},
 		{"texts may be numbers", `,"misfire":true,"jobParameter":-1.50`, func(c *job.Config) { c.JobParameter = "-1.50" }},
 		{"the last of two counts", `,"misfire":false,"misfire":true,"description":"a","description":"b"`, func(c *job.Config) { c.Description = "b" }},
 		{"unknown members may be null", `,"misfire":true,"x":null`, func(c *job.Config) { c.Unknown = `"x":null` }},
@@ -130,11 +130,18 @@ func TestDecodeConfigReadsAsJavaDoes(t *testing.T) {
 			"settings in any order", `,"misfire":true,"props":{ "b":"2","a":"=" }`,
 			func(c *job.Config) { c.Props = job.NewProps(map[string]string{"a": "=", "b": "2"}) },
 		},
+		{
+			"a default is the zero value", `,"misfire":true,"misfirePolicy":"once","clockPolicy":"warn","failoverScope":"running","daylightSaving":"natural",` +
+				`"failoverLimit":3,"misfireMax":100,"retryBackoffSeconds":"1","reconcileIntervalMinutes":1e1,"maxTimeDiffSeconds":-1,"monitorPort":-1`, func(*job.Config) {},
+		},
+		{"a policy that the flag leaves nothing to say", `,"misfirePolicy":"all","misfire":false`, func(c *job.Config) { c.Misfire = job.MisfireSkip }},
+		{"flag and policy in any order", `,"misfirePolicy":"all","misfire":true`, func(c *job.Config) { c.Misfire = job.MisfireAll }},
+		{"a policy that is none", `,"misfirePolicy":"each","misfire":false`, func(c *job.Config) { c.Misfire = "each" }},
 		{"what only other types have", `,"misfire":true,"streamingProcess":true,"scriptCommandLine":"rm"`, func(*job.Config) {}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			want := job.NewConfig("orders", "0 0 * * * ?", 2)
+			want := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 2}
 			want.Class = "c"
 			test.want(&want)
 			got, err := jobtree.DecodeConfig(configNode(minimal(test.more)))
@@ -157,7 +164,7 @@ func TestDecodeConfigReadsWhatTheJavaConsoleWrites(t *testing.T) {
 	t.Parallel()
 	got, err := jobtree.DecodeConfig(configNode(`{"jobName":"order_job","jobType":"SIMPLE","jobClass":"com.acme.OrderJob","cron":"0 0/5 * * * ?","shardingTotalCount":3,"shardingItemParameters":"0\u003dA","jobParameter":"","monitorExecution":true,"streamingProcess":false,"maxTimeDiffSeconds":-1,"monitorPort":-1,"failover":true,"misfire":true,"jobShardingStrategyClass":"","description":"","jobProperties":{"executor_service_handler":"com.dangdang.ddframe.job.executor.handler.impl.DefaultExecutorServiceHandler","job_exception_handler":"com.dangdang.ddframe.job.executor.handler.impl.DefaultJobExceptionHandler"},"reconcileIntervalMinutes":10}`))
 	require.NoError(t, err)
-	want := job.NewConfig("order_job", "0 0/5 * * * ?", 3)
+	want := job.Config{Name: "order_job", Cron: "0 0/5 * * * ?", ShardingTotalCount: 3}
 	want.Class, want.ShardingItemParameters, want.Failover = "com.acme.OrderJob", "0=A", true
 	require.Equal(t, want, got)
 }
@@ -190,6 +197,9 @@ func TestDecodeConfigRefusesWhatStopsJava(t *testing.T) {
 		{"null time", minimal(`,"endTime":null`), `endTime is "null", must be a string`},
 		{"settings", minimal(`,"props":{"http.uri":5}`), `props is "{\"http.uri\":\"***\"}", must be an object of strings`},
 		{"null settings", minimal(`,"props":null`), `props is "null", must be an object of strings`},
+		{"negative limit", minimal(`,"failoverLimit":-1`), `failoverLimit is "-1", must not be negative`},
+		{"negative number", minimal(`,"misfireMax":-1`), `misfireMax is "-1", must not be negative`},
+		{"negative pause", minimal(`,"retryBackoffSeconds":-1`), `retryBackoffSeconds is "-1", must not be negative`},
 		{"type", minimal(`,"jobType":"HTTP"`), `jobType is "\"HTTP\"", must be one of ["SIMPLE" "DATAFLOW" "SCRIPT"]`},
 		{"no type", strings.Replace(minimal(``), `"jobType":"SIMPLE",`, ``, 1), `jobType is "", must be one of`},
 		{"no class", minimal(`,"jobClass":""`), `jobClass is "", must not be empty`},
@@ -222,7 +232,7 @@ func TestEncodeConfigRefusesWhatStopsJava(t *testing.T) {
 		`Unknown is "\"cron\":1", must not`:     func(c *job.Config) { c.Unknown = `"x":1,"cron":1` },
 		`Unknown is "\"\\u0063ron\":1", must n`: func(c *job.Config) { c.Unknown = `"\u0063ron":1` },
 	} {
-		c := job.NewConfig("orders", "0 0 * * * ?", 1)
+		c := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 1}
 		change(&c)
 		text, err := jobtree.EncodeConfig(c)
 		require.ErrorIs(t, err, jobtree.ErrInvalidValue)
@@ -231,49 +241,56 @@ func TestEncodeConfigRefusesWhatStopsJava(t *testing.T) {
 	}
 }
 
+// drawConfig draws configurations in the form in which they are read: a default is the zero value.
 func drawConfig(t *rapid.T) job.Config {
 	text := rapid.OneOf(rapid.Just(""), rapid.String(), rapid.StringMatching(`[<>&='"\\ -~]{1,9}`))
 	filled := text.Filter(func(s string) bool { return s != "" })
 	number := rapid.IntRange(-1<<31, 1<<31-1)
+	limit := rapid.OneOf(rapid.Just(0), rapid.IntRange(-1, 1<<31-1))
+	but := func(numbers *rapid.Generator[int], standard int) *rapid.Generator[int] {
+		return numbers.Filter(func(n int) bool { return n != standard })
+	}
+	span := func(label string, unit time.Duration, standard int, special ...time.Duration) time.Duration {
+		some := but(rapid.IntRange(-100_000_000, 100_000_000), standard)
+		return rapid.OneOf(rapid.SampledFrom(append(special, 0)), rapid.Map(some, func(n int) time.Duration { return time.Duration(n) * unit })).Draw(t, label)
+	}
 	instant := rapid.OneOf(rapid.Just(time.Time{}), rapid.Custom(func(t *rapid.T) time.Time {
 		return time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "seconds"), rapid.Int64Range(0, 1e9-1).Draw(t, "ns")).UTC()
 	}))
 	c := job.Config{
 		Name: filled.Draw(t, "name"), Class: filled.Draw(t, "class"), Cron: filled.Draw(t, "cron"),
-		Type:                     rapid.SampledFrom(job.Types()).Draw(t, "type"),
-		ShardingTotalCount:       rapid.IntRange(1, job.MaxShardingTotalCount).Draw(t, "total"),
-		ShardingItemParameters:   text.Draw(t, "parameters"),
-		JobParameter:             text.Draw(t, "parameter"),
-		Failover:                 rapid.Bool().Draw(t, "failover"),
-		Misfire:                  rapid.Bool().Draw(t, "misfire"),
-		Description:              text.Draw(t, "description"),
-		ErrorHandler:             text.Draw(t, "handler"),
-		ExecutorServiceHandler:   text.Draw(t, "executor"),
-		MonitorExecution:         rapid.Bool().Draw(t, "monitor"),
-		MaxTimeDiffSeconds:       number.Draw(t, "difference"),
-		MonitorPort:              number.Draw(t, "port"),
-		ShardingStrategy:         text.Draw(t, "strategy"),
-		ReconcileIntervalMinutes: number.Draw(t, "reconcile"),
-		Disabled:                 rapid.Bool().Draw(t, "disabled"),
-		Overwrite:                rapid.Bool().Draw(t, "overwrite"),
-		TimeZone:                 text.Draw(t, "zone"),
-		DaylightSaving:           text.Draw(t, "saving"),
-		FailoverScope:            text.Draw(t, "scope"),
-		FailoverLimit:            number.Draw(t, "limit"),
-		MisfirePolicy:            text.Draw(t, "misfire policy"),
-		MisfireMax:               number.Draw(t, "misfire max"),
-		MisfireWindowSeconds:     number.Draw(t, "misfire window"),
-		TimeoutSeconds:           number.Draw(t, "timeout"),
-		Retries:                  number.Draw(t, "retries"),
-		RetryBackoffSeconds:      number.Draw(t, "backoff"),
-		ClockPolicy:              text.Draw(t, "clock policy"),
-		StartTime:                instant.Draw(t, "start"),
-		EndTime:                  instant.Draw(t, "end"),
-		JitterSeconds:            number.Draw(t, "jitter"),
-		OffsetSeconds:            number.Draw(t, "offset"),
-		Props:                    job.NewProps(rapid.MapOfN(text, text, 0, 3).Draw(t, "props")),
-		MaxConcurrentItems:       number.Draw(t, "concurrent"),
-		Unknown:                  rapid.SampledFrom([]string{"", `"a":1`, `"a":"},{","b": [ {} ]`}).Draw(t, "unknown"),
+		Type:                   rapid.SampledFrom(job.Types()).Draw(t, "type"),
+		ShardingTotalCount:     rapid.IntRange(1, job.MaxShardingTotalCount).Draw(t, "total"),
+		ShardingItemParameters: text.Draw(t, "parameters"),
+		JobParameter:           text.Draw(t, "parameter"),
+		Failover:               rapid.Bool().Draw(t, "failover"),
+		Description:            text.Draw(t, "description"),
+		ErrorHandler:           text.Draw(t, "handler"),
+		ExecutorServiceHandler: text.Draw(t, "executor"),
+		Unmonitored:            rapid.Bool().Draw(t, "unmonitored"),
+		MaxTimeDiff:            span("difference", time.Second, -1, time.Nanosecond),
+		ShardingStrategy:       text.Draw(t, "strategy"),
+		ReconcileInterval:      span("reconcile", time.Minute, 10, -1),
+		Java:                   job.Java{MonitorPort: number.Draw(t, "port"), Overwrite: rapid.Bool().Draw(t, "overwrite")},
+		Disabled:               rapid.Bool().Draw(t, "disabled"),
+		TimeZone:               text.Draw(t, "zone"),
+		DaylightSaving:         job.DaylightSaving(text.Draw(t, "saving")),
+		FailoverScope:          job.FailoverScope(text.Draw(t, "scope")),
+		FailoverLimit:          but(limit, job.DefaultFailoverLimit).Draw(t, "limit"),
+		Misfire:                job.MisfirePolicy(rapid.OneOf(text, rapid.SampledFrom([]string{"skip", "all"})).Draw(t, "misfire")),
+		MisfireMax:             but(limit, job.DefaultMisfireMax).Draw(t, "misfire max"),
+		MisfireWindow:          span("misfire window", time.Second, 0),
+		Timeout:                span("timeout", time.Second, 0),
+		Retries:                number.Draw(t, "retries"),
+		RetryBackoff:           max(-1, span("backoff", time.Second, 1)),
+		ClockPolicy:            job.ClockPolicy(text.Draw(t, "clock policy")),
+		StartTime:              instant.Draw(t, "start"),
+		EndTime:                instant.Draw(t, "end"),
+		Jitter:                 span("jitter", time.Second, 0),
+		Offset:                 span("offset", time.Second, 0),
+		Props:                  job.NewProps(rapid.MapOfN(text, text, 0, 3).Draw(t, "props")),
+		MaxConcurrentItems:     number.Draw(t, "concurrent"),
+		Unknown:                rapid.SampledFrom([]string{"", `"a":1`, `"a":"},{","b": [ {} ]`}).Draw(t, "unknown"),
 	}
 	switch c.Type {
 	case job.TypeDataflow:
@@ -294,6 +311,83 @@ func TestDecodeConfigReadsWhatIsEncoded(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	})
+}
+
+// What nothing is wrong with is stored as what it is, whether or not its defaults are spelt out.
+func TestEveryValidNumberIsStored(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		seconds := func(label string, least, most int) time.Duration {
+			return time.Duration(rapid.IntRange(least, most).Draw(t, label)) * time.Second
+		}
+		want := job.Config{
+			Name: "orders", Cron: "@every 24h", ShardingTotalCount: 1,
+			Type:              rapid.SampledFrom([]job.Type{"", "SIMPLE"}).Draw(t, "type"),
+			Misfire:           rapid.SampledFrom([]job.MisfirePolicy{"", "once", "skip", "all"}).Draw(t, "misfire"),
+			FailoverScope:     rapid.SampledFrom([]job.FailoverScope{"", "running", "assigned"}).Draw(t, "scope"),
+			ClockPolicy:       rapid.SampledFrom([]job.ClockPolicy{"", "warn", "refuse"}).Draw(t, "clock"),
+			DaylightSaving:    rapid.SampledFrom([]job.DaylightSaving{"", "natural", "quartz"}).Draw(t, "saving"),
+			FailoverLimit:     rapid.IntRange(-9, 9).Draw(t, "limit"),
+			MisfireMax:        rapid.IntRange(-200, 200).Draw(t, "most"),
+			MisfireWindow:     seconds("window", 0, 9),
+			RetryBackoff:      rapid.OneOf(rapid.Just(time.Duration(-1)), rapid.Just(-time.Hour), rapid.Just(time.Second), rapid.Just(9*time.Second)).Draw(t, "backoff"),
+			MaxTimeDiff:       seconds("difference", 0, 9),
+			ReconcileInterval: rapid.OneOf(rapid.Just(time.Duration(-1)), rapid.Just(10*time.Minute), rapid.Just(-time.Hour)).Draw(t, "reconcile"),
+			Java:              job.Java{MonitorPort: rapid.IntRange(-1, 9).Draw(t, "port")},
+		}
+		require.NoError(t, want.Validate())
+		text, err := jobtree.EncodeConfig(want)
+		require.NoError(t, err)
+		got, err := jobtree.DecodeConfig(configNode(text))
+		require.NoError(t, err)
+		require.NoError(t, got.Validate())
+		require.Empty(t, want.Differences(got))
+		require.Empty(t, jobtree.Differences(want, got))
+		again, err := jobtree.EncodeConfig(got)
+		require.NoError(t, err)
+		require.Equal(t, text, again)
+	})
+}
+
+func TestNumbersAreStoredAsJavaAndOlderVersionsKnowThem(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		member string
+		change func(*job.Config)
+	}{
+		"a time difference":    {`"maxTimeDiffSeconds":5`, func(c *job.Config) { c.MaxTimeDiff = 5 * time.Second }},
+		"no time difference":   {`"maxTimeDiffSeconds":0`, func(c *job.Config) { c.MaxTimeDiff = time.Nanosecond }},
+		"never reconciled":     {`"reconcileIntervalMinutes":0`, func(c *job.Config) { c.ReconcileInterval = -1 }},
+		"never in Java's way":  {`"reconcileIntervalMinutes":-1`, func(c *job.Config) { c.ReconcileInterval = -time.Minute }},
+		"reconciled":           {`"reconcileIntervalMinutes":3`, func(c *job.Config) { c.ReconcileInterval = 3 * time.Minute }},
+		"any port":             {`"monitorPort":0`, func(c *job.Config) { c.Java.MonitorPort = -1 }},
+		"a port":               {`"monitorPort":9888`, func(c *job.Config) { c.Java.MonitorPort = 9888 }},
+		"unmonitored":          {`"monitorExecution":false`, func(c *job.Config) { c.Unmonitored = true }},
+		"Java overwrites":      {`"overwrite":true`, func(c *job.Config) { c.Java.Overwrite = true }},
+		"no failover limit":    {`"failoverLimit":0`, func(c *job.Config) { c.FailoverLimit = -1 }},
+		"no missed fires kept": {`"misfireMax":0`, func(c *job.Config) { c.MisfireMax = -1 }},
+		"no pause":             {`"retryBackoffSeconds":0`, func(c *job.Config) { c.RetryBackoff = -1 }},
+		"skipped":              {`"misfire":false`, func(c *job.Config) { c.Misfire = job.MisfireSkip }},
+		"all":                  {`"misfirePolicy":"all"`, func(c *job.Config) { c.Misfire = job.MisfireAll }},
+		"a day":                {`"misfireWindowSeconds":86400`, func(c *job.Config) { c.MisfireWindow = 24 * time.Hour }},
+	} {
+		want := job.Config{Name: "orders", Class: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 1}
+		test.change(&want)
+		text, err := jobtree.EncodeConfig(want)
+		require.NoError(t, err)
+		require.Contains(t, text, test.member, name)
+		got, err := jobtree.DecodeConfig(configNode(text))
+		require.NoError(t, err)
+		require.Equal(t, want, got, name)
+	}
+}
+
+func TestEncodeConfigLosesNoPartOfATime(t *testing.T) {
+	t.Parallel()
+	c := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 1, Timeout: 1500 * time.Millisecond, ReconcileInterval: 90 * time.Second}
+	_, err := jobtree.EncodeConfig(c)
+	require.ErrorContains(t, err, `timeoutSeconds is "1.5s", must be a multiple of 1s`)
+	require.ErrorContains(t, err, `reconcileIntervalMinutes is "1m30s", must be a multiple of 1m0s`)
 }
 
 func FuzzDecodeConfig(f *testing.F) {

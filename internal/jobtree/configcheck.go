@@ -1,8 +1,10 @@
 package jobtree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/elasticron/elasticron/job"
@@ -18,22 +20,39 @@ import (
 func CheckConfig(name string, c job.Config) (warnings, faulty error) {
 	path := For(name).Config()
 	doubts, faults := c.ValidateStored()
-	grave := storedErrors(path, faults)
+	grave := storedErrors(path, c, faults)
 	if c.Name != name {
 		grave = append(grave, &ValueError{Path: path, Field: "jobName", Value: c.Name, Reason: fmt.Sprintf("must be %q, as the path has it", name)})
 	}
-	return errors.Join(append(storedErrors(path, doubts), unknownMembers(path, c.Unknown)...)...), errors.Join(grave...)
+	return errors.Join(append(storedErrors(path, c, doubts), unknownMembers(path, c.Unknown)...)...), errors.Join(grave...)
 }
 
-// storedErrors names the fields of faults as they are stored.
-func storedErrors(path string, joined error) (all []error) {
+// storedErrors names the fields of faults of c as they are stored, and numbers and flags by what is stored.
+func storedErrors(path string, c job.Config, joined error) (all []error) {
 	if joined == nil {
 		return nil
 	}
 	for _, err := range joined.(interface{ Unwrap() []error }).Unwrap() {
-		all = append(all, StoredError(path, err))
+		err = StoredError(path, err)
+		if fault, is := err.(*ValueError); is { //nolint:errorlint // StoredError made it
+			fault.Value = cmp.Or(plainValue(c, fault.Field), fault.Value)
+		}
+		all = append(all, err)
 	}
 	return all
+}
+
+// plainValue returns what is stored in a member that is a number or a flag; empty for others.
+func plainValue(c job.Config, member string) string {
+	f, known := memberNamed(member)
+	if !known {
+		return ""
+	}
+	value := string(f.of(split(c)).append(nil))
+	if strings.ContainsAny(value[:1], `"{`) {
+		return ""
+	}
+	return value
 }
 
 // StoredError returns what a fault of a [job.Config] is where the configuration is stored: the same with
@@ -58,20 +77,17 @@ func StoredError(path string, err error) error {
 // is no such field.
 func MemberOf(field string) string {
 	switch field {
-	case "Name", "Class", "Type":
-		return "job" + field
-	case "ShardingStrategy":
-		return "jobShardingStrategyClass"
 	case "ErrorHandler":
 		return "jobProperties." + propertyErrorHandler
 	case "ExecutorServiceHandler":
 		return "jobProperties." + propertyExecutorService
 	}
-	member := strings.ToLower(field[:min(1, len(field))]) + field[min(1, len(field)):]
-	if _, known := configValue(&job.Config{}, member); !known {
-		return field
+	for _, f := range slices.Backward(configFields) { // what is wrong with Misfire is wrong with the policy
+		if f.field == field {
+			return f.name
+		}
 	}
-	return member
+	return field
 }
 
 // unknownMembers warns of members that nobody knows.

@@ -25,17 +25,39 @@ var (
 	triedTimes   = []time.Time{{}, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
 )
 
-func triedValues(of reflect.Type) (values []any) {
-	switch of.Kind() {
-	case reflect.Bool:
+// setting is a field of a configuration; that of a group has the name Java.MonitorPort.
+type setting struct {
+	Name  string
+	Index []int
+	Type  reflect.Type
+}
+
+func (s setting) set(c *job.Config, value any) {
+	reflect.ValueOf(c).Elem().FieldByIndex(s.Index).Set(reflect.ValueOf(value))
+}
+
+func (s setting) of(c job.Config) any { return reflect.ValueOf(c).FieldByIndex(s.Index).Interface() }
+
+func triedValues(s setting) (values []any) {
+	switch {
+	case s.Type == reflect.TypeFor[time.Duration]():
+		for _, n := range triedNumbers {
+			if n != -1 && max(n, -n) < 100_000_000 { // -1 s is no time, and stored it is no number of seconds
+				values = append(values, time.Duration(n)*unitOf(s))
+			}
+		}
+	case s.Type.Kind() == reflect.Bool:
 		return []any{true, false}
-	case reflect.Int:
+	case s.Type.Kind() == reflect.Int:
 		for _, n := range triedNumbers {
 			values = append(values, n)
 		}
-	case reflect.String:
+	case s.Type.Kind() == reflect.String:
 		for _, text := range triedTexts {
-			values = append(values, reflect.ValueOf(text).Convert(of).Interface())
+			values = append(values, reflect.ValueOf(text).Convert(s.Type).Interface())
+		}
+		if s.Name == "Misfire" {
+			values = append(values, job.MisfireSkip)
 		}
 	default:
 		for _, at := range triedTimes {
@@ -45,43 +67,81 @@ func triedValues(of reflect.Type) (values []any) {
 	return values
 }
 
-// settings are the fields of a configuration that are settings of the job and can be stored as any value.
-func settings() (fields []reflect.StructField) {
+// unitOf is in what a field that is a time is stored.
+func unitOf(s setting) time.Duration {
+	if strings.HasSuffix(jobtree.MemberOf(s.Name), "Minutes") {
+		return time.Minute
+	}
+	return time.Second
+}
+
+// fields are all fields of a configuration, those of groups among them.
+func fields() (all []setting) {
 	for f := range reflect.TypeFor[job.Config]().Fields() {
+		if f.Type != reflect.TypeFor[job.Java]() {
+			all = append(all, setting{f.Name, f.Index, f.Type})
+			continue
+		}
+		for in := range f.Type.Fields() {
+			all = append(all, setting{f.Name + "." + in.Name, append(slices.Clone(f.Index), in.Index...), in.Type})
+		}
+	}
+	return all
+}
+
+// settings are the fields of a configuration that are settings of the job and can be stored as any value.
+func settings() (some []setting) {
+	for _, f := range fields() {
 		switch f.Name {
 		case "Unknown": // no setting
 		case "StreamingProcess", "ScriptCommandLine": // not stored, and not read, for a type that has no use for them
 		case "Props": // its faults are those of JSON
 		case "Class": // empty stands for the name where it is declared, and is refused where it is stored
 		default:
-			fields = append(fields, f)
+			some = append(some, f)
 		}
 	}
-	return fields
+	return some
 }
 
 // asStored returns a configuration as an operator may write it, who is not held to what EncodeConfig
 // refuses.
 func asStored(t require.TestingT, c job.Config) string {
-	good := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+	good := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 3}
 	text, err := jobtree.EncodeConfig(good)
 	require.NoError(t, err)
 	var members map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &members))
-	value := reflect.ValueOf(c)
 	for _, f := range settings() {
-		member, stored := jobtree.MemberOf(f.Name), value.FieldByIndex(f.Index).Interface()
-		if at, is := stored.(time.Time); is {
-			if at.IsZero() {
-				continue
+		member, value := jobtree.MemberOf(f.Name), f.of(c)
+		if reflect.ValueOf(value).IsZero() && !slices.Contains([]string{"Name", "Cron", "ShardingTotalCount"}, f.Name) {
+			continue // the default
+		}
+		switch stored := value.(type) {
+		case time.Time:
+			value = stored.Format(time.RFC3339Nano)
+		case time.Duration:
+			value = int(stored / unitOf(f))
+		case job.MisfirePolicy:
+			if stored == job.MisfireSkip {
+				member, value = "misfire", false
 			}
-			stored = at.Format(time.RFC3339Nano)
+		}
+		switch number, _ := value.(int); f.Name {
+		case "Unmonitored":
+			value = false
+		case "Java.MonitorPort":
+			if number == -1 {
+				value = 0
+			}
+		case "FailoverLimit", "MisfireMax", "RetryBackoff":
+			value = max(0, number)
 		}
 		if handler, found := strings.CutPrefix(member, "jobProperties."); found {
-			members["jobProperties"].(map[string]any)[handler] = stored
+			members["jobProperties"].(map[string]any)[handler] = value
 			continue
 		}
-		members[member] = stored
+		members[member] = value
 	}
 	encoded, err := json.Marshal(members)
 	require.NoError(t, err)
@@ -130,9 +190,9 @@ func TestStoredIsJudgedAsDeclaredIs(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			refused := 0
-			for _, value := range triedValues(f.Type) {
-				c := job.NewConfig("orders", "0 0/5 * * * ?", 3)
-				reflect.ValueOf(&c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(value))
+			for _, value := range triedValues(f) {
+				c := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 3}
+				f.set(&c, value)
 				if f.Name == "Name" && c.Name != "" {
 					continue // another name than the folder's, which a declaration cannot have
 				}
@@ -142,7 +202,7 @@ func TestStoredIsJudgedAsDeclaredIs(t *testing.T) {
 				}
 				require.Equal(t, blamed(declared), blamed(judged(asStored(t, c))), "%v\n%v\n%v", value, declared, judged(asStored(t, c)))
 			}
-			free := []string{"JobParameter", "Description", "Misfire", "MonitorExecution", "Disabled", "Overwrite", "ErrorHandler", "ExecutorServiceHandler", "ShardingStrategy", "Failover", "StartTime", "EndTime"}
+			free := []string{"JobParameter", "Description", "Unmonitored", "Disabled", "Java.Overwrite", "ErrorHandler", "ExecutorServiceHandler", "ShardingStrategy", "Failover", "StartTime", "EndTime"}
 			require.Equal(t, !slices.Contains(free, f.Name), refused > 0, "%d were refused", refused)
 		})
 	}
@@ -152,13 +212,13 @@ func TestStoredIsJudgedAsDeclaredIs(t *testing.T) {
 func TestStoredIsJudgedAsDeclaredIsInAnyMixture(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		c := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+		c := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 3}
 		for _, f := range settings() {
 			if f.Name == "Name" || rapid.IntRange(0, 9).Draw(t, f.Name) > 1 {
 				continue
 			}
-			value := rapid.SampledFrom(triedValues(f.Type)).Draw(t, f.Name)
-			reflect.ValueOf(&c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(value))
+			value := rapid.SampledFrom(triedValues(f)).Draw(t, f.Name)
+			f.set(&c, value)
 		}
 		declared, stored := c.Validate(), judged(asStored(t, c))
 		if _, err := jobtree.DecodeConfig(registry.Node{Value: asStored(t, c)}); err != nil {
@@ -174,14 +234,14 @@ func TestStoredIsJudgedAsDeclaredIsInAnyMixture(t *testing.T) {
 
 func TestEveryFieldHasAMember(t *testing.T) {
 	t.Parallel()
-	for f := range reflect.TypeFor[job.Config]().Fields() {
+	for _, f := range fields() {
 		if f.Name != "Unknown" {
 			require.NotEqual(t, f.Name, jobtree.MemberOf(f.Name))
 		}
 	}
 	for field, member := range map[string]string{
 		"Name": "jobName", "ShardingStrategy": "jobShardingStrategyClass", "ErrorHandler": "jobProperties.job_exception_handler",
-		"MisfirePolicy": "misfirePolicy", "Unknown": "Unknown", "": "", "Nonsense": "Nonsense",
+		"Misfire": "misfirePolicy", "Timeout": "timeoutSeconds", "Java.MonitorPort": "monitorPort", "Unknown": "Unknown", "": "", "Nonsense": "Nonsense",
 	} {
 		require.Equal(t, member, jobtree.MemberOf(field))
 	}
@@ -190,10 +250,9 @@ func TestEveryFieldHasAMember(t *testing.T) {
 func TestWhatJavaAcceptsIsAWarning(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*job.Config){
-		"failover without monitoring":  func(c *job.Config) { c.Failover, c.MonitorExecution = true, false },
+		"failover without monitoring":  func(c *job.Config) { c.Failover, c.Unmonitored = true, true },
 		"parameters beyond the count":  func(c *job.Config) { c.ShardingItemParameters = "7=H" },
-		"a port that is none":          func(c *job.Config) { c.MonitorPort = -2 },
-		"reconciling switched off":     func(c *job.Config) { c.ReconcileIntervalMinutes = -5 },
+		"a port that is none":          func(c *job.Config) { c.Java.MonitorPort = -2 },
 		"a member that nobody knows":   func(c *job.Config) { c.Unknown = `"misfirePolcy":"all"` },
 		"a member of a later version":  func(c *job.Config) { c.Unknown = `"priority":{"lane":5}` },
 		"several unknown ones":         func(c *job.Config) { c.Unknown = `"a":1,"retrys":[3]` },
@@ -201,7 +260,7 @@ func TestWhatJavaAcceptsIsAWarning(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+			c := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 3}
 			change(&c)
 			warnings, faulty := jobtree.CheckConfig("orders", c)
 			require.NoError(t, faulty)
@@ -218,7 +277,7 @@ func TestUnknownMembersAreNamedWithWhatMayHaveBeenMeant(t *testing.T) {
 		"shardingTotalcount": "shardingTotalCount", "Retries": "retries", "timezone": "timeZone", "tiemZone": "timeZone",
 		"priority": "", "x": "", strings.Repeat("misfirePolicy", 1000): "",
 	} {
-		c := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+		c := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 3}
 		c.Unknown = fmt.Sprintf(`%q:5`, member)
 		warnings, faulty := jobtree.CheckConfig("orders", c)
 		require.NoError(t, faulty)
@@ -234,13 +293,13 @@ func TestUnknownMembersAreNamedWithWhatMayHaveBeenMeant(t *testing.T) {
 // Every fault of what is stored is named at once, with member, value and what is allowed.
 func TestFaultsOfWhatIsStored(t *testing.T) {
 	t.Parallel()
-	c := job.NewConfig("bills", "0 61 * * * ?", 3)
-	c.MisfirePolicy, c.TimeoutSeconds = "each", -5
+	c := job.Config{Name: "bills", Cron: "0 61 * * * ?", ShardingTotalCount: 3}
+	c.Misfire, c.Timeout = "each", -5*time.Second
 	warnings, faulty := jobtree.CheckConfig("orders", c)
 	require.NoError(t, warnings)
 	require.ErrorIs(t, faulty, job.ErrInvalidConfig)
 	for _, want := range []string{
-		`/orders/config: misfirePolicy is "each", must be empty or one of once, all`,
+		`/orders/config: misfirePolicy is "each", must be empty or one of once, all, skip`,
 		`/orders/config: timeoutSeconds is "-5", must be between 0 and 31536000`,
 		`/orders/config: cron is "0 61 * * * ?", must be a cron expression: `,
 		`/orders/config: jobName is "bills", must be "orders", as the path has it`,
@@ -271,7 +330,7 @@ func TestErrorsAreBounded(t *testing.T) {
 		if f.Type.Kind() != reflect.String || f.Name == "Unknown" {
 			continue
 		}
-		c := job.NewConfig("orders", "0 0/5 * * * ?", 3)
+		c := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 3}
 		reflect.ValueOf(&c).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(huge).Convert(f.Type))
 		if err := c.Validate(); err != nil {
 			require.Less(t, len(err.Error()), 4_000, "%s", f.Name)

@@ -1,81 +1,115 @@
 package jobtree
 
-import "github.com/elasticron/elasticron/job"
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+)
 
 // configField is one member of a config node.
 type configField struct {
-	name   string
-	of     func(*job.Config) configText     // the field that it stores
-	stored func(*job.Config) (written bool) // nil = always written
+	name  string                         // of the member
+	field string                         // of job.Config
+	of    func(*storedConfig) configText // what the member stores
+
+	kind     job.Type // the only type that the member is written of; empty = all
+	own      bool     // it is none of Java's, and written only if it says something
+	standard []byte   // what an own member would say of a configuration that says nothing
 }
 
 // configFields are the members of a config node, in the order in which Java writes them, and behind
-// them our own, which are written only if they say something. A new field is a new row at the end.
-var configFields = []configField{
-	{"jobName", func(c *job.Config) configText { return text{&c.Name} }, nil},
-	{"jobClass", func(c *job.Config) configText { return text{&c.Class} }, nil},
-	{"jobType", func(c *job.Config) configText { return typeWord{&c.Type} }, nil},
-	{"cron", func(c *job.Config) configText { return text{&c.Cron} }, nil},
-	{"shardingTotalCount", func(c *job.Config) configText { return number{&c.ShardingTotalCount} }, nil},
-	{"shardingItemParameters", func(c *job.Config) configText { return text{&c.ShardingItemParameters} }, nil},
-	{"jobParameter", func(c *job.Config) configText { return text{&c.JobParameter} }, nil},
-	{"failover", func(c *job.Config) configText { return boolean{&c.Failover} }, nil},
-	{"misfire", func(c *job.Config) configText { return boolean{&c.Misfire} }, nil},
-	{"description", func(c *job.Config) configText { return text{&c.Description} }, nil},
-	{"jobProperties", func(c *job.Config) configText { return properties{c} }, nil},
-	{"streamingProcess", func(c *job.Config) configText { return boolean{&c.StreamingProcess} }, isDataflow},
-	{"scriptCommandLine", func(c *job.Config) configText { return text{&c.ScriptCommandLine} }, isScript},
-	{"monitorExecution", func(c *job.Config) configText { return boolean{&c.MonitorExecution} }, nil},
-	{"maxTimeDiffSeconds", func(c *job.Config) configText { return number{&c.MaxTimeDiffSeconds} }, nil},
-	{"monitorPort", func(c *job.Config) configText { return number{&c.MonitorPort} }, nil},
-	{"jobShardingStrategyClass", func(c *job.Config) configText { return text{&c.ShardingStrategy} }, nil},
-	{"reconcileIntervalMinutes", func(c *job.Config) configText { return number{&c.ReconcileIntervalMinutes} }, nil},
-	{"disabled", func(c *job.Config) configText { return boolean{&c.Disabled} }, nil},
-	{"overwrite", func(c *job.Config) configText { return boolean{&c.Overwrite} }, nil},
+// them our own. A new field is a new row at the end.
+var configFields = withStandards([]configField{
+	{name: "jobName", field: "Name", of: func(c *storedConfig) configText { return text{&c.Name} }},
+	{name: "jobClass", field: "Class", of: func(c *storedConfig) configText { return text{&c.Class} }},
+	{name: "jobType", field: "Type", of: func(c *storedConfig) configText { return typeWord{&c.Type} }},
+	{name: "cron", field: "Cron", of: func(c *storedConfig) configText { return text{&c.Cron} }},
+	{name: "shardingTotalCount", field: "ShardingTotalCount", of: func(c *storedConfig) configText { return count(&c.ShardingTotalCount) }},
+	{name: "shardingItemParameters", field: "ShardingItemParameters", of: func(c *storedConfig) configText { return text{&c.ShardingItemParameters} }},
+	{name: "jobParameter", field: "JobParameter", of: func(c *storedConfig) configText { return text{&c.JobParameter} }},
+	{name: "failover", field: "Failover", of: func(c *storedConfig) configText { return boolean{&c.Failover} }},
+	{name: "misfire", field: "Misfire", of: func(c *storedConfig) configText { return boolean{&c.misfire} }},
+	{name: "description", field: "Description", of: func(c *storedConfig) configText { return text{&c.Description} }},
+	{name: "jobProperties", field: "ErrorHandler", of: func(c *storedConfig) configText { return properties{&c.Config} }},
+	{name: "streamingProcess", field: "StreamingProcess", of: func(c *storedConfig) configText { return boolean{&c.StreamingProcess} }, kind: job.TypeDataflow},
+	{name: "scriptCommandLine", field: "ScriptCommandLine", of: func(c *storedConfig) configText { return text{&c.ScriptCommandLine} }, kind: job.TypeScript},
+	{name: "monitorExecution", field: "Unmonitored", of: func(c *storedConfig) configText { return opposite{&c.Unmonitored} }},
+	{name: "maxTimeDiffSeconds", field: "MaxTimeDiff", of: func(c *storedConfig) configText {
+		return number[time.Duration]{field: &c.MaxTimeDiff, unit: time.Second, standard: -1, none: time.Nanosecond, least: anyNumber}
+	}},
+	{name: "monitorPort", field: "Java.MonitorPort", of: func(c *storedConfig) configText {
+		return number[int]{field: &c.Java.MonitorPort, unit: 1, standard: -1, none: -1, least: anyNumber}
+	}},
+	{name: "jobShardingStrategyClass", field: "ShardingStrategy", of: func(c *storedConfig) configText { return text{&c.ShardingStrategy} }},
+	{name: "reconcileIntervalMinutes", field: "ReconcileInterval", of: func(c *storedConfig) configText {
+		return number[time.Duration]{field: &c.ReconcileInterval, unit: time.Minute, standard: int64(job.DefaultReconcileInterval / time.Minute), none: -1, least: anyNumber}
+	}},
+	{name: "disabled", field: "Disabled", of: func(c *storedConfig) configText { return boolean{&c.Disabled} }},
+	{name: "overwrite", field: "Java.Overwrite", of: func(c *storedConfig) configText { return boolean{&c.Java.Overwrite} }},
 
-	{"timeZone", func(c *job.Config) configText { return text{&c.TimeZone} }, said(func(c *job.Config) string { return c.TimeZone })},
-	{"daylightSaving", func(c *job.Config) configText { return text{&c.DaylightSaving} }, said(func(c *job.Config) string { return c.DaylightSaving })},
-	{"failoverScope", func(c *job.Config) configText { return text{&c.FailoverScope} }, said(func(c *job.Config) string { return c.FailoverScope })},
-	{"failoverLimit", func(c *job.Config) configText { return number{&c.FailoverLimit} }, differs(func(c *job.Config) int { return c.FailoverLimit })},
-	{"misfirePolicy", func(c *job.Config) configText { return text{&c.MisfirePolicy} }, said(func(c *job.Config) string { return c.MisfirePolicy })},
-	{"misfireMax", func(c *job.Config) configText { return number{&c.MisfireMax} }, differs(func(c *job.Config) int { return c.MisfireMax })},
-	{"misfireWindowSeconds", func(c *job.Config) configText { return number{&c.MisfireWindowSeconds} }, differs(func(c *job.Config) int { return c.MisfireWindowSeconds })},
-	{"timeoutSeconds", func(c *job.Config) configText { return number{&c.TimeoutSeconds} }, differs(func(c *job.Config) int { return c.TimeoutSeconds })},
-	{"retries", func(c *job.Config) configText { return number{&c.Retries} }, differs(func(c *job.Config) int { return c.Retries })},
-	{"retryBackoffSeconds", func(c *job.Config) configText { return number{&c.RetryBackoffSeconds} }, differs(func(c *job.Config) int { return c.RetryBackoffSeconds })},
-	{"clockPolicy", func(c *job.Config) configText { return text{&c.ClockPolicy} }, said(func(c *job.Config) string { return c.ClockPolicy })},
-	{"startTime", func(c *job.Config) configText { return instant{&c.StartTime} }, func(c *job.Config) bool { return !c.StartTime.IsZero() }},
-	{"endTime", func(c *job.Config) configText { return instant{&c.EndTime} }, func(c *job.Config) bool { return !c.EndTime.IsZero() }},
-	{"jitterSeconds", func(c *job.Config) configText { return number{&c.JitterSeconds} }, differs(func(c *job.Config) int { return c.JitterSeconds })},
-	{"offsetSeconds", func(c *job.Config) configText { return number{&c.OffsetSeconds} }, differs(func(c *job.Config) int { return c.OffsetSeconds })},
-	{"props", func(c *job.Config) configText { return props{&c.Props} }, said(func(c *job.Config) string { return string(c.Props) })},
-	{"maxConcurrentItems", func(c *job.Config) configText { return number{&c.MaxConcurrentItems} }, differs(func(c *job.Config) int { return c.MaxConcurrentItems })},
+	{name: "timeZone", field: "TimeZone", of: func(c *storedConfig) configText { return text{&c.TimeZone} }, own: true},
+	{name: "daylightSaving", field: "DaylightSaving", of: func(c *storedConfig) configText { return choice[job.DaylightSaving]{&c.DaylightSaving} }, own: true},
+	{name: "failoverScope", field: "FailoverScope", of: func(c *storedConfig) configText { return choice[job.FailoverScope]{&c.FailoverScope} }, own: true},
+	{name: "failoverLimit", field: "FailoverLimit", of: func(c *storedConfig) configText {
+		return number[int]{field: &c.FailoverLimit, unit: 1, standard: job.DefaultFailoverLimit, none: -1}
+	}, own: true},
+	{name: "misfirePolicy", field: "Misfire", of: func(c *storedConfig) configText { return choice[job.MisfirePolicy]{&c.misfirePolicy} }, own: true},
+	{name: "misfireMax", field: "MisfireMax", of: func(c *storedConfig) configText {
+		return number[int]{field: &c.MisfireMax, unit: 1, standard: job.DefaultMisfireMax, none: -1}
+	}, own: true},
+	{name: "misfireWindowSeconds", field: "MisfireWindow", of: func(c *storedConfig) configText { return seconds(&c.MisfireWindow) }, own: true},
+	{name: "timeoutSeconds", field: "Timeout", of: func(c *storedConfig) configText { return seconds(&c.Timeout) }, own: true},
+	{name: "retries", field: "Retries", of: func(c *storedConfig) configText { return count(&c.Retries) }, own: true},
+	{name: "retryBackoffSeconds", field: "RetryBackoff", of: func(c *storedConfig) configText {
+		return number[time.Duration]{field: &c.RetryBackoff, unit: time.Second, standard: int64(job.DefaultRetryBackoff / time.Second), none: -1}
+	}, own: true},
+	{name: "clockPolicy", field: "ClockPolicy", of: func(c *storedConfig) configText { return choice[job.ClockPolicy]{&c.ClockPolicy} }, own: true},
+	{name: "startTime", field: "StartTime", of: func(c *storedConfig) configText { return instant{&c.StartTime} }, own: true},
+	{name: "endTime", field: "EndTime", of: func(c *storedConfig) configText { return instant{&c.EndTime} }, own: true},
+	{name: "jitterSeconds", field: "Jitter", of: func(c *storedConfig) configText { return seconds(&c.Jitter) }, own: true},
+	{name: "offsetSeconds", field: "Offset", of: func(c *storedConfig) configText { return seconds(&c.Offset) }, own: true},
+	{name: "props", field: "Props", of: func(c *storedConfig) configText { return props{&c.Props} }, own: true},
+	{name: "maxConcurrentItems", field: "MaxConcurrentItems", of: func(c *storedConfig) configText { return count(&c.MaxConcurrentItems) }, own: true},
+})
+
+func withStandards(fields []configField) []configField {
+	for i := range fields {
+		fields[i].standard = fields[i].of(&storedConfig{}).append(nil)
+	}
+	return fields
 }
 
-func isDataflow(c *job.Config) bool { return c.Type == job.TypeDataflow }
-
-func isScript(c *job.Config) bool { return c.Type == job.TypeScript }
-
-// defaults are what a member that is missing means.
-var defaults = job.NewConfig("", "", 0)
-
-// differs tells of a number whether it says something: whether it is not the default.
-func differs(field func(*job.Config) int) func(*job.Config) bool {
-	standard := field(&defaults)
-	return func(c *job.Config) bool { return field(c) != standard }
-}
-
-// said is differs for words, of which the empty one stands for the default.
-func said(field func(*job.Config) string) func(*job.Config) bool {
-	return func(c *job.Config) bool { return field(c) != "" }
-}
-
-// configValue returns the field that a member of this name stores, if it is a known one.
-func configValue(c *job.Config, name string) (configText, bool) {
-	for _, f := range configFields {
-		if f.name == name {
-			return f.of(c), true
+// memberNamed returns the member of a name, if it is a known one.
+func memberNamed(name string) (*configField, bool) {
+	for i := range configFields {
+		if configFields[i].name == name {
+			return &configFields[i], true
 		}
 	}
 	return nil, false
+}
+
+// storedConfig is a configuration with what is stored in more members than it has fields.
+type storedConfig struct {
+	job.Config
+	misfire       bool              // Java's flag: whether missed fires are made up at all
+	misfirePolicy job.MisfirePolicy // and how, which Java does not know
+}
+
+// split says of a configuration what its members say.
+func split(c job.Config) *storedConfig {
+	if c.Misfire == job.MisfireSkip {
+		return &storedConfig{Config: c}
+	}
+	return &storedConfig{Config: c, misfire: true, misfirePolicy: c.Misfire}
+}
+
+// joined is the other way round. With the flag off, no policy that is known has anything to say.
+func (s *storedConfig) joined() job.Config {
+	c := s.Config
+	c.Misfire = s.misfirePolicy
+	if !s.misfire && (c.Misfire == job.MisfireOnce || c.Misfire == job.MisfireAll) {
+		c.Misfire = job.MisfireSkip
+	}
+	return c
 }

@@ -18,11 +18,35 @@ type configText interface {
 type (
 	text       struct{ field *string }
 	typeWord   struct{ field *job.Type }
-	number     struct{ field *int }
 	boolean    struct{ field *bool }
+	opposite   struct{ field *bool } // stores whether the field is off
 	instant    struct{ field *time.Time }
 	properties struct{ of *job.Config }
+
+	// choice is a word of which empty is the same as that of the default. What is read is empty for it.
+	choice[T interface {
+		~string
+		fmt.Stringer
+	}] struct{ field *T }
+
+	// number is a whole number, or a time that is stored in whole units.
+	number[T ~int | ~int64] struct {
+		field    *T
+		unit     T
+		standard int64 // what is stored of the zero value, and read as that
+		none     T     // what a stored 0 is, where the zero value is something else
+		least    int64 // that can be stored
+	}
 )
+
+// anyNumber is the least number where all can be read, and Validate says what is wrong with them.
+const anyNumber = math.MinInt32
+
+func count(field *int) configText { return number[int]{field: field, unit: 1, least: anyNumber} }
+
+func seconds(field *time.Duration) configText {
+	return number[time.Duration]{field: field, unit: time.Second, least: anyNumber}
+}
 
 func (t text) append(dst []byte) []byte { return job.AppendGsonString(dst, *t.field) }
 
@@ -40,11 +64,11 @@ func (t text) read(m member) error {
 	}
 }
 
-func (t typeWord) append(dst []byte) []byte { return job.AppendGsonString(dst, string(*t.field)) }
+func (t typeWord) append(dst []byte) []byte { return job.AppendGsonString(dst, t.field.String()) }
 
 func (t typeWord) read(m member) error {
 	for _, known := range job.Types() {
-		if m.value[0] == '"' && unquote(m.value) == string(known) {
+		if m.value[0] == '"' && unquote(m.value) == known.String() {
 			*t.field = known
 			return nil
 		}
@@ -52,19 +76,60 @@ func (t typeWord) read(m member) error {
 	return &ValueError{Field: m.name, Value: m.value, Reason: mustBeOneOf(job.Types())}
 }
 
-func (n number) append(dst []byte) []byte { return strconv.AppendInt(dst, int64(*n.field), 10) }
+func (c choice[T]) append(dst []byte) []byte { return job.AppendGsonString(dst, (*c.field).String()) }
 
-// read takes quoted numbers and fractions of nothing, as Gson does.
-func (n number) read(m member) error {
+func (c choice[T]) read(m member) error {
+	var written string
+	if err := (text{&written}).read(m); err != nil {
+		return err
+	}
+	*c.field = ""
+	if written != (*c.field).String() {
+		*c.field = T(written)
+	}
+	return nil
+}
+
+func (n number[T]) append(dst []byte) []byte { return strconv.AppendInt(dst, n.stored(), 10) }
+
+func (n number[T]) stored() int64 {
+	switch value := *n.field; value {
+	case 0:
+		return n.standard
+	case n.none:
+		return 0
+	default:
+		return max(int64(value/n.unit), n.least)
+	}
+}
+
+// exact tells whether nothing of the field is lost when it is stored.
+func (n number[T]) exact() bool {
+	value := *n.field
+	return value <= 0 || value == n.none || value%n.unit == 0
+}
+
+// read takes quoted numbers and fractions of nothing, as Gson does. Of a time that is too long to be one it
+// takes as much as there is, which nothing allows either.
+func (n number[T]) read(m member) error {
 	digits := m.value
 	if digits[0] == '"' {
 		digits = unquote(digits)
 	}
 	value, err := strconv.ParseFloat(digits, 64)
-	if err != nil || value != math.Trunc(value) || value < math.MinInt32 || value > math.MaxInt32 {
+	switch {
+	case err != nil || value != math.Trunc(value) || value < math.MinInt32 || value > math.MaxInt32:
 		return &ValueError{Field: m.name, Value: m.value, Reason: "must be a whole number of 32 bits"}
+	case int64(value) < n.least:
+		return &ValueError{Field: m.name, Value: m.value, Reason: "must not be negative"}
+	case int64(value) == n.standard:
+		*n.field = 0
+	case value == 0:
+		*n.field = n.none
+	default:
+		most := math.MaxInt64 / int64(n.unit)
+		*n.field = T(min(max(int64(value), -most), most)) * n.unit
 	}
-	*n.field = int(value)
 	return nil
 }
 
@@ -73,6 +138,14 @@ func (b boolean) append(dst []byte) []byte { return strconv.AppendBool(dst, *b.f
 func (b boolean) read(m member) error {
 	r := reader{}
 	*b.field = r.flag(m)
+	return r.err
+}
+
+func (o opposite) append(dst []byte) []byte { return strconv.AppendBool(dst, !*o.field) }
+
+func (o opposite) read(m member) error {
+	r := reader{}
+	*o.field = !r.flag(m)
 	return r.err
 }
 

@@ -2,6 +2,7 @@ package jobtree
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/elasticron/elasticron/job"
 )
@@ -10,14 +11,20 @@ import (
 // "cron: stored \"0 0 * * * ?\", declared \"0 5 * * * ?\"", by the names that they are stored under. What may be
 // secret is hidden as [Mask] hides it. What [job.Config.Differences] does not compare is not compared.
 func Differences(stored, declared job.Config) []string {
-	stored.Class, declared.Class = stored.ClassName(), declared.ClassName()
+	differs := make(map[string]bool)
+	for _, field := range stored.Differences(declared) {
+		member, _, _ := strings.Cut(MemberOf(field), ".")
+		differs[member] = true
+	}
+	differs["misfire"] = differs[MemberOf("Misfire")]
+	one, two := split(stored), split(declared)
+	one.Class, two.Class = stored.ClassName(), declared.ClassName()
 	var all []string
 	for _, f := range configFields {
-		was, is := string(f.of(&stored).append(nil)), string(f.of(&declared).append(nil))
-		if f.name == "overwrite" || was == is {
-			continue
+		was, is := string(f.of(one).append(nil)), string(f.of(two).append(nil))
+		if differs[f.name] && was != is {
+			all = append(all, fmt.Sprintf("%s: stored %s, declared %s", f.name, shown(f.name, was), shown(f.name, is)))
 		}
-		all = append(all, fmt.Sprintf("%s: stored %s, declared %s", f.name, shown(f.name, was), shown(f.name, is)))
 	}
 	return all
 }

@@ -1,7 +1,6 @@
 package jobtree_test
 
 import (
-	"reflect"
 	"testing"
 	"time"
 
@@ -13,13 +12,13 @@ import (
 
 func TestDifferencesShowValuesAndNoSecrets(t *testing.T) {
 	t.Parallel()
-	stored := job.NewConfig("orders", "0 0 * * * ?", 3)
+	stored := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
 	require.Empty(t, jobtree.Differences(stored, stored))
-	declared := job.NewConfig("orders", "0 5 * * * ?", 3)
+	declared := job.Config{Name: "orders", Cron: "0 5 * * * ?", ShardingTotalCount: 3}
 	declared.JobParameter = "swordfish"
 	declared.Props = `{"email.password":"swordfish","email.host":"mail"}`
 	declared.StartTime = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	declared.Overwrite = true
+	declared.Java.Overwrite = true
 	require.Equal(t, []string{
 		`cron: stored "0 0 * * * ?", declared "0 5 * * * ?"`,
 		`jobParameter: stored "", declared "***"`,
@@ -31,12 +30,25 @@ func TestDifferencesShowValuesAndNoSecrets(t *testing.T) {
 // Whatever differs is told, and both ways of telling it agree.
 func TestDifferencesTellEveryField(t *testing.T) {
 	t.Parallel()
-	standard := job.NewConfig("orders", "0 0 * * * ?", 3)
+	standard := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
 	for _, f := range settings() {
-		for _, value := range triedValues(f.Type) {
+		for _, value := range triedValues(f) {
 			other := standard
-			reflect.ValueOf(&other).Elem().FieldByIndex(f.Index).Set(reflect.ValueOf(value))
+			f.set(&other, value)
 			require.Len(t, jobtree.Differences(standard, other), len(standard.Differences(other)), "%s: %v", f.Name, value)
 		}
 	}
+}
+
+func TestDifferencesAreNoneBetweenADefaultAndItsWord(t *testing.T) {
+	t.Parallel()
+	standard := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 3, ReconcileInterval: -1}
+	spelt := job.Config{
+		Name: "orders", Class: "orders", Type: "SIMPLE", Cron: "0 0 * * * ?", ShardingTotalCount: 3,
+		Misfire: "once", FailoverScope: "running", ClockPolicy: "warn", DaylightSaving: "natural",
+		FailoverLimit: job.DefaultFailoverLimit, MisfireMax: job.DefaultMisfireMax, RetryBackoff: job.DefaultRetryBackoff,
+		ReconcileInterval: -time.Minute, Java: job.Java{Overwrite: true},
+	}
+	require.Empty(t, standard.Differences(spelt))
+	require.Empty(t, jobtree.Differences(standard, spelt))
 }

@@ -14,7 +14,7 @@ import (
 // Errors go to logs and reports, so what is wrong with a configuration is said without what nobody is to see.
 func TestFaultsOfAConfigShowNoSecrets(t *testing.T) {
 	t.Parallel()
-	good, err := jobtree.EncodeConfig(job.NewConfig("orders", "0 0 * * * ?", 2))
+	good, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 2})
 	require.NoError(t, err)
 	for name, test := range map[string]struct{ text, want string }{
 		"no JSON":         {`{"jobName":"orders","jobParameter":"hunter2",`, " bytes"},

@@ -56,7 +56,7 @@ func (s *store) step() registry.Step {
 
 func configText(tb testing.TB, total int) string {
 	tb.Helper()
-	text, err := jobtree.EncodeConfig(job.NewConfig("orders", "0 0/5 * * * ?", total))
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: total})
 	require.NoError(tb, err)
 	return text
 }

@@ -16,7 +16,7 @@ import (
 func idleJob(tb testing.TB, name string, items int) []registry.Node {
 	tb.Helper()
 	tree, s := jobtree.For(name), newStore()
-	text, err := jobtree.EncodeConfig(job.NewConfig(name, "0 0/5 * * * ?", items))
+	text, err := jobtree.EncodeConfig(job.Config{Name: name, Cron: "0 0/5 * * * ?", ShardingTotalCount: items})
 	require.NoError(tb, err)
 	s.put(tree.Config(), text, 0)
 	instances := []string{"10.0.0.1@-@7-c0ffee", "10.0.0.2@-@7-decade", "10.0.0.3@-@7-facade"}

@@ -1,9 +1,9 @@
 // Package httpjob calls an HTTP endpoint as a job: the type HTTP of ElasticJob 3.x.
 //
-//	cfg := job.NewConfig("warmup", "0 0/5 * * * ?", 2)
-//	cfg.Class = httpjob.Class
-//	cfg.Props = job.NewProps(map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "GET"})
-//	err := s.Add(ctx, cfg, httpjob.Job{})
+//	err := s.Add(ctx, job.Config{
+//		Name: "warmup", Class: httpjob.Class, Cron: "0 0/5 * * * ?", ShardingTotalCount: 2,
+//		Props: job.NewProps(map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "GET"}),
+//	}, httpjob.Job{})
 //
 // Such a job is stored as one of type SIMPLE with the class HTTP, because Java 2.1.5 and its console
 // cannot read another type. What it calls is in [job.Config.Props]; the names above the line are those
@@ -17,7 +17,7 @@
 //	http.read.timeout.milliseconds        until the answer and between its parts; default 5000; 0 is none
 //	---
 //	http.header.<name>                    a header
-//	http.total.timeout.milliseconds       of one call; default 0, none besides job.Config.TimeoutSeconds
+//	http.total.timeout.milliseconds       of one call; default 0, none besides job.Config.Timeout
 //	http.fail.on.status                   a status of 400 or more is a failure; default true
 //	http.retries                          further calls after a failure that may pass; default 0
 //	http.retry.milliseconds               before the first of them, twice as long before each other;

@@ -8,9 +8,13 @@ import (
 )
 
 func ExampleJob() {
-	cfg := job.NewConfig("warmup", "0 0/5 * * * ?", 2)
-	cfg.Class = httpjob.Class
-	cfg.Props = job.NewProps(map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "FETCH"})
+	cfg := job.Config{
+		Name:               "warmup",
+		Cron:               "0 0/5 * * * ?",
+		ShardingTotalCount: 2,
+		Class:              httpjob.Class,
+		Props:              job.NewProps(map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "FETCH"}),
+	}
 	// A scheduler asks this when the job is declared: scheduler.Add(ctx, cfg, httpjob.Job{}).
 	_, err := httpjob.Job{}.Configure(cfg)
 	fmt.Println(err)

@@ -39,7 +39,7 @@ func serve(t *testing.T, handle http.HandlerFunc, settings map[string]string) jo
 
 func configured(t *testing.T, settings map[string]string) job.Simple {
 	t.Helper()
-	cfg := job.NewConfig("warmup", "0 0 * * * ?", 3)
+	cfg := job.Config{Name: "warmup", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
 	cfg.Class, cfg.Props = httpjob.Class, job.NewProps(settings)
 	require.NoError(t, cfg.Validate())
 	code, err := httpjob.Job{}.Configure(cfg)
@@ -206,7 +206,7 @@ func TestRedirectsAndAnswersAreBounded(t *testing.T) {
 
 func TestConfigureNamesEveryFault(t *testing.T) {
 	t.Parallel()
-	cfg := job.NewConfig("warmup", "0 0 * * * ?", 3)
+	cfg := job.Config{Name: "warmup", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
 	cfg.Props = job.NewProps(map[string]string{
 		"http.method": "FETCH", "http.retries": "-1", "http.fail.on.status": "maybe", "http.conect.timeout": "1",
 	})

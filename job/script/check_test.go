@@ -30,7 +30,7 @@ func TestCheckLooksForTheCommand(t *testing.T) {
 		{"", filepath.Join(dir, "data"), false},
 		{"", "no-such-program", false},
 	} {
-		cfg := job.NewConfig("report", "0 0 6 * * ?", 1)
+		cfg := job.Config{Name: "report", Cron: "0 0 6 * * ?", ShardingTotalCount: 1}
 		cfg.Type, cfg.ScriptCommandLine = job.TypeScript, test.line
 		err := script.Job{Dir: test.dir}.Check(cfg)
 		if test.found {

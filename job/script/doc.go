@@ -1,8 +1,9 @@
 // Package script runs commands as jobs: the type SCRIPT of Elastic-Job.
 //
-//	cfg := job.NewConfig("report", "0 0 6 * * ?", 2)
-//	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, "/opt/report.sh --mode 'by region'"
-//	err := s.Add(ctx, cfg, script.Job{})
+//	err := s.Add(ctx, job.Config{
+//		Name: "report", Cron: "0 0 6 * * ?", ShardingTotalCount: 2,
+//		Type: job.TypeScript, ScriptCommandLine: "/opt/report.sh --mode 'by region'",
+//	}, script.Job{})
 //
 // The command line is split into words as a shell splits it, by space, quotes and backslashes, and then
 // run without one: there is no expansion, and | ; & < > ( ) $ and backticks are characters like

@@ -16,8 +16,13 @@ func ExampleWords() {
 }
 
 func ExampleJob() {
-	cfg := job.NewConfig("report", "0 0 6 * * ?", 2)
-	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, "/opt/report.sh 'by region"
+	cfg := job.Config{
+		Name:               "report",
+		Cron:               "0 0 6 * * ?",
+		ShardingTotalCount: 2,
+		Type:               job.TypeScript,
+		ScriptCommandLine:  "/opt/report.sh 'by region",
+	}
 	// A scheduler asks this when the job is declared: scheduler.Add(ctx, cfg, script.Job{}).
 	_, err := script.Job{}.Configure(cfg)
 	fmt.Println(err)

@@ -31,7 +31,7 @@ type Job struct {
 	// Env are variables besides those of this process, each "name=value".
 	Env []string
 	// TimeLimit bounds one run of the script. The default, 0, sets no bound besides
-	// [job.Config.TimeoutSeconds].
+	// [job.Config.Timeout].
 	TimeLimit time.Duration
 	// Grace is how long a script that is told to end has for it, and processes that it leaves behind.
 	// The default, 0, is [DefaultGrace].
@@ -59,7 +59,7 @@ func (Job) Execute(context.Context, job.ShardingContext) error { return errNotCo
 // Configure returns what runs the command line of the configuration, which must be that of a script.
 func (j Job) Configure(cfg job.Config) (job.Simple, error) {
 	if cfg.Type != job.TypeScript {
-		return nil, &job.FieldError{Field: "Type", Value: string(cfg.Type), Reason: "must be SCRIPT, as the code is a script"}
+		return nil, &job.FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be SCRIPT, as the code is a script"}
 	}
 	words, err := wordsOf(cfg)
 	if err != nil {

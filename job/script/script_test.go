@@ -44,7 +44,7 @@ func write(t *testing.T, text string) string {
 // run runs a command line as a job would.
 func run(ctx context.Context, t *testing.T, j script.Job, line string) error {
 	t.Helper()
-	cfg := job.NewConfig("report", "0 0 * * * ?", 3)
+	cfg := job.Config{Name: "report", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
 	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, line
 	require.NoError(t, cfg.Validate())
 	code, err := j.Configure(cfg)
@@ -239,7 +239,7 @@ func TestOutputIsLogged(t *testing.T) {
 
 func TestConfigure(t *testing.T) {
 	t.Parallel()
-	cfg := job.NewConfig("report", "0 0 * * * ?", 3)
+	cfg := job.Config{Name: "report", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
 	_, err := script.Job{}.Configure(cfg)
 	require.ErrorContains(t, err, `Type "SIMPLE" must be SCRIPT`)
 	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, `sh -c "`

@@ -57,7 +57,7 @@ func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 		reg := memory.NewServer().Open("test")
 		s, err := scheduler.New(reg, scheduler.WithObserver(observer))
 		require.NoError(t, err)
-		cfg := job.NewConfig("orders", "5 * * * * ?", 2)
+		cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 2}
 		cfg.Retries, cfg.MaxConcurrentItems = 1, 1
 		require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(ctx context.Context, sc job.ShardingContext) error {
 			_, span := tracers.Tracer("shop").Start(ctx, "work")

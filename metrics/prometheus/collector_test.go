@@ -33,7 +33,7 @@ func TestMetricsOfAScheduler(t *testing.T) {
 		reg := memory.NewServer().Open("test")
 		s, err := scheduler.New(reg, scheduler.WithObserver(collector))
 		require.NoError(t, err)
-		cfg := job.NewConfig("orders", "0/5 * * * * ?", 3)
+		cfg := job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 3}
 		cfg.Retries = 1
 		failing := errors.New("out of stock")
 		require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
@@ -89,7 +89,7 @@ func TestMetricsOfABoundedJob(t *testing.T) {
 		reg := memory.NewServer().Open("test")
 		s, err := scheduler.New(reg, scheduler.WithObserver(collector), scheduler.WithErrorHandlers(handlers))
 		require.NoError(t, err)
-		cfg := job.NewConfig("orders", "5 * * * * ?", 3)
+		cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 3}
 		cfg.MaxConcurrentItems, cfg.ErrorHandler = 1, "BROKEN"
 		require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
 			time.Sleep(time.Second)
@@ -123,8 +123,8 @@ func TestMetricsOfWhatDoesNotGoOn(t *testing.T) {
 		nothing := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
 		s, err := scheduler.New(reg, scheduler.WithObserver(collector), scheduler.WithHandler("data", nothing))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), job.NewConfig("orders", "0/5 * * * * ?", 1), nothing))
-		data := job.NewConfig("bills", "0/5 * * * * ?", 1)
+		require.NoError(t, s.Add(t.Context(), job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 1}, nothing))
+		data := job.Config{Name: "bills", Cron: "0/5 * * * * ?", ShardingTotalCount: 1}
 		data.Class = "data"
 		text, err := jobtree.EncodeConfig(data)
 		require.NoError(t, err)

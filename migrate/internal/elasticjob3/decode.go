@@ -39,9 +39,7 @@ func Decode(root, config string) (Job, error) {
 
 // missing is what Java makes of a config in which nothing stands.
 func missing() job.Config {
-	c := job.NewConfig("", "", 0)
-	c.Misfire, c.MonitorExecution, c.ReconcileIntervalMinutes = false, false, 0
-	return c
+	return job.Config{Misfire: job.MisfireSkip, Unmonitored: true, ReconcileInterval: never}
 }
 
 // parse returns the one mapping that the text has to be.

@@ -44,7 +44,7 @@ func TestDecode(t *testing.T) {
 			root: "SCRIPT", text: full,
 			want: func(c *job.Config) {
 				c.Name, c.Cron, c.ShardingTotalCount = "order_job", "0/5 * * * * ?", 2
-				c.Failover, c.Misfire, c.MonitorExecution, c.ReconcileIntervalMinutes = true, true, true, 10
+				c.Failover, c.Misfire, c.Unmonitored, c.ReconcileInterval = true, job.MisfireOnce, false, 10*time.Minute
 				c.ShardingItemParameters, c.TimeZone = "0=A,1=B", "Etc/GMT-8"
 				c.Type, c.ScriptCommandLine, c.StreamingProcess = job.TypeScript, "/opt/job.sh", true
 			},
@@ -59,7 +59,7 @@ func TestDecode(t *testing.T) {
 				"jobErrorHandlerType: EMAIL\njobExecutorThreadPoolSizeProviderType: SINGLE_THREAD\njobShardingStrategyType: ROUND_ROBIN\ntimeZone: Europe/Berlin\n",
 			want: func(c *job.Config) {
 				c.Name, c.Class, c.Description, c.JobParameter = "a", "com.acme.OrderJob", "d", "007"
-				c.Disabled, c.Overwrite, c.MaxTimeDiffSeconds = true, true, 60
+				c.Disabled, c.Java.Overwrite, c.MaxTimeDiff = true, true, 60*time.Second
 				c.ErrorHandler, c.ExecutorServiceHandler, c.ShardingStrategy = "EMAIL", "SINGLE_THREAD", "ROUND_ROBIN"
 				c.TimeZone = "Europe/Berlin"
 			},
@@ -84,16 +84,16 @@ func TestDecode(t *testing.T) {
 			text: "jobName: 1\njobParameter: true\ndescription: 2026-01-02\n",
 			want: func(c *job.Config) { c.Name, c.JobParameter, c.Description = "1", "true", "2026-01-02" },
 		},
-		"another style":           {text: "{jobName: a, misfire: yes, \"cron\": \"0 0 * * * ?\"}", want: func(c *job.Config) { c.Name, c.Misfire, c.Cron = "a", true, "0 0 * * * ?" }},
+		"another style":           {text: "{jobName: a, misfire: yes, \"cron\": \"0 0 * * * ?\"}", want: func(c *job.Config) { c.Name, c.Misfire, c.Cron = "a", job.MisfireOnce, "0 0 * * * ?" }},
 		"the last of two counts":  {text: "jobName: a\njobName: b\n", want: func(c *job.Config) { c.Name = "b" }},
 		"references":              {text: "jobName: &n a\ndescription: *n\n", want: func(c *job.Config) { c.Name, c.Description = "a", "a" }},
 		"several lines of a text": {text: "jobName: a\ndescription: |-\n  x\n  y\n", want: func(c *job.Config) { c.Name, c.Description = "a", "x\ny" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := job.NewConfig("", "", 0)
+			want := job.Config{}
 			want.Cron = cronexpr.Triggered
-			want.Misfire, want.MonitorExecution, want.ReconcileIntervalMinutes = false, false, 0
+			want.Misfire, want.Unmonitored, want.ReconcileInterval = job.MisfireSkip, true, -1
 			test.want(&want)
 			got, err := elasticjob3.Decode(test.root, test.text)
 			require.NoError(t, err)

@@ -3,6 +3,7 @@ package elasticjob3
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -39,19 +40,22 @@ func (d *decoder) member(name string, value *yaml.Node) {
 	case "description":
 		d.text(name, value, &c.Description)
 	case "monitorExecution":
-		d.read(name, value, &c.MonitorExecution, "true or false")
+		c.Unmonitored = !d.flag(name, value)
 	case "failover":
 		d.read(name, value, &c.Failover, "true or false")
 	case "misfire":
-		d.read(name, value, &c.Misfire, "true or false")
+		c.Misfire = job.MisfireSkip
+		if d.flag(name, value) {
+			c.Misfire = job.MisfireOnce
+		}
 	case "disabled":
 		d.read(name, value, &c.Disabled, "true or false")
 	case "overwrite":
-		d.read(name, value, &c.Overwrite, "true or false")
+		d.read(name, value, &c.Java.Overwrite, "true or false")
 	case "maxTimeDiffSeconds":
-		d.read(name, value, &c.MaxTimeDiffSeconds, "a whole number")
+		c.MaxTimeDiff = d.span(name, value, time.Second, map[int]time.Duration{-1: 0, 0: time.Nanosecond})
 	case "reconcileIntervalMinutes":
-		d.read(name, value, &c.ReconcileIntervalMinutes, "a whole number")
+		c.ReconcileInterval = d.span(name, value, time.Minute, map[int]time.Duration{0: never})
 	case "jobShardingStrategyType":
 		d.text(name, value, &c.ShardingStrategy)
 	case "jobErrorHandlerType":
@@ -83,6 +87,25 @@ func (d *decoder) read(name string, value *yaml.Node, field any, allowed string)
 		d.fault(name, value, allowed)
 	}
 }
+
+func (d *decoder) flag(name string, value *yaml.Node) (on bool) {
+	d.read(name, value, &on, "true or false")
+	return on
+}
+
+// span reads a time that is a number of units, of which some stand for something else.
+func (d *decoder) span(name string, value *yaml.Node, unit time.Duration, special map[int]time.Duration) time.Duration {
+	var n int
+	d.read(name, value, &n, "a whole number")
+	if span, is := special[n]; is {
+		return span
+	}
+	const most = 100_000_000 // units; more than any job may have, and less than a time can be
+	return time.Duration(min(max(n, -most), most)) * unit
+}
+
+// never is the reconcile interval that Java says by 0.
+const never time.Duration = -1
 
 func (d *decoder) fault(name string, value *yaml.Node, allowed string) {
 	shown := value.Value
@@ -145,7 +168,7 @@ func (d *decoder) kind(root string) (job.Type, string) {
 	class := root
 	if t := job.Type(root); t.Known() || root == "HTTP" {
 		class = ""
-		if t != job.TypeSimple {
+		if root != job.TypeSimple.String() && root != "" {
 			return t, class
 		}
 	}

@@ -69,7 +69,7 @@ func take(ctx context.Context, reg *etcd.Registry, desk *desk, set settings, log
 
 // jobConfig describes the job, the same in every process.
 func jobConfig(items int, every time.Duration) job.Config {
-	cfg := job.NewConfig(jobName, "@every "+every.String(), items)
+	cfg := job.Config{Name: jobName, Cron: "@every " + every.String(), ShardingTotalCount: items}
 	cfg.Description = "reads every file of a tree, each item its share"
 	cfg.Failover = true
 	// So that a reader sees only those items move that lost their process.

@@ -1,0 +1,56 @@
+package job
+
+import "cmp"
+
+// MisfirePolicy says what becomes of an item's fires that could not begin on time, as when the item was
+// still running. Package scheduler tells which those are. The zero value is [MisfireOnce].
+type MisfirePolicy string
+
+// The values of [Config.Misfire].
+const (
+	MisfireOnce MisfirePolicy = ""     // once: one run for all of them, with the time of the newest
+	MisfireSkip MisfirePolicy = "skip" // none: a fire that cannot begin on time does not run
+	MisfireAll  MisfirePolicy = "all"  // one run for each, in order, up to [Config.MisfireMax]
+)
+
+// String returns the word of the policy, also for the zero one.
+func (p MisfirePolicy) String() string { return cmp.Or(string(p), "once") }
+
+// FailoverScope says which items of an instance that is gone [Config.Failover] runs again. The zero value
+// is [FailoverRunning].
+type FailoverScope string
+
+// The values of [Config.FailoverScope].
+const (
+	FailoverRunning  FailoverScope = ""         // running: those whose execution was cut short
+	FailoverAssigned FailoverScope = "assigned" // after a crash all that were assigned to it, as Elastic-Job 2.x does
+)
+
+// String returns the word of the scope, also for the zero one.
+func (s FailoverScope) String() string { return cmp.Or(string(s), "running") }
+
+// ClockPolicy says what becomes of a fire on an instance whose clock is further off than
+// [Config.MaxTimeDiff]. The zero value is [ClockWarn].
+type ClockPolicy string
+
+// The values of [Config.ClockPolicy].
+const (
+	ClockWarn   ClockPolicy = ""       // warn: it runs, and the clock is reported
+	ClockRefuse ClockPolicy = "refuse" // it is missed here; the instance leaves the job to others until its clock is right again
+)
+
+// String returns the word of the policy, also for the zero one.
+func (p ClockPolicy) String() string { return cmp.Or(string(p), "warn") }
+
+// DaylightSaving says what becomes of fires that fall into a change of the clock. The zero value is
+// [DaylightSavingNatural].
+type DaylightSaving string
+
+// The values of [Config.DaylightSaving].
+const (
+	DaylightSavingNatural DaylightSaving = ""       // natural: a job at fixed hours runs once that day, one that ticks through the hours without a pause
+	DaylightSavingQuartz  DaylightSaving = "quartz" // what Quartz does exactly, for jobs that Java instances share
+)
+
+// String returns the word of the rule, also for the zero one.
+func (d DaylightSaving) String() string { return cmp.Or(string(d), "natural") }
