@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // candidate is one contender for a latch.
@@ -41,7 +42,7 @@ func (c *candidate) await(ctx context.Context) error {
 	case <-c.over.Done():
 		err = c.session.Err()
 	case <-ctx.Done():
-		err = givenUp(ctx, registry.ErrUnavailable, nil)
+		err = remote.GivenUp(ctx, registry.ErrUnavailable, nil)
 	}
 	if err != nil {
 		c.giveUp()

@@ -11,12 +11,13 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // refusals are the answers of etcd that repeating does not change, and what they mean to users of
 // the registry. Whatever is not in here, nor in refusedCodes, is a matter of time: no leader, a
 // broken connection, an overloaded or restarting server.
-var refusals = []struct{ cause, meaning error }{
+var refusals = remote.Refusals{
 	{rpctypes.ErrLeaseNotFound, registry.ErrSessionLost},
 	{rpctypes.ErrNoSpace, registry.ErrNoSpace},
 	{rpctypes.ErrRequestTooLarge, registry.ErrTooLarge},
@@ -41,10 +42,8 @@ func refusal(err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, r := range refusals {
-		if errors.Is(err, r.cause) {
-			return fmt.Errorf("%w: %w", r.meaning, err)
-		}
+	if refused := refusals.Translate(err); refused != nil {
+		return refused
 	}
 	code, text := describe(err)
 	if code == codes.ResourceExhausted && strings.Contains(text, "message larger than max") {
@@ -72,25 +71,4 @@ func describe(err error) (codes.Code, string) {
 func tookTooLong(err error) bool {
 	code, _ := describe(err)
 	return errors.Is(err, context.DeadlineExceeded) || code == codes.DeadlineExceeded
-}
-
-// givenUp is the error of a call whose context ended before the store answered. last is what the
-// last try came to; nil if there was none.
-func givenUp(ctx context.Context, meaning, last error) error {
-	cause := context.Cause(ctx)
-	if errors.Is(cause, registry.ErrClosed) && errors.Is(meaning, registry.ErrUnavailable) {
-		return registry.ErrClosed
-	}
-	if last == nil || errors.Is(last, cause) {
-		return fmt.Errorf("%w: %w", meaning, cause)
-	}
-	return fmt.Errorf("%w: %w (last try: %w)", meaning, cause, last)
-}
-
-// opError says what was tried on which path.
-func opError(op, path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &registry.OpError{Op: op, Path: path, Err: err}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 var _ registry.Registry = (*Registry)(nil)
@@ -83,7 +84,7 @@ func (r *Registry) repeat(ctx context.Context, try func(ctx context.Context) err
 	var last error
 	for {
 		if ctx.Err() != nil {
-			return givenUp(ctx, registry.ErrUnavailable, last)
+			return remote.GivenUp(ctx, registry.ErrUnavailable, last)
 		}
 		err := within(ctx, retry.tryTimeout(), try)
 		if err == nil {

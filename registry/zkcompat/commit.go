@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // Commit implements [registry.Committer].
@@ -39,7 +40,7 @@ func (r *Registry) commit(ctx context.Context, txn registry.Txn) (registry.Revis
 	}
 	a := attempt{r: r, txn: txn}
 	for ; ; a.tries++ {
-		if ctx.Err() != nil || !sleep(ctx, pause(a.tries-1)) {
+		if ctx.Err() != nil || !sleep(ctx, backoff(a.tries-1)) {
 			return a.giveUp(ctx)
 		}
 		if txn.Turn.Over(time.Now()) && !a.lost {
@@ -76,7 +77,7 @@ func (a *attempt) giveUp(ctx context.Context) (registry.Revision, error) {
 	if a.lost {
 		meaning = registry.ErrUnknownOutcome
 	}
-	return 0, givenUp(ctx, meaning, a.last)
+	return 0, remote.GivenUp(ctx, meaning, a.last)
 }
 
 // unrepeated ends a transaction that may have been done and must not be sent again.

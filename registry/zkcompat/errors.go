@@ -1,7 +1,6 @@
 package zkcompat
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,12 +8,13 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // refusals are the answers of ZooKeeper that repeating does not change, and what they mean to users of
-// the registry. What is in neither table is a matter of time: a broken connection, an election.
-var refusals = []struct{ cause, meaning error }{
-	{zk.ErrNoAuth, registry.ErrDenied},
+// the registry; refusal adds zk.ErrNoAuth. What is in neither table is a matter of time: a broken
+// connection, an election.
+var refusals = remote.Refusals{
 	{zk.ErrAuthFailed, registry.ErrDenied},
 	{zk.ErrInvalidACL, registry.ErrDenied},
 	{zk.ErrBadArguments, registry.ErrInvalid},
@@ -53,19 +53,11 @@ func named(err error) error {
 // refusal translates an error of ZooKeeper into one of the registry if repeating the request would not
 // help, with the error as its cause; otherwise it returns nil.
 func refusal(err error) error {
-	if err == nil {
-		return nil
-	}
 	err = named(err)
-	for _, r := range refusals {
-		if errors.Is(err, r.cause) {
-			if errors.Is(err, zk.ErrNoAuth) {
-				return fmt.Errorf("%w: the node belongs to another digest than Config.Digest: %w", r.meaning, err)
-			}
-			return fmt.Errorf("%w: %w", r.meaning, err)
-		}
+	if errors.Is(err, zk.ErrNoAuth) {
+		return fmt.Errorf("%w: the node belongs to another digest than Config.Digest: %w", registry.ErrDenied, err)
 	}
-	return nil
+	return refusals.Translate(err)
 }
 
 func isPassing(err error) bool {
@@ -75,19 +67,6 @@ func isPassing(err error) bool {
 		}
 	}
 	return false
-}
-
-// givenUp is the error of a call whose context ended before the store answered. last is what the last
-// try came to; nil if there was none.
-func givenUp(ctx context.Context, meaning, last error) error {
-	cause := context.Cause(ctx)
-	if errors.Is(cause, registry.ErrClosed) && errors.Is(meaning, registry.ErrUnavailable) {
-		return registry.ErrClosed
-	}
-	if last == nil || errors.Is(last, cause) {
-		return fmt.Errorf("%w: %w", meaning, cause)
-	}
-	return fmt.Errorf("%w: %w (last try: %w)", meaning, cause, last)
 }
 
 // opError says what was tried on which path, and of a denial who lacks which permission. An outage names
@@ -105,13 +84,5 @@ func (r *Registry) opError(op, path string, err error) error {
 		}
 		err = fmt.Errorf("%w (%s lacks the permission %s %q, or one of the nodes above or below)", err, who, right, r.ns.znode(path))
 	}
-	return opError(op, path, err)
-}
-
-// opError says what was tried on which path.
-func opError(op, path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &registry.OpError{Op: op, Path: path, Err: err}
+	return remote.OpError(op, path, err)
 }

@@ -57,12 +57,12 @@ func (h *hub) hear(l *link, e zk.Event) {
 		h.mu.Lock()
 		h.queue = append(h.queue, event{l, e.Path, e.Type == zk.EventNodeDeleted})
 		h.mu.Unlock()
-		h.stir()
+		h.wakeUp()
 	}
 }
 
-// stir has the hub look what there is to do.
-func (h *hub) stir() {
+// wakeUp has the hub look what there is to do.
+func (h *hub) wakeUp() {
 	select {
 	case h.wake <- struct{}{}:
 	default:
@@ -103,7 +103,7 @@ func (h *hub) turn() bool {
 	read, err := h.read(l, work)
 	if err != nil { // the connection is gone, or the server refuses: then all is read again
 		h.restart()
-		return sleep(h.r.life, firstPause)
+		return sleep(h.r.life, firstBackoff)
 	}
 	h.apply(work, read, l.seen())
 	return h.publish(l, before)
@@ -241,13 +241,13 @@ func (h *hub) load(l *link, epoch int, root *root, number int) {
 		}
 	}
 	if c.err != nil {
-		sleep(h.r.life, firstPause)
+		sleep(h.r.life, firstBackoff)
 	}
 	h.mu.Lock()
 	root.refused = refusal(c.err)
 	h.done = append(h.done, c)
 	h.mu.Unlock()
-	h.stir()
+	h.wakeUp()
 }
 
 // read looks at what has changed. With nothing to read it still asks the server something: the answer

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // What Curator calls its contenders.
@@ -85,7 +86,7 @@ func (c *contender) bound(ctx context.Context) (context.Context, func()) {
 func (c *contender) reason(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return givenUp(ctx, registry.ErrUnavailable, nil)
+		return remote.GivenUp(ctx, registry.ErrUnavailable, nil)
 	case c.session.Err() != nil:
 		return c.session.Err()
 	default:
@@ -109,7 +110,7 @@ func (c *contender) win(ctx context.Context) error {
 		}
 		if err != nil {
 			failed++
-			sleep(ctx, pause(failed))
+			sleep(ctx, backoff(failed))
 		}
 	}
 	return context.Cause(ctx)
@@ -201,7 +202,7 @@ func (c *contender) waitFor(ctx context.Context, path string) error {
 func (c *contender) guard(ctx context.Context, cancel context.CancelCauseFunc) {
 	for ctx.Err() == nil {
 		if err := c.waitFor(ctx, c.own); err != nil {
-			sleep(ctx, longPause)
+			sleep(ctx, maxBackoff)
 			continue
 		}
 		if ctx.Err() != nil {
@@ -240,7 +241,7 @@ func (c *contender) withdraw() {
 	ctx, cancel := c.r.alive(c.link.quit)
 	defer cancel()
 	for failed := 0; ctx.Err() == nil; failed++ {
-		sleep(ctx, pause(failed))
+		sleep(ctx, backoff(failed))
 		if c.link.await(ctx) != nil {
 			return
 		}

@@ -122,7 +122,7 @@ func (l *link) dial(network, address string, _ time.Duration) (net.Conn, error) 
 	l.mu.Lock()
 	failed := l.failed
 	l.mu.Unlock()
-	sleep(l.quit, pause(failed))
+	sleep(l.quit, backoff(failed))
 	ctx, cancel := context.WithTimeout(l.quit, l.config.DialTimeout)
 	defer cancel()
 	conn, err := l.config.Dial(ctx, network, address)
@@ -245,14 +245,14 @@ func (l *link) sync(ctx context.Context) error {
 
 // close ends the link. With a farewell, the server is asked to drop the session's nodes at once, until
 // ctx ends or so much time has passed; the error tells that it did not confirm that.
-func (l *link) close(ctx context.Context, farewell bool, limit time.Duration) error {
-	if farewell && l.quit.Err() == nil {
+func (l *link) close(ctx context.Context, endSession bool, limit time.Duration) error {
+	if endSession && l.quit.Err() == nil {
 		bound, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		_ = l.await(bound) // without a connection there is nobody to tell
 		ctx = bound
 	} else {
-		farewell = false
+		endSession = false
 		l.die(registry.ErrClosed)
 	}
 	stop := context.AfterFunc(ctx, func() { l.die(registry.ErrClosed) })
@@ -266,7 +266,7 @@ func (l *link) close(ctx context.Context, farewell bool, limit time.Duration) er
 	l.mu.Unlock()
 	l.calls.Wait()
 	switch {
-	case !farewell || l.parted.Load():
+	case !endSession || l.parted.Load():
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: the session's nodes stay until it times out: %w", registry.ErrUnavailable, context.Cause(ctx))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // Open connects to an ensemble, gets a session, and shows that the namespace may be read. The context
@@ -19,13 +20,13 @@ import (
 func Open(ctx context.Context, config Config) (*Registry, error) {
 	config, err := config.withDefaults()
 	if err != nil {
-		return nil, opError("open", "", err)
+		return nil, remote.OpError("open", "", err)
 	}
 	r := newRegistry(config)
 	r.start()
 	if err := r.reach(ctx); err != nil {
 		r.Vanish() //nolint:contextcheck // it says nothing to the server
-		return nil, opError("open", "", err)
+		return nil, remote.OpError("open", "", err)
 	}
 	return r, nil
 }
@@ -39,7 +40,7 @@ func (r *Registry) reach(ctx context.Context) error {
 	}
 	var last error
 	for failed := 0; ; failed++ {
-		if !sleep(bound, pause(failed)) {
+		if !sleep(bound, backoff(failed)) {
 			return r.unreachable(ctx, last)
 		}
 		l, err := r.keeper.usable(bound)
@@ -74,7 +75,7 @@ func (r *Registry) watchOnce(ctx context.Context, l *link) error {
 				return err
 			}
 		}
-		if !sleep(ctx, pause(failed+1)) {
+		if !sleep(ctx, backoff(failed+1)) {
 			return context.Cause(ctx)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // atOnce is how many requests of one read of a subtree are with the server at a time.
@@ -117,8 +118,8 @@ func (r *Registry) read(ctx context.Context, call func(ctx context.Context, l *l
 	defer cancel()
 	var last error
 	for failed := 0; ; failed++ {
-		if ctx.Err() != nil || !sleep(ctx, pause(failed)) {
-			return givenUp(ctx, registry.ErrUnavailable, last)
+		if ctx.Err() != nil || !sleep(ctx, backoff(failed)) {
+			return remote.GivenUp(ctx, registry.ErrUnavailable, last)
 		}
 		l, err := r.keeper.usable(ctx)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 	"github.com/elasticron/elasticron/registry/internal/turns"
 )
 
@@ -32,7 +33,7 @@ type Registry struct {
 	life    context.Context // ends with ErrClosed as its cause
 	endLife context.CancelCauseFunc
 
-	keeper  *keeper
+	keeper  *sessionKeeper
 	hub     *hub
 	parents parents
 	gate    *turns.Gate // before transactions are under way
@@ -49,7 +50,7 @@ func newRegistry(config Config) *Registry {
 	}
 	r.repeats = repeats.New(r.log, repeats.Every)
 	r.life, r.endLife = context.WithCancelCause(context.Background())
-	r.keeper = newKeeper(r)
+	r.keeper = newSessionKeeper(r)
 	r.hub = newHub(r)
 	return r
 }
@@ -66,7 +67,7 @@ func (r *Registry) start() {
 func (r *Registry) hear(l *link, e zk.Event) {
 	if e.Type == zk.EventSession {
 		r.keeper.hear(l, e.State)
-		r.hub.stir()
+		r.hub.wakeUp()
 		return
 	}
 	r.hub.hear(l, e)
@@ -77,7 +78,7 @@ func (r *Registry) hear(l *link, e zk.Event) {
 // nodes vanish at once, and the connection is closed. Without a connection there is one more try until
 // the context ends, or the session has timed out by itself.
 func (r *Registry) Close(ctx context.Context) error {
-	r.closing.Do(func() { r.closeErr = opError("close", "", r.close(ctx, true)) })
+	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(ctx, true)) })
 	return r.closeErr
 }
 
@@ -86,17 +87,17 @@ func (r *Registry) Close(ctx context.Context) error {
 // get out of the way without waiting for the server. Close afterwards does nothing. It takes up to a
 // second.
 func (r *Registry) Vanish() {
-	r.closing.Do(func() { r.closeErr = opError("close", "", r.close(context.Background(), false)) })
+	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(context.Background(), false)) })
 }
 
-func (r *Registry) close(ctx context.Context, farewell bool) error {
+func (r *Registry) close(ctx context.Context, endSession bool) error {
 	r.endLife(registry.ErrClosed)
 	last := r.keeper.close()
 	r.hub.close()
 	r.errands.close()
 	var err error
 	if last != nil {
-		err = last.close(ctx, farewell, r.keeper.farewellTime())
+		err = last.close(ctx, endSession, r.keeper.farewellTime())
 	}
 	r.hub.wg.Wait()
 	r.repeats.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // follower is one view on the side of its hub. All but ready is guarded by the hub's mutex.
@@ -36,7 +37,7 @@ func (r *Registry) view(ctx context.Context, path string) (*registry.View, error
 	case <-f.ready:
 	case <-ctx.Done():
 		r.hub.leave(f)
-		return nil, givenUp(ctx, registry.ErrUnavailable, nil)
+		return nil, remote.GivenUp(ctx, registry.ErrUnavailable, nil)
 	}
 	return r.hub.bind(ctx, f)
 }
@@ -57,7 +58,7 @@ func (h *hub) join(path string) (*follower, error) {
 	f := &follower{hub: h, root: root, ready: make(chan struct{})}
 	root.followers[f] = true
 	root.ask = true
-	h.stir()
+	h.wakeUp()
 	return f, nil
 }
 
@@ -86,7 +87,7 @@ func (f *follower) advance(context.Context, registry.Revision) {
 	f.hub.mu.Lock()
 	f.root.ask = true
 	f.hub.mu.Unlock()
-	f.hub.stir()
+	f.hub.wakeUp()
 }
 
 // end ends a view, or the wait for it. The caller does not hold the hub's mutex.
@@ -119,6 +120,6 @@ func (h *hub) leave(f *follower) {
 	if len(f.root.followers) == 0 && h.roots[f.root.path] == f.root {
 		delete(h.roots, f.root.path)
 		h.left = append(h.left, f.root.path)
-		h.stir()
+		h.wakeUp()
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/clock"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // errBroken is why there is no connection before anybody has tried to have another.
@@ -23,10 +23,10 @@ var errBroken = errors.New("the connection to the server broke")
 // proofs is how often a session is proved within its timeout. Two thirds of it without one suspend it.
 const proofs = 6
 
-// keeper gives the handle its links and sessions, one after the other, and proves each session alive
+// sessionKeeper gives the handle its links and sessions, one after the other, and proves each session alive
 // by a sync a sixth of its timeout after the last one. A sync is answered only with the leader's help,
 // other than the client's own pings, which a server that has lost touch with the others answers too.
-type keeper struct {
+type sessionKeeper struct {
 	r     *Registry
 	clock registry.SessionClock
 	wg    sync.WaitGroup
@@ -42,8 +42,8 @@ type keeper struct {
 	last      error         // what the last try to have a link came to
 }
 
-func newKeeper(r *Registry) *keeper {
-	return &keeper{r: r, clock: clock.New(), wake: make(chan struct{}, 1), published: make(chan struct{})}
+func newSessionKeeper(r *Registry) *sessionKeeper {
+	return &sessionKeeper{r: r, clock: remote.NewClock(), wake: make(chan struct{}, 1), published: make(chan struct{})}
 }
 
 // Session implements [registry.Sessioner].
@@ -53,13 +53,13 @@ func (r *Registry) Session(ctx context.Context) (*registry.Session, error) {
 }
 
 // current returns the session in force.
-func (k *keeper) current(ctx context.Context) (*registry.Session, error) {
+func (k *sessionKeeper) current(ctx context.Context) (*registry.Session, error) {
 	_, session, err := k.await(ctx, func(_ *link, s *registry.Session) bool { return s != nil && s.Err() == nil })
 	return session, err
 }
 
 // usable returns the link when it has a connection.
-func (k *keeper) usable(ctx context.Context) (*link, error) {
+func (k *sessionKeeper) usable(ctx context.Context) (*link, error) {
 	for {
 		l, _, err := k.await(ctx, func(l *link, _ *registry.Session) bool { return l != nil })
 		if err != nil {
@@ -74,14 +74,14 @@ func (k *keeper) usable(ctx context.Context) (*link, error) {
 			return l, nil
 		}
 		if ctx.Err() != nil {
-			return nil, givenUp(ctx, registry.ErrUnavailable, err)
+			return nil, remote.GivenUp(ctx, registry.ErrUnavailable, err)
 		}
-		sleep(ctx, firstPause) // the keeper is about to have another link
+		sleep(ctx, firstBackoff) // the keeper is about to have another link
 	}
 }
 
 // await waits until a link that may be used and its session are as wanted.
-func (k *keeper) await(ctx context.Context, wanted func(*link, *registry.Session) bool) (*link, *registry.Session, error) {
+func (k *sessionKeeper) await(ctx context.Context, wanted func(*link, *registry.Session) bool) (*link, *registry.Session, error) {
 	for {
 		k.mu.Lock()
 		l, s, published := k.link, k.session, k.published
@@ -99,13 +99,13 @@ func (k *keeper) await(ctx context.Context, wanted func(*link, *registry.Session
 		case <-published:
 		case <-k.r.life.Done():
 		case <-ctx.Done():
-			return nil, nil, givenUp(ctx, registry.ErrUnavailable, k.failure())
+			return nil, nil, remote.GivenUp(ctx, registry.ErrUnavailable, k.failure())
 		}
 	}
 }
 
 // present returns the link that may be used, connected or not, and its connection's number.
-func (k *keeper) present() (l *link, epoch int, ok bool) {
+func (k *sessionKeeper) present() (l *link, epoch int, ok bool) {
 	k.mu.Lock()
 	l = k.link
 	proved := k.proved
@@ -118,7 +118,7 @@ func (k *keeper) present() (l *link, epoch int, ok bool) {
 }
 
 // hear is told of the states of a link.
-func (k *keeper) hear(l *link, state zk.State) {
+func (k *sessionKeeper) hear(l *link, state zk.State) {
 	k.mu.Lock()
 	control := k.control
 	if k.link != l {
@@ -135,10 +135,10 @@ func (k *keeper) hear(l *link, state zk.State) {
 			control.Lose(context.Cause(l.quit))
 		}
 	}
-	k.stir()
+	k.wakeUp()
 }
 
-func (k *keeper) stir() {
+func (k *sessionKeeper) wakeUp() {
 	select {
 	case k.wake <- struct{}{}:
 	default:
@@ -146,16 +146,16 @@ func (k *keeper) stir() {
 }
 
 // run has one link after the other until the handle is closed.
-func (k *keeper) run() {
+func (k *sessionKeeper) run() {
 	for k.r.life.Err() == nil {
 		l, err := newLink(k.r.config, k.clock, k.r.hear)
 		if err != nil { // the config was checked, so this is no matter of the user's
 			k.note(err)
-			sleep(k.r.life, longPause)
+			sleep(k.r.life, maxBackoff)
 			continue
 		}
 		k.change(func() { k.link, k.proved = l, false })
-		k.tend(l)
+		k.keepAlive(l)
 		if k.r.life.Err() != nil {
 			return // close says farewell
 		}
@@ -166,8 +166,8 @@ func (k *keeper) run() {
 	}
 }
 
-// tend keeps a link's session alive until it is gone or the handle is closed.
-func (k *keeper) tend(l *link) {
+// keepAlive keeps a link's session alive until it is gone or the handle is closed.
+func (k *sessionKeeper) keepAlive(l *link) {
 	if !k.prepare(l) {
 		return
 	}
@@ -181,7 +181,7 @@ func (k *keeper) tend(l *link) {
 		if epoch, ok := l.ready(); ok {
 			if err := k.prove(l, epoch); err != nil {
 				k.noAnswer(l, err)
-				wait = longPause
+				wait = maxBackoff
 			}
 		} else {
 			k.noAnswer(l, cmp.Or(k.failure(), errBroken))
@@ -198,7 +198,7 @@ func (k *keeper) tend(l *link) {
 }
 
 // prepare makes a new link fit for use. It is false if the link is gone.
-func (k *keeper) prepare(l *link) bool {
+func (k *sessionKeeper) prepare(l *link) bool {
 	ctx, cancel := k.r.alive(l.quit)
 	defer cancel()
 	for failed := 0; ctx.Err() == nil; failed++ {
@@ -208,17 +208,17 @@ func (k *keeper) prepare(l *link) bool {
 		}
 		if err == nil {
 			k.change(func() { k.proved, k.last = true, nil })
-			k.r.hub.stir()
+			k.r.hub.wakeUp()
 			return true
 		}
 		k.note(err)
-		sleep(ctx, pause(failed))
+		sleep(ctx, backoff(failed))
 	}
 	return false
 }
 
 // introduce says who the client is, and makes the namespace.
-func (k *keeper) introduce(ctx context.Context, l *link) error {
+func (k *sessionKeeper) introduce(ctx context.Context, l *link) error {
 	if digest := k.r.config.Digest; digest != "" {
 		_, err := ask(ctx, l, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.AddAuth("digest", []byte(digest)) })
 		if err != nil {
@@ -232,7 +232,7 @@ func (k *keeper) introduce(ctx context.Context, l *link) error {
 }
 
 // prove has the session confirmed. The error tells why it was not.
-func (k *keeper) prove(l *link, epoch int) error {
+func (k *sessionKeeper) prove(l *link, epoch int) error {
 	ctx, cancel := k.r.alive(l.quit)
 	defer cancel()
 	sent := k.clock()
@@ -240,12 +240,12 @@ func (k *keeper) prove(l *link, epoch int) error {
 		return err
 	}
 	k.confirm(l, epoch, sent)
-	k.r.hub.stir()
+	k.r.hub.wakeUp()
 	return nil
 }
 
 // confirm takes an answer to a sync for what it proves: that the session was there when it was sent.
-func (k *keeper) confirm(l *link, epoch int, sent time.Duration) {
+func (k *sessionKeeper) confirm(l *link, epoch int, sent time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if now, ok := l.ready(); !ok || now != epoch || k.closed {
@@ -262,7 +262,7 @@ func (k *keeper) confirm(l *link, epoch int, sent time.Duration) {
 }
 
 // lose ends the session in force.
-func (k *keeper) lose(reason error) {
+func (k *sessionKeeper) lose(reason error) {
 	k.mu.Lock()
 	control := k.control
 	k.control = nil
@@ -272,7 +272,7 @@ func (k *keeper) lose(reason error) {
 	}
 }
 
-func (k *keeper) note(err error) {
+func (k *sessionKeeper) note(err error) {
 	if errors.Is(err, registry.ErrClosed) {
 		return
 	}
@@ -281,7 +281,7 @@ func (k *keeper) note(err error) {
 }
 
 // noAnswer reports that the servers do not do what a session takes: one cause, however often it is tried.
-func (k *keeper) noAnswer(l *link, err error) {
+func (k *sessionKeeper) noAnswer(l *link, err error) {
 	if k.r.life.Err() != nil || l != nil && l.quit.Err() != nil { // that is told as the loss of the session
 		return
 	}
@@ -291,7 +291,7 @@ func (k *keeper) noAnswer(l *link, err error) {
 	})
 }
 
-func (k *keeper) change(what func()) {
+func (k *sessionKeeper) change(what func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	what()
@@ -300,7 +300,7 @@ func (k *keeper) change(what func()) {
 }
 
 // close ends the session here and returns the link, if there is one, to say farewell on.
-func (k *keeper) close() *link {
+func (k *sessionKeeper) close() *link {
 	k.mu.Lock()
 	k.closed = true
 	k.mu.Unlock()
@@ -312,7 +312,7 @@ func (k *keeper) close() *link {
 }
 
 // abandoned returns why the process has given the session up; nil if it has not.
-func (k *keeper) abandoned() error {
+func (k *sessionKeeper) abandoned() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.session == nil || k.control == nil || !k.control.Abandoned() {
@@ -322,7 +322,7 @@ func (k *keeper) abandoned() error {
 }
 
 // farewellTime returns for how long a farewell makes sense.
-func (k *keeper) farewellTime() time.Duration {
+func (k *sessionKeeper) farewellTime() time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.session == nil {
@@ -332,7 +332,7 @@ func (k *keeper) farewellTime() time.Duration {
 }
 
 // failure tells why there is no session, as far as that is known.
-func (k *keeper) failure() error {
+func (k *sessionKeeper) failure() error {
 	k.mu.Lock()
 	l, last := k.link, k.last
 	k.mu.Unlock()

@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	firstPause = 10 * time.Millisecond
-	longPause  = 250 * time.Millisecond
+	firstBackoff = 10 * time.Millisecond
+	maxBackoff   = 250 * time.Millisecond
 )
 
-// pause returns how long to wait after so many failures: the double after each, up to a bound, of
+// backoff returns how long to wait after so many failures: the double after each, up to a bound, of
 // which a random half is taken off so that processes do not repeat in step.
-func pause(failed int) time.Duration {
+func backoff(failed int) time.Duration {
 	if failed <= 0 {
 		return 0
 	}
-	d := min(firstPause<<min(failed-1, 10), longPause)
+	d := min(firstBackoff<<min(failed-1, 10), maxBackoff)
 	return d/2 + rand.N(d/2)
 }
 
