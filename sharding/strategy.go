@@ -1,5 +1,10 @@
 package sharding
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Strategy assigns the items of a job to its instances.
 //
 // Assign must be a pure function of the request: no clock, no randomness, no I/O. The leader runs it
@@ -17,3 +22,75 @@ type StrategyFunc func(Request) (Assignment, error)
 
 // Assign calls f.
 func (f StrategyFunc) Assign(r Request) (Assignment, error) { return f(r) }
+
+// Request is what a [Strategy] decides from.
+//
+// A strategy that is called by [Run] gets a copy of its own in normal form: Instances is not empty,
+// has no duplicates and is in Java's order, and Current has exactly Total entries.
+type Request struct {
+	// Job is the job's name. Strategies may use it to treat jobs differently.
+	Job string
+
+	// Instances are the ids of the instances that may get items. It is a set: order and repetition
+	// mean nothing. An id must not be empty.
+	Instances []string
+
+	// Total is the job's sharding total count: the items are 0..Total-1. It must not be negative.
+	Total int
+
+	// Current is the assignment in force. It may be nil or of another length, if there was none or
+	// the total changed, and may name instances that are gone.
+	Current Assignment
+}
+
+// normal returns a copy of the request in the form that strategies rely on, or what is wrong with it.
+func (r Request) normal() (Request, error) {
+	if r.Total < 0 {
+		return Request{}, fmt.Errorf("%w: job %q: total is %d, want 0 or more", ErrInvalidRequest, r.Job, r.Total)
+	}
+	if slices.Contains(r.Instances, "") {
+		return Request{}, fmt.Errorf("%w: job %q: instances %q have an empty id", ErrInvalidRequest, r.Job, r.Instances)
+	}
+	r.Instances = sorted(r.Instances)
+	current := NewAssignment(r.Total)
+	copy(current, r.Current)
+	r.Current = current
+	return r, nil
+}
+
+// Assignment says which instance each sharding item belongs to: the index is the item, the value is
+// the instance's id, and "" is an item that belongs to none.
+type Assignment []string
+
+// NewAssignment returns an assignment of total items that belong to none.
+func NewAssignment(total int) Assignment { return make(Assignment, total) }
+
+// Instance returns the instance that item belongs to: "" if none, or if there is no such item.
+func (a Assignment) Instance(item int) string {
+	if item < 0 || item >= len(a) {
+		return ""
+	}
+	return a[item]
+}
+
+// Items returns the items of one instance in ascending order, nil if it has none. It looks at every
+// item; for many instances use [Assignment.ByInstance].
+func (a Assignment) Items(instance string) []int {
+	var items []int
+	for item, owner := range a {
+		if owner == instance {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// ByInstance returns the items of every instance that has any, each in ascending order. Items that
+// belong to none are under "".
+func (a Assignment) ByInstance() map[string][]int {
+	items := make(map[string][]int)
+	for item, owner := range a {
+		items[owner] = append(items[owner], item)
+	}
+	return items
+}
