@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // candidate is one contender for a latch.
@@ -42,7 +42,7 @@ func (c *candidate) await(ctx context.Context) error {
 	case <-c.over.Done():
 		err = c.session.Err()
 	case <-ctx.Done():
-		err = storeerrors.GivenUp(ctx, registry.ErrUnavailable, nil)
+		err = remote.GivenUp(ctx, registry.ErrUnavailable, nil)
 	}
 	if err != nil {
 		c.giveUp()

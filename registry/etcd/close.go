@@ -9,7 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // Close implements [registry.Registry]. Work stops first: the session is lost to this process, views
@@ -17,7 +17,7 @@ import (
 // and the connections are closed. A store that does not answer is told so until it would have ended the
 // lease by itself.
 func (r *Registry) Close(ctx context.Context) error {
-	r.closing.Do(func() { r.closeErr = storeerrors.Op("close", "", r.close(ctx, true)) })
+	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(ctx, true)) })
 	return r.closeErr
 }
 
@@ -25,7 +25,7 @@ func (r *Registry) Close(ctx context.Context) error {
 // nodes of the session stay until its TTL has passed. It is for tests of exactly that, and for a
 // process that must get out of the way without waiting for the store. Close afterwards does nothing.
 func (r *Registry) Vanish() {
-	r.closing.Do(func() { r.closeErr = storeerrors.Op("close", "", r.close(context.Background(), false)) })
+	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(context.Background(), false)) })
 }
 
 func (r *Registry) close(ctx context.Context, revokeLease bool) error {
@@ -87,7 +87,7 @@ func (r *Registry) revoke(ctx context.Context, session *registry.Session) error 
 		retry.noteFailure(err)
 		if !sleep(ctx, retry.backoff()) {
 			return fmt.Errorf("the nodes of session %s stay until its TTL has passed: %w",
-				session.ID(), storeerrors.GivenUp(ctx, registry.ErrUnavailable, err))
+				session.ID(), remote.GivenUp(ctx, registry.ErrUnavailable, err))
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // refusals are the answers of etcd that repeating does not change, and what they mean to users of
 // the registry. Whatever is not in here, nor in refusedCodes, is a matter of time: no leader, a
 // broken connection, an overloaded or restarting server.
-var refusals = storeerrors.Refusals{
+var refusals = remote.Refusals{
 	{rpctypes.ErrLeaseNotFound, registry.ErrSessionLost},
 	{rpctypes.ErrNoSpace, registry.ErrNoSpace},
 	{rpctypes.ErrRequestTooLarge, registry.ErrTooLarge},

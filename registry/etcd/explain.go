@@ -11,13 +11,13 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // opError says what was tried on which path, and what an operator needs to know of a failure besides:
 // which endpoints do not answer and what they last failed with, or which permission who lacks.
 func (r *Registry) opError(op, path string, err error) error {
-	return storeerrors.Op(op, path, r.explain(op, path, err))
+	return remote.OpError(op, path, r.explain(op, path, err))
 }
 
 func (r *Registry) explain(op, path string, err error) error {

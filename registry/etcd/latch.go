@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // Latch implements [registry.Latcher] with an election of etcd's concurrency package, on the lease
@@ -51,7 +51,7 @@ func newLatches(r *Registry) *latches {
 func (l *latches) acquire(ctx context.Context, path string) (*candidate, error) {
 	unlock, ok := l.paths.lock(ctx, path)
 	if !ok {
-		return nil, storeerrors.GivenUp(ctx, registry.ErrUnavailable, nil)
+		return nil, remote.GivenUp(ctx, registry.ErrUnavailable, nil)
 	}
 	session, err := l.r.keeper.current(ctx)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/backoff"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 const (
@@ -39,11 +39,11 @@ const (
 func Open(ctx context.Context, config Config) (*Registry, error) {
 	config, err := config.withDefaults()
 	if err != nil {
-		return nil, storeerrors.Op("open", "", err)
+		return nil, remote.OpError("open", "", err)
 	}
 	client, reached, err := connect(ctx, config)
 	if err != nil {
-		return nil, storeerrors.Op("open", "", err)
+		return nil, remote.OpError("open", "", err)
 	}
 	r := newRegistry(client, true, config)
 	r.see(reached)
@@ -58,14 +58,14 @@ func Open(ctx context.Context, config Config) (*Registry, error) {
 // server can be reached has an unknown outcome rather than certainly none.
 func New(client *clientv3.Client, config Config) (*Registry, error) {
 	if client == nil {
-		return nil, storeerrors.Op("open", "", fmt.Errorf("%w: the client is nil", registry.ErrInvalid))
+		return nil, remote.OpError("open", "", fmt.Errorf("%w: the client is nil", registry.ErrInvalid))
 	}
 	if len(config.Endpoints) == 0 {
 		config.Endpoints = client.Endpoints()
 	}
 	config, err := config.withDefaults()
 	if err != nil {
-		return nil, storeerrors.Op("open", "", err)
+		return nil, remote.OpError("open", "", err)
 	}
 	return newRegistry(client, false, config), nil
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 	"github.com/elasticron/elasticron/registry/internal/turns"
 )
 
@@ -48,7 +48,7 @@ func (q *queue) submit(ctx context.Context, commits []*commit) {
 		case q.closed:
 			c.fail(registry.ErrClosed)
 		case ctx.Err() != nil:
-			c.fail(storeerrors.GivenUp(ctx, registry.ErrUnavailable, nil))
+			c.fail(remote.GivenUp(ctx, registry.ErrUnavailable, nil))
 		default:
 			c.retry = q.r.config.retryPolicy()
 			q.pending.Add(c.txn.Turn, c)
@@ -75,7 +75,7 @@ func (q *queue) wait(ctx context.Context, c *commit) registry.Outcome {
 			q.expire(c)
 			continue
 		case <-ctx.Done():
-			q.abandon(c, func(meaning error) error { return storeerrors.GivenUp(ctx, meaning, nil) })
+			q.abandon(c, func(meaning error) error { return remote.GivenUp(ctx, meaning, nil) })
 		case <-c.lost():
 			q.abandon(c, func(meaning error) error { return sessionLost(c, meaning) })
 		}
@@ -214,7 +214,7 @@ func (q *queue) close() {
 // closedError is what a commit comes to that the handle's end interrupted.
 func (q *queue) closedError(c *commit) error {
 	if c.mayBeDone {
-		return storeerrors.GivenUp(q.r.life, registry.ErrUnknownOutcome, nil)
+		return remote.GivenUp(q.r.life, registry.ErrUnknownOutcome, nil)
 	}
 	return registry.ErrClosed
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 var _ registry.Registry = (*Registry)(nil)
@@ -84,7 +84,7 @@ func (r *Registry) repeat(ctx context.Context, try func(ctx context.Context) err
 	var last error
 	for {
 		if ctx.Err() != nil {
-			return storeerrors.GivenUp(ctx, registry.ErrUnavailable, last)
+			return remote.GivenUp(ctx, registry.ErrUnavailable, last)
 		}
 		err := within(ctx, retry.tryTimeout(), try)
 		if err == nil {

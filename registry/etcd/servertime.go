@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // maxVersionBody bounds what is read of an answer that only its header is wanted of.
@@ -44,7 +44,7 @@ func (r *Registry) serverTime(ctx context.Context) (time.Time, error) {
 		}
 		faults = append(faults, err)
 		if ctx.Err() != nil {
-			return time.Time{}, storeerrors.GivenUp(ctx, registry.ErrUnavailable, err)
+			return time.Time{}, remote.GivenUp(ctx, registry.ErrUnavailable, err)
 		}
 	}
 	all := errors.Join(faults...)

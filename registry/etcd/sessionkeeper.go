@@ -14,8 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/clock"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // errRevoked is why a session is lost whose lease the server does not know any more.
@@ -42,7 +41,7 @@ type sessionKeeper struct {
 }
 
 func newSessionKeeper(r *Registry) *sessionKeeper {
-	return &sessionKeeper{r: r, clock: clock.New(), keepAlives: newKeepAliver(r.client), published: make(chan struct{})}
+	return &sessionKeeper{r: r, clock: remote.NewClock(), keepAlives: newKeepAliver(r.client), published: make(chan struct{})}
 }
 
 // Session implements [registry.Sessioner]. The first call asks the store for a lease.
@@ -61,7 +60,7 @@ func (k *sessionKeeper) current(ctx context.Context) (*registry.Session, error) 
 		case <-published:
 		case <-k.r.life.Done():
 		case <-ctx.Done():
-			return nil, storeerrors.GivenUp(ctx, registry.ErrUnavailable, nil)
+			return nil, remote.GivenUp(ctx, registry.ErrUnavailable, nil)
 		}
 	}
 }

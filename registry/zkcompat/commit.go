@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // Commit implements [registry.Committer].
@@ -77,7 +77,7 @@ func (a *attempt) giveUp(ctx context.Context) (registry.Revision, error) {
 	if a.lost {
 		meaning = registry.ErrUnknownOutcome
 	}
-	return 0, storeerrors.GivenUp(ctx, meaning, a.last)
+	return 0, remote.GivenUp(ctx, meaning, a.last)
 }
 
 // unrepeated ends a transaction that may have been done and must not be sent again.

@@ -8,13 +8,13 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // refusals are the answers of ZooKeeper that repeating does not change, and what they mean to users of
 // the registry; refusal adds zk.ErrNoAuth. What is in neither table is a matter of time: a broken
 // connection, an election.
-var refusals = storeerrors.Refusals{
+var refusals = remote.Refusals{
 	{zk.ErrAuthFailed, registry.ErrDenied},
 	{zk.ErrInvalidACL, registry.ErrDenied},
 	{zk.ErrBadArguments, registry.ErrInvalid},
@@ -84,5 +84,5 @@ func (r *Registry) opError(op, path string, err error) error {
 		}
 		err = fmt.Errorf("%w (%s lacks the permission %s %q, or one of the nodes above or below)", err, who, right, r.ns.znode(path))
 	}
-	return storeerrors.Op(op, path, err)
+	return remote.OpError(op, path, err)
 }

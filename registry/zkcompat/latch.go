@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // What Curator calls its contenders.
@@ -86,7 +86,7 @@ func (c *contender) bound(ctx context.Context) (context.Context, func()) {
 func (c *contender) reason(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return storeerrors.GivenUp(ctx, registry.ErrUnavailable, nil)
+		return remote.GivenUp(ctx, registry.ErrUnavailable, nil)
 	case c.session.Err() != nil:
 		return c.session.Err()
 	default:

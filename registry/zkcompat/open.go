@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // Open connects to an ensemble, gets a session, and shows that the namespace may be read. The context
@@ -20,13 +20,13 @@ import (
 func Open(ctx context.Context, config Config) (*Registry, error) {
 	config, err := config.withDefaults()
 	if err != nil {
-		return nil, storeerrors.Op("open", "", err)
+		return nil, remote.OpError("open", "", err)
 	}
 	r := newRegistry(config)
 	r.start()
 	if err := r.reach(ctx); err != nil {
 		r.Vanish() //nolint:contextcheck // it says nothing to the server
-		return nil, storeerrors.Op("open", "", err)
+		return nil, remote.OpError("open", "", err)
 	}
 	return r, nil
 }

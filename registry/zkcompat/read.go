@@ -13,7 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // atOnce is how many requests of one read of a subtree are with the server at a time.
@@ -119,7 +119,7 @@ func (r *Registry) read(ctx context.Context, call func(ctx context.Context, l *l
 	var last error
 	for failed := 0; ; failed++ {
 		if ctx.Err() != nil || !sleep(ctx, backoff(failed)) {
-			return storeerrors.GivenUp(ctx, registry.ErrUnavailable, last)
+			return remote.GivenUp(ctx, registry.ErrUnavailable, last)
 		}
 		l, err := r.keeper.usable(ctx)
 		if err != nil {

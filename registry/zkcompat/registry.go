@@ -9,7 +9,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 	"github.com/elasticron/elasticron/registry/internal/turns"
 )
 
@@ -78,7 +78,7 @@ func (r *Registry) hear(l *link, e zk.Event) {
 // nodes vanish at once, and the connection is closed. Without a connection there is one more try until
 // the context ends, or the session has timed out by itself.
 func (r *Registry) Close(ctx context.Context) error {
-	r.closing.Do(func() { r.closeErr = storeerrors.Op("close", "", r.close(ctx, true)) })
+	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(ctx, true)) })
 	return r.closeErr
 }
 
@@ -87,7 +87,7 @@ func (r *Registry) Close(ctx context.Context) error {
 // get out of the way without waiting for the server. Close afterwards does nothing. It takes up to a
 // second.
 func (r *Registry) Vanish() {
-	r.closing.Do(func() { r.closeErr = storeerrors.Op("close", "", r.close(context.Background(), false)) })
+	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(context.Background(), false)) })
 }
 
 func (r *Registry) close(ctx context.Context, endSession bool) error {

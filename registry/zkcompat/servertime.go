@@ -8,7 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // clockNode is created and deleted within one transaction, so that nobody ever sees it.
@@ -36,5 +36,5 @@ func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 		now = time.UnixMilli(answers[1].Stat.Mtime)
 		return nil
 	})
-	return now, storeerrors.Op("server time", "", err)
+	return now, remote.OpError("server time", "", err)
 }

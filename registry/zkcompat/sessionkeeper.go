@@ -14,8 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/clock"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // errBroken is why there is no connection before anybody has tried to have another.
@@ -44,7 +43,7 @@ type sessionKeeper struct {
 }
 
 func newSessionKeeper(r *Registry) *sessionKeeper {
-	return &sessionKeeper{r: r, clock: clock.New(), wake: make(chan struct{}, 1), published: make(chan struct{})}
+	return &sessionKeeper{r: r, clock: remote.NewClock(), wake: make(chan struct{}, 1), published: make(chan struct{})}
 }
 
 // Session implements [registry.Sessioner].
@@ -75,7 +74,7 @@ func (k *sessionKeeper) usable(ctx context.Context) (*link, error) {
 			return l, nil
 		}
 		if ctx.Err() != nil {
-			return nil, storeerrors.GivenUp(ctx, registry.ErrUnavailable, err)
+			return nil, remote.GivenUp(ctx, registry.ErrUnavailable, err)
 		}
 		sleep(ctx, firstBackoff) // the keeper is about to have another link
 	}
@@ -100,7 +99,7 @@ func (k *sessionKeeper) await(ctx context.Context, wanted func(*link, *registry.
 		case <-published:
 		case <-k.r.life.Done():
 		case <-ctx.Done():
-			return nil, nil, storeerrors.GivenUp(ctx, registry.ErrUnavailable, k.failure())
+			return nil, nil, remote.GivenUp(ctx, registry.ErrUnavailable, k.failure())
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/internal/storeerrors"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // follower is one view on the side of its hub. All but ready is guarded by the hub's mutex.
@@ -37,7 +37,7 @@ func (r *Registry) view(ctx context.Context, path string) (*registry.View, error
 	case <-f.ready:
 	case <-ctx.Done():
 		r.hub.leave(f)
-		return nil, storeerrors.GivenUp(ctx, registry.ErrUnavailable, nil)
+		return nil, remote.GivenUp(ctx, registry.ErrUnavailable, nil)
 	}
 	return r.hub.bind(ctx, f)
 }

@@ -1,5 +1,6 @@
-// Package storeerrors is what backends share to tell the errors of their stores as errors of the registry.
-package storeerrors
+// Package remote is what the backends share whose store is a server: how they tell its errors as errors of
+// the registry, and by which clock they count the deadlines of sessions.
+package remote
 
 import (
 	"context"
@@ -37,8 +38,8 @@ func GivenUp(ctx context.Context, meaning, last error) error {
 	return fmt.Errorf("%w: %w (last try: %w)", meaning, cause, last)
 }
 
-// Op says what was tried on which path. It is nil if err is.
-func Op(op, path string, err error) error {
+// OpError says what was tried on which path. It is nil if err is.
+func OpError(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}

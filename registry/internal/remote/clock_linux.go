@@ -1,4 +1,4 @@
-package clock
+package remote
 
 import (
 	"time"
@@ -8,8 +8,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// New returns the kernel's clock that also runs while the machine sleeps and that nobody sets.
-func New() registry.SessionClock {
+// NewClock returns the kernel's clock that also runs while the machine sleeps and that nobody sets.
+func NewClock() registry.SessionClock {
 	if _, err := bootTime(); err != nil {
 		return registry.NewClock()
 	}

@@ -1,2 +1,0 @@
-// Package clock gives backends the best clock of the system for the deadlines of sessions.
-package clock
