@@ -11,7 +11,7 @@ import (
 // docs/configuration.md lists every member, in the order in which they are written.
 func TestEveryMemberIsDocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../docs/configuration.md")
+	text, err := os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)
 	page := string(text)
 	for _, f := range configFields {
