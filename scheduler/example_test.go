@@ -20,7 +20,7 @@ import (
 // The whole of a program that takes part in a job. Start it as often as you like, on as many machines
 // as you like.
 func Example() {
-	// The first Ctrl-C or SIGTERM ends ctx, and the process hands its items over. A second one kills it.
+	// The first Ctrl-C or SIGTERM ends ctx, and the process hands its items over. A second one ends it at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 
@@ -40,8 +40,7 @@ func Example() {
 		fmt.Printf("item %d of %d, fire %s, token %d\n", sc.Item, sc.TotalCount, sc.Fire, sc.Token)
 		return nil // do this item's share of the work; stop when ctx ends
 	})
-	cfg := job.Config{Name: "invoices", Cron: "0/5 * * * * ?", ShardingTotalCount: 4}
-	if err := s.Add(ctx, cfg, invoices); err != nil {
+	if err := s.Add(ctx, job.Config{Name: "invoices", Cron: "0/5 * * * * ?", ShardingTotalCount: 4}, invoices); err != nil {
 		log.Fatal(err)
 	}
 	err = s.Run(ctx)
