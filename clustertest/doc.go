@@ -1,6 +1,6 @@
 // Package clustertest runs whole clusters in a test: several schedulers over one registry, in virtual
-// time, so that an hour of schedule takes some ten milliseconds. A test advances the clock, crashes, freezes and cuts
-// off instances, and says what must have run. No server is needed, and nothing of a test outlives it.
+// time, so that an hour of schedule takes some ten milliseconds. A test advances the clock, crashes, freezes and
+// cuts off instances, and says what must have run. It needs no server, and leaves nothing behind.
 //
 //	func TestInvoicesSurviveACrash(t *testing.T) {
 //		clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
@@ -19,21 +19,21 @@
 // # A cluster
 //
 // [Run] makes a cluster without instances and calls the test function. [Cluster.Job] declares a job and its
-// code; [Cluster.Setup] is for those who have a function that declares theirs, and [Cluster.NewWith] for
-// those who make their schedulers themselves. [Cluster.Start] starts an [Instance], which stands for one
-// process of yours: a scheduler on a registry handle, and so a session, of its own. What it runs is the code
-// that production runs, over [memory.Server] instead of etcd.
+// code. If you have a function that declares your jobs, use [Cluster.Setup]; if you make your schedulers
+// yourself, use [Cluster.NewWith]. [Cluster.Start] starts an [Instance], which stands for one process of yours: it
+// is a scheduler with its own registry handle, and so its own session. An instance runs the same code as in
+// production, over [memory.Server] instead of etcd.
 //
 // # Time
 //
-// A test function runs in a bubble of package testing/synctest. Time begins at midnight, 2000-01-01 UTC,
-// for everything that is called in it, and passes only when everybody waits for it: [Cluster.Advance] lets
-// it pass. When Advance returns, all that the time brought about has been done. [At] gives the times
-// of such a day; [Cluster.AdvanceTo] goes to another, as to the last Sunday of March.
+// A test function runs in a bubble of package testing/synctest. In the bubble, time begins at midnight,
+// 2000-01-01 UTC, and passes only while all goroutines wait: [Cluster.Advance] lets it pass. When Advance returns,
+// everything that was due in this time has happened. [At] gives the times of the first day;
+// [Cluster.AdvanceTo] goes to any other time, for example to the last Sunday of March.
 //
-// Code that is tested so must wait only for time, channels, and what else synctest knows, and not for
-// sockets, files or other processes: give it fakes. A fake that should take time calls [Sleep]. A goroutine
-// that waits for ever ends the test with synctest's report of a deadlock.
+// The tested code may wait only for time, channels, and whatever else synctest knows. It must not wait for
+// sockets, files or other processes: give it fakes. A fake that should take time calls [Sleep]. If a goroutine
+// waits for ever, the test ends with synctest's report of a deadlock.
 //
 // # What can be done to it
 //
@@ -52,19 +52,19 @@
 //	              Update         its stored settings are changed
 //	the registry  Store          the server itself, to stop, fill or slow down
 //
-// An operator's deeds are those of docs/operating.md. [Instance.Handle] and [Cluster.Operator] lead to the
-// rest of what package memory can break.
+// docs/operating.md describes what an operator can do. [Instance.Handle] and [Cluster.Operator] give access to
+// the other faults of package memory.
 //
 // # What can be said of it
 //
 //	EveryFireRanOnce   each item ran to its end once for each fire
-//	NoFireRanTwice     no item did twice for one fire
-//	MissedExactly      these fires went by without, and no others
-//	RanOn              this item of this fire ran there, and nowhere else
+//	NoFireRanTwice     no item ran to its end twice for one fire
+//	MissedExactly      these fires went by without a run, and no others
+//	RanOn              this item ran on this instance for this fire, and nowhere else
 //	NothingFailed      no execution returned an error
 //
-// An assertion that does not hold fails the test and prints why, and then the story: a table of what ran
-// where and when, with what was done to the cluster in between.
+// If an assertion does not hold, it fails the test and prints why. Then it prints the story: a table of what ran
+// where and when, and what the test did to the cluster in between.
 //
 //	not every fire of "invoices" ran once:
 //	  item 1, fire 00:10:00: did not run, it crashed on b
@@ -79,15 +79,15 @@
 //	00:10:00  1     00:10:00  scheduled  b   1s    crashed
 //	00:10:01  b crashes
 //
-// [Cluster.Executions] and [Cluster.MissedFires] are for assertions of your own, [Cluster.Owner] and
-// [Cluster.Leader] tell how things stand, and [Cluster.Story] is the table.
+// [Cluster.Executions] and [Cluster.MissedFires] are for assertions of your own. [Cluster.Owner] and
+// [Cluster.Leader] tell who owns an item and who leads. [Cluster.Story] returns the table.
 //
 // # What it does not do
 //
-// It does not stop code: Go cannot. The context of an item's code ends when its instance crashes, as it does
-// when its session is lost, and code that goes on regardless goes on. Only [Sleep] stands still in an
-// instance that does. Messages take no time unless [Instance.Slow] says so, and what several
-// goroutines do in one instant comes in any order; the package does not look for rare interleavings, which
-// is what this module's own simulation is for. It says nothing about etcd: keep one test against the real
-// one (package registry/etcd/embedded).
+// It does not stop code, because Go cannot. The context of an item's code ends when its instance crashes, as it
+// does when the session is lost, but code that ignores its context goes on. If an instance is frozen, only
+// [Sleep] stands still in it. Messages take no time unless [Instance.Slow] says so. If several goroutines act in
+// one instant, their order may be any; the package does not look for rare interleavings, which is the purpose of
+// this module's own simulation. It says nothing about etcd: keep one test against a real etcd
+// (package registry/etcd/embedded).
 package clustertest

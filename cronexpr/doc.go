@@ -1,6 +1,8 @@
-// Package cronexpr reads cron expressions and tells their next times. It is pure: a schedule is a
-// function from one time to the next, without a clock, a goroutine or a zone of its own choosing.
+// Package cronexpr parses cron expressions and computes their next times. It is pure: a schedule is a
+// function from one time to the next. It has no clock and no goroutine, and uses only the time zone that the
+// caller names.
 //
+//	berlin, err := time.LoadLocation("Europe/Berlin")
 //	s, err := cronexpr.Parse("0 30 2 ? * MON-FRI", cronexpr.WithLocation(berlin))
 //	next := s.Next(time.Now())
 //
@@ -16,63 +18,62 @@
 //	@delay <duration>   fixed delay   the duration after the end of the last run, see below
 //	@triggered          none          no fires: it runs when somebody triggers it
 //
-// Note that numbers mean other weekdays in the two dialects; names mean the same.
+// Note that a number means different weekdays in the two dialects; a name means the same weekday.
 //
 // Unix cron has the grammar of github.com/robfig/cron/v3, which also parses it here: *, lists,
 // ranges, steps, three-letter names, and ? for * in the day fields. If both day fields are given, a
-// day needs to match only one. A time zone in the text (CRON_TZ=) is refused: the zone is
-// [WithLocation].
+// day needs to match only one. [Parse] refuses a time zone in the text (CRON_TZ=): use [WithLocation].
 //
-// Durations are those of [time.ParseDuration], from 1ms up. Since the multiples are counted from the
-// epoch, "@every 90s" fires at the same instants in every process. [WithOffset] moves them.
+// Durations are those of [time.ParseDuration], from 1ms up. Multiples count from the epoch, so
+// "@every 90s" fires at the same instants in every process. [WithOffset] moves these instants.
 //
-// When "@delay 10s" fires depends on when the last run was over, which a function of time does not
-// know. Its Next is always zero, and package scheduler counts from the ends; see [DelayOf].
+// "@delay 10s" fires some time after the end of the last run, which a function of time does not
+// know. Its Next is always zero, and package scheduler counts from the ends of runs; see [DelayOf].
 //
 // [WithStart] and [WithEnd] bound the fires of any dialect.
 //
 // # The Quartz dialect
 //
-// It agrees with Quartz 2.3.2, which is held by golden files that Quartz itself wrote:
+// It agrees with Quartz 2.3.2. Tests check this against golden files that Quartz itself wrote:
 //
 //	text               meaning
 //	*  a  a-b  a,b     any, one, a range, a list; ranges may wrap around: FRI-MON, 22-2
 //	*/n  /n  a/n       every n-th from the smallest or from a; a step past the end is legal
 //	a-b/n              every n-th of the range
 //	JAN-DEC  SUN-SAT   names, in upper or lower case
-//	?                  this day field does not matter; stands in exactly one of the two
+//	?                  this day field does not matter; exactly one of the two day fields has it
 //	L  L-n             day-of-month: the last day; n days before it
 //	nW  LW  L-nW       day-of-month: the working day nearest to it, in the same month
 //	L                  day-of-week: Saturday
 //	nL  n#k            day-of-week: the last n of the month; the k-th
 //	year               1970-2099
 //
-// Quartz accepts many texts of which it then silently ignores a part, or from which it never
-// fires. Such a text is an error here: empty elements in lists (1,,2), steps of 0, a step after names
+// Quartz accepts many texts and then silently ignores a part of the text, or never fires. Here, such a
+// text is an error: empty elements in lists (1,,2), steps of 0, a step after names
 // (MON-FRI/2), text behind an element (5X, *5, ?5, 1-5W, MONDAY-FRIDAY), L, W or # in lists
 // (1W,15W), L and L-n in fields where they mean nothing, 0W, weekdays beyond 7 before #, 99 for *,
 // ranges that end at 0, negative steps, more than seven fields, and years outside 1970 to 2099.
-// Two things work here that do not there: from L-28W on, Quartz loops for ever once it comes to a
-// month that is too short, and without a year field it stops a hundred years from now.
+// Two things work here that do not work in Quartz. With L-28W and beyond, Quartz loops for ever once it comes
+// to a month that is too short. Without a year field, Quartz stops a hundred years from now.
 //
-// Older versions of Quartz, such as the 2.2.1 that Elastic-Job-Lite brings, take a step that reaches past
-// the field after a number, as in 0/60 or 1/24, and mean the number alone by it. From 2.3 on Quartz refuses
-// that, and so does this package: write 0 for 0/60.
+// Older versions of Quartz, such as the 2.2.1 that comes with Elastic-Job-Lite, accept a number with a step that
+// reaches past the field, as in 0/60 or 1/24, and take it as the number alone. From 2.3 on, Quartz refuses
+// such a step, and so does this package: write 0 for 0/60.
 //
-// Of a month that has no day n, nW leaves nothing, with one exception, which is Quartz's: if the month ends
-// on a Friday, and day n would be the Saturday after it, it may fire on that Friday. 31W does in April 2021.
-// 29W and 30W do in such a February only if Quartz comes there by the last day of January, or from before
-// without January among the months: Next asked from within February has the fire, asked after the fire of
-// January it has not. [Between] and [Last] follow the fires from one to the next.
+// In a month that has no day n, nW does not fire, with one exception, which Quartz makes: if the month ends
+// on a Friday, and day n would be the Saturday after it, nW may fire on that Friday. 31W does so in April 2021.
+// In such a February, 29W and 30W do so only in three cases: the fire of January is on its last day, January is
+// not among the months, or Next is asked from a time within February. Asked from an earlier fire of January, Next
+// skips the fire. [Between] and [Last] follow the fires from one to the next.
 //
 // # Clock changes
 //
-// Where the clock is moved forward there is a gap: readings that never come. Where it is moved back
-// there is an overlap: readings that come twice. What a job does then is told by [DaylightSaving].
+// When the clock is moved forward, there is a gap: readings that never come. When it is moved back, there is
+// an overlap: readings that come twice. [DaylightSaving] says what a job does then.
 //
-// By default, [Natural], it depends on the hours of the job. An hour is ticking if the job also fires
-// in the hour before or the hour after it, as all hours do in *, 9-17 and 22-3; 23 and 0 are
-// neighbours. All other hours are fixed, as in 2, in 8,12,18 and in */2.
+// By default, which is [Natural], this depends on the hours of the job. An hour is ticking if the job also fires
+// in the hour before or in the hour after it. All hours of *, 9-17 and 22-3 are ticking; 23 and 0 are
+// neighbours. All other hours are fixed, such as those of 2, of 8,12,18 and of */2.
 //
 //	hour     in a gap                                       in an overlap
 //	fixed    once, when the gap ends, however many of its   the first pass only
@@ -81,7 +82,7 @@
 //	         comes when it would have in real time; a fire
 //	         that stands there anyway is the same fire
 //
-// The same as examples, for a gap from 02:00 to 03:00 and an overlap from 02:00 back to 01:00:
+// Here are examples, for a gap from 02:00 to 03:00 and an overlap from 02:00 back to 01:00:
 //
 //	expression         means                in the gap      in the overlap
 //	0 30 2 * * ?       once a day           03:00           02:30
@@ -98,11 +99,13 @@
 // the hour between two ticks: on Lord Howe Island, by half an hour, an hourly job pauses for 90
 // minutes in the overlap.
 //
-// With [Quartz], nothing fires in a gap, and of an overlap only the second pass, so that every job
-// pauses for an hour. Quartz itself loses further times, which are kept here: some in the first hour
-// after a gap that is not an hour long; all of the day after a gap that ends at midnight, as in Dhaka in 2009;
-// and, if asked from within the first pass of an overlap, those of the second pass up to the reading
-// that it was asked at.
+// With [Quartz], nothing fires in a gap, and an overlap has only the fires of its second pass, so every job
+// pauses for an hour. Quartz itself loses further times, which this package keeps:
+//
+//   - after a gap that is not an hour long, some times in the first hour;
+//   - after a gap that ends at midnight, as in Dhaka in 2009, all times of the day;
+//   - if asked from a time within the first pass of an overlap, the times of the second pass up to the same
+//     reading of the clock.
 //
 // # What it does not do
 //

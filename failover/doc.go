@@ -1,14 +1,20 @@
-// Package failover decides what becomes of executions whose instance was lost.
+// Package failover decides what happens to an execution when its instance is lost: whether it is run again,
+// and who takes it over.
 //
-// An execution is lost when the registry still records it as running, but the mark that its session
-// held is gone, and its instance with it. [Declare] says so in the item's record (T6): the item
-// waits to be run again if failover was on for that run, else it is interrupted. [Claim] takes a
-// waiting item over and begins it in the same transaction (T7).
+//	if failover.Lost(state, item) {
+//		txn, err := failover.Declare(state, item, now, limit)
+//		// commit txn: it holds only while the execution is still lost
+//	}
 //
-// Both are pure functions from a job's state to a guarded transaction, and look at states, not at
-// events: whether one instance died or all did, whether it was noticed at once or hours later, and
-// whether the same instance came back under a new session makes no difference.
+// An execution is lost if the registry still records it as running, but the mark that its session held is
+// gone, and its instance is gone, too. [Declare] writes this into the item's record (T6): if failover was on for
+// that run, the item then waits to be run again, else it is interrupted. [Claim] takes over a waiting item and
+// begins it in the same transaction (T7). docs/protocol.md describes both transactions.
 //
-// The package does no I/O and knows no time but what it is told. Who declares and who claims is up
-// to the caller; of several that try the guards let one win.
+// Both are pure functions from a job's state to a guarded transaction. They look at states, not at events. So it
+// makes no difference whether one instance died or all did, whether others noticed it at once or hours later, and
+// whether the same instance came back under a new session.
+//
+// The package does no I/O and knows no time but the time that the caller passes. The caller decides who declares
+// and who claims; if several try, the guards let one win.
 package failover

@@ -2,20 +2,19 @@
 //
 //	http.Handle("/health/", http.StripPrefix("/health", health.Handler(s)))
 //
-// It has four paths, and answers each with JSON:
+// The handler has four paths, and answers each with JSON:
 //
 //	/live     is about this process: 503 means that Run has returned, so that only a restart would help.
-//	/ready    is about this process: 503 means that it stops, or has no session with the registry.
-//	/cluster  is about the jobs, as this process sees them: 503 names those without a leader, with items
-//	          that nobody owns or that should have run and did not, that pause for their configuration, or
-//	          that this process does not take part in or cannot follow.
-//	/         always 200, with all that [scheduler.Health] says.
+//	/ready    is about this process: 503 means that it is stopping, or has no session with the registry.
+//	/cluster  is about the jobs, as this process sees them: 503 names the jobs without a leader, jobs with
+//	          items that nobody owns or that should have run and did not, jobs that pause because of their
+//	          configuration, and jobs that this process does not take part in or cannot follow.
+//	/         always 200, with everything that [scheduler.Health] says.
 //
-// A probe may act on /live and /ready: nothing that other processes, an operator or a slow registry do
-// makes them fail. /cluster is for alerts: a load balancer or an orchestrator that acted on it would take
-// every process out of service for what is wrong with one of them, or with one job. Before Run a process is
-// live and ready: it has not failed in anything. The handler asks nothing of the registry. It shows names of
-// jobs and instances, and no values.
+// A probe may act on /live and /ready: other processes, an operator or a slow registry cannot make them fail.
+// /cluster is for alerts. If a load balancer or an orchestrator acted on it, a fault of one process or one job
+// would take every process out of service. Before Run, a process is live and ready, because it has not failed in
+// anything. The handler sends no requests to the registry. It shows names of jobs and instances, and no values.
 package health
 
 import (

@@ -1,27 +1,33 @@
 // Package migrate copies the jobs of a namespace from one registry to another: from the ZooKeeper of a
 // Java cluster to etcd, or between any two backends.
 //
+//	report, err := migrate.Run(ctx, source, target, migrate.Options{Apply: true, TimeZone: "Europe/Berlin"})
+//	for _, j := range report.Jobs {
+//		fmt.Println(j.Name, j.Action, j.Notes)
+//	}
+//
 // # What it copies
 //
-// What people decided: the configuration, the items that an operator disabled, and what was said of
-// servers. It reads the trees of Elastic-Job-Lite 2.1 (and so ours) and of ElasticJob 3.x. What
-// instances keep of their work stays behind: owners, executions, records, missed fires, wishes for a
-// failover. [Job.Notes] says where something of that kind is given up.
+// It copies what people decided: the configuration, the items that an operator disabled, and the state of
+// servers that an operator set. It reads the trees of Elastic-Job-Lite 2.1 (and so ours) and of ElasticJob 3.x.
+// It leaves behind what instances wrote about their work: owners, executions, records, missed fires, lost
+// executions that wait for a failover. If it gives up something of this kind, [Job.Notes] says so.
 //
 // # What it guarantees
 //
-//   - The source is never changed: all that is asked of it is a [registry.Reader].
-//   - Nothing is written unless [Options.Apply] asks for it, and then under the condition that the
-//     target is as it was compared. Who changes it meanwhile wins, and the job is [Failed].
-//   - It can be repeated. A job that is the same already is [Unchanged], and one that was changed in
-//     the target [Differs] and is left alone, unless [Options.Overwrite] makes it as the source has it.
-//   - A job becomes visible in the target with all that is said of it at once.
+//   - It never changes the source, of which it needs only a [registry.Reader].
+//   - It writes nothing unless [Options.Apply] asks for it, and then only if the target is still as it was
+//     when it was compared. If somebody has changed the target meanwhile, their change stays, and the job is
+//     [Failed].
+//   - You can repeat it. If a job is the same already, it is [Unchanged]. If somebody changed the job in the
+//     target, it [Differs], and is left alone unless [Options.Overwrite] makes it as the source has it.
+//   - A job becomes visible in the target at once, with everything that is copied of it.
 //   - Fencing tokens never go back: each job's tokens start above the highest that the source can have
 //     granted. See jobtree.Tokens.
 //
 // # What it does not do
 //
-// It stops nobody. Of a job with instances or executions in the source it does nothing, unless
-// [Options.EvenIfRunning] says that both may run for a while: they do not see each other, and would
-// both run every fire. It does not read trees of Elastic-Job 1.x and 2.0.
+// It stops no instances. If a job has instances or executions in the source, it does not copy the job, because
+// the instances of source and target do not see each other, and would both run every fire.
+// [Options.EvenIfRunning] says that both may run for a while. It does not read trees of Elastic-Job 1.x and 2.0.
 package migrate

@@ -1,57 +1,65 @@
-// Package registry is the seam between Elasticron and the store that coordinates it.
+// Package registry is the interface between Elasticron and the store that coordinates it.
 //
 // A registry is a small tree of nodes below a namespace. A node has a path, a text value, the
 // revisions of its creation and of its last change, and, if it is ephemeral, the session that owns
-// it. Everything that Elasticron knows about a job is such nodes, and everything that two processes
-// must agree on is one guarded transaction over them.
+// it. Elasticron keeps everything that it knows about a job in such nodes. Whenever two processes must
+// agree on something, one of them commits a guarded transaction over these nodes.
+//
+// # How to use it
+//
+// Open a handle with a backend ([registry/etcd], [registry/zkcompat], [registry/memory]), once per
+// process. Read what you must know with a [View], decide, and make the decision real with one [Txn],
+// whose conditions say what the decision relied on:
+//
+//	view, err := reg.View(ctx, "/orders")
+//	total := view.Snapshot().Get("/orders/total")
+//	_, err = reg.Commit(ctx, registry.Txn{
+//		If:   []registry.Condition{registry.Unchanged("/orders/total", total.Revision)},
+//		Then: []registry.Write{registry.Put("/orders/total", "4")},
+//	})
+//
+// On a [ConflictError] wait until the view has reached [ConflictError.Revision], and decide again. The
+// example of the package shows the whole loop.
 //
 // # What a backend guarantees
 //
-//   - Revisions grow. Every commit that writes gets a revision larger than all before it, for all
-//     paths of the store together, and all its writes carry that one revision.
+//   - Revisions grow. Every commit that writes gets a revision that is larger than all earlier ones, for
+//     all paths of the store together. All its writes carry this one revision.
 //   - Transactions are atomic and guarded. Either every condition holds and every write is done, or
-//     nothing is. No reader, no view and no other transaction sees a part of one. A failed condition
-//     is a [ConflictError] that names it.
-//   - Ephemeral nodes live as long as their session, which is kept alive for as long as the process
-//     can reach the store, and vanish together, in one revision, when it ends. No other session and
-//     no plain write can take such a node over.
-//     Not every store lets such a node have descendants: where it does not, a transaction that would
-//     give it one is refused with [ErrUnsupported].
-//   - Views are level-triggered. A [View] shows states in order, may skip states between two that it
-//     shows, and always reaches the latest, whatever happens to connections, servers or history.
-//   - An answer is an answer. A [Committer] repeats a transaction whose outcome is unknown until the
-//     store answers or the context ends, and then says so with [ErrUnknownOutcome]; it never reports
-//     a guess. What must not be repeated it does not repeat.
+//     nothing is done. No reader, no view and no other transaction sees a part of a transaction. A failed
+//     condition is a [ConflictError] that names the condition.
+//   - Ephemeral nodes live as long as their session, and the session is kept alive for as long as the
+//     process can reach the store. When the session ends, its nodes vanish together, in one revision. No
+//     other session and no plain write can take such a node over. In some stores an ephemeral node cannot
+//     have descendants: there, a transaction that would give it one is refused with [ErrUnsupported].
+//   - Views are level-triggered. A [View] shows states in order and may skip states in between. It always
+//     reaches the latest state, whatever happens to connections, servers or history.
+//   - An answer is an answer. If the outcome of a transaction is unknown, a [Committer] repeats the
+//     transaction until the store answers or the context ends, and then returns [ErrUnknownOutcome]. It
+//     never reports a guess. It does not repeat a transaction that must not be repeated.
 //
 // # What may be repeated
 //
-// A request without an answer may be carried out at any later time, also after its repetition was
-// answered, and after whatever was done since. So a transaction may be repeated only if a late copy
-// of it comes to nothing. Give each a condition that its own writes end for good, [Unchanged] of a
-// node that it writes or [CreatedAt] of one that it deletes, and nothing more is needed. Where that
-// cannot be, say in [Txn.Repeat] why a late copy does no harm. Of a transaction without either, the
-// caller gets an [ErrUnknownOutcome] to deal with: by reading and deciding again if being done twice
-// is no harm, or else by telling whoever asked.
+// The store may carry out a request without an answer at any later time, even after it has answered a
+// repetition of the request, and after other clients have written. So a transaction may be repeated only
+// if a late copy of it has no effect. To achieve this, give the transaction a condition that its own
+// writes make false for good: [Unchanged] of a node that it writes, or [CreatedAt] of one that it
+// deletes. Nothing more is needed. If no such condition is possible, say in [Txn.Repeat] why a late copy
+// does no harm. If a transaction has neither, its caller may get an [ErrUnknownOutcome] and must deal
+// with it: read and decide again, if doing it twice is no harm, or else report the error to its own caller.
 //
 // # Paths
 //
 // A path starts with a slash and is relative to the namespace of the handle: "/orders/config". It
 // has no empty, "." or ".." segment, no control character, and no slash at its end. The root of the
-// namespace is "/" and can be listed and viewed, not written. A parent exists while a descendant
-// does: it can be listed as a child, but it is no node of its own unless somebody wrote it, and
-// reads of it answer [ErrNotFound].
-//
-// # How to use it
-//
-// Open a handle with a backend ([registry/etcd], [registry/zkcompat], [registry/memory]), once per
-// process. Read what must be known with a [View], decide, and make the decision real with one [Txn]
-// whose conditions say what the decision relied upon. On a [ConflictError] wait until the view has reached
-// [ConflictError.Revision] and decide again.
+// namespace is "/". You can list and view the root, but not write it. A parent exists while a descendant
+// does: it is listed as a child, but it is not a node of its own unless somebody wrote it, and a read of
+// it returns [ErrNotFound].
 //
 // # What it does not do
 //
-// It does not interpret paths or values; that is package jobtree's. It promises no history: a value
-// that was overwritten before a view saw it is never shown. It stores no secrets and checks no
+// It does not interpret paths or values; package jobtree does. It promises no history: if a value is
+// overwritten before a view has seen it, the view never shows it. It stores no secrets, and checks no
 // permissions beyond those of the backend.
 //
 // [registry/etcd]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/etcd

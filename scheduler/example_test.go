@@ -20,22 +20,22 @@ import (
 // The whole of a program that takes part in a job. Start it as often as you like, on as many machines
 // as you like.
 func Example() {
-	// Ends at Ctrl-C or SIGTERM; then items are handed over at once. A second one ends the process at once.
+	// The first Ctrl-C or SIGTERM ends ctx, and the process hands its items over. A second one ends it at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 
-	// One handle, and so one session, for all jobs of the process.
+	// All jobs of the process share one handle, and so one session.
 	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: []string{"localhost:2379"}, Namespace: "shop"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Failed items, refused settings and lost sessions are told to the log, and nowhere else.
+	// Only the log reports failed items, refused settings and lost sessions.
 	s, err := scheduler.New(reg, scheduler.WithLogger(slog.Default()))
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	// Four items, every five seconds, spread over however many processes there are.
+	// Four items run every five seconds, spread over all processes that run this program.
 	invoices := job.SimpleFunc(func(ctx context.Context, sc job.ShardingContext) error {
 		fmt.Printf("item %d of %d, fire %s, token %d\n", sc.Item, sc.TotalCount, sc.Fire, sc.Token)
 		return nil // do this item's share of the work; stop when ctx ends
@@ -46,7 +46,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	err = s.Run(ctx)
-	// Both return in bounded time, whether or not the registry can be reached.
+	// Run and Close return in bounded time, even if etcd cannot be reached.
 	if err := errors.Join(err, reg.Close(context.Background())); err != nil {
 		log.Fatal(err)
 	}

@@ -1,11 +1,16 @@
-// Package seed fills a namespace of a registry from a file, so that jobs are there before the first
-// process declares them: in a new environment, or for handlers that are told by the registry what to
-// run.
+// Package seed fills a namespace of a registry from a file, so that jobs exist before the first process declares
+// them. It is for new environments, and for processes with handlers, which run the jobs that the registry has.
+//
+//	file, err := seed.ReadFile("jobs.yaml")
+//	nodes, err := seed.Run(ctx, reg, file, seed.Options{})
+//	for _, n := range nodes {
+//		fmt.Println(n.Path, n.Action)
+//	}
 //
 // # The file
 //
-// A YAML file mirrors the tree: jobs, and below each what people decide about it. A config is written
-// as a mapping of its members, which docs/configuration.md lists; what is left out has its default.
+// A YAML file mirrors the tree: it lists jobs, and below each job the things that people decide about it. A
+// config is a mapping of its members, which docs/configuration.md lists; a missing member has its default.
 //
 //	orders:
 //	  config:
@@ -19,19 +24,19 @@
 //	    3:
 //	      disabled:
 //
-// A file of Java properties has a line for each node, its path below the namespace and its value, as
-// Elastic-Job 1.x had it. A config then is the JSON text that is stored.
+// A file of Java properties has a line for each node, with its path below the namespace and its value, as in
+// Elastic-Job 1.x. There, a config is the JSON text that is stored.
 //
 //	/orders/config=...
 //	/orders/servers/10.0.0.7=DISABLED
 //	/orders/sharding/3/disabled=
 //
-// [ReadFile] refuses a file as a whole, and names everything that is wrong with it: nodes that belong
+// If anything is wrong with a file, [ReadFile] refuses the whole file and names every fault: nodes that belong
 // to running instances, members that no config has, settings that make no sense.
 //
 // # What it does
 //
-// [Run] creates the nodes that are missing. What exists is kept, unless [Options.Overwrite] says
-// otherwise. A job of the file appears at once with all that the file says of it; jobs and nodes that
-// the file does not mention are left alone. Several processes may seed the same file at once.
+// [Run] creates the nodes that are missing. It keeps what exists, unless [Options.Overwrite] says otherwise. A
+// job of the file appears at once, with everything that the file says about it. Run leaves alone the jobs and
+// nodes that the file does not mention. Several processes may seed the same file at the same time.
 package seed

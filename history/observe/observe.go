@@ -1,5 +1,10 @@
-// Package observe puts what a scheduler reports on a history bus. It stands above both, because neither
-// knows the other: whoever wants no history links none.
+// Package observe puts the events of a scheduler on a history bus.
+//
+//	bus, err := history.NewBus(history.WithSink("log", history.NewLogSink(logger)))
+//	s, err := scheduler.New(reg, scheduler.WithObserver(observe.New(bus)))
+//
+// It is a package of its own because the scheduler and the history do not import each other: an application
+// without a history links none.
 package observe
 
 import (

@@ -1,7 +1,11 @@
-// Package sqlite keeps the history of a scheduler in a file, with no server: a store of package sqlstore
-// over SQLite in pure Go. Only who imports this package links SQLite.
+// Package sqlite keeps the history of a scheduler in a file, without a server. It is a store of package
+// sqlstore over SQLite in pure Go.
 //
-// One process at a time should write to a file, and it must lie on a local disk. Any number may read.
+//	store, err := sqlite.Open(ctx, "history.db")
+//	bus, err := history.NewBus(history.WithSink("history", store))
+//
+// Only one process at a time should write to the file; any number may read it. The file must lie on a local
+// disk. An application links SQLite only if it imports this package.
 package sqlite
 
 import (

@@ -1,18 +1,18 @@
-// Package otel reports what a scheduler does through the OpenTelemetry API: a trace for each round,
-// with a span for each item in it, and metrics.
+// Package otel reports the work of a scheduler through the OpenTelemetry API: a trace for each round,
+// with a span for each of its items, and metrics.
 //
 //	observer, err := otel.New(otel.WithTracerProvider(tp), otel.WithMeterProvider(mp))
 //	s, err := scheduler.New(reg, scheduler.WithObserver(observer))
 //
-// It needs the API alone. Where spans and metrics go is up to the providers that the application sets
-// up, by default the global ones.
+// It needs only the API. The application sets up the providers, which decide where spans and metrics go; by
+// default these are the global providers.
 //
 // # Traces
 //
 // A round of a job in this process is a trace of its own, with the root span "<job> round". Each
-// execution is a child, "<job> item", from its begin to its end; a failed attempt that is followed by
-// another is an event "retry" in it. The spans of what an item's code does become children of its span:
-// the context that the code is given carries it. A span's status is Error if the execution failed or
+// execution is a child, "<job> item", from its begin to its end. If an attempt fails and another follows, the
+// span gets an event "retry". Spans that an item's code starts become children of the item's span, because the
+// context that the code receives carries it. A span's status is Error if the execution failed or
 // its end was refused. Attributes:
 //
 //	elasticron.job           name of the job
@@ -39,6 +39,5 @@
 //	elasticron.error_handler.failures {failure}  {job}
 //	elasticron.listener.failures    {failure}    {job, listener}
 //
-// Attributes of metrics have no items and no rounds, so the number of streams is bounded by that of
-// the jobs.
+// The attributes of metrics name no items and no rounds, so the number of jobs bounds the number of streams.
 package otel

@@ -1,126 +1,137 @@
-// Package zkcompat keeps the registry in an Apache ZooKeeper ensemble of version 3.8 or later, in the
-// layout and with the manners of Elastic-Job-Lite 2.1.5, so that Go and Java instances can share a job.
+// Package zkcompat keeps the registry in an Apache ZooKeeper ensemble of version 3.8 or later. It uses the
+// layout of Elastic-Job-Lite 2.1.5 and behaves as its instances do, so that Go and Java instances can share a
+// job.
 //
 //	reg, err := zkcompat.Open(ctx, zkcompat.Config{
 //		Servers:   []string{"10.0.0.1:2181", "10.0.0.2:2181", "10.0.0.3:2181"},
 //		Namespace: "prod",
 //		Digest:    "scheduler:secret",
 //	})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	defer reg.Close(context.Background())
 //
 // # What is stored
 //
-// The node at a path is the znode "/<namespace><path>", with the node's value as it stands. An ephemeral
+// The node at a path is the znode "/<namespace><path>", which holds the node's value unchanged. An ephemeral
 // node is an ephemeral znode; the id of its session is that of the ZooKeeper session. With
-// [Config.Digest] every znode is created for that user alone (scheme "auth"), without it for the world
-// . Missing parents are created with a node, in the same transaction, persistent and empty as
-// Java's are.
+// [Config.Digest] the package creates every znode for that user alone (scheme "auth"), and without it for
+// everybody (scheme "world"). The package creates missing parents together with a node, in the same
+// transaction; they are persistent and empty, as Java's are.
 //
-// ZooKeeper keeps parents when their children go; the registry does not know them. An empty znode to
-// which nobody wrote after its creation counts as a parent, which is no node, if it ever had a child.
-// So what Java creates empty and without children, as servers/<ip> or necessary, is a
-// node. A parent of Java's that has not got its first child yet shows as an empty node for a moment.
-// Deleting a subtree deletes parents too; deleting a node leaves its parents standing, because a Java
-// leader relies on sharding/<item> being there.
+// ZooKeeper keeps parents when their children go, but the registry has no such parents. If an empty znode
+// once had a child and nobody wrote to it after its creation, it counts as a parent, which is not a node. So a
+// znode that Java creates empty and without children, as servers/<ip> or necessary, is a node. While a parent
+// that Java created has not got its first child yet, it shows as an empty node for a moment. Deleting a
+// subtree deletes parents too. Deleting a node leaves its parents in place, because a Java leader relies on
+// sharding/<item>.
 //
-// Two cases that a job's tree never has need a form of their own, which begins with a zero byte: a node
-// that is deleted while it has children, and one that is put where only a parent stood.
+// Two cases never occur in a job's tree: a node that is deleted while it has children, and a node that is put
+// where only a parent stood. The package stores them in a form of their own, which begins with a zero byte.
 //
 // # Where the guarantees come from
 //
 //   - Revisions are ZooKeeper's transaction ids: Created is czxid, Revision is mzxid. A commit that only
 //     deletes learns no id; its revision is one that the server had reached when it answered.
-//   - A transaction is one multi. The znodes that it concerns are taken from a view of this handle, or
-//     read; the conditions are judged on that; and each operation of the multi names the version that
-//     was seen, or creates what was absent. What was to stay absent is created and deleted again in the
-//     multi: no reader, view or peer ever sees it. If anything has changed, the multi fails as a whole
-//     and all is read again. A refusal is given only on what the leader knew.
-//   - A znode that this package creates is created empty and set in the same multi. So its version is 1
+//   - A transaction is one multi. The package takes the znodes that the transaction concerns from a view of
+//     this handle, or reads them, and judges the conditions on them. Each operation of the multi then names the
+//     version that the package saw, or creates what was absent. If a node is to stay absent, the multi creates
+//     and deletes it, and no reader, view or peer ever sees it. If anything has changed, the multi fails as a
+//     whole, and the package reads everything again. It refuses a transaction only because of a state that the
+//     leader knew.
+//   - When this package creates a znode, it creates it empty and sets it in the same multi. So the version is 1
 //     where a Java peer's is 0, and the answer tells the revision.
 //   - Reads ask the server to catch up with the leader first (sync), so they show every commit that was
-//     answered before. List reads node by node: all commits up to its revision are in it, and some later
-//     ones may be, in part.
-//   - When the connection breaks with a multi under way, its outcome is unknown. It is found out on the
-//     next connection, as [registry.Settle] says. A transaction that its own writes make false is done
-//     at most once; any other may be done again. One that was under way when the server dropped the
-//     session cannot be done any more; if nothing of it is there, it was not.
-//   - CommitAll has the multis of transactions that do not touch each other's paths under way at once.
-//     Each is atomic by itself and has a revision of its own.
+//     answered before. List reads node by node: it contains all commits up to its revision, and perhaps parts
+//     of later ones.
+//   - If the connection breaks while a multi is under way, its outcome is unknown. The package finds it out on
+//     the next connection, as [registry.Settle] says. A transaction that its own writes make false is done
+//     at most once; any other may be done again. If the server dropped the session while a transaction was
+//     under way, the transaction cannot be done any more: if nothing of it is there, it was not done.
+//   - If transactions of a CommitAll do not touch each other's paths, their multis are under way at the same
+//     time. Each is atomic by itself and has a revision of its own.
 //
 // # What a version cannot tell
 //
-// ZooKeeper compares versions, which start again at 0 when a znode is created anew, and cannot compare
-// its creation or its owner. Unchanged, CreatedAt and NotOwnedBy are judged on what was read, and the
-// multi then checks the version. So one race is left: between the reading and the multi, usually less
-// than a millisecond, or since the last event if a view had the znode, another client deletes the znode
-// and creates it anew and brings it to the same version.
+// ZooKeeper compares versions. A version starts again at 0 when a znode is created anew, and ZooKeeper cannot
+// compare the creation of a znode or its owner. The package judges Unchanged, CreatedAt and NotOwnedBy on what
+// it read, and the multi then checks the version. So one race is left. It happens if another client deletes the
+// znode, creates it anew and brings it to the same version between the reading and the multi, which is usually
+// less than a millisecond; if a view had the znode, between the last event and the multi.
 //
-// It cannot concern a node of this process's own session: whoever else creates it has another session,
-// and when this one is over its multi fails. Nor can two creators win, because a create only creates.
-// It can concern persistent nodes that are deleted and created, not set, with the same number of writes
-// since. Go instances set those that they compare; a resharding of a Java leader deletes and creates
-// sharding/<item>/instance, at version 0 every time, so a begin may be compared with an assignment that
-// has just been replaced. And it can concern nodes of other sessions, such as the mark of a run that
-// another process ended and a third began meanwhile; those are protected by the records that every
-// transaction of Go sets (docs/protocol.md).
+// The race cannot concern a node of this process's own session: whoever else creates the node has another
+// session, and when this one is over its multi fails. Nor can two creators win, because a create only creates.
+//
+// The race can concern persistent nodes that clients delete and create instead of setting them, with the same
+// number of writes since. Go instances set the nodes that they compare. A resharding of a Java leader deletes
+// and creates sharding/<item>/instance, at version 0 every time, so a begin may be compared with an assignment
+// that has just been replaced. The race can also concern nodes of other sessions, such as the mark of a run that
+// another process ended, if a third process began a run meanwhile. The records that every transaction of Go
+// sets protect these nodes (docs/protocol.md).
 //
 // # Sessions
 //
-// A handle has one ZooKeeper session, on one connection. The deadline of a [registry.Session] is
-// reckoned from when a sync was sent that the leader's side answered; one is sent each sixth of the
-// timeout. The client's own pings prove nothing: a server that is cut off from the leader answers them
+// A handle has one ZooKeeper session, on one connection. The package sends a sync each sixth of the timeout. It
+// counts the deadline of a [registry.Session] from the moment when it sent a sync that the leader's side
+// answered. The client's own pings prove nothing, because a server that is cut off from the leader answers them
 // too. A broken connection suspends the session at once. If the connection comes back in time, nothing
-// else happens and nothing is written, so that peers see no crash. If it comes back after the
-// local deadline and the server still has the session, a new [registry.Session] of the same id takes it
-// up, with its nodes. If the server has dropped it, another session follows on a client of its own:
-// nothing that was meant for one session is ever done in the next.
+// else happens and nothing is written, so that peers see no crash. If it comes back after the local deadline
+// and the server still has the session, a new [registry.Session] of the same id takes it up, with its nodes. If
+// the server has dropped the session, another session follows on a client of its own: the package never sends
+// in one session what was meant for another.
 //
-// After an outage of the whole ensemble the servers give every session its full timeout again, so the
-// nodes of a process that died meanwhile stay for that long. Choose a timeout of three ticks or more:
-// servers tell the leader of living sessions every half tick, and that must fit into the sixth of the
-// timeout by which this process stops early.
+// After an outage of the whole ensemble the servers give every session its full timeout again. So if a process
+// died during the outage, its nodes stay for that long. Choose a timeout of three ticks or more: servers tell
+// the leader every half tick which sessions live, and this must fit into the sixth of the timeout by which this
+// process stops early.
 //
 // # Views
 //
-// A view is a recursive watch and a read of the subtree, and then a read of each znode of which the
-// server tells a change. A server tells a client of a change before it answers anything that knows of
-// it. A view moves on when no told change waits to be read: then it is exactly the state of the store as
-// of the last answer, with whole transactions in it. While changes come so fast that this does not
-// happen for a tenth of a second, a view shows what has been read by then: every transaction up to its
-// revision as a whole, and perhaps parts of later ones. States in between may be skipped. After a broken
-// connection the subtree is read again and the difference is shown.
+// A view is a recursive watch and a read of the subtree. Whenever the server reports a change of a znode, the
+// view reads that znode. A server reports a change to a client before it gives it any answer that reflects the
+// change. A view moves on when no reported change waits to be read: then it is exactly the state of the store as
+// of the last answer, with whole transactions in it. If changes come so fast that this does not happen for a
+// tenth of a second, a view shows what it has read by then: every transaction up to its revision as a whole,
+// and perhaps parts of later ones. It may skip states in between. After a broken connection the view reads the
+// subtree again and shows the difference.
 //
-// The watches need a server of 3.6 or later, so one of 3.6 or 3.7 is let in, untested. go-zookeeper does
-// not know them, so this package sends the two requests for them itself, on the client's connection.
+// The watches need a server of 3.6 or later. The package lets servers of 3.6 and 3.7 in, but they are not
+// tested. go-zookeeper does not know these watches, so this package sends the two requests for them itself, on
+// the client's connection.
 //
 // # Latches
 //
-// A latch is Curator's LeaderLatch: Java peers stand in the same line. They wait without a limit,
-// on the one thread that hears of changes: hold a latch for one short callback. If another client
+// A latch is Curator's LeaderLatch, and Java peers stand in the same line. They wait without a limit,
+// on the one thread that hears of changes: hold a latch only for one short callback. If another client
 // deletes the holder's znode, the callback's context ends.
 //
-// # What binds a user who shares jobs with Java
+// # Sharing jobs with Java
 //
-// Beyond what the scheduler does by itself: nothing but jobs may stand directly below the
-// namespace; a job's class name in its config must be the one that Java loads; 2.1.5 and 3.x must not
-// share a job; and all need the same digest.
+// The scheduler does most of what is needed. The rest is up to you:
+//
+//   - Put nothing but jobs directly below the namespace.
+//   - Set a job's class name in its config to the class that Java loads.
+//   - Do not share a job between 2.1.5 and 3.x.
+//   - Give all processes the same digest.
 //
 // # Limits, compared with etcd
 //
-//   - A request may have 1 MiB (jute.maxbuffer), values and paths and all. There is no limit of
-//     operations. Beyond it the error is [registry.ErrTooLarge]; the server itself would drop the
+//   - A request may have 1 MiB (jute.maxbuffer), including values and paths. The number of operations has no
+//     limit. If a request is larger, the error is [registry.ErrTooLarge]; the server itself would drop the
 //     connection without a word.
 //   - An ephemeral node cannot have children: [registry.ErrUnsupported].
 //   - A commit is two round trips, unless views show all that it concerns; on etcd it is one.
 //   - List is not one state of the store; a view is.
-//   - Paths must do without characters that ZooKeeper refuses: private use, and the specials above
+//   - Paths must not contain characters that ZooKeeper refuses: private use, and the specials above
 //     U+FFF0.
-//   - Servers look for expired sessions once a tick, so a death is noticed up to one tick after the
-//     timeout. They grant 2 to 20 ticks: 4 to 40 s by default.
+//   - Servers look for expired sessions once a tick, so others notice a death up to one tick after the
+//     timeout. Servers grant 2 to 20 ticks: 4 to 40 s by default.
 //   - The store has no quota of its own, so [registry.ErrNoSpace] comes only from quotas of a path.
 //
 // # Costs
 //
-// One connection for a handle, one goroutine for all its views and one for its session; one small
+// A handle has one connection, one goroutine for all its views and one for its session. It sends one small
 // request each sixth of the timeout. A view of 10,000 nodes takes as many reads, about a hundred of them
 // at a time: half a second on a machine of its own.
 //
