@@ -104,3 +104,13 @@ func (g graph) byModule() string {
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
+
+// others returns the foreign packages that are not ours.
+func (g *graph) others() (all []string) {
+	for _, pkg := range g.foreign {
+		if pkg != module && !strings.HasPrefix(pkg, module+"/") {
+			all = append(all, pkg)
+		}
+	}
+	return all
+}
