@@ -63,7 +63,7 @@ func TestNoCodeRunsInAFrozenInstance(t *testing.T) {
 		cfg := invoices()
 		cfg.Unmonitored = true // so that nothing but the freeze keeps it
 		var calls atomic.Int64
-		c.Job(cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+		c.Job(cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
 			calls.Add(1)
 			time.Sleep(10 * time.Second)
 			return nil
@@ -94,13 +94,13 @@ func TestWhatAFrozenInstanceFindsOut(t *testing.T) {
 		idle := job.Config{Name: "idle", Cron: "0 0/5 * * * ?", ShardingTotalCount: 1}
 		idle.Unmonitored = true // so that nothing but the freeze keeps it
 		var calls atomic.Int64
-		c.Job(idle, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+		c.Job(idle, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
 			calls.Add(1)
 			return nil
 		}))
 		cfg := invoices()
 		cfg.ShardingTotalCount = 20
-		c.Job(cfg, job.SimpleFunc(func(ctx context.Context, _ job.ShardingContext) error {
+		c.Job(cfg, job.HandlerFunc(func(ctx context.Context, _ job.ShardingContext) error {
 			time.Sleep(30 * time.Second) // which no freeze stops
 			return clustertest.Sleep(ctx, 0)
 		}))
@@ -124,7 +124,7 @@ func TestWhatCodeHearsOfACrash(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 		heard := make(chan error, 2)
-		c.Job(invoices(), job.SimpleFunc(func(ctx context.Context, _ job.ShardingContext) error {
+		c.Job(invoices(), job.HandlerFunc(func(ctx context.Context, _ job.ShardingContext) error {
 			err := clustertest.Sleep(ctx, time.Hour)
 			heard <- err
 			return err
@@ -177,7 +177,7 @@ func TestTheEndOfABrokenCluster(t *testing.T) {
 			t.Run(name+" "+later.String(), func(t *testing.T) {
 				t.Parallel()
 				clustertest.Run(t, func(_ *testing.T, c *clustertest.Cluster) {
-					c.Job(invoices(), job.SimpleFunc(func(ctx context.Context, _ job.ShardingContext) error {
+					c.Job(invoices(), job.HandlerFunc(func(ctx context.Context, _ job.ShardingContext) error {
 						_ = clustertest.Sleep(ctx, time.Second)
 						time.Sleep(time.Minute) // heeds nothing
 						return nil

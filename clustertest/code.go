@@ -10,8 +10,8 @@ import (
 
 // Work returns code that takes so long, as [Sleep] does, and does nothing else. It is for tests of what a
 // job's configuration makes of it.
-func Work(d time.Duration) job.Simple {
-	return job.SimpleFunc(func(ctx context.Context, _ job.ShardingContext) error { return Sleep(ctx, d) })
+func Work(d time.Duration) job.Handler {
+	return job.HandlerFunc(func(ctx context.Context, _ job.ShardingContext) error { return Sleep(ctx, d) })
 }
 
 // Sleep waits so long in the code of an item, and returns nil, or the cause of ctx when that ends before. While
@@ -89,13 +89,22 @@ func processOf(ctx context.Context) *process {
 }
 
 // held is the code of a job, held up while its instance stands still.
-type held struct{ job.Simple }
+type held struct{ job.Handler }
 
-// Execute runs one item.
-func (h held) Execute(ctx context.Context, sc job.ShardingContext) error {
+// Configure returns the held code for a configuration.
+func (h held) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	code, err := h.Handler.Configure(cfg)
+	if code == nil || err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, sc job.ShardingContext) error { return hold(ctx, sc, code) }, nil
+}
+
+// hold runs one item.
+func hold(ctx context.Context, sc job.ShardingContext, code job.HandlerFunc) error {
 	in, known := ctx.Value(contextKey{}).(inContext)
 	if !known {
-		return h.Simple.Execute(ctx, sc)
+		return code(ctx, sc)
 	}
 	in.p.c.code.Add(1)
 	defer in.p.c.code.Done()
@@ -104,7 +113,7 @@ func (h held) Execute(ctx context.Context, sc job.ShardingContext) error {
 	}
 	in.p.c.book.attempts(in.e)
 	defer in.p.c.book.left(in.e)
-	err := h.Simple.Execute(ctx, sc)
+	err := code(ctx, sc)
 	opened, _ := in.p.gate.channels()
 	select {
 	case <-opened:
@@ -114,24 +123,15 @@ func (h held) Execute(ctx context.Context, sc job.ShardingContext) error {
 	return err
 }
 
-// Configure returns the held code for a configuration.
-func (h held) Configure(cfg job.Config) (job.Simple, error) {
-	code, err := job.Configure(h.Simple, cfg)
-	if err != nil {
-		return nil, err
-	}
-	return held{code}, nil
-}
-
 // Check asks the code whether it could run a job here.
 func (h held) Check(cfg job.Config) error {
-	if checker, is := h.Simple.(job.Checker); is {
+	if checker, is := h.Handler.(job.Checker); is {
 		return checker.Check(cfg)
 	}
 	return nil
 }
 
 var (
-	_ job.Configurable = held{}
-	_ job.Checker      = held{}
+	_ job.Handler = held{}
+	_ job.Checker = held{}
 )

@@ -124,7 +124,7 @@ func TestACutConnection(t *testing.T) {
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 		cfg := everyFiveMinutes()
 		cfg.Failover = true
-		c.Job(cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+		c.Job(cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
 			time.Sleep(30 * time.Second) // and not clustertest.Sleep with the context
 			return nil
 		}))
@@ -266,7 +266,7 @@ func TestCodeCrashesItsInstance(t *testing.T) {
 		cfg := everyFiveMinutes()
 		cfg.Failover = true
 		var once sync.Once
-		c.Job(cfg, job.SimpleFunc(func(ctx context.Context, sc job.ShardingContext) error {
+		c.Job(cfg, job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
 			if sc.Item == 2 {
 				once.Do(func() { c.Instance(clustertest.InstanceName(ctx)).Crash() })
 			}
@@ -282,7 +282,7 @@ func TestCodeCrashesItsInstance(t *testing.T) {
 type app struct{ ledger *ledger }
 
 func (a app) register(ctx context.Context, s *scheduler.Scheduler) error {
-	return s.Add(ctx, everyFiveMinutes(), job.SimpleFunc(func(ctx context.Context, sc job.ShardingContext) error {
+	return s.Add(ctx, everyFiveMinutes(), job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
 		return a.ledger.write(ctx, fmt.Sprintf("invoices of item %d", sc.Item))
 	}))
 }

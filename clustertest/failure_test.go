@@ -91,7 +91,7 @@ began     item  fire      source     on  took  outcome
 			func(c *clustertest.Cluster) {
 				cfg := invoices()
 				cfg.Failover = true
-				c.Job(cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+				c.Job(cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
 					time.Sleep(10 * time.Second)
 					return nil
 				}))
@@ -165,7 +165,7 @@ began     item  fire      source     on  took  outcome
 				cfg := invoices()
 				cfg.Retries, cfg.ShardingTotalCount = 2, 1
 				attempts := 0
-				c.Job(cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+				c.Job(cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
 					if attempts++; attempts%3 == 0 && attempts > 3 {
 						return nil
 					}
@@ -393,13 +393,13 @@ func TestThatFails(t *testing.T) {
 		})
 	case "code that never returns":
 		clustertest.Run(t, func(_ *testing.T, c *clustertest.Cluster) {
-			c.Job(invoices(), job.SimpleFunc(func(context.Context, job.ShardingContext) error { select {} }))
+			c.Job(invoices(), job.HandlerFunc(func(context.Context, job.ShardingContext) error { select {} }))
 			c.Start("a")
 			c.Advance(5 * time.Minute)
 		})
 	case "an assertion":
 		clustertest.Run(t, func(_ *testing.T, c *clustertest.Cluster) {
-			c.Job(invoices(), job.SimpleFunc(func(context.Context, job.ShardingContext) error { return errors.New("the bank is closed") }))
+			c.Job(invoices(), job.HandlerFunc(func(context.Context, job.ShardingContext) error { return errors.New("the bank is closed") }))
 			c.Start("a")
 			c.Advance(5 * time.Minute)
 			c.NothingFailed("invoices")

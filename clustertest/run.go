@@ -193,7 +193,7 @@ func At(d time.Duration) time.Time {
 // declaration is a job that every instance declares.
 type declaration struct {
 	cfg     job.Config
-	code    job.Simple
+	code    job.Handler
 	options []scheduler.JobOption
 }
 
@@ -202,7 +202,7 @@ type declaration struct {
 // the memory of one process: give it nothing to remember that a crash should lose, or use [Cluster.Setup].
 //
 // It fails the test if a scheduler refuses the declaration.
-func (c *Cluster) Job(cfg job.Config, code job.Simple, options ...scheduler.JobOption) {
+func (c *Cluster) Job(cfg job.Config, code job.Handler, options ...scheduler.JobOption) {
 	c.tb.Helper()
 	c.settle("Job")
 	if code == nil {

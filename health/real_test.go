@@ -45,7 +45,7 @@ func everyFive(name string) job.Config {
 
 func idle(context.Context, job.ShardingContext) error { return nil }
 
-func (w *town) build(id string, work job.SimpleFunc, options ...scheduler.Option) *home {
+func (w *town) build(id string, work job.HandlerFunc, options ...scheduler.Option) *home {
 	w.t.Helper()
 	h := &home{registry: w.server.Open("test", memory.WithTTL(time.Minute))}
 	s, err := scheduler.New(h.registry, append(options, scheduler.WithInstanceID("10.0.0.1@-@"+id))...)
@@ -61,7 +61,7 @@ func (w *town) build(id string, work job.SimpleFunc, options ...scheduler.Option
 	return h
 }
 
-func (w *town) start(id string, work job.SimpleFunc, options ...scheduler.Option) *home {
+func (w *town) start(id string, work job.HandlerFunc, options ...scheduler.Option) *home {
 	w.t.Helper()
 	h := w.build(id, work, options...)
 	ctx, cancel := context.WithCancel(w.t.Context())

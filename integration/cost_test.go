@@ -75,7 +75,7 @@ func costOfRounds(t *testing.T, items int, monitored bool, want int64) (costs []
 		<-together
 		return nil
 	}
-	require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(work)))
+	require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(work)))
 	stop := runScheduler(t, s)
 	var before cost
 	for round := 0; len(costs) < rounds || len(costs) < most && !slices.Contains(costs, cost{txns: want}); round++ {

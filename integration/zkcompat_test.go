@@ -54,7 +54,7 @@ func startOnZooKeeper(t *testing.T, server *zookeeper.Server, ran *runners, inst
 		ran.note(sc.Item, instance)
 		return nil
 	}
-	require.NoError(t, s.Add(t.Context(), job.Config{Name: "orders", Cron: "@every 500ms", ShardingTotalCount: 4}, job.SimpleFunc(work)))
+	require.NoError(t, s.Add(t.Context(), job.Config{Name: "orders", Cron: "@every 500ms", ShardingTotalCount: 4}, job.HandlerFunc(work)))
 	end := runScheduler(t, s)
 	stop = sync.OnceFunc(func() {
 		end()

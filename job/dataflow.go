@@ -28,28 +28,21 @@ type Dataflow[T any] struct {
 	Process func(ctx context.Context, sc ShardingContext, batch []T) error
 }
 
-var _ Configurable = Dataflow[int]{}
+var _ Handler = Dataflow[int]{}
 
 // Configure refuses a job that is no dataflow job, and a Dataflow without its functions.
-func (d Dataflow[T]) Configure(cfg Config) (Simple, error) {
+func (d Dataflow[T]) Configure(cfg Config) (HandlerFunc, error) {
 	if cfg.Type != TypeDataflow {
 		return nil, &FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be DATAFLOW, as the code is a dataflow"}
 	}
-	return d, d.check()
-}
-
-func (d Dataflow[T]) check() error {
 	if d.Fetch == nil || d.Process == nil {
-		return errors.New("dataflow: Fetch and Process must be set")
+		return nil, errors.New("dataflow: Fetch and Process must be set")
 	}
-	return nil
+	return d.run, nil
 }
 
-// Execute runs one item, as [Simple] asks.
-func (d Dataflow[T]) Execute(ctx context.Context, sc ShardingContext) error {
-	if err := d.check(); err != nil {
-		return err
-	}
+// run runs one item.
+func (d Dataflow[T]) run(ctx context.Context, sc ShardingContext) error {
 	for {
 		sc.Offset = offsetOr(ctx, sc.Offset)
 		more, err := d.batch(ctx, sc)

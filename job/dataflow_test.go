@@ -55,10 +55,18 @@ func batches(all ...[]string) (flow job.Dataflow[string], fetched, processed *[]
 	}, fetched, processed
 }
 
+// code returns what runs the items of a dataflow.
+func code(t *testing.T, flow job.Handler) job.HandlerFunc {
+	t.Helper()
+	run, err := flow.Configure(job.Config{Type: job.TypeDataflow})
+	require.NoError(t, err)
+	return run
+}
+
 func TestADataflowOutsideOfAScheduler(t *testing.T) {
 	t.Parallel()
 	flow, fetched, processed := batches([]string{"a", "b"}, []string{"c"}, []string{}, []string{"never"})
-	require.NoError(t, flow.Execute(t.Context(), job.ShardingContext{Streaming: true, Offset: "given"}))
+	require.NoError(t, code(t, flow)(t.Context(), job.ShardingContext{Streaming: true, Offset: "given"}))
 	require.Equal(t, []string{"a", "b", "c"}, *processed)
 	require.Equal(t, []string{"given", "given", "given"}, *fetched)
 }
@@ -66,11 +74,11 @@ func TestADataflowOutsideOfAScheduler(t *testing.T) {
 func TestADataflowOnce(t *testing.T) {
 	t.Parallel()
 	flow, _, processed := batches([]string{"a"}, []string{"b"})
-	require.NoError(t, flow.Execute(t.Context(), job.ShardingContext{}))
+	require.NoError(t, code(t, flow)(t.Context(), job.ShardingContext{}))
 	require.Equal(t, []string{"a"}, *processed)
 
 	flow, _, processed = batches(nil, []string{"b"})
-	require.NoError(t, flow.Execute(t.Context(), job.ShardingContext{}))
+	require.NoError(t, code(t, flow)(t.Context(), job.ShardingContext{}))
 	require.Empty(t, *processed, "nothing is not processed")
 }
 
@@ -78,7 +86,7 @@ func TestAStreamHandsItsCheckpointOn(t *testing.T) {
 	t.Parallel()
 	d := &desk{offset: "begin"}
 	flow, fetched, _ := batches([]string{"a"}, []string{"b"})
-	require.NoError(t, flow.Execute(job.WithProgress(t.Context(), d), job.ShardingContext{Streaming: true, Offset: "begin"}))
+	require.NoError(t, code(t, flow)(job.WithProgress(t.Context(), d), job.ShardingContext{Streaming: true, Offset: "begin"}))
 	require.Equal(t, []string{"begin", "a", "b"}, *fetched)
 	require.Equal(t, []string{"a", "b"}, d.saves)
 }
@@ -123,7 +131,7 @@ func TestAStreamEnds(t *testing.T) {
 			if ctx == nil {
 				ctx = t.Context()
 			}
-			err := flow.Execute(job.WithProgress(ctx, test.desk), job.ShardingContext{Streaming: true})
+			err := code(t, flow)(job.WithProgress(ctx, test.desk), job.ShardingContext{Streaming: true})
 			require.ErrorIs(t, err, test.want)
 			require.Equal(t, test.processed, *processed)
 		})
@@ -138,7 +146,8 @@ func closed() chan struct{} {
 
 func TestADataflowWithoutItsFunctions(t *testing.T) {
 	t.Parallel()
-	require.ErrorContains(t, job.Dataflow[int]{}.Execute(t.Context(), job.ShardingContext{}), "Fetch and Process must be set")
+	_, err := job.Dataflow[int]{}.Configure(job.Config{Type: job.TypeDataflow})
+	require.ErrorContains(t, err, "Fetch and Process must be set")
 }
 
 func TestProgressOutsideOfAScheduler(t *testing.T) {

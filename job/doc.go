@@ -13,7 +13,7 @@
 // # How to use it
 //
 // Describe the job with a literal of [Config], in which a field that is left out has its default, and
-// give it, together with a [Simple], to a scheduler. Every process that takes part declares the same job.
+// give it, together with a [Handler], to a scheduler. Every process that takes part declares the same job.
 //
 //	cfg := job.Config{
 //		Name:                   "orders",

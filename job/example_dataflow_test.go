@@ -27,11 +27,11 @@ func ExampleDataflow() {
 		Type:               job.TypeDataflow,
 		StreamingProcess:   true,
 	}
-	_, err := flow.Configure(cfg)
+	run, err := flow.Configure(cfg)
 	fmt.Println(cfg.Validate(), err)
 	// A scheduler runs it like this, with a checkpoint that the registry keeps:
 	ctx := job.WithProgress(context.Background(), &desk{offset: "one"})
-	fmt.Println(flow.Execute(ctx, job.ShardingContext{Streaming: true}))
+	fmt.Println(run(ctx, job.ShardingContext{Streaming: true}))
 	// Output:
 	// <nil> <nil>
 	// processed [two three]

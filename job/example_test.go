@@ -19,12 +19,12 @@ func Example() {
 	}
 	fmt.Println(cfg.Validate())
 
-	index := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	index := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		_, err := fmt.Printf("item %d of %d: %s\n", sc.Item, sc.TotalCount, sc.ItemParameter)
 		return err
 	})
 	// A scheduler calls it like this:
-	_ = index.Execute(context.Background(), job.ShardingContext{Item: 1, TotalCount: 3, ItemParameter: "Oslo"})
+	_ = index(context.Background(), job.ShardingContext{Item: 1, TotalCount: 3, ItemParameter: "Oslo"})
 	// Output:
 	// <nil>
 	// item 1 of 3: Oslo

@@ -64,10 +64,12 @@ func TestGoTellsHowTheCodeEnded(t *testing.T) {
 	}
 }
 
-func TestSimpleFuncIsSimple(t *testing.T) {
+func TestAHandlerFuncIsAHandler(t *testing.T) {
 	t.Parallel()
-	var simple job.Simple = job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	var handler job.Handler = job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		return errors.New(sc.ItemParameter)
 	})
-	require.EqualError(t, simple.Execute(t.Context(), job.ShardingContext{ItemParameter: "A"}), "A")
+	run, err := handler.Configure(job.Config{})
+	require.NoError(t, err)
+	require.EqualError(t, run(t.Context(), job.ShardingContext{ItemParameter: "A"}), "A")
 }

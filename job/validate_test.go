@@ -190,7 +190,7 @@ func TestWhereInATextJSONIsWrong(t *testing.T) {
 func TestCodeThatCannotBeOfItsType(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[job.Type]string{job.TypeSimple: "", job.TypeDataflow: "no Dataflow", job.TypeScript: "none that runs scripts"} {
-		code, err := job.Configure(job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil }), job.Config{Type: kind})
+		code, err := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }).Configure(job.Config{Type: kind})
 		if want == "" {
 			require.NoError(t, err)
 			require.NotNil(t, code)

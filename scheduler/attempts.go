@@ -36,17 +36,17 @@ var errTryAgain = errors.New("try again")
 // what the last attempt did. All attempts are one execution, under one token. retrying hears of each
 // failure that is followed by another attempt. Without retries, a panic and the end of the goroutine
 // are left to the caller.
-func (l limits) attempt(ctx context.Context, simple job.Simple, sc job.ShardingContext,
+func (l limits) attempt(ctx context.Context, code job.HandlerFunc, sc job.ShardingContext,
 	retrying func(err error, pause time.Duration),
 ) error {
 	if l.retries == 0 {
-		return l.once(ctx, simple, sc)
+		return l.once(ctx, code, sc)
 	}
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = l.backoff, longestBackoff, 2
 	var last error
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
-		if last = job.Protect(func() error { return l.once(ctx, simple, sc) }); last != nil {
+		if last = job.Protect(func() error { return l.once(ctx, code, sc) }); last != nil {
 			return struct{}{}, errTryAgain
 		}
 		return struct{}{}, nil
@@ -56,12 +56,12 @@ func (l limits) attempt(ctx context.Context, simple job.Simple, sc job.ShardingC
 }
 
 // once is one attempt, bounded by the timeout.
-func (l limits) once(ctx context.Context, simple job.Simple, sc job.ShardingContext) error {
+func (l limits) once(ctx context.Context, code job.HandlerFunc, sc job.ShardingContext) error {
 	if l.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, l.timeout, job.ErrTimeout)
 		defer cancel()
 	}
 	sc.Offset = job.Offset(ctx)
-	return simple.Execute(ctx, sc)
+	return code(ctx, sc)
 }

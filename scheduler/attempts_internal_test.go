@@ -25,7 +25,7 @@ type trial struct {
 	causes   []error
 }
 
-func (tr *trial) Execute(ctx context.Context, _ job.ShardingContext) error {
+func (tr *trial) run(ctx context.Context, _ job.ShardingContext) error {
 	tr.called = append(tr.called, time.Since(midnight))
 	select {
 	case <-time.After(tr.takes):
@@ -46,7 +46,7 @@ func (tr *trial) retrying(err error, pause time.Duration) {
 }
 
 func (tr *trial) attempt(ctx context.Context, l limits) error {
-	return l.attempt(ctx, tr, job.ShardingContext{}, tr.retrying)
+	return l.attempt(ctx, tr.run, job.ShardingContext{}, tr.retrying)
 }
 
 func TestLimitsOf(t *testing.T) {
@@ -150,8 +150,8 @@ func TestErrorsOfTheCodeDoNotSteerRetries(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				calls, told := 0, 0
-				simple := job.SimpleFunc(func(context.Context, job.ShardingContext) error { calls++; return err })
-				got := limits{retries: 2, backoff: time.Second}.attempt(t.Context(), simple, job.ShardingContext{}, func(heard error, pause time.Duration) {
+				handler := job.HandlerFunc(func(context.Context, job.ShardingContext) error { calls++; return err })
+				got := limits{retries: 2, backoff: time.Second}.attempt(t.Context(), handler, job.ShardingContext{}, func(heard error, pause time.Duration) {
 					require.Equal(t, err, heard)
 					require.Less(t, pause, 4*time.Second)
 					told++
@@ -168,13 +168,13 @@ func TestAPanicIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		calls, told := 0, 0
-		simple := job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+		handler := job.HandlerFunc(func(context.Context, job.ShardingContext) error {
 			if calls++; calls < 3 {
 				panic(errOops)
 			}
 			return nil
 		})
-		require.NoError(t, limits{retries: 5, backoff: time.Second}.attempt(t.Context(), simple, job.ShardingContext{},
+		require.NoError(t, limits{retries: 5, backoff: time.Second}.attempt(t.Context(), handler, job.ShardingContext{},
 			func(err error, _ time.Duration) {
 				require.ErrorContains(t, err, "oops")
 				told++

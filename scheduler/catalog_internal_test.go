@@ -21,7 +21,7 @@ func TestTheCatalogGoesByTheStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := memory.NewServer().Open("test")
 		defer func() { require.NoError(t, reg.Close(context.Background())) }()
-		s, err := New(reg, WithHandler("index", job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })))
+		s, err := New(reg, WithHandler("index", job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })))
 		require.NoError(t, err)
 		s.life, s.stop = t.Context(), t.Context()
 		v, feed := registry.NewView("/", registry.NewSnapshot(1, nil), func(context.Context, registry.Revision) {}, func() {})

@@ -24,12 +24,12 @@ func (c *cluster) store(cfg job.Config) {
 }
 
 // serveJobs starts an instance that declares nothing and has handlers of some classes.
-func (c *cluster) serveJobs(id string, work job.SimpleFunc, classes ...string) {
+func (c *cluster) serveJobs(id string, work job.HandlerFunc, classes ...string) {
 	c.t.Helper()
 	c.launchWith(id, nil, handlers(c, id, work, classes...), nil)
 }
 
-func handlers(c *cluster, id string, work job.SimpleFunc, classes ...string) []scheduler.Option {
+func handlers(c *cluster, id string, work job.HandlerFunc, classes ...string) []scheduler.Option {
 	var opts []scheduler.Option
 	for _, class := range classes {
 		opts = append(opts, scheduler.WithHandler(class, c.record(id, work)))
@@ -141,11 +141,7 @@ func TestAHandlerSeesTheConfiguration(t *testing.T) {
 // configured is code that is named after the job's parameter.
 type configured struct{ c *cluster }
 
-func (configured) Execute(context.Context, job.ShardingContext) error {
-	return errors.New("not configured")
-}
-
-func (f configured) Configure(cfg job.Config) (job.Simple, error) {
+func (f configured) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	if cfg.JobParameter == "bad" {
 		return nil, errors.New("bad parameter")
 	}
@@ -184,13 +180,13 @@ func TestAnUnreadableJobIsLeftAlone(t *testing.T) {
 
 func TestHandlersThatAreNotAllowed(t *testing.T) {
 	t.Parallel()
-	simple := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	handler := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 	inBubble(t, func(t *testing.T, c *cluster) {
 		reg := c.server.Open("test")
 		for _, opts := range [][]scheduler.Option{
-			{scheduler.WithHandler("", simple)},
+			{scheduler.WithHandler("", handler)},
 			{scheduler.WithHandler("index", nil)},
-			{scheduler.WithHandler("index", simple), scheduler.WithHandler("index", simple)},
+			{scheduler.WithHandler("index", handler), scheduler.WithHandler("index", handler)},
 		} {
 			_, err := scheduler.New(reg, opts...)
 			require.ErrorIs(t, err, scheduler.ErrInvalidOption)

@@ -62,7 +62,7 @@ func jobOf(total int) job.Config {
 
 // start runs an instance with the given jobs, all of them done by work (nil = nothing), and waits
 // until it has joined.
-func (c *cluster) start(id string, work job.SimpleFunc, configs ...job.Config) *instance {
+func (c *cluster) start(id string, work job.HandlerFunc, configs ...job.Config) *instance {
 	c.t.Helper()
 	i := c.launch(id, work, configs...)
 	select {
@@ -76,13 +76,13 @@ func (c *cluster) start(id string, work job.SimpleFunc, configs ...job.Config) *
 }
 
 // launch is start without the wait.
-func (c *cluster) launch(id string, work job.SimpleFunc, configs ...job.Config) *instance {
+func (c *cluster) launch(id string, work job.HandlerFunc, configs ...job.Config) *instance {
 	c.t.Helper()
 	return c.launchOver(c.server.Open("test"), id, work, configs...)
 }
 
 // launchOver is launch with a registry handle of its own.
-func (c *cluster) launchOver(reg *memory.Registry, id string, work job.SimpleFunc, configs ...job.Config) *instance {
+func (c *cluster) launchOver(reg *memory.Registry, id string, work job.HandlerFunc, configs ...job.Config) *instance {
 	c.t.Helper()
 	opts := []scheduler.Option{scheduler.WithInstanceID(fullID(id))}
 	if os.Getenv("ELASTICRON_TEST_LOG") != "" {
@@ -118,7 +118,7 @@ func (i *instance) stop(t *testing.T) {
 }
 
 // record makes work of a test tell the cluster what it was called for.
-func (c *cluster) record(id string, work job.SimpleFunc) job.SimpleFunc {
+func (c *cluster) record(id string, work job.HandlerFunc) job.HandlerFunc {
 	return func(ctx context.Context, sc job.ShardingContext) error {
 		r := run{instance: id, sc: sc, began: time.Now()}
 		var err error

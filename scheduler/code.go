@@ -15,9 +15,9 @@ import (
 var errNoCode = errors.New("the job's code cannot be used: Configure returned nil")
 
 // configureCode returns what runs the items of a job of this configuration.
-func configureCode(simple job.Simple, cfg job.Config) (code job.Simple, err error) {
+func configureCode(handler job.Handler, cfg job.Config) (code job.HandlerFunc, err error) {
 	err = job.Protect(func() error {
-		code, err = job.Configure(simple, cfg)
+		code, err = handler.Configure(cfg)
 		return err
 	})
 	if err == nil && code == nil {
@@ -44,7 +44,7 @@ func inTime(ctx context.Context, what string, code func() error) error {
 
 // made is what the code of an application makes of a job's configuration.
 type made struct {
-	code    job.Simple
+	code    job.HandlerFunc
 	fault   error // why there is no code
 	handler job.ErrorHandler
 	instead error // why failures are logged instead of told to the handler that is wanted
@@ -59,7 +59,7 @@ func (r *runner) makeCode(cfg job.Config, then func(made)) {
 	late := func() { then(made{fault: notReturned(*what.Load())}) }
 	var got made
 	asked := r.maker.ask(func() error {
-		got.code, got.fault = configureCode(r.simple, cfg)
+		got.code, got.fault = configureCode(r.handler, cfg)
 		at("the constructor of the error handler")
 		got.handler, got.instead = r.handlerOf(cfg)
 		return nil

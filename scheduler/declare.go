@@ -11,17 +11,17 @@ import (
 )
 
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.
-func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, simple job.Simple) error {
+func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handler job.Handler) error {
 	faults := []error{cfg.ValidateAt(s.now())}
 	if s.java {
 		faults = append(faults, javaFaults(cfg)...)
 		root, _ := javaRoot(s.registry)
 		faults = append(faults, javaTotal(root, s.instance, cfg))
 	}
-	if simple == nil {
-		faults = append(faults, errors.New("the job has no code: simple is nil"))
+	if handler == nil {
+		faults = append(faults, errors.New("the job has no code: handler is nil"))
 	} else {
-		faults = append(faults, checkCode(ctx, cfg, simple))
+		faults = append(faults, checkCode(ctx, cfg, handler))
 	}
 	faults = append(faults, inTime(ctx, "the constructor of the error handler", func() error {
 		_, err := newHandler(s.handlers, cfg, s.log)
@@ -37,12 +37,12 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, simple
 }
 
 // checkCode finds what is wrong with the code of a declaration.
-func checkCode(ctx context.Context, cfg job.Config, simple job.Simple) error {
+func checkCode(ctx context.Context, cfg job.Config, handler job.Handler) error {
 	err := inTime(ctx, "Configure", func() error {
-		_, err := configureCode(simple, cfg)
+		_, err := configureCode(handler, cfg)
 		return err
 	})
-	if checker, is := simple.(job.Checker); is && err == nil {
+	if checker, is := handler.(job.Checker); is && err == nil {
 		return inTime(ctx, "Check", func() error { return checker.Check(cfg) })
 	}
 	return err

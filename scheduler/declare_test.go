@@ -17,7 +17,7 @@ import (
 	"github.com/elasticron/elasticron/sharding"
 )
 
-var nothing = job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+var nothing = job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 
 // declare makes a scheduler and adds a job to it.
 func declare(t *testing.T, server *memory.Server, cfg job.Config, opts ...scheduler.JobOption) error {

@@ -18,7 +18,7 @@ func delayed(total int) job.Config {
 }
 
 // took is work that takes so long.
-func took(d time.Duration) job.SimpleFunc {
+func took(d time.Duration) job.HandlerFunc {
 	return func(ctx context.Context, _ job.ShardingContext) error {
 		select {
 		case <-time.After(d):

@@ -12,7 +12,7 @@
 //	s, err := scheduler.New(registry)
 //	err = s.Add(ctx, job.Config{
 //		Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 4,
-//	}, job.SimpleFunc(index))
+//	}, job.HandlerFunc(index))
 //	err = s.Run(ctx) // until ctx ends
 //
 // Jobs may also be data: with [WithHandler], a process takes part in all jobs of the registry whose class

@@ -20,7 +20,7 @@ import (
 )
 
 // spoilt fails for every item.
-var spoilt = job.SimpleFunc(func(context.Context, job.ShardingContext) error { return errSpoiled })
+var spoilt = job.HandlerFunc(func(context.Context, job.ShardingContext) error { return errSpoiled })
 
 // handling returns the option by which a process knows the handler TEST.
 func handling(t *testing.T, handle job.ErrorHandlerFunc) scheduler.Option {
@@ -72,7 +72,7 @@ func TestTheHandlerIsNotToldOfInterruptions(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
 				heard := make(chan error, 10)
-				a := c.startCode("a", job.SimpleFunc(untilDone), handled(1), handling(t,
+				a := c.startCode("a", job.HandlerFunc(untilDone), handled(1), handling(t,
 					func(_ context.Context, _ string, _ job.ShardingContext, err error) error { heard <- err; return nil }))
 				sleepUntil(6 * time.Second)
 				end(a)

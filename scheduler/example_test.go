@@ -36,7 +36,7 @@ func Example() {
 	}
 
 	// Four items run every five seconds, spread over all processes that run this program.
-	invoices := job.SimpleFunc(func(ctx context.Context, sc job.ShardingContext) error {
+	invoices := job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
 		fmt.Printf("item %d of %d, fire %s, token %d\n", sc.Item, sc.TotalCount, sc.Fire, sc.Token)
 		return nil // do this item's share of the work; stop when ctx ends
 	})
@@ -68,7 +68,7 @@ func ExampleScheduler_Trigger() {
 		ShardingTotalCount:     1,
 		ShardingItemParameters: "0=archive",
 	}
-	err = s.Add(ctx, cfg, job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	err = s.Add(ctx, cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		fmt.Println(sc.JobName, sc.Item, sc.ItemParameter, sc.Source)
 		stop()
 		return nil

@@ -13,7 +13,7 @@ import (
 
 // A process that has code for a class takes part in every job of that class, whoever writes it.
 func ExampleWithHandler() {
-	index := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	index := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		fmt.Printf("%s: item %d\n", sc.JobName, sc.Item)
 		return nil
 	})
@@ -32,7 +32,7 @@ func ExampleOnConflict() {
 	ctx := context.Background()
 	reg := memory.NewServer().Open("shop")
 	defer reg.Close(ctx)
-	work := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 	for _, total := range []int{3, 5} {
 		s, err := scheduler.New(reg)
 		if err != nil {
@@ -53,7 +53,7 @@ func ExampleWithListener() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	work := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 	err = s.Add(context.Background(), job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 3}, work, scheduler.WithListener(job.ListenerFuncs{
 		Before: func(_ context.Context, round job.Round) error {
 			fmt.Println("items", round.Items)
@@ -76,7 +76,7 @@ func ExampleWithOnceListener() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	work := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 	err = s.Add(context.Background(), job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 3}, work, scheduler.WithOnceListener(job.OnceListener{
 		AllCompleted: func(_ context.Context, round job.WholeRound) error {
 			fmt.Println("failed items", round.Failed)

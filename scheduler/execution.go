@@ -30,7 +30,7 @@ type execution struct {
 	late  registry.Revision                // of its record, over which its end is recorded without its mark; 0 = with it
 	noted *jobtree.Stored[jobtree.Misfire] // what was found to be noted of its item when its end was refused over that
 
-	code     job.Simple // as the configuration had it at the begin, like the two below
+	code     job.HandlerFunc // as the configuration had it at the begin, like the two below
 	limits   limits
 	handler  job.ErrorHandler
 	progress *progress

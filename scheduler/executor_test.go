@@ -90,7 +90,7 @@ func TestExecutorsByName(t *testing.T) {
 				w := crowd{takes: time.Second}
 				cfg := five(100, 0)
 				test.set(&cfg)
-				c.startCode("a", job.SimpleFunc(w.run), cfg)
+				c.startCode("a", job.HandlerFunc(w.run), cfg)
 				sleepUntil(9 * time.Minute)
 				require.EqualValues(t, test.want, w.most.Load())
 				require.Zero(t, w.now.Load())
@@ -144,7 +144,7 @@ func TestTheBoundIsRaisedWhileItemsWait(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		w := crowd{takes: 20 * time.Second}
-		c.startCode("a", job.SimpleFunc(w.run), five(5, 1))
+		c.startCode("a", job.HandlerFunc(w.run), five(5, 1))
 		sleepUntil(5*time.Minute + time.Second)
 		require.EqualValues(t, 1, w.now.Load())
 		c.change(five(5, 3))
@@ -171,7 +171,7 @@ func TestAnExecutorThatIsNotKnown(t *testing.T) {
 		require.NoError(t, reg.Close(context.Background()))
 
 		put(t, c.server, "/orders/config", mustEncode(cfg))
-		c.startCode("a", job.SimpleFunc(w.run), five(5, 1))
+		c.startCode("a", job.HandlerFunc(w.run), five(5, 1))
 		sleepUntil(6 * time.Minute)
 		require.EqualValues(t, 5, w.most.Load())
 	})

@@ -44,7 +44,7 @@ func (v *vanishing) calls() int {
 	return v.called
 }
 
-func (v *vanishing) Execute(context.Context, job.ShardingContext) error {
+func (v *vanishing) run(context.Context, job.ShardingContext) error {
 	v.at("item")
 	return errSpoiled // so that its handler is called
 }
@@ -125,7 +125,7 @@ func TestCodeThatEndsItsGoroutineHasFailed(t *testing.T) {
 					cfg := minutely(1)
 					cfg.Retries, cfg.ErrorHandler, cfg.ShardingStrategy = retries, "TEST", "TEST"
 					cfg.ReconcileInterval = time.Minute
-					c.startDeclared("a", v, cfg, v.options(t), scheduler.WithListener(v), scheduler.WithOnceListener(job.OnceListener{
+					c.startDeclared("a", job.HandlerFunc(v.run), cfg, v.options(t), scheduler.WithListener(v), scheduler.WithOnceListener(job.OnceListener{
 						AllStarted: v.hook("started"), StartedWithin: 10 * time.Second,
 						AllCompleted: v.hook("completed"), CompletedWithin: 20 * time.Second,
 					}))
@@ -169,17 +169,15 @@ func TestConfigureThatEndsItsGoroutinePausesTheJob(t *testing.T) {
 
 type vanishingConfigure struct{}
 
-func (vanishingConfigure) Execute(context.Context, job.ShardingContext) error { return nil }
-
-func (v vanishingConfigure) Configure(cfg job.Config) (job.Simple, error) {
+func (vanishingConfigure) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	if cfg.JobParameter == "vanish" {
 		runtime.Goexit()
 	}
-	return v, nil
+	return func(context.Context, job.ShardingContext) error { return nil }, nil
 }
 
 // declares returns what a process hears that declares another job with this parameter.
-func (c *cluster) declares(code job.Simple, parameter string) error {
+func (c *cluster) declares(code job.Handler, parameter string) error {
 	c.t.Helper()
 	reg := c.server.Open("test")
 	defer func() { require.NoError(c.t, reg.Close(context.Background())) }()

@@ -146,7 +146,7 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	if after.ClassName() != before.ClassName() {
 		return 0, &job.FieldError{Field: "Class", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", before.ClassName())}
 	}
-	if err := j.s.checkDeclaration(ctx, after, j.r.simple); err != nil {
+	if err := j.s.checkDeclaration(ctx, after, j.r.handler); err != nil {
 		return 0, err
 	}
 	text, err := jobtree.EncodeConfig(after)

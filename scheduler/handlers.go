@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,7 @@ import (
 
 // handlers are the code of jobs that are data, by class. It is code itself: which of them runs a job
 // is decided by the job's configuration, whenever that changes.
-type handlers map[string]job.Simple
+type handlers map[string]job.Handler
 
 // WithHandler has this process take part in every job of the registry whose class
 // ([job.Config.Class], jobClass in the tree) is class, with code as what runs its items. Such jobs are
@@ -24,7 +23,7 @@ type handlers map[string]job.Simple
 // is left by this process: what runs of it goes on to its end.
 //
 // To find the jobs, the scheduler follows the whole namespace of the registry with one view more.
-func WithHandler(class string, code job.Simple) Option {
+func WithHandler(class string, code job.Handler) Option {
 	return func(o *options) error {
 		switch {
 		case class == "":
@@ -42,11 +41,8 @@ func WithHandler(class string, code job.Simple) Option {
 	}
 }
 
-// Execute implements [job.Simple]. It is never called: what runs is what Configure returns.
-func (h handlers) Execute(context.Context, job.ShardingContext) error { return errNoCode }
-
-// Configure implements [job.Configurable].
-func (h handlers) Configure(cfg job.Config) (job.Simple, error) {
+// Configure implements [job.Handler].
+func (h handlers) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	code := h[cfg.ClassName()]
 	if code == nil {
 		return nil, &job.FieldError{
@@ -54,5 +50,5 @@ func (h handlers) Configure(cfg job.Config) (job.Simple, error) {
 			Reason: "must be one that this process has a handler for: " + strings.Join(slices.Sorted(maps.Keys(h)), ", "),
 		}
 	}
-	return job.Configure(code, cfg)
+	return code.Configure(cfg)
 }

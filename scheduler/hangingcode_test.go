@@ -127,15 +127,15 @@ func TestABadObserverHoldsUpNobody(t *testing.T) {
 // badConfigure is code of which Configure goes wrong while the parameter says so.
 type badConfigure struct {
 	badCode
-	job.SimpleFunc
+	job.HandlerFunc
 }
 
-func (b badConfigure) Configure(cfg job.Config) (job.Simple, error) {
+func (b badConfigure) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	if cfg.JobParameter == "bad" {
 		b.run()
 		return nil, errors.New("let go")
 	}
-	return b.SimpleFunc, nil
+	return b.HandlerFunc, nil
 }
 
 // A job whose Configure goes wrong pauses and says so, once, and goes on when its configuration is mended. The
@@ -331,16 +331,12 @@ func TestASlowStrategyIsWaitedFor(t *testing.T) {
 // slowConfigure is code of which Configure takes three seconds, and whose items say by what configuration they run.
 type slowConfigure struct{ ran chan string }
 
-func (s slowConfigure) Execute(context.Context, job.ShardingContext) error {
-	return errors.New("not configured")
-}
-
-func (s slowConfigure) Configure(cfg job.Config) (job.Simple, error) {
+func (s slowConfigure) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	time.Sleep(3 * time.Second)
-	return job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+	return func(context.Context, job.ShardingContext) error {
 		s.ran <- fmt.Sprintf("%q at %s", cfg.JobParameter, time.Since(bubbleStart))
 		return nil
-	}), nil
+	}, nil
 }
 
 // While Configure takes its time, nothing begins by what it made of another configuration, and the job does not

@@ -16,7 +16,7 @@ import (
 
 // serveOver runs an instance with a handler of class "index" over a registry of the test's making, until
 // it is told to stop. It returns what Run did.
-func (c *cluster) serveOver(reg registry.Registry, code job.SimpleFunc) (s *scheduler.Scheduler, stop func() error) {
+func (c *cluster) serveOver(reg registry.Registry, code job.HandlerFunc) (s *scheduler.Scheduler, stop func() error) {
 	c.t.Helper()
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithHandler("index", code))
 	require.NoError(c.t, err)
@@ -50,7 +50,7 @@ func TestAStopWhileAJobIsLeft(t *testing.T) {
 			time.Sleep(3 * time.Minute)
 			return nil
 		})
-		deaf := job.SimpleFunc(func(context.Context, job.ShardingContext) error { time.Sleep(3 * time.Minute); return nil })
+		deaf := job.HandlerFunc(func(context.Context, job.ShardingContext) error { time.Sleep(3 * time.Minute); return nil })
 		require.NoError(t, s.Add(t.Context(), jobOf(1), deaf))
 		sleepUntil(6 * time.Second)
 		c.store(ofClass("bills", "other", 1))

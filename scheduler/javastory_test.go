@@ -62,7 +62,7 @@ func daily(total int) job.Config {
 func dailyAsAssigned(total int) job.Config { return asAssigned(daily(total)) }
 
 // startShared starts an instance of ours that knows of the Java instances.
-func (c *cluster) startShared(id string, work job.SimpleFunc, configs ...job.Config) *instance {
+func (c *cluster) startShared(id string, work job.HandlerFunc, configs ...job.Config) *instance {
 	c.t.Helper()
 	return c.startWith(id, work, []scheduler.Option{scheduler.WithJavaPeers()}, configs...)
 }
@@ -193,7 +193,7 @@ func stuck(ctx context.Context, _ job.ShardingContext) error {
 }
 
 // lasting is work that takes a while, whatever becomes of its context.
-func lasting(d time.Duration) job.SimpleFunc {
+func lasting(d time.Duration) job.HandlerFunc {
 	return func(context.Context, job.ShardingContext) error { time.Sleep(d); return nil }
 }
 

@@ -36,7 +36,7 @@ func (s *Scheduler) refuseJava(ctx context.Context, name string) error {
 // session was lost, wait until they are gone.
 func (r *runner) refusesJava() bool {
 	id := r.unknownJava()
-	_, isData := r.simple.(handlers)
+	_, isData := r.handler.(handlers)
 	if id != "" && !r.hasJoined() && !isData {
 		r.s.fail(fmt.Errorf("job %q: %w", r.name, errJavaPeers(id)))
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 // startCode is start for code of any type and one job, with options.
-func (c *cluster) startCode(id string, code job.Simple, cfg job.Config, opts ...scheduler.Option) *instance {
+func (c *cluster) startCode(id string, code job.Handler, cfg job.Config, opts ...scheduler.Option) *instance {
 	c.t.Helper()
 	return c.startDeclared(id, code, cfg, opts)
 }
 
 // startDeclared is startCode with options of the job, too.
-func (c *cluster) startDeclared(id string, code job.Simple, cfg job.Config, opts []scheduler.Option, declared ...scheduler.JobOption) *instance {
+func (c *cluster) startDeclared(id string, code job.Handler, cfg job.Config, opts []scheduler.Option, declared ...scheduler.JobOption) *instance {
 	c.t.Helper()
 	reg := c.server.Open("test")
 	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)

@@ -16,7 +16,7 @@ import (
 )
 
 // takes is work that goes on for so long, whatever becomes of its context, and sets a checkpoint.
-func takes(d time.Duration) job.SimpleFunc {
+func takes(d time.Duration) job.HandlerFunc {
 	return func(ctx context.Context, _ job.ShardingContext) error {
 		time.Sleep(d)
 		return job.SetOffset(ctx, "done")
@@ -118,7 +118,7 @@ func TestCutShortIsToldApartFromFinished(t *testing.T) {
 	t.Parallel()
 	const finished = "item has finished, and its end could not be recorded: the execution was taken away"
 	for name, test := range map[string]struct {
-		work   job.SimpleFunc
+		work   job.HandlerFunc
 		others bool // another process takes over meanwhile
 		check  func(t *testing.T, c *cluster, e scheduler.ItemEvent, logs *logbook)
 	}{

@@ -8,7 +8,7 @@ import (
 )
 
 // startWith is [cluster.start] with options of the process.
-func (c *cluster) startWith(id string, work job.SimpleFunc, options []scheduler.Option, configs ...job.Config) *instance {
+func (c *cluster) startWith(id string, work job.HandlerFunc, options []scheduler.Option, configs ...job.Config) *instance {
 	c.t.Helper()
 	i := c.launchWith(id, work, options, nil, configs...)
 	<-i.Ready()
@@ -16,7 +16,7 @@ func (c *cluster) startWith(id string, work job.SimpleFunc, options []scheduler.
 }
 
 // launchWith is [cluster.launch] with options of the process and of its jobs.
-func (c *cluster) launchWith(id string, work job.SimpleFunc, options []scheduler.Option, declared []scheduler.JobOption, configs ...job.Config) *instance {
+func (c *cluster) launchWith(id string, work job.HandlerFunc, options []scheduler.Option, declared []scheduler.JobOption, configs ...job.Config) *instance {
 	c.t.Helper()
 	reg := c.server.Open("test")
 	s, err := scheduler.New(reg, append([]scheduler.Option{scheduler.WithInstanceID(fullID(id))}, options...)...)

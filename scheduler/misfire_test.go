@@ -23,7 +23,7 @@ func (c *cluster) shown() []string {
 }
 
 // slowOnce is work that takes so long for the fire of second 5, and no time for the others.
-func slowOnce(d time.Duration) job.SimpleFunc {
+func slowOnce(d time.Duration) job.HandlerFunc {
 	return func(ctx context.Context, sc job.ShardingContext) error {
 		if sc.Fire.Equal(bubbleStart.Add(5 * time.Second)) {
 			time.Sleep(d)

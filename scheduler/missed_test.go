@@ -29,7 +29,7 @@ func makeUpAll(total int) job.Config {
 
 // onServer runs an instance on a server of its own, "10.0.0." and a number, so that it can be disabled
 // alone.
-func (c *cluster) onServer(number int, id string, oneWay time.Duration, work job.SimpleFunc, cfg job.Config) *instance {
+func (c *cluster) onServer(number int, id string, oneWay time.Duration, work job.HandlerFunc, cfg job.Config) *instance {
 	c.t.Helper()
 	reg := c.server.Open("test", memory.WithLatency(oneWay))
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(fmt.Sprintf("10.0.0.%d@-@%s", number, id)))
@@ -90,7 +90,7 @@ func TestMissedFiresTravelWithTheirItem(t *testing.T) {
 		*cluster
 		a    *instance
 		cfg  job.Config
-		work job.SimpleFunc
+		work job.HandlerFunc
 	}
 	for name, story := range map[string]func(t *testing.T, w world){
 		"it stays": func(*testing.T, world) {},

@@ -63,7 +63,7 @@ func TestRoundsAreReported(t *testing.T) {
 				require.NoError(t, err)
 				cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 2}
 				cfg.Unmonitored = !monitored
-				require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+				require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 					if sc.Item == 1 {
 						return errors.New("out of stock")
 					}

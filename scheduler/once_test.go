@@ -21,7 +21,7 @@ import (
 type gatherings struct {
 	*cluster
 	diary
-	work    job.SimpleFunc
+	work    job.HandlerFunc
 	hook    func(ctx context.Context, phase string) error // what hooks do besides; nil = nothing
 	started time.Duration
 	ended   time.Duration
@@ -426,7 +426,7 @@ func TestOnceListenersAreChecked(t *testing.T) {
 		"two":         {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(good), scheduler.WithOnceListener(good)}, "a job can have one"},
 		"unmonitored": {unmonitored, []scheduler.JobOption{scheduler.WithOnceListener(good)}, "needs a job that is not Unmonitored"},
 	} {
-		err := s.Add(t.Context(), test.cfg, job.SimpleFunc(untilDone), test.opts...)
+		err := s.Add(t.Context(), test.cfg, job.HandlerFunc(untilDone), test.opts...)
 		require.ErrorIs(t, err, scheduler.ErrInvalidOption, name)
 		require.ErrorContains(t, err, test.want, name)
 	}

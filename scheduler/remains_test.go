@@ -20,7 +20,7 @@ func TestNothingRemainsOfAStopWithoutARegistry(t *testing.T) {
 	ghosts := func(c *cluster) []string {
 		return append(c.nodes("/orders/instances"), append(c.nodes("/orders/leader/election/instance"), c.nodes("/orders/sharding/0/running")...)...)
 	}
-	for name, work := range map[string]job.SimpleFunc{"idle": nil, "running": took(8 * time.Second)} {
+	for name, work := range map[string]job.HandlerFunc{"idle": nil, "running": took(8 * time.Second)} {
 		t.Run("lost session, "+name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
@@ -78,7 +78,7 @@ func TestNothingRemainsOfAStopWithoutARegistry(t *testing.T) {
 func TestAStopKeepsTheSession(t *testing.T) {
 	t.Parallel()
 	deaf := func(context.Context, job.ShardingContext) error { time.Sleep(time.Hour); return nil }
-	for name, work := range map[string]job.SimpleFunc{"idle": nil, "running": took(8 * time.Second), "deaf": deaf} {
+	for name, work := range map[string]job.HandlerFunc{"idle": nil, "running": took(8 * time.Second), "deaf": deaf} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {

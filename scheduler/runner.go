@@ -22,8 +22,8 @@ import (
 type runner struct {
 	s        *Scheduler
 	name     string
-	simple   job.Simple // as it was declared; what runs is in settings
-	class    string     // as it was declared; empty if the job is data
+	handler  job.Handler // as it was declared; what runs is in settings
+	class    string      // as it was declared; empty if the job is data
 	declared jobOptions
 	once     *once // nil without a job.OnceListener
 	tally    tally
@@ -100,13 +100,13 @@ type runner struct {
 	whenLeft      func()            // is called then; nil = the whole scheduler stops
 }
 
-func newRunner(s *Scheduler, cfg job.Config, simple job.Simple, declared jobOptions) *runner {
+func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
 	r := &runner{
-		s: s, name: cfg.Name, simple: simple, declared: declared, once: newOnce(declared.once), tree: jobtree.For(cfg.Name),
+		s: s, name: cfg.Name, handler: handler, declared: declared, once: newOnce(declared.once), tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}), gone: make(chan struct{}),
 		state: jobtree.NewState(cfg.Name), settings: unconfigured(), stale: true,
 	}
-	if _, data := simple.(handlers); !data {
+	if _, data := handler.(handlers); !data {
 		r.class = cfg.ClassName()
 	}
 	r.shared.runner = r

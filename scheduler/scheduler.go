@@ -92,7 +92,7 @@ func (s *Scheduler) InstanceID() string { return s.instance }
 // Ready returns a channel that is closed when every job declared before Run has joined its cluster.
 func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 
-// Add declares a job: what cfg describes, done by simple. It may be called before Run and while it
+// Add declares a job: what cfg describes, whose items handler runs. It may be called before Run and while it
 // runs; in the second case it returns when the job has joined its cluster. If ctx ends before that,
 // the job is declared all the same, and joins when it can.
 //
@@ -108,7 +108,7 @@ func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 // Errors after which the configuration may be stored, because others may rely on it by then: those of
 // the registry, the end of ctx, and [ErrStopped] if Run stops meanwhile. After [registry.ErrUnknownOutcome]
 // the job was not there yet, and may be in a moment, or never: declare it again.
-func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, opts ...JobOption) error {
+func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...JobOption) error {
 	declared, err := newJobOptions(opts)
 	if err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
@@ -116,10 +116,10 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, simple job.Simple, 
 	if declared.once != nil && cfg.Unmonitored {
 		return fmt.Errorf("declare job %q: %w: a once listener needs a job that is not Unmonitored", cfg.Name, ErrInvalidOption)
 	}
-	if err := s.checkDeclaration(ctx, cfg, simple); err != nil {
+	if err := s.checkDeclaration(ctx, cfg, handler); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
-	wait, err := s.declare(ctx, newRunner(s, cfg, simple, declared), cfg) //nolint:contextcheck // the runner lives as long as Run
+	wait, err := s.declare(ctx, newRunner(s, cfg, handler, declared), cfg) //nolint:contextcheck // the runner lives as long as Run
 	if err == nil {
 		err = wait()
 	}

@@ -21,8 +21,8 @@ type settings struct {
 	schedule   cronexpr.Schedule
 	delay      time.Duration // after the end of a run; 0 = the job fires by its schedule
 	misfires   misfires
-	code       job.Simple // what runs the items
-	awaitsCode bool       // the code is that of a former configuration, and nothing begins
+	code       job.HandlerFunc // what runs the items
+	awaitsCode bool            // the code is that of a former configuration, and nothing begins
 	handler    job.ErrorHandler
 	maxRunning int // items at once in this process; 0 = without limit
 }

@@ -115,7 +115,7 @@ func TestAStopWithoutARegistry(t *testing.T) {
 // Nor does it wait for a session that lasts longer than the stop timeout.
 func TestAStopWithoutARegistryAndALongSession(t *testing.T) {
 	t.Parallel()
-	for name, work := range map[string]job.SimpleFunc{
+	for name, work := range map[string]job.HandlerFunc{
 		"idle":    nil,
 		"running": untilDone,
 		"deaf":    func(context.Context, job.ShardingContext) error { time.Sleep(time.Hour); return nil },

@@ -22,7 +22,7 @@ type hanging struct{ forever chan struct{} }
 func (h hanging) wait() error { <-h.forever; return nil }
 
 // options has the kinds of code hang that a test asks for.
-func (h hanging) options(kind string) (job.SimpleFunc, []scheduler.JobOption) {
+func (h hanging) options(kind string) (job.HandlerFunc, []scheduler.JobOption) {
 	work := nothing
 	var listener job.ListenerFuncs
 	switch kind {

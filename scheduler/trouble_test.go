@@ -31,7 +31,7 @@ func (r *timeless) ServerTime(ctx context.Context) (time.Time, error) {
 }
 
 // serve runs a scheduler of the job "orders" over a registry until the returned function stops it.
-func (c *cluster) serve(id string, reg registry.Registry, work job.SimpleFunc, opts ...scheduler.Option) (stop func()) {
+func (c *cluster) serve(id string, reg registry.Registry, work job.HandlerFunc, opts ...scheduler.Option) (stop func()) {
 	c.t.Helper()
 	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)
 	require.NoError(c.t, err)

@@ -100,7 +100,7 @@ func (r *turned) taken() []string {
 }
 
 // overTurned starts an instance over a registry that notes turns.
-func (c *cluster) overTurned(id string, work job.SimpleFunc, cfg job.Config, opts ...scheduler.Option) (*instance, *turned) {
+func (c *cluster) overTurned(id string, work job.HandlerFunc, cfg job.Config, opts ...scheduler.Option) (*instance, *turned) {
 	c.t.Helper()
 	reg := &turned{Registry: c.server.Open("test", memory.WithTTL(time.Minute))}
 	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)
@@ -117,7 +117,7 @@ func TestTurns(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(*job.Config)
-		work   job.SimpleFunc
+		work   job.HandlerFunc
 		story  func(t *testing.T, c *cluster, i *instance)
 		want   []string
 	}{
@@ -269,7 +269,7 @@ func TestABeginThatWouldBeConfirmedTooLate(t *testing.T) {
 				}
 				o := &overloaded{runs: make(map[string]int)}
 				reg := &turned{Registry: c.server.Open("test", memory.WithTTL(time.Minute))}
-				slow := &slowToConfigure{SimpleFunc: c.record("a", nil)}
+				slow := &slowToConfigure{HandlerFunc: c.record("a", nil)}
 				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithObserver(o))
 				require.NoError(t, err)
 				require.NoError(t, s.Add(t.Context(), cfg, slow))
@@ -301,13 +301,13 @@ func TestABeginThatWouldBeConfirmedTooLate(t *testing.T) {
 
 // slowToConfigure is code that takes its time over each configuration.
 type slowToConfigure struct {
-	job.SimpleFunc
+	job.HandlerFunc
 	takes atomic.Int64
 }
 
-func (s *slowToConfigure) Configure(job.Config) (job.Simple, error) {
+func (s *slowToConfigure) Configure(job.Config) (job.HandlerFunc, error) {
 	time.Sleep(time.Duration(s.takes.Load()))
-	return s.SimpleFunc, nil
+	return s.HandlerFunc, nil
 }
 
 // dropped returns how many fires were told that could not begin in time.
@@ -382,7 +382,7 @@ func TestTurnsThatAreNotUsedAreGivenBack(t *testing.T) {
 				reg := &counted{Registry: c.server.Open("test", memory.WithTTL(time.Minute))}
 				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 				require.NoError(t, err)
-				code := &slowToConfigure{SimpleFunc: c.record("a", nil)}
+				code := &slowToConfigure{HandlerFunc: c.record("a", nil)}
 				require.NoError(t, s.Add(t.Context(), cfg, code))
 				ctx, cancel := context.WithCancel(t.Context())
 				i := &instance{Scheduler: s, registry: reg.Registry, cancel: cancel, done: make(chan error, 1)}

@@ -13,7 +13,7 @@ import (
 )
 
 // startSkewed starts an instance whose wall clock is off by what its test sets.
-func (c *cluster) startSkewed(id string, work job.SimpleFunc, cfg job.Config, opts ...scheduler.Option) (*instance, func(time.Duration)) {
+func (c *cluster) startSkewed(id string, work job.HandlerFunc, cfg job.Config, opts ...scheduler.Option) (*instance, func(time.Duration)) {
 	c.t.Helper()
 	clock := new(wallClock)
 	return c.startWith(id, work, append(opts, scheduler.WithClock(clock.now)), cfg), clock.set

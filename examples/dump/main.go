@@ -31,7 +31,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	work := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 	cfg := job.Config{
 		Name:               "orders",
 		Cron:               "@every 1s",

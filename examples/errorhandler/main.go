@@ -53,7 +53,7 @@ func run() error {
 		ErrorHandler:       webhook.Name,
 		Props:              job.NewProps(map[string]string{"webhook.url": pager.URL}),
 	}
-	work := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	work := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		if sc.Item == 3 {
 			return errors.New("no such order")
 		}

@@ -39,7 +39,7 @@ func run() error {
 	if _, err := seed.Run(ctx, reg, file, seed.Options{}); err != nil {
 		return err
 	}
-	greet := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	greet := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		fmt.Printf("%s greets %s\n", sc.JobName, sc.JobParameter)
 		return nil
 	})

@@ -32,7 +32,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	work := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 3}, work); err != nil {
 		return err
 	}

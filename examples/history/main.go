@@ -74,7 +74,7 @@ func record(ctx context.Context, store *sqlite.Store) error {
 	if err != nil {
 		return err
 	}
-	work := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	work := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		if sc.Item == 2 && sc.Fire.Second()%2 == 0 {
 			return errors.New("out of stock")
 		}

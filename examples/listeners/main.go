@@ -52,7 +52,7 @@ func run() error {
 			return nil
 		},
 	}
-	work := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 2}, work, scheduler.WithListener(listener)); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func instance(ctx context.Context, server *memory.Server, n int, completed func(
 		},
 		CompletedWithin: 30 * time.Second,
 	}
-	work := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	work := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		fmt.Printf("instance %d: item %d\n", n, sc.Item)
 		return nil
 	})

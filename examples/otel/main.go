@@ -36,7 +36,7 @@ func run() error {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 2500*time.Millisecond)
 	defer stop()
-	work := job.SimpleFunc(func(ctx context.Context, _ job.ShardingContext) error {
+	work := job.HandlerFunc(func(ctx context.Context, _ job.ShardingContext) error {
 		_, span := tracers.Tracer("example").Start(ctx, "charge the card") // belongs to the item's span
 		defer span.End()
 		return nil

@@ -42,7 +42,7 @@ func run() error {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 2500*time.Millisecond)
 	defer stop()
-	work := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 3}, work); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func run() error {
 		return err
 	}
 	began := time.Now()
-	tell := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	tell := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		fmt.Printf("%4d ms: %s runs, %s\n", time.Since(began).Milliseconds(), sc.JobName, sc.Source)
 		time.Sleep(200 * time.Millisecond)
 		return nil

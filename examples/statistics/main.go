@@ -29,7 +29,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	work := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	work := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		if sc.Item == 1 {
 			return errors.New("out of stock")
 		}

@@ -148,7 +148,7 @@ func (p *pair) startHeir() {
 	})
 }
 
-func (p *pair) startNamed(name string, work job.SimpleFunc) *process {
+func (p *pair) startNamed(name string, work job.HandlerFunc) *process {
 	p.b.Helper()
 	reg := openEtcd(p.b, p.namespace, func(c *etcd.Config) { c.SessionTTL = sessionTTL })
 	process := newProcess(p.b, reg, named(name))

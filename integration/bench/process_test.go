@@ -39,7 +39,7 @@ func named(name string) scheduler.Option { return scheduler.WithInstanceID(fullI
 
 func fullID(name string) string { return "10.0.0.1@-@" + name }
 
-func (p *process) add(cfg job.Config, work job.SimpleFunc) {
+func (p *process) add(cfg job.Config, work job.HandlerFunc) {
 	p.b.Helper()
 	require.NoError(p.b, p.scheduler.Add(p.b.Context(), cfg, work))
 }

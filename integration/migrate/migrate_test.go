@@ -139,7 +139,7 @@ func TestTheCopyRuns(t *testing.T) {
 	runs := make(chan job.ShardingContext, 100)
 	cfg := job.Config{Name: "order_job", Cron: "0 0 0 1 1 ?", ShardingTotalCount: 1} // what is stored counts
 	cfg.Class = "com.acme.OrderJob"
-	require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		runs <- sc
 		return nil
 	})))

@@ -97,7 +97,7 @@ func be(text string) error {
 	if err != nil {
 		return err
 	}
-	stuck := job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+	stuck := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		fmt.Printf("began %d\n", sc.Item)
 		select {} // also when its session is lost, which a busy machine brings about: what a crash cut short has no end
 	})

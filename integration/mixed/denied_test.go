@@ -32,7 +32,7 @@ func TestAForbiddenNode(t *testing.T) {
 	require.NoError(t, err)
 	good := c.config(never, 1)
 	good.Name = "good_job"
-	nothing := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+	nothing := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 	require.NoError(t, s.Add(t.Context(), good, nothing))
 	require.NoError(t, s.Add(t.Context(), c.config(never, 1), nothing))
 	_, err = other.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(c.tree.ItemDisabled(7), "")}})

@@ -46,7 +46,7 @@ func (c *cluster) startGoOver(reg registry.Registry, id string, cfg job.Config) 
 	s, err := scheduler.New(reg, options(id, c.log)...)
 	require.NoError(c.t, err)
 	g := &golang{Scheduler: s, c: c, id: id, done: make(chan error, 1), changed: make(chan struct{})}
-	require.NoError(c.t, s.Add(c.t.Context(), cfg, job.SimpleFunc(g.execute)))
+	require.NoError(c.t, s.Add(c.t.Context(), cfg, job.HandlerFunc(g.execute)))
 	ctx, cancel := context.WithCancel(context.Background())
 	g.cancel = cancel
 	go func() { g.done <- s.Run(ctx) }()

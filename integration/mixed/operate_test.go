@@ -184,7 +184,7 @@ func aProcessThatIsNotToldOfJava(t *testing.T, j java) {
 	first := c.joinJava(j.first, javapeer.NewJob(c.job, never, 2))
 	s, err := scheduler.New(c.open(c.address))
 	require.NoError(t, err)
-	err = s.Add(t.Context(), c.config(never, 2), job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil }))
+	err = s.Add(t.Context(), c.config(never, 2), job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
 	require.ErrorIs(t, err, scheduler.ErrJavaPeers)
 	require.ErrorContains(t, err, first)
 }

@@ -40,7 +40,7 @@ func TestANodeOfAnotherDigestBlindsWhoMayNotReadIt(t *testing.T) {
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 		for _, name := range jobs {
-			require.NoError(t, s.Add(ctx, job.Config{Name: name, Cron: "* * * * * ?", ShardingTotalCount: 2}, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+			require.NoError(t, s.Add(ctx, job.Config{Name: name, Cron: "* * * * * ?", ShardingTotalCount: 2}, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
 				select {
 				case ran <- id + " " + name:
 				default: // nobody asks at the moment

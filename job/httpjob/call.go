@@ -60,8 +60,8 @@ type call struct {
 	pause   time.Duration
 }
 
-// Execute makes the call for an item, and again as the settings say.
-func (c *call) Execute(ctx context.Context, sc job.ShardingContext) error {
+// run makes the call for an item, and again as the settings say.
+func (c *call) run(ctx context.Context, sc job.ShardingContext) error {
 	if c.retries == 0 {
 		_, err := c.once(ctx, sc)
 		return err

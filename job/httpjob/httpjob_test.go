@@ -28,7 +28,7 @@ var item = job.ShardingContext{
 }
 
 // serve starts an endpoint and returns a job that calls it with further settings.
-func serve(t *testing.T, handle http.HandlerFunc, settings map[string]string) job.Simple {
+func serve(t *testing.T, handle http.HandlerFunc, settings map[string]string) job.HandlerFunc {
 	t.Helper()
 	server := httptest.NewServer(handle)
 	t.Cleanup(server.Close)
@@ -37,7 +37,7 @@ func serve(t *testing.T, handle http.HandlerFunc, settings map[string]string) jo
 	return configured(t, all)
 }
 
-func configured(t *testing.T, settings map[string]string) job.Simple {
+func configured(t *testing.T, settings map[string]string) job.HandlerFunc {
 	t.Helper()
 	cfg := job.Config{Name: "warmup", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
 	cfg.Class, cfg.Props = httpjob.Class, job.NewProps(settings)
@@ -81,7 +81,7 @@ func TestACall(t *testing.T) {
 					r.Header.Get(httpjob.ContextHeader), r.Header.Get("X-Mine"), host,
 				}
 			}, test.settings)
-			require.NoError(t, code.Execute(t.Context(), item))
+			require.NoError(t, code(t.Context(), item))
 			require.Equal(t, test.want, <-got)
 		})
 	}
@@ -96,7 +96,7 @@ func TestAStatusIsAFailure(t *testing.T) {
 				_, _ = io.WriteString(w, strings.Repeat("x", 5000)+"the reason")
 			}
 		}
-		err := serve(t, handle, nil).Execute(t.Context(), item)
+		err := serve(t, handle, nil)(t.Context(), item)
 		require.Equal(t, fails, err != nil, "status %d", status)
 		if fails {
 			var failed *httpjob.Error
@@ -105,7 +105,7 @@ func TestAStatusIsAFailure(t *testing.T) {
 			require.Contains(t, err.Error(), "xthe reason")
 			require.Less(t, len(err.Error()), 3000)
 		}
-		require.NoError(t, serve(t, handle, map[string]string{"http.fail.on.status": "false"}).Execute(t.Context(), item))
+		require.NoError(t, serve(t, handle, map[string]string{"http.fail.on.status": "false"})(t.Context(), item))
 	}
 }
 
@@ -120,9 +120,9 @@ func TestAnEndpointThatHangs(t *testing.T) {
 	t.Parallel()
 	mute := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	short := map[string]string{"http.read.timeout.milliseconds": "50", "http.connect.timeout.milliseconds": "100"}
-	require.ErrorIs(t, serve(t, mute, short).Execute(t.Context(), item), webcall.ErrReadTimeout)
-	require.ErrorIs(t, serve(t, hang, short).Execute(t.Context(), item), webcall.ErrReadTimeout)
-	require.ErrorIs(t, serve(t, hang, map[string]string{"http.total.timeout.milliseconds": "50"}).Execute(t.Context(), item), job.ErrTimeout)
+	require.ErrorIs(t, serve(t, mute, short)(t.Context(), item), webcall.ErrReadTimeout)
+	require.ErrorIs(t, serve(t, hang, short)(t.Context(), item), webcall.ErrReadTimeout)
+	require.ErrorIs(t, serve(t, hang, map[string]string{"http.total.timeout.milliseconds": "50"})(t.Context(), item), job.ErrTimeout)
 
 	boom := errors.New("boom")
 	arrived := make(chan struct{}, 1)
@@ -131,7 +131,7 @@ func TestAnEndpointThatHangs(t *testing.T) {
 	err := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		arrived <- struct{}{}
 		hang(w, r)
-	}, map[string]string{"http.read.timeout.milliseconds": "0", "http.retries": "5"}).Execute(ctx, item)
+	}, map[string]string{"http.read.timeout.milliseconds": "0", "http.retries": "5"})(ctx, item)
 	require.ErrorIs(t, err, boom)
 }
 
@@ -139,7 +139,7 @@ func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	require.ErrorContains(t, configured(t, map[string]string{"http.uri": server.URL, "http.method": "GET"}).Execute(t.Context(), item), "refused")
+	require.ErrorContains(t, configured(t, map[string]string{"http.uri": server.URL, "http.method": "GET"})(t.Context(), item), "refused")
 }
 
 func TestWhatIsTriedAgain(t *testing.T) {
@@ -161,7 +161,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 			_ = serve(t, func(w http.ResponseWriter, _ *http.Request) {
 				calls.Add(1)
 				w.WriteHeader(test.status)
-			}, settings).Execute(t.Context(), item)
+			}, settings)(t.Context(), item)
 			require.EqualValues(t, test.calls, calls.Load())
 		})
 	}
@@ -179,7 +179,7 @@ func TestRetryAfterIsRespected(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	}, map[string]string{"http.retries": "1", "http.retry.milliseconds": "1"})
-	require.NoError(t, code.Execute(t.Context(), item))
+	require.NoError(t, code(t.Context(), item))
 	require.Len(t, at, 2)
 	require.GreaterOrEqual(t, at[1].Sub(at[0]), 900*time.Millisecond)
 }
@@ -191,7 +191,7 @@ func TestRedirectsAndAnswersAreBounded(t *testing.T) {
 		calls.Add(1)
 		http.Redirect(w, r, "/again", http.StatusFound)
 	}, map[string]string{"http.redirects": "3", "http.retries": "5"})
-	require.ErrorIs(t, code.Execute(t.Context(), item), webcall.ErrTooManyRedirects)
+	require.ErrorIs(t, code(t.Context(), item), webcall.ErrTooManyRedirects)
 	require.EqualValues(t, 4, calls.Load())
 
 	endless := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +201,7 @@ func TestRedirectsAndAnswersAreBounded(t *testing.T) {
 			}
 		}
 	}, map[string]string{"http.answer.bytes": "100000"})
-	require.NoError(t, endless.Execute(t.Context(), item))
+	require.NoError(t, endless(t.Context(), item))
 }
 
 func TestConfigureNamesEveryFault(t *testing.T) {
@@ -218,5 +218,4 @@ func TestConfigureNamesEveryFault(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, want)
 	}
-	require.ErrorContains(t, httpjob.Job{}.Execute(t.Context(), item), "no address of its own")
 }

@@ -2,7 +2,6 @@ package httpjob
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -27,15 +26,10 @@ const (
 // ready for use.
 type Job struct{}
 
-var _ job.Configurable = Job{}
-
-var errNotConfigured = errors.New("httpjob: a Job has no address of its own; a scheduler gives it that of its configuration")
-
-// Execute fails: what runs is what Configure returns.
-func (Job) Execute(context.Context, job.ShardingContext) error { return errNotConfigured }
+var _ job.Handler = Job{}
 
 // Configure returns what makes the calls, or every fault of the settings.
-func (Job) Configure(cfg job.Config) (job.Simple, error) {
+func (Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	p := job.ReadProps(cfg.Props)
 	c := &call{
 		address: p.WebAddress("http.uri"),
@@ -73,5 +67,5 @@ func (Job) Configure(cfg job.Config) (job.Simple, error) {
 	if _, err := c.request(context.Background(), job.ShardingContext{}); err != nil {
 		return nil, err
 	}
-	return c, nil
+	return c.run, nil
 }

@@ -43,8 +43,8 @@ type command struct {
 	words []string
 }
 
-// Execute runs the script for an item and waits until nothing of it is left.
-func (c command) Execute(ctx context.Context, sc job.ShardingContext) error {
+// run runs the script for an item and waits until nothing of it is left.
+func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 	if c.TimeLimit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.TimeLimit, errTimeLimit)

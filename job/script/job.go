@@ -1,8 +1,6 @@
 package script
 
 import (
-	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"os/exec"
@@ -47,17 +45,12 @@ type Job struct {
 }
 
 var (
-	_ job.Configurable = Job{}
-	_ job.Checker      = Job{}
+	_ job.Handler = Job{}
+	_ job.Checker = Job{}
 )
 
-var errNotConfigured = errors.New("script: a Job has no command line of its own; a scheduler gives it that of its configuration")
-
-// Execute fails: what runs is what Configure returns.
-func (Job) Execute(context.Context, job.ShardingContext) error { return errNotConfigured }
-
 // Configure returns what runs the command line of the configuration, which must be that of a script.
-func (j Job) Configure(cfg job.Config) (job.Simple, error) {
+func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	if cfg.Type != job.TypeScript {
 		return nil, &job.FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be SCRIPT, as the code is a script"}
 	}
@@ -71,7 +64,7 @@ func (j Job) Configure(cfg job.Config) (job.Simple, error) {
 	if j.TailBytes <= 0 {
 		j.TailBytes = DefaultTailBytes
 	}
-	return command{Job: j, words: words}, nil
+	return command{Job: j, words: words}.run, nil
 }
 
 // Check looks for the command on this machine, as it would be run: in [Job.Dir] or in PATH. It does not run

@@ -49,7 +49,7 @@ func run(ctx context.Context, t *testing.T, j script.Job, line string) error {
 	require.NoError(t, cfg.Validate())
 	code, err := j.Configure(cfg)
 	require.NoError(t, err)
-	return code.Execute(ctx, item)
+	return code(ctx, item)
 }
 
 // heard returns a job that keeps the output.
@@ -249,6 +249,5 @@ func TestConfigure(t *testing.T) {
 	cfg.ScriptCommandLine, cfg.Props = "", job.NewProps(map[string]string{script.Property: "true"})
 	code, err := script.Job{}.Configure(cfg)
 	require.NoError(t, err)
-	require.NoError(t, code.Execute(t.Context(), item))
-	require.ErrorContains(t, script.Job{}.Execute(t.Context(), item), "no command line")
+	require.NoError(t, code(t.Context(), item))
 }

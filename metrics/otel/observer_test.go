@@ -59,7 +59,7 @@ func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 		require.NoError(t, err)
 		cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 2}
 		cfg.Retries, cfg.MaxConcurrentItems = 1, 1
-		require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(ctx context.Context, sc job.ShardingContext) error {
+		require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
 			_, span := tracers.Tracer("shop").Start(ctx, "work")
 			defer span.End()
 			time.Sleep(time.Second)

@@ -36,7 +36,7 @@ func TestMetricsOfAScheduler(t *testing.T) {
 		cfg := job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 3}
 		cfg.Retries = 1
 		failing := errors.New("out of stock")
-		require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(_ context.Context, sc job.ShardingContext) error {
+		require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 			time.Sleep(time.Second)
 			return []error{nil, nil, failing}[sc.Item]
 		}), scheduler.WithListener(job.ListenerFuncs{Before: func(context.Context, job.Round) error { return failing }})))
@@ -91,7 +91,7 @@ func TestMetricsOfABoundedJob(t *testing.T) {
 		require.NoError(t, err)
 		cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 3}
 		cfg.MaxConcurrentItems, cfg.ErrorHandler = 1, "BROKEN"
-		require.NoError(t, s.Add(t.Context(), cfg, job.SimpleFunc(func(context.Context, job.ShardingContext) error {
+		require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
 			time.Sleep(time.Second)
 			return errors.New("out of stock")
 		})))
@@ -120,7 +120,7 @@ func TestMetricsOfWhatDoesNotGoOn(t *testing.T) {
 		collector := prometheus.New()
 		server := memory.NewServer()
 		reg, operator := server.Open("test"), server.Open("test")
-		nothing := job.SimpleFunc(func(context.Context, job.ShardingContext) error { return nil })
+		nothing := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 		s, err := scheduler.New(reg, scheduler.WithObserver(collector), scheduler.WithHandler("data", nothing))
 		require.NoError(t, err)
 		require.NoError(t, s.Add(t.Context(), job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 1}, nothing))

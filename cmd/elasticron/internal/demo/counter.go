@@ -16,8 +16,8 @@ type counter struct {
 	desk *desk
 }
 
-// Execute implements [job.Simple].
-func (c counter) Execute(ctx context.Context, sc job.ShardingContext) error {
+// count counts the share of one item.
+func (c counter) count(ctx context.Context, sc job.ShardingContext) error {
 	run := runOf(sc)
 	if err := c.desk.write(report{Kind: reportStarted, Run: run}); err != nil {
 		return err

@@ -69,7 +69,7 @@ func TestARunIsOverWhenTheStoreHasAnswered(t *testing.T) {
 			share, err := fileindex.Share(t.Context(), tree, 1, 2)
 			require.NoError(t, err)
 			done := make(chan error, 1)
-			go func() { done <- counter{tree: tree, desk: d}.Execute(context.Background(), oneRun) }()
+			go func() { done <- counter{tree: tree, desk: d}.count(context.Background(), oneRun) }()
 
 			want := runOf(oneRun)
 			want.Instance = "10.0.0.1@-@7"
