@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -89,5 +90,15 @@ func TestRoundsAreReported(t *testing.T) {
 				require.Len(t, heard.lines, 12)
 			})
 		})
+	}
+}
+
+func TestNobodyIsNoObserver(t *testing.T) {
+	t.Parallel()
+	for _, nobody := range []scheduler.Observer{nil, scheduler.ObserverFunc(nil)} {
+		reg := memory.NewServer().Open("test")
+		_, err := scheduler.New(reg, scheduler.WithObserver(nobody))
+		require.ErrorIs(t, err, scheduler.ErrInvalidOption)
+		require.NoError(t, reg.Close(t.Context()))
 	}
 }

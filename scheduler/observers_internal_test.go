@@ -66,3 +66,10 @@ func (l *listing) Observe(event Event) {
 	<-l.forever
 	l.heard = append(l.heard, event.(JoinEvent).Job)
 }
+
+// Logs tell one function that observes from another.
+func TestNamesOfObservers(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "*scheduler.listing", nameOf(&listing{}))
+	require.Regexp(t, `scheduler\.TestNamesOfObservers\.func1$`, nameOf(ObserverFunc(func(Event) {})))
+}
