@@ -133,10 +133,7 @@ func (b *book) unreturned() []string {
 }
 
 // ear is the observer of one process.
-type ear struct {
-	scheduler.NopObserver
-	p *process
-}
+type ear struct{ p *process }
 
 var (
 	_ scheduler.Observer    = (*ear)(nil)
@@ -147,8 +144,21 @@ func keyOf(event scheduler.ItemEvent) executionKey {
 	return executionKey{job: event.Context.JobName, round: event.Round, item: event.Context.Item}
 }
 
-// ItemStarted writes down that an execution began.
-func (o *ear) ItemStarted(event scheduler.ItemEvent) {
+// Observe writes down what becomes of executions.
+func (o *ear) Observe(event scheduler.Event) {
+	switch e := event.(type) {
+	case scheduler.ItemEvent:
+		if e.Over() {
+			o.ended(e)
+		} else {
+			o.started(e)
+		}
+	case scheduler.RetryEvent:
+		o.retrying(e)
+	}
+}
+
+func (o *ear) started(event scheduler.ItemEvent) {
 	b := o.p.c.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,8 +182,7 @@ func (o *ear) ItemContext(ctx context.Context, event scheduler.ItemEvent) contex
 	return context.WithValue(ctx, contextKey{}, inContext{p: o.p, e: e})
 }
 
-// ItemRetrying writes down that another attempt follows.
-func (o *ear) ItemRetrying(event scheduler.RetryEvent) {
+func (o *ear) retrying(event scheduler.RetryEvent) {
 	b := o.p.c.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -182,8 +191,7 @@ func (o *ear) ItemRetrying(event scheduler.RetryEvent) {
 	}
 }
 
-// ItemEnded writes down how an execution ended.
-func (o *ear) ItemEnded(event scheduler.ItemEvent) {
+func (o *ear) ended(event scheduler.ItemEvent) {
 	b := o.p.c.book
 	b.mu.Lock()
 	defer b.mu.Unlock()

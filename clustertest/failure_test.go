@@ -255,7 +255,7 @@ func TestMisuse(t *testing.T) {
 		"time back":        {func(c *clustertest.Cluster) { c.Advance(-time.Second) }, "Advance by -1s: time does not go back"},
 		"to the past":      {func(c *clustertest.Cluster) { c.AdvanceTo(clustertest.At(-time.Hour)) }, "AdvanceTo 1999-12-31 23:00:00: it is 2000-01-01 00:00:00 already"},
 		"a name twice":     {func(c *clustertest.Cluster) { c.Start("a") }, "there is an instance a already: Restart starts it again"},
-		"a bad name":       {func(c *clustertest.Cluster) { c.Start("x/y") }, "start x/y: invalid scheduler option: instance id"},
+		"a bad name":       {func(c *clustertest.Cluster) { c.Start("x/y") }, "start x/y: invalid option: instance id"},
 		"no such instance": {func(c *clustertest.Cluster) { c.Instance("z") }, `there is no instance "z"`},
 		"no such job":      {func(c *clustertest.Cluster) { c.EveryFireRanOnce("orders") }, `EveryFireRanOnce: there is no job "orders" in the registry, which has ["invoices"]`},
 		"no fire yet":      {func(c *clustertest.Cluster) { c.EveryFireRanOnce("invoices") }, `EveryFireRanOnce: "invoices" had no fire since its first instance started, so there is nothing to say of it`},

@@ -1,13 +1,15 @@
 package cronexpr
 
 import (
-	"errors"
 	"fmt"
 	"time"
+
+	"github.com/elasticron/elasticron/internal/option"
 )
 
-// ErrInvalidOption says that an option of [Parse] has a value that it cannot have.
-var ErrInvalidOption = errors.New("cronexpr: invalid option")
+// ErrInvalidOption: an option of [Parse] has a value that is not allowed. It is one error in all packages of this
+// module with options: errors.Is finds it by the name that any of them gives it.
+var ErrInvalidOption = option.ErrInvalid
 
 // Option changes how [Parse] reads an expression.
 type Option func(*options)

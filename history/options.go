@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/elasticron/elasticron/internal/option"
 )
 
-// ErrInvalidOption is what every error of [NewBus] is.
-var ErrInvalidOption = errors.New("invalid option")
+// ErrInvalidOption is what every error of [NewBus] is. It is one error in all packages of this
+// module with options: errors.Is finds it by the name that any of them gives it.
+var ErrInvalidOption = option.ErrInvalid
 
 // Option sets something of a [Bus].
 type Option func(*Bus) error

@@ -74,7 +74,7 @@ func (r *runner) lostSight(view *registry.View, reason error) {
 		patience = r.attached.session.TTL()
 	}
 	r.s.repeated(slog.LevelError, "the job cannot be followed, nothing of it begins; trying again", r.name, reason, "handover", now.Add(patience))
-	r.s.observer.ViewChanged(ViewEvent{Job: r.name, Err: reason, Time: r.s.now()})
+	r.s.observer.observe(ViewEvent{Job: r.name, Err: reason, Time: r.s.now()})
 	time.AfterFunc(patience, func() {
 		r.box.Post(func() { r.blind.expired = r.blind.since == &now })
 	})
@@ -116,7 +116,7 @@ func (r *runner) regainSight(view *registry.View) {
 	r.view = view
 	r.s.mu.Unlock()
 	r.s.repeated(slog.LevelInfo, "the job can be followed again", r.name, nil, "blind", time.Since(*r.blind.since).Round(time.Millisecond).String())
-	r.s.observer.ViewChanged(ViewEvent{Job: r.name, Time: r.s.now()})
+	r.s.observer.observe(ViewEvent{Job: r.name, Time: r.s.now()})
 	seen := r.blind.snapshot
 	r.blind = blind{snapshot: seen}
 	r.noteTries = 0

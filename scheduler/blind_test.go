@@ -19,9 +19,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// ViewChanged implements [scheduler.Observer].
-func (d *diary) ViewChanged(e scheduler.ViewEvent) { d.note("view of %q: %v", e.Job, e.Err) }
-
 // stateOf returns the state of a job in the registry.
 func (c *cluster) stateOf(name string) *jobtree.State {
 	c.t.Helper()

@@ -63,7 +63,7 @@ func (c *catalog) lostSight(reason error) {
 	began := time.Now()
 	c.s.log.ErrorContext(c.life, "the list of jobs cannot be followed, trying again", logError, reason)
 	c.s.setCatalogBlind(reason)
-	c.s.observer.ViewChanged(ViewEvent{Err: reason, Time: c.s.now()})
+	c.s.observer.observe(ViewEvent{Err: reason, Time: c.s.now()})
 	c.s.work.Go(func() {
 		view := c.s.reopen(c.life, registry.Root, c.box.Closed)
 		if view != nil && !c.box.Post(func() { c.regainSight(view, began) }) {
@@ -85,7 +85,7 @@ func (c *catalog) regainSight(view *registry.View, began time.Time) {
 		return
 	}
 	c.s.log.InfoContext(c.life, "the list of jobs can be followed again", "blind", time.Since(began).Round(time.Millisecond).String())
-	c.s.observer.ViewChanged(ViewEvent{Time: c.s.now()})
+	c.s.observer.observe(ViewEvent{Time: c.s.now()})
 	c.follows(view)
 }
 

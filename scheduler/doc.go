@@ -100,8 +100,8 @@
 // are late already wait until no other does; and ends, members, leaders and assignments go before all
 // begins. A fire that cannot begin in time is dropped before anything is sent, which costs next to
 // nothing, so what runs does not fall when more is asked for. Runs by hand, reruns of lost executions and
-// jobs with a fixed delay wait as long as it takes. [Observer.LoadChanged], [Health.Load] and a line in
-// the log, once a minute at most, tell how much is wanted, how much begins, and how much goes by.
+// jobs with a fixed delay wait as long as it takes. [LoadEvent], [Health.Load] and a line in the log, once
+// a minute at most, tell how much is wanted, how much begins, and how much goes by.
 //
 // # Three ways to go
 //

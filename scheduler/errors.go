@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
 )
 
 // What callers branch on.
 var (
-	// ErrInvalidOption: an option has a value that is not allowed.
-	ErrInvalidOption = errors.New("invalid scheduler option")
+	// ErrInvalidOption: an option has a value that is not allowed. It is one error in all packages of this
+	// module with options: errors.Is finds it by the name that any of them gives it.
+	ErrInvalidOption = option.ErrInvalid
 	// ErrDeclared: a job of this name was already added to this scheduler.
 	ErrDeclared = errors.New("job is already declared")
 	// ErrUnknownJob: no job of this name was added to this scheduler.

@@ -87,3 +87,22 @@ func ExampleScheduler_Trigger() {
 	}
 	// Output: cleanup 0 archive manual
 }
+
+// An observer switches over the events that it cares for.
+func ExampleObserver() {
+	pager := scheduler.ObserverFunc(func(event scheduler.Event) {
+		switch e := event.(type) {
+		case scheduler.ItemEvent:
+			if e.Over() && e.Err != nil {
+				fmt.Printf("item %d of %s failed after %s: %v\n", e.Context.Item, e.Context.JobName, e.Ended.Sub(e.Began), e.Err)
+			}
+		case scheduler.PauseEvent:
+			if e.Err != nil {
+				fmt.Printf("%s pauses: %v\n", e.Job, e.Err)
+			}
+		}
+	})
+	if _, err := scheduler.New(memory.NewServer().Open("shop"), scheduler.WithObserver(pager)); err != nil {
+		log.Fatal(err)
+	}
+}

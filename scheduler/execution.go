@@ -46,7 +46,7 @@ func (r *runner) execute(e *execution) {
 	e.started = true
 	r.active++
 	event := ItemEvent{Round: e.round.event.ID, Context: e.context, Began: e.began}
-	r.s.observer.ItemStarted(event)
+	r.s.observer.observe(event)
 	log := r.log
 	// A panic is an error of this item and of nothing else, and so is the end of its goroutine.
 	job.Go(func() error {
@@ -55,7 +55,7 @@ func (r *runner) execute(e *execution) {
 			return err
 		}
 		return e.limits.attempt(ctx, e.code, e.context, func(err error, pause time.Duration) {
-			r.s.observer.ItemRetrying(RetryEvent{Round: event.Round, Context: e.context, Err: err, Pause: pause})
+			r.s.observer.observe(RetryEvent{Round: event.Round, Context: e.context, Err: err, Pause: pause})
 			log.WarnContext(ctx, "item failed, will try again", logItem, e.item, logToken, e.context.Token,
 				logError, err, "pause", pause.String())
 		})

@@ -86,7 +86,7 @@ func (r *runner) reportWaiting() {
 		return
 	}
 	x.told = len(x.waiting)
-	r.s.observer.ItemsWaiting(WaitingEvent{Job: r.name, Waiting: x.told, Running: r.active, Limit: r.settings.maxRunning})
+	r.s.observer.observe(WaitingEvent{Job: r.name, Waiting: x.told, Running: r.active, Limit: r.settings.maxRunning})
 }
 
 // maxRunning returns the bound of a configuration; what it does not know is without one.

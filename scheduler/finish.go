@@ -377,7 +377,7 @@ func (r *runner) reportEnd(e *execution, refused error) {
 	}
 	if e.started {
 		r.tally.count(e.err, refused)
-		r.s.observer.ItemEnded(ItemEvent{
+		r.s.observer.observe(ItemEvent{
 			Round: e.round.event.ID, Context: e.context, Began: e.began, Ended: e.ended, Err: e.err, CutShort: e.cutShort(), Refused: refused,
 		})
 	}

@@ -21,7 +21,6 @@ import (
 // vanishing is user code of every kind. That of one kind ends the goroutine that it is called on, as
 // testing.T.FailNow does; the rest does what it should.
 type vanishing struct {
-	scheduler.NopObserver
 	kind   string
 	mu     sync.Mutex
 	called int // that code
@@ -56,23 +55,27 @@ func (v *vanishing) AfterRun(context.Context, job.Round, []job.ItemResult) error
 	return nil
 }
 
-func (v *vanishing) ItemStarted(scheduler.ItemEvent) { v.at("observer") }
+func (v *vanishing) Observe(event scheduler.Event) {
+	switch e := event.(type) {
+	case scheduler.ListenerEvent:
+		v.note(e.Err)
+	case scheduler.HandlerEvent:
+		v.note(e.Handler)
+	case scheduler.BarrierEvent:
+		v.note(e.Err)
+	case scheduler.ItemEvent:
+		switch {
+		case !e.Over():
+			v.at("observer")
+		case v.kind == "item":
+			v.note(e.Err)
+		}
+	}
+}
 
 func (v *vanishing) ItemContext(ctx context.Context, _ scheduler.ItemEvent) context.Context {
 	v.at("item context")
 	return ctx
-}
-
-func (v *vanishing) ListenerFailed(e scheduler.ListenerEvent) { v.note(e.Err) }
-
-func (v *vanishing) HandlerFailed(e scheduler.HandlerEvent) { v.note(e.Handler) }
-
-func (v *vanishing) BarrierSettled(e scheduler.BarrierEvent) { v.note(e.Err) }
-
-func (v *vanishing) ItemEnded(e scheduler.ItemEvent) {
-	if v.kind == "item" {
-		v.note(e.Err)
-	}
 }
 
 func (v *vanishing) note(err error) {

@@ -72,12 +72,13 @@ func jobHealth(t *testing.T, i *instance, name string) scheduler.JobHealth {
 }
 
 // badObserver goes wrong with every item that starts, and where the context of an item is made.
-type badObserver struct {
-	scheduler.NopObserver
-	badCode
-}
+type badObserver struct{ badCode }
 
-func (b badObserver) ItemStarted(scheduler.ItemEvent) { b.run() }
+func (b badObserver) Observe(event scheduler.Event) {
+	if e, is := event.(scheduler.ItemEvent); is && !e.Over() {
+		b.run()
+	}
+}
 
 func (b badObserver) ItemContext(ctx context.Context, _ scheduler.ItemEvent) context.Context {
 	b.run()

@@ -44,22 +44,20 @@ func (c *cluster) executed(item int) jobtree.Execution {
 
 // told collects what an observer hears.
 type told struct {
-	scheduler.NopObserver
 	mu      sync.Mutex
 	waiting []scheduler.WaitingEvent
 	handler []scheduler.HandlerEvent
 }
 
-func (o *told) ItemsWaiting(e scheduler.WaitingEvent) {
+func (o *told) Observe(event scheduler.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.waiting = append(o.waiting, e)
-}
-
-func (o *told) HandlerFailed(e scheduler.HandlerEvent) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.handler = append(o.handler, e)
+	switch e := event.(type) {
+	case scheduler.WaitingEvent:
+		o.waiting = append(o.waiting, e)
+	case scheduler.HandlerEvent:
+		o.handler = append(o.handler, e)
+	}
 }
 
 func (o *told) failures() []scheduler.HandlerEvent {

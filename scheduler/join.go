@@ -105,7 +105,7 @@ func (r *runner) announceJoined() {
 	}
 	close(r.joined)
 	r.log.InfoContext(r.life, "joined")
-	r.s.observer.Joined(r.name)
+	r.s.observer.observe(JoinEvent{Job: r.name})
 }
 
 func (r *runner) hasJoined() bool {

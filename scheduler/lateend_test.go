@@ -101,15 +101,16 @@ func TestAProcessDoesNotDeclareLostWhatItStillRuns(t *testing.T) {
 
 // endings is what an observer hears of ends.
 type endings struct {
-	scheduler.NopObserver
 	mu   sync.Mutex
 	ends []scheduler.ItemEvent
 }
 
-func (o *endings) ItemEnded(e scheduler.ItemEvent) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.ends = append(o.ends, e)
+func (o *endings) Observe(event scheduler.Event) {
+	if e, is := event.(scheduler.ItemEvent); is && e.Over() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.ends = append(o.ends, e)
+	}
 }
 
 // What was cut short by the loss of its session is run again, and is told apart from what finished and

@@ -120,7 +120,7 @@ func (r *runner) reshard() {
 		return
 	}
 	r.log.InfoContext(r.life, "resharded", "instances", plan.Instances, "items", plan.Total, "moved", plan.Moved)
-	r.s.observer.Resharded(ReshardEvent{Job: r.name, Instances: plan.Instances, Items: plan.Total, Moved: plan.Moved})
+	r.s.observer.observe(ReshardEvent{Job: r.name, Instances: plan.Instances, Items: plan.Total, Moved: plan.Moved})
 }
 
 // commitPlan commits the parts of a plan, if it has any, and then what puts them into force.

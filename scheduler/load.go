@@ -167,7 +167,7 @@ func (l *load) stop() {
 
 // tellLoad tells the observer of a second of an overload, and the log now and then.
 func (s *Scheduler) tellLoad(told report) {
-	s.observer.LoadChanged(told.event)
+	s.observer.observe(told.event)
 	if told.text == "" {
 		return
 	}

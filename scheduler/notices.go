@@ -101,18 +101,14 @@ func (n *notices) close() (release func()) {
 }
 
 func (n *notices) connection(e ConnectionEvent) {
-	n.s.observer.ConnectionChanged(e)
+	n.s.observer.observe(e)
 	for _, listener := range n.s.connectionListeners {
 		n.post(ListenerEvent{Listener: ListenerConnection}, func(ctx context.Context) error { return listener(ctx, e) })
 	}
 }
 
 func (n *notices) leadership(e LeadershipEvent) {
-	if e.Leading {
-		n.s.observer.Elected(e.Job)
-	} else {
-		n.s.observer.Resigned(e.Job)
-	}
+	n.s.observer.observe(e)
 	for _, listener := range n.s.leadershipListeners {
 		n.post(ListenerEvent{Job: e.Job, Listener: ListenerLeadership}, func(ctx context.Context) error { return listener(ctx, e) })
 	}
@@ -133,7 +129,7 @@ func (s *Scheduler) listen(ctx, last context.Context, event ListenerEvent, liste
 	}
 	s.curfew.noteListener(event)
 	if errors.Is(event.Err, errNotCalled) {
-		s.observer.ListenerFailed(event)
+		s.observer.observe(event)
 		return
 	}
 	attrs := []any{slog.String("listener", event.Listener), slog.Any(logError, event.Err)}
@@ -141,7 +137,7 @@ func (s *Scheduler) listen(ctx, last context.Context, event ListenerEvent, liste
 		attrs = append(attrs, slog.String(logJob, event.Job))
 	}
 	s.log.ErrorContext(ctx, "listener failed", attrs...)
-	s.observer.ListenerFailed(event)
+	s.observer.observe(event)
 }
 
 // followLeadership tells of leaderships gained and lost since the last look.

@@ -18,7 +18,6 @@ import (
 
 // diary notes what listeners and observers hear, with the second of the bubble.
 type diary struct {
-	scheduler.NopObserver
 	mu    sync.Mutex
 	lines []string
 }
@@ -49,16 +48,23 @@ func (d *diary) leadership(_ context.Context, e scheduler.LeadershipEvent) error
 	return nil
 }
 
-// ListenerFailed implements [scheduler.Observer].
-func (d *diary) ListenerFailed(e scheduler.ListenerEvent) {
-	d.note("%s listener of %q failed: %v", e.Listener, e.Job, e.Err)
+// Observe implements [scheduler.Observer].
+func (d *diary) Observe(event scheduler.Event) {
+	switch e := event.(type) {
+	case scheduler.ListenerEvent:
+		d.note("%s listener of %q failed: %v", e.Listener, e.Job, e.Err)
+	case scheduler.LeadershipEvent:
+		if e.Leading {
+			d.note("elected for %s", e.Job)
+		} else {
+			d.note("resigned for %s", e.Job)
+		}
+	case scheduler.BarrierEvent:
+		d.note("%s %s settled: %s, %v", e.Phase, e.Fire.Sub(bubbleStart), e.Outcome, e.Err)
+	case scheduler.ViewEvent:
+		d.note("view of %q: %v", e.Job, e.Err)
+	}
 }
-
-// Elected implements [scheduler.Observer].
-func (d *diary) Elected(name string) { d.note("elected for %s", name) }
-
-// Resigned implements [scheduler.Observer].
-func (d *diary) Resigned(name string) { d.note("resigned for %s", name) }
 
 // A listener hears what became of the session, each change once and in order.
 func TestConnectionListeners(t *testing.T) {
@@ -162,11 +168,9 @@ func TestAnObserverPanics(t *testing.T) {
 	})
 }
 
-type panicky struct{ scheduler.NopObserver }
+type panicky struct{}
 
-func (panicky) ItemStarted(scheduler.ItemEvent) { panic("item") }
-func (panicky) ItemEnded(scheduler.ItemEvent)   { panic("item") }
-func (panicky) Elected(string)                  { panic("elected") }
+func (panicky) Observe(event scheduler.Event) { panic(fmt.Sprintf("%T", event)) }
 
 func TestListenerOptionsAreChecked(t *testing.T) {
 	t.Parallel()

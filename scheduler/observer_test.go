@@ -11,31 +11,34 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
 // rounds notes, in the order in which it hears of them, rounds and the items in them.
 type rounds struct {
-	scheduler.NopObserver
 	mu    sync.Mutex
 	lines []string
 	names map[string]string // of rounds, by id
 }
 
-func (r *rounds) RoundBegan(e scheduler.RoundEvent) {
-	r.name(e.ID)
-	r.note(e.ID, "began items %v at %s, failed %v, ended %t", e.Items, e.Began.Sub(bubbleStart), e.Failed, !e.Ended.IsZero())
+func (r *rounds) Observe(event scheduler.Event) {
+	switch e := event.(type) {
+	case scheduler.RoundEvent:
+		if e.Over() {
+			r.note(e.ID, "ended items %v after %s, failed %v", e.Items, e.Ended.Sub(e.Began), e.Failed)
+			return
+		}
+		r.name(e.ID)
+		r.note(e.ID, "began items %v at %s, failed %v, ended %t", e.Items, e.Began.Sub(bubbleStart), e.Failed, !e.Ended.IsZero())
+	case scheduler.ItemEvent:
+		if e.Over() {
+			r.note(e.Round, "item %d ended", e.Context.Item)
+		} else {
+			r.note(e.Round, "item %d started", e.Context.Item)
+		}
+	}
 }
-
-func (r *rounds) RoundEnded(e scheduler.RoundEvent) {
-	r.note(e.ID, "ended items %v after %s, failed %v", e.Items, e.Ended.Sub(e.Began), e.Failed)
-}
-
-func (r *rounds) ItemStarted(e scheduler.ItemEvent) {
-	r.note(e.Round, "item %d started", e.Context.Item)
-}
-
-func (r *rounds) ItemEnded(e scheduler.ItemEvent) { r.note(e.Round, "item %d ended", e.Context.Item) }
 
 // name gives a round a name that a test can tell in advance.
 func (r *rounds) name(id string) {
@@ -87,5 +90,15 @@ func TestRoundsAreReported(t *testing.T) {
 				require.Len(t, heard.lines, 12)
 			})
 		})
+	}
+}
+
+func TestNobodyIsNoObserver(t *testing.T) {
+	t.Parallel()
+	for _, nobody := range []scheduler.Observer{nil, scheduler.ObserverFunc(nil)} {
+		reg := memory.NewServer().Open("test")
+		_, err := scheduler.New(reg, scheduler.WithObserver(nobody))
+		require.ErrorIs(t, err, scheduler.ErrInvalidOption)
+		require.NoError(t, reg.Close(t.Context()))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"reflect"
+	"runtime"
 	"sync"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 )
 
 const (
-	// observerBacklog is how many calls wait for one observer at most. What comes beyond is not told.
+	// observerBacklog is how many events wait for one observer at most. What comes beyond is not told.
 	observerBacklog = 1 << 16
 	// observerPatience is how long a call may take until an observer counts as one that hangs.
 	observerPatience = 10 * time.Second
@@ -32,13 +34,11 @@ type observers struct {
 	all []*hearer
 }
 
-var _ Observer = (*observers)(nil)
-
 // hearers returns one observer that stands for all of a scheduler's.
 func hearers(s *Scheduler) *observers {
 	o := &observers{all: make([]*hearer, len(s.observers))}
 	for i, one := range s.observers {
-		name := fmt.Sprintf("%T", one)
+		name := nameOf(one)
 		o.all[i] = &hearer{
 			observer: one, name: "observer " + name, quiet: make(chan struct{}),
 			tell: func(level slog.Level, message string, err error) {
@@ -54,10 +54,21 @@ func hearers(s *Scheduler) *observers {
 	return o
 }
 
-// each has every observer told.
-func (o *observers) each(tell func(Observer)) {
+// nameOf returns by which name logs and errors tell of an observer: its type, or if that says nothing the
+// function that it is.
+func nameOf(one Observer) string {
+	if f, is := one.(ObserverFunc); is {
+		if code := runtime.FuncForPC(reflect.ValueOf(f).Pointer()); code != nil {
+			return code.Name()
+		}
+	}
+	return fmt.Sprintf("%T", one)
+}
+
+// observe has every observer told.
+func (o *observers) observe(e Event) {
 	for _, h := range o.all {
-		h.post(tell)
+		h.post(e)
 	}
 }
 
@@ -69,7 +80,7 @@ type hearer struct {
 	tell     func(level slog.Level, message string, err error) // the log
 
 	mu      sync.Mutex
-	queue   []func(Observer)
+	queue   []Event // and among them what is asked, each a *contextRequest
 	working bool
 	since   time.Time // when the call that is under way began
 	closed  bool
@@ -77,7 +88,7 @@ type hearer struct {
 }
 
 // post has the observer told, unless too much waits already, and tells whether it did.
-func (h *hearer) post(call func(Observer)) bool {
+func (h *hearer) post(e Event) bool {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -86,7 +97,7 @@ func (h *hearer) post(call func(Observer)) bool {
 	hangs := h.hangs(observerPatience)
 	full := len(h.queue) >= observerBacklog
 	if !full {
-		h.queue = append(h.queue, call)
+		h.queue = append(h.queue, e)
 		if !h.working {
 			h.working = true
 			h.work()
@@ -111,8 +122,8 @@ func (h *hearer) hangs(long time.Duration) bool {
 // observer's affair, and another goroutine goes on with what is left.
 func (h *hearer) work() {
 	job.Go(func() error {
-		for call := h.next(); call != nil; call = h.next() {
-			call(h.observer)
+		for e := h.next(); e != nil; e = h.next() {
+			h.call(e)
 		}
 		return nil
 	}, func(err error) {
@@ -123,8 +134,16 @@ func (h *hearer) work() {
 	})
 }
 
-// next takes the call that is to be made now; nil if the goroutine is to end.
-func (h *hearer) next() func(Observer) {
+func (h *hearer) call(e Event) {
+	if request, is := e.(*contextRequest); is {
+		request.answer(h.observer)
+		return
+	}
+	h.observer.Observe(e)
+}
+
+// next takes what the observer is to hear now; nil if the goroutine is to end.
+func (h *hearer) next() Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.queue) == 0 {
@@ -134,11 +153,11 @@ func (h *hearer) next() func(Observer) {
 		}
 		return nil
 	}
-	call := h.queue[0]
+	e := h.queue[0]
 	h.queue[0] = nil
 	h.queue = h.queue[1:]
 	h.since = time.Now()
-	return call
+	return e
 }
 
 // busy tells whether the observer has been in a call for a while.
@@ -193,65 +212,6 @@ func (o *observers) busy() []string {
 	return all
 }
 
-// RoundBegan implements [Observer].
-func (o *observers) RoundBegan(e RoundEvent) { o.each(func(one Observer) { one.RoundBegan(e) }) }
-
-// RoundEnded implements [Observer].
-func (o *observers) RoundEnded(e RoundEvent) { o.each(func(one Observer) { one.RoundEnded(e) }) }
-
-// ItemStarted implements [Observer].
-func (o *observers) ItemStarted(e ItemEvent) { o.each(func(one Observer) { one.ItemStarted(e) }) }
-
-// ItemRetrying implements [Observer].
-func (o *observers) ItemRetrying(e RetryEvent) { o.each(func(one Observer) { one.ItemRetrying(e) }) }
-
-// ItemEnded implements [Observer].
-func (o *observers) ItemEnded(e ItemEvent) { o.each(func(one Observer) { one.ItemEnded(e) }) }
-
-// ItemsWaiting implements [Observer].
-func (o *observers) ItemsWaiting(e WaitingEvent) { o.each(func(one Observer) { one.ItemsWaiting(e) }) }
-
-// HandlerFailed implements [Observer].
-func (o *observers) HandlerFailed(e HandlerEvent) {
-	o.each(func(one Observer) { one.HandlerFailed(e) })
-}
-
-// ViewChanged implements [Observer].
-func (o *observers) ViewChanged(e ViewEvent) { o.each(func(one Observer) { one.ViewChanged(e) }) }
-
-// Joined implements [Observer].
-func (o *observers) Joined(job string) { o.each(func(one Observer) { one.Joined(job) }) }
-
-// Elected implements [Observer].
-func (o *observers) Elected(job string) { o.each(func(one Observer) { one.Elected(job) }) }
-
-// Resigned implements [Observer].
-func (o *observers) Resigned(job string) { o.each(func(one Observer) { one.Resigned(job) }) }
-
-// JobPaused implements [Observer].
-func (o *observers) JobPaused(e PauseEvent) { o.each(func(one Observer) { one.JobPaused(e) }) }
-
-// Resharded implements [Observer].
-func (o *observers) Resharded(e ReshardEvent) { o.each(func(one Observer) { one.Resharded(e) }) }
-
-// ConnectionChanged implements [Observer].
-func (o *observers) ConnectionChanged(e ConnectionEvent) {
-	o.each(func(one Observer) { one.ConnectionChanged(e) })
-}
-
-// BarrierSettled implements [Observer].
-func (o *observers) BarrierSettled(e BarrierEvent) {
-	o.each(func(one Observer) { one.BarrierSettled(e) })
-}
-
-// LoadChanged implements [Observer].
-func (o *observers) LoadChanged(e LoadEvent) { o.each(func(one Observer) { one.LoadChanged(e) }) }
-
-// ListenerFailed implements [Observer].
-func (o *observers) ListenerFailed(e ListenerEvent) {
-	o.each(func(one Observer) { one.ListenerFailed(e) })
-}
-
 // itemContext returns what the context of an item's code is to be. It is for the goroutine of that code,
 // which waits for each observer a moment, and not for one that hangs.
 func (o *observers) itemContext(ctx context.Context, e ItemEvent) context.Context {
@@ -265,25 +225,37 @@ func (o *observers) itemContext(ctx context.Context, e ItemEvent) context.Contex
 
 // itemContext asks the observer once it has heard all that happened before.
 func (h *hearer) itemContext(ctx context.Context, e ItemEvent) context.Context {
-	made := make(chan context.Context, 1)
-	if !h.post(func(one Observer) {
-		answer := ctx
-		defer func() { made <- answer }() // also if there is none
-		if carrier, carries := one.(ItemContext); carries {
-			if ours := carrier.ItemContext(ctx, e); ours != nil {
-				answer = ours
-			}
-		}
-	}) {
+	request := &contextRequest{ctx: ctx, item: e, made: make(chan context.Context, 1)}
+	if !h.post(request) {
 		return ctx
 	}
 	timer := time.NewTimer(contextPatience)
 	defer timer.Stop()
 	select {
-	case answer := <-made:
+	case answer := <-request.made:
 		return answer
 	case <-ctx.Done():
 	case <-timer.C:
 	}
 	return ctx
+}
+
+// contextRequest asks an observer for the context of an item's code. It waits in line with the events, of
+// which it is none for anybody but the hearer.
+type contextRequest struct {
+	ctx  context.Context
+	item ItemEvent
+	made chan context.Context // size 1: nobody may wait for the answer any more
+}
+
+func (*contextRequest) event() {}
+
+func (r *contextRequest) answer(one Observer) {
+	answer := r.ctx
+	defer func() { r.made <- answer }() // also if there is none
+	if carrier, carries := one.(ItemContext); carries {
+		if ours := carrier.ItemContext(r.ctx, r.item); ours != nil {
+			answer = ours
+		}
+	}
 }

@@ -27,7 +27,7 @@ func TestAnObserverThatHangsMissesAndCounts(t *testing.T) {
 			}
 		}}
 		for n := range observerBacklog + 101 {
-			h.post(func(one Observer) { one.Joined(fmt.Sprint(n)) })
+			h.post(JoinEvent{Job: fmt.Sprint(n)})
 			if n == 0 {
 				synctest.Wait() // it is in its first call
 			}
@@ -40,16 +40,16 @@ func TestAnObserverThatHangsMissesAndCounts(t *testing.T) {
 		require.Equal(t, fmt.Sprint(observerBacklog), o.heard[observerBacklog])
 
 		o.forever = make(chan struct{})
-		h.post(func(one Observer) { one.Joined("again") })
+		h.post(JoinEvent{Job: "again"})
 		time.Sleep(observerPatience)
-		h.post(func(one Observer) { one.Joined("waits") })
+		h.post(JoinEvent{Job: "waits"})
 		require.Equal(t, 1, hanging)
 		enough := make(chan struct{})
 		close(enough)
 		hang, untold := h.close(enough)
 		require.True(t, hang)
 		require.Equal(t, 1, untold)
-		require.False(t, h.post(func(one Observer) { one.Joined("late") }))
+		require.False(t, h.post(JoinEvent{Job: "late"}))
 		close(o.forever)
 		synctest.Wait()
 		require.Equal(t, "again", o.heard[len(o.heard)-1])
@@ -58,12 +58,18 @@ func TestAnObserverThatHangsMissesAndCounts(t *testing.T) {
 
 // listing notes which jobs were joined, once it does not hang.
 type listing struct {
-	NopObserver
 	forever chan struct{}
 	heard   []string
 }
 
-func (l *listing) Joined(job string) {
+func (l *listing) Observe(event Event) {
 	<-l.forever
-	l.heard = append(l.heard, job)
+	l.heard = append(l.heard, event.(JoinEvent).Job)
+}
+
+// Logs tell one function that observes from another.
+func TestNamesOfObservers(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "*scheduler.listing", nameOf(&listing{}))
+	require.Regexp(t, `scheduler\.TestNamesOfObservers\.func1$`, nameOf(ObserverFunc(func(Event) {})))
 }

@@ -65,11 +65,6 @@ func (g *gatherings) join(id string, cfg job.Config) *instance {
 	return i
 }
 
-// BarrierSettled implements [scheduler.Observer].
-func (d *diary) BarrierSettled(e scheduler.BarrierEvent) {
-	d.note("%s %s settled: %s, %v", e.Phase, e.Fire.Sub(bubbleStart), e.Outcome, e.Err)
-}
-
 // minutely fires at second 5 of each minute.
 func minutely(total int) job.Config {
 	return job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: total}

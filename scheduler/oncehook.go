@@ -123,7 +123,7 @@ func (r *runner) reportBarrier(p jobtree.Phase, settled jobtree.Barrier, hook er
 		level, attrs = slog.LevelError, append(attrs, logError, hook)
 	}
 	r.log.Log(r.life, level, "barrier settled", attrs...)
-	r.s.observer.BarrierSettled(BarrierEvent{
+	r.s.observer.observe(BarrierEvent{
 		Job: r.name, Phase: p.String(), Fire: key.Fire, Trigger: int64(key.Trigger), Outcome: string(settled.Outcome),
 		Err: hook, Opened: settled.Opened, Ended: settled.Ended,
 	})

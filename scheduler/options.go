@@ -82,10 +82,10 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // WithObserver adds somebody who hears what the scheduler does. The default is nobody; of several,
-// each hears everything; see [Observer] for when.
+// each hears everything; see [Event] for what that is.
 func WithObserver(observer Observer) Option {
 	return func(o *options) error {
-		if observer == nil {
+		if f, is := observer.(ObserverFunc); observer == nil || is && f == nil {
 			return fmt.Errorf("%w: observer is nil", ErrInvalidOption)
 		}
 		o.observers = append(o.observers, observer)

@@ -51,7 +51,6 @@ func TestGoodputNeverFalls(t *testing.T) {
 
 // overloaded are instances that are asked for more than their store can take.
 type overloaded struct {
-	scheduler.NopObserver
 	mu    sync.Mutex
 	runs  map[string]int // by job
 	late  time.Duration  // the longest time from an on-time fire to its run
@@ -90,34 +89,24 @@ func (c *cluster) overloadWith(processes int, configs ...job.Config) *overloaded
 	return o
 }
 
-func (o *overloaded) ItemStarted(e scheduler.ItemEvent) {
-	if e.Context.Source == job.Scheduled {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.late = max(o.late, time.Since(e.Context.Fire))
-	}
-}
-
-func (o *overloaded) ItemEnded(e scheduler.ItemEvent) {
+func (o *overloaded) Observe(event scheduler.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if e.Err == nil && e.Refused == nil {
-		o.runs[e.Context.JobName]++
+	switch e := event.(type) {
+	case scheduler.ItemEvent:
+		switch {
+		case !e.Over() && e.Context.Source == job.Scheduled:
+			o.late = max(o.late, time.Since(e.Context.Fire))
+		case e.Over() && e.Err == nil && e.Refused == nil:
+			o.runs[e.Context.JobName]++
+		}
+	case scheduler.ConnectionEvent:
+		if e.Change == scheduler.ConnectionSuspended || e.Change == scheduler.ConnectionLost {
+			o.doubt++
+		}
+	case scheduler.LoadEvent:
+		o.loads = append(o.loads, e)
 	}
-}
-
-func (o *overloaded) ConnectionChanged(e scheduler.ConnectionEvent) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if e.Change == scheduler.ConnectionSuspended || e.Change == scheduler.ConnectionLost {
-		o.doubt++
-	}
-}
-
-func (o *overloaded) LoadChanged(e scheduler.LoadEvent) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.loads = append(o.loads, e)
 }
 
 // Write takes the log.

@@ -16,15 +16,16 @@ import (
 
 // pauses collects what an observer hears of jobs that pause.
 type pauses struct {
-	scheduler.NopObserver
 	mu    sync.Mutex
 	heard []error
 }
 
-func (p *pauses) JobPaused(e scheduler.PauseEvent) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.heard = append(p.heard, e.Err)
+func (p *pauses) Observe(event scheduler.Event) {
+	if e, is := event.(scheduler.PauseEvent); is {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.heard = append(p.heard, e.Err)
+	}
 }
 
 func (p *pauses) last() (calls int, last error) {

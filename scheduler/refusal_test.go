@@ -67,15 +67,16 @@ func isEnd(w registry.Write) bool {
 
 // ends keeps why ends were refused.
 type ends struct {
-	scheduler.NopObserver
 	mu      sync.Mutex
 	refused []error
 }
 
-func (e *ends) ItemEnded(event scheduler.ItemEvent) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.refused = append(e.refused, event.Refused)
+func (e *ends) Observe(event scheduler.Event) {
+	if end, is := event.(scheduler.ItemEvent); is && end.Over() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.refused = append(e.refused, end.Refused)
+	}
 }
 
 // An end that the registry will never take is reported and given up, and so is the attempt to clear up

@@ -26,13 +26,13 @@ func (r *runner) handled(f failure, err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, errHandlerClosed): // Run's report tells how many
-		r.s.observer.HandlerFailed(HandlerEvent{Context: f.context, Err: f.err, Handler: err})
+		r.s.observer.observe(HandlerEvent{Context: f.context, Err: f.err, Handler: err})
 	case errors.Is(err, job.ErrFailRound):
 		r.box.Post(func() { r.failRound(f.scope, err) })
 	default:
 		r.log.ErrorContext(r.life, "error handler failed", logItem, f.context.Item, logFire, f.context.Fire,
 			logToken, f.context.Token, logError, err, "failure", f.err)
-		r.s.observer.HandlerFailed(HandlerEvent{Context: f.context, Err: f.err, Handler: err})
+		r.s.observer.observe(HandlerEvent{Context: f.context, Err: f.err, Handler: err})
 	}
 }
 

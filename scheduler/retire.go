@@ -28,10 +28,10 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.stopOnce()
 		r.reconciler.stop()
 		if r.pausedFor != "" {
-			s.observer.JobPaused(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
+			s.observer.observe(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
 		}
 		if r.blind.since != nil {
-			s.observer.ViewChanged(ViewEvent{Job: r.name, Time: s.now()})
+			s.observer.observe(ViewEvent{Job: r.name, Time: s.now()})
 		}
 		close(quiet)
 	})

@@ -43,7 +43,7 @@ func (r *runner) runRound(round *round) {
 		o.event.Items[i] = e.item
 	}
 	shareScope(round.begun)
-	r.s.observer.RoundBegan(o.event)
+	r.s.observer.observe(o.event)
 	r.beforeRun(o, round.begun)
 	r.holdBack(round.begun)
 	for _, e := range round.begun {
@@ -70,7 +70,7 @@ func (r *runner) leaveRound(e *execution, refused error) {
 	}
 	o.listening.noteResult(e, refused)
 	if o.open--; o.open == 0 {
-		r.s.observer.RoundEnded(o.event)
+		r.s.observer.observe(o.event)
 		r.afterRun(o)
 	}
 }

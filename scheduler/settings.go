@@ -162,7 +162,7 @@ func (r *runner) tellPause(why error) {
 	default:
 		r.log.ErrorContext(r.life, "job pauses: its configuration cannot be used", logError, why)
 	}
-	r.s.observer.JobPaused(PauseEvent{Job: r.name, Err: why})
+	r.s.observer.observe(PauseEvent{Job: r.name, Err: why})
 }
 
 // tellDoubts warns once of what a configuration is used in spite of.

@@ -64,13 +64,10 @@ func TestTheRegistrysClockFails(t *testing.T) {
 }
 
 // refusals counts ends that were refused.
-type refusals struct {
-	scheduler.NopObserver
-	count atomic.Int64
-}
+type refusals struct{ count atomic.Int64 }
 
-func (r *refusals) ItemEnded(e scheduler.ItemEvent) {
-	if e.Refused != nil {
+func (r *refusals) Observe(event scheduler.Event) {
+	if e, is := event.(scheduler.ItemEvent); is && e.Refused != nil {
 		r.count.Add(1)
 	}
 }

@@ -37,7 +37,7 @@ func run() error {
 	defer endpoint.Close()
 
 	reg := memory.NewServer().Open("example")
-	s, err := scheduler.New(reg, scheduler.WithObserver(&ends{all: 2, stop: stop}))
+	s, err := scheduler.New(reg, scheduler.WithObserver(ends(2, stop)))
 	if err != nil {
 		return err
 	}
@@ -61,18 +61,16 @@ func run() error {
 	return errors.Join(s.Run(ctx), reg.Close(context.Background()))
 }
 
-// ends prints how items ended, and stops when all have.
-type ends struct {
-	scheduler.NopObserver
-	all  int64
-	seen atomic.Int64
-	stop func()
-}
-
-// ItemEnded implements scheduler.Observer.
-func (e *ends) ItemEnded(event scheduler.ItemEvent) {
-	fmt.Printf("item %d ended: %v\n", event.Context.Item, event.Err)
-	if e.seen.Add(1) == e.all {
-		e.stop()
-	}
+// ends returns an observer that prints how items ended, and stops when all have.
+func ends(all int, stop func()) scheduler.Observer {
+	return scheduler.ObserverFunc(func(event scheduler.Event) {
+		e, is := event.(scheduler.ItemEvent)
+		if !is || !e.Over() {
+			return
+		}
+		fmt.Printf("item %d ended: %v\n", e.Context.Item, e.Err)
+		if all--; all == 0 { // one call at a time
+			stop()
+		}
+	})
 }

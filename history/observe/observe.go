@@ -21,7 +21,6 @@ type Bus interface{ Post(history.Event) }
 // Observer is a [scheduler.Observer] that posts executions and steps of rounds. It keeps nothing and is
 // safe for concurrent use, by several schedulers too.
 type Observer struct {
-	scheduler.NopObserver
 	bus      Bus
 	hostname string
 }
@@ -37,8 +36,26 @@ func New(bus Bus) *Observer {
 	return &Observer{bus: bus, hostname: hostname}
 }
 
-// RoundBegan posts that a round is staged and that it runs.
-func (o *Observer) RoundBegan(e scheduler.RoundEvent) {
+// Observe posts what an event tells of executions and rounds: that a round is staged and runs, that it is
+// finished or in error, and the start and the end of an execution.
+func (o *Observer) Observe(event scheduler.Event) {
+	switch e := event.(type) {
+	case scheduler.RoundEvent:
+		if e.Over() {
+			o.bus.Post(roundOf(e).End())
+		} else {
+			o.roundBegan(e)
+		}
+	case scheduler.ItemEvent:
+		posted := history.Started(o.hostname, e.Round, e.Context, e.Began)
+		if e.Over() {
+			posted = posted.Ended(e.Ended, e.Err, e.Refused)
+		}
+		o.bus.Post(posted)
+	}
+}
+
+func (o *Observer) roundBegan(e scheduler.RoundEvent) {
 	round := roundOf(e)
 	o.bus.Post(round.Staged())
 	now := time.Now()
@@ -46,19 +63,6 @@ func (o *Observer) RoundBegan(e scheduler.RoundEvent) {
 		now = e.Began
 	}
 	o.bus.Post(round.Running(now))
-}
-
-// RoundEnded posts that a round is finished, or in error.
-func (o *Observer) RoundEnded(e scheduler.RoundEvent) { o.bus.Post(roundOf(e).End()) }
-
-// ItemStarted posts the start of an execution.
-func (o *Observer) ItemStarted(e scheduler.ItemEvent) {
-	o.bus.Post(history.Started(o.hostname, e.Round, e.Context, e.Began))
-}
-
-// ItemEnded posts its end.
-func (o *Observer) ItemEnded(e scheduler.ItemEvent) {
-	o.bus.Post(history.Started(o.hostname, e.Round, e.Context, e.Began).Ended(e.Ended, e.Err, e.Refused))
 }
 
 func roundOf(e scheduler.RoundEvent) history.Round {

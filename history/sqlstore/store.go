@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/internal/option"
 )
 
-// ErrInvalidOption is what every error of [New] is.
-var ErrInvalidOption = errors.New("invalid option")
+// ErrInvalidOption is what every error of [New] is. It is one error in all packages of this
+// module with options: errors.Is finds it by the name that any of them gives it.
+var ErrInvalidOption = option.ErrInvalid
 
 // Store keeps a history in a database. Its methods are safe for concurrent use.
 type Store struct {

@@ -99,14 +99,13 @@ func heapInUse() int64 {
 
 // reshardings tells when so many jobs have been spread over their instances.
 type reshardings struct {
-	scheduler.NopObserver
 	left atomic.Int64
 	all  chan time.Time
 }
 
-// Resharded counts one.
-func (r *reshardings) Resharded(scheduler.ReshardEvent) {
-	if r.left.Add(-1) == 0 {
+// Observe counts a resharding.
+func (r *reshardings) Observe(event scheduler.Event) {
+	if _, is := event.(scheduler.ReshardEvent); is && r.left.Add(-1) == 0 {
 		r.all <- time.Now()
 	}
 }

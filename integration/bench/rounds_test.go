@@ -12,7 +12,6 @@ import (
 // rounds follows the rounds of a job, or of several that fire at the same times. A round in which not
 // every item ran, as when its jobs were still about to start, is never done.
 type rounds struct {
-	scheduler.NopObserver
 	items int         // of all jobs
 	done  chan *round // size 1: what nobody takes in time is dropped
 
@@ -58,9 +57,13 @@ func (rs *rounds) work(_ context.Context, sc job.ShardingContext) error {
 	return nil
 }
 
-// ItemEnded notes that the end of an item is recorded, and the round when it was the last.
-func (rs *rounds) ItemEnded(e scheduler.ItemEvent) {
+// Observe notes that the end of an item is recorded, and the round when it was the last.
+func (rs *rounds) Observe(event scheduler.Event) {
 	now := time.Now()
+	e, is := event.(scheduler.ItemEvent)
+	if !is || !e.Over() {
+		return
+	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	r := rs.open[e.Context.Fire]

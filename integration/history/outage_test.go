@@ -77,9 +77,9 @@ func playRound(to scheduler.Observer, number int) {
 			JobName: "orders", TaskID: round.TaskID, Item: n, TotalCount: itemsPerRound, Fire: now, Source: job.Scheduled, Token: int64(number),
 		}})
 	}
-	to.RoundBegan(round)
+	to.Observe(round)
 	for _, item := range items {
-		to.ItemStarted(item)
+		to.Observe(item)
 	}
 	round.Ended = now.Add(time.Millisecond)
 	for _, item := range items {
@@ -88,9 +88,9 @@ func playRound(to scheduler.Observer, number int) {
 			item.Err = errors.New("out of stock")
 			round.Failed = map[int]error{0: item.Err}
 		}
-		to.ItemEnded(item)
+		to.Observe(item)
 	}
-	to.RoundEnded(round)
+	to.Observe(round)
 }
 
 // requireAll asks the store for every execution of so many rounds, and for their steps.

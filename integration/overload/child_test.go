@@ -68,7 +68,6 @@ func beStore(set settings) error {
 
 // instance runs jobs whose items do nothing.
 type instance struct {
-	scheduler.NopObserver
 	scheduler            *scheduler.Scheduler
 	jobs                 int
 	ran, lost, suspended atomic.Int64
@@ -138,7 +137,19 @@ func (i *instance) want(ctx context.Context, jobs int) error {
 	return adds.Wait()
 }
 
-func (i *instance) ItemEnded(e scheduler.ItemEvent) {
+// Observe implements [scheduler.Observer].
+func (i *instance) Observe(event scheduler.Event) {
+	switch e := event.(type) {
+	case scheduler.ItemEvent:
+		if e.Over() {
+			i.itemEnded(e)
+		}
+	case scheduler.ConnectionEvent:
+		i.connectionChanged(e)
+	}
+}
+
+func (i *instance) itemEnded(e scheduler.ItemEvent) {
 	if e.Err == nil && e.Refused == nil {
 		i.ran.Add(1)
 		i.mu.Lock()
@@ -153,7 +164,7 @@ func (i *instance) items() int {
 	return len(i.seen)
 }
 
-func (i *instance) ConnectionChanged(e scheduler.ConnectionEvent) {
+func (i *instance) connectionChanged(e scheduler.ConnectionEvent) {
 	switch e.Change {
 	case scheduler.ConnectionSuspended:
 		i.suspended.Add(1)

@@ -36,7 +36,6 @@ type instanceSettings struct {
 
 // instance is what such a process does beside scheduling: it writes down what it sees.
 type instance struct {
-	scheduler.NopObserver
 	journal *journal
 	fence   *fenceClient
 }
@@ -114,17 +113,27 @@ func (in *instance) execute(ctx context.Context, sc job.ShardingContext) error {
 	return err
 }
 
-// ItemEnded implements [scheduler.Observer].
-func (in *instance) ItemEnded(e scheduler.ItemEvent) {
+// Observe implements [scheduler.Observer].
+func (in *instance) Observe(happened scheduler.Event) {
+	switch e := happened.(type) {
+	case scheduler.ItemEvent:
+		if e.Over() {
+			in.itemEnded(e)
+		}
+	case scheduler.LeadershipEvent:
+		if e.Leading {
+			in.journal.note(event{Kind: kindElected, Job: e.Job})
+		}
+	}
+}
+
+func (in *instance) itemEnded(e scheduler.ItemEvent) {
 	kind := kindRecorded
 	if e.Refused != nil {
 		kind = kindRefused
 	}
 	in.journal.note(eventOf(kind, e.Context, e.Refused))
 }
-
-// Elected implements [scheduler.Observer].
-func (in *instance) Elected(name string) { in.journal.note(event{Kind: kindElected, Job: name}) }
 
 // work does what the job's parameter says, and tells the fenced store of it.
 func (in *instance) work(ctx context.Context, sc job.ShardingContext) error {

@@ -160,16 +160,19 @@ func (r *recorder) history() checker.History {
 
 // ear is the observer of one process.
 type ear struct {
-	scheduler.NopObserver
 	r        *recorder
 	instance string
 }
 
-// ItemEnded writes a report down.
-func (e ear) ItemEnded(event scheduler.ItemEvent) {
+// Observe writes down how an item ended.
+func (e ear) Observe(event scheduler.Event) {
+	end, is := event.(scheduler.ItemEvent)
+	if !is || !end.Over() {
+		return
+	}
 	e.r.mu.Lock()
 	defer e.r.mu.Unlock()
 	e.r.reports = append(e.r.reports, checker.Report{
-		At: time.Now(), Instance: e.instance, Item: event.Context.Item, Token: event.Context.Token, Refused: event.Refused,
+		At: time.Now(), Instance: e.instance, Item: end.Context.Item, Token: end.Context.Token, Refused: end.Refused,
 	})
 }

@@ -33,7 +33,6 @@ const (
 
 // Observer is an observer of one scheduler. Its methods are safe for concurrent use and do not block.
 type Observer struct {
-	scheduler.NopObserver
 	tracer trace.Tracer
 	instruments
 
@@ -62,23 +61,59 @@ func New(opts ...Option) (*Observer, error) {
 	return &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round), queues: make(map[string]int), pauses: make(map[string]bool), blinds: make(map[string]bool)}, nil
 }
 
-// Elected implements [scheduler.Observer].
-func (o *Observer) Elected(job string) { o.led(job, "gained") }
-
-// Resigned implements [scheduler.Observer].
-func (o *Observer) Resigned(job string) { o.led(job, "lost") }
-
-func (o *Observer) led(job, change string) {
-	o.leadership.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(job), attrChange.String(change)))
+// Observe implements [scheduler.Observer].
+func (o *Observer) Observe(event scheduler.Event) {
+	switch e := event.(type) {
+	case scheduler.RoundEvent:
+		if e.Over() {
+			o.roundEnded(e)
+		} else {
+			o.roundBegan(e)
+		}
+	case scheduler.ItemEvent:
+		if e.Over() {
+			o.itemEnded(e)
+		} else {
+			o.itemStarted(e)
+		}
+	case scheduler.RetryEvent:
+		o.itemRetrying(e)
+	case scheduler.WaitingEvent:
+		o.itemsWaiting(e)
+	case scheduler.HandlerEvent:
+		o.handlerFailed(e)
+	case scheduler.ViewEvent:
+		o.viewChanged(e)
+	case scheduler.LeadershipEvent:
+		o.leadershipChanged(e)
+	case scheduler.PauseEvent:
+		o.jobPaused(e)
+	case scheduler.ReshardEvent:
+		o.resharded(e)
+	case scheduler.ConnectionEvent:
+		o.connectionChanged(e)
+	case scheduler.BarrierEvent:
+		o.barrierSettled(e)
+	case scheduler.LoadEvent:
+		o.loadChanged(e)
+	case scheduler.ListenerEvent:
+		o.listenerFailed(e)
+	}
 }
 
-// JobPaused implements [scheduler.Observer].
-func (o *Observer) JobPaused(e scheduler.PauseEvent) {
+func (o *Observer) leadershipChanged(e scheduler.LeadershipEvent) {
+	change := "lost"
+	if e.Leading {
+		change = "gained"
+	}
+	o.leadership.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Job), attrChange.String(change)))
+}
+
+func (o *Observer) jobPaused(e scheduler.PauseEvent) {
 	o.paused.Add(context.Background(), o.turn(o.pauses, e.Job, e.Err != nil), metric.WithAttributes(attrJob.String(e.Job)))
 }
 
-// ViewChanged implements [scheduler.Observer].
-func (o *Observer) ViewChanged(e scheduler.ViewEvent) {
+func (o *Observer) viewChanged(e scheduler.ViewEvent) {
 	o.blind.Add(context.Background(), o.turn(o.blinds, e.Job, e.Err != nil), metric.WithAttributes(attrJob.String(e.Job)))
 }
 
@@ -97,8 +132,7 @@ func (o *Observer) turn(set map[string]bool, job string, in bool) int64 {
 	return 0
 }
 
-// ItemsWaiting implements [scheduler.Observer].
-func (o *Observer) ItemsWaiting(e scheduler.WaitingEvent) {
+func (o *Observer) itemsWaiting(e scheduler.WaitingEvent) {
 	o.mu.Lock()
 	more := e.Waiting - o.queues[e.Job]
 	o.queues[e.Job] = e.Waiting
@@ -106,35 +140,29 @@ func (o *Observer) ItemsWaiting(e scheduler.WaitingEvent) {
 	o.waiting.Add(context.Background(), int64(more), metric.WithAttributes(attrJob.String(e.Job)))
 }
 
-// LoadChanged implements [scheduler.Observer].
-func (o *Observer) LoadChanged(e scheduler.LoadEvent) {
+func (o *Observer) loadChanged(e scheduler.LoadEvent) {
 	for fate, fires := range map[string]int64{"wanted": e.Wanted, "begun": e.Begun, "dropped": e.Dropped} {
 		o.load.Add(context.Background(), fires, metric.WithAttributes(attrFate.String(fate)))
 	}
 }
 
-// HandlerFailed implements [scheduler.Observer].
-func (o *Observer) HandlerFailed(e scheduler.HandlerEvent) {
+func (o *Observer) handlerFailed(e scheduler.HandlerEvent) {
 	o.handlers.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Context.JobName)))
 }
 
-// Resharded implements [scheduler.Observer].
-func (o *Observer) Resharded(e scheduler.ReshardEvent) {
+func (o *Observer) resharded(e scheduler.ReshardEvent) {
 	o.moved.Add(context.Background(), int64(e.Moved), metric.WithAttributes(attrJob.String(e.Job)))
 }
 
-// ConnectionChanged implements [scheduler.Observer].
-func (o *Observer) ConnectionChanged(e scheduler.ConnectionEvent) {
+func (o *Observer) connectionChanged(e scheduler.ConnectionEvent) {
 	o.session.Add(context.Background(), 1, metric.WithAttributes(attrChange.String(string(e.Change))))
 }
 
-// BarrierSettled implements [scheduler.Observer].
-func (o *Observer) BarrierSettled(e scheduler.BarrierEvent) {
+func (o *Observer) barrierSettled(e scheduler.BarrierEvent) {
 	o.barriers.Add(context.Background(), 1,
 		metric.WithAttributes(attrJob.String(e.Job), attrPhase.String(e.Phase), attrOutcome.String(e.Outcome)))
 }
 
-// ListenerFailed implements [scheduler.Observer].
-func (o *Observer) ListenerFailed(e scheduler.ListenerEvent) {
+func (o *Observer) listenerFailed(e scheduler.ListenerEvent) {
 	o.listeners.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Job), attrListener.String(e.Listener)))
 }

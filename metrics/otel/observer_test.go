@@ -30,8 +30,8 @@ func TestWhatDoesNotGoOn(t *testing.T) {
 	require.NoError(t, err)
 	why := errors.New("no permission")
 	tell := func(job string, why error) {
-		observer.JobPaused(scheduler.PauseEvent{Job: job, Err: why})
-		observer.ViewChanged(scheduler.ViewEvent{Job: job, Err: why})
+		observer.Observe(scheduler.PauseEvent{Job: job, Err: why})
+		observer.Observe(scheduler.ViewEvent{Job: job, Err: why})
 	}
 	tell("orders", nil) // it went on all the time
 	for range 2 {

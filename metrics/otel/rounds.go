@@ -19,8 +19,7 @@ type round struct {
 	items map[int]trace.Span
 }
 
-// RoundBegan implements [scheduler.Observer].
-func (o *Observer) RoundBegan(e scheduler.RoundEvent) {
+func (o *Observer) roundBegan(e scheduler.RoundEvent) {
 	_, span := o.tracer.Start(context.Background(), e.Job+" round", trace.WithNewRoot(), trace.WithTimestamp(e.Began),
 		trace.WithAttributes(attrJob.String(e.Job), attrRound.String(e.ID), attrItems.IntSlice(e.Items)))
 	o.mu.Lock()
@@ -28,8 +27,7 @@ func (o *Observer) RoundBegan(e scheduler.RoundEvent) {
 	o.rounds[e.ID] = &round{span: span, items: make(map[int]trace.Span)}
 }
 
-// RoundEnded implements [scheduler.Observer].
-func (o *Observer) RoundEnded(e scheduler.RoundEvent) {
+func (o *Observer) roundEnded(e scheduler.RoundEvent) {
 	o.mu.Lock()
 	r := o.rounds[e.ID]
 	delete(o.rounds, e.ID)
@@ -43,8 +41,7 @@ func (o *Observer) RoundEnded(e scheduler.RoundEvent) {
 	r.span.End(trace.WithTimestamp(e.Ended))
 }
 
-// ItemStarted implements [scheduler.Observer].
-func (o *Observer) ItemStarted(e scheduler.ItemEvent) {
+func (o *Observer) itemStarted(e scheduler.ItemEvent) {
 	sc, ctx := e.Context, context.Background()
 	o.active.Add(ctx, 1, metric.WithAttributes(attrJob.String(sc.JobName)))
 	if sc.Source == job.Scheduled || sc.Source == job.Misfire {
@@ -89,8 +86,7 @@ func (o *Observer) spanOf(id string, item int) trace.Span {
 	return nil
 }
 
-// ItemRetrying implements [scheduler.Observer].
-func (o *Observer) ItemRetrying(e scheduler.RetryEvent) {
+func (o *Observer) itemRetrying(e scheduler.RetryEvent) {
 	o.retries.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Context.JobName)))
 	if span := o.spanOf(e.Round, e.Context.Item); span != nil {
 		span.RecordError(e.Err)
@@ -98,8 +94,7 @@ func (o *Observer) ItemRetrying(e scheduler.RetryEvent) {
 	}
 }
 
-// ItemEnded implements [scheduler.Observer].
-func (o *Observer) ItemEnded(e scheduler.ItemEvent) {
+func (o *Observer) itemEnded(e scheduler.ItemEvent) {
 	ctx, outcome := context.Background(), "success"
 	err := e.Err
 	switch {

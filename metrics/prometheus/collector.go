@@ -15,7 +15,6 @@ const other = "other"
 // Collector is an observer of one scheduler and a collector of its metrics. Its methods are safe for
 // concurrent use and do not block.
 type Collector struct {
-	scheduler.NopObserver
 	options
 	vectors
 

@@ -166,12 +166,13 @@ func TestMetricsOfWhatDoesNotGoOn(t *testing.T) {
 // Whatever is declared, the number of series is bounded.
 func TestLabelsAreBounded(t *testing.T) {
 	t.Parallel()
-	collector := prometheus.New(prometheus.WithMaxJobs(3), prometheus.WithItems(4))
+	collector, now := prometheus.New(prometheus.WithMaxJobs(3), prometheus.WithItems(4)), time.Now()
 	for n := range 100 {
 		for item := range 50 {
 			e := scheduler.ItemEvent{Context: job.ShardingContext{JobName: fmt.Sprintf("job %d", n), Item: item, Source: job.Manual}}
-			collector.ItemStarted(e)
-			collector.ItemEnded(e)
+			collector.Observe(e)
+			e.Ended = now
+			collector.Observe(e)
 		}
 	}
 	require.Equal(t, 4, testutil.CollectAndCount(collector, "elasticron_executions_total"))
@@ -182,28 +183,29 @@ func TestLabelsAreBounded(t *testing.T) {
 // The names follow Prometheus's conventions, as its own linter knows them.
 func TestNamesAreConventional(t *testing.T) {
 	t.Parallel()
-	collector := prometheus.New(prometheus.WithItems(1))
+	collector, now := prometheus.New(prometheus.WithItems(1)), time.Now()
 	e := scheduler.ItemEvent{Context: job.ShardingContext{JobName: "orders", Source: job.Scheduled}}
-	collector.ItemStarted(e)
-	collector.ItemRetrying(scheduler.RetryEvent{Context: e.Context})
-	collector.ItemEnded(e)
-	collector.RoundEnded(scheduler.RoundEvent{Job: "orders"})
-	collector.Elected("orders")
-	collector.Resharded(scheduler.ReshardEvent{Job: "orders"})
-	collector.JobPaused(scheduler.PauseEvent{Job: "orders"})
-	collector.ConnectionChanged(scheduler.ConnectionEvent{Change: scheduler.ConnectionLost})
-	collector.BarrierSettled(scheduler.BarrierEvent{Job: "orders", Phase: "started", Outcome: "success"})
-	collector.ItemsWaiting(scheduler.WaitingEvent{Job: "orders", Waiting: 1})
-	collector.LoadChanged(scheduler.LoadEvent{LoadHealth: scheduler.LoadHealth{Overloaded: true, Wanted: 9, Begun: 4, Dropped: 5}})
+	collector.Observe(e)
+	collector.Observe(scheduler.RetryEvent{Context: e.Context})
+	e.Ended = now
+	collector.Observe(e)
+	collector.Observe(scheduler.RoundEvent{Job: "orders", Began: now, Ended: now})
+	collector.Observe(scheduler.LeadershipEvent{Job: "orders", Leading: true})
+	collector.Observe(scheduler.ReshardEvent{Job: "orders"})
+	collector.Observe(scheduler.PauseEvent{Job: "orders"})
+	collector.Observe(scheduler.ConnectionEvent{Change: scheduler.ConnectionLost})
+	collector.Observe(scheduler.BarrierEvent{Job: "orders", Phase: "started", Outcome: "success"})
+	collector.Observe(scheduler.WaitingEvent{Job: "orders", Waiting: 1})
+	collector.Observe(scheduler.LoadEvent{LoadHealth: scheduler.LoadHealth{Overloaded: true, Wanted: 9, Begun: 4, Dropped: 5}})
 	requireMetrics(t, collector, `
 		elasticron_overloaded 1
 		elasticron_overload_fires_total{fate="wanted"} 9
 		elasticron_overload_fires_total{fate="begun"} 4
 		elasticron_overload_fires_total{fate="dropped"} 5
 	`)
-	collector.ViewChanged(scheduler.ViewEvent{Job: "orders", Err: errors.New("denied")})
-	collector.HandlerFailed(scheduler.HandlerEvent{Context: e.Context})
-	collector.ListenerFailed(scheduler.ListenerEvent{Listener: scheduler.ListenerConnection})
+	collector.Observe(scheduler.ViewEvent{Job: "orders", Err: errors.New("denied")})
+	collector.Observe(scheduler.HandlerEvent{Context: e.Context})
+	collector.Observe(scheduler.ListenerEvent{Listener: scheduler.ListenerConnection})
 	problems, err := testutil.CollectAndLint(collector)
 	require.NoError(t, err)
 	require.Empty(t, problems)

@@ -7,13 +7,49 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// RoundEnded implements [scheduler.Observer].
-func (c *Collector) RoundEnded(e scheduler.RoundEvent) {
+// Observe implements [scheduler.Observer].
+func (c *Collector) Observe(event scheduler.Event) {
+	switch e := event.(type) {
+	case scheduler.RoundEvent:
+		if e.Over() {
+			c.roundEnded(e)
+		}
+	case scheduler.ItemEvent:
+		if e.Over() {
+			c.itemEnded(e)
+		} else {
+			c.itemStarted(e)
+		}
+	case scheduler.RetryEvent:
+		c.itemRetrying(e)
+	case scheduler.WaitingEvent:
+		c.itemsWaiting(e)
+	case scheduler.HandlerEvent:
+		c.handlerFailed(e)
+	case scheduler.ViewEvent:
+		c.viewChanged(e)
+	case scheduler.LeadershipEvent:
+		c.leadershipChanged(e)
+	case scheduler.PauseEvent:
+		c.jobPaused(e)
+	case scheduler.ReshardEvent:
+		c.resharded(e)
+	case scheduler.ConnectionEvent:
+		c.connectionChanged(e)
+	case scheduler.BarrierEvent:
+		c.barrierSettled(e)
+	case scheduler.LoadEvent:
+		c.loadChanged(e)
+	case scheduler.ListenerEvent:
+		c.listenerFailed(e)
+	}
+}
+
+func (c *Collector) roundEnded(e scheduler.RoundEvent) {
 	c.round.WithLabelValues(c.job(e.Job)).Observe(e.Ended.Sub(e.Began).Seconds())
 }
 
-// ItemStarted implements [scheduler.Observer].
-func (c *Collector) ItemStarted(e scheduler.ItemEvent) {
+func (c *Collector) itemStarted(e scheduler.ItemEvent) {
 	name := c.job(e.Context.JobName)
 	c.running.WithLabelValues(name).Inc()
 	if source := e.Context.Source; source == job.Scheduled || source == job.Misfire {
@@ -24,13 +60,11 @@ func (c *Collector) ItemStarted(e scheduler.ItemEvent) {
 	}
 }
 
-// ItemRetrying implements [scheduler.Observer].
-func (c *Collector) ItemRetrying(e scheduler.RetryEvent) {
+func (c *Collector) itemRetrying(e scheduler.RetryEvent) {
 	c.retries.WithLabelValues(c.job(e.Context.JobName)).Inc()
 }
 
-// ItemEnded implements [scheduler.Observer].
-func (c *Collector) ItemEnded(e scheduler.ItemEvent) {
+func (c *Collector) itemEnded(e scheduler.ItemEvent) {
 	name, outcome, took := c.job(e.Context.JobName), outcomeOf(e), e.Ended.Sub(e.Began).Seconds()
 	c.running.WithLabelValues(name).Dec()
 	c.executions.WithLabelValues(name, string(e.Context.Source), outcome).Inc()
@@ -43,13 +77,11 @@ func (c *Collector) ItemEnded(e scheduler.ItemEvent) {
 	}
 }
 
-// ItemsWaiting implements [scheduler.Observer].
-func (c *Collector) ItemsWaiting(e scheduler.WaitingEvent) {
+func (c *Collector) itemsWaiting(e scheduler.WaitingEvent) {
 	c.waiting.WithLabelValues(c.job(e.Job)).Set(float64(e.Waiting))
 }
 
-// LoadChanged implements [scheduler.Observer].
-func (c *Collector) LoadChanged(e scheduler.LoadEvent) {
+func (c *Collector) loadChanged(e scheduler.LoadEvent) {
 	overloaded := 0.0
 	if e.Overloaded {
 		overloaded = 1
@@ -60,22 +92,20 @@ func (c *Collector) LoadChanged(e scheduler.LoadEvent) {
 	c.load.WithLabelValues("dropped").Add(float64(e.Dropped))
 }
 
-// HandlerFailed implements [scheduler.Observer].
-func (c *Collector) HandlerFailed(e scheduler.HandlerEvent) {
+func (c *Collector) handlerFailed(e scheduler.HandlerEvent) {
 	c.handlers.WithLabelValues(c.job(e.Context.JobName)).Inc()
 }
 
-// Elected implements [scheduler.Observer].
-func (c *Collector) Elected(name string) {
-	c.elections.WithLabelValues(c.job(name)).Inc()
-	c.leader.WithLabelValues(c.job(name)).Set(1)
+func (c *Collector) leadershipChanged(e scheduler.LeadershipEvent) {
+	leads := 0.0
+	if e.Leading {
+		leads = 1
+		c.elections.WithLabelValues(c.job(e.Job)).Inc()
+	}
+	c.leader.WithLabelValues(c.job(e.Job)).Set(leads)
 }
 
-// Resigned implements [scheduler.Observer].
-func (c *Collector) Resigned(name string) { c.leader.WithLabelValues(c.job(name)).Set(0) }
-
-// JobPaused implements [scheduler.Observer].
-func (c *Collector) JobPaused(e scheduler.PauseEvent) {
+func (c *Collector) jobPaused(e scheduler.PauseEvent) {
 	paused := 0.0
 	if e.Err != nil {
 		paused = 1
@@ -83,8 +113,7 @@ func (c *Collector) JobPaused(e scheduler.PauseEvent) {
 	c.paused.WithLabelValues(c.job(e.Job)).Set(paused)
 }
 
-// ViewChanged implements [scheduler.Observer].
-func (c *Collector) ViewChanged(e scheduler.ViewEvent) {
+func (c *Collector) viewChanged(e scheduler.ViewEvent) {
 	name, blind := "", 0.0
 	if e.Job != "" {
 		name = c.job(e.Job)
@@ -95,14 +124,12 @@ func (c *Collector) ViewChanged(e scheduler.ViewEvent) {
 	c.blind.WithLabelValues(name).Set(blind)
 }
 
-// Resharded implements [scheduler.Observer].
-func (c *Collector) Resharded(e scheduler.ReshardEvent) {
+func (c *Collector) resharded(e scheduler.ReshardEvent) {
 	c.reshardings.WithLabelValues(c.job(e.Job)).Inc()
 	c.moved.WithLabelValues(c.job(e.Job)).Add(float64(e.Moved))
 }
 
-// ConnectionChanged implements [scheduler.Observer].
-func (c *Collector) ConnectionChanged(e scheduler.ConnectionEvent) {
+func (c *Collector) connectionChanged(e scheduler.ConnectionEvent) {
 	c.changes.WithLabelValues(string(e.Change)).Inc()
 	connected := 0.0
 	if e.Change == scheduler.ConnectionEstablished || e.Change == scheduler.ConnectionBack {
@@ -111,13 +138,11 @@ func (c *Collector) ConnectionChanged(e scheduler.ConnectionEvent) {
 	c.connected.WithLabelValues().Set(connected)
 }
 
-// BarrierSettled implements [scheduler.Observer].
-func (c *Collector) BarrierSettled(e scheduler.BarrierEvent) {
+func (c *Collector) barrierSettled(e scheduler.BarrierEvent) {
 	c.barriers.WithLabelValues(c.job(e.Job), e.Phase, e.Outcome).Inc()
 }
 
-// ListenerFailed implements [scheduler.Observer].
-func (c *Collector) ListenerFailed(e scheduler.ListenerEvent) {
+func (c *Collector) listenerFailed(e scheduler.ListenerEvent) {
 	name := ""
 	if e.Job != "" {
 		name = c.job(e.Job)

@@ -10,10 +10,13 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.etcd.io/etcd/server/v3/embed"
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/elasticron/elasticron/internal/option"
 )
 
-// ErrInvalidOption is returned when an option has a value that it must not have.
-var ErrInvalidOption = errors.New("invalid option")
+// ErrInvalidOption: an option has a value that is not allowed. It is one error in all packages of this
+// module with options: errors.Is finds it by the name that any of them gives it.
+var ErrInvalidOption = option.ErrInvalid
 
 // Option changes how a server is started.
 type Option func(*options) error

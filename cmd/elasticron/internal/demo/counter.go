@@ -31,14 +31,11 @@ func (c counter) count(ctx context.Context, sc job.ShardingContext) error {
 }
 
 // observer tells the parent which runs the registry knows to be over: they must not run again.
-type observer struct {
-	scheduler.NopObserver
-	desk *desk
-}
+type observer struct{ desk *desk }
 
-// ItemEnded implements [scheduler.Observer].
-func (o observer) ItemEnded(e scheduler.ItemEvent) {
-	if e.Err == nil && e.Refused == nil {
+// Observe implements [scheduler.Observer].
+func (o observer) Observe(event scheduler.Event) {
+	if e, is := event.(scheduler.ItemEvent); is && e.Over() && e.Err == nil && e.Refused == nil {
 		_ = o.desk.write(report{Kind: reportRecorded, Run: runOf(e.Context)}) // without a parent, all ends anyway
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/elasticron/elasticron/internal/option"
 )
 
 // What callers branch on.
 var (
 	// ErrInvalidOption: an option has a value that is not allowed.
-	ErrInvalidOption = errors.New("invalid option")
+	ErrInvalidOption = option.ErrInvalid
 	// ErrInexact: some file was missed or counted twice. The output says which round and item.
 	ErrInexact = errors.New("the check failed")
 	// ErrInterrupted: the context ended before the demo had shown everything, and what it had shown

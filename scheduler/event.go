@@ -1,0 +1,132 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+// Event is what an [Observer] hears of. It is one of these types, the value and never a pointer:
+//
+//   - [RoundEvent]: items of a job began here together, and are about to run; and once more, with
+//     [RoundEvent.Over], when the last of them has ended. An end that was never heard of, because the
+//     process vanished or the observer was too slow, leaves its round open.
+//   - [ItemEvent]: an item is about to run here; and once more, with [ItemEvent.Over], when it ran and its
+//     end was recorded or refused. Both come between those of its round.
+//   - [RetryEvent]: an attempt failed, and another follows within the same execution.
+//   - [WaitingEvent]: the number of items changed that have begun here and wait for their turn.
+//   - [HandlerEvent]: the job's error handler failed, panicked, hung or could not be told.
+//   - [ViewEvent]: the tree of a job cannot be followed, or can be again, or its job was left.
+//   - [JoinEvent]: this process registered as an instance of a job.
+//   - [LeadershipEvent]: this process became the leader of a job, or is it no more, for whatever reason.
+//   - [PauseEvent]: a job pauses on this process because of its configuration, or goes on.
+//   - [ReshardEvent]: this process, as leader, spread the items anew.
+//   - [ConnectionEvent]: the process's session was established, suspended, confirmed again or lost.
+//   - [BarrierEvent]: what a [job.OnceListener] waits for has come about, or will not any more.
+//   - [LoadEvent]: fires went by in the last second that could not begin in time although nothing but the
+//     registry or this machine kept them from it; or that is over.
+//   - [ListenerEvent]: a listener returned an error, panicked, or took longer than it may.
+//
+// Later versions may add types and fields. A type switch over the types that you know, without a default,
+// goes on as before.
+type Event interface {
+	event() // no other package has events
+}
+
+func (RoundEvent) event()      {}
+func (ItemEvent) event()       {}
+func (RetryEvent) event()      {}
+func (WaitingEvent) event()    {}
+func (HandlerEvent) event()    {}
+func (ViewEvent) event()       {}
+func (JoinEvent) event()       {}
+func (LeadershipEvent) event() {}
+func (PauseEvent) event()      {}
+func (ReshardEvent) event()    {}
+func (ConnectionEvent) event() {}
+func (BarrierEvent) event()    {}
+func (LoadEvent) event()       {}
+func (ListenerEvent) event()   {}
+
+// RoundEvent is what one decision of this process began of a job. It comes twice: when the round began, and
+// with Ended when it is over.
+type RoundEvent struct {
+	ID     string // of the round, the same in its items' events; see [ItemEvent]
+	Job    string
+	TaskID string    // names all items of this instance; see [job.TaskID]
+	Items  []int     // that began, ascending; not to be changed
+	Began  time.Time // when the begin was decided
+	Ended  time.Time // of the last item; zero when it began
+	// Failed has the items that did not succeed: with the error that they returned or, if that was
+	// none, why their end was refused. It is nil when the round began.
+	Failed map[int]error
+}
+
+// Over tells whether the round has ended. If not, it began.
+func (e RoundEvent) Over() bool { return !e.Ended.IsZero() }
+
+// ItemEvent is one execution of one item. It comes twice: when the item started, and with Ended when it is
+// over.
+type ItemEvent struct {
+	Round   string // id of the round that it began in; an item begins at most once in a round
+	Context job.ShardingContext
+	Began   time.Time
+	Ended   time.Time // zero when it started
+	Err     error     // what the item returned, or its [job.PanicError]; nil is success
+	// CutShort tells that the item's context had ended, as with its session or a stop, before its code
+	// returned Err. An item that finished all the same is not cut short, also if its end was Refused.
+	CutShort bool
+	// Refused tells why the end could not be recorded: nil if it was, a conflict if the
+	// execution had been taken away meanwhile, [registry.ErrSessionLost] if the scheduler stopped before
+	// there was a session again, [registry.ErrInvalid] or
+	// [registry.ErrTooLarge] if the registry does not take it. In the latter case the item is marked
+	// as running until this session ends.
+	Refused error
+}
+
+// Over tells whether the execution has ended. If not, it started.
+func (e ItemEvent) Over() bool { return !e.Ended.IsZero() }
+
+// RetryEvent is a failed attempt that is followed by another.
+type RetryEvent struct {
+	Round   string // id of the round that the item began in
+	Context job.ShardingContext
+	Err     error
+	Pause   time.Duration // before the next attempt
+}
+
+// WaitingEvent is the state of a job's executor in this process.
+type WaitingEvent struct {
+	Job     string
+	Waiting int // items that have begun and wait for their turn
+	Running int // items whose code runs
+	Limit   int // of Running; 0 = none
+}
+
+// HandlerEvent is a failure of an error handler.
+type HandlerEvent struct {
+	Context job.ShardingContext
+	Err     error // of the item, which the handler was to be told
+	Handler error // of the handler
+}
+
+// JoinEvent tells that this process registered as an instance of a job.
+type JoinEvent struct {
+	Job string
+}
+
+// PauseEvent is a change of whether a job can run on this process.
+type PauseEvent struct {
+	Job string
+	// Err is why it pauses: its configuration is not in the registry, or cannot be read or used. nil is
+	// that it goes on, or was left.
+	Err error
+}
+
+// ReshardEvent is a new assignment.
+type ReshardEvent struct {
+	Job       string
+	Instances int // that take part
+	Items     int // sharding total count
+	Moved     int // items whose owner changed
+}
