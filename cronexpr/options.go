@@ -7,7 +7,7 @@ import (
 	"github.com/elasticron/elasticron/internal/option"
 )
 
-// ErrInvalidOption: an option of [Parse] has a value that is not allowed. It is one error in all packages of this
+// ErrInvalidOption says that an option of [Parse] has a value that is not allowed. It is one error in all packages of this
 // module with options: errors.Is finds it by the name that any of them gives it.
 var ErrInvalidOption = option.ErrInvalid
 

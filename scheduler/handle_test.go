@@ -13,9 +13,10 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-func handleOf(t *testing.T, i *instance, name string) *scheduler.Job {
+// ordersOf returns the handle of the job "orders".
+func ordersOf(t *testing.T, i *instance) *scheduler.Job {
 	t.Helper()
-	j, err := i.Job(name)
+	j, err := i.Job("orders")
 	require.NoError(t, err)
 	return j
 }
@@ -33,11 +34,11 @@ func TestTheHandlesOfJobs(t *testing.T) {
 		require.Equal(t, []string{"invoices", "orders"}, names)
 		_, err := a.Job("nobody")
 		require.ErrorIs(t, err, scheduler.ErrUnknownJob)
-		cfg, revision, err := handleOf(t, a, "orders").Config()
+		cfg, revision, err := ordersOf(t, a).Config()
 		require.NoError(t, err)
 		require.Equal(t, 2, cfg.ShardingTotalCount)
 		require.NotZero(t, revision)
-		numbers, err := handleOf(t, a, "orders").Statistics()
+		numbers, err := ordersOf(t, a).Statistics()
 		require.NoError(t, err)
 		require.Len(t, numbers.Items, 2)
 	})
@@ -67,7 +68,7 @@ func TestTheNextFiresOfAJob(t *testing.T) {
 				test.change(&cfg)
 				a := c.start("a", nil, cfg)
 				sleepUntil(7 * time.Second)
-				next, err := handleOf(t, a, "orders").Next(3)
+				next, err := ordersOf(t, a).Next(3)
 				require.NoError(t, err)
 				var got []time.Duration
 				for _, fire := range next {
@@ -90,7 +91,7 @@ func TestTheNextFiresWithJitter(t *testing.T) {
 		a := c.start("a", nil, cfg)
 		sleepUntil(6 * time.Second) // a fire before the job was declared is none, even if its jitter is not over
 		c.take()
-		j := handleOf(t, a, "orders")
+		j := ordersOf(t, a)
 		next, err := j.Next(3)
 		require.NoError(t, err)
 		for _, fire := range next {
@@ -107,13 +108,13 @@ func TestAJobIsUpdated(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		a := c.start("a", nil, jobOf(2))
 		b := c.start("b", nil, jobOf(2))
-		require.NoError(t, handleOf(t, a, "orders").Update(t.Context(), func(cfg *job.Config) error {
+		require.NoError(t, ordersOf(t, a).Update(t.Context(), func(cfg *job.Config) error {
 			cfg.ShardingTotalCount = 3
 			return nil
 		}))
 		sleepUntil(5 * time.Second)
 		require.Len(t, c.take(), 3, "both processes follow")
-		cfg, _, err := handleOf(t, b, "orders").Config()
+		cfg, _, err := ordersOf(t, b).Config()
 		require.NoError(t, err)
 		require.Equal(t, 3, cfg.ShardingTotalCount)
 	})
@@ -123,7 +124,7 @@ func TestAJobIsUpdated(t *testing.T) {
 func TestUpdatesAreCompared(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		j := handleOf(t, c.start("a", nil, jobOf(2)), "orders")
+		j := ordersOf(t, c.start("a", nil, jobOf(2)))
 		calls := 0
 		require.NoError(t, j.Update(t.Context(), func(cfg *job.Config) error {
 			if calls++; calls == 1 {
@@ -170,7 +171,7 @@ func TestARequestIsWaitedFor(t *testing.T) {
 		c.start("b", work, yearly(4))
 		put(t, c.server, jobtree.For("orders").ItemDisabled(3), "")
 		sleepUntil(time.Second)
-		j := handleOf(t, a, "orders")
+		j := ordersOf(t, a)
 		request, err := j.Trigger(t.Context())
 		require.NoError(t, err)
 		runs, err := request.Wait(t.Context())
@@ -203,7 +204,7 @@ func TestARequestOutlastsACrash(t *testing.T) {
 		a := c.start("a", took(3*time.Second), cfg)
 		b := c.start("b", took(3*time.Second), cfg)
 		sleepUntil(time.Second)
-		request, err := handleOf(t, a, "orders").Trigger(t.Context())
+		request, err := ordersOf(t, a).Trigger(t.Context())
 		require.NoError(t, err)
 		sleepUntil(2 * time.Second)
 		b.crash(t)
@@ -221,7 +222,7 @@ func TestARequestOfWhatIsNotRecorded(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		cfg := yearly(1)
 		cfg.Unmonitored = true
-		request, err := handleOf(t, c.start("a", nil, cfg), "orders").Trigger(t.Context())
+		request, err := ordersOf(t, c.start("a", nil, cfg)).Trigger(t.Context())
 		require.NoError(t, err)
 		_, err = request.Wait(t.Context())
 		require.ErrorIs(t, err, scheduler.ErrNotRecorded)
@@ -237,7 +238,7 @@ func TestAJobIsLeft(t *testing.T) {
 		a := c.start("a", took(2*time.Second), jobOf(2), other)
 		c.start("b", nil, jobOf(2))
 		sleepUntil(5500 * time.Millisecond)
-		j := handleOf(t, a, "orders")
+		j := ordersOf(t, a)
 		require.NoError(t, j.Leave(t.Context()))
 		require.Equal(t, 7*time.Second, time.Since(midnight()).Round(100*time.Millisecond))
 		require.NotContains(t, c.nodes("/orders/instances"), "/orders/instances/"+fullID("a"))
@@ -288,7 +289,7 @@ func TestALateJoinOfAJobThatWasLeftByItsHandle(t *testing.T) {
 		a := c.launchOver(reg, "a", nil, jobOf(2))
 		<-a.Ready()
 		sleepUntil(6 * time.Second)
-		require.NoError(t, handleOf(t, a, "orders").Leave(t.Context()))
+		require.NoError(t, ordersOf(t, a).Leave(t.Context()))
 		sleepUntil(7 * time.Second)
 		before := c.server.Stats().Transactions
 		sleepUntil(9 * time.Second)

@@ -21,7 +21,7 @@ func (s *Scheduler) resign(life context.Context, job string, node registry.Node)
 		return
 	}
 	s.work.Go(func() {
-		_, err := s.registry.Commit(attached.ctx, registry.Txn{
+		_, err := s.registry.Commit(attached.ctx, registry.Txn{ //nolint:contextcheck // the session's, which outlasts views
 			If:   []registry.Condition{registry.CreatedAt(node.Path, node.Created)},
 			Then: []registry.Write{registry.Delete(node.Path)},
 		})

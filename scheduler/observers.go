@@ -135,8 +135,8 @@ func (h *hearer) work() {
 }
 
 func (h *hearer) call(e Event) {
-	if request, is := e.(*contextRequest); is {
-		request.answer(h.observer)
+	if request, is := e.(contextRequest); is {
+		request.ask(h.observer)
 		return
 	}
 	h.observer.Observe(e)
@@ -225,14 +225,23 @@ func (o *observers) itemContext(ctx context.Context, e ItemEvent) context.Contex
 
 // itemContext asks the observer once it has heard all that happened before.
 func (h *hearer) itemContext(ctx context.Context, e ItemEvent) context.Context {
-	request := &contextRequest{ctx: ctx, item: e, made: make(chan context.Context, 1)}
+	made := make(chan context.Context, 1) // nobody may wait for the answer any more
+	request := contextRequest{func(one Observer) {
+		answer := ctx
+		defer func() { made <- answer }() // also if there is none
+		if carrier, carries := one.(ItemContext); carries {
+			if ours := carrier.ItemContext(ctx, e); ours != nil {
+				answer = ours
+			}
+		}
+	}}
 	if !h.post(request) {
 		return ctx
 	}
 	timer := time.NewTimer(contextPatience)
 	defer timer.Stop()
 	select {
-	case answer := <-request.made:
+	case answer := <-made:
 		return answer
 	case <-ctx.Done():
 	case <-timer.C:
@@ -242,20 +251,6 @@ func (h *hearer) itemContext(ctx context.Context, e ItemEvent) context.Context {
 
 // contextRequest asks an observer for the context of an item's code. It waits in line with the events, of
 // which it is none for anybody but the hearer.
-type contextRequest struct {
-	ctx  context.Context
-	item ItemEvent
-	made chan context.Context // size 1: nobody may wait for the answer any more
-}
+type contextRequest struct{ ask func(Observer) }
 
-func (*contextRequest) event() {}
-
-func (r *contextRequest) answer(one Observer) {
-	answer := r.ctx
-	defer func() { r.made <- answer }() // also if there is none
-	if carrier, carries := one.(ItemContext); carries {
-		if ours := carrier.ItemContext(r.ctx, r.item); ours != nil {
-			answer = ours
-		}
-	}
-}
+func (contextRequest) event() {}

@@ -144,7 +144,9 @@ func TestJobsShareFairly(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		configs := []job.Config{
-			job.Config{Name: "large", Cron: "* * * * * ?", ShardingTotalCount: 2000}, job.Config{Name: "middle", Cron: "* * * * * ?", ShardingTotalCount: 500}, job.Config{Name: "small", Cron: "* * * * * ?", ShardingTotalCount: 1},
+			{Name: "large", Cron: "* * * * * ?", ShardingTotalCount: 2000},
+			{Name: "middle", Cron: "* * * * * ?", ShardingTotalCount: 500},
+			{Name: "small", Cron: "* * * * * ?", ShardingTotalCount: 1},
 		}
 		o := c.overloadWith(1, configs...)
 		time.Sleep(20 * time.Second)

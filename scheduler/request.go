@@ -11,7 +11,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// ErrNotRecorded: what became of a request by hand is not recorded, because the job does not record its
+// ErrNotRecorded says that nobody can tell how items ran for a request by hand: the job does not record its
 // executions, or shares them with Java instances, which do not.
 var ErrNotRecorded = errors.New("executions are not recorded")
 

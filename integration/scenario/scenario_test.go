@@ -82,13 +82,7 @@ var scenarios = map[string]struct {
 	"what finished while nobody reached the store": {2, func(s *stage) {
 		s.deaf = true
 		both := []*actor{s.enter(a), s.enter(b)}
-		s.waitOwners(a, b) // before anything is held, or the first of them would hold both items
-		release := []func(){s.hold(a), s.hold(b)}
-		since := time.Now()
-		held := []call{
-			s.waitCall("held on a", func(x call) bool { return x.on == a && !x.over && x.Fire.After(since) }),
-			s.waitCall("held on b", func(x call) bool { return x.on == b && !x.over && x.Fire.After(since) }),
-		}
+		held, release := s.holdOneEach(a, b)
 		for _, p := range both {
 			p.Cut()
 		}

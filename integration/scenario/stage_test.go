@@ -99,10 +99,41 @@ func (s *stage) note(change func(), on string) chan bool {
 	return s.holds[on]
 }
 
+// holdOneEach holds an item on each of two instances that share two. On a busy machine one of them may lose its
+// session meanwhile, and the other one holds both: then it begins again.
+func (s *stage) holdOneEach(a, b string) (held []call, release []func()) {
+	s.Helper()
+	for range 10 {
+		s.waitOwners(a, b) // before anything is held
+		release = []func(){s.hold(a), s.hold(b)}
+		since := time.Now()
+		on := func(id string) func(call) bool {
+			return func(x call) bool { return x.on == id && !x.over && x.Fire.After(since) }
+		}
+		first, found := s.callWithin(patience/6, on(a))
+		second, foundToo := s.callWithin(patience/6, on(b))
+		if found && foundToo {
+			return []call{first, second}, release
+		}
+		for _, letGo := range release {
+			letGo()
+		}
+	}
+	require.Fail(s, "no item is held on each of two instances")
+	return nil, nil
+}
+
 // waitCall waits for a call of user code, past or to come, of which holds is true.
 func (s *stage) waitCall(what string, holds func(call) bool) call {
 	s.Helper()
-	late := time.After(patience)
+	found, ok := s.callWithin(patience, holds)
+	require.True(s, ok, "no such call: %s within %s", what, patience)
+	return found
+}
+
+// callWithin is waitCall for a call that need not come.
+func (s *stage) callWithin(span time.Duration, holds func(call) bool) (call, bool) {
+	late := time.After(span)
 	for {
 		s.mu.Lock()
 		i := slices.IndexFunc(s.calls, func(c *call) bool { return holds(*c) })
@@ -113,12 +144,12 @@ func (s *stage) waitCall(what string, holds func(call) bool) call {
 		moved := s.moved
 		s.mu.Unlock()
 		if i >= 0 {
-			return found
+			return found, true
 		}
 		select {
 		case <-moved:
 		case <-late:
-			require.Fail(s, "no such call", "%s within %s", what, patience)
+			return call{}, false
 		}
 	}
 }
