@@ -29,7 +29,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Only the log reports failed items, refused settings and lost sessions.
+	// The log tells of failed items, refused settings and lost sessions.
 	s, err := scheduler.New(reg, scheduler.WithLogger(slog.Default()))
 	if err != nil {
 		log.Fatal(err)

@@ -146,72 +146,88 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	if after.ClassName() != before.ClassName() {
 		return 0, &job.FieldError{Field: "Class", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", before.ClassName())}
 	}
-	if err := j.s.checkDeclaration(ctx, after, j.r.handler); err != nil {
+	if err := errors.Join(j.s.checkDeclaration(ctx, after, j.r.handler), j.r.declared.check(after)); err != nil {
 		return 0, err
 	}
 	text, err := jobtree.EncodeConfig(after)
 	if err != nil || text == stored.Value {
 		return stored.Revision, err
 	}
-	return j.s.registry.Commit(ctx, registry.Txn{
+	revision, err := j.s.registry.Commit(ctx, registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(path, stored.Revision)},
 		Then: []registry.Write{registry.Put(path, text)},
 	})
+	return revision, unsure(err)
 }
 
 // Leave ends this process's part in the job while the scheduler and its other jobs go on: its items get
-// other owners at once, what runs here comes to its end, and Leave returns when it has. The job itself
-// stays, and other processes run it; to remove it is an operator's deed. It may be added again
-// afterwards. A job that is data stays while it is in the registry and the process has a handler for its
-// class: Leave refuses it.
+// other owners at once, what runs here comes to its end, and Leave returns when it has. So code of the job
+// itself must not wait for it. The job stays in the registry, and other processes run it; to remove it is an
+// operator's deed. This process runs it again when it is added again. A job that is data stays while it is in
+// the registry and the process has a handler for its class: Leave refuses it.
 //
-// When ctx ends, Leave returns its cause, and the process goes on leaving. The error is [ErrStopped] if
-// Run ends meanwhile.
+// When ctx ends, Leave returns its cause, and the process goes on leaving, once it has begun to: before the
+// job's tree could be read there is nothing to leave, and Leave only waits. The error is [ErrStopped] if Run
+// ends meanwhile. Leaving a job that the scheduler does not have any more is no error.
+//
+// The scheduler keeps watching over each job that was left, with one view of one node, until Run ends.
 func (j *Job) Leave(ctx context.Context) error {
 	if j.r.class == "" {
 		return fmt.Errorf("leave job %q: %w", j.r.name, errData)
 	}
-	if j.s.forgetIdle(j.r) {
+	life := j.s.lifeOf(j.r)
+	if life == nil {
 		return nil
 	}
-	if err := j.r.waitJoined(ctx); err != nil {
-		return fmt.Errorf("leave job %q: %w", j.r.name, err)
+	wait := func(done <-chan struct{}, what string) error {
+		select {
+		case <-done:
+			return nil
+		case <-j.r.gone:
+			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("leave job %q: waiting %s: %w", j.r.name, what, context.Cause(ctx))
+		case <-life.Done():
+			return fmt.Errorf("leave job %q: %w", j.r.name, ErrStopped)
+		}
+	}
+	if err := wait(j.r.opened, "for its tree"); err != nil {
+		return err
 	}
 	j.r.retire(func() {
+		j.s.watchLeft(life, j.r.name)
 		j.s.dismiss(j.r)
-		j.s.watchLeft(j.r.life, j.r.name)
 	})
-	select {
-	case <-j.r.gone:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("leave job %q: waiting for what runs here: %w", j.r.name, context.Cause(ctx))
-	case <-j.r.life.Done():
-		return fmt.Errorf("leave job %q: %w", j.r.name, ErrStopped)
-	}
+	return wait(j.r.gone, "for what runs here")
 }
 
-// errData: the job was not added.
-var errData = errors.New("it is data, and is run for as long as the registry has it")
+var (
+	// errData: the job was not added.
+	errData = errors.New("it is data, and is run for as long as the registry has it")
+	// errLeft: the job was left before it had joined, or before it could be taken up as data.
+	errLeft = errors.New("the job was left")
+)
 
-// forgetIdle takes a runner off the list before Run, and tells whether it did.
-func (s *Scheduler) forgetIdle(r *runner) bool {
+// lifeOf returns the life of Run for a runner that is to leave; nil if it has nothing to leave: it is not on
+// the list any more, or is taken off it before Run.
+func (s *Scheduler) lifeOf(r *runner) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.life != nil {
-		return false
+	if s.runners[r.name] != r {
+		return nil
 	}
-	if s.runners[r.name] == r {
+	if s.life == nil {
 		delete(s.runners, r.name)
+		close(r.gone)
 	}
-	return true
+	return s.life
 }
 
 // view returns the runner's view while the scheduler has the job and runs.
 func (j *Job) view() (*registry.View, error) {
 	j.s.mu.Lock()
 	defer j.s.mu.Unlock()
-	if j.r.view == nil || j.s.runners[j.r.name] != j.r {
+	if j.r.view == nil || j.s.runners[j.r.name] != j.r || j.s.life.Err() != nil {
 		return nil, fmt.Errorf("job %q: %w", j.r.name, ErrUnknownJob)
 	}
 	return j.r.view, nil

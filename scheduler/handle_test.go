@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -233,7 +235,7 @@ func TestARequestOfWhatIsNotRecorded(t *testing.T) {
 func TestAJobIsLeft(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		other := yearly(1)
+		other := jobOf(1)
 		other.Name = "invoices"
 		a := c.start("a", took(2*time.Second), jobOf(2), other)
 		c.start("b", nil, jobOf(2))
@@ -248,17 +250,18 @@ func TestAJobIsLeft(t *testing.T) {
 		require.ErrorIs(t, err, scheduler.ErrUnknownJob)
 		require.Len(t, a.Jobs(), 1)
 		c.take()
-		sleepUntil(10100 * time.Millisecond)
-		for _, r := range c.take() {
-			require.Equal(t, "b", r.instance)
+		sleepUntil(13 * time.Second)
+		on := func() (ran map[string]int) {
+			ran = make(map[string]int)
+			for _, r := range c.take() {
+				ran[r.sc.JobName+" on "+r.instance]++
+			}
+			return ran
 		}
+		require.Equal(t, map[string]int{"orders on b": 2, "invoices on a": 1}, on())
 		require.NoError(t, a.Add(t.Context(), jobOf(2), c.record("a", nil)), "it may come back")
-		sleepUntil(16 * time.Second)
-		on := map[string]bool{}
-		for _, r := range c.take() {
-			on[r.instance] = true
-		}
-		require.Equal(t, map[string]bool{"a": true, "b": true}, on)
+		sleepUntil(18 * time.Second)
+		require.Equal(t, map[string]int{"orders on a": 1, "orders on b": 1, "invoices on a": 1}, on())
 	})
 }
 
@@ -298,5 +301,149 @@ func TestALateJoinOfAJobThatWasLeftByItsHandle(t *testing.T) {
 		c.take()
 		sleepUntil(11 * time.Second)
 		require.Len(t, c.take(), 2, "all items are where they are run")
+	})
+}
+
+// A handle that outlives its job, or Run, neither hangs nor panics.
+func TestHandlesAroundRun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := c.server.Open("test")
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
+		require.NoError(t, err)
+		require.NoError(t, s.Add(t.Context(), jobOf(1), c.record("a", nil)))
+		other := jobOf(1)
+		other.Name = "invoices"
+		require.NoError(t, s.Add(t.Context(), other, c.record("a", nil)))
+		early, err := s.Job("invoices")
+		require.NoError(t, err)
+		j, err := s.Job("orders")
+		require.NoError(t, err)
+		reg.Cut()
+		i := c.run(s, reg)
+		left := make(chan error, 1)
+		go func() { left <- early.Leave(t.Context()) }() // before it has joined, or was even read
+		time.Sleep(time.Second)
+		reg.Heal()
+		require.NoError(t, <-left)
+		require.NoError(t, early.Leave(t.Context()), "once more")
+		<-i.Ready()
+		request, err := j.Trigger(t.Context())
+		require.NoError(t, err)
+		i.stop(t)
+		_, _, err = j.Config()
+		require.ErrorIs(t, err, scheduler.ErrUnknownJob)
+		_, err = request.Wait(t.Context())
+		require.ErrorIs(t, err, scheduler.ErrUnknownJob)
+		_, err = j.Trigger(t.Context())
+		require.ErrorIs(t, err, scheduler.ErrUnknownJob)
+		require.ErrorIs(t, j.Update(t.Context(), func(*job.Config) error { return nil }), scheduler.ErrUnknownJob)
+		require.ErrorIs(t, j.Leave(t.Context()), scheduler.ErrStopped)
+	})
+}
+
+// A request that nobody can answer any more is reported: its item was still busy when the only process that was
+// asked died, and one that comes to the job later was never asked.
+func TestARequestThatIsLost(t *testing.T) {
+	t.Parallel()
+	for name, happens := range map[string]func(t *testing.T, c *cluster, a *instance){
+		"nobody is left who was asked": func(t *testing.T, c *cluster, a *instance) { a.crash(t) },
+		"an item comes to the job": func(t *testing.T, c *cluster, _ *instance) {
+			cfg := jobOf(2)
+			cfg.Cron = "5 0 0 * * ?"
+			sleepUntil(30 * time.Second)
+			c.change(cfg)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := jobOf(1)
+				cfg.Cron = "5 0 0 * * ?"
+				a := c.start("a", took(20*time.Second), cfg)
+				sleepUntil(6 * time.Second)
+				watcher := c.start("b", took(time.Minute), cfg)
+				request, err := ordersOf(t, watcher).Trigger(t.Context())
+				require.NoError(t, err)
+				go happens(t, c, a)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+				defer cancel()
+				_, err = request.Wait(ctx)
+				if name == "an item comes to the job" {
+					require.ErrorIs(t, err, scheduler.ErrRequestLost)
+					require.ErrorContains(t, err, "[1]")
+				} else {
+					require.NoError(t, err, "b was asked, too")
+				}
+			})
+		})
+	}
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := jobOf(1)
+		cfg.Cron = "5 0 0 * * ?"
+		a := c.start("a", took(20*time.Second), cfg)
+		sleepUntil(6 * time.Second) // the item runs
+		request, err := ordersOf(t, a).Trigger(t.Context())
+		require.NoError(t, err)
+		a.registry.Cut()
+		sleepUntil(2 * time.Minute) // its session is over, and with it the request
+		a.registry.Heal()
+		_, err = request.Wait(t.Context())
+		require.ErrorIs(t, err, scheduler.ErrRequestLost)
+	})
+}
+
+// A change whose answer is lost, and that another one has overtaken, is not made twice.
+func TestAnUpdateIsNotMadeTwice(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, yearly(2))
+		b := c.start("b", nil, yearly(2))
+		sleepUntil(time.Second)
+		a.registry.LoseAnswers(1)
+		grown := make(chan error, 1)
+		go func() {
+			grown <- ordersOf(t, a).Update(t.Context(), func(cfg *job.Config) error { cfg.ShardingTotalCount++; return nil })
+		}()
+		synctest.Wait() // it is done, and its answer is lost
+		require.NoError(t, ordersOf(t, b).Update(t.Context(), func(cfg *job.Config) error { cfg.JobParameter = "x"; return nil }))
+		require.ErrorIs(t, <-grown, registry.ErrUnknownOutcome)
+		time.Sleep(time.Second)
+		cfg, _, err := ordersOf(t, b).Config()
+		require.NoError(t, err)
+		require.Equal(t, 3, cfg.ShardingTotalCount)
+	})
+}
+
+// What Add refuses is refused of a change, too.
+func TestAnUpdateKeepsWhatOptionsNeed(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		once := job.OnceListener{AllStarted: func(context.Context, job.WholeRound) error { return nil }, StartedWithin: time.Second}
+		a := c.startDeclared("a", c.record("a", nil), yearly(1), nil, scheduler.WithOnceListener(once))
+		err := ordersOf(t, a).Update(t.Context(), func(cfg *job.Config) error { cfg.Unmonitored = true; return nil })
+		require.ErrorIs(t, err, scheduler.ErrInvalidOption)
+	})
+}
+
+// A process that may neither follow nor change a job any more leaves it all the same: with its session, so that
+// others get what it holds.
+func TestAJobIsLeftThatIsDenied(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(2))
+		c.start("b", nil, jobOf(2))
+		sleepUntil(6 * time.Second)
+		j := ordersOf(t, a)
+		a.registry.Deny("/orders", true)
+		sleepUntil(7 * time.Second)
+		require.NoError(t, j.Leave(t.Context()))
+		sleepUntil(90 * time.Second)
+		require.Equal(t, map[string]int{fullID("b"): 2}, c.ownersOf("orders"))
+		c.take()
+		sleepUntil(100*time.Second + time.Millisecond)
+		for _, r := range c.take() {
+			require.Equal(t, "b", r.instance)
+		}
 	})
 }

@@ -17,6 +17,14 @@ type jobOptions struct {
 	once      *job.OnceListener
 }
 
+// check finds what the options and the configuration make impossible together.
+func (o jobOptions) check(cfg job.Config) error {
+	if o.once != nil && !cfg.Monitored() {
+		return fmt.Errorf("%w: a once listener needs a job that is not Unmonitored", ErrInvalidOption)
+	}
+	return nil
+}
+
 func newJobOptions(opts []JobOption) (jobOptions, error) {
 	o := jobOptions{conflict: RegistryWins}
 	var faults []error

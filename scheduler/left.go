@@ -62,7 +62,9 @@ func (s *Scheduler) followLeft(life context.Context, job string) {
 		return
 	}
 	view.AfterEnd(func(reason error) {
-		if !errors.Is(reason, registry.ErrClosed) && life.Err() == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !errors.Is(reason, registry.ErrClosed) && !s.leftClosed { // else Run has waited for what it started
 			s.work.Go(func() { s.followLeft(life, job) })
 		}
 	})
@@ -83,6 +85,7 @@ func (s *Scheduler) resignLeft(life context.Context) {
 // closeLeft ends the views of jobs that were left.
 func (s *Scheduler) closeLeft() {
 	s.mu.Lock()
+	s.leftClosed = true
 	views := slices.Collect(maps.Values(s.left))
 	s.mu.Unlock()
 	for _, view := range views {

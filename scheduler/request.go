@@ -11,9 +11,16 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// ErrNotRecorded says that nobody can tell how items ran for a request by hand: the job does not record its
-// executions, or shares them with Java instances, which do not.
-var ErrNotRecorded = errors.New("executions are not recorded")
+// Why [Request.Wait] cannot tell how items ran.
+var (
+	// ErrNotRecorded says that nobody can tell: the job does not record its executions, or shares them with
+	// Java instances, which do not.
+	ErrNotRecorded = errors.New("executions are not recorded")
+	// ErrRequestLost says that some items have not run for the request and will not: all instances that
+	// were asked are gone, the items came to the job or were enabled after the request, or what had begun was
+	// given back at a stop.
+	ErrRequestLost = errors.New("the request is gone, and some items have not run for it")
+)
 
 // Request is a request to run a job's items once, by hand. See [Job.Trigger].
 type Request struct {
@@ -49,34 +56,37 @@ func (j *Job) Trigger(ctx context.Context) (*Request, error) {
 
 // Wait returns when every item has run for the request, and how, in the order of the items. An execution
 // that is lost and run again counts when its rerun is over. Requests that come together are run as one, and
-// then the answers to all of them are the same.
+// then the answers to all of them are the same; of an item that has run for a later request meanwhile, the
+// answer is about that one. Code of the job itself must not wait: it would wait for its own end.
 //
-// Errors: [ErrNotRecorded], [ErrUnknownJob] if the scheduler leaves the job meanwhile, the end of ctx.
+// While the job pauses, because its configuration cannot be read or used, Wait goes on waiting. Errors:
+// [ErrNotRecorded], [ErrRequestLost], [ErrUnknownJob] if the scheduler leaves the job or stops, the job's
+// removal, the end of ctx.
 func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
-	cfg, _, err := q.j.Config()
-	if err != nil {
-		return nil, err
+	fail := func(err error) ([]ItemRun, error) {
+		return nil, fmt.Errorf("request to job %q: %w", q.j.r.name, err)
 	}
-	if q.j.s.java || !cfg.Monitored() {
-		return nil, fmt.Errorf("request to job %q: %w", q.j.r.name, ErrNotRecorded)
+	if q.j.s.java {
+		return fail(ErrNotRecorded)
 	}
 	for {
 		view, err := q.j.view()
 		if err != nil {
 			return nil, err
 		}
+		w := awaitedItems{q: q, seen: make(map[int]seenRecord)}
 		var runs []ItemRun
-		w := awaitedItems{q: q, seen: make(map[int]registry.Revision), done: make(map[int]ItemRun)}
-		_, err = view.WaitFor(ctx, func(now registry.Snapshot) bool {
-			var all bool
-			runs, all = w.look(now)
-			return all
+		_, err = view.WaitFor(ctx, func(now registry.Snapshot) (over bool) {
+			runs, over = w.look(now)
+			return over
 		})
 		switch {
+		case w.err != nil:
+			return fail(w.err)
 		case err == nil:
 			return runs, nil
 		case ctx.Err() != nil:
-			return nil, fmt.Errorf("request to job %q: %w", q.j.r.name, context.Cause(ctx))
+			return fail(context.Cause(ctx))
 		}
 		select { // the view has ended, and another one is opened
 		case <-ctx.Done():
@@ -89,62 +99,107 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 // changed.
 type awaitedItems struct {
 	q    *Request
-	seen map[int]registry.Revision
-	done map[int]ItemRun
+	seen map[int]seenRecord
+	err  error // why there is nothing to wait for
 }
 
-// look returns how the items ran so far, and whether all have.
-func (w *awaitedItems) look(now registry.Snapshot) (runs []ItemRun, all bool) {
+// seenRecord is what was seen of an item's record.
+type seenRecord struct {
+	revision registry.Revision
+	asked    bool // it began for the request
+	over     bool // and that is over
+	run      ItemRun
+}
+
+// look returns how the items ran, and whether that is all there is to wait for.
+func (w *awaitedItems) look(now registry.Snapshot) (runs []ItemRun, over bool) {
 	if now.Revision() < w.q.revision {
 		return nil, false
 	}
 	tree := w.q.j.r.tree
-	cfg, err := jobtree.DecodeConfig(now.Get(tree.Config()))
+	node := now.Get(tree.Config())
+	if !node.Exists() {
+		w.err = errNotStored
+		return nil, true
+	}
+	cfg, err := jobtree.DecodeConfig(node)
 	if err != nil {
 		return nil, false // the job pauses
 	}
-	for n := range cfg.ShardingTotalCount {
-		run, done := w.done[n]
-		if !done && now.Get(tree.ItemDisabled(n)).Exists() {
-			run, done = ItemRun{Item: n, Skipped: true}, true
-		} else if node := now.Get(tree.ItemRecord(n)); !done && node.Exists() && node.Revision != w.seen[n] {
-			w.seen[n] = node.Revision
-			if run, done = runFor(n, node, w.q.revision); done {
-				w.done[n] = run
-			}
-		}
-		if !done {
-			return nil, false
-		}
-		runs = append(runs, run)
+	if !cfg.Monitored() {
+		w.err = ErrNotRecorded
+		return nil, true
 	}
-	return runs, true
+	var open, lost []int
+	for n := range cfg.ShardingTotalCount {
+		s := w.record(n, now.Get(tree.ItemRecord(n)))
+		switch {
+		case s.over:
+			runs = append(runs, s.run)
+		case s.asked:
+			open = append(open, n)
+		case now.Get(tree.ItemDisabled(n)).Exists():
+			runs = append(runs, ItemRun{Item: n, Skipped: true})
+		default:
+			lost = append(lost, n)
+		}
+	}
+	if len(lost) > 0 && !w.alive(now) {
+		w.err = fmt.Errorf("%w: items %v", ErrRequestLost, lost)
+		return nil, true
+	}
+	return runs, len(open) == 0 && len(lost) == 0
 }
 
-// runFor returns how an item ran for a request, if its record shows that it is over.
-func runFor(item int, node registry.Node, request registry.Revision) (ItemRun, bool) {
+// alive tells whether the request, or one that came with it, still waits for an answer.
+func (w *awaitedItems) alive(now registry.Snapshot) bool {
+	for node := range now.Below(w.q.j.r.tree.Instances()) {
+		if node.Value == jobtree.InstanceTriggered && node.Revision >= w.q.revision {
+			return true
+		}
+	}
+	return false
+}
+
+// record returns what is seen of an item's record.
+func (w *awaitedItems) record(n int, node registry.Node) seenRecord {
+	s := w.seen[n]
+	if node.Exists() && node.Revision != s.revision {
+		s = recordFor(n, node, w.q.revision)
+		w.seen[n] = s
+	}
+	return s
+}
+
+// recordFor reads what an item's record says of a request. One that cannot be read says nothing.
+func recordFor(item int, node registry.Node, request registry.Revision) seenRecord {
+	s := seenRecord{revision: node.Revision, run: ItemRun{Item: item}}
 	record, err := jobtree.DecodeRecord(node)
 	if err != nil || record.Trigger < request || record.Current == nil {
-		return ItemRun{}, false
+		return s
 	}
-	current, over := *record.Current, record.State == jobtree.ItemIdle || record.State == jobtree.ItemInterrupted
+	s.asked = true
+	current, atRest := *record.Current, record.State == jobtree.ItemIdle || record.State == jobtree.ItemInterrupted
 	rerun := current.Source == job.Failover && current.Fire.IsZero()
-	if !over && (record.Before == nil || record.Before.Trigger < request || rerun) {
-		return ItemRun{}, false // it runs for the request, waits to be run again, or is
+	if !atRest && (record.Before == nil || record.Before.Trigger < request || rerun) {
+		return s // it runs for the request, waits to be run again, or is
 	}
-	run := ItemRun{Item: item}
+	s.over = true
 	last, known := record.Previous()
 	switch {
-	case over && ofRequest(current):
-		run.fill(current)
+	case atRest && ofRequest(current):
+		s.run.fill(current)
 	case known && ofRequest(last):
-		run.fill(last)
+		s.run.fill(last)
 	}
-	return run, true
+	return s
 }
 
 // ofRequest tells whether an execution was one by hand, or the rerun of one, which stands for no fire either.
-func ofRequest(e jobtree.Execution) bool { return e.Source == job.Manual || e.Fire.IsZero() }
+// One that was given back before it started is none.
+func ofRequest(e jobtree.Execution) bool {
+	return (e.Source == job.Manual || e.Fire.IsZero()) && e.Outcome != jobtree.NotStarted
+}
 
 func (i *ItemRun) fill(e jobtree.Execution) {
 	i.Instance, i.Begin, i.End, i.Outcome, i.Error = e.Instance, e.Begin, e.End, string(e.Outcome), e.Error

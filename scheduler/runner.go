@@ -93,6 +93,7 @@ type runner struct {
 	abandoned     bool              // nothing is waited for any more
 	leftAt        time.Time         // when this instance was not registered any more because it left; zero = it has not left
 	drained       chan struct{}     // closed when left and nothing runs
+	opened        chan struct{}     // closed when the view is open
 	gone          chan struct{}     // closed when the scheduler has the job no more, though it goes on
 	shared        shared            // what only counts where Java instances share the job
 	shown         time.Time         // when the view showed something last
@@ -103,7 +104,7 @@ type runner struct {
 func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
 	r := &runner{
 		s: s, name: cfg.Name, handler: handler, declared: declared, once: newOnce(declared.once), tree: jobtree.For(cfg.Name),
-		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}), gone: make(chan struct{}),
+		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}), opened: make(chan struct{}), gone: make(chan struct{}),
 		state: jobtree.NewState(cfg.Name), settings: unconfigured(), stale: true,
 	}
 	if _, data := handler.(handlers); !data {
@@ -140,6 +141,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 		return ErrStopped
 	}
 	r.life, r.view = life, view
+	close(r.opened)
 	attached := s.attached
 	r.box.Post(func() { // in order with those of tell
 		r.started = true

@@ -45,6 +45,7 @@ type Scheduler struct {
 	adding       map[string]chan struct{}  // jobs that are being declared; closed when that is over
 	catalog      *catalog                  // nil without handlers, and before Run
 	left         map[string]*registry.View // of this instance in jobs that it has left; nil until one is open
+	leftClosed   bool                      // no view of those is opened any more
 	catalogBlind error                     // why the list of jobs cannot be followed; nil if it can
 	returned     bool                      // Run has
 	attached     *attachment               // nil while there is no session
@@ -113,8 +114,8 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler
 	if err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
-	if declared.once != nil && cfg.Unmonitored {
-		return fmt.Errorf("declare job %q: %w: a once listener needs a job that is not Unmonitored", cfg.Name, ErrInvalidOption)
+	if err := declared.check(cfg); err != nil {
+		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
 	}
 	if err := s.checkDeclaration(ctx, cfg, handler); err != nil {
 		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
@@ -246,6 +247,9 @@ func (s *Scheduler) enterData(r *runner) (context.Context, error) {
 	if s.adding[r.name] != nil {
 		return nil, ErrDeclared
 	}
+	if _, left := s.left[r.name]; left {
+		return nil, errLeft
+	}
 	return s.enterLocked(r)
 }
 
@@ -264,6 +268,7 @@ func (s *Scheduler) forget(r *runner) {
 	defer s.mu.Unlock()
 	if r.view == nil {
 		delete(s.runners, r.name)
+		close(r.gone)
 	}
 }
 
@@ -272,6 +277,8 @@ func (r *runner) waitJoined(ctx context.Context) error {
 	select {
 	case <-r.joined:
 		return nil
+	case <-r.gone:
+		return errLeft
 	case <-ctx.Done():
 		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
 	case <-r.life.Done():
@@ -371,7 +378,10 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 			if err != nil {
 				return err
 			}
-			return r.waitJoined(groupCtx)
+			if err := r.waitJoined(groupCtx); !errors.Is(err, errLeft) {
+				return err
+			}
+			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {

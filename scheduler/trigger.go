@@ -59,11 +59,17 @@ func (s *Scheduler) trigger(ctx context.Context, tree jobtree.Tree) (registry.Re
 		txn.Then = append(txn.Then, registry.Update(node.Path, jobtree.InstanceTriggered))
 	}
 	revision, err := s.registry.Commit(ctx, txn)
+	return revision, unsure(err)
+}
+
+// unsure returns a conflict after which nobody can tell whether the transaction was done as an unknown
+// outcome: what must not be done twice is not to be decided again. Other errors stay as they are.
+func unsure(err error) error {
 	var conflict *registry.ConflictError
 	if errors.As(err, &conflict) && conflict.Ambiguous {
-		return 0, fmt.Errorf("%w: %s", registry.ErrUnknownOutcome, conflict.Error())
+		return fmt.Errorf("%w: %s", registry.ErrUnknownOutcome, conflict.Error())
 	}
-	return revision, err
+	return err
 }
 
 // requested returns the number of the request that this instance has not answered yet; 0 = none. It

@@ -142,7 +142,7 @@ func TestTheNameOfTimes(t *testing.T) {
 	require.Equal(t, "1crc04gmermot", a.name(), "what was noted by an earlier version is still known")
 	for _, change := range []func(*times){
 		func(t *times) { t.cron = "1 * * * * ?" }, func(t *times) { t.zone = "" }, func(t *times) { t.daylightSaving = "quartz" },
-		func(t *times) { t.start = time.Time{} }, func(t *times) { t.end = minute(9) }, func(t *times) { t.jitter = 1 }, func(t *times) { t.offset = 1 },
+		func(t *times) { t.start = time.Time{} }, func(t *times) { t.end = minute(9) }, func(t *times) { t.jitter = time.Second }, func(t *times) { t.offset = time.Second },
 	} {
 		other := a
 		change(&other)
