@@ -48,11 +48,12 @@ func ExampleJob() {
 	fmt.Println(reports.Update(ctx, func(cfg *job.Config) error { cfg.Description = "sent on demand"; return nil }))
 	fmt.Println(reports.Leave(ctx), len(s.Jobs()))
 	stop()
-	<-done
+	fmt.Println(<-done)
 	// Output:
 	// item 0 success
 	// item 1 success
 	// <nil>
 	// <nil>
 	// <nil> 0
+	// <nil>
 }

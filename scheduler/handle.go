@@ -175,8 +175,8 @@ func (j *Job) Leave(ctx context.Context) error {
 	if j.r.class == "" {
 		return fmt.Errorf("leave job %q: %w", j.r.name, errData)
 	}
-	life := j.s.lifeOf(j.r)
-	if life == nil {
+	ended := j.s.endOf(j.r)
+	if ended == nil {
 		return nil
 	}
 	wait := func(done <-chan struct{}, what string) error {
@@ -187,7 +187,7 @@ func (j *Job) Leave(ctx context.Context) error {
 			return nil
 		case <-ctx.Done():
 			return fmt.Errorf("leave job %q: waiting %s: %w", j.r.name, what, context.Cause(ctx))
-		case <-life.Done():
+		case <-ended:
 			return fmt.Errorf("leave job %q: %w", j.r.name, ErrStopped)
 		}
 	}
@@ -195,7 +195,7 @@ func (j *Job) Leave(ctx context.Context) error {
 		return err
 	}
 	j.r.retire(func() {
-		j.s.watchLeft(life, j.r.name)
+		j.s.watchLeft(j.r.life, j.r.name)
 		j.s.dismiss(j.r)
 	})
 	return wait(j.r.gone, "for what runs here")
@@ -208,9 +208,9 @@ var (
 	errLeft = errors.New("the job was left")
 )
 
-// lifeOf returns the life of Run for a runner that is to leave; nil if it has nothing to leave: it is not on
-// the list any more, or is taken off it before Run.
-func (s *Scheduler) lifeOf(r *runner) context.Context {
+// endOf returns what is closed when Run ends, for a runner that is to leave; nil if it has nothing to leave: it
+// is not on the list any more, or is taken off it before Run.
+func (s *Scheduler) endOf(r *runner) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.runners[r.name] != r {
@@ -219,8 +219,9 @@ func (s *Scheduler) lifeOf(r *runner) context.Context {
 	if s.life == nil {
 		delete(s.runners, r.name)
 		close(r.gone)
+		return nil
 	}
-	return s.life
+	return s.life.Done()
 }
 
 // view returns the runner's view while the scheduler has the job and runs.
