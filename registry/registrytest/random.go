@@ -143,7 +143,7 @@ func (w *walk) try(p *Participant, disturb disturbance) error {
 	case want != nil && agrees(want, err):
 		return nil
 	case want != nil || err != nil:
-		return fmt.Errorf("%v\nwant %v\n got %w", txn, want, err)
+		return fmt.Errorf("%v\nwant %s\n got %w", txn, fmt.Sprint(want), err)
 	case revision < w.last || revision == w.last && w.model.changes(txn):
 		return fmt.Errorf("%v\nat revision %d, after one at %d", txn, revision, w.last)
 	}
