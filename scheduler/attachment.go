@@ -90,7 +90,7 @@ func (s *Scheduler) tell(a *attachment) {
 	known := s.attached
 	s.attached = a
 	if a != nil && a != known {
-		s.resignLeft(s.life)
+		s.resignLeft()
 	}
 	if a != nil {
 		s.session = a.session

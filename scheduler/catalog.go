@@ -114,7 +114,7 @@ func (c *catalog) apply(step registry.Step) {
 		case name.Kind == jobtree.KindConfig:
 			c.consider(name.Job)
 		case name.Kind == jobtree.KindInstance && name.Key == c.s.instance:
-			c.s.resign(c.life, name.Job, change.New)
+			c.s.resign(name.Job, change.New)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (c *catalog) apply(step registry.Step) {
 func (c *catalog) resignAll() {
 	for node := range c.now.Below(registry.Root) {
 		if name, ok := jobtree.Parse(node.Path); ok && name.Kind == jobtree.KindInstance && name.Key == c.s.instance {
-			c.s.resign(c.life, name.Job, node)
+			c.s.resign(name.Job, node)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func (c *catalog) leave(r *runner) {
 		c.box.Post(func() {
 			delete(c.mine, r.name)
 			c.consider(r.name)
-			c.s.resign(c.life, r.name, c.now.Get(r.tree.Instance(c.s.instance)))
+			c.s.resign(r.name, c.now.Get(r.tree.Instance(c.s.instance)))
 		})
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 // resign takes this process's instance out of a job that it has left: the registry carried its join out
 // late, and nobody else would take the node away while the session lasts.
-func (s *Scheduler) resign(life context.Context, job string, node registry.Node) {
+func (s *Scheduler) resign(job string, node registry.Node) {
 	s.mu.Lock()
 	attached, here := s.attached, s.runners[job] != nil
 	s.mu.Unlock()
@@ -21,11 +21,11 @@ func (s *Scheduler) resign(life context.Context, job string, node registry.Node)
 		return
 	}
 	s.work.Go(func() {
-		_, err := s.registry.Commit(attached.ctx, registry.Txn{ //nolint:contextcheck // the session's, which outlasts views
+		_, err := s.registry.Commit(attached.ctx, registry.Txn{
 			If:   []registry.Condition{registry.CreatedAt(node.Path, node.Created)},
 			Then: []registry.Write{registry.Delete(node.Path)},
 		})
-		if err != nil && !errors.Is(err, registry.ErrConflict) && life.Err() == nil {
+		if err != nil && !errors.Is(err, registry.ErrConflict) && attached.ctx.Err() == nil {
 			s.repeated(slog.LevelWarn, "this instance is still registered in a job that it has left", job, err)
 		}
 	})
@@ -68,16 +68,16 @@ func (s *Scheduler) followLeft(life context.Context, job string) {
 			s.work.Go(func() { s.followLeft(life, job) })
 		}
 	})
-	view.Subscribe(func(step registry.Step) { s.resign(life, job, step.Snapshot.Get(path)) })
+	view.Subscribe(func(step registry.Step) { s.resign(job, step.Snapshot.Get(path)) })
 }
 
 // resignLeft looks at all jobs that were left, under a session that is new, or that was given up here and then
 // taken up again. The caller holds mu.
-func (s *Scheduler) resignLeft(life context.Context) {
+func (s *Scheduler) resignLeft() {
 	for job, view := range s.left {
 		if view != nil {
 			node := view.Snapshot().Get(jobtree.For(job).Instance(s.instance))
-			s.work.Go(func() { s.resign(life, job, node) })
+			s.work.Go(func() { s.resign(job, node) })
 		}
 	}
 }
