@@ -40,6 +40,7 @@ type stage struct {
 type call struct {
 	job.ShardingContext
 	on    string
+	held  bool // it waits for release
 	over  bool
 	cause error // why its context ended before it was over
 }
@@ -71,7 +72,10 @@ func (s *stage) hold(instance string) (release func()) {
 // execute is the user code of an instance.
 func (s *stage) execute(ctx context.Context, on string, sc job.ShardingContext) error {
 	current := &call{ShardingContext: sc, on: on}
-	held := s.note(func() { s.calls = append(s.calls, current) }, on)
+	held := s.note(func() {
+		current.held = s.holds[on] != nil
+		s.calls = append(s.calls, current)
+	}, on)
 	cancelled := ctx.Done()
 	if s.deaf {
 		cancelled = nil
@@ -100,20 +104,21 @@ func (s *stage) note(change func(), on string) chan bool {
 }
 
 // holdOneEach holds an item on each of two instances that share two. On a busy machine one of them may lose its
-// session meanwhile, and the other one holds both: then it begins again.
+// session meanwhile, and the other one holds both: then it begins again. What is held may be a fire from before
+// this, for a begin takes as long as the store does, and what was let go may run again at once for a missed fire.
 func (s *stage) holdOneEach(a, b string) (held []call, release []func()) {
 	s.Helper()
 	for range 10 {
 		s.waitOwners(a, b) // before anything is held
 		release = []func(){s.hold(a), s.hold(b)}
-		since := time.Now()
-		on := func(id string) func(call) bool {
-			return func(x call) bool { return x.on == id && !x.over && x.Fire.After(since) }
+		held = nil
+		for _, id := range []string{a, b} {
+			if x, found := s.callWithin(patience/6, func(x call) bool { return x.on == id && x.held && !x.over }); found {
+				held = append(held, x)
+			}
 		}
-		first, found := s.callWithin(patience/6, on(a))
-		second, foundToo := s.callWithin(patience/6, on(b))
-		if found && foundToo {
-			return []call{first, second}, release
+		if len(held) == 2 && held[0].Item != held[1].Item {
+			return held, release
 		}
 		for _, letGo := range release {
 			letGo()
