@@ -84,16 +84,16 @@ func (s *Scheduler) follow(ctx context.Context, a *attachment) {
 func (s *Scheduler) tell(a *attachment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.catalog != nil && a != nil && a != s.attached {
-		s.catalog.box.Post(s.catalog.resignAll)
-	}
-	known := s.attached
+	fresh := a != nil && a != s.attached
 	s.attached = a
-	if a != nil && a != known {
-		s.resignLeft()
-	}
 	if a != nil {
 		s.session = a.session
+	}
+	if fresh {
+		s.resignLeft()
+	}
+	if fresh && s.catalog != nil {
+		s.catalog.box.Post(s.catalog.resignAll)
 	}
 	for _, r := range s.runners {
 		r.box.Post(func() { r.attach(a) })

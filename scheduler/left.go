@@ -72,7 +72,8 @@ func (s *Scheduler) followLeft(life context.Context, job string) {
 }
 
 // resignLeft looks at all jobs that were left, under a session that is new, or that was given up here and then
-// taken up again. The caller holds mu.
+// taken up again, and when one was left just now: what came while it still was on the list was passed over. The
+// caller holds mu.
 func (s *Scheduler) resignLeft() {
 	for job, view := range s.left {
 		if view != nil {

@@ -48,5 +48,6 @@ func (s *Scheduler) dismiss(r *runner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.runners, r.name)
+	s.resignLeft()
 	close(r.gone)
 }
