@@ -86,7 +86,7 @@ func (r *Registry) revoke(ctx context.Context, session *registry.Session) error 
 			return nil
 		}
 		retry.noteFailure(err)
-		if !sleep(ctx, retry.backoff()) {
+		if !remote.Sleep(ctx, retry.backoff()) {
 			return fmt.Errorf("the nodes of session %s stay until its TTL has passed: %w",
 				session.ID(), remote.GivenUp(ctx, registry.ErrUnavailable, err))
 		}

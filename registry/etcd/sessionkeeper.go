@@ -133,7 +133,7 @@ func (k *sessionKeeper) open(last registry.SessionID) (*registry.Session, *backe
 		}
 		retry.noteFailure(err)
 		k.noAnswer("session", err)
-		if !sleep(k.r.life, retry.backoff()) {
+		if !remote.Sleep(k.r.life, retry.backoff()) {
 			return nil, nil, 0
 		}
 	}

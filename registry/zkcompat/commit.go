@@ -41,7 +41,7 @@ func (r *Registry) commit(ctx context.Context, txn registry.Txn) (registry.Revis
 	}
 	a := attempt{r: r, txn: txn}
 	for ; ; a.tries++ {
-		if ctx.Err() != nil || !sleep(ctx, backoff(a.tries-1)) {
+		if ctx.Err() != nil || !remote.Sleep(ctx, remote.Backoff(a.tries-1)) {
 			return a.giveUp(ctx)
 		}
 		if txn.Turn.Over(time.Now()) && !a.lost {

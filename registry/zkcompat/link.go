@@ -14,6 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/backend"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // link is one session of ZooKeeper and the one client that has it. The client connects again by itself
@@ -123,7 +124,7 @@ func (l *link) dial(network, address string, _ time.Duration) (net.Conn, error) 
 	l.mu.Lock()
 	failed := l.failed
 	l.mu.Unlock()
-	sleep(l.quit, backoff(failed))
+	remote.Sleep(l.quit, remote.Backoff(failed))
 	ctx, cancel := context.WithTimeout(l.quit, l.config.DialTimeout)
 	defer cancel()
 	conn, err := l.config.Dial(ctx, network, address)

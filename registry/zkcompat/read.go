@@ -119,7 +119,7 @@ func (r *Registry) read(ctx context.Context, call func(ctx context.Context, l *l
 	defer cancel()
 	var last error
 	for failed := 0; ; failed++ {
-		if ctx.Err() != nil || !sleep(ctx, backoff(failed)) {
+		if ctx.Err() != nil || !remote.Sleep(ctx, remote.Backoff(failed)) {
 			return remote.GivenUp(ctx, registry.ErrUnavailable, last)
 		}
 		l, err := r.keeper.usable(ctx)

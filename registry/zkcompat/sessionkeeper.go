@@ -77,7 +77,7 @@ func (k *sessionKeeper) usable(ctx context.Context) (*link, error) {
 		if ctx.Err() != nil {
 			return nil, remote.GivenUp(ctx, registry.ErrUnavailable, err)
 		}
-		sleep(ctx, firstBackoff) // the keeper is about to have another link
+		remote.Sleep(ctx, remote.FirstBackoff) // the keeper is about to have another link
 	}
 }
 
@@ -152,7 +152,7 @@ func (k *sessionKeeper) run() {
 		l, err := newLink(k.r.config, k.clock, k.r.hear)
 		if err != nil { // the config was checked, so this is no matter of the user's
 			k.note(err)
-			sleep(k.r.life, maxBackoff)
+			remote.Sleep(k.r.life, remote.MaxBackoff)
 			continue
 		}
 		k.change(func() { k.link, k.proved = l, false })
@@ -182,7 +182,7 @@ func (k *sessionKeeper) keepAlive(l *link) {
 		if epoch, ok := l.ready(); ok {
 			if err := k.prove(l, epoch); err != nil {
 				k.noAnswer(l, err)
-				wait = maxBackoff
+				wait = remote.MaxBackoff
 			}
 		} else {
 			k.noAnswer(l, cmp.Or(k.failure(), errBroken))
@@ -213,7 +213,7 @@ func (k *sessionKeeper) prepare(l *link) bool {
 			return true
 		}
 		k.note(err)
-		sleep(ctx, backoff(failed))
+		remote.Sleep(ctx, remote.Backoff(failed))
 	}
 	return false
 }
