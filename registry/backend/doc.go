@@ -7,10 +7,10 @@
 // A backend is a package with an Open function and a handle that implements [registry.Registry]. The
 // comments of that interface, and of package registry, are the contract. [registry/registrytest] is the
 // suite that holds a backend to it. Write the test that calls the suite before the first method, and watch
-// it fail. The backend is ready when the suite passes; what the store cannot do, the test declares as
-// lacking, with the reason.
+// it fail. The backend is ready when the suite passes. If the store cannot do what a case needs, the test
+// must declare that, with the reason.
 //
-// This order leads from one case of the suite to the next:
+// In this order, one theme of the suite after the other passes:
 //
 //  1. Reads. Check a path with [registry.CheckPath], or with [CheckSubtree] where the root is allowed.
 //     Translate the store's errors into those of package registry where they enter your code, and keep them
@@ -24,10 +24,11 @@
 //     [registry.Txn.Repeatable] allows it, and otherwise end it with [NotRepeated]. If the store refuses the
 //     repetition, [Settle] judges whether the first try was done.
 //  4. Sessions. Read a [SessionClock], ask the store for a session, and make it with [NewSession]. Send a
-//     keep-alive about three times in a TTL, and report through [SessionControl] what comes of it: Renew with
-//     the time at which the confirmed one was sent, Suspend when the connection breaks, Lose when the store
-//     has ended the session. The session itself computes its deadline, and tells its users. When it is lost,
-//     make the next one.
+//     keep-alive about three times in a TTL, and report the result through [SessionControl]: Renew with the
+//     time at which the confirmed one was sent, Suspend when the connection breaks, Lose when the store has
+//     ended the session. The session itself computes its deadline, and tells its users. When it is lost, make
+//     the next one. If the store still holds the old claim, take it up again, unless
+//     [SessionControl.Abandoned] says that the process gave it up.
 //  5. Views. Read the subtree, make the view with [NewView], and bring it through its [Feed] what the store's
 //     watch reports: Apply for events, Replace with a fresh copy if the store no longer knows what changed.
 //     The feed leaves out what the view has shown already, and computes differences.
@@ -46,14 +47,15 @@
 //		if err != nil {
 //			return nil, &registry.OpError{Op: "view", Path: path, Err: err}
 //		}
-//		w := r.watch(path, revision) // one goroutine, which may serve all views of the handle
-//		view, feed := backend.NewView(path, registry.NewSnapshot(revision, nodes), w.ask, w.stop)
-//		context.AfterFunc(ctx, func() { feed.End(context.Cause(ctx)) })
-//		w.start(func(revision registry.Revision, events []backend.Event) { feed.Apply(revision, events) })
+//		w := r.watch(path, revision) // it brings what has changed since revision
+//		view, feed := backend.NewView(path, registry.NewSnapshot(revision, nodes), w.askRevision, w.stop)
+//		w.unbind = context.AfterFunc(ctx, func() { feed.End(context.Cause(ctx)) }) // stop calls unbind
+//		w.start(feed) // from now on, the goroutine of the handle's watches calls feed.Apply
 //		return view, nil
 //	}
 //
-// Package [registry/memory] is the shortest complete backend.
+// [NewView], [NewSession] and [Settle] have examples that run. Package [registry/memory] is a complete
+// backend without a network.
 //
 // # What it does not do
 //
@@ -62,10 +64,10 @@
 // # How it reaches views and sessions
 //
 // [registry.View] and [registry.Session] are types of package registry, and their fields are not exported: a
-// user can neither feed a view nor renew a session. Package registry lends this package the few functions
-// that can. They pass through package registry/internal/access, which only packages below registry can
-// import, and which checks their types. So this package alone offers them, under names and with
-// documentation for authors of backends, and the documentation of package registry is for its users.
+// user can neither feed a view nor renew a session. The few functions that do so belong to package registry,
+// which lends them to this package through package registry/internal/access. The compiler checks the
+// signatures on both sides. So the documentation of package registry is for its users, and this package
+// has the names and the documentation for authors of backends.
 //
 // [registry/registrytest]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/registrytest
 // [registry/memory]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/memory

@@ -42,7 +42,7 @@ func ExampleNewView() {
 	// registry closed
 }
 
-// A backend reads the clock before each request, and reports what came of it.
+// A backend reads the clock before it asks the store, and reports the answer.
 func ExampleNewSession() {
 	clock := backend.NewClock()
 
