@@ -1,4 +1,4 @@
-package registry_test
+package backend_test
 
 import (
 	"errors"
@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 func TestSettle(t *testing.T) {
 	t.Parallel()
-	mine, _ := registry.NewSession(7, 1<<40, registry.NewClock(), 0)
+	mine, _ := backend.NewSession(7, 1<<40, backend.NewClock(), 0)
 	conflict := &registry.ConflictError{Condition: registry.Absent("/run"), Revision: 20}
 	begin := []registry.Write{
 		registry.PutOwned("/run", "me", mine),
@@ -59,7 +60,7 @@ func TestSettle(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := registry.Settle(registry.Txn{Then: tt.then}, conflict, 10, tt.found)
+			got, err := backend.Settle(registry.Txn{Then: tt.then}, conflict, 10, tt.found)
 			require.Equal(t, tt.want, got)
 			if tt.want != 0 {
 				require.NoError(t, err)
@@ -78,15 +79,15 @@ func TestSettleOtherRefusals(t *testing.T) {
 	t.Parallel()
 	txn := registry.Txn{Then: []registry.Write{registry.Put("/a", "1")}}
 	for _, certain := range []error{registry.ErrInvalid, registry.ErrTooLarge, registry.ErrDenied} {
-		_, err := registry.Settle(txn, certain, 1, nil)
+		_, err := backend.Settle(txn, certain, 1, nil)
 		require.Equal(t, certain, err)
 	}
 	for _, late := range []error{registry.ErrSessionLost, registry.ErrOwned, registry.ErrNoSpace} {
-		_, err := registry.Settle(txn, late, 1, nil)
+		_, err := backend.Settle(txn, late, 1, nil)
 		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
 		require.ErrorIs(t, err, late)
 	}
-	revision, err := registry.Settle(txn, errors.New("whatever"), 1, []registry.Node{{Path: "/a", Value: "1", Created: 2, Revision: 2}})
+	revision, err := backend.Settle(txn, errors.New("whatever"), 1, []registry.Node{{Path: "/a", Value: "1", Created: 2, Revision: 2}})
 	require.NoError(t, err)
 	require.Equal(t, registry.Revision(2), revision)
 }

@@ -1,4 +1,4 @@
-package registry_test
+package backend_test
 
 import (
 	"context"
@@ -10,11 +10,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
+func node(path, value string, revision registry.Revision) registry.Node {
+	return registry.Node{Path: path, Value: value, Created: revision, Revision: revision}
+}
+
+// anyPath draws from few paths, some of which are within others.
+func anyPath() *rapid.Generator[string] {
+	return rapid.SampledFrom([]string{"/a", "/a/1", "/a/1/x", "/a/10", "/a/10/x", "/a-", "/b", "/b/1"})
+}
+
 // newView returns a view that nobody feeds but the test.
-func newView(path string, revision registry.Revision, nodes ...registry.Node) (*registry.View, *registry.Feed) {
-	return registry.NewView(path, registry.NewSnapshot(revision, nodes),
+func newView(path string, revision registry.Revision, nodes ...registry.Node) (*registry.View, *backend.Feed) {
+	return backend.NewView(path, registry.NewSnapshot(revision, nodes),
 		func(context.Context, registry.Revision) {}, func() {})
 }
 
@@ -26,8 +36,8 @@ func record(v *registry.View) *[]registry.Step {
 	return &steps
 }
 
-func put(n registry.Node) registry.Event      { return registry.Event{Path: n.Path, Node: n} }
-func removal(path string) registry.Event      { return registry.Event{Path: path} }
+func put(n registry.Node) backend.Event       { return backend.Event{Path: n.Path, Node: n} }
+func removal(path string) backend.Event       { return backend.Event{Path: path} }
 func all(s registry.Snapshot) []registry.Node { return slices.Collect(s.All()) }
 
 func TestFeedApply(t *testing.T) {
@@ -36,29 +46,29 @@ func TestFeedApply(t *testing.T) {
 	changed := registry.Node{Path: "/a/old", Value: "2", Created: 3, Revision: 6}
 	tests := []struct {
 		name   string
-		events []registry.Event
+		events []backend.Event
 		want   []registry.Change
 	}{
 		{"nothing", nil, nil},
-		{"a new node", []registry.Event{put(node("/a/new", "", 6))}, []registry.Change{{New: node("/a/new", "", 6)}}},
-		{"a new value", []registry.Event{put(changed)}, []registry.Change{{Old: old, New: changed}}},
-		{"a removal", []registry.Event{removal("/a/old")}, []registry.Change{{Old: old}}},
-		{"the root of the subtree", []registry.Event{put(node("/a", "", 6))}, []registry.Change{{New: node("/a", "", 6)}}},
+		{"a new node", []backend.Event{put(node("/a/new", "", 6))}, []registry.Change{{New: node("/a/new", "", 6)}}},
+		{"a new value", []backend.Event{put(changed)}, []registry.Change{{Old: old, New: changed}}},
+		{"a removal", []backend.Event{removal("/a/old")}, []registry.Change{{Old: old}}},
+		{"the root of the subtree", []backend.Event{put(node("/a", "", 6))}, []registry.Change{{New: node("/a", "", 6)}}},
 		{
 			"sorted by path",
-			[]registry.Event{put(node("/a/z", "", 6)), put(node("/a/b", "", 6))},
+			[]backend.Event{put(node("/a/z", "", 6)), put(node("/a/b", "", 6))},
 			[]registry.Change{{New: node("/a/b", "", 6)}, {New: node("/a/z", "", 6)}},
 		},
 		{
 			"only the last on a path",
-			[]registry.Event{put(node("/a/x", "1", 5)), removal("/a/x"), put(node("/a/x", "2", 6))},
+			[]backend.Event{put(node("/a/x", "1", 5)), removal("/a/x"), put(node("/a/x", "2", 6))},
 			[]registry.Change{{New: node("/a/x", "2", 6)}},
 		},
-		{"there and gone again", []registry.Event{put(node("/a/x", "", 5)), removal("/a/x")}, nil},
-		{"outside of the subtree", []registry.Event{put(node("/ab", "", 6)), put(node("/b", "", 6))}, nil},
-		{"what is shown already", []registry.Event{put(old)}, nil},
-		{"what is older", []registry.Event{put(node("/a/old", "0", 2))}, nil},
-		{"removal of what is not there", []registry.Event{removal("/a/none")}, nil},
+		{"there and gone again", []backend.Event{put(node("/a/x", "", 5)), removal("/a/x")}, nil},
+		{"outside of the subtree", []backend.Event{put(node("/ab", "", 6)), put(node("/b", "", 6))}, nil},
+		{"what is shown already", []backend.Event{put(old)}, nil},
+		{"what is older", []backend.Event{put(node("/a/old", "0", 2))}, nil},
+		{"removal of what is not there", []backend.Event{removal("/a/none")}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,8 +95,8 @@ func TestFeedLeavesOutWhatIsOld(t *testing.T) {
 	t.Parallel()
 	v, feed := newView(registry.Root, 5, node("/a", "now", 5))
 	steps := record(v)
-	feed.Apply(5, []registry.Event{removal("/a")})
-	feed.Apply(4, []registry.Event{put(node("/b", "", 4))})
+	feed.Apply(5, []backend.Event{removal("/a")})
+	feed.Apply(4, []backend.Event{put(node("/b", "", 4))})
 	feed.Confirm(3)
 	feed.Replace(registry.NewSnapshot(4, nil))
 	require.Empty(t, *steps)
@@ -105,7 +115,7 @@ func TestFeedReplaceShowsTheDifference(t *testing.T) {
 	require.Equal(t, registry.Revision(9), v.Snapshot().Revision())
 
 	feed.Replace(registry.NewSnapshot(9, []registry.Node{same, is, added}))
-	feed.Apply(9, []registry.Event{removal("/x")})
+	feed.Apply(9, []backend.Event{removal("/x")})
 	require.Len(t, *steps, 1, "a repetition shows nothing")
 }
 
@@ -123,7 +133,7 @@ func TestFeedConfirmTellsNobody(t *testing.T) {
 type store struct {
 	revision registry.Revision
 	nodes    map[string]registry.Node
-	events   []registry.Event // of the revisions 1, 2, ..., one each
+	events   []backend.Event // of the revisions 1, 2, ..., one each
 }
 
 func (s *store) change(t *rapid.T) {
@@ -155,7 +165,7 @@ func (s *store) subtree(root string) []registry.Node {
 
 // feedSome brings the view some way towards the store, in one of the ways in which a backend may, or
 // repeats what the view has seen.
-func (s *store) feedSome(t *rapid.T, root string, feed *registry.Feed) {
+func (s *store) feedSome(t *rapid.T, root string, feed *backend.Feed) {
 	from := registry.Revision(rapid.IntRange(0, int(feed.Revision())).Draw(t, "from"))
 	to := registry.Revision(rapid.IntRange(int(from), int(s.revision)).Draw(t, "to"))
 	switch rapid.IntRange(0, 3).Draw(t, "way") {
