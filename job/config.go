@@ -17,8 +17,9 @@ import "time"
 // if they say something other than their default. Java instances skip them, but the Java console drops
 // them when it changes a job's settings.
 //
-// Durations are stored in whole seconds, and ReconcileInterval in whole minutes; [Config.Validate]
-// refuses others.
+// Durations are stored in whole seconds, and ReconcileInterval in whole minutes, rounded up. A member of our
+// own beside them holds the exact value of a duration that was rounded, so Go instances read back what was
+// declared. If the Java console changes the rounded value, the exact one no longer counts.
 type Config struct {
 	// Name identifies the job in its namespace. It is one segment of a path: not empty, without "/",
 	// without "@-@", not "." or "..", without control characters.
@@ -77,10 +78,10 @@ type Config struct {
 	ShardingStrategy string
 	// MaxTimeDiff is how far an instance's clock may be off from the registry's, up to a day; what
 	// happens beyond, ClockPolicy says. The default, 0, does not check. Java can ask for no difference at
-	// all, which is read as a nanosecond; it is the only value here that is not in whole seconds.
+	// all, which is read as a nanosecond.
 	MaxTimeDiff time.Duration
-	// ReconcileInterval is how often the leader compares the assignment with the one that it should be,
-	// in whole minutes. The default, 0, is [DefaultReconcileInterval], 10 minutes; negative never does.
+	// ReconcileInterval is how often the leader compares the assignment with the one that it should be.
+	// The default, 0, is [DefaultReconcileInterval], 10 minutes; negative never does.
 	ReconcileInterval time.Duration
 	// Java is what only Java instances that share the job read.
 	Java Java
@@ -138,9 +139,12 @@ type Config struct {
 	// Cron may have it.
 	Offset time.Duration
 	// Props are settings by name for the kind of job and its error handler, such as "http.uri" or
-	// "email.host", as ElasticJob 3.x names them. They are stored as plain text, passwords included.
-	// The default is none.
-	Props Props
+	// "email.host", as ElasticJob 3.x names them. The default is none. Whoever can read the registry
+	// can read them. So a setting that is secret names the place of its value: "env:SMTP_PASSWORD"
+	// stands for an environment variable and "file:/run/secrets/smtp" for a file of the process that uses
+	// the setting. That process looks the value up, and nobody stores it; see [PropsReader]. A copy of a
+	// Config has the same map: code that is given a Config must not change it.
+	Props map[string]string
 	// MaxConcurrentItems is how many items of the job run at once in one process; the others wait, in
 	// the order of their numbers. It goes before ExecutorServiceHandler. The default, 0, leaves it to
 	// that one. An item that waits has begun: it holds its mark, and its own next fires are missed

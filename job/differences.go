@@ -1,6 +1,7 @@
 package job
 
 import (
+	"maps"
 	"reflect"
 	"time"
 )
@@ -25,6 +26,10 @@ func differences(prefix string, one, two reflect.Value) (fields []string) {
 			fields = append(fields, differences(name+".", one.Field(i), two.Field(i))...)
 		case time.Time:
 			if !a.Equal(two.Field(i).Interface().(time.Time)) {
+				fields = append(fields, name)
+			}
+		case map[string]string:
+			if !maps.Equal(a, two.Field(i).Interface().(map[string]string)) {
 				fields = append(fields, name)
 			}
 		default:

@@ -228,13 +228,6 @@ func (f *faults) checkItems(c Config) {
 	}
 }
 
-func (f *faults) checkProps(p Props) {
-	if _, err := p.Map(); err != nil {
-		// They may hold passwords, and what cannot be read cannot be masked.
-		f.addCause("Props", fmt.Sprintf("%d bytes", len(p)), "must be a JSON object of strings", err)
-	}
-}
-
 func (f *faults) checkRange(field string, value, least, most int) {
 	if value < least || value > most {
 		f.add(field, strconv.Itoa(value), fmt.Sprintf("must be between %d and %d", least, most))
@@ -258,29 +251,18 @@ func (f *faults) checkPort(port int) {
 	f.checkRange(field, port, -1, maxPort)
 }
 
-// checkSpan asks for a time that can be stored in seconds, from 0 on. What is allowed is told in the unit in
-// which it is stored, as is whatever is read by others.
+// checkSpan asks for a time from 0 on. What is allowed is told in the unit in which it is stored, as is
+// whatever is read by others.
 func (f *faults) checkSpan(field string, value, most time.Duration) {
 	if value < 0 || value > most {
 		f.add(field, value.String(), fmt.Sprintf("must be between 0 and %d seconds", most/time.Second))
-		return
 	}
-	f.checkWhole(field, value, time.Second)
 }
 
 // checkMost is checkSpan for a time of which negative ones stand for none.
 func (f *faults) checkMost(field string, value, most, unit time.Duration) {
 	if value > most {
 		f.add(field, value.String(), fmt.Sprintf("must be at most %d %s", most/unit, unitNames[unit]))
-		return
-	}
-	f.checkWhole(field, max(0, value), unit)
-}
-
-// checkWhole asks for a time in whole units.
-func (f *faults) checkWhole(field string, value, unit time.Duration) {
-	if value%unit != 0 {
-		f.add(field, value.String(), "must be in whole "+unitNames[unit])
 	}
 }
 

@@ -2,7 +2,7 @@
 //
 //	err := s.Add(ctx, job.Config{
 //		Name: "warmup", Class: httpjob.Class, Cron: "0 0/5 * * * ?", ShardingTotalCount: 2,
-//		Props: job.NewProps(map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "GET"}),
+//		Props: map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "GET"},
 //	}, httpjob.Job{})
 //
 // Such a job is stored as one of type SIMPLE with the class HTTP, because Java 2.1.5 and its console
@@ -24,6 +24,10 @@
 //	                                      default 1000, at most a minute
 //	http.redirects                        that are followed; default 10
 //	http.answer.bytes                     of an answer that are read; default 1048576
+//
+// A value that is secret, such as a header with a key, need not be in the configuration: "env:API_KEY" stands for a
+// variable of the process and "file:/run/secrets/key" for a file; see [job.PropsReader]. Errors show the
+// reference.
 //
 // The header shardingContext holds the sharding context as JSON, as in 3.x.
 //

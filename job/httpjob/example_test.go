@@ -13,7 +13,7 @@ func ExampleJob() {
 		Cron:               "0 0/5 * * * ?",
 		ShardingTotalCount: 2,
 		Class:              httpjob.Class,
-		Props:              job.NewProps(map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "FETCH"}),
+		Props:              map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "FETCH"},
 	}
 	// A scheduler asks this when the job is declared: scheduler.Add(ctx, cfg, httpjob.Job{}).
 	_, err := httpjob.Job{}.Configure(cfg)

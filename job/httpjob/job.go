@@ -33,6 +33,7 @@ func (Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	p := job.ReadProps(cfg.Props)
 	c := &call{
 		address: p.WebAddress("http.uri"),
+		shown:   cfg.Props["http.uri"],
 		method:  strings.ToUpper(p.Required("http.method")),
 		data:    p.Text("http.data", ""),
 		header:  make(http.Header),
@@ -57,6 +58,8 @@ func (Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 		Redirects: p.Number("http.redirects", 10, 0, mostRedirects),
 		Bytes:     int64(p.Number("http.answer.bytes", 1<<20, 0, mostBytes)),
 		Tail:      tailBytes,
+		Address:   c.shown,
+		Redact:    p.Redact,
 	})
 	p.Only("http.", "http.uri", "http.method", "http.data", "http.content.type", "http.connect.timeout.milliseconds",
 		"http.read.timeout.milliseconds", "http.header.", "http.total.timeout.milliseconds", "http.fail.on.status",

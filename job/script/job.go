@@ -88,7 +88,7 @@ func (j Job) Check(cfg job.Config) error {
 func wordsOf(cfg job.Config) ([]string, error) {
 	line := cfg.ScriptCommandLine
 	if line == "" {
-		line = cfg.Props.Get(Property)
+		line = cfg.Props[Property]
 	}
 	words, err := Words(line)
 	if err != nil {

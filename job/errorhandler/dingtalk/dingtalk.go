@@ -8,6 +8,9 @@
 //	dingtalk.connectTimeoutMilliseconds   default 3000
 //	dingtalk.readTimeoutMilliseconds      default 5000
 //
+// The address and the secret need not be in the configuration: "env:DINGTALK_SECRET" stands for a variable of
+// the process; see [job.PropsReader].
+//
 // An answer other than errcode 0 is a failure of the handler.
 package dingtalk
 
@@ -44,7 +47,7 @@ func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
 	address := p.WebAddress("dingtalk.webhook")
 	h := &handler{
-		robot: chat.New(p, "dingtalk."), keyword: p.Text("dingtalk.keyword", ""), secret: p.Text("dingtalk.secret", ""),
+		robot: chat.New(p, "dingtalk.", cfg.Props["dingtalk.webhook"]), keyword: p.Text("dingtalk.keyword", ""), secret: p.Text("dingtalk.secret", ""),
 	}
 	p.Only("dingtalk.", "dingtalk.webhook", "dingtalk.keyword", "dingtalk.secret", "dingtalk.connectTimeoutMilliseconds",
 		"dingtalk.readTimeoutMilliseconds")

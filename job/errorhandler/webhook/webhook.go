@@ -3,7 +3,8 @@
 // Its settings in [job.Config.Props]:
 //
 //	webhook.url                          address; required
-//	webhook.header.<name>                a header, such as one with a secret
+//	webhook.header.<name>                a header, such as one with a secret: "env:WEBHOOK_KEY" stands for
+//	                                     a variable of the process; see [job.PropsReader]
 //	webhook.connectTimeoutMilliseconds   default 3000
 //	webhook.readTimeoutMilliseconds      default 5000
 //
@@ -58,6 +59,7 @@ func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 		Connect: p.Milliseconds("webhook.connectTimeoutMilliseconds", 3*time.Second),
 		Read:    p.Milliseconds("webhook.readTimeoutMilliseconds", 5*time.Second),
 		Bytes:   64 << 10, Tail: 512, Redirects: 3,
+		Address: cfg.Props["webhook.url"], Redact: p.Redact,
 	})
 	p.Only("webhook.", "webhook.url", "webhook.header.", "webhook.connectTimeoutMilliseconds", "webhook.readTimeoutMilliseconds")
 	return h, p.Err()

@@ -6,6 +6,9 @@
 //	wechat.connectTimeoutMilliseconds   default 3000
 //	wechat.readTimeoutMilliseconds      default 5000
 //
+// The address has the robot's key in it. It need not be in the configuration: "env:WECHAT_WEBHOOK" stands for a
+// variable of the process; see [job.PropsReader].
+//
 // An answer other than errcode 0 is a failure of the handler.
 package wechat
 
@@ -33,7 +36,7 @@ type handler struct {
 // New makes the handler of a job. It is an errorhandler.Factory.
 func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
-	h := &handler{webhook: p.WebAddress("wechat.webhook"), robot: chat.New(p, "wechat.")}
+	h := &handler{webhook: p.WebAddress("wechat.webhook"), robot: chat.New(p, "wechat.", cfg.Props["wechat.webhook"])}
 	p.Only("wechat.", "wechat.webhook", "wechat.connectTimeoutMilliseconds", "wechat.readTimeoutMilliseconds")
 	return h, p.Err()
 }
