@@ -22,13 +22,13 @@ const (
 	tailBytes     = 2 << 10
 )
 
-// Job calls what the settings of its job's configuration say, once for each item. The zero Job is
+// Job is a [job.Handler] that calls the address in its job's settings, once for each item. The zero Job is
 // ready for use.
 type Job struct{}
 
 var _ job.Handler = Job{}
 
-// Configure returns what makes the calls, or every fault of the settings.
+// Configure returns the function that makes the calls, or every fault of the settings.
 func (Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	p := job.ReadProps(cfg.Props)
 	c := &call{

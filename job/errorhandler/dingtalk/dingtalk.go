@@ -1,6 +1,11 @@
 // Package dingtalk has the error handler DINGTALK: it posts each failure to a robot of a DingTalk group.
 //
-// Its settings in [job.Config.Props], named as in ElasticJob 3.x:
+//	handlers := errorhandler.Default()
+//	err := handlers.Register(dingtalk.Name, dingtalk.New)
+//	s, err := scheduler.New(registry, scheduler.WithErrorHandlers(handlers))
+//
+// A job that names it in [job.Config.ErrorHandler] has its settings in [job.Config.Props], named as in ElasticJob
+// 3.x:
 //
 //	dingtalk.webhook                      the robot's address; required
 //	dingtalk.keyword                      a word that the robot asks for; it begins the text
@@ -42,7 +47,7 @@ type handler struct {
 	keyword, secret string
 }
 
-// New makes the handler of a job. It is an errorhandler.Factory.
+// New makes the handler of a job. It is an [errorhandler.Factory].
 func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
 	address := p.WebAddress("dingtalk.webhook")

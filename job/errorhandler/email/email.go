@@ -1,6 +1,11 @@
 // Package email has the error handler EMAIL: it sends each failure by mail.
 //
-// Its settings in [job.Config.Props], named as in ElasticJob 3.x:
+//	handlers := errorhandler.Default()
+//	err := handlers.Register(email.Name, email.New)
+//	s, err := scheduler.New(registry, scheduler.WithErrorHandlers(handlers))
+//
+// A job that names it in [job.Config.ErrorHandler] has its settings in [job.Config.Props], named as in ElasticJob
+// 3.x:
 //
 //	email.host       SMTP server; required
 //	email.port       its port; required
@@ -51,7 +56,7 @@ type handler struct {
 	redact  func(string) string       // takes secrets out of errors
 }
 
-// New makes the handler of a job. It is an errorhandler.Factory.
+// New makes the handler of a job. It is an [errorhandler.Factory].
 func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
 	h := &handler{host: p.Required("email.host"), redact: p.Redact}

@@ -1,6 +1,10 @@
 // Package webhook has the error handler WEBHOOK: it posts each failure as JSON to an address.
 //
-// Its settings in [job.Config.Props]:
+//	handlers := errorhandler.Default()
+//	err := handlers.Register(webhook.Name, webhook.New)
+//	s, err := scheduler.New(registry, scheduler.WithErrorHandlers(handlers))
+//
+// A job that names it in [job.Config.ErrorHandler] has its settings in [job.Config.Props]:
 //
 //	webhook.url                          address; required
 //	webhook.header.<name>                a header, such as one with a secret: "env:WEBHOOK_KEY" stands for
