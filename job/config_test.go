@@ -93,11 +93,3 @@ func TestClassName(t *testing.T) {
 		})
 	}
 }
-
-func TestConfigIsComparable(t *testing.T) {
-	t.Parallel()
-	a, b := job.Config{Name: "a", Cron: "0 0 * * * ?", ShardingTotalCount: 1}, job.Config{Name: "a", Cron: "0 0 * * * ?", ShardingTotalCount: 1}
-	require.True(t, a == b)
-	b.Unknown = `"more":1`
-	require.False(t, a == b)
-}

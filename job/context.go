@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ShardingContext tells an item's code what it runs. Later versions may add fields.
+// ShardingContext tells the code of an item what it runs. Later versions may add fields.
 type ShardingContext struct {
 	// JobName is the name of the job.
 	JobName string
@@ -15,28 +15,28 @@ type ShardingContext struct {
 	Item int
 	// ItemParameter is the item's text of [Config.ShardingItemParameters]; empty if it has none.
 	ItemParameter string
-	// TotalCount is the number of sharding items that this execution's assignment rests on.
+	// TotalCount is the number of sharding items of the job when the item was assigned.
 	TotalCount int
 	// JobParameter is [Config.JobParameter].
 	JobParameter string
-	// Fire is the time at which the job should have run, in UTC: of a misfire the newest that it
-	// stands for, of a failover that of the lost execution. It is zero for a run by hand.
+	// Fire is the time at which the job should have run, in UTC. A misfire has the time of the newest
+	// fire that it makes up for; a failover has the fire of the lost execution. It is zero for a run by hand.
 	Fire time.Time
 	// Source says why the item runs.
 	Source Source
-	// Token is the fencing token: larger than that of every earlier execution of this item,
-	// wherever it ran. Hand it to the store that the item writes to, and have the store refuse
-	// smaller ones. It is 0 for jobs that are [Config.Unmonitored].
+	// Token is the fencing token: larger than the token of every earlier execution of this item,
+	// wherever it ran. Pass it to the store that the item writes to, and let the store refuse smaller
+	// tokens. It is 0 if the job is [Config.Unmonitored].
 	Token int64
-	// Offset is the item's checkpoint when the attempt began, or in a stream the batch; see
+	// Offset is the item's checkpoint when the attempt began, or in a stream when the batch began; see
 	// [SetOffset]. It is empty if there is none.
 	Offset string
 	// Streaming tells a dataflow to go on until nothing is left: [Config.StreamingProcess].
 	Streaming bool
 }
 
-// JSON returns the context as script and HTTP jobs get it, the same text that Java passes to them.
-// It has the Java fields only, and leaves an empty item parameter out.
+// JSON returns the context as script and HTTP jobs get it: the same text that Java passes to them. It has the
+// Java fields only, and leaves out an empty item parameter.
 func (sc ShardingContext) JSON() string {
 	text := make([]byte, 0, 256)
 	text = append(text, `{"jobName":`...)
@@ -67,8 +67,8 @@ const (
 	Manual    Source = "manual"    // somebody asked for it
 )
 
-// Trace returns the word by which Elastic-Job's event traces and their tables know the source:
-// NORMAL_TRIGGER, MISFIRE or FAILOVER. Java calls a run by hand a normal one.
+// Trace returns the word for the source in Elastic-Job's event traces and their tables: NORMAL_TRIGGER, MISFIRE or
+// FAILOVER. Java calls a run by hand a normal one.
 func (s Source) Trace() string {
 	switch s {
 	case Misfire:

@@ -9,18 +9,18 @@ import (
 // Dataflow is a job whose every item fetches data and processes it. Its [Config.Type] is
 // [TypeDataflow].
 //
-// Without [Config.StreamingProcess] an item fetches once, and processes what it got unless that is
-// nothing. With it, the item goes on until a fetch gives nothing. Between two batches it stops, as a
-// success, when [Yield] says so: because the item moved, the stream was switched off or the instance
-// stops. A stream is one execution under one token, and [Config.Timeout] bounds it as a whole.
+// Without [Config.StreamingProcess], an item fetches once and processes what it got, if it got anything. With it,
+// the item goes on until a fetch gives nothing. Between two batches it stops, successfully, when [Yield] says so:
+// because the item moved, the stream was switched off, or the instance stops. A stream is one execution under one
+// token, and [Config.Timeout] bounds it as a whole.
 //
 // # Checkpoints
 //
-// Fetch gets the item's checkpoint as the context's Offset. Process sets the next one with
-// [SetOffset] when the batch is done. It is written with the end of the execution; in a stream also
-// between batches, with one request each, refused if the execution was taken away. So a batch is
-// processed again if the process dies between its last effect and that write: at least once, never
-// skipped. A job that sets none costs no request more than any other.
+// Fetch finds the item's checkpoint in sc.Offset. Process sets the next one with [SetOffset] when the batch is
+// done. The scheduler writes it at the end of the execution, and in a stream also between batches, with one
+// request each; the registry refuses the write if the execution was taken away. If the process dies between the
+// last effect of a batch and that write, the batch is processed again: at least once, and never skipped. A job
+// that sets no checkpoint costs no further requests.
 type Dataflow[T any] struct {
 	// Fetch returns what is to be processed next; nothing ends the run. Required.
 	Fetch func(ctx context.Context, sc ShardingContext) ([]T, error)

@@ -1,14 +1,15 @@
 package job
 
 import (
+	"maps"
 	"reflect"
 	"time"
 )
 
 // Differences names the fields in which two configurations of a job differ, in the order of their
-// declaration, as in "Cron" or "Java.MonitorPort". A default that is spelt out is the same as a zero value,
-// and two classes are the same if [Config.ClassName] is. Java's Overwrite and Unknown are not compared:
-// the first is about a declaration and not about the job, and the second is kept whoever declares.
+// declaration, such as "Cron" or "Java.MonitorPort". A default that is spelt out equals a zero value, and two
+// classes are equal if [Config.ClassName] is. Two fields are not compared: Java.Overwrite, which is about a
+// declaration and not about the job, and Unknown, which the registry keeps whoever declares the job.
 func (c Config) Differences(other Config) []string {
 	c, other = c.inForce(), other.inForce()
 	c.Java.Overwrite, other.Java.Overwrite = false, false
@@ -25,6 +26,10 @@ func differences(prefix string, one, two reflect.Value) (fields []string) {
 			fields = append(fields, differences(name+".", one.Field(i), two.Field(i))...)
 		case time.Time:
 			if !a.Equal(two.Field(i).Interface().(time.Time)) {
+				fields = append(fields, name)
+			}
+		case map[string]string:
+			if !maps.Equal(a, two.Field(i).Interface().(map[string]string)) {
 				fields = append(fields, name)
 			}
 		default:

@@ -5,26 +5,25 @@ import (
 	"errors"
 )
 
-// ErrFailRound is what an [ErrorHandler] returns to have the round fail: the job's other items of the
-// same round that run in this process are cancelled with it as the cause, those that wait are not
-// started, and all of them are recorded as failed.
+// ErrFailRound is the error with which an [ErrorHandler] fails the whole round in this process: the scheduler
+// cancels the other items of the round, with ErrFailRound as the cause, starts none that still wait, and records
+// all of them as failed.
 var ErrFailRound = errors.New("the round failed")
 
-// ErrorHandler is told of every execution that failed. Package errorhandler has the built-in ones and
-// the registry by name.
+// ErrorHandler hears of every execution that failed. Package errorhandler has the built-in handlers, and finds
+// handlers by name.
 type ErrorHandler interface {
-	// HandleError hears that an execution of an item of the job failed with err, a [*PanicError] if
-	// its code panicked. The failure is recorded before, retries are used up before, and nothing
-	// waits for the handler. One that was cancelled because its session was lost or the scheduler
-	// stopped has not failed.
+	// HandleError is called after an execution failed with err, or with a [*PanicError] if the code
+	// panicked. By then, its retries are used up, and its failure is recorded. Nothing waits for the handler.
+	// An execution that was cancelled, because its session was lost or the scheduler stopped, has not failed.
 	//
-	// It is called concurrently. The context ends when the handler takes longer than the scheduler
-	// allows. An error that is [ErrFailRound] fails the round; any other, a panic, and a handler that
-	// does not return are reported and change nothing.
+	// The scheduler calls it concurrently. The context ends when the handler takes longer than the scheduler
+	// allows. If the error that it returns is [ErrFailRound], the round fails. The scheduler reports any other
+	// error, a panic, and a handler that does not return; they change nothing else.
 	HandleError(ctx context.Context, job string, sc ShardingContext, err error) error
 }
 
-// ErrorHandlerFunc is a function that is an [ErrorHandler].
+// ErrorHandlerFunc is an [ErrorHandler] made of a function.
 type ErrorHandlerFunc func(ctx context.Context, job string, sc ShardingContext, err error) error
 
 // HandleError calls f.

@@ -37,10 +37,3 @@ func ExampleDataflow() {
 	// processed [two three]
 	// <nil>
 }
-
-// Props hold the settings of a kind of job or of an error handler.
-func ExampleNewProps() {
-	fmt.Println(job.NewProps(map[string]string{"http.uri": "http://localhost:8080/", "http.method": "GET"}))
-	// Output:
-	// {"http.method":"GET","http.uri":"http://localhost:8080/"}
-}

@@ -14,8 +14,8 @@ const (
 )
 
 // MaxRunning returns how many items of the job may run at once in one process: MaxConcurrentItems if
-// that is set, else what ExecutorServiceHandler stands for; 0 is without limit. An executor that is
-// not known here, such as a Java class, is an error that names the known ones, and without limit.
+// that is set, else what ExecutorServiceHandler stands for; 0 is without limit. For an unknown executor, such as
+// a Java class, it returns 0 and an error that names the known ones.
 func (c Config) MaxRunning() (int, error) {
 	if c.MaxConcurrentItems > 0 {
 		return c.MaxConcurrentItems, nil

@@ -19,7 +19,7 @@ type FieldError struct {
 
 // Error names the field, its value and what is allowed, each as far as it takes to recognise it.
 func (e *FieldError) Error() string {
-	text := fmt.Sprintf("%s %q %s", e.Field, Shorten(e.Value), Shorten(e.Reason))
+	text := fmt.Sprintf("%s %q %s", Shorten(e.Field), Shorten(e.Value), Shorten(e.Reason))
 	if e.Err != nil {
 		text += ": " + Shorten(e.Err.Error())
 	}

@@ -2,31 +2,31 @@ package job
 
 import "context"
 
-// Handler is the code of a job, or of all jobs of a class. Most code is a [HandlerFunc]; code that depends
-// on its job's configuration, as that of a script does on the command line, is a type of its own.
+// Handler is the code of a job, or of all jobs of a class. Most code is a [HandlerFunc]. Code that depends
+// on its job's configuration, as a script depends on its command line, is a type of its own.
 //
-// The scheduler calls Configure when the job is declared, where an error refuses the declaration, and again
-// for the stored configuration and whenever that changes; there an error pauses the job until the
-// configuration is corrected. What Configure returns runs the items from then on. Executions that began
+// The scheduler calls Configure when the job is declared; an error refuses the declaration. It calls Configure
+// again for the stored configuration, and whenever this changes; an error pauses the job until somebody corrects
+// the configuration. The function that Configure returns runs the items from then on. Executions that began
 // earlier go on with the code that they began with.
 //
-// Nothing else waits for Configure, but the job begins nothing meanwhile. A call that has not returned
-// after ten seconds has failed, until it returns after all.
+// While Configure runs, the job begins nothing; everything else goes on. A call that has not returned after ten
+// seconds counts as failed until it returns.
 type Handler interface {
-	// Configure returns what runs the items of a job of this configuration, or what is wrong with it. It
-	// does no I/O and is safe for concurrent use.
+	// Configure returns the function that runs the items of a job with this configuration, or what is wrong
+	// with the configuration. It is safe for concurrent use and does no I/O, except that a [PropsReader] may
+	// read secrets from files.
 	Configure(cfg Config) (HandlerFunc, error)
 }
 
 // HandlerFunc runs one sharding item. It is a [Handler] for simple jobs, whatever their configuration.
 //
-// It is called concurrently for different items, never for an item that still runs in this process. An
-// error, a panic or the end of the goroutine by runtime.Goexit is recorded as a failure of this item and
-// concerns no other.
+// The scheduler calls it concurrently for different items, but never for an item that still runs in this process.
+// If it returns an error, panics, or ends its goroutine by runtime.Goexit, this item has failed; other items go on.
 //
-// The context ends when the work must stop: the session was lost, so that another instance may take the
-// item over, or the scheduler stops; context.Cause says which. Code that goes on regardless may overlap with
-// its own rerun elsewhere.
+// The context ends when the work must stop: its time is over, the scheduler stops, or the session was lost, so
+// that another instance may take the item over. context.Cause says which. Code that goes on regardless may overlap
+// with its own rerun elsewhere.
 type HandlerFunc func(ctx context.Context, sc ShardingContext) error
 
 var _ Handler = HandlerFunc(nil)
@@ -43,9 +43,9 @@ func (f HandlerFunc) Configure(cfg Config) (HandlerFunc, error) {
 	}
 }
 
-// Checker is what a [Handler] may implement besides that can tell on this machine whether it could run a
-// job, as that of a script looks for the command. The scheduler asks it once, when the job is declared,
-// where an error refuses the declaration.
+// Checker is a second interface, which a [Handler] may implement if it can tell whether this machine could run
+// the job. The handler of a script looks for the command, for example. The scheduler calls Check once, when the
+// job is declared; an error refuses the declaration.
 type Checker interface {
 	// Check returns what is wrong. Unlike Configure, it may do I/O.
 	Check(cfg Config) error

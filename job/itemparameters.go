@@ -7,11 +7,11 @@ import (
 )
 
 // ParseItemParameters reads the parameters of sharding items, written as "0=Berlin,1=Oslo": pairs
-// of an item and its text, separated by commas, with exactly one "=" in each. Space around items and
-// texts is dropped, and so are commas at the end. An item must be a number from 0 and may stand only
-// once; its text must not be empty. Empty text has no parameters.
+// of an item and its text, separated by commas, with exactly one "=" in each. It ignores space around items and
+// texts, and commas at the end. An item must be a number from 0 and may occur only once; its text must not be
+// empty. An empty text has no parameters.
 //
-// It does not ask whether there are such items; [Config.Validate] does.
+// It does not check whether there are such items; [Config.Validate] does.
 func ParseItemParameters(text string) (map[int]string, error) {
 	parameters := make(map[int]string)
 	rest := strings.TrimRight(text, ", \t")

@@ -6,12 +6,12 @@ import (
 	"runtime/debug"
 )
 
-// ErrGoexit is what a job's code failed with that ended its goroutine by [runtime.Goexit] instead of
-// returning, as [testing.T.FailNow] does.
+// ErrGoexit is the error of code that ended its goroutine by [runtime.Goexit] instead of returning, as
+// [testing.T.FailNow] does.
 var ErrGoexit = errors.New("the code ended its goroutine by runtime.Goexit, which testing.T.FailNow calls, and did not return")
 
-// PanicError is a panic of a job's code, made an error at the item's boundary. errors.Is and
-// errors.As see the value if it was an error.
+// PanicError is the error of code that panicked. If the value of the panic is an error, errors.Is and errors.As
+// find it.
 type PanicError struct {
 	Value any    // what panic was called with
 	Stack []byte // of the goroutine, as it panicked

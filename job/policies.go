@@ -2,8 +2,8 @@ package job
 
 import "cmp"
 
-// MisfirePolicy says what becomes of an item's fires that could not begin on time, as when the item was
-// still running. Package scheduler tells which those are. The zero value is [MisfireOnce].
+// MisfirePolicy says what happens to the fires of an item that could not begin on time, for example because the
+// item was still running. Package scheduler tells when a fire is missed. The zero value is [MisfireOnce].
 type MisfirePolicy string
 
 // The values of [Config.Misfire].
@@ -16,7 +16,7 @@ const (
 // String returns the word of the policy, also for the zero one.
 func (p MisfirePolicy) String() string { return cmp.Or(string(p), "once") }
 
-// FailoverScope says which items of an instance that is gone [Config.Failover] runs again. The zero value
+// FailoverScope says which items [Config.Failover] runs again after their instance is gone. The zero value
 // is [FailoverRunning].
 type FailoverScope string
 
@@ -29,7 +29,7 @@ const (
 // String returns the word of the scope, also for the zero one.
 func (s FailoverScope) String() string { return cmp.Or(string(s), "running") }
 
-// ClockPolicy says what becomes of a fire on an instance whose clock is further off than
+// ClockPolicy says what happens to a fire on an instance whose clock is further off than
 // [Config.MaxTimeDiff]. The zero value is [ClockWarn].
 type ClockPolicy string
 
@@ -42,7 +42,7 @@ const (
 // String returns the word of the policy, also for the zero one.
 func (p ClockPolicy) String() string { return cmp.Or(string(p), "warn") }
 
-// DaylightSaving says what becomes of fires that fall into a change of the clock. The zero value is
+// DaylightSaving says what happens to fires that fall into a change of the clock. The zero value is
 // [DaylightSavingNatural].
 type DaylightSaving string
 

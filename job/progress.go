@@ -8,7 +8,7 @@ import (
 // MaxOffsetText bounds, in bytes, a checkpoint. It is a place in a stream, not a store.
 const MaxOffsetText = 16 << 10
 
-// What callers of the functions on progress branch on.
+// Errors of the functions on progress.
 var (
 	// ErrNoProgress: the context is not that of an item that a scheduler runs.
 	ErrNoProgress = errors.New("not within an item that a scheduler runs")
@@ -21,9 +21,9 @@ var (
 	ErrTakenAway = errors.New("the execution was taken away")
 )
 
-// Progress connects the code of a running item with its scheduler. Code reaches it through [Yield],
-// [Offset], [SetOffset] and [SaveOffset]; schedulers implement it, and tests of such code may. Its
-// methods are safe for concurrent use.
+// Progress connects the code of a running item with its scheduler. Code does not call it, but uses [Yield],
+// [Offset], [SetOffset] and [SaveOffset]. The scheduler implements it, and so may a test of such code. Its methods
+// are safe for concurrent use.
 type Progress interface {
 	// Yield, Offset and SetOffset are as the functions of the same names.
 	Yield() <-chan struct{}
@@ -35,7 +35,7 @@ type Progress interface {
 
 type progressKey struct{}
 
-// WithProgress returns a context through which the functions on progress reach p.
+// WithProgress returns a context in which [Yield], [Offset], [SetOffset] and [SaveOffset] use p.
 func WithProgress(ctx context.Context, p Progress) context.Context {
 	return context.WithValue(ctx, progressKey{}, p)
 }
@@ -45,11 +45,10 @@ func progressOf(ctx context.Context) Progress {
 	return p
 }
 
-// Yield returns a channel that is closed when an item that runs for long should come to an end at its
-// next good point: the item belongs to another instance by now, somebody disabled it, the stream was
-// switched off, or the instance stops. Unlike the end of the context it leaves all the time that
-// the work wants, and what is ended then is a success. It is derived from what the scheduler knows
-// anyway and costs no request. Outside of a scheduler it is nil, which is never closed.
+// Yield returns a channel that is closed when an item that runs for long should end at its next good point: the
+// item belongs to another instance by now, somebody disabled it, the stream was switched off, or the instance
+// stops. Unlike the end of the context, it leaves the code all the time that it needs, and code that returns nil
+// then has succeeded. It costs no request. Outside of a scheduler the channel is nil, which is never closed.
 func Yield(ctx context.Context) <-chan struct{} {
 	if p := progressOf(ctx); p != nil {
 		return p.Yield()
@@ -57,8 +56,8 @@ func Yield(ctx context.Context) <-chan struct{} {
 	return nil
 }
 
-// Offset returns the item's checkpoint: what [SetOffset] or [SaveOffset] was last given, by this
-// execution or by an earlier one, wherever that ran. It is empty if there is none.
+// Offset returns the item's checkpoint: the one that this execution or an earlier one, wherever it ran, last gave
+// to [SetOffset] or [SaveOffset]. It is empty if there is none.
 func Offset(ctx context.Context) string {
 	if p := progressOf(ctx); p != nil {
 		return p.Offset()
@@ -66,12 +65,12 @@ func Offset(ctx context.Context) string {
 	return ""
 }
 
-// SetOffset sets the item's checkpoint. It is written in the transaction that records the end of the
-// execution, whatever its outcome is, so call it when what lies before the checkpoint is done. It costs
-// no request. If the process dies before the end, the checkpoint is as it was. Empty removes it.
+// SetOffset sets the item's checkpoint. Call it when the work before the checkpoint is done: the scheduler writes
+// the checkpoint together with the end of the execution, whatever its outcome is. This costs no request of its own.
+// If the process dies before the end, the checkpoint stays as it was. An empty text removes it.
 //
-// A checkpoint stays until it is changed or its job is removed, also when the sharding total count
-// changes; then the same item may stand for another part of the work.
+// A checkpoint stays until somebody changes it or removes the job. It stays when the sharding total count changes,
+// although the same item may then stand for another part of the work.
 //
 // Errors: [ErrNoProgress], [ErrNoCheckpoint], [ErrInvalidOffset].
 func SetOffset(ctx context.Context, offset string) error {
@@ -82,14 +81,14 @@ func SetOffset(ctx context.Context, offset string) error {
 	return p.SetOffset(offset)
 }
 
-// SaveOffset is [SetOffset] and writes the checkpoint at once, with one request, which is refused
-// unless this execution still holds the item's mark: one that was taken away cannot move its
-// successor's checkpoint. A checkpoint that was saved never goes back to an earlier one, however late
-// the registry carries out a save that got no answer.
+// SaveOffset is [SetOffset], and writes the checkpoint at once, with one request. The registry refuses it unless
+// this execution still holds the item's mark, so an execution that was taken away cannot move the checkpoint of
+// its successor. A saved checkpoint never goes back to an earlier one, however late the registry carries out a
+// save that got no answer.
 //
-// Errors: those of SetOffset, [ErrTakenAway], and what the registry says. After an error of the
-// registry the checkpoint may be this one or the one before, until the next save or the end of the
-// execution settles it: both write what was set last.
+// Errors: those of SetOffset, [ErrTakenAway], and errors of the registry. After an error of the registry, the
+// checkpoint may be this one or the one before. The next save, or the end of the execution, settles this by
+// writing what was set last.
 func SaveOffset(ctx context.Context, offset string) error {
 	if err := SetOffset(ctx, offset); err != nil {
 		return err

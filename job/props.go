@@ -1,55 +1,29 @@
 package job
 
 import (
-	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
+	"unicode/utf8"
+
+	"github.com/elasticron/elasticron/job/internal/reference"
 )
 
-var errNotAnObject = errors.New("is no JSON object")
+// propField is what a fault names as the field of a setting of [Config.Props].
+func propField(name string) string { return "Props " + name }
 
-// Props are settings of a [Config] by name: those of one kind of job or of one error handler, under
-// the names that ElasticJob 3.x gives them, such as "http.uri" or "email.host". They are the text of a
-// JSON object of strings with its members in ascending order, so that equal settings are equal texts;
-// [NewProps] makes it. Empty stands for none.
-type Props string
-
-// NewProps returns the settings of a map.
-func NewProps(settings map[string]string) Props {
-	if len(settings) == 0 {
-		return ""
-	}
-	text := []byte{'{'}
-	for i, name := range slices.Sorted(maps.Keys(settings)) {
-		if i > 0 {
-			text = append(text, ',')
+// checkProps asks of all settings that they can be stored, and of those that look like references that they
+// are. No fault shows a value that may be a secret: what a reference should be, nobody hides.
+func (f *faults) checkProps(settings map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		value := settings[name]
+		switch {
+		case !utf8.ValidString(name):
+			f.add("Props", name, "must have names in valid UTF-8")
+		case !utf8.ValidString(value):
+			f.add(propField(name), "", "must be valid UTF-8")
+		case reference.Almost(value):
+			// A text that is stored from before there were references is one, and stays what it is.
+			f.addMild(propField(name), value, "must be "+reference.Allowed+", or begin with neither")
 		}
-		text = AppendGsonString(text, name)
-		text = append(text, ':')
-		text = AppendGsonString(text, settings[name])
 	}
-	return Props(append(text, '}'))
-}
-
-// Map returns the settings as a map of the caller's own. The error says what is no JSON object of
-// strings; [Config.Validate] finds it, too.
-func (p Props) Map() (map[string]string, error) {
-	settings := make(map[string]string)
-	if p == "" {
-		return settings, nil
-	}
-	if err := json.Unmarshal([]byte(p), &settings); err != nil {
-		return nil, LocateJSON(string(p), err)
-	}
-	if settings == nil {
-		return nil, errNotAnObject // it says null
-	}
-	return settings, nil
-}
-
-// Get returns the setting of a name; empty if there is none.
-func (p Props) Get(name string) string {
-	settings, _ := p.Map() // what cannot be read has no settings
-	return settings[name]
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// TaskID names the items that an instance runs together, in the words of Elastic-Job's event
-// traces. It is not unique: the same items on the same instance have the same id in every round.
+// TaskID names the items that an instance runs together, as Elastic-Job's event traces do. It is not unique: the
+// same items on the same instance have the same id in every round.
 type TaskID struct {
 	Job      string
 	Items    []int
@@ -30,8 +30,8 @@ func (id TaskID) String() string {
 	return string(append(text, id.Instance...))
 }
 
-// ParseTaskID reads what [TaskID.String] wrote: exactly five parts with "@-@" between them, of which
-// the last two are the instance. The list of items may be empty.
+// ParseTaskID reads what [TaskID.String] wrote: exactly five parts with "@-@" between them. The last two are
+// the instance. The list of items may be empty.
 func ParseTaskID(text string) (TaskID, error) {
 	parts := strings.Split(text, taskIDSeparator)
 	if len(parts) != 5 {

@@ -33,17 +33,17 @@ const (
 const noTimeDiff = time.Nanosecond
 
 // Validate reports every fault of the configuration at once: the error joins one [*FieldError] for
-// each. It does not ask whether the job will ever fire; see [Config.ValidateAt].
+// each. Whether the job will ever fire, [Config.ValidateAt] tells.
 func (c Config) Validate() error {
 	var f faults
 	f.check(c)
 	return f.join()
 }
 
-// ValidateStored judges a configuration that is stored already by the same rules. Of what [Config.Validate]
-// refuses, it tells apart what Java accepts and a job can run with, which is a reason for a warning
-// only: failover of an unmonitored job, parameters of items beyond the count, and a monitor port of Java's
-// below -1. Each error joins one [*FieldError] for each field.
+// ValidateStored judges a configuration that is stored already, by the rules of [Config.Validate]. Faults with
+// which a job can run are only warnings here, because Java accepts them or an earlier version did: failover of an
+// unmonitored job, parameters of items beyond the count, a Java monitor port below -1, and settings that begin
+// like a reference and are none. Each error joins one [*FieldError] for each field.
 func (c Config) ValidateStored() (warnings, faulty error) {
 	var f faults
 	f.check(c)
@@ -228,27 +228,20 @@ func (f *faults) checkItems(c Config) {
 	}
 }
 
-func (f *faults) checkProps(p Props) {
-	if _, err := p.Map(); err != nil {
-		// They may hold passwords, and what cannot be read cannot be masked.
-		f.addCause("Props", fmt.Sprintf("%d bytes", len(p)), "must be a JSON object of strings", err)
-	}
-}
-
 func (f *faults) checkRange(field string, value, least, most int) {
 	if value < least || value > most {
 		f.add(field, strconv.Itoa(value), fmt.Sprintf("must be between %d and %d", least, most))
 	}
 }
 
-// checkMostNumber is checkRange for a number of which negative ones stand for none.
+// checkMostNumber is checkRange for a number whose negative values stand for none.
 func (f *faults) checkMostNumber(field string, value, most int) {
 	if value > most {
 		f.add(field, strconv.Itoa(value), fmt.Sprintf("must be at most %d", most))
 	}
 }
 
-// checkPort is about Java's port, of which Java takes all that is below -1 for none.
+// checkPort is about Java's port. To Java, every number below -1 means none.
 func (f *faults) checkPort(port int) {
 	const field = "Java.MonitorPort"
 	if port < -1 {
@@ -258,29 +251,18 @@ func (f *faults) checkPort(port int) {
 	f.checkRange(field, port, -1, maxPort)
 }
 
-// checkSpan asks for a time that can be stored in seconds, from 0 on. What is allowed is told in the unit in
-// which it is stored, as is whatever is read by others.
+// checkSpan asks for a time from 0 on. The reason has the unit in which the time is stored, because operators read
+// it beside the stored number.
 func (f *faults) checkSpan(field string, value, most time.Duration) {
 	if value < 0 || value > most {
 		f.add(field, value.String(), fmt.Sprintf("must be between 0 and %d seconds", most/time.Second))
-		return
 	}
-	f.checkWhole(field, value, time.Second)
 }
 
-// checkMost is checkSpan for a time of which negative ones stand for none.
+// checkMost is checkSpan for a time whose negative values stand for none.
 func (f *faults) checkMost(field string, value, most, unit time.Duration) {
 	if value > most {
 		f.add(field, value.String(), fmt.Sprintf("must be at most %d %s", most/unit, unitNames[unit]))
-		return
-	}
-	f.checkWhole(field, max(0, value), unit)
-}
-
-// checkWhole asks for a time in whole units.
-func (f *faults) checkWhole(field string, value, unit time.Duration) {
-	if value%unit != 0 {
-		f.add(field, value.String(), "must be in whole "+unitNames[unit])
 	}
 }
 

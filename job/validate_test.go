@@ -42,6 +42,11 @@ func TestValidateAcceptsWhatIsAllowed(t *testing.T) {
 		"no limit":             func(c *job.Config) { c.FailoverLimit = -1 },
 		"no pause":             func(c *job.Config) { c.RetryBackoff = -1 },
 		"skip":                 func(c *job.Config) { c.Misfire = job.MisfireSkip },
+		"half a minute":        func(c *job.Config) { c.ReconcileInterval = 30 * time.Second },
+		"half a second":        func(c *job.Config) { c.Timeout = 500 * time.Millisecond },
+		"short pause":          func(c *job.Config) { c.RetryBackoff = 500 * time.Millisecond },
+		"small difference":     func(c *job.Config) { c.MaxTimeDiff = 500 * time.Millisecond },
+		"shorter jitter":       func(c *job.Config) { c.Jitter = 500 * time.Millisecond },
 		"standard expression":  func(c *job.Config) { c.Cron = "*/5 * * * *" },
 		"every":                func(c *job.Config) { c.Cron = "@every 90s" },
 		"jitter of one fire":   func(c *job.Config) { c.Cron, c.Jitter = "0 0 0 1 1 ? 2090", 5*time.Second },
@@ -104,11 +109,6 @@ func TestValidateNamesFieldValueAndWhatIsAllowed(t *testing.T) {
 		{"difference", func(c *job.Config) { c.MaxTimeDiff = -2 * time.Second }, "MaxTimeDiff", "-2s", "between 0 and 86400"},
 		{"port", func(c *job.Config) { c.Java.MonitorPort = 65_536 }, "Java.MonitorPort", "65536", "between -1 and 65535"},
 		{"reconcile", func(c *job.Config) { c.ReconcileInterval = 366 * 24 * time.Hour }, "ReconcileInterval", "8784h0m0s", "at most 525600 minutes"},
-		{"half a minute", func(c *job.Config) { c.ReconcileInterval = 30 * time.Second }, "ReconcileInterval", "30s", "in whole minutes"},
-		{"half a second", func(c *job.Config) { c.Timeout = 500 * time.Millisecond }, "Timeout", "500ms", "in whole seconds"},
-		{"half a second's jitter", func(c *job.Config) { c.Jitter = 500 * time.Millisecond }, "Jitter", "500ms", "in whole seconds"},
-		{"half a second's pause", func(c *job.Config) { c.RetryBackoff = 500 * time.Millisecond }, "RetryBackoff", "500ms", "in whole seconds"},
-		{"half a second's difference", func(c *job.Config) { c.MaxTimeDiff = 500 * time.Millisecond }, "MaxTimeDiff", "500ms", "in whole seconds"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -260,7 +260,7 @@ func TestValidateHoldsTheBounds(t *testing.T) {
 		"Offset":            {func(c *job.Config) *time.Duration { return &c.Offset }, 0, year, time.Second},
 	} {
 		for value, good := range map[time.Duration]bool{
-			test.least: true, test.unit: true, test.most: true, test.most + 1: false, test.most + test.unit: false, test.unit + 1: false,
+			test.least: true, test.unit: true, test.most: true, test.most + 1: false, test.most + test.unit: false, test.unit + 1: true, max(test.least, 0) + 2: true,
 		} {
 			check(field, good, func(c *job.Config) { *test.of(c) = value })
 		}

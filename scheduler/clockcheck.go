@@ -137,7 +137,7 @@ func (r *runner) clockAllows() bool {
 	if !r.clockReported {
 		r.clockReported = true
 		r.log.ErrorContext(r.life, "this clock differs from the registry's by more than the job tolerates",
-			"difference", off.Round(time.Millisecond).String(), "tolerated_seconds", int(cfg.MaxTimeDiff/time.Second),
+			"difference", off.Round(time.Millisecond).String(), "tolerated_seconds", cfg.MaxTimeDiff.Seconds(),
 			"policy", cfg.ClockPolicy.String())
 	}
 	return cfg.ClockPolicy != job.ClockRefuse

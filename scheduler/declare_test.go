@@ -332,7 +332,7 @@ func TestErrorsOfDeclarationsAreBounded(t *testing.T) {
 		"cron field":    func(c *job.Config) { c.Cron = "0 0 0 ? * " + huge },
 		"zone":          func(c *job.Config) { c.TimeZone = huge },
 		"parameters":    func(c *job.Config) { c.ShardingItemParameters = "0=" + huge + "=" },
-		"props":         func(c *job.Config) { c.Props = job.Props(huge) },
+		"props":         func(c *job.Config) { c.Props = map[string]string{huge: "env:" + huge + "="} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -225,8 +225,16 @@ func (r *runner) fireBy(next times) {
 // that they are of these.
 func (t times) name() string {
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%q %q %q %d %d %d %d", t.cron, t.zone, t.daylightSaving, unixOf(t.start), unixOf(t.end), t.jitter/time.Second, t.offset/time.Second)
+	_, _ = fmt.Fprintf(h, "%q %q %q %d %d %s %s", t.cron, t.zone, t.daylightSaving, unixOf(t.start), unixOf(t.end), secondsOf(t.jitter), secondsOf(t.offset))
 	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// secondsOf is a number for whole seconds, as names of times have always had them.
+func secondsOf(d time.Duration) string {
+	if d%time.Second != 0 {
+		return d.String()
+	}
+	return strconv.FormatInt(int64(d/time.Second), 10)
 }
 
 func unixOf(t time.Time) int64 {

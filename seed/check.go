@@ -36,6 +36,9 @@ func checkConfig(name string, n registry.Node) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := jobtree.CheckExact(n); err != nil {
+		return "", err
+	}
 	// A file is a declaration: what a job could run with is refused, too, as long as it is no member of a
 	// later version.
 	unknown := c.Unknown

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -88,6 +89,16 @@ func TestWhatYAMLMayLookLike(t *testing.T) {
 			`a: {config: '{"jobName":"a","jobClass":"a","jobType":"SIMPLE","cron":"0 0 * * * ?","shardingTotalCount":2,"misfire":true}'}`,
 			map[string]string{"/a/config": encode(t, least)},
 		},
+		"an exact time": {
+			"a: {config: {cron: '0 0 * * * ?', shardingTotalCount: 2, timeoutSeconds: 2, timeoutExact: 1.5s}}",
+			map[string]string{"/a/config": encode(t, job.Config{Name: "a", Cron: "0 0 * * * ?", ShardingTotalCount: 2, Timeout: 1500 * time.Millisecond})},
+		},
+		"a secret by reference": {
+			"a: {config: {cron: '0 0 * * * ?', shardingTotalCount: 2, props: {email.password: 'env:SMTP_PASSWORD'}}}",
+			map[string]string{"/a/config": encode(t, job.Config{
+				Name: "a", Cron: "0 0 * * * ?", ShardingTotalCount: 2, Props: map[string]string{"email.password": "env:SMTP_PASSWORD"},
+			})},
+		},
 		"references":      {"a: &a\n  servers: {10.0.0.1: DISABLED}\nb: *a\n", map[string]string{"/a/servers/10.0.0.1": "DISABLED", "/b/servers/10.0.0.1": "DISABLED"}},
 		"an empty server": {"a: {servers: {10.0.0.1: ''}}", map[string]string{"/a/servers/10.0.0.1": ""}},
 	} {
@@ -144,6 +155,7 @@ func TestRefusedFiles(t *testing.T) {
 			},
 		},
 		"settings that make no sense": {seed.ParseYAML, "a: {config: {cron: '0 61 * * * ?', shardingTotalCount: 2, timeZone: Mars}}", []string{"/a/config", "61", "Mars"}},
+		"a time that contradicts":     {seed.ParseYAML, "a: {config: {cron: '0 0 * * * ?', shardingTotalCount: 2, timeoutExact: 1.5s}}", []string{"/a/config", "timeoutExact", "timeoutSeconds says, which is 0"}},
 		"a slip of the pen":           {seed.ParseYAML, "a: {config: {cronn: x, cron: '0 0 * * * ?', shardingTotalCount: 2}}", []string{"no member", "cronn"}},
 		"a null":                      {seed.ParseYAML, "a: {config: {cron: '0 0 * * * ?', shardingTotalCount: 2, misfire: ~}}", []string{"misfire", "null"}},
 		"a member twice":              {seed.ParseYAML, "a: {config: {cron: x, cron: y}}", []string{"cron", "already defined"}},

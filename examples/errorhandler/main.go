@@ -51,7 +51,7 @@ func run() error {
 		ShardingTotalCount: 4,
 		MaxConcurrentItems: 2,
 		ErrorHandler:       webhook.Name,
-		Props:              job.NewProps(map[string]string{"webhook.url": pager.URL}),
+		Props:              map[string]string{"webhook.url": pager.URL},
 	}
 	work := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		if sc.Item == 3 {

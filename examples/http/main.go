@@ -46,14 +46,14 @@ func run() error {
 		Cron:               "@every 1s",
 		ShardingTotalCount: 2,
 		Class:              httpjob.Class,
-		Props: job.NewProps(map[string]string{
+		Props: map[string]string{
 			"http.uri":                endpoint.URL,
 			"http.method":             "POST",
 			"http.data":               `{"warm":true}`,
 			"http.content.type":       "application/json",
 			"http.retries":            "3",
 			"http.retry.milliseconds": "100",
-		}),
+		},
 	}
 	if err := s.Add(ctx, cfg, httpjob.Job{}); err != nil {
 		return err

@@ -3,22 +3,20 @@ package jobtree
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
 // EncodeConfig returns the text of a job's config node. If c has the fields of Elastic-Job-Lite 2.1.5
-// only, it is byte for byte what Java writes. Other fields follow behind, which Java skips.
+// only, it is byte for byte what Java writes. Other fields follow behind, which Java skips; so does the exact
+// value of a time of which Java's member has whole units only.
 //
 // It refuses what a Java instance could not read, as that would stop every instance of the job: an
-// empty name or cron expression, an unknown type, a sharding total count out of its range. It also
-// refuses a time of which a part would be lost. It does not judge what Java would read, such as the cron
-// expression itself; job.Config.Validate does.
+// empty name or cron expression, an unknown type, a sharding total count out of its range. It does not
+// judge what Java would read, such as the cron expression itself; job.Config.Validate does.
 func EncodeConfig(c job.Config) (string, error) {
 	c.Class = c.ClassName()
 	if err := checkUnknown(c.Unknown); err != nil {
@@ -34,9 +32,6 @@ func EncodeConfig(c job.Config) (string, error) {
 			continue
 		}
 		value := f.of(stored)
-		if n, is := value.(number[time.Duration]); is && !n.exact() {
-			faults = append(faults, &ValueError{Field: f.name, Value: n.field.String(), Reason: "must be a multiple of " + n.unit.String()})
-		}
 		before := len(w.text)
 		w.member(f.name)
 		from := len(w.text)
@@ -62,8 +57,10 @@ func EncodeConfig(c job.Config) (string, error) {
 // DecodeConfig reads a config node as Java does: members may come in any order, numbers may be
 // quoted, a null, a quoted boolean or an unknown job property is a fault, and so is all that
 // [EncodeConfig] refuses. Members that are missing have their defaults, except misfire, which is then
-// off; those that say what the default is are read as the zero value, too. Unknown members are kept in the result's Unknown. The error joins a [ValueError] for each fault.
-// Whether what can be read can also be used, [CheckConfig] says.
+// off; those that say what the default is are read as the zero value, too. The exact value of a time counts
+// only if it is, rounded up, what the member of its whole units says: a hand that knows that member alone has
+// the last word. Unknown members are kept in the result's Unknown. The error joins a [ValueError] for each
+// fault. Whether what can be read can also be used, [CheckConfig] says.
 func DecodeConfig(n registry.Node) (job.Config, error) {
 	if elsewhere := writtenElsewhere(n.Value); elsewhere != "" {
 		return job.Config{}, ofConfig(n.Path, &ValueError{Value: n.Value, Reason: elsewhere})
@@ -142,9 +139,6 @@ func storedFaults(c job.Config) (faults []*ValueError) {
 	}
 	if c.ShardingTotalCount < 1 || c.ShardingTotalCount > job.MaxShardingTotalCount {
 		faults = append(faults, outOfRange("shardingTotalCount", c.ShardingTotalCount, 1, job.MaxShardingTotalCount))
-	}
-	if _, err := c.Props.Map(); err != nil {
-		fault("props", fmt.Sprintf("%d bytes", len(c.Props)), "must be an object of strings")
 	}
 	return faults
 }

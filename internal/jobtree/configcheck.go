@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // CheckConfig judges what the config node of a job says, as [DecodeConfig] has read it, by the rules of
@@ -42,17 +44,51 @@ func storedErrors(path string, c job.Config, joined error) (all []error) {
 	return all
 }
 
-// plainValue returns what is stored in a member that is a number or a flag; empty for others.
+// plainValue returns what is stored in a member that is a number or a flag; empty for others, and for a time
+// that is rounded there.
 func plainValue(c job.Config, member string) string {
 	f, known := memberNamed(member)
 	if !known {
 		return ""
 	}
-	value := string(f.of(split(c)).append(nil))
+	stored := f.of(split(c))
+	if n, is := stored.(number[time.Duration]); is && !n.whole() {
+		return ""
+	}
+	value := string(stored.append(nil))
 	if strings.ContainsAny(value[:1], `"{`) {
 		return ""
 	}
 	return value
+}
+
+// CheckExact tells of each exact value of a time in a config node that it has no effect, because the member of
+// the whole units says something else. What stored it may have been a hand that knew that member alone, so it
+// is no fault where it was found; where somebody writes a text, it is one.
+func CheckExact(n registry.Node) error {
+	members, err := parseObject(n.Value)
+	if err != nil {
+		return at(n.Path, err)
+	}
+	var all []error
+	c, err := DecodeConfig(n)
+	if err != nil {
+		return err
+	}
+	stored := split(c)
+	for m := range members.members() {
+		f, known := memberNamed(m.name)
+		if !known || !f.exact || m.value == `""` {
+			continue
+		}
+		read, found := f.of(&storedConfig{}).(exact), f.of(stored).(exact)
+		if err := read.read(m); err == nil && *read.found != *found.rounded.field {
+			all = append(all, &ValueError{
+				Path: n.Path, Field: m.name, Value: maskedMember(m), Reason: fmt.Sprintf("must be, rounded up, what %s says, which is %d", MemberOf(f.field), found.rounded.stored()),
+			})
+		}
+	}
+	return errors.Join(all...)
 }
 
 // StoredError returns what a fault of a [job.Config] is where the configuration is stored: the same with
@@ -82,8 +118,11 @@ func MemberOf(field string) string {
 	case "ExecutorServiceHandler":
 		return "jobProperties." + propertyExecutorService
 	}
+	if name, is := strings.CutPrefix(field, "Props "); is {
+		return "props." + name
+	}
 	for _, f := range slices.Backward(configFields) { // what is wrong with Misfire is wrong with the policy
-		if f.field == field {
+		if f.field == field && !f.exact {
 			return f.name
 		}
 	}

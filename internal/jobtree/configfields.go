@@ -12,6 +12,7 @@ type configField struct {
 	field string                         // of job.Config
 	of    func(*storedConfig) configText // what the member stores
 
+	exact    bool     // another member has the same field in whole units, rounded
 	kind     job.Type // the only type that the member is written of; empty = all
 	own      bool     // it is none of Java's, and written only if it says something
 	standard []byte   // what an own member would say of a configuration that says nothing
@@ -34,16 +35,12 @@ var configFields = withStandards([]configField{
 	{name: "streamingProcess", field: "StreamingProcess", of: func(c *storedConfig) configText { return boolean{&c.StreamingProcess} }, kind: job.TypeDataflow},
 	{name: "scriptCommandLine", field: "ScriptCommandLine", of: func(c *storedConfig) configText { return text{&c.ScriptCommandLine} }, kind: job.TypeScript},
 	{name: "monitorExecution", field: "Unmonitored", of: func(c *storedConfig) configText { return opposite{&c.Unmonitored} }},
-	{name: "maxTimeDiffSeconds", field: "MaxTimeDiff", of: func(c *storedConfig) configText {
-		return number[time.Duration]{field: &c.MaxTimeDiff, unit: time.Second, standard: -1, none: time.Nanosecond, least: anyNumber}
-	}},
+	{name: "maxTimeDiffSeconds", field: "MaxTimeDiff", of: rounded(maxTimeDiffOf)},
 	{name: "monitorPort", field: "Java.MonitorPort", of: func(c *storedConfig) configText {
 		return number[int]{field: &c.Java.MonitorPort, unit: 1, standard: -1, none: -1, least: anyNumber}
 	}},
 	{name: "jobShardingStrategyClass", field: "ShardingStrategy", of: func(c *storedConfig) configText { return text{&c.ShardingStrategy} }},
-	{name: "reconcileIntervalMinutes", field: "ReconcileInterval", of: func(c *storedConfig) configText {
-		return number[time.Duration]{field: &c.ReconcileInterval, unit: time.Minute, standard: int64(job.DefaultReconcileInterval / time.Minute), none: -1, least: anyNumber}
-	}},
+	{name: "reconcileIntervalMinutes", field: "ReconcileInterval", of: rounded(reconcileIntervalOf)},
 	{name: "disabled", field: "Disabled", of: func(c *storedConfig) configText { return boolean{&c.Disabled} }},
 	{name: "overwrite", field: "Java.Overwrite", of: func(c *storedConfig) configText { return boolean{&c.Java.Overwrite} }},
 
@@ -57,20 +54,55 @@ var configFields = withStandards([]configField{
 	{name: "misfireMax", field: "MisfireMax", of: func(c *storedConfig) configText {
 		return number[int]{field: &c.MisfireMax, unit: 1, standard: job.DefaultMisfireMax, none: -1}
 	}, own: true},
-	{name: "misfireWindowSeconds", field: "MisfireWindow", of: func(c *storedConfig) configText { return seconds(&c.MisfireWindow) }, own: true},
-	{name: "timeoutSeconds", field: "Timeout", of: func(c *storedConfig) configText { return seconds(&c.Timeout) }, own: true},
+	{name: "misfireWindowSeconds", field: "MisfireWindow", of: rounded(misfireWindowOf), own: true},
+	{name: "timeoutSeconds", field: "Timeout", of: rounded(timeoutOf), own: true},
 	{name: "retries", field: "Retries", of: func(c *storedConfig) configText { return count(&c.Retries) }, own: true},
-	{name: "retryBackoffSeconds", field: "RetryBackoff", of: func(c *storedConfig) configText {
-		return number[time.Duration]{field: &c.RetryBackoff, unit: time.Second, standard: int64(job.DefaultRetryBackoff / time.Second), none: -1}
-	}, own: true},
+	{name: "retryBackoffSeconds", field: "RetryBackoff", of: rounded(retryBackoffOf), own: true},
 	{name: "clockPolicy", field: "ClockPolicy", of: func(c *storedConfig) configText { return choice[job.ClockPolicy]{&c.ClockPolicy} }, own: true},
 	{name: "startTime", field: "StartTime", of: func(c *storedConfig) configText { return instant{&c.StartTime} }, own: true},
 	{name: "endTime", field: "EndTime", of: func(c *storedConfig) configText { return instant{&c.EndTime} }, own: true},
-	{name: "jitterSeconds", field: "Jitter", of: func(c *storedConfig) configText { return seconds(&c.Jitter) }, own: true},
-	{name: "offsetSeconds", field: "Offset", of: func(c *storedConfig) configText { return seconds(&c.Offset) }, own: true},
+	{name: "jitterSeconds", field: "Jitter", of: rounded(jitterOf), own: true},
+	{name: "offsetSeconds", field: "Offset", of: rounded(offsetOf), own: true},
 	{name: "props", field: "Props", of: func(c *storedConfig) configText { return props{&c.Props} }, own: true},
 	{name: "maxConcurrentItems", field: "MaxConcurrentItems", of: func(c *storedConfig) configText { return count(&c.MaxConcurrentItems) }, own: true},
+
+	{name: "maxTimeDiffExact", field: "MaxTimeDiff", of: exactly(maxTimeDiffOf, 0), own: true, exact: true},
+	{name: "reconcileIntervalExact", field: "ReconcileInterval", of: exactly(reconcileIntervalOf, 1), own: true, exact: true},
+	{name: "misfireWindowExact", field: "MisfireWindow", of: exactly(misfireWindowOf, 2), own: true, exact: true},
+	{name: "timeoutExact", field: "Timeout", of: exactly(timeoutOf, 3), own: true, exact: true},
+	{name: "retryBackoffExact", field: "RetryBackoff", of: exactly(retryBackoffOf, 4), own: true, exact: true},
+	{name: "jitterExact", field: "Jitter", of: exactly(jitterOf, 5), own: true, exact: true},
+	{name: "offsetExact", field: "Offset", of: exactly(offsetOf, 6), own: true, exact: true},
 })
+
+// The times, of each of which one member has the whole units, rounded up, and another one the exact value.
+
+func maxTimeDiffOf(c *storedConfig) number[time.Duration] {
+	return number[time.Duration]{field: &c.MaxTimeDiff, unit: time.Second, standard: -1, none: time.Nanosecond, least: anyNumber}
+}
+
+func reconcileIntervalOf(c *storedConfig) number[time.Duration] {
+	return number[time.Duration]{
+		field: &c.ReconcileInterval, unit: time.Minute, standard: int64(job.DefaultReconcileInterval / time.Minute), none: -1, least: anyNumber,
+	}
+}
+
+func retryBackoffOf(c *storedConfig) number[time.Duration] {
+	return number[time.Duration]{field: &c.RetryBackoff, unit: time.Second, standard: int64(job.DefaultRetryBackoff / time.Second), none: -1}
+}
+
+func misfireWindowOf(c *storedConfig) number[time.Duration] { return seconds(&c.MisfireWindow) }
+func timeoutOf(c *storedConfig) number[time.Duration]       { return seconds(&c.Timeout) }
+func jitterOf(c *storedConfig) number[time.Duration]        { return seconds(&c.Jitter) }
+func offsetOf(c *storedConfig) number[time.Duration]        { return seconds(&c.Offset) }
+
+func rounded(of func(*storedConfig) number[time.Duration]) func(*storedConfig) configText {
+	return func(c *storedConfig) configText { return of(c) }
+}
+
+func exactly(of func(*storedConfig) number[time.Duration], i int) func(*storedConfig) configText {
+	return func(c *storedConfig) configText { return exact{of(c), &c.exact[i]} }
+}
 
 func withStandards(fields []configField) []configField {
 	for i := range fields {
@@ -94,6 +126,7 @@ type storedConfig struct {
 	job.Config
 	misfire       bool              // Java's flag: whether missed fires are made up at all
 	misfirePolicy job.MisfirePolicy // and how, which Java does not know
+	exact         [7]time.Duration  // what members of exact times say; 0 = nothing
 }
 
 // split says of a configuration what its members say.
@@ -106,6 +139,11 @@ func split(c job.Config) *storedConfig {
 
 // joined is the other way round. With the flag off, no policy that is known has anything to say.
 func (s *storedConfig) joined() job.Config {
+	for i := range configFields {
+		if f := &configFields[i]; f.exact {
+			f.of(s).(exact).settle()
+		}
+	}
 	c := s.Config
 	c.Misfire = s.misfirePolicy
 	if !s.misfire && (c.Misfire == job.MisfireOnce || c.Misfire == job.MisfireAll) {

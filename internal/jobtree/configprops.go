@@ -1,25 +1,45 @@
 package jobtree
 
-import "github.com/elasticron/elasticron/job"
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/elasticron/elasticron/job"
+)
 
 // props are settings by name, stored as an object of strings.
-type props struct{ field *job.Props }
+type props struct{ field *map[string]string }
 
-// append writes the settings in the order of their names, whatever order they were given in. Those
-// that cannot be read were refused before.
+var errNoObject = errors.New("is no JSON object")
+
+// append writes the settings in the order of their names, so that equal settings are equal texts.
 func (p props) append(dst []byte) []byte {
-	settings, _ := p.field.Map() // storedFaults did
-	if len(settings) == 0 {
-		return append(dst, "{}"...)
+	dst = append(dst, '{')
+	for i, name := range slices.Sorted(maps.Keys(*p.field)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = job.AppendGsonString(dst, name)
+		dst = append(dst, ':')
+		dst = job.AppendGsonString(dst, (*p.field)[name])
 	}
-	return append(dst, job.NewProps(settings)...)
+	return append(dst, '}')
 }
 
 func (p props) read(m member) error {
-	settings, err := job.Props(m.value).Map()
-	if err != nil {
-		return &ValueError{Field: m.name, Value: maskSettings(m.value), Reason: "must be an object of strings", Err: err}
+	var settings map[string]string
+	err := json.Unmarshal([]byte(m.value), &settings)
+	if err == nil && settings == nil { // it says null
+		err = errNoObject
 	}
-	*p.field = job.NewProps(settings)
+	if err != nil {
+		return &ValueError{Field: m.name, Value: maskSettings(m.value), Reason: "must be an object of strings", Err: job.LocateJSON(m.value, err)}
+	}
+	*p.field = nil
+	if len(settings) > 0 {
+		*p.field = settings
+	}
 	return nil
 }

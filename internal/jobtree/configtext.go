@@ -29,6 +29,12 @@ type (
 		fmt.Stringer
 	}] struct{ field *T }
 
+	// exact is the value of a time of which another member, rounded, has the whole units.
+	exact struct {
+		rounded number[time.Duration]
+		found   *time.Duration // what was read
+	}
+
 	// number is a whole number, or a time that is stored in whole units.
 	number[T ~int | ~int64] struct {
 		field    *T
@@ -44,7 +50,7 @@ const anyNumber = math.MinInt32
 
 func count(field *int) configText { return number[int]{field: field, unit: 1, least: anyNumber} }
 
-func seconds(field *time.Duration) configText {
+func seconds(field *time.Duration) number[time.Duration] {
 	return number[time.Duration]{field: field, unit: time.Second, least: anyNumber}
 }
 
@@ -92,19 +98,23 @@ func (c choice[T]) read(m member) error {
 
 func (n number[T]) append(dst []byte) []byte { return strconv.AppendInt(dst, n.stored(), 10) }
 
+// stored rounds up, because 0 would mean something else than a short time.
 func (n number[T]) stored() int64 {
-	switch value := *n.field; value {
-	case 0:
+	value := *n.field
+	switch {
+	case value == 0:
 		return n.standard
-	case n.none:
+	case value == n.none:
 		return 0
-	default:
+	case n.whole():
 		return max(int64(value/n.unit), n.least)
+	default:
+		return int64(value/n.unit) + 1
 	}
 }
 
-// exact tells whether nothing of the field is lost when it is stored.
-func (n number[T]) exact() bool {
+// whole tells whether nothing of the field is lost when it is stored.
+func (n number[T]) whole() bool {
 	value := *n.field
 	return value <= 0 || value == n.none || value%n.unit == 0
 }
@@ -131,6 +141,37 @@ func (n number[T]) read(m member) error {
 		*n.field = T(min(max(int64(value), -most), most)) * n.unit
 	}
 	return nil
+}
+
+// append writes an empty text of a time that the other member has as a whole.
+func (e exact) append(dst []byte) []byte {
+	if e.rounded.whole() {
+		return append(dst, `""`...)
+	}
+	return job.AppendGsonString(dst, e.rounded.field.String())
+}
+
+func (e exact) read(m member) error {
+	*e.found = 0
+	var written string
+	if err := (text{&written}).read(m); err != nil || written == "" {
+		return err
+	}
+	d, err := time.ParseDuration(written)
+	if err != nil || d <= 0 {
+		return &ValueError{Field: m.name, Value: m.value, Reason: "must be a time above 0 such as 1.5s or 1m30s"}
+	}
+	*e.found = d
+	return nil
+}
+
+// settle makes what was read the value of the time, if the member of the whole units agrees.
+func (e exact) settle() {
+	read := e.rounded
+	read.field = e.found
+	if !read.whole() && read.stored() == e.rounded.stored() {
+		*e.rounded.field = *e.found
+	}
 }
 
 func (b boolean) append(dst []byte) []byte { return strconv.AppendBool(dst, *b.field) }

@@ -21,6 +21,9 @@ func Differences(stored, declared job.Config) []string {
 	one.Class, two.Class = stored.ClassName(), declared.ClassName()
 	var all []string
 	for _, f := range configFields {
+		if f.exact {
+			differs[f.name] = differs[MemberOf(f.field)]
+		}
 		was, is := string(f.of(one).append(nil)), string(f.of(two).append(nil))
 		if differs[f.name] && was != is {
 			all = append(all, fmt.Sprintf("%s: stored %s, declared %s", f.name, shown(f.name, was), shown(f.name, is)))

@@ -16,7 +16,7 @@ func TestDifferencesShowValuesAndNoSecrets(t *testing.T) {
 	require.Empty(t, jobtree.Differences(stored, stored))
 	declared := job.Config{Name: "orders", Cron: "0 5 * * * ?", ShardingTotalCount: 3}
 	declared.JobParameter = "swordfish"
-	declared.Props = `{"email.password":"swordfish","email.host":"mail"}`
+	declared.Props = map[string]string{"email.password": "swordfish", "email.host": "mail"}
 	declared.StartTime = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	declared.Java.Overwrite = true
 	require.Equal(t, []string{

@@ -47,7 +47,9 @@ func Mask(path, value string) string {
 }
 
 // isSecret tells whether a member or a setting of a config is not to be shown.
-func isSecret(name string) bool { return secretMembers[name] || secretNames.MatchString(name) }
+func isSecret(name string) bool {
+	return secretMembers[name] || secretNames.MatchString(strings.TrimPrefix(name, "props."))
+}
 
 // ofConfig completes a fault of a config with the path of its node, and takes out what may be a secret: the
 // value of a member that [Mask] hides, and of a text whose members cannot be told all but how long it is.

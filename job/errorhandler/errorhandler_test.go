@@ -112,19 +112,3 @@ func TestDescribe(t *testing.T) {
 		require.True(t, utf8.ValidString(text))
 	}
 }
-
-func ExampleRegistry_Register() {
-	handlers := errorhandler.Default()
-	// A handler of our own pages somebody.
-	page := job.ErrorHandlerFunc(func(_ context.Context, name string, sc job.ShardingContext, err error) error {
-		slog.Info("page", "job", name, "item", sc.Item, "error", err)
-		return nil
-	})
-	err := handlers.Register("PAGE", func(job.Config, *slog.Logger) (job.ErrorHandler, error) { return page, nil })
-	if err != nil {
-		panic(err)
-	}
-	// Then: scheduler.New(registry, scheduler.WithErrorHandlers(handlers)), and in the job's
-	// configuration cfg.ErrorHandler = "PAGE".
-	slog.Info("known", "handlers", handlers.Names())
-}

@@ -17,10 +17,10 @@ import (
 // factory.
 var ErrInvalidHandler = errors.New("invalid error handler")
 
-// Factory makes a handler for a job from its configuration. It does no I/O; what is wrong with the
-// handler's settings is an error, so that it is found when the job is declared. The logger names the
-// job and is never nil. It is called again when the configuration changes, and must be safe for
-// concurrent use.
+// Factory makes a handler for a job from its configuration. If the handler's settings are wrong, it returns an
+// error, so that the fault is found when the job is declared. It does no I/O, except that a [job.PropsReader] may
+// read secrets from files. The logger names the job and is never nil. The scheduler calls the factory again when
+// the configuration changes; the factory must be safe for concurrent use.
 type Factory func(cfg job.Config, log *slog.Logger) (job.ErrorHandler, error)
 
 // Registry holds handlers by the names that jobs are configured with. The zero value is empty and

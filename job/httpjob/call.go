@@ -33,7 +33,7 @@ var passing = []int{
 
 // Error is an answer that is a failure.
 type Error struct {
-	Method, Address string
+	Method, Address string // the address as the settings have it, which may be a reference
 	Status          int
 	Answer          string // its end
 }
@@ -51,6 +51,7 @@ func (e *Error) Error() string {
 type call struct {
 	caller  *webcall.Caller
 	address string
+	shown   string // the address as errors have it
 	method  string
 	data    string
 	header  http.Header
@@ -114,7 +115,7 @@ func (c *call) once(ctx context.Context, sc job.ShardingContext) (time.Duration,
 		return 0, err
 	}
 	if answer.Status >= http.StatusBadRequest && c.strict {
-		return retryAfter(answer.Header, time.Now()), &Error{Method: c.method, Address: c.address, Status: answer.Status, Answer: answer.Tail}
+		return retryAfter(answer.Header, time.Now()), &Error{Method: c.method, Address: c.shown, Status: answer.Status, Answer: answer.Tail}
 	}
 	return 0, nil
 }

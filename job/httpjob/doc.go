@@ -2,12 +2,12 @@
 //
 //	err := s.Add(ctx, job.Config{
 //		Name: "warmup", Class: httpjob.Class, Cron: "0 0/5 * * * ?", ShardingTotalCount: 2,
-//		Props: job.NewProps(map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "GET"}),
+//		Props: map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "GET"},
 //	}, httpjob.Job{})
 //
 // Such a job is stored as one of type SIMPLE with the class HTTP, because Java 2.1.5 and its console
-// cannot read another type. What it calls is in [job.Config.Props]; the names above the line are those
-// of 3.x:
+// cannot read another type. [job.Config.Props] say what it calls; the names above the line are those
+// of ElasticJob 3.x:
 //
 //	http.uri                              address; required
 //	http.method                           GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS; required
@@ -25,6 +25,10 @@
 //	http.redirects                        that are followed; default 10
 //	http.answer.bytes                     of an answer that are read; default 1048576
 //
+// A value that is secret, such as a header with a key, need not be in the configuration: "env:API_KEY" stands for a
+// variable of the process and "file:/run/secrets/key" for a file; see [job.PropsReader]. Errors show the
+// reference.
+//
 // The header shardingContext holds the sharding context as JSON, as in 3.x.
 //
 // # How it ends
@@ -33,7 +37,7 @@
 // takes it for a success, and so does http.fail.on.status=false. No answer, or none in time, is an
 // error. An endpoint that hangs is cut off by the read timeout, and by the end of the context.
 //
-// With http.retries, calls that got no answer, and the statuses 408, 425, 429, 500, 502, 503 and 504
-// are tried again. A Retry-After is respected up to a minute. Whoever asks for retries says with it
-// that the endpoint can be called twice for one item.
+// With http.retries, the job calls again if it got no answer, or one of the statuses 408, 425, 429, 500, 502, 503
+// and 504. It respects a Retry-After up to a minute. Use retries only if the endpoint can be called twice for one
+// item.
 package httpjob

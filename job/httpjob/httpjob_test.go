@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,7 +42,7 @@ func serve(t *testing.T, handle http.HandlerFunc, settings map[string]string) jo
 func configured(t *testing.T, settings map[string]string) job.HandlerFunc {
 	t.Helper()
 	cfg := job.Config{Name: "warmup", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
-	cfg.Class, cfg.Props = httpjob.Class, job.NewProps(settings)
+	cfg.Class, cfg.Props = httpjob.Class, settings
 	require.NoError(t, cfg.Validate())
 	code, err := httpjob.Job{}.Configure(cfg)
 	require.NoError(t, err)
@@ -207,15 +209,66 @@ func TestRedirectsAndAnswersAreBounded(t *testing.T) {
 func TestConfigureNamesEveryFault(t *testing.T) {
 	t.Parallel()
 	cfg := job.Config{Name: "warmup", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
-	cfg.Props = job.NewProps(map[string]string{
+	cfg.Props = map[string]string{
 		"http.method": "FETCH", "http.retries": "-1", "http.fail.on.status": "maybe", "http.conect.timeout": "1",
-	})
+	}
 	_, err := httpjob.Job{}.Configure(cfg)
 	require.ErrorIs(t, err, job.ErrInvalidConfig)
 	for _, want := range []string{
 		`Props http.uri "" must not be empty`, `Props http.method "FETCH" must be one of GET, HEAD, POST`, `Props http.retries "-1"`,
 		`Props http.fail.on.status "maybe"`, `Props http.conect.timeout "1" must not be there`,
 	} {
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// A job's errors are stored. So whatever goes wrong, they show where a secret is, and not what it is.
+func TestErrorsShowNoSecrets(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/hang":
+			<-r.Context().Done()
+		case "/redirect":
+			http.Redirect(w, r, r.RequestURI, http.StatusFound)
+		default:
+			http.Error(w, "no such key: "+r.Header.Get("X-Key"), http.StatusForbidden)
+		}
+	}))
+	t.Cleanup(server.Close)
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, []byte("swordfish\n"), 0o600))
+	for name, test := range map[string]struct {
+		address string
+		want    []string
+	}{
+		"a status":    {server.URL + "/?token=swordfish", []string{"POST env:HTTPJOB_URI: status 403", "no such key: file:" + file}},
+		"no answer":   {server.URL + "/hang?token=swordfish", []string{`Post "env:HTTPJOB_URI"`, webcall.ErrReadTimeout.Error()}},
+		"a redirect":  {server.URL + "/redirect?token=swordfish", []string{`"env:HTTPJOB_URI"`, webcall.ErrTooManyRedirects.Error()}},
+		"nobody":      {closed.URL + "/?token=swordfish", []string{`Post "env:HTTPJOB_URI"`, "refused"}},
+		"a user name": {strings.Replace(server.URL, "://", "://swordfish:swordfish@", 1), []string{"POST env:HTTPJOB_URI: status 403"}},
+	} {
+		t.Setenv("HTTPJOB_URI", test.address)
+		code := configured(t, map[string]string{
+			"http.uri": "env:HTTPJOB_URI", "http.method": "POST", "http.header.X-Key": "file:" + file,
+			"http.read.timeout.milliseconds": "50", "http.connect.timeout.milliseconds": "100", "http.redirects": "1",
+		})
+		err := code(t.Context(), item)
+		for _, want := range test.want {
+			require.ErrorContains(t, err, want, name)
+		}
+		require.NotContains(t, err.Error(), "swordfish", name)
+	}
+}
+
+func TestASecretThatIsNotThereIsFoundBeforeACall(t *testing.T) {
+	t.Parallel()
+	_, err := httpjob.Job{}.Configure(job.Config{Props: map[string]string{
+		"http.uri": "env:HTTPJOB_NONE", "http.method": "GET", "http.header.X-Key": "file:/none/such", "http.data": "env:HTTPJOB_NONE",
+	}})
+	require.ErrorIs(t, err, job.ErrInvalidConfig)
+	for _, want := range []string{`Props http.uri "env:HTTPJOB_NONE" must name`, `Props http.header.X-Key "file:/none/such" must name`, `Props http.data "env:`} {
 		require.ErrorContains(t, err, want)
 	}
 }

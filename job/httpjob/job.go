@@ -22,17 +22,18 @@ const (
 	tailBytes     = 2 << 10
 )
 
-// Job calls what the settings of its job's configuration say, once for each item. The zero Job is
+// Job is a [job.Handler] that calls the address in its job's settings, once for each item. The zero Job is
 // ready for use.
 type Job struct{}
 
 var _ job.Handler = Job{}
 
-// Configure returns what makes the calls, or every fault of the settings.
+// Configure returns the function that makes the calls, or every fault of the settings.
 func (Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	p := job.ReadProps(cfg.Props)
 	c := &call{
 		address: p.WebAddress("http.uri"),
+		shown:   cfg.Props["http.uri"],
 		method:  strings.ToUpper(p.Required("http.method")),
 		data:    p.Text("http.data", ""),
 		header:  make(http.Header),
@@ -57,6 +58,8 @@ func (Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 		Redirects: p.Number("http.redirects", 10, 0, mostRedirects),
 		Bytes:     int64(p.Number("http.answer.bytes", 1<<20, 0, mostBytes)),
 		Tail:      tailBytes,
+		Address:   c.shown,
+		Redact:    p.Redact,
 	})
 	p.Only("http.", "http.uri", "http.method", "http.data", "http.content.type", "http.connect.timeout.milliseconds",
 		"http.read.timeout.milliseconds", "http.header.", "http.total.timeout.milliseconds", "http.fail.on.status",

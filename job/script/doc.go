@@ -5,9 +5,9 @@
 //		Type: job.TypeScript, ScriptCommandLine: "/opt/report.sh --mode 'by region'",
 //	}, script.Job{})
 //
-// The command line is split into words as a shell splits it, by space, quotes and backslashes, and then
-// run without one: there is no expansion, and | ; & < > ( ) $ and backticks are characters like
-// others. Who wants a shell runs it: sh -c '...'.
+// [Words] splits the command line into words as a shell does, by space, quotes and backslashes. The job then runs it
+// without a shell: nothing is expanded, and | ; & < > ( ) $ and backticks are characters like any other. If you
+// need a shell, run it: sh -c '...'.
 //
 // # What a script gets
 //

@@ -17,12 +17,12 @@ const (
 	DefaultTailBytes = 4 << 10
 )
 
-// Property is the setting by which ElasticJob 3.x names a command line. It counts where
+// Property is ElasticJob 3.x's name for the setting of a command line. It counts if
 // [job.Config.ScriptCommandLine] is empty.
 const Property = "script.command.line"
 
-// Job runs the command line of its job's configuration, once for each item. The zero Job is ready for
-// use. Its fields are what belongs to this process; they must not be changed after it was declared.
+// Job is a [job.Handler] that runs the command line of its job's configuration, once for each item. The zero Job
+// is ready for use. Its fields belong to this process. Do not change them after the job was declared.
 type Job struct {
 	// Dir is the directory in which scripts run. Empty means that of this process.
 	Dir string
@@ -31,16 +31,16 @@ type Job struct {
 	// TimeLimit bounds one run of the script. The default, 0, sets no bound besides
 	// [job.Config.Timeout].
 	TimeLimit time.Duration
-	// Grace is how long a script that is told to end has for it, and processes that it leaves behind.
+	// Grace is how long a script has to end after SIGTERM, and how long processes have that it leaves behind.
 	// The default, 0, is [DefaultGrace].
 	Grace time.Duration
 	// TailBytes is how much of the end of its output an error keeps. The default, 0, is
 	// [DefaultTailBytes].
 	TailBytes int
-	// Output returns where the output of an item's script goes, both of its streams together. It is
-	// called once for each run and its writer by one goroutine. The default is nowhere.
+	// Output returns a writer for the output of an item's script, both of its streams together. It is
+	// called once for each run, and one goroutine uses the writer. By default, the output goes nowhere.
 	Output func(sc job.ShardingContext) io.Writer
-	// Logger gets the output line by line, at level info. The default is nobody.
+	// Logger gets the output line by line, at level info. By default, nothing is logged.
 	Logger *slog.Logger
 }
 
@@ -49,7 +49,8 @@ var (
 	_ job.Checker = Job{}
 )
 
-// Configure returns what runs the command line of the configuration, which must be that of a script.
+// Configure returns the function that runs the command line of the configuration, whose type must be
+// [job.TypeScript].
 func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	if cfg.Type != job.TypeScript {
 		return nil, &job.FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be SCRIPT, as the code is a script"}
@@ -88,7 +89,7 @@ func (j Job) Check(cfg job.Config) error {
 func wordsOf(cfg job.Config) ([]string, error) {
 	line := cfg.ScriptCommandLine
 	if line == "" {
-		line = cfg.Props.Get(Property)
+		line = cfg.Props[Property]
 	}
 	words, err := Words(line)
 	if err != nil {

@@ -246,7 +246,7 @@ func TestConfigure(t *testing.T) {
 	_, err = script.Job{}.Configure(cfg)
 	require.ErrorIs(t, err, script.ErrCommandLine)
 	require.ErrorIs(t, err, job.ErrInvalidConfig)
-	cfg.ScriptCommandLine, cfg.Props = "", job.NewProps(map[string]string{script.Property: "true"})
+	cfg.ScriptCommandLine, cfg.Props = "", map[string]string{script.Property: "true"}
 	code, err := script.Job{}.Configure(cfg)
 	require.NoError(t, err)
 	require.NoError(t, code(t.Context(), item))

@@ -1,12 +1,20 @@
 // Package dingtalk has the error handler DINGTALK: it posts each failure to a robot of a DingTalk group.
 //
-// Its settings in [job.Config.Props], named as in ElasticJob 3.x:
+//	handlers := errorhandler.Default()
+//	err := handlers.Register(dingtalk.Name, dingtalk.New)
+//	s, err := scheduler.New(registry, scheduler.WithErrorHandlers(handlers))
+//
+// A job that names it in [job.Config.ErrorHandler] has its settings in [job.Config.Props], named as in ElasticJob
+// 3.x:
 //
 //	dingtalk.webhook                      the robot's address; required
 //	dingtalk.keyword                      a word that the robot asks for; it begins the text
 //	dingtalk.secret                       by which calls are signed, if the robot asks for it
 //	dingtalk.connectTimeoutMilliseconds   default 3000
 //	dingtalk.readTimeoutMilliseconds      default 5000
+//
+// The address and the secret need not be in the configuration: "env:DINGTALK_SECRET" stands for a variable of
+// the process; see [job.PropsReader].
 //
 // An answer other than errcode 0 is a failure of the handler.
 package dingtalk
@@ -39,12 +47,12 @@ type handler struct {
 	keyword, secret string
 }
 
-// New makes the handler of a job. It is an errorhandler.Factory.
+// New makes the handler of a job. It is an [errorhandler.Factory].
 func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
 	address := p.WebAddress("dingtalk.webhook")
 	h := &handler{
-		robot: chat.New(p, "dingtalk."), keyword: p.Text("dingtalk.keyword", ""), secret: p.Text("dingtalk.secret", ""),
+		robot: chat.New(p, "dingtalk.", cfg.Props["dingtalk.webhook"]), keyword: p.Text("dingtalk.keyword", ""), secret: p.Text("dingtalk.secret", ""),
 	}
 	p.Only("dingtalk.", "dingtalk.webhook", "dingtalk.keyword", "dingtalk.secret", "dingtalk.connectTimeoutMilliseconds",
 		"dingtalk.readTimeoutMilliseconds")

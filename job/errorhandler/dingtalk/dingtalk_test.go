@@ -48,7 +48,7 @@ func say(t *testing.T, settings map[string]string) error {
 	server := httptest.NewServer(http.HandlerFunc(robot))
 	t.Cleanup(server.Close)
 	settings["dingtalk.webhook"] = server.URL + "/robot/send?access_token=t"
-	h, err := dingtalk.New(job.Config{Props: job.NewProps(settings)}, slog.Default())
+	h, err := dingtalk.New(job.Config{Props: settings}, slog.Default())
 	require.NoError(t, err)
 	return h.HandleError(t.Context(), "orders", job.ShardingContext{Item: 1, TotalCount: 2, TaskID: "x"}, errors.New("boom"))
 }
@@ -68,7 +68,22 @@ func TestWhatTheRobotRefuses(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	_, err := dingtalk.New(job.Config{Props: job.NewProps(map[string]string{"dingtalk.token": "x"})}, slog.Default())
+	_, err := dingtalk.New(job.Config{Props: map[string]string{"dingtalk.token": "x"}}, slog.Default())
 	require.ErrorContains(t, err, `Props dingtalk.webhook "" must not be empty`)
 	require.ErrorContains(t, err, `Props dingtalk.token "x" must not be there`)
+}
+
+// The address of a call is signed, and so it is another text than the setting.
+func TestErrorsShowNoSecrets(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(robot))
+	server.Close()
+	t.Setenv("DINGTALK_WEBHOOK", server.URL+"/robot/send?access_token=swordfish")
+	t.Setenv("DINGTALK_SECRET", "swordfish")
+	h, err := dingtalk.New(job.Config{Props: map[string]string{
+		"dingtalk.webhook": "env:DINGTALK_WEBHOOK", "dingtalk.secret": "env:DINGTALK_SECRET",
+	}}, slog.Default())
+	require.NoError(t, err)
+	err = h.HandleError(t.Context(), "orders", job.ShardingContext{}, errors.New("boom"))
+	require.ErrorContains(t, err, `dingtalk: Post "env:DINGTALK_WEBHOOK": dial tcp`)
+	require.NotContains(t, err.Error(), "swordfish")
 }

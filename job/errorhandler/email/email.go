@@ -1,6 +1,11 @@
 // Package email has the error handler EMAIL: it sends each failure by mail.
 //
-// Its settings in [job.Config.Props], named as in ElasticJob 3.x:
+//	handlers := errorhandler.Default()
+//	err := handlers.Register(email.Name, email.New)
+//	s, err := scheduler.New(registry, scheduler.WithErrorHandlers(handlers))
+//
+// A job that names it in [job.Config.ErrorHandler] has its settings in [job.Config.Props], named as in ElasticJob
+// 3.x:
 //
 //	email.host       SMTP server; required
 //	email.port       its port; required
@@ -16,8 +21,9 @@
 //	email.bcc        addresses, separated by commas
 //	email.debug      taken for the sake of 3.x, has no effect
 //
-// A password is stored with the configuration, as plain text, and never sent over a connection that is
-// not encrypted.
+// A password in the settings is stored with them, as plain text. So name a place where the process finds it:
+// "env:SMTP_PASSWORD" is a variable, "file:/run/secrets/smtp" a file; see [job.PropsReader]. It is never sent
+// over a connection that is not encrypted.
 package email
 
 import (
@@ -47,12 +53,13 @@ type handler struct {
 	host    string
 	options []mail.Option
 	draft   func() (*mail.Msg, error) // a message without text
+	redact  func(string) string       // takes secrets out of errors
 }
 
-// New makes the handler of a job. It is an errorhandler.Factory.
+// New makes the handler of a job. It is an [errorhandler.Factory].
 func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
-	h := &handler{host: p.Required("email.host")}
+	h := &handler{host: p.Required("email.host"), redact: p.Redact}
 	p.Required("email.port")
 	port := p.Number("email.port", 465, 1, 65_535)
 	h.connect(p, port)
@@ -64,10 +71,10 @@ func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 		return nil, err
 	}
 	if _, err := h.draft(); err != nil {
-		return nil, err
+		return nil, h.fault(err)
 	}
 	if _, err := mail.NewClient(h.host, h.options...); err != nil {
-		return nil, err
+		return nil, h.fault(err)
 	}
 	return h, nil
 }
@@ -123,18 +130,36 @@ func addresses(list string) []string {
 func (h *handler) HandleError(ctx context.Context, name string, sc job.ShardingContext, failure error) error {
 	m, err := h.draft()
 	if err != nil {
-		return err
+		return h.fault(err)
 	}
 	m.SetBodyString(mail.TypeTextPlain, errorhandler.Describe(name, sc, failure, longest))
 	client, err := mail.NewClient(h.host, append(slices.Clip(h.options), mail.WithTimeout(patience(ctx)))...)
 	if err != nil {
-		return fmt.Errorf("email: %w", err)
+		return fmt.Errorf("email: %w", h.fault(err))
 	}
 	if err := client.DialAndSendWithContext(ctx, m); err != nil {
-		return fmt.Errorf("email: %w", err)
+		return fmt.Errorf("email: %w", h.fault(err))
 	}
 	return nil
 }
+
+// fault returns the error without what was read of secrets.
+func (h *handler) fault(err error) error {
+	if text := h.redact(err.Error()); text != err.Error() {
+		return redacted{text, err}
+	}
+	return err
+}
+
+// redacted is an error that says less than its cause.
+type redacted struct {
+	text  string
+	cause error
+}
+
+func (e redacted) Error() string { return e.text }
+
+func (e redacted) Unwrap() error { return e.cause }
 
 // patience returns how long the server may be silent. The client asks the context only while it
 // connects, so the time that the context leaves has to be its own.

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -29,7 +31,7 @@ func send(ctx context.Context, t *testing.T, port string, settings map[string]st
 	maps.Copy(all, settings)
 	handlers := errorhandler.Default()
 	require.NoError(t, handlers.Register(email.Name, email.New))
-	h, err := handlers.New(job.Config{ErrorHandler: email.Name, Props: job.NewProps(all)}, slog.Default())
+	h, err := handlers.New(job.Config{ErrorHandler: email.Name, Props: all}, slog.Default())
 	require.NoError(t, err)
 	return h.HandleError(ctx, "orders", job.ShardingContext{Item: 1, TotalCount: 2}, errors.New("boom"))
 }
@@ -90,15 +92,33 @@ func TestAServerThatHangs(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	_, err := email.New(job.Config{Props: job.NewProps(map[string]string{"email.port": "0", "email.tls": "x"})}, slog.Default())
+	_, err := email.New(job.Config{Props: map[string]string{"email.port": "0", "email.tls": "x"}}, slog.Default())
 	for _, want := range []string{
 		`Props email.host "" must not be empty`, `Props email.port "0" must be a whole number between 1 and 65535`,
 		`Props email.from "" must not be empty`, `Props email.to "" must not be empty`, `Props email.tls "x" must not be there`,
 	} {
 		require.ErrorContains(t, err, want)
 	}
-	_, err = email.New(job.Config{Props: job.NewProps(map[string]string{
+	_, err = email.New(job.Config{Props: map[string]string{
 		"email.host": "h", "email.port": "25", "email.from": "nobody", "email.to": "a@b.c",
-	})}, slog.Default())
+	}}, slog.Default())
 	require.ErrorContains(t, err, "email.from")
+}
+
+// The password is in a file of the process, and in no error.
+func TestAPasswordByReference(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(file, []byte("secret\n"), 0o600))
+	server, port := open(t, "secret", true)
+	settings := map[string]string{"email.username": "me", "email.password": "file:" + file, "email.ssl.trust": "127.0.0.1"}
+	require.NoError(t, send(t.Context(), t, port, settings))
+	require.Contains(t, (<-server.letters).text, "boom")
+
+	t.Setenv("EMAIL_FROM", "not an address")
+	_, err := email.New(job.Config{Props: map[string]string{
+		"email.host": "h", "email.port": "25", "email.from": "env:EMAIL_FROM", "email.to": "a@b.c",
+	}}, slog.Default())
+	require.ErrorContains(t, err, "email.from")
+	require.ErrorContains(t, err, "env:EMAIL_FROM")
+	require.NotContains(t, err.Error(), "not an address")
 }

@@ -1,9 +1,14 @@
 // Package webhook has the error handler WEBHOOK: it posts each failure as JSON to an address.
 //
-// Its settings in [job.Config.Props]:
+//	handlers := errorhandler.Default()
+//	err := handlers.Register(webhook.Name, webhook.New)
+//	s, err := scheduler.New(registry, scheduler.WithErrorHandlers(handlers))
+//
+// A job that names it in [job.Config.ErrorHandler] has its settings in [job.Config.Props]:
 //
 //	webhook.url                          address; required
-//	webhook.header.<name>                a header, such as one with a secret
+//	webhook.header.<name>                a header, such as one with a secret: "env:WEBHOOK_KEY" stands for
+//	                                     a variable of the process; see [job.PropsReader]
 //	webhook.connectTimeoutMilliseconds   default 3000
 //	webhook.readTimeoutMilliseconds      default 5000
 //
@@ -58,6 +63,7 @@ func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 		Connect: p.Milliseconds("webhook.connectTimeoutMilliseconds", 3*time.Second),
 		Read:    p.Milliseconds("webhook.readTimeoutMilliseconds", 5*time.Second),
 		Bytes:   64 << 10, Tail: 512, Redirects: 3,
+		Address: cfg.Props["webhook.url"], Redact: p.Redact,
 	})
 	p.Only("webhook.", "webhook.url", "webhook.header.", "webhook.connectTimeoutMilliseconds", "webhook.readTimeoutMilliseconds")
 	return h, p.Err()

@@ -30,7 +30,7 @@ func handler(t *testing.T, settings map[string]string) (job.ErrorHandler, error)
 	t.Helper()
 	handlers := errorhandler.Default()
 	require.NoError(t, handlers.Register(webhook.Name, webhook.New))
-	return handlers.New(job.Config{ErrorHandler: webhook.Name, Props: job.NewProps(settings)}, slog.New(slog.DiscardHandler))
+	return handlers.New(job.Config{ErrorHandler: webhook.Name, Props: settings}, slog.New(slog.DiscardHandler))
 }
 
 func TestAFailureIsPosted(t *testing.T) {
@@ -93,4 +93,19 @@ func TestSettings(t *testing.T) {
 	_, err := handler(t, map[string]string{"webhook.uri": "x"})
 	require.ErrorContains(t, err, `Props webhook.url "" must not be empty`)
 	require.ErrorContains(t, err, `Props webhook.uri "x" must not be there`)
+}
+
+func TestErrorsShowNoSecrets(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no such key: "+r.Header.Get("X-Key"), http.StatusForbidden)
+	}))
+	t.Setenv("WEBHOOK_URL", server.URL+"/?token=swordfish")
+	t.Setenv("WEBHOOK_KEY", "swordfish")
+	h, err := handler(t, map[string]string{"webhook.url": "env:WEBHOOK_URL", "webhook.header.X-Key": "env:WEBHOOK_KEY"})
+	require.NoError(t, err)
+	require.EqualError(t, h.HandleError(t.Context(), "orders", item, errors.New("boom")), "webhook: status 403: no such key: env:WEBHOOK_KEY")
+	server.Close()
+	err = h.HandleError(t.Context(), "orders", item, errors.New("boom"))
+	require.ErrorContains(t, err, `webhook: Post "env:WEBHOOK_URL": dial tcp`)
+	require.NotContains(t, err.Error(), "swordfish")
 }

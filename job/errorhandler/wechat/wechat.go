@@ -1,10 +1,18 @@
 // Package wechat has the error handler WECHAT: it posts each failure to a robot of a WeCom group.
 //
-// Its settings in [job.Config.Props], named as in ElasticJob 3.x:
+//	handlers := errorhandler.Default()
+//	err := handlers.Register(wechat.Name, wechat.New)
+//	s, err := scheduler.New(registry, scheduler.WithErrorHandlers(handlers))
+//
+// A job that names it in [job.Config.ErrorHandler] has its settings in [job.Config.Props], named as in ElasticJob
+// 3.x:
 //
 //	wechat.webhook                      the robot's address; required
 //	wechat.connectTimeoutMilliseconds   default 3000
 //	wechat.readTimeoutMilliseconds      default 5000
+//
+// The address has the robot's key in it. It need not be in the configuration: "env:WECHAT_WEBHOOK" stands for a
+// variable of the process; see [job.PropsReader].
 //
 // An answer other than errcode 0 is a failure of the handler.
 package wechat
@@ -30,10 +38,10 @@ type handler struct {
 	webhook string
 }
 
-// New makes the handler of a job. It is an errorhandler.Factory.
+// New makes the handler of a job. It is an [errorhandler.Factory].
 func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
-	h := &handler{webhook: p.WebAddress("wechat.webhook"), robot: chat.New(p, "wechat.")}
+	h := &handler{webhook: p.WebAddress("wechat.webhook"), robot: chat.New(p, "wechat.", cfg.Props["wechat.webhook"])}
 	p.Only("wechat.", "wechat.webhook", "wechat.connectTimeoutMilliseconds", "wechat.readTimeoutMilliseconds")
 	return h, p.Err()
 }

@@ -30,7 +30,7 @@ func robot(t *testing.T, status int, answer string) (job.ErrorHandler, <-chan st
 		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(server.Close)
-	h, err := wechat.New(job.Config{Props: job.NewProps(map[string]string{"wechat.webhook": server.URL + "/send?key=k"})}, slog.Default())
+	h, err := wechat.New(job.Config{Props: map[string]string{"wechat.webhook": server.URL + "/send?key=k"}}, slog.Default())
 	require.NoError(t, err)
 	return h, told
 }
@@ -70,7 +70,7 @@ func TestWhatARobotRefuses(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	_, err := wechat.New(job.Config{Props: job.NewProps(map[string]string{"wechat.readTimeoutMilliseconds": "soon"})}, slog.Default())
+	_, err := wechat.New(job.Config{Props: map[string]string{"wechat.readTimeoutMilliseconds": "soon"}}, slog.Default())
 	require.ErrorContains(t, err, `Props wechat.webhook "" must not be empty`)
 	require.ErrorContains(t, err, `Props wechat.readTimeoutMilliseconds "soon"`)
 }

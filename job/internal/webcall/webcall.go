@@ -8,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
+	"github.com/elasticron/elasticron/job/internal/reference"
 	"github.com/elasticron/elasticron/job/internal/tail"
 )
 
@@ -26,6 +28,10 @@ type Limits struct {
 	Redirects int           // that are followed
 	Bytes     int64         // of the answer that are read
 	Tail      int           // bytes of the end of it that are kept
+
+	// What is read of secrets must not get into errors, which are stored.
+	Address string                   // the setting of the address; if it is a reference, errors show it instead
+	Redact  func(text string) string // what an answer may show; nil = all
 }
 
 // Answer is what came back.
@@ -83,13 +89,26 @@ func (c *Caller) Do(ctx context.Context, req *http.Request) (Answer, error) {
 func (c *Caller) do(req *http.Request, heard func()) (Answer, error) {
 	resp, err := c.client.Do(req)
 	if err != nil {
-		return Answer{}, err
+		return Answer{}, c.withoutAddress(err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // the answer is read, or not wanted
 	heard()
 	end := tail.New(c.limits.Tail)
 	_, err = io.Copy(end, &listening{io.LimitReader(resp.Body, c.limits.Bytes), heard})
-	return Answer{Status: resp.StatusCode, Header: resp.Header, Tail: end.String()}, err
+	text := end.String()
+	if c.limits.Redact != nil {
+		text = c.limits.Redact(text)
+	}
+	return Answer{Status: resp.StatusCode, Header: resp.Header, Tail: text}, err
+}
+
+// withoutAddress replaces the address in the error of a call, which may be that of a redirect.
+func (c *Caller) withoutAddress(err error) error {
+	var failed *url.Error
+	if !reference.Is(c.limits.Address) || !errors.As(err, &failed) {
+		return err
+	}
+	return &url.Error{Op: failed.Op, URL: c.limits.Address, Err: failed.Err}
 }
 
 // listening tells of every part that was read.

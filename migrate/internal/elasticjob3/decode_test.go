@@ -70,7 +70,7 @@ func TestDecode(t *testing.T) {
 			want: func(c *job.Config) {
 				c.Name, c.Class, c.Type = "a", "com.acme.OrderJob", job.TypeDataflow
 				c.Unknown = `"elasticJob3":{"fromAbove":{"x":[1,2.5,true,null]},"jobListenerTypes":["audit"],"label":"blue","staticSharding":true}`
-				c.Props = job.NewProps(map[string]string{"email.host": "mail"})
+				c.Props = map[string]string{"email.host": "mail"}
 			},
 			kept: []string{"label", "jobListenerTypes", "staticSharding", "fromAbove"},
 		},

@@ -4,8 +4,6 @@ import (
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/elasticron/elasticron/job"
 )
 
 // The properties of a job that are settings of their own here. All others stay properties, under the
@@ -47,6 +45,6 @@ func (d *decoder) readProps(value *yaml.Node) {
 		}
 	}
 	if len(rest) > 0 {
-		d.job.Config.Props = job.NewProps(rest)
+		d.job.Config.Props = rest
 	}
 }

@@ -26,12 +26,14 @@ type Robot struct {
 	caller *webcall.Caller
 }
 
-// New makes a robot with the timeouts of the settings.
-func New(p *job.PropsReader, prefix string) Robot {
+// New makes a robot with the timeouts of the settings. Errors show the address as it is set, which may be a
+// reference.
+func New(p *job.PropsReader, prefix, address string) Robot {
 	return Robot{webcall.New(webcall.Limits{
 		Connect: p.Milliseconds(prefix+connectTimeout, 3*time.Second),
 		Read:    p.Milliseconds(prefix+readTimeout, 5*time.Second),
 		Bytes:   answerBytes, Tail: answerBytes,
+		Address: address, Redact: p.Redact,
 	})}
 }
 
