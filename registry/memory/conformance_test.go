@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	registrytest.Run(t, description(2*time.Second))
+	registrytest.Run(t, description(4*time.Second))
 }
 
 // TestConformanceInVirtualTime keeps the processors busy, so it does not run beside the cases in real
