@@ -260,7 +260,7 @@ func TestAJobIsLeft(t *testing.T) {
 			return ran
 		}
 		require.Equal(t, map[string]int{"orders on b": 2, "invoices on a": 1}, on())
-		require.NoError(t, a.Add(t.Context(), jobOf(2), c.record("a", nil)), "it may come back")
+		require.NoError(t, errOf(a.Add(t.Context(), jobOf(2), c.record("a", nil))), "it may come back")
 		sleepUntil(18 * time.Second)
 		require.Equal(t, map[string]int{"orders on a": 1, "orders on b": 1, "invoices on a": 1}, on())
 	})
@@ -273,7 +273,7 @@ func TestAJobIsLeftBeforeRun(t *testing.T) {
 		defer func() { require.NoError(t, reg.Close(context.Background())) }()
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), jobOf(1), c.record("a", nil)))
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", nil))))
 		j, err := s.Job("orders")
 		require.NoError(t, err)
 		_, _, err = j.Config()
@@ -343,10 +343,10 @@ func TestHandlesAroundRun(t *testing.T) {
 		reg := c.server.Open("test")
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), jobOf(1), c.record("a", nil)))
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", nil))))
 		other := jobOf(1)
 		other.Name = "invoices"
-		require.NoError(t, s.Add(t.Context(), other, c.record("a", nil)))
+		require.NoError(t, errOf(s.Add(t.Context(), other, c.record("a", nil))))
 		early, err := s.Job("invoices")
 		require.NoError(t, err)
 		j, err := s.Job("orders")

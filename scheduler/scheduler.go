@@ -93,9 +93,9 @@ func (s *Scheduler) InstanceID() string { return s.instance }
 // Ready returns a channel that is closed when every job declared before Run has joined its cluster.
 func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 
-// Add declares a job: what cfg describes, whose items handler runs. It may be called before Run and while it
-// runs; in the second case it returns when the job has joined its cluster. If ctx ends before that,
-// the job is declared all the same, and joins when it can.
+// Add declares a job, whose items handler runs, and returns its handle. It may be called before Run and while
+// Run goes on; in the second case it returns when the job has joined its cluster. If ctx ends before that, the
+// job is declared all the same, and joins when it can; [Scheduler.Job] finds its handle.
 //
 // The first declaration of a job in the registry stores its configuration. Later ones leave the
 // stored one as it is: what is stored counts, for every instance. [OnConflict] says otherwise.
@@ -109,25 +109,31 @@ func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 // Errors after which the configuration may be stored, because others may rely on it by then: those of
 // the registry, the end of ctx, and [ErrStopped] if Run stops meanwhile. After [registry.ErrUnknownOutcome]
 // the job was not there yet, and may be in a moment, or never: declare it again.
-func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...JobOption) error {
+func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...JobOption) (*Job, error) {
+	r, err := s.add(ctx, cfg, handler, opts)
+	if err != nil {
+		return nil, fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	}
+	return &Job{s, r}, nil
+}
+
+func (s *Scheduler) add(ctx context.Context, cfg job.Config, handler job.Handler, opts []JobOption) (*runner, error) {
 	declared, err := newJobOptions(opts)
 	if err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+		return nil, err
 	}
 	if err := declared.check(cfg); err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+		return nil, err
 	}
 	if err := s.checkDeclaration(ctx, cfg, handler); err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+		return nil, err
 	}
-	wait, err := s.declare(ctx, newRunner(s, cfg, handler, declared), cfg) //nolint:contextcheck // the runner lives as long as Run
-	if err == nil {
-		err = wait()
-	}
+	r := newRunner(s, cfg, handler, declared) //nolint:contextcheck // the runner lives as long as Run
+	wait, err := s.declare(ctx, r, cfg)
 	if err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+		return nil, err
 	}
-	return nil
+	return r, wait()
 }
 
 // declare stores a configuration and puts its runner on the list. Nobody else does either for the same

@@ -9,34 +9,27 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Trigger has every instance of a job run its items once, now, whatever the cron says. It returns
-// when the request is in the registry. An item that is running runs once more right after; requests
-// that come together are one.
+// Trigger has every instance of the job run its items once, now, whatever the cron says. It returns when the
+// request is in the registry; the request can be waited for. An item that is running runs once more right
+// after. Requests that come together are one.
 //
-// Errors: [ErrUnknownJob] if this scheduler does not have the job, [ErrNoInstance] if nobody would
-// run it, and those of the registry. After [registry.ErrUnknownOutcome] the job may have been triggered;
-// asking again may trigger it twice.
-func (s *Scheduler) Trigger(ctx context.Context, name string) error {
-	_, err := s.request(ctx, name)
-	return err
-}
-
-// request is Trigger, and returns the number of the request: its revision.
-func (s *Scheduler) request(ctx context.Context, name string) (registry.Revision, error) {
-	s.mu.Lock()
-	known := s.runners[name] != nil
-	s.mu.Unlock()
+// Errors: [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if
+// nobody would run it, and those of the registry. After [registry.ErrUnknownOutcome] the job may have been triggered; asking again may
+// trigger it twice.
+func (j *Job) Trigger(ctx context.Context) (*Request, error) {
+	j.s.mu.Lock()
+	known := j.s.runners[j.r.name] == j.r && (j.s.life == nil || j.s.life.Err() == nil)
+	j.s.mu.Unlock()
 	if !known {
-		return 0, fmt.Errorf("trigger job %q: %w", name, ErrUnknownJob)
+		return nil, fmt.Errorf("trigger job %q: %w", j.r.name, ErrUnknownJob)
 	}
-	tree := jobtree.For(name)
 	for {
-		revision, err := s.trigger(ctx, tree)
-		if !errors.Is(err, registry.ErrConflict) {
-			if err != nil {
-				err = fmt.Errorf("trigger job %q: %w", name, err)
-			}
-			return revision, err
+		revision, err := j.s.trigger(ctx, j.r.tree)
+		switch {
+		case err == nil:
+			return &Request{j, revision}, nil
+		case !errors.Is(err, registry.ErrConflict):
+			return nil, fmt.Errorf("trigger job %q: %w", j.r.name, err)
 		}
 	}
 }
