@@ -53,7 +53,7 @@ func (s *Scheduler) followSessions(ctx context.Context) error {
 func (s *Scheduler) follow(ctx context.Context, a *attachment) {
 	defer func() { a.cancel(a.session.Err()) }()
 	s.log.InfoContext(ctx, "session established", logSession, a.session.ID().String())
-	s.checkClock(ctx, 0)
+	s.clock.Check(ctx, 0)
 	told := ConnectionChange("")
 	for {
 		changed := a.session.Changed()

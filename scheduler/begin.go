@@ -51,26 +51,26 @@ func (r *runner) mayBegin() bool {
 // consider decides what happens to one of my items now.
 func (r *runner) consider(round *round, n int) {
 	it, node := r.item(n), r.state.Item(n)
-	m := r.settings.misfires
+	m := r.settings.rules
 	if node.Disabled {
-		it.due = it.due.dropDisabled()
+		it.due = it.due.DropDisabled()
 		return
 	}
 	if r.applied < it.wrote || it.running != nil && it.running.undo {
 		return // the state does not show yet what this runner wrote
 	}
 	if it.running != nil || node.Running.Exists() {
-		it.due = m.miss(it.due)
+		it.due = m.Miss(it.due)
 		it.expectOn()
 		return
 	}
 	if r.shared.maybeLost(n) {
-		it.due = m.miss(it.due) // so that its next fire does not bury it
+		it.due = m.Miss(it.due) // so that its next fire does not bury it
 		return
 	}
 	r.expire(it, round.now, it.queued)
 	if round.refuse {
-		it.due = m.miss(it.due)
+		it.due = m.Miss(it.due)
 	}
 	if r.settings.config.Unmonitored {
 		r.beginUnmonitored(round, it)
@@ -88,7 +88,7 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 	}
 	switch {
 	case node.Record.Value.State == jobtree.ItemRunning:
-		it.due = r.settings.misfires.miss(it.due)
+		it.due = r.settings.rules.Miss(it.due)
 		it.expectOn()
 		lost, wait := r.lost(it.number)
 		if lost {
@@ -98,11 +98,11 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 			r.toConsider.Note([]int{it.number}, false)
 		}
 	case node.Record.Value.State == jobtree.ItemWaiting && r.settings.config.Failover:
-		it.due = r.settings.misfires.miss(it.due)
+		it.due = r.settings.rules.Miss(it.due)
 		r.proposeClaim(round, it)
 	default:
 		r.considerDelay(it, node.Record.Value, round)
-		r.recall(it, node.Record.Value, round.now)
+		it.due = r.settings.rules.Recall(it.due, node.Record.Value, round.now)
 		r.recallNoted(it, node, round.now)
 		r.proposeBegin(round, it, node)
 	}
@@ -112,7 +112,7 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	begin := jobtree.Begin{
 		Instance: r.s.instance, Session: r.attached.session.ID(), Round: round.id, Time: round.now,
-		Failover: r.settings.config.Failover, Horizon: r.s.horizon(), Next: r.nextFire(round),
+		Failover: r.settings.config.Failover, Horizon: r.s.clock.Horizon(), Next: r.nextFire(round),
 		Base: r.tokens.now.Base,
 	}
 	// What the record shows as run, another instance may have run.
@@ -124,15 +124,15 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 		}
 		ran = time.Time{}
 	}
-	it.due = it.due.after(ran)
+	it.due = it.due.After(ran)
 	turn := registry.Turn{Rank: registry.RankWork, Share: r.name}
 	switch {
-	case !it.due.none() && !round.refuse && !r.notYet(it, round.now) && !r.awaitsNote(it, node, round.now):
+	case !it.due.None() && !round.refuse && !r.notYet(it, round.now) && !r.awaitsNote(it, node, round.now):
 		var admitted bool
 		if turn, admitted = r.admit(round, it); !admitted {
 			return
 		}
-		begin.Fire, begin.Source = it.due.next()
+		begin.Fire, begin.Source = it.due.Next()
 	case round.request > node.Record.Value.Trigger:
 		begin.Source, begin.Trigger = job.Manual, round.request
 	default:
@@ -154,7 +154,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 		it.former, it.came = "", time.Time{}
 		it.running.madeUp = madeUp
 		if !it.running.undo {
-			it.due = it.due.after(begin.Fire)
+			it.due = it.due.After(begin.Fire)
 		}
 	}, func() { r.notSent(it) })
 }
@@ -162,7 +162,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 // notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and
 // has been set back since.
 func (r *runner) notYet(it *item, now time.Time) bool {
-	fire, _ := it.due.next()
+	fire, _ := it.due.Next()
 	left := fire.Sub(now)
 	if left <= 0 {
 		return false
@@ -180,10 +180,10 @@ const tickFirst = 10 * time.Millisecond
 func (r *runner) cannotBegin(it *item, fire time.Time, err error) {
 	if !errors.Is(err, jobtree.ErrFireAhead) {
 		r.log.ErrorContext(r.life, "cannot begin", logItem, it.number, logError, err)
-		it.due = it.due.dropImpossible(fire)
+		it.due = it.due.DropImpossible(fire)
 		return
 	}
-	r.s.checkClock(r.life, clockEvery)
+	r.s.clock.Check(r.life, fires.ClockEvery)
 	r.retryDelayed(it)
 	if !r.clockReported {
 		r.clockReported = true
@@ -259,9 +259,9 @@ func (r *runner) proposeClaim(round *round, it *item) {
 func (r *runner) beginUnmonitored(round *round, it *item) {
 	current := jobtree.Execution{Begin: round.now, Round: round.id}
 	switch {
-	case !it.due.none() && !round.refuse && !r.notYet(it, round.now):
-		current.Fire, current.Source = it.due.next()
-		it.due = it.due.after(current.Fire)
+	case !it.due.None() && !round.refuse && !r.notYet(it, round.now):
+		current.Fire, current.Source = it.due.Next()
+		it.due = it.due.After(current.Fire)
 	case round.request > it.triggered:
 		current.Source = job.Manual
 		it.triggered = round.request
@@ -278,7 +278,7 @@ func (r *runner) beginUnmonitored(round *round, it *item) {
 // judges it by the time at which it is made.
 func (r *runner) began(round *round, it *item, under *attachment, record jobtree.Record, token registry.Revision) {
 	it.wrote = token
-	wanted := r.settings.misfires.stillWanted(&record, r.s.now())
+	wanted := r.settings.rules.StillWanted(&record, r.s.now())
 	it.running = r.newExecution(it.number, under, record, token)
 	if !under.connected() || r.leaving || !r.settings.ok || !wanted {
 		it.running.undo = true

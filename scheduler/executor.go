@@ -2,9 +2,7 @@ package scheduler
 
 import (
 	"slices"
-	"time"
 
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -67,17 +65,6 @@ func (r *runner) giveBack(e *execution) {
 	e.undo = true
 	r.returned(e, r.s.now(), ErrNotStarted)
 	r.endsGather = false // before the instance leaves, whose successors need to see it
-}
-
-// recall makes a fire due again that was begun for and not run, whoever began it.
-func (r *runner) recall(it *item, record jobtree.Record, now time.Time) {
-	e, m := record.Current, r.settings.misfires
-	if r.settings.delay != 0 || e == nil || e.Outcome != jobtree.NotStarted || !m.on || !e.Fire.After(record.LastFire) || it.due.holds(e.Fire) {
-		return
-	}
-	if r.isFire(e.Fire) { // else another cron had it
-		it.due = m.expire(m.merge(it.due, e.Fire), now)
-	}
 }
 
 func (r *runner) reportWaiting() {

@@ -85,14 +85,14 @@ const maxAside = 16 << 10
 // left as it is.
 func (r *runner) setAside(round *round, n int, node jobtree.Item) {
 	it := r.item(n)
-	it.due = r.settings.misfires.miss(it.due)
+	it.due = r.settings.rules.Miss(it.due)
 	path := r.tree.ItemRecord(n)
 	found := r.view.Snapshot().Get(path)
 	if errors.Is(node.Record.Err, jobtree.ErrNewerFormat) || found.Revision != node.Record.Revision {
 		return
 	}
 	now := round.now
-	if horizon := r.s.horizon(); !horizon.IsZero() && now.After(horizon) {
+	if horizon := r.s.clock.Horizon(); !horizon.IsZero() && now.After(horizon) {
 		now = horizon
 	}
 	text := strings.ToValidUTF8(found.Value[:min(len(found.Value), maxAside)], "\uFFFD")

@@ -7,11 +7,12 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 )
 
 // overdueAfter is how long after a fire an item that should run counts as overdue: what may be late by
 // the rules, and time for the request and for the view to show it.
-const overdueAfter = lateAfter + 5*time.Second
+const overdueAfter = misfires.LateAfter + 5*time.Second
 
 // The states of a process in [Health].
 const (
@@ -197,7 +198,7 @@ func (r *runner) health() JobHealth {
 // overdue lists the items that should have run by now. Fires while an item ran, before the
 // configuration in force came, or while nobody may run anything are no reason.
 func (r *runner) overdue() []OverdueItem {
-	if !r.settings.ok || r.settings.config.Unmonitored || r.settings.delay != 0 || !r.anybodyEnabled() {
+	if !r.settings.ok || r.settings.config.Unmonitored || r.settings.rules.Delay != 0 || !r.anybodyEnabled() {
 		return nil
 	}
 	until := r.s.now().Add(-overdueAfter - r.settings.config.Jitter)
@@ -223,7 +224,7 @@ func (r *runner) overdue() []OverdueItem {
 		if e := it.Record.Value.Current; e != nil && e.End.After(since) {
 			since = e.End
 		}
-		if fire := cronexpr.Last(r.settings.schedule, since, until); until.After(since) && !fire.IsZero() {
+		if fire := cronexpr.Last(r.settings.rules.Schedule, since, until); until.After(since) && !fire.IsZero() {
 			overdue = append(overdue, OverdueItem{Item: n, Fire: fire})
 		}
 	}

@@ -68,7 +68,7 @@ func (r *runner) missedByJava(ran time.Time) []time.Time {
 	if ran.After(from) {
 		from = ran
 	}
-	if fire := cronexpr.Last(r.settings.schedule, from, now); !fire.IsZero() {
+	if fire := cronexpr.Last(r.settings.rules.Schedule, from, now); !fire.IsZero() {
 		return []time.Time{fire}
 	}
 	return nil

@@ -74,7 +74,7 @@ func (s *shared) noteClaims(step registry.Step) {
 func (s *shared) noteLoss(item int, l loss) {
 	r := s.runner
 	now := r.s.now()
-	l.Fire = cronexpr.Last(r.settings.schedule, now.Add(-366*24*time.Hour), now)
+	l.Fire = cronexpr.Last(r.settings.rules.Schedule, now.Add(-366*24*time.Hour), now)
 	if s.lost == nil {
 		s.lost = make(map[int]loss)
 	}

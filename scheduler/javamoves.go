@@ -28,7 +28,7 @@ func (s *shared) holdBackMoves() func(from, to string) bool {
 	if !r.s.java {
 		return nil
 	}
-	wait := aroundFire(r.settings.schedule, r.s.now())
+	wait := aroundFire(r.settings.rules.Schedule, r.s.now())
 	if wait <= 0 {
 		return nil
 	}

@@ -57,7 +57,7 @@ func (r *runner) noteArrivals(t jobtree.Touched) {
 		return
 	}
 	for _, n := range t.Items {
-		o.see(r.state.Item(n).Record.Value, r.s.horizon())
+		o.see(r.state.Item(n).Record.Value, r.s.clock.Horizon())
 	}
 	for _, g := range o.gatherings {
 		g.noted.Note(t.Items, t.Config || t.Epoch)
@@ -124,7 +124,7 @@ func (r *runner) follow(g *gathering, b jobtree.Barrier) {
 		g.missing = nil
 		return
 	}
-	horizon := r.s.horizon()
+	horizon := r.s.clock.Horizon()
 	check := func(n int) {
 		if barrier.Missing(r.state, g.phase, n, horizon) {
 			g.missing[n] = struct{}{}

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"time"
 
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -51,7 +52,7 @@ func (r *runner) reconcile() {
 		return
 	}
 	r.lookAgain()
-	found := sharding.GarbageOf(r.state, r.state.Leader.Created, r.s.now().Add(-clockTolerance))
+	found := sharding.GarbageOf(r.state, r.state.Leader.Created, r.s.now().Add(-fires.ClockTolerance))
 	for i, outcome := range r.s.registry.CommitAll(r.attached.ctx, found.Txns) {
 		if outcome.Err != nil {
 			r.refused("reconcile", outcome.Err)

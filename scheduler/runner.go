@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 )
 
 // runner takes part in one job for this process. It is an actor: everything below box is touched
@@ -44,11 +45,11 @@ type runner struct {
 	attached *attachment       // nil while there is no session
 	settings settings          // of the configuration in force
 	maker    asker             // what the application's code makes of it
-	times    times             // by which what is due has come
+	times    fires.Times       // by which what is due has come
 	entry    *fires.Entry      // in the timetable
 	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick          // the newest fire that this process's clock ticked
-	witness  witness           // all that it ticked
+	witness  misfires.Witness  // all that it ticked
 	vouching vouching          // what of it others need to know
 	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
 	// told last; empty = nothing.
@@ -189,7 +190,7 @@ func (r *runner) apply(step registry.Step) {
 // followItems notes which items the job has and which are disabled.
 func (r *runner) followItems(t jobtree.Touched) {
 	for _, n := range t.Items {
-		r.witness.bar(n, r.state.Disabled(n))
+		r.witness.Bar(n, r.state.Disabled(n))
 	}
 	if !r.settings.ok {
 		return
@@ -198,7 +199,7 @@ func (r *runner) followItems(t jobtree.Touched) {
 	if !r.s.java { // whose leader takes all items away for a moment
 		total = min(total, r.state.Total())
 	}
-	r.witness.follow(total)
+	r.witness.Follow(total)
 }
 
 // attach notes the session under which new work starts; nil is none.

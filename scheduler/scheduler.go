@@ -33,7 +33,7 @@ type Scheduler struct {
 	timetable *fires.Timetable
 	admission *admission
 	load      load
-	clock     clockCheck
+	clock     fires.ClockCheck
 	// clockWas is for the goroutine of the timetable alone; see watchClock.
 	clockWas time.Duration
 	notices  notices
@@ -84,6 +84,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s.notices.s, s.timetable.Woke = s, s.watchClock
 	s.curfew = curfew{hurry: make(chan struct{}), items: make(chan struct{}), calls: make(map[ListenerEvent]int), givenUp: make(map[string]int), notGiven: make(map[string]int)}
 	s.load.tell = s.tellLoad
+	s.watchRegistryClock()
 	return s, nil
 }
 

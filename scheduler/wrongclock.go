@@ -1,12 +1,15 @@
 package scheduler
 
 import (
+	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 const (
@@ -38,16 +41,16 @@ type wrongClock struct {
 func (r *runner) clockBound() time.Duration {
 	cfg := r.settings.config
 	if cfg.ClockPolicy != job.ClockRefuse || cfg.MaxTimeDiff == 0 {
-		return clockTolerance
+		return fires.ClockTolerance
 	}
-	return min(clockTolerance, max(leastClockBound, cfg.MaxTimeDiff))
+	return min(fires.ClockTolerance, max(leastClockBound, cfg.MaxTimeDiff))
 }
 
 // mindClock decides whether this process's clock lets the instance take part. A job that pauses here needs
 // no clock.
 func (r *runner) mindClock() {
 	w := &r.clock
-	off, known := r.s.clockOff()
+	off, known := r.s.clock.Off()
 	if !known || !r.settings.ok {
 		return
 	}
@@ -87,14 +90,14 @@ func (r *runner) clockIsFresh(nowAndThen bool) bool {
 		age, again = clockAgain, clockAgain
 	}
 	r.alarm.Set(again)
-	if r.s.clock.fresh(age) {
+	if r.s.clock.Fresh(age) {
 		return true
 	}
 	if !r.clock.awaiting {
 		r.clock.awaiting = true
-		r.s.clock.whenAsked(func() { r.box.Post(func() { r.clock.awaiting = false }) })
+		r.s.clock.WhenAsked(func() { r.box.Post(func() { r.clock.awaiting = false }) })
 	}
-	r.s.checkClock(r.life, retryAfter)
+	r.s.clock.Check(r.life, retryAfter)
 	return false
 }
 
@@ -112,10 +115,10 @@ func (r *runner) other() jobtree.Instance {
 func (r *runner) stayOut(off, bound time.Duration) {
 	r.clock.out, r.clock.alone, r.clock.off = true, false, off
 	// What this clock ticked ahead of time was not missed, and says nothing about what others missed.
-	r.witness.forget()
+	r.witness.Forget()
 	if horizon := r.s.now().Add(-off); off > 0 {
 		for _, it := range r.items {
-			it.due = r.settings.misfires.miss(it.due).dropAhead(horizon)
+			it.due = r.settings.rules.Miss(it.due).DropAhead(horizon)
 		}
 	}
 	r.log.ErrorContext(r.life, "this clock is too far off the registry's: the instance leaves the job until it is right again",
@@ -169,6 +172,30 @@ func (r *runner) staysOut() bool {
 	return true
 }
 
+// clockAllows tells whether the job's policy lets this process's clock run items, and reports it if
+// it is off by more than the job tolerates.
+func (r *runner) clockAllows() bool {
+	cfg := r.settings.config
+	if cfg.MaxTimeDiff == 0 {
+		off, known := r.s.clock.Off()
+		r.clockReported = r.clockReported && known && off > fires.ClockTolerance/2
+		return true
+	}
+	r.s.clock.Check(r.life, fires.ClockEvery)
+	off, known := r.s.clock.Off()
+	if !known || off.Abs() <= cfg.MaxTimeDiff {
+		r.clockReported = false
+		return true
+	}
+	if !r.clockReported {
+		r.clockReported = true
+		r.log.ErrorContext(r.life, "this clock differs from the registry's by more than the job tolerates",
+			"difference", off.Round(time.Millisecond).String(), "tolerated_seconds", int(cfg.MaxTimeDiff/time.Second),
+			"policy", cfg.ClockPolicy.String())
+	}
+	return cfg.ClockPolicy != job.ClockRefuse
+}
+
 // clockTrouble tells what is wrong with the clock of this process, for the job; empty if nothing is.
 func (r *runner) clockTrouble() string {
 	ahead := r.clock.off.Abs().Round(time.Millisecond).String() + " behind the registry's"
@@ -185,10 +212,20 @@ func (r *runner) clockTrouble() string {
 	}
 }
 
+// watchRegistryClock makes the check of this process's clock.
+func (s *Scheduler) watchRegistryClock() {
+	s.clock.Now, s.clock.Ask, s.clock.Start = s.now, s.registry.ServerTime, s.work.Go
+	s.clock.Failed = func(err error) {
+		if !errors.Is(err, registry.ErrUnsupported) {
+			s.repeated(slog.LevelWarn, "the registry did not tell the time", "", err)
+		}
+	}
+}
+
 // watchClock wakes all runners when the process's clock was set, because it may be their ticks that do not
 // come any more. The timetable calls it whenever it wakes.
 func (s *Scheduler) watchClock() {
-	off, known := s.clockOff()
+	off, known := s.clock.Off()
 	if !known || (off-s.clockWas).Abs() < leastClockBound {
 		return
 	}

@@ -1,4 +1,4 @@
-package scheduler
+package misfires
 
 import (
 	"slices"
@@ -25,22 +25,22 @@ func minutes(numbers ...int) []time.Time {
 }
 
 // onTime and missedFires make a due.
-func onTime(n int, missed ...int) due { return due{onTime: minute(n), missed: minutes(missed...)} }
+func onTime(n int, missed ...int) Due { return Due{OnTime: minute(n), Missed: minutes(missed...)} }
 
-func missedFires(numbers ...int) due { return due{missed: minutes(numbers...)} }
+func missedFires(numbers ...int) Due { return Due{Missed: minutes(numbers...)} }
 
 // The policies of these tests.
 var (
-	makeUpNone = misfires{}
-	makeUpOnce = misfires{on: true, most: 3}
-	makeUpAll  = misfires{on: true, all: true, most: 3}
-	offAll     = misfires{all: true, most: 3}
+	makeUpNone = Policy{}
+	makeUpOnce = Policy{On: true, Most: 3}
+	makeUpAll  = Policy{On: true, All: true, Most: 3}
+	offAll     = Policy{All: true, Most: 3}
 )
 
 // same compares dues by what they say: an empty list is none.
-func same(t require.TestingT, want, got due) {
-	if len(want.missed) == 0 && len(got.missed) == 0 {
-		want.missed, got.missed = nil, nil
+func same(t require.TestingT, want, got Due) {
+	if len(want.Missed) == 0 && len(got.Missed) == 0 {
+		want.Missed, got.Missed = nil, nil
 	}
 	require.Equal(t, want, got)
 }
@@ -48,36 +48,36 @@ func same(t require.TestingT, want, got due) {
 func TestMisfiresOf(t *testing.T) {
 	t.Parallel()
 	cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
-	require.Equal(t, misfires{on: true, most: job.DefaultMisfireMax}, misfiresOf(cfg))
+	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax}, PolicyOf(cfg))
 	cfg.Misfire = job.MisfireOnce
-	require.Equal(t, misfires{on: true, most: job.DefaultMisfireMax}, misfiresOf(cfg))
+	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax}, PolicyOf(cfg))
 	cfg.Misfire, cfg.MisfireMax, cfg.MisfireWindow = job.MisfireAll, 7, 90*time.Second
-	require.Equal(t, misfires{on: true, all: true, most: 7, window: 90 * time.Second}, misfiresOf(cfg))
+	require.Equal(t, Policy{On: true, All: true, Most: 7, Window: 90 * time.Second}, PolicyOf(cfg))
 	cfg.Misfire = job.MisfireSkip
-	require.Equal(t, misfires{most: 7, window: 90 * time.Second}, misfiresOf(cfg))
+	require.Equal(t, Policy{Most: 7, Window: 90 * time.Second}, PolicyOf(cfg))
 }
 
 func TestTickOfADue(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		policy misfires
-		before due
+		policy Policy
+		before Due
 		passed []time.Time
-		want   due
+		want   Due
 	}{
-		"off: the first fire":                      {makeUpNone, due{}, nil, onTime(9)},
+		"off: the first fire":                      {makeUpNone, Due{}, nil, onTime(9)},
 		"off: one that was on time is gone":        {makeUpNone, onTime(8), nil, onTime(9)},
 		"off: whatever the policy would be":        {offAll, onTime(8), minutes(7), onTime(9)},
 		"once: the run of this one is all theirs":  {makeUpOnce, onTime(8, 5), minutes(6, 7), onTime(9)},
-		"all: the first fire":                      {makeUpAll, due{}, nil, onTime(9)},
-		"all: one that was on time is missed":      {makeUpAll, onTime(8), nil, onTime(9, 8)},
-		"all: those that passed unseen are missed": {makeUpAll, due{}, minutes(7, 8), onTime(9, 7, 8)},
-		"all: in their order":                      {makeUpAll, onTime(7, 6), minutes(8), onTime(9, 6, 7, 8)},
-		"all: the newest are kept":                 {makeUpAll, onTime(6, 3, 4, 5), minutes(7, 8), onTime(9, 6, 7, 8)},
+		"All: the first fire":                      {makeUpAll, Due{}, nil, onTime(9)},
+		"All: one that was on time is missed":      {makeUpAll, onTime(8), nil, onTime(9, 8)},
+		"All: those that passed unseen are missed": {makeUpAll, Due{}, minutes(7, 8), onTime(9, 7, 8)},
+		"All: in their order":                      {makeUpAll, onTime(7, 6), minutes(8), onTime(9, 6, 7, 8)},
+		"All: the newest are kept":                 {makeUpAll, onTime(6, 3, 4, 5), minutes(7, 8), onTime(9, 6, 7, 8)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			same(t, test.want, test.policy.tick(test.before, minute(9), test.passed))
+			same(t, test.want, test.policy.Tick(test.before, minute(9), test.passed))
 		})
 	}
 }
@@ -85,12 +85,12 @@ func TestTickOfADue(t *testing.T) {
 func TestMiss(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		policy       misfires
-		before, want due
+		policy       Policy
+		before, want Due
 	}{
 		"nothing is on time": {makeUpAll, missedFires(1), missedFires(1)},
-		"off":                {makeUpNone, onTime(9), due{}},
-		"off, all":           {offAll, onTime(9), due{}},
+		"off":                {makeUpNone, onTime(9), Due{}},
+		"off, all":           {offAll, onTime(9), Due{}},
 		"once":               {makeUpOnce, onTime(9), missedFires(9)},
 		"once, of several":   {makeUpOnce, onTime(9, 8), missedFires(9)},
 		"all":                {makeUpAll, onTime(9, 7, 8), missedFires(7, 8, 9)},
@@ -98,7 +98,7 @@ func TestMiss(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			same(t, test.want, test.policy.miss(test.before))
+			same(t, test.want, test.policy.Miss(test.before))
 		})
 	}
 }
@@ -106,16 +106,16 @@ func TestMiss(t *testing.T) {
 func TestAddMissedFires(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		policy misfires
-		before due
+		policy Policy
+		before Due
 		fires  []time.Time
-		want   due
+		want   Due
 	}{
 		"none":                   {makeUpAll, onTime(9, 1), nil, onTime(9, 1)},
-		"off":                    {makeUpNone, due{}, minutes(1), due{}},
+		"off":                    {makeUpNone, Due{}, minutes(1), Due{}},
 		"once: the newest":       {makeUpOnce, missedFires(1), minutes(2, 3), missedFires(3)},
 		"all":                    {makeUpAll, missedFires(1), minutes(2, 3), missedFires(1, 2, 3)},
-		"all: the newest":        {makeUpAll, missedFires(1, 2), minutes(3, 4, 5), missedFires(3, 4, 5)},
+		"All: the newest":        {makeUpAll, missedFires(1, 2), minutes(3, 4, 5), missedFires(3, 4, 5)},
 		"on time is not touched": {makeUpAll, onTime(9), minutes(5), onTime(9, 5)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestAddMissedFires(t *testing.T) {
 // A due is a value: what becomes of one does not change another that has the same past.
 func TestDuesShareNothingThatChanges(t *testing.T) {
 	t.Parallel()
-	past := due{missed: append(make([]time.Time, 0, 8), minutes(2, 3)...)}
+	past := Due{Missed: append(make([]time.Time, 0, 8), minutes(2, 3)...)}
 	left, right := makeUpAll.add(past, minute(4)), makeUpAll.add(past, minute(5))
 	same(t, missedFires(2, 3, 4), left)
 	same(t, missedFires(2, 3, 5), right)
@@ -138,27 +138,27 @@ func TestDuesShareNothingThatChanges(t *testing.T) {
 func TestExpire(t *testing.T) {
 	t.Parallel()
 	window := makeUpAll
-	window.window = 2 * time.Minute
+	window.Window = 2 * time.Minute
 	for name, test := range map[string]struct {
-		policy misfires
-		before due
+		policy Policy
+		before Due
 		now    time.Time
-		want   due
+		want   Due
 	}{
-		"just so on time":           {makeUpOnce, onTime(9), minute(9).Add(lateAfter), onTime(9)},
-		"too late":                  {makeUpOnce, onTime(9), minute(9).Add(lateAfter + 1), missedFires(9)},
-		"too late, off":             {makeUpNone, onTime(9), minute(9).Add(lateAfter + 1), due{}},
+		"just so on time":           {makeUpOnce, onTime(9), minute(9).Add(LateAfter), onTime(9)},
+		"too late":                  {makeUpOnce, onTime(9), minute(9).Add(LateAfter + 1), missedFires(9)},
+		"too late, off":             {makeUpNone, onTime(9), minute(9).Add(LateAfter + 1), Due{}},
 		"too late, all":             {makeUpAll, onTime(9, 8), minute(10), missedFires(8, 9)},
 		"of a clock that is behind": {makeUpOnce, onTime(9), minute(8), onTime(9)},
 		"any age without a window":  {makeUpAll, missedFires(1), minute(100_000), missedFires(1)},
 		"just within the window":    {window, missedFires(7, 8), minute(9), missedFires(7, 8)},
 		"just too old":              {window, missedFires(7, 8), minute(9).Add(1), missedFires(8)},
-		"all are too old":           {window, missedFires(6, 7, 8), minute(20), due{}},
-		"too late and too old":      {window, onTime(9), minute(12), due{}},
+		"all are too old":           {window, missedFires(6, 7, 8), minute(20), Due{}},
+		"too late and too old":      {window, onTime(9), minute(12), Due{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			same(t, test.want, test.policy.expire(test.before, test.now))
+			same(t, test.want, test.policy.Expire(test.before, test.now))
 		})
 	}
 }
@@ -168,28 +168,28 @@ func TestExpire(t *testing.T) {
 func TestUntil(t *testing.T) {
 	t.Parallel()
 	window, ageless, late := makeUpAll, makeUpNone, makeUpNone
-	window.window, ageless.ageless, late.jitter = 2*time.Minute, true, time.Second
+	window.Window, ageless.Ageless, late.Jitter = 2*time.Minute, true, time.Second
 	for name, test := range map[string]struct {
-		policy misfires
-		due    due
+		policy Policy
+		due    Due
 		usual  time.Duration // for a confirmation
 		want   time.Time
 	}{
-		"on time":                          {makeUpOnce, onTime(9), time.Second, minute(9).Add(lateAfter)},
-		"not made up":                      {makeUpNone, onTime(9), 0, minute(9).Add(lateAfter)},
-		"not made up, in a second":         {makeUpNone, onTime(9), time.Second, minute(9).Add(lateAfter - 2*time.Second)},
-		"not made up, in a while":          {makeUpNone, onTime(9), time.Minute, minute(9).Add(lateAfter / 2)},
-		"not made up, with jitter":         {late, onTime(9), 0, minute(9).Add(lateAfter + time.Second)},
+		"on time":                          {makeUpOnce, onTime(9), time.Second, minute(9).Add(LateAfter)},
+		"not made up":                      {makeUpNone, onTime(9), 0, minute(9).Add(LateAfter)},
+		"not made up, in a second":         {makeUpNone, onTime(9), time.Second, minute(9).Add(LateAfter - 2*time.Second)},
+		"not made up, in a while":          {makeUpNone, onTime(9), time.Minute, minute(9).Add(LateAfter / 2)},
+		"not made up, with jitter":         {late, onTime(9), 0, minute(9).Add(LateAfter + time.Second)},
 		"with a fixed delay":               {ageless, onTime(9), time.Second, time.Time{}},
 		"missed":                           {makeUpAll, missedFires(7, 8), time.Second, time.Time{}},
 		"missed, and another is on time":   {makeUpAll, onTime(9, 8), time.Second, time.Time{}},
 		"missed, within a window":          {window, missedFires(7, 8), time.Second, minute(9)},
-		"on time, of a job with a window":  {window, onTime(9), time.Second, minute(9).Add(lateAfter)},
+		"on time, of a job with a window":  {window, onTime(9), time.Second, minute(9).Add(LateAfter)},
 		"missed, another on time, windows": {window, onTime(9, 8), time.Second, minute(10)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, test.want, test.policy.until(test.due, test.usual))
+			require.Equal(t, test.want, test.policy.Until(test.due, test.usual))
 		})
 	}
 }
@@ -197,21 +197,21 @@ func TestUntil(t *testing.T) {
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		before due
+		before Due
 		ran    time.Time
-		want   due
+		want   Due
 	}{
 		"nothing ran":              {onTime(9, 7, 8), time.Time{}, onTime(9, 7, 8)},
 		"an older one":             {onTime(9, 7, 8), minute(6), onTime(9, 7, 8)},
 		"the first":                {onTime(9, 7, 8), minute(7), onTime(9, 8)},
 		"the last that was missed": {onTime(9, 7, 8), minute(8), onTime(9)},
-		"the one on time":          {onTime(9, 7, 8), minute(9), due{}},
-		"a later one":              {onTime(9, 7, 8), minute(10), due{}},
+		"the one on time":          {onTime(9, 7, 8), minute(9), Due{}},
+		"a later one":              {onTime(9, 7, 8), minute(10), Due{}},
 		"nothing was on time":      {missedFires(7, 8), minute(7), missedFires(8)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			same(t, test.want, test.before.after(test.ran))
+			same(t, test.want, test.before.After(test.ran))
 		})
 	}
 }
@@ -219,32 +219,32 @@ func TestAfter(t *testing.T) {
 func TestWhatIsNextAndNewest(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		due    due
+		due    Due
 		next   time.Time
 		source job.Source
 		newest time.Time
 		none   bool
 	}{
-		"nothing":           {due{}, time.Time{}, job.Scheduled, time.Time{}, true},
+		"nothing":           {Due{}, time.Time{}, job.Scheduled, time.Time{}, true},
 		"one on time":       {onTime(9), minute(9), job.Scheduled, minute(9), false},
 		"missed ones":       {missedFires(7, 8), minute(7), job.Misfire, minute(8), false},
 		"missed ones first": {onTime(9, 7, 8), minute(7), job.Misfire, minute(9), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fire, source := test.due.next()
+			fire, source := test.due.Next()
 			require.Equal(t, test.next, fire)
 			require.Equal(t, test.source, source)
-			require.Equal(t, test.newest, test.due.newest())
-			require.Equal(t, test.none, test.due.none())
+			require.Equal(t, test.newest, test.due.Newest())
+			require.Equal(t, test.none, test.due.None())
 		})
 	}
 }
 
 // itemLife drives a due as a runner does, and watches what it gives out.
 type itemLife struct {
-	policy misfires
-	due    due
+	policy Policy
+	due    Due
 	now    time.Time
 	last   time.Time // the newest fire that was ticked
 	ran    time.Time // the newest fire that was run
@@ -258,7 +258,7 @@ func (l *itemLife) tick(t *rapid.T) {
 		passed = append(passed, l.last)
 	}
 	l.now = l.last.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds late")) * time.Second)
-	l.due = l.policy.tick(l.due, l.last, passed[:fires-1])
+	l.due = l.policy.Tick(l.due, l.last, passed[:fires-1])
 }
 
 func (l *itemLife) wait(t *rapid.T) {
@@ -266,32 +266,32 @@ func (l *itemLife) wait(t *rapid.T) {
 	if l.last.Add(time.Minute).Before(l.now) {
 		l.last = l.now.Truncate(time.Minute) // fires went by that nobody ticked
 	}
-	l.due = l.policy.expire(l.due, l.now)
+	l.due = l.policy.Expire(l.due, l.now)
 }
 
-func (l *itemLife) miss(*rapid.T) { l.due = l.policy.miss(l.due) }
+func (l *itemLife) miss(*rapid.T) { l.due = l.policy.Miss(l.due) }
 
 func (l *itemLife) run(t *rapid.T) {
-	l.due = l.policy.expire(l.due, l.now)
-	if l.due.none() {
+	l.due = l.policy.Expire(l.due, l.now)
+	if l.due.None() {
 		return
 	}
-	fire, source := l.due.next()
+	fire, source := l.due.Next()
 	require.True(t, fire.After(l.ran), "fires are run in order, and once")
 	age := l.now.Sub(fire)
 	if source == job.Scheduled {
-		require.LessOrEqual(t, age, lateAfter)
+		require.LessOrEqual(t, age, LateAfter)
 	} else {
-		require.True(t, l.policy.on)
-		require.True(t, l.policy.window == 0 || age <= l.policy.window, "older than the window")
+		require.True(t, l.policy.On)
+		require.True(t, l.policy.Window == 0 || age <= l.policy.Window, "older than the window")
 	}
 	l.ran = fire
-	l.due = l.due.after(fire)
+	l.due = l.due.After(fire)
 }
 
 // elsewhere is a run by another instance.
 func (l *itemLife) elsewhere(t *rapid.T) {
-	newest := l.due.newest()
+	newest := l.due.Newest()
 	if newest.IsZero() {
 		return
 	}
@@ -299,38 +299,38 @@ func (l *itemLife) elsewhere(t *rapid.T) {
 	if fire.After(l.ran) {
 		l.ran = fire
 	}
-	l.due = l.due.after(l.ran)
+	l.due = l.due.After(l.ran)
 }
 
 // check holds after every step.
 func (l *itemLife) check(t *rapid.T) {
 	most := 0
 	switch {
-	case l.policy.on && l.policy.all:
-		most = l.policy.most
-	case l.policy.on:
+	case l.policy.On && l.policy.All:
+		most = l.policy.Most
+	case l.policy.On:
 		most = 1
 	}
-	require.LessOrEqual(t, len(l.due.missed), most)
-	all := l.due.missed
-	if !l.due.onTime.IsZero() {
-		all = append(slices.Clone(all), l.due.onTime)
+	require.LessOrEqual(t, len(l.due.Missed), most)
+	all := l.due.Missed
+	if !l.due.OnTime.IsZero() {
+		all = append(slices.Clone(all), l.due.OnTime)
 	}
 	for i := 1; i < len(all); i++ {
 		require.True(t, all[i].After(all[i-1]), "ascending")
 	}
-	if !l.policy.all && !l.due.onTime.IsZero() {
-		require.Empty(t, l.due.missed, "one run is for all")
+	if !l.policy.All && !l.due.OnTime.IsZero() {
+		require.Empty(t, l.due.Missed, "one run is for all")
 	}
 }
 
 func TestFiresAreRunInOrderAndOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l := &itemLife{now: minute(0), last: minute(0), policy: misfires{
-			on: rapid.Bool().Draw(t, "on"), all: rapid.Bool().Draw(t, "all"),
-			most:   rapid.IntRange(1, 4).Draw(t, "most"),
-			window: time.Duration(rapid.IntRange(0, 4).Draw(t, "window")) * time.Minute,
+		l := &itemLife{now: minute(0), last: minute(0), policy: Policy{
+			On: rapid.Bool().Draw(t, "on"), All: rapid.Bool().Draw(t, "all"),
+			Most:   rapid.IntRange(1, 4).Draw(t, "most"),
+			Window: time.Duration(rapid.IntRange(0, 4).Draw(t, "window")) * time.Minute,
 		}}
 		t.Repeat(map[string]func(*rapid.T){
 			"tick": l.tick, "wait": l.wait, "miss": l.miss, "run": l.run, "elsewhere": l.elsewhere, "": l.check,
