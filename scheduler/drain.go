@@ -11,12 +11,8 @@ import (
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
-
-// lastWords is how long code has to return whose context was cancelled, and the registry to take what is
-// left to be said, before Run gives them up. A stop has three such moments: for items, for listeners and
-// handlers and a registry that does not answer, and to record what was given up.
-const lastWords = time.Second
 
 // errAbandoned is what is recorded of an item whose code did not return when it had to.
 var errAbandoned = errors.New("given up: its code did not return after its context was cancelled")
@@ -28,9 +24,9 @@ func (s *Scheduler) windDown(runners []*runner) (over func(), abandoned error) {
 	var tellers sync.WaitGroup
 	tell := func(level slog.Level, message string) {
 		a := s.awaited(runners)
-		tellers.Go(func() { a.tell(s.log, level, message, done) })
+		tellers.Go(func() { a.Tell(s.log, level, message, done) })
 	}
-	end := s.curfew.start(s.stopTimeout, func() {
+	end := s.curfew.Start(s.stopTimeout, func() {
 		tell(slog.LevelWarn, "stop timeout is over, what still runs is cancelled")
 		s.cancelItems(ErrStopped)
 	})
@@ -47,7 +43,7 @@ func (s *Scheduler) windDown(runners []*runner) (over func(), abandoned error) {
 // drain waits for what runs, until the curfew. What has not returned by then is
 // given up, and named by the error. A registry that does not answer cannot hold it up either.
 func (s *Scheduler) drain(runners []*runner) error {
-	if waitDrained(runners, s.curfew.items) {
+	if waitDrained(runners, s.curfew.Items) {
 		return nil
 	}
 	answers := make([]chan error, len(runners)) // none of a runner that was dismissed meanwhile
@@ -56,7 +52,7 @@ func (s *Scheduler) drain(runners []*runner) error {
 		answers[i] = answer
 		r.box.Post(func() { answer <- r.abandon() })
 	}
-	cutOff := time.AfterFunc(s.curfew.moment(2*lastWords), s.cutOff)
+	cutOff := time.AfterFunc(s.curfew.Moment(2*stopping.LastWords), s.cutOff)
 	defer cutOff.Stop()
 	var all []error
 	for i, r := range runners {
@@ -71,10 +67,38 @@ func (s *Scheduler) drain(runners []*runner) error {
 			}
 		}
 	}
-	end := time.NewTimer(s.curfew.moment(3 * lastWords))
+	end := time.NewTimer(s.curfew.Moment(3 * stopping.LastWords))
 	defer end.Stop()
 	waitDrained(runners, end.C)
 	return errors.Join(all...)
+}
+
+// awaited looks what a stop waits for: items by job, listeners and error handlers. The runners answer when
+// they come to it, about this moment.
+func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
+	a := stopping.NewAwaited(len(runners))
+	a.Until, a.Listeners, a.Observers = time.Now().Add(s.curfew.Moment(0)), s.curfew.Calls(), s.observer.busy()
+	for _, r := range runners {
+		if working, queued := r.failures.Pending(); working+queued > 0 {
+			a.Handlers = append(a.Handlers, fmt.Sprintf("%s (%d failures)", r.name, working+queued))
+		}
+		if !r.isDrained() {
+			a.Ask(r.name, func(answer func([]int)) bool { return r.box.Post(func() { answer(r.inCode()) }) })
+		}
+	}
+	return a
+}
+
+// inCode returns the items whose code was called here and has not returned.
+func (r *runner) inCode() []int {
+	var items []int
+	for n, it := range r.items {
+		if e := it.running; e != nil && e.started && !e.returned {
+			items = append(items, n)
+		}
+	}
+	slices.Sort(items)
+	return items
 }
 
 // handOver has the runners leave their jobs, and returns them.
@@ -137,7 +161,7 @@ func (s *Scheduler) closeRunners() {
 	s.work.Wait()
 	s.load.stop()
 	for _, r := range runners {
-		r.failures.close()
+		r.failures.Close()
 		r.alarm.Stop()
 		r.maker.stop()
 		r.strategist.stop()

@@ -6,6 +6,8 @@ import (
 
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
 // What callers branch on.
@@ -37,7 +39,13 @@ var (
 	// contexts of its items end.
 	ErrVanished = errors.New("scheduler vanished")
 	// ErrStopped is the cause with which the context of an item ends when the stop timeout is over.
-	ErrStopped = errors.New("scheduler stopped")
+	ErrStopped = stopping.ErrStopped
+	// ErrListenerTimeout is the cause with which the context of a listener ends when its time is over,
+	// and what is reported of one that did not return in time.
+	ErrListenerTimeout = notify.ErrListenerTimeout
+	// ErrHandlerTimeout is the cause with which the context of an error handler ends when it took
+	// longer than [WithErrorHandlerTimeout] allows.
+	ErrHandlerTimeout = notify.ErrHandlerTimeout
 )
 
 // errStop ends Run as its context does.

@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
 )
 
 // hookRun is a hook that this process has taken.
@@ -52,12 +53,9 @@ func (r *runner) takeHook(g *gathering) {
 	r.s.work.Go(func() {
 		err := context.Cause(h.under.work)
 		if err == nil {
-			event := ListenerEvent{Job: r.name, Listener: ListenerHook}
-			ended := r.s.curfew.call(event)
-			err = bounded(h.under.work, r.s.curfew.last, limit, func(ctx context.Context) error { return g.hook(ctx, whole) })
-			ended()
-			event.Err = err
-			r.s.curfew.noteListener(event)
+			err = r.s.listeners.Try(h.under.work, notify.Listener{Job: r.name, Kind: ListenerHook}, limit, func(ctx context.Context) error {
+				return g.hook(ctx, whole)
+			})
 		}
 		r.box.Post(func() { h.err, h.returned = err, true })
 	})

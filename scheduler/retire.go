@@ -41,10 +41,7 @@ func (s *Scheduler) dismiss(r *runner) {
 		return // Run ends, and with it everything
 	}
 	r.presentView().Close()
-	s.work.Go(func() {
-		hang, untold := r.failures.close()
-		s.curfew.noteHandler(r.name, hang, untold)
-	})
+	s.work.Go(func() { s.closeHandler(r) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.runners, r.name)

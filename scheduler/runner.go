@@ -12,6 +12,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
 )
 
 // runner takes part in one job for this process. It is an actor: everything below box is touched
@@ -67,7 +68,7 @@ type runner struct {
 	turns      turns            // of items that wait until they may begin
 	executor   executor         // those that wait for their turn
 	yields     yielding
-	failures   failures
+	failures   notify.Failures
 	endsGather bool // the ends wait for others
 
 	waitingID     time.Time // since when another session holds our instance id; zero = none does
@@ -115,8 +116,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	if s.java {
 		r.state.ShareWithJava()
 	}
-	r.failures.timeout, r.failures.result = s.handlerTimeout, r.handled
-	r.failures.last = func() context.Context { return s.curfew.last }
+	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.returnTurns() }}
 	r.entry = fires.NewEntry(func(t fires.Tick) { r.box.PostNote(func() bool { return r.tick(t) }) })
 	r.maker = asker{box: &r.box, free: r.configure}

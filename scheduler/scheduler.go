@@ -15,6 +15,8 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
 // startLimit bounds how many jobs register at the same time.
@@ -36,7 +38,7 @@ type Scheduler struct {
 	clock     fires.ClockCheck
 	// clockWas is for the goroutine of the timetable alone; see watchClock.
 	clockWas time.Duration
-	notices  notices
+	notices  notify.Notices
 	work     sync.WaitGroup // goroutines of runners and items
 	ready    chan struct{}
 
@@ -55,7 +57,8 @@ type Scheduler struct {
 	endLife      context.CancelCauseFunc
 	stop         context.Context // ends when Run is to stop
 
-	curfew curfew
+	curfew    *stopping.Curfew
+	listeners *notify.Listeners
 }
 
 // New makes a scheduler over a registry, which stays the caller's to close after Run has returned.
@@ -81,8 +84,9 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s.repeats = repeats.New(log, repeats.Every)
 	s.log, s.runs = countRuns(log)
 	s.observer = hearers(s)
-	s.notices.s, s.timetable.Woke = s, s.watchClock
-	s.curfew = curfew{hurry: make(chan struct{}), items: make(chan struct{}), calls: make(map[ListenerEvent]int), givenUp: make(map[string]int), notGiven: make(map[string]int)}
+	s.timetable.Woke = s.watchClock
+	s.curfew = stopping.NewCurfew()
+	s.listeners = &notify.Listeners{Curfew: s.curfew, Timeout: s.listenerTimeout, Failed: s.listenerFailed}
 	s.load.tell = s.tellLoad
 	s.watchRegistryClock()
 	return s, nil
@@ -313,7 +317,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		defer s.mu.Unlock()
 		s.returned = true
 	}()
-	s.notices.begin(life)
+	s.notices.Begin(life, s.listeners, s.work.Go)
 	var loops sync.WaitGroup
 	loops.Go(func() { fail(s.followSessions(life)) })
 	loops.Go(func() { s.timetable.Run(stop) })
@@ -324,8 +328,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	var stopped []*runner
 	var abandoned error
 	if errors.Is(failure, ErrVanished) {
-		s.curfew.hasten()
-		defer s.curfew.start(0, func() {})()
+		s.curfew.Hasten()
+		defer s.curfew.Start(0, func() {})()
 	} else {
 		stopped = s.handOver()
 		over, given := s.windDown(stopped) //nolint:contextcheck // what winds down has a time of its own
@@ -333,14 +337,14 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		abandoned = given
 	}
 	end(nil)
-	defer s.notices.close()()
+	defer s.notices.Close()()
 	loops.Wait()
 	s.closeRunners()
 	s.giveUpRemains(stopped)
 	s.closeObservers()
 	s.repeats.Close()
 	s.runs.Close()
-	return errors.Join(failure, abandoned, s.curfew.report())
+	return errors.Join(failure, abandoned, s.curfew.Report())
 }
 
 func (s *Scheduler) enterRun(stop, life context.Context, fail, end context.CancelCauseFunc) ([]*runner, error) {
@@ -350,7 +354,7 @@ func (s *Scheduler) enterRun(stop, life context.Context, fail, end context.Cance
 		return nil, ErrRan
 	}
 	s.stop, s.life, s.fail, s.endLife = stop, life, fail, end
-	s.curfew.arm(life)
+	s.curfew.Arm(life)
 	return s.list(), nil
 }
 

@@ -1,4 +1,4 @@
-package scheduler
+package notify
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
 // ErrListenerTimeout is the cause with which the context of a listener ends when its time is over,
@@ -14,14 +15,14 @@ import (
 var ErrListenerTimeout = errors.New("listener took too long")
 
 var (
-	errListenerHangs = errors.New("did not return when its context had ended")
-	errNotCalled     = errors.New("was not called: the scheduler stopped")
+	errHangs     = errors.New("did not return when its context had ended")
+	errNotCalled = errors.New("was not called: the scheduler stopped")
 )
 
-// bounded calls code of a listener and waits for it, at most for limit and a last moment after it or
+// Bounded calls code of a listener and waits for it, at most for limit and a last moment after it or
 // after ctx has ended, and in no case when last has. It returns what [job.Protect] would. A listener that
 // does not return is left behind on its goroutine: nothing can end it, and nothing waits for it.
-func bounded(ctx, last context.Context, limit time.Duration, listener func(context.Context) error) error {
+func Bounded(ctx, last context.Context, limit time.Duration, listener func(context.Context) error) error {
 	if last.Err() != nil {
 		return errNotCalled
 	}
@@ -35,8 +36,8 @@ func bounded(ctx, last context.Context, limit time.Duration, listener func(conte
 	case <-ctx.Done():
 	}
 	enough := last.Done() // with a stop, all are given up at the same moment
-	if !errors.Is(context.Cause(ctx), ErrStopped) {
-		moment, cancel := context.WithTimeout(last, lastWords)
+	if !errors.Is(context.Cause(ctx), stopping.ErrStopped) {
+		moment, cancel := context.WithTimeout(last, stopping.LastWords)
 		defer cancel()
 		enough = moment.Done()
 	}
@@ -45,5 +46,5 @@ func bounded(ctx, last context.Context, limit time.Duration, listener func(conte
 		return err
 	case <-enough:
 	}
-	return fmt.Errorf("%w: %w", errListenerHangs, context.Cause(ctx))
+	return fmt.Errorf("%w: %w", errHangs, context.Cause(ctx))
 }

@@ -1,4 +1,4 @@
-package scheduler
+package notify
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
 const (
@@ -20,33 +21,36 @@ const (
 // What an error handler did wrong, besides returning an error or panicking.
 var (
 	// ErrHandlerTimeout is the cause with which the context of an error handler ends when it took
-	// longer than [WithErrorHandlerTimeout] allows.
+	// longer than it may.
 	ErrHandlerTimeout = errors.New("error handler timed out")
 	errHandlerHangs   = errors.New("error handler did not return after its context was cancelled")
 	errHandlerBusy    = errors.New("error handler is busy: too many failures wait for it")
-	errHandlerClosed  = errors.New("the scheduler stopped before its error handler was told")
+	// ErrHandlerClosed is what becomes of a failure that a stop kept from being told. Run's report tells how
+	// many there were.
+	ErrHandlerClosed = errors.New("the scheduler stopped before its error handler was told")
 )
 
-// failure is an execution that failed, on its way to the job's error handler.
-type failure struct {
-	handler job.ErrorHandler
-	context job.ShardingContext
-	err     error
-	scope   *roundScope
+// Failure is an execution that failed, on its way to the job's error handler.
+type Failure struct {
+	Handler job.ErrorHandler
+	Context job.ShardingContext
+	Err     error
+	// Told hears what became of the call: nil, what the handler returned, or why it was not told. It must be
+	// safe for concurrent use.
+	Told func(error)
 }
 
-// failures tells a job's error handler of executions that failed, after their ends are recorded and
+// Failures tells a job's error handler of executions that failed, after their ends are recorded and
 // apart from everything else. It has goroutines only while there are failures. What a handler can cost
 // is bounded: two calls at once, and as many goroutines that never return if it hangs.
-type failures struct {
-	timeout time.Duration
-	last    func() context.Context     // ends when no handler is waited for any more
-	result  func(f failure, err error) // hears of every call; safe for concurrent use
+type Failures struct {
+	Timeout time.Duration    // of one call
+	Curfew  *stopping.Curfew // bounds all
 
 	mu      sync.Mutex
 	ctx     context.Context // of calls; nil before the first
 	cancel  context.CancelCauseFunc
-	queue   []failure
+	queue   []Failure
 	working int
 	closing chan struct{} // closed with closed; nil before the first failure
 	closed  bool
@@ -55,20 +59,20 @@ type failures struct {
 	workers sync.WaitGroup
 }
 
-// tell hands a failure over; ctx bounds all calls.
-func (d *failures) tell(ctx context.Context, f failure) {
+// Tell hands a failure over.
+func (d *Failures) Tell(f Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.closed:
 		d.untold++
-		d.result(f, errHandlerClosed)
+		f.Told(ErrHandlerClosed)
 		return
 	case len(d.queue) >= failuresToKeep:
-		d.result(f, errHandlerBusy)
+		f.Told(errHandlerBusy)
 		return
 	case d.ctx == nil:
-		d.ctx, d.cancel = context.WithCancelCause(ctx)
+		d.ctx, d.cancel = context.WithCancelCause(d.Curfew.Cut)
 		d.closing = make(chan struct{})
 	}
 	d.queue = append(d.queue, f)
@@ -78,7 +82,7 @@ func (d *failures) tell(ctx context.Context, f failure) {
 	}
 }
 
-func (d *failures) work() {
+func (d *Failures) work() {
 	for {
 		f, ok := d.take()
 		if !ok {
@@ -95,30 +99,30 @@ func (d *failures) work() {
 }
 
 // leave ends a failure that is not told to the handler.
-func (d *failures) leave(f failure) {
+func (d *Failures) leave(f Failure) {
 	d.mu.Lock()
 	d.untold++
 	d.mu.Unlock()
-	d.result(f, errHandlerClosed)
+	f.Told(ErrHandlerClosed)
 }
 
 // giveUp tells the handler nothing more: it hangs, and the scheduler stops.
-func (d *failures) giveUp() { d.cancel(ErrStopped) }
+func (d *Failures) giveUp() { d.cancel(stopping.ErrStopped) }
 
-// pending returns how many failures handlers are being told of, and how many wait.
-func (d *failures) pending() (working, queued int) {
+// Pending returns how many failures handlers are being told of, and how many wait.
+func (d *Failures) Pending() (working, queued int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.working, len(d.queue)
 }
 
-func (d *failures) take() (failure, bool) {
+func (d *Failures) take() (Failure, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.queue) == 0 {
 		d.queue = nil
 		d.working--
-		return failure{}, false
+		return Failure{}, false
 	}
 	f := d.queue[0]
 	d.queue = d.queue[1:]
@@ -127,38 +131,38 @@ func (d *failures) take() (failure, bool) {
 
 // call has the handler told, and bounds how long that takes. A handler that does not return keeps its
 // place, so that there are never more of them, until the scheduler stops; then it is false.
-func (d *failures) call(f failure) bool {
-	ctx, cancel := context.WithTimeoutCause(d.ctx, d.timeout, ErrHandlerTimeout)
+func (d *Failures) call(f Failure) bool {
+	ctx, cancel := context.WithTimeoutCause(d.ctx, d.Timeout, ErrHandlerTimeout)
 	defer cancel()
 	done, gone := make(chan error, 1), make(chan struct{})
-	job.Go(func() error { return f.handler.HandleError(ctx, f.context.JobName, f.context, f.err) }, func(err error) {
+	job.Go(func() error { return f.Handler.HandleError(ctx, f.Context.JobName, f.Context, f.Err) }, func(err error) {
 		done <- err
 		close(gone)
 	})
 	select {
 	case err := <-done:
-		d.result(f, err)
+		f.Told(err)
 		return true
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(lastWords)
+	timer := time.NewTimer(stopping.LastWords)
 	defer timer.Stop()
 	select {
 	case err := <-done:
 		if err != nil {
 			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
-		d.result(f, err)
+		f.Told(err)
 		return true
 	case <-timer.C:
-	case <-d.last().Done():
+	case <-d.Curfew.Last.Done():
 	}
 	if d.ctx.Err() != nil {
 		d.mu.Lock()
 		d.hang++
 		d.mu.Unlock()
 	}
-	d.result(f, errHandlerHangs)
+	f.Told(errHandlerHangs)
 	select {
 	case <-gone:
 		return true
@@ -168,10 +172,10 @@ func (d *failures) call(f failure) bool {
 	return false
 }
 
-// close takes no more failures, waits for those that it has until the context of the calls has ended, and
+// Close takes no more failures, waits for those that it has until the context of the calls has ended, and
 // returns when no goroutine of its own remains: how many calls the stop gave up, and how many failures it
 // kept from being told.
-func (d *failures) close() (hang, untold int) {
+func (d *Failures) Close() (hang, untold int) {
 	d.mu.Lock()
 	closed := d.closed
 	d.closed = true
@@ -182,7 +186,7 @@ func (d *failures) close() (hang, untold int) {
 	d.mu.Unlock()
 	d.workers.Wait()
 	if cancel != nil {
-		cancel(ErrStopped)
+		cancel(stopping.ErrStopped)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
