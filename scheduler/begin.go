@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // begin starts what is due of my items: all in one request, each by itself.
@@ -29,7 +30,7 @@ func (r *runner) begin() {
 	}
 	r.openBarriers(&round)
 	handed := time.Now()
-	r.commitAll(r.attached.ctx, "begin", round.batch)
+	r.commitAll(r.attached.Ctx, "begin", round.batch)
 	r.s.admission.confirmed(round.admitted, handed, time.Now())
 	r.s.load.begin(len(round.begun))
 	r.runRound(&round)
@@ -111,7 +112,7 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 // proposeBegin proposes to begin the fire that is due, or else what is asked for by hand (T4).
 func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	begin := jobtree.Begin{
-		Instance: r.s.instance, Session: r.attached.session.ID(), Round: round.id, Time: round.now,
+		Instance: r.s.instance, Session: r.attached.Session.ID(), Round: round.id, Time: round.now,
 		Failover: r.settings.config.Failover, Horizon: r.s.clock.Horizon(), Next: r.nextFire(round),
 		Base: r.tokens.now.Base,
 	}
@@ -149,7 +150,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	txn := r.beginTxn(it, node, record, madeUp)
 	txn.Turn = turn
 	round.use(it)
-	round.batch.addUntil(txn, func(o registry.Outcome) {
+	round.batch.AddUntil(txn, func(o registry.Outcome) {
 		r.began(round, it, under, record, o.Revision)
 		it.former, it.came = "", time.Time{}
 		it.running.madeUp = madeUp
@@ -205,7 +206,7 @@ func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record, ma
 		conditions = append(conditions, registry.Absent(r.tree.Necessary()), registry.Absent(r.tree.Processing()))
 	}
 	writes := []registry.Write{
-		registry.PutOwned(r.tree.ItemRunning(n), r.s.instance, r.attached.session),
+		registry.PutOwned(r.tree.ItemRunning(n), r.s.instance, r.attached.Session),
 		registry.Put(r.tree.ItemRecord(n), jobtree.EncodeRecord(record)),
 	}
 	if madeUp {
@@ -236,7 +237,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 		return
 	}
 	txn, record, err := failover.Claim(r.state, it.number, failover.Claimant{
-		Instance: r.s.instance, Session: r.attached.session, Round: round.id, Time: round.now, Base: r.tokens.now.Base,
+		Instance: r.s.instance, Session: r.attached.Session, Round: round.id, Time: round.now, Base: r.tokens.now.Base,
 	})
 	if err != nil {
 		r.log.ErrorContext(r.life, "cannot claim", logItem, it.number, logError, err)
@@ -249,7 +250,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 	under := r.attached
 	round.noteKey(record)
 	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.name}
-	round.batch.add(txn, func(o registry.Outcome) {
+	round.batch.Add(txn, func(o registry.Outcome) {
 		r.log.InfoContext(r.life, "running a lost execution again", logItem, it.number, logFire, record.Current.Fire)
 		r.began(round, it, under, record, o.Revision)
 	})
@@ -276,11 +277,11 @@ func (r *runner) beginUnmonitored(round *round, it *item) {
 // One that is confirmed too late to be on time runs as a missed one, if missed ones are run; else the
 // execution is ended as never started. What is due of the item then stays so, and the next decision
 // judges it by the time at which it is made.
-func (r *runner) began(round *round, it *item, under *attachment, record jobtree.Record, token registry.Revision) {
+func (r *runner) began(round *round, it *item, under *room.Attachment, record jobtree.Record, token registry.Revision) {
 	it.wrote = token
 	wanted := r.settings.rules.StillWanted(&record, r.s.now())
 	it.running = r.newExecution(it.number, under, record, token)
-	if !under.connected() || r.leaving || !r.settings.ok || !wanted {
+	if !under.Connected() || r.leaving || !r.settings.ok || !wanted {
 		it.running.undo = true
 		r.returned(it.running, r.s.now(), nil)
 		return
@@ -288,7 +289,7 @@ func (r *runner) began(round *round, it *item, under *attachment, record jobtree
 	round.begun = append(round.begun, it.running)
 }
 
-func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, token registry.Revision) *execution {
+func (r *runner) newExecution(n int, under *room.Attachment, record jobtree.Record, token registry.Revision) *execution {
 	public := int64(token)
 	if token != 0 {
 		public = r.tokens.now.Of(token)

@@ -129,7 +129,7 @@ func (s *Scheduler) cancelItems(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.attached != nil {
-		s.attached.cancelWork(cause)
+		s.attached.CancelWork(cause)
 	}
 }
 
@@ -139,7 +139,7 @@ func (s *Scheduler) cutOff() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.attached != nil {
-		s.attached.cancel(ErrStopped)
+		s.attached.Cancel(ErrStopped)
 	}
 }
 
@@ -206,7 +206,7 @@ func (r *runner) commitLeave() {
 		r.noteLeft()
 		return
 	}
-	revision, err := r.s.registry.Commit(r.attached.ctx, txn)
+	revision, err := r.s.registry.Commit(r.attached.Ctx, txn)
 	if err != nil {
 		r.refused("leave", err)
 		return
@@ -239,7 +239,7 @@ func (r *runner) leaveTxn() registry.Txn {
 // registered tells whether the tree has this instance under the present session. After it has left it may be
 // there again: the registry carried a join out late.
 func (r *runner) registered() bool {
-	return r.state.Instance(r.s.instance).Session == r.attached.session.ID()
+	return r.state.Instance(r.s.instance).Session == r.attached.Session.ID()
 }
 
 // noteLeft notes that this instance is not registered any more. Fires that come from now on are for others
@@ -253,7 +253,7 @@ func (r *runner) noteLeft() {
 // runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.
 func (r *runner) runsUnmarked() bool {
 	for _, it := range r.items {
-		if e := it.running; e != nil && e.monitored() && e.under.session.ID() == r.attached.session.ID() && r.markGone(e) {
+		if e := it.running; e != nil && e.monitored() && e.under.Session.ID() == r.attached.Session.ID() && r.markGone(e) {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 const (
@@ -51,8 +52,8 @@ func (r *runner) rank() int {
 
 // campaign makes this instance the leader if there is none (T2). It returns 0 and no error if
 // another was faster.
-func (r *runner) campaign(a *attachment, holdBack time.Duration, guards ...registry.Condition) (registry.Revision, error) {
-	ctx, cancel := context.WithTimeout(a.ctx, holdBack)
+func (r *runner) campaign(a *room.Attachment, holdBack time.Duration, guards ...registry.Condition) (registry.Revision, error) {
+	ctx, cancel := context.WithTimeout(a.Ctx, holdBack)
 	defer cancel()
 	view := r.presentView()
 	if _, err := view.WaitFor(ctx, r.hasLeader); err == nil {
@@ -60,7 +61,7 @@ func (r *runner) campaign(a *attachment, holdBack time.Duration, guards ...regis
 	}
 	txn := registry.Txn{
 		If:   append(guards, registry.Absent(r.tree.Leader())),
-		Then: []registry.Write{registry.PutOwned(r.tree.Leader(), r.s.instance, a.session)},
+		Then: []registry.Write{registry.PutOwned(r.tree.Leader(), r.s.instance, a.Session)},
 		// Who finds itself the leader leads, whenever it was elected, or resigns.
 		Repeat: registry.RepeatOwned,
 	}
@@ -69,13 +70,13 @@ func (r *runner) campaign(a *attachment, holdBack time.Duration, guards ...regis
 		if r.hasLeader(view.Snapshot()) {
 			return nil
 		}
-		revision, err = r.s.registry.Commit(a.ctx, txn)
+		revision, err = r.s.registry.Commit(a.Ctx, txn)
 		return err
 	}
-	latchCtx, cancelLatch := context.WithTimeout(a.ctx, latchWait)
+	latchCtx, cancelLatch := context.WithTimeout(a.Ctx, latchWait)
 	defer cancelLatch()
 	err := r.s.registry.Latch(latchCtx, r.tree.ElectionLatch(), func(context.Context) error { return commit() })
-	if errors.Is(err, registry.ErrUnavailable) && a.ctx.Err() == nil {
+	if errors.Is(err, registry.ErrUnavailable) && a.Ctx.Err() == nil {
 		err = commit()
 	}
 	return revision, err

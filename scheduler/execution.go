@@ -6,12 +6,13 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // execution is one run of one item in this process, from its begin to the commit of its end.
 type execution struct {
 	item     int
-	under    *attachment // the session that it began under, for good
+	under    *room.Attachment // the session that it began under, for good
 	context  job.ShardingContext
 	round    *openRound        // that it began in; nil if it never started
 	record   jobtree.Record    // as its begin wrote it; zero if the job is not monitored

@@ -33,10 +33,10 @@ func (r *runner) startWaiting() {
 	for len(x.waiting) > 0 {
 		e := x.waiting[0]
 		switch {
-		case r.leaving || e.under.work.Err() != nil:
+		case r.leaving || e.under.Work.Err() != nil:
 			x.waiting = x.waiting[1:]
 			r.giveBack(e)
-		case e.under.connected() && r.hasRoom():
+		case e.under.Connected() && r.hasRoom():
 			x.waiting = x.waiting[1:]
 			r.execute(e)
 		default:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // Missed fires belong to their item, not to who missed them. Whoever has to leave some of an item to
@@ -75,12 +76,12 @@ func (r *runner) noteMissed() bool {
 		r.parting, r.vouching.told = nil, nil
 		return true
 	}
-	var batch proposals
+	var batch room.Batch
 	for _, n := range slices.Sorted(maps.Keys(r.parting)) {
 		r.proposeNote(&batch, n)
 	}
 	r.proposeVouched(&batch)
-	r.commitAll(r.attached.ctx, "note missed fires", batch)
+	r.commitAll(r.attached.Ctx, "note missed fires", batch)
 	return !r.hasToNote()
 }
 
@@ -99,7 +100,7 @@ func (r *runner) giveUpNotes() bool {
 }
 
 // proposeNote proposes to note what is due of an item.
-func (r *runner) proposeNote(batch *proposals, n int) {
+func (r *runner) proposeNote(batch *room.Batch, n int) {
 	it := r.items[n]
 	if it == nil || it.running != nil || r.owns(n) && !r.leaving && r.mayBegin() {
 		delete(r.parting, n)
@@ -116,7 +117,7 @@ func (r *runner) proposeNote(batch *proposals, n int) {
 // proposeMissed proposes to note what is due of an item, unless the registry knows. As the record is as it
 // was read, nobody has run for a fire meanwhile, and nobody runs for a later one without having seen the
 // note.
-func (r *runner) proposeMissed(batch *proposals, it *item, noted func()) {
+func (r *runner) proposeMissed(batch *room.Batch, it *item, noted func()) {
 	node := r.state.Item(it.number)
 	conditions, writes := r.missedNote(it, node.Misfire, node.Record.Value.LastFire)
 	if writes == nil {
@@ -127,7 +128,7 @@ func (r *runner) proposeMissed(batch *proposals, it *item, noted func()) {
 		registry.Unchanged(r.tree.ItemRecord(it.number), node.Record.Revision),
 		registry.Unchanged(r.tree.Config(), r.state.Config.Revision))
 	// Whoever deletes a note has run for its fires, or the item is none any more by another configuration.
-	batch.add(registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}, func(o registry.Outcome) {
+	batch.Add(registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}, func(o registry.Outcome) {
 		r.committed(o.Revision)
 		noted()
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // overdueAfter is how long after a fire an item that should run counts as overdue: what may be late by
@@ -146,12 +147,12 @@ func (s *Scheduler) phase() string {
 	}
 }
 
-func (s *Scheduler) sessionHealth(a *attachment) SessionHealth {
+func (s *Scheduler) sessionHealth(a *room.Attachment) SessionHealth {
 	if a == nil {
 		return SessionHealth{State: "none"}
 	}
-	h := SessionHealth{ID: a.session.ID().String(), State: a.session.State().String()}
-	if left := a.session.Remaining(); left > 0 {
+	h := SessionHealth{ID: a.Session.ID().String(), State: a.Session.State().String()}
+	if left := a.Session.Remaining(); left > 0 {
 		h.Deadline = s.now().Add(left)
 	}
 	return h
@@ -162,7 +163,7 @@ func (r *runner) health() JobHealth {
 	st, mine := r.state, r.state.Instance(r.s.instance)
 	h := JobHealth{
 		Job: r.name, Answered: true, Leader: st.Leader.Instance,
-		Joined:       r.attached.connected() && mine.Created != 0 && mine.Session == r.attached.session.ID(),
+		Joined:       r.attached.Connected() && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
 		Leading:      r.attached != nil && r.leads(),
 		ViewRevision: int64(r.applied), Items: st.Total(),
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // claimInLatch commits a claim inside the latch in which Java instances claim: they read which items
@@ -25,17 +26,17 @@ func (r *runner) claimInLatch(it *item, txn registry.Txn, record jobtree.Record,
 			revision, err = r.s.registry.Commit(ctx, txn)
 			return err
 		}
-		ctx, cancel := context.WithTimeout(under.ctx, latchWait)
+		ctx, cancel := context.WithTimeout(under.Ctx, latchWait)
 		defer cancel()
 		err := r.s.registry.Latch(ctx, r.tree.FailoverLatch(), commit)
-		if errors.Is(err, registry.ErrUnavailable) && under.ctx.Err() == nil {
-			err = commit(under.ctx)
+		if errors.Is(err, registry.ErrUnavailable) && under.Ctx.Err() == nil {
+			err = commit(under.Ctx)
 		}
 		r.box.Post(func() { r.claimed(it, under, record, id, revision, err) })
 	})
 }
 
-func (r *runner) claimed(it *item, under *attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
+func (r *runner) claimed(it *item, under *room.Attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
 	r.shared.claiming = false
 	r.unexplained.Note([]int{it.number}, false)
 	r.toConsider.Note(nil, true)

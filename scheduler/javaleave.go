@@ -1,6 +1,10 @@
 package scheduler
 
-import "time"
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
 
 // confirmShutdown is how long an instance must have been gone from the tree, its session alive, to be
 // taken for shut down. A session that is over is known to be so by then.
@@ -9,8 +13,8 @@ const confirmShutdown = time.Second
 // departure notices that somebody deleted this instance's node, which is how the Java console shuts an
 // instance down.
 type departure struct {
-	under *attachment // under which the instance was last seen in the tree
-	gone  time.Time   // since when it is not; zero = it is
+	under *room.Attachment // under which the instance was last seen in the tree
+	gone  time.Time        // since when it is not; zero = it is
 }
 
 // seen notes that the tree has this instance under the present session.

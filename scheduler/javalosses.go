@@ -7,6 +7,7 @@ import (
 	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // confirmLoss is how long a Java instance must stay away to have crashed. It deletes its own node and
@@ -93,7 +94,7 @@ func (s *shared) maybeLost(item int) bool {
 // is no rerun: it got the item, and its next fire came.
 func (s *shared) settleLosses() {
 	r := s.runner
-	var batch proposals
+	var batch room.Batch
 	for item, l := range s.lost {
 		it := r.state.Item(item)
 		back := r.state.Instance(l.Instance).Session == l.Session
@@ -111,7 +112,7 @@ func (s *shared) settleLosses() {
 		}
 		s.proposeLoss(&batch, item, l) // forgotten when it is recorded, by whomever
 	}
-	r.commitAll(r.attached.ctx, "declare a Java execution lost", batch)
+	r.commitAll(r.attached.Ctx, "declare a Java execution lost", batch)
 }
 
 func (s *shared) forgetLoss(item int) {
@@ -119,7 +120,7 @@ func (s *shared) forgetLoss(item int) {
 	s.runner.toConsider.Note([]int{item}, false)
 }
 
-func (s *shared) proposeLoss(batch *proposals, item int, l loss) {
+func (s *shared) proposeLoss(batch *room.Batch, item int, l loss) {
 	r := s.runner
 	txn, err := failover.DeclareForeign(r.state, item, l.Foreign, r.s.now(), r.failoverLimit())
 	if err != nil {
@@ -127,7 +128,7 @@ func (s *shared) proposeLoss(batch *proposals, item int, l loss) {
 		s.forgetLoss(item)
 		return
 	}
-	batch.add(txn, func(o registry.Outcome) {
+	batch.Add(txn, func(o registry.Outcome) {
 		r.committed(o.Revision)
 		s.forgetLoss(item)
 		r.log.WarnContext(r.life, "execution lost: its Java instance is gone", logItem, item, "lost_instance", l.Instance)
@@ -137,7 +138,7 @@ func (s *shared) proposeLoss(batch *proposals, item int, l loss) {
 // yield leaves to Java what Java instances run again of ours.
 func (s *shared) yield() {
 	r := s.runner
-	var batch proposals
+	var batch room.Batch
 	for item := range s.taken.Take(r.state.Items()) {
 		if !failover.TakenOver(r.state, item) {
 			continue
@@ -147,10 +148,10 @@ func (s *shared) yield() {
 			r.log.ErrorContext(r.life, "cannot leave an execution to Java", logItem, item, logError, err)
 			continue
 		}
-		batch.add(txn, func(o registry.Outcome) {
+		batch.Add(txn, func(o registry.Outcome) {
 			r.committed(o.Revision)
 			r.log.InfoContext(r.life, "a Java instance runs a lost execution again", logItem, item)
 		})
 	}
-	r.commitAll(r.attached.ctx, "leave to Java", batch)
+	r.commitAll(r.attached.Ctx, "leave to Java", batch)
 }

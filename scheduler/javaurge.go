@@ -53,7 +53,7 @@ func (s *shared) urge() {
 		r.alarm.Set(wait)
 		return
 	}
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
 		If:   []registry.Condition{r.mine()},
 		Then: []registry.Write{registry.Put(r.tree.Necessary(), "")},
 

@@ -16,10 +16,10 @@ import (
 func (r *runner) join() bool {
 	mine := r.state.Instance(r.s.instance)
 	switch {
-	case mine.Created != 0 && mine.Session == r.attached.session.ID():
+	case mine.Created != 0 && mine.Session == r.attached.Session.ID():
 		r.waitingID = time.Time{}
 		r.shared.seen()
-		r.losses.joined(r.attached.session.TTL())
+		r.losses.joined(r.attached.Session.TTL())
 		r.tellJoinedAgain(mine)
 		r.announceJoined()
 		return true
@@ -45,7 +45,7 @@ func (r *runner) removeFormer(mine jobtree.Instance) {
 
 func (r *runner) commitJoin() {
 	then := []registry.Write{
-		registry.PutOwned(r.tree.Instance(r.s.instance), jobtree.InstanceIdle, r.attached.session),
+		registry.PutOwned(r.tree.Instance(r.s.instance), jobtree.InstanceIdle, r.attached.Session),
 		registry.Put(r.tree.Necessary(), ""),
 	}
 	conditions := []registry.Condition{registry.Present(r.tree.Config())}
@@ -53,7 +53,7 @@ func (r *runner) commitJoin() {
 		conditions = append(conditions, registry.Absent(r.serverPath()))
 		then = append(then, registry.Put(r.serverPath(), jobtree.EncodeServer(r.state.Config.Value.Disabled)))
 	}
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
 		If: conditions, Then: then, Repeat: registry.RepeatOwned,
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *runner) awaitID(other jobtree.Instance) {
 		r.log.InfoContext(r.life, "waiting for the former session of this instance id to end",
 			logSession, other.Session.String())
 	}
-	patience := r.attached.session.TTL()*3/2 + time.Second
+	patience := r.attached.Session.TTL()*3/2 + time.Second
 	if left := patience - time.Since(r.waitingID); left > 0 {
 		r.alarm.Set(left)
 		return
@@ -95,7 +95,7 @@ func (r *runner) awaitID(other jobtree.Instance) {
 // stillHeld asks the registry itself whether another session holds our id: the state may lag behind. Who gets
 // no answer knows of nobody.
 func (r *runner) stillHeld(other jobtree.Instance) bool {
-	node, err := r.s.registry.Get(r.attached.ctx, r.tree.Instance(r.s.instance))
+	node, err := r.s.registry.Get(r.attached.Ctx, r.tree.Instance(r.s.instance))
 	return err == nil && node.Session == other.Session
 }
 
@@ -144,10 +144,10 @@ func (r *runner) refused(what string, err error) {
 	case errors.As(err, &conflict):
 		r.log.DebugContext(r.life, "decided on an old state, deciding again", "step", what, logReason, err.Error())
 		r.overtaken(conflict)
-	case r.attached.ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
+	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
 		if errors.Is(err, registry.ErrUnknownOutcome) {
-			r.unsettled = r.attached.session
+			r.unsettled = r.attached.Session
 		}
 	default:
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)

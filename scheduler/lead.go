@@ -8,6 +8,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -52,7 +53,7 @@ func (r *runner) lead() {
 // leads tells whether the leader node is this instance's, under the present session.
 func (r *runner) leads() bool {
 	leader := r.state.Leader
-	return leader.Created != 0 && leader.Session == r.attached.session.ID() && leader.Instance == r.s.instance
+	return leader.Created != 0 && leader.Session == r.attached.Session.ID() && leader.Instance == r.s.instance
 }
 
 // term returns the guard that this instance still leads as the state shows it.
@@ -62,7 +63,7 @@ func (r *runner) term() registry.Condition {
 
 // abdicate gives the leadership to somebody who can do its work.
 func (r *runner) abdicate() {
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
 		If:   []registry.Condition{r.term()},
 		Then: []registry.Write{registry.Delete(r.tree.Leader())},
 	})
@@ -125,13 +126,13 @@ func (r *runner) reshard() {
 
 // commitPlan commits the parts of a plan, if it has any, and then what puts them into force.
 func (r *runner) commitPlan(plan sharding.Plan) error {
-	for _, outcome := range r.s.registry.CommitAll(r.attached.ctx, plan.Parts) {
+	for _, outcome := range r.s.registry.CommitAll(r.attached.Ctx, plan.Parts) {
 		if outcome.Err != nil {
 			return outcome.Err
 		}
 		r.committed(outcome.Revision)
 	}
-	revision, err := r.s.registry.Commit(r.attached.ctx, plan.Txn)
+	revision, err := r.s.registry.Commit(r.attached.Ctx, plan.Txn)
 	if err == nil {
 		r.committed(revision)
 	}
@@ -141,7 +142,7 @@ func (r *runner) commitPlan(plan sharding.Plan) error {
 // tidy clears up what earlier reshardings left, and tells whether there was anything.
 func (r *runner) tidy() bool {
 	txns := sharding.Tidy(r.state, r.state.Leader.Created)
-	for _, outcome := range r.s.registry.CommitAll(r.attached.ctx, txns) {
+	for _, outcome := range r.s.registry.CommitAll(r.attached.Ctx, txns) {
 		if outcome.Err != nil {
 			r.leadership.plan = true
 			r.refused("tidy", outcome.Err)
@@ -164,7 +165,7 @@ func (r *runner) plan() (sharding.Plan, error) {
 // looked for after every change and not on the event that somebody went, so it does not matter who
 // was there to see that.
 func (r *runner) declareLost() {
-	var batch proposals
+	var batch room.Batch
 	for n := range r.leadership.lost.Take(r.state.Items()) {
 		lost, wait := r.lost(n)
 		switch {
@@ -176,18 +177,18 @@ func (r *runner) declareLost() {
 			r.proposeRequeue(&batch, n)
 		}
 	}
-	r.commitAll(r.attached.ctx, "declare lost", batch)
+	r.commitAll(r.attached.Ctx, "declare lost", batch)
 }
 
 // proposeLost proposes to record an item's execution as lost (T6).
-func (r *runner) proposeLost(batch *proposals, n int) {
+func (r *runner) proposeLost(batch *room.Batch, n int) {
 	txn, err := failover.Declare(r.state, n, r.s.now(), r.failoverLimit())
 	if err != nil {
 		r.log.ErrorContext(r.life, "cannot record a lost execution", logItem, n, logError, err)
 		return
 	}
 	lost := r.state.Item(n).Record.Value.Current
-	batch.add(txn, func(o registry.Outcome) {
+	batch.Add(txn, func(o registry.Outcome) {
 		r.committed(o.Revision)
 		r.log.WarnContext(r.life, "execution lost: its instance is gone",
 			logItem, n, "lost_instance", lost.Instance, logFire, lost.Fire)
@@ -195,13 +196,13 @@ func (r *runner) proposeLost(batch *proposals, n int) {
 }
 
 // proposeRequeue proposes to run an item of a crashed instance again that was not running.
-func (r *runner) proposeRequeue(batch *proposals, n int) {
+func (r *runner) proposeRequeue(batch *room.Batch, n int) {
 	txn, err := failover.Requeue(r.state, n)
 	if err != nil {
 		r.log.ErrorContext(r.life, "cannot have an item run again", logItem, n, logError, err)
 		return
 	}
-	batch.add(txn, func(o registry.Outcome) {
+	batch.Add(txn, func(o registry.Outcome) {
 		r.committed(o.Revision)
 		r.log.InfoContext(r.life, "item of a crashed instance is run again", logItem, n)
 	})

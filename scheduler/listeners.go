@@ -31,7 +31,7 @@ func (r *runner) beforeRun(o *openRound, members []*execution) {
 		e.place = i
 	}
 	o.listening = l
-	ctx := members[0].under.work // that of all: they began in one decision
+	ctx := members[0].under.Work // that of all: they began in one decision
 	r.s.work.Go(func() {
 		defer close(l.started)
 		for _, listener := range r.declared.listeners {

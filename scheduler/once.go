@@ -83,7 +83,7 @@ func (r *runner) mindBarriers() {
 	}
 	for _, g := range r.once.gatherings {
 		r.settleHook(g)
-		if r.attached.connected() && r.applied >= r.needed && r.settings.ok && r.settings.config.Monitored() {
+		if r.attached.Connected() && r.applied >= r.needed && r.settings.ok && r.settings.config.Monitored() {
 			r.mind(g)
 		}
 	}
@@ -94,7 +94,7 @@ func (r *runner) mindBarriers() {
 func (r *runner) mind(g *gathering) {
 	b := r.state.Barrier(g.phase)
 	r.follow(g, b.Round.Value)
-	orphaned := b.Hook.Value == r.s.instance && b.Hook.Session == r.attached.session.ID() &&
+	orphaned := b.Hook.Value == r.s.instance && b.Hook.Session == r.attached.Session.ID() &&
 		(g.run == nil || g.run.token != b.Hook.Created)
 	switch {
 	case orphaned:
@@ -166,7 +166,7 @@ func (r *runner) setDeadline(g *gathering, b jobtree.Barrier) {
 // settleBarrier settles a barrier whose hook ends nowhere, and reports that.
 func (r *runner) settleBarrier(g *gathering, txn registry.Txn, outcome jobtree.BarrierOutcome) {
 	b := r.state.Barrier(g.phase).Round.Value
-	revision, err := r.s.registry.Commit(r.attached.ctx, txn)
+	revision, err := r.s.registry.Commit(r.attached.Ctx, txn)
 	if err != nil {
 		r.overtakenOr("settle a barrier", err)
 		return

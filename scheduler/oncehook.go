@@ -11,11 +11,12 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // hookRun is a hook that this process has taken.
 type hookRun struct {
-	under    *attachment
+	under    *room.Attachment
 	barrier  jobtree.Barrier // as it was taken
 	token    registry.Revision
 	err      error
@@ -29,7 +30,7 @@ func (r *runner) takeHook(g *gathering) {
 		return // of a session that is over, whose code has not returned; or a mark that is no hook's
 	}
 	b := r.state.Barrier(g.phase).Round.Value
-	revision, err := r.s.registry.Commit(r.attached.ctx, barrier.Take(r.state, g.phase, r.s.instance, r.attached.session))
+	revision, err := r.s.registry.Commit(r.attached.Ctx, barrier.Take(r.state, g.phase, r.s.instance, r.attached.Session))
 	if err != nil {
 		r.overtakenOr("take a hook", err)
 		return
@@ -51,9 +52,9 @@ func (r *runner) takeHook(g *gathering) {
 		limit = r.s.listenerTimeout
 	}
 	r.s.work.Go(func() {
-		err := context.Cause(h.under.work)
+		err := context.Cause(h.under.Work)
 		if err == nil {
-			err = r.s.listeners.Try(h.under.work, notify.Listener{Job: r.name, Kind: ListenerHook}, limit, func(ctx context.Context) error {
+			err = r.s.listeners.Try(h.under.Work, notify.Listener{Job: r.name, Kind: ListenerHook}, limit, func(ctx context.Context) error {
 				return g.hook(ctx, whole)
 			})
 		}
@@ -71,14 +72,14 @@ func (r *runner) settleHook(g *gathering) {
 	if h.err != nil {
 		settled.Outcome = jobtree.BarrierFailure
 	}
-	if h.under.session.State() == registry.SessionLost {
+	if h.under.Session.State() == registry.SessionLost {
 		settled.Outcome = jobtree.BarrierLost // and so others will record it
 		r.endHook(g, settled)
 		return
 	}
 	txn := barrier.Settle(r.tree, g.phase, h.barrier, h.token, h.err, r.s.now())
-	revision, err := r.s.registry.Commit(h.under.ctx, txn)
-	if err != nil && !final(err) && h.under.ctx.Err() == nil {
+	revision, err := r.s.registry.Commit(h.under.Ctx, txn)
+	if err != nil && !room.Final(err) && h.under.Ctx.Err() == nil {
 		r.s.repeated(slog.LevelWarn, "outcome of a hook not recorded yet, will try again", r.name, err)
 		h.retry = true
 		time.AfterFunc(retryAfter, func() { r.box.Post(func() { h.retry = false }) })

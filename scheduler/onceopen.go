@@ -4,27 +4,28 @@ import (
 	"github.com/elasticron/elasticron/internal/barrier"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // openBarriers adds to a round the transactions that open its barriers, if none is open: in the same
 // request, ahead of the begins. Several instances do that at once, and the first one's set counts.
 func (r *runner) openBarriers(round *round) {
-	if r.once == nil || r.settings.config.Unmonitored || len(round.batch.txns) == 0 {
+	if r.once == nil || r.settings.config.Unmonitored || len(round.batch) == 0 {
 		return
 	}
-	var opens proposals
+	var opens room.Batch
 	for _, g := range r.once.gatherings {
 		for _, key := range round.keys() {
 			if barrier.Opens(r.state, g.phase, key) {
-				opens.add(r.openTxn(g.phase, key))
+				opens.Add(r.openTxn(g.phase, key))
 				break // one at a time
 			}
 		}
 	}
-	opens.optional = len(opens.txns)
-	opens.txns = append(opens.txns, round.batch.txns...)
-	opens.done = append(opens.done, round.batch.done...)
-	round.batch = opens
+	for i := range opens {
+		opens[i].Optional = true
+	}
+	round.batch = append(opens, round.batch...)
 }
 
 // noteKey notes which round of the whole job an execution is part of that is about to begin.
@@ -61,7 +62,7 @@ func (r *runner) reopen(g *gathering) {
 			continue
 		}
 		txn, done := r.openTxn(g.phase, key)
-		revision, err := r.s.registry.Commit(r.attached.ctx, txn)
+		revision, err := r.s.registry.Commit(r.attached.Ctx, txn)
 		if err != nil {
 			r.overtakenOr("open a barrier", err)
 			return

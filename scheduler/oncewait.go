@@ -52,7 +52,7 @@ func (r *runner) waitedEnough(held []*execution) {
 // releaseWaiting lets executions go whose round's started barrier is settled, or is not theirs any
 // more. Code starts only under a session that is in order.
 func (r *runner) releaseWaiting() {
-	if len(r.once.waiting) == 0 || !r.attached.connected() {
+	if len(r.once.waiting) == 0 || !r.attached.Connected() {
 		return
 	}
 	b := r.state.Barrier(jobtree.PhaseStarted).Round.Value

@@ -48,12 +48,12 @@ func (r *runner) keepReconciling() {
 // reconcile notes that everything is to be looked at, and removes what is there for no reason.
 func (r *runner) reconcile() {
 	r.reconciler.stop()
-	if !r.attached.connected() || !r.leads() {
+	if !r.attached.Connected() || !r.leads() {
 		return
 	}
 	r.lookAgain()
 	found := sharding.GarbageOf(r.state, r.state.Leader.Created, r.s.now().Add(-fires.ClockTolerance))
-	for i, outcome := range r.s.registry.CommitAll(r.attached.ctx, found.Txns) {
+	for i, outcome := range r.s.registry.CommitAll(r.attached.Ctx, found.Txns) {
 		if outcome.Err != nil {
 			r.refused("reconcile", outcome.Err)
 			continue

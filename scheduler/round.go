@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // round is what one decision begins.
@@ -12,7 +13,7 @@ type round struct {
 	now     time.Time
 	request registry.Revision // to run by hand; 0 = none
 	refuse  bool              // this process's clock is too far off to run a fire
-	batch   proposals
+	batch   room.Batch
 	begun   []*execution // that are to run
 
 	admitted int // begins in the batch for which the items had to have their turns

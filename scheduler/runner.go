@@ -13,6 +13,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // runner takes part in one job for this process. It is an actor: everything below box is touched
@@ -43,7 +44,7 @@ type runner struct {
 	needed   registry.Revision // decide nothing before the state is as new as this
 	futile   registry.Revision // a state on which a decision was made that conflicted with that very state
 	awaited  registry.Revision // that somebody waits for until the view shows it
-	attached *attachment       // nil while there is no session
+	attached *room.Attachment  // nil while there is no session
 	settings settings          // of the configuration in force
 	maker    asker             // what the application's code makes of it
 	times    fires.Times       // by which what is due has come
@@ -203,7 +204,7 @@ func (r *runner) followItems(t jobtree.Touched) {
 }
 
 // attach notes the session under which new work starts; nil is none.
-func (r *runner) attach(a *attachment) {
+func (r *runner) attach(a *room.Attachment) {
 	if a != r.attached {
 		r.unexplained.Note(nil, true)
 		r.leadership.note(jobtree.Touched{Leader: true})
@@ -211,7 +212,7 @@ func (r *runner) attach(a *attachment) {
 		r.suspect.Note(nil, true)
 	}
 	if a != nil && r.attached == nil {
-		r.losses.hold(a.session.ID())
+		r.losses.hold(a.Session.ID())
 	}
 	r.losses.lostSession = r.losses.lostSession || r.attached != nil && a == nil
 	r.attached = a
@@ -261,7 +262,7 @@ func (r *runner) decide() {
 		r.leave()
 		return
 	}
-	if !r.attached.connected() {
+	if !r.attached.Connected() {
 		r.waitingID = time.Time{} // a registry that was away gives every session its full time again
 		return
 	}

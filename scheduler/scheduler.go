@@ -16,6 +16,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
@@ -50,7 +51,7 @@ type Scheduler struct {
 	leftClosed   bool                      // no view of those is opened any more
 	catalogBlind error                     // why the list of jobs cannot be followed; nil if it can
 	returned     bool                      // Run has
-	attached     *attachment               // nil while there is no session
+	attached     *room.Attachment          // nil while there is no session
 	session      *registry.Session         // the newest there was; nil before the first
 	life         context.Context           // of all that Run starts; nil before Run, ended after it
 	fail         context.CancelCauseFunc

@@ -101,7 +101,7 @@ func (r *runner) acknowledgeTrigger() {
 		return
 	}
 	path := r.tree.Instance(r.s.instance)
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(path, mine.Revision)},
 		Then: []registry.Write{registry.Update(path, jobtree.InstanceIdle)},
 	})

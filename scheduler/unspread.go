@@ -29,13 +29,13 @@ func spreadLimit(ttl time.Duration) time.Duration { return 2*ttl + 10*time.Secon
 // long since; empty if they are where they should be, or if that cannot be told here: a strategy of the
 // application's is not asked for it, and a Java leader goes by rules of its own.
 func (r *runner) unspread() string {
-	if !r.attached.connected() || r.state.Leader.Created == 0 || r.leads() {
+	if !r.attached.Connected() || r.state.Leader.Created == 0 || r.leads() {
 		return ""
 	}
 	if r.s.java || !r.settings.ok || r.blind.since != nil {
 		return ""
 	}
-	if time.Since(r.spread.since) <= spreadLimit(r.attached.session.TTL()) {
+	if time.Since(r.spread.since) <= spreadLimit(r.attached.Session.TTL()) {
 		return ""
 	}
 	strategy, err := r.s.strategies.Lookup(r.settings.config.ShardingStrategy)

@@ -7,6 +7,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // vouching is what an instance does for items of others. An owner that started after a fire does not know
@@ -120,7 +121,7 @@ func (r *runner) farewell() {
 }
 
 // proposeVouched proposes to note what was missed of items of others.
-func (r *runner) proposeVouched(batch *proposals) {
+func (r *runner) proposeVouched(batch *room.Batch) {
 	if r.leaving {
 		r.farewell()
 	}
@@ -129,7 +130,7 @@ func (r *runner) proposeVouched(batch *proposals) {
 	}
 }
 
-func (r *runner) proposeVouch(batch *proposals, n int, until time.Time) {
+func (r *runner) proposeVouch(batch *room.Batch, n int, until time.Time) {
 	node := r.state.Item(n)
 	done := func() { delete(r.vouching.told, n) }
 	if !r.records || !r.settings.ok || !r.settings.rules.On || r.s.java || node.Disabled || n >= r.state.Total() || r.owns(n) {

@@ -161,7 +161,7 @@ func (r *runner) staysOut() bool {
 	}
 	txn := r.leaveTxn()
 	txn.If = append(txn.If, registry.CreatedAt(r.tree.Instance(other.ID), other.Created))
-	revision, err := r.s.registry.Commit(r.attached.ctx, txn)
+	revision, err := r.s.registry.Commit(r.attached.Ctx, txn)
 	if err != nil {
 		r.refused("leave because of the clock", err)
 		return true
