@@ -145,7 +145,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 		return
 	}
 	under := r.attached
-	round.noteKey(record)
+	round.newest.Note(record)
 	madeUp := makesUp(node, record)
 	txn := r.beginTxn(it, node, record, madeUp)
 	txn.Turn = turn
@@ -248,7 +248,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 		return
 	}
 	under := r.attached
-	round.noteKey(record)
+	round.newest.Note(record)
 	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.name}
 	round.batch.Add(txn, func(o registry.Outcome) {
 		r.log.InfoContext(r.life, "running a lost execution again", logItem, it.number, logFire, record.Current.Fire)

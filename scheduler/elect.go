@@ -3,23 +3,15 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-const (
-	// latchWait bounds how long an election waits for its latch. The latch only spares the
-	// registry a crowd; what is safe is so by the transaction.
-	latchWait = 2 * time.Second
-	// candidateStep sets the candidates apart, so that as a rule only the first one asks.
-	candidateStep = 25 * time.Millisecond
-	// candidateSteps bounds how long the last of many candidates holds back.
-	candidateSteps = 20
-)
+// latchWait bounds how long an election waits for its latch. The latch only spares the
+// registry a crowd; what is safe is so by the transaction.
+const latchWait = 2 * time.Second
 
 // elect starts an election if the job has no leader and this instance may become one.
 func (r *runner) elect() {
@@ -29,7 +21,7 @@ func (r *runner) elect() {
 	r.electing = true
 	attached, mine := r.attached, r.mine()
 	server := registry.Unchanged(r.serverPath(), r.server().Revision)
-	holdBack := time.Duration(min(r.rank(), candidateSteps)) * candidateStep
+	holdBack := r.look().HoldBack()
 	r.s.work.Go(func() {
 		revision, err := r.campaign(attached, holdBack, mine, server)
 		r.box.Post(func() { r.elected(revision, err) })
@@ -43,11 +35,6 @@ func (r *runner) mayLead() bool {
 	}
 	_, err := r.s.strategies.Lookup(r.settings.config.ShardingStrategy)
 	return err == nil
-}
-
-// rank counts the instances that come before this one.
-func (r *runner) rank() int {
-	return slices.IndexFunc(r.state.Instances, func(i jobtree.Instance) bool { return i.ID >= r.s.instance })
 }
 
 // campaign makes this instance the leader if there is none (T2). It returns 0 and no error if

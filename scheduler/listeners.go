@@ -75,7 +75,7 @@ func (e *execution) awaitStart() error {
 		waits = append(waits, e.round.listening.started)
 	}
 	if e.gate != nil {
-		waits = append(waits, e.gate.open)
+		waits = append(waits, e.gate.Open)
 	}
 	for _, passed := range waits {
 		select {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -31,5 +32,40 @@ func (r *runner) commitAll(ctx context.Context, step string, batch room.Batch) {
 		default:
 			r.refused(step, outcome.Err)
 		}
+	}
+}
+
+// carryOut commits what a room proposes, one after the other, and has what follows from each outcome follow.
+func (r *runner) carryOut(batch room.Batch) {
+	for _, p := range batch {
+		under := cmp.Or(p.Under, r.attached)
+		revision, err := r.s.registry.Commit(under.Ctx, p.Txn)
+		var conflict *registry.ConflictError
+		switch {
+		case err == nil:
+			r.committed(revision)
+			p.Done(registry.Outcome{Revision: revision})
+		case p.Refused != nil && p.Refused(err):
+		case p.Apart && errors.As(err, &conflict):
+			r.overtaken(conflict)
+		default:
+			r.refused(p.Step, err)
+		}
+	}
+}
+
+// look returns what the runner knows, for a room to decide by.
+func (r *runner) look() room.View {
+	return room.View{
+		Job: r.name, Instance: r.s.instance, Tree: r.tree, State: r.state, Applied: r.applied, Attached: r.attached, Leaving: r.leaving,
+		Usable: r.settings.ok, Config: r.settings.config, Rules: r.settings.rules, Clock: &r.s.clock, Tokens: r.tokens.now,
+	}
+}
+
+// ports are what the rooms may ask of the runner.
+func (r *runner) ports() room.Ports {
+	return room.Ports{
+		Life: func() context.Context { return r.life }, Post: r.box.Post, Work: r.s.work.Go, Wake: r.alarm.Set, Log: r.log,
+		Tell: func(level slog.Level, message string, err error) { r.s.repeated(level, message, r.name, err) },
 	}
 }

@@ -25,7 +25,7 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.alarm.Stop()
 		r.maker.stop()
 		r.strategist.stop()
-		r.stopOnce()
+		r.whole.Stop()
 		r.reconciler.stop()
 		if r.pausedFor != "" {
 			s.observer.observe(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere

@@ -5,6 +5,7 @@ import (
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
 // round is what one decision begins.
@@ -18,9 +19,8 @@ type round struct {
 
 	admitted int // begins in the batch for which the items had to have their turns
 
-	fire    time.Time         // the newest of those that are to begin
-	trigger registry.Revision // the newest request by hand of those
-	next    time.Time         // the job's fire after this round; see [runner.nextFire]
+	newest wholeround.Newest // of those that are to begin
+	next   time.Time         // the job's fire after this round; see [runner.nextFire]
 }
 
 // openRound is a round of which something still runs.
@@ -55,7 +55,7 @@ func (r *runner) runRound(round *round) {
 // leaveRound takes an execution that has ended out of its round, and reports the round's end with
 // the last.
 func (r *runner) leaveRound(e *execution, refused error) {
-	r.forgetWaiting(e)
+	r.whole.Forget(e.gate)
 	o := e.round
 	if err := e.err; err != nil || refused != nil {
 		if o.event.Failed == nil {

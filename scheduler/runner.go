@@ -14,6 +14,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
 // runner takes part in one job for this process. It is an actor: everything below box is touched
@@ -28,7 +29,7 @@ type runner struct {
 	handler  job.Handler // as it was declared; what runs is in settings
 	class    string      // as it was declared; empty if the job is data
 	declared jobOptions
-	once     *once // nil without a job.OnceListener
+	whole    *wholeround.Rounds // nil without a job.OnceListener
 	tally    tally
 	tree     jobtree.Tree
 	log      *slog.Logger
@@ -106,7 +107,7 @@ type runner struct {
 
 func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
 	r := &runner{
-		s: s, name: cfg.Name, handler: handler, declared: declared, once: newOnce(declared.once), tree: jobtree.For(cfg.Name),
+		s: s, name: cfg.Name, handler: handler, declared: declared, tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}), opened: make(chan struct{}), gone: make(chan struct{}),
 		state: jobtree.NewState(cfg.Name), settings: unconfigured(), stale: true,
 	}
@@ -114,6 +115,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 		r.class = cfg.ClassName()
 	}
 	r.shared.runner = r
+	r.whole = r.newWholeRounds()
 	if s.java {
 		r.state.ShareWithJava()
 	}
@@ -172,7 +174,7 @@ func (r *runner) apply(step registry.Step) {
 	r.suspect.Note(touched.Items, false)
 	r.toConsider.Note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
 	r.yields.noted.Note(touched.Items, touched.Config || touched.Epoch)
-	r.noteArrivals(touched)
+	r.whole.Observe(r.look(), touched)
 	r.reportUnreadable(touched)
 	r.tokens.note(r.state.Tokens())
 	for _, n := range touched.Items {
