@@ -61,8 +61,8 @@ var builders = map[string]builder{
 	"failover/shared.go Yield": {"T6 leave an execution to Java", []string{endsItself}, "writes the record that it compares"},
 	"failover/requeue.go Requeue": {"T6 requeue", []string{endsItself, creation}, "it writes the record that it compares; the first one " +
 		"creates it, and whoever removes that has changed the configuration, or taken the item from the owner, which are compared"},
-	"failover/claim.go Claim":             {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/javaclaim.go claimInLatch": {"T7 among Java instances", []string{endsItself}, "Claim with a condition more"},
+	"failover/claim.go Claim":         {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
+	"scheduler/begin.go proposeClaim": {"T7 beside other instances", []string{endsItself}, "Claim with what others make it compare"},
 
 	"internal/barrier/open.go Open": {"T8 open", []string{endsItself, creation}, "writes the barrier that it compares; the first round creates it, " +
 		"and it is removed with the job, whose configuration is compared"},
@@ -82,7 +82,7 @@ var builders = map[string]builder{
 	"scheduler/wrongclock.go staysOut": {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
 	"scheduler/left.go resign":         {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
 	"scheduler/lead.go abdicate":       {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
-	"scheduler/javaurge.go urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
+	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
 	"scheduler/heal.go removeUnder":          {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/heal.go setAside":             {"set a record aside", []string{endsItself}, "writes the record that it compares"},

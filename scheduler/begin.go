@@ -16,8 +16,8 @@ import (
 
 // begin starts what is due of my items: all in one request, each by itself.
 func (r *runner) begin() {
-	if !r.mayBegin() || r.s.java && !r.leads() && r.state.JavaReshards() {
-		return // in the second case as Java instances do; fires that come meanwhile are late or missed
+	if !r.mayBegin() || !r.peers.MayBegin(r.look()) {
+		return
 	}
 	r.refreshOwned()
 	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.clockAllows()}
@@ -30,7 +30,7 @@ func (r *runner) begin() {
 	}
 	r.openBarriers(&round)
 	handed := time.Now()
-	r.commitAll(r.attached.Ctx, "begin", round.batch)
+	r.commitAll(round.batch)
 	r.s.admission.confirmed(round.admitted, handed, time.Now())
 	r.s.load.begin(len(round.begun))
 	r.runRound(&round)
@@ -65,7 +65,7 @@ func (r *runner) consider(round *round, n int) {
 		it.expectOn()
 		return
 	}
-	if r.shared.maybeLost(n) {
+	if r.peers.MaybeLost(n) {
 		it.due = m.Miss(it.due) // so that its next fire does not bury it
 		return
 	}
@@ -150,14 +150,14 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	txn := r.beginTxn(it, node, record, madeUp)
 	txn.Turn = turn
 	round.use(it)
-	round.batch.AddUntil(txn, func(o registry.Outcome) {
+	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		r.began(round, it, under, record, o.Revision)
 		it.former, it.came = "", time.Time{}
 		it.running.madeUp = madeUp
 		if !it.running.undo {
 			it.due = it.due.After(begin.Fire)
 		}
-	}, func() { r.notSent(it) })
+	}, Dropped: func() { r.notSent(it) }})
 }
 
 // notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and
@@ -201,10 +201,7 @@ func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record, ma
 		registry.Unchanged(r.tree.Config(), r.state.Config.Revision),
 		r.mine(),
 	)
-	if r.s.java && !r.leads() && r.state.LedByJava() {
-		// A Java leader has seen that nothing runs, and does not look again.
-		conditions = append(conditions, registry.Absent(r.tree.Necessary()), registry.Absent(r.tree.Processing()))
-	}
+	conditions = append(conditions, r.peers.Beginning(r.look())...)
 	writes := []registry.Write{
 		registry.PutOwned(r.tree.ItemRunning(n), r.s.instance, r.attached.Session),
 		registry.Put(r.tree.ItemRecord(n), jobtree.EncodeRecord(record)),
@@ -215,8 +212,8 @@ func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record, ma
 	if madeUp || it.former != "" { // what its former owner notes now must be seen
 		conditions = append(conditions, registry.Unchanged(r.tree.ItemMisfire(n), node.Misfire.Revision))
 	}
-	// A wish of Java's, for an item that does not wait here, is for Java to grant.
-	if node.FailoverItem != 0 && (!r.s.java || node.Record.Value.State == jobtree.ItemWaiting) {
+	// A wish of others, for an item that does not wait here, is for them to grant.
+	if node.FailoverItem != 0 && (!r.s.traits.OwnWishes || node.Record.Value.State == jobtree.ItemWaiting) {
 		writes = append(writes, registry.Delete(r.tree.FailoverItem(n)))
 	}
 	// An item's first begin creates its record, which is removed with the job, or when the
@@ -243,17 +240,19 @@ func (r *runner) proposeClaim(round *round, it *item) {
 		r.log.ErrorContext(r.life, "cannot claim", logItem, it.number, logError, err)
 		return
 	}
-	if r.s.java {
-		r.claimInLatch(it, txn, record, round.id)
+	latch, guards := r.peers.Claiming(r.look())
+	txn.If = append(txn.If, guards...)
+	if latch != "" {
+		r.claimInLatch(latch, it, txn, record, round.id)
 		return
 	}
 	under := r.attached
 	round.newest.Note(record)
 	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.name}
-	round.batch.Add(txn, func(o registry.Outcome) {
+	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		r.log.InfoContext(r.life, "running a lost execution again", logItem, it.number, logFire, record.Current.Fire)
 		r.began(round, it, under, record, o.Revision)
-	})
+	}})
 }
 
 // beginUnmonitored runs what is due of a job that leaves no marks.

@@ -13,11 +13,7 @@ import (
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.
 func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handler job.Handler) error {
 	faults := []error{cfg.ValidateAt(s.now())}
-	if s.java {
-		faults = append(faults, javaFaults(cfg)...)
-		root, _ := javaRoot(s.registry)
-		faults = append(faults, javaTotal(root, s.instance, cfg))
-	}
+	faults = append(faults, s.dialect.Faults(cfg)...)
 	if handler == nil {
 		faults = append(faults, errors.New("the job has no code: handler is nil"))
 	} else {

@@ -263,7 +263,7 @@ func (r *runner) runsUnmarked() bool {
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	if r.listening > 0 || r.whole.Busy() || r.shared.claiming || r.hasToNote() && r.attached != nil {
+	if r.listening > 0 || r.whole.Busy() || r.claiming || r.hasToNote() && r.attached != nil {
 		return true
 	}
 	for _, it := range r.items {

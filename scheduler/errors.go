@@ -6,6 +6,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
@@ -27,7 +28,7 @@ var (
 	ErrDuplicateInstance = errors.New("instance id is in use")
 	// ErrJavaPeers: live Java instances take part in the job, and this process does not know of them; see
 	// [WithJavaPeers].
-	ErrJavaPeers = errors.New("live Java instances take part in the job")
+	ErrJavaPeers = javapeers.ErrPeers
 	// ErrNoInstance: no instance of the job is registered.
 	ErrNoInstance = errors.New("job has no instance")
 	// ErrRan: Run was called before; a Scheduler runs once.

@@ -236,9 +236,9 @@ func (r *runner) endTxn(e *execution) registry.Txn {
 // capacity every execution misses fires, and the item begins for them here as soon as its turn comes; two
 // more writes for each would cost a fifth of what can run. Who gives the item up before that, or cannot run
 // it any more, notes them then. After a crash others have ticked them; if nobody else lived, they are fires
-// without a witness. Java instances count on the note.
+// without a witness. Others may count on the note.
 func (r *runner) makesUpItself(e *execution) bool {
-	return r.s.load.over() && !r.s.java && r.owns(e.item) && !r.leaving && e.under == r.attached && e.under.Connected() && r.mayBegin()
+	return r.s.load.over() && !r.s.traits.CountOnNotes && r.owns(e.item) && !r.leaving && e.under == r.attached && e.under.Connected() && r.mayBegin()
 }
 
 // lateEndTxn is the transaction of an end whose mark is gone (T5b): the record, as it was read, still
@@ -248,7 +248,7 @@ func (r *runner) lateEndTxn(e *execution, asRead registry.Revision) registry.Txn
 	i := slices.Index(txn.If, r.markOf(e))
 	txn.If[i] = registry.Unchanged(r.tree.ItemRecord(e.item), asRead)
 	txn.Then = slices.DeleteFunc(txn.Then, func(w registry.Write) bool {
-		return w.Path == r.tree.ItemRunning(e.item) || r.s.java && w.Path == r.tree.ItemFailover(e.item) // Java's by now
+		return w.Path == r.tree.ItemRunning(e.item) || r.s.traits.Borrow && w.Path == r.tree.ItemFailover(e.item) // another's by now
 	})
 	return txn
 }

@@ -81,7 +81,7 @@ func (r *runner) noteMissed() bool {
 		r.proposeNote(&batch, n)
 	}
 	r.proposeVouched(&batch)
-	r.commitAll(r.attached.Ctx, "note missed fires", batch)
+	r.commitAll(batch)
 	return !r.hasToNote()
 }
 
@@ -128,10 +128,8 @@ func (r *runner) proposeMissed(batch *room.Batch, it *item, noted func()) {
 		registry.Unchanged(r.tree.ItemRecord(it.number), node.Record.Revision),
 		registry.Unchanged(r.tree.Config(), r.state.Config.Revision))
 	// Whoever deletes a note has run for its fires, or the item is none any more by another configuration.
-	batch.Add(registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}, func(o registry.Outcome) {
-		r.committed(o.Revision)
-		noted()
-	})
+	txn := registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}
+	batch.Add("note missed fires", txn, func(registry.Outcome) { noted() })
 }
 
 // missedNote returns what notes that the fires that are due of an item were missed, beside those that are

@@ -98,14 +98,13 @@ func (r *runner) setAside(round *round, n int, node jobtree.Item) {
 	}
 	text := strings.ToValidUTF8(found.Value[:min(len(found.Value), maxAside)], "\uFFFD")
 	fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: now.Truncate(time.Millisecond)}
-	round.batch.Add(registry.Txn{
+	round.batch.Add("begin", registry.Txn{
 		If: []registry.Condition{registry.Unchanged(path, found.Revision), registry.Absent(r.tree.ItemRunning(n))},
 		Then: []registry.Write{
 			registry.Put(path, jobtree.EncodeRecord(fresh)),
 			registry.Put(r.tree.ItemAside(n), text),
 		},
-	}, func(o registry.Outcome) {
-		r.committed(o.Revision)
+	}, func(registry.Outcome) {
 		r.log.ErrorContext(r.life, "the record of an item could not be read: it was set aside, and the item goes on with its next fire",
 			logItem, n, logError, node.Record.Err, "node", r.tree.ItemAside(n))
 	})

@@ -213,14 +213,12 @@ func (r *runner) overdue() []OverdueItem {
 		if since.Before(r.configured) {
 			since = r.configured
 		}
-		if r.s.java {
-			until, javas := r.shared.untilJava(n, r.state.Owner(n))
-			if javas {
-				continue // Java does not say for what it ran
-			}
-			if until.After(since) {
-				since = until
-			}
+		theirs, still := r.peers.TheirsUntil(n, r.state.Owner(n))
+		if still {
+			continue // they do not say for what they ran
+		}
+		if theirs.After(since) {
+			since = theirs
 		}
 		if e := it.Record.Value.Current; e != nil && e.End.After(since) {
 			since = e.End

@@ -18,7 +18,7 @@ func (r *runner) join() bool {
 	switch {
 	case mine.Created != 0 && mine.Session == r.attached.Session.ID():
 		r.waitingID = time.Time{}
-		r.shared.seen()
+		r.peers.Joined(r.look())
 		r.losses.joined(r.attached.Session.TTL())
 		r.tellJoinedAgain(mine)
 		r.announceJoined()
@@ -27,8 +27,8 @@ func (r *runner) join() bool {
 		r.removeFormer(mine)
 	case mine.Created != 0:
 		r.awaitID(mine)
-	case r.shared.wasShutDown():
-	case r.refusesJava():
+	case r.wasShutDown():
+	case r.refusedByPeers():
 	case r.settings.ok || r.state.Config.Revision != 0:
 		r.commitJoin()
 	}
@@ -49,10 +49,8 @@ func (r *runner) commitJoin() {
 		registry.Put(r.tree.Necessary(), ""),
 	}
 	conditions := []registry.Condition{registry.Present(r.tree.Config())}
-	if r.s.java && r.server().Revision == 0 {
-		conditions = append(conditions, registry.Absent(r.serverPath()))
-		then = append(then, registry.Put(r.serverPath(), jobtree.EncodeServer(r.state.Config.Value.Disabled)))
-	}
+	guards, writes := r.peers.Joining(r.look())
+	conditions, then = append(conditions, guards...), append(then, writes...)
 	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
 		If: conditions, Then: then, Repeat: registry.RepeatOwned,
 	})
@@ -161,7 +159,7 @@ func (r *runner) lookAgain() {
 	r.leadership.lost.Note(nil, true)
 	r.unexplained.Note(nil, true)
 	r.toConsider.Note(nil, true)
-	r.shared.taken.Note(nil, r.s.java)
+	r.peers.LookAgain()
 }
 
 // retryAfter is how long a runner waits after a refusal that no event will end, such as a full

@@ -8,6 +8,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -37,7 +38,7 @@ func (r *runner) lead() {
 	switch {
 	case !r.leads():
 		r.elect()
-		if r.s.java && r.state.LedByJava() {
+		if r.peers.LeaderDeclaresNone(r.look()) {
 			r.declareLost() // nobody else would
 		}
 	case !r.mayLead():
@@ -79,7 +80,7 @@ func (r *runner) abdicate() {
 // event that may have changed that. Need is derived: a request that got lost strands nobody.
 func (r *runner) reshard() {
 	l := &r.leadership
-	l.plan = r.shared.movesAreDue() || l.plan
+	l.plan = r.peers.MovesDue() || l.plan
 	if !l.plan {
 		return
 	}
@@ -96,7 +97,7 @@ func (r *runner) reshard() {
 		return
 	}
 	plan, err := r.plan()
-	if errors.Is(err, errAsked) {
+	if errors.Is(err, peers.ErrAsked) {
 		return
 	}
 	if err != nil {
@@ -107,8 +108,8 @@ func (r *runner) reshard() {
 		return
 	}
 	l.noPlan = ""
-	r.shared.held = plan.Held > 0
-	r.shared.movesAreDue() // sets the alarm
+	r.peers.Planned(plan.Held > 0)
+	r.peers.MovesDue() // sets the alarm
 	if !plan.Needed {
 		return
 	}
@@ -158,7 +159,7 @@ func (r *runner) plan() (sharding.Plan, error) {
 	if err != nil {
 		return sharding.Plan{}, err
 	}
-	return sharding.PlanHolding(r.state, strategy, r.state.Leader.Created, r.shared.holdBackMoves())
+	return sharding.PlanHolding(r.state, strategy, r.state.Leader.Created, r.peers.HoldBackMoves(r.look()))
 }
 
 // declareLost records what was running when its instance was lost, all of it in one request. It is
@@ -177,7 +178,7 @@ func (r *runner) declareLost() {
 			r.proposeRequeue(&batch, n)
 		}
 	}
-	r.commitAll(r.attached.Ctx, "declare lost", batch)
+	r.commitAll(batch)
 }
 
 // proposeLost proposes to record an item's execution as lost (T6).
@@ -188,8 +189,7 @@ func (r *runner) proposeLost(batch *room.Batch, n int) {
 		return
 	}
 	lost := r.state.Item(n).Record.Value.Current
-	batch.Add(txn, func(o registry.Outcome) {
-		r.committed(o.Revision)
+	batch.Add("declare lost", txn, func(registry.Outcome) {
 		r.log.WarnContext(r.life, "execution lost: its instance is gone",
 			logItem, n, "lost_instance", lost.Instance, logFire, lost.Fire)
 	})
@@ -202,8 +202,7 @@ func (r *runner) proposeRequeue(batch *room.Batch, n int) {
 		r.log.ErrorContext(r.life, "cannot have an item run again", logItem, n, logError, err)
 		return
 	}
-	batch.Add(txn, func(o registry.Outcome) {
-		r.committed(o.Revision)
+	batch.Add("declare lost", txn, func(registry.Outcome) {
 		r.log.InfoContext(r.life, "item of a crashed instance is run again", logItem, n)
 	})
 }

@@ -24,13 +24,13 @@ func (r *runner) clearOrphans() {
 			r.proposeOrphan(&batch, n, node)
 		}
 	}
-	r.commitAll(r.attached.Ctx, "clear orphans", batch)
+	r.commitAll(batch)
 }
 
 // idleHere tells whether nothing of an item runs here, and the state shows all that this runner wrote
 // of it.
 func (r *runner) idleHere(n int) bool {
-	if r.shared.claiming && r.shared.claimed == n {
+	if r.claiming && r.claimingOf == n {
 		return false // what a claim brought about may be shown before its answer is
 	}
 	it := r.items[n]
@@ -57,22 +57,20 @@ func (r *runner) proposeOrphan(batch *room.Batch, n int, node jobtree.Item) {
 		return
 	}
 	e := &execution{item: n, token: node.Running.Created, context: job.ShardingContext{Source: node.Record.Value.Current.Source}}
-	batch.Add(r.endWrites(e, record), func(o registry.Outcome) {
-		r.committed(o.Revision)
+	batch.Add("clear orphans", r.endWrites(e, record), func(registry.Outcome) {
 		r.log.WarnContext(r.life, "ended an execution that nobody runs", logItem, n, logToken, r.tokens.now.Of(node.Running.Created))
 	})
 }
 
 // proposeBareMark proposes to remove a mark of which the record says nothing, or cannot be read.
 func (r *runner) proposeBareMark(batch *room.Batch, n int, node jobtree.Item) {
-	batch.Add(registry.Txn{
+	batch.Add("clear orphans", registry.Txn{
 		If: []registry.Condition{
 			registry.CreatedAt(r.tree.ItemRunning(n), node.Running.Created),
 			registry.Unchanged(r.tree.ItemRecord(n), node.Record.Revision),
 		},
 		Then: []registry.Write{registry.Delete(r.tree.ItemRunning(n))},
-	}, func(o registry.Outcome) {
-		r.committed(o.Revision)
+	}, func(registry.Outcome) {
 		r.log.WarnContext(r.life, "removed a mark under which nothing runs", logItem, n)
 	})
 }
@@ -105,5 +103,5 @@ func (r *runner) proposeUnmarked(batch *room.Batch, n int, node jobtree.Item) {
 	if node.Record.Value.Current.Source == job.Failover && node.Failover.Session == r.attached.Session.ID() {
 		txn.Then = append(txn.Then, registry.Delete(r.tree.ItemFailover(n)))
 	}
-	batch.Add(txn, func(o registry.Outcome) { r.committed(o.Revision) })
+	batch.Add("clear orphans", txn, nil)
 }

@@ -13,25 +13,35 @@ import (
 // commitAll commits the proposals. What is refused is decided again; see [runner.refused]. What the
 // registry will never take is reported once and left alone, until something happens to the item or the
 // leader reconciles.
-func (r *runner) commitAll(ctx context.Context, step string, batch room.Batch) {
+func (r *runner) commitAll(batch room.Batch) {
 	if len(batch) == 0 {
 		return
 	}
-	for i, outcome := range r.s.registry.CommitAll(ctx, batch.Txns()) {
+	for i, outcome := range r.s.registry.CommitAll(r.attached.Ctx, batch.Txns()) {
 		p := batch[i]
 		switch {
 		case outcome.Err == nil:
-			p.Done(outcome)
+			r.carriedOut(p, outcome)
 		case errors.Is(outcome.Err, registry.ErrNotSent):
 			if p.Dropped != nil {
 				p.Dropped()
 			}
 		case p.Optional:
 		case room.Hopeless(outcome.Err):
-			r.s.repeated(slog.LevelError, "the registry does not take this", r.name, outcome.Err, "step", step)
+			r.s.repeated(slog.LevelError, "the registry does not take this", r.name, outcome.Err, "step", p.Step)
 		default:
-			r.refused(step, outcome.Err)
+			r.refused(p.Step, outcome.Err)
 		}
+	}
+}
+
+// carriedOut has what follows from a proposal follow that was done.
+func (r *runner) carriedOut(p room.Proposal, o registry.Outcome) {
+	if !p.Noted {
+		r.committed(o.Revision)
+	}
+	if p.Done != nil {
+		p.Done(o)
 	}
 }
 
@@ -43,8 +53,7 @@ func (r *runner) carryOut(batch room.Batch) {
 		var conflict *registry.ConflictError
 		switch {
 		case err == nil:
-			r.committed(revision)
-			p.Done(registry.Outcome{Revision: revision})
+			r.carriedOut(p, registry.Outcome{Revision: revision})
 		case p.Refused != nil && p.Refused(err):
 		case p.Apart && errors.As(err, &conflict):
 			r.overtaken(conflict)
@@ -58,7 +67,7 @@ func (r *runner) carryOut(batch room.Batch) {
 func (r *runner) look() room.View {
 	return room.View{
 		Job: r.name, Instance: r.s.instance, Tree: r.tree, State: r.state, Applied: r.applied, Attached: r.attached, Leaving: r.leaving,
-		Usable: r.settings.ok, Config: r.settings.config, Rules: r.settings.rules, Clock: &r.s.clock, Tokens: r.tokens.now,
+		Usable: r.settings.ok, Config: r.settings.config, Rules: r.settings.rules, Clock: &r.s.clock, Tokens: r.tokens.now, Known: r.tokens.known,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
@@ -99,7 +100,9 @@ type runner struct {
 	drained       chan struct{}     // closed when left and nothing runs
 	opened        chan struct{}     // closed when the view is open
 	gone          chan struct{}     // closed when the scheduler has the job no more, though it goes on
-	shared        shared            // what only counts where Java instances share the job
+	peers         peers.Peers       // others that share the job
+	claiming      bool              // a claim in a latch is under way
+	claimingOf    int               // of which item
 	shown         time.Time         // when the view showed something last
 	configured    time.Time         // when the configuration in force came
 	whenLeft      func()            // is called then; nil = the whole scheduler stops
@@ -109,16 +112,12 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	r := &runner{
 		s: s, name: cfg.Name, handler: handler, declared: declared, tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}), opened: make(chan struct{}), gone: make(chan struct{}),
-		state: jobtree.NewState(cfg.Name), settings: unconfigured(), stale: true,
+		state: s.dialect.NewState(cfg.Name), settings: unconfigured(), stale: true,
 	}
 	if _, data := handler.(handlers); !data {
 		r.class = cfg.ClassName()
 	}
-	r.shared.runner = r
-	r.whole = r.newWholeRounds()
-	if s.java {
-		r.state.ShareWithJava()
-	}
+	r.whole, r.peers = r.newWholeRounds(), r.newPeers()
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.returnTurns() }}
 	r.entry = fires.NewEntry(func(t fires.Tick) { r.box.PostNote(func() bool { return r.tick(t) }) })
@@ -159,13 +158,10 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 // apply brings the state up to a step of the view.
 func (r *runner) apply(step registry.Step) {
 	r.blind.snapshot = step.Snapshot
-	r.shared.before(step)
+	r.peers.Before(r.look(), step)
 	r.noteFormers(step)
 	touched := r.state.Apply(step)
-	r.shared.after(touched)
-	if touched.Instances {
-		r.reportUnknownJava()
-	}
+	r.leadership.plan = r.peers.After(r.look(), touched) || r.leadership.plan
 	r.applied = max(r.applied, step.Snapshot.Revision())
 	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
 	r.leadership.note(touched)
@@ -199,7 +195,7 @@ func (r *runner) followItems(t jobtree.Touched) {
 		return
 	}
 	total := r.settings.config.ShardingTotalCount
-	if !r.s.java { // whose leader takes all items away for a moment
+	if !r.s.traits.Unsteady {
 		total = min(total, r.state.Total())
 	}
 	r.witness.Follow(total)
@@ -288,7 +284,7 @@ func (r *runner) decide() {
 		return // what the leader just committed may be about the items below
 	}
 	r.clearOrphans()
-	if r.shared.settle(); r.applied < r.needed {
+	if r.heedPeers(); r.applied < r.needed {
 		return
 	}
 	r.begin()

@@ -16,6 +16,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
@@ -27,6 +28,8 @@ const startLimit = 64
 type Scheduler struct {
 	registry registry.Registry
 	options
+	dialect peers.Dialect // of others that may share the jobs
+	traits  peers.Traits  // theirs
 	log     *slog.Logger
 	repeats *repeats.Log
 	runs    *repeats.Log // of the lines of ofRuns
@@ -73,11 +76,12 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkApart(reg); err != nil {
+	dialect, err := dialectOf(&o, reg)
+	if err != nil {
 		return nil, err
 	}
 	s := &Scheduler{
-		registry: reg, options: o,
+		registry: reg, options: o, dialect: dialect, traits: dialect.Traits(),
 		timetable: fires.NewTimetable(o.now), admission: newAdmission(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
 		left: make(map[string]*registry.View),
 	}
@@ -145,7 +149,7 @@ func (s *Scheduler) declare(ctx context.Context, r *runner, cfg job.Config) (wai
 		return nil, err
 	}
 	defer release()
-	if err := s.refuseJava(ctx, cfg.Name); err != nil {
+	if err := s.dialect.Admit(ctx, cfg.Name); err != nil {
 		return nil, err
 	}
 	if err := s.storeConfig(ctx, cfg, r.declared.conflict); err != nil {

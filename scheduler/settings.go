@@ -101,15 +101,15 @@ func (r *runner) judge() (next settings, warnings, err error) {
 	case stored.Err != nil:
 		return settings{}, nil, stored.Err
 	}
-	cfg := r.shared.cronInForce(&r.state.Config.Value)
+	cfg := r.peers.InForce(r.look(), &r.state.Config.Value)
 	warnings, err = jobtree.CheckConfig(r.name, *cfg)
 	faults := []error{err}
 	fault := func(err error) { faults = append(faults, jobtree.StoredError(r.tree.Config(), err)) }
 	if class := cfg.ClassName(); r.class != "" && class != r.class {
 		fault(&job.FieldError{Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", r.class)})
 	}
-	if err := r.judgeStrategy(cfg.ShardingStrategy); err != nil && r.s.java {
-		warnings = errors.Join(warnings, err) // a Java instance may know it, and lead
+	if err := r.judgeStrategy(cfg.ShardingStrategy); err != nil && r.s.traits.OwnRules {
+		warnings = errors.Join(warnings, err) // another may know it, and lead
 	} else if err != nil {
 		faults = append(faults, err)
 	}

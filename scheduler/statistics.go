@@ -74,18 +74,15 @@ func (s *Scheduler) Statistics(name string) (Statistics, error) {
 	}
 	view := r.view
 	s.mu.Unlock()
-	stateOf := jobtree.StateOf
-	if s.java {
-		stateOf = jobtree.SharedStateOf
-	}
-	state := stateOf(name, view.Snapshot())
+	state := s.dialect.StateOf(name, view.Snapshot())
 	all := Statistics{Job: name, Server: ServerStatistics{
 		Instance: s.instance, Success: r.tally.success.Load(), Failure: r.tally.failure.Load(), Refused: r.tally.refused.Load(),
 	}}
 	for n := range state.Total() {
 		item := itemStatistics(state, n)
-		if s.java {
-			item.Java = r.shared.statistics(n, item.Owner)
+		if elsewhere := r.peers.Statistics(n, item.Owner); elsewhere != nil {
+			seen := JavaStatistics(*elsewhere)
+			item.Java = &seen
 		}
 		all.Items = append(all.Items, item)
 	}

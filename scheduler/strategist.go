@@ -1,15 +1,12 @@
 package scheduler
 
 import (
-	"errors"
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/sharding"
 )
-
-// errAsked: the strategy has been asked, and what it answers is a message to come.
-var errAsked = errors.New("the sharding strategy has been asked")
 
 // strategist asks an application's sharding strategies beside the runner. A strategy is a pure function,
 // so an answer serves whoever has the same question when it comes: the runner looks again then, and asks
@@ -26,7 +23,7 @@ type strategist struct {
 	err      error
 }
 
-// strategyOf returns what gives the assignments of the job; its error is errAsked while the answer is to
+// strategyOf returns what gives the assignments of the job; its error is peers.ErrAsked while the answer is to
 // come.
 func (r *runner) strategyOf() (sharding.Strategy, error) {
 	name := r.settings.config.ShardingStrategy
@@ -54,7 +51,7 @@ func (r *runner) askStrategy(name string, strategy sharding.Strategy, request sh
 	case s.late:
 		return nil, notReturned("the strategy")
 	default:
-		return nil, errAsked
+		return nil, peers.ErrAsked
 	}
 }
 
@@ -83,7 +80,7 @@ func (r *runner) askAgain() {
 // lookAtAssignment has the assignment looked at in the decision that follows.
 func (r *runner) lookAtAssignment() {
 	r.leadership.plan, r.leadership.since = true, time.Now().Add(-gatherFor)
-	r.shared.look = true
+	r.peers.LookAtAssignment()
 }
 
 func sameRequest(a, b sharding.Request) bool {

@@ -14,7 +14,6 @@ import (
 type lastTick struct {
 	fire    time.Time
 	settled bool // every item had its owner
-	blocked bool // a Java leader was resharding: no Java instance began anything
 }
 
 // tick notes a fire for every item that is mine, and for those that run here and are another's by now:
@@ -34,7 +33,8 @@ func (r *runner) tick(t fires.Tick) (decide bool) {
 	if left { // what still runs here goes on
 		r.witness.Missing()
 	} else {
-		r.last = lastTick{fire: t.Fire, settled: r.settled(), blocked: r.s.java && r.state.JavaReshards()}
+		r.last = lastTick{fire: t.Fire, settled: r.settled()}
+		r.peers.Ticked(r.look())
 		r.witness.Saw(t.First, t.Fire)
 	}
 	m := r.settings.rules
@@ -157,8 +157,8 @@ func (r *runner) receive(it *item, node jobtree.Item) {
 	m := r.settings.rules
 	r.expectNote(it, r.formers[it.number])
 	it.due = m.Merge(it.due, r.missedUnseen(node)...)
-	if r.s.java && !r.shared.formerRecorded(node) {
-		return // a former owner that is Java ran for the fire, or not: there is no record of that
+	if !r.peers.PastKnown(node) {
+		return // its former owner ran for the fire, or not: there is no record of that
 	}
 	now, last := r.s.now(), r.last
 	fires := r.missedSeen(it, node, now)
@@ -185,14 +185,14 @@ func (r *runner) missedSeen(it *item, node jobtree.Item, now time.Time) []time.T
 }
 
 // missedUnseen lists the fires that came within the window while perhaps nobody lived to tick them, and
-// the one that a note of Java's stands for.
+// those that a note stands for which does not name them.
 func (r *runner) missedUnseen(node jobtree.Item) []time.Time {
 	if !r.settings.rules.On {
 		return nil
 	}
 	unseen, known := r.settings.rules.Unseen(&r.witness, node.Number, node.Record.Value, r.s.now())
-	if !known && r.s.java && node.Misfire.Exists() && node.Misfire.Value.Newest().IsZero() {
-		return r.missedByJava(node.Record.Value.LastFire)
+	if !known {
+		return r.peers.Unnamed(r.look(), node)
 	}
 	return unseen
 }

@@ -27,12 +27,12 @@ func spreadLimit(ttl time.Duration) time.Duration { return 2*ttl + 10*time.Secon
 
 // unspread tells why items stay where they are although another instance, which leads, should have moved them
 // long since; empty if they are where they should be, or if that cannot be told here: a strategy of the
-// application's is not asked for it, and a Java leader goes by rules of its own.
+// application's is not asked for it, and other leaders go by rules of their own.
 func (r *runner) unspread() string {
 	if !r.attached.Connected() || r.state.Leader.Created == 0 || r.leads() {
 		return ""
 	}
-	if r.s.java || !r.settings.ok || r.blind.since != nil {
+	if r.s.traits.OwnRules || !r.settings.ok || r.blind.since != nil {
 		return ""
 	}
 	if time.Since(r.spread.since) <= spreadLimit(r.attached.Session.TTL()) {

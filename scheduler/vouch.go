@@ -133,7 +133,7 @@ func (r *runner) proposeVouched(batch *room.Batch) {
 func (r *runner) proposeVouch(batch *room.Batch, n int, until time.Time) {
 	node := r.state.Item(n)
 	done := func() { delete(r.vouching.told, n) }
-	if !r.records || !r.settings.ok || !r.settings.rules.On || r.s.java || node.Disabled || n >= r.state.Total() || r.owns(n) {
+	if !r.records || !r.settings.ok || !r.settings.rules.On || r.s.traits.Unrecorded || node.Disabled || n >= r.state.Total() || r.owns(n) {
 		done()
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
@@ -44,13 +43,6 @@ func (r *runner) openBarriers(round *round) {
 		return
 	}
 	opens := r.whole.Open(r.look(), round.newest)
-	for i := range opens {
-		done := opens[i].Done
-		opens[i].Done = func(o registry.Outcome) {
-			r.committed(o.Revision)
-			done(o)
-		}
-	}
 	round.batch = append(opens, round.batch...)
 }
 

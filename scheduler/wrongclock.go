@@ -166,7 +166,7 @@ func (r *runner) staysOut() bool {
 		r.refused("leave because of the clock", err)
 		return true
 	}
-	r.shared.departure = departure{}
+	r.peers.Left()
 	r.noteLeft()
 	r.committed(revision)
 	return true

@@ -19,20 +19,18 @@ type Proposal struct {
 	Refused func(error) bool
 
 	Optional bool // a refusal has no consequence
-	Apart    bool // a conflict is about this alone, and no reason to look at anything else again
+	// Noted: what it is about remembers the revision by itself, so that the next decision need not wait until the
+	// state shows it.
+	Noted bool
+	Apart bool // a conflict is about this alone, and no reason to look at anything else again
 }
 
 // Batch is proposals that are decided together and travel in one request, each with its own outcome.
 type Batch []Proposal
 
-// Add adds a transaction.
-func (b *Batch) Add(txn registry.Txn, done func(registry.Outcome)) {
-	*b = append(*b, Proposal{Txn: txn, Done: done})
-}
-
-// AddUntil is Add for what may be dropped.
-func (b *Batch) AddUntil(txn registry.Txn, done func(registry.Outcome), dropped func()) {
-	*b = append(*b, Proposal{Txn: txn, Done: done, Dropped: dropped})
+// Add adds a transaction, with the step that it is and what follows when it was done.
+func (b *Batch) Add(step string, txn registry.Txn, done func(registry.Outcome)) {
+	*b = append(*b, Proposal{Step: step, Txn: txn, Done: done})
 }
 
 // Txns are the transactions.

@@ -26,7 +26,8 @@ type View struct {
 	Config *job.Config    // in force; the zero one if none is
 	Rules  misfires.Rules // likewise
 	Clock  *fires.ClockCheck
-	Tokens jobtree.Tokens // where the fencing tokens start
+	Tokens jobtree.Tokens // where the fencing tokens start; known or not
+	Known  bool           // they are known
 }
 
 // Leads tells whether the leader node is this instance's, under the present session.

@@ -1,4 +1,4 @@
-package scheduler
+package javapeers
 
 import (
 	"time"
@@ -28,10 +28,9 @@ type loss struct {
 }
 
 // lookForCrashes notes what a step takes away of executions that nobody recorded.
-func (s *shared) lookForCrashes(step registry.Step) {
-	r := s.runner
+func (s *java) lookForCrashes(v room.View, step registry.Step) {
 	s.noteClaims(step)
-	if !r.settings.ok || !r.settings.config.Failover {
+	if !v.Usable || !v.Config.Failover {
 		return
 	}
 	gone := make(map[registry.SessionID]string)
@@ -50,18 +49,18 @@ func (s *shared) lookForCrashes(step registry.Step) {
 		if !ok || name.Kind != jobtree.KindItemRunning || change.New.Exists() || !crashed {
 			continue
 		}
-		record := r.state.Item(name.Item).Record
+		record := v.State.Item(name.Item).Record
 		if record.Value.State == jobtree.ItemRunning && record.Value.Current.Session == change.Old.Session {
 			continue // one of ours: the record tells
 		}
-		s.noteLoss(name.Item, loss{record: record.Revision, seen: time.Now(), Foreign: failover.Foreign{
+		s.noteLoss(v, name.Item, loss{record: record.Revision, seen: time.Now(), Foreign: failover.Foreign{
 			Instance: instance, Session: change.Old.Session, Token: change.Old.Created,
 		}})
 	}
 }
 
 // noteClaims leaves to Java what Java claims, however short that takes.
-func (s *shared) noteClaims(step registry.Step) {
+func (s *java) noteClaims(step registry.Step) {
 	if len(s.lost) == 0 {
 		return
 	}
@@ -72,86 +71,80 @@ func (s *shared) noteClaims(step registry.Step) {
 	}
 }
 
-func (s *shared) noteLoss(item int, l loss) {
-	r := s.runner
-	now := r.s.now()
-	l.Fire = cronexpr.Last(r.settings.rules.Schedule, now.Add(-366*24*time.Hour), now)
+func (s *java) noteLoss(v room.View, item int, l loss) {
+	now := v.Clock.Now()
+	l.Fire = cronexpr.Last(v.Rules.Schedule, now.Add(-366*24*time.Hour), now)
 	if s.lost == nil {
 		s.lost = make(map[int]loss)
 	}
 	s.lost[item] = l
 }
 
-// maybeLost tells whether an item waits for it to be settled that a Java instance lost it.
-func (s *shared) maybeLost(item int) bool {
+// MaybeLost implements [peers.Executors].
+func (s *java) MaybeLost(item int) bool {
 	_, pending := s.lost[item]
 	return pending
 }
 
-// settleLosses has what Java instances lost run again, when it is certain and no Java instance does so.
+// settleLosses proposes to have what Java instances lost run again, when it is certain and no Java instance does so.
 // Of several processes that saw it the leader declares it, the owner, or, if Java leads, whoever is first;
 // the others, a moment later, what those did not see. That another Java instance runs the item meanwhile
 // is no rerun: it got the item, and its next fire came.
-func (s *shared) settleLosses() {
-	r := s.runner
+func (s *java) settleLosses(v room.View) room.Batch {
 	var batch room.Batch
 	for item, l := range s.lost {
-		it := r.state.Item(item)
-		back := r.state.Instance(l.Instance).Session == l.Session
+		it := v.State.Item(item)
+		back := v.State.Instance(l.Instance).Session == l.Session
 		if back || it.Running.Session == l.Session || it.Failover.Exists() || it.Record.Revision != l.record {
 			s.forgetLoss(item)
 			continue
 		}
 		confirm := confirmLoss
-		if !r.leads() && !r.owns(item) && !r.state.LedByJava() {
+		if !v.Leads() && !v.Owns(item) && !v.State.LedByJava() {
 			confirm *= 3
 		}
 		if wait := confirm - time.Since(l.seen); wait > 0 {
-			r.alarm.Set(wait)
+			s.ports.Wake(wait)
 			continue
 		}
-		s.proposeLoss(&batch, item, l) // forgotten when it is recorded, by whomever
+		s.proposeLoss(v, &batch, item, l) // forgotten when it is recorded, by whomever
 	}
-	r.commitAll(r.attached.Ctx, "declare a Java execution lost", batch)
+	return batch
 }
 
-func (s *shared) forgetLoss(item int) {
+func (s *java) forgetLoss(item int) {
 	delete(s.lost, item)
-	s.runner.toConsider.Note([]int{item}, false)
+	s.ports.Consider([]int{item}, false)
 }
 
-func (s *shared) proposeLoss(batch *room.Batch, item int, l loss) {
-	r := s.runner
-	txn, err := failover.DeclareForeign(r.state, item, l.Foreign, r.s.now(), r.failoverLimit())
+func (s *java) proposeLoss(v room.View, batch *room.Batch, item int, l loss) {
+	txn, err := failover.DeclareForeign(v.State, item, l.Foreign, v.Clock.Now(), v.FailoverLimit())
 	if err != nil {
-		r.log.ErrorContext(r.life, "cannot record a lost execution", logItem, item, logError, err)
+		s.ports.Log.ErrorContext(s.ports.Life(), "cannot record a lost execution", keyItem, item, keyError, err)
 		s.forgetLoss(item)
 		return
 	}
-	batch.Add(txn, func(o registry.Outcome) {
-		r.committed(o.Revision)
+	batch.Add("declare a Java execution lost", txn, func(registry.Outcome) {
 		s.forgetLoss(item)
-		r.log.WarnContext(r.life, "execution lost: its Java instance is gone", logItem, item, "lost_instance", l.Instance)
+		s.ports.Log.WarnContext(s.ports.Life(), "execution lost: its Java instance is gone", keyItem, item, "lost_instance", l.Instance)
 	})
 }
 
-// yield leaves to Java what Java instances run again of ours.
-func (s *shared) yield() {
-	r := s.runner
+// yield proposes to leave to Java what Java instances run again of ours.
+func (s *java) yield(v room.View) room.Batch {
 	var batch room.Batch
-	for item := range s.taken.Take(r.state.Items()) {
-		if !failover.TakenOver(r.state, item) {
+	for item := range s.taken.Take(v.State.Items()) {
+		if !failover.TakenOver(v.State, item) {
 			continue
 		}
-		txn, err := failover.Yield(r.state, item, r.s.now())
+		txn, err := failover.Yield(v.State, item, v.Clock.Now())
 		if err != nil {
-			r.log.ErrorContext(r.life, "cannot leave an execution to Java", logItem, item, logError, err)
+			s.ports.Log.ErrorContext(s.ports.Life(), "cannot leave an execution to Java", keyItem, item, keyError, err)
 			continue
 		}
-		batch.Add(txn, func(o registry.Outcome) {
-			r.committed(o.Revision)
-			r.log.InfoContext(r.life, "a Java instance runs a lost execution again", logItem, item)
+		batch.Add("leave to Java", txn, func(registry.Outcome) {
+			s.ports.Log.InfoContext(s.ports.Life(), "a Java instance runs a lost execution again", keyItem, item)
 		})
 	}
-	r.commitAll(r.attached.Ctx, "leave to Java", batch)
+	return batch
 }

@@ -9,16 +9,12 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// claimInLatch commits a claim inside the latch in which Java instances claim: they read which items
-// wait and take one in two steps. One claim at a time is under way.
-func (r *runner) claimInLatch(it *item, txn registry.Txn, record jobtree.Record, id string) {
-	if r.shared.claiming {
+// claimInLatch commits a claim inside the latch in which others claim, too. One claim at a time is under way.
+func (r *runner) claimInLatch(latch string, it *item, txn registry.Txn, record jobtree.Record, id string) {
+	if r.claiming {
 		return // what comes of that one has this one considered again
 	}
-	r.shared.claiming, r.shared.claimed = true, it.number
-	if r.state.LedByJava() { // a leader that assigns items has seen that nothing runs, and does not look again
-		txn.If = append(txn.If, registry.Absent(r.tree.Processing()))
-	}
+	r.claiming, r.claimingOf = true, it.number
 	under := r.attached
 	r.s.work.Go(func() {
 		var revision registry.Revision
@@ -28,7 +24,7 @@ func (r *runner) claimInLatch(it *item, txn registry.Txn, record jobtree.Record,
 		}
 		ctx, cancel := context.WithTimeout(under.Ctx, latchWait)
 		defer cancel()
-		err := r.s.registry.Latch(ctx, r.tree.FailoverLatch(), commit)
+		err := r.s.registry.Latch(ctx, latch, commit)
 		if errors.Is(err, registry.ErrUnavailable) && under.Ctx.Err() == nil {
 			err = commit(under.Ctx)
 		}
@@ -37,7 +33,7 @@ func (r *runner) claimInLatch(it *item, txn registry.Txn, record jobtree.Record,
 }
 
 func (r *runner) claimed(it *item, under *room.Attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
-	r.shared.claiming = false
+	r.claiming = false
 	r.unexplained.Note([]int{it.number}, false)
 	r.toConsider.Note(nil, true)
 	if err != nil {

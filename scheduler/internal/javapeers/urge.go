@@ -1,4 +1,4 @@
-package scheduler
+package javapeers
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -21,63 +23,58 @@ type urging struct {
 	look  bool              // something has changed since the last look
 }
 
-// urge asks a Java leader for a resharding that it forgot: once for each state of members and settings,
-// since what it then assigns is what it wants.
-func (s *shared) urge() {
-	r := s.runner
-	st := r.state
-	if r.leads() || !st.LedByJava() || st.Necessary != 0 || st.JavaReshards() {
+// Urge implements [peers.Leaders]: it proposes to ask a Java leader for a resharding that it forgot, once for
+// each state of members and settings, since what it then assigns is what it wants.
+func (s *java) Urge(v room.View) room.Batch {
+	st := v.State
+	if v.Leads() || !st.LedByJava() || st.Necessary != 0 || st.JavaReshards() {
 		s.since = time.Time{}
-		return
+		return nil
 	}
 	if !s.look && s.since.IsZero() {
-		return
+		return nil
 	}
 	s.look = false
 	basis := newestOf(st)
 	var forgot bool
 	if basis > s.asked {
 		var known bool
-		if forgot, known = s.forgot(); !known {
-			return
+		if forgot, known = s.forgot(v); !known {
+			return nil
 		}
 	}
 	if !forgot {
 		s.since = time.Time{}
-		return
+		return nil
 	}
 	if s.since.IsZero() {
 		s.since = time.Now()
 	}
 	if wait := urgeAfter - time.Since(s.since); wait > 0 {
-		r.alarm.Set(wait)
-		return
+		s.ports.Wake(wait)
+		return nil
 	}
-	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
-		If:   []registry.Condition{r.mine()},
-		Then: []registry.Write{registry.Put(r.tree.Necessary(), "")},
+	txn := registry.Txn{
+		If:   []registry.Condition{v.Mine()},
+		Then: []registry.Write{registry.Put(v.Tree.Necessary(), "")},
 
 		Repeat: registry.RepeatHarmless, // a resharding that nobody needs changes nothing
-	})
-	if err != nil {
-		r.refused("ask for a resharding", err)
-		return
 	}
-	s.asked, s.since = basis, time.Time{}
-	r.committed(revision)
-	r.log.InfoContext(r.life, "asked for a resharding: the Java leader left out an instance or an item")
+	return room.Batch{{Step: "ask for a resharding", Txn: txn, Done: func(registry.Outcome) {
+		s.asked, s.since = basis, time.Time{}
+		s.ports.Log.InfoContext(s.ports.Life(), "asked for a resharding: the Java leader left out an instance or an item")
+	}}}
 }
 
 // forgot tells whether the assignment is another one than the leader's strategy wants of the present
 // members and settings; known is false while that is not known.
-func (s *shared) forgot() (forgot, known bool) {
-	r := s.runner
-	strategy, err := r.strategyOf()
+func (s *java) forgot(v room.View) (forgot, known bool) {
+	strategy, err := s.ports.Strategy()
 	if err != nil {
 		return false, true
 	}
-	plan, err := sharding.PlanOf(r.state, strategy, r.state.Leader.Created)
-	return err == nil && plan.Moved+plan.Held > 0, !errors.Is(err, errAsked)
+	plan, err := sharding.PlanOf(v.State, strategy, v.State.Leader.Created)
+	return err == nil && plan.Moved+plan.Held > 0, !errors.Is(err, peers.ErrAsked)
 }
 
 // newestOf returns the newest change of what an assignment is made of.

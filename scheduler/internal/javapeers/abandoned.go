@@ -1,12 +1,13 @@
-package scheduler
+package javapeers
 
 import (
-	"crypto/rand"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 const (
@@ -32,40 +33,41 @@ type wish struct {
 	since    time.Time // when it was seen first
 }
 
-// claimAbandoned claims what nobody else would for long. A Java leader that is asked for a resharding is no
-// hindrance: it waits for what runs, and Java leaves an item alone that is claimed.
-func (s *shared) claimAbandoned() {
-	r := s.runner
-	if len(r.state.FailoverItems) == 0 {
+// Claims implements [peers.Executors]: it yields what nobody else would claim for long. A Java leader that is
+// asked for a resharding is no hindrance: it waits for what runs, and Java leaves an item alone that is claimed.
+func (s *java) Claims(v room.View, busy func(item int) bool) iter.Seq[int] {
+	return func(yield func(int) bool) { s.claims(v, busy, yield) }
+}
+
+func (s *java) claims(v room.View, busy, yield func(item int) bool) {
+	if len(v.State.FailoverItems) == 0 {
 		s.waiting = nil
 		return
 	}
-	if !r.settings.ok || !r.settings.config.Failover || !r.tokens.known || !r.serverEnabled() || r.state.JavaAssigns() {
+	if !v.Usable || !v.Config.Failover || !v.Known || !v.ServerEnabled() || v.State.JavaAssigns() {
 		return
 	}
-	s.noteWishes()
-	candidates := r.candidates()
-	for _, n := range r.state.FailoverItems {
-		if s.claiming {
-			return // what comes of that has the next one considered
-		}
-		it := r.items[n]
-		if !failover.Claimable(r.state, n) || it != nil && (it.running != nil || r.applied < it.wrote) {
+	s.noteWishes(v)
+	candidates := candidates(v)
+	for _, n := range v.State.FailoverItems {
+		if !failover.Claimable(v.State, n) || busy(n) {
 			continue
 		}
-		if wait := s.holdBackClaim(n, candidates) - time.Since(s.waiting[n].since); wait > 0 {
-			r.alarm.Set(wait)
+		if wait := s.holdBackClaim(v, n, candidates) - time.Since(s.waiting[n].since); wait > 0 {
+			s.ports.Wake(wait)
 			continue
 		}
-		r.proposeClaim(&round{id: rand.Text()[:12], now: r.s.now()}, &item{number: n})
+		if !yield(n) {
+			return
+		}
 	}
 }
 
 // noteWishes notes since when items wait for a claimant.
-func (s *shared) noteWishes() {
-	waiting := make(map[int]wish, len(s.runner.state.FailoverItems))
-	for _, n := range s.runner.state.FailoverItems {
-		revision := int64(s.runner.state.Item(n).FailoverItem)
+func (s *java) noteWishes(v room.View) {
+	waiting := make(map[int]wish, len(v.State.FailoverItems))
+	for _, n := range v.State.FailoverItems {
+		revision := int64(v.State.Item(n).FailoverItem)
 		known, ok := s.waiting[n]
 		if !ok || known.revision != revision {
 			known = wish{revision: revision, since: time.Now()}
@@ -76,10 +78,10 @@ func (s *shared) noteWishes() {
 }
 
 // candidates lists the instances of ours that may claim.
-func (r *runner) candidates() []string {
+func candidates(v room.View) []string {
 	var ids []string
-	for _, i := range r.state.Instances {
-		if !jobtree.JavaInstance(i.ID) && r.state.Enabled(i.ID) {
+	for _, i := range v.State.Instances {
+		if !jobtree.JavaInstance(i.ID) && v.State.Enabled(i.ID) {
 			ids = append(ids, i.ID)
 		}
 	}
@@ -88,8 +90,8 @@ func (r *runner) candidates() []string {
 
 // holdBackClaim returns how long this instance leaves an item to others: to its owner, if that is one of
 // ours, and else to the candidates before this one, of which another one is the first for each item.
-func (s *shared) holdBackClaim(n int, candidates []string) time.Duration {
-	owner, me := s.runner.state.Owner(n), s.runner.s.instance
+func (s *java) holdBackClaim(v room.View, n int, candidates []string) time.Duration {
+	owner, me := v.State.Owner(n), v.Instance
 	if owner == me {
 		return 0
 	}

@@ -1,10 +1,11 @@
-package scheduler
+package javapeers
 
 import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 const (
@@ -21,19 +22,15 @@ type sideChanges struct {
 	movesAt time.Time // when moves that were held back may be made; zero = none was
 }
 
-// holdBackMoves returns what tells of a move whether it has to wait now; nil if none has to.
-func (s *shared) holdBackMoves() func(from, to string) bool {
-	r := s.runner
+// HoldBackMoves implements [peers.Leaders].
+func (s *java) HoldBackMoves(v room.View) func(from, to string) bool {
 	s.sideChanges = sideChanges{}
-	if !r.s.java {
-		return nil
-	}
-	wait := aroundFire(r.settings.rules.Schedule, r.s.now())
+	wait := aroundFire(v.Rules.Schedule, v.Clock.Now())
 	if wait <= 0 {
 		return nil
 	}
 	return func(from, to string) bool {
-		if r.state.Instance(from).Created == 0 || jobtree.JavaInstance(from) == jobtree.JavaInstance(to) {
+		if v.State.Instance(from).Created == 0 || jobtree.JavaInstance(from) == jobtree.JavaInstance(to) {
 			return false
 		}
 		s.movesAt = time.Now().Add(wait)
@@ -41,13 +38,13 @@ func (s *shared) holdBackMoves() func(from, to string) bool {
 	}
 }
 
-// movesAreDue tells, once, that moves that were held back may be made.
-func (s *shared) movesAreDue() bool {
+// MovesDue implements [peers.Leaders].
+func (s *java) MovesDue() bool {
 	if s.movesAt.IsZero() {
 		return false
 	}
 	if wait := time.Until(s.movesAt); wait > 0 {
-		s.runner.alarm.Set(wait)
+		s.ports.Wake(wait)
 		return false
 	}
 	s.sideChanges = sideChanges{}

@@ -1,4 +1,4 @@
-package scheduler
+package javapeers
 
 import (
 	"fmt"
@@ -8,74 +8,51 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/actor"
 	"github.com/elasticron/elasticron/sharding"
 )
 
-// WithJavaPeers tells that Java instances of Elastic-Job-Lite 2.1.5 take part in the jobs of this
-// scheduler, over the same ZooKeeper. Every process of such a cluster that uses this library must set
-// it, while there are Java instances and no longer. The default is that there are none.
-//
-// With it the scheduler does what Java instances expect of each other, and refuses to declare jobs that
-// they could not read or run. The guarantees on single execution then hold among the instances of this
-// library, and between all while one of them leads; docs/java.md says what that means.
-func WithJavaPeers() Option {
-	return func(o *options) error {
-		o.java = true
-		return nil
-	}
-}
-
-// checkShared tells what is wrong with the options of a process among Java instances.
-func (o *options) checkShared() error {
-	if !o.java {
-		return nil
-	}
-	ip := jobtree.ServerOf(o.instance)
+// CheckInstance tells what is wrong with the instance id of a process among Java instances.
+func CheckInstance(id string) error {
+	ip := jobtree.ServerOf(id)
 	if address, err := netip.ParseAddr(ip); err != nil || !address.Is4() {
 		return fmt.Errorf("%w: instance id %q: Java instances know servers by IPv4 addresses; set one with WithInstanceID, such as 10.0.0.1@-@4711-a",
-			ErrInvalidOption, o.instance)
+			option.ErrInvalid, id)
 	}
-	if reason := javaPath(o.instance); reason != "" {
-		return fmt.Errorf("%w: instance id %q %s", ErrInvalidOption, o.instance, reason)
+	if reason := pathFault(id); reason != "" {
+		return fmt.Errorf("%w: instance id %q %s", option.ErrInvalid, id, reason)
 	}
 	return nil
 }
 
-// checkApart tells what is wrong with an instance id of a process whose jobs Java instances may share:
+// CheckApart tells what is wrong with the instance id of a process whose jobs Java instances may share:
 // ids of their form are how they are known.
-func (o *options) checkApart(reg registry.Registry) error {
-	if !jobtree.JavaInstance(o.instance) || !o.java && !javaLayout(reg) {
+func CheckApart(id string) error {
+	if !jobtree.JavaInstance(id) {
 		return nil
 	}
 	return fmt.Errorf("%w: instance id %q: an IPv4 address and a number are the id of a Java instance; set one with WithInstanceID that has more than digits after \"@-@\", such as %s-a",
-		ErrInvalidOption, o.instance, o.instance)
+		option.ErrInvalid, id, id)
 }
 
-// javaLayout tells whether Java instances may take part in the jobs of a registry.
-func javaLayout(reg registry.Registry) bool {
-	_, ok := javaRoot(reg)
-	return ok
-}
-
-// javaRoot returns where the nodes of a registry lie in which Java instances may take part.
-func javaRoot(reg registry.Registry) (root string, ok bool) {
+// Root returns where the nodes of a registry lie in which Java instances may take part.
+func Root(reg registry.Registry) (root string, ok bool) {
 	if j, is := reg.(registry.JavaLayout); is {
 		return j.JavaLayout()
 	}
 	return "", false
 }
 
-// javaFaults lists what Java instances could not read or run of a configuration. Some of it would stop
+// faults lists what Java instances could not read or run of a configuration. Some of it would stop
 // every Java instance of the job.
-func javaFaults(cfg job.Config) []error {
-	var faults []error
+func faults(cfg job.Config) []error {
+	var all []error
 	fault := func(field, value, reason string) {
-		faults = append(faults, &job.FieldError{Field: field, Value: value, Reason: reason + ", because Java instances share the job"})
+		all = append(all, &job.FieldError{Field: field, Value: value, Reason: reason + ", because Java instances share the job"})
 	}
-	if reason := javaPath(cfg.Name); reason != "" {
+	if reason := pathFault(cfg.Name); reason != "" {
 		fault("Name", cfg.Name, reason)
 	}
 	// Java pastes the name into a regular expression.
@@ -88,17 +65,17 @@ func javaFaults(cfg job.Config) []error {
 	if !sharding.KnownToJava(cfg.ShardingStrategy) {
 		fault("ShardingStrategy", cfg.ShardingStrategy, "must be empty or the name of a Java class")
 	}
-	if reason := javaCron(cfg.Cron); reason != "" {
+	if reason := cronReason(cfg.Cron); reason != "" {
 		fault("Cron", cfg.Cron, reason)
 	}
 	if _, err := cronexpr.ParseDaylightSaving(string(cfg.DaylightSaving)); err == nil && cfg.DaylightSaving != job.DaylightSavingQuartz && cfg.TimeZone != "" {
 		fault("DaylightSaving", string(cfg.DaylightSaving), "must be quartz for a job with a time zone")
 	}
-	return faults
+	return all
 }
 
-// javaCron tells what is wrong with a cron for Java; empty if nothing is.
-func javaCron(cron string) string {
+// cronReason tells what is wrong with a cron for Java; empty if nothing is.
+func cronReason(cron string) string {
 	if n := len(strings.Fields(cron)); n != 6 && n != 7 {
 		return "must be a Quartz expression of 6 or 7 fields"
 	}
@@ -114,9 +91,9 @@ func javaCron(cron string) string {
 // short.
 const neverReturns = 28
 
-// javaPath tells what keeps a text from being a part of a path of ZooKeeper, as its Java client and its
+// pathFault tells what keeps a text from being a part of a path of ZooKeeper, as its Java client and its
 // server judge; empty if nothing does.
-func javaPath(text string) string {
+func pathFault(text string) string {
 	for _, c := range text {
 		switch {
 		case c < 0x20, c >= 0x7f && c <= 0x9f, c >= 0xd800 && c <= 0xf8ff, c >= 0xfff0:
@@ -126,10 +103,10 @@ func javaPath(text string) string {
 	return ""
 }
 
-// javaTotal tells what is wrong with a sharding total count: who reshards writes all items in one
+// totalFault tells what is wrong with a sharding total count: who reshards writes all items in one
 // transaction, as Java instances do, and ZooKeeper takes one MiB by default. root is where the registry's
 // nodes lie.
-func javaTotal(root, instance string, cfg job.Config) error {
+func totalFault(root, instance string, cfg job.Config) error {
 	// The first assignment takes three operations an item: they create its node and its owner's, and set the
 	// owner. Later ones take less.
 	const request, others, around, longID = 1 << 20, 20 << 10, 117, 40
@@ -142,22 +119,4 @@ func javaTotal(root, instance string, cfg job.Config) error {
 		Field: "ShardingTotalCount", Value: strconv.Itoa(cfg.ShardingTotalCount),
 		Reason: fmt.Sprintf("must be at most %d with names of this length, because Java instances share the job: a resharding is one transaction, and ZooKeeper takes 1 MiB", most),
 	}
-}
-
-// shared is what a runner keeps only where Java instances share the job, or should not.
-type shared struct {
-	runner *runner
-	held   bool           // items wait for the end of their executions to be moved
-	former map[int]string // owners of items before their present ones
-	departure
-	losses
-	javaRuns
-	sideChanges
-	abandoned
-	urging
-	claiming bool // a claim is under way
-	claimed  int  // of which item
-	lastCron
-	taken   actor.Lookout // items that Java may have taken over
-	unknown string        // a Java instance that should not be there, as it was reported
 }

@@ -1,4 +1,4 @@
-package scheduler
+package javapeers
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func TestCronsForJava(t *testing.T) {
 		"0 0 0 28W * ?":     "",
 		"0 0 0 L-2W,28 * ?": "", // is refused elsewhere
 	} {
-		if got := javaCron(cron); want == "" {
+		if got := cronReason(cron); want == "" {
 			require.Empty(t, got, cron)
 		} else {
 			require.Contains(t, got, want, cron)
@@ -42,7 +42,7 @@ func TestPathsForJava(t *testing.T) {
 		"orders": true, "B\u00fccher \u4f5c\u4e1a (v2.1)": true, "\u00a0": true, "\ud7ff": true, "\uf900": true, "\uffef": true,
 		"a\x1f": false, "a\x7f": false, "a\u009f": false, "a\ue000": false, "a\uf8ff": false, "a\ufff0": false, "a\U00010000": false, "a\U0001f680": false,
 	} {
-		require.Equal(t, good, javaPath(text) == "", "%q", text)
+		require.Equal(t, good, pathFault(text) == "", "%q", text)
 	}
 }
 
@@ -53,13 +53,13 @@ func TestTotalsForJava(t *testing.T) {
 	most := func(root, name, instance string) (most int) {
 		cfg := job.Config{Name: name, Cron: "0 0 0 * * ?", ShardingTotalCount: job.MaxShardingTotalCount}
 		var fault *job.FieldError
-		require.ErrorAs(t, javaTotal(root, instance, cfg), &fault)
+		require.ErrorAs(t, totalFault(root, instance, cfg), &fault)
 		_, err := fmt.Sscanf(fault.Reason, "must be at most %d", &most)
 		require.NoError(t, err)
 		cfg.ShardingTotalCount = most
-		require.NoError(t, javaTotal(root, instance, cfg))
+		require.NoError(t, totalFault(root, instance, cfg))
 		cfg.ShardingTotalCount++
-		require.Error(t, javaTotal(root, instance, cfg))
+		require.Error(t, totalFault(root, instance, cfg))
 		return most
 	}
 	short := most("/prod", "orders", "10.0.0.1@-@1-a")
