@@ -34,7 +34,7 @@ type builder struct {
 var builders = map[string]builder{
 	"scheduler/join.go commitJoin": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
 		"had left: its runner leaves again, or the catalog resigns"},
-	"scheduler/elect.go campaign": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
+	"scheduler/internal/leadership/elect.go Stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
 
 	"sharding/plan.go PlanHolding": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
 		"the first one creates it, and who removes a job removes the configuration, which is compared, too"},
@@ -78,10 +78,10 @@ var builders = map[string]builder{
 
 	"scheduler/handover.go proposeMissed": {"note missed fires", []string{endsItself, creation}, "writes the note that it compares; the first one " +
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
-	"scheduler/drain.go leaveTxn":      {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
-	"scheduler/wrongclock.go staysOut": {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
-	"scheduler/left.go resign":         {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
-	"scheduler/lead.go abdicate":       {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
+	"scheduler/drain.go leaveTxn":                     {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
+	"scheduler/wrongclock.go staysOut":                {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
+	"scheduler/left.go resign":                        {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
+	"scheduler/internal/leadership/elect.go Abdicate": {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
 	"scheduler/heal.go removeUnder":          {"remove a stray node", []string{endsItself}, "deletes what it compares"},

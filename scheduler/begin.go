@@ -91,9 +91,9 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 	case node.Record.Value.State == jobtree.ItemRunning:
 		it.due = r.settings.rules.Miss(it.due)
 		it.expectOn()
-		lost, wait := r.lost(it.number)
+		lost, wait := r.lost.Is(r.look(), it.number, r.runningHere(it.number))
 		if lost {
-			r.proposeLost(&round.batch, it.number)
+			round.batch = append(round.batch, r.lost.Declare(r.look(), it.number)...)
 		}
 		if wait {
 			r.toConsider.Note([]int{it.number}, false)

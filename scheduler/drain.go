@@ -163,10 +163,9 @@ func (s *Scheduler) closeRunners() {
 	for _, r := range runners {
 		r.failures.Close()
 		r.alarm.Stop()
-		r.maker.stop()
-		r.strategist.stop()
+		r.maker.Stop()
+		r.leadership.Stop()
 		r.whole.Stop()
-		r.reconciler.stop()
 	}
 }
 
@@ -202,7 +201,7 @@ func (r *runner) commitLeave() {
 	}
 	txn := r.leaveTxn()
 	if len(txn.Then) == 0 {
-		r.left = !r.electing // an election under way may still bring something to take back
+		r.left = !r.leadership.Electing() // an election under way may still bring something to take back
 		r.noteLeft()
 		return
 	}
@@ -230,7 +229,7 @@ func (r *runner) leaveTxn() registry.Txn {
 		}
 	}
 	if r.leads() {
-		txn.If = append(txn.If, r.term())
+		txn.If = append(txn.If, r.look().Term())
 		txn.Then = append(txn.Then, registry.Delete(r.tree.Leader()))
 	}
 	return txn

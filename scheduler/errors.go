@@ -6,6 +6,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/asking"
 	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
@@ -41,6 +42,9 @@ var (
 	ErrVanished = errors.New("scheduler vanished")
 	// ErrStopped is the cause with which the context of an item ends when the stop timeout is over.
 	ErrStopped = stopping.ErrStopped
+	// ErrNotReturned is what Configure, the constructor of an error handler or a sharding strategy failed with
+	// that did not return in time.
+	ErrNotReturned = asking.ErrNotReturned
 	// ErrListenerTimeout is the cause with which the context of a listener ends when its time is over,
 	// and what is reported of one that did not return in time.
 	ErrListenerTimeout = notify.ErrListenerTimeout

@@ -332,7 +332,7 @@ func (r *runner) close(e *execution, o registry.Outcome) {
 			}
 			r.cutShort[e.item] = e.token
 		}
-		r.leadership.lost.Note([]int{e.item}, false)
+		r.lost.Note([]int{e.item}, false)
 		r.unexplained.Note([]int{e.item}, false) // its mark may be back, if its session was taken up again
 	}
 	if !r.owns(e.item) {

@@ -177,9 +177,9 @@ func (r *runner) health() JobHealth {
 		h.Behind = int64(known)
 	}
 	if h.Leading {
-		h.Sharding = r.leadership.noPlan
-	} else {
-		h.Sharding = r.unspread()
+		h.Sharding = r.leadership.NoPlan()
+	} else if r.blind.since == nil {
+		h.Sharding = r.leadership.Unspread(r.look(), r.s.traits)
 	}
 	h.Config = r.pausedFor
 	if !r.shown.IsZero() && st.Config.Revision == 0 { // before Run nothing is known of it

@@ -19,11 +19,11 @@ func (r *runner) join() bool {
 	case mine.Created != 0 && mine.Session == r.attached.Session.ID():
 		r.waitingID = time.Time{}
 		r.peers.Joined(r.look())
-		r.losses.joined(r.attached.Session.TTL())
+		r.lost.Joined(r.attached.Session.TTL())
 		r.tellJoinedAgain(mine)
 		r.announceJoined()
 		return true
-	case mine.Created != 0 && slices.Contains(r.losses.sessions, mine.Session):
+	case mine.Created != 0 && slices.Contains(r.sessions, mine.Session):
 		r.removeFormer(mine)
 	case mine.Created != 0:
 		r.awaitID(mine)
@@ -155,11 +155,25 @@ func (r *runner) refused(what string, err error) {
 
 // lookAgain has all be looked at once more that was already ticked off when it was refused.
 func (r *runner) lookAgain() {
-	r.leadership.plan = true
-	r.leadership.lost.Note(nil, true)
+	r.leadership.LookAgain()
+	r.lost.Note(nil, true)
 	r.unexplained.Note(nil, true)
 	r.toConsider.Note(nil, true)
 	r.peers.LookAgain()
+}
+
+// sessionsKept is how many former sessions a process knows as its own: older ones have run out.
+const sessionsKept = 3
+
+// hold notes the session that is the process's from now on.
+func (r *runner) hold(id registry.SessionID) {
+	if slices.Contains(r.sessions, id) {
+		return // taken up again
+	}
+	r.sessions = append(r.sessions, id)
+	if len(r.sessions) > sessionsKept {
+		r.sessions = slices.Delete(r.sessions, 0, 1)
+	}
 }
 
 // retryAfter is how long a runner waits after a refusal that no event will end, such as a full

@@ -96,15 +96,7 @@ func (s *Scheduler) listenerFailed(ctx context.Context, l notify.Listener, err e
 
 // followLeadership tells of leaderships gained and lost since the last look.
 func (r *runner) followLeadership() {
-	term := registry.Revision(0)
-	if r.attached != nil && r.leads() {
-		term = r.state.Leader.Created
-	}
-	if term == r.leading {
-		return
-	}
-	lost := r.leading
-	r.leading = term
+	lost, term := r.leadership.Follow(r.look())
 	if lost != 0 {
 		r.log.InfoContext(r.life, "not the leader any more", "term", int64(lost))
 		r.s.noticeLeadership(LeadershipEvent{Job: r.name, Term: lost, Time: r.s.now()})

@@ -8,6 +8,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/sharding"
 )
 
 // WithJavaPeers tells that Java instances of Elastic-Job-Lite 2.1.5 take part in the jobs of this
@@ -50,7 +51,7 @@ func dialectOf(o *options, reg registry.Registry) (peers.Dialect, error) {
 
 // newPeers makes what is known of the others in the job.
 func (r *runner) newPeers() peers.Peers {
-	return r.s.dialect.New(peers.Ports{Ports: r.ports(), Consider: r.toConsider.Note, Strategy: r.strategyOf})
+	return r.s.dialect.New(peers.Ports{Ports: r.ports(), Consider: r.toConsider.Note, Strategy: func() (sharding.Strategy, error) { return r.leadership.Strategy(r.look()) }})
 }
 
 // heedPeers does what only others make necessary.

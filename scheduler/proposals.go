@@ -27,7 +27,7 @@ func (r *runner) commitAll(batch room.Batch) {
 				p.Dropped()
 			}
 		case p.Optional:
-		case room.Hopeless(outcome.Err):
+		case !p.Insist && room.Hopeless(outcome.Err):
 			r.s.repeated(slog.LevelError, "the registry does not take this", r.name, outcome.Err, "step", p.Step)
 		default:
 			r.refused(p.Step, outcome.Err)
@@ -49,7 +49,11 @@ func (r *runner) carriedOut(p room.Proposal, o registry.Outcome) {
 func (r *runner) carryOut(batch room.Batch) {
 	for _, p := range batch {
 		under := cmp.Or(p.Under, r.attached)
-		revision, err := r.s.registry.Commit(under.Ctx, p.Txn)
+		var revision registry.Revision
+		err := r.commitParts(under, p.Parts)
+		if err == nil {
+			revision, err = r.s.registry.Commit(under.Ctx, p.Txn)
+		}
 		var conflict *registry.ConflictError
 		switch {
 		case err == nil:
@@ -61,6 +65,20 @@ func (r *runner) carryOut(batch room.Batch) {
 			r.refused(p.Step, err)
 		}
 	}
+}
+
+// commitParts commits what goes before a transaction.
+func (r *runner) commitParts(under *room.Attachment, parts []registry.Txn) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	for _, outcome := range r.s.registry.CommitAll(under.Ctx, parts) {
+		if outcome.Err != nil {
+			return outcome.Err
+		}
+		r.committed(outcome.Revision)
+	}
+	return nil
 }
 
 // look returns what the runner knows, for a room to decide by.

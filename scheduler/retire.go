@@ -23,10 +23,9 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.box.After = func() {} // no decision sets anything again
 		s.timetable.Set(r.entry, nil)
 		r.alarm.Stop()
-		r.maker.stop()
-		r.strategist.stop()
+		r.maker.Stop()
+		r.leadership.Stop()
 		r.whole.Stop()
-		r.reconciler.stop()
 		if r.pausedFor != "" {
 			s.observer.observe(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
 		}

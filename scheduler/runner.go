@@ -10,7 +10,10 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/asking"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/leadership"
+	"github.com/elasticron/elasticron/scheduler/internal/lost"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
@@ -48,7 +51,7 @@ type runner struct {
 	awaited  registry.Revision // that somebody waits for until the view shows it
 	attached *room.Attachment  // nil while there is no session
 	settings settings          // of the configuration in force
-	maker    asker             // what the application's code makes of it
+	maker    asking.Asker      // what the application's code makes of it
 	times    fires.Times       // by which what is due has come
 	entry    *fires.Entry      // in the timetable
 	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
@@ -75,19 +78,15 @@ type runner struct {
 	endsGather bool // the ends wait for others
 
 	waitingID     time.Time // since when another session holds our instance id; zero = none does
-	electing      bool      // an election is under way
-	leadership    leadership
-	strategist    strategist
-	spread        spread
-	leading       registry.Revision         // the term that was last told of; 0 = this instance did not lead
+	leadership    *leadership.Leadership
+	lost          *lost.Executions
 	toConsider    actor.Lookout             // items of which something may begin
 	suspect       actor.Lookout             // items of which a node may belong to no session
 	tokens        tokenMemory               // where the fencing tokens start, whatever becomes of the node
 	unexplained   actor.Lookout             // items that may run under this session without this process
 	cutShort      map[int]registry.Revision // tokens of executions that ran here and whose end was refused
-	losses        patience                  // with executions that seem lost
+	sessions      []registry.SessionID      // the last ones of this process, the present one last
 	alarm         actor.Alarm               // wakes the runner when time alone makes something due
-	reconciler    reconciler
 	clock         wrongClock
 	clockReported bool              // that this clock is off by more than the job tolerates
 	listening     int               // rounds that are over, and of which listeners are still told
@@ -117,14 +116,13 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	if _, data := handler.(handlers); !data {
 		r.class = cfg.ClassName()
 	}
-	r.whole, r.peers = r.newWholeRounds(), r.newPeers()
+	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
+	r.lost = &lost.Executions{Ports: r.ports()}
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.returnTurns() }}
 	r.entry = fires.NewEntry(func(t fires.Tick) { r.box.PostNote(func() bool { return r.tick(t) }) })
-	r.maker = asker{box: &r.box, free: r.configure}
-	r.strategist.asker = asker{box: &r.box, free: r.askAgain}
+	r.maker = asking.Asker{Post: r.box.Post, Free: r.configure}
 	r.alarm.Ring = func() { r.box.Post(func() {}) }
-	r.reconciler.ring = func() { r.box.Post(r.reconcile) }
 	return r
 }
 
@@ -161,11 +159,13 @@ func (r *runner) apply(step registry.Step) {
 	r.peers.Before(r.look(), step)
 	r.noteFormers(step)
 	touched := r.state.Apply(step)
-	r.leadership.plan = r.peers.After(r.look(), touched) || r.leadership.plan
+	if r.peers.After(r.look(), touched) {
+		r.leadership.LookAgain()
+	}
 	r.applied = max(r.applied, step.Snapshot.Revision())
 	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
-	r.leadership.note(touched)
-	r.spread.note(touched)
+	r.leadership.Observe(touched)
+	r.lost.Observe(touched)
 	r.unexplained.Note(touched.Items, false)
 	r.suspect.Note(touched.Items, false)
 	r.toConsider.Note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
@@ -205,14 +205,17 @@ func (r *runner) followItems(t jobtree.Touched) {
 func (r *runner) attach(a *room.Attachment) {
 	if a != r.attached {
 		r.unexplained.Note(nil, true)
-		r.leadership.note(jobtree.Touched{Leader: true})
+		r.leadership.LookAgain()
+		r.lost.Note(nil, true)
 		r.toConsider.Note(nil, true)
 		r.suspect.Note(nil, true)
 	}
 	if a != nil && r.attached == nil {
-		r.losses.hold(a.Session.ID())
+		r.hold(a.Session.ID())
 	}
-	r.losses.lostSession = r.losses.lostSession || r.attached != nil && a == nil
+	if r.attached != nil && a == nil {
+		r.lost.SessionLost()
+	}
 	r.attached = a
 	if a != nil {
 		r.await(r.needed) // what was waited for may have come and gone while there was no session
@@ -279,7 +282,7 @@ func (r *runner) decide() {
 		return
 	}
 	r.lead()
-	r.keepReconciling()
+	r.leadership.KeepReconciling(r.look())
 	if r.applied < r.needed {
 		return // what the leader just committed may be about the items below
 	}

@@ -33,7 +33,7 @@ var noConfig job.Config // never written
 func (r *runner) configure() {
 	next, warnings, err := r.judge()
 	if next.config == nil {
-		r.maker.drop()
+		r.maker.Drop()
 		r.takeUp(unconfigured(), nil, err)
 		return
 	}
@@ -70,7 +70,7 @@ func (r *runner) takeUp(next settings, warnings, faults error) {
 	r.adopt(next)
 	r.followItems(jobtree.Touched{})
 	r.toConsider.Note(nil, true)
-	r.leadership.plan = true
+	r.leadership.LookAgain()
 }
 
 // adopt has settings be in force. Fires that were missed under another cron or zone are forgotten.

@@ -142,7 +142,7 @@ func (r *runner) comeBack() {
 	r.leftAt = time.Time{}
 	r.stale = true
 	r.toConsider.Note(nil, true)
-	r.leadership.plan = true
+	r.leadership.LookAgain()
 }
 
 // staysOut tells whether this instance takes no part because of its clock, and leaves if it still does. It

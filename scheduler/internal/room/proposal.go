@@ -11,6 +11,7 @@ type Proposal struct {
 	Step  string      // names it in logs
 	Under *Attachment // under which it is committed; nil = the present one
 	Txn   registry.Txn
+	Parts []registry.Txn // that are committed before, together; if one is refused, so is the whole
 
 	Done    func(registry.Outcome) // called if it was done
 	Dropped func()                 // called if it was not sent in time; nil = nothing follows
@@ -21,8 +22,9 @@ type Proposal struct {
 	Optional bool // a refusal has no consequence
 	// Noted: what it is about remembers the revision by itself, so that the next decision need not wait until the
 	// state shows it.
-	Noted bool
-	Apart bool // a conflict is about this alone, and no reason to look at anything else again
+	Noted  bool
+	Insist bool // also what the registry will never take is tried again
+	Apart  bool // a conflict is about this alone, and no reason to look at anything else again
 }
 
 // Batch is proposals that are decided together and travel in one request, each with its own outcome.

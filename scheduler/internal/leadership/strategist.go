@@ -1,10 +1,12 @@
-package scheduler
+package leadership
 
 import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/scheduler/internal/asking"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -12,7 +14,7 @@ import (
 // so an answer serves whoever has the same question when it comes: the runner looks again then, and asks
 // anew if members or settings are others by now.
 type strategist struct {
-	asker
+	asking.Asker
 	strategy string // the name of the one that was asked last, and what
 	request  sharding.Request
 
@@ -23,64 +25,64 @@ type strategist struct {
 	err      error
 }
 
-// strategyOf returns what gives the assignments of the job; its error is peers.ErrAsked while the answer is to
-// come.
-func (r *runner) strategyOf() (sharding.Strategy, error) {
-	name := r.settings.config.ShardingStrategy
-	strategy, err := r.s.strategies.Lookup(name)
+// Strategy returns what gives the assignments of the job; its error, or that of the strategy, is peers.ErrAsked
+// while the answer is to come.
+func (l *Leadership) Strategy(v room.View) (sharding.Strategy, error) {
+	name := v.Config.ShardingStrategy
+	strategy, err := l.ports.Lookup(name)
 	if err != nil || sharding.IsBuiltIn(strategy) {
 		return strategy, err
 	}
 	return sharding.StrategyFunc(func(request sharding.Request) (sharding.Assignment, error) {
-		return r.askStrategy(name, strategy, request)
+		return l.askStrategy(name, strategy, request)
 	}), nil
 }
 
 // askStrategy returns the answer if it is there, and has the strategy asked if it is not.
-func (r *runner) askStrategy(name string, strategy sharding.Strategy, request sharding.Request) (sharding.Assignment, error) {
-	s := &r.strategist
+func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, request sharding.Request) (sharding.Assignment, error) {
+	s := &l.strategist
 	if !s.open || s.strategy != name || !sameRequest(s.request, request) {
 		s.strategy, s.request = name, copyOf(request)
 		s.open, s.answered = true, false
-		s.late = !r.callStrategy(strategy, request)
+		s.late = !l.callStrategy(strategy, request)
 	}
 	switch {
 	case s.answered:
 		s.open, s.request = false, sharding.Request{} // it is asked again for what comes
 		return s.answer, s.err
 	case s.late:
-		return nil, notReturned("the strategy")
+		return nil, asking.NotReturned("the strategy")
 	default:
 		return nil, peers.ErrAsked
 	}
 }
 
 // callStrategy has the strategy asked, and tells whether it could be.
-func (r *runner) callStrategy(strategy sharding.Strategy, request sharding.Request) bool {
-	s := &r.strategist
+func (l *Leadership) callStrategy(strategy sharding.Strategy, request sharding.Request) bool {
+	s := &l.strategist
 	var answer sharding.Assignment
-	return s.ask(func() (err error) {
+	return s.Ask(func() (err error) {
 		answer, err = strategy.Assign(request)
 		return err
 	}, func() {
 		s.late = true
-		r.lookAtAssignment()
+		l.lookAtAssignment()
 	}, func(err error) {
 		s.answered, s.answer, s.err = true, answer, err
-		r.lookAtAssignment()
+		l.lookAtAssignment()
 	})
 }
 
 // askAgain has the strategy asked that could not be.
-func (r *runner) askAgain() {
-	r.strategist.open = false
-	r.lookAtAssignment()
+func (l *Leadership) askAgain() {
+	l.strategist.open = false
+	l.lookAtAssignment()
 }
 
 // lookAtAssignment has the assignment looked at in the decision that follows.
-func (r *runner) lookAtAssignment() {
-	r.leadership.plan, r.leadership.since = true, time.Now().Add(-gatherFor)
-	r.peers.LookAtAssignment()
+func (l *Leadership) lookAtAssignment() {
+	l.plan, l.since = true, time.Now().Add(-gatherFor)
+	l.ports.Answered()
 }
 
 func sameRequest(a, b sharding.Request) bool {

@@ -1,9 +1,11 @@
-package scheduler
+package leadership
 
 import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -25,24 +27,22 @@ func (s *spread) note(t jobtree.Touched) {
 // spreadLimit is how long a leader may take, with what it takes until the next one leads if it has died.
 func spreadLimit(ttl time.Duration) time.Duration { return 2*ttl + 10*time.Second }
 
-// unspread tells why items stay where they are although another instance, which leads, should have moved them
+// Unspread tells why items stay where they are although another instance, which leads, should have moved them
 // long since; empty if they are where they should be, or if that cannot be told here: a strategy of the
-// application's is not asked for it, and other leaders go by rules of their own.
-func (r *runner) unspread() string {
-	if !r.attached.Connected() || r.state.Leader.Created == 0 || r.leads() {
+// application's is not asked for it, and leaders of another kind go by rules of their own. It is for a runner that
+// sees the tree.
+func (l *Leadership) Unspread(v room.View, others peers.Traits) string {
+	if !v.Attached.Connected() || v.State.Leader.Created == 0 || v.Leads() || others.OwnRules || !v.Usable {
 		return ""
 	}
-	if r.s.traits.OwnRules || !r.settings.ok || r.blind.since != nil {
+	if time.Since(l.spread.since) <= spreadLimit(v.Attached.Session.TTL()) {
 		return ""
 	}
-	if time.Since(r.spread.since) <= spreadLimit(r.attached.Session.TTL()) {
-		return ""
-	}
-	strategy, err := r.s.strategies.Lookup(r.settings.config.ShardingStrategy)
+	strategy, err := l.ports.Lookup(v.Config.ShardingStrategy)
 	if err != nil || !sharding.IsBuiltIn(strategy) {
 		return ""
 	}
-	if plan, err := sharding.PlanOf(r.state, strategy, r.state.Leader.Created); err != nil || plan.Moved == 0 {
+	if plan, err := sharding.PlanOf(v.State, strategy, v.State.Leader.Created); err != nil || plan.Moved == 0 {
 		return ""
 	}
 	return "the leader does not spread them over the instances that are seen here: it may not see them all"
