@@ -32,7 +32,7 @@ type builder struct {
 
 // builders are all functions of the module that make transactions, but for tests and what only tests use.
 var builders = map[string]builder{
-	"scheduler/join.go commitJoin": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
+	"scheduler/internal/membership/join.go Join": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
 		"had left: its runner leaves again, or the catalog resigns"},
 	"scheduler/internal/leadership/elect.go Stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
 
@@ -78,16 +78,17 @@ var builders = map[string]builder{
 
 	"scheduler/handover.go proposeMissed": {"note missed fires", []string{endsItself, creation}, "writes the note that it compares; the first one " +
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
-	"scheduler/drain.go leaveTxn":                     {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
-	"scheduler/wrongclock.go staysOut":                {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
-	"scheduler/left.go resign":                        {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
-	"scheduler/internal/leadership/elect.go Abdicate": {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
+	"scheduler/internal/membership/join.go LeaveTxn":       {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
+	"scheduler/internal/membership/clock.go LeaveForClock": {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
+	"scheduler/left.go resign":                             {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
+	"scheduler/internal/leadership/elect.go Abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
-	"scheduler/heal.go removeUnder":          {"remove a stray node", []string{endsItself}, "deletes what it compares"},
-	"scheduler/heal.go setAside":             {"set a record aside", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/tokenmemory.go restoreTokens": {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
-	"scheduler/handle.go update":             {"change a job", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/internal/membership/join.go RemoveFormer": {"remove a former instance", []string{endsItself}, "deletes what it compares"},
+	"scheduler/heal.go removeUnder":                      {"remove a stray node", []string{endsItself}, "deletes what it compares"},
+	"scheduler/heal.go setAside":                         {"set a record aside", []string{endsItself}, "writes the record that it compares"},
+	"scheduler/tokenmemory.go restoreTokens":             {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/handle.go update":                         {"change a job", []string{endsItself}, "writes the configuration that it compares"},
 	"scheduler/declare.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares; one " +
 		"that is created is sent once"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +

@@ -20,7 +20,7 @@ func (r *runner) begin() {
 		return
 	}
 	r.refreshOwned()
-	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.clockAllows()}
+	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.membership.ClockAllows(r.look())}
 	r.wakeDelayed(round.now)
 	noted := slices.Sorted(r.toConsider.Take(r.state.Total()))
 	for _, n := range noted {
@@ -46,7 +46,7 @@ func (r *runner) begin() {
 
 // mayBegin tells whether anything may begin here.
 func (r *runner) mayBegin() bool {
-	return r.blind.since == nil && r.settings.ok && !r.settings.awaitsCode && !r.clock.out && r.tokens.known && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
+	return r.blind.since == nil && r.settings.ok && !r.settings.awaitsCode && !r.membership.Out() && r.tokens.known && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
 }
 
 // consider decides what happens to one of my items now.
@@ -186,10 +186,7 @@ func (r *runner) cannotBegin(it *item, fire time.Time, err error) {
 	}
 	r.s.clock.Check(r.life, fires.ClockEvery)
 	r.retryDelayed(it)
-	if !r.clockReported {
-		r.clockReported = true
-		r.log.ErrorContext(r.life, "this clock is ahead of the registry's, nothing begins by it", logItem, it.number, logError, err)
-	}
+	r.membership.FireAhead(it.number, err)
 }
 
 // beginTxn is the transaction of a begin (T4).
@@ -199,7 +196,7 @@ func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record, ma
 		registry.Unchanged(r.tree.ItemRecord(n), node.Record.Revision),
 		registry.Absent(r.tree.ItemDisabled(n)),
 		registry.Unchanged(r.tree.Config(), r.state.Config.Revision),
-		r.mine(),
+		r.look().Mine(),
 	)
 	conditions = append(conditions, r.peers.Beginning(r.look())...)
 	writes := []registry.Write{

@@ -206,7 +206,7 @@ func (r *runner) leaveBlind() {
 		return
 	}
 	r.parting, r.vouching.told = nil, nil
-	txn := r.leaveTxn()
+	txn := r.membership.LeaveTxn(r.look())
 	var err error
 	if len(txn.Then) > 0 {
 		_, err = r.s.registry.Commit(r.attached.Ctx, txn)

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
@@ -174,7 +172,7 @@ func (s *Scheduler) closeRunners() {
 func (r *runner) leave() {
 	if r.attached != nil && r.applied >= r.needed {
 		// The others need to know what was missed before they begin anything.
-		if told := r.noteMissed() || r.giveUpNotes(); told && (!r.left || r.registered()) {
+		if told := r.noteMissed() || r.giveUpNotes(); told && (!r.left || r.look().Registered()) {
 			r.commitLeave()
 		}
 	}
@@ -199,10 +197,10 @@ func (r *runner) commitLeave() {
 	if r.runsUnmarked() && !r.abandoned {
 		return // the instance is all that shows that it is not lost
 	}
-	txn := r.leaveTxn()
+	txn := r.membership.LeaveTxn(r.look())
 	if len(txn.Then) == 0 {
 		r.left = !r.leadership.Electing() // an election under way may still bring something to take back
-		r.noteLeft()
+		r.membership.NoteLeft(r.s.now())
 		return
 	}
 	revision, err := r.s.registry.Commit(r.attached.Ctx, txn)
@@ -210,43 +208,8 @@ func (r *runner) commitLeave() {
 		r.refused("leave", err)
 		return
 	}
-	r.noteLeft()
+	r.membership.NoteLeft(r.s.now())
 	r.committed(revision)
-}
-
-// leaveTxn is the transaction of a leave; it writes nothing if there is nothing to leave.
-func (r *runner) leaveTxn() registry.Txn {
-	var txn registry.Txn
-	if r.registered() {
-		txn.If = append(txn.If, r.mine())
-		txn.Then = append(txn.Then, registry.Delete(r.tree.Instance(r.s.instance)))
-		if r.state.Config.Exists() { // of a job that was removed, nothing may be made again
-			txn.If = append(txn.If, registry.Present(r.tree.Config()))
-			txn.Then = append(txn.Then, registry.Put(r.tree.Necessary(), ""))
-		}
-		if cfg := r.settings.config; cfg.Failover && cfg.FailoverScope == job.FailoverAssigned {
-			txn.Then = append(txn.Then, registry.Put(r.tree.FailoverLeft(r.s.instance), ""))
-		}
-	}
-	if r.leads() {
-		txn.If = append(txn.If, r.look().Term())
-		txn.Then = append(txn.Then, registry.Delete(r.tree.Leader()))
-	}
-	return txn
-}
-
-// registered tells whether the tree has this instance under the present session. After it has left it may be
-// there again: the registry carried a join out late.
-func (r *runner) registered() bool {
-	return r.state.Instance(r.s.instance).Session == r.attached.Session.ID()
-}
-
-// noteLeft notes that this instance is not registered any more. Fires that come from now on are for others
-// to tick.
-func (r *runner) noteLeft() {
-	if r.leftAt.IsZero() {
-		r.leftAt = r.s.now()
-	}
 }
 
 // runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.

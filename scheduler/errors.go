@@ -8,6 +8,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
 	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
+	"github.com/elasticron/elasticron/scheduler/internal/membership"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
@@ -26,7 +27,7 @@ var (
 	// ErrConfigConflict: the registry holds another configuration of the job; see [RefuseConflict].
 	ErrConfigConflict = errors.New("job is stored with another configuration")
 	// ErrDuplicateInstance: another live process uses the same instance id.
-	ErrDuplicateInstance = errors.New("instance id is in use")
+	ErrDuplicateInstance = membership.ErrDuplicate
 	// ErrJavaPeers: live Java instances take part in the job, and this process does not know of them; see
 	// [WithJavaPeers].
 	ErrJavaPeers = javapeers.ErrPeers

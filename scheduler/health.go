@@ -191,7 +191,7 @@ func (r *runner) health() JobHealth {
 		}
 	}
 	h.Disabled = len(st.Instances) > 0 && !r.anybodyEnabled()
-	h.Clock = r.clockTrouble()
+	h.Clock = r.membership.ClockTrouble()
 	h.Overdue = r.overdue()
 	return h
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/leadership"
 	"github.com/elasticron/elasticron/scheduler/internal/lost"
+	"github.com/elasticron/elasticron/scheduler/internal/membership"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
@@ -77,34 +78,30 @@ type runner struct {
 	failures   notify.Failures
 	endsGather bool // the ends wait for others
 
-	waitingID     time.Time // since when another session holds our instance id; zero = none does
-	leadership    *leadership.Leadership
-	lost          *lost.Executions
-	toConsider    actor.Lookout             // items of which something may begin
-	suspect       actor.Lookout             // items of which a node may belong to no session
-	tokens        tokenMemory               // where the fencing tokens start, whatever becomes of the node
-	unexplained   actor.Lookout             // items that may run under this session without this process
-	cutShort      map[int]registry.Revision // tokens of executions that ran here and whose end was refused
-	sessions      []registry.SessionID      // the last ones of this process, the present one last
-	alarm         actor.Alarm               // wakes the runner when time alone makes something due
-	clock         wrongClock
-	clockReported bool              // that this clock is off by more than the job tolerates
-	listening     int               // rounds that are over, and of which listeners are still told
-	leaving       bool              // the scheduler stops: hand over, start nothing
-	noteTries     int               // how often a leaving instance could not note all that was missed
-	left          bool              // handed over
-	unsettled     *registry.Session // that may hold what this runner cannot take back; nil = none
-	abandoned     bool              // nothing is waited for any more
-	leftAt        time.Time         // when this instance was not registered any more because it left; zero = it has not left
-	drained       chan struct{}     // closed when left and nothing runs
-	opened        chan struct{}     // closed when the view is open
-	gone          chan struct{}     // closed when the scheduler has the job no more, though it goes on
-	peers         peers.Peers       // others that share the job
-	claiming      bool              // a claim in a latch is under way
-	claimingOf    int               // of which item
-	shown         time.Time         // when the view showed something last
-	configured    time.Time         // when the configuration in force came
-	whenLeft      func()            // is called then; nil = the whole scheduler stops
+	leadership  *leadership.Leadership
+	lost        *lost.Executions
+	toConsider  actor.Lookout             // items of which something may begin
+	suspect     actor.Lookout             // items of which a node may belong to no session
+	tokens      tokenMemory               // where the fencing tokens start, whatever becomes of the node
+	unexplained actor.Lookout             // items that may run under this session without this process
+	cutShort    map[int]registry.Revision // tokens of executions that ran here and whose end was refused
+	alarm       actor.Alarm               // wakes the runner when time alone makes something due
+	membership  *membership.Membership
+	listening   int               // rounds that are over, and of which listeners are still told
+	leaving     bool              // the scheduler stops: hand over, start nothing
+	noteTries   int               // how often a leaving instance could not note all that was missed
+	left        bool              // handed over
+	unsettled   *registry.Session // that may hold what this runner cannot take back; nil = none
+	abandoned   bool              // nothing is waited for any more
+	drained     chan struct{}     // closed when left and nothing runs
+	opened      chan struct{}     // closed when the view is open
+	gone        chan struct{}     // closed when the scheduler has the job no more, though it goes on
+	peers       peers.Peers       // others that share the job
+	claiming    bool              // a claim in a latch is under way
+	claimingOf  int               // of which item
+	shown       time.Time         // when the view showed something last
+	configured  time.Time         // when the configuration in force came
+	whenLeft    func()            // is called then; nil = the whole scheduler stops
 }
 
 func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
@@ -117,7 +114,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 		r.class = cfg.ClassName()
 	}
 	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
-	r.lost = &lost.Executions{Ports: r.ports()}
+	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports()}
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.returnTurns() }}
 	r.entry = fires.NewEntry(func(t fires.Tick) { r.box.PostNote(func() bool { return r.tick(t) }) })
@@ -211,7 +208,7 @@ func (r *runner) attach(a *room.Attachment) {
 		r.suspect.Note(nil, true)
 	}
 	if a != nil && r.attached == nil {
-		r.hold(a.Session.ID())
+		r.membership.Hold(a.Session.ID())
 	}
 	if r.attached != nil && a == nil {
 		r.lost.SessionLost()
@@ -264,7 +261,7 @@ func (r *runner) decide() {
 		return
 	}
 	if !r.attached.Connected() {
-		r.waitingID = time.Time{} // a registry that was away gives every session its full time again
+		r.membership.Disconnected()
 		return
 	}
 	if r.applied < r.needed {
@@ -273,7 +270,7 @@ func (r *runner) decide() {
 	if r.heal(); r.applied < r.needed {
 		return
 	}
-	if r.mindClock(); r.staysOut() {
+	if r.membership.MindClock(r.look()); r.staysOut() {
 		r.clearOrphans()
 		r.mindBarriers()
 		return

@@ -20,7 +20,7 @@ type lastTick struct {
 // their ends say what they missed. It tells whether there is anything to decide now: beyond its capacity,
 // a process has many items that only wait for their turn.
 func (r *runner) tick(t fires.Tick) (decide bool) {
-	if !r.settings.ok || r.clock.out || !r.attended() {
+	if !r.settings.ok || r.membership.Out() || !r.attended() {
 		r.witness.Missing()
 		return true
 	}
@@ -29,7 +29,7 @@ func (r *runner) tick(t fires.Tick) (decide bool) {
 	}
 	decide = r.stale
 	r.refreshOwned()
-	left := !r.leftAt.IsZero() && t.Fire.After(r.leftAt)
+	left := r.membership.LeftBefore(t.Fire)
 	if left { // what still runs here goes on
 		r.witness.Missing()
 	} else {

@@ -36,6 +36,12 @@ func (v View) Leads() bool {
 	return v.Attached != nil && leader.Created != 0 && leader.Session == v.Attached.Session.ID() && leader.Instance == v.Instance
 }
 
+// Registered tells whether the tree has this instance under the present session. After it has left it may be
+// there again: the registry carried a join out late.
+func (v View) Registered() bool {
+	return v.State.Instance(v.Instance).Session == v.Attached.Session.ID()
+}
+
 // Owns tells whether an item is assigned to this instance.
 func (v View) Owns(item int) bool { return v.State.Owner(item) == v.Instance }
 
@@ -63,6 +69,21 @@ const (
 func (v View) HoldBack() time.Duration {
 	rank := slices.IndexFunc(v.State.Instances, func(i jobtree.Instance) bool { return i.ID >= v.Instance })
 	return time.Duration(max(0, min(rank, candidateSteps))) * candidateStep
+}
+
+// Settled tells whether the assignment is the one that the members and the settings want, as far as
+// anybody can see who is not the leader.
+func (v View) Settled() bool {
+	s := v.State
+	if s.Necessary != 0 || s.Total() != v.Config.ShardingTotalCount {
+		return false
+	}
+	for n := range s.Total() {
+		if s.Instance(s.Owner(n)).Created == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // FailoverLimit is how often in a row a lost execution is run again.

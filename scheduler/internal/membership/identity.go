@@ -1,4 +1,4 @@
-package scheduler
+package membership
 
 import (
 	"crypto/rand"
@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// newInstanceID returns "<ip>@-@<pid>-<random>". Containers may share an address and a pid of 1, so
+// NewInstanceID returns "<ip>@-@<pid>-<random>". Containers may share an address and a pid of 1, so
 // the random part is what keeps instances apart; the rest is for people.
-func newInstanceID() string {
+func NewInstanceID() string {
 	return fmt.Sprintf("%s@-@%d-%s", hostIP(), os.Getpid(), strings.ToLower(rand.Text()[:8]))
 }
 

@@ -1,8 +1,9 @@
-package scheduler
+package membership
 
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -10,14 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// clockOf is a registry of which nothing but the clock works.
+// clockOf is the clock of a registry.
 type clockOf struct {
-	registry.Registry
 	ahead time.Duration // of the true clock
 	err   error
 	asked atomic.Int32
@@ -26,14 +27,6 @@ type clockOf struct {
 func (c *clockOf) ServerTime(context.Context) (time.Time, error) {
 	c.asked.Add(1)
 	return time.Now().Add(c.ahead), c.err
-}
-
-// checker is a scheduler of which nothing but the check of clocks works.
-func checker(c *clockOf) *Scheduler {
-	log := slog.New(slog.DiscardHandler)
-	s := &Scheduler{registry: c, log: log, repeats: repeats.New(log, repeats.Every), options: options{now: time.Now}}
-	s.watchRegistryClock()
-	return s
 }
 
 func TestClockAllows(t *testing.T) {
@@ -60,15 +53,17 @@ func TestClockAllows(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c := &clockOf{ahead: test.ahead, err: test.err}
-				s := checker(c)
+				var work sync.WaitGroup
+				clock := &fires.ClockCheck{Now: time.Now, Ask: c.ServerTime, Start: work.Go, Failed: func(error) {}}
 				cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 				cfg.MaxTimeDiff, cfg.ClockPolicy = test.limit, test.policy
-				r := &runner{s: s, log: s.log, life: t.Context(), settings: settings{config: &cfg}}
-				require.True(t, r.clockAllows(), "before anybody knows")
-				s.work.Wait()
+				m := New(Ports{Ports: room.Ports{Log: slog.New(slog.DiscardHandler), Life: t.Context}})
+				v := room.View{Config: &cfg, Clock: clock}
+				require.True(t, m.ClockAllows(v), "before anybody knows")
+				work.Wait()
 				require.Equal(t, test.limit != 0, c.asked.Load() == 1, "only jobs that want it ask")
-				require.Equal(t, test.want, r.clockAllows())
-				require.Equal(t, test.report, r.clockReported)
+				require.Equal(t, test.want, m.ClockAllows(v))
+				require.Equal(t, test.report, m.clock.reported)
 			})
 		})
 	}
