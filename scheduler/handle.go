@@ -84,7 +84,7 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 	if _, delayed := cronexpr.DelayOf(schedule); delayed {
 		return nil, nil
 	}
-	jitter := fires.Jitter{Job: cfg.Name, Most: misfiresOf(cfg).jitter}
+	jitter := fires.Jitter{Job: cfg.Name, Most: cfg.Jitter}
 	now := j.s.now()
 	var next []time.Time
 	for fire := schedule.Next(now.Add(-jitter.Most)); len(next) < n && !fire.IsZero(); fire = schedule.Next(fire) {

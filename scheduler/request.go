@@ -53,7 +53,7 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 	fail := func(err error) ([]ItemRun, error) {
 		return nil, fmt.Errorf("request to job %q: %w", q.j.r.name, err)
 	}
-	if q.j.s.java {
+	if q.j.s.traits.Unrecorded {
 		return fail(ErrNotRecorded)
 	}
 	for {

@@ -69,18 +69,15 @@ func (j *Job) Statistics() (Statistics, error) {
 		return Statistics{}, err
 	}
 	s, r := j.s, j.r
-	stateOf := jobtree.StateOf
-	if s.java {
-		stateOf = jobtree.SharedStateOf
-	}
-	state := stateOf(r.name, view.Snapshot())
+	state := s.dialect.StateOf(r.name, view.Snapshot())
 	all := Statistics{Job: r.name, Server: ServerStatistics{
 		Instance: s.instance, Success: r.tally.success.Load(), Failure: r.tally.failure.Load(), Refused: r.tally.refused.Load(),
 	}}
 	for n := range state.Total() {
 		item := itemStatistics(state, n)
-		if s.java {
-			item.Java = r.shared.statistics(n, item.Owner)
+		if elsewhere := r.peers.Statistics(n, item.Owner); elsewhere != nil {
+			seen := JavaStatistics(*elsewhere)
+			item.Java = &seen
 		}
 		all.Items = append(all.Items, item)
 	}

@@ -74,7 +74,7 @@ func (r *runner) requested() registry.Revision {
 	if mine.Triggered {
 		return mine.Revision
 	}
-	if r.s.java {
+	if r.s.traits.AloneAnswered {
 		return 0 // there each instance answers for itself alone
 	}
 	request := registry.Revision(0)
@@ -94,7 +94,7 @@ func (r *runner) acknowledgeTrigger() {
 		return
 	}
 	path := r.tree.Instance(r.s.instance)
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(path, mine.Revision)},
 		Then: []registry.Write{registry.Update(path, jobtree.InstanceIdle)},
 	})
@@ -118,9 +118,9 @@ func (r *runner) answered(request registry.Revision) bool {
 // answersFor tells whether this instance keeps a request for the sake of an instance's items, too. It
 // does for one that joined after the request, and takes it up from here; and for one that was asked
 // with it, since an item that moves from there to here before it has begun would miss the request
-// otherwise. Java takes its request back when it has seen it, and so holds up nobody.
+// otherwise. Where each answers for itself alone, nobody is held up.
 func (r *runner) answersFor(owner string, request registry.Revision) bool {
-	if owner == r.s.instance || r.s.java {
+	if owner == r.s.instance || r.s.traits.AloneAnswered {
 		return owner == r.s.instance
 	}
 	other := r.state.Instance(owner)
