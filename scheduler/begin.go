@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/requests"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -20,7 +21,7 @@ func (r *runner) begin() {
 		return
 	}
 	r.refreshOwned()
-	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.membership.ClockAllows(r.look())}
+	round := round{id: rand.Text()[:12], now: r.s.now(), request: requests.Newest(r.look(), r.s.traits), refuse: !r.membership.ClockAllows(r.look())}
 	r.wakeDelayed(round.now)
 	noted := slices.Sorted(r.toConsider.Take(r.state.Total()))
 	for _, n := range noted {
@@ -46,7 +47,7 @@ func (r *runner) begin() {
 
 // mayBegin tells whether anything may begin here.
 func (r *runner) mayBegin() bool {
-	return r.blind.since == nil && r.settings.ok && !r.settings.awaitsCode && !r.membership.Out() && r.tokens.known && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
+	return r.blind.since == nil && r.settings.ok && !r.settings.awaitsCode && !r.membership.Out() && r.tokensKnown() && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
 }
 
 // consider decides what happens to one of my items now.
@@ -84,7 +85,8 @@ func (r *runner) consider(round *round, n int) {
 // schedule never buries it and it never blocks the schedule for longer than it takes.
 func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 	if node.Record.Err != nil {
-		r.setAside(round, it.number, node)
+		it.due = r.settings.rules.Miss(it.due)
+		round.batch = append(round.batch, r.mending.SetAside(r.look(), node, round.now)...)
 		return
 	}
 	switch {
@@ -114,7 +116,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	begin := jobtree.Begin{
 		Instance: r.s.instance, Session: r.attached.Session.ID(), Round: round.id, Time: round.now,
 		Failover: r.settings.config.Failover, Horizon: r.s.clock.Horizon(), Next: r.nextFire(round),
-		Base: r.tokens.now.Base,
+		Base: r.tokens().Base,
 	}
 	// What the record shows as run, another instance may have run.
 	ran := node.Record.Value.LastFire
@@ -231,7 +233,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 		return
 	}
 	txn, record, err := failover.Claim(r.state, it.number, failover.Claimant{
-		Instance: r.s.instance, Session: r.attached.Session, Round: round.id, Time: round.now, Base: r.tokens.now.Base,
+		Instance: r.s.instance, Session: r.attached.Session, Round: round.id, Time: round.now, Base: r.tokens().Base,
 	})
 	if err != nil {
 		r.log.ErrorContext(r.life, "cannot claim", logItem, it.number, logError, err)
@@ -288,7 +290,7 @@ func (r *runner) began(round *round, it *item, under *room.Attachment, record jo
 func (r *runner) newExecution(n int, under *room.Attachment, record jobtree.Record, token registry.Revision) *execution {
 	public := int64(token)
 	if token != 0 {
-		public = r.tokens.now.Of(token)
+		public = r.tokens().Of(token)
 	}
 	cfg, node := r.settings.config, r.state.Item(n)
 	return &execution{

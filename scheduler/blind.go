@@ -124,7 +124,7 @@ func (r *runner) regainSight(view *registry.View) {
 	r.awaited = 0
 	r.follows(view, seen)
 	r.toConsider.Note(nil, true)
-	r.unexplained.Note(nil, true)
+	r.mending.Unexplained(nil, true)
 	r.await(r.needed)
 }
 

@@ -127,7 +127,7 @@ func (r *runner) refused(what string, err error) {
 func (r *runner) lookAgain() {
 	r.leadership.LookAgain()
 	r.lost.Note(nil, true)
-	r.unexplained.Note(nil, true)
+	r.mending.Unexplained(nil, true)
 	r.toConsider.Note(nil, true)
 	r.peers.LookAgain()
 }

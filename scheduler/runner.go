@@ -15,9 +15,11 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/leadership"
 	"github.com/elasticron/elasticron/scheduler/internal/lost"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
+	"github.com/elasticron/elasticron/scheduler/internal/mending"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/requests"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
@@ -78,30 +80,27 @@ type runner struct {
 	failures   notify.Failures
 	endsGather bool // the ends wait for others
 
-	leadership  *leadership.Leadership
-	lost        *lost.Executions
-	toConsider  actor.Lookout             // items of which something may begin
-	suspect     actor.Lookout             // items of which a node may belong to no session
-	tokens      tokenMemory               // where the fencing tokens start, whatever becomes of the node
-	unexplained actor.Lookout             // items that may run under this session without this process
-	cutShort    map[int]registry.Revision // tokens of executions that ran here and whose end was refused
-	alarm       actor.Alarm               // wakes the runner when time alone makes something due
-	membership  *membership.Membership
-	listening   int               // rounds that are over, and of which listeners are still told
-	leaving     bool              // the scheduler stops: hand over, start nothing
-	noteTries   int               // how often a leaving instance could not note all that was missed
-	left        bool              // handed over
-	unsettled   *registry.Session // that may hold what this runner cannot take back; nil = none
-	abandoned   bool              // nothing is waited for any more
-	drained     chan struct{}     // closed when left and nothing runs
-	opened      chan struct{}     // closed when the view is open
-	gone        chan struct{}     // closed when the scheduler has the job no more, though it goes on
-	peers       peers.Peers       // others that share the job
-	claiming    bool              // a claim in a latch is under way
-	claimingOf  int               // of which item
-	shown       time.Time         // when the view showed something last
-	configured  time.Time         // when the configuration in force came
-	whenLeft    func()            // is called then; nil = the whole scheduler stops
+	leadership *leadership.Leadership
+	lost       *lost.Executions
+	toConsider actor.Lookout // items of which something may begin
+	mending    *mending.Mending
+	alarm      actor.Alarm // wakes the runner when time alone makes something due
+	membership *membership.Membership
+	listening  int               // rounds that are over, and of which listeners are still told
+	leaving    bool              // the scheduler stops: hand over, start nothing
+	noteTries  int               // how often a leaving instance could not note all that was missed
+	left       bool              // handed over
+	unsettled  *registry.Session // that may hold what this runner cannot take back; nil = none
+	abandoned  bool              // nothing is waited for any more
+	drained    chan struct{}     // closed when left and nothing runs
+	opened     chan struct{}     // closed when the view is open
+	gone       chan struct{}     // closed when the scheduler has the job no more, though it goes on
+	peers      peers.Peers       // others that share the job
+	claiming   bool              // a claim in a latch is under way
+	claimingOf int               // of which item
+	shown      time.Time         // when the view showed something last
+	configured time.Time         // when the configuration in force came
+	whenLeft   func()            // is called then; nil = the whole scheduler stops
 }
 
 func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
@@ -114,6 +113,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 		r.class = cfg.ClassName()
 	}
 	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
+	r.mending = mending.New(mending.Ports{Ports: r.ports(), Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
 	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports()}
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.returnTurns() }}
@@ -163,16 +163,11 @@ func (r *runner) apply(step registry.Step) {
 	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
 	r.leadership.Observe(touched)
 	r.lost.Observe(touched)
-	r.unexplained.Note(touched.Items, false)
-	r.suspect.Note(touched.Items, false)
+	r.mending.Observe(r.look(), touched)
 	r.toConsider.Note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
 	r.yields.noted.Note(touched.Items, touched.Config || touched.Epoch)
 	r.whole.Observe(r.look(), touched)
 	r.reportUnreadable(touched)
-	r.tokens.note(r.state.Tokens())
-	for _, n := range touched.Items {
-		r.tokens.noteRecord(r.state.Item(n).Record.Value)
-	}
 	r.shown = time.Now()
 	if touched.Config {
 		r.configured = r.s.now()
@@ -201,11 +196,10 @@ func (r *runner) followItems(t jobtree.Touched) {
 // attach notes the session under which new work starts; nil is none.
 func (r *runner) attach(a *room.Attachment) {
 	if a != r.attached {
-		r.unexplained.Note(nil, true)
 		r.leadership.LookAgain()
 		r.lost.Note(nil, true)
 		r.toConsider.Note(nil, true)
-		r.suspect.Note(nil, true)
+		r.mending.NewSession()
 	}
 	if a != nil && r.attached == nil {
 		r.membership.Hold(a.Session.ID())
@@ -267,7 +261,7 @@ func (r *runner) decide() {
 	if r.applied < r.needed {
 		return
 	}
-	if r.heal(); r.applied < r.needed {
+	if r.mend(); r.applied < r.needed {
 		return
 	}
 	if r.membership.MindClock(r.look()); r.staysOut() {
@@ -290,7 +284,7 @@ func (r *runner) decide() {
 	r.begin()
 	r.noteMissed()
 	r.mindBarriers()
-	r.acknowledgeTrigger()
+	r.carryOut(requests.Decide(r.look(), r.s.traits, r.wantsTrigger))
 }
 
 // committed notes that this runner changed the tree: the next decision needs to see that.

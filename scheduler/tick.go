@@ -33,7 +33,7 @@ func (r *runner) tick(t fires.Tick) (decide bool) {
 	if left { // what still runs here goes on
 		r.witness.Missing()
 	} else {
-		r.last = lastTick{fire: t.Fire, settled: r.settled()}
+		r.last = lastTick{fire: t.Fire, settled: r.look().Settled()}
 		r.peers.Ticked(r.look())
 		r.witness.Saw(t.First, t.Fire)
 	}
@@ -79,21 +79,6 @@ func (r *runner) attended() bool {
 	return r.serverEnabled() || slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool {
 		return r.state.Enabled(i.ID)
 	})
-}
-
-// settled tells whether the assignment is the one that the members and the settings want, as far as
-// anybody can see who is not the leader.
-func (r *runner) settled() bool {
-	st := r.state
-	if st.Necessary != 0 || st.Total() != r.settings.config.ShardingTotalCount {
-		return false
-	}
-	for n := range st.Total() {
-		if st.Instance(st.Owner(n)).Created == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // item returns what is known of an item, from now on if nothing was.
