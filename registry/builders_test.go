@@ -76,7 +76,7 @@ var builders = map[string]builder{
 	"scheduler/progress.go saveTxn": {"T10 save a checkpoint", []string{endsItself, creation}, "writes the checkpoint that it compares; " +
 		"the first save creates it, and it is deleted by the end alone, with the mark that is compared"},
 
-	"scheduler/handover.go proposeMissed": {"note missed fires", []string{endsItself, creation}, "writes the note that it compares; the first one " +
+	"scheduler/internal/missed/notes.go note": {"note missed fires", []string{endsItself, creation}, "writes the note that it compares; the first one " +
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
 	"scheduler/internal/membership/join.go LeaveTxn":       {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
 	"scheduler/internal/membership/clock.go LeaveForClock": {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},

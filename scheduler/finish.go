@@ -235,7 +235,7 @@ func (r *runner) endTxn(e *execution) registry.Txn {
 	case e.madeUp && r.applied < e.token: // the state still shows what its begin removed
 		noted = jobtree.Stored[jobtree.Misfire]{}
 	}
-	conditions, writes := r.missedNote(r.item(e.item), noted, record.LastFire)
+	conditions, writes := r.missed.Note(r.look(), e.item, r.item(e.item).Due, noted, record.LastFire)
 	txn.If, txn.Then = append(txn.If, conditions...), append(txn.Then, writes...)
 	return txn
 }
@@ -270,7 +270,7 @@ func (r *runner) endRecord(e *execution) jobtree.Record {
 	} else {
 		outcome, text := e.outcome()
 		record, err = e.record.End(jobtree.End{
-			Token: int64(e.token), Time: e.ended, Outcome: outcome, Error: text, FailoverLimit: r.failoverLimit(),
+			Token: int64(e.token), Time: e.ended, Outcome: outcome, Error: text, FailoverLimit: r.look().FailoverLimit(),
 		})
 	}
 	if err != nil {
