@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"github.com/elasticron/elasticron/integration/cache"
 )
 
 // installTimeout bounds the installation of a package.
@@ -50,11 +50,11 @@ func Need(tb testing.TB, k *Kind) {
 func (k *Kind) install(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
-	lock, err := fileutil.LockFile(filepath.Join(os.TempDir(), "elasticron-install.lock"), os.O_RDWR|os.O_CREATE, fileutil.PrivateFileMode)
+	unlock, err := cache.Lock(filepath.Join(os.TempDir(), "elasticron-install.lock"))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }()
+	defer unlock()
 	if len(k.missing()) == 0 {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"github.com/elasticron/elasticron/integration/cache"
 )
 
 // fetchTimeout bounds one run of Maven. The first on a machine fetches Maven's own plugins too.
@@ -33,7 +33,7 @@ func Jars(ctx context.Context, name string, pom []byte) (string, error) {
 // once returns the folder that fill fills for this content, and calls it if nobody did before. fill is
 // given a folder to work in and the one to fill.
 func once(name string, content []byte, fill func(work, jars string) error) (string, error) {
-	root, err := cache()
+	root, err := cache.Folder("jars")
 	if err != nil {
 		return "", err
 	}
@@ -42,11 +42,11 @@ func once(name string, content []byte, fill func(work, jars string) error) (stri
 	if whole(folder) {
 		return folder, nil
 	}
-	lock, err := fileutil.LockFile(folder+".lock", os.O_RDWR|os.O_CREATE, fileutil.PrivateFileMode)
+	unlock, err := cache.Lock(folder + ".lock")
 	if err != nil {
-		return "", fmt.Errorf("lock the jars of %s: %w", name, err)
+		return "", err
 	}
-	defer func() { _ = lock.Close() }()
+	defer unlock()
 	if whole(folder) { // another process had the lock
 		return folder, nil
 	}
@@ -54,19 +54,6 @@ func once(name string, content []byte, fill func(work, jars string) error) (stri
 		return "", fmt.Errorf("fetch the jars of %s: %w", name, err)
 	}
 	return folder, nil
-}
-
-// cache returns the folder in which all jars lie.
-func cache() (string, error) {
-	user, err := os.UserCacheDir()
-	if err != nil {
-		user = os.TempDir() // no home folder
-	}
-	root := filepath.Join(user, "elasticron", "jars")
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		return "", fmt.Errorf("make the folder for jars: %w", err)
-	}
-	return root, nil
 }
 
 func whole(folder string) bool {

@@ -17,9 +17,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 	"github.com/elasticron/elasticron/registry/registrytest"
 )
 
@@ -36,7 +36,7 @@ func description() registrytest.Backend {
 		Start: func(tb testing.TB, needs []registrytest.Ability) *registrytest.Store {
 			tb.Helper()
 			server := serverFor(tb, needs)
-			return newStore(tb, []*embedded.Server{server}, server.Restart, etcd.Config{SessionTTL: testTTL, DialTimeout: time.Minute}, needs)
+			return newStore(tb, []*etcdserver.Server{server}, server.Restart, etcd.Config{SessionTTL: testTTL, DialTimeout: time.Minute}, needs)
 		},
 		Lacks:    map[registrytest.Ability]string{registrytest.Deny: "users belong to a server of their own: see TestAViewThatIsDenied"},
 		Idle:     2 * time.Second,
@@ -46,28 +46,28 @@ func description() registrytest.Backend {
 }
 
 // serverFor returns the shared server, or one of the case's own if the case breaks it.
-func serverFor(tb testing.TB, needs []registrytest.Ability) *embedded.Server {
+func serverFor(tb testing.TB, needs []registrytest.Ability) *etcdserver.Server {
 	tb.Helper()
 	for _, fault := range []registrytest.Ability{registrytest.Restart, registrytest.Compact, registrytest.Full} {
 		if slices.Contains(needs, fault) {
-			return startServer(tb, embedded.WithQuota(fullQuota))
+			return startServer(tb, etcdserver.WithQuota(fullQuota))
 		}
 	}
 	return sharedServer(tb)
 }
 
-func startServer(tb testing.TB, opts ...embedded.Option) *embedded.Server {
+func startServer(tb testing.TB, opts ...etcdserver.Option) *etcdserver.Server {
 	tb.Helper()
-	server, err := embedded.Start(tb.Context(), append([]embedded.Option{embedded.WithFastTest()}, opts...)...)
+	server, err := etcdserver.Start(tb.Context(), append([]etcdserver.Option{etcdserver.WithFastTest()}, opts...)...)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, server.Close()) })
 	return server
 }
 
 // startDurableServer starts one with etcd's own settings.
-func startDurableServer(tb testing.TB) *embedded.Server {
+func startDurableServer(tb testing.TB) *etcdserver.Server {
 	tb.Helper()
-	server, err := embedded.Start(tb.Context())
+	server, err := etcdserver.Start(tb.Context())
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, server.Close()) })
 	return server
@@ -75,7 +75,7 @@ func startDurableServer(tb testing.TB) *embedded.Server {
 
 // newStore describes a store of these servers; restart starts them when they are down. The config
 // holds what its handles have in common.
-func newStore(tb testing.TB, servers []*embedded.Server, restart func(context.Context) error, common etcd.Config, needs []registrytest.Ability) *registrytest.Store {
+func newStore(tb testing.TB, servers []*etcdserver.Server, restart func(context.Context) error, common etcd.Config, needs []registrytest.Ability) *registrytest.Store {
 	tb.Helper()
 	if slices.Contains(needs, registrytest.Steady) {
 		// Nor is any request given up: what is not declared to be repeated would have no outcome then.
@@ -145,7 +145,7 @@ func each(proxies []*wire, do func(*wire)) {
 	}
 }
 
-func endpointsOf(servers []*embedded.Server) []string {
+func endpointsOf(servers []*etcdserver.Server) []string {
 	var all []string
 	for _, s := range servers {
 		all = append(all, s.Endpoints()...)
@@ -153,7 +153,7 @@ func endpointsOf(servers []*embedded.Server) []string {
 	return all
 }
 
-func connect(tb testing.TB, servers []*embedded.Server) *clientv3.Client {
+func connect(tb testing.TB, servers []*etcdserver.Server) *clientv3.Client {
 	tb.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: endpointsOf(servers), Logger: zap.NewNop()})
 	require.NoError(tb, err)

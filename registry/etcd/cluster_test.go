@@ -12,25 +12,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 	"github.com/elasticron/elasticron/registry/registrytest"
 )
 
-// clusterConfig is more patient than that of a single server: three members share the processors of
+// clusterConfig is more patient than that of a single server: three members share the processors with
 // the test, and what is missed here is taken for an outage.
 var clusterConfig = etcd.Config{SessionTTL: 8 * time.Second, RequestTimeout: 3 * time.Second, DialTimeout: time.Minute}
 
 // clusterOptions have slower elections than a single server: a member that is late on a busy
 // machine should not lose the leadership.
-func clusterOptions() []embedded.Option {
-	return []embedded.Option{embedded.WithFastTest(), embedded.WithHeartbeat(100*time.Millisecond, time.Second)}
+func clusterOptions() []etcdserver.Option {
+	return []etcdserver.Option{etcdserver.WithFastTest(), etcdserver.WithHeartbeat(100*time.Millisecond, time.Second)}
 }
 
-func startCluster(tb testing.TB) *embedded.Cluster {
+func startCluster(tb testing.TB) *etcdserver.Cluster {
 	tb.Helper()
-	cluster, err := embedded.StartCluster(tb.Context(), 3, clusterOptions()...)
+	cluster, err := etcdserver.StartCluster(tb.Context(), 3, clusterOptions()...)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, cluster.Close()) })
 	return cluster

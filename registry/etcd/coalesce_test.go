@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 // TestHundredItemsAreOneRequest begins the items of a round as the scheduler does: each with seven
@@ -104,7 +104,7 @@ func TestTooManyOpsAndTooLarge(t *testing.T) {
 // TestSmallerServerLimit has a server that allows fewer operations than is usual.
 func TestSmallerServerLimit(t *testing.T) {
 	t.Parallel()
-	r := open(t, startServer(t, embedded.WithMaxTxnOps(16)).Endpoints())
+	r := open(t, startServer(t, etcdserver.WithMaxTxnOps(16)).Endpoints())
 	txns := make([]registry.Txn, 100)
 	for i := range txns {
 		txns[i].Then = []registry.Write{registry.Put(fmt.Sprintf("/a/%d", i), "")}

@@ -14,14 +14,14 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/integration/proxy"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 // sharedServer returns the server of all tests that neither stop nor fill one.
-func sharedServer(tb testing.TB) *embedded.Server {
+func sharedServer(tb testing.TB) *etcdserver.Server {
 	tb.Helper()
 	server, err := shared()
 	require.NoError(tb, err)
@@ -62,9 +62,9 @@ func namespaceOf(tb testing.TB) string {
 	return known.(string)
 }
 
-func adminOf(tb testing.TB, server *embedded.Server) *clientv3.Client {
+func adminOf(tb testing.TB, server *etcdserver.Server) *clientv3.Client {
 	tb.Helper()
-	return connect(tb, []*embedded.Server{server})
+	return connect(tb, []*etcdserver.Server{server})
 }
 
 func session(tb testing.TB, r registry.Sessioner) *registry.Session {

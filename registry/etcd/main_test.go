@@ -7,16 +7,15 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
+	"github.com/elasticron/elasticron/integration/etcdserver"
 )
 
 // shared is the server of all tests that neither stop nor fill one. Each test has a namespace.
-var shared = sync.OnceValues(func() (*embedded.Server, error) {
-	server, err := embedded.Start(context.Background(), embedded.WithFastTest())
+var shared = sync.OnceValues(func() (*etcdserver.Server, error) {
+	server, err := etcdserver.Start(context.Background(), etcdserver.WithFastTest())
 	if err == nil {
 		closeAtEnd(server.Close)
 	}
@@ -24,8 +23,8 @@ var shared = sync.OnceValues(func() (*embedded.Server, error) {
 })
 
 // sharedCluster is the cluster of all cases that break none.
-var sharedCluster = sync.OnceValues(func() (*embedded.Cluster, error) {
-	cluster, err := embedded.StartCluster(context.Background(), 3, clusterOptions()...)
+var sharedCluster = sync.OnceValues(func() (*etcdserver.Cluster, error) {
+	cluster, err := etcdserver.StartCluster(context.Background(), 3, clusterOptions()...)
 	if err == nil {
 		closeAtEnd(cluster.Close)
 	}
@@ -44,8 +43,7 @@ func closeAtEnd(end func() error) {
 	atEnd = append(atEnd, end)
 }
 
-// TestMain fails if a goroutine outlives the tests by more than the 5 s that etcd itself takes to
-// give up the connections between the members of a cluster.
+// TestMain fails if a goroutine outlives the tests.
 func TestMain(m *testing.M) {
 	waitTogether()
 	code := m.Run()
@@ -54,11 +52,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
-	leak := goleak.Find()
-	for begin := time.Now(); leak != nil && time.Since(begin) < 10*time.Second; {
-		leak = goleak.Find()
-	}
-	if code == 0 && leak != nil {
+	if leak := goleak.Find(); code == 0 && leak != nil {
 		fmt.Fprintln(os.Stderr, leak)
 		code = 1
 	}

@@ -12,9 +12,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 func TestInvalidConfigNamesEveryFault(t *testing.T) {
@@ -92,8 +92,8 @@ func TestOpenWithTLS(t *testing.T) {
 	t.Parallel()
 	ours, theirs := newAuthority(t), newAuthority(t)
 	cert, key := ours.issue("server")
-	open1 := startServer(t, embedded.WithTLS(cert, key, ""))
-	strict := startServer(t, embedded.WithTLS(cert, key, ours.caFile()))
+	open1 := startServer(t, etcdserver.WithTLS(cert, key, ""))
+	strict := startServer(t, etcdserver.WithTLS(cert, key, ours.caFile()))
 	plain := sharedServer(t)
 
 	put(t, open(t, open1.Endpoints(), func(c *etcd.Config) { c.TLS = ours.trust() }), "/a", "1")

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 func TestServerTime(t *testing.T) {
@@ -26,7 +26,7 @@ func TestServerTime(t *testing.T) {
 
 func TestServerTimeWhereHTTPIsElsewhere(t *testing.T) {
 	t.Parallel()
-	server := startServer(t, embedded.WithSeparateHTTP())
+	server := startServer(t, etcdserver.WithSeparateHTTP())
 	r := open(t, server.Endpoints())
 	_, err := r.ServerTime(t.Context())
 	require.ErrorIs(t, err, registry.ErrUnsupported)

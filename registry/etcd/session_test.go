@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 func shortSession(c *etcd.Config) { c.SessionTTL = time.Second }
@@ -20,7 +20,7 @@ func shortSession(c *etcd.Config) { c.SessionTTL = time.Second }
 // TestServerGrantsALongerTTL has a server with etcd's default heartbeat, which grants 2 s at least.
 func TestServerGrantsALongerTTL(t *testing.T) {
 	t.Parallel()
-	server := startServer(t, embedded.WithHeartbeat(100*time.Millisecond, time.Second))
+	server := startServer(t, etcdserver.WithHeartbeat(100*time.Millisecond, time.Second))
 	r := open(t, server.Endpoints(), shortSession)
 	require.Equal(t, 2*time.Second, session(t, r).TTL())
 }

@@ -1,0 +1,14 @@
+package etcdserver
+
+import "github.com/elasticron/elasticron/integration/etcdserver/internal/wire"
+
+// Member describes a process that is one member of a cluster, for tests that put a cluster together
+// from processes, to freeze them or to hold up what they say to each other.
+type Member = wire.Member
+
+// MemberReady is what such a process prints when it serves.
+const MemberReady = wire.Ready
+
+// MemberCommand returns the command line of a member. It serves until SIGTERM or until its standard
+// input ends, and writes etcd's errors to its standard error.
+func MemberCommand(m Member) ([]string, error) { return command(wire.RoleMember, m) }
