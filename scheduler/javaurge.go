@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 // urgeAfter is how long an assignment of a Java leader may be another one than the members want before
@@ -76,7 +76,7 @@ func (s *shared) forgot() (forgot, known bool) {
 	if err != nil {
 		return false, true
 	}
-	plan, err := sharding.PlanOf(r.state, strategy, r.state.Leader.Created)
+	plan, err := resharding.PlanOf(r.state, strategy, r.state.Leader.Created)
 	return err == nil && plan.Moved+plan.Held > 0, !errors.Is(err, errAsked)
 }
 

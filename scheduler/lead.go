@@ -6,9 +6,9 @@ import (
 
 	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 // gatherFor is how long a leader collects events before it reshards: a deployment changes many
@@ -124,7 +124,7 @@ func (r *runner) reshard() {
 }
 
 // commitPlan commits the parts of a plan, if it has any, and then what puts them into force.
-func (r *runner) commitPlan(plan sharding.Plan) error {
+func (r *runner) commitPlan(plan resharding.Plan) error {
 	for _, outcome := range r.s.registry.CommitAll(r.attached.ctx, plan.Parts) {
 		if outcome.Err != nil {
 			return outcome.Err
@@ -140,7 +140,7 @@ func (r *runner) commitPlan(plan sharding.Plan) error {
 
 // tidy clears up what earlier reshardings left, and tells whether there was anything.
 func (r *runner) tidy() bool {
-	txns := sharding.Tidy(r.state, r.state.Leader.Created)
+	txns := resharding.Tidy(r.state, r.state.Leader.Created)
 	for _, outcome := range r.s.registry.CommitAll(r.attached.ctx, txns) {
 		if outcome.Err != nil {
 			r.leadership.plan = true
@@ -152,12 +152,12 @@ func (r *runner) tidy() bool {
 	return len(txns) > 0
 }
 
-func (r *runner) plan() (sharding.Plan, error) {
+func (r *runner) plan() (resharding.Plan, error) {
 	strategy, err := r.strategyOf()
 	if err != nil {
-		return sharding.Plan{}, err
+		return resharding.Plan{}, err
 	}
-	return sharding.PlanHolding(r.state, strategy, r.state.Leader.Created, r.shared.holdBackMoves())
+	return resharding.PlanHolding(r.state, strategy, r.state.Leader.Created, r.shared.holdBackMoves())
 }
 
 // declareLost records what was running when its instance was lost, all of it in one request. It is

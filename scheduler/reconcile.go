@@ -3,7 +3,7 @@ package scheduler
 import (
 	"time"
 
-	"github.com/elasticron/elasticron/sharding"
+	"github.com/elasticron/elasticron/internal/resharding"
 )
 
 // reconciler has a leader look at everything again at intervals, whether or not anything happened.
@@ -51,7 +51,7 @@ func (r *runner) reconcile() {
 		return
 	}
 	r.lookAgain()
-	found := sharding.GarbageOf(r.state, r.state.Leader.Created, r.s.now().Add(-clockTolerance))
+	found := resharding.GarbageOf(r.state, r.state.Leader.Created, r.s.now().Add(-clockTolerance))
 	for i, outcome := range r.s.registry.CommitAll(r.attached.ctx, found.Txns) {
 		if outcome.Err != nil {
 			r.refused("reconcile", outcome.Err)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -42,7 +43,7 @@ func (r *runner) unspread() string {
 	if err != nil || !sharding.IsBuiltIn(strategy) {
 		return ""
 	}
-	if plan, err := sharding.PlanOf(r.state, strategy, r.state.Leader.Created); err != nil || plan.Moved == 0 {
+	if plan, err := resharding.PlanOf(r.state, strategy, r.state.Leader.Created); err != nil || plan.Moved == 0 {
 		return ""
 	}
 	return "the leader does not spread them over the instances that are seen here: it may not see them all"
