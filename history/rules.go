@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -46,7 +47,7 @@ func (r Round) End() Status {
 		text.WriteString(separator + strconv.Itoa(item) + "=" + cause(r.Failed[item]))
 		separator = ", "
 	}
-	return r.status(Errored, r.Ended, Text(text.String()+"}", MaxText))
+	return r.status(Errored, r.Ended, texts.Clean(text.String()+"}", MaxText))
 }
 
 func (r Round) status(state State, at time.Time, message string) Status {
@@ -73,11 +74,11 @@ func (e Execution) Ended(at time.Time, err, refused error) Execution {
 	e.Complete, e.Success = at, err == nil && refused == nil
 	switch {
 	case refused != nil && err == nil:
-		e.FailureCause = Text("the code succeeded, but the end was refused: "+refused.Error(), MaxText)
+		e.FailureCause = texts.Clean("the code succeeded, but the end was refused: "+refused.Error(), MaxText)
 	case refused != nil:
-		e.FailureCause = Text("the end was refused: "+refused.Error()+"; the code failed: "+cause(err), MaxText)
+		e.FailureCause = texts.Clean("the end was refused: "+refused.Error()+"; the code failed: "+cause(err), MaxText)
 	case err != nil:
-		e.FailureCause = Text(cause(err), MaxText)
+		e.FailureCause = texts.Clean(cause(err), MaxText)
 	}
 	return e
 }
