@@ -48,7 +48,7 @@ func ExampleHandler() {
 	// /ready 200 {"ok":true}
 }
 
-// A page of one's own, which asks for the verdicts itself.
+// A page of your own, which asks for the verdicts itself.
 func ExampleCluster() {
 	h := scheduler.Health{ // as Scheduler.Health returns it
 		State: scheduler.StateRunning, Session: scheduler.SessionHealth{State: "connected"},

@@ -57,7 +57,7 @@ func (alarm) Write(_ context.Context, events []history.Event) error {
 	return nil // an error would mean: give me the same events again
 }
 
-// A sink of one's own, with a small buffer. The numbers tell whether any event was lost.
+// A sink of your own, with a small buffer. The numbers tell whether any event was lost.
 func ExampleSink() {
 	bus, err := history.NewBus(history.WithSink("alarm", alarm{}, history.WithBuffer(1000), history.WithLinger(0)))
 	if err != nil {

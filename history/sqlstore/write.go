@@ -8,8 +8,8 @@ import (
 	"github.com/elasticron/elasticron/internal/texts"
 )
 
-// Write stores events in one transaction. An error means that none of them needs to have been stored,
-// and that they may all be written again.
+// Write stores events in one transaction. After an error, they may or may not be stored, and writing all of them again
+// does no harm.
 func (s *Store) Write(ctx context.Context, events []history.Event) error {
 	if err := s.Prepare(ctx); err != nil {
 		return err
