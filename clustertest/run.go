@@ -67,8 +67,8 @@ func Run(t *testing.T, test func(t *testing.T, c *Cluster)) {
 	})
 }
 
-// inBubble tells whether the caller is in a synctest bubble, of which Wait is the only sign. Whoever waits
-// already is in one, too.
+// inBubble tells whether the caller is in a synctest bubble. It can tell only by calling Wait, which panics outside
+// of a bubble, and also if another goroutine of the bubble waits.
 func inBubble() (in bool) {
 	defer func() {
 		if reason := recover(); reason != nil {

@@ -27,7 +27,7 @@ const (
 // ErrNotLoopback says that the address is not one of the loopback interface, and [WithAnyAddress] is not given.
 var ErrNotLoopback = errors.New("dump: not a loopback address")
 
-// Source is what a server dumps; a [scheduler.Scheduler] is one.
+// Source is where a server gets its dumps. A [scheduler.Scheduler] is one.
 type Source interface {
 	Dump(ctx context.Context, job string) (scheduler.Dump, error)
 	JobNames() []string
@@ -35,7 +35,7 @@ type Source interface {
 
 var _ Source = (*scheduler.Scheduler)(nil)
 
-// Server answers on a port.
+// Server answers requests for dumps on a TCP port.
 type Server struct {
 	source   Source
 	listener net.Listener

@@ -111,8 +111,8 @@ func (d *delivery) await(life context.Context) {
 	}
 }
 
-// deliver has the sink take a batch, however often it must be asked, and tells whether that was done
-// before life ended.
+// deliver gives a batch to the sink, again and again until the sink takes it. It tells whether that was before life
+// ended.
 func (d *delivery) deliver(life context.Context, batch []Event) bool {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = firstPause, longestPause, 2
