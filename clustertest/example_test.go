@@ -282,9 +282,10 @@ func TestCodeCrashesItsInstance(t *testing.T) {
 type app struct{ ledger *ledger }
 
 func (a app) register(ctx context.Context, s *scheduler.Scheduler) error {
-	return s.Add(ctx, everyFiveMinutes(), job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
+	_, err := s.Add(ctx, everyFiveMinutes(), job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
 		return a.ledger.write(ctx, fmt.Sprintf("invoices of item %d", sc.Item))
 	}))
+	return err
 }
 
 // ledger is a fake that takes its time, and knows who wrote.

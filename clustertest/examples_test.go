@@ -217,7 +217,8 @@ func ExampleCluster_Setup() {
 
 // declareJobs is a function of an application.
 func declareJobs(ctx context.Context, s *scheduler.Scheduler) error {
-	return s.Add(ctx, everyFiveMinutes(), clustertest.Work(0))
+	_, err := s.Add(ctx, everyFiveMinutes(), clustertest.Work(0))
+	return err
 }
 
 // Code that crashes its own instance half-way.

@@ -9,7 +9,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Trigger runs every item of a job once, now, on the instance that owns it, as [scheduler.Scheduler.Trigger] does. It
+// Trigger runs every item of a job once, now, on the instance that owns it, as [scheduler.Job.Trigger] does. It
 // fails the test if no instance takes part in the job.
 func (c *Cluster) Trigger(name string) {
 	c.tb.Helper()

@@ -56,7 +56,8 @@ func (p *process) prepare(ctx context.Context) error {
 }
 
 func (p *process) declare(ctx context.Context, d declaration) error {
-	return p.scheduler.Add(ctx, d.cfg, held{d.code}, d.options...)
+	_, err := p.scheduler.Add(ctx, d.cfg, held{d.code}, d.options...)
+	return err
 }
 
 // run runs the scheduler. A process that was killed before ends at once.

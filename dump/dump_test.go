@@ -18,25 +18,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shelf is a source with fixed jobs.
-type shelf map[string]scheduler.Dump
-
-func (s shelf) Dump(_ context.Context, job string) (scheduler.Dump, error) {
-	d, known := s[job]
-	if !known {
-		return d, scheduler.ErrUnknownJob
-	}
-	return d, nil
-}
-
-func (s shelf) JobNames() []string {
-	var names []string
-	for name := range s {
-		names = append(names, name)
-	}
-	return names
-}
-
 func seen(path, value string) scheduler.DumpNode {
 	return scheduler.DumpNode{Path: path, Value: value, Seen: true, SeenValue: value}
 }
@@ -73,9 +54,9 @@ const whole = `/orders/sharding |
 `
 
 // serve runs a server over a source, and returns how to send it a line.
-func serve(t *testing.T, source dump.Source, opts ...dump.Option) (ask func(line string) string) {
+func serve(t *testing.T, shelf dump.Shelf, opts ...dump.Option) (ask func(line string) string) {
 	t.Helper()
-	server, err := dump.Listen(source, "127.0.0.1:0", opts...)
+	server, err := dump.ListenTo(shelf, "127.0.0.1:0", opts...)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -97,7 +78,7 @@ func serve(t *testing.T, source dump.Source, opts ...dump.Option) (ask func(line
 
 func TestTheFormatOfTheMonitorPort(t *testing.T) {
 	t.Parallel()
-	ask := serve(t, shelf{"orders": orders()}, dump.WithSecrets())
+	ask := serve(t, dump.Shelf{"orders": orders()}, dump.WithSecrets())
 	for _, line := range []string{"dump\n", "DUMP\r\n", "dump@orders\n", "Dump@orders\n"} {
 		require.Equal(t, whole, ask(line), "%q", line)
 	}
@@ -112,28 +93,28 @@ func TestTheFormatOfTheMonitorPort(t *testing.T) {
 
 func TestWhichJobTheBareWordMeans(t *testing.T) {
 	t.Parallel()
-	two := shelf{"orders": orders(), "bills": {Job: "bills", Nodes: []scheduler.DumpNode{seen("/bills/config", "{}")}}}
+	two := dump.Shelf{"orders": orders(), "bills": {Job: "bills", Nodes: []scheduler.DumpNode{seen("/bills/config", "{}")}}}
 	require.Empty(t, serve(t, two)("dump\n"), "there are two")
 	require.Equal(t, "/bills/config | {}\n", serve(t, two, dump.WithJob("bills"))("dump\n"))
 }
 
 func TestWhatIsMasked(t *testing.T) {
 	t.Parallel()
-	plain := serve(t, shelf{"orders": orders()}, dump.WithAddresses())("dump\n")
+	plain := serve(t, dump.Shelf{"orders": orders()}, dump.WithAddresses())("dump\n")
 	require.Contains(t, plain, "/orders/sharding/0/instance | 192.168.1.1@-@7 | /orders/sharding/0/instance | 192.168.1.15@-@7\n")
-	masked := serve(t, shelf{"orders": orders()})("dump\n")
+	masked := serve(t, dump.Shelf{"orders": orders()})("dump\n")
 	require.Contains(t, masked, `/orders/config | {"jobName":"orders","jobParameter":"***","scriptCommandLine":"***","failover":true}`)
 	require.Contains(t, masked, "/orders/offset/1 | ***\n")
-	require.NotContains(t, serve(t, shelf{"orders": orders()})("json\n"), "row 17")
+	require.NotContains(t, serve(t, dump.Shelf{"orders": orders()})("json\n"), "row 17")
 	lagging := scheduler.Dump{Job: "orders", Nodes: []scheduler.DumpNode{{Path: "/orders/offset/1", Value: "18", Seen: true, SeenValue: "17"}}}
-	require.Contains(t, serve(t, shelf{"orders": lagging})("dump\n"), "| *** | /orders/offset/1 | *** (differs in what is hidden)\n")
+	require.Contains(t, serve(t, dump.Shelf{"orders": lagging})("dump\n"), "| *** | /orders/offset/1 | *** (differs in what is hidden)\n")
 }
 
 func TestOnlyLoopbackUnlessAsked(t *testing.T) {
 	t.Parallel()
-	_, err := dump.Listen(shelf{}, "0.0.0.0:0")
+	_, err := dump.ListenTo(dump.Shelf{}, "0.0.0.0:0")
 	require.ErrorIs(t, err, dump.ErrNotLoopback)
-	server, err := dump.Listen(shelf{}, "0.0.0.0:0", dump.WithAnyAddress())
+	server, err := dump.ListenTo(dump.Shelf{}, "0.0.0.0:0", dump.WithAnyAddress())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -143,7 +124,7 @@ func TestOnlyLoopbackUnlessAsked(t *testing.T) {
 // Clients that say nothing hold up neither the others nor the end.
 func TestSilentClients(t *testing.T) {
 	t.Parallel()
-	server, err := dump.Listen(shelf{"orders": orders()}, "127.0.0.1:0", dump.WithSecrets())
+	server, err := dump.ListenTo(dump.Shelf{"orders": orders()}, "127.0.0.1:0", dump.WithSecrets())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

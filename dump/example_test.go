@@ -43,7 +43,7 @@ func ExampleServer() {
 		return
 	}
 	code := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
-	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@triggered", ShardingTotalCount: 1}, code); err != nil {
+	if _, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@triggered", ShardingTotalCount: 1}, code); err != nil {
 		fmt.Println(err)
 		return
 	}

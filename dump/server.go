@@ -27,25 +27,46 @@ const (
 // ErrNotLoopback says that the address is not one of the loopback interface, and [WithAnyAddress] is not given.
 var ErrNotLoopback = errors.New("dump: not a loopback address")
 
-// Source is where a server gets its dumps. A [scheduler.Scheduler] is one.
-type Source interface {
-	Dump(ctx context.Context, job string) (scheduler.Dump, error)
-	JobNames() []string
+// source is what a server dumps.
+type source interface {
+	dump(ctx context.Context, job string) (scheduler.Dump, error)
+	jobs() []string
 }
 
-var _ Source = (*scheduler.Scheduler)(nil)
+// jobsOf are the jobs of a scheduler.
+type jobsOf struct{ *scheduler.Scheduler }
+
+func (s jobsOf) dump(ctx context.Context, name string) (scheduler.Dump, error) {
+	j, err := s.Job(name)
+	if err != nil {
+		return scheduler.Dump{}, err
+	}
+	return j.Dump(ctx)
+}
+
+func (s jobsOf) jobs() []string {
+	var names []string
+	for _, j := range s.Jobs() {
+		names = append(names, j.Name())
+	}
+	return names
+}
 
 // Server answers requests for dumps on a TCP port.
 type Server struct {
-	source   Source
+	source   source
 	listener net.Listener
 	options
 }
 
-// Listen opens the port. The address is "host:port", as in "127.0.0.1:9888"; port 0 takes a free one.
+// Listen opens the port at which the jobs of a scheduler are dumped. The address is "host:port", as in "127.0.0.1:9888"; port 0 takes a free one.
 // The host must be a loopback address, or "localhost", unless [WithAnyAddress] is given.
-func Listen(source Source, address string, opts ...Option) (*Server, error) {
-	s := &Server{source: source}
+func Listen(s *scheduler.Scheduler, address string, opts ...Option) (*Server, error) {
+	return listen(jobsOf{s}, address, opts)
+}
+
+func listen(from source, address string, opts []Option) (*Server, error) {
+	s := &Server{source: from}
 	for _, set := range opts {
 		set(&s.options)
 	}
@@ -116,7 +137,7 @@ func (s *Server) answer(ctx context.Context, line string) string {
 	if !named {
 		job = s.theJob()
 	}
-	d, err := s.source.Dump(ctx, job)
+	d, err := s.source.dump(ctx, job)
 	if err != nil {
 		return ""
 	}
@@ -142,7 +163,7 @@ func (s *Server) theJob() string {
 	if s.job != "" {
 		return s.job
 	}
-	if names := s.source.JobNames(); len(names) == 1 {
+	if names := s.source.jobs(); len(names) == 1 {
 		return names[0]
 	}
 	return ""

@@ -51,7 +51,8 @@ func (w *town) build(id string, work job.HandlerFunc, options ...scheduler.Optio
 	s, err := scheduler.New(h.registry, append(options, scheduler.WithInstanceID("10.0.0.1@-@"+id))...)
 	require.NoError(w.t, err)
 	h.Scheduler = s
-	require.NoError(w.t, s.Add(w.t.Context(), everyFive("orders"), work))
+	_, err = s.Add(w.t.Context(), everyFive("orders"), work)
+	require.NoError(w.t, err)
 	h.stop = func() error { return nil }
 	w.t.Cleanup(func() {
 		require.NoError(w.t, h.stop())

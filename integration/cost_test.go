@@ -75,7 +75,8 @@ func costOfRounds(t *testing.T, items int, monitored bool, want int64) (costs []
 		<-together
 		return nil
 	}
-	require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(work)))
+	_, err = s.Add(t.Context(), cfg, job.HandlerFunc(work))
+	require.NoError(t, err)
 	stop := runScheduler(t, s)
 	var before cost
 	for round := 0; len(costs) < rounds || len(costs) < most && !slices.Contains(costs, cost{txns: want}); round++ {

@@ -59,7 +59,8 @@ func TestAThousandItemsChangeTheirOwners(t *testing.T) {
 		s, err := scheduler.New(openPatiently(t), scheduler.WithInstanceID(id))
 		require.NoError(t, err)
 		nothing := func(context.Context, job.ShardingContext) error { return nil }
-		require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(nothing)))
+		_, err = s.Add(t.Context(), cfg, job.HandlerFunc(nothing))
+		require.NoError(t, err)
 		return runScheduler(t, s)
 	}
 	const a, b = "10.0.0.1@-@a", "10.0.0.2@-@b"

@@ -54,7 +54,8 @@ func startOnZooKeeper(t *testing.T, server *zookeeper.Server, ran *runners, inst
 		ran.note(sc.Item, instance)
 		return nil
 	}
-	require.NoError(t, s.Add(t.Context(), job.Config{Name: "orders", Cron: "@every 500ms", ShardingTotalCount: 4}, job.HandlerFunc(work)))
+	_, err = s.Add(t.Context(), job.Config{Name: "orders", Cron: "@every 500ms", ShardingTotalCount: 4}, job.HandlerFunc(work))
+	require.NoError(t, err)
 	end := runScheduler(t, s)
 	stop = sync.OnceFunc(func() {
 		end()

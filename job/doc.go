@@ -9,7 +9,7 @@
 //		ShardingTotalCount: 3, ShardingItemParameters: "0=Berlin,1=Oslo,2=Rome",
 //		Failover: true,
 //	}
-//	err := s.Add(ctx, cfg, job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
+//	_, err := s.Add(ctx, cfg, job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
 //		return index(ctx, sc.ItemParameter) // for each item once in five minutes, on one of the processes
 //	}))
 //

@@ -32,9 +32,9 @@ type builder struct {
 
 // builders are all functions of the module that make transactions, but for tests and what only tests use.
 var builders = map[string]builder{
-	"scheduler/join.go commitJoin": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
+	"scheduler/internal/membership/join.go Join": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
 		"had left: its runner leaves again, or the catalog resigns"},
-	"scheduler/elect.go campaign": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
+	"scheduler/internal/leadership/elect.go Stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
 
 	"sharding/plan.go PlanHolding": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
 		"the first one creates it, and who removes a job removes the configuration, which is compared, too"},
@@ -61,8 +61,8 @@ var builders = map[string]builder{
 	"failover/shared.go Yield": {"T6 leave an execution to Java", []string{endsItself}, "writes the record that it compares"},
 	"failover/requeue.go Requeue": {"T6 requeue", []string{endsItself, creation}, "it writes the record that it compares; the first one " +
 		"creates it, and whoever removes that has changed the configuration, or taken the item from the owner, which are compared"},
-	"failover/claim.go Claim":             {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/javaclaim.go claimInLatch": {"T7 among Java instances", []string{endsItself}, "Claim with a condition more"},
+	"failover/claim.go Claim":         {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
+	"scheduler/begin.go proposeClaim": {"T7 beside other instances", []string{endsItself}, "Claim with what others make it compare"},
 
 	"internal/barrier/open.go Open": {"T8 open", []string{endsItself, creation}, "writes the barrier that it compares; the first round creates it, " +
 		"and it is removed with the job, whose configuration is compared"},
@@ -78,16 +78,17 @@ var builders = map[string]builder{
 
 	"scheduler/handover.go proposeMissed": {"note missed fires", []string{endsItself, creation}, "writes the note that it compares; the first one " +
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
-	"scheduler/drain.go leaveTxn":      {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
-	"scheduler/wrongclock.go staysOut": {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
-	"scheduler/left.go resign":         {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
-	"scheduler/lead.go abdicate":       {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
-	"scheduler/javaurge.go urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
+	"scheduler/internal/membership/join.go LeaveTxn":       {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
+	"scheduler/internal/membership/clock.go LeaveForClock": {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
+	"scheduler/left.go resign":                             {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
+	"scheduler/internal/leadership/elect.go Abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
+	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
-	"scheduler/heal.go removeUnder":          {"remove a stray node", []string{endsItself}, "deletes what it compares"},
-	"scheduler/heal.go setAside":             {"set a record aside", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/tokenmemory.go restoreTokens": {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
-	"scheduler/handle.go update":             {"change a job", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/internal/membership/join.go RemoveFormer": {"remove a former instance", []string{endsItself}, "deletes what it compares"},
+	"scheduler/heal.go removeUnder":                      {"remove a stray node", []string{endsItself}, "deletes what it compares"},
+	"scheduler/heal.go setAside":                         {"set a record aside", []string{endsItself}, "writes the record that it compares"},
+	"scheduler/tokenmemory.go restoreTokens":             {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/handle.go update":                         {"change a job", []string{endsItself}, "writes the configuration that it compares"},
 	"scheduler/declare.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares; one " +
 		"that is created is sent once"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +

@@ -62,7 +62,11 @@
 // overwritten before a view has seen it, the view never shows it. It stores no secrets, and checks no
 // permissions beyond those of the backend.
 //
+// Package [registry/backend] tells how to write a backend for one more store, and has what only backends
+// need.
+//
 // [registry/etcd]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/etcd
 // [registry/zkcompat]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/zkcompat
 // [registry/memory]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/memory
+// [registry/backend]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/backend
 package registry

@@ -36,14 +36,6 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// CheckSubtree is [CheckPath] for calls that also take the root: List, Children and View.
-func CheckSubtree(path string) error {
-	if path == Root {
-		return nil
-	}
-	return CheckPath(path)
-}
-
 func pathError(path, rule string) error {
 	return fmt.Errorf("%w: path %q %s", ErrInvalid, path, rule)
 }

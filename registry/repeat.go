@@ -114,9 +114,3 @@ func (t Txn) creates() bool {
 	}
 	return false
 }
-
-// NotRepeated is the error of a transaction that got no answer, may have been done, and is not to be
-// sent again. It is for backends. The cause is why there was no answer.
-func NotRepeated(cause error) error {
-	return fmt.Errorf("%w: a try got no answer, and a repeated one could be done twice: %w", ErrUnknownOutcome, cause)
-}

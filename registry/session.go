@@ -47,7 +47,7 @@ func (s SessionState) String() string {
 type Session struct {
 	id    SessionID
 	ttl   time.Duration
-	clock SessionClock
+	clock func() time.Duration // also goes while the machine sleeps, and never back
 
 	mu        sync.Mutex
 	renewed   time.Duration // on clock: when the last confirmed keep-alive was sent
@@ -60,12 +60,9 @@ type Session struct {
 	timer     *time.Timer // next moment at which the state may change by itself
 }
 
-// SessionControl is the backend's side of a [Session].
-type SessionControl struct{ s *Session }
-
-// NewSession makes a session that the store granted or confirmed in answer to a request sent at
-// sent on clock. It is for backends.
-func NewSession(id SessionID, ttl time.Duration, clock SessionClock, sent time.Duration) (*Session, *SessionControl) {
+// newSession makes a session that the store granted or confirmed in answer to a request sent at sent on
+// clock.
+func newSession(id SessionID, ttl time.Duration, clock func() time.Duration, sent time.Duration) *Session {
 	s := &Session{
 		id: id, ttl: ttl, clock: clock, renewed: sent,
 		shown: SessionConnected, changed: make(chan struct{}), done: make(chan struct{}),
@@ -74,7 +71,7 @@ func NewSession(id SessionID, ttl time.Duration, clock SessionClock, sent time.D
 	defer s.mu.Unlock()
 	s.timer = time.AfterFunc(ttl, s.check)
 	s.refresh()
-	return s, &SessionControl{s}
+	return s
 }
 
 // ID returns the store's name of the session.
@@ -130,59 +127,57 @@ func (s *Session) Abandon(reason error) {
 	defer s.mu.Unlock()
 	s.abandoned = true
 	if s.lost == nil {
-		s.lose(fmt.Errorf("%w: session %s: %w: %w", ErrSessionLost, s.id, ErrAbandoned, reason))
+		s.markLost(fmt.Errorf("%w: session %s: %w: %w", ErrSessionLost, s.id, ErrAbandoned, reason))
 	}
 	s.refresh()
 }
 
-// FarewellTime returns for how long a handle that is being closed may try to tell the store that the
-// session is over: for as long as the store would hold it anyway, which is the TTL at most. It is never
-// less than a tenth of the TTL, the time for one try, because a store that was down holds sessions for
-// longer. It is for backends.
-func (s *Session) FarewellTime() time.Duration {
+// The next five are for backends, and package registry/backend documents them.
+
+// renew counts the deadline from sent, and is false if the session was lost before.
+func (s *Session) renew(sent time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return max(s.renewed+s.ttl-s.clock(), s.ttl/10)
-}
-
-// Renew records that the store confirmed the session in answer to a keep-alive sent at sent. It
-// returns false if the session was lost meanwhile: an answer that comes too late revives nothing.
-func (c *SessionControl) Renew(sent time.Duration) bool {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	if c.s.refresh() == SessionLost {
+	if s.refresh() == SessionLost {
 		return false
 	}
-	c.s.renewed = max(c.s.renewed, sent)
-	c.s.suspended = false
-	c.s.refresh()
+	s.renewed = max(s.renewed, sent)
+	s.suspended = false
+	s.refresh()
 	return true
 }
 
-// Abandoned tells whether the process gave the session up, be it before it was lost or after, so that its
-// successor needs another claim.
-func (c *SessionControl) Abandoned() bool {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	return c.s.abandoned
+// suspend makes the session doubtful until it is renewed.
+func (s *Session) suspend() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.suspended = true
+	s.refresh()
 }
 
-// Suspend marks the session as doubtful until the next Renew, as when the connection broke.
-func (c *SessionControl) Suspend() {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	c.s.suspended = true
-	c.s.refresh()
-}
-
-// Lose ends the session for the given reason. Later calls change nothing.
-func (c *SessionControl) Lose(reason error) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	if c.s.lost == nil {
-		c.s.lose(reason)
+// lose ends the session, unless it is over.
+func (s *Session) lose(reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost == nil {
+		s.markLost(reason)
 	}
-	c.s.refresh()
+	s.refresh()
+}
+
+// isAbandoned tells whether the process gave the session up.
+func (s *Session) isAbandoned() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.abandoned
+}
+
+// farewellTime returns for how long the store may be told that the session is over: for as long as it would
+// hold the session anyway, but long enough for one try.
+func (s *Session) farewellTime() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(s.renewed+s.ttl-s.clock(), s.ttl/10)
 }
 
 // Suspension begins when two of the three keep-alives that a TTL has room for are missing. The
@@ -198,7 +193,7 @@ func (s *Session) expiry() time.Duration { return s.renewed + s.ttl*5/6 }
 func (s *Session) refresh() SessionState {
 	now := s.clock()
 	if s.lost == nil && now >= s.expiry() {
-		s.lose(fmt.Errorf("no keep-alive was confirmed for %s of a TTL of %s", now-s.renewed, s.ttl))
+		s.markLost(fmt.Errorf("no keep-alive was confirmed for %s of a TTL of %s", now-s.renewed, s.ttl))
 	}
 	state := SessionConnected
 	switch {
@@ -233,7 +228,8 @@ func (s *Session) schedule(state SessionState, now time.Duration) {
 // check is the timer's function.
 func (s *Session) check() { s.State() }
 
-func (s *Session) lose(reason error) {
+// markLost ends the session. The caller holds mu.
+func (s *Session) markLost(reason error) {
 	if !errors.Is(reason, ErrSessionLost) {
 		reason = fmt.Errorf("%w: session %s: %w", ErrSessionLost, s.id, reason)
 	}

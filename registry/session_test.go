@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 const (
@@ -21,8 +22,8 @@ const (
 type fakeProcess struct {
 	*testing.T
 	session *registry.Session
-	control *registry.SessionControl
-	base    registry.SessionClock
+	control *backend.SessionControl
+	base    backend.SessionClock
 	stopped atomic.Int64 // where the clock stands; 0 while it goes
 	asleep  atomic.Int64 // how much of the time only the clock saw, as when a machine sleeps
 }
@@ -31,8 +32,8 @@ func inProcess(t *testing.T, test func(p *fakeProcess)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := &fakeProcess{T: t, base: registry.NewClock()}
-		p.session, p.control = registry.NewSession(31, ttl, p.clock, p.clock())
+		p := &fakeProcess{T: t, base: backend.NewClock()}
+		p.session, p.control = backend.NewSession(31, ttl, p.clock, p.clock())
 		test(p)
 		p.control.Lose(registry.ErrClosed)
 	})

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/btree"
@@ -14,7 +15,7 @@ type Snapshot struct {
 	nodes    *btree.Map[string, Node]
 }
 
-// NewSnapshot makes a snapshot of nodes, which may come in any order. It is for backends and tests.
+// NewSnapshot makes a snapshot of nodes, which may come in any order.
 func NewSnapshot(revision Revision, nodes []Node) Snapshot {
 	tree := new(btree.Map[string, Node])
 	for _, n := range nodes {
@@ -76,4 +77,42 @@ func (s Snapshot) from(start string, keep func(path string) bool) iter.Seq[Node]
 		}
 		s.nodes.Ascend(start, func(path string, n Node) bool { return keep(path) && yield(n) })
 	}
+}
+
+// changed returns the state that changes, each path once, make of this one at revision. The two share all
+// that they can.
+func (s Snapshot) changed(revision Revision, changes []Change) Snapshot {
+	next := Snapshot{revision: revision, nodes: s.nodes}
+	if len(changes) == 0 {
+		return next
+	}
+	next.nodes = new(btree.Map[string, Node])
+	if s.nodes != nil {
+		next.nodes = s.nodes.Copy()
+	}
+	for _, c := range changes {
+		if c.New.Exists() {
+			next.nodes.Set(c.New.Path, c.New)
+		} else {
+			next.nodes.Delete(c.Old.Path)
+		}
+	}
+	return next
+}
+
+// difference lists what turns one state into another, in ascending order of paths.
+func difference(from, to Snapshot) []Change {
+	var changes []Change
+	for old := range from.All() {
+		if n := to.Get(old.Path); n != old {
+			changes = append(changes, Change{Old: old, New: n})
+		}
+	}
+	for n := range to.All() {
+		if !from.Get(n.Path).Exists() {
+			changes = append(changes, Change{New: n})
+		}
+	}
+	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path(), b.Path()) })
+	return changes
 }

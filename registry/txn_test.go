@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // newSession returns a session for tests that only need one to name.
 func newSession(t *testing.T) *registry.Session {
 	t.Helper()
-	s, control := registry.NewSession(1, time.Hour, registry.NewClock(), 0)
+	s, control := backend.NewSession(1, time.Hour, backend.NewClock(), 0)
 	t.Cleanup(func() { control.Lose(registry.ErrClosed) })
 	return s
 }

@@ -33,6 +33,14 @@ type View struct {
 	deliver sync.Mutex
 }
 
+// newView makes a view that shows first.
+func newView(path string, first Snapshot, advance func(ctx context.Context, to Revision), closed func()) *View {
+	return &View{
+		path: path, advance: advance, closed: closed, now: first,
+		subs: make(map[int]func(Step)), moved: make(chan struct{}), done: make(chan struct{}),
+	}
+}
+
 // Path returns the root of the subtree.
 func (v *View) Path() string { return v.path }
 
@@ -153,6 +161,29 @@ func (v *View) end(reason error) {
 	for _, fn := range ended {
 		go fn(reason)
 	}
+}
+
+// move shows what next makes of the present state, unless that is nothing new. Moves come one after the
+// other.
+func (v *View) move(next func(now Snapshot) (to Snapshot, changes []Change, moved bool)) {
+	v.deliver.Lock()
+	defer v.deliver.Unlock()
+	if to, changes, moved := next(v.Snapshot()); moved {
+		v.publish(Step{Snapshot: to, Changes: changes})
+	}
+}
+
+// publish tells the subscribers, if there is something to tell, and then shows the state: whoever
+// waited for it finds that the subscribers know. The caller holds deliver.
+func (v *View) publish(s Step) {
+	for _, fn := range v.subscribers(len(s.Changes) > 0) {
+		fn(s)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.now = s.Snapshot
+	close(v.moved)
+	v.moved = make(chan struct{})
 }
 
 // subscribers returns whom to tell of a step, in the order in which they subscribed.

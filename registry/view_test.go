@@ -11,7 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
+
+// newView returns a view that nobody feeds but the test.
+func newView(path string, revision registry.Revision, nodes ...registry.Node) (*registry.View, *backend.Feed) {
+	return backend.NewView(path, registry.NewSnapshot(revision, nodes),
+		func(context.Context, registry.Revision) {}, func() {})
+}
+
+func put(n registry.Node) backend.Event { return backend.Event{Path: n.Path, Node: n} }
+func removal(path string) backend.Event { return backend.Event{Path: path} }
 
 func TestSubscribeTellsThePresentFirst(t *testing.T) {
 	t.Parallel()
@@ -22,11 +32,11 @@ func TestSubscribeTellsThePresentFirst(t *testing.T) {
 	require.Equal(t, []registry.Change{{New: node("/a", "", 5)}, {New: node("/a/1", "", 4)}}, steps[0].Changes)
 	require.Equal(t, registry.Revision(5), steps[0].Snapshot.Revision())
 
-	feed.Apply(6, []registry.Event{removal("/a/1")})
+	feed.Apply(6, []backend.Event{removal("/a/1")})
 	require.Len(t, steps, 2)
 	unsubscribe()
 	unsubscribe()
-	feed.Apply(7, []registry.Event{removal("/a")})
+	feed.Apply(7, []backend.Event{removal("/a")})
 	require.Len(t, steps, 2)
 }
 
@@ -39,7 +49,7 @@ func TestSubscribersAreToldInTheirOrder(t *testing.T) {
 	}
 	for r := registry.Revision(2); r < 30; r++ {
 		told = nil
-		feed.Apply(r, []registry.Event{put(node("/a", "", r))})
+		feed.Apply(r, []backend.Event{put(node("/a", "", r))})
 		require.Equal(t, []int{0, 1, 2, 3, 4}, told)
 	}
 }
@@ -53,7 +63,7 @@ func TestSubscribeWhileFed(t *testing.T) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		for r := registry.Revision(2); r <= last; r++ {
-			feed.Apply(r, []registry.Event{put(node("/counter", r.String(), r))})
+			feed.Apply(r, []backend.Event{put(node("/counter", r.String(), r))})
 		}
 	})
 	for range 4 {
@@ -88,14 +98,14 @@ func TestWaitFor(t *testing.T) {
 			}
 			found <- s
 		}()
-		feed.Apply(2, []registry.Event{put(node("/a", "1", 2))})
+		feed.Apply(2, []backend.Event{put(node("/a", "1", 2))})
 		synctest.Wait()
 		select {
 		case <-found:
 			require.Fail(t, "too early")
 		default:
 		}
-		feed.Apply(3, []registry.Event{put(node("/a", "2", 3))})
+		feed.Apply(3, []backend.Event{put(node("/a", "2", 3))})
 		require.Equal(t, registry.Revision(3), (<-found).Revision())
 	})
 }
@@ -130,9 +140,9 @@ func TestWaitForEndsWithTheCause(t *testing.T) {
 
 func TestWaitRevisionAsksTheBackendOnlyIfItMust(t *testing.T) {
 	t.Parallel()
-	var feed *registry.Feed
+	var feed *backend.Feed
 	var asked []registry.Revision
-	v, feed := registry.NewView(registry.Root, registry.NewSnapshot(5, nil),
+	v, feed := backend.NewView(registry.Root, registry.NewSnapshot(5, nil),
 		func(_ context.Context, to registry.Revision) {
 			asked = append(asked, to)
 			feed.Confirm(to + 1)
@@ -150,8 +160,8 @@ func TestSubscribersAreToldBeforeAStateShows(t *testing.T) {
 	v, feed := newView(registry.Root, 1)
 	var shown []registry.Revision
 	v.Subscribe(func(registry.Step) { shown = append(shown, v.Snapshot().Revision()) })
-	feed.Apply(2, []registry.Event{put(node("/a", "", 2))})
-	feed.Apply(3, []registry.Event{put(node("/a", "", 3))})
+	feed.Apply(2, []backend.Event{put(node("/a", "", 2))})
+	feed.Apply(3, []backend.Event{put(node("/a", "", 3))})
 	require.Equal(t, []registry.Revision{1, 1, 2}, shown)
 	require.Equal(t, registry.Revision(3), v.Snapshot().Revision())
 }
@@ -167,7 +177,7 @@ func TestNothingComesBetweenTheFirstCalls(t *testing.T) {
 			return
 		}
 		go func() {
-			feed.Apply(2, []registry.Event{put(node("/a", "", 2))})
+			feed.Apply(2, []backend.Event{put(node("/a", "", 2))})
 			close(fed)
 		}()
 		select {
@@ -196,7 +206,7 @@ func TestWaitForEndsWithTheView(t *testing.T) {
 func TestViewEndsOnce(t *testing.T) {
 	t.Parallel()
 	closed := 0
-	v, feed := registry.NewView("/a", registry.Snapshot{}, func(context.Context, registry.Revision) {}, func() { closed++ })
+	v, feed := backend.NewView("/a", registry.Snapshot{}, func(context.Context, registry.Revision) {}, func() { closed++ })
 	told := 0
 	v.Subscribe(func(registry.Step) { told++ })
 	require.Equal(t, "/a", v.Path())
@@ -208,6 +218,6 @@ func TestViewEndsOnce(t *testing.T) {
 	<-v.Done()
 	require.ErrorIs(t, v.Err(), reason, "the first reason stays")
 	require.Equal(t, 1, closed)
-	feed.Apply(9, []registry.Event{put(node("/a", "", 9))})
+	feed.Apply(9, []backend.Event{put(node("/a", "", 9))})
 	require.Equal(t, 1, told, "an ended view tells nobody")
 }

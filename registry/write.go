@@ -57,21 +57,6 @@ func (w Write) Touches(path string) bool {
 
 func (w Write) deletes() bool { return w.Kind == WriteDelete || w.Kind == WriteDeleteTree }
 
-// left tells whether n is what the write would have left behind at its path, apart from revisions
-// that only the store knows.
-func (w Write) left(n Node) bool {
-	switch {
-	case n.Value != w.Value:
-		return false
-	case w.Kind == WritePut:
-		return n.Exists() && !n.Ephemeral()
-	case w.Kind == WritePutOwned:
-		return n.Created == n.Revision && n.Session == w.Session.ID()
-	default:
-		return n.Exists()
-	}
-}
-
 func (w Write) check() error {
 	if err := CheckPath(w.Path); err != nil {
 		return err

@@ -11,15 +11,16 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // begin starts what is due of my items: all in one request, each by itself.
 func (r *runner) begin() {
-	if !r.mayBegin() || r.s.java && !r.leads() && r.state.JavaReshards() {
-		return // in the second case as Java instances do; fires that come meanwhile are late or missed
+	if !r.mayBegin() || !r.peers.MayBegin(r.look()) {
+		return
 	}
 	r.refreshOwned()
-	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.clockAllows()}
+	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.membership.ClockAllows(r.look())}
 	r.wakeDelayed(round.now)
 	noted := slices.Sorted(r.toConsider.Take(r.state.Total()))
 	for _, n := range noted {
@@ -29,7 +30,7 @@ func (r *runner) begin() {
 	}
 	r.openBarriers(&round)
 	handed := time.Now()
-	r.commitAll(r.attached.ctx, "begin", round.batch)
+	r.commitAll(round.batch)
 	r.s.admission.confirmed(round.admitted, handed, time.Now())
 	r.s.load.begin(len(round.begun))
 	r.runRound(&round)
@@ -45,32 +46,32 @@ func (r *runner) begin() {
 
 // mayBegin tells whether anything may begin here.
 func (r *runner) mayBegin() bool {
-	return r.blind.since == nil && r.settings.ok && !r.settings.awaitsCode && !r.clock.out && r.tokens.known && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
+	return r.blind.since == nil && r.settings.ok && !r.settings.awaitsCode && !r.membership.Out() && r.tokens.known && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
 }
 
 // consider decides what happens to one of my items now.
 func (r *runner) consider(round *round, n int) {
 	it, node := r.item(n), r.state.Item(n)
-	m := r.settings.misfires
+	m := r.settings.rules
 	if node.Disabled {
-		it.due = it.due.dropDisabled()
+		it.due = it.due.DropDisabled()
 		return
 	}
 	if r.applied < it.wrote || it.running != nil && it.running.undo {
 		return // the state does not show yet what this runner wrote
 	}
 	if it.running != nil || node.Running.Exists() {
-		it.due = m.miss(it.due)
+		it.due = m.Miss(it.due)
 		it.expectOn()
 		return
 	}
-	if r.shared.maybeLost(n) {
-		it.due = m.miss(it.due) // so that its next fire does not bury it
+	if r.peers.MaybeLost(n) {
+		it.due = m.Miss(it.due) // so that its next fire does not bury it
 		return
 	}
 	r.expire(it, round.now, it.queued)
 	if round.refuse {
-		it.due = m.miss(it.due)
+		it.due = m.Miss(it.due)
 	}
 	if r.settings.config.Unmonitored {
 		r.beginUnmonitored(round, it)
@@ -88,21 +89,21 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 	}
 	switch {
 	case node.Record.Value.State == jobtree.ItemRunning:
-		it.due = r.settings.misfires.miss(it.due)
+		it.due = r.settings.rules.Miss(it.due)
 		it.expectOn()
-		lost, wait := r.lost(it.number)
+		lost, wait := r.lost.Is(r.look(), it.number, r.runningHere(it.number))
 		if lost {
-			r.proposeLost(&round.batch, it.number)
+			round.batch = append(round.batch, r.lost.Declare(r.look(), it.number)...)
 		}
 		if wait {
 			r.toConsider.Note([]int{it.number}, false)
 		}
 	case node.Record.Value.State == jobtree.ItemWaiting && r.settings.config.Failover:
-		it.due = r.settings.misfires.miss(it.due)
+		it.due = r.settings.rules.Miss(it.due)
 		r.proposeClaim(round, it)
 	default:
 		r.considerDelay(it, node.Record.Value, round)
-		r.recall(it, node.Record.Value, round.now)
+		it.due = r.settings.rules.Recall(it.due, node.Record.Value, round.now)
 		r.recallNoted(it, node, round.now)
 		r.proposeBegin(round, it, node)
 	}
@@ -111,8 +112,8 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 // proposeBegin proposes to begin the fire that is due, or else what is asked for by hand (T4).
 func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	begin := jobtree.Begin{
-		Instance: r.s.instance, Session: r.attached.session.ID(), Round: round.id, Time: round.now,
-		Failover: r.settings.config.Failover, Horizon: r.s.horizon(), Next: r.nextFire(round),
+		Instance: r.s.instance, Session: r.attached.Session.ID(), Round: round.id, Time: round.now,
+		Failover: r.settings.config.Failover, Horizon: r.s.clock.Horizon(), Next: r.nextFire(round),
 		Base: r.tokens.now.Base,
 	}
 	// What the record shows as run, another instance may have run.
@@ -124,15 +125,15 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 		}
 		ran = time.Time{}
 	}
-	it.due = it.due.after(ran)
+	it.due = it.due.After(ran)
 	turn := registry.Turn{Rank: registry.RankWork, Share: r.name}
 	switch {
-	case !it.due.none() && !round.refuse && !r.notYet(it, round.now) && !r.awaitsNote(it, node, round.now):
+	case !it.due.None() && !round.refuse && !r.notYet(it, round.now) && !r.awaitsNote(it, node, round.now):
 		var admitted bool
 		if turn, admitted = r.admit(round, it); !admitted {
 			return
 		}
-		begin.Fire, begin.Source = it.due.next()
+		begin.Fire, begin.Source = it.due.Next()
 	case round.request > node.Record.Value.Trigger:
 		begin.Source, begin.Trigger = job.Manual, round.request
 	default:
@@ -144,25 +145,25 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 		return
 	}
 	under := r.attached
-	round.noteKey(record)
+	round.newest.Note(record)
 	madeUp := makesUp(node, record)
 	txn := r.beginTxn(it, node, record, madeUp)
 	txn.Turn = turn
 	round.use(it)
-	round.batch.addUntil(txn, func(o registry.Outcome) {
+	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		r.began(round, it, under, record, o.Revision)
 		it.former, it.came = "", time.Time{}
 		it.running.madeUp = madeUp
 		if !it.running.undo {
-			it.due = it.due.after(begin.Fire)
+			it.due = it.due.After(begin.Fire)
 		}
-	}, func() { r.notSent(it) })
+	}, Dropped: func() { r.notSent(it) }})
 }
 
 // notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and
 // has been set back since.
 func (r *runner) notYet(it *item, now time.Time) bool {
-	fire, _ := it.due.next()
+	fire, _ := it.due.Next()
 	left := fire.Sub(now)
 	if left <= 0 {
 		return false
@@ -180,15 +181,12 @@ const tickFirst = 10 * time.Millisecond
 func (r *runner) cannotBegin(it *item, fire time.Time, err error) {
 	if !errors.Is(err, jobtree.ErrFireAhead) {
 		r.log.ErrorContext(r.life, "cannot begin", logItem, it.number, logError, err)
-		it.due = it.due.dropImpossible(fire)
+		it.due = it.due.DropImpossible(fire)
 		return
 	}
-	r.s.checkClock(r.life, clockEvery)
+	r.s.clock.Check(r.life, fires.ClockEvery)
 	r.retryDelayed(it)
-	if !r.clockReported {
-		r.clockReported = true
-		r.log.ErrorContext(r.life, "this clock is ahead of the registry's, nothing begins by it", logItem, it.number, logError, err)
-	}
+	r.membership.FireAhead(it.number, err)
 }
 
 // beginTxn is the transaction of a begin (T4).
@@ -198,14 +196,11 @@ func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record, ma
 		registry.Unchanged(r.tree.ItemRecord(n), node.Record.Revision),
 		registry.Absent(r.tree.ItemDisabled(n)),
 		registry.Unchanged(r.tree.Config(), r.state.Config.Revision),
-		r.mine(),
+		r.look().Mine(),
 	)
-	if r.s.java && !r.leads() && r.state.LedByJava() {
-		// A Java leader has seen that nothing runs, and does not look again.
-		conditions = append(conditions, registry.Absent(r.tree.Necessary()), registry.Absent(r.tree.Processing()))
-	}
+	conditions = append(conditions, r.peers.Beginning(r.look())...)
 	writes := []registry.Write{
-		registry.PutOwned(r.tree.ItemRunning(n), r.s.instance, r.attached.session),
+		registry.PutOwned(r.tree.ItemRunning(n), r.s.instance, r.attached.Session),
 		registry.Put(r.tree.ItemRecord(n), jobtree.EncodeRecord(record)),
 	}
 	if madeUp {
@@ -214,8 +209,8 @@ func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record, ma
 	if madeUp || it.former != "" { // what its former owner notes now must be seen
 		conditions = append(conditions, registry.Unchanged(r.tree.ItemMisfire(n), node.Misfire.Revision))
 	}
-	// A wish of Java's, for an item that does not wait here, is for Java to grant.
-	if node.FailoverItem != 0 && (!r.s.java || node.Record.Value.State == jobtree.ItemWaiting) {
+	// A wish of others, for an item that does not wait here, is for them to grant.
+	if node.FailoverItem != 0 && (!r.s.traits.OwnWishes || node.Record.Value.State == jobtree.ItemWaiting) {
 		writes = append(writes, registry.Delete(r.tree.FailoverItem(n)))
 	}
 	// An item's first begin creates its record, which is removed with the job, or when the
@@ -236,32 +231,34 @@ func (r *runner) proposeClaim(round *round, it *item) {
 		return
 	}
 	txn, record, err := failover.Claim(r.state, it.number, failover.Claimant{
-		Instance: r.s.instance, Session: r.attached.session, Round: round.id, Time: round.now, Base: r.tokens.now.Base,
+		Instance: r.s.instance, Session: r.attached.Session, Round: round.id, Time: round.now, Base: r.tokens.now.Base,
 	})
 	if err != nil {
 		r.log.ErrorContext(r.life, "cannot claim", logItem, it.number, logError, err)
 		return
 	}
-	if r.s.java {
-		r.claimInLatch(it, txn, record, round.id)
+	latch, guards := r.peers.Claiming(r.look())
+	txn.If = append(txn.If, guards...)
+	if latch != "" {
+		r.claimInLatch(latch, it, txn, record, round.id)
 		return
 	}
 	under := r.attached
-	round.noteKey(record)
+	round.newest.Note(record)
 	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.name}
-	round.batch.add(txn, func(o registry.Outcome) {
+	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		r.log.InfoContext(r.life, "running a lost execution again", logItem, it.number, logFire, record.Current.Fire)
 		r.began(round, it, under, record, o.Revision)
-	})
+	}})
 }
 
 // beginUnmonitored runs what is due of a job that leaves no marks.
 func (r *runner) beginUnmonitored(round *round, it *item) {
 	current := jobtree.Execution{Begin: round.now, Round: round.id}
 	switch {
-	case !it.due.none() && !round.refuse && !r.notYet(it, round.now):
-		current.Fire, current.Source = it.due.next()
-		it.due = it.due.after(current.Fire)
+	case !it.due.None() && !round.refuse && !r.notYet(it, round.now):
+		current.Fire, current.Source = it.due.Next()
+		it.due = it.due.After(current.Fire)
 	case round.request > it.triggered:
 		current.Source = job.Manual
 		it.triggered = round.request
@@ -276,11 +273,11 @@ func (r *runner) beginUnmonitored(round *round, it *item) {
 // One that is confirmed too late to be on time runs as a missed one, if missed ones are run; else the
 // execution is ended as never started. What is due of the item then stays so, and the next decision
 // judges it by the time at which it is made.
-func (r *runner) began(round *round, it *item, under *attachment, record jobtree.Record, token registry.Revision) {
+func (r *runner) began(round *round, it *item, under *room.Attachment, record jobtree.Record, token registry.Revision) {
 	it.wrote = token
-	wanted := r.settings.misfires.stillWanted(&record, r.s.now())
+	wanted := r.settings.rules.StillWanted(&record, r.s.now())
 	it.running = r.newExecution(it.number, under, record, token)
-	if !under.connected() || r.leaving || !r.settings.ok || !wanted {
+	if !under.Connected() || r.leaving || !r.settings.ok || !wanted {
 		it.running.undo = true
 		r.returned(it.running, r.s.now(), nil)
 		return
@@ -288,7 +285,7 @@ func (r *runner) began(round *round, it *item, under *attachment, record jobtree
 	round.begun = append(round.begun, it.running)
 }
 
-func (r *runner) newExecution(n int, under *attachment, record jobtree.Record, token registry.Revision) *execution {
+func (r *runner) newExecution(n int, under *room.Attachment, record jobtree.Record, token registry.Revision) *execution {
 	public := int64(token)
 	if token != 0 {
 		public = r.tokens.now.Of(token)

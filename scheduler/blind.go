@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // A view ends when its store refuses to be followed, as one does that has taken a permission away. Then
@@ -71,7 +72,7 @@ func (r *runner) lostSight(view *registry.View, reason error) {
 	r.blind.since, r.blind.reason = &now, reason
 	patience := blindPatience
 	if r.attached != nil {
-		patience = r.attached.session.TTL()
+		patience = r.attached.Session.TTL()
 	}
 	r.s.repeated(slog.LevelError, "the job cannot be followed, nothing of it begins; trying again", r.name, reason, "handover", now.Add(patience))
 	r.s.observer.observe(ViewEvent{Job: r.name, Err: reason, Time: r.s.now()})
@@ -205,28 +206,28 @@ func (r *runner) leaveBlind() {
 		return
 	}
 	r.parting, r.vouching.told = nil, nil
-	txn := r.leaveTxn()
+	txn := r.membership.LeaveTxn(r.look())
 	var err error
 	if len(txn.Then) > 0 {
-		_, err = r.s.registry.Commit(r.attached.ctx, txn)
+		_, err = r.s.registry.Commit(r.attached.Ctx, txn)
 	}
 	var conflict *registry.ConflictError
 	switch {
 	case err == nil && r.applied >= r.needed:
 		r.blind.left = true
 		r.log.WarnContext(r.life, "left the job: it cannot be followed", logError, r.blind.reason)
-	case r.attached.ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
+	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		// The session ends, and with it what it holds.
-	case err == nil, errors.As(err, &conflict), errors.Is(err, registry.ErrDenied), hopeless(err):
+	case err == nil, errors.As(err, &conflict), errors.Is(err, registry.ErrDenied), room.Hopeless(err):
 		// It may hold what it has not seen, or may not let go of what it holds.
 		if err == nil {
 			err = r.blind.reason
 		}
 		r.blind.left = true
-		r.unsettled = r.attached.session
+		r.unsettled = r.attached.Session
 		if !r.leaving || r.whenLeft != nil && r.s.stop.Err() == nil { // a stop gives the session up when nothing needs it any more
 			r.log.ErrorContext(r.life, "the job can be neither followed nor left: giving the session up", logError, err)
-			r.attached.session.Abandon(err)
+			r.attached.Session.Abandon(err)
 		}
 	default:
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", "leave")

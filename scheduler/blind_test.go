@@ -225,8 +225,8 @@ func TestMissedFiresOfABlindOwner(t *testing.T) {
 				reg := &reluctant{Registry: c.server.Open("test")}
 				s, err := scheduler.New(reg, scheduler.WithInstanceID("10.0.0.1@-@a"))
 				require.NoError(t, err)
-				require.NoError(t, s.Add(t.Context(), makeUpAll(1), c.record("a", work)))
-				require.NoError(t, s.Add(t.Context(), other, nothing))
+				require.NoError(t, errOf(s.Add(t.Context(), makeUpAll(1), c.record("a", work))))
+				require.NoError(t, errOf(s.Add(t.Context(), other, nothing)))
 				i := c.run(s, reg.Registry)
 				sleepUntil(6500 * time.Millisecond)
 				session := c.stateOf("bills").Instance("10.0.0.1@-@a").Session
@@ -267,7 +267,7 @@ func TestABlindJobIsLeft(t *testing.T) {
 		sleepUntil(7 * time.Second)
 		c.removeJob("orders")
 		sleepUntil(20 * time.Second)
-		require.Empty(t, s.JobNames())
+		require.Empty(t, s.Jobs())
 		last := ""
 		for _, line := range heard.read() {
 			if strings.HasPrefix(line, `view of "orders"`) {
@@ -286,7 +286,7 @@ func TestABlindOwnerThatGaveUpNotesAgain(t *testing.T) {
 		reg := &reluctant{Registry: c.server.Open("test")}
 		s, err := scheduler.New(reg, scheduler.WithInstanceID("10.0.0.1@-@a"))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), makeUpAll(1), c.record("a", nil)))
+		require.NoError(t, errOf(s.Add(t.Context(), makeUpAll(1), c.record("a", nil))))
 		i := c.run(s, reg.Registry)
 		sleepUntil(6500 * time.Millisecond)
 		reg.refuse(99, true)

@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
@@ -24,7 +25,7 @@ func TestTheCatalogGoesByTheStep(t *testing.T) {
 		s, err := New(reg, WithHandler("index", job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })))
 		require.NoError(t, err)
 		s.life, s.stop = t.Context(), t.Context()
-		v, feed := registry.NewView("/", registry.NewSnapshot(1, nil), func(context.Context, registry.Revision) {}, func() {})
+		v, feed := backend.NewView("/", registry.NewSnapshot(1, nil), func(context.Context, registry.Revision) {}, func() {})
 		c := &catalog{s: s, life: t.Context(), view: v, mine: map[string]*runner{}, bad: map[string]registry.Revision{}}
 		c.box = actor.Mailbox{Start: s.work.Go, After: func() {}}
 		v.Subscribe(func(step registry.Step) { c.box.Post(func() { c.apply(step) }) })
@@ -34,7 +35,7 @@ func TestTheCatalogGoesByTheStep(t *testing.T) {
 		text, err := jobtree.EncodeConfig(cfg)
 		require.NoError(t, err)
 		path := jobtree.For("orders").Config()
-		feed.Apply(2, []registry.Event{{Path: path, Node: registry.Node{Path: path, Value: text, Revision: 2, Created: 2}}})
+		feed.Apply(2, []backend.Event{{Path: path, Node: registry.Node{Path: path, Value: text, Revision: 2, Created: 2}}})
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.NotNil(t, c.mine["orders"], "never taken up")

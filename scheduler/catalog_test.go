@@ -156,7 +156,7 @@ func TestADeclaredJobIsNotTakenUp(t *testing.T) {
 		a := c.launchWith("a", nil, opts, nil, jobOf(1))
 		sleepUntil(6 * time.Second)
 		require.Equal(t, []string{"item 0 fire 5s scheduled on a"}, c.shown())
-		require.ErrorIs(t, a.Add(t.Context(), jobOf(1), c.record("a", nil)), scheduler.ErrDeclared)
+		require.ErrorIs(t, errOf(a.Add(t.Context(), jobOf(1), c.record("a", nil))), scheduler.ErrDeclared)
 	})
 }
 

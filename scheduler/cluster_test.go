@@ -22,6 +22,9 @@ import (
 // everyFive fires at the seconds 0, 5, 10, … of each minute.
 const everyFive = "0/5 * * * * ?"
 
+// errOf is what went wrong with a call that returns something else as well.
+func errOf[T any](_ T, err error) error { return err }
+
 // cluster is a set of instances over one in-memory registry, in a synctest bubble.
 type cluster struct {
 	t      *testing.T
@@ -45,6 +48,18 @@ type instance struct {
 	registry *memory.Registry
 	cancel   context.CancelFunc
 	done     chan error // what Run returned
+}
+
+// trigger has the job "orders" run by hand.
+func trigger(t *testing.T, s interface {
+	Job(name string) (*scheduler.Job, error)
+},
+) {
+	t.Helper()
+	j, err := s.Job("orders")
+	require.NoError(t, err)
+	_, err = j.Trigger(t.Context())
+	require.NoError(t, err)
 }
 
 // inBubble runs a test in virtual time.
@@ -91,7 +106,7 @@ func (c *cluster) launchOver(reg *memory.Registry, id string, work job.HandlerFu
 	s, err := scheduler.New(reg, opts...)
 	require.NoError(c.t, err)
 	for _, cfg := range configs {
-		require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work)))
+		require.NoError(c.t, errOf(s.Add(c.t.Context(), cfg, c.record(id, work))))
 	}
 	return c.run(s, reg)
 }

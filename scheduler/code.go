@@ -1,14 +1,12 @@
 package scheduler
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
+	"github.com/elasticron/elasticron/scheduler/internal/asking"
 )
 
 // errNoCode: code that depends on the configuration has made nothing of it, and no error.
@@ -26,22 +24,6 @@ func configureCode(handler job.Handler, cfg job.Config) (code job.HandlerFunc, e
 	return code, err
 }
 
-// inTime calls code of a declaration and waits for it, while ctx lasts and at most for codeTimeout.
-func inTime(ctx context.Context, what string, code func() error) error {
-	returned := make(chan error, 1)
-	job.Go(code, func(err error) { returned <- err })
-	timer := time.NewTimer(codeTimeout)
-	defer timer.Stop()
-	select {
-	case err := <-returned:
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
-	case <-timer.C:
-		return notReturned(what)
-	}
-}
-
 // made is what the code of an application makes of a job's configuration.
 type made struct {
 	code    job.HandlerFunc
@@ -56,9 +38,9 @@ func (r *runner) makeCode(cfg job.Config, then func(made)) {
 	var what atomic.Pointer[string]
 	at := func(name string) { what.Store(&name) }
 	at("Configure")
-	late := func() { then(made{fault: notReturned(*what.Load())}) }
+	late := func() { then(made{fault: asking.NotReturned(*what.Load())}) }
 	var got made
-	asked := r.maker.ask(func() error {
+	asked := r.maker.Ask(func() error {
 		got.code, got.fault = configureCode(r.handler, cfg)
 		at("the constructor of the error handler")
 		got.handler, got.instead = r.handlerOf(cfg)
@@ -66,7 +48,7 @@ func (r *runner) makeCode(cfg job.Config, then func(made)) {
 	}, late, func(error) { then(got) })
 	if !asked {
 		at("Configure or the constructor of the error handler")
-		r.maker.await(late)
+		r.maker.Await(late)
 	}
 }
 

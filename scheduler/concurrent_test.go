@@ -35,14 +35,16 @@ func TestCallsWhileRunBeginsAndEnds(t *testing.T) {
 				for n := range 4 {
 					calls.Go(func() {
 						time.Sleep(time.Duration(n) * 300 * time.Microsecond)
-						err := s.Add(ctx, job.Config{Name: fmt.Sprintf("job%d", n), Cron: everyFive, ShardingTotalCount: 1}, nothing)
+						j, err := s.Add(ctx, job.Config{Name: fmt.Sprintf("job%d", n), Cron: everyFive, ShardingTotalCount: 1}, nothing)
 						if err != nil && !errors.Is(err, scheduler.ErrStopped) && !errors.Is(err, context.Canceled) {
 							t.Error(err)
 						}
 						s.Health(ctx)
-						_, _ = s.Statistics("job0")
-						_, _ = s.Dump(ctx, "job1")
-						_ = s.Trigger(ctx, "job2")
+						if j != nil {
+							_, _ = j.Statistics()
+							_, _ = j.Dump(ctx)
+							_, _ = j.Trigger(ctx)
+						}
 					})
 				}
 				calls.Go(func() {
@@ -112,12 +114,14 @@ func TestOneOfSeveralDeclarationsIsStored(t *testing.T) {
 				s, err := scheduler.New(reg)
 				require.NoError(t, err)
 				first, second := make(chan error, 1), make(chan error, 1)
-				go func() { first <- s.Add(t.Context(), jobOf(5), nothing, scheduler.OnConflict(scheduler.CodeWins)) }()
+				go func() {
+					first <- errOf(s.Add(t.Context(), jobOf(5), nothing, scheduler.OnConflict(scheduler.CodeWins)))
+				}()
 				<-reg.asked
 				go func() {
 					ctx, cancel := context.WithTimeout(t.Context(), test.patience)
 					defer cancel()
-					second <- s.Add(ctx, jobOf(7), nothing, scheduler.OnConflict(scheduler.CodeWins))
+					second <- errOf(s.Add(ctx, jobOf(7), nothing, scheduler.OnConflict(scheduler.CodeWins)))
 				}()
 				select {
 				case <-reg.asked:
@@ -139,7 +143,7 @@ func TestOneOfSeveralDeclarationsIsStored(t *testing.T) {
 					return
 				}
 				require.Contains(t, stored(t, c.server)["/orders/config"], fmt.Sprintf(`"shardingTotalCount":%d,`, test.wantItems))
-				require.ErrorIs(t, s.Add(t.Context(), jobOf(9), nothing), scheduler.ErrDeclared)
+				require.ErrorIs(t, errOf(s.Add(t.Context(), jobOf(9), nothing)), scheduler.ErrDeclared)
 			})
 		})
 	}
@@ -158,7 +162,7 @@ func TestADeclarationThatRunsEndOvertakes(t *testing.T) {
 		go func() { done <- s.Run(ctx) }()
 		<-s.Ready()
 		added := make(chan error, 1)
-		go func() { added <- s.Add(t.Context(), jobOf(5), nothing) }()
+		go func() { added <- errOf(s.Add(t.Context(), jobOf(5), nothing)) }()
 		<-reg.asked
 		cancel()
 		require.NoError(t, <-done)

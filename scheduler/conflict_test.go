@@ -42,7 +42,7 @@ func TestWhoWinsAConflict(t *testing.T) {
 			var log bytes.Buffer
 			s, err := scheduler.New(reg, scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 			require.NoError(t, err)
-			err = s.Add(t.Context(), test.declared, nothing, test.opts...)
+			_, err = s.Add(t.Context(), test.declared, nothing, test.opts...)
 			after := stored(t, server)["/orders/config"]
 			switch test.wins {
 			case "code":
@@ -76,7 +76,7 @@ func TestAConflictPolicyIsChecked(t *testing.T) {
 	defer func() { require.NoError(t, reg.Close(context.Background())) }()
 	s, err := scheduler.New(reg)
 	require.NoError(t, err)
-	err = s.Add(t.Context(), jobOf(1), nothing, scheduler.OnConflict("code"))
+	_, err = s.Add(t.Context(), jobOf(1), nothing, scheduler.OnConflict("code"))
 	require.ErrorIs(t, err, scheduler.ErrInvalidOption)
 	require.ErrorContains(t, err, `"registry wins", "code wins" and "refuse"`)
 }

@@ -8,22 +8,19 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/asking"
 )
 
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.
 func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handler job.Handler) error {
 	faults := []error{cfg.ValidateAt(s.now())}
-	if s.java {
-		faults = append(faults, javaFaults(cfg)...)
-		root, _ := javaRoot(s.registry)
-		faults = append(faults, javaTotal(root, s.instance, cfg))
-	}
+	faults = append(faults, s.dialect.Faults(cfg)...)
 	if handler == nil {
 		faults = append(faults, errors.New("the job has no code: handler is nil"))
 	} else {
 		faults = append(faults, checkCode(ctx, cfg, handler))
 	}
-	faults = append(faults, inTime(ctx, "the constructor of the error handler", func() error {
+	faults = append(faults, asking.InTime(ctx, "the constructor of the error handler", func() error {
 		_, err := newHandler(s.handlers, cfg, s.log)
 		return err
 	}))
@@ -38,12 +35,12 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 
 // checkCode finds what is wrong with the code of a declaration.
 func checkCode(ctx context.Context, cfg job.Config, handler job.Handler) error {
-	err := inTime(ctx, "Configure", func() error {
+	err := asking.InTime(ctx, "Configure", func() error {
 		_, err := configureCode(handler, cfg)
 		return err
 	})
 	if checker, is := handler.(job.Checker); is && err == nil {
-		return inTime(ctx, "Check", func() error { return checker.Check(cfg) })
+		return asking.InTime(ctx, "Check", func() error { return checker.Check(cfg) })
 	}
 	return err
 }

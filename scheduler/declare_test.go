@@ -26,7 +26,7 @@ func declare(t *testing.T, server *memory.Server, cfg job.Config, opts ...schedu
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 	s, err := scheduler.New(reg)
 	require.NoError(t, err)
-	return s.Add(t.Context(), cfg, nothing, opts...)
+	return errOf(s.Add(t.Context(), cfg, nothing, opts...))
 }
 
 // stored returns all nodes of the namespace, as text.
@@ -161,8 +161,8 @@ func TestAJobIsDeclaredOnce(t *testing.T) {
 	defer func() { require.NoError(t, reg.Close(context.Background())) }()
 	s, err := scheduler.New(reg)
 	require.NoError(t, err)
-	require.NoError(t, s.Add(t.Context(), jobOf(1), nothing))
-	require.ErrorIs(t, s.Add(t.Context(), jobOf(1), nothing), scheduler.ErrDeclared)
+	require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), nothing)))
+	require.ErrorIs(t, errOf(s.Add(t.Context(), jobOf(1), nothing)), scheduler.ErrDeclared)
 }
 
 func TestOptionsAreChecked(t *testing.T) {
@@ -185,7 +185,7 @@ func TestADuplicateInstanceID(t *testing.T) {
 		reg := c.server.Open("test")
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), jobOf(1), nothing))
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), nothing)))
 		err = s.Run(t.Context())
 		require.ErrorIs(t, err, scheduler.ErrDuplicateInstance)
 		require.ErrorContains(t, err, fullID("a"))
@@ -209,7 +209,7 @@ func TestAddWhileRunning(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		a := c.start("a", nil, job.Config{Name: "first", Cron: everyFive, ShardingTotalCount: 1})
-		require.NoError(t, a.Add(t.Context(), jobOf(2), c.record("a", nil)))
+		require.NoError(t, errOf(a.Add(t.Context(), jobOf(2), c.record("a", nil))))
 		sleepUntil(6 * time.Second)
 		require.Len(t, c.take(), 3)
 	})
@@ -243,7 +243,7 @@ func TestAddWhileTheRegistryShowsNothing(t *testing.T) {
 		<-s.Ready()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		require.ErrorIs(t, s.Add(ctx, jobOf(1), c.record("a", nil)), context.DeadlineExceeded)
+		require.ErrorIs(t, errOf(s.Add(ctx, jobOf(1), c.record("a", nil))), context.DeadlineExceeded)
 		require.Equal(t, time.Second, time.Since(bubbleStart))
 		close(reg.show)
 		sleepUntil(6 * time.Second)
@@ -282,7 +282,7 @@ func TestAJobIsCreatedOnce(t *testing.T) {
 		s, err := scheduler.New(reg)
 		require.NoError(t, err)
 		reg.HoldBack(1, 10*time.Minute)
-		err = s.Add(t.Context(), jobOf(1), nothing)
+		_, err = s.Add(t.Context(), jobOf(1), nothing)
 		if err == nil { // then nothing of it may be under way
 			remove(t, c.server, config)
 			sleepUntil(15 * time.Minute)
@@ -292,7 +292,7 @@ func TestAJobIsCreatedOnce(t *testing.T) {
 		require.NotContains(t, stored(t, c.server), config)
 		sleepUntil(15 * time.Minute)
 		require.Contains(t, stored(t, c.server), config, "the try that was sent arrives")
-		require.NoError(t, s.Add(t.Context(), jobOf(1), nothing))
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), nothing)))
 		remove(t, c.server, config)
 		sleepUntil(time.Hour)
 		require.NotContains(t, stored(t, c.server), config)
@@ -300,7 +300,7 @@ func TestAJobIsCreatedOnce(t *testing.T) {
 		reg.LoseAnswers(1)
 		cfg := jobOf(1)
 		cfg.Name = "invoices"
-		require.NoError(t, s.Add(t.Context(), cfg, nothing), "what is there was created")
+		require.NoError(t, errOf(s.Add(t.Context(), cfg, nothing)), "what is there was created")
 	})
 }
 
@@ -314,7 +314,7 @@ func TestADeclarationIsRefusedWhoseCodeCannotRunHere(t *testing.T) {
 	require.NoError(t, err)
 	cfg := jobOf(1)
 	cfg.Type, cfg.ScriptCommandLine = job.TypeScript, "/no/such/script.sh"
-	err = s.Add(t.Context(), cfg, script.Job{})
+	_, err = s.Add(t.Context(), cfg, script.Job{})
 	require.ErrorIs(t, err, job.ErrInvalidConfig)
 	require.ErrorContains(t, err, "/no/such/script.sh")
 	require.Empty(t, stored(t, server))

@@ -10,7 +10,7 @@
 //
 //	registry, err := etcd.Open(ctx, etcd.Config{Endpoints: endpoints, Namespace: "shop"})
 //	s, err := scheduler.New(registry)
-//	err = s.Add(ctx, job.Config{
+//	_, err = s.Add(ctx, job.Config{
 //		Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 4,
 //	}, job.HandlerFunc(index))
 //	err = s.Run(ctx) // until ctx ends

@@ -9,14 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
-
-// lastWords is how long code has to return whose context was cancelled, and the registry to take what is
-// left to be said, before Run gives them up. A stop has three such moments: for items, for listeners and
-// handlers and a registry that does not answer, and to record what was given up.
-const lastWords = time.Second
 
 // errAbandoned is what is recorded of an item whose code did not return when it had to.
 var errAbandoned = errors.New("given up: its code did not return after its context was cancelled")
@@ -28,9 +22,9 @@ func (s *Scheduler) windDown(runners []*runner) (over func(), abandoned error) {
 	var tellers sync.WaitGroup
 	tell := func(level slog.Level, message string) {
 		a := s.awaited(runners)
-		tellers.Go(func() { a.tell(s.log, level, message, done) })
+		tellers.Go(func() { a.Tell(s.log, level, message, done) })
 	}
-	end := s.curfew.start(s.stopTimeout, func() {
+	end := s.curfew.Start(s.stopTimeout, func() {
 		tell(slog.LevelWarn, "stop timeout is over, what still runs is cancelled")
 		s.cancelItems(ErrStopped)
 	})
@@ -47,7 +41,7 @@ func (s *Scheduler) windDown(runners []*runner) (over func(), abandoned error) {
 // drain waits for what runs, until the curfew. What has not returned by then is
 // given up, and named by the error. A registry that does not answer cannot hold it up either.
 func (s *Scheduler) drain(runners []*runner) error {
-	if waitDrained(runners, s.curfew.items) {
+	if waitDrained(runners, s.curfew.Items) {
 		return nil
 	}
 	answers := make([]chan error, len(runners)) // none of a runner that was dismissed meanwhile
@@ -56,7 +50,7 @@ func (s *Scheduler) drain(runners []*runner) error {
 		answers[i] = answer
 		r.box.Post(func() { answer <- r.abandon() })
 	}
-	cutOff := time.AfterFunc(s.curfew.moment(2*lastWords), s.cutOff)
+	cutOff := time.AfterFunc(s.curfew.Moment(2*stopping.LastWords), s.cutOff)
 	defer cutOff.Stop()
 	var all []error
 	for i, r := range runners {
@@ -71,10 +65,38 @@ func (s *Scheduler) drain(runners []*runner) error {
 			}
 		}
 	}
-	end := time.NewTimer(s.curfew.moment(3 * lastWords))
+	end := time.NewTimer(s.curfew.Moment(3 * stopping.LastWords))
 	defer end.Stop()
 	waitDrained(runners, end.C)
 	return errors.Join(all...)
+}
+
+// awaited looks what a stop waits for: items by job, listeners and error handlers. The runners answer when
+// they come to it, about this moment.
+func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
+	a := stopping.NewAwaited(len(runners))
+	a.Until, a.Listeners, a.Observers = time.Now().Add(s.curfew.Moment(0)), s.curfew.Calls(), s.observer.busy()
+	for _, r := range runners {
+		if working, queued := r.failures.Pending(); working+queued > 0 {
+			a.Handlers = append(a.Handlers, fmt.Sprintf("%s (%d failures)", r.name, working+queued))
+		}
+		if !r.isDrained() {
+			a.Ask(r.name, func(answer func([]int)) bool { return r.box.Post(func() { answer(r.inCode()) }) })
+		}
+	}
+	return a
+}
+
+// inCode returns the items whose code was called here and has not returned.
+func (r *runner) inCode() []int {
+	var items []int
+	for n, it := range r.items {
+		if e := it.running; e != nil && e.started && !e.returned {
+			items = append(items, n)
+		}
+	}
+	slices.Sort(items)
+	return items
 }
 
 // handOver has the runners leave their jobs, and returns them.
@@ -105,7 +127,7 @@ func (s *Scheduler) cancelItems(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.attached != nil {
-		s.attached.cancelWork(cause)
+		s.attached.CancelWork(cause)
 	}
 }
 
@@ -115,7 +137,7 @@ func (s *Scheduler) cutOff() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.attached != nil {
-		s.attached.cancel(ErrStopped)
+		s.attached.Cancel(ErrStopped)
 	}
 }
 
@@ -137,12 +159,11 @@ func (s *Scheduler) closeRunners() {
 	s.work.Wait()
 	s.load.stop()
 	for _, r := range runners {
-		r.failures.close()
+		r.failures.Close()
 		r.alarm.Stop()
-		r.maker.stop()
-		r.strategist.stop()
-		r.stopOnce()
-		r.reconciler.stop()
+		r.maker.Stop()
+		r.leadership.Stop()
+		r.whole.Stop()
 	}
 }
 
@@ -151,7 +172,7 @@ func (s *Scheduler) closeRunners() {
 func (r *runner) leave() {
 	if r.attached != nil && r.applied >= r.needed {
 		// The others need to know what was missed before they begin anything.
-		if told := r.noteMissed() || r.giveUpNotes(); told && (!r.left || r.registered()) {
+		if told := r.noteMissed() || r.giveUpNotes(); told && (!r.left || r.look().Registered()) {
 			r.commitLeave()
 		}
 	}
@@ -176,60 +197,25 @@ func (r *runner) commitLeave() {
 	if r.runsUnmarked() && !r.abandoned {
 		return // the instance is all that shows that it is not lost
 	}
-	txn := r.leaveTxn()
+	txn := r.membership.LeaveTxn(r.look())
 	if len(txn.Then) == 0 {
-		r.left = !r.electing // an election under way may still bring something to take back
-		r.noteLeft()
+		r.left = !r.leadership.Electing() // an election under way may still bring something to take back
+		r.membership.NoteLeft(r.s.now())
 		return
 	}
-	revision, err := r.s.registry.Commit(r.attached.ctx, txn)
+	revision, err := r.s.registry.Commit(r.attached.Ctx, txn)
 	if err != nil {
 		r.refused("leave", err)
 		return
 	}
-	r.noteLeft()
+	r.membership.NoteLeft(r.s.now())
 	r.committed(revision)
-}
-
-// leaveTxn is the transaction of a leave; it writes nothing if there is nothing to leave.
-func (r *runner) leaveTxn() registry.Txn {
-	var txn registry.Txn
-	if r.registered() {
-		txn.If = append(txn.If, r.mine())
-		txn.Then = append(txn.Then, registry.Delete(r.tree.Instance(r.s.instance)))
-		if r.state.Config.Exists() { // of a job that was removed, nothing may be made again
-			txn.If = append(txn.If, registry.Present(r.tree.Config()))
-			txn.Then = append(txn.Then, registry.Put(r.tree.Necessary(), ""))
-		}
-		if cfg := r.settings.config; cfg.Failover && cfg.FailoverScope == job.FailoverAssigned {
-			txn.Then = append(txn.Then, registry.Put(r.tree.FailoverLeft(r.s.instance), ""))
-		}
-	}
-	if r.leads() {
-		txn.If = append(txn.If, r.term())
-		txn.Then = append(txn.Then, registry.Delete(r.tree.Leader()))
-	}
-	return txn
-}
-
-// registered tells whether the tree has this instance under the present session. After it has left it may be
-// there again: the registry carried a join out late.
-func (r *runner) registered() bool {
-	return r.state.Instance(r.s.instance).Session == r.attached.session.ID()
-}
-
-// noteLeft notes that this instance is not registered any more. Fires that come from now on are for others
-// to tick.
-func (r *runner) noteLeft() {
-	if r.leftAt.IsZero() {
-		r.leftAt = r.s.now()
-	}
 }
 
 // runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.
 func (r *runner) runsUnmarked() bool {
 	for _, it := range r.items {
-		if e := it.running; e != nil && e.monitored() && e.under.session.ID() == r.attached.session.ID() && r.markGone(e) {
+		if e := it.running; e != nil && e.monitored() && e.under.Session.ID() == r.attached.Session.ID() && r.markGone(e) {
 			return true
 		}
 	}
@@ -239,7 +225,7 @@ func (r *runner) runsUnmarked() bool {
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	if r.listening > 0 || r.shared.claiming || r.hasToNote() && r.attached != nil {
+	if r.listening > 0 || r.whole.Busy() || r.claiming || r.hasToNote() && r.attached != nil {
 		return true
 	}
 	for _, it := range r.items {

@@ -3,9 +3,6 @@ package scheduler
 import (
 	"context"
 	"fmt"
-
-	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/registry"
 )
 
 // Dump is a job's tree, as the registry has it and as this process sees it.
@@ -30,23 +27,20 @@ type DumpNode struct {
 // Agrees tells whether the registry and the view say the same of the node.
 func (n DumpNode) Agrees() bool { return n.Seen && n.SeenValue == n.Value }
 
-// Dump reads the tree of a job, with one request, and sets what this process sees beside it. It waits
-// for nothing: a view that lags shows.
+// Dump reads the job's tree, with one request, and sets what this process sees beside it. It waits for
+// nothing: a view that lags shows.
 //
-// Errors: [ErrUnknownJob] if this scheduler does not have the job or does not run, and those of the
-// registry.
-func (s *Scheduler) Dump(ctx context.Context, name string) (Dump, error) {
+// Errors: [ErrUnknownJob], and those of the registry.
+func (j *Job) Dump(ctx context.Context) (Dump, error) {
+	view, err := j.view()
+	if err != nil {
+		return Dump{}, err
+	}
+	s, name := j.s, j.r.name
 	s.mu.Lock()
-	var view *registry.View
-	paused := ""
-	if r := s.runners[name]; r != nil {
-		view, paused = r.view, r.pausedFor
-	}
+	paused := j.r.pausedFor
 	s.mu.Unlock()
-	if view == nil {
-		return Dump{}, fmt.Errorf("dump job %q: %w", name, ErrUnknownJob)
-	}
-	nodes, revision, err := s.registry.List(ctx, jobtree.For(name).Root())
+	nodes, revision, err := s.registry.List(ctx, j.r.tree.Root())
 	if err != nil {
 		return Dump{}, fmt.Errorf("dump job %q: %w", name, err)
 	}
@@ -57,15 +51,4 @@ func (s *Scheduler) Dump(ctx context.Context, name string) (Dump, error) {
 		d.Nodes = append(d.Nodes, DumpNode{Path: n.Path, Value: n.Value, Seen: mine.Exists(), SeenValue: mine.Value})
 	}
 	return d, nil
-}
-
-// JobNames returns the names of the jobs that this scheduler has, in no order.
-func (s *Scheduler) JobNames() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	names := make([]string, 0, len(s.runners))
-	for name := range s.runners {
-		names = append(names, name)
-	}
-	return names
 }

@@ -16,7 +16,7 @@ func TestADumpTellsOfAPause(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		a := c.start("a", nil, jobOf(2))
 		paused := func() string {
-			d, err := a.Dump(t.Context(), "orders")
+			d, err := ordersOf(t, a).Dump(t.Context())
 			require.NoError(t, err)
 			return d.Paused
 		}
@@ -38,7 +38,7 @@ func TestDump(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		a := c.start("a", nil, jobOf(2))
 		sleepUntil(6 * time.Second)
-		d, err := a.Dump(t.Context(), "orders")
+		d, err := ordersOf(t, a).Dump(t.Context())
 		require.NoError(t, err)
 		require.NotEmpty(t, d.Nodes)
 		for _, n := range d.Nodes {
@@ -47,11 +47,12 @@ func TestDump(t *testing.T) {
 		a.registry.SetLatency(300 * time.Millisecond)
 		path := jobtree.For("orders").ItemDisabled(1)
 		put(t, c.server, path, "")
-		d, err = a.Dump(t.Context(), "orders")
+		d, err = ordersOf(t, a).Dump(t.Context())
 		require.NoError(t, err)
 		require.Contains(t, d.Nodes, scheduler.DumpNode{Path: path, Seen: true}, "by the time of the answer it is seen")
-		_, err = a.Dump(t.Context(), "bills")
+		gone := ordersOf(t, a)
+		require.NoError(t, gone.Leave(t.Context()))
+		_, err = gone.Dump(t.Context())
 		require.ErrorIs(t, err, scheduler.ErrUnknownJob)
-		require.Equal(t, []string{"orders"}, a.JobNames())
 	})
 }

@@ -253,7 +253,7 @@ func TestAHandlerThatIsNotKnown(t *testing.T) {
 		require.NoError(t, err)
 		cfg := jobOf(1)
 		cfg.ErrorHandler = "MAIL"
-		require.EqualError(t, s.Add(t.Context(), cfg, nothing),
+		require.EqualError(t, errOf(s.Add(t.Context(), cfg, nothing)),
 			`declare job "orders": ErrorHandler "MAIL" is not registered, known are IGNORE, LOG, TEST, THROW`)
 		require.Empty(t, stored(t, c.server))
 		require.NoError(t, reg.Close(context.Background()))

@@ -6,6 +6,11 @@ import (
 
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/internal/texts"
+	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
+	"github.com/elasticron/elasticron/scheduler/internal/membership"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
 // What callers branch on.
@@ -22,10 +27,10 @@ var (
 	// ErrConfigConflict: the registry holds another configuration of the job; see [RefuseConflict].
 	ErrConfigConflict = errors.New("job is stored with another configuration")
 	// ErrDuplicateInstance: another live process uses the same instance id.
-	ErrDuplicateInstance = errors.New("instance id is in use")
+	ErrDuplicateInstance = membership.ErrDuplicate
 	// ErrJavaPeers: live Java instances take part in the job, and this process does not know of them; see
 	// [WithJavaPeers].
-	ErrJavaPeers = errors.New("live Java instances take part in the job")
+	ErrJavaPeers = javapeers.ErrPeers
 	// ErrNoInstance: no instance of the job is registered.
 	ErrNoInstance = errors.New("job has no instance")
 	// ErrRan: Run was called before; a Scheduler runs once.
@@ -37,7 +42,16 @@ var (
 	// contexts of its items end.
 	ErrVanished = errors.New("scheduler vanished")
 	// ErrStopped is the cause with which the context of an item ends when the stop timeout is over.
-	ErrStopped = errors.New("scheduler stopped")
+	ErrStopped = stopping.ErrStopped
+	// ErrNotReturned is what Configure, the constructor of an error handler or a sharding strategy failed with
+	// that did not return in time.
+	ErrNotReturned = asking.ErrNotReturned
+	// ErrListenerTimeout is the cause with which the context of a listener ends when its time is over,
+	// and what is reported of one that did not return in time.
+	ErrListenerTimeout = notify.ErrListenerTimeout
+	// ErrHandlerTimeout is the cause with which the context of an error handler ends when it took
+	// longer than [WithErrorHandlerTimeout] allows.
+	ErrHandlerTimeout = notify.ErrHandlerTimeout
 )
 
 // errStop ends Run as its context does.

@@ -40,7 +40,7 @@ func Example() {
 		fmt.Printf("item %d of %d, fire %s, token %d\n", sc.Item, sc.TotalCount, sc.Fire, sc.Token)
 		return nil // do this item's share of the work; stop when ctx ends
 	})
-	if err := s.Add(ctx, job.Config{
+	if _, err := s.Add(ctx, job.Config{
 		Name: "invoices", Cron: "0/5 * * * * ?", ShardingTotalCount: 4,
 	}, invoices); err != nil {
 		log.Fatal(err)
@@ -53,7 +53,7 @@ func Example() {
 }
 
 // A job can be run without an etcd, as in tests: the in-memory registry keeps the same promises.
-func ExampleScheduler_Trigger() {
+func ExampleJob_Trigger() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	reg := memory.NewServer().Open("example")
@@ -68,7 +68,7 @@ func ExampleScheduler_Trigger() {
 		ShardingTotalCount:     1,
 		ShardingItemParameters: "0=archive",
 	}
-	err = s.Add(ctx, cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
+	cleanup, err := s.Add(ctx, cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		fmt.Println(sc.JobName, sc.Item, sc.ItemParameter, sc.Source)
 		stop()
 		return nil
@@ -78,7 +78,7 @@ func ExampleScheduler_Trigger() {
 	}
 	go func() {
 		<-s.Ready()
-		if err := s.Trigger(ctx, "cleanup"); err != nil {
+		if _, err := cleanup.Trigger(ctx); err != nil {
 			log.Fatal(err)
 		}
 	}()

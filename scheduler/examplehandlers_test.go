@@ -38,7 +38,7 @@ func ExampleOnConflict() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		err = s.Add(ctx, job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: total}, work, scheduler.OnConflict(scheduler.RefuseConflict))
+		_, err = s.Add(ctx, job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: total}, work, scheduler.OnConflict(scheduler.RefuseConflict))
 		fmt.Println(err)
 	}
 	// Output:
@@ -54,7 +54,7 @@ func ExampleWithListener() {
 		log.Fatal(err)
 	}
 	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
-	err = s.Add(context.Background(), job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 3}, work, scheduler.WithListener(job.ListenerFuncs{
+	_, err = s.Add(context.Background(), job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 3}, work, scheduler.WithListener(job.ListenerFuncs{
 		Before: func(_ context.Context, round job.Round) error {
 			fmt.Println("items", round.Items)
 			return nil
@@ -77,7 +77,7 @@ func ExampleWithOnceListener() {
 		log.Fatal(err)
 	}
 	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
-	err = s.Add(context.Background(), job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 3}, work, scheduler.WithOnceListener(job.OnceListener{
+	_, err = s.Add(context.Background(), job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 3}, work, scheduler.WithOnceListener(job.OnceListener{
 		AllCompleted: func(_ context.Context, round job.WholeRound) error {
 			fmt.Println("failed items", round.Failed)
 			return nil

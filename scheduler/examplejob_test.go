@@ -21,8 +21,9 @@ func ExampleJob() {
 		fmt.Println(err)
 		return
 	}
-	if err := s.Add(ctx, job.Config{Name: "reports", Cron: "@triggered", ShardingTotalCount: 2},
-		job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })); err != nil {
+	reports, err := s.Add(ctx, job.Config{Name: "reports", Cron: "@triggered", ShardingTotalCount: 2},
+		job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
+	if err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -30,11 +31,6 @@ func ExampleJob() {
 	go func() { done <- s.Run(ctx) }()
 	<-s.Ready()
 
-	reports, err := s.Job("reports")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	request, err := reports.Trigger(ctx)
 	if err != nil {
 		fmt.Println(err)

@@ -6,12 +6,14 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
 // execution is one run of one item in this process, from its begin to the commit of its end.
 type execution struct {
 	item     int
-	under    *attachment // the session that it began under, for good
+	under    *room.Attachment // the session that it began under, for good
 	context  job.ShardingContext
 	round    *openRound        // that it began in; nil if it never started
 	record   jobtree.Record    // as its begin wrote it; zero if the job is not monitored
@@ -19,13 +21,13 @@ type execution struct {
 	began    time.Time
 	ended    time.Time
 	err      error
-	gate     *gate // until which its code is not called; nil if it need not wait for other instances
-	place    int   // among the round's, for its listeners
-	started  bool  // the code was called
-	returned bool  // the code has, or it was given up
-	undo     bool  // it never started, and the begin is taken back
-	yields   bool  // it was told to come to an end
-	madeUp   bool  // its begin removed what was noted as missed of its item
+	gate     *wholeround.Gate // until which its code is not called; nil if it need not wait for other instances
+	place    int              // among the round's, for its listeners
+	started  bool             // the code was called
+	returned bool             // the code has, or it was given up
+	undo     bool             // it never started, and the begin is taken back
+	yields   bool             // it was told to come to an end
+	madeUp   bool             // its begin removed what was noted as missed of its item
 
 	late  registry.Revision                // of its record, over which its end is recorded without its mark; 0 = with it
 	noted *jobtree.Stored[jobtree.Misfire] // what was found to be noted of its item when its end was refused over that

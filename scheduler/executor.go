@@ -2,9 +2,7 @@ package scheduler
 
 import (
 	"slices"
-	"time"
 
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -35,10 +33,10 @@ func (r *runner) startWaiting() {
 	for len(x.waiting) > 0 {
 		e := x.waiting[0]
 		switch {
-		case r.leaving || e.under.work.Err() != nil:
+		case r.leaving || e.under.Work.Err() != nil:
 			x.waiting = x.waiting[1:]
 			r.giveBack(e)
-		case e.under.connected() && r.hasRoom():
+		case e.under.Connected() && r.hasRoom():
 			x.waiting = x.waiting[1:]
 			r.execute(e)
 		default:
@@ -67,17 +65,6 @@ func (r *runner) giveBack(e *execution) {
 	e.undo = true
 	r.returned(e, r.s.now(), ErrNotStarted)
 	r.endsGather = false // before the instance leaves, whose successors need to see it
-}
-
-// recall makes a fire due again that was begun for and not run, whoever began it.
-func (r *runner) recall(it *item, record jobtree.Record, now time.Time) {
-	e, m := record.Current, r.settings.misfires
-	if r.settings.delay != 0 || e == nil || e.Outcome != jobtree.NotStarted || !m.on || !e.Fire.After(record.LastFire) || it.due.holds(e.Fire) {
-		return
-	}
-	if r.isFire(e.Fire) { // else another cron had it
-		it.due = m.expire(m.merge(it.due, e.Fire), now)
-	}
 }
 
 func (r *runner) reportWaiting() {

@@ -166,7 +166,7 @@ func TestAnExecutorThatIsNotKnown(t *testing.T) {
 		reg := c.server.Open("test")
 		s, err := scheduler.New(reg)
 		require.NoError(t, err)
-		require.EqualError(t, s.Add(t.Context(), cfg, nothing),
+		require.EqualError(t, errOf(s.Add(t.Context(), cfg, nothing)),
 			`declare job "orders": ExecutorServiceHandler "com.acme.Pool" must be empty, CPU or SINGLE_THREAD`)
 		require.NoError(t, reg.Close(context.Background()))
 

@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // gatherEnds is how long the first of several ends waits for others, so that they share a request.
@@ -50,9 +51,9 @@ func (r *runner) finish() {
 		switch {
 		case !e.monitored():
 			r.close(e, registry.Outcome{})
-		case r.attached.lasts():
+		case r.attached.Lasts():
 			batch = append(batch, e)
-		case r.abandoned || errors.Is(e.under.session.Err(), registry.ErrClosed): // no session comes any more
+		case r.abandoned || errors.Is(e.under.Session.Err(), registry.ErrClosed): // no session comes any more
 			r.close(e, registry.Outcome{Err: e.noSession()})
 		default:
 			r.ended = append(r.ended, e)
@@ -72,16 +73,16 @@ func (r *runner) commitEnds(batch []*execution) {
 		}
 	}
 	under, late, again := r.attached, 0, false
-	for i, o := range r.s.registry.CommitAll(under.ctx, txns) {
+	for i, o := range r.s.registry.CommitAll(under.Ctx, txns) {
 		e := batch[i]
 		o = r.settleEnd(under, e, o)
 		switch {
-		case final(o.Err):
+		case room.Final(o.Err):
 			if o.Err == nil && e.under != under {
 				late++
 			}
 			r.close(e, o)
-		case under.lasts():
+		case under.Lasts():
 			r.s.repeated(slog.LevelWarn, "end not recorded yet, will try again", r.name, o.Err, logItem, e.item)
 			r.ended, again = append(r.ended, e), true
 		case r.abandoned:
@@ -110,7 +111,7 @@ func (r *runner) markGone(e *execution) bool {
 // because only the mark was taken away, the end is recorded without it (T5b). If only somebody else has
 // noted missed fires of the item meanwhile, those are kept, and the end is tried again; so it is when a node
 // that it writes was a foreign session's, which is removed.
-func (r *runner) settleEnd(under *attachment, e *execution, o registry.Outcome) registry.Outcome {
+func (r *runner) settleEnd(under *room.Attachment, e *execution, o registry.Outcome) registry.Outcome {
 	refusal := o
 	for range settleTries {
 		var conflict *registry.ConflictError
@@ -138,15 +139,15 @@ func (r *runner) settleEnd(under *attachment, e *execution, o registry.Outcome) 
 		if e.late != 0 {
 			txn = r.lateEndTxn(e, e.late)
 		}
-		o.Revision, o.Err = r.s.registry.Commit(under.ctx, txn)
+		o.Revision, o.Err = r.s.registry.Commit(under.Ctx, txn)
 	}
 	return o
 }
 
 // readEnd asks the record what became of an end. late tells that it still has the execution running; the
 // outcome's revision is then the record's.
-func (r *runner) readEnd(under *attachment, e *execution, refusal registry.Outcome) (o registry.Outcome, late bool) {
-	node, err := r.s.registry.Get(under.ctx, r.tree.ItemRecord(e.item))
+func (r *runner) readEnd(under *room.Attachment, e *execution, refusal registry.Outcome) (o registry.Outcome, late bool) {
+	node, err := r.s.registry.Get(under.Ctx, r.tree.ItemRecord(e.item))
 	if errors.Is(err, registry.ErrNotFound) {
 		return refusal, false
 	}
@@ -166,8 +167,8 @@ func (r *runner) readEnd(under *attachment, e *execution, refusal registry.Outco
 }
 
 // rereadMissed reads what is noted as missed of an execution's item.
-func (r *runner) rereadMissed(under *attachment, e *execution) error {
-	node, err := r.s.registry.Get(under.ctx, r.tree.ItemMisfire(e.item))
+func (r *runner) rereadMissed(under *room.Attachment, e *execution) error {
+	node, err := r.s.registry.Get(under.Ctx, r.tree.ItemMisfire(e.item))
 	if err != nil && !errors.Is(err, registry.ErrNotFound) {
 		return err
 	}
@@ -178,12 +179,12 @@ func (r *runner) rereadMissed(under *attachment, e *execution) error {
 
 // disown removes the nodes that the end of an execution writes and that no session may own, where one does:
 // a hand has replaced them, and what was there before is lost. What the end says of the item is known here.
-func (r *runner) disown(under *attachment, e *execution) error {
+func (r *runner) disown(under *room.Attachment, e *execution) error {
 	for _, w := range r.endTxn(e).Then {
 		if w.Kind != registry.WritePut {
 			continue
 		}
-		node, err := r.s.registry.Get(under.ctx, w.Path)
+		node, err := r.s.registry.Get(under.Ctx, w.Path)
 		if errors.Is(err, registry.ErrNotFound) || err == nil && !node.Ephemeral() {
 			continue
 		}
@@ -206,11 +207,6 @@ func (r *runner) aboutExecution(e *execution, c registry.Condition) bool {
 // settleTries bounds how often the end of one execution is tried in a row. More than two are needed only
 // if somebody rewrites the record meanwhile, which nobody does who goes by the protocol.
 const settleTries = 3
-
-// final tells whether asking again cannot change the answer.
-func final(err error) bool {
-	return err == nil || errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrClosed) || hopeless(err)
-}
 
 // endTxn is the transaction of an end (T5). The mark's creation is the token: an execution that was
 // taken away cannot end the one that follows. What this clock ticked while the item ran here is noted with
@@ -240,9 +236,9 @@ func (r *runner) endTxn(e *execution) registry.Txn {
 // capacity every execution misses fires, and the item begins for them here as soon as its turn comes; two
 // more writes for each would cost a fifth of what can run. Who gives the item up before that, or cannot run
 // it any more, notes them then. After a crash others have ticked them; if nobody else lived, they are fires
-// without a witness. Java instances count on the note.
+// without a witness. Others may count on the note.
 func (r *runner) makesUpItself(e *execution) bool {
-	return r.s.load.over() && !r.s.java && r.owns(e.item) && !r.leaving && e.under == r.attached && e.under.connected() && r.mayBegin()
+	return r.s.load.over() && !r.s.traits.CountOnNotes && r.owns(e.item) && !r.leaving && e.under == r.attached && e.under.Connected() && r.mayBegin()
 }
 
 // lateEndTxn is the transaction of an end whose mark is gone (T5b): the record, as it was read, still
@@ -252,7 +248,7 @@ func (r *runner) lateEndTxn(e *execution, asRead registry.Revision) registry.Txn
 	i := slices.Index(txn.If, r.markOf(e))
 	txn.If[i] = registry.Unchanged(r.tree.ItemRecord(e.item), asRead)
 	txn.Then = slices.DeleteFunc(txn.Then, func(w registry.Write) bool {
-		return w.Path == r.tree.ItemRunning(e.item) || r.s.java && w.Path == r.tree.ItemFailover(e.item) // Java's by now
+		return w.Path == r.tree.ItemRunning(e.item) || r.s.traits.Borrow && w.Path == r.tree.ItemFailover(e.item) // another's by now
 	})
 	return txn
 }
@@ -306,18 +302,18 @@ func (e *execution) outcome() (jobtree.Outcome, string) {
 	case e.err == nil:
 		return jobtree.Success, ""
 	case e.cutShort():
-		return jobtree.Interrupted, context.Cause(e.under.work).Error() + ": " + e.err.Error()
+		return jobtree.Interrupted, context.Cause(e.under.Work).Error() + ": " + e.err.Error()
 	default:
 		return jobtree.Failure, e.err.Error()
 	}
 }
 
 // cutShort tells whether the code returned an error after its context had been cancelled.
-func (e *execution) cutShort() bool { return e.err != nil && e.under.work.Err() != nil }
+func (e *execution) cutShort() bool { return e.err != nil && e.under.Work.Err() != nil }
 
 // noSession tells why an end could not even be asked for.
 func (e *execution) noSession() error {
-	if err := e.under.session.Err(); err != nil {
+	if err := e.under.Session.Err(); err != nil {
 		return err
 	}
 	return ErrStopped
@@ -336,14 +332,14 @@ func (r *runner) close(e *execution, o registry.Outcome) {
 			}
 			r.cutShort[e.item] = e.token
 		}
-		r.leadership.lost.Note([]int{e.item}, false)
+		r.lost.Note([]int{e.item}, false)
 		r.unexplained.Note([]int{e.item}, false) // its mark may be back, if its session was taken up again
 	}
 	if !r.owns(e.item) {
 		delete(r.items, e.item)
 	}
 	if o.Err != nil && !errors.Is(o.Err, registry.ErrConflict) {
-		r.unsettled = e.under.session // whose mark stays
+		r.unsettled = e.under.Session // whose mark stays
 	}
 	r.reportEnd(e, o.Err)
 	var conflict *registry.ConflictError
@@ -361,7 +357,7 @@ func (r *runner) reportEnd(e *execution, refused error) {
 			r.leaveRound(e, refused)
 		}
 		return
-	case hopeless(refused):
+	case room.Hopeless(refused):
 		r.s.repeated(slog.LevelError, "end refused: the registry does not take it, the item stays marked until the session ends", r.name, refused, attrs...)
 	case refused != nil && e.cutShort():
 		r.log.WarnContext(r.life, "item was cut short, and taken away before that could be recorded", append(attrs, logError, e.err, logReason, refused.Error())...)

@@ -188,5 +188,5 @@ func (c *cluster) declares(code job.Handler, parameter string) error {
 	require.NoError(c.t, err)
 	cfg := job.Config{Name: "other", Cron: everyFive, ShardingTotalCount: 1}
 	cfg.JobParameter = parameter
-	return s.Add(c.t.Context(), cfg, code)
+	return errOf(s.Add(c.t.Context(), cfg, code))
 }

@@ -26,7 +26,7 @@ type Job struct {
 	r *runner
 }
 
-// Job returns the handle of a job that was added to this scheduler, or that it runs as data. The error
+// Job returns the handle of a job that was added to this scheduler, as [Scheduler.Add] did, or that it runs as data. The error
 // is [ErrUnknownJob] if there is none of this name.
 func (s *Scheduler) Job(name string) (*Job, error) {
 	s.mu.Lock()
@@ -84,7 +84,7 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 	if _, delayed := cronexpr.DelayOf(schedule); delayed {
 		return nil, nil
 	}
-	jitter := fires.Jitter{Job: cfg.Name, Most: misfiresOf(cfg).jitter}
+	jitter := fires.Jitter{Job: cfg.Name, Most: cfg.Jitter}
 	now := j.s.now()
 	var next []time.Time
 	for fire := schedule.Next(now.Add(-jitter.Most)); len(next) < n && !fire.IsZero(); fire = schedule.Next(fire) {
@@ -94,9 +94,6 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 	}
 	return next, nil
 }
-
-// Statistics returns the numbers of the job's items and of this process; see [Scheduler.Statistics].
-func (j *Job) Statistics() (Statistics, error) { return j.s.Statistics(j.r.name) }
 
 // Update changes the stored configuration, for all processes, and returns when the registry has it and
 // this process sees it. It reads what is stored, calls change with it, and stores the outcome if nobody changed the configuration

@@ -12,6 +12,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -259,7 +260,7 @@ func TestAJobIsLeft(t *testing.T) {
 			return ran
 		}
 		require.Equal(t, map[string]int{"orders on b": 2, "invoices on a": 1}, on())
-		require.NoError(t, a.Add(t.Context(), jobOf(2), c.record("a", nil)), "it may come back")
+		require.NoError(t, errOf(a.Add(t.Context(), jobOf(2), c.record("a", nil))), "it may come back")
 		sleepUntil(18 * time.Second)
 		require.Equal(t, map[string]int{"orders on a": 1, "orders on b": 1, "invoices on a": 1}, on())
 	})
@@ -272,7 +273,7 @@ func TestAJobIsLeftBeforeRun(t *testing.T) {
 		defer func() { require.NoError(t, reg.Close(context.Background())) }()
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), jobOf(1), c.record("a", nil)))
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", nil))))
 		j, err := s.Job("orders")
 		require.NoError(t, err)
 		_, _, err = j.Config()
@@ -304,6 +305,37 @@ func TestALateJoinOfAJobThatWasLeftByItsHandle(t *testing.T) {
 	})
 }
 
+// The same, with a join that is carried out again while the process is about to leave, at whatever step of that.
+func TestALateJoinDuringALeave(t *testing.T) {
+	t.Parallel()
+	const late = 8 * time.Second
+	var came time.Time
+	leaveAt := func(at time.Time) {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			c.start("b", nil, jobOf(2))
+			reg := c.server.Open("test")
+			reg.DuplicateLater(2, late)
+			c.server.OnLateCopy(func(memory.LateCopy) { came = time.Now() })
+			a := c.launchOver(reg, "a", nil, jobOf(2))
+			<-a.Ready()
+			if at.IsZero() {
+				time.Sleep(late)
+				return
+			}
+			time.Sleep(time.Until(at))
+			require.NoError(t, ordersOf(t, a).Leave(t.Context()))
+			time.Sleep(time.Second)
+			require.Equal(t, []string{"/orders/instances/" + fullID("b")}, c.nodes("/orders/instances"))
+		})
+	}
+	leaveAt(time.Time{})
+	require.False(t, came.IsZero())
+	at := came
+	for early := range 40 {
+		leaveAt(at.Add(-time.Duration(early) * 250 * time.Microsecond))
+	}
+}
+
 // A handle that outlives its job, or Run, neither hangs nor panics.
 func TestHandlesAroundRun(t *testing.T) {
 	t.Parallel()
@@ -311,10 +343,10 @@ func TestHandlesAroundRun(t *testing.T) {
 		reg := c.server.Open("test")
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), jobOf(1), c.record("a", nil)))
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", nil))))
 		other := jobOf(1)
 		other.Name = "invoices"
-		require.NoError(t, s.Add(t.Context(), other, c.record("a", nil)))
+		require.NoError(t, errOf(s.Add(t.Context(), other, c.record("a", nil))))
 		early, err := s.Job("invoices")
 		require.NoError(t, err)
 		j, err := s.Job("orders")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // Missed fires belong to their item, not to who missed them. Whoever has to leave some of an item to
@@ -19,10 +20,6 @@ import (
 // fires that it has not ticked itself, and somebody lives who may have. It is enough for a few commits, and
 // less than what makes a fire late.
 const handoverWait = 2 * time.Second
-
-// handoverSpan is how old a fire may be of which others may still have to say that it was missed. It is
-// longer than it takes to give the items of a dead instance to others.
-const handoverSpan = 2 * time.Minute
 
 // noteTries is how often an instance that leaves tries to note what was missed.
 const noteTries = 3
@@ -37,9 +34,9 @@ func (r *runner) release(n int) {
 	it.former, it.came = "", time.Time{}
 	switch {
 	case n >= r.state.Total():
-		it.dropSurplus()
+		it.due = it.due.DropSurplus()
 	case !r.records:
-		it.dropUnrecorded()
+		it.due = it.due.DropUnrecorded()
 	}
 	if it.running == nil {
 		r.part(it)
@@ -49,7 +46,7 @@ func (r *runner) release(n int) {
 // part has an item forgotten that does not run here and is not to run here, once it is noted what is due
 // of it.
 func (r *runner) part(it *item) {
-	if it.due.none() {
+	if it.due.None() {
 		if !r.owns(it.number) {
 			delete(r.items, it.number)
 		}
@@ -79,12 +76,12 @@ func (r *runner) noteMissed() bool {
 		r.parting, r.vouching.told = nil, nil
 		return true
 	}
-	var batch proposals
+	var batch room.Batch
 	for _, n := range slices.Sorted(maps.Keys(r.parting)) {
 		r.proposeNote(&batch, n)
 	}
 	r.proposeVouched(&batch)
-	r.commitAll(r.attached.ctx, "note missed fires", batch)
+	r.commitAll(batch)
 	return !r.hasToNote()
 }
 
@@ -103,7 +100,7 @@ func (r *runner) giveUpNotes() bool {
 }
 
 // proposeNote proposes to note what is due of an item.
-func (r *runner) proposeNote(batch *proposals, n int) {
+func (r *runner) proposeNote(batch *room.Batch, n int) {
 	it := r.items[n]
 	if it == nil || it.running != nil || r.owns(n) && !r.leaving && r.mayBegin() {
 		delete(r.parting, n)
@@ -120,7 +117,7 @@ func (r *runner) proposeNote(batch *proposals, n int) {
 // proposeMissed proposes to note what is due of an item, unless the registry knows. As the record is as it
 // was read, nobody has run for a fire meanwhile, and nobody runs for a later one without having seen the
 // note.
-func (r *runner) proposeMissed(batch *proposals, it *item, noted func()) {
+func (r *runner) proposeMissed(batch *room.Batch, it *item, noted func()) {
 	node := r.state.Item(it.number)
 	conditions, writes := r.missedNote(it, node.Misfire, node.Record.Value.LastFire)
 	if writes == nil {
@@ -131,10 +128,8 @@ func (r *runner) proposeMissed(batch *proposals, it *item, noted func()) {
 		registry.Unchanged(r.tree.ItemRecord(it.number), node.Record.Revision),
 		registry.Unchanged(r.tree.Config(), r.state.Config.Revision))
 	// Whoever deletes a note has run for its fires, or the item is none any more by another configuration.
-	batch.add(registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}, func(o registry.Outcome) {
-		r.committed(o.Revision)
-		noted()
-	})
+	txn := registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}
+	batch.Add("note missed fires", txn, func(registry.Outcome) { noted() })
 }
 
 // missedNote returns what notes that the fires that are due of an item were missed, beside those that are
@@ -142,58 +137,32 @@ func (r *runner) proposeMissed(batch *proposals, it *item, noted func()) {
 // that the item ran for.
 func (r *runner) missedNote(it *item, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
 	if !r.records || it.number >= r.state.Total() || r.settings.ok && it.number >= r.settings.config.ShardingTotalCount {
-		return nil, nil // see dropUnrecorded and dropSurplus; a resharding to fewer items deletes what is noted of the others
+		return nil, nil // see DropUnrecorded and DropSurplus; a resharding to fewer items deletes what is noted of the others
 	}
-	noted := r.noted(stored, ran)
-	owed := jobtree.MissedFires(append(slices.Clone(noted), it.due.after(ran).owed()...)...)
-	if m := r.settings.misfires; r.settings.ok { // while the job pauses its policy is not known
-		owed = m.dropBeyond(m.dropUnwanted(owed))
-	}
-	if len(owed) == 0 || slices.EqualFunc(owed, noted, time.Time.Equal) {
+	rules := r.settings.rules
+	owed := rules.Owed(it.due, rules.Noted(stored.Value, ran, r.times.Name()), ran)
+	if owed == nil {
 		return nil, nil
 	}
-	text := jobtree.EncodeMisfire(jobtree.Misfire{Fires: owed, Times: r.times.name()})
+	text := jobtree.EncodeMisfire(jobtree.Misfire{Fires: owed, Times: r.times.Name()})
 	return []registry.Condition{registry.Unchanged(r.tree.ItemMisfire(it.number), stored.Revision)},
 		[]registry.Write{registry.Put(r.tree.ItemMisfire(it.number), text)}
-}
-
-// noted returns the fires that an item's node names as missed and that nobody has run for.
-func (r *runner) noted(stored jobtree.Stored[jobtree.Misfire], ran time.Time) []time.Time {
-	missed := stored.Value
-	if !missed.Newest().After(ran) || missed.Times != "" && missed.Times != r.times.name() {
-		return nil
-	}
-	fires := missed.Fires
-	if r.settings.ok && missed.Times == "" { // the fires of another cron are none
-		fires = slices.DeleteFunc(slices.Clone(fires), func(fire time.Time) bool { return !r.isFire(fire) })
-	}
-	if r.settings.ok && !missed.Since.IsZero() && r.settings.misfires.all {
-		fires = append(r.fires(missed.Since.Add(-1), missed.Fires[0].Add(-1)), fires...)
-	}
-	for len(fires) > 0 && !fires[0].After(ran) {
-		fires = fires[1:]
-	}
-	return fires
 }
 
 // recallNoted makes the fires due that are noted in an item as missed. One that is still to come by this
 // clock was not missed.
 func (r *runner) recallNoted(it *item, node jobtree.Item, now time.Time) {
-	m := r.settings.misfires
-	if !m.on || !r.records || !node.Misfire.Exists() {
+	rules := r.settings.rules
+	if !rules.On || !r.records || !node.Misfire.Exists() {
 		return
 	}
-	fires := r.noted(node.Misfire, node.Record.Value.LastFire)
-	for len(fires) > 0 && fires[len(fires)-1].After(now) {
-		fires = fires[:len(fires)-1]
-	}
-	it.due = m.expire(m.merge(it.due, fires...), now)
+	it.due = rules.RecallNoted(it.due, rules.Noted(node.Misfire.Value, node.Record.Value.LastFire, r.times.Name()), now)
 }
 
 // noteFormers notes which items a step gives to this instance that another one owned, before the state
 // shows it.
 func (r *runner) noteFormers(step registry.Step) {
-	if !r.settings.misfires.all {
+	if !r.settings.rules.All {
 		return // a later run stands for what comes to be known late
 	}
 	for _, change := range step.Changes {
@@ -222,7 +191,7 @@ func (r *runner) noteFormers(step registry.Step) {
 
 // expectNote notes that others may have to say what an item missed that came here from another instance.
 func (r *runner) expectNote(it *item, former string) {
-	if former != "" && r.settings.misfires.all && r.records {
+	if former != "" && r.settings.rules.All && r.records {
 		it.former, it.came = former, time.Now()
 	}
 }
@@ -237,11 +206,11 @@ func (it *item) expectOn() {
 // awaitsNote tells whether the fires of an item wait for what its former owner may have missed: a run for
 // a later one would bury that.
 func (r *runner) awaitsNote(it *item, node jobtree.Item, now time.Time) bool {
-	if it.former == "" || it.due.none() {
+	if it.former == "" || it.due.None() {
 		return false
 	}
 	left := handoverWait - time.Since(it.came)
-	if left <= 0 || !r.mayBeTold(it) || r.accounted(it, node, now) {
+	if left <= 0 || !r.mayBeTold(it) || r.settings.rules.Accounted(&r.witness, it.number, it.due, node.Record.Value.LastFire, now) {
 		return false
 	}
 	r.toConsider.Note([]int{it.number}, false)
@@ -256,23 +225,4 @@ func (r *runner) mayBeTold(it *item) bool {
 	return slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool {
 		return i.ID == it.former || i.Created < mine.Created
 	})
-}
-
-// accounted tells whether this instance knows of every recent fire of an item that nobody ran for, what
-// became of it.
-func (r *runner) accounted(it *item, node jobtree.Item, now time.Time) bool {
-	from := now.Add(-handoverSpan)
-	for _, later := range []time.Time{node.Record.Value.LastFire, r.witness.floor(it.number)} {
-		if later.After(from) {
-			from = later
-		}
-	}
-	return !slices.ContainsFunc(r.fires(from, now), func(fire time.Time) bool {
-		return !r.witness.has(fire) && !it.due.holds(fire)
-	})
-}
-
-// holds tells whether a fire is due.
-func (d due) holds(fire time.Time) bool {
-	return d.onTime.Equal(fire) || slices.ContainsFunc(d.missed, fire.Equal)
 }

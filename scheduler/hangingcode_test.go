@@ -243,10 +243,10 @@ func TestADeclarationWithBadCode(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		err := s.Add(ctx, cfg, code)
+		_, err := s.Add(ctx, cfg, code)
 		if bad.way == "hang" {
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.ErrorIs(t, s.Add(t.Context(), cfg, code), scheduler.ErrNotReturned)
+			require.ErrorIs(t, errOf(s.Add(t.Context(), cfg, code)), scheduler.ErrNotReturned)
 			require.Equal(t, 11*time.Second, time.Since(began))
 			return
 		}

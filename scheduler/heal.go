@@ -7,6 +7,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // heal removes nodes that only a session can own and that none does. Somebody wrote them by hand, and
@@ -17,7 +18,7 @@ import (
 // A mark that is gone is not put back. Its execution goes on and ends by its record (T5b).
 func (r *runner) heal() {
 	leader := r.state.Leader
-	mine := r.attached.session.ID()
+	mine := r.attached.Session.ID()
 	mislabelled := leader.Session == mine && leader.Instance != r.s.instance && r.state.Instance(leader.Instance).Session != mine
 	if leader.Created != 0 && (leader.Session == 0 || mislabelled) {
 		r.removeStray(r.tree.Leader(), leader.Revision)
@@ -70,8 +71,8 @@ func (r *runner) remove(path string, seen registry.Revision) bool {
 }
 
 // removeUnder is remove for whoever deals with what comes of it.
-func (r *runner) removeUnder(a *attachment, path string, seen registry.Revision) (registry.Revision, error) {
-	return r.s.registry.Commit(a.ctx, registry.Txn{
+func (r *runner) removeUnder(a *room.Attachment, path string, seen registry.Revision) (registry.Revision, error) {
+	return r.s.registry.Commit(a.Ctx, registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(path, seen)},
 		Then: []registry.Write{registry.Delete(path)},
 	})
@@ -85,26 +86,25 @@ const maxAside = 16 << 10
 // left as it is.
 func (r *runner) setAside(round *round, n int, node jobtree.Item) {
 	it := r.item(n)
-	it.due = r.settings.misfires.miss(it.due)
+	it.due = r.settings.rules.Miss(it.due)
 	path := r.tree.ItemRecord(n)
 	found := r.view.Snapshot().Get(path)
 	if errors.Is(node.Record.Err, jobtree.ErrNewerFormat) || found.Revision != node.Record.Revision {
 		return
 	}
 	now := round.now
-	if horizon := r.s.horizon(); !horizon.IsZero() && now.After(horizon) {
+	if horizon := r.s.clock.Horizon(); !horizon.IsZero() && now.After(horizon) {
 		now = horizon
 	}
 	text := strings.ToValidUTF8(found.Value[:min(len(found.Value), maxAside)], "\uFFFD")
 	fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: now.Truncate(time.Millisecond)}
-	round.batch.add(registry.Txn{
+	round.batch.Add("begin", registry.Txn{
 		If: []registry.Condition{registry.Unchanged(path, found.Revision), registry.Absent(r.tree.ItemRunning(n))},
 		Then: []registry.Write{
 			registry.Put(path, jobtree.EncodeRecord(fresh)),
 			registry.Put(r.tree.ItemAside(n), text),
 		},
-	}, func(o registry.Outcome) {
-		r.committed(o.Revision)
+	}, func(registry.Outcome) {
 		r.log.ErrorContext(r.life, "the record of an item could not be read: it was set aside, and the item goes on with its next fire",
 			logItem, n, logError, node.Record.Err, "node", r.tree.ItemAside(n))
 	})

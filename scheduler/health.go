@@ -7,11 +7,13 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // overdueAfter is how long after a fire an item that should run counts as overdue: what may be late by
 // the rules, and time for the request and for the view to show it.
-const overdueAfter = lateAfter + 5*time.Second
+const overdueAfter = misfires.LateAfter + 5*time.Second
 
 // The states of a process in [Health].
 const (
@@ -145,12 +147,12 @@ func (s *Scheduler) phase() string {
 	}
 }
 
-func (s *Scheduler) sessionHealth(a *attachment) SessionHealth {
+func (s *Scheduler) sessionHealth(a *room.Attachment) SessionHealth {
 	if a == nil {
 		return SessionHealth{State: "none"}
 	}
-	h := SessionHealth{ID: a.session.ID().String(), State: a.session.State().String()}
-	if left := a.session.Remaining(); left > 0 {
+	h := SessionHealth{ID: a.Session.ID().String(), State: a.Session.State().String()}
+	if left := a.Session.Remaining(); left > 0 {
 		h.Deadline = s.now().Add(left)
 	}
 	return h
@@ -161,7 +163,7 @@ func (r *runner) health() JobHealth {
 	st, mine := r.state, r.state.Instance(r.s.instance)
 	h := JobHealth{
 		Job: r.name, Answered: true, Leader: st.Leader.Instance,
-		Joined:       r.attached.connected() && mine.Created != 0 && mine.Session == r.attached.session.ID(),
+		Joined:       r.attached.Connected() && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
 		Leading:      r.attached != nil && r.leads(),
 		ViewRevision: int64(r.applied), Items: st.Total(),
 	}
@@ -175,9 +177,9 @@ func (r *runner) health() JobHealth {
 		h.Behind = int64(known)
 	}
 	if h.Leading {
-		h.Sharding = r.leadership.noPlan
-	} else {
-		h.Sharding = r.unspread()
+		h.Sharding = r.leadership.NoPlan()
+	} else if r.blind.since == nil {
+		h.Sharding = r.leadership.Unspread(r.look(), r.s.traits)
 	}
 	h.Config = r.pausedFor
 	if !r.shown.IsZero() && st.Config.Revision == 0 { // before Run nothing is known of it
@@ -189,7 +191,7 @@ func (r *runner) health() JobHealth {
 		}
 	}
 	h.Disabled = len(st.Instances) > 0 && !r.anybodyEnabled()
-	h.Clock = r.clockTrouble()
+	h.Clock = r.membership.ClockTrouble()
 	h.Overdue = r.overdue()
 	return h
 }
@@ -197,7 +199,7 @@ func (r *runner) health() JobHealth {
 // overdue lists the items that should have run by now. Fires while an item ran, before the
 // configuration in force came, or while nobody may run anything are no reason.
 func (r *runner) overdue() []OverdueItem {
-	if !r.settings.ok || r.settings.config.Unmonitored || r.settings.delay != 0 || !r.anybodyEnabled() {
+	if !r.settings.ok || r.settings.config.Unmonitored || r.settings.rules.Delay != 0 || !r.anybodyEnabled() {
 		return nil
 	}
 	until := r.s.now().Add(-overdueAfter - r.settings.config.Jitter)
@@ -211,19 +213,17 @@ func (r *runner) overdue() []OverdueItem {
 		if since.Before(r.configured) {
 			since = r.configured
 		}
-		if r.s.java {
-			until, javas := r.shared.untilJava(n, r.state.Owner(n))
-			if javas {
-				continue // Java does not say for what it ran
-			}
-			if until.After(since) {
-				since = until
-			}
+		theirs, still := r.peers.TheirsUntil(n, r.state.Owner(n))
+		if still {
+			continue // they do not say for what they ran
+		}
+		if theirs.After(since) {
+			since = theirs
 		}
 		if e := it.Record.Value.Current; e != nil && e.End.After(since) {
 			since = e.End
 		}
-		if fire := cronexpr.Last(r.settings.schedule, since, until); until.After(since) && !fire.IsZero() {
+		if fire := cronexpr.Last(r.settings.rules.Schedule, since, until); until.After(since) && !fire.IsZero() {
 			overdue = append(overdue, OverdueItem{Item: n, Fire: fire})
 		}
 	}

@@ -51,7 +51,7 @@ func TestAStopWhileAJobIsLeft(t *testing.T) {
 			return nil
 		})
 		deaf := job.HandlerFunc(func(context.Context, job.ShardingContext) error { time.Sleep(3 * time.Minute); return nil })
-		require.NoError(t, s.Add(t.Context(), jobOf(1), deaf))
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), deaf)))
 		sleepUntil(6 * time.Second)
 		c.store(ofClass("bills", "other", 1))
 		sleepUntil(8 * time.Second)
@@ -77,7 +77,7 @@ func TestADeclarationGoesBeforeAHandler(t *testing.T) {
 		reg := c.server.Open("test")
 		s, stop := c.serveOver(answersLate{reg}, c.record("handler", nil))
 		<-s.Ready()
-		require.NoError(t, s.Add(t.Context(), ofClass("orders", "index", 1), c.record("declared", nil)))
+		require.NoError(t, errOf(s.Add(t.Context(), ofClass("orders", "index", 1), c.record("declared", nil))))
 		sleepUntil(6 * time.Second)
 		require.Equal(t, []string{"item 0 fire 5s scheduled on declared"}, c.shown())
 		require.NoError(t, stop())

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 )
 
 // item is what a runner knows of one sharding item beyond the registry: what runs here, and what is
@@ -11,7 +12,7 @@ import (
 type item struct {
 	number    int
 	running   *execution        // here, until its end is committed; nil = nothing
-	due       due               // fires that want to be run
+	due       misfires.Due      // fires that want to be run
 	wake      time.Time         // when it is due, if a fixed delay says so; zero = that is not known
 	seen      time.Time         // the newest fire that was considered for it
 	former    string            // the instance that it came from and that may have to note what it missed; empty = none
@@ -25,6 +26,6 @@ type item struct {
 
 // blank tells whether the item is as if nothing were known of it.
 func (it *item) blank() bool {
-	return it.running == nil && it.due.none() && it.wake.IsZero() && it.seen.IsZero() && it.former == "" && it.came.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0 &&
+	return it.running == nil && it.due.None() && it.wake.IsZero() && it.seen.IsZero() && it.former == "" && it.came.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0 &&
 		!it.queued && !it.permit
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 )
 
 // An item that anything is known of is no blank one, whatever field says it.
@@ -15,7 +17,7 @@ func TestBlankItems(t *testing.T) {
 	now := time.Now()
 	for i := 1; i < reflect.TypeFor[item]().NumField(); i++ { // 0 is the number
 		known := map[string]item{
-			"running": {running: &execution{}}, "due": {due: due{onTime: now}}, "wake": {wake: now}, "seen": {seen: now},
+			"running": {running: &execution{}}, "due": {due: misfires.Due{OnTime: now}}, "wake": {wake: now}, "seen": {seen: now},
 			"former": {former: "a"}, "came": {came: now}, "ignored": {ignored: now}, "wrote": {wrote: 1}, "triggered": {triggered: 1},
 			"queued": {queued: true}, "permit": {permit: true},
 		}

@@ -37,7 +37,7 @@ func TestDeclarationsThatJavaCannotRead(t *testing.T) {
 		require.NoError(t, err)
 		cfg := sharedJob(2)
 		change(&cfg)
-		err = s.Add(t.Context(), cfg, nothing)
+		_, err = s.Add(t.Context(), cfg, nothing)
 		var fault *job.FieldError
 		require.ErrorAs(t, err, &fault, field)
 		require.Equal(t, field, fault.Field)

@@ -22,7 +22,7 @@ func TestAProcessThatIsNotToldOfLiveJavaInstances(t *testing.T) {
 		j := c.java()
 		j.joinAs("null@-@7") // as Java calls itself on a host without an address
 		j.join()
-		err := c.unaware().Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing))
+		_, err := c.unaware().Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing))
 		require.ErrorIs(t, err, scheduler.ErrJavaPeers)
 		require.ErrorContains(t, err, javaID)
 		require.ErrorContains(t, err, "WithJavaPeers")
@@ -31,10 +31,10 @@ func TestAProcessThatIsNotToldOfLiveJavaInstances(t *testing.T) {
 
 		other := sharedJob(2)
 		other.Name = "invoices"
-		require.NoError(t, c.unaware().Add(t.Context(), other, job.HandlerFunc(nothing)), "Java takes no part in that one")
+		require.NoError(t, errOf(c.unaware().Add(t.Context(), other, job.HandlerFunc(nothing))), "Java takes no part in that one")
 
 		j.do(registry.Delete(orders.Instance(javaID)), registry.Delete(orders.Instance("null@-@7")))
-		require.NoError(t, c.unaware().Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing)), "the last one is gone")
+		require.NoError(t, errOf(c.unaware().Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing))), "the last one is gone")
 	})
 }
 
@@ -43,7 +43,7 @@ func TestAJavaInstanceThatCameBeforeRun(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		s := c.unaware()
-		require.NoError(t, s.Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing)))
+		require.NoError(t, errOf(s.Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing))))
 		c.javaJoins(javaID)
 		err := s.Run(t.Context())
 		require.ErrorIs(t, err, scheduler.ErrJavaPeers)
@@ -62,7 +62,7 @@ func TestAJavaInstanceThatComesLater(t *testing.T) {
 		s, err := scheduler.New(javaLayout{reg}, scheduler.WithInstanceID(fullID("a")),
 			scheduler.WithLogger(slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelError}))))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), sharedJob(6), c.record("a", nil)))
+		require.NoError(t, errOf(s.Add(t.Context(), sharedJob(6), c.record("a", nil))))
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		done := make(chan error, 1)

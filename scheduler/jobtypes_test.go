@@ -24,7 +24,7 @@ func (c *cluster) startDeclared(id string, code job.Handler, cfg job.Config, opt
 	reg := c.server.Open("test")
 	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)
 	require.NoError(c.t, err)
-	require.NoError(c.t, s.Add(c.t.Context(), cfg, code, declared...))
+	require.NoError(c.t, errOf(s.Add(c.t.Context(), cfg, code, declared...)))
 	i := c.run(s, reg)
 	select {
 	case <-i.Ready():

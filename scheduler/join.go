@@ -2,107 +2,76 @@ package scheduler
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/membership"
 )
 
-// join registers this process as an instance of the job under the present session, and asks for a
-// resharding in the same transaction (T1). It tells whether the state shows the instance.
+// newMembership makes the room of this process as an instance of the job.
+func (r *runner) newMembership() *membership.Membership {
+	return membership.New(membership.Ports{
+		Ports: r.ports(),
+		ComesBack: func() {
+			r.stale = true
+			r.toConsider.Note(nil, true)
+			r.leadership.LookAgain()
+		},
+		StaysOut: func(off time.Duration) {
+			// What this clock ticked ahead of time was not missed, and says nothing about what others missed.
+			r.witness.Forget()
+			if horizon := r.s.now().Add(-off); off > 0 {
+				for _, it := range r.items {
+					it.due = r.settings.rules.Miss(it.due).DropAhead(horizon)
+				}
+			}
+		},
+	})
+}
+
+// join registers this process as an instance of the job. It tells whether the state shows the instance.
 func (r *runner) join() bool {
-	mine := r.state.Instance(r.s.instance)
-	switch {
-	case mine.Created != 0 && mine.Session == r.attached.session.ID():
-		r.waitingID = time.Time{}
-		r.shared.seen()
-		r.losses.joined(r.attached.session.TTL())
-		r.tellJoinedAgain(mine)
-		r.announceJoined()
+	v := r.look()
+	switch r.membership.Standing(v) {
+	case membership.Registered:
+		r.peers.Joined(v)
+		r.lost.Joined(r.attached.Session.TTL())
+		if r.membership.Joined(v) {
+			r.announceJoined()
+		}
 		return true
-	case mine.Created != 0 && slices.Contains(r.losses.sessions, mine.Session):
-		r.removeFormer(mine)
-	case mine.Created != 0:
-		r.awaitID(mine)
-	case r.shared.wasShutDown():
-	case r.refusesJava():
-	case r.settings.ok || r.state.Config.Revision != 0:
-		r.commitJoin()
+	case membership.Former:
+		r.carryOut(r.membership.RemoveFormer(v))
+	case membership.Taken:
+		r.awaitID()
+	case membership.Absent:
+		if !r.wasShutDown() && !r.refusedByPeers() && (r.settings.ok || r.state.Config.Revision != 0) {
+			r.carryOut(r.membership.Join(v, r.peers))
+		}
 	}
 	return false
 }
 
-// removeFormer takes this process's own instance away that it registered under a session that it has lost or
-// given up since, and that the registry has not ended yet.
-func (r *runner) removeFormer(mine jobtree.Instance) {
-	if r.remove(r.tree.Instance(r.s.instance), mine.Revision) {
-		r.log.InfoContext(r.life, "removed what a former session of this process left: it registers anew", logSession, mine.Session.String())
-	}
-}
-
-func (r *runner) commitJoin() {
-	then := []registry.Write{
-		registry.PutOwned(r.tree.Instance(r.s.instance), jobtree.InstanceIdle, r.attached.session),
-		registry.Put(r.tree.Necessary(), ""),
-	}
-	conditions := []registry.Condition{registry.Present(r.tree.Config())}
-	if r.s.java && r.server().Revision == 0 {
-		conditions = append(conditions, registry.Absent(r.serverPath()))
-		then = append(then, registry.Put(r.serverPath(), jobtree.EncodeServer(r.state.Config.Value.Disabled)))
-	}
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
-		If: conditions, Then: then, Repeat: registry.RepeatOwned,
-	})
-	if err != nil {
-		r.refused("join", err)
+// awaitID waits for a node of our id that another session owns.
+func (r *runner) awaitID() {
+	v := r.look()
+	if !r.membership.AwaitID(v) {
 		return
 	}
-	r.committed(revision)
-}
-
-// awaitID waits for a node of our id that another session owns: that of our own predecessor, which
-// goes with its session, or of a process that was given the same id, which does not.
-func (r *runner) awaitID(other jobtree.Instance) {
-	if r.waitingID.IsZero() {
-		r.waitingID = time.Now()
-		r.log.InfoContext(r.life, "waiting for the former session of this instance id to end",
-			logSession, other.Session.String())
-	}
-	patience := r.attached.session.TTL()*3/2 + time.Second
-	if left := patience - time.Since(r.waitingID); left > 0 {
-		r.alarm.Set(left)
-		return
-	}
-	if !r.stillHeld(other) {
-		r.waitingID = time.Now()
-		r.alarm.Set(patience)
-		return
-	}
-	err := fmt.Errorf("%w: %s holds %q in job %q and did not let go for %s; give each process an id of its own",
-		ErrDuplicateInstance, "session "+other.Session.String(), r.s.instance, r.name, patience)
-	r.waitingID = time.Now()
-	if !r.hasJoined() {
+	if err := r.membership.Held(v, r.stillHeld()); err != nil && !r.hasJoined() {
 		r.s.fail(err)
-		return
 	}
-	r.log.ErrorContext(r.life, "cannot register again, will go on trying", logError, err)
-	r.alarm.Set(patience)
 }
 
 // stillHeld asks the registry itself whether another session holds our id: the state may lag behind. Who gets
 // no answer knows of nobody.
-func (r *runner) stillHeld(other jobtree.Instance) bool {
-	node, err := r.s.registry.Get(r.attached.ctx, r.tree.Instance(r.s.instance))
-	return err == nil && node.Session == other.Session
+func (r *runner) stillHeld() bool {
+	node, err := r.s.registry.Get(r.attached.Ctx, r.tree.Instance(r.s.instance))
+	return err == nil && node.Session == r.state.Instance(r.s.instance).Session
 }
 
 func (r *runner) announceJoined() {
-	if r.hasJoined() {
-		return
-	}
 	close(r.joined)
 	r.log.InfoContext(r.life, "joined")
 	r.s.observer.observe(JoinEvent{Job: r.name})
@@ -117,19 +86,18 @@ func (r *runner) hasJoined() bool {
 	}
 }
 
-// server returns the node of this instance's server; the zero Server if there is none.
-func (r *runner) server() jobtree.Server {
-	return r.state.Server(jobtree.ServerOf(r.s.instance))
-}
-
-func (r *runner) serverPath() string { return r.tree.Server(jobtree.ServerOf(r.s.instance)) }
-
 // serverEnabled tells whether this server may take part.
 func (r *runner) serverEnabled() bool { return r.state.Enabled(r.s.instance) }
 
-// mine returns the guard that this instance is still registered as the state shows it.
-func (r *runner) mine() registry.Condition {
-	return registry.CreatedAt(r.tree.Instance(r.s.instance), r.state.Instance(r.s.instance).Created)
+// staysOut tells whether this instance takes no part because of its clock, and leaves if it still does.
+func (r *runner) staysOut() bool {
+	if !r.membership.MustLeave(r.look()) {
+		return false
+	}
+	if (r.look().Registered() || r.leads()) && !r.runsUnmarked() && r.noteMissed() {
+		r.carryOut(r.membership.LeaveForClock(r.look(), r.peers))
+	}
+	return true
 }
 
 // refused deals with a transaction that was not done: after a conflict the decision is made again
@@ -144,10 +112,10 @@ func (r *runner) refused(what string, err error) {
 	case errors.As(err, &conflict):
 		r.log.DebugContext(r.life, "decided on an old state, deciding again", "step", what, logReason, err.Error())
 		r.overtaken(conflict)
-	case r.attached.ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
+	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
 		if errors.Is(err, registry.ErrUnknownOutcome) {
-			r.unsettled = r.attached.session
+			r.unsettled = r.attached.Session
 		}
 	default:
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)
@@ -157,11 +125,11 @@ func (r *runner) refused(what string, err error) {
 
 // lookAgain has all be looked at once more that was already ticked off when it was refused.
 func (r *runner) lookAgain() {
-	r.leadership.plan = true
-	r.leadership.lost.Note(nil, true)
+	r.leadership.LookAgain()
+	r.lost.Note(nil, true)
 	r.unexplained.Note(nil, true)
 	r.toConsider.Note(nil, true)
-	r.shared.taken.Note(nil, r.s.java)
+	r.peers.LookAgain()
 }
 
 // retryAfter is how long a runner waits after a refusal that no event will end, such as a full

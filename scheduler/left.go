@@ -17,15 +17,15 @@ func (s *Scheduler) resign(job string, node registry.Node) {
 	s.mu.Lock()
 	attached, here := s.attached, s.runners[job] != nil
 	s.mu.Unlock()
-	if here || attached == nil || !node.Exists() || node.Session != attached.session.ID() {
+	if here || attached == nil || !node.Exists() || node.Session != attached.Session.ID() {
 		return
 	}
 	s.work.Go(func() {
-		_, err := s.registry.Commit(attached.ctx, registry.Txn{
+		_, err := s.registry.Commit(attached.Ctx, registry.Txn{
 			If:   []registry.Condition{registry.CreatedAt(node.Path, node.Created)},
 			Then: []registry.Write{registry.Delete(node.Path)},
 		})
-		if err != nil && !errors.Is(err, registry.ErrConflict) && attached.ctx.Err() == nil {
+		if err != nil && !errors.Is(err, registry.ErrConflict) && attached.Ctx.Err() == nil {
 			s.repeated(slog.LevelWarn, "this instance is still registered in a job that it has left", job, err)
 		}
 	})
@@ -72,7 +72,8 @@ func (s *Scheduler) followLeft(life context.Context, job string) {
 }
 
 // resignLeft looks at all jobs that were left, under a session that is new, or that was given up here and then
-// taken up again. The caller holds mu.
+// taken up again, and when one was left just now: what came while it still was on the list was passed over. The
+// caller holds mu.
 func (s *Scheduler) resignLeft() {
 	for job, view := range s.left {
 		if view != nil {

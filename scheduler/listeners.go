@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
 )
 
 // roundListening is what a round's listeners are told, as it comes about. Rounds of jobs without
@@ -30,11 +31,11 @@ func (r *runner) beforeRun(o *openRound, members []*execution) {
 		e.place = i
 	}
 	o.listening = l
-	ctx := members[0].under.work // that of all: they began in one decision
+	ctx := members[0].under.Work // that of all: they began in one decision
 	r.s.work.Go(func() {
 		defer close(l.started)
 		for _, listener := range r.declared.listeners {
-			r.s.listen(ctx, r.s.curfew.last, ListenerEvent{Job: r.name, Listener: ListenerBeforeRun}, func(ctx context.Context) error {
+			r.s.listeners.Call(ctx, notify.Listener{Job: r.name, Kind: ListenerBeforeRun}, func(ctx context.Context) error {
 				return listener.BeforeRun(ctx, l.round)
 			})
 		}
@@ -59,7 +60,7 @@ func (r *runner) afterRun(o *openRound) {
 	r.s.work.Go(func() {
 		<-l.started // if no item waited for it, because all were given up
 		for _, listener := range r.declared.listeners {
-			r.s.listen(r.s.curfew.cut, r.s.curfew.last, ListenerEvent{Job: r.name, Listener: ListenerAfterRun}, func(ctx context.Context) error {
+			r.s.listeners.Call(r.s.curfew.Cut, notify.Listener{Job: r.name, Kind: ListenerAfterRun}, func(ctx context.Context) error {
 				return listener.AfterRun(ctx, l.round, l.results)
 			})
 		}
@@ -74,7 +75,7 @@ func (e *execution) awaitStart() error {
 		waits = append(waits, e.round.listening.started)
 	}
 	if e.gate != nil {
-		waits = append(waits, e.gate.open)
+		waits = append(waits, e.gate.Open)
 	}
 	for _, passed := range waits {
 		select {

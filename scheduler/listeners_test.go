@@ -146,6 +146,6 @@ func TestJobOptionsAreChecked(t *testing.T) {
 	defer reg.Close(context.Background())
 	s, err := scheduler.New(reg)
 	require.NoError(t, err)
-	err = s.Add(t.Context(), jobOf(1), job.HandlerFunc(untilDone), scheduler.WithListener(nil))
+	_, err = s.Add(t.Context(), jobOf(1), job.HandlerFunc(untilDone), scheduler.WithListener(nil))
 	require.ErrorIs(t, err, scheduler.ErrInvalidOption)
 }

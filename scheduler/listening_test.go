@@ -22,7 +22,7 @@ func (c *cluster) launchWith(id string, work job.HandlerFunc, options []schedule
 	s, err := scheduler.New(reg, append([]scheduler.Option{scheduler.WithInstanceID(fullID(id))}, options...)...)
 	require.NoError(c.t, err)
 	for _, cfg := range configs {
-		require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work), declared...))
+		require.NoError(c.t, errOf(s.Add(c.t.Context(), cfg, c.record(id, work), declared...)))
 	}
 	return c.run(s, reg)
 }

@@ -42,14 +42,14 @@ func TestManyChangesInAMoment(t *testing.T) {
 		require.NoError(t, err)
 		cfg := jobOf(1)
 		cfg.Misfire = job.MisfireAll
-		require.NoError(t, s.Add(t.Context(), cfg, c.record("s", nil)))
+		require.NoError(t, errOf(s.Add(t.Context(), cfg, c.record("s", nil))))
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- s.Run(ctx) }()
 		sleepUntil(9 * time.Second)
 		reg.next.Store(true)
 		sleepUntil(9500 * time.Millisecond)
-		require.NoError(t, s.Trigger(t.Context(), "orders")) // its begin is confirmed at 11.5
+		trigger(t, s) // its begin is confirmed at 11.5
 		sleepUntil(9600 * time.Millisecond)
 		for i := range 7 {
 			cfg.JobParameter = fmt.Sprint(i)

@@ -181,7 +181,7 @@ func TestAWindowReachesBackToTheRecord(t *testing.T) {
 					a := c.start("a", nil, cfg)
 					sleepUntil(3 * time.Second)
 					if test.byHand {
-						require.NoError(t, a.Trigger(t.Context(), "orders"))
+						trigger(t, a)
 					}
 					sleepUntil(3500 * time.Millisecond)
 					a.crash(t)
@@ -202,7 +202,7 @@ func TestATriggerIsNoMisfire(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		a := c.start("a", slowOnce(8*time.Second), jobOf(1))
 		sleepUntil(6 * time.Second)
-		require.NoError(t, a.Trigger(t.Context(), "orders"))
+		trigger(t, a)
 		sleepUntil(14 * time.Second)
 		require.Equal(t, []string{
 			"item 0 fire 5s scheduled on a", "item 0 fire 10s misfire on a", "item 0 fire by hand manual on a",
@@ -217,7 +217,7 @@ func (c *cluster) skewed(cfg job.Config) (set func(time.Duration)) {
 	reg := c.server.Open("test", memory.WithTTL(5*time.Second))
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("s")), scheduler.WithClock(clock.now))
 	require.NoError(c.t, err)
-	require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record("s", nil)))
+	require.NoError(c.t, errOf(s.Add(c.t.Context(), cfg, c.record("s", nil))))
 	c.run(s, reg)
 	<-s.Ready()
 	return clock.set

@@ -34,7 +34,7 @@ func (c *cluster) onServer(number int, id string, oneWay time.Duration, work job
 	reg := c.server.Open("test", memory.WithLatency(oneWay))
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(fmt.Sprintf("10.0.0.%d@-@%s", number, id)))
 	require.NoError(c.t, err)
-	require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work)))
+	require.NoError(c.t, errOf(s.Add(c.t.Context(), cfg, c.record(id, work))))
 	i := c.run(s, reg)
 	<-i.Ready()
 	return i

@@ -2,12 +2,11 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
 )
 
 // ConnectionChange says what became of the process's session with the registry. The words are logged
@@ -67,97 +66,44 @@ const (
 	ListenerHook = "hook"
 )
 
-// notices calls the process's listeners apart from what happens: nothing waits for them. They are
-// called one after the other, so a slow one delays the news of all, each call for the listener timeout
-// at most.
-type notices struct {
-	s       *Scheduler
-	box     actor.Mailbox
-	ctx     context.Context // of the calls
-	last    context.Context // ends when nobody waits for them any more
-	end     context.CancelCauseFunc
-	endLast context.CancelCauseFunc
-}
-
-// begin makes the contexts of the calls, which outlive the work: what happens last is worth telling, too.
-func (n *notices) begin(ctx context.Context) {
-	n.box = actor.Mailbox{Start: n.s.work.Go, After: func() {}}
-	n.ctx, n.end = context.WithCancelCause(context.WithoutCancel(ctx))
-	n.last, n.endLast = context.WithCancelCause(context.WithoutCancel(ctx))
-}
-
-// close gives the calls a last moment, and another one after their contexts have ended, both within the
-// bound of the stop. release frees what that takes.
-func (n *notices) close() (release func()) {
-	c := &n.s.curfew
-	ends := time.AfterFunc(min(lastWords, c.moment(2*lastWords)), func() { n.end(ErrStopped) })
-	lasts := time.AfterFunc(min(2*lastWords, c.moment(3*lastWords)), func() { n.endLast(ErrStopped) })
-	return func() {
-		ends.Stop()
-		lasts.Stop()
-		n.end(nil)
-		n.endLast(nil)
+// noticeConnection tells the observer and the listeners of a change of the session.
+func (s *Scheduler) noticeConnection(e ConnectionEvent) {
+	s.observer.observe(e)
+	for _, listener := range s.connectionListeners {
+		s.notices.Post(notify.Listener{Kind: ListenerConnection}, func(ctx context.Context) error { return listener(ctx, e) })
 	}
 }
 
-func (n *notices) connection(e ConnectionEvent) {
-	n.s.observer.observe(e)
-	for _, listener := range n.s.connectionListeners {
-		n.post(ListenerEvent{Listener: ListenerConnection}, func(ctx context.Context) error { return listener(ctx, e) })
+func (s *Scheduler) noticeLeadership(e LeadershipEvent) {
+	s.observer.observe(e)
+	for _, listener := range s.leadershipListeners {
+		s.notices.Post(notify.Listener{Job: e.Job, Kind: ListenerLeadership}, func(ctx context.Context) error { return listener(ctx, e) })
 	}
 }
 
-func (n *notices) leadership(e LeadershipEvent) {
-	n.s.observer.observe(e)
-	for _, listener := range n.s.leadershipListeners {
-		n.post(ListenerEvent{Job: e.Job, Listener: ListenerLeadership}, func(ctx context.Context) error { return listener(ctx, e) })
+// listenerFailed reports how a call of a listener failed. What the stop kept from being called is counted, not
+// logged one by one.
+func (s *Scheduler) listenerFailed(ctx context.Context, l notify.Listener, err error, uncalled bool) {
+	if !uncalled {
+		attrs := []any{slog.String("listener", l.Kind), slog.Any(logError, err)}
+		if l.Job != "" {
+			attrs = append(attrs, slog.String(logJob, l.Job))
+		}
+		s.log.ErrorContext(ctx, "listener failed", attrs...)
 	}
-}
-
-func (n *notices) post(event ListenerEvent, listener func(context.Context) error) {
-	n.box.Post(func() { n.s.listen(n.ctx, n.last, event, listener) })
-}
-
-// listen calls code of a listener within its time, and reports how it failed, if it did. What the stop
-// kept from being called is counted, not logged one by one.
-func (s *Scheduler) listen(ctx, last context.Context, event ListenerEvent, listener func(context.Context) error) {
-	ended := s.curfew.call(event)
-	event.Err = bounded(ctx, last, s.listenerTimeout, listener)
-	ended()
-	if event.Err == nil {
-		return
-	}
-	s.curfew.noteListener(event)
-	if errors.Is(event.Err, errNotCalled) {
-		s.observer.observe(event)
-		return
-	}
-	attrs := []any{slog.String("listener", event.Listener), slog.Any(logError, event.Err)}
-	if event.Job != "" {
-		attrs = append(attrs, slog.String(logJob, event.Job))
-	}
-	s.log.ErrorContext(ctx, "listener failed", attrs...)
-	s.observer.observe(event)
+	s.observer.observe(ListenerEvent{Job: l.Job, Listener: l.Kind, Err: err})
 }
 
 // followLeadership tells of leaderships gained and lost since the last look.
 func (r *runner) followLeadership() {
-	term := registry.Revision(0)
-	if r.attached != nil && r.leads() {
-		term = r.state.Leader.Created
-	}
-	if term == r.leading {
-		return
-	}
-	lost := r.leading
-	r.leading = term
+	lost, term := r.leadership.Follow(r.look())
 	if lost != 0 {
 		r.log.InfoContext(r.life, "not the leader any more", "term", int64(lost))
-		r.s.notices.leadership(LeadershipEvent{Job: r.name, Term: lost, Time: r.s.now()})
+		r.s.noticeLeadership(LeadershipEvent{Job: r.name, Term: lost, Time: r.s.now()})
 	}
 	if term != 0 {
 		r.log.InfoContext(r.life, "elected leader", "term", int64(term))
-		r.s.notices.leadership(LeadershipEvent{Job: r.name, Leading: true, Term: term, Time: r.s.now()})
+		r.s.noticeLeadership(LeadershipEvent{Job: r.name, Leading: true, Term: term, Time: r.s.now()})
 	}
 }
 
@@ -178,7 +124,7 @@ func (s *Scheduler) tellConnection(session *registry.Session, state registry.Ses
 		return told // connected as before
 	}
 	if e.Change != told {
-		s.notices.connection(e)
+		s.noticeConnection(e)
 	}
 	return e.Change
 }

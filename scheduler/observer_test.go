@@ -66,13 +66,13 @@ func TestRoundsAreReported(t *testing.T) {
 				require.NoError(t, err)
 				cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 2}
 				cfg.Unmonitored = !monitored
-				require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
+				require.NoError(t, errOf(s.Add(t.Context(), cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 					if sc.Item == 1 {
 						return errors.New("out of stock")
 					}
 					time.Sleep(7 * time.Second)
 					return nil
-				})))
+				}))))
 				i := c.run(s, reg)
 				sleepUntil(2 * time.Minute)
 				i.stop(t)

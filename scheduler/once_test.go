@@ -348,7 +348,7 @@ func TestHooksOfARunByHand(t *testing.T) {
 		for range 2 {
 			sleepUntil(time.Since(bubbleStart) + 2*time.Second)
 			g.read()
-			require.NoError(t, a.Trigger(t.Context(), "orders"))
+			trigger(t, a)
 			sleepUntil(time.Since(bubbleStart) + 5*time.Second)
 			lines := g.read()
 			require.Len(t, linesWith(lines, "started by hand"), 1, "%q", lines)
@@ -421,7 +421,7 @@ func TestOnceListenersAreChecked(t *testing.T) {
 		"two":         {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(good), scheduler.WithOnceListener(good)}, "a job can have one"},
 		"unmonitored": {unmonitored, []scheduler.JobOption{scheduler.WithOnceListener(good)}, "needs a job that is not Unmonitored"},
 	} {
-		err := s.Add(t.Context(), test.cfg, job.HandlerFunc(untilDone), test.opts...)
+		_, err := s.Add(t.Context(), test.cfg, job.HandlerFunc(untilDone), test.opts...)
 		require.ErrorIs(t, err, scheduler.ErrInvalidOption, name)
 		require.ErrorContains(t, err, test.want, name)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job/errorhandler"
+	"github.com/elasticron/elasticron/scheduler/internal/membership"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -50,7 +51,7 @@ func newOptions(opts []Option) (options, error) {
 		faults = append(faults, set(&o))
 	}
 	if o.instance == "" {
-		o.instance = newInstanceID()
+		o.instance = membership.NewInstanceID()
 	}
 	faults = append(faults, o.checkShared())
 	return o, errors.Join(faults...)

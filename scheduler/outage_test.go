@@ -31,7 +31,7 @@ func TestAThousandJobsOutliveOutages(t *testing.T) {
 		s, err := scheduler.New(reg)
 		require.NoError(t, err)
 		for n := range jobs {
-			require.NoError(t, s.Add(t.Context(), job.Config{Name: fmt.Sprint("job", n), Cron: "30 * * * * ?", ShardingTotalCount: 1}, job.HandlerFunc(work)))
+			require.NoError(t, errOf(s.Add(t.Context(), job.Config{Name: fmt.Sprint("job", n), Cron: "30 * * * * ?", ShardingTotalCount: 1}, job.HandlerFunc(work))))
 		}
 		i := c.run(s, reg)
 		<-s.Ready()

@@ -79,7 +79,7 @@ func (c *cluster) overloadWith(processes int, configs ...job.Config) *overloaded
 			scheduler.WithLogger(slog.New(slog.NewTextHandler(o, nil))))
 		require.NoError(c.t, err)
 		for _, cfg := range configs {
-			require.NoError(c.t, s.Add(c.t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })))
+			require.NoError(c.t, errOf(s.Add(c.t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))))
 		}
 		c.run(s, reg)
 		c.t.Cleanup(func() { c.server.SetPace(0, 0) })

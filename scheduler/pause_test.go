@@ -167,7 +167,7 @@ func (c *cluster) declaresOver(cfg job.Config) error {
 	defer func() { require.NoError(c.t, reg.Close(context.Background())) }()
 	s, err := scheduler.New(reg)
 	require.NoError(c.t, err)
-	return s.Add(c.t.Context(), cfg, nothing, scheduler.OnConflict(scheduler.CodeWins))
+	return errOf(s.Add(c.t.Context(), cfg, nothing, scheduler.OnConflict(scheduler.CodeWins)))
 }
 
 // A job that is data is judged by the same rules, and the metrics of one that is removed do not say

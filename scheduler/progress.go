@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // progress is what a running item's code is offered while it runs: the signal to come to an end, and
@@ -41,7 +42,7 @@ type stored struct {
 
 var _ job.Progress = (*progress)(nil)
 
-func (r *runner) newProgress(n int, under *attachment, token registry.Revision, found jobtree.Item) *progress {
+func (r *runner) newProgress(n int, under *room.Attachment, token registry.Revision, found jobtree.Item) *progress {
 	p := &progress{
 		item: n, tree: r.tree, token: token, yield: make(chan struct{}), saving: make(chan struct{}, 1),
 		offset: found.Offset, stored: stored{offset: found.Offset, revision: found.OffsetRevision},
@@ -62,12 +63,12 @@ func (r *runner) newProgress(n int, under *attachment, token registry.Revision, 
 }
 
 // whileAttached returns a context that ends with ctx or with the attachment, whichever is first.
-func whileAttached(ctx context.Context, under *attachment) (context.Context, context.CancelFunc) {
+func whileAttached(ctx context.Context, under *room.Attachment) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	if !under.lasts() {
-		cancel(under.session.Err())
+	if !under.Lasts() {
+		cancel(under.Session.Err())
 	}
-	stop := context.AfterFunc(under.ctx, func() { cancel(context.Cause(under.ctx)) })
+	stop := context.AfterFunc(under.Ctx, func() { cancel(context.Cause(under.Ctx)) })
 	return ctx, func() {
 		stop()
 		cancel(nil)

@@ -1,69 +1,98 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
-
-// proposals are transactions that are decided together and travel in one request, each with its own
-// outcome.
-type proposals struct {
-	txns []registry.Txn
-	done []func(registry.Outcome) // called if the transaction of the same index was done
-
-	dropped map[int]func() // called if it was not sent in time
-
-	optional int // how many, from the first, may be refused without consequence
-}
-
-func (p *proposals) add(txn registry.Txn, done func(registry.Outcome)) {
-	p.txns = append(p.txns, txn)
-	p.done = append(p.done, done)
-}
-
-// addUntil is add for what may be dropped.
-func (p *proposals) addUntil(txn registry.Txn, done func(registry.Outcome), dropped func()) {
-	if p.dropped == nil {
-		p.dropped = make(map[int]func())
-	}
-	p.dropped[len(p.txns)] = dropped
-	p.add(txn, done)
-}
 
 // commitAll commits the proposals. What is refused is decided again; see [runner.refused]. What the
 // registry will never take is reported once and left alone, until something happens to the item or the
 // leader reconciles.
-func (r *runner) commitAll(ctx context.Context, step string, p proposals) {
-	if len(p.txns) == 0 {
+func (r *runner) commitAll(batch room.Batch) {
+	if len(batch) == 0 {
 		return
 	}
-	for i, outcome := range r.s.registry.CommitAll(ctx, p.txns) {
+	for i, outcome := range r.s.registry.CommitAll(r.attached.Ctx, batch.Txns()) {
+		p := batch[i]
 		switch {
 		case outcome.Err == nil:
-			p.done[i](outcome)
+			r.carriedOut(p, outcome)
 		case errors.Is(outcome.Err, registry.ErrNotSent):
-			if dropped := p.dropped[i]; dropped != nil {
-				dropped()
+			if p.Dropped != nil {
+				p.Dropped()
 			}
-		case i < p.optional:
-		case hopeless(outcome.Err):
-			r.s.repeated(slog.LevelError, "the registry does not take this", r.name, outcome.Err, "step", step)
+		case p.Optional:
+		case !p.Insist && room.Hopeless(outcome.Err):
+			r.s.repeated(slog.LevelError, "the registry does not take this", r.name, outcome.Err, "step", p.Step)
 		default:
-			r.refused(step, outcome.Err)
+			r.refused(p.Step, outcome.Err)
 		}
 	}
 }
 
-// hopeless tells whether the transaction itself is what the registry refuses: the same one will never
-// be done.
-func hopeless(err error) bool {
-	for _, reason := range []error{registry.ErrInvalid, registry.ErrTooLarge, registry.ErrOwned, registry.ErrUnsupported} {
-		if errors.Is(err, reason) {
-			return true
+// carriedOut has what follows from a proposal follow that was done.
+func (r *runner) carriedOut(p room.Proposal, o registry.Outcome) {
+	if !p.Noted {
+		r.committed(o.Revision)
+	}
+	if p.Done != nil {
+		p.Done(o)
+	}
+}
+
+// carryOut commits what a room proposes, one after the other, and has what follows from each outcome follow.
+func (r *runner) carryOut(batch room.Batch) {
+	for _, p := range batch {
+		under := cmp.Or(p.Under, r.attached)
+		var revision registry.Revision
+		err := r.commitParts(under, p.Parts)
+		if err == nil {
+			revision, err = r.s.registry.Commit(under.Ctx, p.Txn)
+		}
+		var conflict *registry.ConflictError
+		switch {
+		case err == nil:
+			r.carriedOut(p, registry.Outcome{Revision: revision})
+		case p.Refused != nil && p.Refused(err):
+		case p.Apart && errors.As(err, &conflict):
+			r.overtaken(conflict)
+		default:
+			r.refused(p.Step, err)
 		}
 	}
-	return false
+}
+
+// commitParts commits what goes before a transaction.
+func (r *runner) commitParts(under *room.Attachment, parts []registry.Txn) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	for _, outcome := range r.s.registry.CommitAll(under.Ctx, parts) {
+		if outcome.Err != nil {
+			return outcome.Err
+		}
+		r.committed(outcome.Revision)
+	}
+	return nil
+}
+
+// look returns what the runner knows, for a room to decide by.
+func (r *runner) look() room.View {
+	return room.View{
+		Job: r.name, Instance: r.s.instance, Tree: r.tree, State: r.state, Applied: r.applied, Attached: r.attached, Leaving: r.leaving,
+		Usable: r.settings.ok, Config: r.settings.config, Rules: r.settings.rules, Clock: &r.s.clock, Tokens: r.tokens.now, Known: r.tokens.known,
+	}
+}
+
+// ports are what the rooms may ask of the runner.
+func (r *runner) ports() room.Ports {
+	return room.Ports{
+		Life: func() context.Context { return r.life }, Post: r.box.Post, Work: r.s.work.Go, Wake: r.alarm.Set, Log: r.log,
+		Tell: func(level slog.Level, message string, err error) { r.s.repeated(level, message, r.name, err) },
+	}
 }

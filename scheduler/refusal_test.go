@@ -91,7 +91,7 @@ func TestAnEndThatTheRegistryNeverTakes(t *testing.T) {
 				var heard ends
 				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithObserver(&heard))
 				require.NoError(t, err)
-				require.NoError(t, s.Add(t.Context(), jobOf(1), c.record("a", nil)))
+				require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", nil))))
 				done := make(chan error, 1)
 				go func() { done <- s.Run(t.Context()) }()
 				<-s.Ready()
@@ -129,7 +129,7 @@ func TestWhatStaysWrongIsReportedOnce(t *testing.T) {
 		reg := c.server.Open("test")
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("b")), scheduler.WithStrategies(strategies), scheduler.WithLogger(slog.New(&logs)))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), yearly(2), nothing))
+		require.NoError(t, errOf(s.Add(t.Context(), yearly(2), nothing)))
 		done := make(chan error, 1)
 		go func() { done <- s.Run(t.Context()) }()
 		<-s.Ready()

@@ -2,10 +2,12 @@ package scheduler
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
 )
 
 func newHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
@@ -18,21 +20,24 @@ func newHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logge
 
 // failed hands an execution that failed to the job's error handler.
 func (r *runner) failed(e *execution) {
-	r.failures.tell(r.s.curfew.cut, failure{handler: e.handler, context: e.context, err: e.err, scope: e.scope})
+	r.failures.Tell(notify.Failure{
+		Handler: e.handler, Context: e.context, Err: e.err,
+		Told: func(err error) { r.handled(e.scope, e.context, e.err, err) },
+	})
 }
 
-// handled deals with what an error handler answered.
-func (r *runner) handled(f failure, err error) {
+// handled deals with what an error handler answered that was told of a failure.
+func (r *runner) handled(scope *roundScope, sc job.ShardingContext, failure, err error) {
 	switch {
 	case err == nil:
-	case errors.Is(err, errHandlerClosed): // Run's report tells how many
-		r.s.observer.observe(HandlerEvent{Context: f.context, Err: f.err, Handler: err})
+	case errors.Is(err, notify.ErrHandlerClosed):
+		r.s.observer.observe(HandlerEvent{Context: sc, Err: failure, Handler: err})
 	case errors.Is(err, job.ErrFailRound):
-		r.box.Post(func() { r.failRound(f.scope, err) })
+		r.box.Post(func() { r.failRound(scope, err) })
 	default:
-		r.log.ErrorContext(r.life, "error handler failed", logItem, f.context.Item, logFire, f.context.Fire,
-			logToken, f.context.Token, logError, err, "failure", f.err)
-		r.s.observer.observe(HandlerEvent{Context: f.context, Err: f.err, Handler: err})
+		r.log.ErrorContext(r.life, "error handler failed", logItem, sc.Item, logFire, sc.Fire,
+			logToken, sc.Token, logError, err, "failure", failure)
+		r.s.observer.observe(HandlerEvent{Context: sc, Err: failure, Handler: err})
 	}
 }
 
@@ -43,7 +48,12 @@ func (s *Scheduler) closeFailures() {
 	runners := s.list()
 	s.mu.Unlock()
 	for _, r := range runners {
-		hang, untold := r.failures.close()
-		s.curfew.noteHandler(r.name, hang, untold)
+		s.closeHandler(r)
 	}
+}
+
+// closeHandler is closeFailures for one job.
+func (s *Scheduler) closeHandler(r *runner) {
+	hang, untold := r.failures.Close()
+	s.curfew.Note(fmt.Sprintf("job %q: error handler", r.name), hang, untold)
 }

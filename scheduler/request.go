@@ -41,19 +41,6 @@ type ItemRun struct {
 	Error   string // why it failed, at most 256 bytes; the rest was logged where it ran
 }
 
-// Trigger has every instance of the job run its items once, now, as [Scheduler.Trigger] does. What it
-// returns can be waited for.
-func (j *Job) Trigger(ctx context.Context) (*Request, error) {
-	if _, err := j.view(); err != nil {
-		return nil, err
-	}
-	revision, err := j.s.request(ctx, j.r.name)
-	if err != nil {
-		return nil, err
-	}
-	return &Request{j, revision}, nil
-}
-
 // Wait returns when every item has run for the request, and how, in the order of the items. An execution
 // that is lost and run again counts when its rerun is over. Requests that come together are run as one, and
 // then the answers to all of them are the same; of an item that has run for a later request meanwhile, the
@@ -66,7 +53,7 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 	fail := func(err error) ([]ItemRun, error) {
 		return nil, fmt.Errorf("request to job %q: %w", q.j.r.name, err)
 	}
-	if q.j.s.java {
+	if q.j.s.traits.Unrecorded {
 		return fail(ErrNotRecorded)
 	}
 	for {

@@ -23,10 +23,9 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.box.After = func() {} // no decision sets anything again
 		s.timetable.Set(r.entry, nil)
 		r.alarm.Stop()
-		r.maker.stop()
-		r.strategist.stop()
-		r.stopOnce()
-		r.reconciler.stop()
+		r.maker.Stop()
+		r.leadership.Stop()
+		r.whole.Stop()
 		if r.pausedFor != "" {
 			s.observer.observe(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
 		}
@@ -41,12 +40,10 @@ func (s *Scheduler) dismiss(r *runner) {
 		return // Run ends, and with it everything
 	}
 	r.presentView().Close()
-	s.work.Go(func() {
-		hang, untold := r.failures.close()
-		s.curfew.noteHandler(r.name, hang, untold)
-	})
+	s.work.Go(func() { s.closeHandler(r) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.runners, r.name)
+	s.resignLeft()
 	close(r.gone)
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
 // round is what one decision begins.
@@ -12,14 +14,13 @@ type round struct {
 	now     time.Time
 	request registry.Revision // to run by hand; 0 = none
 	refuse  bool              // this process's clock is too far off to run a fire
-	batch   proposals
+	batch   room.Batch
 	begun   []*execution // that are to run
 
 	admitted int // begins in the batch for which the items had to have their turns
 
-	fire    time.Time         // the newest of those that are to begin
-	trigger registry.Revision // the newest request by hand of those
-	next    time.Time         // the job's fire after this round; see [runner.nextFire]
+	newest wholeround.Newest // of those that are to begin
+	next   time.Time         // the job's fire after this round; see [runner.nextFire]
 }
 
 // openRound is a round of which something still runs.
@@ -54,7 +55,7 @@ func (r *runner) runRound(round *round) {
 // leaveRound takes an execution that has ended out of its round, and reports the round's end with
 // the last.
 func (r *runner) leaveRound(e *execution, refused error) {
-	r.forgetWaiting(e)
+	r.whole.Forget(e.gate)
 	o := e.round
 	if err := e.err; err != nil || refused != nil {
 		if o.event.Failed == nil {
@@ -78,8 +79,8 @@ func (r *runner) leaveRound(e *execution, refused error) {
 // nextFire returns the job's next fire after a round, for the records to show; zero if there is none,
 // or it depends on the end of the run. It is found once for all items.
 func (r *runner) nextFire(round *round) time.Time {
-	if round.next.IsZero() && r.settings.delay == 0 {
-		round.next = r.settings.schedule.Next(round.now)
+	if round.next.IsZero() && r.settings.rules.Delay == 0 {
+		round.next = r.settings.rules.Schedule.Next(round.now)
 	}
 	return round.next
 }

@@ -17,7 +17,7 @@ type roundScope struct {
 // shareScope puts the executions of a round under one context.
 func shareScope(members []*execution) {
 	scope := &roundScope{left: len(members)}
-	scope.ctx, scope.cancel = context.WithCancelCause(members[0].under.work) // that of all: they began in one decision
+	scope.ctx, scope.cancel = context.WithCancelCause(members[0].under.Work) // that of all: they began in one decision
 	for _, e := range members {
 		e.scope = scope
 	}

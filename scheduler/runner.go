@@ -10,7 +10,16 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/asking"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/leadership"
+	"github.com/elasticron/elasticron/scheduler/internal/lost"
+	"github.com/elasticron/elasticron/scheduler/internal/membership"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
 // runner takes part in one job for this process. It is an actor: everything below box is touched
@@ -25,7 +34,7 @@ type runner struct {
 	handler  job.Handler // as it was declared; what runs is in settings
 	class    string      // as it was declared; empty if the job is data
 	declared jobOptions
-	once     *once // nil without a job.OnceListener
+	whole    *wholeround.Rounds // nil without a job.OnceListener
 	tally    tally
 	tree     jobtree.Tree
 	log      *slog.Logger
@@ -41,14 +50,14 @@ type runner struct {
 	needed   registry.Revision // decide nothing before the state is as new as this
 	futile   registry.Revision // a state on which a decision was made that conflicted with that very state
 	awaited  registry.Revision // that somebody waits for until the view shows it
-	attached *attachment       // nil while there is no session
+	attached *room.Attachment  // nil while there is no session
 	settings settings          // of the configuration in force
-	maker    asker             // what the application's code makes of it
-	times    times             // by which what is due has come
+	maker    asking.Asker      // what the application's code makes of it
+	times    fires.Times       // by which what is due has come
 	entry    *fires.Entry      // in the timetable
 	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick          // the newest fire that this process's clock ticked
-	witness  witness           // all that it ticked
+	witness  misfires.Witness  // all that it ticked
 	vouching vouching          // what of it others need to know
 	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
 	// told last; empty = nothing.
@@ -66,62 +75,51 @@ type runner struct {
 	turns      turns            // of items that wait until they may begin
 	executor   executor         // those that wait for their turn
 	yields     yielding
-	failures   failures
+	failures   notify.Failures
 	endsGather bool // the ends wait for others
 
-	waitingID     time.Time // since when another session holds our instance id; zero = none does
-	electing      bool      // an election is under way
-	leadership    leadership
-	strategist    strategist
-	spread        spread
-	leading       registry.Revision         // the term that was last told of; 0 = this instance did not lead
-	toConsider    actor.Lookout             // items of which something may begin
-	suspect       actor.Lookout             // items of which a node may belong to no session
-	tokens        tokenMemory               // where the fencing tokens start, whatever becomes of the node
-	unexplained   actor.Lookout             // items that may run under this session without this process
-	cutShort      map[int]registry.Revision // tokens of executions that ran here and whose end was refused
-	losses        patience                  // with executions that seem lost
-	alarm         actor.Alarm               // wakes the runner when time alone makes something due
-	reconciler    reconciler
-	clock         wrongClock
-	clockReported bool              // that this clock is off by more than the job tolerates
-	listening     int               // rounds that are over, and of which listeners are still told
-	leaving       bool              // the scheduler stops: hand over, start nothing
-	noteTries     int               // how often a leaving instance could not note all that was missed
-	left          bool              // handed over
-	unsettled     *registry.Session // that may hold what this runner cannot take back; nil = none
-	abandoned     bool              // nothing is waited for any more
-	leftAt        time.Time         // when this instance was not registered any more because it left; zero = it has not left
-	drained       chan struct{}     // closed when left and nothing runs
-	opened        chan struct{}     // closed when the view is open
-	gone          chan struct{}     // closed when the scheduler has the job no more, though it goes on
-	shared        shared            // what only counts where Java instances share the job
-	shown         time.Time         // when the view showed something last
-	configured    time.Time         // when the configuration in force came
-	whenLeft      func()            // is called then; nil = the whole scheduler stops
+	leadership  *leadership.Leadership
+	lost        *lost.Executions
+	toConsider  actor.Lookout             // items of which something may begin
+	suspect     actor.Lookout             // items of which a node may belong to no session
+	tokens      tokenMemory               // where the fencing tokens start, whatever becomes of the node
+	unexplained actor.Lookout             // items that may run under this session without this process
+	cutShort    map[int]registry.Revision // tokens of executions that ran here and whose end was refused
+	alarm       actor.Alarm               // wakes the runner when time alone makes something due
+	membership  *membership.Membership
+	listening   int               // rounds that are over, and of which listeners are still told
+	leaving     bool              // the scheduler stops: hand over, start nothing
+	noteTries   int               // how often a leaving instance could not note all that was missed
+	left        bool              // handed over
+	unsettled   *registry.Session // that may hold what this runner cannot take back; nil = none
+	abandoned   bool              // nothing is waited for any more
+	drained     chan struct{}     // closed when left and nothing runs
+	opened      chan struct{}     // closed when the view is open
+	gone        chan struct{}     // closed when the scheduler has the job no more, though it goes on
+	peers       peers.Peers       // others that share the job
+	claiming    bool              // a claim in a latch is under way
+	claimingOf  int               // of which item
+	shown       time.Time         // when the view showed something last
+	configured  time.Time         // when the configuration in force came
+	whenLeft    func()            // is called then; nil = the whole scheduler stops
 }
 
 func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
 	r := &runner{
-		s: s, name: cfg.Name, handler: handler, declared: declared, once: newOnce(declared.once), tree: jobtree.For(cfg.Name),
+		s: s, name: cfg.Name, handler: handler, declared: declared, tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}), opened: make(chan struct{}), gone: make(chan struct{}),
-		state: jobtree.NewState(cfg.Name), settings: unconfigured(), stale: true,
+		state: s.dialect.NewState(cfg.Name), settings: unconfigured(), stale: true,
 	}
 	if _, data := handler.(handlers); !data {
 		r.class = cfg.ClassName()
 	}
-	r.shared.runner = r
-	if s.java {
-		r.state.ShareWithJava()
-	}
-	r.failures.timeout, r.failures.result = s.handlerTimeout, r.handled
-	r.failures.last = func() context.Context { return s.curfew.last }
+	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
+	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports()}
+	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.returnTurns() }}
 	r.entry = fires.NewEntry(func(t fires.Tick) { r.box.PostNote(func() bool { return r.tick(t) }) })
-	r.maker = asker{box: &r.box, free: r.configure}
-	r.strategist.asker = asker{box: &r.box, free: r.askAgain}
+	r.maker = asking.Asker{Post: r.box.Post, Free: r.configure}
 	r.alarm.Ring = func() { r.box.Post(func() {}) }
-	r.reconciler.ring = func() { r.box.Post(r.reconcile) }
 	return r
 }
 
@@ -155,22 +153,21 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 // apply brings the state up to a step of the view.
 func (r *runner) apply(step registry.Step) {
 	r.blind.snapshot = step.Snapshot
-	r.shared.before(step)
+	r.peers.Before(r.look(), step)
 	r.noteFormers(step)
 	touched := r.state.Apply(step)
-	r.shared.after(touched)
-	if touched.Instances {
-		r.reportUnknownJava()
+	if r.peers.After(r.look(), touched) {
+		r.leadership.LookAgain()
 	}
 	r.applied = max(r.applied, step.Snapshot.Revision())
 	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
-	r.leadership.note(touched)
-	r.spread.note(touched)
+	r.leadership.Observe(touched)
+	r.lost.Observe(touched)
 	r.unexplained.Note(touched.Items, false)
 	r.suspect.Note(touched.Items, false)
 	r.toConsider.Note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
 	r.yields.noted.Note(touched.Items, touched.Config || touched.Epoch)
-	r.noteArrivals(touched)
+	r.whole.Observe(r.look(), touched)
 	r.reportUnreadable(touched)
 	r.tokens.note(r.state.Tokens())
 	for _, n := range touched.Items {
@@ -189,30 +186,33 @@ func (r *runner) apply(step registry.Step) {
 // followItems notes which items the job has and which are disabled.
 func (r *runner) followItems(t jobtree.Touched) {
 	for _, n := range t.Items {
-		r.witness.bar(n, r.state.Disabled(n))
+		r.witness.Bar(n, r.state.Disabled(n))
 	}
 	if !r.settings.ok {
 		return
 	}
 	total := r.settings.config.ShardingTotalCount
-	if !r.s.java { // whose leader takes all items away for a moment
+	if !r.s.traits.Unsteady {
 		total = min(total, r.state.Total())
 	}
-	r.witness.follow(total)
+	r.witness.Follow(total)
 }
 
 // attach notes the session under which new work starts; nil is none.
-func (r *runner) attach(a *attachment) {
+func (r *runner) attach(a *room.Attachment) {
 	if a != r.attached {
 		r.unexplained.Note(nil, true)
-		r.leadership.note(jobtree.Touched{Leader: true})
+		r.leadership.LookAgain()
+		r.lost.Note(nil, true)
 		r.toConsider.Note(nil, true)
 		r.suspect.Note(nil, true)
 	}
 	if a != nil && r.attached == nil {
-		r.losses.hold(a.session.ID())
+		r.membership.Hold(a.Session.ID())
 	}
-	r.losses.lostSession = r.losses.lostSession || r.attached != nil && a == nil
+	if r.attached != nil && a == nil {
+		r.lost.SessionLost()
+	}
 	r.attached = a
 	if a != nil {
 		r.await(r.needed) // what was waited for may have come and gone while there was no session
@@ -260,8 +260,8 @@ func (r *runner) decide() {
 		r.leave()
 		return
 	}
-	if !r.attached.connected() {
-		r.waitingID = time.Time{} // a registry that was away gives every session its full time again
+	if !r.attached.Connected() {
+		r.membership.Disconnected()
 		return
 	}
 	if r.applied < r.needed {
@@ -270,7 +270,7 @@ func (r *runner) decide() {
 	if r.heal(); r.applied < r.needed {
 		return
 	}
-	if r.mindClock(); r.staysOut() {
+	if r.membership.MindClock(r.look()); r.staysOut() {
 		r.clearOrphans()
 		r.mindBarriers()
 		return
@@ -279,12 +279,12 @@ func (r *runner) decide() {
 		return
 	}
 	r.lead()
-	r.keepReconciling()
+	r.leadership.KeepReconciling(r.look())
 	if r.applied < r.needed {
 		return // what the leader just committed may be about the items below
 	}
 	r.clearOrphans()
-	if r.shared.settle(); r.applied < r.needed {
+	if r.heedPeers(); r.applied < r.needed {
 		return
 	}
 	r.begin()

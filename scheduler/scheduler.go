@@ -15,6 +15,10 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
 // startLimit bounds how many jobs register at the same time.
@@ -24,6 +28,8 @@ const startLimit = 64
 type Scheduler struct {
 	registry registry.Registry
 	options
+	dialect peers.Dialect // of others that may share the jobs
+	traits  peers.Traits  // theirs
 	log     *slog.Logger
 	repeats *repeats.Log
 	runs    *repeats.Log // of the lines of ofRuns
@@ -33,10 +39,10 @@ type Scheduler struct {
 	timetable *fires.Timetable
 	admission *admission
 	load      load
-	clock     clockCheck
+	clock     fires.ClockCheck
 	// clockWas is for the goroutine of the timetable alone; see watchClock.
 	clockWas time.Duration
-	notices  notices
+	notices  notify.Notices
 	work     sync.WaitGroup // goroutines of runners and items
 	ready    chan struct{}
 
@@ -48,14 +54,15 @@ type Scheduler struct {
 	leftClosed   bool                      // no view of those is opened any more
 	catalogBlind error                     // why the list of jobs cannot be followed; nil if it can
 	returned     bool                      // Run has
-	attached     *attachment               // nil while there is no session
+	attached     *room.Attachment          // nil while there is no session
 	session      *registry.Session         // the newest there was; nil before the first
 	life         context.Context           // of all that Run starts; nil before Run, ended after it
 	fail         context.CancelCauseFunc
 	endLife      context.CancelCauseFunc
 	stop         context.Context // ends when Run is to stop
 
-	curfew curfew
+	curfew    *stopping.Curfew
+	listeners *notify.Listeners
 }
 
 // New makes a scheduler over a registry, which stays the caller's to close after Run has returned.
@@ -69,11 +76,12 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkApart(reg); err != nil {
+	dialect, err := dialectOf(&o, reg)
+	if err != nil {
 		return nil, err
 	}
 	s := &Scheduler{
-		registry: reg, options: o,
+		registry: reg, options: o, dialect: dialect, traits: dialect.Traits(),
 		timetable: fires.NewTimetable(o.now), admission: newAdmission(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
 		left: make(map[string]*registry.View),
 	}
@@ -81,9 +89,11 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s.repeats = repeats.New(log, repeats.Every)
 	s.log, s.runs = countRuns(log)
 	s.observer = hearers(s)
-	s.notices.s, s.timetable.Woke = s, s.watchClock
-	s.curfew = curfew{hurry: make(chan struct{}), items: make(chan struct{}), calls: make(map[ListenerEvent]int), givenUp: make(map[string]int), notGiven: make(map[string]int)}
+	s.timetable.Woke = s.watchClock
+	s.curfew = stopping.NewCurfew()
+	s.listeners = &notify.Listeners{Curfew: s.curfew, Timeout: s.listenerTimeout, Failed: s.listenerFailed}
 	s.load.tell = s.tellLoad
+	s.watchRegistryClock()
 	return s, nil
 }
 
@@ -93,9 +103,9 @@ func (s *Scheduler) InstanceID() string { return s.instance }
 // Ready returns a channel that is closed when every job declared before Run has joined its cluster.
 func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 
-// Add declares a job: what cfg describes, whose items handler runs. It may be called before Run and while it
-// runs; in the second case it returns when the job has joined its cluster. If ctx ends before that,
-// the job is declared all the same, and joins when it can.
+// Add declares a job, whose items handler runs, and returns its handle. It may be called before Run and while
+// Run goes on; in the second case it returns when the job has joined its cluster. If ctx ends before that, the
+// job is declared all the same, and joins when it can; [Scheduler.Job] finds its handle.
 //
 // The first declaration of a job in the registry stores its configuration. Later ones leave the
 // stored one as it is: what is stored counts, for every instance. [OnConflict] says otherwise.
@@ -109,25 +119,31 @@ func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 // Errors after which the configuration may be stored, because others may rely on it by then: those of
 // the registry, the end of ctx, and [ErrStopped] if Run stops meanwhile. After [registry.ErrUnknownOutcome]
 // the job was not there yet, and may be in a moment, or never: declare it again.
-func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...JobOption) error {
+func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...JobOption) (*Job, error) {
+	r, err := s.add(ctx, cfg, handler, opts)
+	if err != nil {
+		return nil, fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	}
+	return &Job{s, r}, nil
+}
+
+func (s *Scheduler) add(ctx context.Context, cfg job.Config, handler job.Handler, opts []JobOption) (*runner, error) {
 	declared, err := newJobOptions(opts)
 	if err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+		return nil, err
 	}
 	if err := declared.check(cfg); err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+		return nil, err
 	}
 	if err := s.checkDeclaration(ctx, cfg, handler); err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+		return nil, err
 	}
-	wait, err := s.declare(ctx, newRunner(s, cfg, handler, declared), cfg) //nolint:contextcheck // the runner lives as long as Run
-	if err == nil {
-		err = wait()
-	}
+	r := newRunner(s, cfg, handler, declared) //nolint:contextcheck // the runner lives as long as Run
+	wait, err := s.declare(ctx, r, cfg)
 	if err != nil {
-		return fmt.Errorf("declare job %q: %w", cfg.Name, err)
+		return nil, err
 	}
-	return nil
+	return r, wait()
 }
 
 // declare stores a configuration and puts its runner on the list. Nobody else does either for the same
@@ -139,7 +155,7 @@ func (s *Scheduler) declare(ctx context.Context, r *runner, cfg job.Config) (wai
 		return nil, err
 	}
 	defer release()
-	if err := s.refuseJava(ctx, cfg.Name); err != nil {
+	if err := s.dialect.Admit(ctx, cfg.Name); err != nil {
 		return nil, err
 	}
 	if err := s.storeConfig(ctx, cfg, r.declared.conflict); err != nil {
@@ -312,7 +328,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		defer s.mu.Unlock()
 		s.returned = true
 	}()
-	s.notices.begin(life)
+	s.notices.Begin(life, s.listeners, s.work.Go)
 	var loops sync.WaitGroup
 	loops.Go(func() { fail(s.followSessions(life)) })
 	loops.Go(func() { s.timetable.Run(stop) })
@@ -323,8 +339,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	var stopped []*runner
 	var abandoned error
 	if errors.Is(failure, ErrVanished) {
-		s.curfew.hasten()
-		defer s.curfew.start(0, func() {})()
+		s.curfew.Hasten()
+		defer s.curfew.Start(0, func() {})()
 	} else {
 		stopped = s.handOver()
 		over, given := s.windDown(stopped) //nolint:contextcheck // what winds down has a time of its own
@@ -332,14 +348,14 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		abandoned = given
 	}
 	end(nil)
-	defer s.notices.close()()
+	defer s.notices.Close()()
 	loops.Wait()
 	s.closeRunners()
 	s.giveUpRemains(stopped)
 	s.closeObservers()
 	s.repeats.Close()
 	s.runs.Close()
-	return errors.Join(failure, abandoned, s.curfew.report())
+	return errors.Join(failure, abandoned, s.curfew.Report())
 }
 
 func (s *Scheduler) enterRun(stop, life context.Context, fail, end context.CancelCauseFunc) ([]*runner, error) {
@@ -349,7 +365,7 @@ func (s *Scheduler) enterRun(stop, life context.Context, fail, end context.Cance
 		return nil, ErrRan
 	}
 	s.stop, s.life, s.fail, s.endLife = stop, life, fail, end
-	s.curfew.arm(life)
+	s.curfew.Arm(life)
 	return s.list(), nil
 }
 

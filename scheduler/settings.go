@@ -3,24 +3,20 @@ package scheduler
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"strconv"
-	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 )
 
 // settings are the job's configuration as the registry has it, made ready for use.
 type settings struct {
-	ok         bool           // false: there is none, or it cannot be used, and nothing may begin
-	config     *job.Config    // what the state has, and not a copy: there may be thousands of jobs
-	parameters map[int]string // of items
-	schedule   cronexpr.Schedule
-	delay      time.Duration // after the end of a run; 0 = the job fires by its schedule
-	misfires   misfires
+	ok         bool            // false: there is none, or it cannot be used, and nothing may begin
+	config     *job.Config     // what the state has, and not a copy: there may be thousands of jobs
+	parameters map[int]string  // of items
+	rules      misfires.Rules  // by what it fires
 	code       job.HandlerFunc // what runs the items
 	awaitsCode bool            // the code is that of a former configuration, and nothing begins
 	handler    job.ErrorHandler
@@ -37,7 +33,7 @@ var noConfig job.Config // never written
 func (r *runner) configure() {
 	next, warnings, err := r.judge()
 	if next.config == nil {
-		r.maker.drop()
+		r.maker.Drop()
 		r.takeUp(unconfigured(), nil, err)
 		return
 	}
@@ -74,7 +70,7 @@ func (r *runner) takeUp(next settings, warnings, faults error) {
 	r.adopt(next)
 	r.followItems(jobtree.Touched{})
 	r.toConsider.Note(nil, true)
-	r.leadership.plan = true
+	r.leadership.LookAgain()
 }
 
 // adopt has settings be in force. Fires that were missed under another cron or zone are forgotten.
@@ -83,9 +79,9 @@ func (r *runner) adopt(next settings) {
 	r.settings = next
 	if next.ok {
 		// A fixed delay has no fires but what the records say.
-		r.records = next.config.Monitored() && next.delay == 0
+		r.records = next.config.Monitored() && next.rules.Delay == 0
 		for _, it := range r.items {
-			it.due.missed = next.misfires.dropBeyond(next.misfires.dropUnwanted(it.due.missed))
+			it.due.Missed = next.rules.Keep(it.due.Missed)
 		}
 	}
 	r.keepTime(paused)
@@ -105,25 +101,24 @@ func (r *runner) judge() (next settings, warnings, err error) {
 	case stored.Err != nil:
 		return settings{}, nil, stored.Err
 	}
-	cfg := r.shared.cronInForce(&r.state.Config.Value)
+	cfg := r.peers.InForce(r.look(), &r.state.Config.Value)
 	warnings, err = jobtree.CheckConfig(r.name, *cfg)
 	faults := []error{err}
 	fault := func(err error) { faults = append(faults, jobtree.StoredError(r.tree.Config(), err)) }
 	if class := cfg.ClassName(); r.class != "" && class != r.class {
 		fault(&job.FieldError{Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", r.class)})
 	}
-	if err := r.judgeStrategy(cfg.ShardingStrategy); err != nil && r.s.java {
-		warnings = errors.Join(warnings, err) // a Java instance may know it, and lead
+	if err := r.judgeStrategy(cfg.ShardingStrategy); err != nil && r.s.traits.OwnRules {
+		warnings = errors.Join(warnings, err) // another may know it, and lead
 	} else if err != nil {
 		faults = append(faults, err)
 	}
-	next = settings{ok: true, config: cfg, misfires: misfiresOf(*cfg)}
+	next = settings{ok: true, config: cfg}
 	if err = errors.Join(faults...); err != nil {
 		return next, warnings, err
 	}
-	next.schedule, _ = cfg.Schedule() // CheckConfig found no fault with either
+	next.rules, _ = misfires.RulesOf(*cfg) // CheckConfig found no fault with either
 	next.parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
-	next.delay, next.misfires.ageless = cronexpr.DelayOf(next.schedule)
 	next.maxRunning = r.maxRunning(*cfg)
 	return next, warnings, nil
 }
@@ -177,20 +172,6 @@ func (r *runner) tellDoubts(warnings error) {
 	r.doubts = text
 }
 
-// times are what a job fires by.
-type times struct {
-	cron, zone, daylightSaving string
-	start, end                 time.Time
-	jitter, offset             time.Duration
-}
-
-func timesOf(cfg job.Config) times {
-	return times{
-		cron: cfg.Cron, zone: cfg.TimeZone, daylightSaving: string(cfg.DaylightSaving),
-		start: cfg.StartTime, end: cfg.EndTime, jitter: cfg.Jitter, offset: cfg.Offset,
-	}
-}
-
 // keepTime gives the timetable the schedule in force, if it is another one than before or the job was
 // paused. What is due outlasts a pause, and is forgotten when the times have changed or the job is
 // gone.
@@ -198,50 +179,30 @@ func (r *runner) keepTime(paused bool) {
 	now := r.settings
 	if !now.ok {
 		r.s.timetable.Set(r.entry, nil)
-		r.witness.missing()
+		r.witness.Missing()
 		if !r.state.Config.Exists() {
-			r.fireBy(times{})
+			r.fireBy(fires.Times{})
 		}
 		return
 	}
-	if next := timesOf(*now.config); next != r.times {
+	if next := fires.TimesOf(*now.config); next != r.times {
 		r.fireBy(next)
 	} else if !paused {
 		return
 	}
-	if now.delay == 0 && !cronexpr.IsTriggered(now.schedule) && cronexpr.NeverAfter(now.schedule, r.s.now()) {
+	if now.rules.Delay == 0 && !cronexpr.IsTriggered(now.rules.Schedule) && cronexpr.NeverAfter(now.rules.Schedule, r.s.now()) {
 		r.log.WarnContext(r.life, "the job's cron never fires again", "cron", now.config.Cron)
 	}
-	r.s.timetable.SetWith(r.entry, now.schedule, fires.Jitter{Job: r.name, Most: now.misfires.jitter})
+	r.s.timetable.SetWith(r.entry, now.rules.Schedule, fires.Jitter{Job: r.name, Most: now.rules.Jitter})
 }
 
 // fireBy notes by what the job fires from now on, and forgets what came under other times.
-func (r *runner) fireBy(next times) {
+func (r *runner) fireBy(next fires.Times) {
 	r.times = next
-	r.dropOtherTimes()
-}
-
-// name returns a short name of the times, the same in every process, by which notes of missed fires tell
-// that they are of these.
-func (t times) name() string {
-	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%q %q %q %d %d %s %s", t.cron, t.zone, t.daylightSaving, unixOf(t.start), unixOf(t.end), secondsOf(t.jitter), secondsOf(t.offset))
-	return strconv.FormatUint(h.Sum64(), 36)
-}
-
-// secondsOf is a number for whole seconds, as names of times have always had them.
-func secondsOf(d time.Duration) string {
-	if d%time.Second != 0 {
-		return d.String()
+	for _, it := range r.items {
+		it.due = it.due.DropOtherTimes()
 	}
-	return strconv.FormatInt(int64(d/time.Second), 10)
-}
-
-func unixOf(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
+	r.witness.Forget()
 }
 
 // failoverLimit is how often in a row a lost execution is run again.

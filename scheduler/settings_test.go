@@ -133,7 +133,7 @@ func TestADisabledItemDoesNotRun(t *testing.T) {
 		a := c.start("a", nil, jobOf(2))
 		put(t, c.server, "/orders/sharding/1/disabled", "")
 		sleepUntil(6 * time.Second)
-		require.NoError(t, a.Trigger(t.Context(), "orders"))
+		trigger(t, a)
 		sleepUntil(7 * time.Second)
 		runs := c.take()
 		require.Len(t, runs, 2)

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -62,30 +61,23 @@ func (t *tally) count(err, refused error) {
 	}
 }
 
-// Statistics returns the numbers of a job as this process sees them. It asks nothing of the registry.
-// An unmonitored job has no numbers of items. The error is [ErrUnknownJob] if this
-// scheduler does not have the job or does not run.
-func (s *Scheduler) Statistics(name string) (Statistics, error) {
-	s.mu.Lock()
-	r := s.runners[name]
-	if r == nil || r.view == nil {
-		s.mu.Unlock()
-		return Statistics{}, fmt.Errorf("statistics of job %q: %w", name, ErrUnknownJob)
+// Statistics returns the numbers of the job as this process sees them. An unmonitored job has no numbers of
+// items. The error is [ErrUnknownJob].
+func (j *Job) Statistics() (Statistics, error) {
+	view, err := j.view()
+	if err != nil {
+		return Statistics{}, err
 	}
-	view := r.view
-	s.mu.Unlock()
-	stateOf := jobtree.StateOf
-	if s.java {
-		stateOf = jobtree.SharedStateOf
-	}
-	state := stateOf(name, view.Snapshot())
-	all := Statistics{Job: name, Server: ServerStatistics{
+	s, r := j.s, j.r
+	state := s.dialect.StateOf(r.name, view.Snapshot())
+	all := Statistics{Job: r.name, Server: ServerStatistics{
 		Instance: s.instance, Success: r.tally.success.Load(), Failure: r.tally.failure.Load(), Refused: r.tally.refused.Load(),
 	}}
 	for n := range state.Total() {
 		item := itemStatistics(state, n)
-		if s.java {
-			item.Java = r.shared.statistics(n, item.Owner)
+		if elsewhere := r.peers.Statistics(n, item.Owner); elsewhere != nil {
+			seen := JavaStatistics(*elsewhere)
+			item.Java = &seen
 		}
 		all.Items = append(all.Items, item)
 	}

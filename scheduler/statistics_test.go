@@ -28,9 +28,9 @@ func TestStatistics(t *testing.T) {
 		b := c.start("b", work, jobOf(2)) // takes an item over
 		sleepUntil(24 * time.Second)
 		requests := b.registry.Stats()
-		ofA, err := a.Statistics("orders")
+		ofA, err := ordersOf(t, a).Statistics()
 		require.NoError(t, err)
-		ofB, err := b.Statistics("orders")
+		ofB, err := ordersOf(t, b).Statistics()
 		require.NoError(t, err)
 		require.Equal(t, requests, b.registry.Stats(), "it asks nothing of the registry")
 		require.Equal(t, ofA.Items, ofB.Items)
@@ -48,7 +48,9 @@ func TestStatistics(t *testing.T) {
 		require.Equal(t, int64(4), servers[0].Success+servers[1].Success)
 		require.Equal(t, int64(4), servers[0].Failure+servers[1].Failure)
 		require.Equal(t, int64(5), servers[0].Success+servers[0].Failure, "both of the first round, one of each later one")
-		_, err = a.Statistics("bills")
+		gone := ordersOf(t, a)
+		require.NoError(t, gone.Leave(t.Context()))
+		_, err = gone.Statistics()
 		require.ErrorIs(t, err, scheduler.ErrUnknownJob)
 	})
 }

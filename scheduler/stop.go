@@ -19,7 +19,7 @@ import (
 // does nothing before Run or after it.
 func (s *Scheduler) StopNow() {
 	if s.end() {
-		s.curfew.hasten()
+		s.curfew.Hasten()
 	}
 }
 

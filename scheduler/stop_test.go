@@ -150,5 +150,5 @@ func TestRunIsForOnce(t *testing.T) {
 	cancel()
 	require.NoError(t, s.Run(ctx))
 	require.ErrorIs(t, s.Run(ctx), scheduler.ErrRan)
-	require.ErrorIs(t, s.Add(t.Context(), jobOf(1), nothing), scheduler.ErrStopped)
+	require.ErrorIs(t, errOf(s.Add(t.Context(), jobOf(1), nothing)), scheduler.ErrStopped)
 }

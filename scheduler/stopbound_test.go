@@ -62,7 +62,7 @@ func stopOf(t *testing.T, kinds []string, stop func(*scheduler.Scheduler, contex
 		cfg := job.Config{Name: fmt.Sprintf("%s-%02d", kind, n), Cron: "@every 1s", ShardingTotalCount: 3}
 		cfg.ErrorHandler = "TEST"
 		work, opts := h.options(kind)
-		require.NoError(t, s.Add(t.Context(), cfg, work, opts...))
+		require.NoError(t, errOf(s.Add(t.Context(), cfg, work, opts...)))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -1,15 +1,12 @@
 package scheduler
 
-import (
-	"github.com/elasticron/elasticron/internal/jobtree"
-)
+import "github.com/elasticron/elasticron/internal/jobtree"
 
 // tellings are what was logged of what operators change, so that every change is logged once. What is enabled
 // when a process comes needs no word.
 type tellings struct {
 	disabled map[int]bool // items
 	server   bool         // is disabled
-	joinedAs int64        // the creation of this instance's node
 }
 
 // tellChanges logs which items and whether this server were disabled or enabled by a step: one line for
@@ -44,15 +41,5 @@ func (r *runner) tellChanges(t jobtree.Touched) {
 		r.log.WarnContext(r.life, "server disabled, its instances get no items", logServer, server)
 	} else {
 		r.log.InfoContext(r.life, "server enabled", logServer, server)
-	}
-}
-
-// tellJoinedAgain logs that this instance's node was replaced: its session was lost, or somebody deleted it.
-func (r *runner) tellJoinedAgain(mine jobtree.Instance) {
-	if created := int64(mine.Created); created != r.told.joinedAs {
-		if r.hasJoined() {
-			r.log.InfoContext(r.life, "joined again", logSession, mine.Session.String())
-		}
-		r.told.joinedAs = created
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
@@ -15,33 +14,33 @@ import (
 type lastTick struct {
 	fire    time.Time
 	settled bool // every item had its owner
-	blocked bool // a Java leader was resharding: no Java instance began anything
 }
 
 // tick notes a fire for every item that is mine, and for those that run here and are another's by now:
 // their ends say what they missed. It tells whether there is anything to decide now: beyond its capacity,
 // a process has many items that only wait for their turn.
 func (r *runner) tick(t fires.Tick) (decide bool) {
-	if !r.settings.ok || r.clock.out || !r.attended() {
-		r.witness.missing()
+	if !r.settings.ok || r.membership.Out() || !r.attended() {
+		r.witness.Missing()
 		return true
 	}
-	if !r.settings.schedule.Next(t.Fire.Add(-1)).Equal(t.Fire) {
+	if !r.settings.rules.Schedule.Next(t.Fire.Add(-1)).Equal(t.Fire) {
 		return true // ticked by a cron that was changed while the tick waited for its turn
 	}
 	decide = r.stale
 	r.refreshOwned()
-	left := !r.leftAt.IsZero() && t.Fire.After(r.leftAt)
+	left := r.membership.LeftBefore(t.Fire)
 	if left { // what still runs here goes on
-		r.witness.missing()
+		r.witness.Missing()
 	} else {
-		r.last = lastTick{fire: t.Fire, settled: r.settled(), blocked: r.s.java && r.state.JavaReshards()}
-		r.witness.saw(t.First, t.Fire)
+		r.last = lastTick{fire: t.Fire, settled: r.settled()}
+		r.peers.Ticked(r.look())
+		r.witness.Saw(t.First, t.Fire)
 	}
-	m := r.settings.misfires
+	m := r.settings.rules
 	var passed []time.Time
-	if m.all && t.First.Before(t.Fire) {
-		passed = r.fires(t.First.Add(-1), t.Fire.Add(-1))
+	if m.All && t.First.Before(t.Fire) {
+		passed = r.settings.rules.Fires(t.First.Add(-1), t.Fire.Add(-1))
 	}
 	wanted, dropped := 0, 0
 	note := func(n int) {
@@ -53,10 +52,10 @@ func (r *runner) tick(t fires.Tick) (decide bool) {
 		if !it.queued {
 			r.toConsider.Note([]int{n}, false)
 			decide = true
-		} else if !it.due.onTime.IsZero() {
+		} else if !it.due.OnTime.IsZero() {
 			dropped++ // nothing but its turn kept it from beginning since the fire before
 		}
-		it.due = m.tick(it.due, t.Fire, passed)
+		it.due = m.Tick(it.due, t.Fire, passed)
 		it.seen = t.Fire
 	}
 	for _, n := range r.owned {
@@ -155,11 +154,11 @@ func (r *runner) receive(it *item, node jobtree.Item) {
 	if node.Disabled {
 		return
 	}
-	m := r.settings.misfires
+	m := r.settings.rules
 	r.expectNote(it, r.formers[it.number])
-	it.due = m.merge(it.due, r.missedUnseen(node)...)
-	if r.s.java && !r.shared.formerRecorded(node) {
-		return // a former owner that is Java ran for the fire, or not: there is no record of that
+	it.due = m.Merge(it.due, r.missedUnseen(node)...)
+	if !r.peers.PastKnown(node) {
+		return // its former owner ran for the fire, or not: there is no record of that
 	}
 	now, last := r.s.now(), r.last
 	fires := r.missedSeen(it, node, now)
@@ -168,75 +167,32 @@ func (r *runner) receive(it *item, node jobtree.Item) {
 	}
 	newest := fires[len(fires)-1]
 	it.seen = newest
-	if newest.Equal(last.fire) && !m.tooLate(newest, now) && newest.After(it.due.newest()) && (!last.settled || !node.Record.Exists()) {
-		it.due = m.merge(it.due, fires[:len(fires)-1]...)
-		it.due = m.tick(it.due, newest, nil)
+	if newest.Equal(last.fire) && !m.TooLate(newest, now) && newest.After(it.due.Newest()) && (!last.settled || !node.Record.Exists()) {
+		it.due = m.Merge(it.due, fires[:len(fires)-1]...)
+		it.due = m.Tick(it.due, newest, nil)
 		return
 	}
-	it.due = m.merge(it.due, fires...)
+	it.due = m.Merge(it.due, fires...)
 }
 
 // missedSeen lists the fires that this clock ticked and that are later than the last one that the item
-// ran for. Of a job without records nobody knows that, so it is the newest one alone, and nothing if it
-// is too late.
+// ran for.
 func (r *runner) missedSeen(it *item, node jobtree.Item, now time.Time) []time.Time {
-	m := r.settings.misfires
-	from := r.witness.floor(it.number)
 	if !r.records {
-		if it.seen.After(from) {
-			from = it.seen
-		}
-		if late := now.Add(-lateAfter - m.jitter - 1); late.After(from) {
-			from = late
-		}
-		return r.witness.fires(r.settings.schedule, from, now, 1)
+		return r.settings.rules.TickedLately(&r.witness, it.number, it.seen, now)
 	}
-	if ran := node.Record.Value.LastFire; ran.After(from) {
-		from = ran
-	}
-	return r.witness.fires(r.settings.schedule, from, now, m.keeps())
+	return r.settings.rules.Ticked(&r.witness, it.number, node.Record.Value.LastFire, now)
 }
 
 // missedUnseen lists the fires that came within the window while perhaps nobody lived to tick them, and
-// the one that a note of Java's stands for.
+// those that a note stands for which does not name them.
 func (r *runner) missedUnseen(node jobtree.Item) []time.Time {
-	m, ran := r.settings.misfires, node.Record.Value.LastFire
-	if !m.on {
+	if !r.settings.rules.On {
 		return nil
 	}
-	if since := recordedSince(node.Record.Value); m.window > 0 && !since.IsZero() {
-		now := r.s.now()
-		from := now.Add(-m.window)
-		for _, later := range []time.Time{since, r.witness.floor(node.Number)} {
-			if later.After(from) {
-				from = later
-			}
-		}
-		return r.fires(from, now)
+	unseen, known := r.settings.rules.Unseen(&r.witness, node.Number, node.Record.Value, r.s.now())
+	if !known {
+		return r.peers.Unnamed(r.look(), node)
 	}
-	if r.s.java && node.Misfire.Exists() && node.Misfire.Value.Newest().IsZero() {
-		return r.missedByJava(ran)
-	}
-	return nil
-}
-
-// recordedSince returns the time from which on a record shows that its item is to be run, and for which fire
-// it ran; zero if it shows none. Of an item without a record nobody knows which fires it had: the job may be
-// new, or its count may have been raised.
-func recordedSince(record jobtree.Record) time.Time {
-	if record.LastFire.IsZero() && record.Current != nil {
-		return record.Current.Begin // it ran by hand
-	}
-	return record.LastFire
-}
-
-// fires lists the job's fires after from and up to until, the newest ones if there are more than are
-// kept.
-func (r *runner) fires(from, until time.Time) []time.Time {
-	return newestFires(r.settings.schedule, from, until, r.settings.misfires.keeps())
-}
-
-// isFire tells whether the job fires at a time.
-func (r *runner) isFire(at time.Time) bool {
-	return !cronexpr.Last(r.settings.schedule, at.Add(-1), at).IsZero()
+	return unseen
 }

@@ -67,7 +67,7 @@ func (r *runner) restoreTokens() {
 	if m.now.Base == 0 {
 		write = registry.Delete(r.tree.Tokens())
 	}
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(r.tree.Tokens(), shown.Revision), registry.Unchanged(r.tree.Config(), config.Revision)},
 		Then: []registry.Write{write, registry.Put(r.tree.Config(), config.Value)},
 	})

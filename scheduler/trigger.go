@@ -9,34 +9,27 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Trigger has every instance of a job run its items once, now, whatever the cron says. It returns
-// when the request is in the registry. An item that is running runs once more right after; requests
-// that come together are one.
+// Trigger has every instance of the job run its items once, now, whatever the cron says. It returns when the
+// request is in the registry; the request can be waited for. An item that is running runs once more right
+// after. Requests that come together are one.
 //
-// Errors: [ErrUnknownJob] if this scheduler does not have the job, [ErrNoInstance] if nobody would
-// run it, and those of the registry. After [registry.ErrUnknownOutcome] the job may have been triggered;
-// asking again may trigger it twice.
-func (s *Scheduler) Trigger(ctx context.Context, name string) error {
-	_, err := s.request(ctx, name)
-	return err
-}
-
-// request is Trigger, and returns the number of the request: its revision.
-func (s *Scheduler) request(ctx context.Context, name string) (registry.Revision, error) {
-	s.mu.Lock()
-	known := s.runners[name] != nil
-	s.mu.Unlock()
+// Errors: [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if
+// nobody would run it, and those of the registry. After [registry.ErrUnknownOutcome] the job may have been triggered; asking again may
+// trigger it twice.
+func (j *Job) Trigger(ctx context.Context) (*Request, error) {
+	j.s.mu.Lock()
+	known := j.s.runners[j.r.name] == j.r && (j.s.life == nil || j.s.life.Err() == nil)
+	j.s.mu.Unlock()
 	if !known {
-		return 0, fmt.Errorf("trigger job %q: %w", name, ErrUnknownJob)
+		return nil, fmt.Errorf("trigger job %q: %w", j.r.name, ErrUnknownJob)
 	}
-	tree := jobtree.For(name)
 	for {
-		revision, err := s.trigger(ctx, tree)
-		if !errors.Is(err, registry.ErrConflict) {
-			if err != nil {
-				err = fmt.Errorf("trigger job %q: %w", name, err)
-			}
-			return revision, err
+		revision, err := j.s.trigger(ctx, j.r.tree)
+		switch {
+		case err == nil:
+			return &Request{j, revision}, nil
+		case !errors.Is(err, registry.ErrConflict):
+			return nil, fmt.Errorf("trigger job %q: %w", j.r.name, err)
 		}
 	}
 }
@@ -81,7 +74,7 @@ func (r *runner) requested() registry.Revision {
 	if mine.Triggered {
 		return mine.Revision
 	}
-	if r.s.java {
+	if r.s.traits.AloneAnswered {
 		return 0 // there each instance answers for itself alone
 	}
 	request := registry.Revision(0)
@@ -101,7 +94,7 @@ func (r *runner) acknowledgeTrigger() {
 		return
 	}
 	path := r.tree.Instance(r.s.instance)
-	revision, err := r.s.registry.Commit(r.attached.ctx, registry.Txn{
+	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(path, mine.Revision)},
 		Then: []registry.Write{registry.Update(path, jobtree.InstanceIdle)},
 	})
@@ -125,9 +118,9 @@ func (r *runner) answered(request registry.Revision) bool {
 // answersFor tells whether this instance keeps a request for the sake of an instance's items, too. It
 // does for one that joined after the request, and takes it up from here; and for one that was asked
 // with it, since an item that moves from there to here before it has begun would miss the request
-// otherwise. Java takes its request back when it has seen it, and so holds up nobody.
+// otherwise. Where each answers for itself alone, nobody is held up.
 func (r *runner) answersFor(owner string, request registry.Revision) bool {
-	if owner == r.s.instance || r.s.java {
+	if owner == r.s.instance || r.s.traits.AloneAnswered {
 		return owner == r.s.instance
 	}
 	other := r.state.Instance(owner)

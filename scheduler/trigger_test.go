@@ -28,7 +28,7 @@ func TestATriggerRunsEveryItemOnce(t *testing.T) {
 			a := c.start("a", nil, cfg)
 			c.start("b", nil, cfg)
 			sleepUntil(time.Second)
-			require.NoError(t, a.Trigger(t.Context(), "orders"))
+			trigger(t, a)
 			sleepUntil(2 * time.Second)
 			runs := c.take()
 			require.Len(t, runs, 4)
@@ -40,7 +40,7 @@ func TestATriggerRunsEveryItemOnce(t *testing.T) {
 			for _, i := range c.state().Instances {
 				require.False(t, i.Triggered, "the request is answered")
 			}
-			require.NoError(t, a.Trigger(t.Context(), "orders"))
+			trigger(t, a)
 			sleepUntil(3 * time.Second)
 			require.Len(t, c.take(), 4)
 		})
@@ -52,7 +52,7 @@ func TestATriggerRightAfterJoining(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		a := c.start("a", nil, yearly(3))
-		require.NoError(t, a.Trigger(t.Context(), "orders"))
+		trigger(t, a)
 		c.start("b", nil, yearly(3))
 		sleepUntil(time.Second)
 		require.Len(t, c.take(), 3)
@@ -75,7 +75,7 @@ func TestATriggerMovesWithItsItem(t *testing.T) {
 		b := c.start("b", nil, cfg)
 		sleepUntil(6 * time.Second)
 		c.take()
-		require.NoError(t, b.Trigger(t.Context(), "orders"))
+		trigger(t, b)
 		sleepUntil(7 * time.Second)
 		require.Equal(t, []string{"item 0 fire by hand manual on b"}, c.shown())
 		a.cancel()
@@ -124,7 +124,7 @@ func TestATriggerOfManyInstances(t *testing.T) {
 			}})
 			require.NoError(t, err)
 		}
-		require.NoError(t, a.Trigger(t.Context(), "orders"))
+		trigger(t, a)
 	})
 }
 
@@ -134,7 +134,7 @@ func TestTriggersDuringARunAreOneMoreRun(t *testing.T) {
 		slow := func(context.Context, job.ShardingContext) error { time.Sleep(10 * time.Second); return nil }
 		a := c.start("a", slow, yearly(1))
 		for range 3 {
-			require.NoError(t, a.Trigger(t.Context(), "orders"))
+			trigger(t, a)
 			time.Sleep(time.Second)
 		}
 		sleepUntil(time.Minute)
@@ -147,7 +147,7 @@ func TestATriggerLeavesTheScheduleAlone(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		a := c.start("a", nil, jobOf(1))
 		sleepUntil(7 * time.Second)
-		require.NoError(t, a.Trigger(t.Context(), "orders"))
+		trigger(t, a)
 		sleepUntil(11 * time.Second)
 		var got []string
 		for _, r := range c.take() {
@@ -161,13 +161,16 @@ func TestATriggerOfNothingIsAnError(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		a := c.start("a", nil, yearly(1))
-		require.ErrorIs(t, a.Trigger(t.Context(), "invoices"), scheduler.ErrUnknownJob)
+		left := ordersOf(t, a)
+		require.NoError(t, left.Leave(t.Context()))
+		require.ErrorIs(t, errOf(left.Trigger(t.Context())), scheduler.ErrUnknownJob)
 		a.stop(t)
 		b := c.server.Open("test")
 		s, err := scheduler.New(b)
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), yearly(1), nothing))
-		require.ErrorIs(t, s.Trigger(t.Context(), "orders"), scheduler.ErrNoInstance)
+		j, err := s.Add(t.Context(), yearly(1), nothing)
+		require.NoError(t, err)
+		require.ErrorIs(t, errOf(j.Trigger(t.Context())), scheduler.ErrNoInstance, "it does not run yet")
 		require.NoError(t, b.Close(context.Background()))
 	})
 }

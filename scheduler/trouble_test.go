@@ -35,7 +35,7 @@ func (c *cluster) serve(id string, reg registry.Registry, work job.HandlerFunc, 
 	c.t.Helper()
 	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)
 	require.NoError(c.t, err)
-	require.NoError(c.t, s.Add(c.t.Context(), jobOf(2), c.record(id, work)))
+	require.NoError(c.t, errOf(s.Add(c.t.Context(), jobOf(2), c.record(id, work))))
 	ctx, cancel := context.WithCancel(c.t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -171,7 +171,7 @@ func TestAddDuringAStopIsRefused(t *testing.T) {
 		sleepUntil(6 * time.Second)
 		a.cancel()
 		sleepUntil(7 * time.Second)
-		require.ErrorIs(t, a.Add(t.Context(), job.Config{Name: "late", Cron: everyFive, ShardingTotalCount: 1}, nothing), scheduler.ErrStopped)
+		require.ErrorIs(t, errOf(a.Add(t.Context(), job.Config{Name: "late", Cron: everyFive, ShardingTotalCount: 1}, nothing)), scheduler.ErrStopped)
 		require.NotContains(t, stored(t, c.server), "/late/config")
 	})
 }
@@ -206,8 +206,8 @@ func TestJobsThatMayNotBeRead(t *testing.T) {
 				var log lines
 				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				require.NoError(t, err)
-				require.NoError(t, s.Add(t.Context(), jobOf(1), c.record("a", nil)))
-				require.NoError(t, s.Add(t.Context(), job.Config{Name: "bills", Cron: everyFive, ShardingTotalCount: 1}, c.record("a", nil)))
+				require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", nil))))
+				require.NoError(t, errOf(s.Add(t.Context(), job.Config{Name: "bills", Cron: everyFive, ShardingTotalCount: 1}, c.record("a", nil))))
 				for _, path := range denied {
 					reg.Deny(path, true)
 				}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 )
 
 // turns are the items of a job that wait until this process may begin them, and those that may now.
@@ -14,8 +15,8 @@ type turns struct {
 }
 
 // urgencyOf returns how urgent the begin of what is due next is.
-func urgencyOf(d due) urgency {
-	if _, source := d.next(); source == job.Misfire {
+func urgencyOf(d misfires.Due) urgency {
+	if _, source := d.Next(); source == job.Misfire {
 		return missedLast
 	}
 	return onTimeFirst
@@ -29,21 +30,21 @@ var ranks = [urgencies]registry.Rank{onTimeFirst: registry.RankWork, missedLast:
 func (r *runner) admit(round *round, it *item) (registry.Turn, bool) {
 	u, now := urgencyOf(it.due), time.Now()
 	turn := registry.Turn{Rank: ranks[u], Share: r.name}
-	if until := r.settings.misfires.until(it.due, r.s.admission.confirmation()); !until.IsZero() {
+	if until := r.settings.rules.Until(it.due, r.s.admission.confirmation()); !until.IsZero() {
 		left := until.Sub(round.now)
 		if left <= 0 {
-			if !it.due.onTime.IsZero() { // as a missed one it may begin all the same
+			if !it.due.OnTime.IsZero() { // as a missed one it may begin all the same
 				r.toConsider.Note([]int{it.number}, false)
 				r.box.Post(func() {})
 				r.s.load.drop(1)
 			}
-			it.due = r.settings.misfires.miss(it.due)
+			it.due = r.settings.rules.Miss(it.due)
 			return turn, false
 		}
 		turn.Until = now.Add(left) // by the monotonic clock
 	}
 	// A missed fire may begin at any time. It asks again rather than hold up its runner.
-	if again := now.Add(lateAfter); u == missedLast && (turn.Until.IsZero() || turn.Until.After(again)) {
+	if again := now.Add(misfires.LateAfter); u == missedLast && (turn.Until.IsZero() || turn.Until.After(again)) {
 		turn.Until = again
 	}
 	if !it.permit && !r.takeTurn(it, u) {
@@ -89,7 +90,7 @@ func (r *runner) useTurns(u urgency, n int) {
 		it.queued = false
 		r.expire(it, now, true)
 		switch {
-		case it.due.none() || it.running != nil || it.permit:
+		case it.due.None() || it.running != nil || it.permit:
 			r.toConsider.Note([]int{it.number}, false)
 		case urgencyOf(it.due) != u:
 			r.takeTurn(it, urgencyOf(it.due))
@@ -138,8 +139,8 @@ func (r *runner) notSent(it *item) {
 // for its turn is counted.
 func (r *runner) expire(it *item, now time.Time, waited bool) {
 	before := it.due
-	it.due = r.settings.misfires.expire(before, now)
-	if waited && !before.onTime.IsZero() && it.due.onTime.IsZero() {
+	it.due = r.settings.rules.Expire(before, now)
+	if waited && !before.OnTime.IsZero() && it.due.OnTime.IsZero() {
 		r.s.load.drop(1)
 	}
 }

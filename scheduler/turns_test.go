@@ -105,7 +105,7 @@ func (c *cluster) overTurned(id string, work job.HandlerFunc, cfg job.Config, op
 	reg := &turned{Registry: c.server.Open("test", memory.WithTTL(time.Minute))}
 	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)
 	require.NoError(c.t, err)
-	require.NoError(c.t, s.Add(c.t.Context(), cfg, c.record(id, work)))
+	require.NoError(c.t, errOf(s.Add(c.t.Context(), cfg, c.record(id, work))))
 	i := c.run(s, reg.Registry)
 	<-s.Ready()
 	return i, reg
@@ -130,7 +130,7 @@ func TestTurns(t *testing.T) {
 		},
 		"by hand": {
 			story: func(t *testing.T, _ *cluster, i *instance) {
-				require.NoError(t, i.Trigger(t.Context(), "orders"))
+				trigger(t, i)
 				sleepUntil(4 * time.Second)
 			},
 			want: []string{`manual: rank 1 of "orders" for ever`, `end: rank 0 of "" for ever`},
@@ -272,7 +272,7 @@ func TestABeginThatWouldBeConfirmedTooLate(t *testing.T) {
 				slow := &slowToConfigure{HandlerFunc: c.record("a", nil)}
 				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithObserver(o))
 				require.NoError(t, err)
-				require.NoError(t, s.Add(t.Context(), cfg, slow))
+				require.NoError(t, errOf(s.Add(t.Context(), cfg, slow)))
 				c.run(s, reg.Registry)
 				<-s.Ready()
 				sleepUntil(4 * time.Second)
@@ -330,7 +330,7 @@ func TestBeginsUnderWayAreBounded(t *testing.T) {
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 		require.NoError(t, err)
 		for _, name := range []string{"orders", "bills"} {
-			require.NoError(t, s.Add(t.Context(), job.Config{Name: name, Cron: "5 * * * * ?", ShardingTotalCount: items}, c.record("a", nil)))
+			require.NoError(t, errOf(s.Add(t.Context(), job.Config{Name: name, Cron: "5 * * * * ?", ShardingTotalCount: items}, c.record("a", nil))))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		i := &instance{Scheduler: s, registry: reg.Registry, cancel: cancel, done: make(chan error, 1)}
@@ -383,7 +383,7 @@ func TestTurnsThatAreNotUsedAreGivenBack(t *testing.T) {
 				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 				require.NoError(t, err)
 				code := &slowToConfigure{HandlerFunc: c.record("a", nil)}
-				require.NoError(t, s.Add(t.Context(), cfg, code))
+				require.NoError(t, errOf(s.Add(t.Context(), cfg, code)))
 				ctx, cancel := context.WithCancel(t.Context())
 				i := &instance{Scheduler: s, registry: reg.Registry, cancel: cancel, done: make(chan error, 1)}
 				go func() { i.done <- s.Run(ctx) }()

@@ -6,6 +6,8 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // vouching is what an instance does for items of others. An owner that started after a fire does not know
@@ -73,7 +75,7 @@ func (r *runner) noteMembers() {
 		newest = max(newest, i.Created)
 	}
 	v.newest = newest
-	since := r.witness.newest()
+	since := r.witness.Newest()
 	if last := len(v.arrivals) - 1; oldest != 0 && !since.IsZero() && (last < 0 || since.After(v.arrivals[last].since)) {
 		v.arrivals = append(v.arrivals[max(0, len(v.arrivals)+1-arrivalsKept):], arrival{created: oldest, since: since})
 	}
@@ -112,14 +114,14 @@ func (r *runner) farewell() {
 	}
 	until := r.s.now().Add(-farewellAge)
 	for n := range r.state.Total() {
-		if newest := r.witness.newest(); newest.After(r.state.Item(n).Record.Value.LastFire) && !r.owns(n) {
+		if newest := r.witness.Newest(); newest.After(r.state.Item(n).Record.Value.LastFire) && !r.owns(n) {
 			r.vouching.tell(n, until)
 		}
 	}
 }
 
 // proposeVouched proposes to note what was missed of items of others.
-func (r *runner) proposeVouched(batch *proposals) {
+func (r *runner) proposeVouched(batch *room.Batch) {
 	if r.leaving {
 		r.farewell()
 	}
@@ -128,20 +130,16 @@ func (r *runner) proposeVouched(batch *proposals) {
 	}
 }
 
-func (r *runner) proposeVouch(batch *proposals, n int, until time.Time) {
+func (r *runner) proposeVouch(batch *room.Batch, n int, until time.Time) {
 	node := r.state.Item(n)
 	done := func() { delete(r.vouching.told, n) }
-	if !r.records || !r.settings.ok || !r.settings.misfires.on || r.s.java || node.Disabled || n >= r.state.Total() || r.owns(n) {
+	if !r.records || !r.settings.ok || !r.settings.rules.On || r.s.traits.Unrecorded || node.Disabled || n >= r.state.Total() || r.owns(n) {
 		done()
 		return
 	}
 	if _, parting := r.parting[n]; parting {
 		return // first what is known of it as its former owner
 	}
-	from, ran := r.witness.floor(n), node.Record.Value.LastFire
-	if ran.After(from) {
-		from = ran
-	}
-	missed := due{missed: r.witness.fires(r.settings.schedule, from, until, r.settings.misfires.keeps())}
+	missed := misfires.Due{Missed: r.settings.rules.Ticked(&r.witness, n, node.Record.Value.LastFire, until)}
 	r.proposeMissed(batch, &item{number: n, due: missed}, done)
 }

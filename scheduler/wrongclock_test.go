@@ -179,7 +179,7 @@ func TestAFireOfAClockThatWasAheadWaitsForItsTime(t *testing.T) {
 				sleepUntil(80 * time.Second)
 				set(0)
 				sleepUntil(95 * time.Second)
-				require.NoError(t, s.Trigger(t.Context(), "orders"))
+				trigger(t, s)
 				sleepUntil(119 * time.Second)
 				require.Equal(t, []string{"item 0 fire 1m0s scheduled on s", "item 0 fire by hand manual on s"}, c.shown())
 				sleepUntil(4*time.Minute + time.Second)

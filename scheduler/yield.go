@@ -57,7 +57,7 @@ func (r *runner) tellYield(e *execution) {
 
 // mustYield tells whether an execution should come to an end.
 func (r *runner) mustYield(e *execution) bool {
-	moved := !r.owns(e.item) && (!r.s.java || e.context.Source != job.Failover) // which may run what it does not own
+	moved := !r.owns(e.item) && (!r.s.traits.Borrow || e.context.Source != job.Failover) // which may run what it does not own
 	return r.leaving || r.yields.late || !r.settings.ok || moved || r.state.Disabled(e.item) ||
 		e.context.Streaming && !r.settings.config.StreamingProcess
 }

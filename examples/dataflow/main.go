@@ -48,7 +48,7 @@ func instance(server *memory.Server, name string, until int) error {
 		Type:               job.TypeDataflow,
 		StreamingProcess:   true,
 	}
-	if err := s.Add(ctx, cfg, numbers(name, until, stop)); err != nil {
+	if _, err := s.Add(ctx, cfg, numbers(name, until, stop)); err != nil {
 		return err
 	}
 	return errors.Join(s.Run(ctx), reg.Close(context.Background()))

@@ -38,7 +38,7 @@ func run() error {
 		ShardingTotalCount: 2,
 		JobParameter:       "a key that is nobody's affair",
 	}
-	if err := s.Add(ctx, cfg, work); err != nil {
+	if _, err := s.Add(ctx, cfg, work); err != nil {
 		return err
 	}
 	server, err := dump.Listen(s, "127.0.0.1:0")

@@ -59,7 +59,7 @@ func run() error {
 		}
 		return nil
 	})
-	if err := s.Add(ctx, cfg, work); err != nil {
+	if _, err := s.Add(ctx, cfg, work); err != nil {
 		return err
 	}
 	return errors.Join(s.Run(ctx), reg.Close(context.Background()))

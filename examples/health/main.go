@@ -33,7 +33,7 @@ func run() error {
 		return err
 	}
 	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
-	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 3}, work); err != nil {
+	if _, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 3}, work); err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

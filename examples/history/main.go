@@ -80,7 +80,7 @@ func record(ctx context.Context, store *sqlite.Store) error {
 		}
 		return nil
 	})
-	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "* * * * * ?", ShardingTotalCount: 3}, work); err != nil {
+	if _, err := s.Add(ctx, job.Config{Name: "orders", Cron: "* * * * * ?", ShardingTotalCount: 3}, work); err != nil {
 		return err
 	}
 

@@ -55,7 +55,7 @@ func run() error {
 			"http.retry.milliseconds": "100",
 		},
 	}
-	if err := s.Add(ctx, cfg, httpjob.Job{}); err != nil {
+	if _, err := s.Add(ctx, cfg, httpjob.Job{}); err != nil {
 		return err
 	}
 	return errors.Join(s.Run(ctx), reg.Close(context.Background()))

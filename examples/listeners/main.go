@@ -53,7 +53,7 @@ func run() error {
 		},
 	}
 	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
-	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 2}, work, scheduler.WithListener(listener)); err != nil {
+	if _, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 2}, work, scheduler.WithListener(listener)); err != nil {
 		return err
 	}
 	return errors.Join(s.Run(ctx), reg.Close(context.Background()))

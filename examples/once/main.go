@@ -67,7 +67,7 @@ func instance(ctx context.Context, server *memory.Server, n int, completed func(
 		fmt.Printf("instance %d: item %d\n", n, sc.Item)
 		return nil
 	})
-	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 6}, work, scheduler.WithOnceListener(once)); err != nil {
+	if _, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 6}, work, scheduler.WithOnceListener(once)); err != nil {
 		return err
 	}
 	return errors.Join(s.Run(ctx), reg.Close(context.WithoutCancel(ctx)))

@@ -41,7 +41,7 @@ func run() error {
 		defer span.End()
 		return nil
 	})
-	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 2}, work); err != nil {
+	if _, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 2}, work); err != nil {
 		return err
 	}
 	return errors.Join(s.Run(ctx), reg.Close(context.Background()), tracers.Shutdown(context.Background()))

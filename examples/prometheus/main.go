@@ -43,7 +43,7 @@ func run() error {
 	ctx, stop := context.WithTimeout(context.Background(), 2500*time.Millisecond)
 	defer stop()
 	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
-	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 3}, work); err != nil {
+	if _, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 3}, work); err != nil {
 		return err
 	}
 	if err := errors.Join(s.Run(ctx), reg.Close(context.Background())); err != nil {

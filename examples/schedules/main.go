@@ -52,13 +52,14 @@ func run() error {
 		EndTime:            began.Add(3 * time.Second),
 	}
 
-	for _, cfg := range []job.Config{poll, report, sync} {
-		if err := s.Add(ctx, cfg, tell); err != nil {
+	var reports *scheduler.Job
+	for _, cfg := range []job.Config{poll, sync, report} {
+		if reports, err = s.Add(ctx, cfg, tell); err != nil {
 			return err
 		}
 	}
 	time.AfterFunc(2*time.Second, func() {
-		if err := s.Trigger(ctx, report.Name); err != nil {
+		if _, err := reports.Trigger(ctx); err != nil {
 			log.Print(err)
 		}
 	})

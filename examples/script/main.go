@@ -50,7 +50,7 @@ func run() error {
 		Timeout:                time.Second,
 	}
 	code := script.Job{Grace: time.Second, Output: func(job.ShardingContext) io.Writer { return os.Stdout }}
-	if err := s.Add(ctx, cfg, code); err != nil {
+	if _, err := s.Add(ctx, cfg, code); err != nil {
 		return err
 	}
 	return errors.Join(s.Run(ctx), reg.Close(context.Background()))

@@ -35,13 +35,14 @@ func run() error {
 		}
 		return nil
 	})
-	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 2}, work); err != nil {
+	orders, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 2}, work)
+	if err != nil {
 		return err
 	}
 	ran := make(chan error, 1)
 	go func() { ran <- s.Run(ctx) }()
 	time.Sleep(2500 * time.Millisecond)
-	numbers, err := s.Statistics("orders")
+	numbers, err := orders.Statistics()
 	if err != nil {
 		return err
 	}

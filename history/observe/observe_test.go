@@ -39,14 +39,15 @@ func TestARoundIsPosted(t *testing.T) {
 		reg := memory.NewServer().Open("test")
 		s, err := scheduler.New(reg, scheduler.WithInstanceID("10.0.0.1@-@7"), scheduler.WithObserver(observe.New(&bus)))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 2}, job.HandlerFunc(
+		_, err = s.Add(t.Context(), job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 2}, job.HandlerFunc(
 			func(_ context.Context, sc job.ShardingContext) error {
 				if sc.Item == 1 {
 					time.Sleep(2 * time.Second)
 					return errors.New("out of stock")
 				}
 				return nil
-			})))
+			}))
+		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		require.NoError(t, s.Run(ctx))

@@ -34,7 +34,10 @@ func newCrowd(b *testing.B, jobs, items int, monitored bool, adjust ...func(*etc
 		cfg := yearly(fmt.Sprintf("job-%d", i), items)
 		cfg.Unmonitored = !monitored
 		c.configs[i] = cfg
-		adds.Go(func() error { return c.process.scheduler.Add(b.Context(), cfg, job.HandlerFunc(rs.work)) })
+		adds.Go(func() error {
+			_, err := c.process.scheduler.Add(b.Context(), cfg, job.HandlerFunc(rs.work))
+			return err
+		})
 	}
 	require.NoError(b, adds.Wait())
 	c.process.start()

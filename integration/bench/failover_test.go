@@ -125,7 +125,10 @@ func (p *pair) start(victimLeads bool) {
 	}
 	p.reader.await(spreadOver(victimName))
 	p.reader.await(lives(heirName))
-	require.NoError(p.b, p.heir.scheduler.Trigger(p.b.Context(), p.config.Name))
+	j, err := p.heir.scheduler.Job(p.config.Name)
+	require.NoError(p.b, err)
+	_, err = j.Trigger(p.b.Context())
+	require.NoError(p.b, err)
 	receive(p.b, p.runs)
 }
 

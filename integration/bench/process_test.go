@@ -41,7 +41,8 @@ func fullID(name string) string { return "10.0.0.1@-@" + name }
 
 func (p *process) add(cfg job.Config, work job.HandlerFunc) {
 	p.b.Helper()
-	require.NoError(p.b, p.scheduler.Add(p.b.Context(), cfg, work))
+	_, err := p.scheduler.Add(p.b.Context(), cfg, work)
+	require.NoError(p.b, err)
 }
 
 // start runs the scheduler and returns when it has joined every job.

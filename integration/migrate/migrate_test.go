@@ -139,10 +139,11 @@ func TestTheCopyRuns(t *testing.T) {
 	runs := make(chan job.ShardingContext, 100)
 	cfg := job.Config{Name: "order_job", Cron: "0 0 0 1 1 ?", ShardingTotalCount: 1} // what is stored counts
 	cfg.Class = "com.acme.OrderJob"
-	require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
+	_, err = s.Add(t.Context(), cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		runs <- sc
 		return nil
-	})))
+	}))
+	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()

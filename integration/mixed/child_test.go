@@ -101,7 +101,7 @@ func be(text string) error {
 		fmt.Printf("began %d\n", sc.Item)
 		select {} // also when its session is lost, which a busy machine brings about: what a crash cut short has no end
 	})
-	if err := s.Add(ctx, settings.Config, stuck); err != nil {
+	if _, err := s.Add(ctx, settings.Config, stuck); err != nil {
 		return err
 	}
 	go func() {

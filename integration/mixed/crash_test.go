@@ -178,7 +178,7 @@ func aReconnectOfGoIsNoCrashToJava(t *testing.T, j java) {
 	require.Equal(t, ownersOf(before), ownersOf(s))
 
 	// Whatever Java made of it, it would have run before it runs for this.
-	require.NoError(t, g.Trigger(t.Context(), c.job))
+	require.NoError(t, g.triggerJob(t.Context(), c.job))
 	g.wait("by hand", func(runs []job.ShardingContext) bool { return len(runs) > 0 })
 	neighbour.wait("by hand", func(runs []job.ShardingContext) bool { return len(runs) > 0 })
 	for _, p := range []*javapeer.Peer{j.first, j.last} {

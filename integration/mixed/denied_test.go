@@ -33,8 +33,10 @@ func TestAForbiddenNode(t *testing.T) {
 	good := c.config(never, 1)
 	good.Name = "good_job"
 	nothing := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
-	require.NoError(t, s.Add(t.Context(), good, nothing))
-	require.NoError(t, s.Add(t.Context(), c.config(never, 1), nothing))
+	_, err = s.Add(t.Context(), good, nothing)
+	require.NoError(t, err)
+	_, err = s.Add(t.Context(), c.config(never, 1), nothing)
+	require.NoError(t, err)
 	_, err = other.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(c.tree.ItemDisabled(7), "")}})
 	require.NoError(t, err)
 

@@ -32,6 +32,16 @@ type golang struct {
 	gate    chan struct{} // executions wait until it is closed; nil = they do not
 }
 
+// triggerJob has a job run by hand.
+func (g *golang) triggerJob(ctx context.Context, name string) error {
+	j, err := g.Job(name)
+	if err != nil {
+		return err
+	}
+	_, err = j.Trigger(ctx)
+	return err
+}
+
 // goID is the id of the Go instance that most tests have one of.
 const goID = ipGo + "@-@go"
 
@@ -46,7 +56,8 @@ func (c *cluster) startGoOver(reg registry.Registry, id string, cfg job.Config) 
 	s, err := scheduler.New(reg, options(id, c.log)...)
 	require.NoError(c.t, err)
 	g := &golang{Scheduler: s, c: c, id: id, done: make(chan error, 1), changed: make(chan struct{})}
-	require.NoError(c.t, s.Add(c.t.Context(), cfg, job.HandlerFunc(g.execute)))
+	_, err = s.Add(c.t.Context(), cfg, job.HandlerFunc(g.execute))
+	require.NoError(c.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	g.cancel = cancel
 	go func() { g.done <- s.Run(ctx) }()

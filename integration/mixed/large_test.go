@@ -20,7 +20,7 @@ func TestTheLargestJob(t *testing.T) {
 	c := newCluster(t, "largest_job")
 	s, err := scheduler.New(c.open(c.address), options(goID, c.log)...)
 	require.NoError(t, err)
-	err = s.Add(t.Context(), c.config(never, 100_000), job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
+	_, err = s.Add(t.Context(), c.config(never, 100_000), job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
 	var fault *job.FieldError
 	require.True(t, errors.As(err, &fault), "%v", err)
 	var most int

@@ -36,7 +36,7 @@ func theConsoleTriggers(t *testing.T, j java) {
 func goTriggers(t *testing.T, j java) {
 	c := newCluster(t, "go_triggers")
 	g, _ := c.pair(j, never)
-	c.triggered(g, j, func() error { return g.Trigger(t.Context(), c.job) })
+	c.triggered(g, j, func() error { return g.triggerJob(t.Context(), c.job) })
 }
 
 // triggered triggers twice, and each runs its item for it and takes its request back.
@@ -184,7 +184,7 @@ func aProcessThatIsNotToldOfJava(t *testing.T, j java) {
 	first := c.joinJava(j.first, javapeer.NewJob(c.job, never, 2))
 	s, err := scheduler.New(c.open(c.address))
 	require.NoError(t, err)
-	err = s.Add(t.Context(), c.config(never, 2), job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
+	_, err = s.Add(t.Context(), c.config(never, 2), job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
 	require.ErrorIs(t, err, scheduler.ErrJavaPeers)
 	require.ErrorContains(t, err, first)
 }

@@ -131,7 +131,8 @@ func (i *instance) want(ctx context.Context, jobs int) error {
 	for ; i.jobs < jobs; i.jobs++ {
 		cfg := job.Config{Name: fmt.Sprintf("job-%d", i.jobs), Cron: "* * * * * ?", ShardingTotalCount: itemsPerJob}
 		adds.Go(func() error {
-			return i.scheduler.Add(ctx, cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
+			_, err := i.scheduler.Add(ctx, cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
+			return err
 		})
 	}
 	return adds.Wait()

@@ -97,7 +97,8 @@ func startLocal(t *testing.T, at registryConfig, id string, cfg job.Config) *loc
 	t.Cleanup(reg.Vanish)
 	s, err := scheduler.New(reg, scheduler.WithInstanceID(id))
 	require.NoError(t, err)
-	require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(spend)))
+	_, err = s.Add(t.Context(), cfg, job.HandlerFunc(spend))
+	require.NoError(t, err)
 	in := &localInstance{t: t, reg: reg, s: s, done: make(chan error, 1)}
 	var ctx context.Context
 	ctx, in.stop = context.WithCancel(context.Background())

@@ -100,7 +100,8 @@ func (c *savingJob) run(t *testing.T, all, its []string) (observer *etcd.Registr
 	require.NoError(t, err)
 	cfg := job.Config{Name: "orders", Cron: "* * * * * ?", ShardingTotalCount: 1}
 	cfg.Misfire = job.MisfireSkip
-	require.NoError(t, process.Add(t.Context(), cfg, job.HandlerFunc(c.execute)))
+	_, err = process.Add(t.Context(), cfg, job.HandlerFunc(c.execute))
+	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	over := make(chan error, 1)
 	go func() { over <- process.Run(ctx) }()

@@ -84,7 +84,7 @@ func schedule(ctx context.Context, set instanceSettings, in *instance) (err erro
 		return err
 	}
 	for _, cfg := range set.Jobs {
-		if err := s.Add(ctx, cfg, job.HandlerFunc(in.execute)); err != nil {
+		if _, err := s.Add(ctx, cfg, job.HandlerFunc(in.execute)); err != nil {
 			return err
 		}
 	}

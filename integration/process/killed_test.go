@@ -69,7 +69,7 @@ func killedWhileIdle(env environment) {
 	t := env.t
 	cfg := jobOf("orders", "0/4 * * * * ?", 6, "1ms", "5ms")
 	cfg.Failover, cfg.Misfire = true, job.MisfireSkip
-	c, processes := startCluster(env, 3, failoverTTL, cfg)
+	c, processes := startCluster(env, 3, 3*failoverTTL, cfg) // a session that ended otherwise would cut something short
 	_, _ = c.await(cfg.Name, "a round that is over", func(s *jobtree.State) bool { return balanced(3)(s) && allIdle(s) })
 	c.kill(processes[1])
 	_, _ = c.await(cfg.Name, "two instances with all the items", balanced(2))

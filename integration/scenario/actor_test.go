@@ -29,7 +29,8 @@ func (s *stage) enter(id string) *actor {
 	p.scheduler, err = scheduler.New(p.Participant, scheduler.WithInstanceID(id))
 	require.NoError(s, err)
 	code := func(ctx context.Context, sc job.ShardingContext) error { return s.execute(ctx, id, sc) }
-	require.NoError(s, p.scheduler.Add(s.Context(), s.cfg, job.HandlerFunc(code)))
+	_, err = p.scheduler.Add(s.Context(), s.cfg, job.HandlerFunc(code))
+	require.NoError(s, err)
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(s.Context()))
 	p.running.Go(func() { _ = p.scheduler.Run(ctx) })

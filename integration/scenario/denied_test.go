@@ -40,13 +40,14 @@ func TestANodeOfAnotherDigestBlindsWhoMayNotReadIt(t *testing.T) {
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 		for _, name := range jobs {
-			require.NoError(t, s.Add(ctx, job.Config{Name: name, Cron: "* * * * * ?", ShardingTotalCount: 2}, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
+			_, err := s.Add(ctx, job.Config{Name: name, Cron: "* * * * * ?", ShardingTotalCount: 2}, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
 				select {
 				case ran <- id + " " + name:
 				default: // nobody asks at the moment
 				}
 				return nil
-			}), scheduler.OnConflict(scheduler.CodeWins)))
+			}), scheduler.OnConflict(scheduler.CodeWins))
+			require.NoError(t, err)
 		}
 		done := make(chan error, 1)
 		go func() { done <- s.Run(ctx) }()

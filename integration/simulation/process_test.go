@@ -166,7 +166,7 @@ var errUnusable = errors.New("the settings are unusable")
 // declare declares the job. A process that cannot, because somebody has spoilt the settings, is started
 // again a moment later.
 func (p *process) declare(ctx context.Context) error {
-	err := p.s.Add(ctx, p.c.declared, job.HandlerFunc(p.execute), p.hooks()...)
+	_, err := p.s.Add(ctx, p.c.declared, job.HandlerFunc(p.execute), p.hooks()...)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

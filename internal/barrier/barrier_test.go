@@ -13,6 +13,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 const (
@@ -120,7 +121,7 @@ func (w *world) missing(p jobtree.Phase) []int {
 }
 
 func session(t interface{ Cleanup(func()) }, id registry.SessionID) *registry.Session {
-	s, control := registry.NewSession(id, time.Hour, func() time.Duration { return 0 }, 0)
+	s, control := backend.NewSession(id, time.Hour, func() time.Duration { return 0 }, 0)
 	t.Cleanup(func() { control.Lose(errors.New("test is over")) })
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // afterALoss is a tree in which item 2 waits for a claimant.
@@ -57,7 +58,7 @@ func TestClaimable(t *testing.T) {
 func TestClaim(t *testing.T) {
 	t.Parallel()
 	stopped := func() time.Duration { return 0 }
-	session, _ := registry.NewSession(2, time.Hour, stopped, 0)
+	session, _ := backend.NewSession(2, time.Hour, stopped, 0)
 	claimant := failover.Claimant{Instance: survivor, Session: session, Round: "r1", Time: now}
 	for name, test := range map[string]struct {
 		different []registry.Node
@@ -111,7 +112,7 @@ func TestClaim(t *testing.T) {
 
 func TestClaimIsRefused(t *testing.T) {
 	t.Parallel()
-	session, _ := registry.NewSession(2, time.Hour, func() time.Duration { return 0 }, 0)
+	session, _ := backend.NewSession(2, time.Hour, func() time.Duration { return 0 }, 0)
 	for name, test := range map[string]struct {
 		different registry.Node
 		claimant  failover.Claimant

@@ -4,7 +4,7 @@
 //	handlers := errorhandler.Default() // LOG, IGNORE, THROW
 //	err := handlers.Register(email.Name, email.New)
 //	s, err := scheduler.New(registry, scheduler.WithErrorHandlers(handlers))
-//	err = s.Add(ctx, job.Config{
+//	_, err = s.Add(ctx, job.Config{
 //		Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 4,
 //		ErrorHandler: email.Name,
 //		Props:        map[string]string{"email.host": "mail", "email.password": "env:SMTP_PASSWORD", …},

@@ -1,6 +1,6 @@
 // Package httpjob calls an HTTP endpoint as a job: the type HTTP of ElasticJob 3.x.
 //
-//	err := s.Add(ctx, job.Config{
+//	_, err := s.Add(ctx, job.Config{
 //		Name: "warmup", Class: httpjob.Class, Cron: "0 0/5 * * * ?", ShardingTotalCount: 2,
 //		Props: map[string]string{"http.uri": "http://localhost:8080/warm", "http.method": "GET"},
 //	}, httpjob.Job{})

@@ -1,6 +1,6 @@
 // Package script runs commands as jobs: the type SCRIPT of Elastic-Job.
 //
-//	err := s.Add(ctx, job.Config{
+//	_, err := s.Add(ctx, job.Config{
 //		Name: "report", Cron: "0 0 6 * * ?", ShardingTotalCount: 2,
 //		Type: job.TypeScript, ScriptCommandLine: "/opt/report.sh --mode 'by region'",
 //	}, script.Job{})

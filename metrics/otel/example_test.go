@@ -46,16 +46,15 @@ func ExampleNew() {
 		return
 	}
 	code := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
-	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@triggered", ShardingTotalCount: 1}, code); err != nil {
+	orders, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@triggered", ShardingTotalCount: 1}, code)
+	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
 	<-s.Ready()
-	if orders, err := s.Job("orders"); err != nil {
-		fmt.Println(err)
-	} else if request, err := orders.Trigger(ctx); err != nil {
+	if request, err := orders.Trigger(ctx); err != nil {
 		fmt.Println(err)
 	} else if _, err := request.Wait(ctx); err != nil {
 		fmt.Println(err)

@@ -59,12 +59,13 @@ func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 		require.NoError(t, err)
 		cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 2}
 		cfg.Retries, cfg.MaxConcurrentItems = 1, 1
-		require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
+		_, err = s.Add(t.Context(), cfg, job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
 			_, span := tracers.Tracer("shop").Start(ctx, "work")
 			defer span.End()
 			time.Sleep(time.Second)
 			return []error{nil, errors.New("out of stock")}[sc.Item]
-		})))
+		}))
+		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- s.Run(ctx) }()

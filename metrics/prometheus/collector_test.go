@@ -36,10 +36,11 @@ func TestMetricsOfAScheduler(t *testing.T) {
 		cfg := job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 3}
 		cfg.Retries = 1
 		failing := errors.New("out of stock")
-		require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
+		_, err = s.Add(t.Context(), cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 			time.Sleep(time.Second)
 			return []error{nil, nil, failing}[sc.Item]
-		}), scheduler.WithListener(job.ListenerFuncs{Before: func(context.Context, job.Round) error { return failing }})))
+		}), scheduler.WithListener(job.ListenerFuncs{Before: func(context.Context, job.Round) error { return failing }}))
+		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- s.Run(ctx) }()
@@ -91,10 +92,11 @@ func TestMetricsOfABoundedJob(t *testing.T) {
 		require.NoError(t, err)
 		cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 3}
 		cfg.MaxConcurrentItems, cfg.ErrorHandler = 1, "BROKEN"
-		require.NoError(t, s.Add(t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
+		_, err = s.Add(t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error {
 			time.Sleep(time.Second)
 			return errors.New("out of stock")
-		})))
+		}))
+		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- s.Run(ctx) }()
@@ -123,7 +125,8 @@ func TestMetricsOfWhatDoesNotGoOn(t *testing.T) {
 		nothing := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 		s, err := scheduler.New(reg, scheduler.WithObserver(collector), scheduler.WithHandler("data", nothing))
 		require.NoError(t, err)
-		require.NoError(t, s.Add(t.Context(), job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 1}, nothing))
+		_, err = s.Add(t.Context(), job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 1}, nothing)
+		require.NoError(t, err)
 		data := job.Config{Name: "bills", Cron: "0/5 * * * * ?", ShardingTotalCount: 1}
 		data.Class = "data"
 		text, err := jobtree.EncodeConfig(data)

@@ -41,14 +41,15 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	if err := s.Add(ctx, job.Config{Name: "orders", Cron: "@triggered", ShardingTotalCount: 2}, index); err != nil {
+	orders, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@triggered", ShardingTotalCount: 2}, index)
+	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
 	<-s.Ready()
-	if err := runOnce(ctx, s); err != nil {
+	if err := runOnce(ctx, orders); err != nil {
 		fmt.Println(err)
 	}
 	stop()
@@ -71,13 +72,9 @@ func ExampleNew() {
 // index is the code of the job.
 var index = job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 
-// runOnce runs every item of the job once, and waits for them.
-func runOnce(ctx context.Context, s *scheduler.Scheduler) error {
-	orders, err := s.Job("orders")
-	if err != nil {
-		return err
-	}
-	request, err := orders.Trigger(ctx)
+// runOnce runs every item of a job once, and waits for them.
+func runOnce(ctx context.Context, j *scheduler.Job) error {
+	request, err := j.Trigger(ctx)
 	if err != nil {
 		return err
 	}

@@ -30,8 +30,8 @@ const (
 	fullQuota = 16 << 20
 )
 
-// backend describes a store of one server to the conformance suite.
-func backend() registrytest.Backend {
+// description describes a store of one server to the conformance suite.
+func description() registrytest.Backend {
 	return registrytest.Backend{
 		Start: func(tb testing.TB, needs []registrytest.Ability) *registrytest.Store {
 			tb.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/elasticron/elasticron/registry/registrytest"
 )
 
-func BenchmarkBackend(b *testing.B) { registrytest.Bench(b, backend()) }
+func BenchmarkBackend(b *testing.B) { registrytest.Bench(b, description()) }
 
 // BenchmarkBurst commits ten thousand transactions from as many goroutines, as jobs that fire in the
 // same second do, with and without coalescing, on a server that syncs to disk.

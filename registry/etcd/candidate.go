@@ -103,7 +103,7 @@ func (c *candidate) win() error {
 		}
 		retry.noteFailure(err)
 		c.r.log.Debug("latch is waited for again", slog.String("path", c.path), slog.Any("error", err))
-		sleep(c.waitCtx, retry.backoff())
+		remote.Sleep(c.waitCtx, retry.backoff())
 	}
 }
 

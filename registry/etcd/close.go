@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
@@ -72,7 +73,7 @@ func (k *sessionKeeper) close() []*registry.Session {
 
 // revoke tells the store that the session is over. It gives up when the store would know that by itself.
 func (r *Registry) revoke(ctx context.Context, session *registry.Session) error {
-	ctx, cancel := context.WithTimeout(ctx, session.FarewellTime())
+	ctx, cancel := context.WithTimeout(ctx, backend.FarewellTime(session))
 	defer cancel()
 	lease := clientv3.LeaseID(session.ID())
 	retry := r.config.retryPolicy()
@@ -85,7 +86,7 @@ func (r *Registry) revoke(ctx context.Context, session *registry.Session) error 
 			return nil
 		}
 		retry.noteFailure(err)
-		if !sleep(ctx, retry.backoff()) {
+		if !remote.Sleep(ctx, retry.backoff()) {
 			return fmt.Errorf("the nodes of session %s stay until its TTL has passed: %w",
 				session.ID(), remote.GivenUp(ctx, registry.ErrUnavailable, err))
 		}

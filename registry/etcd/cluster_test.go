@@ -41,7 +41,7 @@ func startCluster(tb testing.TB) *embedded.Cluster {
 // them is below.
 func TestConformanceOnACluster(t *testing.T) {
 	t.Parallel()
-	onCluster := backend()
+	onCluster := description()
 	for _, fault := range []registrytest.Ability{registrytest.Restart, registrytest.Compact, registrytest.Full} {
 		onCluster.Lacks[fault] = "it befalls all members at once, and is tried on one"
 	}

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/etcd"
 	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
@@ -61,7 +62,7 @@ func TestRefusedRequestIsSplit(t *testing.T) {
 	t.Parallel()
 	var sent counter
 	r := open(t, sharedServer(t).Endpoints(), sent.on)
-	foreign, _ := registry.NewSession(4711, 1<<40, registry.NewClock(), 0) // no such lease
+	foreign, _ := backend.NewSession(4711, 1<<40, backend.NewClock(), 0) // no such lease
 	outcomes := r.CommitAll(t.Context(), []registry.Txn{
 		{Then: []registry.Write{registry.Put("/a", "1")}},
 		{Then: []registry.Write{registry.PutOwned("/b", "1", foreign)}},

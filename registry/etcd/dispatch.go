@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // dispatch tells the followers what one response of the watch says.
@@ -71,10 +72,10 @@ func (w *watch) followersOf(path string) iter.Seq[*follower] {
 }
 
 // event reads what etcd says happened to a key.
-func (n namespace) event(e *clientv3.Event) (registry.Event, bool) {
+func (n namespace) event(e *clientv3.Event) (backend.Event, bool) {
 	node, ok := n.node(e.Kv)
 	if e.Type == mvccpb.Event_DELETE {
-		return registry.Event{Path: node.Path}, ok
+		return backend.Event{Path: node.Path}, ok
 	}
-	return registry.Event{Path: node.Path, Node: node}, ok
+	return backend.Event{Path: node.Path, Node: node}, ok
 }

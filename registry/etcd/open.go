@@ -90,7 +90,7 @@ func connect(ctx context.Context, config Config) (client *clientv3.Client, reach
 			last = err
 		}
 		retry.noteFailure(err)
-		if !sleep(ctx, retry.backoff()) {
+		if !remote.Sleep(ctx, retry.backoff()) {
 			return nil, 0, fmt.Errorf("%w: no answer from %s within %s: %w",
 				registry.ErrUnavailable, strings.Join(config.Endpoints, ", "), config.DialTimeout, last)
 		}

@@ -185,7 +185,7 @@ func (q *queue) ready(c *commit, now time.Time) bool {
 func (q *queue) carryOut(req *request) {
 	again, wait := q.send(req)
 	if len(again) > 0 && wait > 0 {
-		sleep(q.r.life, wait)
+		remote.Sleep(q.r.life, wait)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // Get implements [registry.Reader] with one linearizable read.
@@ -38,7 +39,7 @@ func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, regi
 }
 
 func (r *Registry) list(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
-	if err := registry.CheckSubtree(path); err != nil {
+	if err := backend.CheckSubtree(path); err != nil {
 		return nil, 0, err
 	}
 	resp, err := r.do(ctx, clientv3.OpTxn(nil, r.reads(path), nil))
@@ -72,7 +73,7 @@ func (r *Registry) Children(ctx context.Context, path string) ([]string, error) 
 }
 
 func (r *Registry) children(ctx context.Context, path string) ([]string, error) {
-	if err := registry.CheckSubtree(path); err != nil {
+	if err := backend.CheckSubtree(path); err != nil {
 		return nil, err
 	}
 	start, end := r.ns.below(path)

@@ -98,7 +98,7 @@ func (r *Registry) repeat(ctx context.Context, try func(ctx context.Context) err
 			r.lastFailure.note(err)
 		}
 		retry.noteFailure(err)
-		sleep(ctx, retry.backoff())
+		remote.Sleep(ctx, retry.backoff())
 	}
 }
 

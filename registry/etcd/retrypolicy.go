@@ -1,17 +1,13 @@
 package etcd
 
 import (
-	"context"
-	"math/rand/v2"
 	"time"
+
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
-const (
-	firstBackoff = 10 * time.Millisecond
-	maxBackoff   = 250 * time.Millisecond
-	// maxDoublings bounds how often the time of a try is doubled.
-	maxDoublings = 4
-)
+// maxDoublings bounds how often the time of a try is doubled.
+const maxDoublings = 4
 
 // retryPolicy is how long a call waits for one try, and between two. The zero value with a timeout is
 // that of a first try.
@@ -42,21 +38,5 @@ func (r *retryPolicy) noteFailure(err error) {
 	}
 }
 
-// backoff returns how long to wait before the next try: the double after each failure, up to a bound,
-// of which a random half is taken off so that processes do not repeat in step.
-func (r *retryPolicy) backoff() time.Duration {
-	d := min(firstBackoff<<min(max(r.failed-1, 0), 10), maxBackoff)
-	return d/2 + rand.N(d/2)
-}
-
-// sleep waits, and tells whether the context is still going on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+// backoff returns how long to wait before the next try.
+func (r *retryPolicy) backoff() time.Duration { return remote.Backoff(max(r.failed, 1)) }

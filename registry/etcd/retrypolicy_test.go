@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 func TestRetryPolicy(t *testing.T) {
@@ -22,7 +24,7 @@ func TestRetryPolicy(t *testing.T) {
 	for failed := range 100 {
 		r.failed = failed
 		require.Positive(t, r.backoff())
-		require.LessOrEqual(t, r.backoff(), maxBackoff)
+		require.LessOrEqual(t, r.backoff(), remote.MaxBackoff)
 	}
 }
 

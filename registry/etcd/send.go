@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // send carries out one request. It returns the commits that need another try, and how long to wait
@@ -60,7 +61,7 @@ func (c *commit) noteUnanswered(err error, maybe bool) {
 		c.mayBeDone, c.enc = true, nil // encode again, now with what settling needs to see
 	}
 	if c.mayBeDone && c.abandoned == nil && !c.txn.Repeatable() {
-		c.abandoned = func(error) error { return registry.NotRepeated(err) }
+		c.abandoned = func(error) error { return backend.NotRepeated(err) }
 	}
 }
 
@@ -108,7 +109,7 @@ func (q *queue) conflicted(c *commit, conflict error, found []registry.Node) {
 		c.fail(conflict)
 		return
 	}
-	revision, err := registry.Settle(c.txn, conflict, c.since, found)
+	revision, err := backend.Settle(c.txn, conflict, c.since, found)
 	c.end(registry.Outcome{Revision: revision, Err: err})
 }
 
@@ -121,7 +122,7 @@ func (q *queue) refused(c *commit, refusal error) {
 		}
 	}
 	if c.mayBeDone {
-		_, refusal = registry.Settle(c.txn, refusal, c.since, nil)
+		_, refusal = backend.Settle(c.txn, refusal, c.since, nil)
 	}
 	c.fail(refusal)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
@@ -27,7 +28,7 @@ var errNoKeepAliveAnswer = errors.New("no answer to several keep-alives")
 // of the store until somebody wants a session.
 type sessionKeeper struct {
 	r          *Registry
-	clock      registry.SessionClock
+	clock      backend.SessionClock
 	keepAlives *keepAliver
 	wg         sync.WaitGroup
 
@@ -35,7 +36,7 @@ type sessionKeeper struct {
 	started   bool
 	closed    bool
 	session   *registry.Session // nil before the first
-	control   *registry.SessionControl
+	control   *backend.SessionControl
 	abandoned *registry.Session // the last that was abandoned; the store drops it soon
 	published chan struct{}     // closed and replaced with every new session
 }
@@ -99,7 +100,7 @@ func (k *sessionKeeper) run() {
 	}
 }
 
-func (k *sessionKeeper) publish(session *registry.Session, control *registry.SessionControl) {
+func (k *sessionKeeper) publish(session *registry.Session, control *backend.SessionControl) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.session, k.control = session, control
@@ -112,7 +113,7 @@ func (k *sessionKeeper) publish(session *registry.Session, control *registry.Ses
 // still hold the lease of the last session, and with it the process's nodes, which would be in the
 // successor's way for another TTL: then the new session is on the old lease. Only a lease that this
 // very process was granted, and did not give up, is taken up again.
-func (k *sessionKeeper) open(last registry.SessionID) (*registry.Session, *registry.SessionControl, time.Duration) {
+func (k *sessionKeeper) open(last registry.SessionID) (*registry.Session, *backend.SessionControl, time.Duration) {
 	retry := k.r.config.retryPolicy()
 	for {
 		if last != 0 && k.control.Abandoned() {
@@ -124,7 +125,7 @@ func (k *sessionKeeper) open(last registry.SessionID) (*registry.Session, *regis
 		case last != 0 && k.control.Abandoned(): // meanwhile
 			continue
 		case err == nil:
-			session, control := registry.NewSession(id, ttl, k.clock, sent)
+			session, control := backend.NewSession(id, ttl, k.clock, sent)
 			return session, control, sent
 		case errors.Is(err, rpctypes.ErrLeaseNotFound):
 			last = 0
@@ -132,7 +133,7 @@ func (k *sessionKeeper) open(last registry.SessionID) (*registry.Session, *regis
 		}
 		retry.noteFailure(err)
 		k.noAnswer("session", err)
-		if !sleep(k.r.life, retry.backoff()) {
+		if !remote.Sleep(k.r.life, retry.backoff()) {
 			return nil, nil, 0
 		}
 	}
@@ -160,7 +161,7 @@ const maxKeepAlives = 5
 // that has no answer for a sixth of the TTL is waited for all the same, as long as it is worth anything:
 // a store that is slow must not cost the session. Another is sent beside it, for a store of which a
 // member stands still. One that fails is repeated soon.
-func (k *sessionKeeper) keepAlive(s *registry.Session, control *registry.SessionControl, sent time.Duration) error {
+func (k *sessionKeeper) keepAlive(s *registry.Session, control *backend.SessionControl, sent time.Duration) error {
 	answers := make(chan keepAlive, maxKeepAlives)
 	due := sent + s.TTL()/3
 	for waiting := 0; ; {

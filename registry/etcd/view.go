@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // View implements [registry.Viewer]: one read of the subtree, and from then on the watch that it
@@ -15,7 +16,7 @@ func (r *Registry) View(ctx context.Context, path string) (*registry.View, error
 }
 
 func (r *Registry) view(ctx context.Context, path string) (*registry.View, error) {
-	if err := registry.CheckSubtree(path); err != nil {
+	if err := backend.CheckSubtree(path); err != nil {
 		return nil, err
 	}
 	f := newFollower(path)
@@ -45,7 +46,7 @@ func (r *Registry) snapshot(ctx context.Context, path string) (registry.Snapshot
 // nothing falls between the two.
 type follower struct {
 	root string
-	feed *registry.Feed // set by start; nil before
+	feed *backend.Feed // set by start; nil before
 
 	mu    sync.Mutex
 	holds int               // copies under way
@@ -61,7 +62,7 @@ type follower struct {
 // update is what the store became at a revision.
 type update struct {
 	revision registry.Revision
-	events   []registry.Event
+	events   []backend.Event
 }
 
 // newFollower returns one that is held until start.
@@ -81,7 +82,7 @@ func (f *follower) start(first registry.Snapshot, h *hub) *registry.View {
 		first = f.fresh
 	}
 	advance := func(_ context.Context, to registry.Revision) { h.awaitRevision(f, to) }
-	view, feed := registry.NewView(f.root, first, advance, func() { h.leave(f) })
+	view, feed := backend.NewView(f.root, first, advance, func() { h.leave(f) })
 	f.feed = feed
 	f.mu.Unlock()
 	f.unhold()

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // watch follows one range of keys for all views within it. It starts where a read ended, goes on
@@ -93,7 +94,7 @@ func (w *watch) run() {
 		}
 		retry.noteFailure(err)
 		w.h.r.log.Debug("watch is repeated", slog.String("path", w.root), slog.Any("error", err))
-		sleep(w.ctx, retry.backoff())
+		remote.Sleep(w.ctx, retry.backoff())
 	}
 }
 

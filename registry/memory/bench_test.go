@@ -7,4 +7,4 @@ import (
 	"github.com/elasticron/elasticron/registry/registrytest"
 )
 
-func BenchmarkRegistry(b *testing.B) { registrytest.Bench(b, backend(5*time.Second)) }
+func BenchmarkRegistry(b *testing.B) { registrytest.Bench(b, description(5*time.Second)) }

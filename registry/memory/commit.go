@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // Commit implements [registry.Committer]. It is one request, and another for every lost answer.
@@ -100,7 +101,7 @@ func (r *Registry) try(ctx context.Context, since registry.Revision, txns []regi
 		return slices.DeleteFunc(slices.Clone(open), func(i int) bool {
 			repeatable := txns[i].Repeatable()
 			if !repeatable {
-				outcomes[i].Err = registry.NotRepeated(errLost)
+				outcomes[i].Err = backend.NotRepeated(errLost)
 			}
 			return !repeatable
 		})
@@ -155,7 +156,7 @@ func (r *Registry) losesAnswer() bool {
 func (r *Registry) outcome(txn registry.Txn, a answer, since registry.Revision, again bool) registry.Outcome {
 	r.noticeLoss(txn, a.err)
 	if a.err != nil && again {
-		a.revision, a.err = registry.Settle(txn, a.err, since, a.found)
+		a.revision, a.err = backend.Settle(txn, a.err, since, a.found)
 	}
 	return registry.Outcome{Revision: a.revision, Err: a.err}
 }

@@ -22,20 +22,20 @@ func TestMain(m *testing.M) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	registrytest.Run(t, backend(2*time.Second))
+	registrytest.Run(t, description(4*time.Second))
 }
 
 // TestConformanceInVirtualTime keeps the processors busy, so it does not run beside the cases in real
 // time, which take a late keep-alive for a lost one.
 func TestConformanceInVirtualTime(t *testing.T) {
-	b := backend(5 * time.Second)
+	b := description(5 * time.Second)
 	b.Around = synctest.Test
 	b.Idle = time.Hour
 	registrytest.Run(t, b)
 }
 
-// backend describes the package to the suite.
-func backend(ttl time.Duration, options ...memory.Option) registrytest.Backend {
+// description describes the package to the suite.
+func description(ttl time.Duration, options ...memory.Option) registrytest.Backend {
 	options = append(options, memory.WithTTL(ttl))
 	return registrytest.Backend{
 		Start: func(testing.TB, []registrytest.Ability) *registrytest.Store {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // follow is the goroutine that keeps all views of the handle up to date, in the order of the store.
@@ -77,7 +78,7 @@ func (r *Registry) catchUpOne(f *follower, missed []commit) {
 func (r *Registry) deliver(c commit) {
 	r.welcome()
 	events := r.inside(c)
-	concerned := make(map[*follower][]registry.Event)
+	concerned := make(map[*follower][]backend.Event)
 	for _, e := range events {
 		r.noticeTicket(e.Node)
 	}
@@ -95,11 +96,11 @@ func (r *Registry) deliver(c commit) {
 }
 
 // inside returns the events of the namespace, with its paths.
-func (r *Registry) inside(c commit) []registry.Event {
-	var events []registry.Event
+func (r *Registry) inside(c commit) []backend.Event {
+	var events []backend.Event
 	for _, e := range c.events {
 		if path, ok := strings.CutPrefix(e.Path, r.prefix); ok && strings.HasPrefix(path, "/") {
-			events = append(events, registry.Event{Path: path, Node: relative(r.prefix, e.Node)})
+			events = append(events, backend.Event{Path: path, Node: relative(r.prefix, e.Node)})
 		}
 	}
 	return events

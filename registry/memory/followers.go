@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // follower is a view that the feed keeps up to date.
 type follower struct {
 	number   int
 	view     *registry.View
-	feed     *registry.Feed
+	feed     *backend.Feed
 	unbind   func() bool // takes the view off its context
 	admitted bool        // it has been told what the feed delivered before it came
 }

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // commit is one revision of the store and what it changed, with full paths.
 type commit struct {
 	revision registry.Revision
 	at       time.Time
-	events   []registry.Event
+	events   []backend.Event
 }
 
 // history remembers the last commits, from which handles catch up. It is guarded by the server's

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // lease is the server's side of a session: its nodes, and when they go if nothing is heard of it.
@@ -77,7 +78,7 @@ func (s *Server) drop(id registry.SessionID) {
 	}
 	l.timer.Stop()
 	delete(s.leases, id)
-	var events []registry.Event
+	var events []backend.Event
 	for full := range l.nodes {
 		events = append(events, s.tree.remove(full))
 	}

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // link is the connection of one handle with the server, and the clock of its process. No lock is
 // held while anything waits.
 type link struct {
-	base registry.SessionClock
+	base backend.SessionClock
 
 	mu       sync.Mutex
 	cut      bool // the network hangs
@@ -28,7 +29,7 @@ type link struct {
 
 func newLink(s settings) *link {
 	return &link{
-		base: registry.NewClock(), latency: s.latency, spread: spread(s.spread), delays: s.delays, changed: make(chan struct{}),
+		base: backend.NewClock(), latency: s.latency, spread: spread(s.spread), delays: s.delays, changed: make(chan struct{}),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // Get implements [registry.Reader].
@@ -48,7 +49,7 @@ func (r *Registry) Children(ctx context.Context, path string) ([]string, error) 
 }
 
 func (r *Registry) list(ctx context.Context, op, path string) ([]registry.Node, registry.Revision, error) {
-	if err := registry.CheckSubtree(path); err != nil {
+	if err := backend.CheckSubtree(path); err != nil {
 		return nil, 0, &registry.OpError{Op: op, Path: path, Err: err}
 	}
 	var nodes []registry.Node

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/internal/turns"
 )
 
@@ -34,7 +35,7 @@ type Registry struct {
 	mu          sync.Mutex
 	views       followers
 	session     *registry.Session
-	control     *registry.SessionControl
+	control     *backend.SessionControl
 	established time.Duration      // on the link's clock: when the session was asked for
 	renewed     chan struct{}      // closed and replaced when a session follows another
 	lease       registry.SessionID // the last one that the server granted
@@ -165,7 +166,7 @@ func (r *Registry) farewellTime() time.Duration {
 	if r.session == nil {
 		return r.settings.ttl
 	}
-	return r.session.FarewellTime()
+	return backend.FarewellTime(r.session)
 }
 
 func (r *Registry) leave() {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // Server is the store. All methods are safe for concurrent use.
@@ -43,7 +44,7 @@ func NewServer(options ...ServerOption) *Server {
 
 // publish makes events the next revision, if there are any, and wakes the handles. The caller holds
 // mu; waking never blocks.
-func (s *Server) publish(events []registry.Event) {
+func (s *Server) publish(events []backend.Event) {
 	if len(events) == 0 {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // Session implements [registry.Sessioner].
@@ -57,7 +58,7 @@ func (r *Registry) establish() bool {
 	}
 	r.lease = id
 	r.clearLitter()
-	session, control := registry.NewSession(id, r.settings.ttl, r.link.clock, sent)
+	session, control := backend.NewSession(id, r.settings.ttl, r.link.clock, sent)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.session, r.control, r.established = session, control, sent
@@ -104,7 +105,7 @@ func (r *Registry) keepAlive() {
 
 // confirm sends one keep-alive, and returns when it did. Waiting longer than the session lasts would be
 // of no use.
-func (r *Registry) confirm(session *registry.Session, control *registry.SessionControl) (sent time.Duration) {
+func (r *Registry) confirm(session *registry.Session, control *backend.SessionControl) (sent time.Duration) {
 	ctx, cancel := context.WithTimeout(r.life, session.Remaining())
 	defer cancel()
 	cut := r.link.await(ctx)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // answer is what the server says to one transaction of a request.
@@ -19,7 +20,7 @@ func (s *Server) transact(prefix string, txns []registry.Txn) []answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	answers := make([]answer, len(txns))
-	var events []registry.Event
+	var events []backend.Event
 	for i, txn := range txns {
 		if err := s.judge(prefix, txn); err != nil {
 			answers[i] = answer{err: err, found: s.written(prefix, txn)}
@@ -73,7 +74,7 @@ func puts(txn registry.Txn) bool {
 }
 
 // write does one write, as part of the revision that comes next.
-func (s *Server) write(prefix string, w registry.Write) []registry.Event {
+func (s *Server) write(prefix string, w registry.Write) []backend.Event {
 	next := s.revision + 1
 	full := prefix + w.Path
 	n, _ := s.tree.nodes.Get(full)
@@ -82,7 +83,7 @@ func (s *Server) write(prefix string, w registry.Write) []registry.Event {
 		if !n.Exists() {
 			return nil
 		}
-		return []registry.Event{s.remove(n)}
+		return []backend.Event{s.remove(n)}
 	case registry.WriteDeleteTree:
 		return s.removeAll(prefix, w.Path)
 	case registry.WritePutOwned:
@@ -93,11 +94,11 @@ func (s *Server) write(prefix string, w registry.Write) []registry.Event {
 		n.Path, n.Created = full, next
 	}
 	n.Value, n.Revision = w.Value, next
-	return []registry.Event{s.tree.set(n)}
+	return []backend.Event{s.tree.set(n)}
 }
 
-func (s *Server) removeAll(prefix, path string) []registry.Event {
-	var events []registry.Event
+func (s *Server) removeAll(prefix, path string) []backend.Event {
+	var events []backend.Event
 	for _, n := range s.tree.list(prefix, path) {
 		n.Path = prefix + n.Path
 		events = append(events, s.remove(n))
@@ -106,7 +107,7 @@ func (s *Server) removeAll(prefix, path string) []registry.Event {
 }
 
 // remove deletes a node, given with its full path, and takes it off its session.
-func (s *Server) remove(n registry.Node) registry.Event {
+func (s *Server) remove(n registry.Node) backend.Event {
 	if l := s.leases[n.Session]; l != nil {
 		delete(l.nodes, n.Path)
 	}

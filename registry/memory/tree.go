@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // tree holds the nodes of all namespaces under their full paths, "/shop/orders/config". It is
@@ -41,15 +42,15 @@ func (t *tree) list(prefix, path string) []registry.Node {
 }
 
 // set puts a node with its full path and tells the event.
-func (t *tree) set(n registry.Node) registry.Event {
+func (t *tree) set(n registry.Node) backend.Event {
 	t.nodes.Set(n.Path, n)
-	return registry.Event{Path: n.Path, Node: n}
+	return backend.Event{Path: n.Path, Node: n}
 }
 
 // remove deletes the node at a full path and tells the event.
-func (t *tree) remove(full string) registry.Event {
+func (t *tree) remove(full string) backend.Event {
 	t.nodes.Delete(full)
-	return registry.Event{Path: full}
+	return backend.Event{Path: full}
 }
 
 // relative turns a node of the store into what a handle with this prefix shows.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // View implements [registry.Viewer]. It shows every revision, except those that it misses because
@@ -14,7 +15,7 @@ func (r *Registry) View(ctx context.Context, path string) (*registry.View, error
 		return nil, err
 	}
 	f := &follower{}
-	f.view, f.feed = registry.NewView(path, registry.NewSnapshot(revision, nodes),
+	f.view, f.feed = backend.NewView(path, registry.NewSnapshot(revision, nodes),
 		func(_ context.Context, to registry.Revision) { r.await(f, to) },
 		func() { r.forget(f) })
 	r.mu.Lock()

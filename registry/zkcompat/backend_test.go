@@ -20,8 +20,8 @@ const testTTL = 4 * time.Second
 // steadyTTL is that of sessions that no test ends.
 const steadyTTL = 30 * time.Second
 
-// backend describes a store of one server to the conformance suite.
-func backend() registrytest.Backend {
+// description describes a store of one server to the conformance suite.
+func description() registrytest.Backend {
 	return registrytest.Backend{
 		Start: func(tb testing.TB, needs []registrytest.Ability) *registrytest.Store {
 			tb.Helper()

@@ -6,4 +6,4 @@ import (
 	"github.com/elasticron/elasticron/registry/registrytest"
 )
 
-func BenchmarkBackend(b *testing.B) { registrytest.Bench(b, backend()) }
+func BenchmarkBackend(b *testing.B) { registrytest.Bench(b, description()) }

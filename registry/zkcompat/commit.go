@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
@@ -40,7 +41,7 @@ func (r *Registry) commit(ctx context.Context, txn registry.Txn) (registry.Revis
 	}
 	a := attempt{r: r, txn: txn}
 	for ; ; a.tries++ {
-		if ctx.Err() != nil || !sleep(ctx, backoff(a.tries-1)) {
+		if ctx.Err() != nil || !remote.Sleep(ctx, remote.Backoff(a.tries-1)) {
 			return a.giveUp(ctx)
 		}
 		if txn.Turn.Over(time.Now()) && !a.lost {
@@ -85,7 +86,7 @@ func (a *attempt) unrepeated(ctx context.Context) (registry.Revision, error) {
 	if ctx.Err() != nil {
 		return a.giveUp(ctx)
 	}
-	return 0, registry.NotRepeated(cmp.Or(a.last, errLeft))
+	return 0, backend.NotRepeated(cmp.Or(a.last, errLeft))
 }
 
 // try surveys, and sends the multi. It is done when there is an answer.
@@ -215,6 +216,6 @@ func (a *attempt) refused(ctx context.Context, l *link, s *survey, refused error
 	if errors.Is(refused, registry.ErrSessionLost) && s.untouched(a.since) {
 		return 0, true, refused // a session that is gone cannot do it any more, and has not done it
 	}
-	revision, err := registry.Settle(a.txn, refused, a.since, s.nodes())
+	revision, err := backend.Settle(a.txn, refused, a.since, s.nodes())
 	return revision, true, err
 }

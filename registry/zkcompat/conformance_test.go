@@ -8,5 +8,5 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	registrytest.Run(t, backend())
+	registrytest.Run(t, description())
 }

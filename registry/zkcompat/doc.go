@@ -46,7 +46,7 @@
 //     answered before. List reads node by node: it contains all commits up to its revision, and perhaps parts
 //     of later ones.
 //   - If the connection breaks while a multi is under way, its outcome is unknown. The package finds it out on
-//     the next connection, as [registry.Settle] says. A transaction that its own writes make false is done
+//     the next connection, as backend.Settle says. A transaction that its own writes make false is done
 //     at most once; any other may be done again. If the server dropped the session while a transaction was
 //     under way, the transaction cannot be done any more: if nothing of it is there, it was not done.
 //   - If transactions of a CommitAll do not touch each other's paths, their multis are under way at the same

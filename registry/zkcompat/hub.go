@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // A view waits for a moment in which nothing is under way for as long as unsettled, and for so many turns in
@@ -108,7 +109,7 @@ func (h *hub) turn() bool {
 	read, err := h.read(l, work)
 	if err != nil { // the connection is gone, or the server refuses: then all is read again
 		h.restart()
-		return sleep(h.r.life, firstBackoff)
+		return remote.Sleep(h.r.life, remote.FirstBackoff)
 	}
 	h.apply(work, read, l.seen())
 	return h.publish(l, before)
@@ -246,7 +247,7 @@ func (h *hub) load(l *link, epoch int, root *root, number int) {
 		}
 	}
 	if c.err != nil {
-		sleep(h.r.life, firstBackoff)
+		remote.Sleep(h.r.life, remote.FirstBackoff)
 	}
 	h.mu.Lock()
 	root.refused = refusal(c.err)

@@ -110,7 +110,7 @@ func (c *contender) win(ctx context.Context) error {
 		}
 		if err != nil {
 			failed++
-			sleep(ctx, backoff(failed))
+			remote.Sleep(ctx, remote.Backoff(failed))
 		}
 	}
 	return context.Cause(ctx)
@@ -202,7 +202,7 @@ func (c *contender) waitFor(ctx context.Context, path string) error {
 func (c *contender) guard(ctx context.Context, cancel context.CancelCauseFunc) {
 	for ctx.Err() == nil {
 		if err := c.waitFor(ctx, c.own); err != nil {
-			sleep(ctx, maxBackoff)
+			remote.Sleep(ctx, remote.MaxBackoff)
 			continue
 		}
 		if ctx.Err() != nil {
@@ -241,7 +241,7 @@ func (c *contender) withdraw() {
 	ctx, cancel := c.r.alive(c.link.quit)
 	defer cancel()
 	for failed := 0; ctx.Err() == nil; failed++ {
-		sleep(ctx, backoff(failed))
+		remote.Sleep(ctx, remote.Backoff(failed))
 		if c.link.await(ctx) != nil {
 			return
 		}

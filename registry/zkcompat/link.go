@@ -13,6 +13,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // link is one session of ZooKeeper and the one client that has it. The client connects again by itself
@@ -21,7 +23,7 @@ import (
 // done in the next.
 type link struct {
 	config Config
-	clock  registry.SessionClock
+	clock  backend.SessionClock
 	told   func(*link, zk.Event) // hears of all events, in their order; must not block
 	conn   *zk.Conn
 	events <-chan zk.Event
@@ -45,7 +47,7 @@ type link struct {
 	changed chan struct{}
 }
 
-func newLink(config Config, clock registry.SessionClock, told func(*link, zk.Event)) (*link, error) {
+func newLink(config Config, clock backend.SessionClock, told func(*link, zk.Event)) (*link, error) {
 	l := &link{config: config, clock: clock, told: told, changed: make(chan struct{})}
 	l.quit, l.end = context.WithCancelCause(context.Background())
 	conn, events, err := zk.Connect(config.Servers, config.SessionTimeout,
@@ -122,7 +124,7 @@ func (l *link) dial(network, address string, _ time.Duration) (net.Conn, error) 
 	l.mu.Lock()
 	failed := l.failed
 	l.mu.Unlock()
-	sleep(l.quit, backoff(failed))
+	remote.Sleep(l.quit, remote.Backoff(failed))
 	ctx, cancel := context.WithTimeout(l.quit, l.config.DialTimeout)
 	defer cancel()
 	conn, err := l.config.Dial(ctx, network, address)

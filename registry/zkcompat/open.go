@@ -40,7 +40,7 @@ func (r *Registry) reach(ctx context.Context) error {
 	}
 	var last error
 	for failed := 0; ; failed++ {
-		if !sleep(bound, backoff(failed)) {
+		if !remote.Sleep(bound, remote.Backoff(failed)) {
 			return r.unreachable(ctx, last)
 		}
 		l, err := r.keeper.usable(bound)
@@ -75,7 +75,7 @@ func (r *Registry) watchOnce(ctx context.Context, l *link) error {
 				return err
 			}
 		}
-		if !sleep(ctx, backoff(failed+1)) {
+		if !remote.Sleep(ctx, remote.Backoff(failed+1)) {
 			return context.Cause(ctx)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
@@ -40,7 +41,7 @@ func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) 
 // subtree, so nodes are read one by one, many at a time. All commits up to the revision are in it, and
 // some later ones may be, in part.
 func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
-	if err := registry.CheckSubtree(path); err != nil {
+	if err := backend.CheckSubtree(path); err != nil {
 		return nil, 0, r.opError("list", path, err)
 	}
 	var nodes []registry.Node
@@ -60,7 +61,7 @@ func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, regi
 // Children implements [registry.Reader]. A child that holds nothing itself is looked into: ZooKeeper
 // keeps parents when their children go.
 func (r *Registry) Children(ctx context.Context, path string) ([]string, error) {
-	if err := registry.CheckSubtree(path); err != nil {
+	if err := backend.CheckSubtree(path); err != nil {
 		return nil, r.opError("children", path, err)
 	}
 	var names []string
@@ -118,7 +119,7 @@ func (r *Registry) read(ctx context.Context, call func(ctx context.Context, l *l
 	defer cancel()
 	var last error
 	for failed := 0; ; failed++ {
-		if ctx.Err() != nil || !sleep(ctx, backoff(failed)) {
+		if ctx.Err() != nil || !remote.Sleep(ctx, remote.Backoff(failed)) {
 			return remote.GivenUp(ctx, registry.ErrUnavailable, last)
 		}
 		l, err := r.keeper.usable(ctx)

@@ -2,6 +2,7 @@ package zkcompat
 
 import (
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // rootState is how far a copy is.
@@ -125,17 +126,17 @@ func (r *root) show(at registry.Revision) []func() {
 }
 
 // events returns what has changed.
-func (r *root) events() []registry.Event {
+func (r *root) events() []backend.Event {
 	if r.whole {
 		return nil
 	}
-	events := make([]registry.Event, 0, len(r.changed))
+	events := make([]backend.Event, 0, len(r.changed))
 	for path := range r.changed {
 		if path == r.ns.base {
 			continue // the namespace itself holds no value
 		}
 		name := r.ns.path(path)
-		events = append(events, registry.Event{Path: name, Node: r.nodes[path].node(name)})
+		events = append(events, backend.Event{Path: name, Node: r.nodes[path].node(name)})
 	}
 	return events
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
@@ -28,7 +29,7 @@ const proofs = 6
 // other than the client's own pings, which a server that has lost touch with the others answers too.
 type sessionKeeper struct {
 	r     *Registry
-	clock registry.SessionClock
+	clock backend.SessionClock
 	wg    sync.WaitGroup
 	wake  chan struct{} // holds one
 
@@ -37,7 +38,7 @@ type sessionKeeper struct {
 	link      *link // nil before the first, and between two
 	proved    bool  // it may be used
 	session   *registry.Session
-	control   *registry.SessionControl
+	control   *backend.SessionControl
 	published chan struct{} // closed and replaced with every change of the fields above
 	last      error         // what the last try to have a link came to
 }
@@ -76,7 +77,7 @@ func (k *sessionKeeper) usable(ctx context.Context) (*link, error) {
 		if ctx.Err() != nil {
 			return nil, remote.GivenUp(ctx, registry.ErrUnavailable, err)
 		}
-		sleep(ctx, firstBackoff) // the keeper is about to have another link
+		remote.Sleep(ctx, remote.FirstBackoff) // the keeper is about to have another link
 	}
 }
 
@@ -151,7 +152,7 @@ func (k *sessionKeeper) run() {
 		l, err := newLink(k.r.config, k.clock, k.r.hear)
 		if err != nil { // the config was checked, so this is no matter of the user's
 			k.note(err)
-			sleep(k.r.life, maxBackoff)
+			remote.Sleep(k.r.life, remote.MaxBackoff)
 			continue
 		}
 		k.change(func() { k.link, k.proved = l, false })
@@ -181,7 +182,7 @@ func (k *sessionKeeper) keepAlive(l *link) {
 		if epoch, ok := l.ready(); ok {
 			if err := k.prove(l, epoch); err != nil {
 				k.noAnswer(l, err)
-				wait = maxBackoff
+				wait = remote.MaxBackoff
 			}
 		} else {
 			k.noAnswer(l, cmp.Or(k.failure(), errBroken))
@@ -212,7 +213,7 @@ func (k *sessionKeeper) prepare(l *link) bool {
 			return true
 		}
 		k.note(err)
-		sleep(ctx, backoff(failed))
+		remote.Sleep(ctx, remote.Backoff(failed))
 	}
 	return false
 }
@@ -255,7 +256,7 @@ func (k *sessionKeeper) confirm(l *link, epoch int, sent time.Duration) {
 		return // in the second case the link is about to go
 	}
 	id, ttl := l.granted()
-	k.session, k.control = registry.NewSession(registry.SessionID(id), ttl, k.clock, sent)
+	k.session, k.control = backend.NewSession(registry.SessionID(id), ttl, k.clock, sent)
 	close(k.published)
 	k.published = make(chan struct{})
 	k.r.log.Info("session begins", slog.String("session", k.session.ID().String()), slog.Duration("timeout", ttl))
@@ -328,7 +329,7 @@ func (k *sessionKeeper) farewellTime() time.Duration {
 	if k.session == nil {
 		return k.r.config.SessionTimeout
 	}
-	return k.session.FarewellTime()
+	return backend.FarewellTime(k.session)
 }
 
 // failure tells why there is no session, as far as that is known.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
@@ -14,7 +15,7 @@ type follower struct {
 	ready chan struct{} // closed when there is a view, or a reason why there is none
 
 	view   *registry.View // nil before the first state
-	feed   *registry.Feed
+	feed   *backend.Feed
 	failed error
 	unbind func() bool // forgets the context of the view; nil until it has one
 }
@@ -26,7 +27,7 @@ func (r *Registry) View(ctx context.Context, path string) (*registry.View, error
 }
 
 func (r *Registry) view(ctx context.Context, path string) (*registry.View, error) {
-	if err := registry.CheckSubtree(path); err != nil {
+	if err := backend.CheckSubtree(path); err != nil {
 		return nil, err
 	}
 	f, err := r.hub.join(path)
@@ -77,7 +78,7 @@ func (h *hub) bind(ctx context.Context, f *follower) (*registry.View, error) {
 // start makes the view. The caller holds the hub's mutex.
 func (f *follower) start(first registry.Snapshot) {
 	path := f.root.ns.path(f.root.path)
-	f.view, f.feed = registry.NewView(path, first, f.advance, func() { f.hub.leave(f) })
+	f.view, f.feed = backend.NewView(path, first, f.advance, func() { f.hub.leave(f) })
 	close(f.ready)
 }
 

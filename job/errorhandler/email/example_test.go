@@ -24,7 +24,7 @@ func Example() {
 		},
 	}
 	// s, err := scheduler.New(reg, scheduler.WithErrorHandlers(handlers))
-	// err = s.Add(ctx, cfg, index)
+	// _, err = s.Add(ctx, cfg, index)
 	_, _ = cfg, index
 }
 

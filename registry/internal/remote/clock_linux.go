@@ -5,13 +5,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // NewClock returns the kernel's clock that also runs while the machine sleeps and that nobody sets.
-func NewClock() registry.SessionClock {
+func NewClock() backend.SessionClock {
 	if _, err := bootTime(); err != nil {
-		return registry.NewClock()
+		return backend.NewClock()
 	}
 	return func() time.Duration {
 		now, _ := bootTime() // the only error there is was ruled out above

@@ -2,7 +2,7 @@
 
 package remote
 
-import "github.com/elasticron/elasticron/registry"
+import "github.com/elasticron/elasticron/registry/backend"
 
-// NewClock returns [registry.NewClock]: there is no better one here.
-func NewClock() registry.SessionClock { return registry.NewClock() }
+// NewClock returns [backend.NewClock]: there is no better one here.
+func NewClock() backend.SessionClock { return backend.NewClock() }

@@ -1,5 +1,6 @@
 // Package remote is what the backends share whose store is a server: how they tell its errors as errors of
-// the registry, and by which clock they count the deadlines of sessions.
+// the registry, by which clock they count the deadlines of sessions, and how long they wait before they ask
+// the server again.
 package remote
 
 import (

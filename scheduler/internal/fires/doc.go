@@ -1,5 +1,7 @@
 // Package fires knows when a job fires and when it is told so: a process's one clock, the [Timetable],
-// which tells every job of its fires by the wall clock, and the [Jitter] that spreads them.
+// which tells every job of its fires by the wall clock, the [Jitter] that spreads them, the [Times] that name
+// by what a job fires, and the [ClockCheck] that says whether the wall clock is to be trusted.
 //
-// The rules are pure; the timetable alone has a goroutine, the one that calls its Run.
+// Nothing here starts a goroutine: the timetable has the one that calls its Run, and the check asks on those
+// that it is given.
 package fires

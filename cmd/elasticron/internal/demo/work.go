@@ -61,7 +61,7 @@ func take(ctx context.Context, reg *etcd.Registry, desk *desk, set settings, log
 	if err := desk.write(report{Kind: reportHello}); err != nil {
 		return err
 	}
-	if err := s.Add(ctx, jobConfig(set.Items, set.Every), job.HandlerFunc(counter{tree: os.DirFS(set.Dir), desk: desk}.count)); err != nil {
+	if _, err := s.Add(ctx, jobConfig(set.Items, set.Every), job.HandlerFunc(counter{tree: os.DirFS(set.Dir), desk: desk}.count)); err != nil {
 		return err
 	}
 	return s.Run(ctx)

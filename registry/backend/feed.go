@@ -1,0 +1,84 @@
+package backend
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/access"
+)
+
+var views = access.Take[access.Views[registry.View, registry.Snapshot, registry.Change, registry.Revision]]()
+
+// Feed is the backend's side of a [registry.View]: it brings the view new states. Calls must come one after
+// the other, in the order of the store.
+type Feed struct{ view *registry.View }
+
+// NewView makes a view of the subtree at path that shows first. The view calls advance when somebody waits
+// for a revision that it has not reached: the backend should confirm that revision through the feed soon,
+// even if nothing changes in the subtree. advance must not block for long. The view calls closed once, when
+// it has ended; closed must not wait for the goroutine that feeds the view.
+func NewView(path string, first registry.Snapshot, advance func(ctx context.Context, to registry.Revision), closed func()) (*registry.View, *Feed) {
+	view := views.New(path, first, advance, closed)
+	return view, &Feed{view}
+}
+
+// Event is one node's new state: a put, or a removal if Node does not exist.
+type Event struct {
+	Path string
+	Node registry.Node
+}
+
+// Apply brings the view to revision by events, of which the last on a path counts. Events outside
+// the subtree and events that the view already shows are left out, and a revision that is not newer
+// than the view's changes nothing, so a watch may safely repeat itself.
+func (f *Feed) Apply(revision registry.Revision, events []Event) {
+	views.Move(f.view, func(now registry.Snapshot) (registry.Snapshot, []registry.Change, bool) {
+		if revision <= now.Revision() {
+			return now, nil, false
+		}
+		changes := changesOf(now, f.view.Path(), events)
+		return views.Changed(now, revision, changes), changes, true
+	})
+}
+
+// Replace brings the view to a fresh copy of the subtree, and shows only what differs. A copy older
+// than what the view shows is left out.
+func (f *Feed) Replace(fresh registry.Snapshot) {
+	views.Move(f.view, func(now registry.Snapshot) (registry.Snapshot, []registry.Change, bool) {
+		if fresh.Revision() < now.Revision() {
+			return now, nil, false
+		}
+		return fresh, fresh.Since(now), true
+	})
+}
+
+// Confirm tells that nothing in the subtree changed up to revision.
+func (f *Feed) Confirm(revision registry.Revision) { f.Apply(revision, nil) }
+
+// Revision returns the revision that the view has reached.
+func (f *Feed) Revision() registry.Revision { return f.view.Snapshot().Revision() }
+
+// End ends the view for a reason that its Err will give.
+func (f *Feed) End(reason error) { views.End(f.view, reason) }
+
+// changesOf returns what events change in a state of the subtree at root, in ascending order of paths.
+func changesOf(now registry.Snapshot, root string, events []Event) []registry.Change {
+	last := make(map[string]registry.Node, len(events))
+	for _, e := range events {
+		if registry.Within(e.Path, root) {
+			last[e.Path] = e.Node
+		}
+	}
+	var changes []registry.Change
+	for path, n := range last {
+		old := now.Get(path)
+		if old == n || n.Exists() && n.Revision <= old.Revision {
+			continue
+		}
+		changes = append(changes, registry.Change{Old: old, New: n})
+	}
+	slices.SortFunc(changes, func(a, b registry.Change) int { return strings.Compare(a.Path(), b.Path()) })
+	return changes
+}

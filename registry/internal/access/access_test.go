@@ -1,0 +1,20 @@
+package access_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry/internal/access"
+)
+
+type sessions = access.Sessions[string, int]
+
+func TestTakeReturnsWhatWasOffered(t *testing.T) {
+	t.Parallel()
+	require.PanicsWithValue(t, "access: package registry offers no access.Sessions[string,int]", func() { access.Take[sessions]() })
+
+	access.Offer(access.Sessions[string, string]{})
+	access.Offer(sessions{Abandoned: func(*string) bool { return true }})
+	require.True(t, access.Take[sessions]().Abandoned(nil))
+}

@@ -1,0 +1,110 @@
+package asking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+const (
+	// Timeout is how long code may take that a runner asks beside itself: Configure, the constructor
+	// of an error handler, a sharding strategy.
+	Timeout = 10 * time.Second
+	// mostHanging is how many calls of one kind, of one job, may be under way: each hangs, as those that
+	// are asked anew.
+	mostHanging = 4
+)
+
+// ErrNotReturned is what Configure, the constructor of an error handler or a sharding strategy failed with
+// that did not return in time.
+var ErrNotReturned = errors.New("has not returned in time")
+
+// NotReturned says what of a job's code has not returned.
+func NotReturned(what string) error {
+	return fmt.Errorf("%s %w: %s", what, ErrNotReturned, Timeout)
+}
+
+// Asker asks one kind of an application's code beside a runner, which hears of the answers as messages. Of
+// what was asked the newest counts.
+type Asker struct {
+	Post func(func()) bool // hands the runner a message
+	Free func()            // called when something may be asked again after it could not be
+
+	question int  // number of the newest
+	underWay int  // that have not returned
+	unasked  bool // the newest was not asked, as too many had not returned
+	timer    *time.Timer
+}
+
+// Ask has code called. If it has not returned in time, late is called; when it returns, also after that,
+// returned is. Neither is when something else was asked meanwhile, or this was dropped. If too many calls have
+// not returned, code is not called and ask is false.
+func (a *Asker) Ask(code func() error, late func(), returned func(error)) bool {
+	a.Drop()
+	if a.underWay >= mostHanging {
+		a.unasked = true
+		return false
+	}
+	question := a.question
+	a.underWay++
+	a.Await(late)
+	job.Go(code, func(err error) {
+		a.Post(func() {
+			a.underWay--
+			switch {
+			case a.question == question:
+				a.Drop()
+				returned(err)
+			case a.unasked:
+				a.Free()
+			}
+		})
+	})
+	return true
+}
+
+// Await has late called if nothing else is asked in time. Also when code could not be called that may be enough: the
+// calls under way, which several changes in one moment have asked for, may all be about to return.
+func (a *Asker) Await(late func()) {
+	question := a.question
+	a.timer = time.AfterFunc(Timeout, func() {
+		a.Post(func() {
+			if a.question == question {
+				late()
+			}
+		})
+	})
+}
+
+// Drop forgets what was asked.
+func (a *Asker) Drop() {
+	a.question++
+	a.unasked = false
+	a.Stop()
+}
+
+// Stop stops the timer.
+func (a *Asker) Stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}
+
+// InTime calls code of a declaration and waits for it, while ctx lasts and at most for Timeout.
+func InTime(ctx context.Context, what string, code func() error) error {
+	returned := make(chan error, 1)
+	job.Go(code, func(err error) { returned <- err })
+	timer := time.NewTimer(Timeout)
+	defer timer.Stop()
+	select {
+	case err := <-returned:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
+	case <-timer.C:
+		return NotReturned(what)
+	}
+}

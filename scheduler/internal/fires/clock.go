@@ -1,0 +1,119 @@
+package fires
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// ClockTolerance is by how much clocks may differ before a fire is taken for that of a broken
+	// one. A scheduled fire is executed at most once as long as clocks differ by less.
+	ClockTolerance = 30 * time.Second
+	// ClockEvery is how often the registry is asked for the time at most, and only for jobs that
+	// want their clocks checked.
+	ClockEvery = time.Minute
+	// clockTimeout bounds one such question.
+	clockTimeout = 5 * time.Second
+)
+
+// ClockCheck compares this process's wall clock with the registry's. It asks at the start of each
+// session, and later only while a job wants it; in between it counts on by the monotonic clock, so
+// a wall clock that is set shows at once. It never asks on the way to a begin. It is safe for concurrent
+// use; its fields are set before.
+type ClockCheck struct {
+	Now    func() time.Time                         // this process's wall clock
+	Ask    func(context.Context) (time.Time, error) // asks for the registry's
+	Start  func(func())                             // starts a goroutine that the scheduler waits for
+	Failed func(error)                              // hears of a question that got no answer in time
+
+	mu       sync.Mutex
+	server   time.Time // the registry's clock when it was asked; zero = unknown
+	measured time.Time // by this process, with a monotonic reading
+	asked    time.Time // when the last answer, or none, came
+	asking   bool
+	told     []func() // called when the next answer, or none, has come
+}
+
+// Fresh tells whether the registry told its time within age.
+func (c *ClockCheck) Fresh(age time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.server.IsZero() && time.Since(c.measured) < age
+}
+
+// WhenAsked has fn called when the next answer has come, or failed to. fn must not block.
+func (c *ClockCheck) WhenAsked(fn func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.told = append(c.told, fn)
+}
+
+// registryNow returns the registry's clock, as far as it is known.
+func (c *ClockCheck) registryNow() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.server.Add(time.Since(c.measured)), !c.server.IsZero()
+}
+
+// begin tells whether to ask now: if nobody is asking, and the last answer is older than age.
+func (c *ClockCheck) begin(age time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asking || !c.asked.IsZero() && time.Since(c.asked) < age {
+		return false
+	}
+	c.asking = true
+	return true
+}
+
+func (c *ClockCheck) end(server, measured time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asking = false
+	c.asked = time.Now()
+	if !server.IsZero() {
+		c.server, c.measured = server, measured
+	}
+	for _, fn := range c.told {
+		fn()
+	}
+	c.told = nil
+}
+
+// Check asks the registry for the time, unless it was asked within age. It does not wait for the answer.
+func (c *ClockCheck) Check(ctx context.Context, age time.Duration) {
+	if !c.begin(age) {
+		return
+	}
+	c.Start(func() {
+		ctx, cancel := context.WithTimeout(ctx, clockTimeout)
+		defer cancel()
+		sent := time.Now()
+		server, err := c.Ask(ctx)
+		if err != nil {
+			server = time.Time{}
+			if ctx.Err() == nil {
+				c.Failed(err)
+			}
+		}
+		// The answer was true at some time between; the middle errs the least.
+		c.end(server, sent.Add(time.Since(sent)/2))
+	})
+}
+
+// Horizon returns the latest fire that a clock in order can have ticked; zero if the registry's clock is not
+// known.
+func (c *ClockCheck) Horizon() time.Time {
+	now, known := c.registryNow()
+	if !known {
+		return time.Time{}
+	}
+	return now.Add(ClockTolerance)
+}
+
+// Off returns by how much this process's wall clock is ahead of the registry's; negative if it is behind.
+func (c *ClockCheck) Off() (off time.Duration, known bool) {
+	now, known := c.registryNow()
+	return c.Now().Sub(now), known
+}

@@ -1,0 +1,150 @@
+package javapeers
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/failover"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// confirmLoss is how long a Java instance must stay away to have crashed. It deletes its own node and
+// makes it anew when it reconnects, and other Java instances may take over what it ran.
+const confirmLoss = time.Second
+
+// losses are executions of Java instances whose mark vanished in one step with their instance: what both
+// belonged to, the session, is over. It is the only sign of a crash that Java leaves, and only those who
+// saw it know.
+type losses struct {
+	lost map[int]loss // by item
+}
+
+type loss struct {
+	failover.Foreign
+	seen   time.Time
+	record registry.Revision // of the item then
+}
+
+// lookForCrashes notes what a step takes away of executions that nobody recorded.
+func (s *java) lookForCrashes(v room.View, step registry.Step) {
+	s.noteClaims(step)
+	if !v.Usable || !v.Config.Failover {
+		return
+	}
+	gone := make(map[registry.SessionID]string)
+	for _, change := range step.Changes {
+		name, ok := jobtree.Parse(change.Path())
+		if ok && name.Kind == jobtree.KindInstance && change.Old.Ephemeral() && !change.New.Exists() {
+			gone[change.Old.Session] = name.Key
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	for _, change := range step.Changes {
+		name, ok := jobtree.Parse(change.Path())
+		instance, crashed := gone[change.Old.Session]
+		if !ok || name.Kind != jobtree.KindItemRunning || change.New.Exists() || !crashed {
+			continue
+		}
+		record := v.State.Item(name.Item).Record
+		if record.Value.State == jobtree.ItemRunning && record.Value.Current.Session == change.Old.Session {
+			continue // one of ours: the record tells
+		}
+		s.noteLoss(v, name.Item, loss{record: record.Revision, seen: time.Now(), Foreign: failover.Foreign{
+			Instance: instance, Session: change.Old.Session, Token: change.Old.Created,
+		}})
+	}
+}
+
+// noteClaims leaves to Java what Java claims, however short that takes.
+func (s *java) noteClaims(step registry.Step) {
+	if len(s.lost) == 0 {
+		return
+	}
+	for _, change := range step.Changes {
+		if name, ok := jobtree.Parse(change.Path()); ok && name.Kind == jobtree.KindItemFailover {
+			s.forgetLoss(name.Item)
+		}
+	}
+}
+
+func (s *java) noteLoss(v room.View, item int, l loss) {
+	now := v.Clock.Now()
+	l.Fire = cronexpr.Last(v.Rules.Schedule, now.Add(-366*24*time.Hour), now)
+	if s.lost == nil {
+		s.lost = make(map[int]loss)
+	}
+	s.lost[item] = l
+}
+
+// MaybeLost implements [peers.Executors].
+func (s *java) MaybeLost(item int) bool {
+	_, pending := s.lost[item]
+	return pending
+}
+
+// settleLosses proposes to have what Java instances lost run again, when it is certain and no Java instance does so.
+// Of several processes that saw it the leader declares it, the owner, or, if Java leads, whoever is first;
+// the others, a moment later, what those did not see. That another Java instance runs the item meanwhile
+// is no rerun: it got the item, and its next fire came.
+func (s *java) settleLosses(v room.View) room.Batch {
+	var batch room.Batch
+	for item, l := range s.lost {
+		it := v.State.Item(item)
+		back := v.State.Instance(l.Instance).Session == l.Session
+		if back || it.Running.Session == l.Session || it.Failover.Exists() || it.Record.Revision != l.record {
+			s.forgetLoss(item)
+			continue
+		}
+		confirm := confirmLoss
+		if !v.Leads() && !v.Owns(item) && !v.State.LedByJava() {
+			confirm *= 3
+		}
+		if wait := confirm - time.Since(l.seen); wait > 0 {
+			s.ports.Wake(wait)
+			continue
+		}
+		s.proposeLoss(v, &batch, item, l) // forgotten when it is recorded, by whomever
+	}
+	return batch
+}
+
+func (s *java) forgetLoss(item int) {
+	delete(s.lost, item)
+	s.ports.Consider([]int{item}, false)
+}
+
+func (s *java) proposeLoss(v room.View, batch *room.Batch, item int, l loss) {
+	txn, err := failover.DeclareForeign(v.State, item, l.Foreign, v.Clock.Now(), v.FailoverLimit())
+	if err != nil {
+		s.ports.Log.ErrorContext(s.ports.Life(), "cannot record a lost execution", keyItem, item, keyError, err)
+		s.forgetLoss(item)
+		return
+	}
+	batch.Add("declare a Java execution lost", txn, func(registry.Outcome) {
+		s.forgetLoss(item)
+		s.ports.Log.WarnContext(s.ports.Life(), "execution lost: its Java instance is gone", keyItem, item, "lost_instance", l.Instance)
+	})
+}
+
+// yield proposes to leave to Java what Java instances run again of ours.
+func (s *java) yield(v room.View) room.Batch {
+	var batch room.Batch
+	for item := range s.taken.Take(v.State.Items()) {
+		if !failover.TakenOver(v.State, item) {
+			continue
+		}
+		txn, err := failover.Yield(v.State, item, v.Clock.Now())
+		if err != nil {
+			s.ports.Log.ErrorContext(s.ports.Life(), "cannot leave an execution to Java", keyItem, item, keyError, err)
+			continue
+		}
+		batch.Add("leave to Java", txn, func(registry.Outcome) {
+			s.ports.Log.InfoContext(s.ports.Life(), "a Java instance runs a lost execution again", keyItem, item)
+		})
+	}
+	return batch
+}

@@ -1,0 +1,90 @@
+package javapeers
+
+import (
+	"errors"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// urgeAfter is how long an assignment of a Java leader may be another one than the members want before
+// it is asked for again.
+const urgeAfter = 2 * time.Second
+
+// urging notices that a Java leader forgot somebody: it deletes a request that came while it was
+// assigning, and who joined meanwhile gets nothing until the next change of members.
+type urging struct {
+	since time.Time         // since when the assignment is not the one wanted; zero = it is
+	asked registry.Revision // the newest of what members and settings were made of when this one asked
+	look  bool              // something has changed since the last look
+}
+
+// Urge implements [peers.Leaders]: it proposes to ask a Java leader for a resharding that it forgot, once for
+// each state of members and settings, since what it then assigns is what it wants.
+func (s *java) Urge(v room.View) room.Batch {
+	st := v.State
+	if v.Leads() || !st.LedByJava() || st.Necessary != 0 || st.JavaReshards() {
+		s.since = time.Time{}
+		return nil
+	}
+	if !s.look && s.since.IsZero() {
+		return nil
+	}
+	s.look = false
+	basis := newestOf(st)
+	var forgot bool
+	if basis > s.asked {
+		var known bool
+		if forgot, known = s.forgot(v); !known {
+			return nil
+		}
+	}
+	if !forgot {
+		s.since = time.Time{}
+		return nil
+	}
+	if s.since.IsZero() {
+		s.since = time.Now()
+	}
+	if wait := urgeAfter - time.Since(s.since); wait > 0 {
+		s.ports.Wake(wait)
+		return nil
+	}
+	txn := registry.Txn{
+		If:   []registry.Condition{v.Mine()},
+		Then: []registry.Write{registry.Put(v.Tree.Necessary(), "")},
+
+		Repeat: registry.RepeatHarmless, // a resharding that nobody needs changes nothing
+	}
+	return room.Batch{{Step: "ask for a resharding", Txn: txn, Done: func(registry.Outcome) {
+		s.asked, s.since = basis, time.Time{}
+		s.ports.Log.InfoContext(s.ports.Life(), "asked for a resharding: the Java leader left out an instance or an item")
+	}}}
+}
+
+// forgot tells whether the assignment is another one than the leader's strategy wants of the present
+// members and settings; known is false while that is not known.
+func (s *java) forgot(v room.View) (forgot, known bool) {
+	strategy, err := s.ports.Strategy()
+	if err != nil {
+		return false, true
+	}
+	plan, err := resharding.PlanOf(v.State, strategy, v.State.Leader.Created)
+	return err == nil && plan.Moved+plan.Held > 0, !errors.Is(err, peers.ErrAsked)
+}
+
+// newestOf returns the newest change of what an assignment is made of.
+func newestOf(s *jobtree.State) registry.Revision {
+	newest := max(s.Config.Revision, s.Leader.Created)
+	for _, i := range s.Instances {
+		newest = max(newest, i.Created)
+	}
+	for _, server := range s.Servers {
+		newest = max(newest, server.Revision)
+	}
+	return newest
+}

@@ -1,0 +1,74 @@
+package leadership
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Candidacy is how this instance stands for election: it leaves it to those before it for a while, and commits in
+// a latch, which only spares the registry a crowd. What is safe is so by the transaction.
+type Candidacy struct {
+	HoldBack time.Duration
+	Latch    string
+	Txn      registry.Txn
+}
+
+// Stand returns how to stand for election, if the job has no leader and this instance may become one (T2); nil if
+// not. From then on an election is under way, until [Leadership.Elected].
+func (l *Leadership) Stand(v room.View) *Candidacy {
+	if l.electing || v.State.Leader.Created != 0 || !l.MayLead(v) {
+		return nil
+	}
+	l.electing = true
+	server := jobtree.ServerOf(v.Instance)
+	return &Candidacy{HoldBack: v.HoldBack(), Latch: v.Tree.ElectionLatch(), Txn: registry.Txn{
+		If: []registry.Condition{
+			v.Mine(), registry.Unchanged(v.Tree.Server(server), v.State.Server(server).Revision), registry.Absent(v.Tree.Leader()),
+		},
+		Then: []registry.Write{registry.PutOwned(v.Tree.Leader(), v.Instance, v.Attached.Session)},
+		// Who finds itself the leader leads, whenever it was elected, or resigns.
+		Repeat: registry.RepeatOwned,
+	}}
+}
+
+// Elected takes in that an election is over. What it brought about, the view shows.
+func (l *Leadership) Elected() { l.electing = false }
+
+// Electing tells whether an election is under way. It may still bring something to take back.
+func (l *Leadership) Electing() bool { return l.electing }
+
+// MayLead tells whether this instance could do a leader's work.
+func (l *Leadership) MayLead(v room.View) bool {
+	if !v.Usable || !v.ServerEnabled() {
+		return false
+	}
+	_, err := l.ports.Lookup(v.Config.ShardingStrategy)
+	return err == nil
+}
+
+// Abdicate proposes to give the leadership to somebody who can do its work.
+func (l *Leadership) Abdicate(v room.View) room.Batch {
+	txn := registry.Txn{
+		If:   []registry.Condition{v.Term()},
+		Then: []registry.Write{registry.Delete(v.Tree.Leader())},
+	}
+	return room.Batch{{Step: "abdicate", Txn: txn, Done: func(registry.Outcome) {
+		l.ports.Log.InfoContext(l.ports.Life(), "resigned as leader: the server is disabled, or the job's settings cannot be used here")
+	}}}
+}
+
+// Follow returns which terms this instance has lost and gained since the last time; 0 = none.
+func (l *Leadership) Follow(v room.View) (lost, gained registry.Revision) {
+	term := registry.Revision(0)
+	if v.Leads() {
+		term = v.State.Leader.Created
+	}
+	if term == l.term {
+		return 0, 0
+	}
+	lost, l.term = l.term, term
+	return lost, term
+}

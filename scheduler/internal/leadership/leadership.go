@@ -1,0 +1,74 @@
+// Package leadership is the room of a job's leader, and of those who may become it: the election, the assignment
+// of the items, the strategies that are asked for it, what clears up after earlier assignments, and the look at
+// everything now and then. Which assignment is wanted says package sharding.
+package leadership
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+// gatherFor is how long a leader collects events before it reshards: a deployment changes many
+// members within moments, and one resharding serves them all.
+const gatherFor = 20 * time.Millisecond
+
+// keyError is the key of errors in log records, as everywhere in the scheduler.
+const keyError = "error"
+
+// Ports are what the room may ask of the process.
+type Ports struct {
+	room.Ports
+	Lookup    func(strategy string) (sharding.Strategy, error) // of those that this process has
+	Answered  func()                                           // a strategy that was asked has answered, or hangs
+	Reconcile func()                                           // it is time to; see [Leadership.Reconcile]
+	Resharded func(resharding.Plan)                            // items have moved
+}
+
+// Leadership is what a leader still has to look at, and whether this instance is it.
+type Leadership struct {
+	ports Ports
+
+	plan  bool      // members, settings or assignment changed since the last look
+	since time.Time // when the first of the changes not yet looked at came; zero = none waits
+	// noPlan is why the strategy gave no assignment, as it was reported; empty if it gives one.
+	noPlan string
+
+	electing   bool              // an election is under way
+	term       registry.Revision // that was last told of; 0 = this instance did not lead
+	strategist strategist
+	spread     spread
+	reconciler reconciler
+}
+
+// New makes the room of a job.
+func New(ports Ports) *Leadership {
+	l := &Leadership{ports: ports}
+	l.strategist.Asker = asking.Asker{Post: ports.Post, Free: l.askAgain}
+	l.reconciler.ring = ports.Reconcile
+	return l
+}
+
+// Observe takes in what of a step a leader has to look at, whoever leads: the next one may be this
+// instance.
+func (l *Leadership) Observe(t jobtree.Touched) {
+	l.plan = l.plan || t.Config || t.Servers || t.Instances || t.Leader || t.Necessary || t.Epoch || t.Owners
+	l.spread.note(t)
+}
+
+// LookAgain has the assignment looked at once more.
+func (l *Leadership) LookAgain() { l.plan = true }
+
+// NoPlan tells why the sharding strategy gives no assignment; empty if it gives one.
+func (l *Leadership) NoPlan() string { return l.noPlan }
+
+// Stop stops the timers. It is for the end, when the runner does nothing any more.
+func (l *Leadership) Stop() {
+	l.strategist.Stop()
+	l.reconciler.stop()
+}

@@ -1,0 +1,80 @@
+package leadership
+
+import (
+	"errors"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/resharding"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Due tells whether the assignment is to be looked at now, a moment after the first event that may have changed
+// which one members and settings want. Need is derived: a request that got lost strands nobody.
+func (l *Leadership) Due(others peers.Leaders) bool {
+	l.plan = others.MovesDue() || l.plan
+	if !l.plan {
+		return false
+	}
+	if l.since.IsZero() {
+		l.since = time.Now()
+	}
+	if wait := gatherFor - time.Since(l.since); wait > 0 {
+		l.ports.Wake(wait)
+		return false
+	}
+	l.plan, l.since = false, time.Time{}
+	return true
+}
+
+// Tidy proposes to clear up what earlier reshardings left. If there is anything, the assignment is looked at when
+// the state shows what came of it.
+func (l *Leadership) Tidy(v room.View) room.Batch {
+	var batch room.Batch
+	for _, txn := range resharding.Tidy(v.State, v.State.Leader.Created) {
+		batch = append(batch, room.Proposal{Step: "tidy", Txn: txn, Insist: true})
+	}
+	if batch != nil {
+		l.plan, l.since = true, time.Now().Add(-gatherFor)
+	}
+	return batch
+}
+
+// Reshard proposes to make the assignment the one that members and settings want.
+func (l *Leadership) Reshard(v room.View, others peers.Leaders) room.Batch {
+	plan, err := l.planOf(v, others)
+	if errors.Is(err, peers.ErrAsked) {
+		return nil
+	}
+	if err != nil {
+		if why := err.Error(); why != l.noPlan {
+			l.noPlan = why
+			l.ports.Log.ErrorContext(l.ports.Life(), "items stay where they are: the sharding strategy gave no assignment", keyError, err)
+		}
+		return nil
+	}
+	l.noPlan = ""
+	others.Planned(plan.Held > 0)
+	others.MovesDue() // has the runner decide again by then
+	if !plan.Needed {
+		return nil
+	}
+	return room.Batch{{
+		Step: "reshard", Parts: plan.Parts, Txn: plan.Txn,
+		Done: func(registry.Outcome) {
+			if plan.Moved > 0 {
+				l.ports.Resharded(plan)
+			}
+		},
+		Refused: func(error) bool { l.plan = true; return false },
+	}}
+}
+
+func (l *Leadership) planOf(v room.View, others peers.Leaders) (resharding.Plan, error) {
+	strategy, err := l.Strategy(v)
+	if err != nil {
+		return resharding.Plan{}, err
+	}
+	return resharding.PlanHolding(v.State, strategy, v.State.Leader.Created, others.HoldBackMoves(v))
+}

@@ -1,0 +1,50 @@
+package leadership
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+// spread is what an instance that does not lead knows of the leader's work. Every instance can tell from its own
+// copy of the tree which assignment a leader should make of it. One that does not come says that the leader
+// does not get on, or that it does not see what is seen here: ZooKeeper hides nodes from clients without the
+// right to read them, and does not say so.
+type spread struct {
+	since time.Time // when members, settings or the assignment were others last; zero = not seen yet
+}
+
+// note notes what of a step changes the assignment that there should be, or the one that there is.
+func (s *spread) note(t jobtree.Touched) {
+	if t.Config || t.Servers || t.Instances || t.Leader || t.Epoch || t.Owners {
+		s.since = time.Now()
+	}
+}
+
+// spreadLimit is how long a leader may take, with what it takes until the next one leads if it has died.
+func spreadLimit(ttl time.Duration) time.Duration { return 2*ttl + 10*time.Second }
+
+// Unspread tells why items stay where they are although another instance, which leads, should have moved them
+// long since; empty if they are where they should be, or if that cannot be told here: a strategy of the
+// application's is not asked for it, and leaders of another kind go by rules of their own. It is for a runner that
+// sees the tree.
+func (l *Leadership) Unspread(v room.View, others peers.Traits) string {
+	if !v.Attached.Connected() || v.State.Leader.Created == 0 || v.Leads() || others.OwnRules || !v.Usable {
+		return ""
+	}
+	if time.Since(l.spread.since) <= spreadLimit(v.Attached.Session.TTL()) {
+		return ""
+	}
+	strategy, err := l.ports.Lookup(v.Config.ShardingStrategy)
+	if err != nil || !sharding.IsBuiltIn(strategy) {
+		return ""
+	}
+	if plan, err := resharding.PlanOf(v.State, strategy, v.State.Leader.Created); err != nil || plan.Moved == 0 {
+		return ""
+	}
+	return "the leader does not spread them over the instances that are seen here: it may not see them all"
+}

@@ -1,0 +1,95 @@
+package leadership
+
+import (
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+// strategist asks an application's sharding strategies beside the runner. A strategy is a pure function,
+// so an answer serves whoever has the same question when it comes: the runner looks again then, and asks
+// anew if members or settings are others by now.
+type strategist struct {
+	asking.Asker
+	strategy string // the name of the one that was asked last, and what
+	request  sharding.Request
+
+	open     bool // the newest is to be answered
+	late     bool // and has not been in time, or could not be asked
+	answered bool
+	answer   sharding.Assignment
+	err      error
+}
+
+// Strategy returns what gives the assignments of the job; its error, or that of the strategy, is peers.ErrAsked
+// while the answer is to come.
+func (l *Leadership) Strategy(v room.View) (sharding.Strategy, error) {
+	name := v.Config.ShardingStrategy
+	strategy, err := l.ports.Lookup(name)
+	if err != nil || sharding.IsBuiltIn(strategy) {
+		return strategy, err
+	}
+	return sharding.StrategyFunc(func(request sharding.Request) (sharding.Assignment, error) {
+		return l.askStrategy(name, strategy, request)
+	}), nil
+}
+
+// askStrategy returns the answer if it is there, and has the strategy asked if it is not.
+func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, request sharding.Request) (sharding.Assignment, error) {
+	s := &l.strategist
+	if !s.open || s.strategy != name || !sameRequest(s.request, request) {
+		s.strategy, s.request = name, copyOf(request)
+		s.open, s.answered = true, false
+		s.late = !l.callStrategy(strategy, request)
+	}
+	switch {
+	case s.answered:
+		s.open, s.request = false, sharding.Request{} // it is asked again for what comes
+		return s.answer, s.err
+	case s.late:
+		return nil, asking.NotReturned("the strategy")
+	default:
+		return nil, peers.ErrAsked
+	}
+}
+
+// callStrategy has the strategy asked, and tells whether it could be.
+func (l *Leadership) callStrategy(strategy sharding.Strategy, request sharding.Request) bool {
+	s := &l.strategist
+	var answer sharding.Assignment
+	return s.Ask(func() (err error) {
+		answer, err = strategy.Assign(request)
+		return err
+	}, func() {
+		s.late = true
+		l.lookAtAssignment()
+	}, func(err error) {
+		s.answered, s.answer, s.err = true, answer, err
+		l.lookAtAssignment()
+	})
+}
+
+// askAgain has the strategy asked that could not be.
+func (l *Leadership) askAgain() {
+	l.strategist.open = false
+	l.lookAtAssignment()
+}
+
+// lookAtAssignment has the assignment looked at in the decision that follows.
+func (l *Leadership) lookAtAssignment() {
+	l.plan, l.since = true, time.Now().Add(-gatherFor)
+	l.ports.Answered()
+}
+
+func sameRequest(a, b sharding.Request) bool {
+	return a.Job == b.Job && a.Total == b.Total && slices.Equal(a.Instances, b.Instances) && slices.Equal(a.Current, b.Current)
+}
+
+func copyOf(r sharding.Request) sharding.Request {
+	r.Instances, r.Current = slices.Clone(r.Instances), slices.Clone(r.Current)
+	return r
+}

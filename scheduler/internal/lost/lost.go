@@ -1,0 +1,113 @@
+// Package lost is the room that decides which executions are lost: those whose instance is gone. What that is by the
+// job's tree says package failover; this room says when it is certain, and has it recorded.
+package lost
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/internal/failover"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Keys of log records, as everywhere in the scheduler.
+const (
+	keyItem  = "item"
+	keyFire  = "fire"
+	keyError = "error"
+)
+
+// Executions are what an instance knows of executions that seem lost.
+//
+// A process that lost its own session waits a little before it declares executions lost that seem to be: what
+// took its session may have taken those of all others, who are coming back as well, and what they have finished
+// meanwhile is not lost once they have said so.
+type Executions struct {
+	Ports room.Ports
+
+	noted       actor.Lookout // items whose executions may have been lost since the last look
+	lostSession bool          // and has not joined again
+	until       time.Time     // nothing is declared before
+}
+
+// Observe takes in what a step of the view has changed, whoever leads: the next leader may be this instance.
+func (x *Executions) Observe(t jobtree.Touched) { x.noted.Note(t.Items, t.Instances || t.Leader) }
+
+// Note has an item looked at, or all.
+func (x *Executions) Note(items []int, all bool) { x.noted.Note(items, all) }
+
+// SessionLost takes in that the process has lost its session.
+func (x *Executions) SessionLost() { x.lostSession = true }
+
+// Joined takes in that the instance takes part under a session of this TTL.
+func (x *Executions) Joined(ttl time.Duration) {
+	if x.lostSession {
+		x.lostSession, x.until = false, time.Now().Add(ttl/3)
+	}
+}
+
+// Is tells whether an item's execution may be declared lost now. One whose code has not returned to
+// this process, or whose end is still to be recorded, is not: it ends when that has happened. here is the token
+// of such a one; 0 = there is none. wait tells that the same question may have another answer in a moment, at
+// which the runner decides again.
+func (x *Executions) Is(v room.View, item int, here registry.Revision) (lost, wait bool) {
+	if !failover.Lost(v.State, item) {
+		return false, false
+	}
+	record := v.State.Item(item).Record
+	if here != 0 && here == record.Value.Token(record.Revision) {
+		return false, false
+	}
+	if left := time.Until(x.until); left > 0 {
+		x.Ports.Wake(left)
+		return false, true
+	}
+	return true, false
+}
+
+// Decide proposes to record what was running when its instance was lost, all of it in one request. It is
+// looked for after every change and not on the event that somebody went, so it does not matter who
+// was there to see that. here is as for Is, of every item.
+func (x *Executions) Decide(v room.View, here func(item int) registry.Revision) room.Batch {
+	var batch room.Batch
+	for n := range x.noted.Take(v.State.Items()) {
+		lost, wait := x.Is(v, n, here(n))
+		switch {
+		case wait:
+			x.noted.Note([]int{n}, false)
+		case lost:
+			batch = append(batch, x.Declare(v, n)...)
+		case v.Leads() && failover.Crashed(v.State, n): // only a leader gives the item a new owner, which ends it
+			batch = append(batch, x.requeue(v, n)...)
+		}
+	}
+	return batch
+}
+
+// Declare proposes to record an item's execution as lost (T6).
+func (x *Executions) Declare(v room.View, item int) room.Batch {
+	txn, err := failover.Declare(v.State, item, v.Clock.Now(), v.FailoverLimit())
+	if err != nil {
+		x.Ports.Log.ErrorContext(x.Ports.Life(), "cannot record a lost execution", keyItem, item, keyError, err)
+		return nil
+	}
+	lost := v.State.Item(item).Record.Value.Current
+	return room.Batch{{Step: "declare lost", Txn: txn, Done: func(registry.Outcome) {
+		x.Ports.Log.WarnContext(x.Ports.Life(), "execution lost: its instance is gone",
+			keyItem, item, "lost_instance", lost.Instance, keyFire, lost.Fire)
+	}}}
+}
+
+// requeue proposes to run an item of a crashed instance again that was not running.
+func (x *Executions) requeue(v room.View, item int) room.Batch {
+	txn, err := failover.Requeue(v.State, item)
+	if err != nil {
+		x.Ports.Log.ErrorContext(x.Ports.Life(), "cannot have an item run again", keyItem, item, keyError, err)
+		return nil
+	}
+	return room.Batch{{Step: "declare lost", Txn: txn, Done: func(registry.Outcome) {
+		x.Ports.Log.InfoContext(x.Ports.Life(), "item of a crashed instance is run again", keyItem, item)
+	}}}
+}

@@ -1,0 +1,215 @@
+package membership
+
+import (
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+const (
+	// clockConfirmed is how fresh the registry's answer must be by which a clock is judged as wrong: one
+	// that has been counted on for longer may have stood still with the machine.
+	clockConfirmed = 2 * time.Second
+	// clockAgain is how often the registry is asked while a clock is wrong.
+	clockAgain = 10 * time.Second
+	// clockRight is how long a clock must have been right for its instance to take part again.
+	clockRight = time.Minute
+	// leastClockBound is the smallest difference for which an instance leaves: asking takes time, too.
+	leastClockBound = time.Second
+	// askAgain is how often the registry is asked for its time at most.
+	askAgain = time.Second
+)
+
+// wrongClock is what a runner knows of its process's clock being too far off to run anything by it. Then
+// its items would stand still here, so it leaves the job to others until the clock has been right for a
+// while: as far from the registry's as half of what made it leave. What runs here ends here.
+//
+// The last instance stays. It refuses its fires, and leaves when another one comes.
+type wrongClock struct {
+	out      bool          // this instance stays out of the job
+	alone    bool          // it would, if there were another
+	off      time.Duration // by how much the clock was ahead when that began; negative if it was behind
+	right    time.Time     // since when the clock has been right again; zero = it is not
+	awaiting bool          // the registry has been asked, and its answer wakes the runner
+	reported bool          // that this clock is off by more than the job tolerates
+}
+
+// clockBound is the difference of clocks beyond which this instance leaves the job.
+func clockBound(cfg *job.Config) time.Duration {
+	if cfg.ClockPolicy != job.ClockRefuse || cfg.MaxTimeDiff == 0 {
+		return fires.ClockTolerance
+	}
+	return min(fires.ClockTolerance, max(leastClockBound, cfg.MaxTimeDiff))
+}
+
+// MindClock decides whether this process's clock lets the instance take part. A job that pauses here needs
+// no clock.
+func (m *Membership) MindClock(v room.View) {
+	w := &m.clock
+	off, known := v.Clock.Off()
+	if !known || !v.Usable {
+		return
+	}
+	bound := clockBound(v.Config)
+	switch {
+	case off.Abs() > bound:
+		w.right = time.Time{}
+		if !m.clockIsFresh(v, w.out || w.alone) {
+			return
+		}
+		if other(v).Created == 0 {
+			m.stayAlone(off)
+		} else if !w.out {
+			m.stayOut(off, bound)
+		}
+	case !w.out:
+		w.alone = w.alone && off.Abs() > bound/2
+	case off.Abs() > bound/2:
+		w.right = time.Time{}
+		m.clockIsFresh(v, true)
+	case w.right.IsZero():
+		w.right = time.Now()
+		m.clockIsFresh(v, true)
+	case time.Since(w.right) >= clockRight:
+		m.comeBack()
+		m.ports.Log.InfoContext(m.ports.Life(), "this clock is right again: the instance takes part again", "difference", off.Round(time.Millisecond).String())
+	default:
+		m.clockIsFresh(v, true)
+	}
+}
+
+// clockIsFresh tells whether the registry told its time a moment ago, and asks it if not: at once, or if the
+// answer changes nothing soon, now and then.
+func (m *Membership) clockIsFresh(v room.View, nowAndThen bool) bool {
+	age, again := clockConfirmed, askAgain
+	if nowAndThen {
+		age, again = clockAgain, clockAgain
+	}
+	m.ports.Wake(again)
+	if v.Clock.Fresh(age) {
+		return true
+	}
+	if !m.clock.awaiting {
+		m.clock.awaiting = true
+		v.Clock.WhenAsked(func() { m.ports.Post(func() { m.clock.awaiting = false }) })
+	}
+	v.Clock.Check(m.ports.Life(), askAgain)
+	return false
+}
+
+// other returns another live instance of the job that could run its items.
+func other(v room.View) jobtree.Instance {
+	i := slices.IndexFunc(v.State.Instances, func(i jobtree.Instance) bool {
+		return i.ID != v.Instance && i.Session != 0 && v.State.Enabled(i.ID)
+	})
+	if i < 0 {
+		return jobtree.Instance{}
+	}
+	return v.State.Instances[i]
+}
+
+func (m *Membership) stayOut(off, bound time.Duration) {
+	m.clock.out, m.clock.alone, m.clock.off = true, false, off
+	m.ports.StaysOut(off)
+	m.ports.Log.ErrorContext(m.ports.Life(), "this clock is too far off the registry's: the instance leaves the job until it is right again",
+		"difference", off.Round(time.Millisecond).String(), "tolerated", bound.String())
+}
+
+func (m *Membership) stayAlone(off time.Duration) {
+	w := &m.clock
+	if w.out {
+		m.comeBack()
+	}
+	if !w.alone {
+		m.ports.Log.ErrorContext(m.ports.Life(), "this clock is too far off the registry's, and there is no other instance that could run the job's items",
+			"difference", off.Round(time.Millisecond).String())
+	}
+	w.alone, w.off = true, off
+}
+
+func (m *Membership) comeBack() {
+	m.clock.out, m.clock.right = false, time.Time{}
+	m.leftAt = time.Time{}
+	m.ports.ComesBack()
+}
+
+// Out tells whether this instance stays out of the job because of its clock.
+func (m *Membership) Out() bool { return m.clock.out }
+
+// MustLeave tells whether this instance takes no part because of its clock, and so leaves if it has not. It
+// joins for the first time in any case: somebody may wait for that.
+func (m *Membership) MustLeave(v room.View) bool {
+	if !m.clock.out || m.joinedAs == 0 {
+		return false
+	}
+	if other(v).Created == 0 {
+		m.comeBack() // as the last one
+		return false
+	}
+	return true
+}
+
+// LeaveForClock proposes to leave because of the clock, while there is another instance.
+func (m *Membership) LeaveForClock(v room.View, others peers.Members) room.Batch {
+	txn, stays := m.LeaveTxn(v), other(v)
+	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
+	return room.Batch{{Step: "leave because of the clock", Txn: txn, Done: func(registry.Outcome) {
+		others.Left()
+		m.NoteLeft(v.Clock.Now())
+	}}}
+}
+
+// ClockAllows tells whether the job's policy lets this process's clock run items, and reports it if
+// it is off by more than the job tolerates.
+func (m *Membership) ClockAllows(v room.View) bool {
+	cfg := v.Config
+	if cfg.MaxTimeDiff == 0 {
+		off, known := v.Clock.Off()
+		m.clock.reported = m.clock.reported && known && off > fires.ClockTolerance/2
+		return true
+	}
+	v.Clock.Check(m.ports.Life(), fires.ClockEvery)
+	off, known := v.Clock.Off()
+	if !known || off.Abs() <= cfg.MaxTimeDiff {
+		m.clock.reported = false
+		return true
+	}
+	if !m.clock.reported {
+		m.clock.reported = true
+		m.ports.Log.ErrorContext(m.ports.Life(), "this clock differs from the registry's by more than the job tolerates",
+			"difference", off.Round(time.Millisecond).String(), "tolerated_seconds", cfg.MaxTimeDiff.Seconds(),
+			"policy", cfg.ClockPolicy.String())
+	}
+	return cfg.ClockPolicy != job.ClockRefuse
+}
+
+// ClockTrouble tells what is wrong with the clock of this process, for the job; empty if nothing is.
+func (m *Membership) ClockTrouble() string {
+	ahead := m.clock.off.Abs().Round(time.Millisecond).String() + " behind the registry's"
+	if m.clock.off > 0 {
+		ahead = m.clock.off.Round(time.Millisecond).String() + " ahead of the registry's"
+	}
+	switch {
+	case m.clock.out:
+		return "the instance stays out of the job: its clock was " + ahead
+	case m.clock.alone:
+		return "the only instance of the job has a wrong clock: " + ahead
+	default:
+		return ""
+	}
+}
+
+// FireAhead takes in that a fire lies ahead of the registry's clock, and reports that once.
+func (m *Membership) FireAhead(item int, err error) {
+	if m.clock.reported {
+		return
+	}
+	m.clock.reported = true
+	m.ports.Log.ErrorContext(m.ports.Life(), "this clock is ahead of the registry's, nothing begins by it", keyItem, item, keyError, err)
+}

@@ -1,0 +1,70 @@
+package membership
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// clockOf is the clock of a registry.
+type clockOf struct {
+	ahead time.Duration // of the true clock
+	err   error
+	asked atomic.Int32
+}
+
+func (c *clockOf) ServerTime(context.Context) (time.Time, error) {
+	c.asked.Add(1)
+	return time.Now().Add(c.ahead), c.err
+}
+
+func TestClockAllows(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		limit  time.Duration
+		policy job.ClockPolicy
+		ahead  time.Duration // the registry's clock
+		err    error
+		want   bool
+		report bool
+	}{
+		"no limit":                    {0, job.ClockRefuse, time.Hour, nil, true, false},
+		"within":                      {3 * time.Second, job.ClockRefuse, 3 * time.Second, nil, true, false},
+		"within, behind":              {3 * time.Second, job.ClockRefuse, -3 * time.Second, nil, true, false},
+		"beyond":                      {3 * time.Second, job.ClockRefuse, 3*time.Second + 1, nil, false, true},
+		"beyond, behind":              {3 * time.Second, job.ClockRefuse, -3*time.Second - 1, nil, false, true},
+		"beyond, and only a warning":  {3 * time.Second, job.ClockWarn, time.Hour, nil, true, true},
+		"beyond, and no policy":       {3 * time.Second, "", time.Hour, nil, true, true},
+		"not at all":                  {time.Nanosecond, job.ClockRefuse, 2, nil, false, true},
+		"the registry's is not known": {3 * time.Second, job.ClockRefuse, time.Hour, registry.ErrUnsupported, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := &clockOf{ahead: test.ahead, err: test.err}
+				var work sync.WaitGroup
+				clock := &fires.ClockCheck{Now: time.Now, Ask: c.ServerTime, Start: work.Go, Failed: func(error) {}}
+				cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
+				cfg.MaxTimeDiff, cfg.ClockPolicy = test.limit, test.policy
+				m := New(Ports{Ports: room.Ports{Log: slog.New(slog.DiscardHandler), Life: t.Context}})
+				v := room.View{Config: &cfg, Clock: clock}
+				require.True(t, m.ClockAllows(v), "before anybody knows")
+				work.Wait()
+				require.Equal(t, test.limit != 0, c.asked.Load() == 1, "only jobs that want it ask")
+				require.Equal(t, test.want, m.ClockAllows(v))
+				require.Equal(t, test.report, m.clock.reported)
+			})
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package misfires
+
+import "time"
+
+// A fire that this process's clock ticked is run, or noted in its item for others to run, or it is
+// dropped by one of the rules below. There is no other way for one to be forgotten: whatever code has
+// fires to do with moves them by [Due.After] when they have run, and else calls the rule that it means.
+//
+// What is no rule of these was never ticked: while nobody who may run items lives, while the job's
+// configuration cannot be used, while the item is disabled, and while the job has fewer items. See
+// [Witness].
+
+// dropUnwanted is the rule of a job with MisfireSkip: a fire that cannot begin on time does not run.
+func (m Policy) dropUnwanted(missed []time.Time) []time.Time {
+	if !m.On {
+		return nil
+	}
+	return missed
+}
+
+// dropBeyond is the rule of the policy: one run, for the newest, stands for all missed fires
+// (MisfireOnce), or of each that is to be run the newest MisfireMax are kept (MisfireAll).
+func (m Policy) dropBeyond(missed []time.Time) []time.Time {
+	return missed[max(0, len(missed)-m.Keeps()):]
+}
+
+// Keeps is how many missed fires the policy keeps.
+func (m Policy) Keeps() int {
+	if m.All {
+		return m.Most
+	}
+	return 1
+}
+
+// Keep is both of these: what the policy keeps of missed fires.
+func (m Policy) Keep(missed []time.Time) []time.Time { return m.dropBeyond(m.dropUnwanted(missed)) }
+
+// dropOld is the rule of MisfireWindow: a missed fire that is older is not made up.
+func (m Policy) dropOld(d Due, now time.Time) Due {
+	for m.Window > 0 && len(d.Missed) > 0 && now.Sub(d.Missed[0]) > m.Window {
+		d.Missed = d.Missed[1:]
+	}
+	return d
+}
+
+// DropDisabled is the rule of a disabled item: the fire that was about to begin when it was disabled is
+// none. Those that it had missed before are made up when it is enabled again, by the job's policy.
+func (d Due) DropDisabled() Due { return Due{Missed: d.Missed} }
+
+// DropOtherTimes is the rule of a change of what the job fires by, such as its cron or its zone, and of a
+// job that was removed: what came before is forgotten, and notes that say so do not count.
+func (d Due) DropOtherTimes() Due { return Due{} }
+
+// DropUnrecorded is the rule of a job that keeps no records, and of one with a fixed delay, for an item
+// that moves: nobody could tell whether its new owner ran for the fire, or the record alone says what is
+// due.
+func (d Due) DropUnrecorded() Due { return Due{} }
+
+// DropSurplus is the rule of a lowered total count: an item that is none any more runs for nothing.
+func (d Due) DropSurplus() Due { return Due{} }
+
+// DropAhead is the rule of a clock that was ahead and was set back: fires later than the one that comes now
+// come again.
+func (d Due) DropAhead(now time.Time) Due {
+	for last := len(d.Missed) - 1; last >= 0 && d.Missed[last].After(now); last-- {
+		d.Missed = d.Missed[:last]
+	}
+	return d
+}
+
+// DropImpossible drops a fire for which no execution can begin whatever happens, and which would keep
+// others from it.
+func (d Due) DropImpossible(fire time.Time) Due { return d.After(fire) }

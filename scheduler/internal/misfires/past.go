@@ -1,0 +1,104 @@
+package misfires
+
+import (
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+)
+
+// HandoverSpan is how old a fire may be of which others may still have to say that it was missed. It is
+// longer than it takes to give the items of a dead instance to others.
+const HandoverSpan = 2 * time.Minute
+
+// Ticked lists the fires that the clock ticked up to a time and that are later than the last one that an
+// item ran for.
+func (r Rules) Ticked(w *Witness, item int, ran, until time.Time) []time.Time {
+	return w.Fires(r.Schedule, later(w.Floor(item), ran), until, r.Keeps())
+}
+
+// TickedLately is Ticked for a job without records, of which nobody knows what an item ran for: the newest
+// fire alone that was not seen for the item, and nothing if it is too late.
+func (r Rules) TickedLately(w *Witness, item int, seen, now time.Time) []time.Time {
+	from := later(w.Floor(item), seen, now.Add(-LateAfter-r.Jitter-1))
+	return w.Fires(r.Schedule, from, now, 1)
+}
+
+// Unseen lists the fires of an item that came within the window while perhaps nobody lived to tick them. Of
+// an item without a record nobody knows which fires it had: the job may be new, or its count may have been
+// raised. known is false if that cannot be told.
+func (r Rules) Unseen(w *Witness, item int, record jobtree.Record, now time.Time) (fires []time.Time, known bool) {
+	since := recordedSince(record)
+	if r.Window <= 0 || since.IsZero() {
+		return nil, false
+	}
+	return r.Fires(later(now.Add(-r.Window), since, w.Floor(item)), now), true
+}
+
+// Accounted tells whether it is known of every recent fire of an item that nobody ran for, what became of
+// it.
+func (r Rules) Accounted(w *Witness, item int, d Due, ran, now time.Time) bool {
+	from := later(now.Add(-HandoverSpan), ran, w.Floor(item))
+	return !slices.ContainsFunc(r.Fires(from, now), func(fire time.Time) bool {
+		return !w.Has(fire) && !d.Holds(fire)
+	})
+}
+
+// Noted returns the fires that a note names as missed and that nobody has run for; ran is the last that
+// somebody has. times names by what the job fires: what was noted under other times does not count.
+func (r Rules) Noted(missed jobtree.Misfire, ran time.Time, times string) []time.Time {
+	if !missed.Newest().After(ran) || missed.Times != "" && missed.Times != times {
+		return nil
+	}
+	fires := missed.Fires
+	if r.known() && missed.Times == "" { // the fires of another cron are none
+		fires = slices.DeleteFunc(slices.Clone(fires), func(fire time.Time) bool { return !r.IsFire(fire) })
+	}
+	if r.known() && !missed.Since.IsZero() && r.All {
+		fires = append(r.Fires(missed.Since.Add(-1), missed.Fires[0].Add(-1)), fires...)
+	}
+	for len(fires) > 0 && !fires[0].After(ran) {
+		fires = fires[1:]
+	}
+	return fires
+}
+
+// RecallNoted makes the fires due that are noted as missed. One that is still to come by this clock was not
+// missed.
+func (r Rules) RecallNoted(d Due, noted []time.Time, now time.Time) Due {
+	for len(noted) > 0 && noted[len(noted)-1].After(now) {
+		noted = noted[:len(noted)-1]
+	}
+	return r.Expire(r.Merge(d, noted...), now)
+}
+
+// Owed returns the fires that are to be noted as missed of an item, beside those that are noted already; nil
+// if the registry knows all of them. ran is the last fire that the item ran for.
+func (r Rules) Owed(d Due, noted []time.Time, ran time.Time) []time.Time {
+	owed := jobtree.MissedFires(append(slices.Clone(noted), d.After(ran).Owed()...)...)
+	if r.known() { // while the job pauses its policy is not known
+		owed = r.Keep(owed)
+	}
+	if len(owed) == 0 || slices.EqualFunc(owed, noted, time.Time.Equal) {
+		return nil
+	}
+	return owed
+}
+
+// recordedSince returns the time from which on a record shows that its item is to be run, and for which fire
+// it ran; zero if it shows none.
+func recordedSince(record jobtree.Record) time.Time {
+	if record.LastFire.IsZero() && record.Current != nil {
+		return record.Current.Begin // it ran by hand
+	}
+	return record.LastFire
+}
+
+func later(first time.Time, others ...time.Time) time.Time {
+	for _, t := range others {
+		if t.After(first) {
+			first = t
+		}
+	}
+	return first
+}

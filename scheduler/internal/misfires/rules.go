@@ -1,0 +1,71 @@
+package misfires
+
+import (
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+)
+
+// Rules are by what a job fires, and what it does about missed fires. The zero Rules are those of a job
+// of which neither is known: it pauses.
+type Rules struct {
+	Schedule cronexpr.Schedule
+	Delay    time.Duration // after the end of a run; 0 = the job fires by its schedule
+	Policy
+}
+
+// RulesOf returns the rules of a configuration. The error is the schedule's, and then the rules are those of
+// no job.
+func RulesOf(cfg job.Config) (Rules, error) {
+	schedule, err := cfg.Schedule()
+	if err != nil {
+		return Rules{}, err
+	}
+	r := Rules{Schedule: schedule, Policy: PolicyOf(cfg)}
+	r.Delay, r.Ageless = cronexpr.DelayOf(schedule)
+	return r, nil
+}
+
+// known tells whether it is known by what the job fires.
+func (r Rules) known() bool { return r.Schedule != nil }
+
+// Fires lists the job's fires after from and up to until, the newest ones if there are more than are
+// kept.
+func (r Rules) Fires(from, until time.Time) []time.Time {
+	return newest(r.Schedule, from, until, r.Keeps())
+}
+
+// IsFire tells whether the job fires at a time.
+func (r Rules) IsFire(at time.Time) bool {
+	return !cronexpr.Last(r.Schedule, at.Add(-1), at).IsZero()
+}
+
+// newest lists the fires after from and up to until, the newest ones if there are more than are kept.
+func newest(schedule cronexpr.Schedule, from, until time.Time, keep int) []time.Time {
+	var fires []time.Time
+	for len(fires) < keep && from.Before(until) {
+		fire := cronexpr.Last(schedule, from, until)
+		if fire.IsZero() {
+			break
+		}
+		fires = append(fires, fire)
+		until = fire.Add(-1)
+	}
+	slices.Reverse(fires)
+	return fires
+}
+
+// Recall makes a fire due again that was begun for and not run, whoever began it.
+func (r Rules) Recall(d Due, record jobtree.Record, now time.Time) Due {
+	e := record.Current
+	if r.Delay != 0 || e == nil || e.Outcome != jobtree.NotStarted || !r.On || !e.Fire.After(record.LastFire) || d.Holds(e.Fire) {
+		return d
+	}
+	if !r.IsFire(e.Fire) { // another cron had it
+		return d
+	}
+	return r.Expire(r.Merge(d, e.Fire), now)
+}

@@ -1,0 +1,126 @@
+package misfires
+
+import (
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+)
+
+// Witness is what a runner remembers of its clock: which of the job's fires it ticked, so that an item
+// that comes to this instance can make up what its former owners missed. The ticks of all processes are
+// the same instants, so it is no matter whose the item was when one came. It is a few times, whatever the
+// number of items: which fires lie between two times is what the schedule is asked.
+type Witness struct {
+	spans []span // ascending, of the job's present times
+	open  bool   // the newest span goes on with the next tick
+
+	// What is below says when an item was none that could fire.
+	total   int               // items that the job had when this was last looked at
+	grown   []growth          // ascending in both of its fields
+	barred  map[int]time.Time // enabled items that were disabled: the newest fire that came until then
+	barring map[int]struct{}  // disabled items
+}
+
+// span is a time in which a clock ticked every fire.
+type span struct {
+	after, to time.Time // later than after, and up to to
+}
+
+// growth says that items from a number on are part of the job since a fire.
+type growth struct {
+	from  int
+	since time.Time
+}
+
+// spansKept is how many times of ticking are remembered, the newest. They end when a job's
+// configuration cannot be used any more, or nobody may run it, which happens seldom.
+const spansKept = 8
+
+// Saw notes a tick of all fires from first to fire.
+func (w *Witness) Saw(first, fire time.Time) {
+	switch last := len(w.spans) - 1; {
+	case last >= 0 && !fire.After(w.spans[last].to): // the clock was set back
+	case w.open && last >= 0:
+		w.spans[last].to = fire
+	default:
+		w.spans = append(w.spans[max(0, len(w.spans)+1-spansKept):], span{after: first.Add(-1), to: fire})
+	}
+	w.open = true
+}
+
+// Forget forgets all ticks: they were of other times.
+func (w *Witness) Forget() { w.spans, w.open, w.grown, w.barred = nil, false, nil, nil }
+
+// Missing notes that fires may come that are not ticked.
+func (w *Witness) Missing() { w.open = false }
+
+// Newest returns the newest fire that was ticked; zero if there is none.
+func (w *Witness) Newest() time.Time {
+	if len(w.spans) == 0 {
+		return time.Time{}
+	}
+	return w.spans[len(w.spans)-1].to
+}
+
+// Has tells whether a fire was ticked.
+func (w *Witness) Has(fire time.Time) bool {
+	return slices.ContainsFunc(w.spans, func(s span) bool { return fire.After(s.after) && !fire.After(s.to) })
+}
+
+// Fires lists the fires that were ticked after from and up to until, the newest if there are more than
+// are kept.
+func (w *Witness) Fires(schedule cronexpr.Schedule, from, until time.Time, keep int) []time.Time {
+	var fires []time.Time
+	for _, s := range slices.Backward(w.spans) {
+		if s.after.Before(from) {
+			s.after = from
+		}
+		if s.to.After(until) {
+			s.to = until
+		}
+		fires = append(newest(schedule, s.after, s.to, keep-len(fires)), fires...)
+	}
+	return fires
+}
+
+// Follow notes how many items the job has.
+func (w *Witness) Follow(total int) {
+	if newest := w.Newest(); total > w.total && !newest.IsZero() {
+		w.grown = slices.DeleteFunc(w.grown, func(g growth) bool { return g.from >= w.total })
+		w.grown = append(w.grown, growth{from: w.total, since: newest})
+	}
+	w.total = total
+}
+
+// Bar notes whether an item is disabled.
+func (w *Witness) Bar(n int, disabled bool) {
+	_, was := w.barring[n]
+	switch {
+	case disabled && !was:
+		if w.barring == nil {
+			w.barring = make(map[int]struct{})
+		}
+		w.barring[n] = struct{}{}
+	case was && !disabled:
+		delete(w.barring, n)
+		if newest := w.Newest(); !newest.IsZero() {
+			if w.barred == nil {
+				w.barred = make(map[int]time.Time)
+			}
+			w.barred[n] = newest
+		}
+	}
+}
+
+// Floor returns the newest fire that came while an item was none that could fire; of that and what was
+// before it the item owes nothing but what is noted.
+func (w *Witness) Floor(n int) time.Time {
+	floor := w.barred[n]
+	for _, g := range w.grown {
+		if g.from <= n && g.since.After(floor) {
+			floor = g.since
+		}
+	}
+	return floor
+}

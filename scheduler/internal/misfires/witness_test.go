@@ -1,0 +1,133 @@
+package misfires
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/cronexpr"
+)
+
+// minutelySchedule is the schedule of which minute gives the fires.
+func minutelySchedule(t *testing.T) cronexpr.Schedule {
+	t.Helper()
+	s, err := cronexpr.Parse("0 * * * * ?")
+	require.NoError(t, err)
+	return s
+}
+
+func TestWhatAClockTicked(t *testing.T) {
+	t.Parallel()
+	s := minutelySchedule(t)
+	var w Witness
+	require.Empty(t, w.Fires(s, time.Time{}, minute(100), 10))
+	require.Zero(t, w.Newest())
+	w.Saw(minute(1), minute(1))
+	w.Saw(minute(2), minute(4)) // two went by unseen
+	w.Missing()
+	w.Saw(minute(7), minute(7))
+	w.Saw(minute(5), minute(5)) // the clock was set back
+	w.Saw(minute(8), minute(8))
+	require.Equal(t, minutes(1, 2, 3, 4, 7, 8), w.Fires(s, minute(-9), minute(100), 10))
+	require.Equal(t, minutes(3, 4, 7), w.Fires(s, minute(2), minute(7), 10))
+	require.Equal(t, minutes(4, 7, 8), w.Fires(s, minute(0), minute(100), 3), "the newest")
+	require.Equal(t, minute(8), w.Newest())
+	require.True(t, w.Has(minute(3)))
+	require.False(t, w.Has(minute(0)))
+	require.False(t, w.Has(minute(5)))
+	w.Forget()
+	require.Empty(t, w.Fires(s, minute(-9), minute(100), 10))
+}
+
+// A job that pauses again and again costs no more memory for it.
+func TestAWitnessIsBounded(t *testing.T) {
+	t.Parallel()
+	var w Witness
+	for n := range 1000 {
+		w.Saw(minute(2*n), minute(2*n))
+		w.Missing()
+	}
+	require.Len(t, w.spans, spansKept)
+	require.True(t, w.Has(minute(1998)))
+	for n := range 1000 {
+		w.Follow(n % 7)
+		w.Saw(minute(2000+n), minute(2000+n))
+	}
+	require.Less(t, len(w.grown), 8)
+}
+
+// Of the time in which an item was disabled, or was none, it owes nothing.
+func TestTheFloorOfAnItem(t *testing.T) {
+	t.Parallel()
+	var w Witness
+	w.Bar(0, true)
+	w.Bar(0, false)
+	w.Follow(2)
+	require.Zero(t, w.Floor(0), "nothing was ticked yet")
+	require.Zero(t, w.Floor(1))
+	w.Saw(minute(1), minute(1))
+	w.Bar(0, true)
+	w.Saw(minute(2), minute(2))
+	w.Bar(0, true)
+	w.Bar(1, false)
+	w.Saw(minute(3), minute(3))
+	w.Bar(0, false)
+	w.Saw(minute(4), minute(4))
+	require.Equal(t, minute(3), w.Floor(0))
+	require.Zero(t, w.Floor(1))
+	w.Follow(5)
+	require.Equal(t, minute(4), w.Floor(2))
+	require.Equal(t, minute(4), w.Floor(4))
+	w.Follow(3)
+	w.Saw(minute(5), minute(5))
+	w.Follow(8)
+	require.Equal(t, minute(4), w.Floor(2), "it was there all the time")
+	require.Equal(t, minute(5), w.Floor(3), "it was none for a while")
+	require.Equal(t, minute(3), w.Floor(0))
+	w.Saw(minute(6), minute(6))
+	w.Bar(3, true)
+	w.Bar(3, false)
+	require.Equal(t, minute(6), w.Floor(3))
+	w.Forget()
+	require.Zero(t, w.Floor(3))
+}
+
+func TestMergeMissedFires(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		policy Policy
+		before Due
+		fires  []time.Time
+		want   Due
+	}{
+		"none":                            {makeUpAll, onTime(9, 1), nil, onTime(9, 1)},
+		"off":                             {makeUpNone, onTime(9), minutes(3), onTime(9)},
+		"once: nothing was due":           {makeUpOnce, Due{}, minutes(2, 1), missedFires(2)},
+		"once: an older one":              {makeUpOnce, missedFires(5), minutes(4), missedFires(5)},
+		"once: a newer one":               {makeUpOnce, missedFires(5), minutes(6), missedFires(6)},
+		"once: the run on time is theirs": {makeUpOnce, onTime(9), minutes(6), onTime(9)},
+		"once: later than what is due":    {makeUpOnce, onTime(9), minutes(10), missedFires(10)},
+		"All: each once, in order":        {makeUpAll, missedFires(2, 4), minutes(4, 3, 3), missedFires(2, 3, 4)},
+		"All: the newest are kept":        {makeUpAll, missedFires(2, 4), minutes(3, 5), missedFires(3, 4, 5)},
+		"All: what is on time is no missed fire": {
+			makeUpAll, onTime(9, 8), minutes(7, 9), onTime(9, 7, 8),
+		},
+		"All: later than what is due": {makeUpAll, onTime(9), minutes(8, 10), missedFires(8, 9, 10)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			same(t, test.want, test.policy.Merge(test.before, test.fires...))
+		})
+	}
+}
+
+func TestRulesOfDroppedFires(t *testing.T) {
+	t.Parallel()
+	same(t, missedFires(7, 8), onTime(9, 7, 8).DropDisabled())
+	same(t, onTime(5, 3, 4), onTime(5, 3, 4, 9, 10).DropAhead(minute(5)))
+	same(t, onTime(9, 8), onTime(9, 7, 8).DropImpossible(minute(7)))
+	require.Nil(t, makeUpNone.dropUnwanted(minutes(1)))
+	require.Equal(t, minutes(3), makeUpOnce.dropBeyond(minutes(1, 2, 3)))
+	require.Equal(t, minutes(2, 3, 4), makeUpAll.dropBeyond(minutes(1, 2, 3, 4)))
+}

@@ -1,0 +1,161 @@
+// Package peers is the seam behind which instances of another kind stand that share a job: what they expect,
+// and what is to be expected of them. A [Dialect] is one kind of them, for a process; [Peers] are those of one
+// job. [None] is the dialect of a cluster that has no others.
+//
+// A runner asks its peers wherever others make a difference, and nowhere asks which they are.
+package peers
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+// Dialect is one kind of instances that may take part in the jobs of a process. It is safe for concurrent use.
+type Dialect interface {
+	// Traits says what the others do that instances of ours do not.
+	Traits() Traits
+	// Faults lists what the others could not read or run of a configuration.
+	Faults(cfg job.Config) []error
+	// Admit tells why a job must not be declared, for what the registry shows of the others in it.
+	Admit(ctx context.Context, job string) error
+	// NewState and StateOf make a state that reads the job's tree as the others do.
+	NewState(job string) *jobtree.State
+	StateOf(job string, s registry.Snapshot) *jobtree.State
+	// New makes what is known of the others in one job.
+	New(ports Ports) Peers
+}
+
+// Traits are what others do that instances of ours do not. The zero Traits are those of nobody.
+type Traits struct {
+	// Unrecorded: they do not record for which fires and requests an item ran.
+	Unrecorded bool
+	// OwnRules: their leaders assign by rules and strategies that this process may not know.
+	OwnRules bool
+	// Unsteady: their leaders take all items away for a moment when they assign.
+	Unsteady bool
+	// AloneAnswered: each instance answers a request by hand for itself alone.
+	AloneAnswered bool
+	// CountOnNotes: they go by what is noted as missed of an item with the end of every execution.
+	CountOnNotes bool
+	// Borrow: a lost execution is run again by whoever claims it, also where its item is not.
+	Borrow bool
+	// OwnWishes: they wish for claimants of items that do not wait by their records.
+	OwnWishes bool
+}
+
+// Ports are what peers may ask of the process.
+type Ports struct {
+	room.Ports
+	// Consider has items looked at, or all, of which something may begin.
+	Consider func(items []int, all bool)
+	// Strategy returns what gives the assignments of the job. Its error, or that of the strategy, is ErrAsked
+	// while the answer is to come.
+	Strategy func() (sharding.Strategy, error)
+}
+
+// ErrAsked says that a sharding strategy has been asked, and what it answers is to come.
+var ErrAsked = errors.New("the sharding strategy has been asked")
+
+// Peers are the others of one job, as a runner sees them. Methods are for the runner alone, unless they say
+// otherwise.
+type Peers interface {
+	Watcher
+	Members
+	Leaders
+	Executors
+	Reporter
+
+	// Decide proposes what only the others make necessary, each batch in a request of its own.
+	Decide(v room.View) []room.Batch
+}
+
+// Watcher takes in what happens.
+type Watcher interface {
+	// Before takes in a step of the view that the state does not show yet.
+	Before(v room.View, step registry.Step)
+	// After takes in what the step changed in the state. plan tells that a leader has to look at the assignment.
+	After(v room.View, t jobtree.Touched) (plan bool)
+	// Ticked takes in that a fire has come.
+	Ticked(v room.View)
+	// LookAgain has all be looked at once more, after a refusal.
+	LookAgain()
+	// LookAtAssignment has the assignment looked at once more.
+	LookAtAssignment()
+}
+
+// Members are the others as instances beside this one.
+type Members interface {
+	// Refuses tells why this instance must not join; nil if it may.
+	Refuses(v room.View) error
+	// Joining returns what a join compares and writes beside what it always does.
+	Joining(v room.View) ([]registry.Condition, []registry.Write)
+	// Joined takes in that the state shows this instance under the present session, and Left that it is
+	// taken out by itself.
+	Joined(v room.View)
+	Left()
+	// Gone tells that this instance is not in the tree any more although it has not left, and, when that is
+	// certain, that it was shut down so. Until then it must not join.
+	Gone(v room.View) (gone, shutDown bool)
+}
+
+// Leaders are the others as leaders, and as those to whom a leader gives items.
+type Leaders interface {
+	// LeaderDeclaresNone tells that the job's leader declares no execution of ours lost.
+	LeaderDeclaresNone(v room.View) bool
+	// HoldBackMoves returns what tells of a move whether it has to wait now; nil if none has to.
+	HoldBackMoves(v room.View) func(from, to string) bool
+	// MovesDue tells, once, that moves that were held back may be made, and Planned takes in whether a plan
+	// holds any back.
+	MovesDue() bool
+	Planned(held bool)
+	// Urge proposes to ask a leader for what it forgot.
+	Urge(v room.View) room.Batch
+	// InForce returns the configuration by which to go on, if the others do not go by the stored one.
+	InForce(v room.View, stored *job.Config) *job.Config
+}
+
+// Executors are the others as those who run items.
+type Executors interface {
+	// MayBegin tells whether anything may begin now, and Beginning returns what a begin compares beside what
+	// it always does.
+	MayBegin(v room.View) bool
+	Beginning(v room.View) []registry.Condition
+	// MaybeLost tells whether an item waits for it to be settled that one of them lost it.
+	MaybeLost(item int) bool
+	// PastKnown tells whether it is known what an item ran for before it came here.
+	PastKnown(node jobtree.Item) bool
+	// Unnamed lists the fires that an item missed by a note that does not name them.
+	Unnamed(v room.View, node jobtree.Item) []time.Time
+	// Claims yields the items whose lost executions this instance is to claim although they may be another's.
+	// busy tells of an item that something of it runs here, or may.
+	Claims(v room.View, busy func(item int) bool) iter.Seq[int]
+	// Claiming returns in which latch claims are made, empty for none, and what they compare beside what they
+	// always do.
+	Claiming(v room.View) (latch string, guards []registry.Condition)
+}
+
+// Reporter tells of the others what nobody else knows. It is safe for concurrent use.
+type Reporter interface {
+	// TheirsUntil returns until when an item was the others' business: nobody here knows for what fires it ran
+	// up to then. always is that it still is.
+	TheirsUntil(item int, owner string) (until time.Time, always bool)
+	// Statistics returns what was seen of an item's executions elsewhere; nil if nothing was and its owner is
+	// none of them.
+	Statistics(item int, owner string) *Statistics
+}
+
+// Statistics are what a process saw of executions of others.
+type Statistics struct {
+	Runs      int64
+	Instance  string    // that ran it last
+	LastBegin time.Time // of the last one
+	LastEnd   time.Time // zero while it runs
+}

@@ -1,0 +1,61 @@
+package room
+
+import (
+	"errors"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Proposal is a transaction that is to be committed, and what follows from each outcome.
+type Proposal struct {
+	Step  string      // names it in logs
+	Under *Attachment // under which it is committed; nil = the present one
+	Txn   registry.Txn
+	Parts []registry.Txn // that are committed before, together; if one is refused, so is the whole
+
+	Done    func(registry.Outcome) // called if it was done
+	Dropped func()                 // called if it was not sent in time; nil = nothing follows
+	// Refused is called if it was refused, and tells whether that is all there is to be done about it. nil, or
+	// false, is that the runner decides again on a newer state, or later.
+	Refused func(error) bool
+
+	Optional bool // a refusal has no consequence
+	// Noted: what it is about remembers the revision by itself, so that the next decision need not wait until the
+	// state shows it.
+	Noted  bool
+	Insist bool // also what the registry will never take is tried again
+	Apart  bool // a conflict is about this alone, and no reason to look at anything else again
+}
+
+// Batch is proposals that are decided together and travel in one request, each with its own outcome.
+type Batch []Proposal
+
+// Add adds a transaction, with the step that it is and what follows when it was done.
+func (b *Batch) Add(step string, txn registry.Txn, done func(registry.Outcome)) {
+	*b = append(*b, Proposal{Step: step, Txn: txn, Done: done})
+}
+
+// Txns are the transactions.
+func (b Batch) Txns() []registry.Txn {
+	txns := make([]registry.Txn, len(b))
+	for i, p := range b {
+		txns[i] = p.Txn
+	}
+	return txns
+}
+
+// Hopeless tells whether the transaction itself is what the registry refuses: the same one will never
+// be done.
+func Hopeless(err error) bool {
+	for _, reason := range []error{registry.ErrInvalid, registry.ErrTooLarge, registry.ErrOwned, registry.ErrUnsupported} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
+}
+
+// Final tells whether asking again cannot change the answer.
+func Final(err error) bool {
+	return err == nil || errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrClosed) || Hopeless(err)
+}

@@ -1,0 +1,90 @@
+package room
+
+import (
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+)
+
+// View is what a runner knows when it asks a room what to do. It is of that moment, and not to be kept; nothing
+// in it is to be changed.
+type View struct {
+	Job      string
+	Instance string // the id of this process
+	Tree     jobtree.Tree
+	State    *jobtree.State    // as the registry's view shows it
+	Applied  registry.Revision // the state is at least as new as this
+	Attached *Attachment       // nil while there is no session
+	Leaving  bool              // this instance hands over, and starts nothing
+
+	Usable bool           // the configuration can be used
+	Config *job.Config    // in force; the zero one if none is
+	Rules  misfires.Rules // likewise
+	Clock  *fires.ClockCheck
+	Tokens jobtree.Tokens // where the fencing tokens start; known or not
+	Known  bool           // they are known
+}
+
+// Leads tells whether the leader node is this instance's, under the present session.
+func (v View) Leads() bool {
+	leader := v.State.Leader
+	return v.Attached != nil && leader.Created != 0 && leader.Session == v.Attached.Session.ID() && leader.Instance == v.Instance
+}
+
+// Registered tells whether the tree has this instance under the present session. After it has left it may be
+// there again: the registry carried a join out late.
+func (v View) Registered() bool {
+	return v.State.Instance(v.Instance).Session == v.Attached.Session.ID()
+}
+
+// Owns tells whether an item is assigned to this instance.
+func (v View) Owns(item int) bool { return v.State.Owner(item) == v.Instance }
+
+// Mine returns the guard that this instance is still registered as the state shows it.
+func (v View) Mine() registry.Condition {
+	return registry.CreatedAt(v.Tree.Instance(v.Instance), v.State.Instance(v.Instance).Created)
+}
+
+// Term returns the guard that this instance still leads as the state shows it.
+func (v View) Term() registry.Condition {
+	return registry.CreatedAt(v.Tree.Leader(), v.State.Leader.Created)
+}
+
+// ServerEnabled tells whether this server may take part.
+func (v View) ServerEnabled() bool { return v.State.Enabled(v.Instance) }
+
+const (
+	// candidateStep sets those apart who would all write the same, so that as a rule only the first one does.
+	candidateStep = 25 * time.Millisecond
+	// candidateSteps bounds how long the last of many holds back.
+	candidateSteps = 20
+)
+
+// HoldBack returns how long this instance leaves to those before it what any one of them may do.
+func (v View) HoldBack() time.Duration {
+	rank := slices.IndexFunc(v.State.Instances, func(i jobtree.Instance) bool { return i.ID >= v.Instance })
+	return time.Duration(max(0, min(rank, candidateSteps))) * candidateStep
+}
+
+// Settled tells whether the assignment is the one that the members and the settings want, as far as
+// anybody can see who is not the leader.
+func (v View) Settled() bool {
+	s := v.State
+	if s.Necessary != 0 || s.Total() != v.Config.ShardingTotalCount {
+		return false
+	}
+	for n := range s.Total() {
+		if s.Instance(s.Owner(n)).Created == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// FailoverLimit is how often in a row a lost execution is run again.
+func (v View) FailoverLimit() int { return v.Config.FailoverLimitInForce() }

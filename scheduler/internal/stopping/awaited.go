@@ -1,0 +1,94 @@
+package stopping
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Awaited is what a stop waits for at some moment.
+type Awaited struct {
+	Until     time.Time // the curfew
+	Listeners []string
+	Handlers  []string
+	Observers []string // that are in a call for a while
+
+	runners map[string]bool // that were asked what they run
+	answers chan itemsOf
+}
+
+// itemsOf is a runner's answer.
+type itemsOf struct {
+	job   string
+	items []int
+}
+
+// NewAwaited makes one of so many runners.
+func NewAwaited(runners int) *Awaited {
+	return &Awaited{runners: make(map[string]bool), answers: make(chan itemsOf, runners)}
+}
+
+// Ask has a job's runner asked which items run. post hands it the question, and tells whether it takes it; the
+// runner answers once, when it comes to it.
+func (a *Awaited) Ask(job string, post func(answer func(items []int)) bool) {
+	if post(func(items []int) { a.answers <- itemsOf{job, items} }) {
+		a.runners[job] = true
+	}
+}
+
+// Tell logs what is waited for, and says nothing if it is nothing. Jobs whose runners do not answer wait for
+// the registry. It returns at the latest when over is closed or after half a last moment.
+func (a *Awaited) Tell(log *slog.Logger, level slog.Level, message string, over <-chan struct{}) {
+	items := a.collect(over)
+	silent := make([]string, 0, len(a.runners))
+	for name := range a.runners {
+		silent = append(silent, name)
+	}
+	attrs := []any{slog.Time("until", a.Until)}
+	for _, waits := range []struct {
+		key   string
+		names []string
+	}{{"items", items}, {"listeners", a.Listeners}, {"handlers", a.Handlers}, {"observers", a.Observers}, {"registry", silent}} {
+		if len(waits.names) > 0 {
+			slices.Sort(waits.names)
+			attrs = append(attrs, slog.String(waits.key, list(waits.names)))
+		}
+	}
+	if len(attrs) > 1 {
+		log.Log(context.Background(), level, message, attrs...)
+	}
+}
+
+// collect waits for the answers of the runners, and leaves those that gave none.
+func (a *Awaited) collect(over <-chan struct{}) (items []string) {
+	timer := time.NewTimer(LastWords / 2)
+	defer timer.Stop()
+	for len(a.runners) > 0 {
+		select {
+		case answer := <-a.answers:
+			delete(a.runners, answer.job)
+			if len(answer.items) > 0 {
+				items = append(items, fmt.Sprintf("%s %v", answer.job, answer.items))
+			}
+		case <-timer.C:
+			return items
+		case <-over:
+			a.runners = nil
+		}
+	}
+	return items
+}
+
+// namesToLog is how many names one log record lists.
+const namesToLog = 20
+
+// list joins names for a log record, not more than can be read.
+func list(names []string) string {
+	if more := len(names) - namesToLog; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:namesToLog], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,65 @@
+package wholeround
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+)
+
+// Gate keeps an execution's code from being called until the started hook of its round has run.
+type Gate struct {
+	Open chan struct{} // closed when the code may be called
+	key  jobtree.RoundKey
+	late bool // it has waited as long as it may
+}
+
+// Gate returns the gate at which an execution waits for the started hook; nil if there is no such hook.
+func (r *Rounds) Gate(record jobtree.Record) *Gate {
+	if r == nil || r.listener.AllStarted == nil || r.listener.StartedWithin == 0 {
+		return nil
+	}
+	g := &Gate{key: KeyOf(record), Open: make(chan struct{})}
+	r.gates[g] = struct{}{}
+	return g
+}
+
+// Bound bounds how long the executions of one round wait. late hears of each gate that is still closed then,
+// as a message.
+func (r *Rounds) Bound(gates []*Gate, late func(*Gate)) {
+	if len(gates) == 0 {
+		return
+	}
+	time.AfterFunc(r.listener.StartedWithin, func() {
+		r.ports.Post(func() {
+			for _, g := range gates {
+				if _, waits := r.gates[g]; waits {
+					g.late = true
+					late(g)
+				}
+			}
+		})
+	})
+}
+
+// Release opens the gates of executions whose round's started barrier is settled, or is not theirs any more.
+// Code starts only under a session that is in order.
+func (r *Rounds) Release(s *jobtree.State) {
+	if r == nil || len(r.gates) == 0 {
+		return
+	}
+	b := s.Barrier(jobtree.PhaseStarted).Round.Value
+	for g := range r.gates {
+		passed := b.Covers(g.key) && (!same(b.Key(), g.key) || b.Outcome != "")
+		if passed || g.late {
+			close(g.Open)
+			delete(r.gates, g)
+		}
+	}
+}
+
+// Forget takes a gate off the list whose execution has ended, however. A nil gate is none.
+func (r *Rounds) Forget(g *Gate) {
+	if g != nil {
+		delete(r.gates, g)
+	}
+}

@@ -1,0 +1,101 @@
+package wholeround
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/barrier"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// retryAfter is how long an outcome that could not be recorded waits for the next try.
+const retryAfter = time.Second
+
+// hookRun is a hook that this process has taken.
+type hookRun struct {
+	under    *room.Attachment
+	barrier  jobtree.Barrier // as it was taken
+	token    registry.Revision
+	err      error
+	returned bool
+	retry    bool // to record the outcome, when the pause after a refusal is over
+}
+
+// takeHook proposes to take the hook of a complete barrier, and has it run if that is granted.
+func (r *Rounds) takeHook(v room.View, g *gathering) room.Batch {
+	if g.run != nil || v.State.Barrier(g.phase).Hook.Exists() {
+		return nil // of a session that is over, whose code has not returned; or a mark that is no hook's
+	}
+	b := v.State.Barrier(g.phase).Round.Value
+	whole := job.WholeRound{
+		JobName: v.Job, Fire: b.Key().Fire, Trigger: int64(b.Key().Trigger),
+		Items: b.Items, TotalCount: v.State.Total(),
+	}
+	if g.phase == jobtree.PhaseCompleted {
+		whole.Failed = barrier.Failed(v.State, g.phase)
+	}
+	txn := barrier.Take(v.State, g.phase, v.Instance, v.Attached.Session)
+	return room.Batch{{Step: "take a hook", Txn: txn, Apart: true, Done: func(o registry.Outcome) {
+		b.Done = v.Instance
+		whole.Token = v.Tokens.Of(o.Revision)
+		r.runHook(g, &hookRun{under: v.Attached, barrier: b, token: o.Revision}, whole)
+	}}}
+}
+
+// runHook has a hook run that was granted.
+func (r *Rounds) runHook(g *gathering, h *hookRun, whole job.WholeRound) {
+	g.run = h
+	r.ports.Work(func() {
+		err := context.Cause(h.under.Work)
+		if err == nil {
+			err = r.ports.Call(h.under.Work, r.listener.HookTimeout, func(ctx context.Context) error { return g.hook(ctx, whole) })
+		}
+		r.ports.Post(func() { h.err, h.returned = err, true })
+	})
+}
+
+// SettleHook proposes to record how a hook ended that ran here.
+func (r *Rounds) SettleHook(v room.View, p jobtree.Phase) room.Batch {
+	g := r.of(p)
+	h := g.run
+	if h == nil || !h.returned || h.retry {
+		return nil
+	}
+	now := v.Clock.Now()
+	settled := h.barrier.Settled(jobtree.BarrierSuccess, "", now)
+	if h.err != nil {
+		settled.Outcome = jobtree.BarrierFailure
+	}
+	if h.under.Session.State() == registry.SessionLost {
+		settled.Outcome = jobtree.BarrierLost // and so others will record it
+		r.endHook(g, settled)
+		return nil
+	}
+	return room.Batch{{
+		Step: "settle a hook", Under: h.under, Txn: barrier.Settle(v.Tree, p, h.barrier, h.token, h.err, now),
+		Done: func(registry.Outcome) { r.endHook(g, settled) },
+		Refused: func(err error) bool {
+			if !room.Final(err) && h.under.Ctx.Err() == nil {
+				r.ports.Tell(slog.LevelWarn, "outcome of a hook not recorded yet, will try again", err)
+				h.retry = true
+				time.AfterFunc(retryAfter, func() { r.ports.Post(func() { h.retry = false }) })
+				return true
+			}
+			if errors.Is(err, registry.ErrSessionLost) {
+				settled.Outcome = jobtree.BarrierLost
+			}
+			r.endHook(g, settled)
+			return true
+		},
+	}}
+}
+
+func (r *Rounds) endHook(g *gathering, settled jobtree.Barrier) {
+	r.ports.Settled(g.phase, settled, g.run.err)
+	g.run = nil
+}

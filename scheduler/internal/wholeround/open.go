@@ -1,0 +1,72 @@
+package wholeround
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/internal/barrier"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Newest is the rounds of the whole job that executions are part of which begin together: the newest fire, and
+// the newest request by hand.
+type Newest struct {
+	fire    time.Time
+	trigger registry.Revision
+}
+
+// Note notes an execution that is about to begin.
+func (n *Newest) Note(record jobtree.Record) {
+	if key := KeyOf(record); key.Fire.IsZero() {
+		n.trigger = max(n.trigger, key.Trigger)
+	} else if key.Fire.After(n.fire) {
+		n.fire = key.Fire
+	}
+}
+
+func (n *Newest) keys() []jobtree.RoundKey {
+	return []jobtree.RoundKey{{Fire: n.fire}, {Trigger: n.trigger}}
+}
+
+// Open proposes to open the barriers of a round, if none is open: in the same request, ahead of the begins.
+// Several instances do that at once, and the first one's set counts.
+func (r *Rounds) Open(v room.View, newest Newest) room.Batch {
+	if r == nil || v.Config.Unmonitored {
+		return nil
+	}
+	var opens room.Batch
+	for _, g := range r.gatherings {
+		opens = append(opens, r.open(v, g.phase, newest.keys())...)
+	}
+	for i := range opens {
+		opens[i].Optional = true
+	}
+	return opens
+}
+
+// open proposes to open a barrier for the first of some rounds for which it may be opened: one at a time.
+func (r *Rounds) open(v room.View, p jobtree.Phase, keys []jobtree.RoundKey) room.Batch {
+	for _, key := range keys {
+		if !barrier.Opens(v.State, p, key) {
+			continue
+		}
+		before, clock := v.State.Barrier(p).Round.Value, v.Clock
+		return room.Batch{{Step: "open a barrier", Txn: barrier.Open(v.State, p, key, clock.Now()), Apart: true, Done: func(registry.Outcome) {
+			if before.Awaits() {
+				r.ports.Settled(p, before.Settled(jobtree.BarrierReplaced, "", clock.Now()), nil)
+			}
+		}}}
+	}
+	return nil
+}
+
+// reopen proposes to open a barrier for a round that is under way and could have none at its begin, because
+// the hook of the one before had not ended. It is the leader's, so that one alone writes.
+func (r *Rounds) reopen(v room.View, p jobtree.Phase) room.Batch {
+	if !v.Leads() {
+		return nil
+	}
+	under := Newest{fire: r.fire, trigger: r.trigger}
+	return r.open(v, p, under.keys())
+}

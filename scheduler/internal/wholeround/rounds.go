@@ -1,0 +1,218 @@
+package wholeround
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/barrier"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Ports are what the room may ask of the process.
+type Ports struct {
+	room.Ports
+	// Call calls a hook and waits for it, at most for the limit; 0 is that of all listeners. It tells why it
+	// failed.
+	Call func(ctx context.Context, limit time.Duration, hook func(context.Context) error) error
+	// Settled hears how a barrier was settled by this process, and of the error of its hook.
+	Settled func(phase jobtree.Phase, settled jobtree.Barrier, hook error)
+}
+
+// Rounds is what an instance knows of the whole rounds of a job. A nil Rounds is that of a job without hooks.
+type Rounds struct {
+	ports      Ports
+	listener   job.OnceListener
+	gatherings []*gathering
+	gates      map[*Gate]struct{} // at which executions wait for the started hook
+	fire       time.Time          // the newest fire that was seen to run
+	trigger    registry.Revision  // the newest request by hand that was
+}
+
+// gathering is one phase's barrier.
+type gathering struct {
+	phase  jobtree.Phase
+	hook   func(context.Context, job.WholeRound) error
+	within time.Duration
+
+	noted    actor.Lookout    // items to be looked at
+	key      jobtree.RoundKey // that the barrier was seen to stand for
+	missing  map[int]struct{} // awaited items that did not arrive; nil if they are not counted
+	deadline *time.Timer
+	late     bool
+	run      *hookRun // that this process has taken and not settled; nil = none
+}
+
+// New makes the room of a job; nil without a listener.
+func New(l *job.OnceListener, ports Ports) *Rounds {
+	if l == nil {
+		return nil
+	}
+	r := &Rounds{ports: ports, listener: *l, gates: make(map[*Gate]struct{})}
+	if l.AllStarted != nil {
+		r.gatherings = append(r.gatherings, &gathering{phase: jobtree.PhaseStarted, hook: l.AllStarted, within: l.StartedWithin})
+	}
+	if l.AllCompleted != nil {
+		r.gatherings = append(r.gatherings, &gathering{phase: jobtree.PhaseCompleted, hook: l.AllCompleted, within: l.CompletedWithin})
+	}
+	return r
+}
+
+// Phases are those that have a hook.
+func (r *Rounds) Phases() []jobtree.Phase {
+	if r == nil {
+		return nil
+	}
+	phases := make([]jobtree.Phase, len(r.gatherings))
+	for i, g := range r.gatherings {
+		phases[i] = g.phase
+	}
+	return phases
+}
+
+func (r *Rounds) of(p jobtree.Phase) *gathering {
+	return r.gatherings[slices.IndexFunc(r.gatherings, func(g *gathering) bool { return g.phase == p })]
+}
+
+// Observe takes in what a step of the view has changed.
+func (r *Rounds) Observe(v room.View, t jobtree.Touched) {
+	if r == nil {
+		return
+	}
+	if len(t.Items) > 0 {
+		horizon := v.Clock.Horizon()
+		for _, n := range t.Items {
+			r.see(v.State.Item(n).Record.Value, horizon)
+		}
+	}
+	for _, g := range r.gatherings {
+		g.noted.Note(t.Items, t.Config || t.Epoch)
+	}
+}
+
+// see notes which rounds are under way.
+func (r *Rounds) see(record jobtree.Record, horizon time.Time) {
+	if record.State != jobtree.ItemRunning || record.FireAhead(horizon) {
+		return
+	}
+	if key := KeyOf(record); key.Fire.IsZero() {
+		r.trigger = max(r.trigger, key.Trigger)
+	} else if key.Fire.After(r.fire) {
+		r.fire = key.Fire
+	}
+}
+
+// Decide proposes the step that the barrier of a phase is ready for. A hook that has returned comes before, see
+// [Rounds.SettleHook].
+func (r *Rounds) Decide(v room.View, p jobtree.Phase) room.Batch {
+	g, b := r.of(p), v.State.Barrier(p)
+	r.follow(v, g, b.Round.Value)
+	now := v.Clock.Now()
+	orphaned := b.Hook.Value == v.Instance && b.Hook.Session == v.Attached.Session.ID() &&
+		(g.run == nil || g.run.token != b.Hook.Created)
+	switch {
+	case orphaned:
+		return r.settle(v, p, barrier.Disown(v.State, p, now), jobtree.BarrierLost)
+	case barrier.Lost(v.State, p):
+		return r.settle(v, p, barrier.DeclareLost(v.State, p, now), jobtree.BarrierLost)
+	case v.Leaving:
+		return nil // what is left to be done is for those who stay
+	case !b.Round.Value.Awaits():
+		return r.reopen(v, p)
+	case len(g.missing) == 0 && barrier.FallsTo(v.State, p, v.Instance):
+		return r.takeHook(v, g)
+	case g.late:
+		return r.settle(v, p, barrier.Expire(v.State, p, now), jobtree.BarrierTimeout)
+	default:
+		return nil
+	}
+}
+
+// follow keeps count of the items that a barrier still awaits, at a cost that depends on what changed.
+func (r *Rounds) follow(v room.View, g *gathering, b jobtree.Barrier) {
+	all, items := g.noted.TakeNoted()
+	if !same(g.key, b.Key()) {
+		g.key = b.Key()
+		r.setDeadline(v, g, b)
+		all = true
+	}
+	if !b.Awaits() {
+		g.missing = nil
+		return
+	}
+	horizon := v.Clock.Horizon()
+	check := func(n int) {
+		if barrier.Missing(v.State, g.phase, n, horizon) {
+			g.missing[n] = struct{}{}
+		} else {
+			delete(g.missing, n)
+		}
+	}
+	if all || g.missing == nil {
+		g.missing = make(map[int]struct{})
+		for _, n := range b.Items {
+			check(n)
+		}
+		return
+	}
+	for n := range items {
+		if _, awaited := slices.BinarySearch(b.Items, n); awaited {
+			check(n)
+		}
+	}
+}
+
+// setDeadline has a barrier looked at when its time is over, counted from when it is first seen, as
+// clocks differ. The instances come one after the other, so that as a rule one alone writes.
+func (r *Rounds) setDeadline(v room.View, g *gathering, b jobtree.Barrier) {
+	g.late = false
+	if g.deadline != nil {
+		g.deadline.Stop()
+	}
+	if !b.Awaits() {
+		return
+	}
+	key := g.key
+	g.deadline = time.AfterFunc(g.within+v.HoldBack(), func() {
+		r.ports.Post(func() { g.late = same(g.key, key) })
+	})
+}
+
+// settle proposes to settle a barrier whose hook ends nowhere, and reports that.
+func (r *Rounds) settle(v room.View, p jobtree.Phase, txn registry.Txn, outcome jobtree.BarrierOutcome) room.Batch {
+	b, clock := v.State.Barrier(p).Round.Value, v.Clock
+	return room.Batch{{Step: "settle a barrier", Txn: txn, Apart: true, Done: func(registry.Outcome) {
+		r.ports.Settled(p, b.Settled(outcome, "", clock.Now()), nil)
+	}}}
+}
+
+// Busy tells whether a hook runs here, or how it ended is still to be recorded.
+func (r *Rounds) Busy() bool {
+	return r != nil && slices.ContainsFunc(r.gatherings, func(g *gathering) bool { return g.run != nil })
+}
+
+// Stop stops the timers. It is for the end, when the runner does nothing any more.
+func (r *Rounds) Stop() {
+	if r == nil {
+		return
+	}
+	for _, g := range r.gatherings {
+		if g.deadline != nil {
+			g.deadline.Stop()
+		}
+	}
+}
+
+// KeyOf returns which round of the whole job the current execution of a record is part of.
+func KeyOf(record jobtree.Record) jobtree.RoundKey {
+	if fire := record.Current.Fire; !fire.IsZero() {
+		return jobtree.RoundKey{Fire: fire}
+	}
+	return jobtree.RoundKey{Trigger: record.Trigger}
+}
+
+func same(a, b jobtree.RoundKey) bool { return a.Trigger == b.Trigger && a.Fire.Equal(b.Fire) }

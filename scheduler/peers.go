@@ -1,0 +1,108 @@
+package scheduler
+
+import (
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+// WithJavaPeers tells that Java instances of Elastic-Job-Lite 2.1.5 take part in the jobs of this
+// scheduler, over the same ZooKeeper. Every process of such a cluster that uses this library must set
+// it, while there are Java instances and no longer. The default is that there are none.
+//
+// With it the scheduler does what Java instances expect of each other, and refuses to declare jobs that
+// they could not read or run. The guarantees on single execution then hold among the instances of this
+// library, and between all while one of them leads; docs/java.md says what that means.
+func WithJavaPeers() Option {
+	return func(o *options) error {
+		o.java = true
+		return nil
+	}
+}
+
+// checkShared tells what is wrong with the options of a process among others.
+func (o *options) checkShared() error {
+	if !o.java {
+		return nil
+	}
+	return javapeers.CheckInstance(o.instance)
+}
+
+// dialectOf returns how others take part in the jobs of a process. The error is [ErrInvalidOption] if its
+// instance id is like one of theirs.
+func dialectOf(o *options, reg registry.Registry) (peers.Dialect, error) {
+	_, possible := javapeers.Root(reg)
+	var dialect peers.Dialect = peers.None{}
+	switch {
+	case o.java:
+		dialect = javapeers.Dialect{Instance: o.instance, Registry: reg}
+	case possible:
+		dialect = javapeers.Unaware{Registry: reg}
+	default:
+		return dialect, nil
+	}
+	return dialect, javapeers.CheckApart(o.instance)
+}
+
+// newPeers makes what is known of the others in the job.
+func (r *runner) newPeers() peers.Peers {
+	return r.s.dialect.New(peers.Ports{Ports: r.ports(), Consider: r.toConsider.Note, Strategy: func() (sharding.Strategy, error) { return r.leadership.Strategy(r.look()) }})
+}
+
+// heedPeers does what only others make necessary.
+func (r *runner) heedPeers() {
+	for _, batch := range r.peers.Decide(r.look()) {
+		r.commitAll(batch)
+	}
+	for n := range r.peers.Claims(r.look(), r.claimIsFutile) {
+		r.proposeClaim(&round{id: rand.Text()[:12], now: r.s.now()}, &item{number: n})
+	}
+	r.commitAll(r.peers.Urge(r.look()))
+}
+
+// claimIsFutile tells whether an item cannot be claimed now: something of it runs here, or may, or another claim
+// is under way. What comes of that one has this one considered again.
+func (r *runner) claimIsFutile(n int) bool {
+	it := r.items[n]
+	return r.claiming || it != nil && (it.running != nil || r.applied < it.wrote)
+}
+
+// refusedByPeers tells whether this instance must not join, because others take part of which this
+// process was not told. Before it joined the first time that ends Run; a job that is data, and one whose
+// session was lost, wait until they are gone.
+func (r *runner) refusedByPeers() bool {
+	err := r.peers.Refuses(r.look())
+	_, isData := r.handler.(handlers)
+	if err != nil && !r.hasJoined() && !isData {
+		r.s.fail(fmt.Errorf("job %q: %w", r.name, err))
+	}
+	return err != nil
+}
+
+// wasShutDown tells whether others took this instance out of the tree, and stops the job here when that is
+// certain. Other jobs of the process go on.
+func (r *runner) wasShutDown() bool {
+	gone, shutDown := r.peers.Gone(r.look())
+	if shutDown {
+		r.log.WarnContext(r.life, "shut down by an operator: the job stops here until the process starts anew")
+		r.leaving = true
+		r.s.timetable.Set(r.entry, nil)
+		r.box.Post(func() {}) // to leave
+	}
+	return gone
+}
+
+// JavaStatistics are what a process saw of the executions of an item in Java instances, since it declared
+// the job. Java records nothing: an execution is seen by its mark, when that comes and goes, by the clock
+// of this process. Of executions so short that the mark was gone before anybody looked, nothing is seen.
+type JavaStatistics struct {
+	Runs      int64     `json:"runs"`
+	Instance  string    `json:"instance,omitempty"`  // that ran it last
+	LastBegin time.Time `json:"last_begin,omitzero"` // of the last one
+	LastEnd   time.Time `json:"last_end,omitzero"`   // zero while it runs
+}

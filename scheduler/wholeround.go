@@ -1,0 +1,96 @@
+package scheduler
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
+)
+
+// newWholeRounds makes the room of a job's hooks for whole rounds; nil if it has none.
+func (r *runner) newWholeRounds() *wholeround.Rounds {
+	return wholeround.New(r.declared.once, wholeround.Ports{
+		Ports: r.ports(),
+		Call: func(ctx context.Context, limit time.Duration, hook func(context.Context) error) error {
+			if limit == 0 {
+				limit = r.s.listenerTimeout
+			}
+			return r.s.listeners.Try(ctx, notify.Listener{Job: r.name, Kind: ListenerHook}, limit, hook)
+		},
+		Settled: r.reportBarrier,
+	})
+}
+
+// mindBarriers does what the barriers of whole rounds ask of this instance now.
+func (r *runner) mindBarriers() {
+	for _, phase := range r.whole.Phases() {
+		r.carryOut(r.whole.SettleHook(r.look(), phase))
+		if r.attached.Connected() && r.applied >= r.needed && r.settings.ok && r.settings.config.Monitored() {
+			r.carryOut(r.whole.Decide(r.look(), phase))
+		}
+	}
+	if r.attached.Connected() {
+		r.whole.Release(r.state)
+	}
+}
+
+// openBarriers adds to a round what opens the barriers of the whole round that it is part of.
+func (r *runner) openBarriers(round *round) {
+	if len(round.batch) == 0 {
+		return
+	}
+	opens := r.whole.Open(r.look(), round.newest)
+	round.batch = append(opens, round.batch...)
+}
+
+// holdBack has a round's executions wait for the started hook, if the job has one.
+func (r *runner) holdBack(members []*execution) {
+	var gates []*wholeround.Gate
+	held := make(map[*wholeround.Gate]*execution)
+	for _, e := range members {
+		if !e.monitored() {
+			continue
+		}
+		if e.gate = r.whole.Gate(e.record); e.gate != nil {
+			gates, held[e.gate] = append(gates, e.gate), e
+		}
+	}
+	r.whole.Bound(gates, func(g *wholeround.Gate) {
+		e := held[g]
+		r.log.WarnContext(r.life, "item runs without the started hook: its round did not come together in time",
+			logItem, e.item, logFire, e.context.Fire)
+	})
+}
+
+// BarrierEvent tells how a barrier of a job with a [job.OnceListener] was settled. One process hears
+// of each: the one that settled it.
+type BarrierEvent struct {
+	Job     string
+	Phase   string // "started" or "completed"
+	Fire    time.Time
+	Trigger int64  // of a round that was asked for by hand
+	Outcome string // "success", "failure", "timeout", "lost" or "replaced"
+	Err     error  // of the hook
+	Opened  time.Time
+	Ended   time.Time
+}
+
+func (r *runner) reportBarrier(p jobtree.Phase, settled jobtree.Barrier, hook error) {
+	key := settled.Key()
+	attrs := []any{"phase", p.String(), logFire, key.Fire, "outcome", string(settled.Outcome)}
+	level := slog.LevelDebug
+	if settled.Outcome != jobtree.BarrierSuccess {
+		level = slog.LevelWarn
+	}
+	if hook != nil {
+		level, attrs = slog.LevelError, append(attrs, logError, hook)
+	}
+	r.log.Log(r.life, level, "barrier settled", attrs...)
+	r.s.observer.observe(BarrierEvent{
+		Job: r.name, Phase: p.String(), Fire: key.Fire, Trigger: int64(key.Trigger), Outcome: string(settled.Outcome),
+		Err: hook, Opened: settled.Opened, Ended: settled.Ended,
+	})
+}
