@@ -49,7 +49,7 @@ var denials = []struct {
 	{
 		"scripts, calls and messages", "kinds of jobs and error handlers are imported by who uses them",
 		[]string{
-			module + "/job/script", module + "/job/httpjob", module + "/job/internal", module + "/job/errorhandler/webhook",
+			module + "/job/script", module + "/job/httpjob", module + "/job/internal/tail", module + "/job/internal/webcall", module + "/job/errorhandler/webhook",
 			module + "/job/errorhandler/email", module + "/job/errorhandler/wechat", module + "/job/errorhandler/dingtalk",
 			"github.com/wneessen/go-mail", "github.com/mattn/go-shellwords", "github.com/emersion",
 		},

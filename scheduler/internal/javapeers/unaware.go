@@ -17,7 +17,7 @@ func errPeers(id string) error {
 	return fmt.Errorf("%w: %s is one; without WithJavaPeers both would run the same items: set it on every process, or stop the Java instances first", ErrPeers, id)
 }
 
-// ErrPeers: live Java instances take part in the job, and this process does not know of them.
+// ErrPeers says that live Java instances take part in the job, and this process does not know of them.
 var ErrPeers = errors.New("live Java instances take part in the job")
 
 // Unaware is the dialect of a process that was not told of Java instances, over a registry in which they may take
