@@ -9,6 +9,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -158,7 +159,7 @@ func (d *delivery) deliver(life context.Context, batch []Event) bool {
 func (d *delivery) write(life context.Context, batch []Event) error {
 	ctx, cancel := context.WithTimeout(life, d.timeout)
 	defer cancel()
-	err := job.Protect(func() error { return d.sink.Write(ctx, batch) })
+	err := protect.Call(func() error { return d.sink.Write(ctx, batch) })
 	var panicked *job.PanicError
 	switch {
 	case errors.As(err, &panicked):

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
@@ -14,7 +15,7 @@ var errNoCode = errors.New("the job's code cannot be used: Configure returned ni
 
 // configureCode returns what runs the items of a job of this configuration.
 func configureCode(handler job.Handler, cfg job.Config) (code job.HandlerFunc, err error) {
-	err = job.Protect(func() error {
+	err = protect.Call(func() error {
 		code, err = handler.Configure(cfg)
 		return err
 	})

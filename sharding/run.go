@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -38,7 +39,7 @@ func Run(strategy Strategy, r Request) (Assignment, error) {
 
 func assign(strategy Strategy, r Request) (Assignment, error) {
 	var assignment Assignment
-	err := job.Protect(func() (err error) {
+	err := protect.Call(func() (err error) {
 		assignment, err = strategy.Assign(r)
 		return err
 	})
