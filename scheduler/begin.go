@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/requests"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -20,7 +21,7 @@ func (r *runner) begin() {
 		return
 	}
 	r.refreshOwned()
-	round := round{id: rand.Text()[:12], now: r.s.now(), request: r.requested(), refuse: !r.membership.ClockAllows(r.look())}
+	round := round{id: rand.Text()[:12], now: r.s.now(), request: requests.Newest(r.look(), r.s.traits), refuse: !r.membership.ClockAllows(r.look())}
 	r.wakeDelayed(round.now)
 	noted := slices.Sorted(r.toConsider.Take(r.state.Total()))
 	for _, n := range noted {
@@ -46,34 +47,34 @@ func (r *runner) begin() {
 
 // mayBegin tells whether anything may begin here.
 func (r *runner) mayBegin() bool {
-	return r.blind.since == nil && r.settings.ok && !r.settings.awaitsCode && !r.membership.Out() && r.tokens.known && r.serverEnabled() && r.state.Total() == r.settings.config.ShardingTotalCount
+	return r.blind.since == nil && r.settings.OK && !r.settings.AwaitsCode && !r.membership.Out() && r.tokensKnown() && r.serverEnabled() && r.state.Total() == r.settings.Config.ShardingTotalCount
 }
 
 // consider decides what happens to one of my items now.
 func (r *runner) consider(round *round, n int) {
 	it, node := r.item(n), r.state.Item(n)
-	m := r.settings.rules
+	m := r.settings.Rules
 	if node.Disabled {
-		it.due = it.due.DropDisabled()
+		it.Due = it.Due.DropDisabled()
 		return
 	}
 	if r.applied < it.wrote || it.running != nil && it.running.undo {
 		return // the state does not show yet what this runner wrote
 	}
 	if it.running != nil || node.Running.Exists() {
-		it.due = m.Miss(it.due)
-		it.expectOn()
+		it.Due = m.Miss(it.Due)
+		it.ExpectOn()
 		return
 	}
 	if r.peers.MaybeLost(n) {
-		it.due = m.Miss(it.due) // so that its next fire does not bury it
+		it.Due = m.Miss(it.Due) // so that its next fire does not bury it
 		return
 	}
 	r.expire(it, round.now, it.queued)
 	if round.refuse {
-		it.due = m.Miss(it.due)
+		it.Due = m.Miss(it.Due)
 	}
-	if r.settings.config.Unmonitored {
+	if r.settings.Config.Unmonitored {
 		r.beginUnmonitored(round, it)
 		return
 	}
@@ -84,13 +85,14 @@ func (r *runner) consider(round *round, n int) {
 // schedule never buries it and it never blocks the schedule for longer than it takes.
 func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 	if node.Record.Err != nil {
-		r.setAside(round, it.number, node)
+		it.Due = r.settings.Rules.Miss(it.Due)
+		round.batch = append(round.batch, r.mending.SetAside(r.look(), node, round.now)...)
 		return
 	}
 	switch {
 	case node.Record.Value.State == jobtree.ItemRunning:
-		it.due = r.settings.rules.Miss(it.due)
-		it.expectOn()
+		it.Due = r.settings.Rules.Miss(it.Due)
+		it.ExpectOn()
 		lost, wait := r.lost.Is(r.look(), it.number, r.runningHere(it.number))
 		if lost {
 			round.batch = append(round.batch, r.lost.Declare(r.look(), it.number)...)
@@ -98,13 +100,12 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 		if wait {
 			r.toConsider.Note([]int{it.number}, false)
 		}
-	case node.Record.Value.State == jobtree.ItemWaiting && r.settings.config.Failover:
-		it.due = r.settings.rules.Miss(it.due)
+	case node.Record.Value.State == jobtree.ItemWaiting && r.settings.Config.Failover:
+		it.Due = r.settings.Rules.Miss(it.Due)
 		r.proposeClaim(round, it)
 	default:
 		r.considerDelay(it, node.Record.Value, round)
-		it.due = r.settings.rules.Recall(it.due, node.Record.Value, round.now)
-		r.recallNoted(it, node, round.now)
+		r.missed.Recall(r.look(), &it.Item, node, round.now)
 		r.proposeBegin(round, it, node)
 	}
 }
@@ -113,8 +114,8 @@ func (r *runner) considerRecord(round *round, it *item, node jobtree.Item) {
 func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	begin := jobtree.Begin{
 		Instance: r.s.instance, Session: r.attached.Session.ID(), Round: round.id, Time: round.now,
-		Failover: r.settings.config.Failover, Horizon: r.s.clock.Horizon(), Next: r.nextFire(round),
-		Base: r.tokens.now.Base,
+		Failover: r.settings.Config.Failover, Horizon: r.s.clock.Horizon(), Next: r.nextFire(round),
+		Base: r.tokens().Base,
 	}
 	// What the record shows as run, another instance may have run.
 	ran := node.Record.Value.LastFire
@@ -125,15 +126,15 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 		}
 		ran = time.Time{}
 	}
-	it.due = it.due.After(ran)
+	it.Due = it.Due.After(ran)
 	turn := registry.Turn{Rank: registry.RankWork, Share: r.name}
 	switch {
-	case !it.due.None() && !round.refuse && !r.notYet(it, round.now) && !r.awaitsNote(it, node, round.now):
+	case !it.Due.None() && !round.refuse && !r.notYet(it, round.now) && !r.missed.Awaits(r.look(), &it.Item, node, round.now):
 		var admitted bool
 		if turn, admitted = r.admit(round, it); !admitted {
 			return
 		}
-		begin.Fire, begin.Source = it.due.Next()
+		begin.Fire, begin.Source = it.Due.Next()
 	case round.request > node.Record.Value.Trigger:
 		begin.Source, begin.Trigger = job.Manual, round.request
 	default:
@@ -152,10 +153,10 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	round.use(it)
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		r.began(round, it, under, record, o.Revision)
-		it.former, it.came = "", time.Time{}
+		it.Settled()
 		it.running.madeUp = madeUp
 		if !it.running.undo {
-			it.due = it.due.After(begin.Fire)
+			it.Due = it.Due.After(begin.Fire)
 		}
 	}, Dropped: func() { r.notSent(it) }})
 }
@@ -163,7 +164,7 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 // notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and
 // has been set back since.
 func (r *runner) notYet(it *item, now time.Time) bool {
-	fire, _ := it.due.Next()
+	fire, _ := it.Due.Next()
 	left := fire.Sub(now)
 	if left <= 0 {
 		return false
@@ -181,7 +182,7 @@ const tickFirst = 10 * time.Millisecond
 func (r *runner) cannotBegin(it *item, fire time.Time, err error) {
 	if !errors.Is(err, jobtree.ErrFireAhead) {
 		r.log.ErrorContext(r.life, "cannot begin", logItem, it.number, logError, err)
-		it.due = it.due.DropImpossible(fire)
+		it.Due = it.Due.DropImpossible(fire)
 		return
 	}
 	r.s.clock.Check(r.life, fires.ClockEvery)
@@ -206,7 +207,7 @@ func (r *runner) beginTxn(it *item, node jobtree.Item, record jobtree.Record, ma
 	if madeUp {
 		writes = append(writes, registry.Delete(r.tree.ItemMisfire(n)))
 	}
-	if madeUp || it.former != "" { // what its former owner notes now must be seen
+	if madeUp || it.MayBeTold() { // what its former owner notes now must be seen
 		conditions = append(conditions, registry.Unchanged(r.tree.ItemMisfire(n), node.Misfire.Revision))
 	}
 	// A wish of others, for an item that does not wait here, is for them to grant.
@@ -231,7 +232,7 @@ func (r *runner) proposeClaim(round *round, it *item) {
 		return
 	}
 	txn, record, err := failover.Claim(r.state, it.number, failover.Claimant{
-		Instance: r.s.instance, Session: r.attached.Session, Round: round.id, Time: round.now, Base: r.tokens.now.Base,
+		Instance: r.s.instance, Session: r.attached.Session, Round: round.id, Time: round.now, Base: r.tokens().Base,
 	})
 	if err != nil {
 		r.log.ErrorContext(r.life, "cannot claim", logItem, it.number, logError, err)
@@ -256,9 +257,9 @@ func (r *runner) proposeClaim(round *round, it *item) {
 func (r *runner) beginUnmonitored(round *round, it *item) {
 	current := jobtree.Execution{Begin: round.now, Round: round.id}
 	switch {
-	case !it.due.None() && !round.refuse && !r.notYet(it, round.now):
-		current.Fire, current.Source = it.due.Next()
-		it.due = it.due.After(current.Fire)
+	case !it.Due.None() && !round.refuse && !r.notYet(it, round.now):
+		current.Fire, current.Source = it.Due.Next()
+		it.Due = it.Due.After(current.Fire)
 	case round.request > it.triggered:
 		current.Source = job.Manual
 		it.triggered = round.request
@@ -275,9 +276,9 @@ func (r *runner) beginUnmonitored(round *round, it *item) {
 // judges it by the time at which it is made.
 func (r *runner) began(round *round, it *item, under *room.Attachment, record jobtree.Record, token registry.Revision) {
 	it.wrote = token
-	wanted := r.settings.rules.StillWanted(&record, r.s.now())
+	wanted := r.settings.Rules.StillWanted(&record, r.s.now())
 	it.running = r.newExecution(it.number, under, record, token)
-	if !under.Connected() || r.leaving || !r.settings.ok || !wanted {
+	if !under.Connected() || r.leaving || !r.settings.OK || !wanted {
 		it.running.undo = true
 		r.returned(it.running, r.s.now(), nil)
 		return
@@ -288,18 +289,18 @@ func (r *runner) began(round *round, it *item, under *room.Attachment, record jo
 func (r *runner) newExecution(n int, under *room.Attachment, record jobtree.Record, token registry.Revision) *execution {
 	public := int64(token)
 	if token != 0 {
-		public = r.tokens.now.Of(token)
+		public = r.tokens().Of(token)
 	}
-	cfg, node := r.settings.config, r.state.Item(n)
+	cfg, node := r.settings.Config, r.state.Item(n)
 	return &execution{
 		item: n, under: under, record: record, token: token, began: record.Current.Begin,
-		code: r.settings.code, limits: limitsOf(*cfg), handler: r.settings.handler,
+		code: r.settings.Code, limits: limitsOf(*cfg), handler: r.settings.Handler,
 		progress: r.newProgress(n, under, token, node),
 		context: job.ShardingContext{
 			JobName:       r.name,
 			TaskID:        r.task,
 			Item:          n,
-			ItemParameter: r.settings.parameters[n],
+			ItemParameter: r.settings.Parameters[n],
 			TotalCount:    cfg.ShardingTotalCount,
 			JobParameter:  cfg.JobParameter,
 			Fire:          record.Current.Fire,

@@ -120,11 +120,11 @@ func (r *runner) regainSight(view *registry.View) {
 	r.s.observer.observe(ViewEvent{Job: r.name, Time: r.s.now()})
 	seen := r.blind.snapshot
 	r.blind = blind{snapshot: seen}
-	r.noteTries = 0
+	r.missed.TryAgain()
 	r.awaited = 0
 	r.follows(view, seen)
 	r.toConsider.Note(nil, true)
-	r.unexplained.Note(nil, true)
+	r.mending.Unexplained(nil, true)
 	r.await(r.needed)
 }
 
@@ -201,11 +201,11 @@ func (r *runner) learnFound() {
 
 // leaveBlind leaves the job as it was last seen.
 func (r *runner) leaveBlind() {
-	if !r.noteBlind() && !r.giveUpNotes() {
+	if !r.noteBlind() && !r.missed.Try() {
 		r.alarm.Set(retryAfter)
 		return
 	}
-	r.parting, r.vouching.told = nil, nil
+	r.missed.GiveUp()
 	txn := r.membership.LeaveTxn(r.look())
 	var err error
 	if len(txn.Then) > 0 {

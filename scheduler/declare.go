@@ -9,6 +9,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 )
 
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.
@@ -21,7 +22,7 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 		faults = append(faults, checkCode(ctx, cfg, handler))
 	}
 	faults = append(faults, asking.InTime(ctx, "the constructor of the error handler", func() error {
-		_, err := newHandler(s.handlers, cfg, s.log)
+		_, err := configuration.NewHandler(s.handlers, cfg, s.log)
 		return err
 	}))
 	if _, err := cfg.MaxRunning(); err != nil {
@@ -36,7 +37,7 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 // checkCode finds what is wrong with the code of a declaration.
 func checkCode(ctx context.Context, cfg job.Config, handler job.Handler) error {
 	err := asking.InTime(ctx, "Configure", func() error {
-		_, err := configureCode(handler, cfg)
+		_, err := configuration.Code(handler, cfg)
 		return err
 	})
 	if checker, is := handler.(job.Checker); is && err == nil {

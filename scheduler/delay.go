@@ -11,7 +11,7 @@ import (
 // wakeDelayed notes the items of a job with a fixed delay whose time has come, and keeps the alarm set
 // for the others.
 func (r *runner) wakeDelayed(now time.Time) {
-	if r.settings.rules.Delay == 0 {
+	if r.settings.Rules.Delay == 0 {
 		return
 	}
 	for _, n := range r.owned {
@@ -32,18 +32,18 @@ func (r *runner) sleepTo(at, now time.Time) { r.alarm.Set(min(at.Sub(now), fires
 
 // considerDelay finds out whether an item of a job with a fixed delay is due, see [misfires.Rules.Delayed].
 func (r *runner) considerDelay(it *item, record jobtree.Record, round *round) {
-	if r.settings.rules.Delay == 0 {
+	if r.settings.Rules.Delay == 0 {
 		return
 	}
-	it.due, it.wake = misfires.Due{}, time.Time{}
-	fire := r.settings.rules.Delayed(r.settings.config, record, round.now, r.s.clock.Horizon())
+	it.Due, it.wake = misfires.Due{}, time.Time{}
+	fire := r.settings.Rules.Delayed(r.settings.Config, record, round.now, r.s.clock.Horizon())
 	switch {
 	case fire.IsZero():
 	case fire.After(round.now):
 		it.wake = fire
 		r.sleepTo(fire, round.now)
 	default:
-		it.due.OnTime = fire
+		it.Due.OnTime = fire
 		if round.refuse {
 			r.retryDelayed(it)
 		}
@@ -53,7 +53,7 @@ func (r *runner) considerDelay(it *item, record jobtree.Record, round *round) {
 // retryDelayed has an item of a job with a fixed delay looked at again that may not begin by this clock as
 // it is now: no tick comes that would.
 func (r *runner) retryDelayed(it *item) {
-	if r.settings.rules.Delay != 0 {
+	if r.settings.Rules.Delay != 0 {
 		it.wake = time.Unix(0, 0) // whatever the clock is set to
 		r.alarm.Set(fires.WallCheck)
 	}

@@ -161,7 +161,7 @@ func (s *Scheduler) closeRunners() {
 	for _, r := range runners {
 		r.failures.Close()
 		r.alarm.Stop()
-		r.maker.Stop()
+		r.configuration.Stop()
 		r.leadership.Stop()
 		r.whole.Stop()
 	}
@@ -172,7 +172,7 @@ func (s *Scheduler) closeRunners() {
 func (r *runner) leave() {
 	if r.attached != nil && r.applied >= r.needed {
 		// The others need to know what was missed before they begin anything.
-		if told := r.noteMissed() || r.giveUpNotes(); told && (!r.left || r.look().Registered()) {
+		if told := r.noteMissed() || r.missed.Try(); told && (!r.left || r.look().Registered()) {
 			r.commitLeave()
 		}
 	}
@@ -225,7 +225,7 @@ func (r *runner) runsUnmarked() bool {
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	if r.listening > 0 || r.whole.Busy() || r.claiming || r.hasToNote() && r.attached != nil {
+	if r.listening > 0 || r.whole.Busy() || r.claiming || r.missed.HasToNote() && r.attached != nil {
 		return true
 	}
 	for _, it := range r.items {

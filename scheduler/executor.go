@@ -23,7 +23,7 @@ func (r *runner) run(e *execution) {
 
 // hasRoom tells whether one more item may run.
 func (r *runner) hasRoom() bool {
-	return r.settings.maxRunning <= 0 || r.active < r.settings.maxRunning
+	return r.settings.MaxRunning <= 0 || r.active < r.settings.MaxRunning
 }
 
 // startWaiting starts what waits and may run, and gives up what may not run any more: then it never
@@ -52,7 +52,7 @@ func (r *runner) startWaiting() {
 // now, or to none. A run by hand stays: the request may be answered already where the item is.
 func (r *runner) giveBackMoved(e *execution) {
 	i := slices.Index(r.executor.waiting, e)
-	if i < 0 || r.settings.ok && r.owns(e.item) && !r.state.Disabled(e.item) || e.context.Source == job.Manual {
+	if i < 0 || r.settings.OK && r.owns(e.item) && !r.state.Disabled(e.item) || e.context.Source == job.Manual {
 		return
 	}
 	r.executor.waiting = slices.Delete(r.executor.waiting, i, i+1)
@@ -73,14 +73,5 @@ func (r *runner) reportWaiting() {
 		return
 	}
 	x.told = len(x.waiting)
-	r.s.observer.observe(WaitingEvent{Job: r.name, Waiting: x.told, Running: r.active, Limit: r.settings.maxRunning})
-}
-
-// maxRunning returns the bound of a configuration; what it does not know is without one.
-func (r *runner) maxRunning(cfg job.Config) int {
-	limit, err := cfg.MaxRunning()
-	if err != nil {
-		r.log.WarnContext(r.life, "the job's executor is not known here, its items run without limit", logError, err)
-	}
-	return limit
+	r.s.observer.observe(WaitingEvent{Job: r.name, Waiting: x.told, Running: r.active, Limit: r.settings.MaxRunning})
 }

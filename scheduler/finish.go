@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -199,6 +199,14 @@ func (r *runner) disown(under *room.Attachment, e *execution) error {
 	return r.rereadMissed(under, e)
 }
 
+// removeUnder deletes a node as it was seen at a revision.
+func (r *runner) removeUnder(a *room.Attachment, path string, seen registry.Revision) (registry.Revision, error) {
+	return r.s.registry.Commit(a.Ctx, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(path, seen)},
+		Then: []registry.Write{registry.Delete(path)},
+	})
+}
+
 // aboutExecution tells whether a condition asks if an execution still is the item's.
 func (r *runner) aboutExecution(e *execution, c registry.Condition) bool {
 	return c.Path == r.tree.ItemRunning(e.item) || c.Path == r.tree.ItemRecord(e.item)
@@ -213,7 +221,7 @@ const settleTries = 3
 // it, whoever owns the item by now.
 func (r *runner) endTxn(e *execution) registry.Txn {
 	record := r.endRecord(e)
-	txn := r.endWrites(e, record)
+	txn := executions.End(r.tree, e.item, e.token, e.context.Source, record)
 	if write, unsaved := e.progress.last(); unsaved {
 		txn.Then = append(txn.Then, write)
 	}
@@ -227,7 +235,7 @@ func (r *runner) endTxn(e *execution) registry.Txn {
 	case e.madeUp && r.applied < e.token: // the state still shows what its begin removed
 		noted = jobtree.Stored[jobtree.Misfire]{}
 	}
-	conditions, writes := r.missedNote(r.item(e.item), noted, record.LastFire)
+	conditions, writes := r.missed.Note(r.look(), e.item, r.item(e.item).Due, noted, record.LastFire)
 	txn.If, txn.Then = append(txn.If, conditions...), append(txn.Then, writes...)
 	return txn
 }
@@ -245,34 +253,11 @@ func (r *runner) makesUpItself(e *execution) bool {
 // says that this execution runs. So nobody declared it lost, and nobody began another one.
 func (r *runner) lateEndTxn(e *execution, asRead registry.Revision) registry.Txn {
 	txn := r.endTxn(e)
-	i := slices.Index(txn.If, r.markOf(e))
+	i := slices.Index(txn.If, executions.Mark(r.tree, e.item, e.token))
 	txn.If[i] = registry.Unchanged(r.tree.ItemRecord(e.item), asRead)
 	txn.Then = slices.DeleteFunc(txn.Then, func(w registry.Write) bool {
 		return w.Path == r.tree.ItemRunning(e.item) || r.s.traits.Borrow && w.Path == r.tree.ItemFailover(e.item) // another's by now
 	})
-	return txn
-}
-
-// markOf is the condition that the mark of an execution still stands.
-func (r *runner) markOf(e *execution) registry.Condition {
-	return registry.CreatedAt(r.tree.ItemRunning(e.item), e.token)
-}
-
-// endWrites is the part of an end that every ending of an execution has.
-func (r *runner) endWrites(e *execution, record jobtree.Record) registry.Txn {
-	txn := registry.Txn{
-		If: []registry.Condition{r.markOf(e)},
-		Then: []registry.Write{
-			registry.Delete(r.tree.ItemRunning(e.item)),
-			registry.Put(r.tree.ItemRecord(e.item), jobtree.EncodeRecord(record)),
-		},
-	}
-	if e.context.Source == job.Failover {
-		txn.Then = append(txn.Then, registry.Delete(r.tree.ItemFailover(e.item)))
-	}
-	if record.State == jobtree.ItemWaiting {
-		txn.Then = append(txn.Then, registry.Put(r.tree.FailoverItem(e.item), ""))
-	}
 	return txn
 }
 
@@ -285,7 +270,7 @@ func (r *runner) endRecord(e *execution) jobtree.Record {
 	} else {
 		outcome, text := e.outcome()
 		record, err = e.record.End(jobtree.End{
-			Token: int64(e.token), Time: e.ended, Outcome: outcome, Error: text, FailoverLimit: r.failoverLimit(),
+			Token: int64(e.token), Time: e.ended, Outcome: outcome, Error: text, FailoverLimit: r.look().FailoverLimit(),
 		})
 	}
 	if err != nil {
@@ -327,13 +312,10 @@ func (r *runner) close(e *execution, o registry.Outcome) {
 	it.wrote = max(it.wrote, o.Revision)
 	if o.Err != nil {
 		if !e.undo {
-			if r.cutShort == nil {
-				r.cutShort = make(map[int]registry.Revision)
-			}
-			r.cutShort[e.item] = e.token
+			r.mending.EndRefused(e.item, e.token)
 		}
 		r.lost.Note([]int{e.item}, false)
-		r.unexplained.Note([]int{e.item}, false) // its mark may be back, if its session was taken up again
+		r.mending.Unexplained([]int{e.item}, false) // its mark may be back, if its session was taken up again
 	}
 	if !r.owns(e.item) {
 		delete(r.items, e.item)

@@ -12,6 +12,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
@@ -62,7 +63,7 @@ func (j *Job) Config() (job.Config, registry.Revision, error) {
 	}
 	node := view.Snapshot().Get(j.r.tree.Config())
 	if !node.Exists() {
-		return job.Config{}, 0, fmt.Errorf("job %q: %w", j.r.name, errNotStored)
+		return job.Config{}, 0, fmt.Errorf("job %q: %w", j.r.name, configuration.ErrNotStored)
 	}
 	cfg, err := jobtree.DecodeConfig(node)
 	return cfg, node.Revision, err
@@ -125,7 +126,7 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	path := j.r.tree.Config()
 	stored, err := j.s.registry.Get(ctx, path)
 	if errors.Is(err, registry.ErrNotFound) {
-		return 0, errNotStored
+		return 0, configuration.ErrNotStored
 	} else if err != nil {
 		return 0, err
 	}

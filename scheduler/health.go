@@ -7,6 +7,7 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -183,7 +184,7 @@ func (r *runner) health() JobHealth {
 	}
 	h.Config = r.pausedFor
 	if !r.shown.IsZero() && st.Config.Revision == 0 { // before Run nothing is known of it
-		h.Config = errNotStored.Error()
+		h.Config = configuration.ErrNotStored.Error()
 	}
 	for n := range st.Total() {
 		if st.Instance(st.Owner(n)).Created == 0 {
@@ -199,10 +200,10 @@ func (r *runner) health() JobHealth {
 // overdue lists the items that should have run by now. Fires while an item ran, before the
 // configuration in force came, or while nobody may run anything are no reason.
 func (r *runner) overdue() []OverdueItem {
-	if !r.settings.ok || r.settings.config.Unmonitored || r.settings.rules.Delay != 0 || !r.anybodyEnabled() {
+	if !r.settings.OK || r.settings.Config.Unmonitored || r.settings.Rules.Delay != 0 || !r.anybodyEnabled() {
 		return nil
 	}
-	until := r.s.now().Add(-overdueAfter - r.settings.config.Jitter)
+	until := r.s.now().Add(-overdueAfter - r.settings.Config.Jitter)
 	var overdue []OverdueItem
 	for n := range r.state.Total() {
 		it := r.state.Item(n)
@@ -223,7 +224,7 @@ func (r *runner) overdue() []OverdueItem {
 		if e := it.Record.Value.Current; e != nil && e.End.After(since) {
 			since = e.End
 		}
-		if fire := cronexpr.Last(r.settings.rules.Schedule, since, until); until.After(since) && !fire.IsZero() {
+		if fire := cronexpr.Last(r.settings.Rules.Schedule, since, until); until.After(since) && !fire.IsZero() {
 			overdue = append(overdue, OverdueItem{Item: n, Fire: fire})
 		}
 	}

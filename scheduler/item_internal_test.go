@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/missed"
 )
 
 // An item that anything is known of is no blank one, whatever field says it.
@@ -17,8 +18,8 @@ func TestBlankItems(t *testing.T) {
 	now := time.Now()
 	for i := 1; i < reflect.TypeFor[item]().NumField(); i++ { // 0 is the number
 		known := map[string]item{
-			"running": {running: &execution{}}, "due": {due: misfires.Due{OnTime: now}}, "wake": {wake: now}, "seen": {seen: now},
-			"former": {former: "a"}, "came": {came: now}, "ignored": {ignored: now}, "wrote": {wrote: 1}, "triggered": {triggered: 1},
+			"running": {running: &execution{}}, "Item": {Item: missed.Item{Due: misfires.Due{OnTime: now}}}, "wake": {wake: now},
+			"ignored": {ignored: now}, "wrote": {wrote: 1}, "triggered": {triggered: 1},
 			"queued": {queued: true}, "permit": {permit: true},
 		}
 		name := reflect.TypeFor[item]().Field(i).Name

@@ -20,10 +20,10 @@ func (r *runner) newMembership() *membership.Membership {
 		},
 		StaysOut: func(off time.Duration) {
 			// What this clock ticked ahead of time was not missed, and says nothing about what others missed.
-			r.witness.Forget()
+			r.missed.Forget()
 			if horizon := r.s.now().Add(-off); off > 0 {
 				for _, it := range r.items {
-					it.due = r.settings.rules.Miss(it.due).DropAhead(horizon)
+					it.Due = r.settings.Rules.Miss(it.Due).DropAhead(horizon)
 				}
 			}
 		},
@@ -46,7 +46,7 @@ func (r *runner) join() bool {
 	case membership.Taken:
 		r.awaitID()
 	case membership.Absent:
-		if !r.wasShutDown() && !r.refusedByPeers() && (r.settings.ok || r.state.Config.Revision != 0) {
+		if !r.wasShutDown() && !r.refusedByPeers() && (r.settings.OK || r.state.Config.Revision != 0) {
 			r.carryOut(r.membership.Join(v, r.peers))
 		}
 	}
@@ -127,7 +127,7 @@ func (r *runner) refused(what string, err error) {
 func (r *runner) lookAgain() {
 	r.leadership.LookAgain()
 	r.lost.Note(nil, true)
-	r.unexplained.Note(nil, true)
+	r.mending.Unexplained(nil, true)
 	r.toConsider.Note(nil, true)
 	r.peers.LookAgain()
 }

@@ -34,7 +34,7 @@ func (r *runner) claimInLatch(latch string, it *item, txn registry.Txn, record j
 
 func (r *runner) claimed(it *item, under *room.Attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
 	r.claiming = false
-	r.unexplained.Note([]int{it.number}, false)
+	r.mending.Unexplained([]int{it.number}, false)
 	r.toConsider.Note(nil, true)
 	if err != nil {
 		if r.attached != nil {

@@ -83,9 +83,10 @@ func (r *runner) commitParts(under *room.Attachment, parts []registry.Txn) error
 
 // look returns what the runner knows, for a room to decide by.
 func (r *runner) look() room.View {
+	tokens, known := r.mending.Tokens()
 	return room.View{
 		Job: r.name, Instance: r.s.instance, Tree: r.tree, State: r.state, Applied: r.applied, Attached: r.attached, Leaving: r.leaving,
-		Usable: r.settings.ok, Config: r.settings.config, Rules: r.settings.rules, Clock: &r.s.clock, Tokens: r.tokens.now, Known: r.tokens.known,
+		Usable: r.settings.OK, Config: r.settings.Config, Rules: r.settings.Rules, Clock: &r.s.clock, Tokens: tokens, Known: known,
 	}
 }
 

@@ -3,21 +3,10 @@ package scheduler
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 
-	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 )
-
-func newHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
-	err = protect.Call(func() error {
-		handler, err = handlers.New(cfg, log)
-		return err
-	})
-	return handler, err
-}
 
 // failed hands an execution that failed to the job's error handler.
 func (r *runner) failed(e *execution) {

@@ -9,6 +9,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 )
 
 // Why [Request.Wait] cannot tell how items ran.
@@ -106,7 +107,7 @@ func (w *awaitedItems) look(now registry.Snapshot) (runs []ItemRun, over bool) {
 	tree := w.q.j.r.tree
 	node := now.Get(tree.Config())
 	if !node.Exists() {
-		w.err = errNotStored
+		w.err = configuration.ErrNotStored
 		return nil, true
 	}
 	cfg, err := jobtree.DecodeConfig(node)

@@ -23,7 +23,7 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.box.After = func() {} // no decision sets anything again
 		s.timetable.Set(r.entry, nil)
 		r.alarm.Stop()
-		r.maker.Stop()
+		r.configuration.Stop()
 		r.leadership.Stop()
 		r.whole.Stop()
 		if r.pausedFor != "" {

@@ -79,8 +79,8 @@ func (r *runner) leaveRound(e *execution, refused error) {
 // nextFire returns the job's next fire after a round, for the records to show; zero if there is none,
 // or it depends on the end of the run. It is found once for all items.
 func (r *runner) nextFire(round *round) time.Time {
-	if round.next.IsZero() && r.settings.rules.Delay == 0 {
-		round.next = r.settings.rules.Schedule.Next(round.now)
+	if round.next.IsZero() && r.settings.Rules.Delay == 0 {
+		round.next = r.settings.Rules.Schedule.Next(round.now)
 	}
 	return round.next
 }

@@ -10,14 +10,16 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
-	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/leadership"
 	"github.com/elasticron/elasticron/scheduler/internal/lost"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/mending"
+	"github.com/elasticron/elasticron/scheduler/internal/missed"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/requests"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
@@ -44,81 +46,71 @@ type runner struct {
 	blind    blind           // about a view that has ended
 	box      actor.Mailbox
 
-	started  bool // the view is open
-	state    *jobtree.State
-	applied  registry.Revision // the state is at least as new as this
-	needed   registry.Revision // decide nothing before the state is as new as this
-	futile   registry.Revision // a state on which a decision was made that conflicted with that very state
-	awaited  registry.Revision // that somebody waits for until the view shows it
-	attached *room.Attachment  // nil while there is no session
-	settings settings          // of the configuration in force
-	maker    asking.Asker      // what the application's code makes of it
-	times    fires.Times       // by which what is due has come
-	entry    *fires.Entry      // in the timetable
-	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
-	last     lastTick          // the newest fire that this process's clock ticked
-	witness  misfires.Witness  // all that it ticked
-	vouching vouching          // what of it others need to know
-	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
-	// told last; empty = nothing.
-	pausedFor, doubts string // the first is written under the scheduler's mu: a dump reads it
-	told              tellings
+	started       bool // the view is open
+	state         *jobtree.State
+	applied       registry.Revision // the state is at least as new as this
+	needed        registry.Revision // decide nothing before the state is as new as this
+	futile        registry.Revision // a state on which a decision was made that conflicted with that very state
+	awaited       registry.Revision // that somebody waits for until the view shows it
+	attached      *room.Attachment  // nil while there is no session
+	configuration *configuration.Configuration
+	settings      configuration.Settings // in force
+	entry         *fires.Entry           // in the timetable
+	missed        *missed.Fires
+	pausedFor     string // why the job pauses; written under the scheduler's mu: a dump reads it
+	told          tellings
 
-	items      map[int]*item    // those that are mine, or still run here
-	owned      []int            // the items assigned to this instance, ascending
-	task       string           // names them
-	stale      bool             // owned must be computed anew
-	formers    map[int]string   // who owned items that came here, until they are received
-	parting    map[int]struct{} // items of which is to be noted what is due, as they are not to run here
-	active     int              // executions whose code has not returned
-	ended      []*execution     // whose end is not committed yet
-	turns      turns            // of items that wait until they may begin
-	executor   executor         // those that wait for their turn
+	items      map[int]*item // those that are mine, or still run here
+	owned      []int         // the items assigned to this instance, ascending
+	task       string        // names them
+	stale      bool          // owned must be computed anew
+	active     int           // executions whose code has not returned
+	ended      []*execution  // whose end is not committed yet
+	turns      turns         // of items that wait until they may begin
+	executor   executor      // those that wait for their turn
 	yields     yielding
 	failures   notify.Failures
 	endsGather bool // the ends wait for others
 
-	leadership  *leadership.Leadership
-	lost        *lost.Executions
-	toConsider  actor.Lookout             // items of which something may begin
-	suspect     actor.Lookout             // items of which a node may belong to no session
-	tokens      tokenMemory               // where the fencing tokens start, whatever becomes of the node
-	unexplained actor.Lookout             // items that may run under this session without this process
-	cutShort    map[int]registry.Revision // tokens of executions that ran here and whose end was refused
-	alarm       actor.Alarm               // wakes the runner when time alone makes something due
-	membership  *membership.Membership
-	listening   int               // rounds that are over, and of which listeners are still told
-	leaving     bool              // the scheduler stops: hand over, start nothing
-	noteTries   int               // how often a leaving instance could not note all that was missed
-	left        bool              // handed over
-	unsettled   *registry.Session // that may hold what this runner cannot take back; nil = none
-	abandoned   bool              // nothing is waited for any more
-	drained     chan struct{}     // closed when left and nothing runs
-	opened      chan struct{}     // closed when the view is open
-	gone        chan struct{}     // closed when the scheduler has the job no more, though it goes on
-	peers       peers.Peers       // others that share the job
-	claiming    bool              // a claim in a latch is under way
-	claimingOf  int               // of which item
-	shown       time.Time         // when the view showed something last
-	configured  time.Time         // when the configuration in force came
-	whenLeft    func()            // is called then; nil = the whole scheduler stops
+	leadership *leadership.Leadership
+	lost       *lost.Executions
+	toConsider actor.Lookout // items of which something may begin
+	mending    *mending.Mending
+	alarm      actor.Alarm // wakes the runner when time alone makes something due
+	membership *membership.Membership
+	listening  int               // rounds that are over, and of which listeners are still told
+	leaving    bool              // the scheduler stops: hand over, start nothing
+	left       bool              // handed over
+	unsettled  *registry.Session // that may hold what this runner cannot take back; nil = none
+	abandoned  bool              // nothing is waited for any more
+	drained    chan struct{}     // closed when left and nothing runs
+	opened     chan struct{}     // closed when the view is open
+	gone       chan struct{}     // closed when the scheduler has the job no more, though it goes on
+	peers      peers.Peers       // others that share the job
+	claiming   bool              // a claim in a latch is under way
+	claimingOf int               // of which item
+	shown      time.Time         // when the view showed something last
+	configured time.Time         // when the configuration in force came
+	whenLeft   func()            // is called then; nil = the whole scheduler stops
 }
 
 func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
 	r := &runner{
 		s: s, name: cfg.Name, handler: handler, declared: declared, tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}), opened: make(chan struct{}), gone: make(chan struct{}),
-		state: s.dialect.NewState(cfg.Name), settings: unconfigured(), stale: true,
+		state: s.dialect.NewState(cfg.Name), settings: configuration.None(), stale: true,
 	}
 	if _, data := handler.(handlers); !data {
 		r.class = cfg.ClassName()
 	}
 	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
+	r.missed = missed.New(missed.Ports{Ports: r.ports(), Consider: r.toConsider.Note})
+	r.configuration = r.newConfiguration()
+	r.mending = mending.New(mending.Ports{Ports: r.ports(), Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
 	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports()}
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.returnTurns() }}
 	r.entry = fires.NewEntry(func(t fires.Tick) { r.box.PostNote(func() bool { return r.tick(t) }) })
-	r.maker = asking.Asker{Post: r.box.Post, Free: r.configure}
 	r.alarm.Ring = func() { r.box.Post(func() {}) }
 	return r
 }
@@ -154,7 +146,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 func (r *runner) apply(step registry.Step) {
 	r.blind.snapshot = step.Snapshot
 	r.peers.Before(r.look(), step)
-	r.noteFormers(step)
+	r.missed.Before(r.look(), step)
 	touched := r.state.Apply(step)
 	if r.peers.After(r.look(), touched) {
 		r.leadership.LookAgain()
@@ -163,49 +155,28 @@ func (r *runner) apply(step registry.Step) {
 	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
 	r.leadership.Observe(touched)
 	r.lost.Observe(touched)
-	r.unexplained.Note(touched.Items, false)
-	r.suspect.Note(touched.Items, false)
+	r.mending.Observe(r.look(), touched)
 	r.toConsider.Note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
 	r.yields.noted.Note(touched.Items, touched.Config || touched.Epoch)
 	r.whole.Observe(r.look(), touched)
 	r.reportUnreadable(touched)
-	r.tokens.note(r.state.Tokens())
-	for _, n := range touched.Items {
-		r.tokens.noteRecord(r.state.Item(n).Record.Value)
-	}
 	r.shown = time.Now()
 	if touched.Config {
 		r.configured = r.s.now()
 		r.configure()
 	}
-	r.followItems(touched)
+	r.missed.Observe(r.look(), r.s.traits, touched)
 	r.tellChanges(touched)
-	r.followOwners(touched)
-}
-
-// followItems notes which items the job has and which are disabled.
-func (r *runner) followItems(t jobtree.Touched) {
-	for _, n := range t.Items {
-		r.witness.Bar(n, r.state.Disabled(n))
-	}
-	if !r.settings.ok {
-		return
-	}
-	total := r.settings.config.ShardingTotalCount
-	if !r.s.traits.Unsteady {
-		total = min(total, r.state.Total())
-	}
-	r.witness.Follow(total)
+	r.missed.FollowOwners(r.look(), touched)
 }
 
 // attach notes the session under which new work starts; nil is none.
 func (r *runner) attach(a *room.Attachment) {
 	if a != r.attached {
-		r.unexplained.Note(nil, true)
 		r.leadership.LookAgain()
 		r.lost.Note(nil, true)
 		r.toConsider.Note(nil, true)
-		r.suspect.Note(nil, true)
+		r.mending.NewSession()
 	}
 	if a != nil && r.attached == nil {
 		r.membership.Hold(a.Session.ID())
@@ -267,7 +238,7 @@ func (r *runner) decide() {
 	if r.applied < r.needed {
 		return
 	}
-	if r.heal(); r.applied < r.needed {
+	if r.mend(); r.applied < r.needed {
 		return
 	}
 	if r.membership.MindClock(r.look()); r.staysOut() {
@@ -290,7 +261,7 @@ func (r *runner) decide() {
 	r.begin()
 	r.noteMissed()
 	r.mindBarriers()
-	r.acknowledgeTrigger()
+	r.carryOut(requests.Decide(r.look(), r.s.traits, r.wantsTrigger))
 }
 
 // committed notes that this runner changed the tree: the next decision needs to see that.

@@ -7,40 +7,33 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 )
-
-// lastTick is the newest fire that this process's clock ticked, and what was true then. An item that
-// comes to this instance later may have missed it.
-type lastTick struct {
-	fire    time.Time
-	settled bool // every item had its owner
-}
 
 // tick notes a fire for every item that is mine, and for those that run here and are another's by now:
 // their ends say what they missed. It tells whether there is anything to decide now: beyond its capacity,
 // a process has many items that only wait for their turn.
 func (r *runner) tick(t fires.Tick) (decide bool) {
-	if !r.settings.ok || r.membership.Out() || !r.attended() {
-		r.witness.Missing()
+	if !r.settings.OK || r.membership.Out() || !r.attended() {
+		r.missed.Missing()
 		return true
 	}
-	if !r.settings.rules.Schedule.Next(t.Fire.Add(-1)).Equal(t.Fire) {
+	if !r.settings.Rules.Schedule.Next(t.Fire.Add(-1)).Equal(t.Fire) {
 		return true // ticked by a cron that was changed while the tick waited for its turn
 	}
 	decide = r.stale
 	r.refreshOwned()
 	left := r.membership.LeftBefore(t.Fire)
 	if left { // what still runs here goes on
-		r.witness.Missing()
+		r.missed.Missing()
 	} else {
-		r.last = lastTick{fire: t.Fire, settled: r.settled()}
 		r.peers.Ticked(r.look())
-		r.witness.Saw(t.First, t.Fire)
+		r.missed.Ticked(t, r.look().Settled())
 	}
-	m := r.settings.rules
+	m := r.settings.Rules
 	var passed []time.Time
 	if m.All && t.First.Before(t.Fire) {
-		passed = r.settings.rules.Fires(t.First.Add(-1), t.Fire.Add(-1))
+		passed = r.settings.Rules.Fires(t.First.Add(-1), t.Fire.Add(-1))
 	}
 	wanted, dropped := 0, 0
 	note := func(n int) {
@@ -52,11 +45,10 @@ func (r *runner) tick(t fires.Tick) (decide bool) {
 		if !it.queued {
 			r.toConsider.Note([]int{n}, false)
 			decide = true
-		} else if !it.due.OnTime.IsZero() {
+		} else if !it.Due.OnTime.IsZero() {
 			dropped++ // nothing but its turn kept it from beginning since the fire before
 		}
-		it.due = m.Tick(it.due, t.Fire, passed)
-		it.seen = t.Fire
+		it.Tick(m.Policy, t.Fire, passed)
 	}
 	for _, n := range r.owned {
 		if !left {
@@ -79,21 +71,6 @@ func (r *runner) attended() bool {
 	return r.serverEnabled() || slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool {
 		return r.state.Enabled(i.ID)
 	})
-}
-
-// settled tells whether the assignment is the one that the members and the settings want, as far as
-// anybody can see who is not the leader.
-func (r *runner) settled() bool {
-	st := r.state
-	if st.Necessary != 0 || st.Total() != r.settings.config.ShardingTotalCount {
-		return false
-	}
-	for n := range st.Total() {
-		if st.Instance(st.Owner(n)).Created == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // item returns what is known of an item, from now on if nothing was.
@@ -123,7 +100,7 @@ func (r *runner) refreshOwned() {
 			continue
 		}
 		// What an item missed is not to be told without settings, so it is greeted when the job goes on.
-		if _, had := slices.BinarySearch(before, n); had || r.settings.ok {
+		if _, had := slices.BinarySearch(before, n); had || r.settings.OK {
 			r.owned = append(r.owned, n)
 		} else {
 			r.stale = true
@@ -134,10 +111,10 @@ func (r *runner) refreshOwned() {
 	for _, n := range r.owned {
 		if _, had := slices.BinarySearch(before, n); !had {
 			r.toConsider.Note([]int{n}, false)
-			r.receive(r.item(n), r.state.Item(n))
+			r.missed.Receive(r.look(), r.peers, &r.item(n).Item, r.state.Item(n))
 		}
 	}
-	r.formers = nil
+	r.missed.Received()
 	for _, n := range before {
 		if _, has := slices.BinarySearch(r.owned, n); !has {
 			r.release(n)
@@ -145,54 +122,73 @@ func (r *runner) refreshOwned() {
 	}
 }
 
-// receive looks for fires that an item missed on its way here: those that this clock ticked too and that
-// nobody ran for. What others noted of it comes in each decision, see [runner.recallNoted].
-//
-// A fire that came while another owned the item is a missed one. One that came while nobody was clearly
-// responsible, and one of an item that has never run, is on time as long as it is not late.
-func (r *runner) receive(it *item, node jobtree.Item) {
-	if node.Disabled {
+// release has it noted what is due of an item that now belongs to another instance. What still runs here
+// goes on, and its end notes it.
+func (r *runner) release(n int) {
+	it := r.items[n]
+	if it == nil {
 		return
 	}
-	m := r.settings.rules
-	r.expectNote(it, r.formers[it.number])
-	it.due = m.Merge(it.due, r.missedUnseen(node)...)
-	if !r.peers.PastKnown(node) {
-		return // its former owner ran for the fire, or not: there is no record of that
+	r.missed.Release(r.look(), n, &it.Item)
+	if it.running == nil {
+		r.part(it)
 	}
-	now, last := r.s.now(), r.last
-	fires := r.missedSeen(it, node, now)
-	if len(fires) == 0 {
-		return
-	}
-	newest := fires[len(fires)-1]
-	it.seen = newest
-	if newest.Equal(last.fire) && !m.TooLate(newest, now) && newest.After(it.due.Newest()) && (!last.settled || !node.Record.Exists()) {
-		it.due = m.Merge(it.due, fires[:len(fires)-1]...)
-		it.due = m.Tick(it.due, newest, nil)
-		return
-	}
-	it.due = m.Merge(it.due, fires...)
 }
 
-// missedSeen lists the fires that this clock ticked and that are later than the last one that the item
-// ran for.
-func (r *runner) missedSeen(it *item, node jobtree.Item, now time.Time) []time.Time {
-	if !r.records {
-		return r.settings.rules.TickedLately(&r.witness, it.number, it.seen, now)
+// part has an item forgotten that does not run here and is not to run here, once it is noted what is due
+// of it.
+func (r *runner) part(it *item) {
+	if it.Due.None() {
+		if !r.owns(it.number) {
+			delete(r.items, it.number)
+		}
+		return
 	}
-	return r.settings.rules.Ticked(&r.witness, it.number, node.Record.Value.LastFire, now)
+	r.missed.Part(it.number)
 }
 
-// missedUnseen lists the fires that came within the window while perhaps nobody lived to tick them, and
-// those that a note stands for which does not name them.
-func (r *runner) missedUnseen(node jobtree.Item) []time.Time {
-	if !r.settings.rules.On {
-		return nil
+// noteMissed notes what is due of items that are not to run here: they moved, this instance leaves, or
+// nothing may begin here. It tells whether nothing is left to be noted.
+func (r *runner) noteMissed() bool {
+	if r.missed.Exhausted() {
+		return true
 	}
-	unseen, known := r.settings.rules.Unseen(&r.witness, node.Number, node.Record.Value, r.s.now())
-	if !known {
-		return r.peers.Unnamed(r.look(), node)
+	r.refreshOwned()
+	if r.leaving || !r.mayBegin() {
+		for _, n := range r.owned {
+			if it := r.items[n]; it != nil && it.running == nil {
+				r.part(it)
+			}
+		}
 	}
-	return unseen
+	r.commitAll(r.missed.Decide(r.look(), r.s.traits, leftovers{r.items, r.idleAway, r.owns}, r.left))
+	return !r.missed.HasToNote()
+}
+
+// idleAway tells whether an item is known that does not run here and is not to run here.
+func (r *runner) idleAway(n int) bool {
+	it := r.items[n]
+	return it != nil && it.running == nil && (!r.owns(n) || r.leaving || !r.mayBegin())
+}
+
+// leftovers are the items of which something may have to be noted.
+type leftovers struct {
+	items map[int]*item
+	away  func(item int) bool
+	owned func(item int) bool
+}
+
+// Leftover implements [missed.Leftover].
+func (l leftovers) Leftover(n int) (misfires.Due, bool) {
+	if !l.away(n) {
+		return misfires.Due{}, false
+	}
+	return l.items[n].Due, true
+}
+
+// Noted implements [missed.Leftover].
+func (l leftovers) Noted(n int) {
+	if it := l.items[n]; it != nil && !l.owned(n) && it.running == nil {
+		delete(l.items, n)
+	}
 }

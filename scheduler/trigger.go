@@ -65,68 +65,6 @@ func unsure(err error) error {
 	return err
 }
 
-// requested returns the number of the request that this instance has not answered yet; 0 = none. It
-// is the revision of the request, which all instances share, so an item that moves between two of
-// them meanwhile does not run twice. An instance that joined after a request was not asked itself,
-// and takes it up from those who were.
-func (r *runner) requested() registry.Revision {
-	mine := r.state.Instance(r.s.instance)
-	if mine.Triggered {
-		return mine.Revision
-	}
-	if r.s.traits.AloneAnswered {
-		return 0 // there each instance answers for itself alone
-	}
-	request := registry.Revision(0)
-	for _, other := range r.state.Instances {
-		if other.Triggered && other.Revision < mine.Created {
-			request = max(request, other.Revision)
-		}
-	}
-	return request
-}
-
-// acknowledgeTrigger takes the request to this instance back when it has been answered. It is
-// guarded by the request as it was seen: a newer one stays.
-func (r *runner) acknowledgeTrigger() {
-	mine := r.state.Instance(r.s.instance)
-	if !mine.Triggered || !r.settings.ok || !r.settled() || !r.answered(mine.Revision) {
-		return
-	}
-	path := r.tree.Instance(r.s.instance)
-	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
-		If:   []registry.Condition{registry.Unchanged(path, mine.Revision)},
-		Then: []registry.Write{registry.Update(path, jobtree.InstanceIdle)},
-	})
-	if err != nil {
-		r.refused("acknowledge trigger", err)
-		return
-	}
-	r.committed(revision)
-}
-
-// answered tells whether every item has begun for a request that this instance was asked.
-func (r *runner) answered(request registry.Revision) bool {
-	for n := range r.state.Total() {
-		if r.answersFor(r.state.Owner(n), request) && r.wantsTrigger(n, request) {
-			return false
-		}
-	}
-	return true
-}
-
-// answersFor tells whether this instance keeps a request for the sake of an instance's items, too. It
-// does for one that joined after the request, and takes it up from here; and for one that was asked
-// with it, since an item that moves from there to here before it has begun would miss the request
-// otherwise. Where each answers for itself alone, nobody is held up.
-func (r *runner) answersFor(owner string, request registry.Revision) bool {
-	if owner == r.s.instance || r.s.traits.AloneAnswered {
-		return owner == r.s.instance
-	}
-	other := r.state.Instance(owner)
-	return r.settings.config.Monitored() && (other.Created > request || other.Triggered && other.Revision == request)
-}
-
 // wantsTrigger tells whether an item is still to be run for a request.
 func (r *runner) wantsTrigger(n int, request registry.Revision) bool {
 	node := r.state.Item(n)

@@ -28,17 +28,17 @@ var ranks = [urgencies]registry.Rank{onTimeFirst: registry.RankWork, missedLast:
 // admit tells whether an item may begin what is due of it, and the turn of that. If not, the item waits,
 // or it is too late for the fire.
 func (r *runner) admit(round *round, it *item) (registry.Turn, bool) {
-	u, now := urgencyOf(it.due), time.Now()
+	u, now := urgencyOf(it.Due), time.Now()
 	turn := registry.Turn{Rank: ranks[u], Share: r.name}
-	if until := r.settings.rules.Until(it.due, r.s.admission.confirmation()); !until.IsZero() {
+	if until := r.settings.Rules.Until(it.Due, r.s.admission.confirmation()); !until.IsZero() {
 		left := until.Sub(round.now)
 		if left <= 0 {
-			if !it.due.OnTime.IsZero() { // as a missed one it may begin all the same
+			if !it.Due.OnTime.IsZero() { // as a missed one it may begin all the same
 				r.toConsider.Note([]int{it.number}, false)
 				r.box.Post(func() {})
 				r.s.load.drop(1)
 			}
-			it.due = r.settings.rules.Miss(it.due)
+			it.Due = r.settings.Rules.Miss(it.Due)
 			return turn, false
 		}
 		turn.Until = now.Add(left) // by the monotonic clock
@@ -90,10 +90,10 @@ func (r *runner) useTurns(u urgency, n int) {
 		it.queued = false
 		r.expire(it, now, true)
 		switch {
-		case it.due.None() || it.running != nil || it.permit:
+		case it.Due.None() || it.running != nil || it.permit:
 			r.toConsider.Note([]int{it.number}, false)
-		case urgencyOf(it.due) != u:
-			r.takeTurn(it, urgencyOf(it.due))
+		case urgencyOf(it.Due) != u:
+			r.takeTurn(it, urgencyOf(it.Due))
 			r.toConsider.Note([]int{it.number}, false)
 		default:
 			n--
@@ -138,9 +138,9 @@ func (r *runner) notSent(it *item) {
 // expire has what is due of an item follow the policy. What came too late because the item had to wait
 // for its turn is counted.
 func (r *runner) expire(it *item, now time.Time, waited bool) {
-	before := it.due
-	it.due = r.settings.rules.Expire(before, now)
-	if waited && !before.OnTime.IsZero() && it.due.OnTime.IsZero() {
+	before := it.Due
+	it.Due = r.settings.Rules.Expire(before, now)
+	if waited && !before.OnTime.IsZero() && it.Due.OnTime.IsZero() {
 		r.s.load.drop(1)
 	}
 }

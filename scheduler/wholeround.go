@@ -28,7 +28,7 @@ func (r *runner) newWholeRounds() *wholeround.Rounds {
 func (r *runner) mindBarriers() {
 	for _, phase := range r.whole.Phases() {
 		r.carryOut(r.whole.SettleHook(r.look(), phase))
-		if r.attached.Connected() && r.applied >= r.needed && r.settings.ok && r.settings.config.Monitored() {
+		if r.attached.Connected() && r.applied >= r.needed && r.settings.OK && r.settings.Config.Monitored() {
 			r.carryOut(r.whole.Decide(r.look(), phase))
 		}
 	}

@@ -58,8 +58,8 @@ func (r *runner) tellYield(e *execution) {
 // mustYield tells whether an execution should come to an end.
 func (r *runner) mustYield(e *execution) bool {
 	moved := !r.owns(e.item) && (!r.s.traits.Borrow || e.context.Source != job.Failover) // which may run what it does not own
-	return r.leaving || r.yields.late || !r.settings.ok || moved || r.state.Disabled(e.item) ||
-		e.context.Streaming && !r.settings.config.StreamingProcess
+	return r.leaving || r.yields.late || !r.settings.OK || moved || r.state.Disabled(e.item) ||
+		e.context.Streaming && !r.settings.Config.StreamingProcess
 }
 
 // watchResharding notes how long a resharding has been asked for while something runs.

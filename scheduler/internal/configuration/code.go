@@ -1,7 +1,8 @@
-package scheduler
+package configuration
 
 import (
 	"errors"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/elasticron/elasticron/internal/protect"
@@ -13,8 +14,8 @@ import (
 // errNoCode: code that depends on the configuration has made nothing of it, and no error.
 var errNoCode = errors.New("the job's code cannot be used: Configure returned nil")
 
-// configureCode returns what runs the items of a job of this configuration.
-func configureCode(handler job.Handler, cfg job.Config) (code job.HandlerFunc, err error) {
+// Code returns what runs the items of a job of this configuration.
+func Code(handler job.Handler, cfg job.Config) (code job.HandlerFunc, err error) {
 	err = protect.Call(func() error {
 		code, err = handler.Configure(cfg)
 		return err
@@ -35,34 +36,43 @@ type made struct {
 
 // makeCode has the code of a configuration made, and told to then as a message. Code that does not return
 // in time is an error, until it returns after all.
-func (r *runner) makeCode(cfg job.Config, then func(made)) {
+func (c *Configuration) makeCode(cfg job.Config, then func(made)) {
 	var what atomic.Pointer[string]
 	at := func(name string) { what.Store(&name) }
 	at("Configure")
 	late := func() { then(made{fault: asking.NotReturned(*what.Load())}) }
 	var got made
-	asked := r.maker.Ask(func() error {
-		got.code, got.fault = configureCode(r.handler, cfg)
+	asked := c.maker.Ask(func() error {
+		got.code, got.fault = Code(c.ports.Handler, cfg)
 		at("the constructor of the error handler")
-		got.handler, got.instead = r.handlerOf(cfg)
+		got.handler, got.instead = c.handlerOf(cfg)
 		return nil
 	}, late, func(error) { then(got) })
 	if !asked {
 		at("Configure or the constructor of the error handler")
-		r.maker.Await(late)
+		c.maker.Await(late)
 	}
 }
 
 // handlerOf makes the error handler of a configuration. The registry may name one that this process
 // does not have, such as a Java class, or one whose settings are wrong; then failures are logged.
-func (r *runner) handlerOf(cfg job.Config) (handler job.ErrorHandler, instead error) {
-	handler, instead = newHandler(r.s.handlers, cfg, r.log)
+func (c *Configuration) handlerOf(cfg job.Config) (handler job.ErrorHandler, instead error) {
+	handler, instead = NewHandler(c.ports.Handlers, cfg, c.ports.Log)
 	if instead == nil {
 		return handler, nil
 	}
-	handler, err := newHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, r.log)
+	handler, err := NewHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, c.ports.Log)
 	if err != nil {
 		panic("scheduler: no handler LOG: " + err.Error())
 	}
 	return handler, instead
+}
+
+// NewHandler makes the error handler of a configuration.
+func NewHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
+	err = protect.Call(func() error {
+		handler, err = handlers.New(cfg, log)
+		return err
+	})
+	return handler, err
 }

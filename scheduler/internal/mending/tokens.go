@@ -1,10 +1,11 @@
-package scheduler
+package mending
 
 import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // tokenMemory remembers where the fencing tokens of a job start. They must not go back, so a node that
@@ -37,49 +38,49 @@ const (
 	forgottenAfter = 5 * time.Second
 )
 
-// restoreTokens puts the node back that says where the fencing tokens start. The leader does, or who
+// RestoreTokens proposes to put the node back that says where the fencing tokens start. The leader does, or who
 // remembers what the leader never knew, or at last, if nobody does, the leader by what the records say. As
 // whoever writes the node, it writes the configuration as well, because that is what begins compare.
-func (r *runner) restoreTokens() {
-	m, shown := &r.tokens, r.state.Tokens()
-	config := r.view.Snapshot().Get(r.tree.Config())
-	if shown.Err == nil && shown.Value == m.now || !config.Exists() || config.Revision != r.state.Config.Revision {
+func (o *Mending) RestoreTokens(v room.View) room.Batch {
+	m, shown := &o.tokens, v.State.Tokens()
+	config := o.ports.Snapshot().Get(v.Tree.Config())
+	if shown.Err == nil && shown.Value == m.now || !config.Exists() || config.Revision != v.State.Config.Revision {
 		m.since = time.Time{}
-		return
+		return nil
 	}
 	if m.since.IsZero() {
 		m.since = time.Now()
 	}
 	var wait time.Duration
 	switch {
-	case r.leads() && !m.known:
+	case v.Leads() && !m.known:
 		wait = forgottenAfter
 	case !m.known:
-		return
-	case !r.leads():
+		return nil
+	case !v.Leads():
 		wait = othersRestoreAfter
 	}
 	if left := wait - time.Since(m.since); left > 0 {
-		r.alarm.Set(left)
-		return
+		o.ports.Wake(left)
+		return nil
 	}
-	write := registry.Put(r.tree.Tokens(), jobtree.EncodeTokens(m.now))
+	write := registry.Put(v.Tree.Tokens(), jobtree.EncodeTokens(m.now))
 	if m.now.Base == 0 {
-		write = registry.Delete(r.tree.Tokens())
+		write = registry.Delete(v.Tree.Tokens())
 	}
-	revision, err := r.s.registry.Commit(r.attached.Ctx, registry.Txn{
-		If:   []registry.Condition{registry.Unchanged(r.tree.Tokens(), shown.Revision), registry.Unchanged(r.tree.Config(), config.Revision)},
-		Then: []registry.Write{write, registry.Put(r.tree.Config(), config.Value)},
-	})
-	if err != nil {
-		r.refused("restore the fencing tokens", err)
+	txn := registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(v.Tree.Tokens(), shown.Revision), registry.Unchanged(v.Tree.Config(), config.Revision)},
+		Then: []registry.Write{write, registry.Put(v.Tree.Config(), config.Value)},
+	}
+	return room.Batch{{Step: "restore the fencing tokens", Txn: txn, Done: func(registry.Outcome) { o.restored(v.Tree.Tokens()) }}}
+}
+
+// restored reports that the node was put back.
+func (o *Mending) restored(node string) {
+	if !o.tokens.known {
+		o.ports.Log.ErrorContext(o.ports.Life(), "where the fencing tokens start could not be read, and nobody remembers it: they start where those of the items' records did",
+			"node", node, "base", o.tokens.now.Base)
 		return
 	}
-	r.committed(revision)
-	if !m.known {
-		r.log.ErrorContext(r.life, "where the fencing tokens start could not be read, and nobody remembers it: they start where those of the items' records did",
-			"node", r.tree.Tokens(), "base", m.now.Base)
-		return
-	}
-	r.log.WarnContext(r.life, "put back where the fencing tokens start: the node had been changed by hand", "node", r.tree.Tokens(), "base", m.now.Base)
+	o.ports.Log.WarnContext(o.ports.Life(), "put back where the fencing tokens start: the node had been changed by hand", "node", node, "base", o.tokens.now.Base)
 }

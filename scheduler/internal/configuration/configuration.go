@@ -1,0 +1,216 @@
+// Package configuration is the room of a job's configuration: what of the stored one can be used, what the
+// application's code makes of it, and why the job pauses if it cannot be used.
+package configuration
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/errorhandler"
+	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+// keyError is the key of errors in log records, as everywhere in the scheduler.
+const keyError = "error"
+
+// Settings are the job's configuration as the registry has it, made ready for use.
+type Settings struct {
+	OK         bool            // false: there is none, or it cannot be used, and nothing may begin
+	Config     *job.Config     // what the state has, and not a copy: there may be thousands of jobs
+	Parameters map[int]string  // of items
+	Rules      misfires.Rules  // by what it fires
+	Code       job.HandlerFunc // what runs the items
+	AwaitsCode bool            // the code is that of a former configuration, and nothing begins
+	Handler    job.ErrorHandler
+	MaxRunning int // items at once in this process; 0 = without limit
+}
+
+// None are the settings of a job that cannot run.
+func None() Settings { return Settings{Config: &noConfig} }
+
+var noConfig job.Config // never written
+
+// ErrNotStored: the job has no configuration.
+var ErrNotStored = errors.New("the job is not in the registry")
+
+// Ports are what the room may ask of the process.
+type Ports struct {
+	room.Ports
+	Class    string      // that this process declares the job to have; empty if the job is data
+	Handler  job.Handler // the job's code, as it was declared
+	Others   peers.Traits
+	Handlers *errorhandler.Registry
+	Lookup   func(strategy string) (sharding.Strategy, error)
+	// Adopt has settings be in force.
+	Adopt func(next Settings)
+	// TakenUp hears that the job goes on by the settings in force.
+	TakenUp func()
+	// Paused hears that the job pauses for something, or that it goes on, which is nil.
+	Paused func(why error)
+	// Again has the configuration taken up once more: its code could not be asked before.
+	Again func()
+}
+
+// Configuration is what an instance knows of a job's configuration.
+type Configuration struct {
+	ports   Ports
+	inForce Settings
+	maker   asking.Asker // what the application's code makes of it
+	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
+	// told last; empty = nothing.
+	pausedFor, doubts string
+	unreadable        bool // the stored one
+}
+
+// New makes the room of a job.
+func New(ports Ports) *Configuration {
+	return &Configuration{ports: ports, inForce: None(), maker: asking.Asker{Post: ports.Post, Free: ports.Again}}
+}
+
+// Stop stops the timer. It is for the end, when the runner does nothing any more.
+func (c *Configuration) Stop() { c.maker.Stop() }
+
+// TakeUp takes up a new configuration. Of one that cannot be used nothing is: half of it might be
+// worse than none. What the application's code makes of it comes later, and until then nothing begins.
+func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
+	c.unreadable = v.State.Config.Err != nil
+	next, warnings, err := c.judge(v, others)
+	if next.Config == nil {
+		c.maker.Drop()
+		c.takeUp(None(), nil, err)
+		return
+	}
+	switch {
+	case !c.inForce.OK: // it goes on when everything is known
+	case err != nil:
+		c.adopt(None())
+	default:
+		known := next
+		known.Code, known.Handler, known.AwaitsCode = c.inForce.Code, c.inForce.Handler, true
+		c.adopt(known)
+	}
+	c.makeCode(*next.Config, func(m made) {
+		faults := err
+		if m.fault != nil {
+			faults = errors.Join(faults, jobtree.StoredError(v.Tree.Config(), m.fault))
+		}
+		if faults == nil && m.instead != nil {
+			c.ports.Log.ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", keyError, m.instead)
+		}
+		next.Code, next.Handler = m.code, m.handler
+		c.takeUp(next, warnings, faults)
+	})
+}
+
+// takeUp has the job go on by its settings, or pause for what is wrong with them.
+func (c *Configuration) takeUp(next Settings, warnings, faults error) {
+	c.tellPause(faults)
+	if faults != nil {
+		c.adopt(None())
+		return
+	}
+	c.tellDoubts(warnings)
+	c.adopt(next)
+	c.ports.TakenUp()
+}
+
+func (c *Configuration) adopt(next Settings) {
+	c.inForce = next
+	c.ports.Adopt(next)
+}
+
+// judge makes the settings of the configuration as the registry has it. The error has every reason why
+// they cannot be used but those of the code, warnings what they are used in spite of. They are without
+// the code, and have no configuration if there is none that could be read.
+func (c *Configuration) judge(v room.View, others peers.Leaders) (next Settings, warnings, err error) {
+	stored := v.State.Config
+	switch {
+	case stored.Revision == 0:
+		return Settings{}, nil, ErrNotStored
+	case stored.Err != nil:
+		return Settings{}, nil, stored.Err
+	}
+	cfg := others.InForce(v, &v.State.Config.Value)
+	warnings, err = jobtree.CheckConfig(v.Job, *cfg)
+	faults := []error{err}
+	fault := func(err error) { faults = append(faults, jobtree.StoredError(v.Tree.Config(), err)) }
+	if class := cfg.ClassName(); c.ports.Class != "" && class != c.ports.Class {
+		fault(&job.FieldError{Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", c.ports.Class)})
+	}
+	if err := c.judgeStrategy(v, cfg.ShardingStrategy); err != nil && c.ports.Others.OwnRules {
+		warnings = errors.Join(warnings, err) // another may know it, and lead
+	} else if err != nil {
+		faults = append(faults, err)
+	}
+	next = Settings{OK: true, Config: cfg}
+	if err = errors.Join(faults...); err != nil {
+		return next, warnings, err
+	}
+	next.Rules, _ = misfires.RulesOf(*cfg) // CheckConfig found no fault with either
+	next.Parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
+	next.MaxRunning = c.maxRunning(*cfg)
+	return next, warnings, nil
+}
+
+// judgeStrategy tells whether this process has a strategy. One that it does not have would leave the job
+// without anybody to lead it, or with a leader until that one goes.
+func (c *Configuration) judgeStrategy(v room.View, name string) error {
+	_, err := c.ports.Lookup(name)
+	if err == nil {
+		return nil
+	}
+	return jobtree.StoredError(v.Tree.Config(), &job.FieldError{
+		Field: "ShardingStrategy", Value: name, Reason: "must be empty or the name of a strategy that this process has", Err: err,
+	})
+}
+
+// tellPause says once why the job pauses, and once that it goes on. nil is that it runs.
+func (c *Configuration) tellPause(why error) {
+	text := ""
+	if why != nil {
+		text = why.Error()
+	}
+	if text == c.pausedFor {
+		return
+	}
+	c.pausedFor = text
+	log, life := c.ports.Log, c.ports.Life()
+	switch {
+	case why == nil:
+		log.InfoContext(life, "job goes on: its configuration can be used again")
+	case errors.Is(why, ErrNotStored):
+		log.WarnContext(life, "job was removed from the registry, it pauses")
+	case c.unreadable:
+		log.ErrorContext(life, "job pauses: its configuration cannot be read", keyError, why)
+	default:
+		log.ErrorContext(life, "job pauses: its configuration cannot be used", keyError, why)
+	}
+	c.ports.Paused(why)
+}
+
+// tellDoubts warns once of what a configuration is used in spite of.
+func (c *Configuration) tellDoubts(warnings error) {
+	text := ""
+	if warnings != nil {
+		text = warnings.Error()
+	}
+	if text != "" && text != c.doubts {
+		c.ports.Log.WarnContext(c.ports.Life(), "job runs, and its configuration should be looked at", keyError, warnings)
+	}
+	c.doubts = text
+}
+
+// maxRunning returns the bound of a configuration; what it does not know is without one.
+func (c *Configuration) maxRunning(cfg job.Config) int {
+	limit, err := cfg.MaxRunning()
+	if err != nil {
+		c.ports.Log.WarnContext(c.ports.Life(), "the job's executor is not known here, its items run without limit", keyError, err)
+	}
+	return limit
+}

@@ -1,0 +1,42 @@
+package mending
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// maxAside bounds, in bytes, what is kept of a record that cannot be read.
+const maxAside = 16 << 10
+
+// SetAside proposes to replace the record of an item that cannot be read, keeps its text for an operator, and has
+// the item go on with the fires from now on: what the record said is not known. One of a newer format is
+// left as it is.
+func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.Batch {
+	n := node.Number
+	path := v.Tree.ItemRecord(n)
+	found := m.ports.Snapshot().Get(path)
+	if errors.Is(node.Record.Err, jobtree.ErrNewerFormat) || found.Revision != node.Record.Revision {
+		return nil
+	}
+	if horizon := v.Clock.Horizon(); !horizon.IsZero() && now.After(horizon) {
+		now = horizon
+	}
+	text := strings.ToValidUTF8(found.Value[:min(len(found.Value), maxAside)], "\uFFFD")
+	fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: now.Truncate(time.Millisecond)}
+	txn := registry.Txn{
+		If: []registry.Condition{registry.Unchanged(path, found.Revision), registry.Absent(v.Tree.ItemRunning(n))},
+		Then: []registry.Write{
+			registry.Put(path, jobtree.EncodeRecord(fresh)),
+			registry.Put(v.Tree.ItemAside(n), text),
+		},
+	}
+	return room.Batch{{Step: "begin", Txn: txn, Done: func(registry.Outcome) {
+		m.ports.Log.ErrorContext(m.ports.Life(), "the record of an item could not be read: it was set aside, and the item goes on with its next fire",
+			keyItem, n, keyError, node.Record.Err, "node", v.Tree.ItemAside(n))
+	}}}
+}

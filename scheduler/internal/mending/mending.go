@@ -1,0 +1,66 @@
+// Package mending is the room that puts a job's tree right where a careless hand, a late answer or a broken client
+// has left in it what no live session answers for: stray nodes, marks and executions that nobody runs, fencing
+// tokens that went back, records that cannot be read.
+package mending
+
+import (
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Keys of log records, as everywhere in the scheduler.
+const (
+	keyItem  = "item"
+	keyToken = "token"
+	keyError = "error"
+)
+
+// Ports are what the room may ask of the process.
+type Ports struct {
+	room.Ports
+	Snapshot func() registry.Snapshot // what the view shows, at least as new as the state
+}
+
+// Mending is what an instance knows of what is to be put right.
+type Mending struct {
+	ports       Ports
+	suspect     actor.Lookout             // items of which a node may belong to no session
+	unexplained actor.Lookout             // items that may run under this session without this process
+	cutShort    map[int]registry.Revision // tokens of executions that ran here and whose end was refused
+	tokens      tokenMemory
+}
+
+// New makes the room of a job.
+func New(ports Ports) *Mending { return &Mending{ports: ports} }
+
+// Observe takes in what a step of the view has changed.
+func (m *Mending) Observe(v room.View, t jobtree.Touched) {
+	m.unexplained.Note(t.Items, false)
+	m.suspect.Note(t.Items, false)
+	m.tokens.note(v.State.Tokens())
+	for _, n := range t.Items {
+		m.tokens.noteRecord(v.State.Item(n).Record.Value)
+	}
+}
+
+// NewSession has all looked at again under a session that is new.
+func (m *Mending) NewSession() {
+	m.unexplained.Note(nil, true)
+	m.suspect.Note(nil, true)
+}
+
+// Unexplained has items looked at, or all, that may run under this session without this process.
+func (m *Mending) Unexplained(items []int, all bool) { m.unexplained.Note(items, all) }
+
+// EndRefused takes in that the end of an execution was refused that ran here, as by its token.
+func (m *Mending) EndRefused(item int, token registry.Revision) {
+	if m.cutShort == nil {
+		m.cutShort = make(map[int]registry.Revision)
+	}
+	m.cutShort[item] = token
+}
+
+// Tokens returns where the fencing tokens start, and whether that is known.
+func (m *Mending) Tokens() (tokens jobtree.Tokens, known bool) { return m.tokens.now, m.tokens.known }

@@ -1,0 +1,124 @@
+// Package missed is the room of fires that items miss: what this process's clock ticked of them, what others have to
+// be told of that, and what others have noted.
+//
+// Missed fires belong to their item, not to who missed them. Whoever has to leave some of an item to
+// others notes them in the item's misfire node: with the end of an execution, whoever owns the item by
+// then; when an item that does not run moves; when this instance leaves; and while it must not begin
+// anything. A new owner runs what is noted and what its own clock ticked too, each fire once. So it takes
+// no more than one who lives and has ticked a fire; see [vouching] for those who are not the item's owner.
+package missed
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Ports are what the room may ask of the process.
+type Ports struct {
+	room.Ports
+	Consider func(items []int, all bool) // has items looked at of which something may begin
+}
+
+// Fires are what an instance knows of the fires of a job.
+type Fires struct {
+	ports    Ports
+	times    fires.Times      // by which what is due has come
+	records  bool             // the job keeps records of what ran for which fire; as it was before a pause
+	last     lastTick         // the newest fire that this process's clock ticked
+	witness  misfires.Witness // all that it ticked
+	vouching vouching         // what of it others need to know
+	formers  map[int]string   // who owned items that came here, until they are received
+	parting  map[int]struct{} // items of which is to be noted what is due, as they are not to run here
+	tries    int              // how often a leaving instance could not note all that was missed
+}
+
+// lastTick is the newest fire that this process's clock ticked, and what was true then. An item that
+// comes to this instance later may have missed it.
+type lastTick struct {
+	fire    time.Time
+	settled bool // every item had its owner
+}
+
+// New makes the room of a job.
+func New(ports Ports) *Fires { return &Fires{ports: ports} }
+
+// Before takes in a step of the view that the state does not show yet: which items it gives to this instance
+// that another one owned.
+func (f *Fires) Before(v room.View, step registry.Step) {
+	if !v.Rules.All {
+		return // a later run stands for what comes to be known late
+	}
+	for _, change := range step.Changes {
+		if !change.New.Exists() {
+			continue
+		}
+		name, ok := jobtree.Parse(change.Path())
+		if !ok || name.Job != v.Job {
+			continue
+		}
+		owner := change.New.Value
+		if name.Kind == jobtree.KindItemNext {
+			next, _ := jobtree.DecodeNext(change.New) // of what cannot be read, nobody is the owner
+			owner = next.Owner
+		} else if name.Kind != jobtree.KindItemInstance {
+			continue
+		}
+		if former := v.State.Owner(name.Item); owner == v.Instance && former != "" && former != owner {
+			if f.formers == nil {
+				f.formers = make(map[int]string)
+			}
+			f.formers[name.Item] = former
+		}
+	}
+}
+
+// Received notes that all items that came here have been received.
+func (f *Fires) Received() { f.formers = nil }
+
+// Observe takes in which items the job has, and which are disabled.
+func (f *Fires) Observe(v room.View, others peers.Traits, t jobtree.Touched) {
+	for _, n := range t.Items {
+		f.witness.Bar(n, v.State.Disabled(n))
+	}
+	if !v.Usable {
+		return
+	}
+	total := v.Config.ShardingTotalCount
+	if !others.Unsteady {
+		total = min(total, v.State.Total())
+	}
+	f.witness.Follow(total)
+}
+
+// Ticked takes in that this clock ticked a fire, while the assignment was settled or not.
+func (f *Fires) Ticked(t fires.Tick, settled bool) {
+	f.last = lastTick{fire: t.Fire, settled: settled}
+	f.witness.Saw(t.First, t.Fire)
+}
+
+// Missing notes that fires may come that are not ticked.
+func (f *Fires) Missing() { f.witness.Missing() }
+
+// Forget forgets all ticks: what this clock ticked says nothing.
+func (f *Fires) Forget() { f.witness.Forget() }
+
+// Adopt takes in the configuration by which the job goes on.
+func (f *Fires) Adopt(v room.View) {
+	// A fixed delay has no fires but what the records say.
+	f.records = v.Config.Monitored() && v.Rules.Delay == 0
+}
+
+// FiresBy tells whether the job has fired by these times up to now.
+func (f *Fires) FiresBy(times fires.Times) bool { return f.times == times }
+
+// FireBy takes in by what the job fires from now on, and forgets what came before: it came under other times.
+func (f *Fires) FireBy(next fires.Times) {
+	f.times = next
+	f.witness.Forget()
+}

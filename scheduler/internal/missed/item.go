@@ -1,0 +1,97 @@
+package missed
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Item is what a process knows of one item's fires. The zero Item is that of one of which nothing is known.
+type Item struct {
+	Due    misfires.Due // fires that want to be run
+	seen   time.Time    // the newest fire that was considered for it
+	former string       // the instance that it came from and that may have to note what it missed; empty = none
+	came   time.Time    // when it came from that one, by the monotonic clock
+}
+
+// Blank tells whether nothing is known of the item's fires.
+func (i *Item) Blank() bool {
+	return i.Due.None() && i.seen.IsZero() && i.former == "" && i.came.IsZero()
+}
+
+// Tick makes a fire due that has come, and those that passed unseen before it.
+func (i *Item) Tick(m misfires.Policy, fire time.Time, passed []time.Time) {
+	i.Due = m.Tick(i.Due, fire, passed)
+	i.seen = fire
+}
+
+// Settled notes that nothing more is expected to be told of the item by its former owner: it has begun here, or is
+// not to run here.
+func (i *Item) Settled() { i.former, i.came = "", time.Time{} }
+
+// ExpectOn has the time for what its former owner may note begin anew, as the item still runs where it was.
+func (i *Item) ExpectOn() {
+	if i.former != "" {
+		i.came = time.Now()
+	}
+}
+
+// MayBeTold tells whether its former owner may still note something, which must be seen.
+func (i *Item) MayBeTold() bool { return i.former != "" }
+
+// Receive looks for fires that an item missed on its way here: those that this clock ticked too and that
+// nobody ran for. What others noted of it comes in each decision, see [Fires.Recall].
+//
+// A fire that came while another owned the item is a missed one. One that came while nobody was clearly
+// responsible, and one of an item that has never run, is on time as long as it is not late.
+func (f *Fires) Receive(v room.View, others peers.Executors, it *Item, node jobtree.Item) {
+	if node.Disabled {
+		return
+	}
+	m, n := v.Rules, node.Number
+	if former := f.formers[n]; former != "" && m.All && f.records {
+		it.former, it.came = former, time.Now()
+	}
+	it.Due = m.Merge(it.Due, f.unseen(v, others, node)...)
+	if !others.PastKnown(node) {
+		return // its former owner ran for the fire, or not: there is no record of that
+	}
+	now, last := v.Clock.Now(), f.last
+	fires := f.ticked(v, it, node, now)
+	if len(fires) == 0 {
+		return
+	}
+	newest := fires[len(fires)-1]
+	it.seen = newest
+	if newest.Equal(last.fire) && !m.TooLate(newest, now) && newest.After(it.Due.Newest()) && (!last.settled || !node.Record.Exists()) {
+		it.Due = m.Merge(it.Due, fires[:len(fires)-1]...)
+		it.Due = m.Tick(it.Due, newest, nil)
+		return
+	}
+	it.Due = m.Merge(it.Due, fires...)
+}
+
+// ticked lists the fires that this clock ticked and that are later than the last one that the item
+// ran for.
+func (f *Fires) ticked(v room.View, it *Item, node jobtree.Item, now time.Time) []time.Time {
+	if !f.records {
+		return v.Rules.TickedLately(&f.witness, node.Number, it.seen, now)
+	}
+	return v.Rules.Ticked(&f.witness, node.Number, node.Record.Value.LastFire, now)
+}
+
+// unseen lists the fires that came within the window while perhaps nobody lived to tick them, and
+// those that a note stands for which does not name them.
+func (f *Fires) unseen(v room.View, others peers.Executors, node jobtree.Item) []time.Time {
+	if !v.Rules.On {
+		return nil
+	}
+	unseen, known := v.Rules.Unseen(&f.witness, node.Number, node.Record.Value, v.Clock.Now())
+	if !known {
+		return others.Unnamed(v, node)
+	}
+	return unseen
+}

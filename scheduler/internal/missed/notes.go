@@ -1,0 +1,163 @@
+package missed
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// handoverWait is how long the new owner of an item waits for what others may have to say, if there are
+// fires that it has not ticked itself, and somebody lives who may have. It is enough for a few commits, and
+// less than what makes a fire late.
+const handoverWait = 2 * time.Second
+
+// mostTries is how often an instance that leaves tries to note what was missed.
+const mostTries = 3
+
+// Release drops what is due of an item that now belongs to another instance and that nobody would run.
+func (f *Fires) Release(v room.View, n int, it *Item) {
+	it.Settled()
+	switch {
+	case n >= v.State.Total():
+		it.Due = it.Due.DropSurplus()
+	case !f.records:
+		it.Due = it.Due.DropUnrecorded()
+	}
+}
+
+// Part has it noted what is due of an item that does not run here and is not to run here.
+func (f *Fires) Part(n int) {
+	if f.parting == nil {
+		f.parting = make(map[int]struct{})
+	}
+	f.parting[n] = struct{}{}
+}
+
+// Leftover tells what a process has of an item that may have to be noted.
+type Leftover interface {
+	// Leftover returns what is due of an item that is not to run here. ok is false if there is nothing to be
+	// known of it, or it runs here or is to.
+	Leftover(item int) (due misfires.Due, ok bool)
+	// Noted hears that all of that is noted.
+	Noted(item int)
+}
+
+// Decide proposes to note what is due of items that are not to run here: they moved, this instance leaves, or
+// nothing may begin here; and what was missed of items of others. left tells that this instance has left.
+func (f *Fires) Decide(v room.View, others peers.Traits, items Leftover, left bool) room.Batch {
+	if !v.State.Config.Exists() { // the job was removed: nothing is made again
+		f.GiveUp()
+		return nil
+	}
+	var batch room.Batch
+	for _, n := range slices.Sorted(maps.Keys(f.parting)) {
+		due, ok := items.Leftover(n)
+		if !ok {
+			delete(f.parting, n)
+			continue
+		}
+		batch = append(batch, f.note(v, n, due, func() {
+			delete(f.parting, n)
+			items.Noted(n)
+		})...)
+	}
+	return append(batch, f.vouched(v, others, left)...)
+}
+
+// Exhausted tells that an instance that leaves has tried often enough.
+func (f *Fires) Exhausted() bool { return f.tries > mostTries }
+
+// TryAgain has it tried anew.
+func (f *Fires) TryAgain() { f.tries = 0 }
+
+// Try counts the tries of an instance that leaves, and tells whether they are too many: it is to leave in any
+// case. What is lost then is lost as by a crash.
+func (f *Fires) Try() (tooMany bool) {
+	if f.tries++; f.tries <= mostTries {
+		return false
+	}
+	f.ports.Log.WarnContext(f.ports.Life(), "leaving without having noted all missed fires", "items", len(f.parting)+len(f.vouching.told))
+	f.GiveUp()
+	return true
+}
+
+// GiveUp forgets what is to be noted.
+func (f *Fires) GiveUp() { f.parting, f.vouching.told = nil, nil }
+
+// HasToNote tells whether there are fires to be noted.
+func (f *Fires) HasToNote() bool { return len(f.parting)+len(f.vouching.told) > 0 }
+
+// note proposes to note what is due of an item, unless the registry knows. As the record is as it
+// was read, nobody has run for a fire meanwhile, and nobody runs for a later one without having seen the
+// note.
+func (f *Fires) note(v room.View, n int, due misfires.Due, noted func()) room.Batch {
+	node := v.State.Item(n)
+	conditions, writes := f.Note(v, n, due, node.Misfire, node.Record.Value.LastFire)
+	if writes == nil {
+		noted()
+		return nil
+	}
+	conditions = append(conditions,
+		registry.Unchanged(v.Tree.ItemRecord(n), node.Record.Revision),
+		registry.Unchanged(v.Tree.Config(), v.State.Config.Revision))
+	// Whoever deletes a note has run for its fires, or the item is none any more by another configuration.
+	txn := registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}
+	return room.Batch{{Step: "note missed fires", Txn: txn, Done: func(registry.Outcome) { noted() }}}
+}
+
+// Note returns what notes that the fires that are due of an item were missed, beside those that are
+// noted already, and the condition for it; nothing if the registry knows all of them. ran is the last fire
+// that the item ran for.
+func (f *Fires) Note(v room.View, n int, due misfires.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+	if !f.records || n >= v.State.Total() || v.Usable && n >= v.Config.ShardingTotalCount {
+		return nil, nil // see DropUnrecorded and DropSurplus; a resharding to fewer items deletes what is noted of the others
+	}
+	owed := v.Rules.Owed(due, v.Rules.Noted(stored.Value, ran, f.times.Name()), ran)
+	if owed == nil {
+		return nil, nil
+	}
+	text := jobtree.EncodeMisfire(jobtree.Misfire{Fires: owed, Times: f.times.Name()})
+	return []registry.Condition{registry.Unchanged(v.Tree.ItemMisfire(n), stored.Revision)},
+		[]registry.Write{registry.Put(v.Tree.ItemMisfire(n), text)}
+}
+
+// Recall makes the fires due again for which an execution was begun and not run, and those that are noted in the
+// item as missed.
+func (f *Fires) Recall(v room.View, it *Item, node jobtree.Item, now time.Time) {
+	it.Due = v.Rules.Recall(it.Due, node.Record.Value, now)
+	if !v.Rules.On || !f.records || !node.Misfire.Exists() {
+		return
+	}
+	noted := v.Rules.Noted(node.Misfire.Value, node.Record.Value.LastFire, f.times.Name())
+	it.Due = v.Rules.RecallNoted(it.Due, noted, now)
+}
+
+// Awaits tells whether the fires of an item wait for what its former owner may have missed: a run for
+// a later one would bury that.
+func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) bool {
+	if it.former == "" || it.Due.None() {
+		return false
+	}
+	left := handoverWait - time.Since(it.came)
+	if left <= 0 || !mayBeTold(v, it) || v.Rules.Accounted(&f.witness, node.Number, it.Due, node.Record.Value.LastFire, now) {
+		return false
+	}
+	f.ports.Consider([]int{node.Number}, false)
+	f.ports.Wake(left)
+	return true
+}
+
+// mayBeTold tells whether somebody lives who may have ticked what this instance has not: the former owner,
+// or who was here before it.
+func mayBeTold(v room.View, it *Item) bool {
+	mine := v.State.Instance(v.Instance)
+	return slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool {
+		return i.ID == it.former || i.Created < mine.Created
+	})
+}
