@@ -13,10 +13,9 @@ type problem struct {
 	text string
 }
 
-// EveryFireRanOnce fails the test unless every one of [Cluster.Fires] had exactly one execution that ran to
-// its end, or one that still runs. Executions that a crash or the loss of a session cut short do not count,
-// and whether what ran succeeded is the business of [Cluster.NothingFailed]. If there was no fire at all it
-// fails, too.
+// EveryFireRanOnce fails the test unless each of [Cluster.Fires] had exactly one execution that ran to its end or still
+// runs. Executions that a crash or the loss of a session cut short do not count. Whether the executions succeeded
+// does not matter; see [Cluster.NothingFailed]. It also fails the test if there was no fire at all.
 func (c *Cluster) EveryFireRanOnce(name string) {
 	c.tb.Helper()
 	c.known(name, "EveryFireRanOnce")
@@ -33,16 +32,17 @@ func (c *Cluster) EveryFireRanOnce(name string) {
 	c.fail(name, fmt.Sprintf("not every fire of %q ran once", name), problems)
 }
 
-// NoFireRanTwice fails the test if an item had more than one execution for one fire that ran to its end: be it
-// because code finished although its context had ended, or because nobody was told in time that it had
-// finished. Fencing tokens are for what that does to your data: see [job.ShardingContext.Token].
+// NoFireRanTwice fails the test if, for one fire, more than one execution of an item ran to its end. This happens if
+// code finishes although its context has ended, or if its end did not reach the registry in time. Fencing tokens
+// protect your data then; see [job.ShardingContext.Token].
 func (c *Cluster) NoFireRanTwice(name string) {
 	c.tb.Helper()
 	c.known(name, "NoFireRanTwice")
 	c.fail(name, fmt.Sprintf("fires of %q ran twice", name), c.doubles(name))
 }
 
-// MissedExactly fails the test unless [Cluster.MissedFires] are these, in any order; none if none is given.
+// MissedExactly fails the test unless [Cluster.MissedFires] are exactly these, in any order. Without arguments, no fire
+// may have been missed.
 func (c *Cluster) MissedExactly(name string, fires ...Fire) {
 	c.tb.Helper()
 	c.known(name, "MissedExactly")
@@ -72,8 +72,8 @@ func (c *Cluster) MissedExactly(name string, fires ...Fire) {
 	c.fail(name, fmt.Sprintf("other fires of %q were missed than should have been", name), problems)
 }
 
-// RanOn fails the test unless the item ran for the fire of this time on the instance, to its end or still, and
-// nowhere else.
+// RanOn fails the test unless the item ran for the fire of this time on the instance, and nowhere else. The execution
+// has ended or still runs.
 func (c *Cluster) RanOn(name string, item int, fire time.Time, on *Instance) {
 	c.tb.Helper()
 	c.known(name, "RanOn")
@@ -90,7 +90,7 @@ func (c *Cluster) RanOn(name string, item int, fire time.Time, on *Instance) {
 }
 
 // NothingFailed fails the test if the code of an execution returned an error, panicked or took longer than
-// the job allows. One that ended because its context did has not failed.
+// the job allows. An execution that stopped because its context had ended has not failed.
 func (c *Cluster) NothingFailed(name string) {
 	c.tb.Helper()
 	c.known(name, "NothingFailed")

@@ -144,7 +144,7 @@ func keyOf(event scheduler.ItemEvent) executionKey {
 	return executionKey{job: event.Context.JobName, round: event.Round, item: event.Context.Item}
 }
 
-// Observe writes down what becomes of executions.
+// Observe writes down how executions end.
 func (o *ear) Observe(event scheduler.Event) {
 	switch e := event.(type) {
 	case scheduler.ItemEvent:

@@ -8,16 +8,14 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// Work returns code that takes so long, as [Sleep] does, and does nothing else. It is for tests of what a
-// job's configuration makes of it.
+// Work returns code that takes a while, by [Sleep], and does nothing else. It is for tests of a job's configuration.
 func Work(d time.Duration) job.Handler {
 	return job.HandlerFunc(func(ctx context.Context, _ job.ShardingContext) error { return Sleep(ctx, d) })
 }
 
-// Sleep waits so long in the code of an item, and returns nil, or the cause of ctx when that ends before. While
-// the item's instance is frozen it stands still with it, and so does its clock: what was left before is left
-// after. Fakes of what code waits for call it, with the context that they were given; with one that is of no
-// item it only waits.
+// Sleep waits in the code of an item. It returns nil, or the cause of ctx if ctx ends before. While the item's instance
+// is frozen, Sleep stands still, too: the time that was left before is left afterwards. A fake that should take
+// time calls it with the context of the item. With another context, it only waits.
 func Sleep(ctx context.Context, d time.Duration) error {
 	p := processOf(ctx)
 	if p == nil {
@@ -65,8 +63,8 @@ func (p *process) standStill(ctx context.Context) error {
 	return nil
 }
 
-// InstanceName returns the name of the instance that runs the code of an item with this context, for fakes
-// that note who called them. It is empty if ctx is of no item.
+// InstanceName returns the name of the instance that runs the item to which the context belongs, for fakes that note
+// who called them. It is empty if ctx is not the context of an item.
 func InstanceName(ctx context.Context) string {
 	if p := processOf(ctx); p != nil {
 		return p.i.name

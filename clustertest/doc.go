@@ -16,6 +16,8 @@
 //		})
 //	}
 //
+// The examples below are tests of one fault each.
+//
 // # A cluster
 //
 // [Run] makes a cluster without instances and calls the test function. [Cluster.Job] declares a job and its

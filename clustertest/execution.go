@@ -6,7 +6,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// Outcome says what became of an execution.
+// Outcome says how an execution ended.
 type Outcome string
 
 // The outcomes of an execution.
@@ -18,7 +18,7 @@ const (
 	Crashed  Outcome = "crashed"   // its instance crashed before it returned
 )
 
-// Execution is one execution of an item. Retries are of the same one.
+// Execution is one execution of an item, retries included.
 type Execution struct {
 	job.ShardingContext        // job, item, fire, source, token and so on, as the code saw it
 	Instance            string // the name of the instance that ran it
@@ -27,8 +27,9 @@ type Execution struct {
 	Attempts            int       // 1, and one more for each retry
 	Outcome             Outcome
 	Err                 error // what the code returned, or its [job.PanicError]
-	// Refused tells why its end could not be recorded although its code returned: mostly that another
-	// instance had taken it over by then. nil if it was recorded, or the registry was not told yet.
+	// Refused tells why the end could not be recorded although the code returned: usually because another
+	// instance had taken it over by then. It is nil if the end was recorded, or has not reached the
+	// registry yet.
 	Refused error
 
 	deeds int // that were done before it began

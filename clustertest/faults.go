@@ -2,9 +2,10 @@ package clustertest
 
 import "time"
 
-// Crash ends the instance as SIGKILL ends a process: the registry is told nothing, and its session and what
-// it held stay until the session's TTL has passed, five seconds. The contexts of its code end with the cause
-// [scheduler.ErrVanished]; what they still do concerns nobody. If it is not running, Crash does nothing.
+// Crash ends the instance as SIGKILL ends a process. The registry does not notice: the instance's session, and what
+// the session holds, stay until the session's TTL of five seconds has passed. The contexts of its code end with
+// the cause [scheduler.ErrVanished]; what the code still does has no effect on the cluster. If the instance is not
+// running, Crash does nothing.
 func (i *Instance) Crash() {
 	i.c.tb.Helper()
 	i.c.alive("Crash")
@@ -13,10 +14,10 @@ func (i *Instance) Crash() {
 	}
 }
 
-// Freeze has the instance stand still as SIGSTOP, a pause of its virtual machine or a laptop's lid does it:
-// it hears and says nothing, and its clock goes on. Code that runs goes on, too, as Go cannot stop it, unless
-// it is in [Sleep]; it does not return, and none begins, before [Instance.Thaw]. To freeze an instance that
-// is frozen, or not running, does nothing.
+// Freeze makes the instance stand still, as SIGSTOP, a pause of its virtual machine or a laptop's lid does: it sends
+// and receives nothing, while its clock goes on. Code that is in [Sleep] stands still, too. Other code goes on,
+// because Go cannot stop it, but it does not return before [Instance.Thaw], and no code begins. If the instance is
+// frozen already, or not running, Freeze does nothing.
 func (i *Instance) Freeze() {
 	i.c.tb.Helper()
 	i.c.alive("Freeze")
@@ -26,8 +27,8 @@ func (i *Instance) Freeze() {
 	}
 }
 
-// Thaw ends [Instance.Freeze]. The instance finds out at once how much time has passed; if that was more than
-// its session's TTL, the contexts of its code end before the code goes on.
+// Thaw ends [Instance.Freeze]. The instance finds out at once how much time has passed. If it was more than its
+// session's TTL, the contexts of its code end before the code goes on.
 func (i *Instance) Thaw() {
 	i.c.tb.Helper()
 	i.c.alive("Thaw")
@@ -38,8 +39,8 @@ func (i *Instance) Thaw() {
 	}
 }
 
-// CutOff cuts the network between the instance and the registry. Its session is lost five seconds later, as
-// the registry sees it, and a little earlier as the instance does.
+// CutOff cuts the network between the instance and the registry. The registry ends the instance's session five seconds
+// later. The instance takes its session for lost a little earlier.
 func (i *Instance) CutOff() {
 	i.c.tb.Helper()
 	i.c.alive("CutOff")
@@ -55,8 +56,8 @@ func (i *Instance) Heal() {
 	i.now().handle.Heal()
 }
 
-// Slow has each message between the instance and the registry take so long, from now on: a commit takes twice
-// that. 0, as at the beginning, is no time at all.
+// Slow sets how long each message between the instance and the registry takes from now on. A commit takes two
+// messages. At the beginning, messages take no time.
 func (i *Instance) Slow(oneWay time.Duration) {
 	i.c.tb.Helper()
 	i.c.alive("Slow")
@@ -64,9 +65,9 @@ func (i *Instance) Slow(oneWay time.Duration) {
 	i.now().handle.SetLatency(oneWay)
 }
 
-// SetClock sets by how much the instance's wall clock is ahead of the cluster's, from now on; behind if it is
-// below 0. Its jobs fire by that clock. The clocks of other instances, of the registry and of the test
-// function, and what [time.Now] says to code, stay as they are; code may ask [Instance.Clock].
+// SetClock sets by how much the instance's wall clock is ahead of the cluster's time from now on; a negative duration
+// sets it back. Its jobs fire by this clock. The clocks of other instances, of the registry and of the test
+// function stay as they are. So does [time.Now] in the code of jobs; [Instance.Clock] tells the instance's time.
 func (i *Instance) SetClock(ahead time.Duration) {
 	i.c.tb.Helper()
 	i.c.alive("SetClock")

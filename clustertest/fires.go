@@ -23,18 +23,18 @@ func (f Fire) compare(other Fire) int {
 	return f.Item - other.Item
 }
 
-// Executions returns what ran of a job so far, and runs, in the order in which it began. It fails the test if
-// there is no such job.
+// Executions returns the executions of a job that have begun so far, in the order in which they began. It fails the
+// test if there is no such job.
 func (c *Cluster) Executions(name string) []Execution {
 	c.tb.Helper()
 	c.known(name, "Executions")
 	return c.book.ran(name)
 }
 
-// Fires returns the fires of a job that were due so far, by its stored settings: for every enabled item, since
-// the first instance joined, also while none is there, but not while all that are there are on disabled
-// servers. A fire that comes in this very instant is among them; with jitter, it is when its time is over.
-// A job with a fixed delay, or one that only runs when it is triggered, has none.
+// Fires returns the fires of a job that were due so far according to its stored settings, for every enabled item.
+// They begin when the first instance joins. They go on while no instance is there, but not while all instances are
+// on disabled servers. A fire of this very instant is among them; with jitter, it is among them once its delay is
+// over. A job with a fixed delay, or one that runs only when it is triggered, has no fires.
 func (c *Cluster) Fires(name string) []Fire {
 	c.tb.Helper()
 	c.known(name, "Fires")
@@ -42,9 +42,9 @@ func (c *Cluster) Fires(name string) []Fire {
 	return due
 }
 
-// MissedFires returns those of [Cluster.Fires] for which no execution ran to its end or still runs. A misfire
-// run stands for the newest fire that it makes up only, which is the one it tells its code; by the default
-// policy, [job.MisfireOnce], the others remain missed.
+// MissedFires returns those of [Cluster.Fires] for which no execution ran to its end or still runs. A run that makes
+// up for several fires counts for the newest one only, which is the one in its context. So with the default policy,
+// [job.MisfireOnce], the others remain missed.
 func (c *Cluster) MissedFires(name string) []Fire {
 	c.tb.Helper()
 	c.known(name, "MissedFires")

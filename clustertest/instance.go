@@ -12,12 +12,12 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// Instance stands for one process that takes part, under a name, on a server of its own. After
-// [Instance.Restart] it is another process of the same name, with another instance id.
+// Instance stands for one process of yours. It has a name and a server of its own. After [Instance.Restart] it is
+// another process of the same name, with another instance id.
 //
-// Crash, Freeze, Thaw, CutOff, Heal, Slow and SetClock, and the methods that only tell something, take no
-// time, are safe for concurrent use, and may be called by the code of jobs, also by that of the instance
-// itself. The others are for the goroutine of the test function.
+// Crash, Freeze, Thaw, CutOff, Heal, Slow and SetClock, and the methods that only return something, take no
+// time and are safe for concurrent use. The code of jobs may call them, even on its own instance. Call the others
+// from the goroutine of the test function.
 type Instance struct {
 	c       *Cluster
 	name    string
@@ -29,12 +29,12 @@ type Instance struct {
 	processes []*process // one after the other; the last is the present one
 }
 
-// Start starts an instance under a name and returns when it has joined every job, which takes no time
-// unless something is broken. Options are for this instance's scheduler, at each of its starts, and go before
-// what the package sets. By default its log goes to the test's from level ERROR on.
+// Start starts an instance under a name and returns when it has joined every job. This takes no time unless something
+// is broken. The options are for this instance's scheduler, each time that it starts; options that the package
+// sets come behind them. By default, the scheduler logs errors to the test's log.
 //
-// It fails the test if the name is in use or no part of an instance id, a job or an option is refused,
-// or the instance has not joined after a minute.
+// Start fails the test if the name is in use or cannot be a part of an instance id, if a job or an option is refused,
+// or if the instance has not joined after a minute.
 func (c *Cluster) Start(name string, options ...scheduler.Option) *Instance {
 	c.tb.Helper()
 	c.settle("Start")
@@ -49,15 +49,15 @@ func (c *Cluster) Start(name string, options ...scheduler.Option) *Instance {
 	return i
 }
 
-// address returns the server of the instance that is started so manieth. The strategies give the first items to the
-// largest address, and who reads a test expects them on the first instance; all addresses have the same number
+// address returns the server of the instance that starts as the number-th. The strategies give the first items to the
+// largest address, and a reader of a test expects them on the first instance. All addresses have the same number
 // of digits, because they are compared as text.
 func address(number int) string {
 	return fmt.Sprintf("10.0.%d.%d", 250-number/150, 250-number%150)
 }
 
-// StartN starts n instances, one after the other, as [Cluster.Start] does, under the names a, b, c and so on
-// that are not in use.
+// StartN starts n instances, one after the other, as [Cluster.Start] does. They get the names a, b, c and so on, as far
+// as these are not in use.
 func (c *Cluster) StartN(n int, options ...scheduler.Option) []*Instance {
 	c.tb.Helper()
 	used := make(map[string]bool)
@@ -174,29 +174,29 @@ func (i *Instance) wait() {
 // Name returns the name under which the instance was started.
 func (i *Instance) Name() string { return i.name }
 
-// ID returns the instance id of its present process, which jobs' trees and logs show.
+// ID returns the instance id of the present process, which the trees of jobs and logs show.
 func (i *Instance) ID() string { return i.now().id }
 
-// Scheduler returns the scheduler of its present process, for everything that it can do, such as
-// [scheduler.Scheduler.Health]; leave Run, StopNow and Vanish to the methods of Instance.
+// Scheduler returns the scheduler of the present process. Use it for whatever a scheduler can do, such as
+// [scheduler.Scheduler.Health], but do not call Run, StopNow and Vanish: use the methods of Instance.
 func (i *Instance) Scheduler() *scheduler.Scheduler { return i.now().scheduler }
 
-// Handle returns the registry handle of its present process, with faults that Instance has no method for,
-// such as [memory.Registry.Expire] or [memory.Registry.LoseAnswers].
+// Handle returns the registry handle of the present process. It has faults for which Instance has no method, such as
+// [memory.Registry.Expire] or [memory.Registry.LoseAnswers].
 func (i *Instance) Handle() *memory.Registry { return i.now().handle }
 
-// Running tells whether its process runs: it has neither stopped nor crashed. One that is frozen or cut off
-// runs.
+// Running tells whether the instance has neither stopped nor crashed. An instance that is frozen or cut off is
+// running.
 func (i *Instance) Running() bool { return i.now().is(running) }
 
-// Clock returns what the instance takes for the time: see [Instance.SetClock].
+// Clock returns the time on the instance's clock; see [Instance.SetClock].
 func (i *Instance) Clock() time.Time { return time.Now().Add(time.Duration(i.ahead.Load())) }
 
-// Stop has the instance leave as a process does on SIGTERM: it hands its items over, finishes what runs
-// within its stop timeout, and closes its registry handle. It returns when all of that is done, which takes
-// as long as the code does. If it is not running, Stop does nothing.
+// Stop makes the instance leave, as a process does on SIGTERM: it hands over its items, finishes what it runs
+// within its stop timeout, and closes its registry handle. Stop returns when all of this is done, which takes
+// as long as the code takes. If the instance is not running, Stop does nothing.
 //
-// It fails the test if the instance is frozen, or if it cannot end what it runs.
+// Stop fails the test if the instance is frozen, or if it cannot end what it runs.
 func (i *Instance) Stop() {
 	c := i.c
 	c.tb.Helper()
@@ -216,7 +216,7 @@ func (i *Instance) Stop() {
 }
 
 // Restart starts the instance again, as another process with another id, and returns when it has joined its
-// jobs. If it runs, it is stopped first, as by [Instance.Stop]. Its clock stays as it is; its network is
+// jobs. If it is running, Restart first calls [Instance.Stop]. The instance's clock stays as it is; its network is
 // whole and quick again.
 func (i *Instance) Restart() {
 	i.c.tb.Helper()

@@ -9,8 +9,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Trigger has every instance of a job run its items once, now, as [scheduler.Scheduler.Trigger] does. It
-// fails the test if no instance runs that could be asked.
+// Trigger runs every item of a job once, now, on the instance that owns it, as [scheduler.Job.Trigger] does. It
+// fails the test if no instance takes part in the job.
 func (c *Cluster) Trigger(name string) {
 	c.tb.Helper()
 	c.known(name, "Trigger")
@@ -26,8 +26,8 @@ func (c *Cluster) Trigger(name string) {
 	c.commit(fmt.Sprintf("%q is triggered", name), txn)
 }
 
-// DisableItem has an operator take one item of a job out. An execution that is under way goes on; fires that
-// come meanwhile are none, so nothing misses them.
+// DisableItem takes one item out of a job, as an operator does. An execution that is under way goes on. As long as the
+// item is disabled, it has no fires, so none is missed.
 func (c *Cluster) DisableItem(name string, item int) {
 	c.tb.Helper()
 	c.known(name, "DisableItem")
@@ -45,8 +45,8 @@ func (c *Cluster) EnableItem(name string, item int) {
 	})
 }
 
-// Disable has an operator take the instance's server out of a job: its items move to the other instances. If
-// there is none, fires that come meanwhile are none.
+// Disable takes the instance's server out of a job, as an operator does: its items move to the other instances. As
+// long as all servers are disabled, the job has no fires.
 func (i *Instance) Disable(name string) { i.serve(name, "Disable", "disabled", true) }
 
 // Enable ends [Instance.Disable].
@@ -60,8 +60,8 @@ func (i *Instance) serve(name, method, what string, disabled bool) {
 	})
 }
 
-// Update has an operator change the stored settings of a job, which every instance follows. It fails the
-// test if change returns settings that are not allowed.
+// Update changes the stored settings of a job, as an operator does; every instance follows. It fails the test if the
+// settings are not allowed after change.
 func (c *Cluster) Update(name string, change func(cfg *job.Config)) {
 	c.tb.Helper()
 	c.known(name, "Update")
@@ -83,9 +83,9 @@ func (c *Cluster) Update(name string, change func(cfg *job.Config)) {
 	})
 }
 
-// Owner returns the instance that an item of a job is assigned to now, which is the one that runs its next
-// fire. It fails the test if there is none that runs: after a crash, items have no owner for as long as the
-// session of the dead one lasts.
+// Owner returns the instance to which an item of a job is assigned now; this instance runs the item's next fire. It
+// fails the test if no running instance owns the item: after a crash, this is so until the session of the dead
+// instance has ended.
 func (c *Cluster) Owner(name string, item int) *Instance {
 	c.tb.Helper()
 	c.known(name, "Owner")
@@ -93,7 +93,7 @@ func (c *Cluster) Owner(name string, item int) *Instance {
 	return c.whose(state.Owner(item), fmt.Sprintf("item %d of %q", item, name))
 }
 
-// Leader returns the instance that leads a job now. It fails the test if there is none that runs.
+// Leader returns the instance that leads a job now. It fails the test if no running instance does.
 func (c *Cluster) Leader(name string) *Instance {
 	c.tb.Helper()
 	c.known(name, "Leader")

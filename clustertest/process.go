@@ -60,7 +60,7 @@ func (p *process) declare(ctx context.Context, d declaration) error {
 	return err
 }
 
-// run has the scheduler run. A process that was killed before ends at once.
+// run runs the scheduler. A process that was killed before ends at once.
 func (p *process) run() {
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.Background())

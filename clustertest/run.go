@@ -25,11 +25,10 @@ const (
 	codePatience = 24 * time.Hour
 )
 
-// Cluster is what the test function of [Run] acts upon: a registry, the jobs in it, and the instances that
-// take part.
+// Cluster is the cluster of a test: a registry, the jobs in it, and the instances that take part. [Run] makes it.
 //
-// Its methods are for the goroutine of the test function, one call at a time. Code of jobs may call those of
-// its [Instance]s that say so. A method that cannot do what it is asked fails the test and does not return.
+// Call its methods from the goroutine of the test function, one at a time. The code of jobs may call some methods of
+// [Instance], which says so. A method that cannot do its work fails the test and does not return.
 type Cluster struct {
 	tb    testing.TB // of the test function
 	outer testing.TB // that called Run
@@ -49,13 +48,13 @@ type Cluster struct {
 }
 
 // Run calls test with an empty cluster, in a bubble of package testing/synctest, and returns when
-// nothing that was started in it is left. The t that test is given is the one to use in it: of the bubble, and
-// with the limits of [synctest.Test], so without t.Run and t.Parallel. Call Parallel before Run.
+// nothing that was started in it is left. Inside, use the t that test receives. It belongs to the bubble and has
+// the limits of [synctest.Test]: no t.Run, no t.Parallel. Call Parallel before Run.
 //
-// Whatever still runs when test returns, or fails, is ended as by [Instance.Crash]; it is no failure of the
-// test.
+// When test returns or fails, Run ends whatever still runs, as [Instance.Crash] does; this does not fail the test.
 //
-// Run cannot be called in a bubble, and the cluster is of no use after Run; both fail the test.
+// Run makes a bubble of its own, so it fails the test if it is called in one. The cluster must not be used after
+// Run.
 func Run(t *testing.T, test func(t *testing.T, c *Cluster)) {
 	t.Helper()
 	if inBubble() {
@@ -68,8 +67,8 @@ func Run(t *testing.T, test func(t *testing.T, c *Cluster)) {
 	})
 }
 
-// inBubble tells whether the caller is in a synctest bubble, of which Wait is the only sign. Whoever waits
-// already is in one, too.
+// inBubble tells whether the caller is in a synctest bubble. It can tell only by calling Wait, which panics outside
+// of a bubble, and also if another goroutine of the bubble waits.
 func inBubble() (in bool) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -160,8 +159,8 @@ func (c *Cluster) settle(method string) {
 	}
 }
 
-// Advance lets time pass, and returns when all that it brings about has been done. What happens in the
-// very instant at its end has happened, such as a fire; only what takes time is still under way.
+// Advance lets time pass, and returns when everything that was due in this time has happened. This includes what
+// is due in the very last instant, such as a fire; only work that takes time is still under way.
 func (c *Cluster) Advance(d time.Duration) {
 	c.tb.Helper()
 	if d < 0 {
@@ -173,8 +172,8 @@ func (c *Cluster) Advance(d time.Duration) {
 	c.settle("Advance")
 }
 
-// AdvanceTo is [Cluster.Advance] until a time. Before the first instance is started that is as cheap as any
-// other wait, however far away the time is.
+// AdvanceTo is [Cluster.Advance] until a point in time. Before the first instance starts, it is cheap, however far
+// away that is.
 func (c *Cluster) AdvanceTo(t time.Time) {
 	c.tb.Helper()
 	c.settle("AdvanceTo")
@@ -197,11 +196,11 @@ type declaration struct {
 	options []scheduler.JobOption
 }
 
-// Job has every instance declare a job, those that run already at once: what cfg describes, done by code. If
-// code is nil, the items do nothing; [Work] takes a while. One value serves all instances, as if they shared
-// the memory of one process: give it nothing to remember that a crash should lose, or use [Cluster.Setup].
+// Job declares a job on every instance: on those that run, at once, and on others when they start. If code is nil,
+// the items do nothing; with [Work] they take a while. All instances share the one value of code, as if they
+// shared the memory of one process. If it remembers something that a crash should lose, use [Cluster.Setup].
 //
-// It fails the test if a scheduler refuses the declaration.
+// Job fails the test if a scheduler refuses the declaration.
 func (c *Cluster) Job(cfg job.Config, code job.Handler, options ...scheduler.JobOption) {
 	c.tb.Helper()
 	c.settle("Job")
@@ -232,12 +231,12 @@ func (c *Cluster) Job(cfg job.Config, code job.Handler, options ...scheduler.Job
 	c.settle("Job")
 }
 
-// Setup has declare called for each process that is started from now on, before its scheduler runs, to
-// declare jobs as the application does: with [scheduler.Scheduler.Add] on [Instance.Scheduler]. An error
-// fails the test. Several are called in order.
+// Setup sets a function that declares jobs as the application does, with [scheduler.Scheduler.Add] on
+// [Instance.Scheduler]. The cluster calls it for each process that starts from now on, before its scheduler runs.
+// An error fails the test. If Setup is called several times, the cluster calls all functions in order.
 //
-// Of code that is declared so a test knows a little less: when it has returned is known when the registry has
-// been told, and in an instance that is frozen it begins and ends as it likes.
+// A test knows a little less about code that is declared like this. It learns that the code has returned only when
+// the registry knows it, and such code begins and ends in an instance although the instance is frozen.
 func (c *Cluster) Setup(declare func(ctx context.Context, i *Instance) error) {
 	c.tb.Helper()
 	c.settle("Setup")
@@ -247,9 +246,9 @@ func (c *Cluster) Setup(declare func(ctx context.Context, i *Instance) error) {
 	c.setups = append(c.setups, declare)
 }
 
-// NewWith sets how the schedulers of processes that are started from now on are made, for applications with a
-// constructor of their own. build must hand the options on to [scheduler.New], behind its own, as
-// the test is lost without them. The default is scheduler.New.
+// NewWith sets the constructor of schedulers, for applications that have their own. It holds for processes that
+// start from now on; the default is scheduler.New. build must pass on the options that it receives to
+// [scheduler.New], behind its own options, because the test needs them.
 func (c *Cluster) NewWith(build func(registry.Registry, ...scheduler.Option) (*scheduler.Scheduler, error)) {
 	c.tb.Helper()
 	c.settle("NewWith")
@@ -259,10 +258,11 @@ func (c *Cluster) NewWith(build func(registry.Registry, ...scheduler.Option) (*s
 	c.build = build
 }
 
-// Store returns the registry's server, to be broken as a whole: [memory.Server.Stop], SetFull, SetPace.
-// The instances use the namespace "test" of it.
+// Store returns the registry's server, so that a test can break it as a whole: [memory.Server.Stop], SetFull, SetPace.
+// The instances use its namespace "test".
 func (c *Cluster) Store() *memory.Server { return c.store }
 
-// Operator returns a registry handle that belongs to no instance and is never disturbed, to look at the jobs'
-// trees or to do to them what no method of Cluster does. It is closed when the test function returns.
+// Operator returns a registry handle that belongs to no instance and is never disturbed. Use it to look at the
+// trees of jobs, or to change them in a way that no method of Cluster does. It is closed when the test function
+// returns.
 func (c *Cluster) Operator() *memory.Registry { return c.operator }

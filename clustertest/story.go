@@ -15,8 +15,8 @@ import (
 // shownLines is how many lines of a story a failure shows before what it is about, and as many from there on.
 const shownLines = 30
 
-// Story returns a table of what ran of a job where and when, with what was done to the cluster in between:
-// what a failed assertion prints a part of. Its form is for reading, and may change.
+// Story returns a table of the executions of a job, where and when they ran, and of what the test did to the cluster in
+// between. A failed assertion prints a part of it. It is for people to read, and its form may change.
 func (c *Cluster) Story(name string) string {
 	c.tb.Helper()
 	c.known(name, "Story")

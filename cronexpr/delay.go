@@ -27,8 +27,8 @@ func (s *delaySchedule) String() string { return s.expr }
 // Next implements [Schedule]: there is none.
 func (s *delaySchedule) Next(time.Time) time.Time { return time.Time{} }
 
-// DelayOf returns, of the schedule of "@delay d", how long after the end of one run the next one
-// begins; false of any other schedule.
+// DelayOf returns how long after the end of one run the next run begins, if s is the schedule of "@delay d". For any
+// other schedule it returns false.
 func DelayOf(s Schedule) (time.Duration, bool) {
 	s = unbound(s)
 	if d, is := s.(*delaySchedule); is {

@@ -47,8 +47,8 @@ func (s *everySchedule) Next(after time.Time) time.Time {
 	return fire.In(s.location)
 }
 
-// PeriodOf returns, of the schedule of "@every d", the time between two fires; false of any other
-// schedule.
+// PeriodOf returns the time between two fires, if s is the schedule of "@every d". For any other schedule it returns
+// false.
 func PeriodOf(s Schedule) (time.Duration, bool) {
 	s = unbound(s)
 	if e, is := s.(*everySchedule); is {

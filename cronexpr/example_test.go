@@ -109,3 +109,56 @@ func ExampleLast() {
 	fmt.Println(cronexpr.Last(schedule, now.AddDate(-1, 0, 0), now))
 	// Output: 2024-05-01 12:00:00 +0000 UTC
 }
+
+// The fires of a day, for example to draw a calendar.
+func ExampleBetween() {
+	schedule, err := cronexpr.Parse("0 0 9,13,17 ? * MON-FRI")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	day := time.Date(2026, time.March, 2, 0, 0, 0, 0, time.UTC)
+	for fire := range cronexpr.Between(schedule, day, day.AddDate(0, 0, 1)) {
+		fmt.Println(fire.Format(time.TimeOnly))
+	}
+	// Output:
+	// 09:00:00
+	// 13:00:00
+	// 17:00:00
+}
+
+// A schedule that begins in March, ends in the evening of its first day, and fires every eight hours, twenty seconds past the hour.
+func ExampleWithStart() {
+	begin := time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC)
+	schedule, err := cronexpr.Parse("@every 8h", cronexpr.WithOffset(20*time.Second),
+		cronexpr.WithStart(begin), cronexpr.WithEnd(begin.Add(18*time.Hour)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for fire := range cronexpr.Upcoming(schedule, time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)) {
+		fmt.Println(fire.Format(time.DateTime))
+	}
+	// Output:
+	// 2026-03-01 00:00:20
+	// 2026-03-01 08:00:20
+	// 2026-03-01 16:00:20
+}
+
+// Schedules that no clock can tell, and one that never fires.
+func ExampleDelayOf() {
+	for _, expr := range []string{"@delay 10s", "@triggered", "0 0 0 30 2 ?"} {
+		schedule, err := cronexpr.Parse(expr)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		delay, is := cronexpr.DelayOf(schedule)
+		now := time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC)
+		fmt.Println(expr, "delay:", is, delay, "triggered:", cronexpr.IsTriggered(schedule), "never fires:", cronexpr.NeverAfter(schedule, now))
+	}
+	// Output:
+	// @delay 10s delay: true 10s triggered: false never fires: true
+	// @triggered delay: false 0s triggered: true never fires: true
+	// 0 0 0 30 2 ? delay: false 0s triggered: false never fires: true
+}

@@ -7,8 +7,8 @@ import (
 	"github.com/elasticron/elasticron/internal/option"
 )
 
-// ErrInvalidOption says that an option of [Parse] has a value that is not allowed. It is one error in all packages of this
-// module with options: errors.Is finds it by the name that any of them gives it.
+// ErrInvalidOption says that an option of [Parse] has a value that is not allowed. It is one error in all packages of
+// this module: errors.Is finds it by the name that any of them gives it.
 var ErrInvalidOption = option.ErrInvalid
 
 // Option changes how [Parse] reads an expression.

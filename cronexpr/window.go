@@ -2,13 +2,13 @@ package cronexpr
 
 import "time"
 
-// WithStart has the schedule begin: no fire is earlier than start. The zero time, the default, sets
+// WithStart sets the beginning of the schedule: no fire is earlier than start. The zero time, the default, sets
 // no bound.
 func WithStart(start time.Time) Option {
 	return func(o *options) { o.window.start = start }
 }
 
-// WithEnd has the schedule end: no fire is later than end. The zero time, the default, sets no bound.
+// WithEnd sets the end of the schedule: no fire is later than end. The zero time, the default, sets no bound.
 func WithEnd(end time.Time) Option {
 	return func(o *options) { o.window.end = end }
 }

@@ -52,7 +52,7 @@ func (s jobsOf) jobs() []string {
 	return names
 }
 
-// Server answers on a port.
+// Server answers requests for dumps on a TCP port.
 type Server struct {
 	source   source
 	listener net.Listener

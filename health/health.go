@@ -30,7 +30,7 @@ import (
 // patience is how long the runners have to answer.
 const patience = 2 * time.Second
 
-// Source is what a handler asks; a [scheduler.Scheduler] is one.
+// Source is where a handler gets its reports. A [scheduler.Scheduler] is one.
 type Source interface {
 	Health(ctx context.Context) scheduler.Health
 }
@@ -43,7 +43,8 @@ type Verdict struct {
 	Reasons []string `json:"reasons,omitempty"` // why not
 }
 
-// Handler serves the state of a scheduler.
+// Handler serves the state of a scheduler on /live, /ready, /cluster and /. The package documentation says what each
+// of them means.
 func Handler(source Source) http.Handler {
 	mux := http.NewServeMux()
 	serve := func(path string, answer func(scheduler.Health) (any, bool)) {
@@ -67,15 +68,15 @@ func Handler(source Source) http.Handler {
 	return mux
 }
 
-// Live judges whether the process goes on: it does until Run has returned.
+// Live judges whether the process goes on, which it does until Run has returned.
 func Live(h scheduler.Health) Verdict {
 	var v Verdict
 	v.require(h.State != scheduler.StateStopped, "the scheduler has stopped")
 	return v.judged()
 }
 
-// Ready judges whether the process can take part in jobs. A session in doubt, as with a slow registry, is
-// no reason against it: what runs goes on.
+// Ready judges whether the process can take part in jobs. It can while its session is in doubt, for example because
+// the registry is slow: what runs goes on.
 func Ready(h scheduler.Health) Verdict {
 	var v Verdict
 	stops := h.State == scheduler.StateStopping || h.State == scheduler.StateStopped
@@ -85,8 +86,8 @@ func Ready(h scheduler.Health) Verdict {
 	return v.judged()
 }
 
-// Cluster judges whether the jobs are as they should be, as far as this process sees. A job whose servers
-// are all disabled is as somebody wants it.
+// Cluster judges whether the jobs are as they should be, as far as this process sees. That all servers of a job are
+// disabled is no fault: somebody wants it so.
 func Cluster(h scheduler.Health) Verdict {
 	var v Verdict
 	v.require(h.Blind == "", "the list of jobs cannot be followed: %s", h.Blind)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -111,8 +112,8 @@ func (d *delivery) await(life context.Context) {
 	}
 }
 
-// deliver has the sink take a batch, however often it must be asked, and tells whether that was done
-// before life ended.
+// deliver gives a batch to the sink, again and again until the sink takes it. It tells whether that was before life
+// ended.
 func (d *delivery) deliver(life context.Context, batch []Event) bool {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = firstPause, longestPause, 2
@@ -158,7 +159,7 @@ func (d *delivery) deliver(life context.Context, batch []Event) bool {
 func (d *delivery) write(life context.Context, batch []Event) error {
 	ctx, cancel := context.WithTimeout(life, d.timeout)
 	defer cancel()
-	err := job.Protect(func() error { return d.sink.Write(ctx, batch) })
+	err := protect.Call(func() error { return d.sink.Write(ctx, batch) })
 	var panicked *job.PanicError
 	switch {
 	case errors.As(err, &panicked):

@@ -10,7 +10,7 @@ import (
 type Event interface{ event() }
 
 // Execution is one run of one item. There is an event when it starts and one when it ends; the second
-// says everything that the first did.
+// repeats everything that is in the first.
 type Execution struct {
 	ID       string // the same at start and end, different for every run of every item
 	Round    string // id of the round that it began in; empty in rows that Java wrote
@@ -20,7 +20,7 @@ type Execution struct {
 	IP       string
 	Source   job.Source
 	Item     int
-	Fire     time.Time // which it stands for; zero for a run by hand
+	Fire     time.Time // as in the sharding context; zero for a run by hand
 	Token    int64     // fencing token; 0 for unmonitored jobs
 	Start    time.Time
 	Complete time.Time // zero while it runs
@@ -33,7 +33,7 @@ type Execution struct {
 // Running tells whether the execution has not ended, as far as this event knows.
 func (e Execution) Running() bool { return e.Complete.IsZero() && !e.Success && e.FailureCause == "" }
 
-// State is what a round is at. The words are stored and shown.
+// State tells how far a round is. The words are stored and shown.
 type State string
 
 // The states that a scheduler reports. A table that Elastic-Job-Cloud writes to has more.
@@ -44,7 +44,7 @@ const (
 	Errored  State = "TASK_ERROR"    // all have ended, some in failure
 )
 
-// What Elastic-Job calls where a status comes from and how the job is executed. The words are stored.
+// Elastic-Job's words for where a status comes from and how the job is executed. The words are stored.
 const (
 	SourceLite     = "LITE_EXECUTOR"
 	ExecutionReady = "READY"

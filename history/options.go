@@ -9,17 +9,17 @@ import (
 	"github.com/elasticron/elasticron/internal/option"
 )
 
-// ErrInvalidOption is what every error of [NewBus] is. It is one error in all packages of this
-// module with options: errors.Is finds it by the name that any of them gives it.
+// ErrInvalidOption is the error of [NewBus] if an option is not allowed. It is one error in all packages of this module:
+// errors.Is finds it by the name that any of them gives it.
 var ErrInvalidOption = option.ErrInvalid
 
-// Option sets something of a [Bus].
+// Option changes a [Bus].
 type Option func(*Bus) error
 
-// SinkOption sets something of the delivery to one sink.
+// SinkOption changes how the bus delivers to one sink.
 type SinkOption func(*delivery) error
 
-// WithSink adds a sink under a name of its own, by which logs and [Stats] tell of it.
+// WithSink adds a sink under a name of its own. Logs and [Stats] use the name.
 func WithSink(name string, sink Sink, opts ...SinkOption) Option {
 	return func(b *Bus) error {
 		if name == "" || sink == nil {
@@ -54,8 +54,8 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// WithBuffer sets how many events wait for the sink at most. More are dropped, and counted. The default
-// is 65,536, which take some 30 MB. Each execution posts two events, each round three.
+// WithBuffer sets how many events wait for the sink at most. The bus drops further events, and counts them. The default
+// is 65,536 events, which take some 30 MB. Each execution posts two events, each round three.
 func WithBuffer(events int) SinkOption {
 	return func(d *delivery) error {
 		if events < 1 {

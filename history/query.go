@@ -8,17 +8,17 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// ErrInvalidQuery is what a [Reader] says of a query that it cannot mean: a page below 1, more than
-// [MaxPerPage] rows, or a sort that is not listed.
+// ErrInvalidQuery is the error of a [Reader] if a query makes no sense: a page below 1, more than
+// [MaxPerPage] rows, or an unknown sort.
 var ErrInvalidQuery = errors.New("invalid query")
 
-// The paging of queries.
+// The sizes of a page.
 const (
 	DefaultPerPage = 10
 	MaxPerPage     = 1000
 )
 
-// Reader answers what happened. Its methods are safe for concurrent use.
+// Reader reads the events that a store has kept. Its methods are safe for concurrent use.
 type Reader interface {
 	// Executions returns a page of the executions that match. Errors: [ErrInvalidQuery], and those of
 	// the store.
@@ -27,39 +27,39 @@ type Reader interface {
 	Statuses(context.Context, StatusQuery) (Page[Status], error)
 }
 
-// Page is a part of what matches a query.
+// Page is a part of the events that match a query.
 type Page[E Event] struct {
 	Rows  []E
 	Total int // of all pages
 }
 
-// Paging says which part of what matches is wanted, and in which order. The zero value is the first
+// Paging says which part of the matching events a query returns, and in which order. The zero value is the first
 // ten, the newest first.
 type Paging struct {
 	Page    int // from 1; 0 = 1
 	PerPage int // at most MaxPerPage; 0 = DefaultPerPage
 	// Sort names the field to order by, as Elastic-Job's console does: "jobName", "startTime" and so
-	// on; see [ExecutionSorts] and [StatusSorts]. Empty is the time: startTime or creationTime. Equal
-	// ones are ordered by item, or by what a round goes through, and then by id.
+	// on; see [ExecutionSorts] and [StatusSorts]. Empty is the time: startTime or creationTime. Events
+	// that are equal in it are ordered by item, or by the states of a round, and then by id.
 	Sort      string
 	Ascending bool
 }
 
-// ExecutionQuery says which executions are wanted. What is empty does not matter.
+// ExecutionQuery says which executions a query returns. An empty field matches all of them.
 type ExecutionQuery struct {
 	Job     string
 	Round   string
 	TaskID  string // as it is stored: see [ShortTaskID]
 	IP      string
 	Item    *int
-	Success *bool // whether it succeeded; one that runs has not
+	Success *bool // an execution that still runs has not succeeded
 	Source  job.Source
 	From    time.Time // of the start, inclusive; to the millisecond
 	Until   time.Time // inclusive
 	Paging
 }
 
-// StatusQuery says which steps of rounds are wanted. What is empty does not matter.
+// StatusQuery says which steps of rounds a query returns. An empty field matches all of them.
 type StatusQuery struct {
 	Job           string
 	Round         string

@@ -34,7 +34,7 @@ func (q *queue) ring() {
 	}
 }
 
-// close has the queue take no more.
+// close ends the queue: it takes no more events.
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true

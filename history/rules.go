@@ -10,10 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 )
 
-// Round is what the events of a round are made of.
+// Round has the data from which the events of a round are made.
 type Round struct {
 	ID     string
 	Job    string
@@ -24,15 +25,15 @@ type Round struct {
 	Failed map[int]error // the items that did not succeed; for [Round.End]
 }
 
-// Staged is the round as its items are about to begin.
+// Staged returns the event of a round whose items are about to begin.
 func (r Round) Staged() Status {
 	return r.status(Staging, r.Began, fmt.Sprintf("Job '%s' execute begin.", r.Job))
 }
 
-// Running is the round as its items have begun.
+// Running returns the event of a round whose items have begun.
 func (r Round) Running(at time.Time) Status { return r.status(Running, at, "") }
 
-// End is the round as its last item has ended: finished, or in error, with what failed.
+// End returns the event of a round whose last item has ended: finished, or in error, with what failed.
 func (r Round) End() Status {
 	if len(r.Failed) == 0 {
 		return r.status(Finished, r.Ended, "")
@@ -46,7 +47,7 @@ func (r Round) End() Status {
 		text.WriteString(separator + strconv.Itoa(item) + "=" + cause(r.Failed[item]))
 		separator = ", "
 	}
-	return r.status(Errored, r.Ended, Text(text.String()+"}", MaxText))
+	return r.status(Errored, r.Ended, texts.Clean(text.String()+"}", MaxText))
 }
 
 func (r Round) status(state State, at time.Time, message string) Status {
@@ -57,7 +58,7 @@ func (r Round) status(state State, at time.Time, message string) Status {
 	}
 }
 
-// Started is the execution of an item as it starts.
+// Started returns the event of an execution that starts.
 func Started(hostname, round string, sc job.ShardingContext, at time.Time) Execution {
 	return Execution{
 		ID:    identify("execution", sc.JobName, round, strconv.Itoa(sc.Item), strconv.FormatInt(sc.Token, 10), stamp(at)),
@@ -66,18 +67,18 @@ func Started(hostname, round string, sc job.ShardingContext, at time.Time) Execu
 	}
 }
 
-// Ended is the execution as it ends. It succeeded if its code did and the registry took its end. If the
+// Ended returns the event of the execution's end. It succeeded if its code did and the registry took its end. If the
 // registry refused the end, the execution had been taken away, and may run or have run again
 // elsewhere: then it is a failure whatever its code says, and the cause tells both.
 func (e Execution) Ended(at time.Time, err, refused error) Execution {
 	e.Complete, e.Success = at, err == nil && refused == nil
 	switch {
 	case refused != nil && err == nil:
-		e.FailureCause = Text("the code succeeded, but the end was refused: "+refused.Error(), MaxText)
+		e.FailureCause = texts.Clean("the code succeeded, but the end was refused: "+refused.Error(), MaxText)
 	case refused != nil:
-		e.FailureCause = Text("the end was refused: "+refused.Error()+"; the code failed: "+cause(err), MaxText)
+		e.FailureCause = texts.Clean("the end was refused: "+refused.Error()+"; the code failed: "+cause(err), MaxText)
 	case err != nil:
-		e.FailureCause = Text(cause(err), MaxText)
+		e.FailureCause = texts.Clean(cause(err), MaxText)
 	}
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -31,7 +32,7 @@ func TestAnExecution(t *testing.T) {
 	}, start)
 
 	gone, failed := errors.New("session lost"), errors.New("out of stock")
-	panicked := job.Protect(func() error { panic("boom") })
+	panicked := protect.Call(func() error { panic("boom") })
 	end := begin.Add(time.Minute)
 	for _, row := range []struct {
 		name         string

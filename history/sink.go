@@ -7,13 +7,14 @@ import (
 
 // Sink takes events.
 type Sink interface {
-	// Write takes events, in the order in which they were posted. One goroutine calls it, and waits
+	// Write takes events, in the order in which they were posted. One goroutine calls it and waits
 	// for it; the next events gather meanwhile. ctx ends when the sink's timeout is over, or when
 	// [Bus.Close] will wait no longer.
 	//
-	// An error means that not all were taken: Write is called again with the same ones, so a sink
-	// must bear to get an event twice. If some will never be taken, it is a [*RejectedError]: then the
-	// others were, and none comes again. A panic rejects all. Write must not keep or change the slice.
+	// If Write returns an error, the bus calls it again with the same events, so a sink may get an event
+	// twice. A sink that will never take some of the events takes the others and returns a
+	// [*RejectedError]; then none of them comes again. If Write panics, all events are rejected. Write must
+	// not keep or change the slice.
 	Write(ctx context.Context, events []Event) error
 }
 

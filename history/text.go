@@ -5,7 +5,8 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // What the columns of Elastic-Job's tables hold, in characters.
@@ -14,33 +15,6 @@ const (
 	MaxTaskID = 255
 	maxItems  = 100
 )
-
-// Text returns the text as a database takes it: valid UTF-8 without zero characters, which PostgreSQL
-// refuses, and cut to at most limit characters.
-func Text(text string, limit int) string {
-	// Every character has at most four bytes: what is beyond is not even looked at.
-	if most := 4 * limit; len(text) > most+utf8.UTFMax {
-		text = text[:most+utf8.UTFMax]
-		for i := 0; i < utf8.UTFMax && !utf8.RuneStart(text[len(text)-1]); i++ {
-			text = text[:len(text)-1]
-		}
-		text = text[:len(text)-1]
-	}
-	if strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) {
-		text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
-	}
-	if len(text) <= limit {
-		return text
-	}
-	count := 0
-	for i := range text {
-		if count == limit {
-			return text[:i]
-		}
-		count++
-	}
-	return text
-}
 
 // ShortTaskID returns a task id as the column of 255 characters holds it: the same, or, if it is
 // longer, with its list of items cut, "orders@-@0,1,2,...@-@READY@-@10.0.0.1@-@7". One that is too long
@@ -61,7 +35,7 @@ func ShortTaskID(id string) string {
 		}
 	}
 	sum := sha256.Sum256([]byte(id))
-	return Text(id, MaxTaskID-17) + "~" + hex.EncodeToString(sum[:8])
+	return texts.Clean(id, MaxTaskID-17) + "~" + hex.EncodeToString(sum[:8])
 }
 
 const taskSeparator = "@-@"

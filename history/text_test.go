@@ -13,46 +13,6 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-func TestTextIsWhatADatabaseTakes(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct {
-		name, text string
-		limit      int
-		want       string
-	}{
-		{"fits", "abc", 3, "abc"},
-		{"empty", "", 3, ""},
-		{"cut", "abcd", 3, "abc"},
-		{"characters, not bytes", "äöü", 3, "äöü"},
-		{"cut between characters", "a€€€", 3, "a€€"},
-		{"four bytes each", strings.Repeat("😀", 9), 3, "😀😀😀"},
-		{"zero", "a\x00b", 3, "a\uFFFDb"},
-		{"invalid", "a\xffb", 3, "a\uFFFDb"},
-		{"long and invalid at the cut", "ab" + strings.Repeat("\x80", 100), 3, "ab\uFFFD"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, row.want, history.Text(row.text, row.limit))
-		})
-	}
-}
-
-func TestTextKeepsTheHead(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.String().Draw(t, "text")
-		limit := rapid.IntRange(0, 12).Draw(t, "limit")
-		want := []rune(strings.ReplaceAll(text, "\x00", "\uFFFD"))
-		require.Equal(t, string(want[:min(limit, len(want))]), history.Text(text, limit))
-
-		bytes := string(rapid.SliceOfN(rapid.Byte(), 0, 60).Draw(t, "bytes"))
-		got := history.Text(bytes, limit)
-		require.True(t, utf8.ValidString(got))
-		require.LessOrEqual(t, utf8.RuneCountInString(got), limit)
-		require.NotContains(t, got, "\x00")
-	})
-}
-
 func taskID(jobName, instance string, total int) string {
 	items := make([]int, total)
 	for i := range items {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
@@ -46,7 +47,7 @@ func TestAThousandItemsChangeTheirOwners(t *testing.T) {
 			for n := range s.Total() {
 				share[s.Owner(n)]++
 			}
-			even := s.Total() == items && len(share) == len(by) && len(sharding.Tidy(s, s.Leader.Created)) == 0
+			even := s.Total() == items && len(share) == len(by) && len(resharding.Tidy(s, s.Leader.Created)) == 0
 			for _, id := range by {
 				even = even && share[id] == items/len(by)
 			}
@@ -97,9 +98,9 @@ func TestEtcdTakesEveryPlan(t *testing.T) {
 					return jobtree.StateOf("orders", registry.NewSnapshot(revision, nodes))
 				}
 				s := state()
-				commit(sharding.Tidy(s, s.Leader.Created)...)
+				commit(resharding.Tidy(s, s.Leader.Created)...)
 				s = state()
-				plan, err := sharding.PlanOf(s, sharding.StrategyFunc(sharding.AverageAllocation), s.Leader.Created)
+				plan, err := resharding.PlanOf(s, sharding.StrategyFunc(sharding.AverageAllocation), s.Leader.Created)
 				require.NoError(t, err)
 				commit(plan.Parts...)
 				if plan.Needed {

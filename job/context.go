@@ -3,6 +3,8 @@ package job
 import (
 	"strconv"
 	"time"
+
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // ShardingContext tells the code of an item what it runs. Later versions may add fields.
@@ -40,18 +42,18 @@ type ShardingContext struct {
 func (sc ShardingContext) JSON() string {
 	text := make([]byte, 0, 256)
 	text = append(text, `{"jobName":`...)
-	text = AppendGsonString(text, sc.JobName)
+	text = texts.AppendGson(text, sc.JobName)
 	text = append(text, `,"taskId":`...)
-	text = AppendGsonString(text, sc.TaskID)
+	text = texts.AppendGson(text, sc.TaskID)
 	text = append(text, `,"shardingTotalCount":`...)
 	text = strconv.AppendInt(text, int64(sc.TotalCount), 10)
 	text = append(text, `,"jobParameter":`...)
-	text = AppendGsonString(text, sc.JobParameter)
+	text = texts.AppendGson(text, sc.JobParameter)
 	text = append(text, `,"shardingItem":`...)
 	text = strconv.AppendInt(text, int64(sc.Item), 10)
 	if sc.ItemParameter != "" {
 		text = append(text, `,"shardingParameter":`...)
-		text = AppendGsonString(text, sc.ItemParameter)
+		text = texts.AppendGson(text, sc.ItemParameter)
 	}
 	return string(append(text, '}'))
 }

@@ -34,7 +34,7 @@ func (fetch) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	}, nil
 }
 
-// A kind of job of one's own, which reads its settings and keeps its secret out of them.
+// A kind of job of your own, which reads its settings and keeps its secret out of them.
 func ExampleHandler() {
 	if err := os.Setenv("FETCH_KEY", "swordfish"); err != nil { // the deployment does this
 		fmt.Println(err)

@@ -3,7 +3,8 @@ package job
 import (
 	"errors"
 	"fmt"
-	"unicode/utf8"
+
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // ErrInvalidConfig is what every fault of a [Config] is, for callers that only need to know that.
@@ -19,9 +20,9 @@ type FieldError struct {
 
 // Error names the field, its value and what is allowed, each as far as it takes to recognise it.
 func (e *FieldError) Error() string {
-	text := fmt.Sprintf("%s %q %s", Shorten(e.Field), Shorten(e.Value), Shorten(e.Reason))
+	text := fmt.Sprintf("%s %q %s", texts.Shorten(e.Field), texts.Shorten(e.Value), texts.Shorten(e.Reason))
 	if e.Err != nil {
-		text += ": " + Shorten(e.Err.Error())
+		text += ": " + texts.Shorten(e.Err.Error())
 	}
 	return text
 }
@@ -31,19 +32,3 @@ func (e *FieldError) Unwrap() error { return e.Err }
 
 // Is makes errors.Is(err, ErrInvalidConfig) true.
 func (e *FieldError) Is(target error) bool { return target == ErrInvalidConfig }
-
-// maxShown is how many bytes of a text an error shows.
-const maxShown = 200
-
-// Shorten returns a text as an error or a log line shows it: whole up to 200 bytes, else its beginning,
-// which is enough to recognise it. What it is a part of stays bounded, however large a value was.
-func Shorten(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	end := maxShown
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + fmt.Sprintf("... (%d bytes)", len(text))
-}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // ParseItemParameters reads the parameters of sharding items, written as "0=Berlin,1=Oslo": pairs
@@ -35,11 +37,11 @@ func parseItemParameter(pair string) (item int, parameter string, err error) {
 	key, parameter, found := strings.Cut(pair, "=")
 	key, parameter = strings.TrimSpace(key), strings.TrimSpace(parameter)
 	if !found || parameter == "" || strings.Contains(parameter, "=") {
-		return 0, "", fmt.Errorf("%q is not of the form item=text with one %q", Shorten(pair), "=")
+		return 0, "", fmt.Errorf("%q is not of the form item=text with one %q", texts.Shorten(pair), "=")
 	}
 	number, err := strconv.ParseUint(key, 10, 31)
 	if err != nil {
-		return 0, "", fmt.Errorf("item %q in %q is not a number from 0 to 2147483647", Shorten(key), Shorten(pair))
+		return 0, "", fmt.Errorf("item %q in %q is not a number from 0 to 2147483647", texts.Shorten(key), texts.Shorten(pair))
 	}
 	return int(number), parameter, nil
 }

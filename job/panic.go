@@ -3,7 +3,6 @@ package job
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 )
 
 // ErrGoexit is the error of code that ended its goroutine by [runtime.Goexit] instead of returning, as
@@ -24,28 +23,4 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
-}
-
-// Protect calls fn, waits for it, and returns its error: a [*PanicError] if it panicked, [ErrGoexit] if
-// it ended its goroutine. It calls fn on a goroutine of its own, as nothing can keep one that ends from
-// ending.
-func Protect(fn func() error) error {
-	ended := make(chan error, 1)
-	Go(fn, func(err error) { ended <- err })
-	return <-ended
-}
-
-// Go calls fn on a goroutine of its own and then, on the same one, done with what [Protect] would
-// return. It does not wait for either. However fn ends, done is called.
-func Go(fn func() error, done func(error)) {
-	go func() {
-		err := ErrGoexit // stands if fn neither returns nor panics
-		defer func() {
-			if value := recover(); value != nil {
-				err = &PanicError{Value: value, Stack: debug.Stack()}
-			}
-			done(err)
-		}()
-		err = fn()
-	}()
 }

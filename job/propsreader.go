@@ -79,7 +79,7 @@ func (r *PropsReader) value(name string) (string, bool) {
 	return value, err == nil
 }
 
-// hide has Redact replace a value of a setting, if it was looked up.
+// hide notes that Redact must replace the value of a setting, if it was looked up. It returns the value.
 func (r *PropsReader) hide(name, value string) string {
 	s := secret{value, r.settings[name]}
 	if value == "" || !reference.Is(s.shown) || slices.Contains(r.secrets, s) {

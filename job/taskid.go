@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // TaskID names the items that an instance runs together, as Elastic-Job's event traces do. It is not unique: the
@@ -35,14 +37,14 @@ func (id TaskID) String() string {
 func ParseTaskID(text string) (TaskID, error) {
 	parts := strings.Split(text, taskIDSeparator)
 	if len(parts) != 5 {
-		return TaskID{}, fmt.Errorf("task id %q has %d parts between %q, want 5", Shorten(text), len(parts), taskIDSeparator)
+		return TaskID{}, fmt.Errorf("task id %q has %d parts between %q, want 5", texts.Shorten(text), len(parts), taskIDSeparator)
 	}
 	if parts[2] != "READY" {
-		return TaskID{}, fmt.Errorf("task id %q has execution type %q, want READY", Shorten(text), Shorten(parts[2]))
+		return TaskID{}, fmt.Errorf("task id %q has execution type %q, want READY", texts.Shorten(text), texts.Shorten(parts[2]))
 	}
 	items, err := parseItems(parts[1])
 	if err != nil {
-		return TaskID{}, fmt.Errorf("task id %q: %w", Shorten(text), err)
+		return TaskID{}, fmt.Errorf("task id %q: %w", texts.Shorten(text), err)
 	}
 	return TaskID{Job: parts[0], Items: items, Instance: parts[3] + taskIDSeparator + parts[4]}, nil
 }
@@ -55,7 +57,7 @@ func parseItems(list string) ([]int, error) {
 	for text := range strings.SplitSeq(list, ",") {
 		item, err := strconv.ParseUint(text, 10, 31)
 		if err != nil || strconv.FormatUint(item, 10) != text {
-			return nil, fmt.Errorf("item %q is not a plain number from 0", Shorten(text))
+			return nil, fmt.Errorf("item %q is not a plain number from 0", texts.Shorten(text))
 		}
 		items = append(items, int(item))
 	}

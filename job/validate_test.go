@@ -2,7 +2,6 @@ package job_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -168,23 +168,8 @@ func TestFieldErrorKeepsTheCauseAndCutsLongValues(t *testing.T) {
 	cause := errors.New(strings.Repeat("é", 5_000))
 	fault = &job.FieldError{Field: "Cron", Reason: strings.Repeat("y", 10_000), Err: cause}
 	require.Less(t, len(fault.Error()), 600, "reason and cause, too")
-	require.True(t, utf8.ValidString(job.Shorten("x"+cause.Error())), "no letter is cut in two")
+	require.True(t, utf8.ValidString(texts.Shorten("x"+cause.Error())), "no letter is cut in two")
 	require.Equal(t, cause, errors.Unwrap(fault))
-}
-
-func TestWhereInATextJSONIsWrong(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"{":                     "line 1, column 1: ",
-		"{\n  \"a\": 1,\n  x}":  "line 3, column 3: ",
-		"{\n  \"a\": \"text\"}": "line 2, column 13: ",
-	} {
-		err := json.Unmarshal([]byte(text), &map[string]int{})
-		require.ErrorContains(t, job.LocateJSON(text, err), want)
-		require.ErrorIs(t, job.LocateJSON(text, err), err)
-	}
-	other := errors.New("other")
-	require.Equal(t, other, job.LocateJSON("{", other))
 }
 
 func TestCodeThatCannotBeOfItsType(t *testing.T) {

@@ -72,7 +72,7 @@ func (c *comparison) addMark(step guarded.Step, change Change) {
 	c.marks, c.changes = append(c.marks, step), append(c.changes, change)
 }
 
-// put returns the write of a node, guarded by what was compared, and how it is told of.
+// put returns the write of a node, guarded by what was compared, and the change that the report shows.
 func (t jobNodes) put(path, value string) (guarded.Step, Change) {
 	found := t.nodes[path]
 	change := Change{Node: t.below(path), To: &value}

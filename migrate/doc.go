@@ -15,7 +15,7 @@
 //
 // # What it guarantees
 //
-//   - It never changes the source, of which it needs only a [registry.Reader].
+//   - It never changes the source: a [registry.Reader] is enough.
 //   - It writes nothing unless [Options.Apply] asks for it, and then only if the target is still as it was
 //     when it was compared. If somebody has changed the target meanwhile, their change stays, and the job is
 //     [Failed].
@@ -23,7 +23,7 @@
 //     target, it [Differs], and is left alone unless [Options.Overwrite] makes it as the source has it.
 //   - A job becomes visible in the target at once, with everything that is copied of it.
 //   - Fencing tokens never go back: each job's tokens start above the highest that the source can have
-//     granted. See jobtree.Tokens.
+//     granted.
 //
 // # What it does not do
 //

@@ -21,7 +21,7 @@ type Target interface {
 var ErrNoJobs = errors.New("the namespace has no jobs")
 
 // Run compares jobs of source and target, writes what the target lacks if opts.Apply, and reports on
-// each job, whatever becomes of the others.
+// each job. A fault of one job does not keep it from the others.
 //
 // The error is an [*OptionError], [ErrNoJobs], or that of a registry that cannot be read or written at
 // all; then the report ends with the job before. What is wrong with a single job stands in the
@@ -67,7 +67,7 @@ type migration struct {
 	opts   Options
 }
 
-// migrate deals with one job. The error is one that the next job would meet, too.
+// migrate copies one job. An error is one that the next job would meet, too.
 func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 	j := Job{Name: name}
 	root := jobtree.For(name).Root()
@@ -136,7 +136,7 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 	return o, nil
 }
 
-// carryOut decides what becomes of a job that was compared. look compares it again.
+// carryOut decides what to do with a job that was compared, and does it. look compares the job again.
 func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func() (comparison, error)) (Job, error) {
 	j.Changes = c.changes
 	switch {

@@ -2,19 +2,19 @@ package migrate
 
 import "time"
 
-// Options say what to do. The zero Options compare all jobs and write nothing.
+// Options say what Run does. With the zero Options, it compares all jobs and writes nothing.
 type Options struct {
 	// Jobs are the names of the jobs to copy. Empty means all jobs of the namespace.
 	Jobs []string
-	// Apply writes to the target. The default only tells what would be written.
+	// Apply writes to the target. The default only reports what Run would write.
 	Apply bool
 	// Overwrite makes jobs that differ in the target as the source has them. The default leaves them.
 	Overwrite bool
-	// EvenIfRunning copies jobs also while the source has instances or executions of them. The default
-	// refuses.
+	// EvenIfRunning also copies jobs that have instances or executions in the source. The default
+	// refuses these jobs.
 	EvenIfRunning bool
-	// TimeZone is given to the jobs that have none. It is an IANA name, such as Europe/Berlin. Java reads
-	// cron expressions in the zone of its host. The default, empty, is UTC.
+	// TimeZone is the zone of the jobs that name none: an IANA name, such as Europe/Berlin. Java reads
+	// their cron expressions in the zone of its host. The default, empty, is UTC.
 	TimeZone string
 }
 

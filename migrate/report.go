@@ -2,7 +2,7 @@ package migrate
 
 import "strconv"
 
-// Action is what became of a job, or would become of it. The words are part of the report's format.
+// Action is what Run did with a job, or would do. The words are part of the report's format.
 type Action string
 
 // The actions.
@@ -27,9 +27,9 @@ const (
 	Format3 Format = "3.x" // ElasticJob 3.x
 )
 
-// Report says what became of each job.
+// Report says what Run did with each job, or would do.
 type Report struct {
-	// Applied is whether anything was to be written; if not, the actions are what would be done.
+	// Applied is [Options.Apply]. If it is false, the actions are what Run would do.
 	Applied bool `json:"applied"`
 	// Jobs are in the order of their names.
 	Jobs []Job `json:"jobs"`
@@ -45,16 +45,16 @@ func (r Report) Complete() bool {
 	return true
 }
 
-// Job is what became of one job.
+// Job is the report on one job.
 type Job struct {
 	Name   string `json:"name"`
-	Format Format `json:"format,omitempty"` // empty if it could not be told
+	Format Format `json:"format,omitempty"` // empty if it is not known
 	Action Action `json:"action"`
-	// Reason says why it was refused or failed.
+	// Reason says why the job was refused or failed.
 	Reason string `json:"reason,omitempty"`
-	// Changes are what is written, or what would have to be where it differs.
+	// Changes are the nodes that Run wrote or would write or, if the job differs, would have to write.
 	Changes []Change `json:"changes,omitempty"`
-	// Notes are what whoever moves the job should know.
+	// Notes are for the person who moves the job.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -67,7 +67,7 @@ type Change struct {
 	To   *string `json:"to,omitempty"`
 }
 
-// String reads as in `config.cron: "0 0 * * * ?" -> "0 5 * * * ?"`.
+// String returns a text such as `config.cron: "0 0 * * * ?" -> "0 5 * * * ?"`.
 func (c Change) String() string {
 	switch {
 	case c.From == nil && c.To == nil:

@@ -23,8 +23,8 @@ func (o *original) wanted() map[string]string {
 	return nodes
 }
 
-// tokens returns where the tokens of the job are to start in the target, which has them start at
-// present. What is enough stays, so that a repetition changes nothing.
+// tokens returns where the tokens of the job must start in the target. At present they start there at present, which
+// stays if it is enough, so that a repetition changes nothing.
 func (o *original) tokens(present int64) jobtree.Tokens {
 	before := o.state.Tokens().Value
 	if present >= before.Of(o.seen) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -46,7 +47,7 @@ func (l limits) attempt(ctx context.Context, code job.HandlerFunc, sc job.Shardi
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = l.backoff, longestBackoff, 2
 	var last error
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
-		if last = job.Protect(func() error { return l.once(ctx, code, sc) }); last != nil {
+		if last = protect.Call(func() error { return l.once(ctx, code, sc) }); last != nil {
 			return struct{}{}, errTryAgain
 		}
 		return struct{}{}, nil

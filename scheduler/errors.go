@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/elasticron/elasticron/internal/option"
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
 	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
@@ -67,7 +67,7 @@ type ClassConflictError struct {
 // Error names the job, both classes and the way out.
 func (e *ClassConflictError) Error() string {
 	return fmt.Sprintf("job %q belongs to another class: the registry has %q, this process declares %q; use the same class or another job name",
-		job.Shorten(e.Job), job.Shorten(e.Stored), job.Shorten(e.Declared))
+		texts.Shorten(e.Job), texts.Shorten(e.Stored), texts.Shorten(e.Declared))
 }
 
 // Is makes errors.Is(err, ErrClassConflict) true.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -51,7 +52,7 @@ func (r *runner) execute(e *execution) {
 	r.s.observer.observe(event)
 	log := r.log
 	// A panic is an error of this item and of nothing else, and so is the end of its goroutine.
-	job.Go(func() error {
+	protect.Go(func() error {
 		ctx := r.s.observer.itemContext(job.WithProgress(e.scope.ctx, e.progress), event)
 		if err := e.awaitStart(); err != nil {
 			return err

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/leadership"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 // newLeadership makes the room of the job's leader.
@@ -17,7 +17,7 @@ func (r *runner) newLeadership() *leadership.Leadership {
 		Ports: r.ports(), Lookup: r.s.strategies.Lookup,
 		Answered:  func() { r.peers.LookAtAssignment() },
 		Reconcile: func() { r.box.Post(r.reconcile) },
-		Resharded: func(plan sharding.Plan) {
+		Resharded: func(plan resharding.Plan) {
 			r.log.InfoContext(r.life, "resharded", "instances", plan.Instances, "items", plan.Total, "moved", plan.Moved)
 			r.s.observer.observe(ReshardEvent{Job: r.name, Instances: plan.Instances, Items: plan.Total, Moved: plan.Moved})
 		},

@@ -10,16 +10,16 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// File is what a file says.
+// File is the content of a file that was read and found correct.
 type File struct {
 	jobs map[string]map[string]string // values by path, by job
 }
 
-// ErrInvalid is what every fault of a file is, apart from not being readable at all.
+// ErrInvalid is the error of a file that can be opened but is wrong: errors.Is finds it in every fault.
 var ErrInvalid = errors.New("invalid seed")
 
-// ReadFile reads a file by what its name ends in: .yaml, .yml or .properties. The error joins all that
-// is wrong with it.
+// ReadFile reads a file. The end of its name tells the format: .yaml, .yml or .properties. The error joins all
+// faults of the file.
 func ReadFile(name string) (File, error) {
 	parse, err := parserOf(name)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/magiconair/properties"
 )
 
-// ParseProperties reads the text of a file of Java properties. It is UTF-8, or ISO 8859-1 as Java has it
-// if it is not valid UTF-8; escapes such as \u00e9 work in both. Paths may leave out the slash before
-// them. The error joins all that is wrong with the file.
+// ParseProperties reads the text of a file of Java properties. The text is UTF-8 or, if it is not valid UTF-8,
+// ISO 8859-1, as in Java; escapes such as \u00e9 work in both. Paths may leave out the slash before
+// them. The error joins all faults of the file.
 func ParseProperties(text []byte) (File, error) {
 	encoding := properties.UTF8
 	if !utf8.Valid(text) {

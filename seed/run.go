@@ -18,36 +18,36 @@ type Target interface {
 	registry.Committer
 }
 
-// Options say what to do. The zero Options create what is missing.
+// Options say what Run does. With the zero Options, it creates what is missing.
 type Options struct {
-	// Overwrite gives nodes that exist the value that the file has. The default keeps them.
+	// Overwrite replaces the values of nodes that exist by those of the file. The default keeps them.
 	Overwrite bool
-	// DryRun only tells what would be done. The default does it.
+	// DryRun only reports what Run would do. The default does it.
 	DryRun bool
 }
 
-// Action is what became of a node, or would become of it. The words are part of the report's format.
+// Action is what Run did with a node, or would do. The words are part of the report's format.
 type Action string
 
 // The actions.
 const (
 	Created   Action = "created"
 	Updated   Action = "updated"
-	Unchanged Action = "unchanged" // it said so already
-	Kept      Action = "kept"      // it says something else, and was left alone
+	Unchanged Action = "unchanged" // the registry has what the file says
+	Kept      Action = "kept"      // the registry has something else, which stays
 )
 
-// Node is what became of one node of the file.
+// Node tells what Run did with one node of the file, or would do.
 type Node struct {
 	Path   string `json:"path"` // below the namespace
 	Action Action `json:"action"`
 }
 
-// Run fills the registry with what a file says, job by job, and tells of each node in the order of
-// their paths. The error is that of the registry; nodes told of before it are done. After
-// [registry.ErrUnknownOutcome] what is missing of a job may be there in a moment, or never: run it again.
+// Run writes the content of a file into the registry, job by job, and reports on each node in the order of
+// their paths. An error is one of the registry; the nodes that were reported are done. After
+// [registry.ErrUnknownOutcome], what is missing of a job may appear a moment later, or never: run it again.
 //
-// A node that somebody else creates or changes meanwhile is one that exists.
+// If somebody else creates or changes a node meanwhile, Run treats it as one that exists.
 func Run(ctx context.Context, target Target, file File, opts Options) ([]Node, error) {
 	var done []Node
 	for _, name := range slices.Sorted(maps.Keys(file.jobs)) {
@@ -60,7 +60,7 @@ func Run(ctx context.Context, target Target, file File, opts Options) ([]Node, e
 	return done, nil
 }
 
-// fill deals with one job, again and again until nobody interferes.
+// fill writes one job, and begins again whenever somebody interferes.
 func fill(ctx context.Context, target Target, name string, values map[string]string, opts Options) ([]Node, error) {
 	writer := guarded.NewWriter(target)
 	for {
@@ -79,7 +79,7 @@ func fill(ctx context.Context, target Target, name string, values map[string]str
 	}
 }
 
-// decide says what becomes of each node of a job, and what is to be written for that.
+// decide says what to do with each node of a job, and what to write for it.
 func decide(name string, values map[string]string, found []registry.Node, overwrite bool) (nodes []Node, marks, config []guarded.Step) {
 	stored := make(map[string]registry.Node, len(found))
 	for _, n := range found {

@@ -16,7 +16,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// ParseYAML reads the text of a YAML file. The error joins all that is wrong with it.
+// ParseYAML reads the text of a YAML file. The error joins all faults with it.
 func ParseYAML(text []byte) (File, error) {
 	reader := yaml.NewDecoder(strings.NewReader(string(text)))
 	var document, more yaml.Node

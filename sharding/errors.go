@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 var (
@@ -29,7 +29,7 @@ type UnknownStrategyError struct {
 
 // Error names the strategy and those that are registered.
 func (e *UnknownStrategyError) Error() string {
-	return fmt.Sprintf("unknown sharding strategy %q, registered are: %s", job.Shorten(e.Name), strings.Join(e.Known, ", "))
+	return fmt.Sprintf("unknown sharding strategy %q, registered are: %s", texts.Shorten(e.Name), strings.Join(e.Known, ", "))
 }
 
 // PanicError says that a strategy panicked.

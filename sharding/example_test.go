@@ -30,7 +30,7 @@ func Example() {
 	// map[10.0.0.1:[3 4] 10.0.0.2:[0 1] 10.0.0.3:[2 5]]
 }
 
-// A strategy of one's own: the first instance does all the work, and the others stand by.
+// A strategy of your own: the first instance does all the work, and the others stand by.
 func ExampleRegistry_Register() {
 	strategies := sharding.Default()
 	err := strategies.Register("one-for-all", sharding.StrategyFunc(

@@ -16,9 +16,9 @@ type Registry struct {
 	byName map[string]Strategy // guarded by mu
 }
 
-// Register adds a strategy under a name. A name is never given a new meaning, because instances that
-// disagree about one would keep moving each other's items: an empty or taken name, like a nil
-// strategy, is an error that is [ErrInvalidStrategy].
+// Register adds a strategy under a name. If the name is empty or taken, or the strategy is nil, the error is
+// [ErrInvalidStrategy]. A name cannot get a new meaning, because instances that disagree about a name would keep
+// moving each other's items.
 func (r *Registry) Register(name string, strategy Strategy) error {
 	if name == "" {
 		return fmt.Errorf("%w: its name is empty", ErrInvalidStrategy)
@@ -38,8 +38,8 @@ func (r *Registry) Register(name string, strategy Strategy) error {
 	return nil
 }
 
-// Lookup returns the strategy that is registered under a name. The empty name, which is how a job
-// says that it has no wish, means [NameAverage]. An unknown name is an [UnknownStrategyError].
+// Lookup returns the strategy that is registered under a name. The empty name, which is a job's default, means
+// [NameAverage]. For an unknown name, the error is an [UnknownStrategyError].
 func (r *Registry) Lookup(name string) (Strategy, error) {
 	if name == "" {
 		name = NameAverage
@@ -72,8 +72,8 @@ const (
 const javaPackage = "com.dangdang.ddframe.job.lite.api.strategy.impl."
 
 // Default returns a new registry with the built-in strategies: each under its short name, and those
-// that Elastic-Job has too under the class names of 2.x and the type names of 3.x. What is registered
-// there in addition stays there; nothing is global.
+// that Elastic-Job also has under the class names of 2.x and the type names of 3.x. Strategies that you register
+// in it are in this registry alone; nothing is global.
 func Default() *Registry {
 	return &Registry{byName: map[string]Strategy{
 		NameAverage: builtIn(AverageAllocation),

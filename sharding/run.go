@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 )
 
-// Run asks the strategy for an assignment and checks what it answers. The strategy gets a copy of
-// the request in normal form (see [Request]), so it can neither depend on the order in which the
-// caller lists instances nor change what the caller holds. Without instances all items are
-// unassigned, and the strategy is not asked.
+// Run asks the strategy for an assignment and checks the answer. The strategy gets a copy of the request in normal
+// form (see [Request]), so it can neither depend on the order in which the caller lists instances nor change what
+// the caller holds. If there are no instances, Run does not ask the strategy, and no item is assigned.
 //
-// It returns an assignment of exactly Total items that belong to offered instances, or an error: the
-// strategy's own, a [PanicError], [job.ErrGoexit], one that is [ErrInvalidAssignment] or, if the request is at fault,
-// one that is [ErrInvalidRequest]. It takes time proportional to the items, besides the strategy's
-// own, and is safe for concurrent use if the strategy is.
+// It returns an assignment of exactly Total items to instances of the request, or an error: the
+// strategy's own, a [PanicError], [job.ErrGoexit], one that is [ErrInvalidAssignment], or one that is
+// [ErrInvalidRequest]. Besides the time of the strategy, it takes time proportional to the items. It is safe for
+// concurrent use if the strategy is.
 func Run(strategy Strategy, r Request) (Assignment, error) {
 	r, err := r.normal()
 	if err != nil {
@@ -39,7 +39,7 @@ func Run(strategy Strategy, r Request) (Assignment, error) {
 
 func assign(strategy Strategy, r Request) (Assignment, error) {
 	var assignment Assignment
-	err := job.Protect(func() (err error) {
+	err := protect.Call(func() (err error) {
 		assignment, err = strategy.Assign(r)
 		return err
 	})

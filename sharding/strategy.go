@@ -7,26 +7,25 @@ import (
 
 // Strategy assigns the items of a job to its instances.
 //
-// Assign must be a pure function of the request: no clock, no randomness, no I/O. The leader runs it
-// again after every change, and another instance may be the leader by then. If there is an instance,
-// it must give each item 0..Total-1 to one; how evenly is its own affair. It may be called
-// concurrently, for different jobs or different members of one.
+// Assign must be a pure function of the request: no clock, no randomness, no I/O. The leader calls it
+// again after every change, and another instance may be the leader by then. If there are instances,
+// it must give each item 0..Total-1 to one of them, evenly or not. Several jobs may call it concurrently.
 //
-// Call a strategy through [Run], which prepares the request and checks the answer.
+// Do not call Assign yourself: [Run] prepares the request and checks the answer.
 type Strategy interface {
 	Assign(Request) (Assignment, error)
 }
 
-// StrategyFunc makes a function a [Strategy].
+// StrategyFunc is a [Strategy] made of a function.
 type StrategyFunc func(Request) (Assignment, error)
 
 // Assign calls f.
 func (f StrategyFunc) Assign(r Request) (Assignment, error) { return f(r) }
 
-// Request is what a [Strategy] decides from.
+// Request is the input of a [Strategy].
 //
-// A strategy that is called by [Run] gets a copy of its own in normal form: Instances is not empty,
-// has no duplicates and is in Java's order, and Current has exactly Total entries.
+// [Run] gives the strategy a copy of its own in normal form: Instances is not empty, has no duplicates and is in
+// Java's order, which is descending, and Current has exactly Total entries.
 type Request struct {
 	// Job is the job's name. Strategies may use it to treat jobs differently.
 	Job string

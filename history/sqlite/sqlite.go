@@ -26,9 +26,9 @@ type Store struct {
 	db *sql.DB
 }
 
-// Open opens the file at path, and makes it and its tables if there are none. Its folder must exist.
-// Beside it, SQLite keeps path-wal and path-shm while it is open. What was written survives the death of
-// the process; a power cut may take the last moments of it.
+// Open opens the file at path, and makes the file and its tables if they are missing. The folder must exist. While
+// the file is open, SQLite keeps path-wal and path-shm beside it. Events that were written survive the death of
+// the process; a power cut may lose those of the last moments.
 func Open(ctx context.Context, path string, opts ...sqlstore.Option) (*Store, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -53,5 +53,5 @@ func Open(ctx context.Context, path string, opts ...sqlstore.Option) (*Store, er
 	return &Store{Store: store, db: db}, nil
 }
 
-// Close closes the file. Close the bus that writes to the store before.
+// Close closes the file. Before, close the bus that writes to the store.
 func (s *Store) Close() error { return s.db.Close() }

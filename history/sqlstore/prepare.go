@@ -13,9 +13,9 @@ import (
 // only where another has just made one of the thirteen things that there are to make.
 const prepareTries = 16
 
-// Prepare makes the tables, columns and indexes that are missing. Every other call does so before
-// anything else, until it has been done once; Prepare is for who wants to know early that it works, or
-// has other rights than the process that runs later. It changes nothing that is there.
+// Prepare makes the tables, columns and indexes that are missing, and changes nothing that is there. Other methods do
+// this by themselves, once. Call Prepare to find out early whether it works, or to do it with other rights than
+// those of the process that runs later.
 func (s *Store) Prepare(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

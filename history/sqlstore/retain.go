@@ -10,8 +10,8 @@ import (
 // deleteChunk is how many rows one statement deletes, so that none holds locks for long.
 const deleteChunk = 1000
 
-// DeleteBefore deletes executions that started and steps that were taken before a time, a thousand by a
-// thousand, and returns how many rows are gone. After an error, or the end of ctx, some may be.
+// DeleteBefore deletes the executions that started before a time, and the steps of rounds from before it, a thousand
+// rows at once. It returns how many rows it has deleted, also together with an error.
 func (s *Store) DeleteBefore(ctx context.Context, before time.Time) (int64, error) {
 	if err := s.Prepare(ctx); err != nil {
 		return 0, err
@@ -49,8 +49,8 @@ func (s *Store) deleteChunk(ctx context.Context, t table, before time.Time) (n i
 	return n, err
 }
 
-// Retain deletes what is older than keep, now and then every so often, until ctx ends. A database that is
-// away is logged, and asked again at the next time. Several processes may do it.
+// Retain deletes events that are older than keep, at once and then again each time that every has passed, until ctx
+// ends. If the database is away, Retain logs this and tries again the next time. Several processes may run it.
 func (s *Store) Retain(ctx context.Context, keep, every time.Duration) error {
 	if keep <= 0 || every <= 0 {
 		return fmt.Errorf("%w: keep %s and every %s must be positive", ErrInvalidOption, keep, every)

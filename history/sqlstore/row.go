@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -35,9 +36,9 @@ func (s *Store) statusRow(e history.Status, text func(string, int) string) row {
 	}
 }
 
-// plain is [history.Text] for a database that takes none of its unusual characters.
+// plain is [texts.Clean] for a database that takes none of its unusual characters.
 func plain(text string, limit int) string {
-	return history.Text(strings.Map(func(r rune) rune {
+	return texts.Clean(strings.Map(func(r rune) rune {
 		if (r < ' ' && r != '\n' && r != '\t') || r > '~' {
 			return '?'
 		}

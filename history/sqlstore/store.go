@@ -13,8 +13,8 @@ import (
 	"github.com/elasticron/elasticron/internal/option"
 )
 
-// ErrInvalidOption is what every error of [New] is. It is one error in all packages of this
-// module with options: errors.Is finds it by the name that any of them gives it.
+// ErrInvalidOption is the error of [New] if an option is not allowed. It is one error in all packages of this module:
+// errors.Is finds it by the name that any of them gives it.
 var ErrInvalidOption = option.ErrInvalid
 
 // Store keeps a history in a database. Its methods are safe for concurrent use.
@@ -33,11 +33,11 @@ var (
 	_ history.Reader = (*Store)(nil)
 )
 
-// Option sets something of a [Store].
+// Option changes a [Store].
 type Option func(*Store) error
 
 // WithLocation sets the zone of the wall clock that SQLite and PostgreSQL keep. The default is UTC. All
-// who write to the same tables must agree.
+// processes that write to the same tables must have the same zone.
 func WithLocation(location *time.Location) Option {
 	return func(s *Store) error {
 		if location == nil {

@@ -5,15 +5,16 @@ import (
 	"database/sql"
 
 	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
-// Write stores events in one transaction. An error means that none of them needs to have been stored,
-// and that they may all be written again.
+// Write stores events in one transaction. After an error, they may or may not be stored, and writing all of them again
+// does no harm.
 func (s *Store) Write(ctx context.Context, events []history.Event) error {
 	if err := s.Prepare(ctx); err != nil {
 		return err
 	}
-	err := s.writeAll(ctx, events, history.Text)
+	err := s.writeAll(ctx, events, texts.Clean)
 	if err == nil || ctx.Err() != nil || s.db.PingContext(ctx) != nil {
 		return err
 	}
@@ -25,7 +26,7 @@ func (s *Store) Write(ctx context.Context, events []history.Event) error {
 func (s *Store) writeEach(ctx context.Context, events []history.Event) error {
 	for i := range events {
 		one := events[i : i+1]
-		refused := s.writeAll(ctx, one, history.Text)
+		refused := s.writeAll(ctx, one, texts.Clean)
 		if refused == nil {
 			continue
 		}

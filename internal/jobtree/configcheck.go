@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -100,7 +101,7 @@ func StoredError(path string, err error) error {
 	}
 	reason := fault.Reason
 	if fault.Err != nil {
-		reason = job.Shorten(reason) + ": " + fault.Err.Error()
+		reason = texts.Shorten(reason) + ": " + fault.Err.Error()
 	}
 	member := MemberOf(fault.Field)
 	if isSecret(member) { // what it came from quotes it

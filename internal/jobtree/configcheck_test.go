@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -281,7 +282,7 @@ func TestUnknownMembersAreNamedWithWhatMayHaveBeenMeant(t *testing.T) {
 		c.Unknown = fmt.Sprintf(`%q:5`, member)
 		warnings, faulty := jobtree.CheckConfig("orders", c)
 		require.NoError(t, faulty)
-		require.ErrorContains(t, warnings, "/orders/config: "+job.Shorten(member))
+		require.ErrorContains(t, warnings, "/orders/config: "+texts.Shorten(member))
 		if meant == "" {
 			require.NotContains(t, warnings.Error(), "may have been meant", "%s", member)
 			continue

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // props are settings by name, stored as an object of strings.
@@ -21,9 +21,9 @@ func (p props) append(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = job.AppendGsonString(dst, name)
+		dst = texts.AppendGson(dst, name)
 		dst = append(dst, ':')
-		dst = job.AppendGsonString(dst, (*p.field)[name])
+		dst = texts.AppendGson(dst, (*p.field)[name])
 	}
 	return append(dst, '}')
 }
@@ -35,7 +35,7 @@ func (p props) read(m member) error {
 		err = errNoObject
 	}
 	if err != nil {
-		return &ValueError{Field: m.name, Value: maskSettings(m.value), Reason: "must be an object of strings", Err: job.LocateJSON(m.value, err)}
+		return &ValueError{Field: m.name, Value: maskSettings(m.value), Reason: "must be an object of strings", Err: texts.LocateJSON(m.value, err)}
 	}
 	*p.field = nil
 	if len(settings) > 0 {

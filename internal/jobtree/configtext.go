@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -54,7 +55,7 @@ func seconds(field *time.Duration) number[time.Duration] {
 	return number[time.Duration]{field: field, unit: time.Second, least: anyNumber}
 }
 
-func (t text) append(dst []byte) []byte { return job.AppendGsonString(dst, *t.field) }
+func (t text) append(dst []byte) []byte { return texts.AppendGson(dst, *t.field) }
 
 // read takes numbers for strings, as Gson does.
 func (t text) read(m member) error {
@@ -70,7 +71,7 @@ func (t text) read(m member) error {
 	}
 }
 
-func (t typeWord) append(dst []byte) []byte { return job.AppendGsonString(dst, t.field.String()) }
+func (t typeWord) append(dst []byte) []byte { return texts.AppendGson(dst, t.field.String()) }
 
 func (t typeWord) read(m member) error {
 	for _, known := range job.Types() {
@@ -82,7 +83,7 @@ func (t typeWord) read(m member) error {
 	return &ValueError{Field: m.name, Value: m.value, Reason: mustBeOneOf(job.Types())}
 }
 
-func (c choice[T]) append(dst []byte) []byte { return job.AppendGsonString(dst, (*c.field).String()) }
+func (c choice[T]) append(dst []byte) []byte { return texts.AppendGson(dst, (*c.field).String()) }
 
 func (c choice[T]) read(m member) error {
 	var written string
@@ -148,7 +149,7 @@ func (e exact) append(dst []byte) []byte {
 	if e.rounded.whole() {
 		return append(dst, `""`...)
 	}
-	return job.AppendGsonString(dst, e.rounded.field.String())
+	return texts.AppendGson(dst, e.rounded.field.String())
 }
 
 func (e exact) read(m member) error {
@@ -191,7 +192,7 @@ func (o opposite) read(m member) error {
 }
 
 func (t instant) append(dst []byte) []byte {
-	return job.AppendGsonString(dst, t.field.UTC().Format(time.RFC3339Nano))
+	return texts.AppendGson(dst, t.field.UTC().Format(time.RFC3339Nano))
 }
 
 func (t instant) read(m member) error {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -78,7 +78,7 @@ func JavaInstance(id string) bool {
 }
 
 func instanceError(text, rule string) error {
-	return fmt.Errorf("instance id %q %s", job.Shorten(text), rule)
+	return fmt.Errorf("instance id %q %s", texts.Shorten(text), rule)
 }
 
 // ServerOf returns the IP part of an instance id, which is all of it if there is no "@-@".

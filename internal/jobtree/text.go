@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -35,7 +35,7 @@ func parseObject(text string) (object, error) {
 	case !json.Valid([]byte(text)):
 		var value json.RawMessage
 		err := json.Unmarshal([]byte(text), &value) // says where it is wrong
-		return "", &ValueError{Value: text, Reason: "must be a JSON object", Err: job.LocateJSON(text, err)}
+		return "", &ValueError{Value: text, Reason: "must be a JSON object", Err: texts.LocateJSON(text, err)}
 	case text[skipSpace(text, 0)] != '{':
 		return "", &ValueError{Value: text, Reason: "must be a JSON object"}
 	default:
@@ -316,7 +316,7 @@ func (w *writer) member(name string) {
 func (w *writer) string(name, value string) {
 	if value != "" {
 		w.member(name)
-		w.text = job.AppendGsonString(w.text, value)
+		w.text = texts.AppendGson(w.text, value)
 	}
 }
 
@@ -390,12 +390,12 @@ func (e *ValueError) Error() string {
 	if field == "" {
 		field = "value"
 	}
-	text := fmt.Sprintf("%s is %q, %s", job.Shorten(field), job.Shorten(e.Value), job.Shorten(e.Reason))
+	text := fmt.Sprintf("%s is %q, %s", texts.Shorten(field), texts.Shorten(e.Value), texts.Shorten(e.Reason))
 	if e.Err != nil {
-		text += ": " + job.Shorten(e.Err.Error())
+		text += ": " + texts.Shorten(e.Err.Error())
 	}
 	if e.Path != "" {
-		text = job.Shorten(e.Path) + ": " + text
+		text = texts.Shorten(e.Path) + ": " + text
 	}
 	return text
 }

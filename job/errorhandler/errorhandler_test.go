@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestLog(t *testing.T) {
 		require.NotContains(t, log.String(), "stack")
 	}
 	handler, log := named(t, errorhandler.Log)
-	panicked := job.Protect(func() error { panic(errBoom) })
+	panicked := &job.PanicError{Value: errBoom, Stack: debug.Stack()}
 	require.NoError(t, handler.HandleError(t.Context(), "orders", context3, panicked))
 	require.Contains(t, log.String(), "panic: boom")
 	require.Contains(t, log.String(), "errorhandler_test.go", "the stack")
@@ -102,7 +103,7 @@ func TestDescribe(t *testing.T) {
 	text := errorhandler.Describe("orders", context3, errBoom, 1000)
 	require.Equal(t, "Job 'orders' failed: item 3 of 8 (Oslo), fire 2026-01-02T03:04:05Z, scheduled\n"+
 		"task orders@-@3@-@READY@-@10.0.0.1@-@5\nboom", text)
-	panicked := job.Protect(func() error { panic(errBoom) })
+	panicked := &job.PanicError{Value: errBoom, Stack: debug.Stack()}
 	require.Contains(t, errorhandler.Describe("orders", context3, panicked, 10_000), "errorhandler_test.go")
 
 	long := errors.New(strings.Repeat("ü", 1000) + "\xff")

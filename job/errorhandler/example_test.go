@@ -11,7 +11,7 @@ import (
 	"github.com/elasticron/elasticron/job/errorhandler"
 )
 
-// A handler of one's own: it pages somebody, unless the job says in its settings that nobody cares.
+// A handler of your own: it pages somebody, unless the job says in its settings that nobody cares.
 func ExampleRegistry_Register() {
 	handlers := errorhandler.Default()
 	err := handlers.Register("PAGE", func(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {

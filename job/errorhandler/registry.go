@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -97,7 +98,7 @@ type UnknownError struct {
 
 // Error names the handler and what is allowed.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("ErrorHandler %q is not registered, known are %s", job.Shorten(e.Name), strings.Join(e.Known, ", "))
+	return fmt.Sprintf("ErrorHandler %q is not registered, known are %s", texts.Shorten(e.Name), strings.Join(e.Known, ", "))
 }
 
 // The names of the built-in handlers, which are those of ElasticJob 3.x.

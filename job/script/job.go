@@ -85,7 +85,7 @@ func (j Job) Check(cfg job.Config) error {
 	return nil
 }
 
-// wordsOf returns the words of a configuration's command line, of which there is at least one.
+// wordsOf returns the words of a configuration's command line: at least one.
 func wordsOf(cfg job.Config) ([]string, error) {
 	line := cfg.ScriptCommandLine
 	if line == "" {

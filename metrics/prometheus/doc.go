@@ -32,7 +32,7 @@
 //	                                                     can begin in time
 //	elasticron_overload_fires_total{fate}                fires during overloads: wanted, begun, dropped
 //	elasticron_barriers_total{job,phase,outcome}         barriers of whole rounds that were settled here
-//	elasticron_error_handler_failures_total{job}         errors that the job's error handler did not deal with
+//	elasticron_error_handler_failures_total{job}         failures of the job's error handler
 //	elasticron_listener_failures_total{job,listener}     listeners that failed; no job for listeners of the process
 //
 // With [WithItems], for each item:

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -58,7 +59,7 @@ func TestAFailureIsPosted(t *testing.T) {
 		Source: "scheduled", Token: 17, Error: "boom",
 	}, got.body)
 
-	require.NoError(t, h.HandleError(t.Context(), "orders", job.ShardingContext{}, job.Protect(func() error { panic("boom") })))
+	require.NoError(t, h.HandleError(t.Context(), "orders", job.ShardingContext{}, &job.PanicError{Value: "boom", Stack: debug.Stack()}))
 	got = <-calls
 	require.Equal(t, "panic: boom", got.body.Error)
 	require.Contains(t, got.body.Stack, "webhook_test.go")

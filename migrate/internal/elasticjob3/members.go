@@ -93,7 +93,7 @@ func (d *decoder) flag(name string, value *yaml.Node) (on bool) {
 	return on
 }
 
-// span reads a time that is a number of units, of which some stand for something else.
+// span reads a time that is a number of units. Some numbers stand for something else.
 func (d *decoder) span(name string, value *yaml.Node, unit time.Duration, special map[int]time.Duration) time.Duration {
 	var n int
 	d.read(name, value, &n, "a whole number")

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/protect"
 )
 
 const (
@@ -51,7 +51,7 @@ func (a *Asker) Ask(code func() error, late func(), returned func(error)) bool {
 	question := a.question
 	a.underWay++
 	a.Await(late)
-	job.Go(code, func(err error) {
+	protect.Go(code, func(err error) {
 		a.Post(func() {
 			a.underWay--
 			switch {
@@ -96,7 +96,7 @@ func (a *Asker) Stop() {
 // InTime calls code of a declaration and waits for it, while ctx lasts and at most for Timeout.
 func InTime(ctx context.Context, what string, code func() error) error {
 	returned := make(chan error, 1)
-	job.Go(code, func(err error) { returned <- err })
+	protect.Go(code, func(err error) { returned <- err })
 	timer := time.NewTimer(Timeout)
 	defer timer.Stop()
 	select {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
@@ -15,7 +16,7 @@ var errNoCode = errors.New("the job's code cannot be used: Configure returned ni
 
 // Code returns what runs the items of a job of this configuration.
 func Code(handler job.Handler, cfg job.Config) (code job.HandlerFunc, err error) {
-	err = job.Protect(func() error {
+	err = protect.Call(func() error {
 		code, err = handler.Configure(cfg)
 		return err
 	})
@@ -69,7 +70,7 @@ func (c *Configuration) handlerOf(cfg job.Config) (handler job.ErrorHandler, ins
 
 // NewHandler makes the error handler of a configuration.
 func NewHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
-	err = job.Protect(func() error {
+	err = protect.Call(func() error {
 		handler, err = handlers.New(cfg, log)
 		return err
 	})

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 // urgeAfter is how long an assignment of a Java leader may be another one than the members want before
@@ -73,7 +73,7 @@ func (s *java) forgot(v room.View) (forgot, known bool) {
 	if err != nil {
 		return false, true
 	}
-	plan, err := sharding.PlanOf(v.State, strategy, v.State.Leader.Created)
+	plan, err := resharding.PlanOf(v.State, strategy, v.State.Leader.Created)
 	return err == nil && plan.Moved+plan.Held > 0, !errors.Is(err, peers.ErrAsked)
 }
 

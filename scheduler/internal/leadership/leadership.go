@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -26,7 +27,7 @@ type Ports struct {
 	Lookup    func(strategy string) (sharding.Strategy, error) // of those that this process has
 	Answered  func()                                           // a strategy that was asked has answered, or hangs
 	Reconcile func()                                           // it is time to; see [Leadership.Reconcile]
-	Resharded func(sharding.Plan)                              // items have moved
+	Resharded func(resharding.Plan)                            // items have moved
 }
 
 // Leadership is what a leader still has to look at, and whether this instance is it.

@@ -3,10 +3,10 @@ package leadership
 import (
 	"time"
 
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 // reconciler has a leader look at everything again at intervals, whether or not anything happened.
@@ -55,7 +55,7 @@ func (l *Leadership) Reconcile(v room.View) (batch room.Batch, due bool) {
 		return nil, false
 	}
 	l.LookAgain()
-	found := sharding.GarbageOf(v.State, v.State.Leader.Created, v.Clock.Now().Add(-fires.ClockTolerance))
+	found := resharding.GarbageOf(v.State, v.State.Leader.Created, v.Clock.Now().Add(-fires.ClockTolerance))
 	for _, txn := range found.Txns {
 		batch = append(batch, room.Proposal{Step: "reconcile", Txn: txn, Insist: true, Done: func(registry.Outcome) {
 			l.ports.Log.WarnContext(l.ports.Life(), "removed what was left over", "node", txn.Then[0].Path)

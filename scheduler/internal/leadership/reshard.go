@@ -4,10 +4,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 // Due tells whether the assignment is to be looked at now, a moment after the first event that may have changed
@@ -32,7 +32,7 @@ func (l *Leadership) Due(others peers.Leaders) bool {
 // the state shows what came of it.
 func (l *Leadership) Tidy(v room.View) room.Batch {
 	var batch room.Batch
-	for _, txn := range sharding.Tidy(v.State, v.State.Leader.Created) {
+	for _, txn := range resharding.Tidy(v.State, v.State.Leader.Created) {
 		batch = append(batch, room.Proposal{Step: "tidy", Txn: txn, Insist: true})
 	}
 	if batch != nil {
@@ -71,10 +71,10 @@ func (l *Leadership) Reshard(v room.View, others peers.Leaders) room.Batch {
 	}}
 }
 
-func (l *Leadership) planOf(v room.View, others peers.Leaders) (sharding.Plan, error) {
+func (l *Leadership) planOf(v room.View, others peers.Leaders) (resharding.Plan, error) {
 	strategy, err := l.Strategy(v)
 	if err != nil {
-		return sharding.Plan{}, err
+		return resharding.Plan{}, err
 	}
-	return sharding.PlanHolding(v.State, strategy, v.State.Leader.Created, others.HoldBackMoves(v))
+	return resharding.PlanHolding(v.State, strategy, v.State.Leader.Created, others.HoldBackMoves(v))
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/sharding"
@@ -42,7 +43,7 @@ func (l *Leadership) Unspread(v room.View, others peers.Traits) string {
 	if err != nil || !sharding.IsBuiltIn(strategy) {
 		return ""
 	}
-	if plan, err := sharding.PlanOf(v.State, strategy, v.State.Leader.Created); err != nil || plan.Moved == 0 {
+	if plan, err := resharding.PlanOf(v.State, strategy, v.State.Leader.Created); err != nil || plan.Moved == 0 {
 		return ""
 	}
 	return "the leader does not spread them over the instances that are seen here: it may not see them all"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
@@ -20,7 +20,7 @@ var (
 )
 
 // Bounded calls code of a listener and waits for it, at most for limit and a last moment after it or
-// after ctx has ended, and in no case when last has. It returns what [job.Protect] would. A listener that
+// after ctx has ended, and in no case when last has. It returns what [protect.Call] would. A listener that
 // does not return is left behind on its goroutine: nothing can end it, and nothing waits for it.
 func Bounded(ctx, last context.Context, limit time.Duration, listener func(context.Context) error) error {
 	if last.Err() != nil {
@@ -29,7 +29,7 @@ func Bounded(ctx, last context.Context, limit time.Duration, listener func(conte
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrListenerTimeout)
 	defer cancel()
 	returned := make(chan error, 1)
-	job.Go(func() error { return listener(ctx) }, func(err error) { returned <- err })
+	protect.Go(func() error { return listener(ctx) }, func(err error) { returned <- err })
 	select {
 	case err := <-returned:
 		return err

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
@@ -135,7 +136,7 @@ func (d *Failures) call(f Failure) bool {
 	ctx, cancel := context.WithTimeoutCause(d.ctx, d.Timeout, ErrHandlerTimeout)
 	defer cancel()
 	done, gone := make(chan error, 1), make(chan struct{})
-	job.Go(func() error { return f.Handler.HandleError(ctx, f.Context.JobName, f.Context, f.Err) }, func(err error) {
+	protect.Go(func() error { return f.Handler.HandleError(ctx, f.Context.JobName, f.Context, f.Err) }, func(err error) {
 		done <- err
 		close(gone)
 	})

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/protect"
 )
 
 const (
@@ -86,7 +86,7 @@ func (h *Hearer[E]) hangs(long time.Duration) bool {
 // work makes the calls that wait, on a goroutine of its own. One that panics, or ends the goroutine, is that
 // observer's affair, and another goroutine goes on with what is left.
 func (h *Hearer[E]) work() {
-	job.Go(func() error {
+	protect.Go(func() error {
 		for e, more := h.next(); more; e, more = h.next() {
 			if e.ask != nil {
 				e.ask()

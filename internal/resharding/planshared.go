@@ -1,8 +1,9 @@
-package sharding
+package resharding
 
 import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/sharding"
 )
 
 // planShared is the plan of a job that Java instances share. They look at nothing but instance nodes, so
@@ -11,7 +12,7 @@ import (
 // Java takes the mark of a running item from whoever has it when it begins, so an item that runs stays
 // with its owner until it has ended. Nobody waits for that: the request is answered at once, and the
 // item is moved by another plan. So is what hold holds.
-func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted Assignment, term registry.Revision, hold func(from, to string) bool) Plan {
+func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted sharding.Assignment, term registry.Revision, hold func(from, to string) bool) Plan {
 	tree := s.Tree()
 	var moved []move
 	conditions := guards(s, members, term, maxConditions)

@@ -1,4 +1,4 @@
-package sharding_test
+package resharding_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/sharding"
@@ -26,7 +27,7 @@ func TestTheFirstPlan(t *testing.T) {
 	s := w.state()
 	plan := w.plan(averagely)
 	epoch := plan.Txn.Then[3]
-	require.Equal(t, sharding.Plan{
+	require.Equal(t, resharding.Plan{
 		Needed: true, Instances: 2, Moved: 3, Total: 3,
 		Txn: registry.Txn{
 			If: []registry.Condition{
@@ -191,11 +192,11 @@ func TestALargePlanComesIntoForceAtOnce(t *testing.T) {
 	require.Equal(t, after, w.owners())
 	require.Zero(t, w.state().Necessary)
 
-	for _, txn := range sharding.Tidy(w.state(), w.term) {
+	for _, txn := range resharding.Tidy(w.state(), w.term) {
 		require.Nil(t, w.commit(txn))
 		require.Equal(t, after, w.owners())
 	}
-	require.Empty(t, sharding.Tidy(w.state(), w.term))
+	require.Empty(t, resharding.Tidy(w.state(), w.term))
 	for _, part := range plan.Parts {
 		require.NotNil(t, w.commit(part), "a copy that is late meets another epoch")
 	}
@@ -267,7 +268,7 @@ func TestAnEpochIsNeverUsedAgain(t *testing.T) {
 }
 
 // epochOf is the epoch that a plan puts into force.
-func epochOf(t *testing.T, plan sharding.Plan) jobtree.Epoch {
+func epochOf(t *testing.T, plan resharding.Plan) jobtree.Epoch {
 	t.Helper()
 	for _, write := range plan.Txn.Then {
 		if write.Path == tree.Epoch() {
@@ -333,7 +334,9 @@ func TestAStrategyFails(t *testing.T) {
 			},
 		},
 		"with nonsense": {
-			answer("b@-@1", "b@-@1"),
+			sharding.StrategyFunc(func(sharding.Request) (sharding.Assignment, error) {
+				return sharding.Assignment{"b@-@1", "b@-@1"}, nil
+			}),
 			func(t *testing.T, err error) { t.Helper(); require.ErrorIs(t, err, sharding.ErrInvalidAssignment) },
 		},
 	} {
@@ -341,7 +344,7 @@ func TestAStrategyFails(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 2)
 			w.join("a")
-			plan, err := sharding.PlanOf(w.state(), test.strategy, w.term)
+			plan, err := resharding.PlanOf(w.state(), test.strategy, w.term)
 			test.check(t, err)
 			require.Zero(t, plan)
 		})

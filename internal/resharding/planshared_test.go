@@ -1,4 +1,4 @@
-package sharding_test
+package resharding_test
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -26,18 +27,18 @@ func (w *world) sharedState() *jobtree.State {
 	return s
 }
 
-func (w *world) planShared() sharding.Plan {
+func (w *world) planShared() resharding.Plan {
 	w.Helper()
-	plan, err := sharding.PlanOf(w.sharedState(), average, w.term)
+	plan, err := resharding.PlanOf(w.sharedState(), average, w.term)
 	require.NoError(w, err)
 	return plan
 }
 
 var average = sharding.StrategyFunc(sharding.AverageAllocation)
 
-func (w *world) reshardShared() sharding.Plan {
+func (w *world) reshardShared() resharding.Plan {
 	w.Helper()
-	require.Nil(w, w.commit(sharding.Tidy(w.sharedState(), w.term)...))
+	require.Nil(w, w.commit(resharding.Tidy(w.sharedState(), w.term)...))
 	plan := w.planShared()
 	require.Empty(w, plan.Parts, "Java knows one transaction only")
 	if plan.Needed {
@@ -101,7 +102,7 @@ func TestASharedPlanIsRefusedWhenWhatGoesToJavaHasRun(t *testing.T) {
 	require.NotNil(t, refusal)
 	require.Equal(t, tree.ItemRecord(0), refusal.Path)
 
-	held, err := sharding.PlanHolding(w.sharedState(), average, w.term, func(from, to string) bool { return from == ours && to != ours })
+	held, err := resharding.PlanHolding(w.sharedState(), average, w.term, func(from, to string) bool { return from == ours && to != ours })
 	require.NoError(t, err)
 	require.Zero(t, held.Moved)
 	require.Equal(t, 1, held.Held)
@@ -150,7 +151,7 @@ func TestTidyKeepsWhatAJavaLeaderIsAt(t *testing.T) {
 	w := newWorld(t, 2)
 	w.do(registry.Put(tree.Epoch(), jobtree.EncodeEpoch(jobtree.Epoch{Term: w.term, Counter: 1, Total: 2})),
 		registry.Put(tree.ItemMisfire(1), ""), registry.Put(tree.FailoverItem(1), ""), registry.Put(tree.ItemMisfire(2), ""))
-	require.Nil(t, w.commit(sharding.Tidy(w.sharedState(), w.term)...))
+	require.Nil(t, w.commit(resharding.Tidy(w.sharedState(), w.term)...))
 	s := w.sharedState()
 	require.True(t, s.Item(1).Misfire.Exists())
 	require.NotZero(t, s.Item(1).FailoverItem)

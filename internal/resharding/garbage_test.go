@@ -1,4 +1,4 @@
-package sharding_test
+package resharding_test
 
 import (
 	"testing"
@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -98,7 +98,7 @@ func TestGarbage(t *testing.T) {
 			w.join("a")
 			w.reshard(averagely)
 			test.change(w)
-			txns := sharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns
+			txns := resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns
 			if test.want == "" {
 				require.Empty(t, txns)
 				return
@@ -112,7 +112,7 @@ func TestGarbage(t *testing.T) {
 			}
 			require.Equal(t, []registry.Txn{{If: guards, Then: []registry.Write{registry.Delete(test.want)}}}, txns)
 			require.Nil(t, w.commit(txns...))
-			require.Empty(t, sharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns)
+			require.Empty(t, resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns)
 		})
 	}
 }
@@ -124,7 +124,7 @@ func TestASurplusRecordStaysForAWhile(t *testing.T) {
 	w := newWorld(t, 1)
 	w.do(registry.Put(tree.ItemRecord(1), recordOf(jobtree.ItemIdle)))
 	for before, want := range map[time.Time]int{noon.Add(-1): 0, noon: 0, noon.Add(1): 1} {
-		require.Len(t, sharding.GarbageOf(w.state(), w.term, before).Txns, want, before)
+		require.Len(t, resharding.GarbageOf(w.state(), w.term, before).Txns, want, before)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestEachGuardOfARemovalMatters(t *testing.T) {
 			for path, value := range test.garbage {
 				w.do(registry.Put(path, value))
 			}
-			txns := sharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns
+			txns := resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns
 			require.Len(t, txns, 1)
 			test.change(w)
 			refusal := w.commit(txns...)
@@ -181,7 +181,7 @@ func TestGarbageGoesPieceByPiece(t *testing.T) {
 		registry.Put(tree.Server("b"), ""), registry.Put(tree.Instance("c@-@1"), ""), registry.Put(tree.FailoverItem(0), ""),
 		registry.Put(tree.ItemRecord(1), recordOf(jobtree.ItemWaiting)), registry.Put(tree.ItemRecord(2), recordOf(jobtree.ItemIdle)),
 	)
-	txns := sharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns
+	txns := resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns
 	require.Len(t, txns, 5)
 	w.rewrite(tree.Server("b"))
 	refused := 0
@@ -191,5 +191,5 @@ func TestGarbageGoesPieceByPiece(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, refused)
-	require.Len(t, sharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns, 1)
+	require.Len(t, resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns, 1)
 }

@@ -1,4 +1,4 @@
-package sharding
+package resharding
 
 import (
 	"slices"

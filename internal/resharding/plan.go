@@ -1,10 +1,11 @@
-package sharding
+package resharding
 
 import (
 	"slices"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/sharding"
 )
 
 const (
@@ -47,20 +48,20 @@ type Plan struct {
 //
 // Items belong to the live instances whose servers are enabled. If there are none, the assignment
 // stays as it is: there is nobody to whom it matters. The error is that of [Run].
-func PlanOf(s *jobtree.State, strategy Strategy, term registry.Revision) (Plan, error) {
+func PlanOf(s *jobtree.State, strategy sharding.Strategy, term registry.Revision) (Plan, error) {
 	return PlanHolding(s, strategy, term, nil)
 }
 
 // PlanHolding is [PlanOf] for a leader that holds moves back for now: where Java instances share the job,
 // those of which hold, which is told the item's owners, is true count as Held. A nil hold holds none.
-func PlanHolding(s *jobtree.State, strategy Strategy, term registry.Revision, hold func(from, to string) bool) (Plan, error) {
+func PlanHolding(s *jobtree.State, strategy sharding.Strategy, term registry.Revision, hold func(from, to string) bool) (Plan, error) {
 	members := members(s)
 	total := s.Config.Value.ShardingTotalCount
 	plan := Plan{Instances: len(members), Total: total}
 	if len(members) == 0 {
 		return plan, nil
 	}
-	wanted, err := Run(strategy, Request{
+	wanted, err := sharding.Run(strategy, sharding.Request{
 		Job: s.Tree().Job(), Instances: ids(members), Total: total, Current: current(s, total),
 	})
 	if err != nil {
@@ -110,8 +111,8 @@ func ids(members []jobtree.Instance) []string {
 }
 
 // current is the assignment in force, of as many items as there are to be.
-func current(s *jobtree.State, total int) Assignment {
-	assignment := NewAssignment(total)
+func current(s *jobtree.State, total int) sharding.Assignment {
+	assignment := sharding.NewAssignment(total)
 	for item := range assignment {
 		assignment[item] = s.Owner(item)
 	}
@@ -144,7 +145,7 @@ type move struct {
 }
 
 // moves lists what changes. An item that the tree does not name yet belongs to nobody and moves, too.
-func moves(s *jobtree.State, wanted Assignment) []move {
+func moves(s *jobtree.State, wanted sharding.Assignment) []move {
 	var moves []move
 	for item, owner := range wanted {
 		if s.Owner(item) != owner || s.Item(item).InstanceRevision == 0 {

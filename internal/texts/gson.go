@@ -1,12 +1,12 @@
-package job
+package texts
 
 import "unicode/utf8"
 
-// AppendGsonString appends text as a JSON string, escaped the way Java's Gson does by default, so
+// AppendGson appends text as a JSON string, escaped the way Java's Gson does by default, so
 // that what we store and pass on equals, byte for byte, what Java peers write: besides what JSON
 // requires, < > & = ' and the two line separators of Unicode are escaped. Bytes that are not UTF-8
 // become U+FFFD.
-func AppendGsonString(dst []byte, text string) []byte {
+func AppendGson(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	from := 0
 	for i := 0; i < len(text); {

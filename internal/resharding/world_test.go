@@ -1,4 +1,4 @@
-package sharding_test
+package resharding_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory" //nolint:depguard // tests judge plans by committing them
@@ -115,9 +116,9 @@ func ownersOf(s *jobtree.State) sharding.Assignment {
 	return owners
 }
 
-func (w *world) plan(strategy sharding.Strategy) sharding.Plan {
+func (w *world) plan(strategy sharding.Strategy) resharding.Plan {
 	w.Helper()
-	plan, err := sharding.PlanOf(w.state(), strategy, w.term)
+	plan, err := resharding.PlanOf(w.state(), strategy, w.term)
 	require.NoError(w, err)
 	return plan
 }
@@ -139,13 +140,13 @@ func (w *world) commit(txns ...registry.Txn) *registry.Condition {
 // tidy clears up, and tells whether there was anything.
 func (w *world) tidy() bool {
 	w.Helper()
-	txns := sharding.Tidy(w.state(), w.term)
+	txns := resharding.Tidy(w.state(), w.term)
 	require.Nil(w, w.commit(txns...))
 	return len(txns) > 0
 }
 
 // reshard does what a leader does, to the end, and returns the plan.
-func (w *world) reshard(strategy sharding.Strategy) sharding.Plan {
+func (w *world) reshard(strategy sharding.Strategy) resharding.Plan {
 	w.Helper()
 	w.tidy()
 	plan := w.plan(strategy)

@@ -1,4 +1,4 @@
-package sharding_test
+package resharding_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/sharding"
@@ -90,16 +91,18 @@ func TestAPlanGivesWhatTheStrategyWants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, strategy := drawWorld(t), drawStrategy(t)
 		before := w.owners()
-		for _, txn := range sharding.Tidy(w.state(), w.term) {
+		for _, txn := range resharding.Tidy(w.state(), w.term) {
 			require.Nil(t, w.commit(txn))
 			require.Equal(t, before, w.owners())
 		}
 		s := w.state()
 		want := before
 		if members := enabledMembers(s); len(members) > 0 {
-			want = run(t, strategy, sharding.Request{
+			var err error
+			want, err = sharding.Run(strategy, sharding.Request{
 				Job: "orders", Instances: members, Total: s.Config.Value.ShardingTotalCount, Current: before,
 			})
+			require.NoError(t, err)
 		}
 		plan := w.plan(strategy)
 		if plan.Needed {
@@ -113,13 +116,13 @@ func TestAPlanGivesWhatTheStrategyWants(t *testing.T) {
 
 		w.tidy()
 		require.Equal(t, want, w.owners())
-		require.Empty(t, sharding.Tidy(w.state(), w.term))
-		require.Equal(t, sharding.Plan{Instances: plan.Instances, Total: plan.Total}, withoutTxn(w.plan(strategy)))
+		require.Empty(t, resharding.Tidy(w.state(), w.term))
+		require.Equal(t, resharding.Plan{Instances: plan.Instances, Total: plan.Total}, withoutTxn(w.plan(strategy)))
 	})
 }
 
 // withoutTxn leaves out what a plan that is not needed has to no purpose.
-func withoutTxn(p sharding.Plan) sharding.Plan {
+func withoutTxn(p resharding.Plan) resharding.Plan {
 	if !p.Needed {
 		p.Txn = registry.Txn{}
 	}
@@ -161,7 +164,7 @@ func TestEveryTransactionFits(t *testing.T) {
 		w.configure(func(c *job.Config) {
 			c.ShardingTotalCount = rapid.SampledFrom([]int{c.ShardingTotalCount, 1, 300}).Draw(t, "new total")
 		})
-		tidy := sharding.Tidy(w.state(), w.term)
+		tidy := resharding.Tidy(w.state(), w.term)
 		requireFit(t, tidy...)
 		for _, txn := range tidy {
 			require.Nil(t, w.commit(txn))
@@ -169,7 +172,7 @@ func TestEveryTransactionFits(t *testing.T) {
 		plan := w.plan(strategy)
 		requireFit(t, plan.Parts...)
 		requireFit(t, plan.Txn)
-		requireFit(t, sharding.GarbageOf(w.state(), w.term, time.Now()).Txns...)
+		requireFit(t, resharding.GarbageOf(w.state(), w.term, time.Now()).Txns...)
 	})
 }
 

@@ -1,4 +1,4 @@
-package sharding_test
+package resharding_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -22,7 +23,7 @@ func tidyWorld(t *testing.T) *world {
 		registry.Put(tree.ItemInstance(1), "a@-@1"),
 		registry.Put(tree.ItemInstance(2), "a@-@1"),
 	)
-	require.Empty(t, sharding.Tidy(w.state(), w.term))
+	require.Empty(t, resharding.Tidy(w.state(), w.term))
 	return w
 }
 
@@ -105,7 +106,7 @@ func TestTidy(t *testing.T) {
 				before[1] = "b@-@1" // it is so before it is tidied
 			}
 			require.Equal(t, before, w.owners())
-			txns := sharding.Tidy(w.state(), w.term)
+			txns := resharding.Tidy(w.state(), w.term)
 			if test.want == nil {
 				require.Empty(t, txns)
 				return
@@ -123,7 +124,7 @@ func TestTidy(t *testing.T) {
 
 			require.Nil(t, w.commit(txns...))
 			require.Equal(t, before, w.owners(), "nobody's items change")
-			require.Empty(t, sharding.Tidy(w.state(), w.term))
+			require.Empty(t, resharding.Tidy(w.state(), w.term))
 		})
 	}
 }
@@ -149,7 +150,7 @@ func TestEachGuardOfTidyMatters(t *testing.T) {
 			t.Parallel()
 			w := tidyWorld(t)
 			w.putNext(5, "b@-@1")
-			txns := sharding.Tidy(w.state(), w.term)
+			txns := resharding.Tidy(w.state(), w.term)
 			test.change(w)
 			refusal := w.commit(txns...)
 			require.NotNil(t, refusal)
@@ -173,7 +174,7 @@ func TestManyChores(t *testing.T) {
 		)
 		w.do(registry.Put(tree.FailoverLeft(instanceID(fmt.Sprint(item))), ""))
 	}
-	txns := sharding.Tidy(w.state(), w.term)
+	txns := resharding.Tidy(w.state(), w.term)
 	writes := 0
 	for i := range txns {
 		txn := txns[len(txns)-1-i]
@@ -183,7 +184,7 @@ func TestManyChores(t *testing.T) {
 	}
 	require.Equal(t, 500, writes)
 	require.Greater(t, len(txns), 3)
-	require.Empty(t, sharding.Tidy(w.state(), w.term))
+	require.Empty(t, resharding.Tidy(w.state(), w.term))
 }
 
 // Who left and came back is no longer one who left: when it crashes later, that is a crash.
@@ -193,12 +194,12 @@ func TestWhoIsBackHasNotLeft(t *testing.T) {
 	w.leave("a")
 	w.do(registry.Put(tree.FailoverLeft("a@-@1"), ""))
 	w.join("a")
-	txns := sharding.Tidy(w.state(), w.term)
+	txns := resharding.Tidy(w.state(), w.term)
 
 	w.leave("a")
 	w.rewrite(tree.FailoverLeft("a@-@1"))
 	require.Equal(t, tree.Instance("a@-@1"), w.commit(txns...).Path, "it left again")
-	require.Empty(t, sharding.Tidy(w.state(), w.term))
+	require.Empty(t, resharding.Tidy(w.state(), w.term))
 
 	w.join("a")
 	require.True(t, w.tidy())
@@ -210,7 +211,7 @@ func TestAnUnreadableEpochTakesNothingAway(t *testing.T) {
 	t.Parallel()
 	w := tidyWorld(t)
 	w.do(registry.Put(tree.Epoch(), "{"), registry.Put(tree.ItemMisfire(1), ""), registry.Put(tree.FailoverItem(1), ""))
-	require.Empty(t, sharding.Tidy(w.state(), w.term))
+	require.Empty(t, resharding.Tidy(w.state(), w.term))
 
 	plan := w.reshard(averagely)
 	require.Equal(t, 3, plan.Moved)

@@ -1,4 +1,4 @@
-package job_test
+package texts_test
 
 import (
 	"encoding/json"
@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
-func TestAppendGsonString(t *testing.T) {
+func TestAppendGson(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                       `""`,
@@ -20,15 +20,15 @@ func TestAppendGsonString(t *testing.T) {
 		"\x7f\u2028\u2029\ufffd": "\"\x7f\\u2028\\u2029\ufffd\"",
 		"a\xffb":                 "\"a\ufffdb\"",
 	} {
-		require.Equal(t, "x"+want, string(job.AppendGsonString([]byte("x"), text)), "%q", text)
+		require.Equal(t, "x"+want, string(texts.AppendGson([]byte("x"), text)), "%q", text)
 	}
 }
 
-func FuzzAppendGsonString(f *testing.F) {
+func FuzzAppendGson(f *testing.F) {
 	f.Add("a=<b>&'\u2028\xff\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		var back string
-		quoted := job.AppendGsonString(nil, text)
+		quoted := texts.AppendGson(nil, text)
 		require.NoError(t, json.Unmarshal(quoted, &back))
 		require.Equal(t, string([]rune(text)), back, "every stray byte is one U+FFFD")
 		require.NotContains(t, string(quoted), "=")

@@ -1,4 +1,4 @@
-package job
+package texts
 
 import (
 	"encoding/json"

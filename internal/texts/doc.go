@@ -1,0 +1,3 @@
+// Package texts has what several packages do to texts: write them in JSON as Java does, say where JSON is wrong,
+// shorten them for people, and make them fit a database.
+package texts
