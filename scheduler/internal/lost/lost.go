@@ -5,7 +5,7 @@ package lost
 import (
 	"time"
 
-	"github.com/elasticron/elasticron/internal/failover"
+	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/elasticron/elasticron/internal/failover"
+	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
