@@ -36,14 +36,14 @@ var builders = map[string]builder{
 		"had left: its runner leaves again, or the catalog resigns"},
 	"scheduler/internal/leadership/elect.go Stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
 
-	"sharding/plan.go PlanHolding": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
+	"internal/resharding/plan.go PlanHolding": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
 		"the first one creates it, and who removes a job removes the configuration, which is compared, too"},
-	"sharding/planshared.go planShared": {"T3 reshard among Java instances", []string{endsItself, creation}, "as any resharding"},
-	"sharding/plan.go parts": {"T3 reshard, a part", []string{harmless}, "needs the epoch before its own: it names next owners for an " +
+	"internal/resharding/planshared.go planShared": {"T3 reshard among Java instances", []string{endsItself, creation}, "as any resharding"},
+	"internal/resharding/plan.go parts": {"T3 reshard, a part", []string{harmless}, "needs the epoch before its own: it names next owners for an " +
 		"epoch that is given up, which nobody heeds and Tidy clears away"},
-	"sharding/tidy.go tidyTxns": {"T3 what a resharding left", []string{harmless}, "needs the epoch, under which what it deletes has no use; an owner " +
+	"internal/resharding/tidy.go tidyTxns": {"T3 what a resharding left", []string{harmless}, "needs the epoch, under which what it deletes has no use; an owner " +
 		"takes its place only together with a note that is compared and deleted"},
-	"sharding/garbage.go remove": {"what stands there for no reason", []string{endsItself}, "deletes what it compares"},
+	"internal/resharding/garbage.go remove": {"what stands there for no reason", []string{endsItself}, "deletes what it compares"},
 
 	"scheduler/begin.go beginTxn": {"T4 begin", []string{endsItself, creation}, "it writes the record that it compares; the first begin creates it, " +
 		"and whoever removes a record has removed the job or its configuration has fewer items, and that is compared"},
