@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
+	"github.com/elasticron/elasticron/integration/etcdserver"
 )
 
 const module = "github.com/elasticron/elasticron/"
@@ -82,11 +82,11 @@ func (h *heard) until(t *testing.T, part string) {
 // once, whatever hangs.
 func TestASecondSignalEndsTheReadmesProgramAtOnce(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	server, err := embedded.Start(ctx)
+	server, err := etcdserver.Start(t.Context())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, server.Close()) }()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	path := readmeProgram(t, server.Endpoints()[0])
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		program, says := exec.CommandContext(ctx, path), new(heard)

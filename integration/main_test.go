@@ -12,12 +12,12 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 // server is the etcd that all tests share, each in a namespace of its own.
-var server *embedded.Server
+var server *etcdserver.Server
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) int {
 	var err error
-	server, err = embedded.Start(context.Background(), embedded.WithFastTest())
+	server, err = etcdserver.Start(context.Background(), etcdserver.WithFastTest())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start etcd:", err)
 		return 1

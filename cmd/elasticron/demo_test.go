@@ -21,9 +21,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 // smallTree is a tree of 200 files.
@@ -185,9 +185,7 @@ func TestASecondInterruptEndsTheDemoAtOnce(t *testing.T) {
 
 func startEtcd(t *testing.T) (endpoint string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	server, err := embedded.Start(ctx, embedded.WithHeartbeat(50*time.Millisecond, 500*time.Millisecond))
+	server, err := etcdserver.Start(t.Context(), etcdserver.WithHeartbeat(50*time.Millisecond, 500*time.Millisecond))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	return server.Endpoints()[0]

@@ -7,15 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 // newEtcd starts a server of the test's own and returns its URLs as flags have them.
 func newEtcd(t *testing.T) string {
 	t.Helper()
-	server, err := embedded.Start(t.Context(), embedded.WithFastTest())
+	server, err := etcdserver.Start(t.Context(), etcdserver.WithFastTest())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	return strings.Join(server.Endpoints(), ",")

@@ -14,8 +14,8 @@ type Cluster struct {
 	members []*Server
 }
 
-// StartCluster starts n members and returns when all are ready. The context bounds the start only. On
-// an error nothing is left behind.
+// StartCluster starts n members and returns when all are ready. The context bounds the start only, and
+// may end while the program is built for the first time. On an error nothing is left behind.
 func StartCluster(ctx context.Context, n int, opts ...Option) (*Cluster, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("start etcd: a cluster of %d members", n)
@@ -36,7 +36,10 @@ func launch(ctx context.Context, n int, opts []Option) (*Cluster, error) {
 	kill := context.AfterFunc(ctx, func() { _ = p.Kill() })
 	var endpoints []string
 	err = p.ask(ctx, wire.Endpoints, 0, &endpoints)
-	if !kill() || err != nil {
+	if !kill() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		_ = p.close() // what it has to say is in the error
 		return nil, fmt.Errorf("start etcd: %w", err)
 	}

@@ -59,12 +59,12 @@ func (p *process) launch(command []string) error {
 	if err != nil {
 		return err
 	}
-	defer stdin.Close() //nolint:errcheck // this end is the child's, as that of stdout
+	defer stdin.Close() //nolint:errcheck // this end is the child's
 	answers, stdout, err := os.Pipe()
 	if err != nil {
 		return errors.Join(err, orders.Close())
 	}
-	defer stdout.Close() //nolint:errcheck
+	defer stdout.Close() //nolint:errcheck // as above
 	p.Process, err = serverprocess.Start(command, p.log(), func(cmd *exec.Cmd) {
 		cmd.Stdin, cmd.Stdout = stdin, stdout
 		cmd.Env = append(os.Environ(), "TMPDIR="+p.folder)

@@ -14,8 +14,8 @@ type Server struct {
 	endpoint string
 }
 
-// Start starts a server and returns when it is ready to serve. The context bounds the start only. On
-// an error nothing is left behind.
+// Start starts a server and returns when it is ready to serve. The context bounds the start only, and
+// may end while the program is built for the first time. On an error nothing is left behind.
 func Start(ctx context.Context, opts ...Option) (*Server, error) {
 	alone, err := launch(ctx, 0, opts)
 	if err != nil {

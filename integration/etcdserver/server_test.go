@@ -22,7 +22,7 @@ func TestTheProgramIsBuiltWithoutTheRaceDetector(t *testing.T) {
 	t.Parallel()
 	command, err := etcdserver.MemberCommand(etcdserver.Member{})
 	require.NoError(t, err)
-	info, err := buildinfo.ReadFile(command[0])
+	info, err := buildinfo.ReadFile(command.Path)
 	require.NoError(t, err)
 	for _, s := range info.Settings {
 		require.NotEqual(t, "-race", s.Key)
@@ -37,7 +37,7 @@ func TestTheProgramSaysWhoStartsIt(t *testing.T) {
 		"tests start this program": nil, "no role": {"x", "{}"}, "read the settings": {"cluster", "x"},
 	} {
 		var out bytes.Buffer
-		cmd := exec.CommandContext(t.Context(), command[0], args...)
+		cmd := exec.CommandContext(t.Context(), command.Path, args...)
 		cmd.Stderr = &out
 		require.Error(t, cmd.Run())
 		require.Contains(t, out.String(), said)

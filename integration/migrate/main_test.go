@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/integration/zookeeper"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 // What all tests share; each has namespaces of its own.
 var (
-	program string           // the built command
-	target  *embedded.Server // etcd
+	program string             // the built command
+	target  *etcdserver.Server // etcd
 	// keeper is the ZooKeeper of tests that do not stop it, started by the first of them.
 	keeper = sync.OnceValues(func() (*zookeeper.Server, error) { return zookeeper.Launch(context.Background()) })
 	// kept is what to close of it.
@@ -40,7 +40,7 @@ func run(m *testing.M) int {
 	if text, err := build.CombinedOutput(); err != nil {
 		return failed("build the command: "+string(text), err)
 	}
-	if target, err = embedded.Start(context.Background(), embedded.WithFastTest()); err != nil {
+	if target, err = etcdserver.Start(context.Background(), etcdserver.WithFastTest()); err != nil {
 		return failed("start etcd", err)
 	}
 	code := m.Run()

@@ -102,10 +102,10 @@ func (c *cluster) start(id string, addresses []string) *process {
 	name := fmt.Sprintf("process%02d", len(c.processes)+1)
 	p := &process{id: id, journal: filepath.Join(c.dir, name+".jsonl")}
 	c.incidents = append(c.incidents, &checker.Incident{Kind: checker.Started, Instance: id, From: now().time()})
-	p.child = launch(c.t, c.dir, name, roleInstance, instanceSettings{
+	p.child = launch(c.t, c.dir, name, instanceCommand(c.t, instanceSettings{
 		Instance: id, Journal: p.journal, Grace: c.rules.Grace, Jobs: c.jobs, Fence: c.fenceAddress,
 		Registry: registryConfig{Kind: c.env.kind, Addresses: addresses, Namespace: c.namespace, TTL: c.rules.TTL},
-	})
+	}))
 	c.processes = append(c.processes, p)
 	return p
 }

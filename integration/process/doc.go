@@ -1,11 +1,11 @@
 // Package process runs real processes over a real etcd and over a real ZooKeeper, injects faults into
 // them, and has package checker judge what they did. It has tests only, and they need Linux.
 //
-// Every process is this test binary again: three members of an etcd cluster, and instances that run
-// jobs whose items fire each second. An instance appends what its items see to a file of its own, line
-// by line, so that a SIGKILL loses nothing that was done. The test itself writes down what it does to
-// the processes, and every revision of the store. In the end it stops what still lives, puts all of
-// that together, and hands it to the judge.
+// The processes are three members of an etcd cluster, which package etcdserver builds, and instances that
+// run jobs whose items fire each second. An instance is this test binary again. It appends what its items
+// see to a file of its own, line by line, so that a SIGKILL loses nothing that was done. The test itself
+// writes down what it does to the processes, and every revision of the store. In the end it stops what
+// still lives, puts all of that together, and hands it to the judge.
 //
 // Every revision of etcd is heard of from all members. A client of ZooKeeper cannot see every revision,
 // so those are read from the server's own transaction log while the server writes it (package txnlog).
@@ -43,7 +43,7 @@
 //
 // All files end in _test.go, but for this one. In reading order:
 //
-//   - main: what this binary is, the test or one of its processes; process: how the test starts,
+//   - main: what this binary is, the test or an instance; process: how the test starts,
 //     signals and ends one.
 //   - instance, journal: a process that runs jobs, and the events that it writes down; times: its
 //     clocks, and when states of the store came to be; stalls: whether the machine or the store was
@@ -53,7 +53,7 @@
 //   - recording: every revision of the store; etcdrecording, zkrecording: how each store is recorded.
 //   - observations: all that was written down, put together; runs: the executions in it; judge: what
 //     the checker says of it.
-//   - member, etcdcluster: an etcd cluster of processes.
+//   - etcdcluster: an etcd cluster of processes.
 //   - plan: what TestProcesses does, decided by a seed; chaos: how that is carried out; faults,
 //     etcdfaults: the faults of instances and ZooKeeper, and of etcd; fence: the second judge; summary:
 //     what a run prints.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/integration/zookeeper"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
 
@@ -68,8 +68,8 @@ func zkEnvironment(t *testing.T, server *zookeeper.Server) environment {
 }
 
 // sharedEtcd is the etcd of all tests that do not break it. Each has a namespace.
-var sharedEtcd = sync.OnceValues(func() (*embedded.Server, error) {
-	server, err := embedded.Start(context.Background(), embedded.WithFastTest(), embedded.WithRetention(0))
+var sharedEtcd = sync.OnceValues(func() (*etcdserver.Server, error) {
+	server, err := etcdserver.Start(context.Background(), etcdserver.WithFastTest(), etcdserver.WithRetention(0))
 	startedEtcd.Store(server)
 	return server, err
 })
@@ -83,7 +83,7 @@ var sharedZooKeeper = sync.OnceValues(func() (*zookeeper.Server, error) {
 
 // The shared servers, once they run.
 var (
-	startedEtcd      atomic.Pointer[embedded.Server]
+	startedEtcd      atomic.Pointer[etcdserver.Server]
 	startedZooKeeper atomic.Pointer[zookeeper.Server]
 )
 

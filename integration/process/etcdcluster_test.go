@@ -18,6 +18,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/integration/proxy"
 )
 
@@ -30,7 +31,7 @@ type etcdCluster struct {
 
 // member is one of them: always at the same place, in one process after the other.
 type member struct {
-	set     memberSettings
+	set     etcdserver.Member
 	process *child
 	client  *clientv3.Client // to look after this member alone
 	network *proxy.Proxy     // through which the other members reach it
@@ -40,11 +41,11 @@ type member struct {
 // startEtcdCluster starts a cluster of n members and returns when all serve clients.
 func startEtcdCluster(t *testing.T, dir string, n int) *etcdCluster {
 	t.Helper()
-	return startEtcdClusterOf(t, dir, n, memberSettings{})
+	return startEtcdClusterOf(t, dir, n, etcdserver.Member{})
 }
 
 // startEtcdClusterOf is startStore for members that have some settings in common.
-func startEtcdClusterOf(t *testing.T, dir string, n int, common memberSettings) *etcdCluster {
+func startEtcdClusterOf(t *testing.T, dir string, n int, common etcdserver.Member) *etcdCluster {
 	t.Helper()
 	s := &etcdCluster{t: t, dir: dir}
 	var all []string
@@ -71,7 +72,9 @@ func startEtcdClusterOf(t *testing.T, dir string, n int, common memberSettings) 
 }
 
 func (s *etcdCluster) launch(m *member) {
-	m.process = launch(s.t, s.dir, m.set.Name, roleMember, m.set)
+	command, err := etcdserver.MemberCommand(m.set)
+	require.NoError(s.t, err)
+	m.process = launch(s.t, s.dir, m.set.Name, command)
 }
 
 // addresses returns where clients find the members.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/integration/proxy"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -31,7 +32,7 @@ const (
 // what was between them.
 func TestACheckpointDoesNotGoBack(t *testing.T) {
 	t.Parallel()
-	s := startEtcdClusterOf(t, t.ArtifactDir(), 3, memberSettings{PeerTimeout: 5 * time.Minute})
+	s := startEtcdClusterOf(t, t.ArtifactDir(), 3, etcdserver.Member{PeerTimeout: 5 * time.Minute})
 	leader := s.leader()
 	var asked, other *member
 	for _, m := range s.members {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/integration/etcdserver"
 )
 
 var (
@@ -20,16 +22,11 @@ var (
 	seed     = flag.Uint64("process.seed", 0, "what decides what TestProcesses does; 0 = something new")
 )
 
-// What this binary is when it is not the test, and what it is then told.
-const (
-	envRole      = "ELASTICRON_PROCESS_ROLE"
-	envSettings  = "ELASTICRON_PROCESS_SETTINGS"
-	roleInstance = "instance"
-	roleMember   = "member"
-)
+// envInstance has this binary be an instance, and is what that is told.
+const envInstance = "ELASTICRON_PROCESS_INSTANCE"
 
 // saysReady is what a process prints when it does what it is there for.
-const saysReady = "ready"
+const saysReady = etcdserver.MemberReady
 
 // statusNotClosed is the exit status of an instance that stopped while the store was not there: it could
 // not end its session.
@@ -41,11 +38,8 @@ var errNotClosed = errors.New("session not ended")
 const waitTimeout = 30 * time.Second
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(envRole) {
-	case roleInstance:
-		os.Exit(be(runInstance))
-	case roleMember:
-		os.Exit(be(runMember))
+	if settings, set := os.LookupEnv(envInstance); set {
+		os.Exit(beInstance(settings))
 	}
 	flag.Parse()
 	// These tests wait for processes, and hardly compute: more of them than processors may run.
@@ -61,13 +55,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// be makes this process one that the test started, and returns its exit status.
-func be[Settings any](run func(Settings) error) int {
+// beInstance makes this process an instance, and returns its exit status.
+func beInstance(settings string) int {
 	go dieWithParent()
-	var set Settings
-	err := json.Unmarshal([]byte(os.Getenv(envSettings)), &set)
+	var set instanceSettings
+	err := json.Unmarshal([]byte(settings), &set)
 	if err == nil {
-		err = run(set)
+		err = runInstance(set)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -29,18 +29,25 @@ type child struct {
 	err   error
 }
 
-// launch starts this binary in a role. It is killed when the test ends, if it still lives then.
-func launch(t *testing.T, dir, name, role string, settings any) *child {
+// instanceCommand returns the command that is this binary as an instance.
+func instanceCommand(t *testing.T, settings instanceSettings) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(settings)
 	require.NoError(t, err)
 	self, err := os.Executable()
 	require.NoError(t, err)
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), envInstance+"="+string(text))
+	return cmd
+}
+
+// launch starts a process. It is killed when the test ends, if it still lives then.
+func launch(t *testing.T, dir, name string, cmd *exec.Cmd) *child {
+	t.Helper()
 	c := &child{
-		t: t, name: name, log: filepath.Join(dir, name+".log"), cmd: exec.Command(self),
+		t: t, name: name, log: filepath.Join(dir, name+".log"), cmd: cmd,
 		ready: make(chan struct{}), gone: make(chan struct{}),
 	}
-	c.cmd.Env = append(os.Environ(), envRole+"="+role, envSettings+"="+string(text))
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	log, err := os.OpenFile(c.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	require.NoError(t, err)

@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/integration/proxy"
 	"github.com/elasticron/elasticron/integration/zookeeper"
 	"github.com/elasticron/elasticron/registry/etcd"
-	"github.com/elasticron/elasticron/registry/etcd/embedded"
 	"github.com/elasticron/elasticron/registry/registrytest"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
@@ -31,7 +31,7 @@ var stores = map[string]func(t *testing.T) *registrytest.Store{
 }
 
 func onEtcd(t *testing.T) *registrytest.Store {
-	server, err := embedded.Start(t.Context(), embedded.WithFastTest())
+	server, err := etcdserver.Start(t.Context(), etcdserver.WithFastTest())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	return &registrytest.Store{
