@@ -62,7 +62,10 @@ func ExampleServer() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Fprintln(conn, "dump@orders")
+	if _, err := fmt.Fprintln(conn, "dump@orders"); err != nil {
+		fmt.Println(err)
+		return
+	}
 	for lines := bufio.NewScanner(conn); lines.Scan(); {
 		if path, _, _ := strings.Cut(lines.Text(), " |"); strings.HasPrefix(path, "/orders/instances") {
 			fmt.Println(path)

@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/requests"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -58,7 +59,7 @@ func (r *runner) consider(round *round, n int) {
 		it.Due = it.Due.DropDisabled()
 		return
 	}
-	if r.applied < it.wrote || it.running != nil && it.running.undo {
+	if r.applied < it.wrote || it.running != nil && it.running.Undo {
 		return // the state does not show yet what this runner wrote
 	}
 	if it.running != nil || node.Running.Exists() {
@@ -154,8 +155,8 @@ func (r *runner) proposeBegin(round *round, it *item, node jobtree.Item) {
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		r.began(round, it, under, record, o.Revision)
 		it.Settled()
-		it.running.madeUp = madeUp
-		if !it.running.undo {
+		it.running.MadeUp = madeUp
+		if !it.running.Undo {
 			it.Due = it.Due.After(begin.Fire)
 		}
 	}, Dropped: func() { r.notSent(it) }})
@@ -279,24 +280,23 @@ func (r *runner) began(round *round, it *item, under *room.Attachment, record jo
 	wanted := r.settings.Rules.StillWanted(&record, r.s.now())
 	it.running = r.newExecution(it.number, under, record, token)
 	if !under.Connected() || r.leaving || !r.settings.OK || !wanted {
-		it.running.undo = true
-		r.returned(it.running, r.s.now(), nil)
+		it.running.Undo = true
+		r.executions.Returned(it.running, r.s.now(), nil)
 		return
 	}
 	round.begun = append(round.begun, it.running)
 }
 
-func (r *runner) newExecution(n int, under *room.Attachment, record jobtree.Record, token registry.Revision) *execution {
+func (r *runner) newExecution(n int, under *room.Attachment, record jobtree.Record, token registry.Revision) *executions.Execution {
 	public := int64(token)
 	if token != 0 {
 		public = r.tokens().Of(token)
 	}
 	cfg, node := r.settings.Config, r.state.Item(n)
-	return &execution{
-		item: n, under: under, record: record, token: token, began: record.Current.Begin,
-		code: r.settings.Code, limits: limitsOf(*cfg), handler: r.settings.Handler,
-		progress: r.newProgress(n, under, token, node),
-		context: job.ShardingContext{
+	return r.executions.New(r.look(), &executions.Execution{
+		Item: n, Under: under, Record: record, Token: token, Began: record.Current.Begin,
+		Code: r.settings.Code, Limits: executions.LimitsOf(*cfg), Handler: r.settings.Handler,
+		Context: job.ShardingContext{
 			JobName:       r.name,
 			TaskID:        r.task,
 			Item:          n,
@@ -309,5 +309,5 @@ func (r *runner) newExecution(n int, under *room.Attachment, record jobtree.Reco
 			Offset:        node.Offset,
 			Streaming:     cfg.StreamingProcess,
 		},
-	}
+	}, node)
 }

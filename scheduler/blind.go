@@ -138,7 +138,7 @@ func (r *runner) presentView() *registry.View {
 // decideBlind is decide without a view: ends are recorded, and when the patience is over, or the scheduler
 // stops, the job is left.
 func (r *runner) decideBlind() {
-	r.startWaiting()
+	r.executions.StartWaiting(r.look())
 	r.finish()
 	if (r.leaving || r.blind.expired) && !r.blind.left && r.attached != nil {
 		r.leaveBlind()

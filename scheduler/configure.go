@@ -38,6 +38,7 @@ func (r *runner) configure() { r.configuration.TakeUp(r.look(), r.peers) }
 func (r *runner) adopt(next configuration.Settings) {
 	paused := !r.settings.OK
 	r.settings = next
+	r.executions.Bound(next.MaxRunning)
 	if next.OK {
 		r.missed.Adopt(r.look())
 		for _, it := range r.items {

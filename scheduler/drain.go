@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
@@ -90,9 +91,9 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 // inCode returns the items whose code was called here and has not returned.
 func (r *runner) inCode() []int {
 	var items []int
-	for n, it := range r.items {
-		if e := it.running; e != nil && e.started && !e.returned {
-			items = append(items, n)
+	for e := range r.running() {
+		if e.InCode() {
+			items = append(items, e.Item)
 		}
 	}
 	slices.Sort(items)
@@ -194,7 +195,7 @@ func (r *runner) closeDrained() {
 // commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding,
 // in one transaction.
 func (r *runner) commitLeave() {
-	if r.runsUnmarked() && !r.abandoned {
+	if r.runsUnmarked() && !r.executions.Abandoned() {
 		return // the instance is all that shows that it is not lost
 	}
 	txn := r.membership.LeaveTxn(r.look())
@@ -214,8 +215,8 @@ func (r *runner) commitLeave() {
 
 // runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.
 func (r *runner) runsUnmarked() bool {
-	for _, it := range r.items {
-		if e := it.running; e != nil && e.monitored() && e.under.Session.ID() == r.attached.Session.ID() && r.markGone(e) {
+	for e := range r.running() {
+		if e.Monitored() && e.Under.Session.ID() == r.attached.Session.ID() && executions.MarkGone(r.look(), e) {
 			return true
 		}
 	}
@@ -225,28 +226,18 @@ func (r *runner) runsUnmarked() bool {
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	if r.listening > 0 || r.whole.Busy() || r.claiming || r.missed.HasToNote() && r.attached != nil {
+	if r.executions.Listening() || r.whole.Busy() || r.claiming || r.missed.HasToNote() && r.attached != nil {
 		return true
 	}
-	for _, it := range r.items {
-		if it.running != nil {
-			return true
-		}
+	for range r.running() {
+		return true
 	}
 	return false
 }
 
-// abandon ends what runs here as interrupted, though its code may go on, and names it. Ends that wait for
-// a session are given up.
+// abandon ends what runs here as interrupted, though its code may go on, and names it.
 func (r *runner) abandon() error {
-	r.abandoned = true
-	var numbers []int
-	for n, it := range r.items {
-		if e := it.running; e != nil && !e.returned {
-			numbers = append(numbers, n)
-			r.returned(e, r.s.now(), errAbandoned)
-		}
-	}
+	numbers := r.executions.Abandon(errAbandoned)
 	if numbers == nil {
 		return nil
 	}

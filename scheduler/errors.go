@@ -7,6 +7,7 @@ import (
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
@@ -37,7 +38,7 @@ var (
 	ErrRan = errors.New("scheduler ran already")
 	// ErrNotStarted is what a round's listeners and observers hear of an item that had begun, waited for
 	// its turn, and was given back before: it runs later, or elsewhere.
-	ErrNotStarted = errors.New("not started: the item was given back while it waited for its turn")
+	ErrNotStarted = executions.ErrNotStarted
 	// ErrVanished is what Run returns after [Scheduler.Vanish], and the cause with which the
 	// contexts of its items end.
 	ErrVanished = errors.New("scheduler vanished")

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
 )
 
@@ -11,14 +12,14 @@ import (
 // due. Items of which there is nothing to be known have none: thousands of idle jobs share a process.
 type item struct {
 	number      int
-	running     *execution        // here, until its end is committed; nil = nothing
-	missed.Item                   // its fires
-	wake        time.Time         // when it is due, if a fixed delay says so; zero = that is not known
-	ignored     time.Time         // the last fire of its record that was reported as a broken clock's
-	wrote       registry.Revision // of its record, by this runner
-	triggered   registry.Revision // the newest trigger that it ran without leaving a record
-	queued      bool              // it waits for its turn to begin
-	permit      bool              // it has its turn
+	running     *executions.Execution // here, until its end is committed; nil = nothing
+	missed.Item                       // its fires
+	wake        time.Time             // when it is due, if a fixed delay says so; zero = that is not known
+	ignored     time.Time             // the last fire of its record that was reported as a broken clock's
+	wrote       registry.Revision     // of its record, by this runner
+	triggered   registry.Revision     // the newest trigger that it ran without leaving a record
+	queued      bool                  // it waits for its turn to begin
+	permit      bool                  // it has its turn
 }
 
 // blank tells whether the item is as if nothing were known of it.

@@ -64,7 +64,7 @@ func (r *runner) declareLost() {
 // runningHere returns the token of the execution of an item that has not ended in this process; 0 = none.
 func (r *runner) runningHere(n int) registry.Revision {
 	if it := r.items[n]; it != nil && it.running != nil {
-		return it.running.token
+		return it.running.Token
 	}
 	return 0
 }

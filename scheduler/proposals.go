@@ -94,6 +94,8 @@ func (r *runner) look() room.View {
 func (r *runner) ports() room.Ports {
 	return room.Ports{
 		Life: func() context.Context { return r.life }, Post: r.box.Post, Work: r.s.work.Go, Wake: r.alarm.Set, Log: r.log,
-		Tell: func(level slog.Level, message string, err error) { r.s.repeated(level, message, r.name, err) },
+		Tell: func(level slog.Level, message string, err error, attrs ...any) {
+			r.s.repeated(level, message, r.name, err, attrs...)
+		},
 	}
 }

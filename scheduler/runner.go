@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/leadership"
 	"github.com/elasticron/elasticron/scheduler/internal/lost"
@@ -64,13 +65,9 @@ type runner struct {
 	owned      []int         // the items assigned to this instance, ascending
 	task       string        // names them
 	stale      bool          // owned must be computed anew
-	active     int           // executions whose code has not returned
-	ended      []*execution  // whose end is not committed yet
 	turns      turns         // of items that wait until they may begin
-	executor   executor      // those that wait for their turn
-	yields     yielding
 	failures   notify.Failures
-	endsGather bool // the ends wait for others
+	executions *executions.Executions
 
 	leadership *leadership.Leadership
 	lost       *lost.Executions
@@ -78,11 +75,9 @@ type runner struct {
 	mending    *mending.Mending
 	alarm      actor.Alarm // wakes the runner when time alone makes something due
 	membership *membership.Membership
-	listening  int               // rounds that are over, and of which listeners are still told
 	leaving    bool              // the scheduler stops: hand over, start nothing
 	left       bool              // handed over
 	unsettled  *registry.Session // that may hold what this runner cannot take back; nil = none
-	abandoned  bool              // nothing is waited for any more
 	drained    chan struct{}     // closed when left and nothing runs
 	opened     chan struct{}     // closed when the view is open
 	gone       chan struct{}     // closed when the scheduler has the job no more, though it goes on
@@ -104,6 +99,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 		r.class = cfg.ClassName()
 	}
 	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
+	r.executions = r.newExecutions()
 	r.missed = missed.New(missed.Ports{Ports: r.ports(), Consider: r.toConsider.Note})
 	r.configuration = r.newConfiguration()
 	r.mending = mending.New(mending.Ports{Ports: r.ports(), Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
@@ -157,7 +153,7 @@ func (r *runner) apply(step registry.Step) {
 	r.lost.Observe(touched)
 	r.mending.Observe(r.look(), touched)
 	r.toConsider.Note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
-	r.yields.noted.Note(touched.Items, touched.Config || touched.Epoch)
+	r.executions.Observe(touched)
 	r.whole.Observe(r.look(), touched)
 	r.reportUnreadable(touched)
 	r.shown = time.Now()
@@ -220,8 +216,8 @@ func (r *runner) decide() {
 		return
 	}
 	r.followLeadership()
-	r.tellYields()
-	r.startWaiting()
+	r.executions.TellYields(r.look())
+	r.executions.StartWaiting(r.look())
 	r.finish()
 	if r.leaving {
 		if r.attached != nil && r.applied >= r.needed {

@@ -73,7 +73,7 @@ func (r *runner) wantsTrigger(n int, request registry.Revision) bool {
 	}
 	done := node.Record.Value.Trigger
 	if it := r.items[n]; it != nil {
-		if it.running != nil && it.running.undo || it.wrote > r.applied {
+		if it.running != nil && it.running.Undo || it.wrote > r.applied {
 			return true // the record does not show yet that the begin is taken back
 		}
 		done = max(done, it.triggered)

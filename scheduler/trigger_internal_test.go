@@ -7,6 +7,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
 )
 
 // An item whose begin by hand is being taken back still wants the request, whatever its record says
@@ -18,10 +19,10 @@ func TestWhatIsTakenBackWantsItsTrigger(t *testing.T) {
 		{Path: jobtree.For("orders").ItemRecord(0), Value: jobtree.EncodeRecord(record), Created: 5, Revision: 9},
 	}))}
 	require.False(t, r.wantsTrigger(0, 7), "it ran")
-	r.items[0] = &item{running: &execution{undo: true}}
+	r.items[0] = &item{running: &executions.Execution{Undo: true}}
 	require.True(t, r.wantsTrigger(0, 7), "its begin is being taken back")
 	r.items[0] = &item{wrote: 10}
 	require.True(t, r.wantsTrigger(0, 7), "its end is not shown yet")
-	r.items[0] = &item{running: &execution{}, wrote: 9}
+	r.items[0] = &item{running: &executions.Execution{}, wrote: 9}
 	require.False(t, r.wantsTrigger(0, 7), "it runs")
 }

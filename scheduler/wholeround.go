@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
@@ -47,21 +48,22 @@ func (r *runner) openBarriers(round *round) {
 }
 
 // holdBack has a round's executions wait for the started hook, if the job has one.
-func (r *runner) holdBack(members []*execution) {
+func (r *runner) holdBack(members []*executions.Execution) {
 	var gates []*wholeround.Gate
-	held := make(map[*wholeround.Gate]*execution)
+	held := make(map[*wholeround.Gate]*executions.Execution)
 	for _, e := range members {
-		if !e.monitored() {
+		if !e.Monitored() {
 			continue
 		}
-		if e.gate = r.whole.Gate(e.record); e.gate != nil {
-			gates, held[e.gate] = append(gates, e.gate), e
+		if gate := r.whole.Gate(e.Record); gate != nil {
+			e.Wait, e.Forget = gate.Open, func() { r.whole.Forget(gate) }
+			gates, held[gate] = append(gates, gate), e
 		}
 	}
 	r.whole.Bound(gates, func(g *wholeround.Gate) {
 		e := held[g]
 		r.log.WarnContext(r.life, "item runs without the started hook: its round did not come together in time",
-			logItem, e.item, logFire, e.context.Fire)
+			logItem, e.Item, logFire, e.Context.Fire)
 	})
 }
 

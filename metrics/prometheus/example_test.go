@@ -53,7 +53,9 @@ func ExampleNew() {
 		fmt.Println(err)
 	}
 	stop()
-	<-ended
+	if err := <-ended; err != nil {
+		fmt.Println(err)
+	}
 
 	families, err := registry.Gather()
 	for _, family := range families {

@@ -36,7 +36,7 @@ func None() Settings { return Settings{Config: &noConfig} }
 
 var noConfig job.Config // never written
 
-// ErrNotStored: the job has no configuration.
+// ErrNotStored says that the job has no configuration.
 var ErrNotStored = errors.New("the job is not in the registry")
 
 // Ports are what the room may ask of the process.

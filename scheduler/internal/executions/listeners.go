@@ -1,10 +1,9 @@
-package scheduler
+package executions
 
 import (
 	"context"
 
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/scheduler/internal/notify"
 )
 
 // roundListening is what a round's listeners are told, as it comes about. Rounds of jobs without
@@ -17,25 +16,25 @@ type roundListening struct {
 
 // beforeRun has the job's listeners told of a round, on a goroutine of their own, and the items wait
 // for that.
-func (r *runner) beforeRun(o *openRound, members []*execution) {
-	if len(r.declared.listeners) == 0 {
+func (x *Executions) beforeRun(o *openRound, members []*Execution) {
+	if len(x.ports.Listeners) == 0 {
 		return
 	}
 	l := &roundListening{
-		round:   job.Round{JobName: r.name, ID: o.event.ID, TaskID: o.event.TaskID, Items: make([]job.ShardingContext, len(members))},
+		round:   job.Round{JobName: x.ports.Job, ID: o.event.ID, TaskID: o.event.TaskID, Items: make([]job.ShardingContext, len(members))},
 		results: make([]job.ItemResult, len(members)),
 		started: make(chan struct{}),
 	}
 	for i, e := range members {
-		l.round.Items[i] = e.context
+		l.round.Items[i] = e.Context
 		e.place = i
 	}
 	o.listening = l
-	ctx := members[0].under.Work // that of all: they began in one decision
-	r.s.work.Go(func() {
+	ctx := members[0].Under.Work // that of all: they began in one decision
+	x.ports.Work(func() {
 		defer close(l.started)
-		for _, listener := range r.declared.listeners {
-			r.s.listeners.Call(ctx, notify.Listener{Job: r.name, Kind: ListenerBeforeRun}, func(ctx context.Context) error {
+		for _, listener := range x.ports.Listeners {
+			x.ports.Before(ctx, func(ctx context.Context) error {
 				return listener.BeforeRun(ctx, l.round)
 			})
 		}
@@ -43,39 +42,39 @@ func (r *runner) beforeRun(o *openRound, members []*execution) {
 }
 
 // noteResult notes how an execution of a round ended.
-func (l *roundListening) noteResult(e *execution, refused error) {
+func (l *roundListening) noteResult(e *Execution, refused error) {
 	if l != nil {
-		l.results[e.place] = job.ItemResult{Context: e.context, Began: e.began, Ended: e.ended, Err: e.err, Refused: refused}
+		l.results[e.place] = job.ItemResult{Context: e.Context, Began: e.Began, Ended: e.ended, Err: e.err, Refused: refused}
 	}
 }
 
 // afterRun has the job's listeners told that a round is over. The instance is not drained before they
 // have been.
-func (r *runner) afterRun(o *openRound) {
+func (x *Executions) afterRun(o *openRound) {
 	l := o.listening
 	if l == nil {
 		return
 	}
-	r.listening++
-	r.s.work.Go(func() {
+	x.listening++
+	x.ports.Work(func() {
 		<-l.started // if no item waited for it, because all were given up
-		for _, listener := range r.declared.listeners {
-			r.s.listeners.Call(r.s.curfew.Cut, notify.Listener{Job: r.name, Kind: ListenerAfterRun}, func(ctx context.Context) error {
+		for _, listener := range x.ports.Listeners {
+			x.ports.After(func(ctx context.Context) error {
 				return listener.AfterRun(ctx, l.round, l.results)
 			})
 		}
-		r.box.Post(func() { r.listening-- })
+		x.ports.Post(func() { x.listening-- })
 	})
 }
 
 // awaitStart waits until an execution's code may be called. The error is why it must not be.
-func (e *execution) awaitStart() error {
+func (e *Execution) awaitStart() error {
 	var waits []chan struct{}
 	if e.round.listening != nil {
 		waits = append(waits, e.round.listening.started)
 	}
-	if e.gate != nil {
-		waits = append(waits, e.gate.Open)
+	if e.Wait != nil {
+		waits = append(waits, e.Wait)
 	}
 	for _, passed := range waits {
 		select {

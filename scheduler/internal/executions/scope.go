@@ -1,4 +1,4 @@
-package scheduler
+package executions
 
 import (
 	"context"
@@ -15,16 +15,16 @@ type roundScope struct {
 }
 
 // shareScope puts the executions of a round under one context.
-func shareScope(members []*execution) {
+func shareScope(members []*Execution) {
 	scope := &roundScope{left: len(members)}
-	scope.ctx, scope.cancel = context.WithCancelCause(members[0].under.Work) // that of all: they began in one decision
+	scope.ctx, scope.cancel = context.WithCancelCause(members[0].Under.Work) // that of all: they began in one decision
 	for _, e := range members {
 		e.scope = scope
 	}
 }
 
 // leaveScope takes an execution that has returned out of what its round shares.
-func (e *execution) leaveScope() {
+func (e *Execution) leaveScope() {
 	if e.scope == nil {
 		return // taken back before it was anything
 	}
@@ -35,15 +35,15 @@ func (e *execution) leaveScope() {
 
 // failRound ends what is left of a round: what runs is cancelled, what waits is not started. All of it
 // has failed.
-func (r *runner) failRound(scope *roundScope, why error) {
+func (x *Executions) failRound(scope *roundScope, why error) {
 	if scope.failed != nil {
 		return
 	}
 	scope.failed = why
-	r.log.ErrorContext(r.life, "round failed", "cancelled", scope.left, logError, why)
+	x.ports.Log.ErrorContext(x.ports.Life(), "round failed", "cancelled", scope.left, keyError, why)
 	scope.cancel(why)
-	var waiting []*execution
-	r.executor.waiting = slices.DeleteFunc(r.executor.waiting, func(e *execution) bool {
+	var waiting []*Execution
+	x.executor.waiting = slices.DeleteFunc(x.executor.waiting, func(e *Execution) bool {
 		if e.scope != scope {
 			return false
 		}
@@ -51,9 +51,9 @@ func (r *runner) failRound(scope *roundScope, why error) {
 		return true
 	})
 	for _, e := range waiting {
-		r.returned(e, r.s.now(), why)
+		x.Returned(e, x.ports.Now(), why)
 	}
 }
 
 // cutByRound tells whether an execution failed because its round did.
-func (e *execution) cutByRound() bool { return e.scope != nil && e.scope.failed != nil && e.err != nil }
+func (e *Execution) cutByRound() bool { return e.scope != nil && e.scope.failed != nil && e.err != nil }

@@ -1,4 +1,4 @@
-package scheduler
+package executions
 
 import (
 	"context"
@@ -42,21 +42,21 @@ type stored struct {
 
 var _ job.Progress = (*progress)(nil)
 
-func (r *runner) newProgress(n int, under *room.Attachment, token registry.Revision, found jobtree.Item) *progress {
+func (x *Executions) newProgress(tree jobtree.Tree, n int, under *room.Attachment, token registry.Revision, found jobtree.Item) *progress {
 	p := &progress{
-		item: n, tree: r.tree, token: token, yield: make(chan struct{}), saving: make(chan struct{}, 1),
+		item: n, tree: tree, token: token, yield: make(chan struct{}), saving: make(chan struct{}, 1),
 		offset: found.Offset, stored: stored{offset: found.Offset, revision: found.OffsetRevision},
 	}
 	// Code may save under a context of its own; the session's end counts all the same.
 	p.commit = func(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
 		ctx, cancel := whileAttached(ctx, under)
 		defer cancel()
-		return r.s.registry.Commit(ctx, txn)
+		return x.ports.Registry.Commit(ctx, txn)
 	}
 	p.read = func(ctx context.Context, path string) (registry.Node, error) {
 		ctx, cancel := whileAttached(ctx, under)
 		defer cancel()
-		return r.s.registry.Get(ctx, path)
+		return x.ports.Registry.Get(ctx, path)
 	}
 	p.saving <- struct{}{}
 	return p

@@ -1,4 +1,4 @@
-package scheduler
+package executions
 
 import (
 	"context"
@@ -14,15 +14,16 @@ import (
 // longestBackoff bounds the pause between two attempts.
 const longestBackoff = time.Minute
 
-// limits are what a job sets for one execution of an item.
-type limits struct {
+// Limits are what a job sets for one execution of an item.
+type Limits struct {
 	timeout time.Duration // of one attempt; 0 = none
 	retries int
 	backoff time.Duration // before the first retry
 }
 
-func limitsOf(cfg job.Config) limits {
-	return limits{
+// LimitsOf returns those of a configuration.
+func LimitsOf(cfg job.Config) Limits {
+	return Limits{
 		timeout: cfg.Timeout,
 		retries: cfg.Retries,
 		backoff: cfg.RetryBackoffInForce(),
@@ -37,7 +38,7 @@ var errTryAgain = errors.New("try again")
 // what the last attempt did. All attempts are one execution, under one token. retrying hears of each
 // failure that is followed by another attempt. Without retries, a panic and the end of the goroutine
 // are left to the caller.
-func (l limits) attempt(ctx context.Context, code job.HandlerFunc, sc job.ShardingContext,
+func (l Limits) attempt(ctx context.Context, code job.HandlerFunc, sc job.ShardingContext,
 	retrying func(err error, pause time.Duration),
 ) error {
 	if l.retries == 0 {
@@ -57,7 +58,7 @@ func (l limits) attempt(ctx context.Context, code job.HandlerFunc, sc job.Shardi
 }
 
 // once is one attempt, bounded by the timeout.
-func (l limits) once(ctx context.Context, code job.HandlerFunc, sc job.ShardingContext) error {
+func (l Limits) once(ctx context.Context, code job.HandlerFunc, sc job.ShardingContext) error {
 	if l.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, l.timeout, job.ErrTimeout)

@@ -1,10 +1,11 @@
-package scheduler
+package executions
 
 import (
 	"time"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // reshardingPatience is how long a resharding may be asked for before streams make room. One among
@@ -21,34 +22,32 @@ type yielding struct {
 	leaving  bool      // all were told because the instance leaves
 }
 
-// tellYields closes the channels of executions that should come to an end.
-func (r *runner) tellYields() {
-	r.watchResharding()
-	y := &r.yields
-	if r.leaving && !y.leaving {
+// TellYields closes the channels of executions that should come to an end.
+func (x *Executions) TellYields(v room.View) {
+	x.watchResharding(v)
+	y := &x.yields
+	if v.Leaving && !y.leaving {
 		y.leaving = true
 		y.noted.Note(nil, true)
 	}
 	all, items := y.noted.TakeNoted()
 	if all {
-		for _, it := range r.items {
-			r.tellYield(it.running)
+		for e := range x.ports.All() {
+			x.tellYield(v, e)
 		}
 		return
 	}
 	for n := range items {
-		if it := r.items[n]; it != nil {
-			r.tellYield(it.running)
-		}
+		x.tellYield(v, x.ports.Of(n))
 	}
 }
 
-func (r *runner) tellYield(e *execution) {
-	if e == nil || e.yields || !r.mustYield(e) {
+func (x *Executions) tellYield(v room.View, e *Execution) {
+	if e == nil || e.yields || !x.mustYield(v, e) {
 		return
 	}
 	if !e.started {
-		r.giveBackMoved(e)
+		x.giveBackMoved(v, e)
 		return
 	}
 	e.yields = true
@@ -56,27 +55,27 @@ func (r *runner) tellYield(e *execution) {
 }
 
 // mustYield tells whether an execution should come to an end.
-func (r *runner) mustYield(e *execution) bool {
-	moved := !r.owns(e.item) && (!r.s.traits.Borrow || e.context.Source != job.Failover) // which may run what it does not own
-	return r.leaving || r.yields.late || !r.settings.OK || moved || r.state.Disabled(e.item) ||
-		e.context.Streaming && !r.settings.Config.StreamingProcess
+func (x *Executions) mustYield(v room.View, e *Execution) bool {
+	moved := !v.Owns(e.Item) && (!x.ports.Others.Borrow || e.Context.Source != job.Failover) // which may run what it does not own
+	return v.Leaving || x.yields.late || !v.Usable || moved || v.State.Disabled(e.Item) ||
+		e.Context.Streaming && !v.Config.StreamingProcess
 }
 
 // watchResharding notes how long a resharding has been asked for while something runs.
-func (r *runner) watchResharding() {
-	y := &r.yields
+func (x *Executions) watchResharding(v room.View) {
+	y := &x.yields
 	switch {
-	case r.state.Necessary == 0:
+	case v.State.Necessary == 0:
 		y.askedFor, y.late = time.Time{}, false
 	case y.askedFor.IsZero():
 		y.askedFor = time.Now()
 		fallthrough
-	case !y.late && r.active > 0:
+	case !y.late && x.active > 0:
 		left := reshardingPatience - time.Since(y.askedFor)
 		if y.late = left <= 0; y.late {
 			y.noted.Note(nil, true)
-		} else if r.active > 0 {
-			r.alarm.Set(left)
+		} else if x.active > 0 {
+			x.ports.Wake(left)
 		}
 	}
 }

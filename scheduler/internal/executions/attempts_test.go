@@ -1,4 +1,4 @@
-package scheduler
+package executions
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
 var errOops = errors.New("oops")
@@ -45,16 +46,16 @@ func (tr *trial) retrying(err error, pause time.Duration) {
 	}
 }
 
-func (tr *trial) attempt(ctx context.Context, l limits) error {
+func (tr *trial) attempt(ctx context.Context, l Limits) error {
 	return l.attempt(ctx, tr.run, job.ShardingContext{}, tr.retrying)
 }
 
 func TestLimitsOf(t *testing.T) {
 	t.Parallel()
 	cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
-	require.Equal(t, limits{backoff: time.Second}, limitsOf(cfg))
+	require.Equal(t, Limits{backoff: time.Second}, LimitsOf(cfg))
 	cfg.Timeout, cfg.Retries, cfg.RetryBackoff = 7*time.Second, 2, 5*time.Second
-	require.Equal(t, limits{timeout: 7 * time.Second, retries: 2, backoff: 5 * time.Second}, limitsOf(cfg))
+	require.Equal(t, Limits{timeout: 7 * time.Second, retries: 2, backoff: 5 * time.Second}, LimitsOf(cfg))
 }
 
 func TestHowOftenAnItemIsTried(t *testing.T) {
@@ -73,7 +74,7 @@ func TestHowOftenAnItemIsTried(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				tr := &trial{failures: test.failures}
-				err := tr.attempt(t.Context(), limits{retries: test.retries, backoff: time.Second})
+				err := tr.attempt(t.Context(), Limits{retries: test.retries, backoff: time.Second})
 				require.ErrorIs(t, err, test.want)
 				require.Len(t, tr.called, test.calls)
 				require.Len(t, tr.pauses, test.calls-1)
@@ -88,7 +89,7 @@ func TestThePauseGrows(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			tr := &trial{failures: 12}
-			require.NoError(t, tr.attempt(t.Context(), limits{retries: 12, backoff: time.Second}))
+			require.NoError(t, tr.attempt(t.Context(), Limits{retries: 12, backoff: time.Second}))
 			for i, pause := range tr.pauses {
 				usual := min(time.Second<<i, longestBackoff)
 				require.GreaterOrEqual(t, pause, usual/2)
@@ -104,9 +105,9 @@ func TestTheContextEndsThePause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Minute, func() { cancel(ErrStopped) })
+		time.AfterFunc(time.Minute, func() { cancel(stopping.ErrStopped) })
 		tr := &trial{failures: 9}
-		require.Equal(t, errOops, tr.attempt(ctx, limits{retries: 3, backoff: time.Hour}))
+		require.Equal(t, errOops, tr.attempt(ctx, Limits{retries: 3, backoff: time.Hour}))
 		require.Len(t, tr.called, 1)
 		require.Equal(t, time.Minute, time.Since(midnight))
 	})
@@ -117,10 +118,10 @@ func TestTheContextEndsAnAttempt(t *testing.T) {
 	for _, retries := range []int{0, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			time.AfterFunc(time.Minute, func() { cancel(ErrStopped) })
+			time.AfterFunc(time.Minute, func() { cancel(stopping.ErrStopped) })
 			tr := &trial{takes: time.Hour}
-			require.Equal(t, errOops, tr.attempt(ctx, limits{retries: retries, backoff: time.Second, timeout: time.Hour}))
-			require.Equal(t, []error{ErrStopped}, tr.causes)
+			require.Equal(t, errOops, tr.attempt(ctx, Limits{retries: retries, backoff: time.Second, timeout: time.Hour}))
+			require.Equal(t, []error{stopping.ErrStopped}, tr.causes)
 			require.Len(t, tr.called, 1)
 			require.Empty(t, tr.pauses)
 		})
@@ -132,7 +133,7 @@ func TestEachAttemptHasItsTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tr := &trial{takes: time.Hour}
-		require.Equal(t, errOops, tr.attempt(t.Context(), limits{retries: 2, backoff: time.Second, timeout: 10 * time.Second}))
+		require.Equal(t, errOops, tr.attempt(t.Context(), Limits{retries: 2, backoff: time.Second, timeout: 10 * time.Second}))
 		require.Equal(t, []error{job.ErrTimeout, job.ErrTimeout, job.ErrTimeout}, tr.causes)
 		require.Equal(t, 30*time.Second+tr.pauses[0]+tr.pauses[1], time.Since(midnight))
 	})
@@ -151,7 +152,7 @@ func TestErrorsOfTheCodeDoNotSteerRetries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				calls, told := 0, 0
 				handler := job.HandlerFunc(func(context.Context, job.ShardingContext) error { calls++; return err })
-				got := limits{retries: 2, backoff: time.Second}.attempt(t.Context(), handler, job.ShardingContext{}, func(heard error, pause time.Duration) {
+				got := Limits{retries: 2, backoff: time.Second}.attempt(t.Context(), handler, job.ShardingContext{}, func(heard error, pause time.Duration) {
 					require.Equal(t, err, heard)
 					require.Less(t, pause, 4*time.Second)
 					told++
@@ -174,7 +175,7 @@ func TestAPanicIsTriedAgain(t *testing.T) {
 			}
 			return nil
 		})
-		require.NoError(t, limits{retries: 5, backoff: time.Second}.attempt(t.Context(), handler, job.ShardingContext{},
+		require.NoError(t, Limits{retries: 5, backoff: time.Second}.attempt(t.Context(), handler, job.ShardingContext{},
 			func(err error, _ time.Duration) {
 				require.ErrorContains(t, err, "oops")
 				told++

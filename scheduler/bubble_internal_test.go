@@ -1,9 +1,0 @@
-package scheduler
-
-import "time"
-
-// midnight is when the clock of every synctest bubble starts.
-var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// until sleeps until so long after midnight.
-func until(d time.Duration) { time.Sleep(time.Until(midnight.Add(d))) }

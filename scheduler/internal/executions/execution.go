@@ -1,0 +1,87 @@
+package executions
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/protect"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Execution is one run of one item in this process, from its begin to the commit of its end. What its begin
+// decides is exported; the rest is this room's.
+type Execution struct {
+	Item    int
+	Under   *room.Attachment // the session that it began under, for good
+	Context job.ShardingContext
+	Record  jobtree.Record    // as its begin wrote it; zero if the job is not monitored
+	Token   registry.Revision // of its begin; 0 if the job is not monitored
+	Began   time.Time
+	Undo    bool // it never started, and the begin is taken back
+	MadeUp  bool // its begin removed what was noted as missed of its item
+
+	Code    job.HandlerFunc // as the configuration had it at the begin, like the two below
+	Limits  Limits
+	Handler job.ErrorHandler
+
+	Wait   chan struct{} // until it is closed the code is not called; nil if it need not wait for other instances
+	Forget func()        // called when it has ended, however; nil = nobody wants to know
+
+	round    *openRound // that it began in; nil if it never started
+	ended    time.Time
+	err      error
+	place    int  // among the round's, for its listeners
+	started  bool // the code was called
+	returned bool // the code has, or it was given up
+	yields   bool // it was told to come to an end
+
+	late  registry.Revision                // of its record, over which its end is recorded without its mark; 0 = with it
+	noted *jobtree.Stored[jobtree.Misfire] // what was found to be noted of its item when its end was refused over that
+
+	progress *progress
+	scope    *roundScope // nil until the begin is settled
+}
+
+// New makes the execution of an item, with what its code is offered while it runs.
+func (x *Executions) New(v room.View, e *Execution, node jobtree.Item) *Execution {
+	e.progress = x.newProgress(v.Tree, e.Item, e.Under, e.Token, node)
+	return e
+}
+
+// InCode tells whether its code was called and has not returned.
+func (e *Execution) InCode() bool { return e.started && !e.returned }
+
+// Monitored tells whether the registry knows of the execution.
+func (e *Execution) Monitored() bool { return e.Token != 0 }
+
+// run is what is reported of the execution.
+func (e *Execution) run() Run {
+	return Run{Round: e.round.event.ID, Context: e.Context, Began: e.Began}
+}
+
+// execute runs the item on a goroutine of its own and tells the runner when its code has returned.
+// Nobody waits for the goroutine itself: code that never returns must not keep Run from returning.
+func (x *Executions) execute(e *Execution) {
+	e.started = true
+	x.active++
+	run := e.run()
+	x.ports.Report.Item(run)
+	log := x.ports.Log
+	// A panic is an error of this item and of nothing else, and so is the end of its goroutine.
+	protect.Go(func() error {
+		ctx := x.ports.Report.ItemContext(job.WithProgress(e.scope.ctx, e.progress), run)
+		if err := e.awaitStart(); err != nil {
+			return err
+		}
+		return e.Limits.attempt(ctx, e.Code, e.Context, func(err error, pause time.Duration) {
+			x.ports.Report.Retry(run, err, pause)
+			log.WarnContext(ctx, "item failed, will try again", keyItem, e.Item, keyToken, e.Context.Token,
+				keyError, err, "pause", pause.String())
+		})
+	}, func(err error) {
+		ended := x.ports.Now()
+		x.ports.Post(func() { x.Returned(e, ended, err) })
+	})
+}

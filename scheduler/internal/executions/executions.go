@@ -1,0 +1,137 @@
+// Package executions is the room of what runs in this process: from a begin that the registry has confirmed to the
+// commit of its end. It bounds how many items run at once, calls their code, tells it to come to an end, tells
+// listeners and error handlers, and has ends recorded.
+package executions
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Keys of log records, as everywhere in the scheduler.
+const (
+	keyItem   = "item"
+	keyFire   = "fire"
+	keySource = "source"
+	keyToken  = "token"
+	keyError  = "error"
+	keyReason = "reason"
+)
+
+// ErrNotStarted is what is heard of an item that had begun, waited for its turn, and was given back before.
+var ErrNotStarted = errors.New("not started: the item was given back while it waited for its turn")
+
+// retryAfter is how long an end that could not be recorded waits for the next try.
+const retryAfter = time.Second
+
+// Round is what is reported of items that began together: when they did, and when the last of them has ended.
+type Round struct {
+	ID     string
+	TaskID string
+	Items  []int
+	Began  time.Time
+	Ended  time.Time // of the last; zero when it began
+	Failed map[int]error
+}
+
+// Run is what is reported of one execution: when its code is called, and when its end is recorded or refused.
+type Run struct {
+	Round    string
+	Context  job.ShardingContext
+	Began    time.Time
+	Ended    time.Time // zero when it starts
+	Err      error
+	CutShort bool
+	Refused  error
+}
+
+// Reporter hears what happens.
+type Reporter interface {
+	Round(r Round)
+	Item(r Run)
+	ItemContext(ctx context.Context, r Run) context.Context
+	Retry(r Run, err error, pause time.Duration)
+	Waiting(waiting, running, limit int)
+	HandlerFailed(sc job.ShardingContext, failure, handler error)
+}
+
+// Registry is what ends and checkpoints need of the registry.
+type Registry interface {
+	Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error)
+	Get(ctx context.Context, path string) (registry.Node, error)
+}
+
+// Ports are what the room may ask of the process.
+type Ports struct {
+	room.Ports
+	Job       string
+	Now       func() time.Time
+	Registry  Registry
+	Report    Reporter
+	Others    peers.Traits
+	Failures  *notify.Failures
+	Listeners []job.Listener
+	// Before calls a listener before a round runs, and After after it, within the bound of a stop.
+	Before func(ctx context.Context, listener func(context.Context) error)
+	After  func(listener func(context.Context) error)
+	// All yields what has not ended, and Of returns that of one item; nil if there is none.
+	All func() iter.Seq[*Execution]
+	Of  func(item int) *Execution
+	// Missed returns what notes with an end what its item has missed; see missed.Fires.
+	Missed     func(v room.View, item int, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
+	MayBegin   func() bool // whether anything may begin here
+	Overloaded func() bool // fires pass that cannot begin in time
+	// Closed hears that an end was recorded, or refused for good, before that is reported, and Over after it.
+	Closed func(e *Execution, o registry.Outcome)
+	Over   func(o registry.Outcome)
+}
+
+// Executions are those of one job in this process.
+type Executions struct {
+	ports      Ports
+	active     int          // executions whose code has not returned
+	ended      []*Execution // whose end is not committed yet
+	endsGather bool         // the ends wait for others
+	executor   executor     // those that wait for their turn
+	maxRunning int          // at once; 0 = without limit
+	yields     yielding
+	listening  int  // rounds that are over, and of which listeners are still told
+	abandoned  bool // nothing is waited for any more
+}
+
+// New makes the room of a job.
+func New(ports Ports) *Executions { return &Executions{ports: ports} }
+
+// Observe takes in what a step of the view has changed.
+func (x *Executions) Observe(t jobtree.Touched) { x.yields.noted.Note(t.Items, t.Config || t.Epoch) }
+
+// Bound bounds how many run at once; 0 = without limit.
+func (x *Executions) Bound(most int) { x.maxRunning = most }
+
+// Listening tells whether listeners are still told of rounds that are over.
+func (x *Executions) Listening() bool { return x.listening > 0 }
+
+// Abandon gives up what has not returned, as interrupted, though its code may go on, and returns which items that
+// were. Ends that wait for a session are given up.
+func (x *Executions) Abandon(why error) (items []int) {
+	x.abandoned = true
+	for e := range x.ports.All() {
+		if !e.returned {
+			items = append(items, e.Item)
+			x.Returned(e, x.ports.Now(), why)
+		}
+	}
+	return items
+}
+
+// Abandoned tells whether nothing is waited for any more.
+func (x *Executions) Abandoned() bool { return x.abandoned }

@@ -1,0 +1,87 @@
+package executions
+
+import (
+	"errors"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// openRound is a round of which something still runs.
+type openRound struct {
+	event Round
+	open  int // executions that have not ended
+
+	listening *roundListening // nil if the job has no listeners
+}
+
+// RunRound runs what has begun, as a round. The observer hears of the round first. holdBack has those wait that have
+// to wait for other instances.
+func (x *Executions) RunRound(v room.View, id, task string, now time.Time, begun []*Execution, holdBack func([]*Execution)) {
+	if len(begun) == 0 {
+		return
+	}
+	o := &openRound{open: len(begun), event: Round{ID: id, TaskID: task, Items: make([]int, len(begun)), Began: now}}
+	for i, e := range begun {
+		e.round = o
+		o.event.Items[i] = e.Item
+	}
+	shareScope(begun)
+	x.ports.Report.Round(o.event)
+	x.beforeRun(o, begun)
+	holdBack(begun)
+	for _, e := range begun {
+		x.run(v, e)
+	}
+}
+
+// leaveRound takes an execution that has ended out of its round, and reports the round's end with
+// the last.
+func (x *Executions) leaveRound(e *Execution, refused error) {
+	if e.Forget != nil {
+		e.Forget()
+	}
+	o := e.round
+	if err := e.err; err != nil || refused != nil {
+		if o.event.Failed == nil {
+			o.event.Failed = make(map[int]error)
+		}
+		if err == nil {
+			err = refused
+		}
+		o.event.Failed[e.Item] = err
+	}
+	if e.ended.After(o.event.Ended) {
+		o.event.Ended = e.ended
+	}
+	o.listening.noteResult(e, refused)
+	if o.open--; o.open == 0 {
+		x.ports.Report.Round(o.event)
+		x.afterRun(o)
+	}
+}
+
+// failed hands an execution that failed to the job's error handler.
+func (x *Executions) failed(e *Execution) {
+	x.ports.Failures.Tell(notify.Failure{
+		Handler: e.Handler, Context: e.Context, Err: e.err,
+		Told: func(err error) { x.handled(e.scope, e.Context, e.err, err) },
+	})
+}
+
+// handled deals with what an error handler answered that was told of a failure. It is called on any goroutine.
+func (x *Executions) handled(scope *roundScope, sc job.ShardingContext, failure, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, notify.ErrHandlerClosed):
+		x.ports.Report.HandlerFailed(sc, failure, err)
+	case errors.Is(err, job.ErrFailRound):
+		x.ports.Post(func() { x.failRound(scope, err) })
+	default:
+		x.ports.Log.ErrorContext(x.ports.Life(), "error handler failed", keyItem, sc.Item, keyFire, sc.Fire,
+			keyToken, sc.Token, keyError, err, "failure", failure)
+		x.ports.Report.HandlerFailed(sc, failure, err)
+	}
+}
