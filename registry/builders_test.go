@@ -45,7 +45,7 @@ var builders = map[string]builder{
 		"takes its place only together with a note that is compared and deleted"},
 	"internal/resharding/garbage.go remove": {"what stands there for no reason", []string{endsItself}, "deletes what it compares"},
 
-	"scheduler/begin.go beginTxn": {"T4 begin", []string{endsItself, creation}, "it writes the record that it compares; the first begin creates it, " +
+	"scheduler/internal/rounds/begin.go beginTxn": {"T4 begin", []string{endsItself, creation}, "it writes the record that it compares; the first begin creates it, " +
 		"and whoever removes a record has removed the job or its configuration has fewer items, and that is compared"},
 	"scheduler/internal/executions/end.go End":           {"T5 end, not started, cut short", []string{endsItself}, "deletes the mark whose creation it compares"},
 	"scheduler/internal/executions/finish.go endTxn":     {"T5 end", []string{endsItself}, "endWrites with the checkpoint and missed fires"},
@@ -61,8 +61,8 @@ var builders = map[string]builder{
 	"failover/shared.go Yield": {"T6 leave an execution to Java", []string{endsItself}, "writes the record that it compares"},
 	"failover/requeue.go Requeue": {"T6 requeue", []string{endsItself, creation}, "it writes the record that it compares; the first one " +
 		"creates it, and whoever removes that has changed the configuration, or taken the item from the owner, which are compared"},
-	"failover/claim.go Claim":         {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/begin.go proposeClaim": {"T7 beside other instances", []string{endsItself}, "Claim with what others make it compare"},
+	"failover/claim.go Claim":                         {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
+	"scheduler/internal/rounds/begin.go proposeClaim": {"T7 beside other instances", []string{endsItself}, "Claim with what others make it compare"},
 
 	"internal/barrier/open.go Open": {"T8 open", []string{endsItself, creation}, "writes the barrier that it compares; the first round creates it, " +
 		"and it is removed with the job, whose configuration is compared"},

@@ -120,10 +120,10 @@ func (r *runner) regainSight(view *registry.View) {
 	r.s.observer.observe(ViewEvent{Job: r.name, Time: r.s.now()})
 	seen := r.blind.snapshot
 	r.blind = blind{snapshot: seen}
-	r.missed.TryAgain()
+	r.rounds.NoteAgain()
 	r.awaited = 0
 	r.follows(view, seen)
-	r.toConsider.Note(nil, true)
+	r.rounds.Consider(nil, true)
 	r.mending.Unexplained(nil, true)
 	r.await(r.needed)
 }
@@ -138,7 +138,7 @@ func (r *runner) presentView() *registry.View {
 // decideBlind is decide without a view: ends are recorded, and when the patience is over, or the scheduler
 // stops, the job is left.
 func (r *runner) decideBlind() {
-	r.executions.StartWaiting(r.look())
+	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()
 	if (r.leaving || r.blind.expired) && !r.blind.left && r.attached != nil {
 		r.leaveBlind()
@@ -201,11 +201,11 @@ func (r *runner) learnFound() {
 
 // leaveBlind leaves the job as it was last seen.
 func (r *runner) leaveBlind() {
-	if !r.noteBlind() && !r.missed.Try() {
+	if !r.noteBlind() && !r.rounds.TryNoting() {
 		r.alarm.Set(retryAfter)
 		return
 	}
-	r.missed.GiveUp()
+	r.rounds.StopNoting()
 	txn := r.membership.LeaveTxn(r.look())
 	var err error
 	if len(txn.Then) > 0 {

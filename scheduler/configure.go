@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"github.com/elasticron/elasticron/cronexpr"
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
@@ -13,8 +12,7 @@ func (r *runner) newConfiguration() *configuration.Configuration {
 		Ports: r.ports(), Class: r.class, Handler: r.handler, Others: r.s.traits, Handlers: r.s.handlers, Lookup: r.s.strategies.Lookup,
 		Adopt: r.adopt,
 		TakenUp: func() {
-			r.missed.Observe(r.look(), r.s.traits, jobtree.Touched{})
-			r.toConsider.Note(nil, true)
+			r.rounds.TakenUp(r.look())
 			r.leadership.LookAgain()
 		},
 		Paused: func(why error) {
@@ -38,13 +36,7 @@ func (r *runner) configure() { r.configuration.TakeUp(r.look(), r.peers) }
 func (r *runner) adopt(next configuration.Settings) {
 	paused := !r.settings.OK
 	r.settings = next
-	r.executions.Bound(next.MaxRunning)
-	if next.OK {
-		r.missed.Adopt(r.look())
-		for _, it := range r.items {
-			it.Due.Missed = next.Rules.Keep(it.Due.Missed)
-		}
-	}
+	r.rounds.Adopt(r.look(), next)
 	r.keepTime(paused)
 }
 
@@ -55,14 +47,14 @@ func (r *runner) keepTime(paused bool) {
 	now := r.settings
 	if !now.OK {
 		r.s.timetable.Set(r.entry, nil)
-		r.missed.Missing()
+		r.rounds.Unticked()
 		if !r.state.Config.Exists() {
-			r.fireBy(fires.Times{})
+			r.rounds.FireBy(fires.Times{})
 		}
 		return
 	}
-	if next := fires.TimesOf(*now.Config); !r.missed.FiresBy(next) {
-		r.fireBy(next)
+	if next := fires.TimesOf(*now.Config); !r.rounds.FiresBy(next) {
+		r.rounds.FireBy(next)
 	} else if !paused {
 		return
 	}
@@ -70,12 +62,4 @@ func (r *runner) keepTime(paused bool) {
 		r.log.WarnContext(r.life, "the job's cron never fires again", "cron", now.Config.Cron)
 	}
 	r.s.timetable.SetWith(r.entry, now.Rules.Schedule, fires.Jitter{Job: r.name, Most: now.Rules.Jitter})
-}
-
-// fireBy notes by what the job fires from now on, and forgets what came under other times.
-func (r *runner) fireBy(next fires.Times) {
-	r.missed.FireBy(next)
-	for _, it := range r.items {
-		it.Due = it.Due.DropOtherTimes()
-	}
 }

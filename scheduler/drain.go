@@ -91,7 +91,7 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 // inCode returns the items whose code was called here and has not returned.
 func (r *runner) inCode() []int {
 	var items []int
-	for e := range r.running() {
+	for e := range r.rounds.Running() {
 		if e.InCode() {
 			items = append(items, e.Item)
 		}
@@ -173,7 +173,7 @@ func (s *Scheduler) closeRunners() {
 func (r *runner) leave() {
 	if r.attached != nil && r.applied >= r.needed {
 		// The others need to know what was missed before they begin anything.
-		if told := r.noteMissed() || r.missed.Try(); told && (!r.left || r.look().Registered()) {
+		if told := r.noteMissed() || r.rounds.TryNoting(); told && (!r.left || r.look().Registered()) {
 			r.commitLeave()
 		}
 	}
@@ -195,7 +195,7 @@ func (r *runner) closeDrained() {
 // commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding,
 // in one transaction.
 func (r *runner) commitLeave() {
-	if r.runsUnmarked() && !r.executions.Abandoned() {
+	if r.runsUnmarked() && !r.rounds.Executions().Abandoned() {
 		return // the instance is all that shows that it is not lost
 	}
 	txn := r.membership.LeaveTxn(r.look())
@@ -215,7 +215,7 @@ func (r *runner) commitLeave() {
 
 // runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.
 func (r *runner) runsUnmarked() bool {
-	for e := range r.running() {
+	for e := range r.rounds.Running() {
 		if e.Monitored() && e.Under.Session.ID() == r.attached.Session.ID() && executions.MarkGone(r.look(), e) {
 			return true
 		}
@@ -226,18 +226,12 @@ func (r *runner) runsUnmarked() bool {
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	if r.executions.Listening() || r.whole.Busy() || r.claiming || r.missed.HasToNote() && r.attached != nil {
-		return true
-	}
-	for range r.running() {
-		return true
-	}
-	return false
+	return r.rounds.Busy() || r.whole.Busy() || r.rounds.HasToNote() && r.attached != nil
 }
 
 // abandon ends what runs here as interrupted, though its code may go on, and names it.
 func (r *runner) abandon() error {
-	numbers := r.executions.Abandon(errAbandoned)
+	numbers := r.rounds.Executions().Abandon(errAbandoned)
 	if numbers == nil {
 		return nil
 	}

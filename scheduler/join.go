@@ -14,18 +14,12 @@ func (r *runner) newMembership() *membership.Membership {
 	return membership.New(membership.Ports{
 		Ports: r.ports(),
 		ComesBack: func() {
-			r.stale = true
-			r.toConsider.Note(nil, true)
+			r.rounds.Stale()
+			r.rounds.Consider(nil, true)
 			r.leadership.LookAgain()
 		},
 		StaysOut: func(off time.Duration) {
-			// What this clock ticked ahead of time was not missed, and says nothing about what others missed.
-			r.missed.Forget()
-			if horizon := r.s.now().Add(-off); off > 0 {
-				for _, it := range r.items {
-					it.Due = r.settings.Rules.Miss(it.Due).DropAhead(horizon)
-				}
-			}
+			r.rounds.ClockWrong(r.look(), off)
 		},
 	})
 }
@@ -128,7 +122,7 @@ func (r *runner) lookAgain() {
 	r.leadership.LookAgain()
 	r.lost.Note(nil, true)
 	r.mending.Unexplained(nil, true)
-	r.toConsider.Note(nil, true)
+	r.rounds.Consider(nil, true)
 	r.peers.LookAgain()
 }
 

@@ -58,15 +58,7 @@ func (r *runner) reshard() {
 
 // declareLost records what was running when its instance was lost.
 func (r *runner) declareLost() {
-	r.commitAll(r.lost.Decide(r.look(), r.runningHere))
-}
-
-// runningHere returns the token of the execution of an item that has not ended in this process; 0 = none.
-func (r *runner) runningHere(n int) registry.Revision {
-	if it := r.items[n]; it != nil && it.running != nil {
-		return it.running.Token
-	}
-	return 0
+	r.commitAll(r.lost.Decide(r.look(), r.rounds.RunningHere))
 }
 
 // reconcile notes that everything is to be looked at, and removes what is there for no reason.

@@ -64,14 +64,14 @@ func (l *load) sample(now time.Time) sampleOfLoad {
 	return sampleOfLoad{at: now, wanted: l.wanted.Load(), begun: l.begun.Load(), dropped: l.dropped.Load()}
 }
 
-// want counts fires that came.
-func (l *load) want(n int) { l.wanted.Add(int64(n)) }
+// Want counts fires that came.
+func (l *load) Want(n int) { l.wanted.Add(int64(n)) }
 
-// begin counts fires that began.
-func (l *load) begin(n int) { l.begun.Add(int64(n)) }
+// Begin counts fires that began.
+func (l *load) Begin(n int) { l.begun.Add(int64(n)) }
 
-// drop counts fires that could not begin in time.
-func (l *load) drop(n int) {
+// Drop counts fires that could not begin in time.
+func (l *load) Drop(n int) {
 	if n == 0 || l.dropped.Add(int64(n)) == 0 {
 		return
 	}

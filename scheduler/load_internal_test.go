@@ -49,18 +49,18 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, l := newLoadTold()
-		l.want(100)
-		l.begin(100)
-		l.drop(0)
+		l.Want(100)
+		l.Begin(100)
+		l.Drop(0)
 		pass(time.Minute)
 		require.Empty(t, c.take(), "all begin")
 		require.False(t, l.over())
 
-		l.drop(3)
+		l.Drop(3)
 		require.True(t, l.over())
-		l.want(10)
-		l.begin(4)
-		l.drop(3)
+		l.Want(10)
+		l.Begin(4)
+		l.Drop(3)
 		pass(time.Second)
 		first := c.take()
 		require.Len(t, first, 1)
@@ -69,9 +69,9 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 		require.Equal(t, loadOf(10, 4, 6), l.health())
 
 		for range 65 {
-			l.want(2)
-			l.begin(1)
-			l.drop(1)
+			l.Want(2)
+			l.Begin(1)
+			l.Drop(1)
 			pass(time.Second)
 		}
 		var still []int
@@ -86,8 +86,8 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 		require.Equal(t, []int{59}, still, "after a minute")
 		require.Equal(t, loadOf(2, 1, 1), l.health())
 
-		l.want(5)
-		l.begin(5)
+		l.Want(5)
+		l.Begin(5)
 		pass(loadOver)
 		require.Len(t, c.take(), 5)
 		require.True(t, l.over())
@@ -100,11 +100,11 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 		require.Equal(t, loadOf(145, 74, 71), last[0].sum.LoadHealth, "all of it")
 		require.False(t, l.over())
 		require.Zero(t, l.health())
-		l.want(50)
+		l.Want(50)
 		pass(time.Minute)
 		require.Empty(t, c.take())
 
-		l.drop(1)
+		l.Drop(1)
 		pass(time.Second)
 		again := c.take()
 		require.Len(t, again, 1)
@@ -119,7 +119,7 @@ func TestAnOverloadWithAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, l := newLoadTold()
 		for range 3 {
-			l.drop(1)
+			l.Drop(1)
 			pass(loadOver)
 		}
 		lines := 0
@@ -138,15 +138,15 @@ func TestNothingIsToldAfterAStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, l := newLoadTold()
-		l.drop(1)
+		l.Drop(1)
 		l.stop()
-		l.drop(1)
+		l.Drop(1)
 		pass(time.Minute)
 		require.Empty(t, c.take())
 		require.Nil(t, l.compare(), "one that was under way says nothing")
 		_, l = newLoadTold()
 		l.stop()
-		l.drop(1)
+		l.Drop(1)
 		require.False(t, l.over())
 	})
 }

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -51,7 +50,7 @@ func dialectOf(o *options, reg registry.Registry) (peers.Dialect, error) {
 
 // newPeers makes what is known of the others in the job.
 func (r *runner) newPeers() peers.Peers {
-	return r.s.dialect.New(peers.Ports{Ports: r.ports(), Consider: r.toConsider.Note, Strategy: func() (sharding.Strategy, error) { return r.leadership.Strategy(r.look()) }})
+	return r.s.dialect.New(peers.Ports{Ports: r.ports(), Consider: func(items []int, all bool) { r.rounds.Consider(items, all) }, Strategy: func() (sharding.Strategy, error) { return r.leadership.Strategy(r.look()) }})
 }
 
 // heedPeers does what only others make necessary.
@@ -59,17 +58,8 @@ func (r *runner) heedPeers() {
 	for _, batch := range r.peers.Decide(r.look()) {
 		r.commitAll(batch)
 	}
-	for n := range r.peers.Claims(r.look(), r.claimIsFutile) {
-		r.proposeClaim(&round{id: rand.Text()[:12], now: r.s.now()}, &item{number: n})
-	}
+	r.claimAbandoned()
 	r.commitAll(r.peers.Urge(r.look()))
-}
-
-// claimIsFutile tells whether an item cannot be claimed now: something of it runs here, or may, or another claim
-// is under way. What comes of that one has this one considered again.
-func (r *runner) claimIsFutile(n int) bool {
-	it := r.items[n]
-	return r.claiming || it != nil && (it.running != nil || r.applied < it.wrote)
 }
 
 // refusedByPeers tells whether this instance must not join, because others take part of which this

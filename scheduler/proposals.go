@@ -85,7 +85,7 @@ func (r *runner) commitParts(under *room.Attachment, parts []registry.Txn) error
 func (r *runner) look() room.View {
 	tokens, known := r.mending.Tokens()
 	return room.View{
-		Job: r.name, Instance: r.s.instance, Tree: r.tree, State: r.state, Applied: r.applied, Attached: r.attached, Leaving: r.leaving,
+		Job: r.name, Instance: r.s.instance, Tree: r.tree, State: r.state, Applied: r.applied, Attached: r.attached, Leaving: r.leaving, Blind: r.blind.since != nil, Out: r.membership.Out(),
 		Usable: r.settings.OK, Config: r.settings.Config, Rules: r.settings.Rules, Clock: &r.s.clock, Tokens: tokens, Known: known,
 	}
 }

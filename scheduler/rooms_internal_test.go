@@ -13,7 +13,7 @@ import (
 )
 
 // rooms are the fields of a runner that are rooms.
-var rooms = []string{"configuration", "executions", "leadership", "lost", "membership", "mending", "missed", "peers", "whole"}
+var rooms = []string{"configuration", "leadership", "lost", "membership", "mending", "peers", "rounds", "whole"}
 
 // A room owns what it knows and has no way to its runner, or to another room, but the functions that it was
 // given. Splitting by embedding, or by passing the runner on under another name, is not splitting.

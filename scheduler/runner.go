@@ -11,17 +11,16 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
-	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/leadership"
 	"github.com/elasticron/elasticron/scheduler/internal/lost"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
 	"github.com/elasticron/elasticron/scheduler/internal/mending"
-	"github.com/elasticron/elasticron/scheduler/internal/missed"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/requests"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/rounds"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
@@ -57,21 +56,14 @@ type runner struct {
 	configuration *configuration.Configuration
 	settings      configuration.Settings // in force
 	entry         *fires.Entry           // in the timetable
-	missed        *missed.Fires
-	pausedFor     string // why the job pauses; written under the scheduler's mu: a dump reads it
+	pausedFor     string                 // why the job pauses; written under the scheduler's mu: a dump reads it
 	told          tellings
 
-	items      map[int]*item // those that are mine, or still run here
-	owned      []int         // the items assigned to this instance, ascending
-	task       string        // names them
-	stale      bool          // owned must be computed anew
-	turns      turns         // of items that wait until they may begin
-	failures   notify.Failures
-	executions *executions.Executions
+	failures notify.Failures
+	rounds   *rounds.Rounds
 
 	leadership *leadership.Leadership
 	lost       *lost.Executions
-	toConsider actor.Lookout // items of which something may begin
 	mending    *mending.Mending
 	alarm      actor.Alarm // wakes the runner when time alone makes something due
 	membership *membership.Membership
@@ -82,8 +74,6 @@ type runner struct {
 	opened     chan struct{}     // closed when the view is open
 	gone       chan struct{}     // closed when the scheduler has the job no more, though it goes on
 	peers      peers.Peers       // others that share the job
-	claiming   bool              // a claim in a latch is under way
-	claimingOf int               // of which item
 	shown      time.Time         // when the view showed something last
 	configured time.Time         // when the configuration in force came
 	whenLeft   func()            // is called then; nil = the whole scheduler stops
@@ -93,19 +83,17 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	r := &runner{
 		s: s, name: cfg.Name, handler: handler, declared: declared, tree: jobtree.For(cfg.Name),
 		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}), opened: make(chan struct{}), gone: make(chan struct{}),
-		state: s.dialect.NewState(cfg.Name), settings: configuration.None(), stale: true,
+		state: s.dialect.NewState(cfg.Name), settings: configuration.None(),
 	}
 	if _, data := handler.(handlers); !data {
 		r.class = cfg.ClassName()
 	}
 	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
-	r.executions = r.newExecutions()
-	r.missed = missed.New(missed.Ports{Ports: r.ports(), Consider: r.toConsider.Note})
-	r.configuration = r.newConfiguration()
 	r.mending = mending.New(mending.Ports{Ports: r.ports(), Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
 	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports()}
+	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
-	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.returnTurns() }}
+	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.rounds.ReturnTurns() }}
 	r.entry = fires.NewEntry(func(t fires.Tick) { r.box.PostNote(func() bool { return r.tick(t) }) })
 	r.alarm.Ring = func() { r.box.Post(func() {}) }
 	return r
@@ -142,18 +130,16 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 func (r *runner) apply(step registry.Step) {
 	r.blind.snapshot = step.Snapshot
 	r.peers.Before(r.look(), step)
-	r.missed.Before(r.look(), step)
+	r.rounds.Before(r.look(), step)
 	touched := r.state.Apply(step)
 	if r.peers.After(r.look(), touched) {
 		r.leadership.LookAgain()
 	}
 	r.applied = max(r.applied, step.Snapshot.Revision())
-	r.stale = r.stale || touched.Config || touched.Epoch || len(touched.Items) > 0
 	r.leadership.Observe(touched)
 	r.lost.Observe(touched)
 	r.mending.Observe(r.look(), touched)
-	r.toConsider.Note(touched.Items, touched.Config || touched.Epoch || touched.Servers || touched.Instances)
-	r.executions.Observe(touched)
+	r.rounds.Observe(touched)
 	r.whole.Observe(r.look(), touched)
 	r.reportUnreadable(touched)
 	r.shown = time.Now()
@@ -161,9 +147,8 @@ func (r *runner) apply(step registry.Step) {
 		r.configured = r.s.now()
 		r.configure()
 	}
-	r.missed.Observe(r.look(), r.s.traits, touched)
 	r.tellChanges(touched)
-	r.missed.FollowOwners(r.look(), touched)
+	r.rounds.ObserveFires(r.look(), touched)
 }
 
 // attach notes the session under which new work starts; nil is none.
@@ -171,7 +156,7 @@ func (r *runner) attach(a *room.Attachment) {
 	if a != r.attached {
 		r.leadership.LookAgain()
 		r.lost.Note(nil, true)
-		r.toConsider.Note(nil, true)
+		r.rounds.Consider(nil, true)
 		r.mending.NewSession()
 	}
 	if a != nil && r.attached == nil {
@@ -216,8 +201,8 @@ func (r *runner) decide() {
 		return
 	}
 	r.followLeadership()
-	r.executions.TellYields(r.look())
-	r.executions.StartWaiting(r.look())
+	r.rounds.Executions().TellYields(r.look())
+	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()
 	if r.leaving {
 		if r.attached != nil && r.applied >= r.needed {
@@ -257,7 +242,7 @@ func (r *runner) decide() {
 	r.begin()
 	r.noteMissed()
 	r.mindBarriers()
-	r.carryOut(requests.Decide(r.look(), r.s.traits, r.wantsTrigger))
+	r.carryOut(requests.Decide(r.look(), r.s.traits, r.wants))
 }
 
 // committed notes that this runner changed the tree: the next decision needs to see that.
@@ -293,4 +278,9 @@ func (r *runner) await(revision registry.Revision) {
 		}
 		r.box.Post(func() { r.applied = max(r.applied, revision) })
 	})
+}
+
+// wants tells whether an item is still to be run for a request by hand.
+func (r *runner) wants(n int, request registry.Revision) bool {
+	return r.rounds.Wants(r.look(), n, request)
 }

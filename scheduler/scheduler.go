@@ -14,6 +14,7 @@ import (
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/admission"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
@@ -37,7 +38,7 @@ type Scheduler struct {
 	observer *observers
 
 	timetable *fires.Timetable
-	admission *admission
+	admission *admission.Admission
 	load      load
 	clock     fires.ClockCheck
 	// clockWas is for the goroutine of the timetable alone; see watchClock.
@@ -82,7 +83,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		registry: reg, options: o, dialect: dialect, traits: dialect.Traits(),
-		timetable: fires.NewTimetable(o.now), admission: newAdmission(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
+		timetable: fires.NewTimetable(o.now), admission: admission.New(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
 		left: make(map[string]*registry.View),
 	}
 	log := o.logger.With(logInstance, o.instance)

@@ -64,19 +64,3 @@ func unsure(err error) error {
 	}
 	return err
 }
-
-// wantsTrigger tells whether an item is still to be run for a request.
-func (r *runner) wantsTrigger(n int, request registry.Revision) bool {
-	node := r.state.Item(n)
-	if node.Disabled || node.Record.Err != nil {
-		return false
-	}
-	done := node.Record.Value.Trigger
-	if it := r.items[n]; it != nil {
-		if it.running != nil && it.running.Undo || it.wrote > r.applied {
-			return true // the record does not show yet that the begin is taken back
-		}
-		done = max(done, it.triggered)
-	}
-	return done < request
-}

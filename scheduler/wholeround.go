@@ -38,15 +38,6 @@ func (r *runner) mindBarriers() {
 	}
 }
 
-// openBarriers adds to a round what opens the barriers of the whole round that it is part of.
-func (r *runner) openBarriers(round *round) {
-	if len(round.batch) == 0 {
-		return
-	}
-	opens := r.whole.Open(r.look(), round.newest)
-	round.batch = append(opens, round.batch...)
-}
-
 // holdBack has a round's executions wait for the started hook, if the job has one.
 func (r *runner) holdBack(members []*executions.Execution) {
 	var gates []*wholeround.Gate

@@ -88,8 +88,8 @@ type Ports struct {
 	Of  func(item int) *Execution
 	// Missed returns what notes with an end what its item has missed; see missed.Fires.
 	Missed     func(v room.View, item int, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
-	MayBegin   func() bool // whether anything may begin here
-	Overloaded func() bool // fires pass that cannot begin in time
+	MayBegin   func(v room.View) bool // whether anything may begin here
+	Overloaded func() bool            // fires pass that cannot begin in time
 	// Closed hears that an end was recorded, or refused for good, before that is reported, and Over after it.
 	Closed func(e *Execution, o registry.Outcome)
 	Over   func(o registry.Outcome)

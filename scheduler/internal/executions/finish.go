@@ -249,7 +249,7 @@ func (x *Executions) endTxn(v room.View, e *Execution) registry.Txn {
 // it any more, notes them then. After a crash others have ticked them; if nobody else lived, they are fires
 // without a witness. Others may count on the note.
 func (x *Executions) makesUpItself(v room.View, e *Execution) bool {
-	return x.ports.Overloaded() && !x.ports.Others.CountOnNotes && v.Owns(e.Item) && !v.Leaving && e.Under == v.Attached && e.Under.Connected() && x.ports.MayBegin()
+	return x.ports.Overloaded() && !x.ports.Others.CountOnNotes && v.Owns(e.Item) && !v.Leaving && e.Under == v.Attached && e.Under.Connected() && x.ports.MayBegin(v)
 }
 
 // lateEndTxn is the transaction of an end whose mark is gone (T5b): the record, as it was read, still

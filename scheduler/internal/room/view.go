@@ -21,6 +21,8 @@ type View struct {
 	Applied  registry.Revision // the state is at least as new as this
 	Attached *Attachment       // nil while there is no session
 	Leaving  bool              // this instance hands over, and starts nothing
+	Blind    bool              // the view has ended, and the state is what it showed last
+	Out      bool              // this instance stays out of the job because of its clock
 
 	Usable bool           // the configuration can be used
 	Config *job.Config    // in force; the zero one if none is

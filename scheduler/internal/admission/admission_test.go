@@ -1,4 +1,4 @@
-package scheduler
+package admission
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func (j *applying) grant(n int) {
 
 type applicantOf struct{ *applying }
 
-func (j applicantOf) granted(_ urgency, n int) bool {
+func (j applicantOf) Granted(_ Urgency, n int) bool {
 	if j.closed {
 		return false
 	}
@@ -35,27 +35,27 @@ func TestAdmissionServesJobsInTurn(t *testing.T) {
 	t.Parallel()
 	var granted []string
 	job := func(name string) applicantOf { return applicantOf{&applying{name: name, granted: &granted}} }
-	a := newAdmission()
+	a := New()
 	a.window = 2
 	large, small, late, closed := job("large"), job("small"), job("late"), job("closed")
 	closed.closed = true
-	require.True(t, a.take(large, onTimeFirst))
-	require.True(t, a.take(large, onTimeFirst))
-	require.False(t, a.take(late, missedLast))
+	require.True(t, a.Take(large, OnTimeFirst))
+	require.True(t, a.Take(large, OnTimeFirst))
+	require.False(t, a.Take(late, MissedLast))
 	for range 100 {
-		require.False(t, a.take(large, onTimeFirst))
+		require.False(t, a.Take(large, OnTimeFirst))
 	}
-	require.False(t, a.take(closed, onTimeFirst))
-	require.False(t, a.take(small, onTimeFirst))
+	require.False(t, a.Take(closed, OnTimeFirst))
+	require.False(t, a.Take(small, OnTimeFirst))
 	require.Empty(t, granted)
 	for range 4 * quantum {
-		a.giveBack(1)
+		a.GiveBack(1)
 	}
 	require.Contains(t, granted, "small")
 	require.NotContains(t, granted, "late")
 	require.NotContains(t, granted, "closed")
 	for range 100 {
-		a.giveBack(1)
+		a.GiveBack(1)
 	}
 	require.Contains(t, granted, "late")
 	require.Len(t, granted, 102)
@@ -68,7 +68,7 @@ type turnTaker struct {
 	turns *[]string
 }
 
-func (j turnTaker) granted(_ urgency, n int) bool {
+func (j turnTaker) Granted(_ Urgency, n int) bool {
 	*j.turns = append(*j.turns, fmt.Sprint(j.name, " ", n))
 	return true
 }
@@ -78,30 +78,30 @@ func (j turnTaker) granted(_ urgency, n int) bool {
 func TestAdmissionAlternates(t *testing.T) {
 	t.Parallel()
 	var turns []string
-	a := newAdmission()
+	a := New()
 	a.window = 1
-	want := func(u urgency, name string, n int) {
+	want := func(u Urgency, name string, n int) {
 		for range n {
-			require.False(t, a.take(turnTaker{name, &turns}, u))
+			require.False(t, a.Take(turnTaker{name, &turns}, u))
 		}
 	}
-	require.True(t, a.take(turnTaker{"first", &turns}, onTimeFirst))
-	want(missedLast, "late", 2)
-	want(onTimeFirst, "large", 3*quantum)
-	want(onTimeFirst, "middle", 2*quantum)
-	a.giveBack(1)
-	a.giveBack(a.out)
-	a.giveBack(a.out)
+	require.True(t, a.Take(turnTaker{"first", &turns}, OnTimeFirst))
+	want(MissedLast, "late", 2)
+	want(OnTimeFirst, "large", 3*quantum)
+	want(OnTimeFirst, "middle", 2*quantum)
+	a.GiveBack(1)
+	a.GiveBack(a.out)
+	a.GiveBack(a.out)
 	require.Equal(t, []string{"large 16", "large 16", "middle 16"}, turns)
-	want(onTimeFirst, "one", 1)
-	want(onTimeFirst, "two", 1)
-	want(onTimeFirst, "three", 1)
+	want(OnTimeFirst, "one", 1)
+	want(OnTimeFirst, "two", 1)
+	want(OnTimeFirst, "three", 1)
 	for a.out > 0 {
 		require.Less(t, len(turns), 20)
-		a.confirmed(a.out, time.Now(), time.Now())
+		a.Confirmed(a.out, time.Now(), time.Now())
 	}
 	require.Equal(t, []string{"large 16", "one 1", "middle 16", "two 1", "three 1", "late 2"}, turns[3:])
-	require.True(t, a.take(turnTaker{"last", &turns}, missedLast), "nobody waits")
+	require.True(t, a.Take(turnTaker{"last", &turns}, MissedLast), "nobody waits")
 }
 
 // The window follows how soon begins are confirmed, and a registry that is merely slow is no reason to
@@ -109,12 +109,12 @@ func TestAdmissionAlternates(t *testing.T) {
 func TestTheWindowFollowsTheRegistry(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	answer := func(a *admission, took time.Duration) {
+	answer := func(a *Admission, took time.Duration) {
 		a.out = a.window
 		now = now.Add(took)
-		a.confirmed(1, now.Add(-took), now)
+		a.Confirmed(1, now.Add(-took), now)
 	}
-	a := newAdmission()
+	a := New()
 	for range 30 {
 		answer(a, 10*time.Millisecond)
 	}
@@ -128,17 +128,17 @@ func TestTheWindowFollowsTheRegistry(t *testing.T) {
 	}
 	require.Equal(t, leastWindow, a.window, "neither")
 
-	a = newAdmission()
+	a = New()
 	for range 30 {
 		answer(a, 3*time.Second)
 	}
 	require.Equal(t, firstWindow, a.window, "it never was faster")
 
-	a = newAdmission()
+	a = New()
 	a.out = 3
 	a.learn(now, now.Add(10*time.Second))
 	require.Equal(t, firstWindow, a.window, "a few do not wait for each other")
-	require.Positive(t, a.confirmation())
+	require.Positive(t, a.Confirmation())
 }
 
 func TestWhatAnAnswerSaysOfTheWindow(t *testing.T) {
@@ -171,7 +171,7 @@ func TestWhatAnAnswerSaysOfTheWindow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &admission{window: test.window, out: test.out, changed: start, best: test.best, bestAt: start}
+			a := &Admission{window: test.window, out: test.out, changed: start, best: test.best, bestAt: start}
 			if test.best == 0 {
 				a.best = time.Millisecond
 			}

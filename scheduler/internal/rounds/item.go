@@ -1,4 +1,4 @@
-package scheduler
+package rounds
 
 import (
 	"time"
@@ -8,7 +8,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
 )
 
-// item is what a runner knows of one sharding item beyond the registry: what runs here, and what is
+// item is what is known of one sharding item beyond the registry: what runs here, and what is
 // due. Items of which there is nothing to be known have none: thousands of idle jobs share a process.
 type item struct {
 	number      int
@@ -16,7 +16,7 @@ type item struct {
 	missed.Item                       // its fires
 	wake        time.Time             // when it is due, if a fixed delay says so; zero = that is not known
 	ignored     time.Time             // the last fire of its record that was reported as a broken clock's
-	wrote       registry.Revision     // of its record, by this runner
+	wrote       registry.Revision     // of its record, by this process
 	triggered   registry.Revision     // the newest trigger that it ran without leaving a record
 	queued      bool                  // it waits for its turn to begin
 	permit      bool                  // it has its turn

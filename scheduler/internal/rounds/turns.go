@@ -1,50 +1,52 @@
-package scheduler
+package rounds
 
 import (
 	"time"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/admission"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // turns are the items of a job that wait until this process may begin them, and those that may now.
 type turns struct {
-	waiting [urgencies][]int // in the order in which they came
+	waiting [admission.Urgencies][]int // in the order in which they came
 	having  []*item
 }
 
 // urgencyOf returns how urgent the begin of what is due next is.
-func urgencyOf(d misfires.Due) urgency {
+func urgencyOf(d misfires.Due) admission.Urgency {
 	if _, source := d.Next(); source == job.Misfire {
-		return missedLast
+		return admission.MissedLast
 	}
-	return onTimeFirst
+	return admission.OnTimeFirst
 }
 
 // ranks are the registry's names for urgencies.
-var ranks = [urgencies]registry.Rank{onTimeFirst: registry.RankWork, missedLast: registry.RankBacklog}
+var ranks = [admission.Urgencies]registry.Rank{admission.OnTimeFirst: registry.RankWork, admission.MissedLast: registry.RankBacklog}
 
 // admit tells whether an item may begin what is due of it, and the turn of that. If not, the item waits,
 // or it is too late for the fire.
-func (r *runner) admit(round *round, it *item) (registry.Turn, bool) {
+func (r *Rounds) admit(v room.View, round *Round, it *item) (registry.Turn, bool) {
 	u, now := urgencyOf(it.Due), time.Now()
-	turn := registry.Turn{Rank: ranks[u], Share: r.name}
-	if until := r.settings.Rules.Until(it.Due, r.s.admission.confirmation()); !until.IsZero() {
+	turn := registry.Turn{Rank: ranks[u], Share: r.ports.Job}
+	if until := v.Rules.Until(it.Due, r.ports.Admission.Confirmation()); !until.IsZero() {
 		left := until.Sub(round.now)
 		if left <= 0 {
 			if !it.Due.OnTime.IsZero() { // as a missed one it may begin all the same
 				r.toConsider.Note([]int{it.number}, false)
-				r.box.Post(func() {})
-				r.s.load.drop(1)
+				r.ports.Post(func() {})
+				r.ports.Load.Drop(1)
 			}
-			it.Due = r.settings.Rules.Miss(it.Due)
+			it.Due = v.Rules.Miss(it.Due)
 			return turn, false
 		}
 		turn.Until = now.Add(left) // by the monotonic clock
 	}
 	// A missed fire may begin at any time. It asks again rather than hold up its runner.
-	if again := now.Add(misfires.LateAfter); u == missedLast && (turn.Until.IsZero() || turn.Until.After(again)) {
+	if again := now.Add(misfires.LateAfter); u == admission.MissedLast && (turn.Until.IsZero() || turn.Until.After(again)) {
 		turn.Until = again
 	}
 	if !it.permit && !r.takeTurn(it, u) {
@@ -54,11 +56,11 @@ func (r *runner) admit(round *round, it *item) (registry.Turn, bool) {
 }
 
 // takeTurn has an item begin now if nobody waits, or else wait for its turn.
-func (r *runner) takeTurn(it *item, u urgency) bool {
+func (r *Rounds) takeTurn(it *item, u admission.Urgency) bool {
 	if it.queued {
 		return false
 	}
-	if r.s.admission.take(r, u) {
+	if r.ports.Admission.Take(r, u) {
 		r.have(it)
 		return true
 	}
@@ -68,19 +70,19 @@ func (r *runner) takeTurn(it *item, u urgency) bool {
 }
 
 // have notes that an item may begin.
-func (r *runner) have(it *item) {
+func (r *Rounds) have(it *item) {
 	it.permit = true
 	r.turns.having = append(r.turns.having, it)
 }
 
-// granted implements [applicant].
-func (r *runner) granted(u urgency, n int) bool {
-	return r.box.Post(func() { r.useTurns(u, n) })
+// Granted implements [admission.Applicant].
+func (r *Rounds) Granted(u admission.Urgency, n int) bool {
+	return r.ports.Post(func() { r.useTurns(r.ports.Look(), u, n) })
 }
 
 // useTurns gives turns to the first items that wait and still have something due.
-func (r *runner) useTurns(u urgency, n int) {
-	waiting, now := &r.turns.waiting[u], r.s.now()
+func (r *Rounds) useTurns(v room.View, u admission.Urgency, n int) {
+	waiting, now := &r.turns.waiting[u], v.Clock.Now()
 	for n > 0 && len(*waiting) > 0 {
 		it := r.items[(*waiting)[0]]
 		*waiting = (*waiting)[1:]
@@ -88,7 +90,7 @@ func (r *runner) useTurns(u urgency, n int) {
 			continue
 		}
 		it.queued = false
-		r.expire(it, now, true)
+		r.expire(v, it, now, true)
 		switch {
 		case it.Due.None() || it.running != nil || it.permit:
 			r.toConsider.Note([]int{it.number}, false)
@@ -104,19 +106,19 @@ func (r *runner) useTurns(u urgency, n int) {
 	if len(*waiting) == 0 {
 		*waiting = nil
 	}
-	r.s.admission.giveBack(n)
+	r.ports.Admission.GiveBack(n)
 }
 
 // use notes that an item's turn goes with the batch.
-func (ro *round) use(it *item) {
+func (ro *Round) use(it *item) {
 	if it.permit {
 		it.permit = false
 		ro.admitted++
 	}
 }
 
-// returnTurns gives up the turns that a decision did not use.
-func (r *runner) returnTurns() {
+// ReturnTurns gives up the turns that a decision did not use.
+func (r *Rounds) ReturnTurns() {
 	unused := 0
 	for _, it := range r.turns.having {
 		if it.permit {
@@ -125,22 +127,22 @@ func (r *runner) returnTurns() {
 		}
 	}
 	r.turns.having = nil
-	r.s.admission.giveBack(unused)
+	r.ports.Admission.GiveBack(unused)
 }
 
 // notSent has an item looked at again whose begin the registry did not send in time.
-func (r *runner) notSent(it *item) {
-	r.expire(it, r.s.now(), true)
+func (r *Rounds) notSent(v room.View, it *item) {
+	r.expire(v, it, v.Clock.Now(), true)
 	r.toConsider.Note([]int{it.number}, false)
-	r.box.Post(func() {})
+	r.ports.Post(func() {})
 }
 
 // expire has what is due of an item follow the policy. What came too late because the item had to wait
 // for its turn is counted.
-func (r *runner) expire(it *item, now time.Time, waited bool) {
+func (r *Rounds) expire(v room.View, it *item, now time.Time, waited bool) {
 	before := it.Due
-	it.Due = r.settings.Rules.Expire(before, now)
+	it.Due = v.Rules.Expire(before, now)
 	if waited && !before.OnTime.IsZero() && it.Due.OnTime.IsZero() {
-		r.s.load.drop(1)
+		r.ports.Load.Drop(1)
 	}
 }

@@ -1,4 +1,5 @@
-package scheduler
+// Package admission bounds how many begins of a process are under way at once, and orders those that wait.
+package admission
 
 import (
 	"sync"
@@ -21,52 +22,54 @@ const (
 	quantum = 16
 )
 
-// urgency orders begins while more of them wait than the registry takes.
-type urgency int
+// Urgency orders begins while more of them wait than the registry takes.
+type Urgency int
 
+// The urgencies, the most urgent first.
 const (
-	onTimeFirst urgency = iota // of fires that are due
-	missedLast                 // of fires that are late already; only when no other waits
-	urgencies
+	OnTimeFirst Urgency = iota // of fires that are due
+	MissedLast                 // of fires that are late already; only when no other waits
+	Urgencies
 )
 
-// admission bounds how many begins of this process are under way, by how soon the registry confirms
+// Admission bounds how many begins of this process are under way, by how soon the registry confirms
 // them. What is not admitted is not even built: beyond capacity, deciding about what never runs must not
 // take the time of what does. It is safe for concurrent use.
 //
 // Jobs take turns, a few begins each. One that did not wait yet is served in alternation with those that
 // do, so that a job of a single item never waits for all that a job of ten thousand asks for.
-type admission struct {
+type Admission struct {
 	mu      sync.Mutex
 	window  int
 	out     int // begins under way
-	lines   [urgencies]jobLine
+	lines   [Urgencies]jobLine
 	changed time.Time // when the window was changed last
 	best    time.Duration
 	bestAt  time.Time
 	usual   time.Duration // how long a confirmation takes, smoothed
 }
 
-// applicant is a job that waits for turns.
-type applicant interface {
-	// granted tells that so many begins are admitted. It must not block. It is false if nobody is there
+// Applicant is a job that waits for turns.
+type Applicant interface {
+	// Granted tells that so many begins are admitted. It must not block. It is false if nobody is there
 	// to use them.
-	granted(u urgency, n int) bool
+	Granted(u Urgency, n int) bool
 }
 
-func newAdmission() *admission { return &admission{window: firstWindow} }
+// New makes one that knows nothing of the registry yet.
+func New() *Admission { return &Admission{window: firstWindow} }
 
 // jobLine is the jobs that wait with one urgency.
 type jobLine struct {
-	wants     map[applicant]int // begins that each waits for
-	fresh     []applicant       // those that had no turn yet
-	served    []applicant       // the others
+	wants     map[Applicant]int // begins that each waits for
+	fresh     []Applicant       // those that had no turn yet
+	served    []Applicant       // the others
 	freshTurn bool
 }
 
-// take admits a begin at once, or has the job wait for its turn. What comes free is granted at once, so
+// Take admits a begin at once, or has the job wait for its turn. What comes free is granted at once, so
 // where there is room nobody waits.
-func (a *admission) take(job applicant, u urgency) bool {
+func (a *Admission) Take(job Applicant, u Urgency) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.out < a.window {
@@ -77,8 +80,8 @@ func (a *admission) take(job applicant, u urgency) bool {
 	return false
 }
 
-// giveBack returns begins that were admitted and are not made.
-func (a *admission) giveBack(n int) {
+// GiveBack returns begins that were admitted and are not made.
+func (a *Admission) GiveBack(n int) {
 	if n == 0 {
 		return
 	}
@@ -88,8 +91,8 @@ func (a *admission) giveBack(n int) {
 	a.grant()
 }
 
-// confirmed returns begins that the registry has answered, which were handed to it at a time.
-func (a *admission) confirmed(n int, handed, now time.Time) {
+// Confirmed returns begins that the registry has answered, which were handed to it at a time.
+func (a *Admission) Confirmed(n int, handed, now time.Time) {
 	if n == 0 {
 		return
 	}
@@ -102,7 +105,7 @@ func (a *admission) confirmed(n int, handed, now time.Time) {
 
 // learn fits the window to how long an answer took. Only what was handed over under the present window
 // says something of it. The caller holds mu.
-func (a *admission) learn(handed, now time.Time) {
+func (a *Admission) learn(handed, now time.Time) {
 	took := now.Sub(handed)
 	a.usual += (took - a.usual) / 8
 	if a.best == 0 || took < a.best || now.Sub(a.bestAt) > bestFor {
@@ -125,23 +128,23 @@ func (a *admission) learn(handed, now time.Time) {
 	a.changed = now
 }
 
-// confirmation returns about how long the registry takes to confirm a begin.
-func (a *admission) confirmation() time.Duration {
+// Confirmation returns about how long the registry takes to confirm a begin.
+func (a *Admission) Confirmation() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.usual
 }
 
 // grant hands out what is free, to the most urgent first. The caller holds mu.
-func (a *admission) grant() {
-	for u := range urgencies {
+func (a *Admission) grant() {
+	for u := range Urgencies {
 		line := &a.lines[u]
 		for a.out < a.window && len(line.wants) > 0 {
 			job := line.next()
 			// All of a turn, though the window is passed by a few: jobs that are given what has just come
 			// free decide and commit for one item at a time.
 			n := min(line.wants[job], quantum)
-			if !job.granted(u, n) {
+			if !job.Granted(u, n) {
 				delete(line.wants, job)
 				continue
 			}
@@ -156,9 +159,9 @@ func (a *admission) grant() {
 }
 
 // want notes that a job waits for one more begin.
-func (l *jobLine) want(job applicant) {
+func (l *jobLine) want(job Applicant) {
 	if l.wants == nil {
-		l.wants = make(map[applicant]int)
+		l.wants = make(map[Applicant]int)
 	}
 	if l.wants[job] == 0 {
 		l.fresh = append(l.fresh, job)
@@ -167,7 +170,7 @@ func (l *jobLine) want(job applicant) {
 }
 
 // next takes the job out whose turn it is. There is one.
-func (l *jobLine) next() applicant {
+func (l *jobLine) next() Applicant {
 	l.freshTurn = !l.freshTurn
 	from := &l.served
 	if len(l.fresh) > 0 && (l.freshTurn || len(l.served) == 0) {

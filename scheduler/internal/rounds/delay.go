@@ -1,4 +1,4 @@
-package scheduler
+package rounds
 
 import (
 	"time"
@@ -6,12 +6,13 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // wakeDelayed notes the items of a job with a fixed delay whose time has come, and keeps the alarm set
 // for the others.
-func (r *runner) wakeDelayed(now time.Time) {
-	if r.settings.Rules.Delay == 0 {
+func (r *Rounds) wakeDelayed(v room.View, now time.Time) {
+	if v.Rules.Delay == 0 {
 		return
 	}
 	for _, n := range r.owned {
@@ -28,15 +29,15 @@ func (r *runner) wakeDelayed(now time.Time) {
 
 // sleepTo has the runner look again at a time, or before. The alarm goes by the monotonic clock, which
 // does not know if the wall clock is set.
-func (r *runner) sleepTo(at, now time.Time) { r.alarm.Set(min(at.Sub(now), fires.WallCheck)) }
+func (r *Rounds) sleepTo(at, now time.Time) { r.ports.Wake(min(at.Sub(now), fires.WallCheck)) }
 
 // considerDelay finds out whether an item of a job with a fixed delay is due, see [misfires.Rules.Delayed].
-func (r *runner) considerDelay(it *item, record jobtree.Record, round *round) {
-	if r.settings.Rules.Delay == 0 {
+func (r *Rounds) considerDelay(v room.View, it *item, record jobtree.Record, round *Round) {
+	if v.Rules.Delay == 0 {
 		return
 	}
 	it.Due, it.wake = misfires.Due{}, time.Time{}
-	fire := r.settings.Rules.Delayed(r.settings.Config, record, round.now, r.s.clock.Horizon())
+	fire := v.Rules.Delayed(v.Config, record, round.now, v.Clock.Horizon())
 	switch {
 	case fire.IsZero():
 	case fire.After(round.now):
@@ -45,16 +46,16 @@ func (r *runner) considerDelay(it *item, record jobtree.Record, round *round) {
 	default:
 		it.Due.OnTime = fire
 		if round.refuse {
-			r.retryDelayed(it)
+			r.retryDelayed(v, it)
 		}
 	}
 }
 
 // retryDelayed has an item of a job with a fixed delay looked at again that may not begin by this clock as
 // it is now: no tick comes that would.
-func (r *runner) retryDelayed(it *item) {
-	if r.settings.Rules.Delay != 0 {
+func (r *Rounds) retryDelayed(v room.View, it *item) {
+	if v.Rules.Delay != 0 {
 		it.wake = time.Unix(0, 0) // whatever the clock is set to
-		r.alarm.Set(fires.WallCheck)
+		r.ports.Wake(fires.WallCheck)
 	}
 }

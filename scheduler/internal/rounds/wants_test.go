@@ -1,4 +1,4 @@
-package scheduler
+package rounds
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // An item whose begin by hand is being taken back still wants the request, whatever its record says
@@ -15,14 +16,14 @@ import (
 func TestWhatIsTakenBackWantsItsTrigger(t *testing.T) {
 	t.Parallel()
 	record := jobtree.Record{State: jobtree.ItemIdle, Trigger: 7}
-	r := &runner{applied: 9, items: make(map[int]*item), state: jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
+	r, v := &Rounds{items: make(map[int]*item)}, room.View{Applied: 9, State: jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
 		{Path: jobtree.For("orders").ItemRecord(0), Value: jobtree.EncodeRecord(record), Created: 5, Revision: 9},
 	}))}
-	require.False(t, r.wantsTrigger(0, 7), "it ran")
+	require.False(t, r.Wants(v, 0, 7), "it ran")
 	r.items[0] = &item{running: &executions.Execution{Undo: true}}
-	require.True(t, r.wantsTrigger(0, 7), "its begin is being taken back")
+	require.True(t, r.Wants(v, 0, 7), "its begin is being taken back")
 	r.items[0] = &item{wrote: 10}
-	require.True(t, r.wantsTrigger(0, 7), "its end is not shown yet")
+	require.True(t, r.Wants(v, 0, 7), "its end is not shown yet")
 	r.items[0] = &item{running: &executions.Execution{}, wrote: 9}
-	require.False(t, r.wantsTrigger(0, 7), "it runs")
+	require.False(t, r.Wants(v, 0, 7), "it runs")
 }

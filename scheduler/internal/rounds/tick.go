@@ -1,4 +1,4 @@
-package scheduler
+package rounds
 
 import (
 	"slices"
@@ -8,36 +8,36 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// tick notes a fire for every item that is mine, and for those that run here and are another's by now:
-// their ends say what they missed. It tells whether there is anything to decide now: beyond its capacity,
+// Tick notes a fire for every item that is mine, and for those that run here and are another's by now:
+// their ends say what they missed. left tells that this instance had left by then. It tells whether there is anything to decide now: beyond its capacity,
 // a process has many items that only wait for their turn.
-func (r *runner) tick(t fires.Tick) (decide bool) {
-	if !r.settings.OK || r.membership.Out() || !r.attended() {
+func (r *Rounds) Tick(v room.View, t fires.Tick, left bool) (decide bool) {
+	if !v.Usable || v.Out || !r.attended(v) {
 		r.missed.Missing()
 		return true
 	}
-	if !r.settings.Rules.Schedule.Next(t.Fire.Add(-1)).Equal(t.Fire) {
+	if !v.Rules.Schedule.Next(t.Fire.Add(-1)).Equal(t.Fire) {
 		return true // ticked by a cron that was changed while the tick waited for its turn
 	}
 	decide = r.stale
-	r.refreshOwned()
-	left := r.membership.LeftBefore(t.Fire)
+	r.refreshOwned(v)
 	if left { // what still runs here goes on
 		r.missed.Missing()
 	} else {
-		r.peers.Ticked(r.look())
-		r.missed.Ticked(t, r.look().Settled())
+		r.ports.Peers.Ticked(v)
+		r.missed.Ticked(t, v.Settled())
 	}
-	m := r.settings.Rules
+	m := v.Rules
 	var passed []time.Time
 	if m.All && t.First.Before(t.Fire) {
-		passed = r.settings.Rules.Fires(t.First.Add(-1), t.Fire.Add(-1))
+		passed = v.Rules.Fires(t.First.Add(-1), t.Fire.Add(-1))
 	}
 	wanted, dropped := 0, 0
 	note := func(n int) {
-		if r.state.Disabled(n) {
+		if v.State.Disabled(n) {
 			return
 		}
 		it := r.item(n)
@@ -56,25 +56,25 @@ func (r *runner) tick(t fires.Tick) (decide bool) {
 		}
 	}
 	for n, it := range r.items {
-		if it.running != nil && (left || !r.owns(n)) {
+		if it.running != nil && (left || !v.Owns(n)) {
 			note(n)
 		}
 	}
-	r.s.load.want(wanted)
-	r.s.load.drop(dropped)
+	r.ports.Load.Want(wanted)
+	r.ports.Load.Drop(dropped)
 	return decide
 }
 
 // attended tells whether a fire that comes now has to be run, because somebody may run items. One that
 // comes while all servers are disabled has not happened, now or later.
-func (r *runner) attended() bool {
-	return r.serverEnabled() || slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool {
-		return r.state.Enabled(i.ID)
+func (r *Rounds) attended(v room.View) bool {
+	return v.ServerEnabled() || slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool {
+		return v.State.Enabled(i.ID)
 	})
 }
 
 // item returns what is known of an item, from now on if nothing was.
-func (r *runner) item(n int) *item {
+func (r *Rounds) item(n int) *item {
 	it := r.items[n]
 	if it == nil {
 		it = &item{number: n}
@@ -88,58 +88,58 @@ func (r *runner) item(n int) *item {
 
 // refreshOwned brings the list of my items up to the state, greets those that are new and hands over
 // those that are gone. A former owner starts no catch-up of what it no longer owns.
-func (r *runner) refreshOwned() {
+func (r *Rounds) refreshOwned(v room.View) {
 	if !r.stale {
 		return
 	}
 	r.stale = false
 	before := r.owned
 	r.owned = nil
-	for n := range r.state.Total() {
-		if !r.owns(n) {
+	for n := range v.State.Total() {
+		if !v.Owns(n) {
 			continue
 		}
 		// What an item missed is not to be told without settings, so it is greeted when the job goes on.
-		if _, had := slices.BinarySearch(before, n); had || r.settings.OK {
+		if _, had := slices.BinarySearch(before, n); had || v.Usable {
 			r.owned = append(r.owned, n)
 		} else {
 			r.stale = true
 		}
 	}
 	// One text for all items: of ten thousand, each names them all.
-	r.task = job.TaskID{Job: r.name, Items: r.owned, Instance: r.s.instance}.String()
+	r.task = job.TaskID{Job: r.ports.Job, Items: r.owned, Instance: v.Instance}.String()
 	for _, n := range r.owned {
 		if _, had := slices.BinarySearch(before, n); !had {
 			r.toConsider.Note([]int{n}, false)
-			r.missed.Receive(r.look(), r.peers, &r.item(n).Item, r.state.Item(n))
+			r.missed.Receive(v, r.ports.Peers, &r.item(n).Item, v.State.Item(n))
 		}
 	}
 	r.missed.Received()
 	for _, n := range before {
 		if _, has := slices.BinarySearch(r.owned, n); !has {
-			r.release(n)
+			r.release(v, n)
 		}
 	}
 }
 
 // release has it noted what is due of an item that now belongs to another instance. What still runs here
 // goes on, and its end notes it.
-func (r *runner) release(n int) {
+func (r *Rounds) release(v room.View, n int) {
 	it := r.items[n]
 	if it == nil {
 		return
 	}
-	r.missed.Release(r.look(), n, &it.Item)
+	r.missed.Release(v, n, &it.Item)
 	if it.running == nil {
-		r.part(it)
+		r.part(v, it)
 	}
 }
 
 // part has an item forgotten that does not run here and is not to run here, once it is noted what is due
 // of it.
-func (r *runner) part(it *item) {
+func (r *Rounds) part(v room.View, it *item) {
 	if it.Due.None() {
-		if !r.owns(it.number) {
+		if !v.Owns(it.number) {
 			delete(r.items, it.number)
 		}
 		return
@@ -147,48 +147,47 @@ func (r *runner) part(it *item) {
 	r.missed.Part(it.number)
 }
 
-// noteMissed notes what is due of items that are not to run here: they moved, this instance leaves, or
-// nothing may begin here. It tells whether nothing is left to be noted.
-func (r *runner) noteMissed() bool {
+// Note proposes to note what is due of items that are not to run here: they moved, this instance leaves, or
+// nothing may begin here. over tells that an instance that leaves has tried often enough. left tells that this one has
+// left. Nothing is left to be noted if [Rounds.HasToNote] is false then.
+func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
 	if r.missed.Exhausted() {
-		return true
+		return nil, true
 	}
-	r.refreshOwned()
-	if r.leaving || !r.mayBegin() {
+	r.refreshOwned(v)
+	if v.Leaving || !r.MayBegin(v) {
 		for _, n := range r.owned {
 			if it := r.items[n]; it != nil && it.running == nil {
-				r.part(it)
+				r.part(v, it)
 			}
 		}
 	}
-	r.commitAll(r.missed.Decide(r.look(), r.s.traits, leftovers{r.items, r.idleAway, r.owns}, r.left))
-	return !r.missed.HasToNote()
+	return r.missed.Decide(v, r.ports.Others, leftovers{r, v}, left), false
 }
 
 // idleAway tells whether an item is known that does not run here and is not to run here.
-func (r *runner) idleAway(n int) bool {
+func (r *Rounds) idleAway(v room.View, n int) bool {
 	it := r.items[n]
-	return it != nil && it.running == nil && (!r.owns(n) || r.leaving || !r.mayBegin())
+	return it != nil && it.running == nil && (!v.Owns(n) || v.Leaving || !r.MayBegin(v))
 }
 
 // leftovers are the items of which something may have to be noted.
 type leftovers struct {
-	items map[int]*item
-	away  func(item int) bool
-	owned func(item int) bool
+	r *Rounds
+	v room.View
 }
 
 // Leftover implements [missed.Leftover].
 func (l leftovers) Leftover(n int) (misfires.Due, bool) {
-	if !l.away(n) {
+	if !l.r.idleAway(l.v, n) {
 		return misfires.Due{}, false
 	}
-	return l.items[n].Due, true
+	return l.r.items[n].Due, true
 }
 
 // Noted implements [missed.Leftover].
 func (l leftovers) Noted(n int) {
-	if it := l.items[n]; it != nil && !l.owned(n) && it.running == nil {
-		delete(l.items, n)
+	if it := l.r.items[n]; it != nil && !l.v.Owns(n) && it.running == nil {
+		delete(l.r.items, n)
 	}
 }

@@ -1,0 +1,350 @@
+package rounds
+
+import (
+	"crypto/rand"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/failover"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/requests"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
+)
+
+// Round is what one decision begins.
+type Round struct {
+	id      string
+	now     time.Time
+	request registry.Revision // to run by hand; 0 = none
+	refuse  bool              // this process's clock is too far off to run a fire
+	batch   room.Batch
+	begun   []*executions.Execution // that are to run
+
+	admitted int   // begins in the batch for which the items had to have their turns
+	noted    []int // items that were looked at
+
+	newest wholeround.Newest // of those that are to begin
+	next   time.Time         // the job's fire after this round; see [Rounds.nextFire]
+}
+
+// Decide proposes to begin what is due of my items: all in one request, each by itself. [Rounds.Settled] goes on
+// with what was begun. The round is nil if nothing may begin.
+func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
+	if !r.MayBegin(v) || !r.ports.Peers.MayBegin(v) {
+		return nil, nil
+	}
+	r.refreshOwned(v)
+	round := &Round{id: rand.Text()[:12], now: v.Clock.Now(), request: requests.Newest(v, r.ports.Others), refuse: !r.ports.ClockAllows(v)}
+	r.wakeDelayed(v, round.now)
+	round.noted = slices.Sorted(r.toConsider.Take(v.State.Total()))
+	for _, n := range round.noted {
+		if v.Owns(n) {
+			r.consider(v, round, n)
+		}
+	}
+	if len(round.batch) > 0 {
+		round.batch = append(r.ports.OpenWhole(v, round.newest), round.batch...)
+	}
+	return round, round.batch
+}
+
+// Settled goes on with a round when its proposals have been carried out, which were handed over at a time.
+func (r *Rounds) Settled(v room.View, round *Round, handed time.Time) {
+	r.ports.Admission.Confirmed(round.admitted, handed, time.Now())
+	r.ports.Load.Begin(len(round.begun))
+	r.runRound(v, round)
+	for _, n := range round.noted {
+		if it := r.items[n]; it != nil && it.blank() {
+			delete(r.items, n)
+		}
+	}
+	if len(r.items) == 0 {
+		r.items = nil
+	}
+}
+
+// MayBegin tells whether anything may begin here.
+func (r *Rounds) MayBegin(v room.View) bool {
+	return !v.Blind && v.Usable && !r.settings.AwaitsCode && !v.Out && v.Known && v.ServerEnabled() && v.State.Total() == v.Config.ShardingTotalCount
+}
+
+// consider decides what happens to one of my items now.
+func (r *Rounds) consider(v room.View, round *Round, n int) {
+	it, node := r.item(n), v.State.Item(n)
+	m := v.Rules
+	if node.Disabled {
+		it.Due = it.Due.DropDisabled()
+		return
+	}
+	if v.Applied < it.wrote || it.running != nil && it.running.Undo {
+		return // the state does not show yet what this runner wrote
+	}
+	if it.running != nil || node.Running.Exists() {
+		it.Due = m.Miss(it.Due)
+		it.ExpectOn()
+		return
+	}
+	if r.ports.Peers.MaybeLost(n) {
+		it.Due = m.Miss(it.Due) // so that its next fire does not bury it
+		return
+	}
+	r.expire(v, it, round.now, it.queued)
+	if round.refuse {
+		it.Due = m.Miss(it.Due)
+	}
+	if v.Config.Unmonitored {
+		r.beginUnmonitored(v, round, it)
+		return
+	}
+	r.considerRecord(v, round, it, node)
+}
+
+// considerRecord decides by the item's record. An execution that was lost comes first, so that the
+// schedule never buries it and it never blocks the schedule for longer than it takes.
+func (r *Rounds) considerRecord(v room.View, round *Round, it *item, node jobtree.Item) {
+	if node.Record.Err != nil {
+		it.Due = v.Rules.Miss(it.Due)
+		round.batch = append(round.batch, r.ports.SetAside(v, node, round.now)...)
+		return
+	}
+	switch {
+	case node.Record.Value.State == jobtree.ItemRunning:
+		it.Due = v.Rules.Miss(it.Due)
+		it.ExpectOn()
+		lost, wait := r.ports.Lost(v, it.number, r.RunningHere(it.number))
+		if lost {
+			round.batch = append(round.batch, r.ports.DeclareLost(v, it.number)...)
+		}
+		if wait {
+			r.toConsider.Note([]int{it.number}, false)
+		}
+	case node.Record.Value.State == jobtree.ItemWaiting && v.Config.Failover:
+		it.Due = v.Rules.Miss(it.Due)
+		r.proposeClaim(v, round, it)
+	default:
+		r.considerDelay(v, it, node.Record.Value, round)
+		r.missed.Recall(v, &it.Item, node, round.now)
+		r.proposeBegin(v, round, it, node)
+	}
+}
+
+// proposeBegin proposes to begin the fire that is due, or else what is asked for by hand (T4).
+func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.Item) {
+	begin := jobtree.Begin{
+		Instance: v.Instance, Session: v.Attached.Session.ID(), Round: round.id, Time: round.now,
+		Failover: v.Config.Failover, Horizon: v.Clock.Horizon(), Next: r.nextFire(v, round),
+		Base: v.Tokens.Base,
+	}
+	// What the record shows as run, another instance may have run.
+	ran := node.Record.Value.LastFire
+	if node.Record.Value.FireAhead(begin.Horizon) {
+		if !ran.Equal(it.ignored) {
+			it.ignored = ran
+			r.ports.Log.ErrorContext(r.ports.Life(), "ignoring the last fire of an item: a broken clock wrote it", keyItem, it.number, keyFire, ran)
+		}
+		ran = time.Time{}
+	}
+	it.Due = it.Due.After(ran)
+	turn := registry.Turn{Rank: registry.RankWork, Share: r.ports.Job}
+	switch {
+	case !it.Due.None() && !round.refuse && !r.notYet(it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
+		var admitted bool
+		if turn, admitted = r.admit(v, round, it); !admitted {
+			return
+		}
+		begin.Fire, begin.Source = it.Due.Next()
+	case round.request > node.Record.Value.Trigger:
+		begin.Source, begin.Trigger = job.Manual, round.request
+	default:
+		return
+	}
+	record, err := node.Record.Value.Begin(begin)
+	if err != nil {
+		r.cannotBegin(v, it, begin.Fire, err)
+		return
+	}
+	under := v.Attached
+	round.newest.Note(record)
+	madeUp := makesUp(node, record)
+	txn := r.beginTxn(v, it, node, record, madeUp)
+	txn.Turn = turn
+	round.use(it)
+	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
+		r.began(v, round, it, under, record, o.Revision)
+		it.Settled()
+		it.running.MadeUp = madeUp
+		if !it.running.Undo {
+			it.Due = it.Due.After(begin.Fire)
+		}
+	}, Dropped: func() { r.notSent(v, it) }})
+}
+
+// notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and
+// has been set back since.
+func (r *Rounds) notYet(it *item, now time.Time) bool {
+	fire, _ := it.Due.Next()
+	left := fire.Sub(now)
+	if left <= 0 {
+		return false
+	}
+	r.toConsider.Note([]int{it.number}, false)
+	r.ports.Wake(min(left+tickFirst, fires.WallCheck))
+	return true
+}
+
+// tickFirst is how long a fire whose time has come is left to its tick.
+const tickFirst = 10 * time.Millisecond
+
+// cannotBegin deals with a begin that the item's record does not allow. A fire that lies ahead of the
+// registry's clock stays due until the clocks agree; that one may have drifted since it was read.
+func (r *Rounds) cannotBegin(v room.View, it *item, fire time.Time, err error) {
+	if !errors.Is(err, jobtree.ErrFireAhead) {
+		r.ports.Log.ErrorContext(r.ports.Life(), "cannot begin", keyItem, it.number, keyError, err)
+		it.Due = it.Due.DropImpossible(fire)
+		return
+	}
+	v.Clock.Check(r.ports.Life(), fires.ClockEvery)
+	r.retryDelayed(v, it)
+	r.ports.FireAhead(it.number, err)
+}
+
+// beginTxn is the transaction of a begin (T4).
+func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtree.Record, madeUp bool) registry.Txn {
+	n := it.number
+	conditions := append(v.State.OwnerGuards(n),
+		registry.Unchanged(v.Tree.ItemRecord(n), node.Record.Revision),
+		registry.Absent(v.Tree.ItemDisabled(n)),
+		registry.Unchanged(v.Tree.Config(), v.State.Config.Revision),
+		v.Mine(),
+	)
+	conditions = append(conditions, r.ports.Peers.Beginning(v)...)
+	writes := []registry.Write{
+		registry.PutOwned(v.Tree.ItemRunning(n), v.Instance, v.Attached.Session),
+		registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)),
+	}
+	if madeUp {
+		writes = append(writes, registry.Delete(v.Tree.ItemMisfire(n)))
+	}
+	if madeUp || it.MayBeTold() { // what its former owner notes now must be seen
+		conditions = append(conditions, registry.Unchanged(v.Tree.ItemMisfire(n), node.Misfire.Revision))
+	}
+	// A wish of others, for an item that does not wait here, is for them to grant.
+	if node.FailoverItem != 0 && (!r.ports.Others.OwnWishes || node.Record.Value.State == jobtree.ItemWaiting) {
+		writes = append(writes, registry.Delete(v.Tree.FailoverItem(n)))
+	}
+	// An item's first begin creates its record, which is removed with the job, or when the
+	// configuration has fewer items.
+	return registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}
+}
+
+// makesUp tells whether a begin runs for all that is noted as missed of an item.
+func makesUp(node jobtree.Item, record jobtree.Record) bool {
+	return node.Misfire.Exists() && !node.Misfire.Value.Newest().After(record.LastFire)
+}
+
+// proposeClaim proposes to run a lost execution of a waiting item again (T7). The item's owner
+// claims, and it alone: the leader has moved the items of the lost instance by the same rules as
+// ever, so the claims are spread like the work, and nobody else spends a commit on them.
+func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
+	if !failover.Claimable(v.State, it.number) {
+		return
+	}
+	txn, record, err := failover.Claim(v.State, it.number, failover.Claimant{
+		Instance: v.Instance, Session: v.Attached.Session, Round: round.id, Time: round.now, Base: v.Tokens.Base,
+	})
+	if err != nil {
+		r.ports.Log.ErrorContext(r.ports.Life(), "cannot claim", keyItem, it.number, keyError, err)
+		return
+	}
+	latch, guards := r.ports.Peers.Claiming(v)
+	txn.If = append(txn.If, guards...)
+	if latch != "" {
+		r.claimInLatch(v, latch, it, txn, record, round.id)
+		return
+	}
+	under := v.Attached
+	round.newest.Note(record)
+	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job}
+	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
+		r.ports.Log.InfoContext(r.ports.Life(), "running a lost execution again", keyItem, it.number, keyFire, record.Current.Fire)
+		r.began(v, round, it, under, record, o.Revision)
+	}})
+}
+
+// beginUnmonitored runs what is due of a job that leaves no marks.
+func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item) {
+	current := jobtree.Execution{Begin: round.now, Round: round.id}
+	switch {
+	case !it.Due.None() && !round.refuse && !r.notYet(it, round.now):
+		current.Fire, current.Source = it.Due.Next()
+		it.Due = it.Due.After(current.Fire)
+	case round.request > it.triggered:
+		current.Source = job.Manual
+		it.triggered = round.request
+	default:
+		return
+	}
+	it.running = r.newExecution(v, it.number, v.Attached, jobtree.Record{Current: &current}, 0)
+	round.begun = append(round.begun, it.running)
+}
+
+// began takes note of a begin that the registry has confirmed, for [Rounds.runRound] to run the item.
+// One that is confirmed too late to be on time runs as a missed one, if missed ones are run; else the
+// execution is ended as never started. What is due of the item then stays so, and the next decision
+// judges it by the time at which it is made.
+func (r *Rounds) began(v room.View, round *Round, it *item, under *room.Attachment, record jobtree.Record, token registry.Revision) {
+	it.wrote = token
+	wanted := v.Rules.StillWanted(&record, v.Clock.Now())
+	it.running = r.newExecution(v, it.number, under, record, token)
+	if !under.Connected() || v.Leaving || !v.Usable || !wanted {
+		it.running.Undo = true
+		r.executions.Returned(it.running, v.Clock.Now(), nil)
+		return
+	}
+	round.begun = append(round.begun, it.running)
+}
+
+func (r *Rounds) newExecution(v room.View, n int, under *room.Attachment, record jobtree.Record, token registry.Revision) *executions.Execution {
+	public := int64(token)
+	if token != 0 {
+		public = v.Tokens.Of(token)
+	}
+	cfg, node := v.Config, v.State.Item(n)
+	return r.executions.New(v, &executions.Execution{
+		Item: n, Under: under, Record: record, Token: token, Began: record.Current.Begin,
+		Code: r.settings.Code, Limits: executions.LimitsOf(*cfg), Handler: r.settings.Handler,
+		Context: job.ShardingContext{
+			JobName:       r.ports.Job,
+			TaskID:        r.task,
+			Item:          n,
+			ItemParameter: r.settings.Parameters[n],
+			TotalCount:    cfg.ShardingTotalCount,
+			JobParameter:  cfg.JobParameter,
+			Fire:          record.Current.Fire,
+			Source:        record.Current.Source,
+			Token:         public,
+			Offset:        node.Offset,
+			Streaming:     cfg.StreamingProcess,
+		},
+	}, node)
+}
+
+// runRound runs what has begun, as a round.
+func (r *Rounds) runRound(v room.View, round *Round) {
+	r.executions.RunRound(v, round.id, r.task, round.now, round.begun, r.ports.HoldBack)
+}
+
+// nextFire returns the job's next fire after a round, for the records to show; zero if there is none,
+// or it depends on the end of the run. It is found once for all items.
+func (r *Rounds) nextFire(v room.View, round *Round) time.Time {
+	if round.next.IsZero() && v.Rules.Delay == 0 {
+		round.next = v.Rules.Schedule.Next(round.now)
+	}
+	return round.next
+}

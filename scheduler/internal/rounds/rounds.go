@@ -1,0 +1,257 @@
+// Package rounds is the room of what an instance runs of a job: what is due of its items, when it may begin, what it
+// begins, claims and runs, and what is left of that for others. What was missed says package missed, and what runs
+// package executions; both are parts of this room.
+package rounds
+
+import (
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/admission"
+	"github.com/elasticron/elasticron/scheduler/internal/configuration"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/missed"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
+)
+
+// Keys of log records, as everywhere in the scheduler.
+const (
+	keyItem  = "item"
+	keyFire  = "fire"
+	keyError = "error"
+)
+
+// Load counts fires.
+type Load interface {
+	Want(fires int)  // that came
+	Begin(fires int) // that began
+	Drop(fires int)  // that could not begin in time
+}
+
+// Ports are what the room may ask of the process.
+type Ports struct {
+	room.Ports
+	Executions executions.Ports // what those who run items may ask; this room adds what it knows itself
+
+	Job       string
+	Others    peers.Traits
+	Peers     peers.Peers
+	Admission *admission.Admission
+	Load      Load
+	Look      func() room.View // what the runner knows when a message comes
+
+	ClockAllows func(v room.View) bool // whether the job's policy lets this process's clock run items
+	FireAhead   func(item int, err error)
+	SetAside    func(v room.View, node jobtree.Item, now time.Time) room.Batch
+	Lost        func(v room.View, item int, here registry.Revision) (lost, wait bool)
+	DeclareLost func(v room.View, item int) room.Batch
+	OpenWhole   func(v room.View, newest wholeround.Newest) room.Batch
+	HoldBack    func(begun []*executions.Execution)
+	// InLatch has a transaction committed in a latch, and settled be called as a message.
+	InLatch   func(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error))
+	ClaimOver func(item int, err error) // hears what became of a claim
+	// Ended hears that the end of an execution was recorded, or refused for good, before that is reported; Overtaken
+	// hears after it of a conflict.
+	Ended     func(e *executions.Execution, o registry.Outcome)
+	Overtaken func(conflict *registry.ConflictError)
+}
+
+// Rounds are what an instance runs of a job.
+type Rounds struct {
+	ports      Ports
+	settings   configuration.Settings // in force
+	missed     *missed.Fires
+	executions *executions.Executions
+
+	items      map[int]*item // those that are mine, or still run here
+	owned      []int         // the items assigned to this instance, ascending
+	task       string        // names them
+	stale      bool          // owned must be computed anew
+	turns      turns         // of items that wait until they may begin
+	toConsider actor.Lookout // items of which something may begin
+	claiming   bool          // a claim in a latch is under way
+	claimingOf int           // of which item
+}
+
+// New makes the room of a job.
+func New(ports Ports) *Rounds {
+	r := &Rounds{ports: ports, settings: configuration.None(), stale: true}
+	r.missed = missed.New(missed.Ports{Ports: ports.Ports, Consider: r.Consider})
+	run := ports.Executions
+	run.All, run.Of, run.Closed, run.Over = r.Running, r.running, r.closed, func(o registry.Outcome) {
+		var conflict *registry.ConflictError
+		if errors.As(o.Err, &conflict) {
+			ports.Overtaken(conflict)
+		}
+	}
+	run.Missed = func(v room.View, n int, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+		return r.missed.Note(v, n, r.item(n).Due, noted, ran)
+	}
+	run.MayBegin = r.MayBegin
+	r.executions = executions.New(run)
+	return r
+}
+
+// Before takes in a step of the view that the state does not show yet.
+func (r *Rounds) Before(v room.View, step registry.Step) { r.missed.Before(v, step) }
+
+// Observe takes in what a step of the view has changed.
+func (r *Rounds) Observe(t jobtree.Touched) {
+	r.stale = r.stale || t.Config || t.Epoch || len(t.Items) > 0
+	r.toConsider.Note(t.Items, t.Config || t.Epoch || t.Servers || t.Instances)
+	r.executions.Observe(t)
+}
+
+// ObserveFires takes in which items a step leaves the job, once its configuration has been taken up, and which
+// instances have to be told of fires.
+func (r *Rounds) ObserveFires(v room.View, t jobtree.Touched) {
+	r.missed.Observe(v, r.ports.Others, t)
+	r.missed.FollowOwners(v, t)
+}
+
+// Consider has items looked at, or all, of which something may begin.
+func (r *Rounds) Consider(items []int, all bool) { r.toConsider.Note(items, all) }
+
+// Stale has the list of my items be made anew.
+func (r *Rounds) Stale() { r.stale = true }
+
+// Adopt takes in the settings by which the job goes on, or pauses.
+func (r *Rounds) Adopt(v room.View, next configuration.Settings) {
+	r.settings = next
+	r.executions.Bound(next.MaxRunning)
+	if !next.OK {
+		return
+	}
+	r.missed.Adopt(v)
+	for _, it := range r.items {
+		it.Due.Missed = next.Rules.Keep(it.Due.Missed)
+	}
+}
+
+// TakenUp takes in that the job goes on by new settings.
+func (r *Rounds) TakenUp(v room.View) {
+	r.missed.Observe(v, r.ports.Others, jobtree.Touched{})
+	r.toConsider.Note(nil, true)
+}
+
+// Unticked notes that fires may come that this process's clock does not tick.
+func (r *Rounds) Unticked() { r.missed.Missing() }
+
+// FiresBy tells whether the job has fired by these times up to now.
+func (r *Rounds) FiresBy(times fires.Times) bool { return r.missed.FiresBy(times) }
+
+// FireBy takes in by what the job fires from now on, and forgets what came under other times.
+func (r *Rounds) FireBy(next fires.Times) {
+	r.missed.FireBy(next)
+	for _, it := range r.items {
+		it.Due = it.Due.DropOtherTimes()
+	}
+}
+
+// ClockWrong takes in that this process's clock is off by so much; negative if it is behind.
+func (r *Rounds) ClockWrong(v room.View, off time.Duration) {
+	// What this clock ticked ahead of time was not missed, and says nothing about what others missed.
+	r.missed.Forget()
+	if horizon := v.Clock.Now().Add(-off); off > 0 {
+		for _, it := range r.items {
+			it.Due = v.Rules.Miss(it.Due).DropAhead(horizon)
+		}
+	}
+}
+
+// HasToNote tells whether there are fires to be noted, NoteAgain has it tried anew, TryNoting counts a try of an
+// instance that leaves, and StopNoting gives it up; see missed.Fires.
+func (r *Rounds) HasToNote() bool { return r.missed.HasToNote() }
+
+// NoteAgain is explained at [Rounds.HasToNote].
+func (r *Rounds) NoteAgain() { r.missed.TryAgain() }
+
+// TryNoting is explained at [Rounds.HasToNote].
+func (r *Rounds) TryNoting() (tooMany bool) { return r.missed.Try() }
+
+// StopNoting is explained at [Rounds.HasToNote].
+func (r *Rounds) StopNoting() { r.missed.GiveUp() }
+
+// Executions are those of this process.
+func (r *Rounds) Executions() *executions.Executions { return r.executions }
+
+// Running yields the executions of this process that have not ended.
+func (r *Rounds) Running() iter.Seq[*executions.Execution] {
+	return func(yield func(*executions.Execution) bool) {
+		for _, it := range r.items {
+			if it.running != nil && !yield(it.running) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Rounds) running(n int) *executions.Execution {
+	if it := r.items[n]; it != nil {
+		return it.running
+	}
+	return nil
+}
+
+// RunningHere returns the token of the execution of an item that has not ended in this process; 0 = none.
+func (r *Rounds) RunningHere(n int) registry.Revision {
+	if e := r.running(n); e != nil {
+		return e.Token
+	}
+	return 0
+}
+
+// Busy tells whether an execution of this process has not ended yet, or listeners are still told of it.
+func (r *Rounds) Busy() bool {
+	if r.executions.Listening() || r.claiming {
+		return true
+	}
+	for range r.Running() {
+		return true
+	}
+	return false
+}
+
+// Idle tells whether nothing of an item runs here, and the state shows all that this process wrote of it.
+func (r *Rounds) Idle(v room.View, n int) bool {
+	if r.claiming && r.claimingOf == n {
+		return false // what a claim brought about may be shown before its answer is
+	}
+	it := r.items[n]
+	return it == nil || it.running == nil && it.wrote <= v.Applied
+}
+
+// Wants tells whether an item is still to be run for a request by hand.
+func (r *Rounds) Wants(v room.View, n int, request registry.Revision) bool {
+	node := v.State.Item(n)
+	if node.Disabled || node.Record.Err != nil {
+		return false
+	}
+	done := node.Record.Value.Trigger
+	if it := r.items[n]; it != nil {
+		if it.running != nil && it.running.Undo || it.wrote > v.Applied {
+			return true // the record does not show yet that the begin is taken back
+		}
+		done = max(done, it.triggered)
+	}
+	return done < request
+}
+
+// closed forgets an execution whose end was recorded or refused for good.
+func (r *Rounds) closed(e *executions.Execution, o registry.Outcome) {
+	it := r.items[e.Item]
+	it.running = nil
+	r.toConsider.Note([]int{e.Item}, false)
+	it.wrote = max(it.wrote, o.Revision)
+	if !r.ports.Look().Owns(e.Item) {
+		delete(r.items, e.Item)
+	}
+	r.ports.Ended(e, o)
+}

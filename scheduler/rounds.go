@@ -1,0 +1,165 @@
+package scheduler
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/rounds"
+)
+
+// newRounds makes the room of what this instance runs.
+func (r *runner) newRounds() *rounds.Rounds {
+	return rounds.New(rounds.Ports{
+		Ports: r.ports(), Job: r.name, Others: r.s.traits, Peers: r.peers, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
+		Executions: executions.Ports{
+			Ports: r.ports(), Job: r.name, Now: r.s.now, Registry: r.s.registry, Others: r.s.traits,
+			Report: &reporter{observer: r.s.observer, job: r.name, tally: &r.tally}, Failures: &r.failures, Listeners: r.declared.listeners,
+			Before: func(ctx context.Context, listener func(context.Context) error) {
+				r.s.listeners.Call(ctx, notify.Listener{Job: r.name, Kind: ListenerBeforeRun}, listener)
+			},
+			After: func(listener func(context.Context) error) {
+				r.s.listeners.Call(r.s.curfew.Cut, notify.Listener{Job: r.name, Kind: ListenerAfterRun}, listener)
+			},
+			Overloaded: r.s.load.over,
+		},
+		ClockAllows: func(v room.View) bool { return r.membership.ClockAllows(v) },
+		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
+		SetAside:    r.mending.SetAside,
+		Lost:        r.lost.Is,
+		DeclareLost: r.lost.Declare,
+		OpenWhole:   r.whole.Open,
+		HoldBack:    r.holdBack,
+		InLatch:     r.inLatch,
+		ClaimOver: func(item int, err error) {
+			r.mending.Unexplained([]int{item}, false)
+			if err != nil && r.attached != nil {
+				r.refused("claim", err)
+			}
+		},
+		Ended:     r.ended,
+		Overtaken: r.overtaken,
+	})
+}
+
+// tick takes in a fire that this process's clock ticked. It tells whether there is anything to decide now.
+func (r *runner) tick(t fires.Tick) (decide bool) {
+	return r.rounds.Tick(r.look(), t, r.membership.LeftBefore(t.Fire))
+}
+
+// begin starts what is due of my items.
+func (r *runner) begin() {
+	round, batch := r.rounds.Decide(r.look())
+	if round == nil {
+		return
+	}
+	handed := time.Now()
+	r.commitAll(batch)
+	r.rounds.Settled(r.look(), round, handed)
+}
+
+// finish commits the ends of executions whose code has returned.
+func (r *runner) finish() {
+	x, v := r.rounds.Executions(), r.look()
+	if batch := x.Finish(v); len(batch) > 0 {
+		x.Settled(v, batch, r.s.registry.CommitAll(v.Attached.Ctx, x.Ends(v, batch)))
+	}
+}
+
+// ended notes that the end of an execution was recorded, or refused for good.
+func (r *runner) ended(e *executions.Execution, o registry.Outcome) {
+	if o.Err == nil {
+		return
+	}
+	if !e.Undo {
+		r.mending.EndRefused(e.Item, e.Token)
+	}
+	r.lost.Note([]int{e.Item}, false)
+	r.mending.Unexplained([]int{e.Item}, false) // its mark may be back, if its session was taken up again
+	if !errors.Is(o.Err, registry.ErrConflict) {
+		r.unsettled = e.Under.Session // whose mark stays
+	}
+}
+
+// noteMissed notes what is due of items that are not to run here. It tells whether nothing is left to be noted.
+func (r *runner) noteMissed() bool {
+	batch, over := r.rounds.Note(r.look(), r.left)
+	r.commitAll(batch)
+	return over || !r.rounds.HasToNote()
+}
+
+// claimAbandoned claims lost executions of items that may be another's.
+func (r *runner) claimAbandoned() {
+	r.rounds.ClaimAbandoned(r.look(), func() string { return rand.Text()[:12] })
+}
+
+// inLatch commits a transaction inside a latch, which only spares the registry a crowd, and tells how that went.
+func (r *runner) inLatch(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error)) {
+	r.s.work.Go(func() {
+		var revision registry.Revision
+		commit := func(ctx context.Context) (err error) {
+			revision, err = r.s.registry.Commit(ctx, txn)
+			return err
+		}
+		ctx, cancel := context.WithTimeout(under.Ctx, latchWait)
+		defer cancel()
+		err := r.s.registry.Latch(ctx, latch, commit)
+		if errors.Is(err, registry.ErrUnavailable) && under.Ctx.Err() == nil {
+			err = commit(under.Ctx)
+		}
+		r.box.Post(func() { settled(revision, err) })
+	})
+}
+
+// reporter tells the observers of what runs.
+type reporter struct {
+	observer *observers
+	job      string
+	tally    *tally
+}
+
+var _ executions.Reporter = (*reporter)(nil)
+
+// Round implements [executions.Reporter].
+func (p *reporter) Round(r executions.Round) {
+	p.observer.observe(RoundEvent{ID: r.ID, Job: p.job, TaskID: r.TaskID, Items: r.Items, Began: r.Began, Ended: r.Ended, Failed: r.Failed})
+}
+
+// Item implements [executions.Reporter].
+func (p *reporter) Item(r executions.Run) {
+	if !r.Ended.IsZero() {
+		p.tally.count(r.Err, r.Refused)
+	}
+	p.observer.observe(itemEvent(r))
+}
+
+func itemEvent(r executions.Run) ItemEvent {
+	return ItemEvent{Round: r.Round, Context: r.Context, Began: r.Began, Ended: r.Ended, Err: r.Err, CutShort: r.CutShort, Refused: r.Refused}
+}
+
+// ItemContext implements [executions.Reporter].
+func (p *reporter) ItemContext(ctx context.Context, r executions.Run) context.Context {
+	return p.observer.itemContext(ctx, itemEvent(r))
+}
+
+// Retry implements [executions.Reporter].
+func (p *reporter) Retry(r executions.Run, err error, pause time.Duration) {
+	p.observer.observe(RetryEvent{Round: r.Round, Context: r.Context, Err: err, Pause: pause})
+}
+
+// Waiting implements [executions.Reporter].
+func (p *reporter) Waiting(waiting, running, limit int) {
+	p.observer.observe(WaitingEvent{Job: p.job, Waiting: waiting, Running: running, Limit: limit})
+}
+
+// HandlerFailed implements [executions.Reporter].
+func (p *reporter) HandlerFailed(sc job.ShardingContext, failure, handler error) {
+	p.observer.observe(HandlerEvent{Context: sc, Err: failure, Handler: handler})
+}
