@@ -1,6 +1,12 @@
 package job
 
-import "time"
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"runtime"
+	"time"
+)
 
 // What the zero value of a number in a [Config] stands for.
 const (
@@ -64,4 +70,69 @@ func (c Config) inForce() Config {
 	c.RetryBackoff = c.RetryBackoffInForce()
 	c.ReconcileInterval = c.ReconcileIntervalInForce()
 	return c
+}
+
+// The values of [Config.ExecutorServiceHandler], which are the words of ElasticJob 3.x.
+const (
+	// ExecutorCPU runs at most two items of a job for each CPU at once in one process.
+	ExecutorCPU = "CPU"
+	// ExecutorSingleThread runs the items of a job one after the other in each process.
+	ExecutorSingleThread = "SINGLE_THREAD"
+)
+
+// MaxRunning returns how many items of the job may run at once in one process: MaxConcurrentItems if
+// that is set, else what ExecutorServiceHandler stands for; 0 is without limit. For an unknown executor, such as
+// a Java class, it returns 0 and an error that names the known ones.
+func (c Config) MaxRunning() (int, error) {
+	if c.MaxConcurrentItems > 0 {
+		return c.MaxConcurrentItems, nil
+	}
+	switch c.ExecutorServiceHandler {
+	case "":
+		return 0, nil
+	case ExecutorCPU:
+		return 2 * runtime.NumCPU(), nil
+	case ExecutorSingleThread:
+		return 1, nil
+	default:
+		return 0, &FieldError{
+			Field: "ExecutorServiceHandler", Value: c.ExecutorServiceHandler,
+			Reason: fmt.Sprintf("must be empty, %s or %s", ExecutorCPU, ExecutorSingleThread),
+		}
+	}
+}
+
+// Differences names the fields in which two configurations of a job differ, in the order of their
+// declaration, such as "Cron" or "Java.MonitorPort". A default that is spelt out equals a zero value, and two
+// classes are equal if [Config.ClassName] is. Two fields are not compared: Java.Overwrite, which is about a
+// declaration and not about the job, and Unknown, which the registry keeps whoever declares the job.
+func (c Config) Differences(other Config) []string {
+	c, other = c.inForce(), other.inForce()
+	c.Java.Overwrite, other.Java.Overwrite = false, false
+	c.Unknown, other.Unknown = "", ""
+	return differences("", reflect.ValueOf(c), reflect.ValueOf(other))
+}
+
+// differences goes into the fields that are groups of settings.
+func differences(prefix string, one, two reflect.Value) (fields []string) {
+	for i := range one.NumField() {
+		name := prefix + one.Type().Field(i).Name
+		switch a := one.Field(i).Interface().(type) {
+		case Java:
+			fields = append(fields, differences(name+".", one.Field(i), two.Field(i))...)
+		case time.Time:
+			if !a.Equal(two.Field(i).Interface().(time.Time)) {
+				fields = append(fields, name)
+			}
+		case map[string]string:
+			if !maps.Equal(a, two.Field(i).Interface().(map[string]string)) {
+				fields = append(fields, name)
+			}
+		default:
+			if a != two.Field(i).Interface() {
+				fields = append(fields, name)
+			}
+		}
+	}
+	return fields
 }
