@@ -12,7 +12,7 @@ import (
 // newMembership makes the room of this process as an instance of the job.
 func (r *runner) newMembership() *membership.Membership {
 	return membership.New(membership.Ports{
-		Ports: r.ports(),
+		Ports: r.ports,
 		ComesBack: func() {
 			r.rounds.Stale()
 			r.rounds.Consider(nil, true)

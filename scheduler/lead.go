@@ -14,7 +14,7 @@ import (
 // newLeadership makes the room of the job's leader.
 func (r *runner) newLeadership() *leadership.Leadership {
 	return leadership.New(leadership.Ports{
-		Ports: r.ports(), Lookup: r.s.strategies.Lookup,
+		Ports: r.ports, Lookup: r.s.strategies.Lookup,
 		Answered:  func() { r.peers.LookAtAssignment() },
 		Reconcile: func() { r.box.Post(r.reconcile) },
 		Resharded: func(plan resharding.Plan) {

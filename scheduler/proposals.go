@@ -90,9 +90,9 @@ func (r *runner) look() room.View {
 	}
 }
 
-// ports are what the rooms may ask of the runner.
-func (r *runner) ports() room.Ports {
-	return room.Ports{
+// newPorts makes what the rooms may ask of the runner: the same for all, as there may be thousands of jobs.
+func (r *runner) newPorts() *room.Ports {
+	return &room.Ports{
 		Life: func() context.Context { return r.life }, Post: r.box.Post, Work: r.s.work.Go, Wake: r.alarm.Set, Log: r.log,
 		Tell: func(level slog.Level, message string, err error, attrs ...any) {
 			r.s.repeated(level, message, r.name, err, attrs...)

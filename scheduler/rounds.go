@@ -18,18 +18,7 @@ import (
 // newRounds makes the room of what this instance runs.
 func (r *runner) newRounds() *rounds.Rounds {
 	return rounds.New(rounds.Ports{
-		Ports: r.ports(), Job: r.name, Others: r.s.traits, Peers: r.peers, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
-		Executions: executions.Ports{
-			Ports: r.ports(), Job: r.name, Now: r.s.now, Registry: r.s.registry, Others: r.s.traits,
-			Report: &reporter{observer: r.s.observer, job: r.name, tally: &r.tally}, Failures: &r.failures, Listeners: r.declared.listeners,
-			Before: func(ctx context.Context, listener func(context.Context) error) {
-				r.s.listeners.Call(ctx, notify.Listener{Job: r.name, Kind: ListenerBeforeRun}, listener)
-			},
-			After: func(listener func(context.Context) error) {
-				r.s.listeners.Call(r.s.curfew.Cut, notify.Listener{Job: r.name, Kind: ListenerAfterRun}, listener)
-			},
-			Overloaded: r.s.load.over,
-		},
+		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
 		ClockAllows: func(v room.View) bool { return r.membership.ClockAllows(v) },
 		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
 		SetAside:    r.mending.SetAside,
@@ -46,6 +35,16 @@ func (r *runner) newRounds() *rounds.Rounds {
 		},
 		Ended:     r.ended,
 		Overtaken: r.overtaken,
+	}, executions.Ports{
+		Ports: r.ports, Job: r.name, Now: r.s.now, Registry: r.s.registry, Others: r.s.traits,
+		Report: &reporter{observer: r.s.observer, job: r.name, tally: &r.tally}, Failures: &r.failures, Listeners: r.declared.listeners,
+		Before: func(ctx context.Context, listener func(context.Context) error) {
+			r.s.listeners.Call(ctx, notify.Listener{Job: r.name, Kind: ListenerBeforeRun}, listener)
+		},
+		After: func(listener func(context.Context) error) {
+			r.s.listeners.Call(r.s.curfew.Cut, notify.Listener{Job: r.name, Kind: ListenerAfterRun}, listener)
+		},
+		Overloaded: r.s.load.over,
 	})
 }
 

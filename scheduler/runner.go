@@ -45,6 +45,7 @@ type runner struct {
 	view     *registry.View  // once started
 	blind    blind           // about a view that has ended
 	box      actor.Mailbox
+	ports    *room.Ports // what the rooms may ask
 
 	started       bool // the view is open
 	state         *jobtree.State
@@ -88,9 +89,10 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	if _, data := handler.(handlers); !data {
 		r.class = cfg.ClassName()
 	}
+	r.ports = r.newPorts()
 	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
-	r.mending = mending.New(mending.Ports{Ports: r.ports(), Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
-	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports()}
+	r.mending = mending.New(mending.Ports{Ports: r.ports, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
+	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports}
 	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.rounds.ReturnTurns() }}

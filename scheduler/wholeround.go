@@ -14,7 +14,7 @@ import (
 // newWholeRounds makes the room of a job's hooks for whole rounds; nil if it has none.
 func (r *runner) newWholeRounds() *wholeround.Rounds {
 	return wholeround.New(r.declared.once, wholeround.Ports{
-		Ports: r.ports(),
+		Ports: r.ports,
 		Call: func(ctx context.Context, limit time.Duration, hook func(context.Context) error) error {
 			if limit == 0 {
 				limit = r.s.listenerTimeout

@@ -41,7 +41,7 @@ var ErrNotStored = errors.New("the job is not in the registry")
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	room.Ports
+	*room.Ports
 	Class    string      // that this process declares the job to have; empty if the job is data
 	Handler  job.Handler // the job's code, as it was declared
 	Others   peers.Traits

@@ -23,7 +23,7 @@ const keyError = "error"
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	room.Ports
+	*room.Ports
 	Lookup    func(strategy string) (sharding.Strategy, error) // of those that this process has
 	Answered  func()                                           // a strategy that was asked has answered, or hangs
 	Reconcile func()                                           // it is time to; see [Leadership.Reconcile]

@@ -25,7 +25,7 @@ const (
 // took its session may have taken those of all others, who are coming back as well, and what they have finished
 // meanwhile is not lost once they have said so.
 type Executions struct {
-	Ports room.Ports
+	Ports *room.Ports
 
 	noted       actor.Lookout // items whose executions may have been lost since the last look
 	lostSession bool          // and has not joined again

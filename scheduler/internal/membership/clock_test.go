@@ -57,7 +57,7 @@ func TestClockAllows(t *testing.T) {
 				clock := &fires.ClockCheck{Now: time.Now, Ask: c.ServerTime, Start: work.Go, Failed: func(error) {}}
 				cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 				cfg.MaxTimeDiff, cfg.ClockPolicy = test.limit, test.policy
-				m := New(Ports{Ports: room.Ports{Log: slog.New(slog.DiscardHandler), Life: t.Context}})
+				m := New(Ports{Ports: &room.Ports{Log: slog.New(slog.DiscardHandler), Life: t.Context}})
 				v := room.View{Config: &cfg, Clock: clock}
 				require.True(t, m.ClockAllows(v), "before anybody knows")
 				work.Wait()

@@ -19,7 +19,7 @@ const (
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	room.Ports
+	*room.Ports
 	// ComesBack hears that the instance takes part again that stayed out because of its clock, and StaysOut that it
 	// will, as its clock is off by so much; negative if it is behind.
 	ComesBack func()

@@ -19,7 +19,7 @@ const (
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	room.Ports
+	*room.Ports
 	Snapshot func() registry.Snapshot // what the view shows, at least as new as the state
 }
 

@@ -37,9 +37,7 @@ type Load interface {
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	room.Ports
-	Executions executions.Ports // what those who run items may ask; this room adds what it knows itself
-
+	*room.Ports
 	Job       string
 	Others    peers.Traits
 	Peers     peers.Peers
@@ -80,11 +78,10 @@ type Rounds struct {
 	claimingOf int           // of which item
 }
 
-// New makes the room of a job.
-func New(ports Ports) *Rounds {
+// New makes the room of a job. run is what the part that runs items may ask; this room adds what it knows itself.
+func New(ports Ports, run executions.Ports) *Rounds {
 	r := &Rounds{ports: ports, settings: configuration.None(), stale: true}
 	r.missed = missed.New(missed.Ports{Ports: ports.Ports, Consider: r.Consider})
-	run := ports.Executions
 	run.All, run.Of, run.Closed, run.Over = r.Running, r.running, r.closed, func(o registry.Outcome) {
 		var conflict *registry.ConflictError
 		if errors.As(o.Err, &conflict) {
