@@ -33,7 +33,7 @@ func (r *runner) newConfiguration() *configuration.Configuration {
 func (r *runner) configure() { r.configuration.TakeUp(r.look(), r.peers) }
 
 // adopt has settings be in force. Fires that were missed under another cron or zone are forgotten.
-func (r *runner) adopt(next configuration.Settings) {
+func (r *runner) adopt(next *configuration.Settings) {
 	paused := !r.settings.OK
 	r.settings = next
 	r.rounds.Adopt(r.look(), next)

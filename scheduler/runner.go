@@ -55,9 +55,9 @@ type runner struct {
 	awaited       registry.Revision // that somebody waits for until the view shows it
 	attached      *room.Attachment  // nil while there is no session
 	configuration *configuration.Configuration
-	settings      configuration.Settings // in force
-	entry         *fires.Entry           // in the timetable
-	pausedFor     string                 // why the job pauses; written under the scheduler's mu: a dump reads it
+	settings      *configuration.Settings // in force
+	entry         *fires.Entry            // in the timetable
+	pausedFor     string                  // why the job pauses; written under the scheduler's mu: a dump reads it
 	told          tellings
 
 	failures notify.Failures

@@ -19,7 +19,8 @@ import (
 // keyError is the key of errors in log records, as everywhere in the scheduler.
 const keyError = "error"
 
-// Settings are the job's configuration as the registry has it, made ready for use.
+// Settings are the job's configuration as the registry has it, made ready for use. Once they are in force they
+// do not change: what holds them shares them.
 type Settings struct {
 	OK         bool            // false: there is none, or it cannot be used, and nothing may begin
 	Config     *job.Config     // what the state has, and not a copy: there may be thousands of jobs
@@ -32,9 +33,9 @@ type Settings struct {
 }
 
 // None are the settings of a job that cannot run.
-func None() Settings { return Settings{Config: &noConfig} }
+func None() *Settings { return &none }
 
-var noConfig job.Config // never written
+var none = Settings{Config: new(job.Config)} // never written
 
 // ErrNotStored says that the job has no configuration.
 var ErrNotStored = errors.New("the job is not in the registry")
@@ -48,7 +49,7 @@ type Ports struct {
 	Handlers *errorhandler.Registry
 	Lookup   func(strategy string) (sharding.Strategy, error)
 	// Adopt has settings be in force.
-	Adopt func(next Settings)
+	Adopt func(next *Settings)
 	// TakenUp hears that the job goes on by the settings in force.
 	TakenUp func()
 	// Paused hears that the job pauses for something, or that it goes on, which is nil.
@@ -60,7 +61,7 @@ type Ports struct {
 // Configuration is what an instance knows of a job's configuration.
 type Configuration struct {
 	ports   Ports
-	inForce Settings
+	inForce *Settings
 	maker   asking.Asker // what the application's code makes of it
 	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
 	// told last; empty = nothing.
@@ -91,9 +92,9 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 	case err != nil:
 		c.adopt(None())
 	default:
-		known := next
+		known := *next
 		known.Code, known.Handler, known.AwaitsCode = c.inForce.Code, c.inForce.Handler, true
-		c.adopt(known)
+		c.adopt(&known)
 	}
 	c.makeCode(*next.Config, func(m made) {
 		faults := err
@@ -109,7 +110,7 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 }
 
 // takeUp has the job go on by its settings, or pause for what is wrong with them.
-func (c *Configuration) takeUp(next Settings, warnings, faults error) {
+func (c *Configuration) takeUp(next *Settings, warnings, faults error) {
 	c.tellPause(faults)
 	if faults != nil {
 		c.adopt(None())
@@ -120,7 +121,7 @@ func (c *Configuration) takeUp(next Settings, warnings, faults error) {
 	c.ports.TakenUp()
 }
 
-func (c *Configuration) adopt(next Settings) {
+func (c *Configuration) adopt(next *Settings) {
 	c.inForce = next
 	c.ports.Adopt(next)
 }
@@ -128,13 +129,13 @@ func (c *Configuration) adopt(next Settings) {
 // judge makes the settings of the configuration as the registry has it. The error has every reason why
 // they cannot be used but those of the code, warnings what they are used in spite of. They are without
 // the code, and have no configuration if there is none that could be read.
-func (c *Configuration) judge(v room.View, others peers.Leaders) (next Settings, warnings, err error) {
+func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings, warnings, err error) {
 	stored := v.State.Config
 	switch {
 	case stored.Revision == 0:
-		return Settings{}, nil, ErrNotStored
+		return &Settings{}, nil, ErrNotStored
 	case stored.Err != nil:
-		return Settings{}, nil, stored.Err
+		return &Settings{}, nil, stored.Err
 	}
 	cfg := others.InForce(v, &v.State.Config.Value)
 	warnings, err = jobtree.CheckConfig(v.Job, *cfg)
@@ -148,7 +149,7 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next Settings,
 	} else if err != nil {
 		faults = append(faults, err)
 	}
-	next = Settings{OK: true, Config: cfg}
+	next = &Settings{OK: true, Config: cfg}
 	if err = errors.Join(faults...); err != nil {
 		return next, warnings, err
 	}

@@ -64,7 +64,7 @@ type Ports struct {
 // Rounds are what an instance runs of a job.
 type Rounds struct {
 	ports      Ports
-	settings   configuration.Settings // in force
+	settings   *configuration.Settings // in force
 	missed     *missed.Fires
 	executions *executions.Executions
 
@@ -120,7 +120,7 @@ func (r *Rounds) Consider(items []int, all bool) { r.toConsider.Note(items, all)
 func (r *Rounds) Stale() { r.stale = true }
 
 // Adopt takes in the settings by which the job goes on, or pauses.
-func (r *Rounds) Adopt(v room.View, next configuration.Settings) {
+func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
 	r.settings = next
 	r.executions.Bound(next.MaxRunning)
 	if !next.OK {
