@@ -12,7 +12,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// A view ends when its store refuses to be followed, as one does that has taken a permission away. Then
+// A view ends when its store refuses to be followed, as one that has taken a permission away does. Then
 // the runner is blind: it begins nothing, because it could not know what it decides upon, but what runs
 // goes on to its end, which needs no view. It opens the view again, with pauses that grow. If that takes
 // longer than the session's TTL, others get the job's items: the instance leaves the job as it was last
@@ -47,7 +47,7 @@ type ViewEvent struct {
 	Time time.Time
 }
 
-// follows has the runner follow a view until it ends, from a state on that is known.
+// follows subscribes the runner to a view until the view ends. known is the state that the runner already has.
 func (r *runner) follows(view *registry.View, known registry.Snapshot) {
 	view.AfterEnd(func(reason error) {
 		if !errors.Is(reason, registry.ErrClosed) && r.life.Err() == nil {
@@ -63,7 +63,7 @@ func (r *runner) follows(view *registry.View, known registry.Snapshot) {
 	})
 }
 
-// lostSight notes that the view has ended, and has it opened again.
+// lostSight notes that the view has ended, and starts to reopen it.
 func (r *runner) lostSight(view *registry.View, reason error) {
 	if view != r.view || r.blind.since != nil {
 		return

@@ -58,7 +58,7 @@ func (c *catalog) follows(view *registry.View) {
 	})
 }
 
-// lostSight has the view opened again that ended.
+// lostSight reopens the view that ended.
 func (c *catalog) lostSight(reason error) {
 	began := time.Now()
 	c.s.log.ErrorContext(c.life, "the list of jobs cannot be followed, trying again", logError, reason)
@@ -129,8 +129,8 @@ func (c *catalog) resignAll() {
 	}
 }
 
-// consider brings the runner of a job into line with its configuration as it is now. What a runner that
-// is there makes of a change is its own affair, unless it has to go.
+// consider brings the runner of a job into line with its configuration as it is now. A runner that
+// is there deals with a change by itself, unless it has to go.
 func (c *catalog) consider(name string) {
 	handled, r := c.handles(name), c.mine[name]
 	switch {
@@ -176,7 +176,7 @@ func (c *catalog) takeUp(name string) {
 	r.log.InfoContext(life, "taking part in a job of the registry")
 }
 
-// leave has a runner leave its job, and looks at the job again when it has: it may be back.
+// leave makes a runner leave its job, and looks at the job again afterwards: the job may be back.
 func (c *catalog) leave(r *runner) {
 	r.retire(func() {
 		c.s.dismiss(r)

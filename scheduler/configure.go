@@ -32,7 +32,7 @@ func (r *runner) newConfiguration() *configuration.Configuration {
 // configure takes up the configuration as the state shows it.
 func (r *runner) configure() { r.configuration.TakeUp(r.look(), r.peers) }
 
-// adopt has settings be in force. Fires that were missed under another cron or zone are forgotten.
+// adopt puts settings into force. Fires that were missed under another cron or zone are forgotten.
 func (r *runner) adopt(next *configuration.Settings) {
 	paused := !r.settings.OK
 	r.settings = next

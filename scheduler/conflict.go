@@ -10,7 +10,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Conflict says who wins when a job is declared whose stored configuration is another one.
+// Conflict says who wins when a job is declared and its stored configuration is another one.
 type Conflict string
 
 // What [OnConflict] may be told.
@@ -20,11 +20,11 @@ const (
 	RegistryWins Conflict = "registry wins"
 	// CodeWins replaces the stored configuration, if it is still the one that was compared with.
 	CodeWins Conflict = "code wins"
-	// RefuseConflict has the declaration fail with [ErrConfigConflict], and changes nothing.
+	// RefuseConflict makes the declaration fail with [ErrConfigConflict], and changes nothing.
 	RefuseConflict Conflict = "refuse"
 )
 
-// OnConflict says who wins when the stored configuration of the job is another one than the declared.
+// OnConflict says who wins when the stored configuration of the job differs from the declared one.
 // The default is [RegistryWins]. It is about this declaration only, and not stored. A job that is stored
 // with another class is a conflict that nobody wins, see [ErrClassConflict].
 func OnConflict(c Conflict) JobOption {

@@ -89,8 +89,8 @@
 // item. MisfireMax and MisfireWindow bound what is kept.
 //
 // A job with a fixed delay ("@delay 10s") has no such table: each item is due so long after its last
-// execution was over, by whomever and for whatever reason, as the item's record tells; it is never too
-// late and misses nothing. A job that is "@triggered" runs when [Scheduler.Trigger] or an operator
+// execution ended, whoever ran it and why, as the item's record tells; it is never too
+// late and misses nothing. A job that is "@triggered" runs when [Job.Trigger] or an operator
 // asks for it.
 //
 // # When more is due than can begin
@@ -112,7 +112,7 @@
 //
 // A registry that does not answer until a stop is over still shows what the process held. The session is
 // then given up, so that this goes within its TTL, though the registry handle stays open. Close the handle
-// when nothing else needs it: a registration of which an answer was lost may be carried out once more after
+// when nothing else needs it: a registration whose answer was lost may be carried out once more after
 // Run has returned, and would stay for as long as the session lasts.
 //
 // # What it does not do

@@ -13,7 +13,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
-// errAbandoned is what is recorded of an item whose code did not return when it had to.
+// errAbandoned is the recorded error of an item whose code did not return when it had to.
 var errAbandoned = errors.New("given up: its code did not return after its context was cancelled")
 
 // windDown waits for items, listeners and error handlers of runners that hand everything over, until the
@@ -72,7 +72,7 @@ func (s *Scheduler) drain(runners []*runner) error {
 	return errors.Join(all...)
 }
 
-// awaited looks what a stop waits for: items by job, listeners and error handlers. The runners answer when
+// awaited finds out what a stop waits for: items by job, listeners and error handlers. The runners answer when
 // they come to it, about this moment.
 func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 	a := stopping.NewAwaited(len(runners))
@@ -100,7 +100,7 @@ func (r *runner) inCode() []int {
 	return items
 }
 
-// handOver has the runners leave their jobs, and returns them.
+// handOver tells the runners to leave their jobs, and returns the runners.
 func (s *Scheduler) handOver() []*runner {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +180,7 @@ func (r *runner) leave() {
 	r.closeDrained()
 }
 
-// closeDrained says that the job was left and nothing of it runs any more, if so it is.
+// closeDrained closes drained if the job was left and nothing of it runs any more.
 func (r *runner) closeDrained() {
 	// Its session may come back with its nodes, so a job that is left alone waits for the next one.
 	stopping := r.whenLeft == nil || r.s.stop.Err() != nil

@@ -44,7 +44,7 @@ var (
 	ErrVanished = errors.New("scheduler vanished")
 	// ErrStopped is the cause with which the context of an item ends when the stop timeout is over.
 	ErrStopped = stopping.ErrStopped
-	// ErrNotReturned is what Configure, the constructor of an error handler or a sharding strategy failed with
+	// ErrNotReturned is the error of Configure, of the constructor of an error handler or of a sharding strategy
 	// that did not return in time.
 	ErrNotReturned = asking.ErrNotReturned
 	// ErrListenerTimeout is the cause with which the context of a listener ends when its time is over,

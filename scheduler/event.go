@@ -14,17 +14,17 @@ import (
 //   - [ItemEvent]: an item is about to run here; and once more, with [ItemEvent.Over], when it ran and its
 //     end was recorded or refused. Both come between those of its round.
 //   - [RetryEvent]: an attempt failed, and another follows within the same execution.
-//   - [WaitingEvent]: the number of items changed that have begun here and wait for their turn.
+//   - [WaitingEvent]: the number of items that have begun here and wait for their turn has changed.
 //   - [HandlerEvent]: the job's error handler failed, panicked, hung or could not be told.
 //   - [ViewEvent]: the tree of a job cannot be followed, or can be again, or its job was left.
 //   - [JoinEvent]: this process registered as an instance of a job.
-//   - [LeadershipEvent]: this process became the leader of a job, or is it no more, for whatever reason.
+//   - [LeadershipEvent]: this process became the leader of a job, or ceased to be, for whatever reason.
 //   - [PauseEvent]: a job pauses on this process because of its configuration, or goes on.
 //   - [ReshardEvent]: this process, as leader, spread the items anew.
 //   - [ConnectionEvent]: the process's session was established, suspended, confirmed again or lost.
 //   - [BarrierEvent]: what a [job.OnceListener] waits for has come about, or will not any more.
-//   - [LoadEvent]: fires went by in the last second that could not begin in time although nothing but the
-//     registry or this machine kept them from it; or that is over.
+//   - [LoadEvent]: in the last second, fires went by that could not begin in time although nothing but the
+//     registry or this machine kept them from beginning; or the overload is over.
 //   - [ListenerEvent]: a listener returned an error, panicked, or took longer than it may.
 //
 // Later versions may add types and fields. A type switch over the types that you know, without a default,
@@ -57,8 +57,8 @@ type RoundEvent struct {
 	Items  []int     // that began, ascending; not to be changed
 	Began  time.Time // when the begin was decided
 	Ended  time.Time // of the last item; zero when it began
-	// Failed has the items that did not succeed: with the error that they returned or, if that was
-	// none, why their end was refused. It is nil when the round began.
+	// Failed maps the items that did not succeed to the error that they returned or, if they returned
+	// none, to why their end was refused. It is nil when the round began.
 	Failed map[int]error
 }
 

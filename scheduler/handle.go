@@ -16,9 +16,9 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
-// Job is one job that a process takes part in. What it tells comes from what the process sees of the
-// registry, without a request, and as of now; what it does is done in the registry, for all processes,
-// but for [Job.Leave]. A handle stays good while the scheduler has the job. Afterwards, and while the
+// Job is one job that a process takes part in. Its answers come from what the process sees of the
+// registry, without a request, and as of now. Its changes are made in the registry, for all processes,
+// except by [Job.Leave]. A handle is good while the scheduler has the job. Afterwards, and while the
 // scheduler does not run, its methods that look at the registry return [ErrUnknownJob].
 //
 // All methods may be called concurrently.
@@ -160,8 +160,8 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 
 // Leave ends this process's part in the job while the scheduler and its other jobs go on: its items get
 // other owners at once, what runs here comes to its end, and Leave returns when it has. So code of the job
-// itself must not wait for it. The job stays in the registry, and other processes run it; to remove it is an
-// operator's deed. This process runs it again when it is added again. A job that is data stays while it is in
+// itself must not wait for it. The job stays in the registry, and other processes run it; an operator
+// can remove it. This process runs it again when it is added again. A job that is data stays while it is in
 // the registry and the process has a handler for its class: Leave refuses it.
 //
 // When ctx ends, Leave returns its cause, and the process goes on leaving, once it has begun to: before the

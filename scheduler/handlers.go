@@ -13,14 +13,14 @@ import (
 // is decided by the job's configuration, whenever that changes.
 type handlers map[string]job.Handler
 
-// WithHandler has this process take part in every job of the registry whose class
+// WithHandler lets this process take part in every job of the registry whose class
 // ([job.Config.Class], jobClass in the tree) is class, with code as what runs its items. Such jobs are
 // data: they are created, changed and removed at run time by whoever writes their config nodes, and every
 // process that has the handler follows, without a restart.
 //
 // A job that [Scheduler.Add] declares is left to its declaration. One whose configuration cannot be
-// read or used pauses until it can. One that is removed, or changed to a class without a handler here,
-// is left by this process: what runs of it goes on to its end.
+// read or used pauses until it can. If a job is removed, or gets a class without a handler here,
+// this process leaves it: what runs of it goes on to its end.
 //
 // To find the jobs, the scheduler follows the whole namespace of the registry with one view more.
 func WithHandler(class string, code job.Handler) Option {

@@ -56,10 +56,10 @@ type JobHealth struct {
 	Joined   bool   `json:"joined"` // registered under the present session
 	Leader   string `json:"leader,omitempty"`
 	Leading  bool   `json:"leading"` // this process is it
-	// Sharding tells why the job's items stay where they are although they should be spread. Of a leader it is
-	// that the sharding strategy fails, or does not return; of others, that the leader has not moved them for
-	// more than 10 s and two TTLs of the session, as one that may not read the node of an instance. Empty is
-	// that they are where they should be.
+	// Sharding tells why the job's items stay where they are although they should be spread. On the leader:
+	// the sharding strategy fails, or does not return. On others: the leader has not moved them for
+	// more than 10 s and two TTLs of the session, for example because it may not read the node of an instance. Empty
+	// means that they are where they should be.
 	Sharding string `json:"sharding,omitempty"`
 	// Config tells why the job pauses: its configuration is gone, or cannot be read or used, with every
 	// fault. Empty is that it does not.
@@ -69,10 +69,10 @@ type JobHealth struct {
 	// Blind tells why the job's tree cannot be followed. Then the rest is as it was seen last.
 	Blind string `json:"blind,omitempty"`
 	// Clock tells that this process's clock is too far off the registry's, and that its instance stays out
-	// of the job for that, or would if it were not the only one. Empty is that it does not.
+	// of the job because of that, or would if it were not the only one. Empty means neither.
 	Clock string `json:"clock,omitempty"`
-	// ViewRevision is the state that the view shows, and ViewAge since when it shows that: of an idle
-	// job it is old and right. Behind is the newer revision that is known to exist and not shown yet.
+	// ViewRevision is the state that the view shows, and ViewAge for how long it has shown it: for an idle
+	// job, an old state is right. Behind is the newer revision that is known to exist and not shown yet.
 	ViewRevision int64         `json:"view_revision"`
 	ViewAge      time.Duration `json:"view_age_ns"`
 	Behind       int64         `json:"behind,omitempty"`
@@ -80,7 +80,7 @@ type JobHealth struct {
 	// Unowned are the items that no live instance owns.
 	Unowned []int `json:"unowned,omitempty"`
 	// Overdue are enabled items of the whole job that should have run by now, and neither did nor do.
-	// An unmonitored job leaves nothing by which to tell, nor does an item that a Java instance
+	// An unmonitored job leaves nothing that would tell, and neither does an item that a Java instance
 	// owns.
 	Overdue []OverdueItem `json:"overdue,omitempty"`
 }

@@ -46,7 +46,7 @@ func WithListener(listener job.Listener) JobOption {
 	}
 }
 
-// WithOnceListener has hooks run once for each whole round of the job, on one of its instances. Every
+// WithOnceListener adds hooks that run once for each whole round of the job, on one of its instances. Every
 // instance must declare the job with one. Only such jobs pay for it: two requests for each hook that
 // runs, and none more for the items.
 func WithOnceListener(listener job.OnceListener) JobOption {

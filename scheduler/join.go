@@ -58,8 +58,8 @@ func (r *runner) awaitID() {
 	}
 }
 
-// stillHeld asks the registry itself whether another session holds our id: the state may lag behind. Who gets
-// no answer knows of nobody.
+// stillHeld asks the registry itself whether another session holds our id: the state may lag behind. Without
+// an answer, it says no.
 func (r *runner) stillHeld() bool {
 	node, err := r.s.registry.Get(r.attached.Ctx, r.tree.Instance(r.s.instance))
 	return err == nil && node.Session == r.state.Instance(r.s.instance).Session
@@ -117,7 +117,7 @@ func (r *runner) refused(what string, err error) {
 	}
 }
 
-// lookAgain has all be looked at once more that was already ticked off when it was refused.
+// lookAgain marks everything to be looked at once more: what was refused had already been ticked off.
 func (r *runner) lookAgain() {
 	r.leadership.LookAgain()
 	r.lost.Note(nil, true)

@@ -114,7 +114,7 @@ func (r *runner) campaign(a *room.Attachment, c *leadership.Candidacy) (registry
 
 func (r *runner) hasLeader(s registry.Snapshot) bool { return s.Get(r.tree.Leader()).Exists() }
 
-// elected takes note of how an election ended. What it brought about, the view shows.
+// elected takes note of how an election ended. The view shows what it brought about.
 func (r *runner) elected(revision registry.Revision, err error) {
 	if err != nil && r.attached != nil && !errors.Is(err, registry.ErrConflict) {
 		// Still electing: the decision that follows this message would ask again at once.

@@ -71,8 +71,8 @@ func (s *Scheduler) followLeft(life context.Context, job string) {
 	view.Subscribe(func(step registry.Step) { s.resign(job, step.Snapshot.Get(path)) })
 }
 
-// resignLeft looks at all jobs that were left, under a session that is new, or that was given up here and then
-// taken up again, and when one was left just now: what came while it still was on the list was passed over. The
+// resignLeft looks at all jobs that were left: under a new session, under one that was given up here and then
+// taken up again, and when a job was just left, as what came while it was on the list was passed over. The
 // caller holds mu.
 func (s *Scheduler) resignLeft() {
 	for job, view := range s.left {

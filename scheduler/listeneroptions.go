@@ -25,8 +25,8 @@ func WithConnectionListener(listener ConnectionListener) Option {
 	}
 }
 
-// WithLeadershipListener adds a listener to this process's becoming, and ceasing to be, the leader of
-// a job: of every job that it takes part in. It is for information: between the call and what the
+// WithLeadershipListener adds a listener that hears when this process becomes, or ceases to be, the leader of
+// a job, for every job that it takes part in. It is for information: between the call and what the
 // listener does, somebody else may lead already. For the rest it is as [WithConnectionListener].
 func WithLeadershipListener(listener LeadershipListener) Option {
 	return func(o *options) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 )
 
-// ConnectionChange says what became of the process's session with the registry. The words are logged
+// ConnectionChange says how the process's session with the registry changed. The words are logged
 // and exported.
 type ConnectionChange string
 
@@ -33,7 +33,7 @@ type ConnectionEvent struct {
 	Reason  error     // why it was lost, wrapping [registry.ErrSessionLost]; else nil
 }
 
-// LeadershipEvent tells that this process has become the leader of a job, or is it no more.
+// LeadershipEvent tells that this process has become the leader of a job, or has ceased to be.
 type LeadershipEvent struct {
 	Job     string
 	Leading bool
@@ -62,7 +62,7 @@ const (
 	ListenerLeadership = "leadership"
 	ListenerBeforeRun  = "before run"
 	ListenerAfterRun   = "after run"
-	// ListenerHook is a hook of a [job.OnceListener]. How it ends is a [BarrierEvent]'s to tell.
+	// ListenerHook is a hook of a [job.OnceListener]. A [BarrierEvent] tells how it ends.
 	ListenerHook = "hook"
 )
 
@@ -81,7 +81,7 @@ func (s *Scheduler) noticeLeadership(e LeadershipEvent) {
 	}
 }
 
-// listenerFailed reports how a call of a listener failed. What the stop kept from being called is counted, not
+// listenerFailed reports how a call of a listener failed. Calls that the stop prevented are counted, not
 // logged one by one.
 func (s *Scheduler) listenerFailed(ctx context.Context, l notify.Listener, err error, uncalled bool) {
 	if !uncalled {
@@ -107,8 +107,8 @@ func (r *runner) followLeadership() {
 	}
 }
 
-// tellConnection tells of the state of the session, if that is news after what was told of it last,
-// and returns what is told by now.
+// tellConnection reports the state of the session if it differs from the state that was reported last,
+// and returns the state reported by now.
 func (s *Scheduler) tellConnection(session *registry.Session, state registry.SessionState, told ConnectionChange) ConnectionChange {
 	e := ConnectionEvent{Session: session.ID(), Time: s.now()}
 	switch {

@@ -7,7 +7,7 @@ import "context"
 // keep up misses what comes while 65536 events wait for it, and one that hangs misses the rest; the log
 // counts that. Before Run returns, each hears what is left, if it takes no longer than two seconds.
 type Observer interface {
-	// Observe is told of one event. Which ones there are stands at [Event]; it passes over those that it
+	// Observe receives one event. [Event] lists the events that there are. An observer ignores those that it
 	// does not care for.
 	Observe(event Event)
 }
@@ -20,7 +20,7 @@ func (f ObserverFunc) Observe(event Event) { f(event) }
 
 var _ Observer = ObserverFunc(nil)
 
-// ItemContext is what an [Observer] may implement besides, to have the context of an item's code carry
+// ItemContext is a second interface that an [Observer] may implement. It gives the context of an item's code
 // something, such as the span of a trace. It is called as Observe is, after the observer has heard that
 // the item started, and returns ctx or a context made of it. The item's code waits for that a second at
 // most, and then runs without.

@@ -42,7 +42,7 @@ func hearers(s *Scheduler) *observers {
 	return o
 }
 
-// nameOf returns by which name logs and errors tell of an observer: its type, or if that says nothing the
+// nameOf returns the name of an observer in logs and errors: its type or, if the type says nothing, the
 // function that it is.
 func nameOf(one Observer) string {
 	if f, is := one.(ObserverFunc); is {
@@ -53,14 +53,14 @@ func nameOf(one Observer) string {
 	return fmt.Sprintf("%T", one)
 }
 
-// observe has every observer told.
+// observe passes an event to every observer.
 func (o *observers) observe(e Event) {
 	for _, h := range o.all {
 		h.Post(e)
 	}
 }
 
-// closeObservers has the observers hear what is left to be told, for two last moments and not beyond the
+// closeObservers lets the observers hear what is left, for two last moments and not beyond the
 // bound of the stop.
 func (s *Scheduler) closeObservers() {
 	ctx, cancel := context.WithTimeout(context.Background(), min(2*stopping.LastWords, s.curfew.Moment(3*stopping.LastWords)))
@@ -86,7 +86,7 @@ func (o *observers) busy() []string {
 	return all
 }
 
-// itemContext returns what the context of an item's code is to be. It is for the goroutine of that code,
+// itemContext returns the context for an item's code. It is for the goroutine of that code,
 // which waits for each observer a moment, and not for one that hangs.
 func (o *observers) itemContext(ctx context.Context, e ItemEvent) context.Context {
 	for _, h := range o.all {

@@ -70,7 +70,7 @@ func WithInstanceID(id string) Option {
 	}
 }
 
-// WithLogger sets where the scheduler logs, and with it what becomes known of items that fail: the
+// WithLogger sets where the scheduler logs, and with it where failures of items are reported: the
 // default error handler tells the log. The default logger logs nothing.
 func WithLogger(logger *slog.Logger) Option {
 	return func(o *options) error {

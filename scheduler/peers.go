@@ -62,8 +62,8 @@ func (r *runner) heedPeers() {
 	r.commitAll(r.peers.Urge(r.look()))
 }
 
-// refusedByPeers tells whether this instance must not join, because others take part of which this
-// process was not told. Before it joined the first time that ends Run; a job that is data, and one whose
+// refusedByPeers tells whether this instance must not join, because others take part for whom this
+// process was not configured. Before the first join, this ends Run; a job that is data, and one whose
 // session was lost, wait until they are gone.
 func (r *runner) refusedByPeers() bool {
 	err := r.peers.Refuses(r.look())
@@ -89,7 +89,7 @@ func (r *runner) wasShutDown() bool {
 
 // JavaStatistics are what a process saw of the executions of an item in Java instances, since it declared
 // the job. Java records nothing: an execution is seen by its mark, when that comes and goes, by the clock
-// of this process. Of executions so short that the mark was gone before anybody looked, nothing is seen.
+// of this process. An execution is not seen if its mark was gone before anybody looked.
 type JavaStatistics struct {
 	Runs      int64     `json:"runs"`
 	Instance  string    `json:"instance,omitempty"`  // that ran it last

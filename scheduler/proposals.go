@@ -35,7 +35,7 @@ func (r *runner) commitAll(batch room.Batch) {
 	}
 }
 
-// carriedOut has what follows from a proposal follow that was done.
+// carriedOut does what follows from a proposal that was committed.
 func (r *runner) carriedOut(p room.Proposal, o registry.Outcome) {
 	if !p.Noted {
 		r.committed(o.Revision)
@@ -45,7 +45,7 @@ func (r *runner) carriedOut(p room.Proposal, o registry.Outcome) {
 	}
 }
 
-// carryOut commits what a room proposes, one after the other, and has what follows from each outcome follow.
+// carryOut commits what a room proposes, one after the other, and does what follows from each outcome.
 func (r *runner) carryOut(batch room.Batch) {
 	for _, p := range batch {
 		under := cmp.Or(p.Under, r.attached)

@@ -11,7 +11,7 @@ import (
 // commitRefused is logged wherever a transaction was not done.
 const commitRefused = "commit refused, will try again"
 
-// causes are what refusals are told apart by when they are counted.
+// causes are the errors by which refusals are told apart when they are counted.
 var causes = []error{
 	registry.ErrNoSpace, registry.ErrDenied, registry.ErrTooLarge, registry.ErrOwned, registry.ErrUnsupported, registry.ErrInvalid,
 	registry.ErrNotSent, registry.ErrSessionLost, registry.ErrUnknownOutcome, registry.ErrUnavailable, registry.ErrClosed,
@@ -26,7 +26,7 @@ func causeOf(err error) string {
 	return ""
 }
 
-// repeated logs what comes to many jobs and items at once, or again with every try: once for each cause
+// repeated logs what affects many jobs and items at once, or recurs with every try: once for each cause
 // and message, and then as a count. err is nil where the message says all; job may be empty.
 func (s *Scheduler) repeated(level slog.Level, message, job string, err error, attrs ...any) {
 	line := repeats.Line{Level: level, Message: message, Job: job, Cause: causeOf(err), Attrs: attrs}

@@ -44,8 +44,8 @@ type ItemRun struct {
 
 // Wait returns when every item has run for the request, and how, in the order of the items. An execution
 // that is lost and run again counts when its rerun is over. Requests that come together are run as one, and
-// then the answers to all of them are the same; of an item that has run for a later request meanwhile, the
-// answer is about that one. Code of the job itself must not wait: it would wait for its own end.
+// then the answers to all of them are the same; if an item has meanwhile run for a later request, the
+// answer is about the later one. Code of the job itself must not wait: it would wait for its own end.
 //
 // While the job pauses, because its configuration cannot be read or used, Wait goes on waiting. Errors:
 // [ErrNotRecorded], [ErrRequestLost], [ErrUnknownJob] if the scheduler leaves the job or stops, the job's

@@ -1,6 +1,6 @@
 package scheduler
 
-// retire has the runner leave its job while the scheduler goes on: it hands over and lets what runs come
+// retire makes the runner leave its job while the scheduler goes on: it hands over and lets what runs come
 // to its end. Then left is called, on a goroutine of its own.
 func (r *runner) retire(left func()) {
 	r.box.Post(func() {

@@ -250,7 +250,7 @@ func (r *runner) decide() {
 // committed notes that this runner changed the tree: the next decision needs to see that.
 func (r *runner) committed(revision registry.Revision) { r.needed = max(r.needed, revision) }
 
-// overtaken notes that a decision was made on an old state, and has it made again on the one that
+// overtaken notes that a decision was made on an old state. It is made again on the newer state that
 // it conflicted with.
 func (r *runner) overtaken(conflict *registry.ConflictError) {
 	revision := conflict.Revision
@@ -267,7 +267,7 @@ func (r *runner) overtaken(conflict *registry.ConflictError) {
 	r.await(revision)
 }
 
-// await has the runner decide again when the view shows a revision, also if that brings no change.
+// await makes the runner decide again when the view shows a revision, also if that brings no change.
 func (r *runner) await(revision registry.Revision) {
 	if revision <= max(r.awaited, r.applied) {
 		return

@@ -221,8 +221,8 @@ func (s *Scheduler) refusal(name string) error {
 	}
 }
 
-// reserve has the caller declare a job of this name, and nobody else until it releases the name: neither
-// another declaration, which waits and then finds the job declared or may try itself, nor the catalog,
+// reserve lets only the caller declare a job of this name, until the caller releases the name. It holds up
+// other declarations, which wait and then find the job declared or may try themselves, and the catalog,
 // which looks at the job afterwards.
 func (s *Scheduler) reserve(ctx context.Context, name string) (release func(), err error) {
 	for {

@@ -22,7 +22,7 @@ func (s *Scheduler) followSessions(ctx context.Context) error {
 	}
 }
 
-// follow tells the runners what becomes of one session, until it is lost or ctx ends.
+// follow tells the runners of each change of one session, until it is lost or ctx ends.
 func (s *Scheduler) follow(ctx context.Context, a *room.Attachment) {
 	defer func() { a.Cancel(a.Session.Err()) }()
 	s.log.InfoContext(ctx, "session established", logSession, a.Session.ID().String())

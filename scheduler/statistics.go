@@ -33,8 +33,8 @@ type ItemStatistics struct {
 	Lateness    time.Duration `json:"lateness_ns"`
 	LastOutcome string        `json:"last_outcome,omitempty"`
 	NextFire    time.Time     `json:"next_fire,omitzero"`
-	// Java tells of executions in Java instances, of which the other numbers say nothing; nil if none was
-	// seen and the owner is none of them.
+	// Java tells of executions in Java instances, which the other numbers leave out; nil if none was
+	// seen and the owner is not a Java instance.
 	Java *JavaStatistics `json:"java,omitempty"`
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Trigger has every instance of the job run its items once, now, whatever the cron says. It returns when the
+// Trigger makes every instance of the job run its items once, now, whatever the cron says. It returns when the
 // request is in the registry; the request can be waited for. An item that is running runs once more right
 // after. Requests that come together are one.
 //
@@ -34,10 +34,10 @@ func (j *Job) Trigger(ctx context.Context) (*Request, error) {
 	}
 }
 
-// trigger asks all instances in one transaction that updates them as they were read: one that dies
-// meanwhile is not made anew, as a node without an owner, but has the whole be decided again, and a
-// request that is carried out late does not trigger once more. Of one whose answer was lost and that
-// others have overtaken nobody can tell whether it was done, so it is not made again.
+// trigger asks all instances in one transaction that updates them as they were read. If an instance dies
+// meanwhile, its node is not created anew without an owner, but the whole is decided again. And a
+// request that is carried out late does not trigger once more. If the answer to a request was lost and
+// others have overtaken it, nobody can tell whether it was done, so it is not made again.
 func (s *Scheduler) trigger(ctx context.Context, tree jobtree.Tree) (registry.Revision, error) {
 	instances, _, err := s.registry.List(ctx, tree.Instances())
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Scheduler) trigger(ctx context.Context, tree jobtree.Tree) (registry.Re
 	return revision, unsure(err)
 }
 
-// unsure returns a conflict after which nobody can tell whether the transaction was done as an unknown
+// unsure returns a conflict after which nobody can tell whether the transaction was done, as an unknown
 // outcome: what must not be done twice is not to be decided again. Other errors stay as they are.
 func unsure(err error) error {
 	var conflict *registry.ConflictError

@@ -38,7 +38,7 @@ func (r *runner) mindBarriers() {
 	}
 }
 
-// holdBack has a round's executions wait for the started hook, if the job has one.
+// holdBack makes a round's executions wait for the started hook, if the job has one.
 func (r *runner) holdBack(members []*executions.Execution) {
 	var gates []*wholeround.Gate
 	held := make(map[*wholeround.Gate]*executions.Execution)

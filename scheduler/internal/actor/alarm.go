@@ -10,7 +10,7 @@ type Alarm struct {
 	at    time.Time
 }
 
-// Set has the Alarm ring in d, unless it rings earlier anyway.
+// Set makes the Alarm ring in d, unless it rings earlier anyway.
 func (a *Alarm) Set(d time.Duration) {
 	now := time.Now()
 	at := now.Add(d)

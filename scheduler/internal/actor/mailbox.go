@@ -14,7 +14,7 @@ type Mailbox struct {
 	closed   bool
 }
 
-// message is one of both.
+// message is one of two functions.
 type message struct {
 	do   func()      // asks for what runs after messages
 	note func() bool // tells whether it does

@@ -67,7 +67,7 @@ type jobLine struct {
 	freshTurn bool
 }
 
-// Take admits a begin at once, or has the job wait for its turn. What comes free is granted at once, so
+// Take admits a begin at once, or makes the job wait for its turn. What comes free is granted at once, so
 // where there is room nobody waits.
 func (a *Admission) Take(job Applicant, u Urgency) bool {
 	a.mu.Lock()

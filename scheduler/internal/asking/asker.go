@@ -18,7 +18,7 @@ const (
 	mostHanging = 4
 )
 
-// ErrNotReturned is what Configure, the constructor of an error handler or a sharding strategy failed with
+// ErrNotReturned is the error of Configure, of the constructor of an error handler or of a sharding strategy
 // that did not return in time.
 var ErrNotReturned = errors.New("has not returned in time")
 
@@ -27,8 +27,8 @@ func NotReturned(what string) error {
 	return fmt.Errorf("%s %w: %s", what, ErrNotReturned, Timeout)
 }
 
-// Asker asks one kind of an application's code beside a runner, which hears of the answers as messages. Of
-// what was asked the newest counts.
+// Asker asks one kind of an application's code beside a runner, which hears of the answers as messages. Only the
+// newest question counts.
 type Asker struct {
 	Post func(func()) bool // hands the runner a message
 	Free func()            // called when something may be asked again after it could not be
@@ -39,9 +39,9 @@ type Asker struct {
 	timer    *time.Timer
 }
 
-// Ask has code called. If it has not returned in time, late is called; when it returns, also after that,
-// returned is. Neither is when something else was asked meanwhile, or this was dropped. If too many calls have
-// not returned, code is not called and ask is false.
+// Ask calls code. If code has not returned in time, Ask calls late; when code returns, even after that,
+// it calls returned. It calls neither if it was asked something else meanwhile or was dropped. If too many calls have
+// not returned, Ask does not call code and returns false.
 func (a *Asker) Ask(code func() error, late func(), returned func(error)) bool {
 	a.Drop()
 	if a.underWay >= mostHanging {
@@ -66,7 +66,7 @@ func (a *Asker) Ask(code func() error, late func(), returned func(error)) bool {
 	return true
 }
 
-// Await has late called if nothing else is asked in time. Also when code could not be called that may be enough: the
+// Await calls late if nothing else is asked in time. Also when code could not be called that may be enough: the
 // calls under way, which several changes in one moment have asked for, may all be about to return.
 func (a *Asker) Await(late func()) {
 	question := a.question

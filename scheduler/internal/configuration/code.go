@@ -34,7 +34,7 @@ type made struct {
 	instead error // why failures are logged instead of told to the handler that is wanted
 }
 
-// makeCode has the code of a configuration made, and told to then as a message. Code that does not return
+// makeCode makes the code of a configuration, and passes it to then in a message. Code that does not return
 // in time is an error, until it returns after all.
 func (c *Configuration) makeCode(cfg job.Config, then func(made)) {
 	var what atomic.Pointer[string]

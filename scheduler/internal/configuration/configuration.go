@@ -48,13 +48,13 @@ type Ports struct {
 	Others   peers.Traits
 	Handlers *errorhandler.Registry
 	Lookup   func(strategy string) (sharding.Strategy, error)
-	// Adopt has settings be in force.
+	// Adopt puts settings into force.
 	Adopt func(next *Settings)
 	// TakenUp hears that the job goes on by the settings in force.
 	TakenUp func()
-	// Paused hears that the job pauses for something, or that it goes on, which is nil.
+	// Paused hears why the job pauses, or nil when it goes on.
 	Paused func(why error)
-	// Again has the configuration taken up once more: its code could not be asked before.
+	// Again takes the configuration up once more: its code could not be asked before.
 	Again func()
 }
 
@@ -77,7 +77,7 @@ func New(ports Ports) *Configuration {
 // Stop stops the timer. It is for the end, when the runner does nothing any more.
 func (c *Configuration) Stop() { c.maker.Stop() }
 
-// TakeUp takes up a new configuration. Of one that cannot be used nothing is: half of it might be
+// TakeUp takes up a new configuration. If it cannot be used, no part of it is taken up: half of it might be
 // worse than none. What the application's code makes of it comes later, and until then nothing begins.
 func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 	c.unreadable = v.State.Config.Err != nil
@@ -109,7 +109,7 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 	})
 }
 
-// takeUp has the job go on by its settings, or pause for what is wrong with them.
+// takeUp lets the job go on by its settings, or pauses it for what is wrong with them.
 func (c *Configuration) takeUp(next *Settings, warnings, faults error) {
 	c.tellPause(faults)
 	if faults != nil {
@@ -126,8 +126,8 @@ func (c *Configuration) adopt(next *Settings) {
 	c.ports.Adopt(next)
 }
 
-// judge makes the settings of the configuration as the registry has it. The error has every reason why
-// they cannot be used but those of the code, warnings what they are used in spite of. They are without
+// judge makes the settings of the configuration as the registry has it. The error has every reason why they
+// cannot be used, except those of the code; warnings has the faults in spite of which they are used. They lack
 // the code, and have no configuration if there is none that could be read.
 func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings, warnings, err error) {
 	stored := v.State.Config
@@ -171,7 +171,7 @@ func (c *Configuration) judgeStrategy(v room.View, name string) error {
 	})
 }
 
-// tellPause says once why the job pauses, and once that it goes on. nil is that it runs.
+// tellPause says once why the job pauses, and once that it goes on. nil means that it runs.
 func (c *Configuration) tellPause(why error) {
 	text := ""
 	if why != nil {

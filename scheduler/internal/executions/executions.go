@@ -86,7 +86,7 @@ type Ports struct {
 	// All yields what has not ended, and Of returns that of one item; nil if there is none.
 	All func() iter.Seq[*Execution]
 	Of  func(item int) *Execution
-	// Missed returns what notes with an end what its item has missed; see missed.Fires.
+	// Missed returns what an end writes to note what its item has missed; see missed.Fires.
 	Missed     func(v room.View, item int, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
 	MayBegin   func(v room.View) bool // whether anything may begin here
 	Overloaded func() bool            // fires pass that cannot begin in time
@@ -104,7 +104,7 @@ type Executions struct {
 	executor   executor     // those that wait for their turn
 	maxRunning int          // at once; 0 = without limit
 	yields     yielding
-	listening  int  // rounds that are over, and of which listeners are still told
+	listening  int  // rounds that are over while listeners are still told of them
 	abandoned  bool // nothing is waited for any more
 }
 

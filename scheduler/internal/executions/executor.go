@@ -60,8 +60,8 @@ func (x *Executions) giveBackMoved(v room.View, e *Execution) {
 	x.giveBack(e)
 }
 
-// giveBack ends an execution that has begun and was not started. Its record says so, and has its fire
-// run as a missed one by whoever owns the item.
+// giveBack ends an execution that has begun and was not started. Its record says so, and whoever owns the
+// item runs its fire as a missed one.
 func (x *Executions) giveBack(e *Execution) {
 	e.Undo = true
 	x.Returned(e, x.ports.Now(), ErrNotStarted)

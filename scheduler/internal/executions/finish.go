@@ -35,7 +35,7 @@ func (x *Executions) Returned(e *Execution, at time.Time, err error) {
 }
 
 // Finish returns the executions whose ends are to be recorded now (T5): once all have returned that run, or a
-// moment after the first. Without a session they wait for the next one, under which they are told late:
+// moment after the first. Without a session they wait for the next one, under which they are recorded late:
 // what has finished has finished, unless somebody declared it lost first.
 func (x *Executions) Finish(v room.View) (batch []*Execution) {
 	if len(x.ended) == 0 || x.endsGather && x.active > 0 {
@@ -73,7 +73,7 @@ func (x *Executions) Ends(v room.View, batch []*Execution) []registry.Txn {
 	return txns
 }
 
-// Settled takes in what became of ends. Those that were refused are looked into.
+// Settled takes in the outcomes of ends, and looks into those that were refused.
 func (x *Executions) Settled(v room.View, batch []*Execution, outcomes []registry.Outcome) {
 	under, late, again := v.Attached, 0, false
 	for i, o := range outcomes {
@@ -109,11 +109,11 @@ func MarkGone(v room.View, e *Execution) bool {
 	return v.Applied >= e.Token && v.State.Item(e.Item).Running.Created != e.Token
 }
 
-// settleEnd finds out what became of an end that was refused. If its mark is not there, the record tells
+// settleEnd finds out whether a refused end was done all the same. If its mark is not there, the record tells
 // whether an earlier try, whose answer was lost, had been done; and if it still has the execution running,
 // because only the mark was taken away, the end is recorded without it (T5b). If only somebody else has
-// noted missed fires of the item meanwhile, those are kept, and the end is tried again; so it is when a node
-// that it writes was a foreign session's, which is removed.
+// noted missed fires of the item meanwhile, those are kept, and the end is tried again, as it is when a node
+// that it writes belonged to a foreign session; that node is removed.
 func (x *Executions) settleEnd(v room.View, e *Execution, o registry.Outcome) registry.Outcome {
 	under, refusal := v.Attached, o
 	for range settleTries {
@@ -147,7 +147,7 @@ func (x *Executions) settleEnd(v room.View, e *Execution, o registry.Outcome) re
 	return o
 }
 
-// readEnd asks the record what became of an end. late tells that it still has the execution running; the
+// readEnd asks the record whether an end was done. late tells that it still has the execution running; the
 // outcome's revision is then the record's.
 func (x *Executions) readEnd(v room.View, e *Execution, refusal registry.Outcome) (o registry.Outcome, late bool) {
 	node, err := x.ports.Registry.Get(v.Attached.Ctx, v.Tree.ItemRecord(e.Item))
@@ -216,7 +216,7 @@ func aboutExecution(v room.View, e *Execution, c registry.Condition) bool {
 }
 
 // settleTries bounds how often the end of one execution is tried in a row. More than two are needed only
-// if somebody rewrites the record meanwhile, which nobody does who goes by the protocol.
+// if somebody rewrites the record meanwhile, which nobody who follows the protocol does.
 const settleTries = 3
 
 // endTxn is the transaction of an end (T5). The mark's creation is the token: an execution that was
@@ -245,7 +245,7 @@ func (x *Executions) endTxn(v room.View, e *Execution) registry.Txn {
 
 // makesUpItself tells whether what was missed while an execution ran need not be noted with its end. Beyond
 // capacity every execution misses fires, and the item begins for them here as soon as its turn comes; two
-// more writes for each would cost a fifth of what can run. Who gives the item up before that, or cannot run
+// more writes for each would cost a fifth of what can run. Whoever gives the item up before that, or cannot run
 // it any more, notes them then. After a crash others have ticked them; if nobody else lived, they are fires
 // without a witness. Others may count on the note.
 func (x *Executions) makesUpItself(v room.View, e *Execution) bool {

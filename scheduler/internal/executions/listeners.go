@@ -6,7 +6,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// roundListening is what a round's listeners are told, as it comes about. Rounds of jobs without
+// roundListening collects what a round's listeners are told. Rounds of jobs without
 // listeners have none.
 type roundListening struct {
 	round   job.Round
@@ -14,7 +14,7 @@ type roundListening struct {
 	started chan struct{} // closed when the items may start
 }
 
-// beforeRun has the job's listeners told of a round, on a goroutine of their own, and the items wait
+// beforeRun tells the job's listeners of a round, on a goroutine of their own, and the items wait
 // for that.
 func (x *Executions) beforeRun(o *openRound, members []*Execution) {
 	if len(x.ports.Listeners) == 0 {
@@ -48,8 +48,8 @@ func (l *roundListening) noteResult(e *Execution, refused error) {
 	}
 }
 
-// afterRun has the job's listeners told that a round is over. The instance is not drained before they
-// have been.
+// afterRun tells the job's listeners that a round is over. The instance is not drained before they
+// have heard that.
 func (x *Executions) afterRun(o *openRound) {
 	l := o.listening
 	if l == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// openRound is a round of which something still runs.
+// openRound is a round in which something still runs.
 type openRound struct {
 	event Round
 	open  int // executions that have not ended
@@ -17,7 +17,7 @@ type openRound struct {
 	listening *roundListening // nil if the job has no listeners
 }
 
-// RunRound runs what has begun, as a round. The observer hears of the round first. holdBack has those wait that have
+// RunRound runs what has begun, as a round. The observer hears of the round first. holdBack stops those that have
 // to wait for other instances.
 func (x *Executions) RunRound(v room.View, id, task string, now time.Time, begun []*Execution, holdBack func([]*Execution)) {
 	if len(begun) == 0 {
@@ -71,7 +71,7 @@ func (x *Executions) failed(e *Execution) {
 	})
 }
 
-// handled deals with what an error handler answered that was told of a failure. It is called on any goroutine.
+// handled deals with an error handler's answer to a failure. It is called on any goroutine.
 func (x *Executions) handled(scope *roundScope, sc job.ShardingContext, failure, err error) {
 	switch {
 	case err == nil:

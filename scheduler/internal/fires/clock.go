@@ -42,7 +42,7 @@ func (c *ClockCheck) Fresh(age time.Duration) bool {
 	return !c.server.IsZero() && time.Since(c.measured) < age
 }
 
-// WhenAsked has fn called when the next answer has come, or failed to. fn must not block.
+// WhenAsked calls fn when the next answer has come, or has failed to come. fn must not block.
 func (c *ClockCheck) WhenAsked(fn func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package fires knows when a job fires and when it is told so: a process's one clock, the [Timetable],
+// Package fires knows when a job fires and when it hears of that: a process's one clock, the [Timetable],
 // which tells every job of its fires by the wall clock, the [Jitter] that spreads them, the [Times] that name
 // by what a job fires, and the [ClockCheck] that says whether the wall clock is to be trusted.
 //

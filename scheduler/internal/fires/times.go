@@ -24,7 +24,7 @@ func TimesOf(cfg job.Config) Times {
 	}
 }
 
-// Name returns a short name of the times, the same in every process, by which notes of missed fires tell
+// Name returns a short name of the times, the same in every process. Notes of missed fires say by it
 // that they are of these.
 func (t Times) Name() string {
 	h := fnv.New64a()

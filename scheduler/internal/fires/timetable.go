@@ -33,7 +33,7 @@ type Entry struct {
 // goroutine that runs the timetable, and must not block.
 func NewEntry(fired func(Tick)) *Entry { return &Entry{fired: fired, index: -1} }
 
-// wait has the entry wait for its first fire after a time.
+// wait makes the entry wait for its first fire after a time.
 func (e *Entry) wait(after time.Time) {
 	e.next = e.schedule.Next(after)
 	e.at = e.next.Add(e.jitter.Of(e.next))
@@ -66,7 +66,7 @@ func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule) {
 	t.SetWith(e, schedule, Jitter{})
 }
 
-// SetWith is Set for fires that are told with a jitter.
+// SetWith is Set for fires that a jitter delays.
 func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j Jitter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -89,7 +89,7 @@ func candidates(v room.View) []string {
 }
 
 // holdBackClaim returns how long this instance leaves an item to others: to its owner, if that is one of
-// ours, and else to the candidates before this one, of which another one is the first for each item.
+// ours, and else to the candidates before this one; each item has another candidate as its first.
 func (s *java) holdBackClaim(v room.View, n int, candidates []string) time.Duration {
 	owner, me := v.State.Owner(n), v.Instance
 	if owner == me {

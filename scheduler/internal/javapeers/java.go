@@ -18,7 +18,7 @@ const (
 	keyError = "error"
 )
 
-// Dialect is that of a process that was told of Java instances.
+// Dialect is the dialect of a process that was told of Java instances.
 type Dialect struct {
 	peers.None
 	Instance string // the id of this process

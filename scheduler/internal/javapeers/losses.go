@@ -14,8 +14,8 @@ import (
 // makes it anew when it reconnects, and other Java instances may take over what it ran.
 const confirmLoss = time.Second
 
-// losses are executions of Java instances whose mark vanished in one step with their instance: what both
-// belonged to, the session, is over. It is the only sign of a crash that Java leaves, and only those who
+// losses are executions of Java instances whose mark vanished in one step with their instance: the session
+// of both is over. It is the only sign of a crash that Java leaves, and only those who
 // saw it know.
 type losses struct {
 	lost map[int]loss // by item
@@ -86,10 +86,10 @@ func (s *java) MaybeLost(item int) bool {
 	return pending
 }
 
-// settleLosses proposes to have what Java instances lost run again, when it is certain and no Java instance does so.
-// Of several processes that saw it the leader declares it, the owner, or, if Java leads, whoever is first;
-// the others, a moment later, what those did not see. That another Java instance runs the item meanwhile
-// is no rerun: it got the item, and its next fire came.
+// settleLosses proposes to run again what Java instances lost, once that is certain and no Java instance does so.
+// If several processes saw a loss, the leader declares it, the owner, or, if Java leads, whoever is first;
+// the others, a moment later, what those did not see. If another Java instance runs the item meanwhile,
+// that is no rerun: it got the item, and its next fire came.
 func (s *java) settleLosses(v room.View) room.Batch {
 	var batch room.Batch
 	for item, l := range s.lost {
@@ -130,7 +130,7 @@ func (s *java) proposeLoss(v room.View, batch *room.Batch, item int, l loss) {
 	})
 }
 
-// yield proposes to leave to Java what Java instances run again of ours.
+// yield proposes to leave to Java those executions of ours that Java instances run again.
 func (s *java) yield(v room.View) room.Batch {
 	var batch room.Batch
 	for item := range s.taken.Take(v.State.Items()) {

@@ -21,7 +21,7 @@ func errPeers(id string) error {
 var ErrPeers = errors.New("live Java instances take part in the job")
 
 // Unaware is the dialect of a process that was not told of Java instances, over a registry in which they may take
-// part: where one does, it stays out.
+// part: the process stays out of the jobs in which one does.
 type Unaware struct {
 	peers.None
 	Registry registry.Registry
@@ -42,7 +42,7 @@ func (u Unaware) Admit(ctx context.Context, name string) error {
 // New implements [peers.Dialect].
 func (u Unaware) New(ports peers.Ports) peers.Peers { return &unknown{ports: ports} }
 
-// unknown are Java instances of one job of which this process was not told.
+// unknown are Java instances of one job about which this process was not told.
 type unknown struct {
 	peers.None
 	ports    peers.Ports

@@ -29,12 +29,12 @@ func (l *Leadership) Stand(v room.View) *Candidacy {
 			v.Mine(), registry.Unchanged(v.Tree.Server(server), v.State.Server(server).Revision), registry.Absent(v.Tree.Leader()),
 		},
 		Then: []registry.Write{registry.PutOwned(v.Tree.Leader(), v.Instance, v.Attached.Session)},
-		// Who finds itself the leader leads, whenever it was elected, or resigns.
+		// Whoever finds itself the leader leads or resigns, whenever it was elected.
 		Repeat: registry.RepeatOwned,
 	}}
 }
 
-// Elected takes in that an election is over. What it brought about, the view shows.
+// Elected takes in that an election is over. The view shows what it brought about.
 func (l *Leadership) Elected() { l.electing = false }
 
 // Electing tells whether an election is under way. It may still bring something to take back.

@@ -1,6 +1,6 @@
 // Package leadership is the room of a job's leader, and of those who may become it: the election, the assignment
 // of the items, the strategies that are asked for it, what clears up after earlier assignments, and the look at
-// everything now and then. Which assignment is wanted says package sharding.
+// everything now and then. Package sharding says which assignment is wanted.
 package leadership
 
 import (
@@ -61,7 +61,7 @@ func (l *Leadership) Observe(t jobtree.Touched) {
 	l.spread.note(t)
 }
 
-// LookAgain has the assignment looked at once more.
+// LookAgain marks the assignment to be looked at once more.
 func (l *Leadership) LookAgain() { l.plan = true }
 
 // NoPlan tells why the sharding strategy gives no assignment; empty if it gives one.

@@ -9,7 +9,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// reconciler has a leader look at everything again at intervals, whether or not anything happened.
+// reconciler makes a leader look at everything again at intervals, whether or not anything happened.
 // All that it finds should have been dealt with on the event; it is there for what nobody foresaw,
 // such as nodes that were written by hand.
 type reconciler struct {
@@ -18,7 +18,7 @@ type reconciler struct {
 	every time.Duration // as the timer is set; 0 = not at all
 }
 
-// set has ring called in the interval, and only once: whoever is called sets it again. It does
+// set makes the timer call ring after the interval, and only once: whoever is called sets it again. It does
 // nothing if it is set to that already.
 func (c *reconciler) set(every time.Duration) {
 	if c.every == every {

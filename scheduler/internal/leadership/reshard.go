@@ -29,7 +29,7 @@ func (l *Leadership) Due(others peers.Leaders) bool {
 }
 
 // Tidy proposes to clear up what earlier reshardings left. If there is anything, the assignment is looked at when
-// the state shows what came of it.
+// the state shows the outcome.
 func (l *Leadership) Tidy(v room.View) room.Batch {
 	var batch room.Batch
 	for _, txn := range resharding.Tidy(v.State, v.State.Leader.Created) {
@@ -56,7 +56,7 @@ func (l *Leadership) Reshard(v room.View, others peers.Leaders) room.Batch {
 	}
 	l.noPlan = ""
 	others.Planned(plan.Held > 0)
-	others.MovesDue() // has the runner decide again by then
+	others.MovesDue() // makes the runner decide again by then
 	if !plan.Needed {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (l *Leadership) Strategy(v room.View) (sharding.Strategy, error) {
 	}), nil
 }
 
-// askStrategy returns the answer if it is there, and has the strategy asked if it is not.
+// askStrategy returns the answer if it is there, and asks the strategy if it is not.
 func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, request sharding.Request) (sharding.Assignment, error) {
 	s := &l.strategist
 	if !s.open || s.strategy != name || !sameRequest(s.request, request) {
@@ -57,7 +57,7 @@ func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, reques
 	}
 }
 
-// callStrategy has the strategy asked, and tells whether it could be.
+// callStrategy asks the strategy, and tells whether it could be asked.
 func (l *Leadership) callStrategy(strategy sharding.Strategy, request sharding.Request) bool {
 	s := &l.strategist
 	var answer sharding.Assignment
@@ -73,13 +73,13 @@ func (l *Leadership) callStrategy(strategy sharding.Strategy, request sharding.R
 	})
 }
 
-// askAgain has the strategy asked that could not be.
+// askAgain asks the strategy that could not be asked before.
 func (l *Leadership) askAgain() {
 	l.strategist.open = false
 	l.lookAtAssignment()
 }
 
-// lookAtAssignment has the assignment looked at in the decision that follows.
+// lookAtAssignment makes the decision that follows look at the assignment.
 func (l *Leadership) lookAtAssignment() {
 	l.plan, l.since = true, time.Now().Add(-gatherFor)
 	l.ports.Answered()

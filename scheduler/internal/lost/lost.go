@@ -1,5 +1,5 @@
-// Package lost is the room that decides which executions are lost: those whose instance is gone. What that is by the
-// job's tree says package failover; this room says when it is certain, and has it recorded.
+// Package lost is the room that decides which executions are lost: those whose instance is gone. Package failover
+// says what that means in the job's tree; this room says when it is certain, and proposes to record it.
 package lost
 
 import (
@@ -35,7 +35,7 @@ type Executions struct {
 // Observe takes in what a step of the view has changed, whoever leads: the next leader may be this instance.
 func (x *Executions) Observe(t jobtree.Touched) { x.noted.Note(t.Items, t.Instances || t.Leader) }
 
-// Note has an item looked at, or all.
+// Note marks items, or all, to be looked at.
 func (x *Executions) Note(items []int, all bool) { x.noted.Note(items, all) }
 
 // SessionLost takes in that the process has lost its session.
@@ -50,8 +50,8 @@ func (x *Executions) Joined(ttl time.Duration) {
 
 // Is tells whether an item's execution may be declared lost now. One whose code has not returned to
 // this process, or whose end is still to be recorded, is not: it ends when that has happened. here is the token
-// of such a one; 0 = there is none. wait tells that the same question may have another answer in a moment, at
-// which the runner decides again.
+// of such a one; 0 = there is none. wait tells that the answer may be another one in a moment;
+// the runner decides again then.
 func (x *Executions) Is(v room.View, item int, here registry.Revision) (lost, wait bool) {
 	if !failover.Lost(v.State, item) {
 		return false, false

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// clockConfirmed is how fresh the registry's answer must be by which a clock is judged as wrong: one
+	// clockConfirmed is how fresh the registry's answer must be to judge a clock as wrong by it: an answer
 	// that has been counted on for longer may have stood still with the machine.
 	clockConfirmed = 2 * time.Second
 	// clockAgain is how often the registry is asked while a clock is wrong.

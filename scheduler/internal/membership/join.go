@@ -55,7 +55,7 @@ func (m *Membership) Joined(v room.View) (first bool) {
 	return first
 }
 
-// RemoveFormer proposes to take this process's own instance away that it registered under a former session.
+// RemoveFormer proposes to delete the instance that this process registered under a former session.
 func (m *Membership) RemoveFormer(v room.View) room.Batch {
 	mine := v.State.Instance(v.Instance)
 	path := v.Tree.Instance(v.Instance)
@@ -86,7 +86,7 @@ func (m *Membership) Join(v room.View, others peers.Members) room.Batch {
 func patience(v room.View) time.Duration { return v.Attached.Session.TTL()*3/2 + time.Second }
 
 // AwaitID waits for a node of our id that another session owns: that of our own predecessor, which
-// goes with its session, or of a process that was given the same id, which does not. over tells that the wait is,
+// goes with its session, or of a process that was given the same id, which does not. over tells that the wait ended,
 // and that the registry itself is to be asked who holds it: the state may lag behind.
 func (m *Membership) AwaitID(v room.View) (over bool) {
 	if m.waitingID.IsZero() {
@@ -101,7 +101,7 @@ func (m *Membership) AwaitID(v room.View) (over bool) {
 	return true
 }
 
-// Held takes in whether our id is still held after the wait, and begins another. The error, if it is, is
+// Held takes in whether our id is still held after the wait, and begins another wait. If it is held, the error is
 // [ErrDuplicate]; a process that has never joined has no more to do.
 func (m *Membership) Held(v room.View, held bool) error {
 	m.waitingID = time.Now()

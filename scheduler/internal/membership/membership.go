@@ -20,8 +20,8 @@ const (
 // Ports are what the room may ask of the process.
 type Ports struct {
 	*room.Ports
-	// ComesBack hears that the instance takes part again that stayed out because of its clock, and StaysOut that it
-	// will, as its clock is off by so much; negative if it is behind.
+	// ComesBack hears that the instance, which stayed out because of its clock, takes part again. StaysOut hears that
+	// it will stay out, as its clock is off by so much; negative if it is behind.
 	ComesBack func()
 	StaysOut  func(off time.Duration)
 }

@@ -45,16 +45,16 @@ func (m *Mending) Observe(v room.View, t jobtree.Touched) {
 	}
 }
 
-// NewSession has all looked at again under a session that is new.
+// NewSession marks everything to be looked at again under a session that is new.
 func (m *Mending) NewSession() {
 	m.unexplained.Note(nil, true)
 	m.suspect.Note(nil, true)
 }
 
-// Unexplained has items looked at, or all, that may run under this session without this process.
+// Unexplained marks items, or all, to be looked at that may run under this session without this process.
 func (m *Mending) Unexplained(items []int, all bool) { m.unexplained.Note(items, all) }
 
-// EndRefused takes in that the end of an execution was refused that ran here, as by its token.
+// EndRefused takes in that the end of an execution that ran here, under this token, was refused.
 func (m *Mending) EndRefused(item int, token registry.Revision) {
 	if m.cutShort == nil {
 		m.cutShort = make(map[int]registry.Revision)

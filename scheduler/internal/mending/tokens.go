@@ -38,9 +38,9 @@ const (
 	forgottenAfter = 5 * time.Second
 )
 
-// RestoreTokens proposes to put the node back that says where the fencing tokens start. The leader does, or who
-// remembers what the leader never knew, or at last, if nobody does, the leader by what the records say. As
-// whoever writes the node, it writes the configuration as well, because that is what begins compare.
+// RestoreTokens proposes to put the node back that says where the fencing tokens start. The leader does, or whoever
+// remembers what the leader never knew, or at last, if nobody remembers, the leader by the records. Like
+// whoever writes the node, it writes the configuration as well, because begins compare the configuration.
 func (o *Mending) RestoreTokens(v room.View) room.Batch {
 	m, shown := &o.tokens, v.State.Tokens()
 	config := o.ports.Snapshot().Get(v.Tree.Config())

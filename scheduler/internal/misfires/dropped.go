@@ -3,10 +3,10 @@ package misfires
 import "time"
 
 // A fire that this process's clock ticked is run, or noted in its item for others to run, or it is
-// dropped by one of the rules below. There is no other way for one to be forgotten: whatever code has
-// fires to do with moves them by [Due.After] when they have run, and else calls the rule that it means.
+// dropped by one of the rules below. No fire is forgotten in any other way: code that
+// handles fires moves them by [Due.After] when they have run, and else calls the rule that it means.
 //
-// What is no rule of these was never ticked: while nobody who may run items lives, while the job's
+// Fires that no rule covers were never ticked: while nobody who may run items lives, while the job's
 // configuration cannot be used, while the item is disabled, and while the job has fewer items. See
 // [Witness].
 

@@ -7,7 +7,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
-// HandoverSpan is how old a fire may be of which others may still have to say that it was missed. It is
+// HandoverSpan is how old a fire may be that others may still have to report as missed. It is
 // longer than it takes to give the items of a dead instance to others.
 const HandoverSpan = 2 * time.Minute
 
@@ -17,8 +17,8 @@ func (r Rules) Ticked(w *Witness, item int, ran, until time.Time) []time.Time {
 	return w.Fires(r.Schedule, later(w.Floor(item), ran), until, r.Keeps())
 }
 
-// TickedLately is Ticked for a job without records, of which nobody knows what an item ran for: the newest
-// fire alone that was not seen for the item, and nothing if it is too late.
+// TickedLately is Ticked for a job without records, where nobody knows what an item ran for. It lists the newest
+// fire that was not seen for the item, and no other, or nothing if that fire is too late.
 func (r Rules) TickedLately(w *Witness, item int, seen, now time.Time) []time.Time {
 	from := later(w.Floor(item), seen, now.Add(-LateAfter-r.Jitter-1))
 	return w.Fires(r.Schedule, from, now, 1)
@@ -35,8 +35,8 @@ func (r Rules) Unseen(w *Witness, item int, record jobtree.Record, now time.Time
 	return r.Fires(later(now.Add(-r.Window), since, w.Floor(item)), now), true
 }
 
-// Accounted tells whether it is known of every recent fire of an item that nobody ran for, what became of
-// it.
+// Accounted tells, for the recent fires that nobody ran an item for, whether it is known what happened to each of
+// them.
 func (r Rules) Accounted(w *Witness, item int, d Due, ran, now time.Time) bool {
 	from := later(now.Add(-HandoverSpan), ran, w.Floor(item))
 	return !slices.ContainsFunc(r.Fires(from, now), func(fire time.Time) bool {

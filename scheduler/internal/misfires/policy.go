@@ -34,7 +34,7 @@ func PolicyOf(cfg job.Config) Policy {
 	}
 }
 
-// TooLate tells of a fire whether it can no longer begin as one that is on time.
+// TooLate tells whether a fire can no longer begin as one that is on time.
 func (m Policy) TooLate(fire, now time.Time) bool {
 	return !m.Ageless && now.Sub(fire) > LateAfter+m.Jitter
 }
@@ -118,8 +118,8 @@ func (m Policy) late(begun *jobtree.Execution, now time.Time) bool {
 	}
 }
 
-// StillWanted tells whether an execution may start whose begin is confirmed now, and has one that began as
-// on time start as a missed one if that is what it is by now.
+// StillWanted tells whether an execution may start if its begin is confirmed now. An execution that began as
+// on time starts as a missed one, if that is what it is by now.
 func (m Policy) StillWanted(begun *jobtree.Record, now time.Time) bool {
 	if !m.late(begun.Current, now) {
 		return true

@@ -9,8 +9,8 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// Rules are by what a job fires, and what it does about missed fires. The zero Rules are those of a job
-// of which neither is known: it pauses.
+// Rules say by what a job fires, and what it does about missed fires. The zero Rules are those of a job
+// that pauses: neither is known of it.
 type Rules struct {
 	Schedule cronexpr.Schedule
 	Delay    time.Duration // after the end of a run; 0 = the job fires by its schedule

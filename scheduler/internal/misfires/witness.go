@@ -9,13 +9,13 @@ import (
 
 // Witness is what a runner remembers of its clock: which of the job's fires it ticked, so that an item
 // that comes to this instance can make up what its former owners missed. The ticks of all processes are
-// the same instants, so it is no matter whose the item was when one came. It is a few times, whatever the
-// number of items: which fires lie between two times is what the schedule is asked.
+// the same instants, so it does not matter whose the item was then. A Witness is a few times, whatever the
+// number of items: the schedule says which fires lie between two times.
 type Witness struct {
 	spans []span // ascending, of the job's present times
 	open  bool   // the newest span goes on with the next tick
 
-	// What is below says when an item was none that could fire.
+	// The fields below say when an item could not fire.
 	total   int               // items that the job had when this was last looked at
 	grown   []growth          // ascending in both of its fields
 	barred  map[int]time.Time // enabled items that were disabled: the newest fire that came until then
@@ -113,8 +113,8 @@ func (w *Witness) Bar(n int, disabled bool) {
 	}
 }
 
-// Floor returns the newest fire that came while an item was none that could fire; of that and what was
-// before it the item owes nothing but what is noted.
+// Floor returns the newest fire that came while an item could not fire; for that fire and those
+// before it, the item owes nothing but what is noted.
 func (w *Witness) Floor(n int) time.Time {
 	floor := w.barred[n]
 	for _, g := range w.grown {

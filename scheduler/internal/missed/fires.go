@@ -34,7 +34,7 @@ type Fires struct {
 	witness  misfires.Witness // all that it ticked
 	vouching vouching         // what of it others need to know
 	formers  map[int]string   // who owned items that came here, until they are received
-	parting  map[int]struct{} // items of which is to be noted what is due, as they are not to run here
+	parting  map[int]struct{} // items that are not to run here, and whose due fires must be noted
 	tries    int              // how often a leaving instance could not note all that was missed
 }
 

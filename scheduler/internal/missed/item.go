@@ -9,7 +9,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Item is what a process knows of one item's fires. The zero Item is that of one of which nothing is known.
+// Item is what a process knows of one item's fires. The zero Item is that of an item about which nothing is known.
 type Item struct {
 	Due    misfires.Due // fires that want to be run
 	seen   time.Time    // the newest fire that was considered for it
@@ -28,11 +28,11 @@ func (i *Item) Tick(m misfires.Policy, fire time.Time, passed []time.Time) {
 	i.seen = fire
 }
 
-// Settled notes that nothing more is expected to be told of the item by its former owner: it has begun here, or is
+// Settled notes that the former owner is expected to tell nothing more of the item: it has begun here, or is
 // not to run here.
 func (i *Item) Settled() { i.former, i.came = "", time.Time{} }
 
-// ExpectOn has the time for what its former owner may note begin anew, as the item still runs where it was.
+// ExpectOn restarts the time in which the former owner may note something, as the item still runs there.
 func (i *Item) ExpectOn() {
 	if i.former != "" {
 		i.came = time.Now()

@@ -31,7 +31,7 @@ func (f *Fires) Release(v room.View, n int, it *Item) {
 	}
 }
 
-// Part has it noted what is due of an item that does not run here and is not to run here.
+// Part marks an item that does not run here and is not to run here: what is due of it must be noted.
 func (f *Fires) Part(n int) {
 	if f.parting == nil {
 		f.parting = make(map[int]struct{})
@@ -73,7 +73,7 @@ func (f *Fires) Decide(v room.View, others peers.Traits, items Leftover, left bo
 // Exhausted tells that an instance that leaves has tried often enough.
 func (f *Fires) Exhausted() bool { return f.tries > mostTries }
 
-// TryAgain has it tried anew.
+// TryAgain counts the tries anew.
 func (f *Fires) TryAgain() { f.tries = 0 }
 
 // Try counts the tries of an instance that leaves, and tells whether they are too many: it is to leave in any

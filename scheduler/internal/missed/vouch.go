@@ -14,7 +14,7 @@ import (
 // vouching is what an instance does for items of others. An owner that started after a fire does not know
 // that its item missed it, and whoever had the item then may be dead, so somebody who has ticked the fire
 // tells the new owner. The instance that has been there for the longest does: it has ticked the most. It
-// goes by the items' records, not by what became of their owners.
+// goes by the items' records, not by what happened to their owners.
 type vouching struct {
 	told     map[int]time.Time // items to note fires of, and up to which one
 	newest   registry.Revision // creation of the youngest instance that was seen
@@ -36,7 +36,7 @@ const (
 	farewellAge = 200 * time.Millisecond
 )
 
-// FollowOwners finds items of which their owners need to be told something.
+// FollowOwners finds items whose owners need to be told something.
 func (f *Fires) FollowOwners(v room.View, t jobtree.Touched) {
 	if t.Instances {
 		f.noteMembers(v)
@@ -55,7 +55,7 @@ func (f *Fires) FollowOwners(v room.View, t jobtree.Touched) {
 	}
 }
 
-// vouch has the owner of an item told what that item missed before its owner ticked.
+// vouch plans to tell the owner of an item what the item missed before that owner ticked.
 func (f *Fires) vouch(v room.View, n int) {
 	owner := v.State.Instance(v.State.Owner(n))
 	since := f.vouching.ticksSince(owner.Created)
@@ -107,7 +107,7 @@ func (o *vouching) tell(n int, until time.Time) {
 	o.told[n] = until
 }
 
-// farewell has all told that nobody who stays may have ticked, before this instance leaves.
+// farewell plans to tell, before this instance leaves, all that perhaps nobody who stays has ticked.
 func (f *Fires) farewell(v room.View) {
 	if !vouchesTo(v, jobtree.Instance{}) {
 		return

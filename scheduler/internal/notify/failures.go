@@ -26,7 +26,7 @@ var (
 	ErrHandlerTimeout = errors.New("error handler timed out")
 	errHandlerHangs   = errors.New("error handler did not return after its context was cancelled")
 	errHandlerBusy    = errors.New("error handler is busy: too many failures wait for it")
-	// ErrHandlerClosed is what becomes of a failure that a stop kept from being told. Run's report tells how
+	// ErrHandlerClosed says that a stop kept a failure from being told to its handler. Run's report tells how
 	// many there were.
 	ErrHandlerClosed = errors.New("the scheduler stopped before its error handler was told")
 )
@@ -36,7 +36,7 @@ type Failure struct {
 	Handler job.ErrorHandler
 	Context job.ShardingContext
 	Err     error
-	// Told hears what became of the call: nil, what the handler returned, or why it was not told. It must be
+	// Told hears how the call ended: nil, what the handler returned, or why it was not told. It must be
 	// safe for concurrent use.
 	Told func(error)
 }
@@ -130,7 +130,7 @@ func (d *Failures) take() (Failure, bool) {
 	return f, true
 }
 
-// call has the handler told, and bounds how long that takes. A handler that does not return keeps its
+// call tells the handler, and bounds how long that takes. A handler that does not return keeps its
 // place, so that there are never more of them, until the scheduler stops; then it is false.
 func (d *Failures) call(f Failure) bool {
 	ctx, cancel := context.WithTimeoutCause(d.ctx, d.Timeout, ErrHandlerTimeout)

@@ -50,7 +50,7 @@ func NewHearer[E any](name string, hear func(E), tell func(level slog.Level, mes
 	return &Hearer[E]{Name: name, Hear: hear, Tell: tell, quiet: make(chan struct{})}
 }
 
-// Post has the observer told, unless too much waits already, and tells whether it did.
+// Post queues a call of the observer, unless too much waits already, and tells whether it did.
 func (h *Hearer[E]) Post(event E) bool { return h.add(entry[E]{event: event}) }
 
 func (h *Hearer[E]) add(e entry[E]) bool {

@@ -43,7 +43,7 @@ func (c *Listeners) call(ctx, last context.Context, l Listener, code func(contex
 	}
 }
 
-// Try is Call for whoever deals with the error, and has a limit of its own.
+// Try is Call with a limit of its own, for a caller that deals with the error.
 func (c *Listeners) Try(ctx context.Context, l Listener, limit time.Duration, code func(context.Context) error) error {
 	return c.try(ctx, c.Curfew.Last, l, limit, code)
 }

@@ -43,7 +43,7 @@ func (n *Notices) Close() (release func()) {
 	}
 }
 
-// Post has a listener called when those before it have been.
+// Post queues a call of a listener behind those before it.
 func (n *Notices) Post(l Listener, code func(context.Context) error) {
 	n.box.Post(func() { n.listeners.call(n.ctx, n.last, l, code) })
 }

@@ -1,4 +1,4 @@
-// Package peers is the seam behind which instances of another kind stand that share a job: what they expect,
+// Package peers is the seam to instances of another kind that share a job: what they expect,
 // and what is to be expected of them. A [Dialect] is one kind of them, for a process; [Peers] are those of one
 // job. [None] is the dialect of a cluster that has no others.
 //
@@ -54,7 +54,7 @@ type Traits struct {
 // Ports are what peers may ask of the process.
 type Ports struct {
 	*room.Ports
-	// Consider has items looked at, or all, of which something may begin.
+	// Consider marks items, or all, to be looked at: something of them may begin.
 	Consider func(items []int, all bool)
 	// Strategy returns what gives the assignments of the job. Its error, or that of the strategy, is ErrAsked
 	// while the answer is to come.
@@ -85,9 +85,9 @@ type Watcher interface {
 	After(v room.View, t jobtree.Touched) (plan bool)
 	// Ticked takes in that a fire has come.
 	Ticked(v room.View)
-	// LookAgain has all be looked at once more, after a refusal.
+	// LookAgain marks everything to be looked at once more, after a refusal.
 	LookAgain()
-	// LookAtAssignment has the assignment looked at once more.
+	// LookAtAssignment marks the assignment to be looked at once more.
 	LookAtAssignment()
 }
 
@@ -110,7 +110,7 @@ type Members interface {
 type Leaders interface {
 	// LeaderDeclaresNone tells that the job's leader declares no execution of ours lost.
 	LeaderDeclaresNone(v room.View) bool
-	// HoldBackMoves returns what tells of a move whether it has to wait now; nil if none has to.
+	// HoldBackMoves returns a function that tells whether a move has to wait now; nil if none has to.
 	HoldBackMoves(v room.View) func(from, to string) bool
 	// MovesDue tells, once, that moves that were held back may be made, and Planned takes in whether a plan
 	// holds any back.
@@ -128,14 +128,14 @@ type Executors interface {
 	// it always does.
 	MayBegin(v room.View) bool
 	Beginning(v room.View) []registry.Condition
-	// MaybeLost tells whether an item waits for it to be settled that one of them lost it.
+	// MaybeLost tells whether an item waits until it is settled whether one of them lost it.
 	MaybeLost(item int) bool
 	// PastKnown tells whether it is known what an item ran for before it came here.
 	PastKnown(node jobtree.Item) bool
 	// Unnamed lists the fires that an item missed by a note that does not name them.
 	Unnamed(v room.View, node jobtree.Item) []time.Time
 	// Claims yields the items whose lost executions this instance is to claim although they may be another's.
-	// busy tells of an item that something of it runs here, or may.
+	// busy tells whether something of an item runs here, or may.
 	Claims(v room.View, busy func(item int) bool) iter.Seq[int]
 	// Claiming returns in which latch claims are made, empty for none, and what they compare beside what they
 	// always do.
@@ -145,7 +145,7 @@ type Executors interface {
 // Reporter tells of the others what nobody else knows. It is safe for concurrent use.
 type Reporter interface {
 	// TheirsUntil returns until when an item was the others' business: nobody here knows for what fires it ran
-	// up to then. always is that it still is.
+	// up to then. always means that it still is.
 	TheirsUntil(item int, owner string) (until time.Time, always bool)
 	// Statistics returns what was seen of an item's executions elsewhere; nil if nothing was and its owner is
 	// none of them.

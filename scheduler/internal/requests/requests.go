@@ -31,7 +31,7 @@ func Newest(v room.View, others peers.Traits) registry.Revision {
 }
 
 // Decide proposes to take the request to this instance back when it has been answered. It is
-// guarded by the request as it was seen: a newer one stays. wants tells of an item whether it is still to be run
+// guarded by the request as it was seen: a newer one stays. wants tells whether an item is still to be run
 // for a request.
 func Decide(v room.View, others peers.Traits, wants func(item int, request registry.Revision) bool) room.Batch {
 	mine := v.State.Instance(v.Instance)

@@ -9,9 +9,9 @@ import (
 // Ports are what a room may ask of the process, beside having something committed.
 type Ports struct {
 	Life func() context.Context    // of all that the scheduler starts; not before the runner is started
-	Post func(message func()) bool // has a message carried out by the runner, and a decision follow
+	Post func(message func()) bool // the runner carries a message out, and decides then
 	Work func(func())              // starts a goroutine that the scheduler waits for
-	Wake func(in time.Duration)    // has the runner decide again by then
+	Wake func(in time.Duration)    // makes the runner decide again by then
 	Log  *slog.Logger              // with the job and the instance
 	// Tell logs what comes to many items, or again with every try: once, and then as a count.
 	Tell func(level slog.Level, message string, err error, attrs ...any)

@@ -15,8 +15,8 @@ type Proposal struct {
 
 	Done    func(registry.Outcome) // called if it was done
 	Dropped func()                 // called if it was not sent in time; nil = nothing follows
-	// Refused is called if it was refused, and tells whether that is all there is to be done about it. nil, or
-	// false, is that the runner decides again on a newer state, or later.
+	// Refused is called if it was refused, and tells whether nothing more is to be done about it. If it is nil, or
+	// returns false, the runner decides again on a newer state, or later.
 	Refused func(error) bool
 
 	Optional bool // a refusal has no consequence

@@ -14,16 +14,16 @@ func (r *Rounds) ClaimAbandoned(v room.View, id func() string) {
 }
 
 // claimIsFutile tells whether an item cannot be claimed now: something of it runs here, or may, or another claim
-// is under way. What comes of that one has this one considered again.
+// is under way. When that claim is over, this item is considered again.
 func (r *Rounds) claimIsFutile(v room.View, n int) bool {
 	it := r.items[n]
 	return r.claiming || it != nil && (it.running != nil || v.Applied < it.wrote)
 }
 
-// claimInLatch has a claim committed inside the latch in which others claim, too. One claim at a time is under way.
+// claimInLatch commits a claim inside the latch in which others claim, too. One claim at a time is under way.
 func (r *Rounds) claimInLatch(v room.View, latch string, it *item, txn registry.Txn, record jobtree.Record, id string) {
 	if r.claiming {
-		return // what comes of that one has this one considered again
+		return // when that claim is over, the item is considered again
 	}
 	r.claiming, r.claimingOf = true, it.number
 	under := v.Attached
@@ -32,7 +32,7 @@ func (r *Rounds) claimInLatch(v room.View, latch string, it *item, txn registry.
 	})
 }
 
-// claimed takes in what became of a claim.
+// claimed takes in how a claim ended.
 func (r *Rounds) claimed(n int, under *room.Attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
 	r.claiming = false
 	r.toConsider.Note(nil, true)

@@ -27,7 +27,7 @@ func (r *Rounds) wakeDelayed(v room.View, now time.Time) {
 	}
 }
 
-// sleepTo has the runner look again at a time, or before. The alarm goes by the monotonic clock, which
+// sleepTo makes the runner look again at a time, or before. The alarm goes by the monotonic clock, which
 // does not know if the wall clock is set.
 func (r *Rounds) sleepTo(at, now time.Time) { r.ports.Wake(min(at.Sub(now), fires.WallCheck)) }
 
@@ -51,7 +51,7 @@ func (r *Rounds) considerDelay(v room.View, it *item, record jobtree.Record, rou
 	}
 }
 
-// retryDelayed has an item of a job with a fixed delay looked at again that may not begin by this clock as
+// retryDelayed arranges another look at an item of a job with a fixed delay that may not begin by this clock as
 // it is now: no tick comes that would.
 func (r *Rounds) retryDelayed(v room.View, it *item) {
 	if v.Rules.Delay != 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // item is what is known of one sharding item beyond the registry: what runs here, and what is
-// due. Items of which there is nothing to be known have none: thousands of idle jobs share a process.
+// due. Items about which nothing is known have none: thousands of idle jobs share a process.
 type item struct {
 	number      int
 	running     *executions.Execution // here, until its end is committed; nil = nothing

@@ -1,6 +1,6 @@
 // Package rounds is the room of what an instance runs of a job: what is due of its items, when it may begin, what it
-// begins, claims and runs, and what is left of that for others. What was missed says package missed, and what runs
-// package executions; both are parts of this room.
+// begins, claims and runs, and what is left of that for others. Package missed says what was missed, and package
+// executions what runs; both are parts of this room.
 package rounds
 
 import (
@@ -52,9 +52,9 @@ type Ports struct {
 	DeclareLost func(v room.View, item int) room.Batch
 	OpenWhole   func(v room.View, newest wholeround.Newest) room.Batch
 	HoldBack    func(begun []*executions.Execution)
-	// InLatch has a transaction committed in a latch, and settled be called as a message.
+	// InLatch commits a transaction in a latch, and calls settled in a message.
 	InLatch   func(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error))
-	ClaimOver func(item int, err error) // hears what became of a claim
+	ClaimOver func(item int, err error) // hears how a claim ended
 	// Ended hears that the end of an execution was recorded, or refused for good, before that is reported; Overtaken
 	// hears after it of a conflict.
 	Ended     func(e *executions.Execution, o registry.Outcome)
@@ -107,16 +107,16 @@ func (r *Rounds) Observe(t jobtree.Touched) {
 }
 
 // ObserveFires takes in which items a step leaves the job, once its configuration has been taken up, and which
-// instances have to be told of fires.
+// instances must be told of fires.
 func (r *Rounds) ObserveFires(v room.View, t jobtree.Touched) {
 	r.missed.Observe(v, r.ports.Others, t)
 	r.missed.FollowOwners(v, t)
 }
 
-// Consider has items looked at, or all, of which something may begin.
+// Consider marks items, or all, to be looked at: something of them may begin.
 func (r *Rounds) Consider(items []int, all bool) { r.toConsider.Note(items, all) }
 
-// Stale has the list of my items be made anew.
+// Stale marks the list of my items to be made anew.
 func (r *Rounds) Stale() { r.stale = true }
 
 // Adopt takes in the settings by which the job goes on, or pauses.
@@ -163,7 +163,7 @@ func (r *Rounds) ClockWrong(v room.View, off time.Duration) {
 	}
 }
 
-// HasToNote tells whether there are fires to be noted, NoteAgain has it tried anew, TryNoting counts a try of an
+// HasToNote tells whether there are fires to be noted, NoteAgain counts the tries anew, TryNoting counts a try of an
 // instance that leaves, and StopNoting gives it up; see missed.Fires.
 func (r *Rounds) HasToNote() bool { return r.missed.HasToNote() }
 

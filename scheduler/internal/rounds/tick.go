@@ -12,7 +12,7 @@ import (
 )
 
 // Tick notes a fire for every item that is mine, and for those that run here and are another's by now:
-// their ends say what they missed. left tells that this instance had left by then. It tells whether there is anything to decide now: beyond its capacity,
+// their ends say what they missed. left tells that this instance had left by then. decide tells whether there is anything to decide now: beyond its capacity,
 // a process has many items that only wait for their turn.
 func (r *Rounds) Tick(v room.View, t fires.Tick, left bool) (decide bool) {
 	if !v.Usable || v.Out || !r.attended(v) {
@@ -99,7 +99,7 @@ func (r *Rounds) refreshOwned(v room.View) {
 		if !v.Owns(n) {
 			continue
 		}
-		// What an item missed is not to be told without settings, so it is greeted when the job goes on.
+		// Without settings nobody can tell what an item missed, so it is greeted when the job goes on.
 		if _, had := slices.BinarySearch(before, n); had || v.Usable {
 			r.owned = append(r.owned, n)
 		} else {
@@ -122,7 +122,7 @@ func (r *Rounds) refreshOwned(v room.View) {
 	}
 }
 
-// release has it noted what is due of an item that now belongs to another instance. What still runs here
+// release arranges to note what is due of an item that now belongs to another instance. What still runs here
 // goes on, and its end notes it.
 func (r *Rounds) release(v room.View, n int) {
 	it := r.items[n]
@@ -135,8 +135,8 @@ func (r *Rounds) release(v room.View, n int) {
 	}
 }
 
-// part has an item forgotten that does not run here and is not to run here, once it is noted what is due
-// of it.
+// part forgets an item that does not run here and is not to run here, once what is due of it has been
+// noted.
 func (r *Rounds) part(v room.View, it *item) {
 	if it.Due.None() {
 		if !v.Owns(it.number) {
@@ -171,7 +171,7 @@ func (r *Rounds) idleAway(v room.View, n int) bool {
 	return it != nil && it.running == nil && (!v.Owns(n) || v.Leaving || !r.MayBegin(v))
 }
 
-// leftovers are the items of which something may have to be noted.
+// leftovers are the items with fires that may have to be noted.
 type leftovers struct {
 	r *Rounds
 	v room.View

@@ -55,7 +55,7 @@ func (r *Rounds) admit(v room.View, round *Round, it *item) (registry.Turn, bool
 	return turn, true
 }
 
-// takeTurn has an item begin now if nobody waits, or else wait for its turn.
+// takeTurn lets an item begin now if nobody waits, or else wait for its turn.
 func (r *Rounds) takeTurn(it *item, u admission.Urgency) bool {
 	if it.queued {
 		return false
@@ -130,15 +130,15 @@ func (r *Rounds) ReturnTurns() {
 	r.ports.Admission.GiveBack(unused)
 }
 
-// notSent has an item looked at again whose begin the registry did not send in time.
+// notSent marks an item to be looked at again whose begin the registry did not send in time.
 func (r *Rounds) notSent(v room.View, it *item) {
 	r.expire(v, it, v.Clock.Now(), true)
 	r.toConsider.Note([]int{it.number}, false)
 	r.ports.Post(func() {})
 }
 
-// expire has what is due of an item follow the policy. What came too late because the item had to wait
-// for its turn is counted.
+// expire applies the policy to what is due of an item. It counts what came too late because the item had to wait
+// for its turn.
 func (r *Rounds) expire(v room.View, it *item, now time.Time, waited bool) {
 	before := it.Due
 	it.Due = v.Rules.Expire(before, now)

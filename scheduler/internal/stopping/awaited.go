@@ -26,12 +26,12 @@ type itemsOf struct {
 	items []int
 }
 
-// NewAwaited makes one of so many runners.
+// NewAwaited makes one for so many runners.
 func NewAwaited(runners int) *Awaited {
 	return &Awaited{runners: make(map[string]bool), answers: make(chan itemsOf, runners)}
 }
 
-// Ask has a job's runner asked which items run. post hands it the question, and tells whether it takes it; the
+// Ask asks a job's runner which items run. post hands it the question, and tells whether it takes it; the
 // runner answers once, when it comes to it.
 func (a *Awaited) Ask(job string, post func(answer func(items []int)) bool) {
 	if post(func(items []int) { a.answers <- itemsOf{job, items} }) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// LastWords is how long code has to return whose context was cancelled, and the registry to take what is
+// LastWords is how long code whose context was cancelled has to return, and the registry to take what is
 // left to be said, before Run gives them up. A stop has three such moments: for items, for listeners and
 // handlers and a registry that does not answer, and to record what was given up.
 const LastWords = time.Second
@@ -56,7 +56,7 @@ func (c *Curfew) Arm(life context.Context) {
 	c.Last, c.endLast = context.WithCancelCause(context.WithoutCancel(life))
 }
 
-// Start has the time run: after the timeout, or at once in a hurry, cancel is called and the context of
+// Start starts the time: after the timeout, or at once in a hurry, cancel is called and the context of
 // the calls ends. over ends that and returns when nothing of it is left.
 func (c *Curfew) Start(timeout time.Duration, cancel func()) (over func()) {
 	c.mu.Lock()
@@ -95,7 +95,7 @@ func (c *Curfew) Start(timeout time.Duration, cancel func()) (over func()) {
 	return func() { close(done); watch.Wait() }
 }
 
-// Hasten has the stop timeout be over, now or when a stop begins.
+// Hasten ends the stop timeout, now or when a stop begins.
 func (c *Curfew) Hasten() { c.hurried.Do(func() { close(c.hurry) }) }
 
 // Moment returns the time from now until so long after the cut, at least 0.

@@ -57,7 +57,7 @@ func (r *Rounds) Release(s *jobtree.State) {
 	}
 }
 
-// Forget takes a gate off the list whose execution has ended, however. A nil gate is none.
+// Forget takes a gate off the list when its execution has ended, in whatever way. A nil gate is none.
 func (r *Rounds) Forget(g *Gate) {
 	if g != nil {
 		delete(r.gates, g)

@@ -26,7 +26,7 @@ type hookRun struct {
 	retry    bool // to record the outcome, when the pause after a refusal is over
 }
 
-// takeHook proposes to take the hook of a complete barrier, and has it run if that is granted.
+// takeHook proposes to take the hook of a complete barrier, and runs it if that is granted.
 func (r *Rounds) takeHook(v room.View, g *gathering) room.Batch {
 	if g.run != nil || v.State.Barrier(g.phase).Hook.Exists() {
 		return nil // of a session that is over, whose code has not returned; or a mark that is no hook's
@@ -47,7 +47,7 @@ func (r *Rounds) takeHook(v room.View, g *gathering) room.Batch {
 	}}}
 }
 
-// runHook has a hook run that was granted.
+// runHook runs a hook that was granted.
 func (r *Rounds) runHook(g *gathering, h *hookRun, whole job.WholeRound) {
 	g.run = h
 	r.ports.Work(func() {

@@ -9,7 +9,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Newest is the rounds of the whole job that executions are part of which begin together: the newest fire, and
+// Newest names the rounds of the whole job to which executions that begin together belong: the newest fire, and
 // the newest request by hand.
 type Newest struct {
 	fire    time.Time

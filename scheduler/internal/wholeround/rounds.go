@@ -166,7 +166,7 @@ func (r *Rounds) follow(v room.View, g *gathering, b jobtree.Barrier) {
 	}
 }
 
-// setDeadline has a barrier looked at when its time is over, counted from when it is first seen, as
+// setDeadline arranges a look at a barrier when its time is over, counted from when it is first seen, as
 // clocks differ. The instances come one after the other, so that as a rule one alone writes.
 func (r *Rounds) setDeadline(v room.View, g *gathering, b jobtree.Barrier) {
 	g.late = false
