@@ -18,6 +18,7 @@ import (
 // the fields below it are our own. They follow behind Java's, and only if they differ from their default. Java
 // instances skip them, but the Java console drops them when it changes a job's settings.
 //
+// A duration that is not 0 is a millisecond at least: a number without a unit would be nanoseconds.
 // Durations are stored in whole seconds, and ReconcileInterval in whole minutes, rounded up. Beside a duration that
 // was rounded, a member of our own holds the exact value, so Go instances read back what was declared. If the
 // Java console changes the rounded value, the exact one no longer counts.
@@ -82,7 +83,7 @@ type Config struct {
 	ScriptCommandLine string
 	// ShardingStrategy names how items are spread over instances. Empty means average allocation.
 	ShardingStrategy string
-	// MaxTimeDiff is how far an instance's clock may be off from the registry's, up to a day. ClockPolicy
+	// MaxTimeDiff is how far an instance's clock may be off from the registry's, from a second to a day. ClockPolicy
 	// says what happens beyond. The default, 0, does not check. Java can allow no difference at
 	// all, which is read as a nanosecond.
 	MaxTimeDiff time.Duration

@@ -29,6 +29,14 @@ const (
 	maxOffset            = year
 )
 
+// The least that a time may be unless it is 0: a number without a unit is nanoseconds, which nobody means.
+const (
+	leastSpan              = time.Millisecond
+	leastTimeDiff          = time.Second // clocks cannot be compared much more closely
+	leastReconcileInterval = time.Second
+	leastMisfireWindow     = time.Second
+)
+
 // noTimeDiff is the [Config.MaxTimeDiff] that allows none.
 const noTimeDiff = time.Nanosecond
 
@@ -77,22 +85,22 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 	f.checkType(c)
 	f.checkItems(c)
 	if c.MaxTimeDiff != noTimeDiff {
-		f.checkSpan("MaxTimeDiff", c.MaxTimeDiff, maxTimeDiff)
+		f.checkSpan("MaxTimeDiff", c.MaxTimeDiff, leastTimeDiff, maxTimeDiff)
 	}
 	f.checkPort(c.Java.MonitorPort)
-	f.checkMost("ReconcileInterval", c.ReconcileInterval, maxReconcileInterval, time.Minute)
+	f.checkMost("ReconcileInterval", c.ReconcileInterval, leastReconcileInterval, maxReconcileInterval, time.Minute)
 	f.checkFailover(c)
 	checkWord(f, "FailoverScope", c.FailoverScope, FailoverRunning, FailoverAssigned)
 	f.checkMostNumber("FailoverLimit", c.FailoverLimit, maxFailoverLimit)
 	checkWord(f, "Misfire", c.Misfire, MisfireOnce, MisfireAll, MisfireSkip)
 	f.checkMostNumber("MisfireMax", c.MisfireMax, maxMisfireMax)
-	f.checkSpan("MisfireWindow", c.MisfireWindow, maxMisfireWindow)
-	f.checkSpan("Timeout", c.Timeout, maxTimeout)
+	f.checkSpan("MisfireWindow", c.MisfireWindow, leastMisfireWindow, maxMisfireWindow)
+	f.checkSpan("Timeout", c.Timeout, leastSpan, maxTimeout)
 	f.checkRange("Retries", c.Retries, 0, maxRetries)
-	f.checkMost("RetryBackoff", c.RetryBackoff, maxBackoff, time.Second)
+	f.checkMost("RetryBackoff", c.RetryBackoff, leastSpan, maxBackoff, time.Second)
 	checkWord(f, "ClockPolicy", c.ClockPolicy, ClockWarn, ClockRefuse)
-	f.checkSpan("Jitter", c.Jitter, maxJitter)
-	f.checkSpan("Offset", c.Offset, maxOffset)
+	f.checkSpan("Jitter", c.Jitter, leastSpan, maxJitter)
+	f.checkSpan("Offset", c.Offset, leastSpan, maxOffset)
 	f.checkProps(c.Props)
 	f.checkRange("MaxConcurrentItems", c.MaxConcurrentItems, 0, MaxShardingTotalCount)
 	schedule := f.schedule(c)
@@ -253,16 +261,22 @@ func (f *faults) checkPort(port int) {
 
 // checkSpan asks for a time from 0 on. The reason has the unit in which the time is stored, because operators read
 // it beside the stored number.
-func (f *faults) checkSpan(field string, value, most time.Duration) {
-	if value < 0 || value > most {
+func (f *faults) checkSpan(field string, value, least, most time.Duration) {
+	switch {
+	case value < 0 || value > most:
 		f.add(field, value.String(), fmt.Sprintf("must be between 0 and %d seconds", most/time.Second))
+	case value > 0 && value < least:
+		f.add(field, value.String(), fmt.Sprintf("must be 0 or at least %s", least))
 	}
 }
 
 // checkMost is checkSpan for a time whose negative values stand for none.
-func (f *faults) checkMost(field string, value, most, unit time.Duration) {
-	if value > most {
+func (f *faults) checkMost(field string, value, least, most, unit time.Duration) {
+	switch {
+	case value > most:
 		f.add(field, value.String(), fmt.Sprintf("must be at most %d %s", most/unit, unitNames[unit]))
+	case value > 0 && value < least:
+		f.add(field, value.String(), fmt.Sprintf("must be 0 or at least %s", least))
 	}
 }
 

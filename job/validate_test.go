@@ -45,7 +45,7 @@ func TestValidateAcceptsWhatIsAllowed(t *testing.T) {
 		"half a minute":        func(c *job.Config) { c.ReconcileInterval = 30 * time.Second },
 		"half a second":        func(c *job.Config) { c.Timeout = 500 * time.Millisecond },
 		"short pause":          func(c *job.Config) { c.RetryBackoff = 500 * time.Millisecond },
-		"small difference":     func(c *job.Config) { c.MaxTimeDiff = 500 * time.Millisecond },
+		"small difference":     func(c *job.Config) { c.MaxTimeDiff = 1500 * time.Millisecond },
 		"shorter jitter":       func(c *job.Config) { c.Jitter = 500 * time.Millisecond },
 		"standard expression":  func(c *job.Config) { c.Cron = "*/5 * * * *" },
 		"every":                func(c *job.Config) { c.Cron = "@every 90s" },
@@ -235,17 +235,19 @@ func TestValidateHoldsTheBounds(t *testing.T) {
 	for field, test := range map[string]struct {
 		of                func(*job.Config) *time.Duration
 		least, most, unit time.Duration
+		short             time.Duration // the shortest one above 0
 	}{
-		"MaxTimeDiff":       {func(c *job.Config) *time.Duration { return &c.MaxTimeDiff }, 0, day, time.Second},
-		"ReconcileInterval": {func(c *job.Config) *time.Duration { return &c.ReconcileInterval }, never, year, time.Minute},
-		"MisfireWindow":     {func(c *job.Config) *time.Duration { return &c.MisfireWindow }, 0, year, time.Second},
-		"Timeout":           {func(c *job.Config) *time.Duration { return &c.Timeout }, 0, year, time.Second},
-		"RetryBackoff":      {func(c *job.Config) *time.Duration { return &c.RetryBackoff }, never, time.Minute, time.Second},
-		"Jitter":            {func(c *job.Config) *time.Duration { return &c.Jitter }, 0, day, time.Second},
-		"Offset":            {func(c *job.Config) *time.Duration { return &c.Offset }, 0, year, time.Second},
+		"MaxTimeDiff":       {func(c *job.Config) *time.Duration { return &c.MaxTimeDiff }, 0, day, time.Second, time.Second},
+		"ReconcileInterval": {func(c *job.Config) *time.Duration { return &c.ReconcileInterval }, never, year, time.Minute, time.Second},
+		"MisfireWindow":     {func(c *job.Config) *time.Duration { return &c.MisfireWindow }, 0, year, time.Second, time.Second},
+		"Timeout":           {func(c *job.Config) *time.Duration { return &c.Timeout }, 0, year, time.Second, time.Millisecond},
+		"RetryBackoff":      {func(c *job.Config) *time.Duration { return &c.RetryBackoff }, never, time.Minute, time.Second, time.Millisecond},
+		"Jitter":            {func(c *job.Config) *time.Duration { return &c.Jitter }, 0, day, time.Second, time.Millisecond},
+		"Offset":            {func(c *job.Config) *time.Duration { return &c.Offset }, 0, year, time.Second, time.Millisecond},
 	} {
 		for value, good := range map[time.Duration]bool{
-			test.least: true, test.unit: true, test.most: true, test.most + 1: false, test.most + test.unit: false, test.unit + 1: true, max(test.least, 0) + 2: true,
+			test.least: true, test.unit: true, test.most: true, test.most + 1: false, test.most + test.unit: false, test.unit + 1: true,
+			test.short: true, test.short - 1: false, 30: false, // which somebody wrote who meant seconds
 		} {
 			check(field, good, func(c *job.Config) { *test.of(c) = value })
 		}

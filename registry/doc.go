@@ -58,7 +58,7 @@
 //
 // # What it does not do
 //
-// It does not interpret paths or values; package jobtree does. It promises no history: if a value is
+// It does not interpret paths or values; the scheduler and the tools do. It promises no history: if a value is
 // overwritten before a view has seen it, the view never shows it. It stores no secrets, and checks no
 // permissions beyond those of the backend.
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -14,6 +15,7 @@ import (
 
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.
 func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handler job.Handler) error {
+	cfg.Props = maps.Collect(maps.All(cfg.Props)) // code that changes its settings must not change what is stored
 	faults := []error{cfg.ValidateAt(s.now())}
 	faults = append(faults, s.dialect.Faults(cfg)...)
 	if handler == nil {

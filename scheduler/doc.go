@@ -8,8 +8,8 @@
 //
 // # How to use it
 //
-//	registry, err := etcd.Open(ctx, etcd.Config{Endpoints: endpoints, Namespace: "shop"})
-//	s, err := scheduler.New(registry)
+//	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: endpoints, Namespace: "shop"})
+//	s, err := scheduler.New(reg)
 //	_, err = s.Add(ctx, job.Config{
 //		Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 4,
 //	}, job.HandlerFunc(index))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 )
 
 // Job is one job that a process takes part in. Its answers come from what the process sees of the
-// registry, without a request, and as of now. Its changes are made in the registry, for all processes,
+// registry, without a request but for [Job.Dump], and as of now. Its changes are made in the registry, for all processes,
 // except by [Job.Leave]. A handle is good while the scheduler has the job. Afterwards, and while the
 // scheduler does not run, its methods that look at the registry return [ErrUnknownJob].
 //
@@ -27,8 +28,8 @@ type Job struct {
 	r *runner
 }
 
-// Job returns the handle of a job that was added to this scheduler, as [Scheduler.Add] did, or that it runs as data. The error
-// is [ErrUnknownJob] if there is none of this name.
+// Job returns the handle of a job that was added to this scheduler, as [Scheduler.Add] did, or that it runs
+// as data. The error is [ErrUnknownJob] if there is none of this name.
 func (s *Scheduler) Job(name string) (*Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,8 +98,8 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 }
 
 // Update changes the stored configuration, for all processes, and returns when the registry has it and
-// this process sees it. It reads what is stored, calls change with it, and stores the outcome if nobody changed the configuration
-// meanwhile; else it begins again, so change may be called more than once. Members that this version does
+// this process sees it. It reads what is stored, calls change with it, and stores the outcome if nobody changed
+// the configuration meanwhile; else it begins again, so change may be called more than once. Members that this version does
 // not know stay as they are. A process that starts later and declares the job with other values keeps what
 // is stored, unless its declaration is to win; see [OnConflict].
 //
@@ -135,6 +136,7 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 		return 0, err
 	}
 	after := before
+	after.Props = maps.Collect(maps.All(before.Props)) // a map of its own, also if there are none
 	if err := change(&after); err != nil {
 		return 0, err
 	}

@@ -124,6 +124,40 @@ func TestAJobIsUpdated(t *testing.T) {
 }
 
 // Two changes at once both count, and a change that asks for what is refused changes nothing.
+// The settings of a job are a map. What an application does with the one that it is given changes nothing that
+// is stored, and a change may write to it though the job had none.
+func TestSettingsAreNotShared(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := c.server.Open("test")
+		s, err := scheduler.New(reg)
+		require.NoError(t, err)
+		declared := jobOf(1)
+		declared.Props = map[string]string{"a": "1"}
+		j, err := s.Add(t.Context(), declared, defaulting{})
+		require.NoError(t, err)
+		i := c.run(s, reg)
+		<-i.Ready()
+		stored, _, err := j.Config()
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"a": "1"}, stored.Props)
+		require.Equal(t, map[string]string{"a": "1"}, declared.Props)
+		require.NoError(t, j.Update(t.Context(), func(cfg *job.Config) error { cfg.Props = nil; return nil }))
+		require.NoError(t, j.Update(t.Context(), func(cfg *job.Config) error { cfg.Props["b"] = "2"; return nil }))
+		stored, _, err = j.Config()
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"b": "2"}, stored.Props)
+	})
+}
+
+// defaulting is code that fills in its settings.
+type defaulting struct{}
+
+func (defaulting) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	cfg.Props["default"] = "set"
+	return nothing, nil
+}
+
 func TestUpdatesAreCompared(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -14,8 +14,8 @@ import (
 // after. Requests that come together are one.
 //
 // Errors: [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if
-// nobody would run it, and those of the registry. After [registry.ErrUnknownOutcome] the job may have been triggered; asking again may
-// trigger it twice.
+// nobody would run it, and those of the registry. After [registry.ErrUnknownOutcome] the job may have been
+// triggered; asking again may trigger it twice.
 func (j *Job) Trigger(ctx context.Context) (*Request, error) {
 	j.s.mu.Lock()
 	known := j.s.runners[j.r.name] == j.r && (j.s.life == nil || j.s.life.Err() == nil)

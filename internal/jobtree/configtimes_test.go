@@ -32,7 +32,7 @@ func TestATimeIsStoredInWholeUnitsAndExactly(t *testing.T) {
 		want  string
 	}{
 		{"Timeout", 1500 * ms, `"timeoutSeconds":2,"timeoutExact":"1.5s"`},
-		{"Timeout", 1, `"timeoutSeconds":1,"timeoutExact":"1ns"`},
+		{"Timeout", ms, `"timeoutSeconds":1,"timeoutExact":"1ms"`},
 		{"Timeout", 2000 * ms, `"timeoutSeconds":2`},
 		{"Jitter", 500 * ms, `"jitterSeconds":1,"jitterExact":"500ms"`},
 		{"Offset", 20*time.Second + 1, `"offsetSeconds":21,"offsetExact":"20.000000001s"`},
@@ -43,7 +43,7 @@ func TestATimeIsStoredInWholeUnitsAndExactly(t *testing.T) {
 		{"RetryBackoff", -1, `"retryBackoffSeconds":0`},
 		{"MaxTimeDiff", 1500 * ms, `"maxTimeDiffSeconds":2,"maxTimeDiffExact":"1.5s"`},
 		{"MaxTimeDiff", 1, `"maxTimeDiffSeconds":0`},
-		{"MaxTimeDiff", 2, `"maxTimeDiffSeconds":1,"maxTimeDiffExact":"2ns"`},
+		{"MaxTimeDiff", time.Second + 1, `"maxTimeDiffSeconds":2,"maxTimeDiffExact":"1.000000001s"`},
 		{"ReconcileInterval", 90 * time.Second, `"reconcileIntervalMinutes":2,"reconcileIntervalExact":"1m30s"`},
 		{"ReconcileInterval", time.Second, `"reconcileIntervalMinutes":1,"reconcileIntervalExact":"1s"`},
 		{"ReconcileInterval", 9*time.Minute + 1, `"reconcileIntervalMinutes":10,"reconcileIntervalExact":"9m0.000000001s"`},

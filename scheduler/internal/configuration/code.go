@@ -3,6 +3,7 @@ package configuration
 import (
 	"errors"
 	"log/slog"
+	"maps"
 	"sync/atomic"
 
 	"github.com/elasticron/elasticron/internal/protect"
@@ -37,6 +38,7 @@ type made struct {
 // makeCode makes the code of a configuration, and passes it to then in a message. Code that does not return
 // in time is an error, until it returns after all.
 func (c *Configuration) makeCode(cfg job.Config, then func(made)) {
+	cfg.Props = maps.Collect(maps.All(cfg.Props)) // the state's stays as it is, whatever the application does with its own
 	var what atomic.Pointer[string]
 	at := func(name string) { what.Store(&name) }
 	at("Configure")

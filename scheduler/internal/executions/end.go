@@ -1,4 +1,3 @@
-// Package executions has the transactions that every ending of an execution shares.
 package executions
 
 import (

@@ -176,14 +176,18 @@ func (m *Membership) ClockAllows(v room.View) bool {
 	}
 	v.Clock.Check(m.ports.Life(), fires.ClockEvery)
 	off, known := v.Clock.Off()
-	if !known || off.Abs() <= cfg.MaxTimeDiff {
+	tolerated := cfg.MaxTimeDiff
+	if cfg.ClockPolicy == job.ClockRefuse {
+		tolerated = max(leastClockBound, tolerated) // who refuses what is due here leaves it to others, see clockBound
+	}
+	if !known || off.Abs() <= tolerated {
 		m.clock.reported = false
 		return true
 	}
 	if !m.clock.reported {
 		m.clock.reported = true
 		m.ports.Log.ErrorContext(m.ports.Life(), "this clock differs from the registry's by more than the job tolerates",
-			"difference", off.Round(time.Millisecond).String(), "tolerated_seconds", cfg.MaxTimeDiff.Seconds(),
+			"difference", off.Round(time.Millisecond).String(), "tolerated_seconds", tolerated.Seconds(),
 			"policy", cfg.ClockPolicy.String())
 	}
 	return cfg.ClockPolicy != job.ClockRefuse

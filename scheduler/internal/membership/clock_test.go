@@ -46,7 +46,9 @@ func TestClockAllows(t *testing.T) {
 		"beyond, behind":              {3 * time.Second, job.ClockRefuse, -3*time.Second - 1, nil, false, true},
 		"beyond, and only a warning":  {3 * time.Second, job.ClockWarn, time.Hour, nil, true, true},
 		"beyond, and no policy":       {3 * time.Second, "", time.Hour, nil, true, true},
-		"not at all":                  {time.Nanosecond, job.ClockRefuse, 2, nil, false, true},
+		"not at all":                  {time.Nanosecond, job.ClockRefuse, time.Second + 1, nil, false, true},
+		"as well as can be told":      {time.Nanosecond, job.ClockRefuse, time.Second, nil, true, false}, // else it would keep its items
+		"not at all, a warning":       {time.Nanosecond, job.ClockWarn, 2, nil, true, true},
 		"the registry's is not known": {3 * time.Second, job.ClockRefuse, time.Hour, registry.ErrUnsupported, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 )
 
 // Tick notes a fire for every item that is mine, and for those that run here and are another's by now:
-// their ends say what they missed. left tells that this instance had left by then. decide tells whether there is anything to decide now: beyond its capacity,
-// a process has many items that only wait for their turn.
+// their ends say what they missed. left tells that this instance had left by then. decide tells whether there
+// is anything to decide now: beyond its capacity, a process has many items that only wait for their turn.
 func (r *Rounds) Tick(v room.View, t fires.Tick, left bool) (decide bool) {
 	if !v.Usable || v.Out || !r.attended(v) {
 		r.missed.Missing()
