@@ -17,8 +17,8 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// gatherings starts instances whose jobs have hooks that note when, where and for what they run.
-type gatherings struct {
+// hookedCluster starts instances whose jobs have hooks that note when, where and for what they run.
+type hookedCluster struct {
 	*cluster
 	diary
 	work    job.HandlerFunc
@@ -28,11 +28,11 @@ type gatherings struct {
 	members map[string]*instance
 }
 
-func gather(c *cluster) *gatherings {
-	return &gatherings{cluster: c, started: 20 * time.Second, ended: 40 * time.Second, members: make(map[string]*instance)}
+func withHooks(c *cluster) *hookedCluster {
+	return &hookedCluster{cluster: c, started: 20 * time.Second, ended: 40 * time.Second, members: make(map[string]*instance)}
 }
 
-func (g *gatherings) hookOf(id, phase string) func(context.Context, job.WholeRound) error {
+func (g *hookedCluster) hookOf(id, phase string) func(context.Context, job.WholeRound) error {
 	return func(ctx context.Context, round job.WholeRound) error {
 		fire := "by hand"
 		if !round.Fire.IsZero() {
@@ -46,7 +46,7 @@ func (g *gatherings) hookOf(id, phase string) func(context.Context, job.WholeRou
 	}
 }
 
-func (g *gatherings) join(id string, cfg job.Config) *instance {
+func (g *hookedCluster) join(id string, cfg job.Config) *instance {
 	g.t.Helper()
 	once := scheduler.WithOnceListener(job.OnceListener{
 		AllStarted: g.hookOf(id, "started"), StartedWithin: g.started,
@@ -80,7 +80,7 @@ func linesWith(lines []string, prefix string) []string {
 func TestHooksRunOnce(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		g := gather(c)
+		g := withHooks(c)
 		for _, id := range []string{"a", "b", "c", "d", "e"} {
 			g.join(id, jobOf(4)) // one of the five has no item
 		}
@@ -110,7 +110,7 @@ func TestHooksRunOnce(t *testing.T) {
 }
 
 // at returns a registry beside the instances.
-func (g *gatherings) at() *memory.Registry {
+func (g *hookedCluster) at() *memory.Registry {
 	reg := g.server.Open("test")
 	g.t.Cleanup(func() { _ = reg.Close(context.Background()) })
 	return reg
@@ -122,7 +122,7 @@ func TestCostOfHooks(t *testing.T) {
 	t.Parallel()
 	for _, items := range []int{3, 99} {
 		inBubble(t, func(t *testing.T, c *cluster) {
-			g := gather(c)
+			g := withHooks(c)
 			all := []*instance{g.join("a", minutely(items)), g.join("b", minutely(items)), g.join("c", minutely(items))}
 			count := func() (commits, reads int) {
 				for _, i := range all {
@@ -162,7 +162,7 @@ func TestHooksAndACrash(t *testing.T) {
 			t.Parallel()
 			for _, at := range moments {
 				inBubble(t, func(t *testing.T, c *cluster) {
-					g := gather(c)
+					g := withHooks(c)
 					// Items of 1.5 s between hooks of 0.8 s: the crash meets each of them.
 					g.hook = func(ctx context.Context, _ string) error {
 						select {
@@ -218,12 +218,12 @@ func TestHooksAndACrash(t *testing.T) {
 func TestHooksAndChange(t *testing.T) {
 	t.Parallel()
 	tree := jobtree.For("orders")
-	changes := map[string]func(t *testing.T, g *gatherings){
-		"an instance joins": func(_ *testing.T, g *gatherings) { g.join("z", minutely(5)) },
-		"an instance stops": func(t *testing.T, g *gatherings) { g.members["b"].stop(t) },
-		"fewer items":       func(_ *testing.T, g *gatherings) { g.change(minutely(2)) },
-		"more items":        func(_ *testing.T, g *gatherings) { g.change(minutely(9)) },
-		"a disabled item": func(t *testing.T, g *gatherings) {
+	changes := map[string]func(t *testing.T, g *hookedCluster){
+		"an instance joins": func(_ *testing.T, g *hookedCluster) { g.join("z", minutely(5)) },
+		"an instance stops": func(t *testing.T, g *hookedCluster) { g.members["b"].stop(t) },
+		"fewer items":       func(_ *testing.T, g *hookedCluster) { g.change(minutely(2)) },
+		"more items":        func(_ *testing.T, g *hookedCluster) { g.change(minutely(9)) },
+		"a disabled item": func(t *testing.T, g *hookedCluster) {
 			_, err := g.at().Commit(t.Context(), registryPut(tree.ItemDisabled(4), ""))
 			require.NoError(t, err)
 		},
@@ -234,7 +234,7 @@ func TestHooksAndChange(t *testing.T) {
 			t.Parallel()
 			for _, at := range slices.Concat(moments(4990, 5060, 10), moments(5300, 6300, 300), moments(6010, 6060, 20)) {
 				inBubble(t, func(t *testing.T, c *cluster) {
-					g := gather(c)
+					g := withHooks(c)
 					for _, id := range []string{"a", "b"} {
 						g.members[id] = g.join(id, minutely(5))
 						g.members[id].registry.SetLatency(7 * time.Millisecond)
@@ -268,7 +268,7 @@ func TestHooksAndChange(t *testing.T) {
 func TestHooksWithADeadline(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		g := gather(c)
+		g := withHooks(c)
 		g.started, g.ended = 3*time.Second, 6*time.Second
 		g.work = func(_ context.Context, sc job.ShardingContext) error {
 			if sc.Item == 1 && sc.Fire.Equal(bubbleStart.Add(5*time.Second)) {
@@ -307,7 +307,7 @@ func TestHooksThatFail(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				block := make(chan struct{})
-				g := gather(&cluster{t: t, server: memory.NewServer()})
+				g := withHooks(&cluster{t: t, server: memory.NewServer()})
 				g.started = 50 * time.Second
 				g.hook = func(context.Context, string) error {
 					if test.hook == nil {
@@ -342,7 +342,7 @@ func TestHooksThatFail(t *testing.T) {
 func TestHooksOfARunByHand(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		g := gather(c)
+		g := withHooks(c)
 		a := g.join("a", yearly(3))
 		g.join("b", yearly(3))
 		for range 2 {
@@ -362,7 +362,7 @@ func TestHooksOfARunByHand(t *testing.T) {
 func TestTheCompletedHookHearsOfFailures(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		g := gather(c)
+		g := withHooks(c)
 		g.work = func(_ context.Context, sc job.ShardingContext) error {
 			if sc.Item%2 == 1 {
 				return errors.New("out of stock")
@@ -380,7 +380,7 @@ func TestTheCompletedHookHearsOfFailures(t *testing.T) {
 func TestRoundsThatOverlap(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		g := gather(c)
+		g := withHooks(c)
 		g.hook = func(_ context.Context, phase string) error {
 			if phase == "completed" {
 				time.Sleep(7 * time.Second) // longer than the interval of the fires

@@ -27,7 +27,7 @@ type hookRun struct {
 }
 
 // takeHook proposes to take the hook of a complete barrier, and runs it if that is granted.
-func (r *Rounds) takeHook(v room.View, g *gathering) room.Batch {
+func (r *Rounds) takeHook(v room.View, g *phaseBarrier) room.Batch {
 	if g.run != nil || v.State.Barrier(g.phase).Hook.Exists() {
 		return nil // of a session that is over, whose code has not returned; or a mark that is no hook's
 	}
@@ -48,7 +48,7 @@ func (r *Rounds) takeHook(v room.View, g *gathering) room.Batch {
 }
 
 // runHook runs a hook that was granted.
-func (r *Rounds) runHook(g *gathering, h *hookRun, whole job.WholeRound) {
+func (r *Rounds) runHook(g *phaseBarrier, h *hookRun, whole job.WholeRound) {
 	g.run = h
 	r.ports.Work(func() {
 		err := context.Cause(h.under.Work)
@@ -95,7 +95,7 @@ func (r *Rounds) SettleHook(v room.View, p jobtree.Phase) room.Batch {
 	}}
 }
 
-func (r *Rounds) endHook(g *gathering, settled jobtree.Barrier) {
+func (r *Rounds) endHook(g *phaseBarrier, settled jobtree.Barrier) {
 	r.ports.Settled(g.phase, settled, g.run.err)
 	g.run = nil
 }

@@ -36,7 +36,7 @@ func (r *Rounds) Open(v room.View, newest Newest) room.Batch {
 		return nil
 	}
 	var opens room.Batch
-	for _, g := range r.gatherings {
+	for _, g := range r.barriers {
 		opens = append(opens, r.open(v, g.phase, newest.keys())...)
 	}
 	for i := range opens {

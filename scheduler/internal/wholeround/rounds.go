@@ -25,16 +25,16 @@ type Ports struct {
 
 // Rounds is what an instance knows of the whole rounds of a job. A nil Rounds is that of a job without hooks.
 type Rounds struct {
-	ports      Ports
-	listener   job.OnceListener
-	gatherings []*gathering
-	gates      map[*Gate]struct{} // at which executions wait for the started hook
-	fire       time.Time          // the newest fire that was seen to run
-	trigger    registry.Revision  // the newest request by hand that was
+	ports    Ports
+	listener job.OnceListener
+	barriers []*phaseBarrier
+	gates    map[*Gate]struct{} // at which executions wait for the started hook
+	fire     time.Time          // the newest fire that was seen to run
+	trigger  registry.Revision  // the newest request by hand that was
 }
 
-// gathering is one phase's barrier.
-type gathering struct {
+// phaseBarrier is one phase's barrier.
+type phaseBarrier struct {
 	phase  jobtree.Phase
 	hook   func(context.Context, job.WholeRound) error
 	within time.Duration
@@ -54,10 +54,10 @@ func New(l *job.OnceListener, ports Ports) *Rounds {
 	}
 	r := &Rounds{ports: ports, listener: *l, gates: make(map[*Gate]struct{})}
 	if l.AllStarted != nil {
-		r.gatherings = append(r.gatherings, &gathering{phase: jobtree.PhaseStarted, hook: l.AllStarted, within: l.StartedWithin})
+		r.barriers = append(r.barriers, &phaseBarrier{phase: jobtree.PhaseStarted, hook: l.AllStarted, within: l.StartedWithin})
 	}
 	if l.AllCompleted != nil {
-		r.gatherings = append(r.gatherings, &gathering{phase: jobtree.PhaseCompleted, hook: l.AllCompleted, within: l.CompletedWithin})
+		r.barriers = append(r.barriers, &phaseBarrier{phase: jobtree.PhaseCompleted, hook: l.AllCompleted, within: l.CompletedWithin})
 	}
 	return r
 }
@@ -67,15 +67,15 @@ func (r *Rounds) Phases() []jobtree.Phase {
 	if r == nil {
 		return nil
 	}
-	phases := make([]jobtree.Phase, len(r.gatherings))
-	for i, g := range r.gatherings {
+	phases := make([]jobtree.Phase, len(r.barriers))
+	for i, g := range r.barriers {
 		phases[i] = g.phase
 	}
 	return phases
 }
 
-func (r *Rounds) of(p jobtree.Phase) *gathering {
-	return r.gatherings[slices.IndexFunc(r.gatherings, func(g *gathering) bool { return g.phase == p })]
+func (r *Rounds) of(p jobtree.Phase) *phaseBarrier {
+	return r.barriers[slices.IndexFunc(r.barriers, func(g *phaseBarrier) bool { return g.phase == p })]
 }
 
 // Observe takes in what a step of the view has changed.
@@ -89,7 +89,7 @@ func (r *Rounds) Observe(v room.View, t jobtree.Touched) {
 			r.see(v.State.Item(n).Record.Value, horizon)
 		}
 	}
-	for _, g := range r.gatherings {
+	for _, g := range r.barriers {
 		g.noted.Note(t.Items, t.Config || t.Epoch)
 	}
 }
@@ -133,7 +133,7 @@ func (r *Rounds) Decide(v room.View, p jobtree.Phase) room.Batch {
 }
 
 // follow keeps count of the items that a barrier still awaits, at a cost that depends on what changed.
-func (r *Rounds) follow(v room.View, g *gathering, b jobtree.Barrier) {
+func (r *Rounds) follow(v room.View, g *phaseBarrier, b jobtree.Barrier) {
 	all, items := g.noted.TakeNoted()
 	if !same(g.key, b.Key()) {
 		g.key = b.Key()
@@ -168,7 +168,7 @@ func (r *Rounds) follow(v room.View, g *gathering, b jobtree.Barrier) {
 
 // setDeadline arranges a look at a barrier when its time is over, counted from when it is first seen, as
 // clocks differ. The instances come one after the other, so that as a rule one alone writes.
-func (r *Rounds) setDeadline(v room.View, g *gathering, b jobtree.Barrier) {
+func (r *Rounds) setDeadline(v room.View, g *phaseBarrier, b jobtree.Barrier) {
 	g.late = false
 	if g.deadline != nil {
 		g.deadline.Stop()
@@ -192,7 +192,7 @@ func (r *Rounds) settle(v room.View, p jobtree.Phase, txn registry.Txn, outcome 
 
 // Busy tells whether a hook runs here, or how it ended is still to be recorded.
 func (r *Rounds) Busy() bool {
-	return r != nil && slices.ContainsFunc(r.gatherings, func(g *gathering) bool { return g.run != nil })
+	return r != nil && slices.ContainsFunc(r.barriers, func(g *phaseBarrier) bool { return g.run != nil })
 }
 
 // Stop stops the timers. It is for the end, when the runner does nothing any more.
@@ -200,7 +200,7 @@ func (r *Rounds) Stop() {
 	if r == nil {
 		return
 	}
-	for _, g := range r.gatherings {
+	for _, g := range r.barriers {
 		if g.deadline != nil {
 			g.deadline.Stop()
 		}
