@@ -9,7 +9,6 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
-	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/rounds"
@@ -19,6 +18,8 @@ import (
 func (r *runner) newRounds() *rounds.Rounds {
 	return rounds.New(rounds.Ports{
 		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
+		PostNote:    r.box.PostNote,
+		LeftBefore:  r.membership.LeftBefore,
 		ClockAllows: func(v room.View) bool { return r.membership.ClockAllows(v) },
 		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
 		SetAside:    r.mending.SetAside,
@@ -46,11 +47,6 @@ func (r *runner) newRounds() *rounds.Rounds {
 		},
 		Overloaded: r.s.load.over,
 	})
-}
-
-// tick takes in a fire that this process's clock ticked. It tells whether there is anything to decide now.
-func (r *runner) tick(t fires.Tick) (decide bool) {
-	return r.rounds.Tick(r.look(), t, r.membership.LeftBefore(t.Fire))
 }
 
 // begin starts what is due of my items.

@@ -96,7 +96,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.rounds.ReturnTurns() }}
-	r.entry = fires.NewEntry(func(t fires.Tick) { r.box.PostNote(func() bool { return r.tick(t) }) })
+	r.entry = fires.NewEntry(r.rounds.Fired)
 	r.alarm.Ring = func() { r.box.Post(func() {}) }
 	return r
 }

@@ -44,8 +44,11 @@ type Ports struct {
 	Admission *admission.Admission
 	Load      Load
 	Look      func() room.View // what the runner knows when a message comes
+	// PostNote posts a message that tells whether it changed anything that is to be decided upon.
+	PostNote func(note func() (decide bool))
 
-	ClockAllows func(v room.View) bool // whether the job's policy lets this process's clock run items
+	LeftBefore  func(at time.Time) bool // whether this instance had left by then
+	ClockAllows func(v room.View) bool  // whether the job's policy lets this process's clock run items
 	FireAhead   func(item int, err error)
 	SetAside    func(v room.View, node jobtree.Item, now time.Time) room.Batch
 	Lost        func(v room.View, item int, here registry.Revision) (lost, wait bool)
