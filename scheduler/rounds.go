@@ -17,16 +17,15 @@ import (
 // newRounds makes the room of what this instance runs.
 func (r *runner) newRounds() *rounds.Rounds {
 	return rounds.New(rounds.Ports{
-		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
+		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Whole: r.whole, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
 		PostNote:    r.box.PostNote,
+		Commit:      r.commits.All,
 		LeftBefore:  r.membership.LeftBefore,
 		ClockAllows: func(v room.View) bool { return r.membership.ClockAllows(v) },
 		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
 		SetAside:    r.mending.SetAside,
 		Lost:        r.lost.Is,
 		DeclareLost: r.lost.Declare,
-		OpenWhole:   r.whole.Open,
-		HoldBack:    r.holdBack,
 		InLatch:     r.inLatch,
 		ClaimOver: func(item int, err error) {
 			r.mending.Unexplained([]int{item}, false)
@@ -47,17 +46,6 @@ func (r *runner) newRounds() *rounds.Rounds {
 		},
 		Overloaded: r.s.load.over,
 	})
-}
-
-// begin starts what is due of my items.
-func (r *runner) begin() {
-	round, batch := r.rounds.Decide(r.look())
-	if round == nil {
-		return
-	}
-	handed := time.Now()
-	r.commitAll(batch)
-	r.rounds.Settled(r.look(), round, handed)
 }
 
 // finish commits the ends of executions whose code has returned.

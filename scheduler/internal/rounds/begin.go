@@ -33,8 +33,19 @@ type Round struct {
 	next   time.Time         // the job's fire after this round; see [Rounds.nextFire]
 }
 
-// Decide proposes to begin what is due of my items: all in one request, each by itself. [Rounds.Settled] goes on
-// with what was begun. The round is nil if nothing may begin.
+// Begin begins what is due of my items, and runs what was begun.
+func (r *Rounds) Begin(v room.View) {
+	round, batch := r.Decide(v)
+	if round == nil {
+		return
+	}
+	handed := time.Now()
+	r.ports.Commit(v.Attached, batch)
+	r.settled(r.ports.Look(), round, handed)
+}
+
+// Decide proposes to begin what is due of my items: all in one request, each by itself. It commits nothing. The
+// round is nil if nothing may begin.
 func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	if !r.MayBegin(v) || !r.ports.Peers.MayBegin(v) {
 		return nil, nil
@@ -49,13 +60,13 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		}
 	}
 	if len(round.batch) > 0 {
-		round.batch = append(r.ports.OpenWhole(v, round.newest), round.batch...)
+		round.batch = append(r.ports.Whole.Open(v, round.newest), round.batch...)
 	}
 	return round, round.batch
 }
 
-// Settled goes on with a round when its proposals have been carried out, which were handed over at a time.
-func (r *Rounds) Settled(v room.View, round *Round, handed time.Time) {
+// settled goes on with a round when its proposals have been carried out, which were handed over at a time.
+func (r *Rounds) settled(v room.View, round *Round, handed time.Time) {
 	r.ports.Admission.Confirmed(round.admitted, handed, time.Now())
 	r.ports.Load.Begin(len(round.begun))
 	r.runRound(v, round)
@@ -337,7 +348,7 @@ func (r *Rounds) newExecution(v room.View, n int, under *room.Attachment, record
 
 // runRound runs what has begun, as a round.
 func (r *Rounds) runRound(v room.View, round *Round) {
-	r.executions.RunRound(v, round.id, r.task, round.now, round.begun, r.ports.HoldBack)
+	r.executions.RunRound(v, round.id, r.task, round.now, round.begun, r.holdBack)
 }
 
 // nextFire returns the job's next fire after a round, for the records to show; zero if there is none,
