@@ -48,14 +48,6 @@ func (r *runner) newRounds() *rounds.Rounds {
 	})
 }
 
-// finish commits the ends of executions whose code has returned.
-func (r *runner) finish() {
-	x, v := r.rounds.Executions(), r.look()
-	if batch := x.Finish(v); len(batch) > 0 {
-		x.Settled(v, batch, r.s.registry.CommitAll(v.Attached.Ctx, x.Ends(v, batch)))
-	}
-}
-
 // ended notes that the end of an execution was recorded, or refused for good.
 func (r *runner) ended(e *executions.Execution, o registry.Outcome) {
 	if o.Err == nil {

@@ -207,7 +207,7 @@ func (r *runner) decide() {
 	r.followLeadership()
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
-	r.finish()
+	r.rounds.Executions().Finish(r.look())
 	if r.leaving {
 		if r.attached != nil && r.applied >= r.needed {
 			r.clearOrphans()

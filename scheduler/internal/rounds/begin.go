@@ -41,7 +41,7 @@ func (r *Rounds) Begin(v room.View) {
 	}
 	handed := time.Now()
 	r.ports.Commit(v.Attached, batch)
-	r.settled(r.ports.Look(), round, handed)
+	r.settled(v, round, handed)
 }
 
 // Decide proposes to begin what is due of my items: all in one request, each by itself. It commits nothing. The
@@ -301,7 +301,7 @@ func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item) {
 	default:
 		return
 	}
-	it.running = r.newExecution(v, it.number, v.Attached, jobtree.Record{Current: &current}, 0)
+	it.running = r.newExecution(v, it, v.Attached, jobtree.Record{Current: &current}, 0)
 	round.begun = append(round.begun, it.running)
 }
 
@@ -312,7 +312,7 @@ func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item) {
 func (r *Rounds) began(v room.View, round *Round, it *item, under *room.Attachment, record jobtree.Record, token registry.Revision) {
 	it.wrote = token
 	wanted := v.Rules.StillWanted(&record, v.Clock.Now())
-	it.running = r.newExecution(v, it.number, under, record, token)
+	it.running = r.newExecution(v, it, under, record, token)
 	if !under.Connected() || v.Leaving || !v.Usable || !wanted {
 		it.running.Undo = true
 		r.executions.Returned(it.running, v.Clock.Now(), nil)
@@ -321,14 +321,14 @@ func (r *Rounds) began(v room.View, round *Round, it *item, under *room.Attachme
 	round.begun = append(round.begun, it.running)
 }
 
-func (r *Rounds) newExecution(v room.View, n int, under *room.Attachment, record jobtree.Record, token registry.Revision) *executions.Execution {
+func (r *Rounds) newExecution(v room.View, it *item, under *room.Attachment, record jobtree.Record, token registry.Revision) *executions.Execution {
 	public := int64(token)
 	if token != 0 {
 		public = v.Tokens.Of(token)
 	}
-	cfg, node := v.Config, v.State.Item(n)
+	n, cfg, node := it.number, v.Config, v.State.Item(it.number)
 	return r.executions.New(v, &executions.Execution{
-		Item: n, Under: under, Record: record, Token: token, Began: record.Current.Begin,
+		Item: n, Under: under, Record: record, Token: token, Began: record.Current.Begin, Due: &it.Due,
 		Code: r.settings.Code, Limits: executions.LimitsOf(*cfg), Handler: r.settings.Handler,
 		Context: job.ShardingContext{
 			JobName:       r.ports.Job,

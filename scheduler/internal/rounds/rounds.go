@@ -91,10 +91,7 @@ func New(ports Ports, run executions.Ports) *Rounds {
 			ports.Overtaken(conflict)
 		}
 	}
-	run.Missed = func(v room.View, n int, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
-		return r.missed.Note(v, n, r.item(n).Due, noted, ran)
-	}
-	run.MayBegin = r.MayBegin
+	run.Missed, run.MayBegin = r.missed.Note, r.MayBegin
 	r.executions = executions.New(run)
 	return r
 }
