@@ -346,9 +346,13 @@ func (r *Rounds) newExecution(v room.View, it *item, under *room.Attachment, rec
 	}, node)
 }
 
-// runRound runs what has begun, as a round.
+// runRound runs what has begun, as a round, if anything has.
 func (r *Rounds) runRound(v room.View, round *Round) {
-	r.executions.RunRound(v, round.id, r.task, round.now, round.begun, r.holdBack)
+	if len(round.begun) == 0 {
+		return
+	}
+	r.holdBack(round.begun)
+	r.executions.RunRound(v, round.id, r.task, round.now, round.begun)
 }
 
 // nextFire returns the job's next fire after a round, for the records to show; zero if there is none,
