@@ -139,7 +139,7 @@ func (r *runner) presentView() *registry.View {
 // stops, the job is left.
 func (r *runner) decideBlind() {
 	r.rounds.Executions().StartWaiting(r.look())
-	r.finish()
+	r.rounds.Executions().Finish(r.look())
 	if (r.leaving || r.blind.expired) && !r.blind.left && r.attached != nil {
 		r.leaveBlind()
 	}

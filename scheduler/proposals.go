@@ -10,40 +10,13 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// commitAll commits the proposals. What is refused is decided again; see [runner.refused]. What the
-// registry will never take is reported once and left alone, until something happens to the item or the
-// leader reconciles.
-func (r *runner) commitAll(batch room.Batch) {
-	if len(batch) == 0 {
-		return
-	}
-	for i, outcome := range r.s.registry.CommitAll(r.attached.Ctx, batch.Txns()) {
-		p := batch[i]
-		switch {
-		case outcome.Err == nil:
-			r.carriedOut(p, outcome)
-		case errors.Is(outcome.Err, registry.ErrNotSent):
-			if p.Dropped != nil {
-				p.Dropped()
-			}
-		case p.Optional:
-		case !p.Insist && room.Hopeless(outcome.Err):
-			r.s.repeated(slog.LevelError, "the registry does not take this", r.name, outcome.Err, "step", p.Step)
-		default:
-			r.refused(p.Step, outcome.Err)
-		}
-	}
+// newCommits makes what commits this runner's decisions. What is refused is decided again; see [runner.refused].
+func (r *runner) newCommits() *room.Commits {
+	return &room.Commits{Ports: r.ports, Registry: r.s.registry, Committed: r.committed, Refused: r.refused}
 }
 
-// carriedOut does what follows from a proposal that was committed.
-func (r *runner) carriedOut(p room.Proposal, o registry.Outcome) {
-	if !p.Noted {
-		r.committed(o.Revision)
-	}
-	if p.Done != nil {
-		p.Done(o)
-	}
-}
+// commitAll commits the proposals; see [room.Commits.All].
+func (r *runner) commitAll(batch room.Batch) { r.commits.All(r.attached, batch) }
 
 // carryOut commits what a room proposes, one after the other, and does what follows from each outcome.
 func (r *runner) carryOut(batch room.Batch) {
@@ -57,7 +30,7 @@ func (r *runner) carryOut(batch room.Batch) {
 		var conflict *registry.ConflictError
 		switch {
 		case err == nil:
-			r.carriedOut(p, registry.Outcome{Revision: revision})
+			r.commits.CarriedOut(p, registry.Outcome{Revision: revision})
 		case p.Refused != nil && p.Refused(err):
 		case p.Apart && errors.As(err, &conflict):
 			r.overtaken(conflict)

@@ -9,7 +9,6 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
-	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/rounds"
@@ -18,14 +17,15 @@ import (
 // newRounds makes the room of what this instance runs.
 func (r *runner) newRounds() *rounds.Rounds {
 	return rounds.New(rounds.Ports{
-		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
+		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Whole: r.whole, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
+		PostNote:    r.box.PostNote,
+		Commit:      r.commits.All,
+		LeftBefore:  r.membership.LeftBefore,
 		ClockAllows: func(v room.View) bool { return r.membership.ClockAllows(v) },
 		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
 		SetAside:    r.mending.SetAside,
 		Lost:        r.lost.Is,
 		DeclareLost: r.lost.Declare,
-		OpenWhole:   r.whole.Open,
-		HoldBack:    r.holdBack,
 		InLatch:     r.inLatch,
 		ClaimOver: func(item int, err error) {
 			r.mending.Unexplained([]int{item}, false)
@@ -46,30 +46,6 @@ func (r *runner) newRounds() *rounds.Rounds {
 		},
 		Overloaded: r.s.load.over,
 	})
-}
-
-// tick takes in a fire that this process's clock ticked. It tells whether there is anything to decide now.
-func (r *runner) tick(t fires.Tick) (decide bool) {
-	return r.rounds.Tick(r.look(), t, r.membership.LeftBefore(t.Fire))
-}
-
-// begin starts what is due of my items.
-func (r *runner) begin() {
-	round, batch := r.rounds.Decide(r.look())
-	if round == nil {
-		return
-	}
-	handed := time.Now()
-	r.commitAll(batch)
-	r.rounds.Settled(r.look(), round, handed)
-}
-
-// finish commits the ends of executions whose code has returned.
-func (r *runner) finish() {
-	x, v := r.rounds.Executions(), r.look()
-	if batch := x.Finish(v); len(batch) > 0 {
-		x.Settled(v, batch, r.s.registry.CommitAll(v.Attached.Ctx, x.Ends(v, batch)))
-	}
 }
 
 // ended notes that the end of an execution was recorded, or refused for good.

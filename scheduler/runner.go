@@ -46,6 +46,7 @@ type runner struct {
 	blind    blind           // about a view that has ended
 	box      actor.Mailbox
 	ports    *room.Ports // what the rooms may ask
+	commits  *room.Commits
 
 	started       bool // the view is open
 	state         *jobtree.State
@@ -90,13 +91,14 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 		r.class = cfg.ClassName()
 	}
 	r.ports = r.newPorts()
+	r.commits = r.newCommits()
 	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
 	r.mending = mending.New(mending.Ports{Ports: r.ports, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
 	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports}
 	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.rounds.ReturnTurns() }}
-	r.entry = fires.NewEntry(func(t fires.Tick) { r.box.PostNote(func() bool { return r.tick(t) }) })
+	r.entry = fires.NewEntry(r.rounds.Fired)
 	r.alarm.Ring = func() { r.box.Post(func() {}) }
 	return r
 }
@@ -205,7 +207,7 @@ func (r *runner) decide() {
 	r.followLeadership()
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
-	r.finish()
+	r.rounds.Executions().Finish(r.look())
 	if r.leaving {
 		if r.attached != nil && r.applied >= r.needed {
 			r.clearOrphans()
@@ -241,7 +243,7 @@ func (r *runner) decide() {
 	if r.heedPeers(); r.applied < r.needed {
 		return
 	}
-	r.begin()
+	r.rounds.Begin(r.look())
 	r.noteMissed()
 	r.mindBarriers()
 	r.carryOut(requests.Decide(r.look(), r.s.traits, r.wants))

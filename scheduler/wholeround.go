@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
@@ -36,26 +35,6 @@ func (r *runner) mindBarriers() {
 	if r.attached.Connected() {
 		r.whole.Release(r.state)
 	}
-}
-
-// holdBack makes a round's executions wait for the started hook, if the job has one.
-func (r *runner) holdBack(members []*executions.Execution) {
-	var gates []*wholeround.Gate
-	held := make(map[*wholeround.Gate]*executions.Execution)
-	for _, e := range members {
-		if !e.Monitored() {
-			continue
-		}
-		if gate := r.whole.Gate(e.Record); gate != nil {
-			e.Wait, e.Forget = gate.Open, func() { r.whole.Forget(gate) }
-			gates, held[gate] = append(gates, gate), e
-		}
-	}
-	r.whole.Bound(gates, func(g *wholeround.Gate) {
-		e := held[g]
-		r.log.WarnContext(r.life, "item runs without the started hook: its round did not come together in time",
-			logItem, e.Item, logFire, e.Context.Fire)
-	})
 }
 
 // BarrierEvent tells how a barrier of a job with a [job.OnceListener] was settled. One process hears

@@ -12,6 +12,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -67,6 +68,7 @@ type Reporter interface {
 // Registry is what ends and checkpoints need of the registry.
 type Registry interface {
 	Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error)
+	CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome
 	Get(ctx context.Context, path string) (registry.Node, error)
 }
 
@@ -86,8 +88,8 @@ type Ports struct {
 	// All yields what has not ended, and Of returns that of one item; nil if there is none.
 	All func() iter.Seq[*Execution]
 	Of  func(item int) *Execution
-	// Missed returns what an end writes to note what its item has missed; see missed.Fires.
-	Missed     func(v room.View, item int, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
+	// Missed returns what an end writes to note what its item has missed; it is missed.Fires.Note.
+	Missed     func(v room.View, item int, due misfires.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
 	MayBegin   func(v room.View) bool // whether anything may begin here
 	Overloaded func() bool            // fires pass that cannot begin in time
 	// Closed hears that an end was recorded, or refused for good, before that is reported, and Over after it.

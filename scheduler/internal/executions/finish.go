@@ -34,10 +34,17 @@ func (x *Executions) Returned(e *Execution, at time.Time, err error) {
 	}
 }
 
-// Finish returns the executions whose ends are to be recorded now (T5): once all have returned that run, or a
+// Finish commits the ends of executions whose code has returned.
+func (x *Executions) Finish(v room.View) {
+	if batch := x.gathered(v); len(batch) > 0 {
+		x.settled(v, batch, x.ports.Registry.CommitAll(v.Attached.Ctx, x.Ends(v, batch)))
+	}
+}
+
+// gathered returns the executions whose ends are to be recorded now (T5): once all have returned that run, or a
 // moment after the first. Without a session they wait for the next one, under which they are recorded late:
 // what has finished has finished, unless somebody declared it lost first.
-func (x *Executions) Finish(v room.View) (batch []*Execution) {
+func (x *Executions) gathered(v room.View) (batch []*Execution) {
 	if len(x.ended) == 0 || x.endsGather && x.active > 0 {
 		return nil
 	}
@@ -61,7 +68,7 @@ func (x *Executions) Finish(v room.View) (batch []*Execution) {
 	return batch
 }
 
-// Ends are the transactions of the ends of executions.
+// Ends are the transactions of the ends of executions. It commits nothing.
 func (x *Executions) Ends(v room.View, batch []*Execution) []registry.Txn {
 	txns := make([]registry.Txn, len(batch))
 	for i, e := range batch {
@@ -73,8 +80,8 @@ func (x *Executions) Ends(v room.View, batch []*Execution) []registry.Txn {
 	return txns
 }
 
-// Settled takes in the outcomes of ends, and looks into those that were refused.
-func (x *Executions) Settled(v room.View, batch []*Execution, outcomes []registry.Outcome) {
+// settled takes in the outcomes of ends, and looks into those that were refused.
+func (x *Executions) settled(v room.View, batch []*Execution, outcomes []registry.Outcome) {
 	under, late, again := v.Attached, 0, false
 	for i, o := range outcomes {
 		e := batch[i]
@@ -238,7 +245,7 @@ func (x *Executions) endTxn(v room.View, e *Execution) registry.Txn {
 	case e.MadeUp && v.Applied < e.Token: // the state still shows what its begin removed
 		noted = jobtree.Stored[jobtree.Misfire]{}
 	}
-	conditions, writes := x.ports.Missed(v, e.Item, noted, record.LastFire)
+	conditions, writes := x.ports.Missed(v, e.Item, *e.Due, noted, record.LastFire)
 	txn.If, txn.Then = append(txn.If, conditions...), append(txn.Then, writes...)
 	return txn
 }

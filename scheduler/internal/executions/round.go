@@ -17,12 +17,8 @@ type openRound struct {
 	listening *roundListening // nil if the job has no listeners
 }
 
-// RunRound runs what has begun, as a round. The observer hears of the round first. holdBack stops those that have
-// to wait for other instances.
-func (x *Executions) RunRound(v room.View, id, task string, now time.Time, begun []*Execution, holdBack func([]*Execution)) {
-	if len(begun) == 0 {
-		return
-	}
+// RunRound runs what has begun, as a round. The observer hears of the round first.
+func (x *Executions) RunRound(v room.View, id, task string, now time.Time, begun []*Execution) {
 	o := &openRound{open: len(begun), event: Round{ID: id, TaskID: task, Items: make([]int, len(begun)), Began: now}}
 	for i, e := range begun {
 		e.round = o
@@ -31,7 +27,6 @@ func (x *Executions) RunRound(v room.View, id, task string, now time.Time, begun
 	shareScope(begun)
 	x.ports.Report.Round(o.event)
 	x.beforeRun(o, begun)
-	holdBack(begun)
 	for _, e := range begun {
 		x.run(v, e)
 	}

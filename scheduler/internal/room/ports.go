@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Ports are what a room may ask of the process, beside having something committed.
+// Ports are what a room may ask of the process, beside having something committed; see [Commits].
 type Ports struct {
 	Life func() context.Context    // of all that the scheduler starts; not before the runner is started
 	Post func(message func()) bool // the runner carries a message out, and decides then

@@ -33,8 +33,19 @@ type Round struct {
 	next   time.Time         // the job's fire after this round; see [Rounds.nextFire]
 }
 
-// Decide proposes to begin what is due of my items: all in one request, each by itself. [Rounds.Settled] goes on
-// with what was begun. The round is nil if nothing may begin.
+// Begin begins what is due of my items, and runs what was begun.
+func (r *Rounds) Begin(v room.View) {
+	round, batch := r.Decide(v)
+	if round == nil {
+		return
+	}
+	handed := time.Now()
+	r.ports.Commit(v.Attached, batch)
+	r.settled(v, round, handed)
+}
+
+// Decide proposes to begin what is due of my items: all in one request, each by itself. It commits nothing. The
+// round is nil if nothing may begin.
 func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	if !r.MayBegin(v) || !r.ports.Peers.MayBegin(v) {
 		return nil, nil
@@ -49,13 +60,13 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		}
 	}
 	if len(round.batch) > 0 {
-		round.batch = append(r.ports.OpenWhole(v, round.newest), round.batch...)
+		round.batch = append(r.ports.Whole.Open(v, round.newest), round.batch...)
 	}
 	return round, round.batch
 }
 
-// Settled goes on with a round when its proposals have been carried out, which were handed over at a time.
-func (r *Rounds) Settled(v room.View, round *Round, handed time.Time) {
+// settled goes on with a round when its proposals have been carried out, which were handed over at a time.
+func (r *Rounds) settled(v room.View, round *Round, handed time.Time) {
 	r.ports.Admission.Confirmed(round.admitted, handed, time.Now())
 	r.ports.Load.Begin(len(round.begun))
 	r.runRound(v, round)
@@ -290,7 +301,7 @@ func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item) {
 	default:
 		return
 	}
-	it.running = r.newExecution(v, it.number, v.Attached, jobtree.Record{Current: &current}, 0)
+	it.running = r.newExecution(v, it, v.Attached, jobtree.Record{Current: &current}, 0)
 	round.begun = append(round.begun, it.running)
 }
 
@@ -301,7 +312,7 @@ func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item) {
 func (r *Rounds) began(v room.View, round *Round, it *item, under *room.Attachment, record jobtree.Record, token registry.Revision) {
 	it.wrote = token
 	wanted := v.Rules.StillWanted(&record, v.Clock.Now())
-	it.running = r.newExecution(v, it.number, under, record, token)
+	it.running = r.newExecution(v, it, under, record, token)
 	if !under.Connected() || v.Leaving || !v.Usable || !wanted {
 		it.running.Undo = true
 		r.executions.Returned(it.running, v.Clock.Now(), nil)
@@ -310,14 +321,14 @@ func (r *Rounds) began(v room.View, round *Round, it *item, under *room.Attachme
 	round.begun = append(round.begun, it.running)
 }
 
-func (r *Rounds) newExecution(v room.View, n int, under *room.Attachment, record jobtree.Record, token registry.Revision) *executions.Execution {
+func (r *Rounds) newExecution(v room.View, it *item, under *room.Attachment, record jobtree.Record, token registry.Revision) *executions.Execution {
 	public := int64(token)
 	if token != 0 {
 		public = v.Tokens.Of(token)
 	}
-	cfg, node := v.Config, v.State.Item(n)
+	n, cfg, node := it.number, v.Config, v.State.Item(it.number)
 	return r.executions.New(v, &executions.Execution{
-		Item: n, Under: under, Record: record, Token: token, Began: record.Current.Begin,
+		Item: n, Under: under, Record: record, Token: token, Began: record.Current.Begin, Due: &it.Due,
 		Code: r.settings.Code, Limits: executions.LimitsOf(*cfg), Handler: r.settings.Handler,
 		Context: job.ShardingContext{
 			JobName:       r.ports.Job,
@@ -335,9 +346,13 @@ func (r *Rounds) newExecution(v room.View, n int, under *room.Attachment, record
 	}, node)
 }
 
-// runRound runs what has begun, as a round.
+// runRound runs what has begun, as a round, if anything has.
 func (r *Rounds) runRound(v room.View, round *Round) {
-	r.executions.RunRound(v, round.id, r.task, round.now, round.begun, r.ports.HoldBack)
+	if len(round.begun) == 0 {
+		return
+	}
+	r.holdBack(round.begun)
+	r.executions.RunRound(v, round.id, r.task, round.now, round.begun)
 }
 
 // nextFire returns the job's next fire after a round, for the records to show; zero if there is none,

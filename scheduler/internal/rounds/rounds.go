@@ -18,7 +18,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
-	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
 // Keys of log records, as everywhere in the scheduler.
@@ -41,17 +40,21 @@ type Ports struct {
 	Job       string
 	Others    peers.Traits
 	Peers     peers.Peers
+	Whole     Whole
 	Admission *admission.Admission
 	Load      Load
 	Look      func() room.View // what the runner knows when a message comes
+	// PostNote posts a message that tells whether it changed anything that is to be decided upon.
+	PostNote func(note func() (decide bool))
+	// Commit commits what was decided under a session, and does what follows from each outcome.
+	Commit func(under *room.Attachment, batch room.Batch)
 
-	ClockAllows func(v room.View) bool // whether the job's policy lets this process's clock run items
+	LeftBefore  func(at time.Time) bool // whether this instance had left by then
+	ClockAllows func(v room.View) bool  // whether the job's policy lets this process's clock run items
 	FireAhead   func(item int, err error)
 	SetAside    func(v room.View, node jobtree.Item, now time.Time) room.Batch
 	Lost        func(v room.View, item int, here registry.Revision) (lost, wait bool)
 	DeclareLost func(v room.View, item int) room.Batch
-	OpenWhole   func(v room.View, newest wholeround.Newest) room.Batch
-	HoldBack    func(begun []*executions.Execution)
 	// InLatch commits a transaction in a latch, and calls settled in a message.
 	InLatch   func(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error))
 	ClaimOver func(item int, err error) // hears how a claim ended
@@ -88,10 +91,7 @@ func New(ports Ports, run executions.Ports) *Rounds {
 			ports.Overtaken(conflict)
 		}
 	}
-	run.Missed = func(v room.View, n int, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
-		return r.missed.Note(v, n, r.item(n).Due, noted, ran)
-	}
-	run.MayBegin = r.MayBegin
+	run.Missed, run.MayBegin = r.missed.Note, r.MayBegin
 	r.executions = executions.New(run)
 	return r
 }

@@ -11,6 +11,11 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
+// Fired posts a fire that this process's clock ticked. It never blocks.
+func (r *Rounds) Fired(t fires.Tick) {
+	r.ports.PostNote(func() (decide bool) { return r.Tick(r.ports.Look(), t, r.ports.LeftBefore(t.Fire)) })
+}
+
 // Tick notes a fire for every item that is mine, and for those that run here and are another's by now:
 // their ends say what they missed. left tells that this instance had left by then. decide tells whether there
 // is anything to decide now: beyond its capacity, a process has many items that only wait for their turn.

@@ -1,0 +1,36 @@
+package rounds
+
+import (
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
+)
+
+// Whole are the hooks for whole rounds, of which a job may have none.
+type Whole interface {
+	Open(v room.View, newest wholeround.Newest) room.Batch
+	Gate(record jobtree.Record) *wholeround.Gate
+	Bound(gates []*wholeround.Gate, late func(*wholeround.Gate))
+	Forget(g *wholeround.Gate)
+}
+
+// holdBack makes a round's executions wait for the started hook, if the job has one.
+func (r *Rounds) holdBack(members []*executions.Execution) {
+	var gates []*wholeround.Gate
+	held := make(map[*wholeround.Gate]*executions.Execution)
+	for _, e := range members {
+		if !e.Monitored() {
+			continue
+		}
+		if gate := r.ports.Whole.Gate(e.Record); gate != nil {
+			e.Wait, e.Forget = gate.Open, func() { r.ports.Whole.Forget(gate) }
+			gates, held[gate] = append(gates, gate), e
+		}
+	}
+	r.ports.Whole.Bound(gates, func(g *wholeround.Gate) {
+		e := held[g]
+		r.ports.Log.WarnContext(r.ports.Life(), "item runs without the started hook: its round did not come together in time",
+			keyItem, e.Item, keyFire, e.Context.Fire)
+	})
+}
