@@ -8,13 +8,13 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // overdueAfter is how long after a fire an item that should run counts as overdue: what may be late by
 // the rules, and time for the request and for the view to show it.
-const overdueAfter = misfires.LateAfter + 5*time.Second
+const overdueAfter = policy.LateAfter + 5*time.Second
 
 // The states of a process in [Health].
 const (

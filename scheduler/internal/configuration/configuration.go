@@ -10,8 +10,8 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -25,7 +25,7 @@ type Settings struct {
 	OK         bool            // false: there is none, or it cannot be used, and nothing may begin
 	Config     *job.Config     // what the state has, and not a copy: there may be thousands of jobs
 	Parameters map[int]string  // of items
-	Rules      misfires.Rules  // by what it fires
+	Rules      policy.Rules    // by what it fires
 	Code       job.HandlerFunc // what runs the items
 	AwaitsCode bool            // the code is that of a former configuration, and nothing begins
 	Handler    job.ErrorHandler
@@ -153,7 +153,7 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings
 	if err = errors.Join(faults...); err != nil {
 		return next, warnings, err
 	}
-	next.Rules, _ = misfires.RulesOf(*cfg) // CheckConfig found no fault with either
+	next.Rules, _ = policy.RulesOf(*cfg) // CheckConfig found no fault with either
 	next.Parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
 	next.MaxRunning = c.maxRunning(*cfg)
 	return next, warnings, nil

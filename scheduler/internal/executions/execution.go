@@ -7,7 +7,7 @@ import (
 	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -20,9 +20,9 @@ type Execution struct {
 	Record  jobtree.Record    // as its begin wrote it; zero if the job is not monitored
 	Token   registry.Revision // of its begin; 0 if the job is not monitored
 	Began   time.Time
-	Undo    bool          // it never started, and the begin is taken back
-	MadeUp  bool          // its begin removed what was noted as missed of its item
-	Due     *misfires.Due // of its item: what comes due while it runs is noted with its end
+	Undo    bool        // it never started, and the begin is taken back
+	MadeUp  bool        // its begin removed what was noted as missed of its item
+	Due     *policy.Due // of its item: what comes due while it runs is noted with its end
 
 	Code    job.HandlerFunc // as the configuration had it at the begin, like the two below
 	Limits  Limits

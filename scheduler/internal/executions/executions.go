@@ -12,9 +12,9 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -89,7 +89,7 @@ type Ports struct {
 	All func() iter.Seq[*Execution]
 	Of  func(item int) *Execution
 	// Missed returns what an end writes to note what its item has missed; it is missed.Fires.Note.
-	Missed     func(v room.View, item int, due misfires.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
+	Missed     func(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
 	MayBegin   func(v room.View) bool // whether anything may begin here
 	Overloaded func() bool            // fires pass that cannot begin in time
 	// Closed hears that an end was recorded, or refused for good, before that is reported, and Over after it.

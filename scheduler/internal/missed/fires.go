@@ -14,8 +14,8 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -31,7 +31,7 @@ type Fires struct {
 	times    fires.Times      // by which what is due has come
 	records  bool             // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick         // the newest fire that this process's clock ticked
-	witness  misfires.Witness // all that it ticked
+	witness  policy.Witness   // all that it ticked
 	vouching vouching         // what of it others need to know
 	formers  map[int]string   // who owned items that came here, until they are received
 	parting  map[int]struct{} // items that are not to run here, and whose due fires must be noted

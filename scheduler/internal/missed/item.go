@@ -4,17 +4,17 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // Item is what a process knows of one item's fires. The zero Item is that of an item about which nothing is known.
 type Item struct {
-	Due    misfires.Due // fires that want to be run
-	seen   time.Time    // the newest fire that was considered for it
-	former string       // the instance that it came from and that may have to note what it missed; empty = none
-	came   time.Time    // when it came from that one, by the monotonic clock
+	Due    policy.Due // fires that want to be run
+	seen   time.Time  // the newest fire that was considered for it
+	former string     // the instance that it came from and that may have to note what it missed; empty = none
+	came   time.Time  // when it came from that one, by the monotonic clock
 }
 
 // Blank tells whether nothing is known of the item's fires.
@@ -23,7 +23,7 @@ func (i *Item) Blank() bool {
 }
 
 // Tick makes a fire due that has come, and those that passed unseen before it.
-func (i *Item) Tick(m misfires.Policy, fire time.Time, passed []time.Time) {
+func (i *Item) Tick(m policy.Policy, fire time.Time, passed []time.Time) {
 	i.Due = m.Tick(i.Due, fire, passed)
 	i.seen = fire
 }

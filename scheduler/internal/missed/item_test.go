@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 )
 
 // An item of whose fires anything is known is no blank one, whatever field says it.
@@ -17,7 +17,7 @@ func TestBlankItems(t *testing.T) {
 	now := time.Now()
 	for i := range reflect.TypeFor[Item]().NumField() {
 		known := map[string]Item{
-			"Due": {Due: misfires.Due{OnTime: now}}, "seen": {seen: now}, "former": {former: "a"}, "came": {came: now},
+			"Due": {Due: policy.Due{OnTime: now}}, "seen": {seen: now}, "former": {former: "a"}, "came": {came: now},
 		}
 		name := reflect.TypeFor[Item]().Field(i).Name
 		it, listed := known[name]

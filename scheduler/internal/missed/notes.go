@@ -7,8 +7,8 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -43,7 +43,7 @@ func (f *Fires) Part(n int) {
 type Leftover interface {
 	// Leftover returns what is due of an item that is not to run here. ok is false if there is nothing to be
 	// known of it, or it runs here or is to.
-	Leftover(item int) (due misfires.Due, ok bool)
+	Leftover(item int) (due policy.Due, ok bool)
 	// Noted hears that all of that is noted.
 	Noted(item int)
 }
@@ -96,7 +96,7 @@ func (f *Fires) HasToNote() bool { return len(f.parting)+len(f.vouching.told) > 
 // note proposes to note what is due of an item, unless the registry knows. As the record is as it
 // was read, nobody has run for a fire meanwhile, and nobody runs for a later one without having seen the
 // note.
-func (f *Fires) note(v room.View, n int, due misfires.Due, noted func()) room.Batch {
+func (f *Fires) note(v room.View, n int, due policy.Due, noted func()) room.Batch {
 	node := v.State.Item(n)
 	conditions, writes := f.Note(v, n, due, node.Misfire, node.Record.Value.LastFire)
 	if writes == nil {
@@ -114,7 +114,7 @@ func (f *Fires) note(v room.View, n int, due misfires.Due, noted func()) room.Ba
 // Note returns what notes that the fires that are due of an item were missed, beside those that are
 // noted already, and the condition for it; nothing if the registry knows all of them. ran is the last fire
 // that the item ran for.
-func (f *Fires) Note(v room.View, n int, due misfires.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+func (f *Fires) Note(v room.View, n int, due policy.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
 	if !f.records || n >= v.State.Total() || v.Usable && n >= v.Config.ShardingTotalCount {
 		return nil, nil // see DropUnrecorded and DropSurplus; a resharding to fewer items deletes what is noted of the others
 	}

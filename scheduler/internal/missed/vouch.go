@@ -6,8 +6,8 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -142,6 +142,6 @@ func (f *Fires) vouchFor(v room.View, others peers.Traits, n int, until time.Tim
 	if _, parting := f.parting[n]; parting {
 		return nil // first what is known of it as its former owner
 	}
-	due := misfires.Due{Missed: v.Rules.Ticked(&f.witness, n, node.Record.Value.LastFire, until)}
+	due := policy.Due{Missed: v.Rules.Ticked(&f.witness, n, node.Record.Value.LastFire, until)}
 	return f.note(v, n, due, done)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 )
 
 // View is what a runner knows when it asks a room what to do. It is of that moment, and not to be kept; nothing
@@ -24,9 +24,9 @@ type View struct {
 	Blind    bool              // the view has ended, and the state is what it showed last
 	Out      bool              // this instance stays out of the job because of its clock
 
-	Usable bool           // the configuration can be used
-	Config *job.Config    // in force; the zero one if none is
-	Rules  misfires.Rules // likewise
+	Usable bool         // the configuration can be used
+	Config *job.Config  // in force; the zero one if none is
+	Rules  policy.Rules // likewise
 	Clock  *fires.ClockCheck
 	Tokens jobtree.Tokens // where the fencing tokens start; known or not
 	Known  bool           // they are known

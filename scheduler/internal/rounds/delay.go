@@ -5,7 +5,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -31,12 +31,12 @@ func (r *Rounds) wakeDelayed(v room.View, now time.Time) {
 // does not know if the wall clock is set.
 func (r *Rounds) sleepTo(at, now time.Time) { r.ports.Wake(min(at.Sub(now), fires.WallCheck)) }
 
-// considerDelay finds out whether an item of a job with a fixed delay is due, see [misfires.Rules.Delayed].
+// considerDelay finds out whether an item of a job with a fixed delay is due, see [policy.Rules.Delayed].
 func (r *Rounds) considerDelay(v room.View, it *item, record jobtree.Record, round *Round) {
 	if v.Rules.Delay == 0 {
 		return
 	}
-	it.Due, it.wake = misfires.Due{}, time.Time{}
+	it.Due, it.wake = policy.Due{}, time.Time{}
 	fire := v.Rules.Delayed(v.Config, record, round.now, v.Clock.Horizon())
 	switch {
 	case fire.IsZero():

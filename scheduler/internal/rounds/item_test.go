@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 )
 
 // An item that anything is known of is no blank one, whatever field says it.
@@ -19,7 +19,7 @@ func TestBlankItems(t *testing.T) {
 	now := time.Now()
 	for i := 1; i < reflect.TypeFor[item]().NumField(); i++ { // 0 is the number
 		known := map[string]item{
-			"running": {running: &executions.Execution{}}, "Item": {Item: missed.Item{Due: misfires.Due{OnTime: now}}}, "wake": {wake: now},
+			"running": {running: &executions.Execution{}}, "Item": {Item: missed.Item{Due: policy.Due{OnTime: now}}}, "wake": {wake: now},
 			"ignored": {ignored: now}, "wrote": {wrote: 1}, "triggered": {triggered: 1},
 			"queued": {queued: true}, "permit": {permit: true},
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -183,9 +183,9 @@ type leftovers struct {
 }
 
 // Leftover implements [missed.Leftover].
-func (l leftovers) Leftover(n int) (misfires.Due, bool) {
+func (l leftovers) Leftover(n int) (policy.Due, bool) {
 	if !l.r.idleAway(l.v, n) {
-		return misfires.Due{}, false
+		return policy.Due{}, false
 	}
 	return l.r.items[n].Due, true
 }

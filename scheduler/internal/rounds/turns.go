@@ -6,7 +6,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/admission"
-	"github.com/elasticron/elasticron/scheduler/internal/misfires"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -17,7 +17,7 @@ type turns struct {
 }
 
 // urgencyOf returns how urgent the begin of what is due next is.
-func urgencyOf(d misfires.Due) admission.Urgency {
+func urgencyOf(d policy.Due) admission.Urgency {
 	if _, source := d.Next(); source == job.Misfire {
 		return admission.MissedLast
 	}
@@ -46,7 +46,7 @@ func (r *Rounds) admit(v room.View, round *Round, it *item) (registry.Turn, bool
 		turn.Until = now.Add(left) // by the monotonic clock
 	}
 	// A missed fire may begin at any time. It asks again rather than hold up its runner.
-	if again := now.Add(misfires.LateAfter); u == admission.MissedLast && (turn.Until.IsZero() || turn.Until.After(again)) {
+	if again := now.Add(policy.LateAfter); u == admission.MissedLast && (turn.Until.IsZero() || turn.Until.After(again)) {
 		turn.Until = again
 	}
 	if !it.permit && !r.takeTurn(it, u) {

@@ -1,4 +1,4 @@
-package misfires
+package policy
 
 import (
 	"slices"
