@@ -48,13 +48,13 @@ func same(t require.TestingT, want, got Due) {
 func TestMisfiresOf(t *testing.T) {
 	t.Parallel()
 	cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
-	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax}, PolicyOf(cfg))
+	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax}, Of(cfg))
 	cfg.Misfire = job.MisfireOnce
-	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax}, PolicyOf(cfg))
+	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax}, Of(cfg))
 	cfg.Misfire, cfg.MisfireMax, cfg.MisfireWindow = job.MisfireAll, 7, 90*time.Second
-	require.Equal(t, Policy{On: true, All: true, Most: 7, Window: 90 * time.Second}, PolicyOf(cfg))
+	require.Equal(t, Policy{On: true, All: true, Most: 7, Window: 90 * time.Second}, Of(cfg))
 	cfg.Misfire = job.MisfireSkip
-	require.Equal(t, Policy{Most: 7, Window: 90 * time.Second}, PolicyOf(cfg))
+	require.Equal(t, Policy{Most: 7, Window: 90 * time.Second}, Of(cfg))
 }
 
 func TestTickOfADue(t *testing.T) {

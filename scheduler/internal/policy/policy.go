@@ -23,8 +23,8 @@ type Policy struct {
 	Ageless bool          // a fire is never too late to be on time
 }
 
-// PolicyOf returns the policy of a configuration. Whether a fire is never too late, the schedule tells.
-func PolicyOf(cfg job.Config) Policy {
+// Of returns the policy of a configuration. Whether a fire is never too late, the schedule tells.
+func Of(cfg job.Config) Policy {
 	return Policy{
 		On:     cfg.Misfire != job.MisfireSkip,
 		All:    cfg.Misfire == job.MisfireAll,

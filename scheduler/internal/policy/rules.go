@@ -24,7 +24,7 @@ func RulesOf(cfg job.Config) (Rules, error) {
 	if err != nil {
 		return Rules{}, err
 	}
-	r := Rules{Schedule: schedule, Policy: PolicyOf(cfg)}
+	r := Rules{Schedule: schedule, Policy: Of(cfg)}
 	r.Delay, r.Ageless = cronexpr.DelayOf(schedule)
 	return r, nil
 }
