@@ -1,6 +1,16 @@
 package scheduler
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"runtime"
+
+	"github.com/elasticron/elasticron/internal/repeats"
+	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
+)
 
 // Observer hears what the scheduler did. Each observer is called on a goroutine of its own, one call at a
 // time, in the order of what happened, a moment after it: nothing waits for an observer. One that cannot
@@ -26,4 +36,89 @@ var _ Observer = ObserverFunc(nil)
 // most, and then runs without.
 type ItemContext interface {
 	ItemContext(ctx context.Context, e ItemEvent) context.Context
+}
+
+// observers tells several observers of everything. Each has a queue and at most one goroutine of its own,
+// so that none can hold up what it observes, or another one.
+type observers struct {
+	all []hearer
+}
+
+// hearer is one observer.
+type hearer struct {
+	*notify.Hearer[Event]
+	carries ItemContext // nil if it is none
+}
+
+// hearers returns one observer that stands for all of a scheduler's.
+func hearers(s *Scheduler) *observers {
+	o := &observers{all: make([]hearer, len(s.observers))}
+	for i, one := range s.observers {
+		name := nameOf(one)
+		o.all[i].carries, _ = one.(ItemContext)
+		o.all[i].Hearer = notify.NewHearer("observer "+name, one.Observe, func(level slog.Level, message string, err error) {
+			line := repeats.Line{Level: level, Message: message, Cause: name, Kind: name, Attrs: []any{logObserver, name}}
+			if err != nil {
+				line.Cause += err.Error()
+				line.Attrs = append(line.Attrs, logError, err)
+			}
+			s.repeats.Tell(line)
+		})
+	}
+	return o
+}
+
+// nameOf returns the name of an observer in logs and errors: its type or, if the type says nothing, the
+// function that it is.
+func nameOf(one Observer) string {
+	if f, is := one.(ObserverFunc); is {
+		if code := runtime.FuncForPC(reflect.ValueOf(f).Pointer()); code != nil {
+			return code.Name()
+		}
+	}
+	return fmt.Sprintf("%T", one)
+}
+
+// observe passes an event to every observer.
+func (o *observers) observe(e Event) {
+	for _, h := range o.all {
+		h.Post(e)
+	}
+}
+
+// closeObservers lets the observers hear what is left, for two last moments and not beyond the
+// bound of the stop.
+func (s *Scheduler) closeObservers() {
+	ctx, cancel := context.WithTimeout(context.Background(), min(2*stopping.LastWords, s.curfew.Moment(3*stopping.LastWords)))
+	defer cancel()
+	for _, h := range s.observer.all {
+		hang, untold := h.Close(ctx.Done())
+		givenUp := 0
+		if hang {
+			givenUp = 1
+		}
+		s.curfew.Note(h.Name, givenUp, untold)
+	}
+}
+
+// busy names the observers that are in a call for a while.
+func (o *observers) busy() []string {
+	var all []string
+	for _, h := range o.all {
+		if h.Busy() {
+			all = append(all, h.Name)
+		}
+	}
+	return all
+}
+
+// itemContext returns the context for an item's code. It is for the goroutine of that code,
+// which waits for each observer a moment, and not for one that hangs.
+func (o *observers) itemContext(ctx context.Context, e ItemEvent) context.Context {
+	for _, h := range o.all {
+		if h.carries != nil {
+			ctx = h.Context(ctx, func(ctx context.Context) context.Context { return h.carries.ItemContext(ctx, e) })
+		}
+	}
+	return ctx
 }

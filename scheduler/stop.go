@@ -3,6 +3,9 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
+
+	"github.com/elasticron/elasticron/registry"
 )
 
 // There are three ways to go. All end Run; they differ in what the others see.
@@ -56,4 +59,63 @@ func waitStop(ctx, stop context.Context) error {
 		return nil
 	}
 	return cause
+}
+
+// errRemains is why a session is given up when Run returns.
+var errRemains = errors.New("the scheduler has stopped and could not take back what it holds")
+
+// giveUpRemains gives the session up if one of the runners may have left something in the tree: the registry
+// did not answer until the stop was over, or it refused. A handle that stays open would keep the session, or
+// take it up again, and with it an instance that runs nothing and marks under which nothing runs; others would
+// wait for those for as long as the handle is open. Runners must be at rest.
+func (s *Scheduler) giveUpRemains(runners []*runner) {
+	s.mu.Lock()
+	session := s.session
+	s.mu.Unlock()
+	for _, r := range runners {
+		if session != nil && r.remains(session) {
+			r.log.WarnContext(r.life, "gave the session up: the registry did not take what a stop had to tell it",
+				logSession, session.ID().String())
+			session.Abandon(errRemains)
+			return
+		}
+	}
+}
+
+// remains tells whether the tree may still show what this runner holds under a session, or a session that was
+// the same to the registry.
+func (r *runner) remains(session *registry.Session) bool {
+	switch {
+	case !r.started:
+		return false
+	case r.unsettled != nil && r.unsettled.ID() == session.ID():
+		return true
+	case r.left && r.isDrained():
+		return false // whatever its view has not shown yet
+	case r.needed > r.applied:
+		return true
+	}
+	for node := range r.blind.snapshot.All() { // the last that was shown, also to who sees
+		if node.Session == session.ID() {
+			return true
+		}
+	}
+	return false
+}
+
+// closeFailures waits until the error handlers have been told of everything, at most until the stop
+// timeout is over and a last moment.
+func (s *Scheduler) closeFailures() {
+	s.mu.Lock()
+	runners := s.list()
+	s.mu.Unlock()
+	for _, r := range runners {
+		s.closeHandler(r)
+	}
+}
+
+// closeHandler is closeFailures for one job.
+func (s *Scheduler) closeHandler(r *runner) {
+	hang, untold := r.failures.Close()
+	s.curfew.Note(fmt.Sprintf("job %q: error handler", r.name), hang, untold)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -97,12 +96,5 @@ type builtIn StrategyFunc
 // Assign calls f.
 func (f builtIn) Assign(r Request) (Assignment, error) { return f(r) }
 
-// IsBuiltIn tells whether a strategy is one of those that [Default] has, which return at once.
-func IsBuiltIn(s Strategy) bool {
-	_, is := s.(builtIn)
-	return is
-}
-
-// KnownToJava tells whether a Java instance could look a strategy up by this name: it is empty or, as
-// far as can be seen from here, the full name of a class.
-func KnownToJava(name string) bool { return name == "" || strings.Contains(name, ".") }
+// Immediate is true; see [Strategy].
+func (builtIn) Immediate() bool { return true }

@@ -11,6 +11,9 @@ import (
 // again after every change, and another instance may be the leader by then. If there are instances,
 // it must give each item 0..Total-1 to one of them, evenly or not. Several jobs may call it concurrently.
 //
+// A strategy that certainly returns at once may say so by a method Immediate() bool, as those of this package do.
+// The leader then waits for it; any other is called on a goroutine of its own.
+//
 // Do not call Assign yourself: [Run] prepares the request and checks the answer.
 type Strategy interface {
 	Assign(Request) (Assignment, error)

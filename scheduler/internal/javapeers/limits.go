@@ -11,7 +11,6 @@ import (
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 // CheckInstance tells what is wrong with the instance id of a process among Java instances.
@@ -62,7 +61,7 @@ func faults(cfg job.Config) []error {
 	if cfg.Class == "" && cfg.Type != job.TypeScript {
 		fault("Class", cfg.Class, "must be the canonical name of the Java class")
 	}
-	if !sharding.KnownToJava(cfg.ShardingStrategy) {
+	if cfg.ShardingStrategy != "" && !strings.Contains(cfg.ShardingStrategy, ".") {
 		fault("ShardingStrategy", cfg.ShardingStrategy, "must be empty or the name of a Java class")
 	}
 	if reason := cronReason(cfg.Cron); reason != "" {

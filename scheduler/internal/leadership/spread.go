@@ -7,7 +7,6 @@ import (
 	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 // spread is what an instance that does not lead knows of the leader's work. Every instance can tell from its own
@@ -40,7 +39,7 @@ func (l *Leadership) Unspread(v room.View, others peers.Traits) string {
 		return ""
 	}
 	strategy, err := l.ports.Lookup(v.Config.ShardingStrategy)
-	if err != nil || !sharding.IsBuiltIn(strategy) {
+	if err != nil || !immediate(strategy) {
 		return ""
 	}
 	if plan, err := resharding.PlanOf(v.State, strategy, v.State.Leader.Created); err != nil || plan.Moved == 0 {

@@ -30,12 +30,18 @@ type strategist struct {
 func (l *Leadership) Strategy(v room.View) (sharding.Strategy, error) {
 	name := v.Config.ShardingStrategy
 	strategy, err := l.ports.Lookup(name)
-	if err != nil || sharding.IsBuiltIn(strategy) {
+	if err != nil || immediate(strategy) {
 		return strategy, err
 	}
 	return sharding.StrategyFunc(func(request sharding.Request) (sharding.Assignment, error) {
 		return l.askStrategy(name, strategy, request)
 	}), nil
+}
+
+// immediate tells whether a strategy says that it returns at once.
+func immediate(strategy sharding.Strategy) bool {
+	s, says := strategy.(interface{ Immediate() bool })
+	return says && s.Immediate()
 }
 
 // askStrategy returns the answer if it is there, and asks the strategy if it is not.
