@@ -40,7 +40,7 @@
 //
 // # Hooks
 //
-// A [Listener] hears when items begin and end on its own instance. A [OnceListener] has hooks that run once for
+// A [Listener] hears when items begin and end on its own instance. A [WholeRoundListener] has hooks that run once for
 // a round over all instances. Both, like error handlers, are bounded in time and never keep a round from ending.
 //
 // # What it does not do

@@ -113,9 +113,9 @@ func ExampleListenerFuncs() {
 }
 
 // A report that one instance sends when all items of a round have ended, on whatever instances they ran:
-// scheduler.WithOnceListener takes the listener, in every process.
-func ExampleOnceListener() {
-	listener := job.OnceListener{
+// scheduler.WithWholeRoundListener takes the listener, in every process.
+func ExampleWholeRoundListener() {
+	listener := job.WholeRoundListener{
 		AllCompleted: func(_ context.Context, round job.WholeRound) error {
 			fmt.Printf("%s of %s: %d items, failed: %v\n", round.JobName, round.Fire.Format(time.DateOnly), len(round.Items), round.Failed)
 			return nil

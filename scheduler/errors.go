@@ -50,9 +50,9 @@ var (
 	// ErrListenerTimeout is the cause with which the context of a listener ends when its time is over,
 	// and what is reported of one that did not return in time.
 	ErrListenerTimeout = notify.ErrListenerTimeout
-	// ErrHandlerTimeout is the cause with which the context of an error handler ends when it took
+	// ErrErrorHandlerTimeout is the cause with which the context of an error handler ends when it took
 	// longer than [WithErrorHandlerTimeout] allows.
-	ErrHandlerTimeout = notify.ErrHandlerTimeout
+	ErrErrorHandlerTimeout = notify.ErrErrorHandlerTimeout
 )
 
 // errStop ends Run as its context does.

@@ -15,14 +15,14 @@ import (
 //     end was recorded or refused. Both come between those of its round.
 //   - [RetryEvent]: an attempt failed, and another follows within the same execution.
 //   - [WaitingEvent]: the number of items that have begun here and wait for their turn has changed.
-//   - [HandlerEvent]: the job's error handler failed, panicked, hung or could not be told.
+//   - [ErrorHandlerEvent]: the job's error handler failed, panicked, hung or could not be told.
 //   - [ViewEvent]: the tree of a job cannot be followed, or can be again, or its job was left.
 //   - [JoinEvent]: this process registered as an instance of a job.
 //   - [LeadershipEvent]: this process became the leader of a job, or ceased to be, for whatever reason.
 //   - [PauseEvent]: a job pauses on this process because of its configuration, or goes on.
 //   - [ReshardEvent]: this process, as leader, spread the items anew.
 //   - [ConnectionEvent]: the process's session was established, suspended, confirmed again or lost.
-//   - [BarrierEvent]: what a [job.OnceListener] waits for has come about, or will not any more.
+//   - [BarrierEvent]: what a [job.WholeRoundListener] waits for has come about, or will not any more.
 //   - [LoadEvent]: in the last second, fires went by that could not begin in time although nothing but the
 //     registry or this machine kept them from beginning; or the overload is over.
 //   - [ListenerEvent]: a listener returned an error, panicked, or took longer than it may.
@@ -33,20 +33,20 @@ type Event interface {
 	event() // no other package has events
 }
 
-func (RoundEvent) event()      {}
-func (ItemEvent) event()       {}
-func (RetryEvent) event()      {}
-func (WaitingEvent) event()    {}
-func (HandlerEvent) event()    {}
-func (ViewEvent) event()       {}
-func (JoinEvent) event()       {}
-func (LeadershipEvent) event() {}
-func (PauseEvent) event()      {}
-func (ReshardEvent) event()    {}
-func (ConnectionEvent) event() {}
-func (BarrierEvent) event()    {}
-func (LoadEvent) event()       {}
-func (ListenerEvent) event()   {}
+func (RoundEvent) event()        {}
+func (ItemEvent) event()         {}
+func (RetryEvent) event()        {}
+func (WaitingEvent) event()      {}
+func (ErrorHandlerEvent) event() {}
+func (ViewEvent) event()         {}
+func (JoinEvent) event()         {}
+func (LeadershipEvent) event()   {}
+func (PauseEvent) event()        {}
+func (ReshardEvent) event()      {}
+func (ConnectionEvent) event()   {}
+func (BarrierEvent) event()      {}
+func (LoadEvent) event()         {}
+func (ListenerEvent) event()     {}
 
 // RoundEvent is what one decision of this process began of a job. It comes twice: when the round began, and
 // with Ended when it is over.
@@ -103,8 +103,8 @@ type WaitingEvent struct {
 	Limit   int // of Running; 0 = none
 }
 
-// HandlerEvent is a failure of an error handler.
-type HandlerEvent struct {
+// ErrorHandlerEvent is a failure of an error handler.
+type ErrorHandlerEvent struct {
 	Context job.ShardingContext
 	Err     error // of the item, which the handler was to be told
 	Handler error // of the handler

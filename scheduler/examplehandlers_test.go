@@ -70,14 +70,14 @@ func ExampleWithListener() {
 }
 
 // A hook that runs on exactly one instance when all items of a fire have completed, wherever they ran.
-func ExampleWithOnceListener() {
+func ExampleWithWholeRoundListener() {
 	reg := memory.NewServer().Open("shop")
 	s, err := scheduler.New(reg)
 	if err != nil {
 		log.Fatal(err)
 	}
 	work := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
-	_, err = s.Add(context.Background(), job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 3}, work, scheduler.WithOnceListener(job.OnceListener{
+	_, err = s.Add(context.Background(), job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 3}, work, scheduler.WithWholeRoundListener(job.WholeRoundListener{
 		AllCompleted: func(_ context.Context, round job.WholeRound) error {
 			fmt.Println("failed items", round.Failed)
 			return nil

@@ -59,7 +59,7 @@ func (v *vanishing) Observe(event scheduler.Event) {
 	switch e := event.(type) {
 	case scheduler.ListenerEvent:
 		v.note(e.Err)
-	case scheduler.HandlerEvent:
+	case scheduler.ErrorHandlerEvent:
 		v.note(e.Handler)
 	case scheduler.BarrierEvent:
 		v.note(e.Err)
@@ -128,7 +128,7 @@ func TestCodeThatEndsItsGoroutineHasFailed(t *testing.T) {
 					cfg := minutely(1)
 					cfg.Retries, cfg.ErrorHandler, cfg.ShardingStrategy = retries, "TEST", "TEST"
 					cfg.ReconcileInterval = time.Minute
-					c.startDeclared("a", job.HandlerFunc(v.run), cfg, v.options(t), scheduler.WithListener(v), scheduler.WithOnceListener(job.OnceListener{
+					c.startDeclared("a", job.HandlerFunc(v.run), cfg, v.options(t), scheduler.WithListener(v), scheduler.WithWholeRoundListener(job.WholeRoundListener{
 						AllStarted: v.hook("started"), StartedWithin: 10 * time.Second,
 						AllCompleted: v.hook("completed"), CompletedWithin: 20 * time.Second,
 					}))

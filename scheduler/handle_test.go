@@ -485,8 +485,8 @@ func TestAnUpdateIsNotMadeTwice(t *testing.T) {
 func TestAnUpdateKeepsWhatOptionsNeed(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		once := job.OnceListener{AllStarted: func(context.Context, job.WholeRound) error { return nil }, StartedWithin: time.Second}
-		a := c.startDeclared("a", c.record("a", nil), yearly(1), nil, scheduler.WithOnceListener(once))
+		once := job.WholeRoundListener{AllStarted: func(context.Context, job.WholeRound) error { return nil }, StartedWithin: time.Second}
+		a := c.startDeclared("a", c.record("a", nil), yearly(1), nil, scheduler.WithWholeRoundListener(once))
 		err := ordersOf(t, a).Update(t.Context(), func(cfg *job.Config) error { cfg.Unmonitored = true; return nil })
 		require.ErrorIs(t, err, scheduler.ErrInvalidOption)
 	})

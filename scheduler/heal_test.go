@@ -36,7 +36,7 @@ func healed(t *testing.T, c *cluster, at time.Duration, d careless.Deed) {
 	cfg := jobOf(3)
 	cfg.Failover = true
 	hook := func(context.Context, job.WholeRound) error { return nil }
-	once := scheduler.WithOnceListener(job.OnceListener{AllCompleted: hook, CompletedWithin: time.Minute})
+	once := scheduler.WithWholeRoundListener(job.WholeRoundListener{AllCompleted: hook, CompletedWithin: time.Minute})
 	for _, id := range []string{"a", "b"} {
 		<-c.launchWith(id, takes(1500*time.Millisecond), nil, []scheduler.JobOption{once}, cfg).Ready()
 	}

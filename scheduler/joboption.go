@@ -14,13 +14,13 @@ type JobOption func(*jobOptions) error
 type jobOptions struct {
 	listeners []job.Listener
 	conflict  Conflict
-	once      *job.OnceListener
+	hooks     *job.WholeRoundListener
 }
 
 // check finds what the options and the configuration make impossible together.
 func (o jobOptions) check(cfg job.Config) error {
-	if o.once != nil && !cfg.Monitored() {
-		return fmt.Errorf("%w: a once listener needs a job that is not Unmonitored", ErrInvalidOption)
+	if o.hooks != nil && !cfg.Monitored() {
+		return fmt.Errorf("%w: a whole-round listener needs a job that is not Unmonitored", ErrInvalidOption)
 	}
 	return nil
 }
@@ -46,18 +46,18 @@ func WithListener(listener job.Listener) JobOption {
 	}
 }
 
-// WithOnceListener adds hooks that run once for each whole round of the job, on one of its instances. Every
+// WithWholeRoundListener adds hooks that run once for each whole round of the job, on one of its instances. Every
 // instance must declare the job with one. Only such jobs pay for it: two requests for each hook that
 // runs, and none more for the items.
-func WithOnceListener(listener job.OnceListener) JobOption {
+func WithWholeRoundListener(listener job.WholeRoundListener) JobOption {
 	return func(o *jobOptions) error {
 		if err := listener.Validate(); err != nil {
-			return fmt.Errorf("%w: once listener: %w", ErrInvalidOption, err)
+			return fmt.Errorf("%w: whole-round listener: %w", ErrInvalidOption, err)
 		}
-		if o.once != nil {
-			return fmt.Errorf("%w: two once listeners, a job can have one", ErrInvalidOption)
+		if o.hooks != nil {
+			return fmt.Errorf("%w: two whole-round listeners, a job can have one", ErrInvalidOption)
 		}
-		o.once = &listener
+		o.hooks = &listener
 		return nil
 	}
 }

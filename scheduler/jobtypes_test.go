@@ -46,7 +46,7 @@ func (c *cluster) executed(item int) jobtree.Execution {
 type told struct {
 	mu      sync.Mutex
 	waiting []scheduler.WaitingEvent
-	handler []scheduler.HandlerEvent
+	handler []scheduler.ErrorHandlerEvent
 }
 
 func (o *told) Observe(event scheduler.Event) {
@@ -55,15 +55,15 @@ func (o *told) Observe(event scheduler.Event) {
 	switch e := event.(type) {
 	case scheduler.WaitingEvent:
 		o.waiting = append(o.waiting, e)
-	case scheduler.HandlerEvent:
+	case scheduler.ErrorHandlerEvent:
 		o.handler = append(o.handler, e)
 	}
 }
 
-func (o *told) failures() []scheduler.HandlerEvent {
+func (o *told) failures() []scheduler.ErrorHandlerEvent {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return append([]scheduler.HandlerEvent(nil), o.handler...)
+	return append([]scheduler.ErrorHandlerEvent(nil), o.handler...)
 }
 
 // mostWaiting returns the largest number of items that waited, and how many wait now.

@@ -62,7 +62,7 @@ const (
 	ListenerLeadership = "leadership"
 	ListenerBeforeRun  = "before run"
 	ListenerAfterRun   = "after run"
-	// ListenerHook is a hook of a [job.OnceListener]. A [BarrierEvent] tells how it ends.
+	// ListenerHook is a hook of a [job.WholeRoundListener]. A [BarrierEvent] tells how it ends.
 	ListenerHook = "hook"
 )
 

@@ -122,7 +122,7 @@ func WithErrorHandlers(handlers *errorhandler.Registry) Option {
 }
 
 // WithErrorHandlerTimeout bounds one call of an error handler; its context then ends with the cause
-// [ErrHandlerTimeout]. A stop waits for handlers that are still being told as it waits for items: see
+// [ErrErrorHandlerTimeout]. A stop waits for handlers that are still being told as it waits for items: see
 // [WithStopTimeout]. The default is 10 seconds.
 func WithErrorHandlerTimeout(d time.Duration) Option {
 	return func(o *options) error {

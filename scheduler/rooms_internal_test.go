@@ -24,7 +24,7 @@ func TestNoRoomHoldsTheRunner(t *testing.T) {
 	s, err := New(reg)
 	require.NoError(t, err)
 	once := func(o *jobOptions) error {
-		o.once = &job.OnceListener{}
+		o.hooks = &job.WholeRoundListener{}
 		return nil
 	}
 	declared, err := newJobOptions([]JobOption{once})

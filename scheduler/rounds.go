@@ -136,5 +136,5 @@ func (p *reporter) Waiting(waiting, running, limit int) {
 
 // HandlerFailed implements [executions.Reporter].
 func (p *reporter) HandlerFailed(sc job.ShardingContext, failure, handler error) {
-	p.observer.observe(HandlerEvent{Context: sc, Err: failure, Handler: handler})
+	p.observer.observe(ErrorHandlerEvent{Context: sc, Err: failure, Handler: handler})
 }

@@ -36,7 +36,7 @@ type runner struct {
 	handler  job.Handler // as it was declared; what runs is in settings
 	class    string      // as it was declared; empty if the job is data
 	declared jobOptions
-	whole    *wholeround.Rounds // nil without a job.OnceListener
+	whole    *wholeround.Rounds // nil without a job.WholeRoundListener
 	tally    tally
 	tree     jobtree.Tree
 	log      *slog.Logger

@@ -36,7 +36,7 @@ func (h hanging) options(kind string) (job.HandlerFunc, []scheduler.JobOption) {
 		work = func(context.Context, job.ShardingContext) error { return errors.New("spoiled") }
 	case "hook":
 		hook := func(context.Context, job.WholeRound) error { return h.wait() }
-		return work, []scheduler.JobOption{scheduler.WithOnceListener(job.OnceListener{AllCompleted: hook, CompletedWithin: time.Minute})}
+		return work, []scheduler.JobOption{scheduler.WithWholeRoundListener(job.WholeRoundListener{AllCompleted: hook, CompletedWithin: time.Minute})}
 	}
 	return work, []scheduler.JobOption{scheduler.WithListener(listener), scheduler.WithListener(listener)}
 }

@@ -12,7 +12,7 @@ import (
 
 // newWholeRounds makes the room of a job's hooks for whole rounds; nil if it has none.
 func (r *runner) newWholeRounds() *wholeround.Rounds {
-	return wholeround.New(r.declared.once, wholeround.Ports{
+	return wholeround.New(r.declared.hooks, wholeround.Ports{
 		Ports: r.ports,
 		Call: func(ctx context.Context, limit time.Duration, hook func(context.Context) error) error {
 			if limit == 0 {
@@ -37,7 +37,7 @@ func (r *runner) mindBarriers() {
 	}
 }
 
-// BarrierEvent tells how a barrier of a job with a [job.OnceListener] was settled. One process hears
+// BarrierEvent tells how a barrier of a job with a [job.WholeRoundListener] was settled. One process hears
 // of each: the one that settled it.
 type BarrierEvent struct {
 	Job     string

@@ -193,7 +193,7 @@ func (p *process) hooks() []scheduler.JobOption {
 			return nil
 		}
 	}
-	return []scheduler.JobOption{scheduler.WithOnceListener(job.OnceListener{
+	return []scheduler.JobOption{scheduler.WithWholeRoundListener(job.WholeRoundListener{
 		AllCompleted: hook("completed"), CompletedWithin: p.c.ttl, // what both kinds wait for at once would be no exact replay
 	})}
 }

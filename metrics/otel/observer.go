@@ -80,7 +80,7 @@ func (o *Observer) Observe(event scheduler.Event) {
 		o.itemRetrying(e)
 	case scheduler.WaitingEvent:
 		o.itemsWaiting(e)
-	case scheduler.HandlerEvent:
+	case scheduler.ErrorHandlerEvent:
 		o.handlerFailed(e)
 	case scheduler.ViewEvent:
 		o.viewChanged(e)
@@ -146,7 +146,7 @@ func (o *Observer) loadChanged(e scheduler.LoadEvent) {
 	}
 }
 
-func (o *Observer) handlerFailed(e scheduler.HandlerEvent) {
+func (o *Observer) handlerFailed(e scheduler.ErrorHandlerEvent) {
 	o.handlers.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Context.JobName)))
 }
 

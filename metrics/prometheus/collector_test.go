@@ -207,7 +207,7 @@ func TestNamesAreConventional(t *testing.T) {
 		elasticron_overload_fires_total{fate="dropped"} 5
 	`)
 	collector.Observe(scheduler.ViewEvent{Job: "orders", Err: errors.New("denied")})
-	collector.Observe(scheduler.HandlerEvent{Context: e.Context})
+	collector.Observe(scheduler.ErrorHandlerEvent{Context: e.Context})
 	collector.Observe(scheduler.ListenerEvent{Listener: scheduler.ListenerConnection})
 	problems, err := testutil.CollectAndLint(collector)
 	require.NoError(t, err)

@@ -24,7 +24,7 @@ func (c *Collector) Observe(event scheduler.Event) {
 		c.itemRetrying(e)
 	case scheduler.WaitingEvent:
 		c.itemsWaiting(e)
-	case scheduler.HandlerEvent:
+	case scheduler.ErrorHandlerEvent:
 		c.handlerFailed(e)
 	case scheduler.ViewEvent:
 		c.viewChanged(e)
@@ -92,7 +92,7 @@ func (c *Collector) loadChanged(e scheduler.LoadEvent) {
 	c.load.WithLabelValues("dropped").Add(float64(e.Dropped))
 }
 
-func (c *Collector) handlerFailed(e scheduler.HandlerEvent) {
+func (c *Collector) handlerFailed(e scheduler.ErrorHandlerEvent) {
 	c.handlers.WithLabelValues(c.job(e.Context.JobName)).Inc()
 }
 

@@ -21,11 +21,11 @@ const (
 
 // What an error handler did wrong, besides returning an error or panicking.
 var (
-	// ErrHandlerTimeout is the cause with which the context of an error handler ends when it took
+	// ErrErrorHandlerTimeout is the cause with which the context of an error handler ends when it took
 	// longer than it may.
-	ErrHandlerTimeout = errors.New("error handler timed out")
-	errHandlerHangs   = errors.New("error handler did not return after its context was cancelled")
-	errHandlerBusy    = errors.New("error handler is busy: too many failures wait for it")
+	ErrErrorHandlerTimeout = errors.New("error handler timed out")
+	errHandlerHangs        = errors.New("error handler did not return after its context was cancelled")
+	errHandlerBusy         = errors.New("error handler is busy: too many failures wait for it")
 	// ErrHandlerClosed says that a stop kept a failure from being told to its handler. Run's report tells how
 	// many there were.
 	ErrHandlerClosed = errors.New("the scheduler stopped before its error handler was told")
@@ -133,7 +133,7 @@ func (d *Failures) take() (Failure, bool) {
 // call tells the handler, and bounds how long that takes. A handler that does not return keeps its
 // place, so that there are never more of them, until the scheduler stops; then it is false.
 func (d *Failures) call(f Failure) bool {
-	ctx, cancel := context.WithTimeoutCause(d.ctx, d.Timeout, ErrHandlerTimeout)
+	ctx, cancel := context.WithTimeoutCause(d.ctx, d.Timeout, ErrErrorHandlerTimeout)
 	defer cancel()
 	done, gone := make(chan error, 1), make(chan struct{})
 	protect.Go(func() error { return f.Handler.HandleError(ctx, f.Context.JobName, f.Context, f.Err) }, func(err error) {

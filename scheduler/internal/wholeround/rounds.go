@@ -26,7 +26,7 @@ type Ports struct {
 // Rounds is what an instance knows of the whole rounds of a job. A nil Rounds is that of a job without hooks.
 type Rounds struct {
 	ports    Ports
-	listener job.OnceListener
+	listener job.WholeRoundListener
 	barriers []*phaseBarrier
 	gates    map[*Gate]struct{} // at which executions wait for the started hook
 	fire     time.Time          // the newest fire that was seen to run
@@ -48,7 +48,7 @@ type phaseBarrier struct {
 }
 
 // New makes the room of a job; nil without a listener.
-func New(l *job.OnceListener, ports Ports) *Rounds {
+func New(l *job.WholeRoundListener, ports Ports) *Rounds {
 	if l == nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// WholeRound is a round of a job over all instances, as the hooks of a [OnceListener] see it.
+// WholeRound is a round of a job over all instances, as the hooks of a [WholeRoundListener] see it.
 type WholeRound struct {
 	JobName string
 	// Fire is the fire of the round. It is zero if somebody asked for the round by hand; then Trigger
@@ -25,7 +25,7 @@ type WholeRound struct {
 	Token int64
 }
 
-// OnceListener has hooks that run once for a whole round, on exactly one of all instances that take part. All of
+// WholeRoundListener has hooks that run once for a whole round, on exactly one of all instances that take part. All of
 // them must declare it. Either hook may be nil. The job must not be [Config.Unmonitored].
 //
 // A round belongs to a fire, or to a request to run by hand. When its first item begins, its items are fixed: all
@@ -34,7 +34,7 @@ type WholeRound struct {
 //
 // A hook runs at most once. If its instance dies meanwhile, the round goes on, and the outcome is
 // recorded as lost.
-type OnceListener struct {
+type WholeRoundListener struct {
 	// AllStarted runs when every item has begun; the code of the items waits for it. If an item has waited
 	// for longer than StartedWithin, or if the hook fails or is lost, the code runs all the same.
 	AllStarted    func(ctx context.Context, round WholeRound) error
@@ -48,7 +48,7 @@ type OnceListener struct {
 }
 
 // Validate reports every fault of the listener at once.
-func (l OnceListener) Validate() error {
+func (l WholeRoundListener) Validate() error {
 	var faults []error
 	if l.AllStarted == nil && l.AllCompleted == nil {
 		faults = append(faults, errors.New("AllStarted and AllCompleted are nil, one must be given"))

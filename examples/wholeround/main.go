@@ -1,4 +1,4 @@
-// Command once shows hooks that run once for a whole round, though its items run on three instances:
+// Command wholeround shows hooks that run once for a whole round, though its items run on three instances:
 // before the first item, and after the last. The three share an in-memory registry, as three processes
 // share an etcd. It ends after two rounds.
 package main
@@ -50,7 +50,7 @@ func instance(ctx context.Context, server *memory.Server, n int, completed func(
 	if err != nil {
 		return err
 	}
-	once := job.OnceListener{
+	hooks := job.WholeRoundListener{
 		AllStarted: func(_ context.Context, round job.WholeRound) error {
 			fmt.Printf("instance %d: all of items %v have started\n", n, round.Items)
 			return nil
@@ -67,7 +67,7 @@ func instance(ctx context.Context, server *memory.Server, n int, completed func(
 		fmt.Printf("instance %d: item %d\n", n, sc.Item)
 		return nil
 	})
-	if _, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 6}, work, scheduler.WithOnceListener(once)); err != nil {
+	if _, err := s.Add(ctx, job.Config{Name: "orders", Cron: "@every 1s", ShardingTotalCount: 6}, work, scheduler.WithWholeRoundListener(hooks)); err != nil {
 		return err
 	}
 	return errors.Join(s.Run(ctx), reg.Close(context.WithoutCancel(ctx)))

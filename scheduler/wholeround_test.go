@@ -48,7 +48,7 @@ func (g *hookedCluster) hookOf(id, phase string) func(context.Context, job.Whole
 
 func (g *hookedCluster) join(id string, cfg job.Config) *instance {
 	g.t.Helper()
-	once := scheduler.WithOnceListener(job.OnceListener{
+	once := scheduler.WithWholeRoundListener(job.WholeRoundListener{
 		AllStarted: g.hookOf(id, "started"), StartedWithin: g.started,
 		AllCompleted: g.hookOf(id, "completed"), CompletedWithin: g.ended,
 	})
@@ -402,13 +402,13 @@ func TestRoundsThatOverlap(t *testing.T) {
 	})
 }
 
-func TestOnceListenersAreChecked(t *testing.T) {
+func TestWholeRoundListenersAreChecked(t *testing.T) {
 	t.Parallel()
 	reg := memory.NewServer().Open("test")
 	defer reg.Close(context.Background())
 	s, err := scheduler.New(reg)
 	require.NoError(t, err)
-	good := job.OnceListener{AllCompleted: func(context.Context, job.WholeRound) error { return nil }, CompletedWithin: time.Minute}
+	good := job.WholeRoundListener{AllCompleted: func(context.Context, job.WholeRound) error { return nil }, CompletedWithin: time.Minute}
 	unmonitored := jobOf(1)
 	unmonitored.Unmonitored = true
 	for name, test := range map[string]struct {
@@ -416,10 +416,10 @@ func TestOnceListenersAreChecked(t *testing.T) {
 		opts []scheduler.JobOption
 		want string
 	}{
-		"no hook":     {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(job.OnceListener{})}, "one must be given"},
-		"no deadline": {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(job.OnceListener{AllCompleted: good.AllCompleted})}, "CompletedWithin is 0s, must be above 0"},
-		"two":         {jobOf(1), []scheduler.JobOption{scheduler.WithOnceListener(good), scheduler.WithOnceListener(good)}, "a job can have one"},
-		"unmonitored": {unmonitored, []scheduler.JobOption{scheduler.WithOnceListener(good)}, "needs a job that is not Unmonitored"},
+		"no hook":     {jobOf(1), []scheduler.JobOption{scheduler.WithWholeRoundListener(job.WholeRoundListener{})}, "one must be given"},
+		"no deadline": {jobOf(1), []scheduler.JobOption{scheduler.WithWholeRoundListener(job.WholeRoundListener{AllCompleted: good.AllCompleted})}, "CompletedWithin is 0s, must be above 0"},
+		"two":         {jobOf(1), []scheduler.JobOption{scheduler.WithWholeRoundListener(good), scheduler.WithWholeRoundListener(good)}, "a job can have one"},
+		"unmonitored": {unmonitored, []scheduler.JobOption{scheduler.WithWholeRoundListener(good)}, "needs a job that is not Unmonitored"},
 	} {
 		_, err := s.Add(t.Context(), test.cfg, job.HandlerFunc(untilDone), test.opts...)
 		require.ErrorIs(t, err, scheduler.ErrInvalidOption, name)
