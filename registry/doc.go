@@ -5,10 +5,25 @@
 // it. Elasticron keeps everything that it knows about a job in such nodes. Whenever two processes must
 // agree on something, one of them commits a guarded transaction over these nodes.
 //
-// # How to use it
+// # If you only run jobs
 //
-// Open a handle with a backend ([registry/etcd], [registry/zkcompat], [registry/memory]), once per
-// process. Read what you must know with a [View], decide, and make the decision real with one [Txn],
+// Open one handle per process with a backend, give it to scheduler.New, and close it after Run has returned:
+//
+//	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: endpoints, Namespace: "shop"})
+//	defer reg.Close(context.Background())
+//
+//	registry/etcd      etcd 3.5.8 or later: what most applications want
+//	registry/zkcompat  ZooKeeper, in the layout of Elastic-Job-Lite, also beside live Java instances
+//	registry/memory    within one process, for tests
+//
+// The handle has a [Session] with the store, which it keeps alive. If the store cannot be reached for longer than
+// the session's TTL, the session is lost: other processes take over, and the contexts of running items end with
+// the cause [ErrSessionLost]. Of the errors below you will see mostly [ErrUnavailable], [ErrClosed], and from
+// calls that change something [ErrUnknownOutcome]: nobody can tell whether it was done.
+//
+// # If you read and write nodes
+//
+// Read what you must know with a [View], decide, and make the decision real with one [Txn],
 // whose conditions say what the decision relied on:
 //
 //	view, err := reg.View(ctx, "/orders")
@@ -65,8 +80,9 @@
 // Package [registry/backend] tells how to write a backend for one more store, and has what only backends
 // need.
 //
+// [registry/backend]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/backend
+//
 // [registry/etcd]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/etcd
 // [registry/zkcompat]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/zkcompat
 // [registry/memory]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/memory
-// [registry/backend]: https://pkg.go.dev/github.com/elasticron/elasticron/registry/backend
 package registry

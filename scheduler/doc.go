@@ -32,14 +32,6 @@
 //   - When Run's context ends, items are handed over at once, running ones get the stop timeout to
 //     finish, and no goroutine is left when Run returns.
 //
-// # How it decides
-//
-// One runner per job keeps a copy of the job's tree that follows the registry. It decides from that
-// copy alone and makes the decision real with one guarded transaction, so a round costs two requests
-// and no read, for up to a hundred items that begin and end together. A refused transaction means that
-// the copy was old: the runner waits for the state that it conflicted with, and decides again. An idle
-// job has no goroutine and causes no traffic.
-//
 // # When a fire cannot run on time
 //
 // A fire is identified by its scheduled time. One that cannot begin within five seconds of it is
@@ -121,4 +113,12 @@
 // then overlap with its own rerun elsewhere: pass the token to the store that it writes to, and have
 // the store refuse lower ones. An unmonitored job writes no marks at all: its token is
 // 0, and the guarantees on single execution and failover do not cover it.
+//
+// # How it decides
+//
+// One runner per job keeps a copy of the job's tree that follows the registry. It decides from that
+// copy alone and makes the decision real with one guarded transaction, so a round costs two requests
+// and no read, for up to a hundred items that begin and end together. A refused transaction means that
+// the copy was old: the runner waits for the state that it conflicted with, and decides again. An idle
+// job has no goroutine and causes no traffic.
 package scheduler
