@@ -202,7 +202,7 @@ func (r *runner) learnFound() {
 // leaveBlind leaves the job as it was last seen.
 func (r *runner) leaveBlind() {
 	if !r.noteBlind() && !r.rounds.TryNoting() {
-		r.alarm.Set(retryAfter)
+		r.alarm.Set(room.RetryAfter)
 		return
 	}
 	r.rounds.StopNoting()
@@ -231,6 +231,6 @@ func (r *runner) leaveBlind() {
 		}
 	default:
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", "leave")
-		r.alarm.Set(retryAfter)
+		r.alarm.Set(room.RetryAfter)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // newMembership makes the room of this process as an instance of the job.
@@ -113,7 +114,7 @@ func (r *runner) refused(what string, err error) {
 		}
 	default:
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)
-		r.alarm.Set(retryAfter)
+		r.alarm.Set(room.RetryAfter)
 	}
 }
 
@@ -125,7 +126,3 @@ func (r *runner) lookAgain() {
 	r.rounds.Consider(nil, true)
 	r.peers.LookAgain()
 }
-
-// retryAfter is how long a runner waits after a refusal that no event will end, such as a full
-// registry.
-const retryAfter = time.Second

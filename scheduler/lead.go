@@ -96,20 +96,26 @@ func (r *runner) campaign(a *room.Attachment, c *leadership.Candidacy) (registry
 		return 0, nil
 	}
 	var revision registry.Revision
-	commit := func() (err error) { // its answer may take longer than the latch
+	err := r.s.latched(a.Ctx, c.Latch, func(context.Context) (err error) {
 		if r.hasLeader(view.Snapshot()) {
 			return nil
 		}
-		revision, err = r.s.registry.Commit(a.Ctx, c.Txn)
+		revision, err = r.s.registry.Commit(a.Ctx, c.Txn) //nolint:contextcheck // its answer may take longer than the latch
 		return err
-	}
-	latchCtx, cancelLatch := context.WithTimeout(a.Ctx, latchWait)
-	defer cancelLatch()
-	err := r.s.registry.Latch(latchCtx, c.Latch, func(context.Context) error { return commit() })
-	if errors.Is(err, registry.ErrUnavailable) && a.Ctx.Err() == nil {
-		err = commit()
-	}
+	})
 	return revision, err
+}
+
+// latched commits inside a latch, which only spares the registry a crowd, and without it if the latch is not to be
+// had. The context that commit gets is the latch's.
+func (s *Scheduler) latched(ctx context.Context, latch string, commit func(context.Context) error) error {
+	waiting, cancel := context.WithTimeout(ctx, latchWait)
+	defer cancel()
+	err := s.registry.Latch(waiting, latch, commit)
+	if errors.Is(err, registry.ErrUnavailable) && ctx.Err() == nil {
+		err = commit(ctx)
+	}
+	return err
 }
 
 func (r *runner) hasLeader(s registry.Snapshot) bool { return s.Get(r.tree.Leader()).Exists() }
@@ -119,7 +125,7 @@ func (r *runner) elected(revision registry.Revision, err error) {
 	if err != nil && r.attached != nil && !errors.Is(err, registry.ErrConflict) {
 		// Still electing: the decision that follows this message would ask again at once.
 		r.refused("elect", err)
-		time.AfterFunc(retryAfter, func() { r.box.Post(r.leadership.Elected) })
+		time.AfterFunc(room.RetryAfter, func() { r.box.Post(r.leadership.Elected) })
 		return
 	}
 	r.leadership.Elected()

@@ -6,19 +6,20 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Keys of log records. Operators filter by them.
+// Keys of log records. Operators filter by them. Those of rooms are in package room.
 const (
 	logJob      = "job"
 	logInstance = "instance"
-	logItem     = "item"
-	logFire     = "fire"
-	logSource   = "source"
-	logToken    = "token"
-	logError    = "error"
-	logSession  = "session"
-	logReason   = "reason"
+	logItem     = room.KeyItem
+	logFire     = room.KeyFire
+	logSource   = room.KeySource
+	logToken    = room.KeyToken
+	logError    = room.KeyError
+	logSession  = room.KeySession
+	logReason   = room.KeyReason
 	logItems    = "items"
 	logServer   = "server"
 	logObserver = "observer"

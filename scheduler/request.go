@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // Why [Request.Wait] cannot tell how items ran.
@@ -78,7 +79,7 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 		}
 		select { // the view has ended, and another one is opened
 		case <-ctx.Done():
-		case <-time.After(retryAfter):
+		case <-time.After(room.RetryAfter):
 		}
 	}
 }

@@ -75,20 +75,14 @@ func (r *runner) claimAbandoned() {
 	r.rounds.ClaimAbandoned(r.look(), func() string { return rand.Text()[:12] })
 }
 
-// inLatch commits a transaction inside a latch, which only spares the registry a crowd, and tells how that went.
+// inLatch commits a transaction inside a latch, and tells how that went.
 func (r *runner) inLatch(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error)) {
 	r.s.work.Go(func() {
 		var revision registry.Revision
-		commit := func(ctx context.Context) (err error) {
+		err := r.s.latched(under.Ctx, latch, func(ctx context.Context) (err error) {
 			revision, err = r.s.registry.Commit(ctx, txn)
 			return err
-		}
-		ctx, cancel := context.WithTimeout(under.Ctx, latchWait)
-		defer cancel()
-		err := r.s.registry.Latch(ctx, latch, commit)
-		if errors.Is(err, registry.ErrUnavailable) && under.Ctx.Err() == nil {
-			err = commit(under.Ctx)
-		}
+		})
 		r.box.Post(func() { settled(revision, err) })
 	})
 }

@@ -258,7 +258,7 @@ func (r *runner) overtaken(conflict *registry.ConflictError) {
 	revision := conflict.Revision
 	if r.applied >= revision {
 		if r.futile == r.applied { // the state as it is does not tell what is in the way
-			r.alarm.Set(retryAfter)
+			r.alarm.Set(room.RetryAfter)
 			return
 		}
 		r.futile = r.applied

@@ -16,9 +16,6 @@ import (
 	"github.com/elasticron/elasticron/sharding"
 )
 
-// keyError is the key of errors in log records, as everywhere in the scheduler.
-const keyError = "error"
-
 // Settings are the job's configuration as the registry has it, made ready for use. Once they are in force they
 // do not change: what holds them shares them.
 type Settings struct {
@@ -102,7 +99,7 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 			faults = errors.Join(faults, jobtree.StoredError(v.Tree.Config(), m.fault))
 		}
 		if faults == nil && m.instead != nil {
-			c.ports.Log.ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", keyError, m.instead)
+			c.ports.Log.ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
 		}
 		next.Code, next.Handler = m.code, m.handler
 		c.takeUp(next, warnings, faults)
@@ -188,9 +185,9 @@ func (c *Configuration) tellPause(why error) {
 	case errors.Is(why, ErrNotStored):
 		log.WarnContext(life, "job was removed from the registry, it pauses")
 	case c.unreadable:
-		log.ErrorContext(life, "job pauses: its configuration cannot be read", keyError, why)
+		log.ErrorContext(life, "job pauses: its configuration cannot be read", room.KeyError, why)
 	default:
-		log.ErrorContext(life, "job pauses: its configuration cannot be used", keyError, why)
+		log.ErrorContext(life, "job pauses: its configuration cannot be used", room.KeyError, why)
 	}
 	c.ports.Paused(why)
 }
@@ -202,7 +199,7 @@ func (c *Configuration) tellDoubts(warnings error) {
 		text = warnings.Error()
 	}
 	if text != "" && text != c.doubts {
-		c.ports.Log.WarnContext(c.ports.Life(), "job runs, and its configuration should be looked at", keyError, warnings)
+		c.ports.Log.WarnContext(c.ports.Life(), "job runs, and its configuration should be looked at", room.KeyError, warnings)
 	}
 	c.doubts = text
 }
@@ -211,7 +208,7 @@ func (c *Configuration) tellDoubts(warnings error) {
 func (c *Configuration) maxRunning(cfg job.Config) int {
 	limit, err := cfg.MaxRunning()
 	if err != nil {
-		c.ports.Log.WarnContext(c.ports.Life(), "the job's executor is not known here, its items run without limit", keyError, err)
+		c.ports.Log.WarnContext(c.ports.Life(), "the job's executor is not known here, its items run without limit", room.KeyError, err)
 	}
 	return limit
 }

@@ -79,8 +79,8 @@ func (x *Executions) execute(e *Execution) {
 		}
 		return e.Limits.attempt(ctx, e.Code, e.Context, func(err error, pause time.Duration) {
 			x.ports.Report.Retry(run, err, pause)
-			log.WarnContext(ctx, "item failed, will try again", keyItem, e.Item, keyToken, e.Context.Token,
-				keyError, err, "pause", pause.String())
+			log.WarnContext(ctx, "item failed, will try again", room.KeyItem, e.Item, room.KeyToken, e.Context.Token,
+				room.KeyError, err, "pause", pause.String())
 		})
 	}, func(err error) {
 		ended := x.ports.Now()

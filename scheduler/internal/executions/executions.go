@@ -18,21 +18,8 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Keys of log records, as everywhere in the scheduler.
-const (
-	keyItem   = "item"
-	keyFire   = "fire"
-	keySource = "source"
-	keyToken  = "token"
-	keyError  = "error"
-	keyReason = "reason"
-)
-
 // ErrNotStarted is what is heard of an item that had begun, waited for its turn, and was given back before.
 var ErrNotStarted = errors.New("not started: the item was given back while it waited for its turn")
-
-// retryAfter is how long an end that could not be recorded waits for the next try.
-const retryAfter = time.Second
 
 // Round is what is reported of items that began together: when they did, and when the last of them has ended.
 type Round struct {

@@ -93,7 +93,7 @@ func (x *Executions) settled(v room.View, batch []*Execution, outcomes []registr
 			}
 			x.close(e, o)
 		case under.Lasts():
-			x.ports.Tell(slog.LevelWarn, "end not recorded yet, will try again", o.Err, keyItem, e.Item)
+			x.ports.Tell(slog.LevelWarn, "end not recorded yet, will try again", o.Err, room.KeyItem, e.Item)
 			x.ended, again = append(x.ended, e), true
 		case x.abandoned:
 			x.close(e, o)
@@ -106,7 +106,7 @@ func (x *Executions) settled(v room.View, batch []*Execution, outcomes []registr
 	}
 	if again {
 		x.endsGather = true
-		time.AfterFunc(retryAfter, func() { x.ports.Post(func() { x.endsGather = false }) })
+		time.AfterFunc(room.RetryAfter, func() { x.ports.Post(func() { x.endsGather = false }) })
 	}
 }
 
@@ -204,7 +204,7 @@ func (x *Executions) disown(v room.View, e *Execution) error {
 		if err != nil && !errors.Is(err, registry.ErrConflict) {
 			return err
 		}
-		x.ports.Log.WarnContext(x.ports.Life(), "removed a node that a foreign session held: the end of an execution is written there", keyItem, e.Item, "node", w.Path)
+		x.ports.Log.WarnContext(x.ports.Life(), "removed a node that a foreign session held: the end of an execution is written there", room.KeyItem, e.Item, "node", w.Path)
 	}
 	return x.rereadMissed(v, e)
 }
@@ -322,7 +322,7 @@ func (x *Executions) close(e *Execution, o registry.Outcome) {
 }
 
 func (x *Executions) reportEnd(e *Execution, refused error) {
-	attrs := []any{keyItem, e.Item, keyFire, e.Context.Fire, keySource, string(e.Context.Source), keyToken, e.Context.Token}
+	attrs := []any{room.KeyItem, e.Item, room.KeyFire, e.Context.Fire, room.KeySource, string(e.Context.Source), room.KeyToken, e.Context.Token}
 	switch {
 	case e.Undo: // whether or not that was recorded: nobody heard of its start
 		x.ports.Tell(slog.LevelWarn, "item had begun and was not run: the confirmation came too late, or its turn did", nil, attrs...)
@@ -333,14 +333,14 @@ func (x *Executions) reportEnd(e *Execution, refused error) {
 	case room.Hopeless(refused):
 		x.ports.Tell(slog.LevelError, "end refused: the registry does not take it, the item stays marked until the session ends", refused, attrs...)
 	case refused != nil && e.cutShort():
-		x.ports.Log.WarnContext(x.ports.Life(), "item was cut short, and taken away before that could be recorded", append(attrs, keyError, e.err, keyReason, refused.Error())...)
+		x.ports.Log.WarnContext(x.ports.Life(), "item was cut short, and taken away before that could be recorded", append(attrs, room.KeyError, e.err, room.KeyReason, refused.Error())...)
 	case refused != nil:
 		x.ports.Log.ErrorContext(x.ports.Life(), "item has finished, and its end could not be recorded: the execution was taken away",
-			append(attrs, keyError, refused)...)
+			append(attrs, room.KeyError, refused)...)
 	case e.err == nil:
 		x.ports.Log.DebugContext(x.ports.Life(), "item done", attrs...)
 	case e.cutByRound() || e.cutShort():
-		x.ports.Log.WarnContext(x.ports.Life(), "item was cut short", append(attrs, keyError, e.err)...)
+		x.ports.Log.WarnContext(x.ports.Life(), "item was cut short", append(attrs, room.KeyError, e.err)...)
 	default:
 		x.failed(e)
 	}

@@ -3,6 +3,8 @@ package executions
 import (
 	"context"
 	"slices"
+
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // roundScope is what the executions of one round in this process share: a context, by which the
@@ -40,7 +42,7 @@ func (x *Executions) failRound(scope *roundScope, why error) {
 		return
 	}
 	scope.failed = why
-	x.ports.Log.ErrorContext(x.ports.Life(), "round failed", "cancelled", scope.left, keyError, why)
+	x.ports.Log.ErrorContext(x.ports.Life(), "round failed", "cancelled", scope.left, room.KeyError, why)
 	scope.cancel(why)
 	var waiting []*Execution
 	x.executor.waiting = slices.DeleteFunc(x.executor.waiting, func(e *Execution) bool {

@@ -31,7 +31,7 @@ func (s *java) InForce(v room.View, stored *job.Config) *job.Config {
 	}
 	if s.bad != stored.Cron {
 		s.bad = stored.Cron
-		s.ports.Log.ErrorContext(s.ports.Life(), "job goes on by its last good cron, as Java instances do: the stored one cannot be used", "cron", s.good, keyError, fault)
+		s.ports.Log.ErrorContext(s.ports.Life(), "job goes on by its last good cron, as Java instances do: the stored one cannot be used", "cron", s.good, room.KeyError, fault)
 	}
 	return &inForce
 }

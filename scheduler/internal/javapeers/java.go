@@ -12,12 +12,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Keys of log records, as everywhere in the scheduler.
-const (
-	keyItem  = "item"
-	keyError = "error"
-)
-
 // Dialect is the dialect of a process that was told of Java instances.
 type Dialect struct {
 	peers.None

@@ -120,13 +120,13 @@ func (s *java) forgetLoss(item int) {
 func (s *java) proposeLoss(v room.View, batch *room.Batch, item int, l loss) {
 	txn, err := failover.DeclareForeign(v.State, item, l.Foreign, v.Clock.Now(), v.FailoverLimit())
 	if err != nil {
-		s.ports.Log.ErrorContext(s.ports.Life(), "cannot record a lost execution", keyItem, item, keyError, err)
+		s.ports.Log.ErrorContext(s.ports.Life(), "cannot record a lost execution", room.KeyItem, item, room.KeyError, err)
 		s.forgetLoss(item)
 		return
 	}
 	batch.Add("declare a Java execution lost", txn, func(registry.Outcome) {
 		s.forgetLoss(item)
-		s.ports.Log.WarnContext(s.ports.Life(), "execution lost: its Java instance is gone", keyItem, item, "lost_instance", l.Instance)
+		s.ports.Log.WarnContext(s.ports.Life(), "execution lost: its Java instance is gone", room.KeyItem, item, "lost_instance", l.Instance)
 	})
 }
 
@@ -139,11 +139,11 @@ func (s *java) yield(v room.View) room.Batch {
 		}
 		txn, err := failover.Yield(v.State, item, v.Clock.Now())
 		if err != nil {
-			s.ports.Log.ErrorContext(s.ports.Life(), "cannot leave an execution to Java", keyItem, item, keyError, err)
+			s.ports.Log.ErrorContext(s.ports.Life(), "cannot leave an execution to Java", room.KeyItem, item, room.KeyError, err)
 			continue
 		}
 		batch.Add("leave to Java", txn, func(registry.Outcome) {
-			s.ports.Log.InfoContext(s.ports.Life(), "a Java instance runs a lost execution again", keyItem, item)
+			s.ports.Log.InfoContext(s.ports.Life(), "a Java instance runs a lost execution again", room.KeyItem, item)
 		})
 	}
 	return batch

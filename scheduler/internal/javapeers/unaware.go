@@ -65,7 +65,7 @@ func (u *unknown) After(v room.View, t jobtree.Touched) (plan bool) {
 	id := one(v)
 	if id != "" && u.reported == "" {
 		u.ports.Log.ErrorContext(u.ports.Life(), "a Java instance takes part in the job, and this process was not told: items may run twice",
-			"java_instance", id, keyError, errPeers(id))
+			"java_instance", id, room.KeyError, errPeers(id))
 	}
 	u.reported = id
 	return false

@@ -18,9 +18,6 @@ import (
 // members within moments, and one resharding serves them all.
 const gatherFor = 20 * time.Millisecond
 
-// keyError is the key of errors in log records, as everywhere in the scheduler.
-const keyError = "error"
-
 // Ports are what the room may ask of the process.
 type Ports struct {
 	*room.Ports

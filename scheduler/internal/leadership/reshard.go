@@ -50,7 +50,7 @@ func (l *Leadership) Reshard(v room.View, others peers.Leaders) room.Batch {
 	if err != nil {
 		if why := err.Error(); why != l.noPlan {
 			l.noPlan = why
-			l.ports.Log.ErrorContext(l.ports.Life(), "items stay where they are: the sharding strategy gave no assignment", keyError, err)
+			l.ports.Log.ErrorContext(l.ports.Life(), "items stay where they are: the sharding strategy gave no assignment", room.KeyError, err)
 		}
 		return nil
 	}

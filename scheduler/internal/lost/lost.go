@@ -12,13 +12,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Keys of log records, as everywhere in the scheduler.
-const (
-	keyItem  = "item"
-	keyFire  = "fire"
-	keyError = "error"
-)
-
 // Executions are what an instance knows of executions that seem lost.
 //
 // A process that lost its own session waits a little before it declares executions lost that seem to be: what
@@ -90,13 +83,13 @@ func (x *Executions) Decide(v room.View, here func(item int) registry.Revision) 
 func (x *Executions) Declare(v room.View, item int) room.Batch {
 	txn, err := failover.Declare(v.State, item, v.Clock.Now(), v.FailoverLimit())
 	if err != nil {
-		x.Ports.Log.ErrorContext(x.Ports.Life(), "cannot record a lost execution", keyItem, item, keyError, err)
+		x.Ports.Log.ErrorContext(x.Ports.Life(), "cannot record a lost execution", room.KeyItem, item, room.KeyError, err)
 		return nil
 	}
 	lost := v.State.Item(item).Record.Value.Current
 	return room.Batch{{Step: "declare lost", Txn: txn, Done: func(registry.Outcome) {
 		x.Ports.Log.WarnContext(x.Ports.Life(), "execution lost: its instance is gone",
-			keyItem, item, "lost_instance", lost.Instance, keyFire, lost.Fire)
+			room.KeyItem, item, "lost_instance", lost.Instance, room.KeyFire, lost.Fire)
 	}}}
 }
 
@@ -104,10 +97,10 @@ func (x *Executions) Declare(v room.View, item int) room.Batch {
 func (x *Executions) requeue(v room.View, item int) room.Batch {
 	txn, err := failover.Requeue(v.State, item)
 	if err != nil {
-		x.Ports.Log.ErrorContext(x.Ports.Life(), "cannot have an item run again", keyItem, item, keyError, err)
+		x.Ports.Log.ErrorContext(x.Ports.Life(), "cannot have an item run again", room.KeyItem, item, room.KeyError, err)
 		return nil
 	}
 	return room.Batch{{Step: "declare lost", Txn: txn, Done: func(registry.Outcome) {
-		x.Ports.Log.InfoContext(x.Ports.Life(), "item of a crashed instance is run again", keyItem, item)
+		x.Ports.Log.InfoContext(x.Ports.Life(), "item of a crashed instance is run again", room.KeyItem, item)
 	}}}
 }

@@ -215,5 +215,5 @@ func (m *Membership) FireAhead(item int, err error) {
 		return
 	}
 	m.clock.reported = true
-	m.ports.Log.ErrorContext(m.ports.Life(), "this clock is ahead of the registry's, nothing begins by it", keyItem, item, keyError, err)
+	m.ports.Log.ErrorContext(m.ports.Life(), "this clock is ahead of the registry's, nothing begins by it", room.KeyItem, item, room.KeyError, err)
 }

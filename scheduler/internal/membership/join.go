@@ -49,7 +49,7 @@ func (m *Membership) Joined(v room.View) (first bool) {
 	mine := v.State.Instance(v.Instance)
 	first = m.joinedAs == 0
 	if mine.Created != m.joinedAs && !first {
-		m.ports.Log.InfoContext(m.ports.Life(), "joined again", keySession, mine.Session.String())
+		m.ports.Log.InfoContext(m.ports.Life(), "joined again", room.KeySession, mine.Session.String())
 	}
 	m.joinedAs = mine.Created
 	return first
@@ -64,7 +64,7 @@ func (m *Membership) RemoveFormer(v room.View) room.Batch {
 		Then: []registry.Write{registry.Delete(path)},
 	}
 	return room.Batch{{Step: "remove a stray node", Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Log.InfoContext(m.ports.Life(), "removed what a former session of this process left: it registers anew", keySession, mine.Session.String())
+		m.ports.Log.InfoContext(m.ports.Life(), "removed what a former session of this process left: it registers anew", room.KeySession, mine.Session.String())
 	}}}
 }
 
@@ -92,7 +92,7 @@ func (m *Membership) AwaitID(v room.View) (over bool) {
 	if m.waitingID.IsZero() {
 		m.waitingID = time.Now()
 		m.ports.Log.InfoContext(m.ports.Life(), "waiting for the former session of this instance id to end",
-			keySession, v.State.Instance(v.Instance).Session.String())
+			room.KeySession, v.State.Instance(v.Instance).Session.String())
 	}
 	if left := patience(v) - time.Since(m.waitingID); left > 0 {
 		m.ports.Wake(left)
@@ -112,7 +112,7 @@ func (m *Membership) Held(v room.View, held bool) error {
 	err := fmt.Errorf("%w: %s holds %q in job %q and did not let go for %s; give each process an id of its own",
 		ErrDuplicate, "session "+v.State.Instance(v.Instance).Session.String(), v.Instance, v.Job, patience(v))
 	if m.joinedAs != 0 {
-		m.ports.Log.ErrorContext(m.ports.Life(), "cannot register again, will go on trying", keyError, err)
+		m.ports.Log.ErrorContext(m.ports.Life(), "cannot register again, will go on trying", room.KeyError, err)
 		m.ports.Wake(patience(v))
 	}
 	return err

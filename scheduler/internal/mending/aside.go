@@ -37,6 +37,6 @@ func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.B
 	}
 	return room.Batch{{Step: "begin", Txn: txn, Done: func(registry.Outcome) {
 		m.ports.Log.ErrorContext(m.ports.Life(), "the record of an item could not be read: it was set aside, and the item goes on with its next fire",
-			keyItem, n, keyError, node.Record.Err, "node", v.Tree.ItemAside(n))
+			room.KeyItem, n, room.KeyError, node.Record.Err, "node", v.Tree.ItemAside(n))
 	}}}
 }

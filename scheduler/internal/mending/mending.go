@@ -10,13 +10,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Keys of log records, as everywhere in the scheduler.
-const (
-	keyItem  = "item"
-	keyToken = "token"
-	keyError = "error"
-)
-
 // Ports are what the room may ask of the process.
 type Ports struct {
 	*room.Ports

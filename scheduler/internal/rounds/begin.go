@@ -157,7 +157,7 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	if node.Record.Value.FireAhead(begin.Horizon) {
 		if !ran.Equal(it.ignored) {
 			it.ignored = ran
-			r.ports.Log.ErrorContext(r.ports.Life(), "ignoring the last fire of an item: a broken clock wrote it", keyItem, it.number, keyFire, ran)
+			r.ports.Log.ErrorContext(r.ports.Life(), "ignoring the last fire of an item: a broken clock wrote it", room.KeyItem, it.number, room.KeyFire, ran)
 		}
 		ran = time.Time{}
 	}
@@ -216,7 +216,7 @@ const tickFirst = 10 * time.Millisecond
 // registry's clock stays due until the clocks agree; that one may have drifted since it was read.
 func (r *Rounds) cannotBegin(v room.View, it *item, fire time.Time, err error) {
 	if !errors.Is(err, jobtree.ErrFireAhead) {
-		r.ports.Log.ErrorContext(r.ports.Life(), "cannot begin", keyItem, it.number, keyError, err)
+		r.ports.Log.ErrorContext(r.ports.Life(), "cannot begin", room.KeyItem, it.number, room.KeyError, err)
 		it.Due = it.Due.DropImpossible(fire)
 		return
 	}
@@ -270,7 +270,7 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 		Instance: v.Instance, Session: v.Attached.Session, Round: round.id, Time: round.now, Base: v.Tokens.Base,
 	})
 	if err != nil {
-		r.ports.Log.ErrorContext(r.ports.Life(), "cannot claim", keyItem, it.number, keyError, err)
+		r.ports.Log.ErrorContext(r.ports.Life(), "cannot claim", room.KeyItem, it.number, room.KeyError, err)
 		return
 	}
 	latch, guards := r.ports.Peers.Claiming(v)
@@ -283,7 +283,7 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 	round.newest.Note(record)
 	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job}
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
-		r.ports.Log.InfoContext(r.ports.Life(), "running a lost execution again", keyItem, it.number, keyFire, record.Current.Fire)
+		r.ports.Log.InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, record.Current.Fire)
 		r.began(v, round, it, under, record, o.Revision)
 	}})
 }

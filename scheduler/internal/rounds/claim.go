@@ -43,7 +43,7 @@ func (r *Rounds) claimed(n int, under *room.Attachment, record jobtree.Record, i
 	v := r.ports.Look()
 	it := r.item(n) // it may have been released meanwhile
 	round := &Round{id: id, now: record.Current.Begin}
-	r.ports.Log.InfoContext(r.ports.Life(), "running a lost execution again", keyItem, it.number, keyFire, record.Current.Fire)
+	r.ports.Log.InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, record.Current.Fire)
 	r.began(v, round, it, under, record, revision)
 	r.runRound(v, round)
 }

@@ -20,13 +20,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Keys of log records, as everywhere in the scheduler.
-const (
-	keyItem  = "item"
-	keyFire  = "fire"
-	keyError = "error"
-)
-
 // Load counts fires.
 type Load interface {
 	Want(fires int)  // that came

@@ -13,9 +13,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// retryAfter is how long an outcome that could not be recorded waits for the next try.
-const retryAfter = time.Second
-
 // hookRun is a hook that this process has taken.
 type hookRun struct {
 	under    *room.Attachment
@@ -83,7 +80,7 @@ func (r *Rounds) SettleHook(v room.View, p jobtree.Phase) room.Batch {
 			if !room.Final(err) && h.under.Ctx.Err() == nil {
 				r.ports.Tell(slog.LevelWarn, "outcome of a hook not recorded yet, will try again", err)
 				h.retry = true
-				time.AfterFunc(retryAfter, func() { r.ports.Post(func() { h.retry = false }) })
+				time.AfterFunc(room.RetryAfter, func() { r.ports.Post(func() { h.retry = false }) })
 				return true
 			}
 			if errors.Is(err, registry.ErrSessionLost) {
