@@ -206,7 +206,7 @@ func (r *runner) leaveBlind() {
 		return
 	}
 	r.rounds.StopNoting()
-	txn := r.membership.LeaveTxn(r.look())
+	txn := r.membership.LeaveTxn(r.look(), nil)
 	var err error
 	if len(txn.Then) > 0 {
 		_, err = r.s.registry.Commit(r.attached.Ctx, txn)

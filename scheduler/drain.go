@@ -3,12 +3,14 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
@@ -198,7 +200,7 @@ func (r *runner) commitLeave() {
 	if r.runsUnmarked() && !r.rounds.Executions().Abandoned() {
 		return // the instance is all that shows that it is not lost
 	}
-	txn := r.membership.LeaveTxn(r.look())
+	txn := r.membership.LeaveTxn(r.look(), r.marks())
 	if len(txn.Then) == 0 {
 		r.left = !r.leadership.Electing() // an election under way may still bring something to take back
 		r.membership.NoteLeft(r.s.now())
@@ -215,12 +217,39 @@ func (r *runner) commitLeave() {
 
 // runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.
 func (r *runner) runsUnmarked() bool {
-	for e := range r.rounds.Running() {
-		if e.Monitored() && e.Under.Session.ID() == r.attached.Session.ID() && executions.MarkGone(r.look(), e) {
+	for e := range r.marked() {
+		if executions.MarkGone(r.look(), e) {
 			return true
 		}
 	}
 	return false
+}
+
+// marked yields the executions here that have a mark under the present session, or had one.
+func (r *runner) marked() iter.Seq[*executions.Execution] {
+	return func(yield func(*executions.Execution) bool) {
+		for e := range r.rounds.Running() {
+			if e.Monitored() && e.Under.Session.ID() == r.attached.Session.ID() && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// mostMarks is how many marks a leave compares. A transaction of etcd has room for 128 conditions.
+const mostMarks = 100
+
+// marks are the conditions that what runs here is marked when the job is left, of the first executions if there are
+// many: the state may still show a mark that is gone.
+func (r *runner) marks() []registry.Condition {
+	var marks []registry.Condition
+	for e := range r.marked() {
+		if len(marks) == mostMarks {
+			break
+		}
+		marks = append(marks, executions.Mark(r.tree, e.Item, e.Token))
+	}
+	return marks
 }
 
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of

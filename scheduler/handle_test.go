@@ -12,7 +12,6 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -337,37 +336,6 @@ func TestALateJoinOfAJobThatWasLeftByItsHandle(t *testing.T) {
 		sleepUntil(11 * time.Second)
 		require.Len(t, c.take(), 2, "all items are where they are run")
 	})
-}
-
-// The same, with a join that is carried out again while the process is about to leave, at whatever step of that.
-func TestALateJoinDuringALeave(t *testing.T) {
-	t.Parallel()
-	const late = 8 * time.Second
-	var came time.Time
-	leaveAt := func(at time.Time) {
-		inBubble(t, func(t *testing.T, c *cluster) {
-			c.start("b", nil, jobOf(2))
-			reg := c.server.Open("test")
-			reg.DuplicateLater(2, late)
-			c.server.OnLateCopy(func(memory.LateCopy) { came = time.Now() })
-			a := c.launchOver(reg, "a", nil, jobOf(2))
-			<-a.Ready()
-			if at.IsZero() {
-				time.Sleep(late)
-				return
-			}
-			time.Sleep(time.Until(at))
-			require.NoError(t, ordersOf(t, a).Leave(t.Context()))
-			time.Sleep(time.Second)
-			require.Equal(t, []string{"/orders/instances/" + fullID("b")}, c.nodes("/orders/instances"))
-		})
-	}
-	leaveAt(time.Time{})
-	require.False(t, came.IsZero())
-	at := came
-	for early := range 40 {
-		leaveAt(at.Add(-time.Duration(early) * 250 * time.Microsecond))
-	}
 }
 
 // A handle that outlives its job, or Run, neither hangs nor panics.

@@ -145,7 +145,7 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 }
 
 // A run whose mark was deleted goes on, is run by nobody else, saves its checkpoints, and has ended when
-// it has; also if its process is about to leave.
+// it has; also if its process leaves at that moment and has not seen it.
 func TestAMarkThatIsDeletedUnderARun(t *testing.T) {
 	t.Parallel()
 	for name, leaves := range map[string]bool{"stays": false, "leaves": true} {

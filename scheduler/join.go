@@ -90,7 +90,7 @@ func (r *runner) staysOut() bool {
 		return false
 	}
 	if (r.look().Registered() || r.leads()) && !r.runsUnmarked() && r.noteMissed() {
-		r.carryOut(r.membership.LeaveForClock(r.look(), r.peers))
+		r.carryOut(r.membership.LeaveForClock(r.look(), r.marks(), r.peers))
 	}
 	return true
 }

@@ -155,9 +155,9 @@ func (m *Membership) MustLeave(v room.View) bool {
 	return true
 }
 
-// LeaveForClock proposes to leave because of the clock, while there is another instance.
-func (m *Membership) LeaveForClock(v room.View, others peers.Members) room.Batch {
-	txn, stays := m.LeaveTxn(v), other(v)
+// LeaveForClock proposes to leave because of the clock, while there is another instance. marks are as in LeaveTxn.
+func (m *Membership) LeaveForClock(v room.View, marks []registry.Condition, others peers.Members) room.Batch {
+	txn, stays := m.LeaveTxn(v, marks), other(v)
 	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
 	return room.Batch{{Step: "leave because of the clock", Txn: txn, Done: func(registry.Outcome) {
 		others.Left()

@@ -119,11 +119,12 @@ func (m *Membership) Held(v room.View, held bool) error {
 }
 
 // LeaveTxn is the transaction of a leave: it deletes the instance, and the leader if that is this one, and asks for a
-// resharding. It writes nothing if there is nothing to leave.
-func (m *Membership) LeaveTxn(v room.View) registry.Txn {
+// resharding. It writes nothing if there is nothing to leave. marks are the conditions that what still runs here is
+// marked: without mark and instance, it would be lost.
+func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.Txn {
 	var txn registry.Txn
 	if v.Registered() {
-		txn.If = append(txn.If, v.Mine())
+		txn.If = append(append(txn.If, v.Mine()), marks...)
 		txn.Then = append(txn.Then, registry.Delete(v.Tree.Instance(v.Instance)))
 		if v.State.Config.Exists() { // of a job that was removed, nothing may be made again
 			txn.If = append(txn.If, registry.Present(v.Tree.Config()))
