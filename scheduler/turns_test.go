@@ -256,6 +256,35 @@ func TestABeginThatIsNotSent(t *testing.T) {
 	}
 }
 
+// So it is with a begin in whose request the barrier of a whole round is opened, ahead of it.
+func TestABeginThatIsNotSentBesideABarrier(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := &turned{Registry: c.server.Open("test", memory.WithTTL(time.Minute))}
+		o := &overloaded{runs: make(map[string]int)}
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithObserver(o))
+		require.NoError(t, err)
+		cfg := job.Config{Name: "orders", Cron: "5,28 * * * * ?", ShardingTotalCount: 2}
+		hook := func(context.Context, job.WholeRound) error { return nil }
+		require.NoError(t, errOf(s.Add(t.Context(), cfg, c.record("a", nil), scheduler.WithWholeRoundListener(job.WholeRoundListener{
+			AllCompleted: hook, CompletedWithin: 15 * time.Second,
+		}))))
+		c.run(s, reg.Registry)
+		<-s.Ready()
+		sleepUntil(4 * time.Second)
+		reg.dropNext(2)
+		sleepUntil(9900 * time.Millisecond)
+		require.True(t, c.state().Barrier(jobtree.PhaseCompleted).Round.Exists(), "the barrier was opened")
+		require.False(t, c.state().Item(0).Record.Exists(), "no begin was sent")
+		sleepUntil(45 * time.Second)
+		require.ElementsMatch(t, []string{
+			"item 0 fire 5s misfire on a", "item 0 fire 28s scheduled on a",
+			"item 1 fire 5s misfire on a", "item 1 fire 28s scheduled on a",
+		}, c.shown())
+		require.EqualValues(t, 2, o.dropped())
+	})
+}
+
 // What can no longer be confirmed in time is not even asked for, if that would be of no use.
 func TestABeginThatWouldBeConfirmedTooLate(t *testing.T) {
 	t.Parallel()
