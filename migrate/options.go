@@ -1,6 +1,10 @@
 package migrate
 
-import "time"
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/internal/option"
+)
 
 // Options say what Run does. With the zero Options, it compares all jobs and writes nothing.
 type Options struct {
@@ -25,12 +29,19 @@ func (o Options) check() error {
 	return nil
 }
 
+// ErrInvalidOption is what every [OptionError] is. It is one error in all packages of this module: errors.Is finds it by
+// any of their names.
+var ErrInvalidOption = option.ErrInvalid
+
 // OptionError says which option cannot be used.
 type OptionError struct {
 	Option string // field of [Options]
 	Value  string
 	Reason string // what is allowed
 }
+
+// Unwrap makes it an [ErrInvalidOption].
+func (e *OptionError) Unwrap() error { return ErrInvalidOption }
 
 // Error names option, value and what is allowed.
 func (e *OptionError) Error() string { return e.Option + " is " + quote(e.Value) + ", " + e.Reason }

@@ -29,7 +29,10 @@ func main() {
 }
 
 func run() error {
-	collector := prometheus.New()
+	collector, err := prometheus.New()
+	if err != nil {
+		return err
+	}
 	metrics := client.NewRegistry()
 	metrics.MustRegister(collector)
 	server := httptest.NewServer(promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))

@@ -8,6 +8,9 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/history/sqlstore"
+	"github.com/elasticron/elasticron/metrics/otel"
+	"github.com/elasticron/elasticron/metrics/prometheus"
+	"github.com/elasticron/elasticron/migrate"
 	"github.com/elasticron/elasticron/registry/etcd/embedded"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -19,10 +22,14 @@ func TestOneErrorOfOptions(t *testing.T) {
 	_, parsed := cronexpr.ParseDaylightSaving("java")
 	_, bus := history.NewBus(history.WithLogger(nil))
 	_, store := sqlstore.New(nil, sqlstore.SQLite)
+	_, counted := prometheus.New(prometheus.WithItems(-1))
+	_, traced := otel.New(otel.WithTracerProvider(nil))
+	_, migrated := migrate.Run(t.Context(), nil, nil, migrate.Options{TimeZone: "Local"})
 	_, server := embedded.Start(t.Context(), embedded.WithDir(""))
-	for _, err := range []error{scheduled, parsed, bus, store, server} {
+	for _, err := range []error{scheduled, parsed, bus, store, counted, traced, migrated, server} {
 		for _, name := range []error{
-			scheduler.ErrInvalidOption, cronexpr.ErrInvalidOption, history.ErrInvalidOption, sqlstore.ErrInvalidOption, embedded.ErrInvalidOption,
+			scheduler.ErrInvalidOption, cronexpr.ErrInvalidOption, history.ErrInvalidOption, sqlstore.ErrInvalidOption,
+			prometheus.ErrInvalidOption, otel.ErrInvalidOption, migrate.ErrInvalidOption, embedded.ErrInvalidOption,
 		} {
 			require.ErrorIs(t, err, name)
 		}

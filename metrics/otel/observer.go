@@ -2,6 +2,7 @@ package otel
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"go.opentelemetry.io/otel"
@@ -48,11 +49,16 @@ var (
 	_ scheduler.ItemContext = (*Observer)(nil)
 )
 
-// New makes an observer. The error says which instrument the meter provider refused.
+// New makes an observer. The error is [ErrInvalidOption], with all faults of the options, or says which instrument
+// the meter provider refused.
 func New(opts ...Option) (*Observer, error) {
 	o := options{tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider()}
+	var faults []error
 	for _, set := range opts {
-		set(&o)
+		faults = append(faults, set(&o))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
 	i, err := newInstruments(o.meters.Meter(scope))
 	if err != nil {

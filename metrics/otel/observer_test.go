@@ -127,3 +127,10 @@ func sumsOf(t *testing.T, reader metric.Reader) map[string]int64 {
 	}
 	return sums
 }
+
+func TestOptionsThatAreNotAllowed(t *testing.T) {
+	t.Parallel()
+	_, err := otel.New(otel.WithTracerProvider(nil), otel.WithMeterProvider(nil))
+	require.ErrorIs(t, err, otel.ErrInvalidOption)
+	require.EqualError(t, err, "invalid option: tracer provider is nil\ninvalid option: meter provider is nil")
+}

@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"errors"
 	"strconv"
 	"sync"
 
@@ -27,13 +28,18 @@ var (
 	_ prometheus.Collector = (*Collector)(nil)
 )
 
-// New makes a collector with nothing counted. Register it, and give it to one scheduler.
-func New(opts ...Option) *Collector {
+// New makes a collector with nothing counted. Register it, and give it to one scheduler. The error is
+// [ErrInvalidOption], with all faults of the options.
+func New(opts ...Option) (*Collector, error) {
 	o := options{maxJobs: defaultMaxJobs, buckets: defaultBuckets()}
+	var faults []error
 	for _, set := range opts {
-		set(&o)
+		faults = append(faults, set(&o))
 	}
-	return &Collector{options: o, vectors: newVectors(o), jobs: make(map[string]struct{})}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return &Collector{options: o, vectors: newVectors(o), jobs: make(map[string]struct{})}, nil
 }
 
 // Describe implements [prometheus.Collector].

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -27,7 +28,7 @@ import (
 func TestMetricsOfAScheduler(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		collector := prometheus.New(prometheus.WithItems(2))
+		collector := newCollector(t, prometheus.WithItems(2))
 		registerer := client.NewPedanticRegistry()
 		require.NoError(t, registerer.Register(collector))
 		reg := memory.NewServer().Open("test")
@@ -80,7 +81,7 @@ func TestMetricsOfAScheduler(t *testing.T) {
 func TestMetricsOfABoundedJob(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		collector := prometheus.New()
+		collector := newCollector(t)
 		handlers := errorhandler.Default()
 		require.NoError(t, handlers.Register("BROKEN", func(job.Config, *slog.Logger) (job.ErrorHandler, error) {
 			return job.ErrorHandlerFunc(func(context.Context, string, job.ShardingContext, error) error {
@@ -119,7 +120,7 @@ func TestMetricsOfABoundedJob(t *testing.T) {
 func TestMetricsOfWhatDoesNotGoOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		collector := prometheus.New()
+		collector := newCollector(t)
 		server := memory.NewServer()
 		reg, operator := server.Open("test"), server.Open("test")
 		nothing := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
@@ -169,7 +170,7 @@ func TestMetricsOfWhatDoesNotGoOn(t *testing.T) {
 // Whatever is declared, the number of series is bounded.
 func TestLabelsAreBounded(t *testing.T) {
 	t.Parallel()
-	collector, now := prometheus.New(prometheus.WithMaxJobs(3), prometheus.WithItems(4)), time.Now()
+	collector, now := newCollector(t, prometheus.WithMaxJobs(3), prometheus.WithItems(4)), time.Now()
 	for n := range 100 {
 		for item := range 50 {
 			e := scheduler.ItemEvent{Context: job.ShardingContext{JobName: fmt.Sprintf("job %d", n), Item: item, Source: job.Manual}}
@@ -186,7 +187,7 @@ func TestLabelsAreBounded(t *testing.T) {
 // The names follow Prometheus's conventions, as its own linter knows them.
 func TestNamesAreConventional(t *testing.T) {
 	t.Parallel()
-	collector, now := prometheus.New(prometheus.WithItems(1)), time.Now()
+	collector, now := newCollector(t, prometheus.WithItems(1)), time.Now()
 	e := scheduler.ItemEvent{Context: job.ShardingContext{JobName: "orders", Source: job.Scheduled}}
 	collector.Observe(e)
 	collector.Observe(scheduler.RetryEvent{Context: e.Context})
@@ -243,5 +244,26 @@ func requireMetrics(t *testing.T, collector client.Collector, want string) {
 		at := strings.LastIndex(line, " ")
 		require.Contains(t, shown, line[:at])
 		require.Equal(t, line[at+1:], fmt.Sprint(shown[line[:at]]), line[:at])
+	}
+}
+
+func newCollector(t *testing.T, opts ...prometheus.Option) *prometheus.Collector {
+	t.Helper()
+	collector, err := prometheus.New(opts...)
+	require.NoError(t, err)
+	return collector
+}
+
+func TestOptionsThatAreNotAllowed(t *testing.T) {
+	t.Parallel()
+	for fault, set := range map[string]prometheus.Option{
+		"invalid option: -1 jobs with a label of their own is negative":  prometheus.WithMaxJobs(-1),
+		"invalid option: -2 items with metrics of their own is negative": prometheus.WithItems(-2),
+		"invalid option: bucket 1 is not above the one before it":        prometheus.WithBuckets(0.5, 1, 1),
+		"invalid option: bucket NaN is not above the one before it":      prometheus.WithBuckets(math.NaN()),
+	} {
+		_, err := prometheus.New(set)
+		require.ErrorIs(t, err, prometheus.ErrInvalidOption)
+		require.EqualError(t, err, fault)
 	}
 }

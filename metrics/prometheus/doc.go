@@ -1,6 +1,6 @@
 // Package prometheus exports the work of a scheduler as Prometheus metrics.
 //
-//	collector := prometheus.New()
+//	collector, err := prometheus.New()
 //	registerer.MustRegister(collector)
 //	s, err := scheduler.New(reg, scheduler.WithObserver(collector))
 //

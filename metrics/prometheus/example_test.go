@@ -18,7 +18,10 @@ import (
 
 // Each scheduler has a collector of its own, which an application registers like any other.
 func Example() {
-	collector := prometheus.New(prometheus.WithItems(16))
+	collector, err := prometheus.New(prometheus.WithItems(16))
+	if err != nil {
+		log.Fatal(err)
+	}
 	client.MustRegister(collector)
 	if _, err := scheduler.New(memory.NewServer().Open("shop"), scheduler.WithObserver(collector)); err != nil {
 		log.Fatal(err)
@@ -34,7 +37,11 @@ func ExampleNew() {
 	reg := memory.NewServer().Open("shop")
 	defer reg.Close(context.Background())
 	registry := client.NewRegistry()
-	collector := prometheus.New()
+	collector, err := prometheus.New()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	registry.MustRegister(collector)
 	s, err := scheduler.New(reg, scheduler.WithObserver(collector))
 	if err != nil {
