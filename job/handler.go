@@ -54,8 +54,8 @@ type Checker interface {
 	Check(cfg Config) error
 }
 
-// ErrFailRound is the error with which an [ErrorHandler] fails the whole round in this process: the scheduler
-// cancels the other items of the round, with ErrFailRound as the cause, starts none that still wait, and records
+// ErrFailRound is the error with which an [ErrorHandler] fails all that began together with the item in this
+// process: the scheduler cancels the other items of the [Round], with ErrFailRound as the cause, starts none that still wait, and records
 // all of them as failed.
 var ErrFailRound = errors.New("the round failed")
 

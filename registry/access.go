@@ -12,11 +12,11 @@ func init() {
 		Changed: Snapshot.changed,
 	})
 	access.Offer(access.Sessions[Session, SessionID]{
-		New:          newSession,
-		Renew:        (*Session).renew,
-		Suspend:      (*Session).suspend,
-		Lose:         (*Session).lose,
-		Abandoned:    (*Session).isAbandoned,
-		FarewellTime: (*Session).farewellTime,
+		New:       newSession,
+		Renew:     (*Session).renew,
+		Suspend:   (*Session).suspend,
+		Lose:      (*Session).lose,
+		Abandoned: (*Session).isAbandoned,
+		CloseTime: (*Session).closeTime,
 	})
 }

@@ -18,10 +18,10 @@ type Registry interface {
 	Clock
 
 	// Close ends the session gracefully, so that its ephemeral nodes vanish at once, stops every
-	// view and latch, and returns when no goroutine of the handle is left. The farewell to the store is
-	// tried until the store would have dropped the session by itself, which takes a TTL at most, so
-	// Close returns whatever becomes of the store; the context may make that shorter, never longer. A
-	// farewell that did not get through leaves the nodes to the store until the TTL has passed, and
+	// view and latch, and returns when no goroutine of the handle is left. Close tries to
+	// tell the store until the store would have dropped the session by itself. So it returns within a TTL,
+	// even if the store never answers; the context may make that shorter, never longer. A
+	// close that did not get through leaves the nodes to the store until the TTL has passed, and
 	// Close says so in its error, which is [ErrUnavailable]. Calls after the first return the same
 	// result. Everything else fails with [ErrClosed] afterwards.
 	Close(ctx context.Context) error
@@ -70,8 +70,8 @@ type Committer interface {
 	// one request and then share a revision; each keeps its own conditions and its own outcome.
 	//
 	// When an answer gets lost, a transaction that is [Txn.Repeatable] is repeated until there is one.
-	// A copy of it may be carried out later still, when others have been answered, which by that word
-	// does no harm. Any other is sent again only if it certainly was not carried out and never will be,
+	// The store may carry out a copy later, after other commits; [Txn.Repeat] says why that does no
+	// harm. Any other is sent again only if it certainly was not carried out and never will be,
 	// and fails with [ErrUnknownOutcome] otherwise: it is done at most once, perhaps after Commit
 	// returned.
 	Commit(ctx context.Context, txn Txn) (Revision, error)

@@ -5,8 +5,8 @@ import "fmt"
 // Repeat is a builder's word why its transaction may be sent again after a try that got no answer.
 //
 // A store may carry out a request long after everybody stopped waiting for it: a server that lost
-// touch with the others passes on what it holds when it is back. So of a transaction that was sent
-// twice, the first copy may be done after the second was answered, and after any number of other
+// touch with the others passes on what it holds when it is back. So if a transaction was sent
+// twice, the store may do the first copy after it answered the second, and after any number of other
 // transactions. Repeating is right only where that late copy comes to nothing. Where one of the
 // transaction's conditions proves that by itself, no word is needed; see [Txn.EndsItself].
 type Repeat uint8

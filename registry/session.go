@@ -172,9 +172,9 @@ func (s *Session) isAbandoned() bool {
 	return s.abandoned
 }
 
-// farewellTime returns for how long the store may be told that the session is over: for as long as it would
+// closeTime returns for how long the store may be told that the session is over: for as long as it would
 // hold the session anyway, but long enough for one try.
-func (s *Session) farewellTime() time.Duration {
+func (s *Session) closeTime() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return max(s.renewed+s.ttl-s.clock(), s.ttl/10)

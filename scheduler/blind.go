@@ -12,9 +12,9 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// A view ends when its store refuses to be followed, as one that has taken a permission away does. Then
-// the runner is blind: it begins nothing, because it could not know what it decides upon, but what runs
-// goes on to its end, which needs no view. It opens the view again, with pauses that grow. If that takes
+// A view ends when its store refuses to be followed, for example after a permission was taken away. Then
+// the runner is blind. It begins nothing, because it could not know what it decides upon. What runs goes on to
+// its end, which needs no view. It opens the view again, with pauses that grow. If that takes
 // longer than the session's TTL, others get the job's items: the instance leaves the job as it was last
 // seen, and where it may not even write that, the process gives its session up, which is all that still
 // holds the items. That interrupts the other jobs of the process once; the next session holds nothing of

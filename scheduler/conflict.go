@@ -13,7 +13,7 @@ import (
 // Conflict says who wins when a job is declared and its stored configuration is another one.
 type Conflict string
 
-// What [OnConflict] may be told.
+// The values of [OnConflict].
 const (
 	// RegistryWins leaves the stored configuration as it is. The difference is logged once, when the
 	// job is declared, with the values.

@@ -22,8 +22,8 @@
 //
 //   - At no time do two live sessions hold the mark of one running item, and every execution carries
 //     a fencing token, [job.ShardingContext.Token], that only grows for its item.
-//   - A scheduled fire of an item is executed at most once, by whomever. A rerun after a crash, of a
-//     missed fire or by hand says so in [job.ShardingContext.Source].
+//   - The cluster executes a scheduled fire of an item at most once. [job.ShardingContext.Source] says if an
+//     execution repeats a lost one, makes up missed fires, or was asked for by hand.
 //   - A change of members, settings or leader moves items on the event. Nobody waits for a tick, and
 //     a long run neither delays its neighbours nor its own item's move.
 //   - When the session is lost, the contexts of its running items are cancelled with the cause
@@ -38,7 +38,7 @@
 // missed: because its item is still running, its instance was lost, or nobody was there. The job's
 // Misfire settings say what happens then.
 //
-//	what happens                             what becomes of the fires
+//	what happens                             what happens to its fires
 //	a run lasts beyond the next fires        made up right after it: one run for all, with the newest
 //	                                         time (MisfireOnce); one for each, in order (MisfireAll);
 //	                                         or none (MisfireSkip)
@@ -76,9 +76,9 @@
 //	somebody triggers the job                never a missed fire, and hides none
 //	cron or zone is changed                  what was missed under the old one is forgotten
 //
-// No fire of an enabled item is lost beyond that. Each process ticks every fire of the job, whosever the
-// items are; a fire is made up if one process that ticked it lived to tell, in the item's node, or owns the
-// item. MisfireMax and MisfireWindow bound what is kept.
+// No fire of an enabled item is lost beyond that. Every process ticks every fire of a job. A fire is made up if
+// a process that ticked it owns the item, or noted the fire in the item's node before it died. MisfireMax and
+// MisfireWindow bound what is kept.
 //
 // A job with a fixed delay ("@delay 10s") has no such table: each item is due so long after its last
 // execution ended, whoever ran it and why, as the item's record tells; it is never too

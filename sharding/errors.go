@@ -31,18 +31,3 @@ type UnknownStrategyError struct {
 func (e *UnknownStrategyError) Error() string {
 	return fmt.Sprintf("unknown sharding strategy %q, registered are: %s", texts.Shorten(e.Name), strings.Join(e.Known, ", "))
 }
-
-// PanicError says that a strategy panicked.
-type PanicError struct {
-	Value any    // what it panicked with
-	Stack []byte // where, as runtime/debug.Stack formats it
-}
-
-// Error tells the value, not the stack.
-func (e *PanicError) Error() string { return fmt.Sprintf("strategy panicked: %v", e.Value) }
-
-// Unwrap returns the value if it is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}

@@ -1,12 +1,10 @@
 package sharding
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/elasticron/elasticron/internal/protect"
-	"github.com/elasticron/elasticron/job"
 )
 
 // Run asks the strategy for an assignment and checks the answer. The strategy gets a copy of the request in normal
@@ -14,7 +12,7 @@ import (
 // the caller holds. If there are no instances, Run does not ask the strategy, and no item is assigned.
 //
 // It returns an assignment of exactly Total items to instances of the request, or an error: the
-// strategy's own, a [PanicError], [job.ErrGoexit], one that is [ErrInvalidAssignment], or one that is
+// strategy's own, a [job.PanicError], [job.ErrGoexit], one that is [ErrInvalidAssignment], or one that is
 // [ErrInvalidRequest]. Besides the time of the strategy, it takes time proportional to the items. It is safe for
 // concurrent use if the strategy is.
 func Run(strategy Strategy, r Request) (Assignment, error) {
@@ -43,10 +41,6 @@ func assign(strategy Strategy, r Request) (Assignment, error) {
 		assignment, err = strategy.Assign(r)
 		return err
 	})
-	var panicked *job.PanicError
-	if errors.As(err, &panicked) {
-		return nil, &PanicError{Value: panicked.Value, Stack: panicked.Stack}
-	}
 	return assignment, err
 }
 

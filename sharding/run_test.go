@@ -49,8 +49,8 @@ func TestRunCatchesPanics(t *testing.T) {
 	}
 
 	err := panics("no zone")
-	require.EqualError(t, err, `assign 1 items of job "orders": strategy panicked: no zone`)
-	var caught *sharding.PanicError
+	require.EqualError(t, err, `assign 1 items of job "orders": panic: no zone`)
+	var caught *job.PanicError
 	require.ErrorAs(t, err, &caught)
 	require.Equal(t, "no zone", caught.Value)
 	require.Contains(t, string(caught.Stack), "TestRunCatchesPanics")

@@ -1,5 +1,5 @@
-// Package overload measures what a cluster does that is asked for more than it can: how many executions run
-// a second when half, all, twice, five and ten times of its capacity is wanted.
+// Package overload measures a cluster that is asked for more than it can do: how many executions run
+// a second when half, all, twice, five and ten times its capacity is wanted.
 //
 //	make bench PKG=./integration/overload
 //	go test ./integration/overload -run '^$' -bench 'Overload/processes=3' -v

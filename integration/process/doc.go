@@ -7,7 +7,7 @@
 // writes down what it does to the processes, and every revision of the store. In the end it stops what
 // still lives, puts all of that together, and hands it to the judge.
 //
-// Every revision of etcd is heard of from all members. A client of ZooKeeper cannot see every revision,
+// The test watches every member of etcd and records each revision. A client of ZooKeeper cannot see every revision,
 // so those are read from the server's own transaction log while the server writes it (package txnlog).
 // Nothing is judged less there. The log is that of one server, so the ZooKeeper of these tests stands
 // alone: an ensemble, whose leader changes, is not tested here. The judge grants it one tick more,

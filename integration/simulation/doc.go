@@ -1,5 +1,5 @@
-// Package simulation runs whole clusters in virtual time, breaks them, and has package history judge
-// what they did. It has tests only.
+// Package simulation runs whole clusters in virtual time and breaks them. Package checker then judges what they
+// did. It has tests only.
 //
 // A run is made from a seed: instances and items, how long items take and what they save, how far clocks
 // are off, what the job makes of missed fires, and what is done to processes, network, store and settings,

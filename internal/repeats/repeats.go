@@ -1,6 +1,5 @@
-// Package repeats logs what happens again and again for one cause: the first time at once, then one line
-// an interval with a count, and one line when it is over. A store that is full is one cause, and not as
-// many as there are jobs that it refuses.
+// Package repeats logs a cause that recurs: the first time at once, then as a count once an interval, and once
+// when it is over. A full store is one cause, however many jobs it refuses.
 package repeats
 
 import (

@@ -329,7 +329,7 @@ func TestAStrategyFails(t *testing.T) {
 			sharding.StrategyFunc(func(sharding.Request) (sharding.Assignment, error) { panic(sick) }),
 			func(t *testing.T, err error) {
 				t.Helper()
-				var panicked *sharding.PanicError
+				var panicked *job.PanicError
 				require.ErrorAs(t, err, &panicked)
 			},
 		},

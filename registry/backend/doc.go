@@ -32,7 +32,7 @@
 //  5. Views. Read the subtree, make the view with [NewView], and bring it through its [Feed] what the store's
 //     watch reports: Apply for events, Replace with a fresh copy if the store no longer knows what changed.
 //     The feed leaves out what the view has shown already, and computes differences.
-//  6. Latches, the store's clock, and Close. For these the package has [FarewellTime] only, which bounds how
+//  6. Latches, the store's clock, and Close. For these the package has [CloseTime] only, which bounds how
 //     long Close may try to end the session in the store.
 //
 // # An example

@@ -33,8 +33,8 @@ func (c *SessionControl) Lose(reason error) { sessions.Lose(c.session, reason) }
 // session was lost or after, so that its successor needs another claim.
 func (c *SessionControl) Abandoned() bool { return sessions.Abandoned(c.session) }
 
-// FarewellTime returns for how long a handle that is being closed may try to tell the store that the
+// CloseTime returns for how long a handle that is being closed may try to tell the store that the
 // session is over: for as long as the store would hold it anyway, which is the TTL at most. It is never
 // less than a tenth of the TTL, the time for one try, because a store that was down holds sessions for
 // longer.
-func FarewellTime(s *registry.Session) time.Duration { return sessions.FarewellTime(s) }
+func CloseTime(s *registry.Session) time.Duration { return sessions.CloseTime(s) }

@@ -73,7 +73,7 @@ func (k *sessionKeeper) close() []*registry.Session {
 
 // revoke tells the store that the session is over. It gives up when the store would know that by itself.
 func (r *Registry) revoke(ctx context.Context, session *registry.Session) error {
-	ctx, cancel := context.WithTimeout(ctx, backend.FarewellTime(session))
+	ctx, cancel := context.WithTimeout(ctx, backend.CloseTime(session))
 	defer cancel()
 	lease := clientv3.LeaseID(session.ID())
 	retry := r.config.retryPolicy()

@@ -140,7 +140,7 @@ func (r *Registry) farewell(ctx context.Context) error {
 	if r.lease == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.farewellTime())
+	ctx, cancel := context.WithTimeout(ctx, r.closeTime())
 	defer cancel()
 	err := r.link.await(ctx)
 	if err == nil {
@@ -159,14 +159,14 @@ func (r *Registry) farewell(ctx context.Context) error {
 	return &registry.OpError{Op: "close", Err: err}
 }
 
-// farewellTime returns for how long a farewell makes sense.
-func (r *Registry) farewellTime() time.Duration {
+// closeTime returns for how long a farewell makes sense.
+func (r *Registry) closeTime() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.session == nil {
 		return r.settings.ttl
 	}
-	return backend.FarewellTime(r.session)
+	return backend.CloseTime(r.session)
 }
 
 func (r *Registry) leave() {

@@ -97,7 +97,7 @@ func (r *Registry) close(ctx context.Context, endSession bool) error {
 	r.errands.close()
 	var err error
 	if last != nil {
-		err = last.close(ctx, endSession, r.keeper.farewellTime())
+		err = last.close(ctx, endSession, r.keeper.closeTime())
 	}
 	r.hub.wg.Wait()
 	r.repeats.Close()

@@ -322,14 +322,14 @@ func (k *sessionKeeper) abandoned() error {
 	return k.session.Err()
 }
 
-// farewellTime returns for how long a farewell makes sense.
-func (k *sessionKeeper) farewellTime() time.Duration {
+// closeTime returns for how long a farewell makes sense.
+func (k *sessionKeeper) closeTime() time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.session == nil {
 		return k.r.config.SessionTimeout
 	}
-	return backend.FarewellTime(k.session)
+	return backend.CloseTime(k.session)
 }
 
 // failure tells why there is no session, as far as that is known.

@@ -37,11 +37,11 @@ type Sessions[Session, SessionID any] struct {
 	// New makes a session that the store confirmed in answer to a request sent at sent on clock.
 	New func(id SessionID, ttl time.Duration, clock func() time.Duration, sent time.Duration) *Session
 
-	Renew        func(s *Session, sent time.Duration) bool
-	Suspend      func(s *Session)
-	Lose         func(s *Session, reason error)
-	Abandoned    func(s *Session) bool
-	FarewellTime func(s *Session) time.Duration
+	Renew     func(s *Session, sent time.Duration) bool
+	Suspend   func(s *Session)
+	Lose      func(s *Session, reason error)
+	Abandoned func(s *Session) bool
+	CloseTime func(s *Session) time.Duration
 }
 
 var offered []any

@@ -4,8 +4,8 @@
 // Missed fires belong to their item, not to who missed them. Whoever has to leave some of an item to
 // others notes them in the item's misfire node: with the end of an execution, whoever owns the item by
 // then; when an item that does not run moves; when this instance leaves; and while it must not begin
-// anything. A new owner runs what is noted and what its own clock ticked too, each fire once. So it takes
-// no more than one who lives and has ticked a fire; see [vouching] for those who are not the item's owner.
+// anything. A new owner runs what is noted and what its own clock ticked too, each fire once. So one
+// live process that ticked a fire is enough to have it made up; see [vouching] for those who are not the item's owner.
 package missed
 
 import (

@@ -1,8 +1,8 @@
-// Package peers is the seam to instances of another kind that share a job: what they expect,
-// and what is to be expected of them. A [Dialect] is one kind of them, for a process; [Peers] are those of one
-// job. [None] is the dialect of a cluster that has no others.
+// Package peers separates the scheduler from instances of another kind that share a job, such as Java's: what
+// they expect, and what is to be expected of them. A [Dialect] describes one kind, for a process; [Peers] are
+// those of one job. [None] is the dialect of a cluster that has no others.
 //
-// A runner asks its peers wherever others make a difference, and nowhere asks which they are.
+// A runner asks its peers wherever others make a difference, and nowhere asks which kind they are.
 package peers
 
 import (

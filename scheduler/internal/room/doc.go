@@ -2,7 +2,6 @@
 // knows and has three things to say: it observes what has changed, it decides, by a [View] of what the runner
 // knows, what is to be committed, which is a [Batch] of [Proposal]s, and each of these says what follows from
 // its outcome. A decision does no I/O, and a room has no pointer to its runner. The runner commits what a room
-// decides, but for begins and ends: those are committed on the way from the decision to what follows from it, by
-// [Commits] or the registry, which their room is given. What else a room needs, a message to itself or a
+// decides. Two rooms commit by themselves: rounds its begins, executions its ends. What else a room needs, a message to itself or a
 // goroutine, it asks for by its [Ports].
 package room
