@@ -160,7 +160,7 @@ func (s *Scheduler) closeRunners() {
 	s.mu.Unlock()
 	s.closeLeft()
 	s.work.Wait()
-	s.load.stop()
+	s.load.Stop()
 	for _, r := range runners {
 		r.failures.Close()
 		r.alarm.Stop()

@@ -99,7 +99,7 @@ func (s *Scheduler) Health(ctx context.Context) Health {
 	running, state := s.stop != nil && s.stop.Err() == nil, s.phase()
 	blind := s.catalogBlind
 	s.mu.Unlock()
-	h := Health{Instance: s.instance, Time: s.now(), Running: running, State: state, Session: s.sessionHealth(attached), Load: s.load.health()}
+	h := Health{Instance: s.instance, Time: s.now(), Running: running, State: state, Session: s.sessionHealth(attached), Load: loadHealth(s.load.Last())}
 	if blind != nil {
 		h.Blind = blind.Error()
 	}

@@ -44,7 +44,7 @@ func (r *runner) newRounds() *rounds.Rounds {
 		After: func(listener func(context.Context) error) {
 			r.s.listeners.Call(r.s.curfew.Cut, notify.Listener{Job: r.name, Kind: ListenerAfterRun}, listener)
 		},
-		Overloaded: r.s.load.over,
+		Overloaded: r.s.load.Over,
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/admission"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/load"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -39,7 +40,7 @@ type Scheduler struct {
 
 	timetable *fires.Timetable
 	admission *admission.Admission
-	load      load
+	load      load.Load
 	clock     fires.ClockCheck
 	// clockWas is for the goroutine of the timetable alone; see watchClock.
 	clockWas time.Duration
@@ -93,7 +94,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s.timetable.Woke = s.watchClock
 	s.curfew = stopping.NewCurfew()
 	s.listeners = &notify.Listeners{Curfew: s.curfew, Timeout: s.listenerTimeout, Failed: s.listenerFailed}
-	s.load.tell = s.tellLoad
+	s.load.Tell = s.tellLoad
 	s.watchRegistryClock()
 	return s, nil
 }

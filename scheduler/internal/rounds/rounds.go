@@ -15,17 +15,11 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/load"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
-
-// Load counts fires.
-type Load interface {
-	Want(fires int)  // that came
-	Begin(fires int) // that began
-	Drop(fires int)  // that could not begin in time
-}
 
 // Ports are what the room may ask of the process.
 type Ports struct {
@@ -35,7 +29,7 @@ type Ports struct {
 	Peers     peers.Peers
 	Whole     Whole
 	Admission *admission.Admission
-	Load      Load
+	Load      *load.Load
 	Look      func() room.View // what the runner knows when a message comes
 	// PostNote posts a message that tells whether it changed anything that is to be decided upon.
 	PostNote func(note func() (decide bool))

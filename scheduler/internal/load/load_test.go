@@ -1,4 +1,4 @@
-package scheduler
+package load
 
 import (
 	"sync"
@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// loadTold collects what a load reports.
-type loadTold struct {
+// told collects what a load reports.
+type told struct {
 	mu      sync.Mutex
-	reports []report
+	reports []Report
 }
 
-func newLoadTold() (*loadTold, *load) {
-	c := &loadTold{}
-	return c, &load{tell: func(r report) {
+func newTold() (*told, *Load) {
+	c := &told{}
+	return c, &Load{Tell: func(r Report) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.reports = append(c.reports, r)
@@ -31,7 +31,7 @@ func pass(d time.Duration) {
 }
 
 // take returns the reports since the last take.
-func (c *loadTold) take() []report {
+func (c *told) take() []Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	reports := c.reports
@@ -39,8 +39,8 @@ func (c *loadTold) take() []report {
 	return reports
 }
 
-func loadOf(wanted, begun, dropped int64) LoadHealth {
-	return LoadHealth{Overloaded: true, Wanted: wanted, Begun: begun, Dropped: dropped}
+func firesOf(wanted, begun, dropped int64) Fires {
+	return Fires{Wanted: wanted, Begun: begun, Dropped: dropped}
 }
 
 // An overload begins with the first fire that is dropped and is over when none was for a while. It is told
@@ -48,25 +48,25 @@ func loadOf(wanted, begun, dropped int64) LoadHealth {
 func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, l := newLoadTold()
+		c, l := newTold()
 		l.Want(100)
 		l.Begin(100)
 		l.Drop(0)
 		pass(time.Minute)
 		require.Empty(t, c.take(), "all begin")
-		require.False(t, l.over())
+		require.False(t, l.Over())
 
 		l.Drop(3)
-		require.True(t, l.over())
+		require.True(t, l.Over())
 		l.Want(10)
 		l.Begin(4)
 		l.Drop(3)
 		pass(time.Second)
 		first := c.take()
 		require.Len(t, first, 1)
-		require.Equal(t, LoadEvent{LoadHealth: loadOf(10, 4, 6), Interval: time.Second}, first[0].event)
-		require.Contains(t, first[0].text, "more fires are due")
-		require.Equal(t, loadOf(10, 4, 6), l.health())
+		require.Equal(t, Second{Fires: firesOf(10, 4, 6), Overloaded: true, Interval: time.Second}, first[0].Second)
+		require.Contains(t, first[0].Text, "more fires are due")
+		require.Equal(t, firesOf(10, 4, 6), l.Last().Fires)
 
 		for range 65 {
 			l.Want(2)
@@ -76,30 +76,30 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 		}
 		var still []int
 		for i, r := range c.take() {
-			require.Equal(t, loadOf(2, 1, 1), r.event.LoadHealth)
-			if r.text != "" {
+			require.Equal(t, firesOf(2, 1, 1), r.Fires)
+			if r.Text != "" {
 				still = append(still, i)
-				require.Contains(t, r.text, "still more")
-				require.Equal(t, loadOf(120, 60, 60), r.sum.LoadHealth)
+				require.Contains(t, r.Text, "still more")
+				require.Equal(t, firesOf(120, 60, 60), r.Sum.Fires)
 			}
 		}
 		require.Equal(t, []int{59}, still, "after a minute")
-		require.Equal(t, loadOf(2, 1, 1), l.health())
+		require.Equal(t, firesOf(2, 1, 1), l.Last().Fires)
 
 		l.Want(5)
 		l.Begin(5)
-		pass(loadOver)
+		pass(over)
 		require.Len(t, c.take(), 5)
-		require.True(t, l.over())
-		require.Equal(t, loadOf(0, 0, 0), l.health())
+		require.True(t, l.Over())
+		require.Equal(t, firesOf(0, 0, 0), l.Last().Fires)
 		pass(time.Second)
 		last := c.take()
 		require.Len(t, last, 1)
-		require.False(t, last[0].event.Overloaded)
-		require.Contains(t, last[0].text, "begin in time again")
-		require.Equal(t, loadOf(145, 74, 71), last[0].sum.LoadHealth, "all of it")
-		require.False(t, l.over())
-		require.Zero(t, l.health())
+		require.False(t, last[0].Overloaded)
+		require.Contains(t, last[0].Text, "begin in time again")
+		require.Equal(t, firesOf(145, 74, 71), last[0].Sum.Fires, "all of it")
+		require.False(t, l.Over())
+		require.Zero(t, l.Last())
 		l.Want(50)
 		pass(time.Minute)
 		require.Empty(t, c.take())
@@ -108,8 +108,8 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 		pass(time.Second)
 		again := c.take()
 		require.Len(t, again, 1)
-		require.Contains(t, again[0].text, "more fires are due", "another overload")
-		require.Equal(t, loadOf(0, 0, 1), again[0].event.LoadHealth)
+		require.Contains(t, again[0].Text, "more fires are due", "another overload")
+		require.Equal(t, firesOf(0, 0, 1), again[0].Fires)
 	})
 }
 
@@ -117,36 +117,36 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 func TestAnOverloadWithAPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, l := newLoadTold()
+		c, l := newTold()
 		for range 3 {
 			l.Drop(1)
-			pass(loadOver)
+			pass(over)
 		}
 		lines := 0
 		for _, r := range c.take() {
-			require.True(t, r.event.Overloaded)
-			if r.text != "" {
+			require.True(t, r.Overloaded)
+			if r.Text != "" {
 				lines++
 			}
 		}
 		require.Equal(t, 1, lines)
-		l.stop()
+		l.Stop()
 	})
 }
 
 func TestNothingIsToldAfterAStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, l := newLoadTold()
+		c, l := newTold()
 		l.Drop(1)
-		l.stop()
+		l.Stop()
 		l.Drop(1)
 		pass(time.Minute)
 		require.Empty(t, c.take())
 		require.Nil(t, l.compare(), "one that was under way says nothing")
-		_, l = newLoadTold()
-		l.stop()
+		_, l = newTold()
+		l.Stop()
 		l.Drop(1)
-		require.False(t, l.over())
+		require.False(t, l.Over())
 	})
 }
