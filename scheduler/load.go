@@ -34,13 +34,17 @@ func loadHealth(s load.Second) LoadHealth {
 // tellLoad tells the observer of a second of an overload, and the log now and then.
 func (s *Scheduler) tellLoad(told load.Report) {
 	s.observer.observe(LoadEvent{LoadHealth: loadHealth(told.Second), Interval: told.Interval})
-	if told.Text == "" {
+	level, text := slog.LevelWarn, ""
+	switch told.Line {
+	case load.NoLine:
 		return
+	case load.Begins:
+		text = "more fires are due than can begin in time, the others are missed ones"
+	case load.Lasts:
+		text = "still more fires are due than can begin in time"
+	case load.Ends:
+		level, text = slog.LevelInfo, "all fires begin in time again; of the overload"
 	}
-	level := slog.LevelWarn
-	if !told.Overloaded {
-		level = slog.LevelInfo
-	}
-	s.log.Log(context.Background(), level, told.Text, "wanted", told.Sum.Wanted, "begun", told.Sum.Begun,
+	s.log.Log(context.Background(), level, text, "wanted", told.Sum.Wanted, "begun", told.Sum.Begun,
 		"dropped", told.Sum.Dropped, "interval", told.Sum.Interval.Round(time.Millisecond).String())
 }

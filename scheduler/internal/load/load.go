@@ -97,9 +97,20 @@ func (l *Load) look() {
 // Report is what is told of a second of an overload.
 type Report struct {
 	Second
-	Text string // of the line in the log; empty = there is none
+	Line Line   // to be logged
 	Sum  Second // that the line is about
 }
+
+// Line says which line of the log a second calls for.
+type Line int
+
+// The lines.
+const (
+	NoLine Line = iota
+	Begins      // the overload begins
+	Lasts       // it still lasts, a minute after the last line
+	Ends        // it is over
+)
 
 func (l *Load) compare() *Report {
 	l.mu.Lock()
@@ -120,15 +131,15 @@ func (l *Load) compare() *Report {
 	}
 	switch {
 	case !told.Overloaded:
-		told.Text, told.Sum = "all fires begin in time again; of the overload", now.since(l.first)
+		told.Line, told.Sum = Ends, now.since(l.first)
 		l.timer, l.told = nil, Second{}
 		l.lasts.Store(false)
 		return told
 	case l.line.at.IsZero():
-		told.Text, told.Sum = "more fires are due than can begin in time, the others are missed ones", now.since(l.first)
+		told.Line, told.Sum = Begins, now.since(l.first)
 		l.line = now
 	case now.at.Sub(l.line.at) >= lineEvery:
-		told.Text, told.Sum = "still more fires are due than can begin in time", now.since(l.line)
+		told.Line, told.Sum = Lasts, now.since(l.line)
 		l.line = now
 	}
 	l.told = told.Second

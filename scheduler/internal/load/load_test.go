@@ -65,7 +65,7 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 		first := c.take()
 		require.Len(t, first, 1)
 		require.Equal(t, Second{Fires: firesOf(10, 4, 6), Overloaded: true, Interval: time.Second}, first[0].Second)
-		require.Contains(t, first[0].Text, "more fires are due")
+		require.Equal(t, Begins, first[0].Line)
 		require.Equal(t, firesOf(10, 4, 6), l.Last().Fires)
 
 		for range 65 {
@@ -77,9 +77,9 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 		var still []int
 		for i, r := range c.take() {
 			require.Equal(t, firesOf(2, 1, 1), r.Fires)
-			if r.Text != "" {
+			if r.Line != NoLine {
 				still = append(still, i)
-				require.Contains(t, r.Text, "still more")
+				require.Equal(t, Lasts, r.Line)
 				require.Equal(t, firesOf(120, 60, 60), r.Sum.Fires)
 			}
 		}
@@ -96,7 +96,7 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 		last := c.take()
 		require.Len(t, last, 1)
 		require.False(t, last[0].Overloaded)
-		require.Contains(t, last[0].Text, "begin in time again")
+		require.Equal(t, Ends, last[0].Line)
 		require.Equal(t, firesOf(145, 74, 71), last[0].Sum.Fires, "all of it")
 		require.False(t, l.Over())
 		require.Zero(t, l.Last())
@@ -108,7 +108,7 @@ func TestAnOverloadIsToldFromBeginningToEnd(t *testing.T) {
 		pass(time.Second)
 		again := c.take()
 		require.Len(t, again, 1)
-		require.Contains(t, again[0].Text, "more fires are due", "another overload")
+		require.Equal(t, Begins, again[0].Line, "another overload")
 		require.Equal(t, firesOf(0, 0, 1), again[0].Fires)
 	})
 }
@@ -125,7 +125,7 @@ func TestAnOverloadWithAPause(t *testing.T) {
 		lines := 0
 		for _, r := range c.take() {
 			require.True(t, r.Overloaded)
-			if r.Text != "" {
+			if r.Line != NoLine {
 				lines++
 			}
 		}
