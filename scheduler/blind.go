@@ -40,13 +40,6 @@ type blind struct {
 	denied bool              // a transaction was refused that nobody may do any more
 }
 
-// ViewEvent tells that the tree of a job, or the list of jobs, cannot be followed, or can be again.
-type ViewEvent struct {
-	Job  string // empty for the list of jobs that processes with handlers follow
-	Err  error  // why not; nil if it can be again, or the job was left
-	Time time.Time
-}
-
 // follows subscribes the runner to a view until the view ends. known is the state that the runner already has.
 func (r *runner) follows(view *registry.View, known registry.Snapshot) {
 	view.AfterEnd(func(reason error) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // Event is what an [Observer] hears of. It is one of these types, the value and never a pointer:
@@ -22,7 +23,7 @@ import (
 //   - [PauseEvent]: a job pauses on this process because of its configuration, or goes on.
 //   - [ReshardEvent]: this process, as leader, spread the items anew.
 //   - [ConnectionEvent]: the process's session was established, suspended, confirmed again or lost.
-//   - [BarrierEvent]: what a [job.WholeRoundListener] waits for has come about, or will not any more.
+//   - [WholeRoundEvent]: what a [job.WholeRoundListener] waits for has come about, or will not any more.
 //   - [LoadEvent]: in the last second, fires went by that could not begin in time although nothing but the
 //     registry or this machine kept them from beginning; or the overload is over.
 //   - [ListenerEvent]: a listener returned an error, panicked, or took longer than it may.
@@ -44,7 +45,7 @@ func (LeadershipEvent) event()   {}
 func (PauseEvent) event()        {}
 func (ReshardEvent) event()      {}
 func (ConnectionEvent) event()   {}
-func (BarrierEvent) event()      {}
+func (WholeRoundEvent) event()   {}
 func (LoadEvent) event()         {}
 func (ListenerEvent) event()     {}
 
@@ -130,3 +131,79 @@ type ReshardEvent struct {
 	Items     int // sharding total count
 	Moved     int // items whose owner changed
 }
+
+// ViewEvent tells that the tree of a job, or the list of jobs, cannot be followed, or can be again.
+type ViewEvent struct {
+	Job  string // empty for the list of jobs that processes with handlers follow
+	Err  error  // why not; nil if it can be again, or the job was left
+	Time time.Time
+}
+
+// ConnectionChange says how the process's session with the registry changed. The words are logged
+// and exported.
+type ConnectionChange string
+
+// The changes of a session, in the order in which they can follow each other.
+const (
+	// ConnectionEstablished: there is a session, the first one or another after a lost one.
+	ConnectionEstablished ConnectionChange = "established"
+	// ConnectionSuspended: a keep-alive is overdue. What runs goes on, nothing new starts.
+	ConnectionSuspended ConnectionChange = "suspended"
+	// ConnectionBack: the suspended session has been confirmed again.
+	ConnectionBack ConnectionChange = "back"
+	// ConnectionLost: the session is over and its items are cancelled. Another will follow.
+	ConnectionLost ConnectionChange = "lost"
+)
+
+// ConnectionEvent is a change of the process's session.
+type ConnectionEvent struct {
+	Change  ConnectionChange
+	Session registry.SessionID
+	Time    time.Time // by this process's clock
+	Reason  error     // why it was lost, wrapping [registry.ErrSessionLost]; else nil
+}
+
+// LeadershipEvent tells that this process has become the leader of a job, or has ceased to be.
+type LeadershipEvent struct {
+	Job     string
+	Leading bool
+	Term    registry.Revision // of the leadership gained or lost: the revision that created the leader node
+	Time    time.Time         // by this process's clock
+}
+
+// WholeRoundEvent tells what a [job.WholeRoundListener] waited for: that all items of a round started or completed,
+// or why that did not come about. Of all processes, one hears of it: the one that settled it.
+type WholeRoundEvent struct {
+	Job     string
+	Phase   string // "started" or "completed"
+	Fire    time.Time
+	Trigger int64  // of a round that was asked for by hand
+	Outcome string // "success", "failure", "timeout", "lost" or "replaced"
+	Err     error  // of the listener
+	Opened  time.Time
+	Ended   time.Time
+}
+
+// LoadEvent is what was wanted of this process, and what it could begin, in a second of an overload. The
+// last one of an overload is not Overloaded any more.
+type LoadEvent struct {
+	LoadHealth
+	Interval time.Duration // that the numbers are of
+}
+
+// ListenerEvent tells that a listener failed. What it listened to went on.
+type ListenerEvent struct {
+	Job      string // empty if it listened to the process
+	Listener string // one of the Listener constants
+	Err      error  // what it returned, its [job.PanicError], or [ErrListenerTimeout]
+}
+
+// What kind of listener a [ListenerEvent] is about.
+const (
+	ListenerConnection = "connection"
+	ListenerLeadership = "leadership"
+	ListenerBeforeRun  = "before run"
+	ListenerAfterRun   = "after run"
+	// ListenerHook is a hook of a [job.WholeRoundListener]. A [WholeRoundEvent] tells how it ends.
+	ListenerHook = "hook"
+)

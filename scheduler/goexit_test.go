@@ -61,7 +61,7 @@ func (v *vanishing) Observe(event scheduler.Event) {
 		v.note(e.Err)
 	case scheduler.ErrorHandlerEvent:
 		v.note(e.Handler)
-	case scheduler.BarrierEvent:
+	case scheduler.WholeRoundEvent:
 		v.note(e.Err)
 	case scheduler.ItemEvent:
 		switch {

@@ -20,13 +20,6 @@ type LoadHealth struct {
 	Dropped int64 `json:"dropped"`
 }
 
-// LoadEvent is what was wanted of this process, and what it could begin, in a second of an overload. The
-// last one of an overload is not Overloaded any more.
-type LoadEvent struct {
-	LoadHealth
-	Interval time.Duration // that the numbers are of
-}
-
 func loadHealth(s load.Second) LoadHealth {
 	return LoadHealth{Overloaded: s.Overloaded, Wanted: s.Wanted, Begun: s.Begun, Dropped: s.Dropped}
 }

@@ -3,43 +3,10 @@ package scheduler
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 )
-
-// ConnectionChange says how the process's session with the registry changed. The words are logged
-// and exported.
-type ConnectionChange string
-
-// The changes of a session, in the order in which they can follow each other.
-const (
-	// ConnectionEstablished: there is a session, the first one or another after a lost one.
-	ConnectionEstablished ConnectionChange = "established"
-	// ConnectionSuspended: a keep-alive is overdue. What runs goes on, nothing new starts.
-	ConnectionSuspended ConnectionChange = "suspended"
-	// ConnectionBack: the suspended session has been confirmed again.
-	ConnectionBack ConnectionChange = "back"
-	// ConnectionLost: the session is over and its items are cancelled. Another will follow.
-	ConnectionLost ConnectionChange = "lost"
-)
-
-// ConnectionEvent is a change of the process's session.
-type ConnectionEvent struct {
-	Change  ConnectionChange
-	Session registry.SessionID
-	Time    time.Time // by this process's clock
-	Reason  error     // why it was lost, wrapping [registry.ErrSessionLost]; else nil
-}
-
-// LeadershipEvent tells that this process has become the leader of a job, or has ceased to be.
-type LeadershipEvent struct {
-	Job     string
-	Leading bool
-	Term    registry.Revision // of the leadership gained or lost: the revision that created the leader node
-	Time    time.Time         // by this process's clock
-}
 
 // ConnectionListener hears of changes of the session, one call at a time and in their order. See
 // [WithConnectionListener].
@@ -48,23 +15,6 @@ type ConnectionListener func(ctx context.Context, e ConnectionEvent) error
 // LeadershipListener hears of leaderships that this process gains and loses, one call at a time and
 // in their order. See [WithLeadershipListener].
 type LeadershipListener func(ctx context.Context, e LeadershipEvent) error
-
-// ListenerEvent tells that a listener failed. What it listened to went on.
-type ListenerEvent struct {
-	Job      string // empty if it listened to the process
-	Listener string // one of the Listener constants
-	Err      error  // what it returned, its [job.PanicError], or [ErrListenerTimeout]
-}
-
-// What kind of listener a [ListenerEvent] is about.
-const (
-	ListenerConnection = "connection"
-	ListenerLeadership = "leadership"
-	ListenerBeforeRun  = "before run"
-	ListenerAfterRun   = "after run"
-	// ListenerHook is a hook of a [job.WholeRoundListener]. A [BarrierEvent] tells how it ends.
-	ListenerHook = "hook"
-)
 
 // noticeConnection tells the observer and the listeners of a change of the session.
 func (s *Scheduler) noticeConnection(e ConnectionEvent) {

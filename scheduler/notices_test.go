@@ -59,7 +59,7 @@ func (d *diary) Observe(event scheduler.Event) {
 		} else {
 			d.note("resigned for %s", e.Job)
 		}
-	case scheduler.BarrierEvent:
+	case scheduler.WholeRoundEvent:
 		d.note("%s %s settled: %s, %v", e.Phase, e.Fire.Sub(bubbleStart), e.Outcome, e.Err)
 	case scheduler.ViewEvent:
 		d.note("view of %q: %v", e.Job, e.Err)

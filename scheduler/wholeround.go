@@ -37,19 +37,6 @@ func (r *runner) mindBarriers() {
 	}
 }
 
-// BarrierEvent tells how a barrier of a job with a [job.WholeRoundListener] was settled. One process hears
-// of each: the one that settled it.
-type BarrierEvent struct {
-	Job     string
-	Phase   string // "started" or "completed"
-	Fire    time.Time
-	Trigger int64  // of a round that was asked for by hand
-	Outcome string // "success", "failure", "timeout", "lost" or "replaced"
-	Err     error  // of the hook
-	Opened  time.Time
-	Ended   time.Time
-}
-
 func (r *runner) reportBarrier(p jobtree.Phase, settled jobtree.Barrier, hook error) {
 	key := settled.Key()
 	attrs := []any{"phase", p.String(), logFire, key.Fire, "outcome", string(settled.Outcome)}
@@ -61,7 +48,7 @@ func (r *runner) reportBarrier(p jobtree.Phase, settled jobtree.Barrier, hook er
 		level, attrs = slog.LevelError, append(attrs, logError, hook)
 	}
 	r.log.Log(r.life, level, "barrier settled", attrs...)
-	r.s.observer.observe(BarrierEvent{
+	r.s.observer.observe(WholeRoundEvent{
 		Job: r.name, Phase: p.String(), Fire: key.Fire, Trigger: int64(key.Trigger), Outcome: string(settled.Outcome),
 		Err: hook, Opened: settled.Opened, Ended: settled.Ended,
 	})

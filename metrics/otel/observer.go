@@ -98,7 +98,7 @@ func (o *Observer) Observe(event scheduler.Event) {
 		o.resharded(e)
 	case scheduler.ConnectionEvent:
 		o.connectionChanged(e)
-	case scheduler.BarrierEvent:
+	case scheduler.WholeRoundEvent:
 		o.barrierSettled(e)
 	case scheduler.LoadEvent:
 		o.loadChanged(e)
@@ -164,7 +164,7 @@ func (o *Observer) connectionChanged(e scheduler.ConnectionEvent) {
 	o.session.Add(context.Background(), 1, metric.WithAttributes(attrChange.String(string(e.Change))))
 }
 
-func (o *Observer) barrierSettled(e scheduler.BarrierEvent) {
+func (o *Observer) barrierSettled(e scheduler.WholeRoundEvent) {
 	o.barriers.Add(context.Background(), 1,
 		metric.WithAttributes(attrJob.String(e.Job), attrPhase.String(e.Phase), attrOutcome.String(e.Outcome)))
 }

@@ -198,7 +198,7 @@ func TestNamesAreConventional(t *testing.T) {
 	collector.Observe(scheduler.ReshardEvent{Job: "orders"})
 	collector.Observe(scheduler.PauseEvent{Job: "orders"})
 	collector.Observe(scheduler.ConnectionEvent{Change: scheduler.ConnectionLost})
-	collector.Observe(scheduler.BarrierEvent{Job: "orders", Phase: "started", Outcome: "success"})
+	collector.Observe(scheduler.WholeRoundEvent{Job: "orders", Phase: "started", Outcome: "success"})
 	collector.Observe(scheduler.WaitingEvent{Job: "orders", Waiting: 1})
 	collector.Observe(scheduler.LoadEvent{LoadHealth: scheduler.LoadHealth{Overloaded: true, Wanted: 9, Begun: 4, Dropped: 5}})
 	requireMetrics(t, collector, `

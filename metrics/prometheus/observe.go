@@ -36,7 +36,7 @@ func (c *Collector) Observe(event scheduler.Event) {
 		c.resharded(e)
 	case scheduler.ConnectionEvent:
 		c.connectionChanged(e)
-	case scheduler.BarrierEvent:
+	case scheduler.WholeRoundEvent:
 		c.barrierSettled(e)
 	case scheduler.LoadEvent:
 		c.loadChanged(e)
@@ -138,7 +138,7 @@ func (c *Collector) connectionChanged(e scheduler.ConnectionEvent) {
 	c.connected.WithLabelValues().Set(connected)
 }
 
-func (c *Collector) barrierSettled(e scheduler.BarrierEvent) {
+func (c *Collector) barrierSettled(e scheduler.WholeRoundEvent) {
 	c.barriers.WithLabelValues(c.job(e.Job), e.Phase, e.Outcome).Inc()
 }
 
