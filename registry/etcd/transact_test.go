@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +43,14 @@ func txnsOfAllKinds(t testing.TB) []registry.Txn {
 		},
 		{Then: []registry.Write{registry.Update("/a", "updated"), registry.Delete("/b"), registry.DeleteTree("/c")}},
 		{Then: []registry.Write{registry.Put("/a", "")}},
+		{ // as the begin of an item
+			If: []registry.Condition{
+				registry.Unchanged("/job/sharding/3/record", 9), registry.Absent("/job/sharding/3/disabled"),
+				registry.Unchanged("/job/sharding/3/instance", 4), registry.Unchanged("/job/config", 1),
+				registry.CreatedAt("/job/instances/me", 2), registry.Present("/job/instances/you"),
+			},
+			Then: []registry.Write{registry.PutOwned("/job/sharding/3/running", "me", s), registry.Put("/job/sharding/3/record", "")},
+		},
 	}
 }
 
@@ -99,6 +108,7 @@ func TestEncode(t *testing.T) {
 		{txns[1], false, 1, 4, 1}, // a subtree and its root
 		{txns[1], true, 1, 4, 4},
 		{txns[2], false, 1, 1, 1},
+		{txns[3], false, 8, 2, 3}, // the nodes of the item are one range, and so are the instances
 	} {
 		e := namespace("/ns").encode(test.txn, test.repeated)
 		require.Len(t, e.Compare, test.compares)
@@ -106,6 +116,12 @@ func TestEncode(t *testing.T) {
 		require.Len(t, e.Failure, test.lookAt)
 		require.Equal(t, max(test.compares, test.writes, test.lookAt), e.size())
 		require.Equal(t, test.compares+test.writes, e.weight())
+		for _, c := range e.Compare {
+			require.True(t, slices.ContainsFunc(e.Failure, func(op *pb.RequestOp) bool {
+				r := op.GetRequestRange()
+				return string(r.Key) == string(c.Key) || string(r.Key) < string(c.Key) && string(c.Key) < string(r.RangeEnd)
+			}), "a refusal shows %s", c.Key)
+		}
 	}
 }
 

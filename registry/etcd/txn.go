@@ -1,8 +1,10 @@
 package etcd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
@@ -14,7 +16,7 @@ import (
 // making one of the other copies each compare three times, which took a tenth of a busy process's time.
 type encoded struct {
 	*pb.TxnRequest
-	lookedAt   []string // paths that Failure reads; they are few
+	lookedAt   []string // paths that Failure reads; as a rule they are few
 	keyedBytes int      // of keys and values, about
 }
 
@@ -32,6 +34,7 @@ func (n namespace) encode(txn registry.Txn, repeated bool) *encoded {
 			e.lookAtDeleted(n, w)
 		}
 	}
+	e.readLookedAt(n)
 	return e
 }
 
@@ -109,13 +112,36 @@ func (e *encoded) lookAtDeleted(n namespace, w registry.Write) {
 }
 
 func (e *encoded) look(n namespace, path string) {
-	key := n.key(path)
-	e.keyedBytes += len(key)
+	e.keyedBytes += len(n) + len(path)
 	if !slices.Contains(e.lookedAt, path) {
 		e.lookedAt = append(e.lookedAt, path)
-		e.read(&pb.RangeRequest{Key: []byte(key)})
 	}
 }
+
+// readLookedAt has the nodes read that were looked at. Siblings, such as those of one item, are one range, with
+// whatever lies between them: each operation of a request costs each member of the store, and only a refusal
+// carries these out. Right below the root anything may lie between two nodes, so those are read one by one.
+func (e *encoded) readLookedAt(n namespace) {
+	slices.SortFunc(e.lookedAt, func(a, b string) int { return cmp.Or(strings.Compare(parent(a), parent(b)), strings.Compare(a, b)) })
+	for rest := e.lookedAt; len(rest) > 0; {
+		siblings := rest
+		if end := slices.IndexFunc(rest, func(p string) bool { return parent(p) != parent(rest[0]) }); end > 0 {
+			siblings = rest[:end]
+		}
+		rest = rest[len(siblings):]
+		first, last := siblings[0], siblings[len(siblings)-1]
+		if first != last && parent(first) != "" {
+			e.read(&pb.RangeRequest{Key: []byte(n.key(first)), RangeEnd: []byte(n.key(last) + "\x00")})
+			continue
+		}
+		for _, path := range siblings {
+			e.read(&pb.RangeRequest{Key: []byte(n.key(path))})
+		}
+	}
+}
+
+// parent returns the path above one; empty for one right below the root.
+func parent(path string) string { return path[:strings.LastIndexByte(path, '/')] }
 
 func (e *encoded) read(r *pb.RangeRequest) {
 	e.Failure = append(e.Failure, &pb.RequestOp{Request: &pb.RequestOp_RequestRange{RequestRange: r}})
