@@ -60,6 +60,8 @@ type runner struct {
 	entry         *fires.Entry            // in the timetable
 	pausedFor     string                  // why the job pauses; written under the scheduler's mu: a dump reads it
 	told          tellings
+	seen          room.View // what the rooms were shown last
+	seenAt        moment    // when
 
 	failures notify.Failures
 	rounds   *rounds.Rounds

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/elasticron/elasticron/internal/repeats"
@@ -21,6 +22,7 @@ var _ registry.Registry = (*Registry)(nil)
 type Registry struct {
 	client    *clientv3.Client
 	ownClient bool
+	kv        pb.KVClient // of our own client; nil if it is another's
 	ns        namespace
 	config    Config
 	log       *slog.Logger
@@ -44,6 +46,9 @@ func newRegistry(client *clientv3.Client, own bool, config Config) *Registry {
 	r := &Registry{
 		client: client, ownClient: own, ns: newNamespace(config.Namespace), config: config,
 		log: config.Logger.With("namespace", config.Namespace),
+	}
+	if own {
+		r.kv = clientv3.RetryKVClient(client)
 	}
 	r.repeats = repeats.New(r.log, repeats.Every)
 	r.life, r.endLife = context.WithCancelCause(context.Background())

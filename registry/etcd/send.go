@@ -9,7 +9,6 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/peer"
 
@@ -21,13 +20,13 @@ import (
 // before it.
 func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
 	defer req.cancel()
-	resp, err := q.r.client.Do(req.ctx, opOf(req.commits))
+	resp, err := q.r.transact(req.ctx, requestOf(req.commits))
 	if err == nil {
 		q.observeLatency(req)
 	}
 	switch refused := refusal(err); {
 	case err == nil:
-		q.answered(req.commits, resp.Txn())
+		q.answered(req.commits, resp)
 		q.finish(req, func(*commit) {})
 		return nil, 0
 	case refused == nil:
@@ -73,25 +72,25 @@ func longestBackoff(batch []*commit) (d time.Duration) {
 	return d
 }
 
-// opOf makes one operation of the commits: one transaction as it is, several as the nested ones
+// requestOf makes one request of the commits: one transaction as it is, several as the nested ones
 // of a transaction without conditions.
-func opOf(batch []*commit) clientv3.Op {
+func requestOf(batch []*commit) *pb.TxnRequest {
 	if len(batch) == 1 {
-		return batch[0].enc.op()
+		return batch[0].enc.TxnRequest
 	}
-	nested := make([]clientv3.Op, len(batch))
+	nested := make([]*pb.RequestOp, len(batch))
 	for i, c := range batch {
-		nested[i] = c.enc.op()
+		nested[i] = &pb.RequestOp{Request: &pb.RequestOp_RequestTxn{RequestTxn: c.enc.TxnRequest}}
 	}
-	return clientv3.OpTxn(nil, nested, nil)
+	return &pb.TxnRequest{Success: nested}
 }
 
 // answered tells each commit its outcome. All share the revision of the request.
-func (q *queue) answered(batch []*commit, resp *clientv3.TxnResponse) {
+func (q *queue) answered(batch []*commit, resp *pb.TxnResponse) {
 	q.r.see(resp.Header.Revision)
 	revision := registry.Revision(resp.Header.Revision)
 	for i, c := range batch {
-		own := (*pb.TxnResponse)(resp)
+		own := resp
 		if len(batch) > 1 {
 			own = resp.Responses[i].GetResponseTxn()
 		}

@@ -28,13 +28,13 @@ func worldOf(t *testing.T) room.View {
 		Instance: "gone", Session: 7, Round: "round", Time: time.Now(), Fire: time.Now(), Source: job.Scheduled, Failover: true,
 	})
 	require.NoError(t, err)
-	return room.View{
+	return room.View{Facts: &room.Facts{
 		Job: "orders", Instance: "here", Tree: tree, Usable: true, Config: &cfg, Clock: &fires.ClockCheck{Now: time.Now},
 		State: jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
 			{Path: tree.Config(), Value: text, Created: 1, Revision: 1},
 			{Path: tree.ItemRecord(0), Value: jobtree.EncodeRecord(record), Created: 5, Revision: 5},
 		})),
-	}
+	}}
 }
 
 func nothing(int) registry.Revision { return 0 }

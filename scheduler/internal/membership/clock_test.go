@@ -60,7 +60,7 @@ func TestClockAllows(t *testing.T) {
 				cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 				cfg.MaxTimeDiff, cfg.ClockPolicy = test.limit, test.policy
 				m := New(Ports{Ports: &room.Ports{Log: slog.New(slog.DiscardHandler), Life: t.Context}})
-				v := room.View{Config: &cfg, Clock: clock}
+				v := room.View{Facts: &room.Facts{Config: &cfg, Clock: clock}}
 				require.True(t, m.ClockAllows(v), "before anybody knows")
 				work.Wait()
 				require.Equal(t, test.limit != 0, c.asked.Load() == 1, "only jobs that want it ask")

@@ -12,8 +12,11 @@ import (
 )
 
 // View is what a runner knows when it asks a room what to do. It is of that moment, and not to be kept; nothing
-// in it is to be changed.
-type View struct {
+// in it is to be changed. To pass it on costs no more than a pointer.
+type View struct{ *Facts }
+
+// Facts are what a [View] shows. Those of one moment never change, only what State and Attached point to goes on.
+type Facts struct {
 	Job      string
 	Instance string // the id of this process
 	Tree     jobtree.Tree

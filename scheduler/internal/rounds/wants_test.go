@@ -16,9 +16,9 @@ import (
 func TestWhatIsTakenBackWantsItsTrigger(t *testing.T) {
 	t.Parallel()
 	record := jobtree.Record{State: jobtree.ItemIdle, Trigger: 7}
-	r, v := &Rounds{items: make(map[int]*item)}, room.View{Applied: 9, State: jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
+	r, v := &Rounds{items: make(map[int]*item)}, room.View{Facts: &room.Facts{Applied: 9, State: jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
 		{Path: jobtree.For("orders").ItemRecord(0), Value: jobtree.EncodeRecord(record), Created: 5, Revision: 9},
-	}))}
+	}))}}
 	require.False(t, r.Wants(v, 0, 7), "it ran")
 	r.items[0] = &item{running: &executions.Execution{Undo: true}}
 	require.True(t, r.Wants(v, 0, 7), "its begin is being taken back")
