@@ -118,9 +118,12 @@ func (e *encoded) look(n namespace, path string) {
 	}
 }
 
+// siblingsFrom is how deep nodes lie between which there is little, such as those of an item: /job/sharding/0/record.
+const siblingsFrom = 3
+
 // readLookedAt has the nodes read that were looked at. Siblings, such as those of one item, are one range, with
 // whatever lies between them: each operation of a request costs each member of the store, and only a refusal
-// carries these out. Right below the root anything may lie between two nodes, so those are read one by one.
+// carries these out. Higher up a whole subtree may lie between two nodes, so those are read one by one.
 func (e *encoded) readLookedAt(n namespace) {
 	slices.SortFunc(e.lookedAt, func(a, b string) int { return cmp.Or(strings.Compare(parent(a), parent(b)), strings.Compare(a, b)) })
 	for rest := e.lookedAt; len(rest) > 0; {
@@ -130,7 +133,7 @@ func (e *encoded) readLookedAt(n namespace) {
 		}
 		rest = rest[len(siblings):]
 		first, last := siblings[0], siblings[len(siblings)-1]
-		if first != last && parent(first) != "" {
+		if first != last && strings.Count(parent(first), "/") >= siblingsFrom {
 			e.read(&pb.RangeRequest{Key: []byte(n.key(first)), RangeEnd: []byte(n.key(last) + "\x00")})
 			continue
 		}
