@@ -30,6 +30,8 @@ type member struct {
 // parseObject checks that text is a JSON object and nothing else.
 func parseObject(text string) (object, error) {
 	switch {
+	case plainObject(text):
+		return object(text), nil
 	case !utf8.ValidString(text):
 		return "", &ValueError{Value: text, Reason: "must be a JSON object in UTF-8"}
 	case !json.Valid([]byte(text)):
