@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -304,6 +305,9 @@ func storable(t time.Time) bool {
 type writer struct {
 	text []byte
 }
+
+// writers are kept for the next text: a busy process writes thousands a second, and copies each out.
+var writers = sync.Pool{New: func() any { return new(writer) }}
 
 // member begins a member; its value must follow.
 func (w *writer) member(name string) {
