@@ -59,13 +59,20 @@ func (t Txn) Check() error {
 // imply: a node put in a session must be absent, an updated one present. Backends judge these.
 func (t Txn) Guards() []Condition {
 	guards := t.If[:len(t.If):len(t.If)]
-	for _, w := range t.Then {
+	for i, w := range t.Then {
+		var implied Condition
 		switch w.Kind {
 		case WritePutOwned:
-			guards = appendNew(guards, Absent(w.Path))
+			implied = Absent(w.Path)
 		case WriteUpdate:
-			guards = appendNew(guards, Present(w.Path))
+			implied = Present(w.Path)
+		default:
+			continue
 		}
+		if len(guards) == cap(guards) { // room for all that can come
+			guards = append(make([]Condition, 0, len(guards)+len(t.Then)-i), guards...)
+		}
+		guards = appendNew(guards, implied)
 	}
 	return guards
 }

@@ -231,8 +231,10 @@ func (e *Execution) write(w *writer) {
 
 // text returns the execution as JSON.
 func (e *Execution) text() string {
-	w := writer{text: []byte{'{'}}
-	e.write(&w)
+	w := writers.Get().(*writer)
+	defer writers.Put(w)
+	w.text = append(w.text[:0], '{')
+	e.write(w)
 	return string(append(w.text, '}'))
 }
 

@@ -13,8 +13,9 @@ const recordFormat = 1
 // EncodeRecord returns the text of a record node: compact JSON, times in UTC, sessions in
 // hexadecimal as the stores' tools print them, zero values left out.
 func EncodeRecord(r Record) string {
-	w := writer{text: make([]byte, 0, 768)}
-	w.text = append(w.text, '{')
+	w := writers.Get().(*writer)
+	defer writers.Put(w)
+	w.text = append(w.text[:0], '{')
 	w.string("state", string(r.state()))
 	w.instant("lastFire", r.LastFire)
 	w.instant("nextFire", r.NextFire)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -30,6 +31,8 @@ type member struct {
 // parseObject checks that text is a JSON object and nothing else.
 func parseObject(text string) (object, error) {
 	switch {
+	case plainObject(text):
+		return object(text), nil
 	case !utf8.ValidString(text):
 		return "", &ValueError{Value: text, Reason: "must be a JSON object in UTF-8"}
 	case !json.Valid([]byte(text)):
@@ -303,6 +306,9 @@ func storable(t time.Time) bool {
 type writer struct {
 	text []byte
 }
+
+// writers are kept for the next text: a busy process writes thousands a second, and copies each out.
+var writers = sync.Pool{New: func() any { return new(writer) }}
 
 // member begins a member; its value must follow.
 func (w *writer) member(name string) {

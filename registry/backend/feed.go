@@ -65,20 +65,26 @@ func (f *Feed) End(reason error) { views.End(f.view, reason) }
 
 // changesOf returns what events change in a state of the subtree at root, in ascending order of paths.
 func changesOf(now registry.Snapshot, root string, events []Event) []registry.Change {
-	last := make(map[string]registry.Node, len(events))
+	inside := make([]Event, 0, len(events))
 	for _, e := range events {
 		if registry.Within(e.Path, root) {
-			last[e.Path] = e.Node
+			inside = append(inside, e)
 		}
 	}
+	slices.SortStableFunc(inside, func(a, b Event) int { return strings.Compare(a.Path, b.Path) })
 	var changes []registry.Change
-	for path, n := range last {
-		old := now.Get(path)
-		if old == n || n.Exists() && n.Revision <= old.Revision {
+	for i, e := range inside {
+		if i+1 < len(inside) && inside[i+1].Path == e.Path {
+			continue // a later one on this path follows
+		}
+		old := now.Get(e.Path)
+		if old == e.Node || e.Node.Exists() && e.Node.Revision <= old.Revision {
 			continue
 		}
-		changes = append(changes, registry.Change{Old: old, New: n})
+		if changes == nil {
+			changes = make([]registry.Change, 0, len(inside)-i)
+		}
+		changes = append(changes, registry.Change{Old: old, New: e.Node})
 	}
-	slices.SortFunc(changes, func(a, b registry.Change) int { return strings.Compare(a.Path(), b.Path()) })
 	return changes
 }

@@ -99,22 +99,27 @@ func (r *Rounds) refreshOwned(v room.View) {
 	}
 	r.stale = false
 	before := r.owned
-	r.owned = nil
+	had := func(n int) bool { _, found := slices.BinarySearch(before, n); return found }
+	r.owned = make([]int, 0, len(before))
 	for n := range v.State.Total() {
 		if !v.Owns(n) {
 			continue
 		}
 		// Without settings nobody can tell what an item missed, so it is greeted when the job goes on.
-		if _, had := slices.BinarySearch(before, n); had || v.Usable {
+		if v.Usable || had(n) {
 			r.owned = append(r.owned, n)
 		} else {
 			r.stale = true
 		}
 	}
+	if r.task != "" && slices.Equal(r.owned, before) { // as a rule: what touches an item seldom moves it
+		r.missed.Received()
+		return
+	}
 	// One text for all items: of ten thousand, each names them all.
 	r.task = job.TaskID{Job: r.ports.Job, Items: r.owned, Instance: v.Instance}.String()
 	for _, n := range r.owned {
-		if _, had := slices.BinarySearch(before, n); !had {
+		if !had(n) {
 			r.toConsider.Note([]int{n}, false)
 			r.missed.Receive(v, r.ports.Peers, &r.item(n).Item, v.State.Item(n))
 		}

@@ -1,0 +1,85 @@
+package rounds
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/configuration"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// jobOf returns the room of a job, and what it is shown while these instances own the items.
+func jobOf(tb testing.TB, owners ...string) (*Rounds, room.View) {
+	tb.Helper()
+	tree := jobtree.For("orders")
+	nodes := []registry.Node{{Path: tree.Epoch(), Value: jobtree.EncodeEpoch(jobtree.Epoch{Term: 1, Counter: 1, Total: len(owners)}), Created: 1, Revision: 1}}
+	for n, owner := range owners {
+		nodes = append(nodes, registry.Node{Path: tree.ItemInstance(n), Value: owner, Created: 1, Revision: 1})
+	}
+	r := New(Ports{Ports: &room.Ports{}, Job: "orders", Peers: peers.None{}}, executions.Ports{Ports: &room.Ports{}})
+	return r, room.View{Facts: &room.Facts{
+		Job: "orders", Instance: "me", Tree: tree, Usable: true, Config: configuration.None().Config,
+		Clock: &fires.ClockCheck{Now: time.Now},
+		State: jobtree.StateOf("orders", registry.NewSnapshot(1, nodes)),
+	}}
+}
+
+func set(v room.View, item int, owner string) {
+	node := registry.Node{Path: v.Tree.ItemInstance(item), Value: owner, Created: 1, Revision: 2}
+	v.State.Apply(registry.Step{Snapshot: registry.NewSnapshot(2, nil), Changes: []registry.Change{{New: node}}})
+}
+
+// The list of my items, and the text that names them, follow the state.
+func TestMyItemsFollowTheState(t *testing.T) {
+	t.Parallel()
+	r, v := jobOf(t, "me", "other", "me")
+	refreshed := func() ([]int, string) {
+		r.Stale()
+		r.refreshOwned(v)
+		return r.owned, r.task
+	}
+	owned, task := refreshed()
+	require.Equal(t, []int{0, 2}, owned)
+	require.Equal(t, "orders@-@0,2@-@READY@-@me", task)
+	for range 2 {
+		again, _ := refreshed()
+		require.Equal(t, owned, again)
+	}
+	set(v, 2, "other")
+	set(v, 1, "me")
+	owned, task = refreshed()
+	require.Equal(t, []int{0, 1}, owned)
+	require.Equal(t, "orders@-@0,1@-@READY@-@me", task)
+	set(v, 0, "other")
+	set(v, 1, "other")
+	owned, task = refreshed()
+	require.Empty(t, owned)
+	require.NotContains(t, task, "0")
+}
+
+// What each step of a job costs before anything is decided.
+func BenchmarkMyItemsAfterAStep(b *testing.B) {
+	for _, items := range []int{10, 10_000} {
+		b.Run(fmt.Sprintf("items=%d", items), func(b *testing.B) {
+			owners := make([]string, items)
+			for n := range owners {
+				owners[n] = "me"
+			}
+			r, v := jobOf(b, owners...)
+			r.refreshOwned(v)
+			b.ReportAllocs()
+			for b.Loop() {
+				r.Stale()
+				r.refreshOwned(v)
+			}
+		})
+	}
+}
