@@ -180,7 +180,8 @@ func (g *ground) refused(cause operate.Cause, err error) *operate.Refusal {
 // between is a registry that has something happen between the reading and the commit, and tells what is committed.
 type between struct {
 	*memory.Registry
-	java bool
+	java     bool
+	readOnly bool // its user may not write
 
 	mu     sync.Mutex
 	before func(registry.Txn) registry.Txn // once
@@ -204,6 +205,9 @@ func (b *between) Commit(ctx context.Context, txn registry.Txn) (registry.Revisi
 	b.mu.Unlock()
 	if before != nil {
 		txn = before(txn)
+	}
+	if b.readOnly {
+		return 0, &registry.OpError{Op: "commit", Path: txn.Then[0].Path, Err: registry.ErrDenied}
 	}
 	revision, err := b.Registry.Commit(ctx, txn)
 	b.mu.Lock()
