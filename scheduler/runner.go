@@ -184,6 +184,9 @@ func (r *runner) reportUnreadable(t jobtree.Touched) {
 	if err := r.state.Tokens().Err; t.Config && err != nil {
 		r.log.ErrorContext(r.life, "where the fencing tokens start cannot be read: nothing begins in processes that do not remember it until it is put back", logError, err)
 	}
+	if err := r.state.Triggered().Err; t.Triggered && err != nil {
+		r.log.ErrorContext(r.life, "the request by hand cannot be read: no item runs for it", logError, err)
+	}
 	for _, n := range t.Items {
 		if err := r.state.Item(n).Record.Err; errors.Is(err, jobtree.ErrNewerFormat) {
 			r.log.ErrorContext(r.life, "item pauses: a newer version wrote its record", logItem, n, logError, err)
@@ -246,6 +249,7 @@ func (r *runner) decide() {
 	r.rounds.Begin(r.look())
 	r.noteMissed()
 	r.mindBarriers()
+	r.rounds.Answer(r.look())
 	r.carryOut(requests.Decide(r.look(), r.s.traits, r.wants))
 }
 
