@@ -71,6 +71,7 @@ type runner struct {
 	membership *membership.Membership
 	leaving    bool              // the scheduler stops: hand over, start nothing
 	left       bool              // handed over
+	shutDown   bool              // an operator has shut the job down here
 	unsettled  *registry.Session // that may hold what this runner cannot take back; nil = none
 	drained    chan struct{}     // closed when left and nothing runs
 	opened     chan struct{}     // closed when the view is open
@@ -207,6 +208,7 @@ func (r *runner) decide() {
 		}
 		return
 	}
+	r.heedShutdown()
 	r.followLeadership()
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
