@@ -207,6 +207,28 @@ func operationsOf(t *testing.T, op *operate.Operator) []operate.Operation {
 	return operations
 }
 
+func TestAnInstanceOfAClusterIsShutDown(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		working(c)
+		c.StartN(2)
+		c.Advance(5*time.Minute + 500*time.Millisecond) // it runs
+		op := operating(t, c)
+		instance := c.Owner(theJob, 0)
+		r, err := aside(c, time.Minute, func() (operate.Result, error) {
+			return op.ShutDown(t.Context(), theJob, instance.ID(), waiting())
+		})
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Moves)
+		for _, m := range r.Moves {
+			require.Equal(t, m.To, c.Owner(theJob, m.Item).ID(), "as it was said")
+		}
+		c.Advance(time.Hour)
+		require.NotEqual(t, instance.ID(), c.Owner(theJob, 0).ID())
+		c.EveryFireRanOnce(theJob)
+	})
+}
+
 // Nothing of a job that is removed while it runs comes back.
 func TestAClusterIsRemoved(t *testing.T) {
 	t.Parallel()
