@@ -67,7 +67,10 @@ type Config struct {
 	// StreamingProcess lets a dataflow job fetch and process until nothing is left. The default is
 	// off. Only a [TypeDataflow] may have it.
 	StreamingProcess bool
-	// Disabled means that a server that is new to the job starts disabled. The default is off.
+	// Disabled means that nothing of the job begins, on any server; its fires meanwhile have not happened. What runs
+	// goes on. It is the operator's: a declaration in code says how the job starts when it is created, and changes
+	// nothing later, whoever wins a conflict. Where Java instances take part it means, as in Java, that a server which
+	// is new to the job starts disabled. The default is off.
 	Disabled bool
 	// ErrorHandler names the handler that hears of failed items: LOG, which is the default, IGNORE, THROW, or
 	// another one that the process registered; see package errorhandler. If the process that declares the job

@@ -85,7 +85,9 @@ func TestServersThatStartDisabled(t *testing.T) {
 		"/orders/config", configOf(t, func(c *job.Config) { c.Disabled = true }),
 		"/orders/servers/10.0.0.1", "", "/orders/servers/10.0.0.2", "DISABLED",
 	)
-	require.Equal(t, migrate.Created, w.one(apply).Action)
+	created := w.one(apply)
+	require.Equal(t, migrate.Created, created.Action)
+	require.Contains(t, fmt.Sprint(created), "enable the job to have it run")
 	got := w.nodes(w.target)
 	require.Contains(t, got, "/orders/servers/10.0.0.1")
 	require.Equal(t, "DISABLED", got["/orders/servers/10.0.0.2"])

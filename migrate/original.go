@@ -3,6 +3,7 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -119,6 +120,9 @@ func (o *original) finish(zone string) error {
 	}
 	if _, err := sharding.Default().Lookup(o.config.ShardingStrategy); err != nil {
 		o.note("sharding strategy %s is none of ours: register one of that name", o.config.ShardingStrategy)
+	}
+	if o.config.Disabled && slices.ContainsFunc(o.state.Servers, func(s jobtree.Server) bool { return !s.Disabled }) {
+		o.note("disabled stands over all servers from now on, also those that are enabled; in Java it only says how new servers start: enable the job to have it run")
 	}
 	o.noteWork()
 	return nil

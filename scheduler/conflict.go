@@ -18,7 +18,8 @@ const (
 	// RegistryWins leaves the stored configuration as it is. The difference is logged once, when the
 	// job is declared, with the values.
 	RegistryWins Conflict = "registry wins"
-	// CodeWins replaces the stored configuration, if it is still the one that was compared with.
+	// CodeWins replaces the stored configuration, if it is still the one that was compared with. Whether the job is
+	// disabled stays as an operator has it, except where Java instances take part; see [job.Config].
 	CodeWins Conflict = "code wins"
 	// RefuseConflict makes the declaration fail with [ErrConfigConflict], and changes nothing.
 	RefuseConflict Conflict = "refuse"
@@ -67,13 +68,15 @@ func (s *Scheduler) reportIgnored(ctx context.Context, stored, declared job.Conf
 }
 
 // reportReplaced says that a declaration has replaced what was stored, if something was.
-func (s *Scheduler) reportReplaced(ctx context.Context, found registry.Node, declared job.Config) {
+func (s *Scheduler) reportReplaced(ctx context.Context, found registry.Node, text string) {
 	if !found.Exists() {
 		return
 	}
 	stored, err := jobtree.DecodeConfig(found)
-	if err != nil {
-		return // it was read before
+	found.Value = text
+	declared, fault := jobtree.DecodeConfig(found)
+	if err != nil || fault != nil {
+		return // both were read or written before
 	}
 	if fields := declared.Differences(stored); len(fields) > 0 {
 		s.log.InfoContext(ctx, "the declared configuration counts, and has replaced the stored one",

@@ -79,7 +79,7 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 			unsure = err
 		}
 		if err == nil {
-			s.reportReplaced(ctx, found, cfg)
+			s.reportReplaced(ctx, found, text)
 		}
 		if !errors.Is(err, registry.ErrConflict) && !lost {
 			return err
@@ -99,6 +99,9 @@ func (s *Scheduler) declaredOver(ctx context.Context, found registry.Node, cfg j
 	}
 	if stored.ClassName() != cfg.ClassName() {
 		return "", &ClassConflictError{Job: cfg.Name, Stored: stored.ClassName(), Declared: cfg.ClassName()}
+	}
+	if !s.traits.StartDisabled { // whether the job is disabled is up to operators, once it is there
+		cfg.Disabled = stored.Disabled
 	}
 	switch conflict {
 	case RegistryWins:

@@ -64,7 +64,7 @@ type JobHealth struct {
 	// Config tells why the job pauses: its configuration is gone, or cannot be read or used, with every
 	// fault. Empty is that it does not.
 	Config string `json:"config,omitempty"`
-	// Disabled tells that no live instance of the job may run anything, because all servers are disabled.
+	// Disabled tells that no live instance of the job may run anything, because all servers or the job are disabled.
 	Disabled bool `json:"disabled,omitempty"`
 	// Blind tells why the job's tree cannot be followed. Then the rest is as it was seen last.
 	Blind string `json:"blind,omitempty"`

@@ -167,10 +167,13 @@ func TestADisabledJobStartsDisabled(t *testing.T) {
 		sleepUntil(6 * time.Second)
 		require.Empty(t, c.take())
 		put(t, c.server, "/orders/servers/10.0.0.1", "")
+		sleepUntil(11 * time.Second)
+		require.Empty(t, c.take(), "the job is disabled, whatever is said of a server")
+		c.change(jobOf(1))
 		a.stop(t)
 		c.start("b", nil, cfg)
-		sleepUntil(11 * time.Second)
-		require.Len(t, c.take(), 1)
+		sleepUntil(16 * time.Second)
+		require.Len(t, c.take(), 1, "declared as disabled, and enabled by an operator since")
 	})
 }
 

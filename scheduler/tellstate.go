@@ -7,9 +7,10 @@ import "github.com/elasticron/elasticron/internal/jobtree"
 type tellings struct {
 	disabled map[int]bool // items
 	server   bool         // is disabled
+	job      bool         // is disabled
 }
 
-// tellChanges logs which items and whether this server were disabled or enabled by a step: one line for
+// tellChanges logs which items, whether this server and whether the job were disabled or enabled by a step: one line for
 // all items.
 func (r *runner) tellChanges(t jobtree.Touched) {
 	var disabled, enabled []int
@@ -33,11 +34,20 @@ func (r *runner) tellChanges(t jobtree.Touched) {
 	if enabled != nil {
 		r.log.InfoContext(r.life, "items enabled", logItems, enabled)
 	}
-	if !t.Servers || r.told.server == !r.serverEnabled() {
+	if now := r.state.JobDisabled(); t.Config && now != r.told.job {
+		r.told.job = now
+		if now {
+			r.log.WarnContext(r.life, "job disabled, nothing of it begins on any server")
+		} else {
+			r.log.InfoContext(r.life, "job enabled")
+		}
+	}
+	server := jobtree.ServerOf(r.s.instance)
+	if !t.Servers || r.told.server == r.state.Server(server).Disabled {
 		return
 	}
 	r.told.server = !r.told.server
-	if server := jobtree.ServerOf(r.s.instance); r.told.server {
+	if r.told.server {
 		r.log.WarnContext(r.life, "server disabled, its instances get no items", logServer, server)
 	} else {
 		r.log.InfoContext(r.life, "server enabled", logServer, server)

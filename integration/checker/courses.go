@@ -61,7 +61,7 @@ func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched) 
 	c.attended.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) }))
 	for _, i := range s.Instances {
 		ip := jobtree.ServerOf(i.ID)
-		of(c.servers, ip).note(at, s.Server(ip).Disabled)
+		of(c.servers, ip).note(at, !s.Enabled(i.ID))
 	}
 	items := touched.Items
 	if touched.Config || touched.Epoch {

@@ -93,6 +93,9 @@ func (d *driver) recover() {
 		}
 		d.setServer(i, false)
 	}
+	if d.state().JobDisabled() {
+		d.configure(func(cfg *job.Config) { cfg.Disabled = false })
+	}
 }
 
 func (d *driver) stopAll(t *testing.T) {
@@ -221,7 +224,11 @@ func (d *driver) actOnCluster(a action) {
 	case toggleItem:
 		d.toggleItem(a.n)
 	case toggleServer:
-		d.setServer(a.slot, !d.state().Server(d.slots[a.slot].ip).Disabled)
+		if a.n%6 == 5 {
+			d.configure(func(cfg *job.Config) { cfg.Disabled = !cfg.Disabled })
+		} else {
+			d.setServer(a.slot, !d.state().Server(d.slots[a.slot].ip).Disabled)
+		}
 	case runByHand:
 		if a.n%2 == 0 {
 			d.trigger()

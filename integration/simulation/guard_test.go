@@ -363,6 +363,9 @@ func memberBreaches() map[string]breach {
 		"elect/server unchanged": {[]guard{{elect, jobtree.KindServer}}, checker.Intent, oneItem(), elected(func(c *cluster) {
 			c.put(c.tree().Server("10.0.0.2"), jobtree.EncodeServer(true))
 		})},
+		"elect/config unchanged": {[]guard{{elect, jobtree.KindConfig}}, checker.Intent, oneItem(), elected(func(c *cluster) {
+			c.configure(func(cfg *job.Config) { cfg.Disabled = true })
+		})},
 		"elect/my instance is there": {[]guard{{elect, jobtree.KindInstance}}, checker.OneHolder, oneItem(), elected(func(c *cluster) {
 			for range 30 { // it registers again whenever it notices
 				c.commit(registry.Delete(c.tree().Instance(b)))

@@ -9,8 +9,8 @@ import "github.com/elasticron/elasticron/registry"
 //     next nor epoch.
 //   - the items in force are those up to the last one that has an instance node. A Java leader keeps no
 //     epoch.
-//   - a server of which nothing is said is enabled, also where the job's servers start disabled: it is
-//     each instance that writes its server's node when it joins.
+//   - that the configuration disables the job means that new servers start disabled, and nothing for those that
+//     are there: each instance writes its server's node when it joins.
 func (s *State) ShareWithJava() { s.java = &java{} }
 
 // SharedStateOf is [StateOf] for a job that Java instances share.

@@ -83,16 +83,15 @@ func (s *State) Server(ip string) Server { return find(s.Servers, ip, compareSer
 // Barrier returns what is known of the barrier of a phase.
 func (s *State) Barrier(p Phase) BarrierState { return valueOf(s.barriers)[p] }
 
-// Enabled tells whether an instance may be given items and may lead: what an operator said of its
-// server, or else whether the job's servers start enabled. Nothing is written when a server starts, so
-// nothing is left behind when it goes for good.
+// Enabled tells whether an instance may be given items and may lead: unless an operator disabled its server, or
+// the job. Nothing is written when a server starts, so nothing is left behind when it goes for good.
 func (s *State) Enabled(instance string) bool {
-	server := s.Server(ServerOf(instance))
-	if server.Revision == 0 {
-		return s.java != nil || !s.Config.Value.Disabled
-	}
-	return !server.Disabled
+	return !s.JobDisabled() && !s.Server(ServerOf(instance)).Disabled
 }
+
+// JobDisabled tells whether the job's configuration disables it as a whole, whatever is said of its servers. In a job
+// that is shared with Java it does not: there it says how new servers start; see [State.ShareWithJava].
+func (s *State) JobDisabled() bool { return s.java == nil && s.Config.Value.Disabled }
 
 // Instance returns the instance with an id; the zero Instance if it does not live.
 func (s *State) Instance(id string) Instance { return find(s.Instances, id, compareInstance) }

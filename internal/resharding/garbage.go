@@ -61,7 +61,7 @@ func (g *gatherer) servers() {
 		inUse := slices.ContainsFunc(g.s.Instances, func(i jobtree.Instance) bool {
 			return jobtree.ServerOf(i.ID) == server.IP
 		})
-		// Where new servers start disabled, a node that says "enabled" says something.
+		// Where new servers start disabled, as among Java instances, a node that says "enabled" says something.
 		if !server.Disabled && !inUse && !g.s.Config.Value.Disabled {
 			g.remove(g.s.Tree().Server(server.IP), server.Revision)
 		}

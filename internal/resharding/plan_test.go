@@ -73,12 +73,12 @@ func TestWhatChangesAPlan(t *testing.T) {
 		"a server is disabled":       {func(w *world) { w.disable("b") }, 1, 3, "aaaaaa"},
 		"an idle server is disabled": {func(w *world) { w.disable("c") }, 2, 0, "bbbaaa"},
 		"all servers are disabled":   {func(w *world) { w.disable("a"); w.disable("b") }, 0, 0, "bbbaaa"},
-		"servers start disabled":     {func(w *world) { w.configure(func(c *job.Config) { c.Disabled = true }) }, 0, 0, "bbbaaa"},
-		"servers start disabled, and one was enabled": {
+		"the job is disabled":        {func(w *world) { w.configure(func(c *job.Config) { c.Disabled = true }) }, 0, 0, "bbbaaa"},
+		"the job is disabled, whatever is said of a server": {
 			func(w *world) {
 				w.configure(func(c *job.Config) { c.Disabled = true })
 				w.do(registry.Put(tree.Server("b"), ""))
-			}, 1, 3, "bbbbbb",
+			}, 0, 0, "bbbaaa",
 		},
 		"the total is raised":  {func(w *world) { w.configure(func(c *job.Config) { c.ShardingTotalCount = 8 }) }, 2, 3, "bbbbaaaa"},
 		"the total is lowered": {func(w *world) { w.configure(func(c *job.Config) { c.ShardingTotalCount = 4 }) }, 2, 1, "bbaa"},

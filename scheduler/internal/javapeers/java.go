@@ -22,7 +22,7 @@ type Dialect struct {
 // Traits implements [peers.Dialect].
 func (Dialect) Traits() peers.Traits {
 	return peers.Traits{
-		Unrecorded: true, OwnRules: true, Unsteady: true, AloneAnswered: true, CountOnNotes: true, Borrow: true, OwnWishes: true,
+		Unrecorded: true, StartDisabled: true, OwnRules: true, Unsteady: true, AloneAnswered: true, CountOnNotes: true, Borrow: true, OwnWishes: true,
 	}
 }
 

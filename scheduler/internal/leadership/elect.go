@@ -26,7 +26,7 @@ func (l *Leadership) Stand(v room.View) *Candidacy {
 	server := jobtree.ServerOf(v.Instance)
 	return &Candidacy{HoldBack: v.HoldBack(), Latch: v.Tree.ElectionLatch(), Txn: registry.Txn{
 		If: []registry.Condition{
-			v.Mine(), registry.Unchanged(v.Tree.Server(server), v.State.Server(server).Revision), registry.Absent(v.Tree.Leader()),
+			v.Mine(), registry.Unchanged(v.Tree.Config(), v.State.Config.Revision), registry.Unchanged(v.Tree.Server(server), v.State.Server(server).Revision), registry.Absent(v.Tree.Leader()),
 		},
 		Then: []registry.Write{registry.PutOwned(v.Tree.Leader(), v.Instance, v.Attached.Session)},
 		// Whoever finds itself the leader leads or resigns, whenever it was elected.

@@ -37,6 +37,8 @@ type Dialect interface {
 type Traits struct {
 	// Unrecorded: they do not record for which fires and requests an item ran.
 	Unrecorded bool
+	// StartDisabled: that a job is disabled says how its new servers start, and nothing of those that are there.
+	StartDisabled bool
 	// OwnRules: their leaders assign by rules and strategies that this process may not know.
 	OwnRules bool
 	// Unsteady: their leaders take all items away for a moment when they assign.

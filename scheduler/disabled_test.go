@@ -1,0 +1,122 @@
+package scheduler_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// disabledJob is the job with the operator's word.
+func disabledJob(cfg job.Config, disabled bool) job.Config {
+	cfg.Disabled = disabled
+	return cfg
+}
+
+// A job that is disabled begins nothing, whatever is said of its servers, and goes on when it is enabled.
+func TestADisabledJobStandsStillEverywhere(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		slow := func(_ context.Context, sc job.ShardingContext) error {
+			if sc.Item == 0 && sc.Fire.Equal(bubbleStart.Add(5*time.Second)) {
+				time.Sleep(8 * time.Second)
+			}
+			return nil
+		}
+		cfg := jobOf(4)
+		cfg.Misfire = job.MisfireAll
+		put(t, c.server, ofOrders.Server("10.0.0.1"), "")
+		a := c.start("a", slow, cfg)
+		c.onServer(2, "b", 0, slow, cfg) // the last id has item 0
+		sleepUntil(6 * time.Second)
+		c.take()
+		c.change(disabledJob(cfg, true))
+		sleepUntil(29 * time.Second)
+		require.Equal(t, []string{"item 0 fire 5s scheduled on b"}, c.shown(), "what ran goes on to its end")
+		require.Zero(t, c.state().Leader.Created)
+		_, health := a.look(t)
+		require.True(t, health.Disabled)
+		require.ErrorIs(t, errOf(ordersOf(t, a).Trigger(t.Context())), scheduler.ErrNoInstance)
+		c.start("c", nil, disabledJob(cfg, false)) // nor does anybody who comes
+		sleepUntil(36 * time.Second)
+		require.Empty(t, c.take())
+		c.change(disabledJob(cfg, false))
+		sleepUntil(41 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 4)
+		for _, r := range runs {
+			require.Equal(t, 40*time.Second, r.sc.Fire.Sub(bubbleStart), "fires of the time between have not happened")
+		}
+	})
+}
+
+// What crashed before waits until the job is enabled; what is asked for by hand meanwhile, too.
+func TestWhatIsOwedWaitsForADisabledJob(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := yearly(2)
+		cfg.Failover = true
+		a := c.start("a", nil, cfg)
+		b := c.start("b", took(time.Hour), cfg)
+		sleepUntil(time.Second)
+		trigger(t, a)
+		sleepUntil(2 * time.Second)
+		require.Len(t, c.take(), 1)
+		c.change(disabledJob(cfg, true))
+		b.crash(t)
+		c.take()
+		put(t, c.server, ofOrders.Triggered(), triggeredText(t, jobtree.Triggered{Items: []int{0}, Parameter: "x", Until: time.Now().Add(time.Hour)}))
+		sleepUntil(10 * time.Minute)
+		require.Empty(t, c.take())
+		c.change(disabledJob(cfg, false))
+		sleepUntil(11 * time.Minute)
+		var sources []string
+		for _, r := range c.take() {
+			sources = append(sources, string(r.sc.Source)+r.sc.TriggerParameter)
+		}
+		require.ElementsMatch(t, []string{"failover", "manualx"}, sources)
+	})
+}
+
+// A deployment changes nothing of whether the job is disabled, whoever wins a conflict.
+func TestADisabledJobOutlivesDeployments(t *testing.T) {
+	t.Parallel()
+	for _, wins := range []scheduler.Conflict{scheduler.RegistryWins, scheduler.CodeWins, scheduler.RefuseConflict} {
+		for _, disabled := range []bool{true, false} {
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.start("a", nil, jobOf(2)).stop(t)
+				c.change(disabledJob(jobOf(2), disabled))
+				cfg := disabledJob(jobOf(2), !disabled)
+				if wins == scheduler.CodeWins {
+					cfg.JobParameter = "v2"
+				}
+				c.startDeclared("b", c.record("b", nil), cfg, nil, scheduler.OnConflict(wins))
+				time.Sleep(11 * time.Second)
+				stored := c.state().Config.Value
+				require.Equal(t, disabled, stored.Disabled, wins)
+				require.Equal(t, cfg.JobParameter, stored.JobParameter)
+				require.Equal(t, disabled, len(c.take()) == 0)
+			})
+		}
+	}
+}
+
+// Among Java instances it says how new servers start, as in Java, and code may say it.
+func TestADisabledJobAmongJavaInstances(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := sharedJob(2)
+		c.startShared("a", nil, cfg)
+		sleepUntil(time.Second)
+		require.False(t, c.state().Server("10.0.0.1").Disabled)
+		c.change(disabledJob(cfg, true))
+		c.take()
+		sleepUntil(20 * time.Minute)
+		require.NotEmpty(t, c.take(), "servers that are there go on")
+	})
+}
