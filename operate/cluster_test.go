@@ -207,6 +207,63 @@ func operationsOf(t *testing.T, op *operate.Operator) []operate.Operation {
 	return operations
 }
 
+func TestAClusterIsDisabledAndEnabled(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		working(c)
+		c.StartN(2)
+		c.Advance(5*time.Minute + 500*time.Millisecond) // they run
+		op := operating(t, c)
+		r, err := aside(c, time.Minute, func() (operate.Result, error) { return op.DisableJob(t.Context(), theJob, waiting()) })
+		require.NoError(t, err)
+		require.Equal(t, "nothing runs", r.Progress.Text)
+		require.Contains(t, r.Warnings[0], "0, 1, 2 and 3 of its items run")
+		ran := len(c.Executions(theJob))
+		c.Start("late")
+		c.Advance(time.Hour)
+		require.Len(t, c.Executions(theJob), ran, "nothing begins, wherever")
+		_, err = op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())
+		cause, _ := operate.IsRefused(err)
+		require.Equal(t, operate.CauseNoInstance, cause)
+
+		r, err = aside(c, time.Minute, func() (operate.Result, error) { return op.EnableJob(t.Context(), theJob, waiting()) })
+		require.NoError(t, err)
+		require.Equal(t, operate.Progress{Done: true, Ready: 4, Of: 4, Text: "items have an owner"}, r.Progress)
+		c.Advance(10 * time.Minute)
+		require.Greater(t, len(c.Executions(theJob)), ran)
+		c.NoFireRanTwice(theJob)
+	})
+}
+
+// A server is taken out of every job, and back in, and each job is waited for.
+func TestAServerOfAClusterIsDisabledEverywhere(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		working(c)
+		c.Job(job.Config{Name: "invoices", Cron: "0 0/5 * * * ?", ShardingTotalCount: 2}, clustertest.Work(time.Second))
+		c.StartN(2)
+		c.Advance(time.Minute)
+		op := operating(t, c)
+		ip := jobtree.ServerOf(c.Owner(theJob, 0).ID())
+		results, err := aside(c, time.Minute, func() ([]operate.JobResult, error) {
+			return op.DisableServerEverywhere(t.Context(), ip, waiting())
+		})
+		require.NoError(t, err)
+		require.Len(t, results, 2)
+		for _, r := range results {
+			require.True(t, r.Result.Progress.Done)
+			require.NotEqual(t, ip, jobtree.ServerOf(c.Owner(r.Job, 0).ID()))
+			require.NotEqual(t, ip, jobtree.ServerOf(c.Owner(r.Job, 1).ID()))
+		}
+		_, err = aside(c, time.Minute, func() ([]operate.JobResult, error) {
+			return op.EnableServerEverywhere(t.Context(), ip, waiting())
+		})
+		require.NoError(t, err)
+		c.Advance(time.Hour)
+		c.EveryFireRanOnce("invoices")
+	})
+}
+
 func TestAnInstanceOfAClusterIsShutDown(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {

@@ -13,8 +13,9 @@ import (
 // DisableJob has no item of a job begin any more, whatever its servers say, until the job is enabled. What runs
 // ends by itself. It is done when nothing runs.
 //
-// Where Java instances take part, every server of the job is disabled as well, as they know nothing else; those
-// that were disabled before are written down, and stay so when the job is enabled.
+// On ZooKeeper, where Java instances may take part, every server of the job is disabled as well, as they and the
+// processes that share the job with them know nothing else; those that were disabled before are written down, and stay
+// so when the job is enabled.
 //
 // It is refused if the job is disabled already, or its configuration cannot be read.
 func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Result, error) {
@@ -34,7 +35,7 @@ func disableJob(w *world) (decision, error) {
 	if r := w.known(); r != nil {
 		return decision{}, r
 	}
-	if w.state.Config.Value.Disabled && (!w.java || w.operated.Value.DisabledServers != nil) {
+	if w.state.Config.Value.Disabled && (!w.shared || w.operated.Value.DisabledServers != nil) {
 		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableJob, ""))
 	}
 	var d decision
@@ -79,7 +80,7 @@ func (w *world) setDisabled(d *decision, disabled bool) error {
 	d.write = append(d.write, registry.Put(w.tree.Config(), text))
 	before := w.operated.Value.DisabledServers
 	switch {
-	case disabled && w.java:
+	case disabled && w.shared:
 		if was := w.putServers(d, true, nil); before == nil {
 			before = was
 		}
@@ -292,7 +293,7 @@ func setServer(w *world, ip string, disable bool) (decision, error) {
 		return d, nil
 	case disable:
 		d.write = []registry.Write{registry.Put(path, jobtree.EncodeServer(true))}
-	case cfg.Disabled || w.java:
+	case w.shared:
 		d.write = []registry.Write{registry.Put(path, jobtree.EncodeServer(false))}
 	default:
 		d.write = []registry.Write{registry.Delete(path)}
@@ -303,7 +304,7 @@ func setServer(w *world, ip string, disable bool) (decision, error) {
 
 // planServer says which items move.
 func (w *world) planServer(d *decision, cfg job.Config, ip string, disable bool) {
-	if cfg.Disabled {
+	if w.state.JobDisabled() {
 		d.warn("the job is disabled: this counts when it is enabled")
 		return
 	}
@@ -329,7 +330,7 @@ func serverFollowed(w *world, ip string, disable bool) Progress {
 	if !cfg.Exists() {
 		return Progress{Overtaken: true, Text: "the job was removed"}
 	}
-	if w.operated.Value.DisabledServers != nil || cfg.Value.Disabled {
+	if w.operated.Value.DisabledServers != nil || w.state.JobDisabled() {
 		return done("the job is disabled")
 	}
 	if w.state.Server(ip).Disabled != disable {

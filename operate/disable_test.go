@@ -103,6 +103,24 @@ func TestBesideJavaEveryServerIsDisabled(t *testing.T) {
 	require.Nil(t, g.operated().DisabledServers)
 }
 
+// Processes that share a job with Java heed no word but that of servers, also while no Java instance lives.
+func TestWhereJavaMayComeEveryServerIsDisabled(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.store.java = true
+	require.NoError(t, errOf(g.op.DisableJob(t.Context(), theJob, silent())))
+	require.Equal(t, "DISABLED", g.value(nodes.Server("10.0.0.1")))
+	require.Equal(t, []string{}, g.operated().DisabledServers)
+	g.refused(operate.CauseAlready, errOf(g.op.DisableJob(t.Context(), theJob, silent())))
+	g.refused(operate.CauseNoInstance, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())))
+	require.NoError(t, errOf(g.op.EnableJob(t.Context(), theJob, waiting())))
+	require.Empty(t, g.value(nodes.Server("10.0.0.1")))
+
+	g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.Disabled = true }))) // servers start disabled, says Java
+	require.NoError(t, errOf(g.op.DisableJob(t.Context(), theJob, silent())))
+	require.Equal(t, "DISABLED", g.value(nodes.Server("10.0.0.2")))
+}
+
 func TestAServerIsDisabledAndEnabled(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

@@ -185,7 +185,7 @@ func (w *world) mayRun() error {
 	switch {
 	case w.operated.Value.Removing != "":
 		return refuse(CausePending, "enable the job to call that off", "the job is being removed")
-	case w.state.Config.Value.Disabled:
+	case w.state.JobDisabled() || w.operated.Value.DisabledServers != nil:
 		return refuse(CauseNoInstance, "enable it first", "the job is disabled%s", w.since(VerbDisableJob, ""))
 	case len(w.state.Instances) == 0:
 		return refuse(CauseNoInstance, "start a process that runs the job", "no instance of the job lives")

@@ -18,7 +18,8 @@ type world struct {
 	snapshot   registry.Snapshot
 	tree       jobtree.Tree
 	state      *jobtree.State
-	java       bool // a Java instance lives in the job
+	shared     bool // Java instances may take part in the job, now or later
+	java       bool // a Java instance lives in it
 	operated   jobtree.Stored[jobtree.Operated]
 	now        time.Time
 	force      bool
@@ -29,8 +30,8 @@ type world struct {
 func (o *Operator) worldOf(job string, snapshot registry.Snapshot, force bool) *world {
 	w := &world{snapshot: snapshot, tree: jobtree.For(job), now: now(), force: force, strategies: o.strategies}
 	if layout, is := o.store.(registry.JavaLayout); is {
-		_, shared := layout.JavaLayout()
-		w.java = shared && slices.ContainsFunc(w.instances(), jobtree.JavaInstance)
+		_, w.shared = layout.JavaLayout()
+		w.java = w.shared && slices.ContainsFunc(w.instances(), jobtree.JavaInstance)
 	}
 	if w.java {
 		w.state = jobtree.SharedStateOf(job, snapshot)
