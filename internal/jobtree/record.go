@@ -531,6 +531,16 @@ func (r Record) TakenOver(token int64, now time.Time) (Record, error) {
 	return next, nil
 }
 
+// GiveUp returns the record of an item whose lost execution is not to be run again after all: the item is
+// interrupted, and its next fire runs.
+func (r Record) GiveUp() (Record, error) {
+	if r.State != ItemWaiting {
+		return Record{}, r.refuse("give up", ErrItemNotWaiting)
+	}
+	r.State = ItemInterrupted
+	return r, nil
+}
+
 // Requeue returns the record of an item that did not run when its instance crashed and is to be run
 // again all the same, as failover of scope "assigned" wants: it waits, with its last execution to be
 // repeated. An item that never ran has nothing to repeat.
@@ -570,7 +580,7 @@ var (
 // RefusedError says which step of a [Record] is not allowed, and why. errors.Is sees the reason: one
 // of the sentinels of this package, or registry.ErrInvalid if the call itself makes no sense.
 type RefusedError struct {
-	Step   string // "begin", "end", "undo", "declare lost", "requeue" or "claim"
+	Step   string // "begin", "end", "undo", "declare lost", "requeue", "give up" or "claim"
 	State  ItemState
 	Reason error
 }
