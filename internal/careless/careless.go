@@ -65,6 +65,7 @@ var values = map[jobtree.Kind][]string{
 	jobtree.KindEpoch:        {`{"term":1,"counter":1,"total":1}`, `{"term":1,"counter":1,"total":100000000}`},
 	jobtree.KindItemNext:     {`{"term":1,"counter":1,"owner":"10.9.9.9@-@nobody"}`},
 	jobtree.KindTokens:       {`{"base":0}`},
+	jobtree.KindTriggered:    {"TRIGGER", `{"until":"1999-01-01T00:00:00Z"}`},
 	jobtree.KindItemRecord: {
 		"", `{"state":"idle"}`,
 		`{"state":"running","before":{"state":"idle"},"current":{"instance":"10.9.9.9@-@nobody","session":"1f","source":"scheduled","fire":"2000-01-01T00:00:05Z"}}`,

@@ -4,12 +4,14 @@
 // # The tree
 //
 // Everything known of a job lies below "/<job>". It is the tree of Elastic-Job-Lite 2.1.5, which Java
-// instances share, and nodes of our own: record, next, epoch, tokens and the
-// barriers.
+// instances share, and nodes of our own: record, next, epoch, tokens, triggered,
+// operated and the barriers.
 //
 //	config                        the job's configuration, JSON
+//	triggered                     the last request to run items by hand, JSON
+//	operated                      what operators did last, JSON; not for instances
 //	servers/<ip>                  "" or DISABLED
-//	instances/<id>                a live instance (ephemeral): "" or TRIGGER
+//	instances/<id>                a live instance (ephemeral): "", TRIGGER or SHUTDOWN
 //	sharding/<item>/instance      the instance that the item is assigned to
 //	sharding/<item>/running       an execution (ephemeral)
 //	sharding/<item>/failover      a claim (ephemeral): id of the claimant

@@ -23,7 +23,8 @@ var secretNames = regexp.MustCompile(`(?i)passw|pwd|secret|token|credential|auth
 // Mask returns the value of a node as it may be shown to people who may see the tree, but not the
 // secrets in it. Hidden are: of a config the parameters, the command line of a script and every member
 // and setting whose name says password, secret, token, key, header, address or the like; error
-// texts of records, which quote what went wrong; and checkpoints. A config that cannot be read is hidden
+// texts of records, which quote what went wrong; parameters of requests by hand; checkpoints; and what
+// operators did, which quotes configs. A config that cannot be read is hidden
 // as a whole. Everything else is shown as it is.
 //
 // Names are all it goes by: a secret in a description, or in a setting with an innocent name, is shown.
@@ -35,12 +36,12 @@ func Mask(path, value string) string {
 	switch {
 	case !known:
 		return value
-	case name.Kind == KindOffset:
+	case name.Kind == KindOffset, name.Kind == KindOperated: // that quotes configs
 		return Hidden
 	case name.Kind == KindConfig:
 		return maskObject(value, isSecret)
 	case strings.HasPrefix(value, "{"):
-		return maskObject(value, func(name string) bool { return name == "error" })
+		return maskObject(value, func(name string) bool { return name == "error" || name == "parameter" })
 	default:
 		return value
 	}

@@ -87,21 +87,20 @@ func ServerOf(instance string) string {
 	return ip
 }
 
-// The values of an instance node. Both are shared with Java.
+// The values of an instance node. Java knows the first two.
 const (
-	InstanceIdle      = ""        // nothing is asked of the instance
-	InstanceTriggered = "TRIGGER" // it is to run its items now, and to set the value back
+	InstanceIdle      = ""         // nothing is asked of the instance
+	InstanceTriggered = "TRIGGER"  // it is to run its items now, and to set the value back
+	InstanceShutdown  = "SHUTDOWN" // it is to end what it runs, to leave the job and to delete its node
 )
 
-// DecodeInstance reads an instance node strictly: its value is one of the two. [State] reads it as
-// Java does, where every other value asks for nothing.
-func DecodeInstance(n registry.Node) (trigger bool, err error) {
+// DecodeInstance reads an instance node strictly: its value is one of the three, which it returns. [State]
+// reads it as Java does, where every other value asks for nothing.
+func DecodeInstance(n registry.Node) (string, error) {
 	switch n.Value {
-	case InstanceIdle:
-		return false, nil
-	case InstanceTriggered:
-		return true, nil
+	case InstanceIdle, InstanceTriggered, InstanceShutdown:
+		return n.Value, nil
 	default:
-		return false, &ValueError{Path: n.Path, Value: n.Value, Reason: `must be empty or "TRIGGER"`}
+		return "", &ValueError{Path: n.Path, Value: n.Value, Reason: `must be empty, "TRIGGER" or "SHUTDOWN"`}
 	}
 }

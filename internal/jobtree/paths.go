@@ -18,6 +18,8 @@ const (
 	nodeProcessing = "/leader/sharding/processing"
 	nodeEpoch      = "/leader/sharding/epoch"
 	nodeTokens     = "/leader/tokens"
+	nodeTriggered  = "/triggered"
+	nodeOperated   = "/operated"
 	nodeSystemTime = "/systemTime/current"
 
 	folderServers       = "/servers"
@@ -59,6 +61,13 @@ func (t Tree) Root() string { return t.root }
 
 // Config holds the job's configuration; see [EncodeConfig].
 func (t Tree) Config() string { return t.root + nodeConfig }
+
+// Triggered holds the last request to run items by hand; see [EncodeTriggered]. Its revision is the number of
+// the request.
+func (t Tree) Triggered() string { return t.root + nodeTriggered }
+
+// Operated holds what operators did to the job last. Instances of the job do not read it.
+func (t Tree) Operated() string { return t.root + nodeOperated }
 
 // Servers is the folder of [Tree.Server].
 func (t Tree) Servers() string { return t.root + folderServers }
@@ -220,6 +229,8 @@ const (
 	KindCompletedHook
 	KindSystemTime
 	KindOffset
+	KindTriggered
+	KindOperated
 
 	endOfKinds // follows the last one
 )
@@ -355,6 +366,8 @@ var singles = map[string]Kind{
 	nodeProcessing: KindProcessing,
 	nodeEpoch:      KindEpoch,
 	nodeTokens:     KindTokens,
+	nodeTriggered:  KindTriggered,
+	nodeOperated:   KindOperated,
 	nodeSystemTime: KindSystemTime,
 
 	folderStarted:     KindStarted,

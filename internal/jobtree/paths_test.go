@@ -33,6 +33,8 @@ var nodes = []struct {
 	{"/leader/sharding/necessary", jobtree.KindNecessary, func(t jobtree.Tree, _ string, _ int) string { return t.Necessary() }},
 	{"/leader/sharding/processing", jobtree.KindProcessing, func(t jobtree.Tree, _ string, _ int) string { return t.Processing() }},
 	{"/leader/sharding/epoch", jobtree.KindEpoch, func(t jobtree.Tree, _ string, _ int) string { return t.Epoch() }},
+	{"/triggered", jobtree.KindTriggered, func(t jobtree.Tree, _ string, _ int) string { return t.Triggered() }},
+	{"/operated", jobtree.KindOperated, func(t jobtree.Tree, _ string, _ int) string { return t.Operated() }},
 	{"/leader/tokens", jobtree.KindTokens, func(t jobtree.Tree, _ string, _ int) string { return t.Tokens() }},
 	{"/leader/failover/items/<i>", jobtree.KindFailoverItem, func(t jobtree.Tree, _ string, i int) string { return t.FailoverItem(i) }},
 	{"/leader/failover/latch/<k>", jobtree.KindFailoverLatch, func(t jobtree.Tree, k string, _ int) string { return t.FailoverLatch() + "/" + k }},
@@ -114,7 +116,7 @@ func TestParseKnowsNoOtherPath(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
 		"", "/", "orders", "orders/config", "//config", "/orders/",
-		"/orders/config/", "/orders/config/x", "/orders/configs", "/orders/Config",
+		"/orders/triggered/x", "/orders/operated/", "/orders/config/", "/orders/config/x", "/orders/configs", "/orders/Config",
 		"/orders/offset", "/orders/offset/", "/orders/offset/01", "/orders/offset/1/x",
 		"/orders/servers", "/orders/servers/", "/orders/servers/10.0.0.1/x",
 		"/orders/instances", "/orders/instances/", "/orders/instances/a/b",

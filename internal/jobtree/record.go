@@ -192,18 +192,20 @@ const MaxErrorText = 256
 
 // Execution is one run of an item, as its record keeps it.
 type Execution struct {
-	Instance string             // id of the instance that ran it
-	Session  registry.SessionID // under which it ran
-	Source   job.Source         // why it ran
-	Fire     time.Time          // which it stands for; zero for a run by hand
-	Token    int64              // fencing token; 0 while it runs, see Record
-	Base     int64              // what [Tokens] added to it when it began
-	Begin    time.Time          // by the clock of the instance, to the millisecond
-	End      time.Time          // by the clock of whoever recorded it; zero while it runs
-	Outcome  Outcome            // empty while it runs
-	Failover bool               // failover was on when it began, and so counts for it
-	Round    string             // what began together has the same
-	Error    string             // why it failed, at most MaxErrorText bytes
+	Instance  string             // id of the instance that ran it
+	Session   registry.SessionID // under which it ran
+	Source    job.Source         // why it ran
+	Fire      time.Time          // which it stands for; zero for a run by hand that stands for none
+	Trigger   registry.Revision  // the request by hand that it runs for, also if it is its rerun; 0 = none
+	Parameter string             // that came with the request
+	Token     int64              // fencing token; 0 while it runs, see Record
+	Base      int64              // what [Tokens] added to it when it began
+	Begin     time.Time          // by the clock of the instance, to the millisecond
+	End       time.Time          // by the clock of whoever recorded it; zero while it runs
+	Outcome   Outcome            // empty while it runs
+	Failover  bool               // failover was on when it began, and so counts for it
+	Round     string             // what began together has the same
+	Error     string             // why it failed, at most MaxErrorText bytes
 }
 
 func (e *Execution) write(w *writer) {
@@ -211,6 +213,8 @@ func (e *Execution) write(w *writer) {
 	w.hex("session", int64(e.Session))
 	w.string("source", string(e.Source))
 	w.instant("fire", e.Fire)
+	w.count("trigger", int64(e.Trigger))
+	w.string("parameter", e.Parameter)
 	w.count("token", e.Token)
 	w.count("base", e.Base)
 	w.instant("begin", e.Begin)
@@ -241,6 +245,10 @@ func (e *Execution) read(r *reader, o object) {
 			e.Source = job.Source(r.text(m))
 		case "fire":
 			e.Fire = r.instant(m)
+		case "trigger":
+			e.Trigger = registry.Revision(r.count(m))
+		case "parameter":
+			e.Parameter = r.text(m)
 		case "token":
 			e.Token = r.count(m)
 		case "base":
@@ -285,9 +293,10 @@ func (e *Execution) Duration() time.Duration {
 	return e.End.Sub(e.Begin)
 }
 
-// Lateness returns how long after its fire the execution began; 0 for a run by hand.
+// Lateness returns how long after its fire the execution began; 0 for a run by hand, whatever fire that stands
+// for.
 func (e *Execution) Lateness() time.Duration {
-	if e.Fire.IsZero() {
+	if e.Fire.IsZero() || e.Trigger != 0 {
 		return 0
 	}
 	return e.Begin.Sub(e.Fire)
@@ -295,15 +304,16 @@ func (e *Execution) Lateness() time.Duration {
 
 // Begin describes an execution that is about to begin by [Record.Begin].
 type Begin struct {
-	Instance string             // id of the instance, required
-	Session  registry.SessionID // that will own the running node, required
-	Source   job.Source         // Scheduled, Misfire or Manual
-	Fire     time.Time          // the newest that it stands for; zero if and only if by hand
-	Trigger  registry.Revision  // the request to run by hand; 0 unless by hand
-	Failover bool               // whether failover is on now
-	Round    string             // what begins together has the same; may be empty
-	Time     time.Time          // now
-	Base     int64              // where the job's fencing tokens start, see Tokens
+	Instance  string             // id of the instance, required
+	Session   registry.SessionID // that will own the running node, required
+	Source    job.Source         // Scheduled, Misfire or Manual
+	Fire      time.Time          // the newest that it stands for; by hand, zero or the one that is asked for
+	Trigger   registry.Revision  // the request to run by hand; 0 unless by hand
+	Parameter string             // that came with the request
+	Failover  bool               // whether failover is on now
+	Round     string             // what begins together has the same; may be empty
+	Time      time.Time          // now
+	Base      int64              // where the job's fencing tokens start, see Tokens
 	// Next is the job's next fire after this begin, for those who look; zero if it is not known.
 	Next time.Time
 	// Horizon is the latest time that a clock in order can show: the registry's clock and the
@@ -315,7 +325,7 @@ type Begin struct {
 //
 // Nothing may run or wait. A scheduled or misfire execution needs a fire later than LastFire, which
 // it moves up, and not beyond the horizon; a LastFire beyond the horizon does not count. A run by
-// hand needs a trigger later than the last one and leaves LastFire alone. If failover is off by now,
+// hand needs a trigger later than the last one and leaves LastFire alone, also if it is for a fire. If failover is off by now,
 // an item that waits may begin too, and what it waited for is given up.
 func (r Record) Begin(b Begin) (Record, error) {
 	if err := r.mayBegin(b); err != nil {
@@ -323,6 +333,7 @@ func (r Record) Begin(b Begin) (Record, error) {
 	}
 	next := r.start(Execution{
 		Instance: b.Instance, Session: b.Session, Source: b.Source, Fire: b.Fire.UTC(),
+		Trigger: b.Trigger, Parameter: b.Parameter,
 		Begin: moment(b.Time), Failover: b.Failover, Round: b.Round, Base: b.Base,
 	})
 	next.Reruns = 0
@@ -365,14 +376,14 @@ func (b Begin) check() error {
 	switch {
 	case b.Instance == "" || b.Session == 0:
 		return fmt.Errorf("%w: an execution needs an instance and a session", registry.ErrInvalid)
-	case b.Source == job.Manual && b.Fire.IsZero() && b.Trigger > 0:
+	case b.Source == job.Manual && (b.Fire.IsZero() || storable(b.Fire)) && b.Trigger > 0:
 		return nil
 	case b.Source == job.Manual:
-		return fmt.Errorf("%w: a run by hand needs a trigger and no fire", registry.ErrInvalid)
+		return fmt.Errorf("%w: a run by hand needs a trigger, and no fire or one of the years 0 to 9999", registry.ErrInvalid)
 	case b.Source != job.Scheduled && b.Source != job.Misfire:
 		return fmt.Errorf("%w: source %q cannot begin", registry.ErrInvalid, b.Source)
-	case !storable(b.Fire) || b.Trigger != 0:
-		return fmt.Errorf("%w: a %s execution needs a fire and no trigger", registry.ErrInvalid, b.Source)
+	case !storable(b.Fire) || b.Trigger != 0 || b.Parameter != "":
+		return fmt.Errorf("%w: a %s execution needs a fire, and neither a trigger nor a parameter", registry.ErrInvalid, b.Source)
 	default:
 		return nil
 	}
@@ -462,7 +473,7 @@ type Claim struct {
 }
 
 // Claim returns the record of an item that waits and now runs again, by the claimant: for the same
-// fire, with one rerun more, and again under failover. LastFire stays.
+// fire and the same request by hand, with one rerun more, and again under failover. LastFire stays.
 func (r Record) Claim(c Claim) (Record, error) {
 	if c.Instance == "" || c.Session == 0 {
 		return Record{}, r.refuse("claim", fmt.Errorf("%w: a claim needs an instance and a session", registry.ErrInvalid))
@@ -472,6 +483,7 @@ func (r Record) Claim(c Claim) (Record, error) {
 	}
 	next := r.start(Execution{
 		Instance: c.Instance, Session: c.Session, Source: job.Failover, Fire: r.Current.Fire,
+		Trigger: r.Current.Trigger, Parameter: r.Current.Parameter,
 		Begin: moment(c.Time), Failover: true, Round: c.Round, Base: c.Base,
 	})
 	next.Reruns++
@@ -495,6 +507,16 @@ func (r Record) TakenOver(token int64, now time.Time) (Record, error) {
 	next.Counts.Lost++
 	next.State = ItemInterrupted
 	return next, nil
+}
+
+// GiveUp returns the record of an item whose lost execution is not to be run again after all: the item is
+// interrupted, and its next fire runs.
+func (r Record) GiveUp() (Record, error) {
+	if r.State != ItemWaiting {
+		return Record{}, r.refuse("give up", ErrItemNotWaiting)
+	}
+	r.State = ItemInterrupted
+	return r, nil
 }
 
 // Requeue returns the record of an item that did not run when its instance crashed and is to be run
@@ -536,7 +558,7 @@ var (
 // RefusedError says which step of a [Record] is not allowed, and why. errors.Is sees the reason: one
 // of the sentinels of this package, or registry.ErrInvalid if the call itself makes no sense.
 type RefusedError struct {
-	Step   string // "begin", "end", "undo", "declare lost", "requeue" or "claim"
+	Step   string // "begin", "end", "undo", "declare lost", "requeue", "give up" or "claim"
 	State  ItemState
 	Reason error
 }

@@ -291,15 +291,16 @@ func TestStepsThatMakeNoSenseAreRefused(t *testing.T) {
 		return b
 	}
 	for name, b := range map[string]jobtree.Begin{
-		"no instance":          change(scheduled(1), func(b *jobtree.Begin) { b.Instance = "" }),
-		"no session":           change(scheduled(1), func(b *jobtree.Begin) { b.Session = 0 }),
-		"no fire":              change(scheduled(1), func(b *jobtree.Begin) { b.Fire = time.Time{} }),
-		"unwritable fire":      change(scheduled(1), func(b *jobtree.Begin) { b.Fire = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) }),
-		"a trigger":            change(scheduled(1), func(b *jobtree.Begin) { b.Trigger = 3 }),
-		"failover":             change(scheduled(1), func(b *jobtree.Begin) { b.Source = job.Failover }),
-		"no source":            change(scheduled(1), func(b *jobtree.Begin) { b.Source = "" }),
-		"by hand, no trigger":  byHand(0),
-		"by hand, with a fire": change(byHand(1), func(b *jobtree.Begin) { b.Fire = at(1) }),
+		"no instance":         change(scheduled(1), func(b *jobtree.Begin) { b.Instance = "" }),
+		"no session":          change(scheduled(1), func(b *jobtree.Begin) { b.Session = 0 }),
+		"no fire":             change(scheduled(1), func(b *jobtree.Begin) { b.Fire = time.Time{} }),
+		"unwritable fire":     change(scheduled(1), func(b *jobtree.Begin) { b.Fire = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) }),
+		"a trigger":           change(scheduled(1), func(b *jobtree.Begin) { b.Trigger = 3 }),
+		"failover":            change(scheduled(1), func(b *jobtree.Begin) { b.Source = job.Failover }),
+		"no source":           change(scheduled(1), func(b *jobtree.Begin) { b.Source = "" }),
+		"by hand, no trigger": byHand(0),
+		"by hand, unwritable": change(byHand(1), func(b *jobtree.Begin) { b.Fire = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) }),
+		"a parameter":         change(scheduled(1), func(b *jobtree.Begin) { b.Parameter = "x" }),
 	} {
 		_, err := jobtree.Record{}.Begin(b)
 		require.ErrorIs(t, err, registry.ErrInvalid, name)

@@ -38,6 +38,7 @@ type State struct {
 	tree    Tree
 	items   itemList
 	tokens  *Stored[Tokens]
+	trigger *Stored[Triggered]
 	java    *java          // nil unless Java instances share the job
 	offsets map[int]offset // of the few jobs that have any
 
@@ -70,6 +71,10 @@ func (s *State) Tree() Tree { return s.tree }
 // those who begin executions under the condition that Config is unchanged: whoever writes the node
 // writes the config node in the same transaction.
 func (s *State) Tokens() Stored[Tokens] { return valueOf(s.tokens) }
+
+// Triggered returns the last request to run items by hand, the number of which is the revision of its node.
+// Many jobs have none. If it cannot be read, Err is set and nothing runs for it.
+func (s *State) Triggered() Stored[Triggered] { return valueOf(s.trigger) }
 
 // Server returns the server at an address; the zero Server, which is enabled, if nothing was said of
 // it.
@@ -174,6 +179,8 @@ func (s *State) set(name Name, n registry.Node, t *Touched) {
 		s.Config, t.Config = stored(n, DecodeConfig), true
 	case KindTokens:
 		s.tokens, t.Config = storedRarely(n, DecodeTokens), true
+	case KindTriggered:
+		s.trigger, t.Triggered = storedRarely(n, DecodeTriggered), true
 	case KindServer:
 		s.Servers = replace(s.Servers, name.Key, compareServer, serverOf(name.Key, n), n.Exists())
 		t.Servers = true
@@ -297,6 +304,7 @@ type Touched struct {
 	Necessary bool // or processing
 	Epoch     bool
 	Barriers  bool
+	Triggered bool
 	Owners    bool  // who owns an item, or whether one asks for a claimant
 	Items     []int // in ascending order, each once
 }

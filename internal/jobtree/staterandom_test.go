@@ -24,7 +24,7 @@ func drawChange(t *rapid.T, s *store) {
 	value := rapid.SampledFrom([]string{
 		"", "{", "TRIGGER", "DISABLED", "10.0.0.2@-@9", minimal(""), `{"state":"idle"}`,
 		`{"term":1,"counter":2,"total":3}`, `{"term":1,"counter":2,"owner":"10.0.0.3@-@7"}`, `{"count":2}`,
-		`{"fire":"2026-01-02T12:01:00Z","items":"0-2"}`,
+		`{"fire":"2026-01-02T12:01:00Z","items":"0-2"}`, `{"items":"0-2","until":"2026-01-02T13:00:00Z"}`, "SHUTDOWN",
 	}).Draw(t, "value")
 	s.put(path, value, registry.SessionID(rapid.IntRange(0, 2).Draw(t, "session")))
 }

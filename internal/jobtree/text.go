@@ -131,6 +131,7 @@ type Instance struct {
 	Created   registry.Revision // when it joined; a process that joined anew has a new one
 	Revision  registry.Revision
 	Triggered bool // it is asked to run its items now; Revision then identifies the request
+	Shutdown  bool // it is asked to leave the job
 }
 
 // Server is an operator's intent for a server. The zero Server is one that is not there, and enabled.
@@ -151,7 +152,7 @@ type Leader struct {
 func instanceOf(id string, n registry.Node) Instance {
 	return Instance{
 		ID: id, Session: n.Session, Created: n.Created, Revision: n.Revision,
-		Triggered: n.Value == InstanceTriggered,
+		Triggered: n.Value == InstanceTriggered, Shutdown: n.Value == InstanceShutdown,
 	}
 }
 

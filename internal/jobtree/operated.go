@@ -1,0 +1,265 @@
+package jobtree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/texts"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// What the node of a job's operations holds at most.
+const (
+	MaxOperations   = 16
+	MaxOperatedText = 16 << 10 // bytes
+)
+
+// operatedFormat is the newest format of operations that this version reads. A version that writes what older
+// ones would misread says so in the member "format"; of this one there is none to be said.
+const operatedFormat = 1
+
+// Operated is what operators did to a job. Every operation compares the node and writes it, so that operators
+// come one after the other, and what was done is written down with the deed. Schedulers do not decide by it.
+type Operated struct {
+	// Operations are the last ones, the oldest first.
+	Operations []Operation
+	// Removing is the id of the operation that is removing the job; empty if none is.
+	Removing string
+	// DisabledServers are the servers that were disabled one by one when the job was disabled beside Java
+	// instances, and stay so when it is enabled. nil: the job was not disabled so.
+	DisabledServers []string
+	// Unknown are members that this version does not know, as they stood. They are kept.
+	Unknown string
+}
+
+// Operation is one deed of an operator.
+type Operation struct {
+	ID      string
+	Verb    string
+	Target  string // what of the job it was done to; empty is the job itself
+	Who     string
+	How     string // by which program
+	When    time.Time
+	Reason  string
+	Changed string // what it changed, in words
+	// Before is the configuration's text before a change of it. Cut tells that it was too long to be kept.
+	Before string
+	Cut    bool
+	// Unknown are members that this version does not know, as they stood. They are kept.
+	Unknown string
+}
+
+// Find returns the operation with an id.
+func (o Operated) Find(id string) (Operation, bool) {
+	i := slices.IndexFunc(o.Operations, func(op Operation) bool { return op.ID == id })
+	if i < 0 {
+		return Operation{}, false
+	}
+	return o.Operations[i], true
+}
+
+// With returns what is to be written after one more operation. It drops the oldest ones that are too many or
+// too long; if the newest alone is too long, the text before goes.
+func (o Operated) With(op Operation) Operated {
+	o.Operations = append(slices.Clone(o.Operations), op)
+	if extra := len(o.Operations) - MaxOperations; extra > 0 {
+		o.Operations = o.Operations[extra:]
+	}
+	for len(EncodeOperated(o)) > MaxOperatedText {
+		last := &o.Operations[len(o.Operations)-1]
+		switch {
+		case len(o.Operations) > 1:
+			o.Operations = o.Operations[1:]
+		case last.Before != "":
+			last.Before, last.Cut = "", true
+		default:
+			return o // what is unknown is kept, however long
+		}
+	}
+	return o
+}
+
+// EncodeOperated returns the text of the operated node.
+func EncodeOperated(o Operated) string {
+	w := writer{text: make([]byte, 0, 2048)}
+	w.text = append(w.text, '{')
+	if len(o.Operations) > 0 {
+		w.member("operations")
+		w.text = append(w.text, '[')
+		for i := range o.Operations {
+			if i > 0 {
+				w.text = append(w.text, ',')
+			}
+			w.text = append(w.text, '{')
+			o.Operations[i].write(&w)
+			w.text = append(w.text, '}')
+		}
+		w.text = append(w.text, ']')
+	}
+	w.string("removing", o.Removing)
+	if o.DisabledServers != nil {
+		w.strings("disabledServers", o.DisabledServers)
+	}
+	w.members(o.Unknown)
+	return string(append(w.text, '}'))
+}
+
+func (op *Operation) write(w *writer) {
+	w.string("id", op.ID)
+	w.string("verb", op.Verb)
+	w.string("target", op.Target)
+	w.string("who", op.Who)
+	w.string("how", op.How)
+	w.instant("when", op.When)
+	w.string("reason", op.Reason)
+	w.string("changed", op.Changed)
+	w.string("before", op.Before)
+	w.flag("cut", op.Cut)
+	w.members(op.Unknown)
+}
+
+// DecodeOperated reads the operated node. The error is [ErrNewerFormat] for what a newer version wrote in a form
+// that this one would spoil.
+func DecodeOperated(n registry.Node) (Operated, error) {
+	object, err := parseObject(n.Value)
+	if err != nil {
+		return Operated{}, at(n.Path, err)
+	}
+	var o Operated
+	var r reader
+	var unknown []string
+	for m := range object.members() {
+		switch m.name {
+		case "format":
+			if r.count(m) > operatedFormat {
+				return Operated{}, at(n.Path, &ValueError{
+					Field: m.name, Value: m.value, kind: ErrNewerFormat,
+					Reason: fmt.Sprintf("which a newer version wrote; this one reads operations up to format %d", operatedFormat),
+				})
+			}
+			unknown = append(unknown, m.text)
+		case "operations":
+			o.Operations = r.operations(m)
+		case "removing":
+			o.Removing = r.text(m)
+		case "disabledServers":
+			o.DisabledServers = r.texts(m)
+		default:
+			unknown = append(unknown, m.text)
+		}
+	}
+	if r.err != nil {
+		return Operated{}, at(n.Path, r.err)
+	}
+	o.Unknown = strings.Join(unknown, ",")
+	return o, nil
+}
+
+// texts reads a list of strings, and is never nil.
+func (r *reader) texts(m member) []string {
+	all := []string{}
+	if !strings.HasPrefix(m.value, "[") {
+		r.fault(m, "must be a list of strings")
+		return all
+	}
+	for _, element := range elements(m.value) {
+		all = append(all, r.text(member{name: m.name, value: element}))
+	}
+	return all
+}
+
+func (r *reader) operations(m member) []Operation {
+	if !strings.HasPrefix(m.value, "[") {
+		r.fault(m, "must be a list")
+		return nil
+	}
+	var all []Operation
+	for i, element := range elements(m.value) {
+		each := member{name: fmt.Sprintf("%s.%d", m.name, i), value: element}
+		var op Operation
+		r.within(each, op.read)
+		all = append(all, op)
+	}
+	return all
+}
+
+func (op *Operation) read(r *reader, o object) {
+	var unknown []string
+	for m := range o.members() {
+		switch m.name {
+		case "id":
+			op.ID = r.text(m)
+		case "verb":
+			op.Verb = r.text(m)
+		case "target":
+			op.Target = r.text(m)
+		case "who":
+			op.Who = r.text(m)
+		case "how":
+			op.How = r.text(m)
+		case "when":
+			op.When = r.instant(m)
+		case "reason":
+			op.Reason = r.text(m)
+		case "changed":
+			op.Changed = r.text(m)
+		case "before":
+			op.Before = r.text(m)
+		case "cut":
+			op.Cut = r.flag(m)
+		default:
+			unknown = append(unknown, m.text)
+		}
+	}
+	op.Unknown = strings.Join(unknown, ",")
+}
+
+// strings writes a list, also an empty one.
+func (w *writer) strings(name string, values []string) {
+	w.member(name)
+	w.text = append(w.text, '[')
+	for i, value := range values {
+		if i > 0 {
+			w.text = append(w.text, ',')
+		}
+		w.text = texts.AppendGson(w.text, value)
+	}
+	w.text = append(w.text, ']')
+}
+
+// members writes members as they once stood.
+func (w *writer) members(text string) {
+	if text == "" {
+		return
+	}
+	if w.text[len(w.text)-1] != '{' {
+		w.text = append(w.text, ',')
+	}
+	w.text = append(w.text, text...)
+}
+
+// elements returns the values in a valid JSON list, as they stand.
+func elements(list string) []string {
+	var all []string
+	i := skipSpace(list, 1)
+	for list[i] != ']' {
+		end := endOfValue(list, i)
+		all = append(all, list[i:end])
+		i = skipSpace(list, end)
+		if list[i] == ',' {
+			i = skipSpace(list, i+1)
+		}
+	}
+	return all
+}
+
+// MaskOperated returns the operations as they may be shown: in the configurations that were, what [Mask] hides.
+func MaskOperated(o Operated) Operated {
+	o.Operations = slices.Clone(o.Operations)
+	for i, op := range o.Operations {
+		o.Operations[i].Before = Mask(For("job").Config(), op.Before)
+	}
+	return o
+}

@@ -1,0 +1,138 @@
+package jobtree_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+func operatedNode(text string) registry.Node {
+	return registry.Node{Path: "/orders/operated", Value: text, Revision: 1}
+}
+
+func anOperation() *rapid.Generator[jobtree.Operation] {
+	words := rapid.StringMatching(`[a-z "<\\é/{}\[\],:]{0,12}`)
+	return rapid.Custom(func(t *rapid.T) jobtree.Operation {
+		return jobtree.Operation{
+			ID:   rapid.StringMatching(`[A-Z0-9]{4}`).Draw(t, "id"),
+			Verb: words.Draw(t, "verb"), Target: words.Draw(t, "target"), Who: words.Draw(t, "who"), How: words.Draw(t, "how"),
+			When:   time.Unix(rapid.Int64Range(1, 4e9).Draw(t, "when"), 0).UTC(),
+			Reason: words.Draw(t, "reason"), Changed: words.Draw(t, "changed"),
+			Before:  strings.Repeat(words.Draw(t, "before"), rapid.SampledFrom([]int{0, 1, 300}).Draw(t, "times")),
+			Cut:     rapid.Bool().Draw(t, "cut"),
+			Unknown: rapid.SampledFrom([]string{"", `"later":{"a":[1,2]}`, `"x":1,"y":"}"`}).Draw(t, "unknown"),
+		}
+	})
+}
+
+func TestOperationsAreReadAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		o := jobtree.Operated{
+			Operations:      rapid.SliceOfN(anOperation(), 1, 4).Draw(t, "operations"),
+			Removing:        rapid.SampledFrom([]string{"", "AB12"}).Draw(t, "removing"),
+			DisabledServers: rapid.SampledFrom([][]string{nil, {}, {"10.0.0.1"}, {"10.0.0.1", "10.0.0.2"}}).Draw(t, "servers"),
+			Unknown:         rapid.SampledFrom([]string{"", `"later":[{"a":"]"}]`, `"format":1`}).Draw(t, "unknown"),
+		}
+		read, err := jobtree.DecodeOperated(operatedNode(jobtree.EncodeOperated(o)))
+		require.NoError(t, err)
+		require.Equal(t, o, read)
+	})
+}
+
+func TestTheOldestOperationsGoFirst(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var o jobtree.Operated
+		var all []jobtree.Operation
+		for _, op := range rapid.SliceOfN(anOperation(), 1, 40).Draw(t, "operations") {
+			all, o = append(all, op), o.With(op)
+			require.LessOrEqual(t, len(jobtree.EncodeOperated(o)), jobtree.MaxOperatedText)
+			require.LessOrEqual(t, len(o.Operations), jobtree.MaxOperations)
+			require.Equal(t, all[len(all)-len(o.Operations):], o.Operations, "the newest ones, unchanged")
+			if dropped := len(all) - len(o.Operations); dropped > 0 && len(o.Operations) < jobtree.MaxOperations {
+				one := o
+				one.Operations = all[dropped-1:]
+				require.Greater(t, len(jobtree.EncodeOperated(one)), jobtree.MaxOperatedText, "one more would have had room")
+			}
+		}
+	})
+}
+
+func TestATextThatIsTooLongIsNotKept(t *testing.T) {
+	t.Parallel()
+	o := jobtree.Operated{Removing: "AB"}.With(jobtree.Operation{ID: "1", Before: strings.Repeat("x", jobtree.MaxOperatedText)})
+	require.Equal(t, []jobtree.Operation{{ID: "1", Cut: true}}, o.Operations)
+	require.Equal(t, "AB", o.Removing)
+}
+
+func TestWithChangesNothingElse(t *testing.T) {
+	t.Parallel()
+	o := jobtree.Operated{Operations: make([]jobtree.Operation, 1, 4), DisabledServers: []string{"10.0.0.1"}}
+	one, two := o.With(jobtree.Operation{ID: "1"}), o.With(jobtree.Operation{ID: "2"})
+	require.Equal(t, "1", one.Operations[1].ID)
+	require.Equal(t, "2", two.Operations[1].ID)
+}
+
+func TestOperationsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		``:                             "must be a JSON object",
+		`[]`:                           "must be a JSON object",
+		`{"operations":{}}`:            "operations",
+		`{"operations":[1]}`:           "operations.0",
+		`{"operations":[{},{"id":7}]}`: "operations.1.id",
+		`{"operations":[{"when":""}]}`: "operations.0.when",
+		`{"removing":1}`:               "removing",
+		`{"disabledServers":[7]}`:      "disabledServers",
+		`{"disabledServers":""}`:       "disabledServers",
+		`{"format":"x"}`:               "format",
+	} {
+		_, err := jobtree.DecodeOperated(operatedNode(text))
+		require.ErrorIs(t, err, jobtree.ErrInvalidValue, text)
+		require.ErrorContains(t, err, want, text)
+		require.ErrorContains(t, err, "/orders/operated", text)
+		require.NotErrorIs(t, err, jobtree.ErrNewerFormat, text)
+	}
+	_, err := jobtree.DecodeOperated(operatedNode(`{"format":2,"operations":7}`))
+	require.ErrorIs(t, err, jobtree.ErrNewerFormat)
+}
+
+// The text is stored, and other versions read it.
+func TestTheTextOfOperations(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, `{}`, jobtree.EncodeOperated(jobtree.Operated{}))
+	when := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
+	o := jobtree.Operated{
+		Operations: []jobtree.Operation{
+			{ID: "A", Verb: "disable", Target: "item 3", Who: "anna", How: "cli", When: when, Reason: "bad table", Changed: "item 3 disabled"},
+			{ID: "B", Verb: "settings", Before: `{"cron":"x"}`, Unknown: `"later":true`},
+			{ID: "C", Cut: true},
+		},
+		Removing: "B", DisabledServers: []string{}, Unknown: `"more":[1]`,
+	}
+	require.Equal(t, `{"operations":[`+
+		`{"id":"A","verb":"disable","target":"item 3","who":"anna","how":"cli","when":"2026-11-02T10:00:00Z","reason":"bad table","changed":"item 3 disabled"},`+
+		`{"id":"B","verb":"settings","before":"{\"cron\":\"x\"}","later":true},`+
+		`{"id":"C","cut":true}],"removing":"B","disabledServers":[],"more":[1]}`, jobtree.EncodeOperated(o))
+	found, is := o.Find("B")
+	require.True(t, is)
+	require.Equal(t, o.Operations[1], found)
+	_, is = o.Find("D")
+	require.False(t, is)
+}
+
+func TestConfigurationsThatWereAreShownWithoutTheirSecrets(t *testing.T) {
+	t.Parallel()
+	o := jobtree.Operated{Operations: []jobtree.Operation{{ID: "A", Before: `{"cron":"x","props":{"email.password":"geheim"}}`}}}
+	shown := jobtree.MaskOperated(o)
+	require.NotContains(t, jobtree.EncodeOperated(shown), "geheim")
+	require.Contains(t, shown.Operations[0].Before, `"cron":"x"`)
+	require.Contains(t, o.Operations[0].Before, "geheim", "the original stays")
+}

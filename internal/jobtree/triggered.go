@@ -1,0 +1,126 @@
+package jobtree
+
+import (
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/elasticron/elasticron/internal/texts"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// MaxTriggerParameter is how long the parameter of a request by hand may be, in bytes. The record of each item
+// that runs for the request holds it too.
+const MaxTriggerParameter = 2_048
+
+// Triggered is a request to run items once, by hand. A job has one node for it: the next request takes the
+// place of the one before. The revision of the node is the number of the request, which every record of an
+// execution for it names ([Execution].Trigger), so an item runs at most once for a request. What became of it, the
+// records tell: an item whose [Record].Trigger is the number or a later one runs no more for it.
+//
+// Nobody rewrites the node: it is put anew or deleted. So the members of a newer version need not be kept.
+type Triggered struct {
+	// Items are those that are to run, ascending; nil is all.
+	Items []int
+	// Parameter is for the code of the items, at most [MaxTriggerParameter] bytes.
+	Parameter string
+	// Fire is the fire that the executions stand for, as when one is run again; zero is none.
+	Fire time.Time
+	// Until is when the request ends. What has not begun for it by then does not begin any more. It must be
+	// set: an item that is enabled months later is not to run.
+	Until time.Time
+}
+
+// Asks tells whether an item is to run.
+func (t Triggered) Asks(item int) bool {
+	if t.Items == nil {
+		return true
+	}
+	_, found := slices.BinarySearch(t.Items, item)
+	return found
+}
+
+// Over tells whether nothing begins for the request any more.
+func (t Triggered) Over(now time.Time) bool { return now.After(t.Until) }
+
+// EncodeTriggered returns the text of the triggered node, as in
+// {"items":"0-9,12","parameter":"2026-01","fire":"2026-01-02T12:00:00Z","until":"2026-01-02T13:00:00Z"}: items as
+// runs of numbers, so that a few thousand take no more than they must, and absent if all are meant. The error is
+// a [*ValueError], which names the field, the value and what is allowed.
+func EncodeTriggered(t Triggered) (string, error) {
+	if err := t.check(); err != nil {
+		return "", err
+	}
+	w := writer{text: []byte{'{'}}
+	w.string("items", encodeItems(t.Items))
+	w.string("parameter", t.Parameter)
+	w.instant("fire", t.Fire)
+	w.instant("until", t.Until)
+	return string(append(w.text, '}')), nil
+}
+
+// check tells what cannot be written.
+func (t Triggered) check() error {
+	fault := func(field, value, reason string) error {
+		return &ValueError{Field: field, Value: value, Reason: reason}
+	}
+	if t.Items != nil && len(t.Items) == 0 {
+		return fault("items", "", "must name items; without it, all are meant")
+	}
+	for i, n := range t.Items {
+		switch {
+		case n < 0 || n >= job.MaxShardingTotalCount:
+			return fault("items", fmt.Sprint(n), fmt.Sprintf("must be numbers from 0 to %d", job.MaxShardingTotalCount-1))
+		case i > 0 && n <= t.Items[i-1]:
+			return fault("items", fmt.Sprint(n), "must be ascending, each number once")
+		}
+	}
+	switch {
+	case !utf8.ValidString(t.Parameter):
+		return fault("parameter", texts.Shorten(t.Parameter), "must be valid UTF-8")
+	case len(t.Parameter) > MaxTriggerParameter:
+		return fault("parameter", fmt.Sprintf("%d bytes", len(t.Parameter)), longParameter)
+	case !t.Fire.IsZero() && !storable(t.Fire):
+		return fault("fire", t.Fire.String(), "must be of the years 0 to 9999")
+	case !storable(t.Until):
+		return fault("until", t.Until.String(), "must be set, to a time of the years 0 to 9999")
+	}
+	return nil
+}
+
+var longParameter = fmt.Sprintf("must have at most %d bytes", MaxTriggerParameter)
+
+// DecodeTriggered reads the triggered node. Members that it does not know are left out.
+func DecodeTriggered(n registry.Node) (Triggered, error) {
+	o, err := parseObject(n.Value)
+	if err != nil {
+		return Triggered{}, at(n.Path, err)
+	}
+	var t Triggered
+	var r reader
+	for m := range o.members() {
+		switch m.name {
+		case "items":
+			if t.Items = r.items(m); len(t.Items) == 0 {
+				r.fault(m, `must name items, such as "0-9,12"; without it, all are meant`)
+			}
+		case "parameter":
+			if t.Parameter = r.text(m); len(t.Parameter) > MaxTriggerParameter {
+				r.fault(m, longParameter)
+			}
+		case "fire":
+			t.Fire = r.instant(m)
+		case "until":
+			t.Until = r.instant(m)
+		}
+	}
+	if r.err == nil && t.Until.IsZero() {
+		r.err = &ValueError{Field: "until", Reason: "must be there"}
+	}
+	if r.err != nil {
+		return Triggered{}, at(n.Path, r.err)
+	}
+	return t, nil
+}

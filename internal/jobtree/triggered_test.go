@@ -1,0 +1,194 @@
+package jobtree_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+func triggeredText(tb testing.TB, t jobtree.Triggered) string {
+	tb.Helper()
+	text, err := jobtree.EncodeTriggered(t)
+	require.NoError(tb, err)
+	return text
+}
+
+func TestTriggeredText(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, `{"until":"2026-01-02T13:00:00Z"}`, triggeredText(t, jobtree.Triggered{Until: at(60)}))
+	require.Equal(t, `{"items":"0-2,7","parameter":"a\u003d1","fire":"2026-01-02T12:05:00Z","until":"2026-01-02T13:00:00Z"}`,
+		triggeredText(t, jobtree.Triggered{Items: []int{0, 1, 2, 7}, Parameter: "a=1", Fire: at(5), Until: at(60)}))
+
+	all := make([]int, 3_800)
+	for n := range all {
+		all[n] = n
+	}
+	require.Less(t, len(triggeredText(t, jobtree.Triggered{Items: all, Until: at(60)})), 100, "runs are short")
+}
+
+func TestTriggeredIsReadBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		items := rapid.SliceOfNDistinct(rapid.IntRange(0, 300), 0, 40, rapid.ID[int]).Draw(t, "items")
+		slices.Sort(items)
+		want := jobtree.Triggered{
+			Items: items, Parameter: rapid.StringN(-1, -1, jobtree.MaxTriggerParameter).Draw(t, "parameter"),
+			Until: at(rapid.IntRange(0, 1e8).Draw(t, "until")),
+		}
+		if len(items) == 0 {
+			want.Items = nil
+		}
+		if rapid.Bool().Draw(t, "of a fire") {
+			want.Fire = at(rapid.IntRange(0, 1e8).Draw(t, "fire"))
+		}
+		text, err := jobtree.EncodeTriggered(want)
+		require.NoError(t, err)
+		got, err := jobtree.DecodeTriggered(node("/o/triggered", text))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		for n := range 301 {
+			require.Equal(t, len(items) == 0 || slices.Contains(items, n), got.Asks(n))
+		}
+		require.False(t, got.Over(want.Until))
+		require.True(t, got.Over(want.Until.Add(1)))
+	})
+}
+
+func TestTriggeredThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	until := at(60)
+	for want, trigger := range map[string]jobtree.Triggered{
+		`items is "", must name items`:                       {Items: []int{}, Until: until},
+		`items is "-1", must be numbers from 0 to 99999`:     {Items: []int{-1}, Until: until},
+		`items is "100000", must be numbers from 0 to 99999`: {Items: []int{job.MaxShardingTotalCount}, Until: until},
+		`items is "3", must be ascending, each number once`:  {Items: []int{3, 3}, Until: until},
+		`parameter is "\xff", must be valid UTF-8`:           {Parameter: "\xff", Until: until},
+		`parameter is "2049 bytes", must have at most 2048`:  {Parameter: strings.Repeat("x", 2_049), Until: until},
+		`fire is `:  {Fire: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), Until: until},
+		`until is `: {},
+	} {
+		_, err := jobtree.EncodeTriggered(trigger)
+		require.ErrorIs(t, err, jobtree.ErrInvalidValue)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestTriggeredThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		``:                                 `/o/triggered: value is "", must be a JSON object`,
+		`TRIGGER`:                          `must be a JSON object`,
+		`{}`:                               `until is "", must be there`,
+		`{"until":"soon"}`:                 `until is "\"soon\"", must be a time`,
+		`{"items":"","until":%q}`:          `must name items`,
+		`{"items":[0,1],"until":%q}`:       `items is "[0,1]", must be a string`,
+		`{"items":"1-0","until":%q}`:       `must be ascending item numbers such as "0-9,12"`,
+		`{"items":"1,1","until":%q}`:       `must be ascending item numbers`,
+		`{"items":"-1","until":%q}`:        `must be ascending item numbers`,
+		`{"items":"0-1000000","until":%q}`: `must be ascending item numbers`,
+		`{"parameter":7,"until":%q}`:       `parameter is "7", must be a string`,
+		`{"parameter":"` + strings.Repeat("x", 2_049) + `","until":%q}`: `must have at most 2048 bytes`,
+		`{"fire":"x","until":%q}`: `fire is "\"x\"", must be a time`,
+	} {
+		if strings.Contains(value, "%q") {
+			value = fmt.Sprintf(value, "2026-01-02T13:00:00Z")
+		}
+		got, err := jobtree.DecodeTriggered(node("/o/triggered", value))
+		require.ErrorIs(t, err, jobtree.ErrInvalidValue, value)
+		require.ErrorContains(t, err, want)
+		require.Zero(t, got)
+	}
+	got, err := jobtree.DecodeTriggered(node("/o/triggered", `{"later":{"x":1},"until":"2026-01-02T14:00:00+01:00"}`))
+	require.NoError(t, err)
+	require.Equal(t, jobtree.Triggered{Until: at(60)}, got)
+}
+
+func FuzzDecodeTriggered(f *testing.F) {
+	f.Add(`{"items":"0-2,7","parameter":"a=1","fire":"2026-01-02T12:05:00Z","until":"2026-01-02T13:00:00Z"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := jobtree.DecodeTriggered(node("/x", text))
+		if err != nil {
+			return
+		}
+		again, err := jobtree.DecodeTriggered(node("/x", triggeredText(t, got)))
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	})
+}
+
+func TestStateShowsWhatWasTriggered(t *testing.T) {
+	t.Parallel()
+	tree, s := jobtree.For("orders"), newStore()
+	state := jobtree.NewState("orders")
+	require.Zero(t, state.Triggered())
+
+	want := jobtree.Triggered{Items: []int{1}, Until: at(60)}
+	revision := s.put(tree.Triggered(), triggeredText(t, want), 0)
+	require.Equal(t, jobtree.Touched{Triggered: true}, state.Apply(s.step()))
+	require.Equal(t, jobtree.Stored[jobtree.Triggered]{Value: want, Revision: revision}, state.Triggered())
+
+	s.put(tree.Triggered(), "TRIGGER", 0)
+	state.Apply(s.step())
+	require.ErrorContains(t, state.Triggered().Err, "/orders/triggered: ")
+
+	s.remove(tree.Triggered())
+	require.Equal(t, jobtree.Touched{Triggered: true}, state.Apply(s.step()))
+	require.Zero(t, state.Triggered())
+}
+
+// What operators did is no affair of those who run the job.
+func TestStatePassesOverWhatOperatorsDid(t *testing.T) {
+	t.Parallel()
+	s := newStore()
+	s.put(jobtree.For("orders").Operated(), "anything", 0)
+	state := jobtree.NewState("orders")
+	require.Zero(t, state.Apply(s.step()))
+	require.Equal(t, jobtree.StateOf("orders", registry.NewSnapshot(s.revision, nil)), state)
+}
+
+func TestAShutdownIsAValueOfTheInstance(t *testing.T) {
+	t.Parallel()
+	tree, s := jobtree.For("orders"), newStore()
+	s.put(tree.Instance("10.0.0.1@-@7"), jobtree.InstanceShutdown, 0x1f)
+	mine := jobtree.StateOf("orders", s.snapshot()).Instance("10.0.0.1@-@7")
+	require.True(t, mine.Shutdown)
+	require.False(t, mine.Triggered)
+}
+
+// A rerun runs for the request for which the lost execution ran.
+func TestARerunTakesParameterAndFireFromTheRecord(t *testing.T) {
+	t.Parallel()
+	begin := byHand(20)
+	begin.Parameter, begin.Fire = "2026-01", at(-60)
+	began := must(t)(jobtree.Record{LastFire: at(0)}.Begin(begin))
+	require.Equal(t, at(0), began.LastFire, "the schedule is left alone")
+	require.Equal(t, registry.Revision(20), began.Trigger)
+	require.Zero(t, began.Current.Lateness())
+
+	text := jobtree.EncodeRecord(began)
+	require.Contains(t, text, `"fire":"2026-01-02T11:00:00Z","trigger":20,"parameter":"2026-01"`)
+	read, err := jobtree.DecodeRecord(recordNode(text))
+	require.NoError(t, err)
+	require.Equal(t, began, read)
+
+	waiting := must(t)(read.DeclareLost(21, at(1), 0))
+	rerun := must(t)(waiting.Claim(jobtree.Claim{Instance: "10.0.0.2@-@9", Session: 0x2f, Time: at(2)}))
+	require.Equal(t, job.Failover, rerun.Current.Source)
+	require.Equal(t, at(-60), rerun.Current.Fire)
+	require.Equal(t, "2026-01", rerun.Current.Parameter)
+	require.Equal(t, registry.Revision(20), rerun.Current.Trigger)
+	require.Equal(t, at(0), rerun.LastFire)
+
+	next := must(t)(must(t)(rerun.End(success(30))).Begin(scheduled(5)))
+	require.Zero(t, next.Current.Trigger)
+	require.Empty(t, next.Current.Parameter)
+}

@@ -1,0 +1,99 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Operation is what is written down of an operation.
+type Operation struct {
+	Job     string    `json:"job"`
+	ID      string    `json:"id"`
+	Verb    Verb      `json:"verb"`
+	Target  string    `json:"target,omitempty"`
+	Who     string    `json:"who"`
+	How     string    `json:"how,omitempty"`
+	When    time.Time `json:"when"`
+	Reason  string    `json:"reason,omitempty"`
+	Changed string    `json:"changed,omitempty"`
+	// Before is the configuration before, without what may be secret, and RollsBack whether [Operator.RollBack]
+	// can store it again.
+	Before    string `json:"before,omitempty"`
+	RollsBack bool   `json:"rollsBack,omitempty"`
+}
+
+// Operations returns the last operations of a job, the oldest first; none if nobody has operated it. The error is a
+// [*Refusal] if what is written down cannot be read.
+func (o *Operator) Operations(ctx context.Context, job string) ([]Operation, error) {
+	d := deed{verb: "list operations", job: job}
+	if err := checkName(job); err != nil {
+		return nil, d.completed(err)
+	}
+	n, err := o.store.Get(ctx, jobtree.For(job).Operated())
+	if errors.Is(err, registry.ErrNotFound) {
+		return nil, nil
+	} else if err != nil {
+		return nil, d.completed(denied(err))
+	}
+	operated, err := jobtree.DecodeOperated(n)
+	if err != nil {
+		r := refuse(CauseUnreadable, "look at the node, or use a newer version", "what was done to the job cannot be read")
+		r.Err = err
+		return nil, d.completed(r)
+	}
+	var all []Operation
+	for _, op := range jobtree.MaskOperated(operated).Operations {
+		all = append(all, Operation{
+			Job: job, ID: op.ID, Verb: Verb(op.Verb), Target: op.Target, Who: op.Who, How: op.How, When: op.When,
+			Reason: op.Reason, Changed: op.Changed, Before: op.Before, RollsBack: op.Before != "",
+		})
+	}
+	return all, nil
+}
+
+// OutsideChange is something of what operators decide that was changed, and not by an operation: by hand, by Java's
+// console, or by a program that writes the registry itself.
+type OutsideChange struct {
+	Job      string            `json:"job"`
+	What     string            `json:"what"` // "settings", "server 10.0.0.1" or "item 3"
+	Revision registry.Revision `json:"revision"`
+}
+
+// String names it.
+func (c OutsideChange) String() string {
+	return fmt.Sprintf("%s of %q changed from outside, at revision %d", c.What, c.Job, c.Revision)
+}
+
+// Outside finds in a state of a namespace, or of a part of it, what was changed from outside after the last operation
+// of its job. An operation writes itself down in the commit that does it, so what is newer than that is nobody's. A
+// job that was never operated has no such changes, as its settings and servers are those of its processes.
+func Outside(s registry.Snapshot) (all []OutsideChange) {
+	for n := range s.All() {
+		name, ok := jobtree.Parse(n.Path)
+		if !ok {
+			continue
+		}
+		operated := s.Get(jobtree.For(name.Job).Operated())
+		if !operated.Exists() || n.Revision <= operated.Revision {
+			continue
+		}
+		what := ""
+		switch name.Kind {
+		case jobtree.KindConfig:
+			what = "settings"
+		case jobtree.KindServer:
+			what = "server " + name.Key
+		case jobtree.KindItemDisabled:
+			what = itemTarget(name.Item)
+		}
+		if what != "" {
+			all = append(all, OutsideChange{Job: name.Job, What: what, Revision: n.Revision})
+		}
+	}
+	return all
+}

@@ -1,0 +1,225 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"sync"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Match returns the names of the jobs that a pattern names, in order, such as "orders-*"; the patterns are those of
+// [path.Match]. The error of a malformed one is a [*Refusal].
+func (o *Operator) Match(ctx context.Context, pattern string) ([]string, error) {
+	if _, err := path.Match(pattern, ""); err != nil {
+		return nil, refuse(CauseInvalid, `write one such as "orders-*"`, "%q is no pattern of names", pattern)
+	}
+	names, err := o.store.Children(ctx, registry.Root)
+	if err != nil {
+		return nil, denied(err)
+	}
+	var matched []string
+	for _, name := range names {
+		if ok, _ := path.Match(pattern, name); ok {
+			matched = append(matched, name)
+		}
+	}
+	return matched, nil
+}
+
+// JobResult is what became of an operation on one of several jobs.
+type JobResult struct {
+	Job    string
+	Result Result
+	Err    error
+}
+
+// SomeFailedError says that an operation on several jobs was not done to all.
+type SomeFailedError struct{ Results []JobResult }
+
+// Failed returns those to which it was not done, or of which that is not known or not confirmed.
+func (e *SomeFailedError) Failed() (failed []JobResult) {
+	for _, r := range e.Results {
+		if r.Err != nil {
+			failed = append(failed, r)
+		}
+	}
+	return failed
+}
+
+// Error counts them and tells of the first.
+func (e *SomeFailedError) Error() string {
+	failed := e.Failed()
+	return fmt.Sprintf("%d of %d jobs failed, the first being %q: %s", len(failed), len(e.Results), failed[0].Job, failed[0].Err)
+}
+
+// Unwrap gives all errors.
+func (e *SomeFailedError) Unwrap() (all []error) {
+	for _, r := range e.Failed() {
+		all = append(all, r.Err)
+	}
+	return all
+}
+
+// together is how many jobs are operated at once.
+const together = 8
+
+// Each does an operation to several jobs, up to eight at once, under one id, so that it may be asked for again
+// with the same one. heard, if it is not nil, is told of each as it is done, on the caller's goroutine. The results
+// are in the order of the jobs. If some failed, the error is a [*SomeFailedError]. When the context ends, the jobs that
+// have not begun fail with its cause.
+//
+//	results, err := op.Each(ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+//		return op.DisableJob(ctx, job, opts)
+//	}, nil)
+func (o *Operator) Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.Context, job string, opts Options) (Result, error), heard func(JobResult)) ([]JobResult, error) {
+	opts.ID, opts.Progress = opts.id(), nil
+	results := make([]JobResult, len(jobs))
+	finished, slots := make(chan int, len(jobs)), make(chan struct{}, together) // sized so that nobody waits to tell
+	var group sync.WaitGroup
+	group.Go(func() {
+		for i, job := range jobs {
+			slots <- struct{}{}
+			group.Go(func() {
+				defer func() { <-slots }()
+				results[i] = JobResult{Job: job}
+				if results[i].Err = context.Cause(ctx); results[i].Err == nil {
+					results[i].Result, results[i].Err = do(ctx, job, opts)
+				}
+				finished <- i
+			})
+		}
+	})
+	for range jobs {
+		if i := <-finished; heard != nil {
+			heard(results[i])
+		}
+	}
+	group.Wait()
+	return results, someFailed(results)
+}
+
+func someFailed(results []JobResult) error {
+	e := &SomeFailedError{results}
+	if len(e.Failed()) == 0 {
+		return nil
+	}
+	return e
+}
+
+// DisableServerEverywhere disables a server in every job that knows it or has an instance there, under one id. Asking
+// again is harmless: a job in which it is disabled already counts as done, with Repeated set. The results name the
+// jobs; if some failed, the error is a [*SomeFailedError]. It is refused if no job knows the server.
+func (o *Operator) DisableServerEverywhere(ctx context.Context, ip string, opts Options) ([]JobResult, error) {
+	return o.everywhere(ctx, opts, knowsServer(ip), func(job string) deed { return serverDeed(VerbDisableServer, job, ip) })
+}
+
+// EnableServerEverywhere takes back [Operator.DisableServerEverywhere].
+func (o *Operator) EnableServerEverywhere(ctx context.Context, ip string, opts Options) ([]JobResult, error) {
+	return o.everywhere(ctx, opts, knowsServer(ip), func(job string) deed { return serverDeed(VerbEnableServer, job, ip) })
+}
+
+// ShutDownEverywhere has an instance leave all its jobs, under one id, as [Operator.ShutDown] does for one. It is
+// refused if no job has the instance.
+func (o *Operator) ShutDownEverywhere(ctx context.Context, instance string, opts Options) ([]JobResult, error) {
+	concerns := func(w *world) bool { return w.state.Instance(instance).Created != 0 }
+	return o.everywhere(ctx, opts, concerns, func(job string) deed { return shutDownDeed(job, instance) })
+}
+
+func knowsServer(ip string) func(*world) bool {
+	return func(w *world) bool { return w.serves(ip) || w.snapshot.Get(w.tree.Server(ip)).Exists() }
+}
+
+// everywhere does a deed to every job that it concerns: one read, then one transaction a job in as few requests as
+// there can be. What was overtaken is done by itself.
+func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*world) bool, of func(job string) deed) ([]JobResult, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	opts.ID = opts.id()
+	nodes, revision, err := o.store.List(ctx, registry.Root)
+	if err != nil {
+		return nil, denied(err)
+	}
+	snapshot := registry.NewSnapshot(revision, nodes)
+	var results []JobResult
+	var txns []registry.Txn
+	var decided []int // of results, by transaction
+	var deeds []deed
+	for _, job := range jobsIn(snapshot) {
+		w := o.worldOf(job, snapshot, opts.Force)
+		if !w.state.Config.Exists() || !concerns(w) {
+			continue
+		}
+		d := of(job)
+		r := JobResult{Job: job, Result: Result{ID: opts.ID, When: w.now, Plan: Plan{Verb: d.verb, Job: job, Target: d.target}}}
+		dec, again, err := d.judge(w, opts.ID)
+		r.Result.State, r.Result.Config, r.Result.Repeated = w.state.Revision, w.state.Config.Revision, again
+		r.Result.Changes, r.Result.Moves, r.Result.Warnings = dec.plan.Changes, dec.plan.Moves, dec.plan.Warnings
+		if cause, is := IsRefused(err); is && cause == CauseAlready {
+			r.Result.Repeated, err = true, nil
+		}
+		r.Err = d.completed(err)
+		if err == nil && !r.Result.Repeated && !opts.DryRun {
+			txns, decided = append(txns, o.transaction(w, dec, r.Result, opts.Reason)), append(decided, len(results))
+		}
+		results, deeds = append(results, r), append(deeds, d)
+	}
+	if len(results) == 0 {
+		d := of("")
+		return nil, d.completed(refuse(CauseUnknownTarget, "look at the instances and servers of the namespace", "no job has it"))
+	}
+	if len(txns) > 0 {
+		for i, outcome := range o.store.CommitAll(ctx, txns) {
+			at := decided[i]
+			o.settle(ctx, deeds[at], &results[at], outcome, opts)
+		}
+	}
+	if opts.Wait && !opts.DryRun {
+		for i := range results {
+			if results[i].Err == nil && results[i].Result.Revision != 0 {
+				results[i].Result, results[i].Err = o.confirm(ctx, deeds[i], opts, results[i].Result)
+			}
+		}
+	}
+	return results, someFailed(results)
+}
+
+// settle takes over what became of one transaction of several. What was overtaken is decided anew, by itself.
+func (o *Operator) settle(ctx context.Context, d deed, r *JobResult, outcome registry.Outcome, opts Options) {
+	if errors.Is(outcome.Err, registry.ErrConflict) {
+		opts.Wait, opts.Shown = false, nil
+		r.Result, r.Err = o.carry(ctx, d, opts)
+		if cause, is := IsRefused(r.Err); is && cause == CauseAlready {
+			r.Result.Repeated, r.Err = true, nil
+		}
+		return
+	}
+	r.Result.Revision, r.Err = outcome.Revision, d.completed(denied(outcome.Err))
+	if r.Err == nil {
+		o.report(ctx, r.Result, opts.Reason)
+	}
+}
+
+// confirm waits for one job to follow what was done.
+func (o *Operator) confirm(ctx context.Context, d deed, opts Options, r Result) (Result, error) {
+	view, err := o.store.View(ctx, jobtree.For(d.job).Root())
+	if err != nil {
+		return r, &UnconfirmedError{Result: r, Err: err}
+	}
+	defer view.Close()
+	return o.await(ctx, view, d, opts, r)
+}
+
+// jobsIn are the names of the jobs of a namespace, in order.
+func jobsIn(s registry.Snapshot) (names []string) {
+	for n := range s.All() {
+		if name, ok := jobtree.Parse(n.Path); ok && name.Kind == jobtree.KindConfig {
+			names = append(names, name.Job)
+		}
+	}
+	return names
+}

@@ -1,0 +1,290 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// deed is an operation on one job: what it is called, how it is decided, and when the job has followed.
+type deed struct {
+	verb   Verb
+	job    string
+	target string
+	// decide is pure. Its error is a [*Refusal], or [ErrInvalidOption].
+	decide func(w *world) (decision, error)
+	// followed tells how far the job has followed, in a state at or past the commit. nil: it has at once.
+	followed func(w *world, r Result) Progress
+	// was tells of an operation of the same id and verb whether it was this very one. nil: it was, if the targets are
+	// the same. If it was not, this one takes its place: it goes on where that one came to.
+	was func(op jobtree.Operation) bool
+}
+
+// decision is what a deed comes to in one state of the job.
+type decision struct {
+	plan Plan // changes, moves, next and warnings; the shell fills in the rest
+	// compare is what the decision relies on, besides config and operated.
+	compare []registry.Condition
+	// write is what is done, besides what is written down.
+	write []registry.Write
+	// before is the text of the configuration that is replaced.
+	before string
+	// note changes what is written down beside the operation itself.
+	note func(*jobtree.Operated)
+}
+
+// warn adds a warning, if there is one.
+func (d *decision) warn(text string) {
+	if text != "" {
+		d.plan.Warnings = append(d.plan.Warnings, text)
+	}
+}
+
+// carry does a deed: it reads, decides and commits, again if something that it relied on has changed meanwhile, and
+// waits for the job to follow if it is to.
+func (o *Operator) carry(ctx context.Context, d deed, opts Options) (Result, error) {
+	r := Result{Plan: Plan{Verb: d.verb, Job: d.job, Target: d.target}, ID: opts.id()}
+	if err := opts.check(); err != nil {
+		return r, err
+	}
+	if err := checkName(d.job); err != nil {
+		return r, d.completed(err)
+	}
+	view, err := o.store.View(ctx, jobtree.For(d.job).Root())
+	if err != nil {
+		return r, d.completed(denied(err))
+	}
+	defer view.Close()
+	if r, err = o.commit(ctx, view, d, opts, r); err != nil || opts.DryRun || !opts.Wait {
+		return r, err
+	}
+	return o.await(ctx, view, d, opts, r)
+}
+
+// commit decides and commits until one decision holds.
+func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts Options, r Result) (Result, error) {
+	unsure := error(nil) // why nobody knows what became of an earlier try
+	for {
+		w := o.worldOf(d.job, view.Snapshot(), opts.Force)
+		dec, again, err := d.judge(w, r.ID)
+		r.When, r.Repeated = w.now, again
+		r.State, r.Config = w.state.Revision, w.state.Config.Revision
+		if again {
+			r.Revision = w.triggeredBy(r.ID, d.target)
+			return r, nil
+		}
+		if unsure != nil {
+			return r, unsure
+		}
+		if err != nil {
+			return r, d.completed(err)
+		}
+		r.Changes, r.Moves, r.Next, r.Warnings, r.Before = dec.plan.Changes, dec.plan.Moves, dec.plan.Next, dec.plan.Warnings, dec.before
+		if opts.Shown != nil && !opts.Shown.Same(r.Plan) {
+			return r, d.completed(stale(opts.Shown.differenceTo(r.Plan)))
+		}
+		if opts.DryRun {
+			return r, nil
+		}
+		r.Revision, err = o.store.Commit(ctx, o.transaction(w, dec, r, opts.Reason))
+		switch conflict := (*registry.ConflictError)(nil); {
+		case err == nil:
+			o.report(ctx, r, opts.Reason)
+			return r, nil
+		case errors.As(err, &conflict):
+			err = view.WaitRevision(ctx, conflict.Revision)
+		case errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil:
+			// What must not be sent twice may be done yet. If it is seen to be done, it is; else nobody knows.
+			unsure = err
+			err = o.catchUp(ctx, view)
+		}
+		if err != nil {
+			return r, d.completed(denied(err))
+		}
+	}
+}
+
+// report logs an operation that was done.
+func (o *Operator) report(ctx context.Context, r Result, reason string) {
+	o.log.InfoContext(ctx, "operation", "job", r.Job, "verb", string(r.Verb), "target", r.Target, "id", r.ID,
+		"who", o.who, "how", o.how, "reason", reason, "changed", lines(r.Changes), "revision", int64(r.Revision))
+}
+
+// judge decides, unless an operation of this id was done already.
+func (d deed) judge(w *world, id string) (dec decision, again bool, err error) {
+	if err := w.readable(); err != nil {
+		return decision{}, false, err
+	}
+	op, is := w.operated.Value.Find(id)
+	switch {
+	case !is:
+	case op.Verb != string(d.verb) || d.was == nil && op.Target != d.target:
+		return decision{}, false, refuse(CauseUsed, "take another id, or none", "the id %q is that of an operation that was done: %s, %s",
+			id, name(Verb(op.Verb), d.job, op.Target), credit(op))
+	case d.was == nil || d.was(op):
+		return decision{}, true, nil
+	}
+	dec, err = d.decide(w)
+	return dec, false, err
+}
+
+// readable refuses what would spoil what is written down of operations.
+func (w *world) readable() error {
+	switch err := w.operated.Err; {
+	case err == nil:
+		return nil
+	case errors.Is(err, jobtree.ErrNewerFormat):
+		r := refuse(CauseNewer, "use that version", "a newer version operates this job")
+		r.Err = err
+		return r
+	case w.force: // what cannot be read is given up
+		w.operated.Value = jobtree.Operated{}
+		return nil
+	default:
+		r := refuse(CauseUnreadable, "look at the node, and force the operation to begin a new list", "what was done to the job cannot be read")
+		r.Err, r.Forcible = err, true
+		return r
+	}
+}
+
+// transaction is T9: what the decision writes, and the operation, written down with it.
+func (o *Operator) transaction(w *world, d decision, r Result, reason string) registry.Txn {
+	operated := w.operated.Value
+	if d.note != nil {
+		d.note(&operated)
+	}
+	operated.Operations = slices.DeleteFunc(slices.Clone(operated.Operations), func(op jobtree.Operation) bool { return op.ID == r.ID })
+	operated = operated.With(jobtree.Operation{
+		ID: r.ID, Verb: string(r.Verb), Target: r.Target, Who: o.who, How: o.how, When: r.When,
+		Reason: reason, Changed: summary(r.Changes), Before: d.before,
+	})
+	txn := registry.Txn{
+		If:   append([]registry.Condition{w.asRead(w.tree.Config()), w.asRead(w.tree.Operated())}, d.compare...),
+		Then: append(slices.Clone(d.write), registry.Put(w.tree.Operated(), jobtree.EncodeOperated(operated))),
+	}
+	if w.state.Config.Exists() {
+		// The first operation creates the node, which goes with the job alone, and so does the config that is compared.
+		txn.Repeat = registry.RepeatCreation
+	}
+	return txn
+}
+
+// maxSummary bounds, in bytes, what an operation is said to have changed.
+const maxSummary = 500
+
+func summary(changes []Change) string {
+	var text string
+	for i, c := range changes {
+		line := c.String()
+		if i > 0 {
+			line = "; " + line
+		}
+		if len(text)+len(line) > maxSummary {
+			return text + "; and more"
+		}
+		text += line
+	}
+	return text
+}
+
+// catchUp has the view show all that was answered before the call.
+func (o *Operator) catchUp(ctx context.Context, view *registry.View) error {
+	_, revision, err := o.store.List(ctx, view.Path())
+	if err != nil {
+		return err
+	}
+	return view.WaitRevision(ctx, revision)
+}
+
+// await returns when the job has followed.
+func (o *Operator) await(ctx context.Context, view *registry.View, d deed, opts Options, r Result) (Result, error) {
+	unconfirmed := func(err error) (Result, error) { return r, &UnconfirmedError{Result: r, Err: err} }
+	if r.Revision != 0 {
+		if err := view.WaitRevision(ctx, r.Revision); err != nil {
+			r.Progress = Progress{Text: "the job was not seen since"}
+			return unconfirmed(err)
+		}
+	}
+	for {
+		snapshot := view.Snapshot()
+		r.Progress = done("")
+		if d.followed != nil {
+			r.Progress = d.followed(o.worldOf(d.job, snapshot, opts.Force), r)
+		}
+		if opts.Progress != nil {
+			opts.Progress(r.Progress)
+		}
+		switch {
+		case r.Progress.Done:
+			return r, nil
+		case r.Progress.Overtaken:
+			return unconfirmed(errOvertaken)
+		}
+		// Time passes, too: what is waited for may have an end.
+		tick, cancel := context.WithTimeout(ctx, time.Second)
+		_, err := view.WaitFor(tick, func(s registry.Snapshot) bool { return s.Revision() > snapshot.Revision() })
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return unconfirmed(context.Cause(ctx))
+		case err != nil && view.Err() != nil:
+			return unconfirmed(err)
+		}
+	}
+}
+
+var errOvertaken = errors.New("somebody did something else meanwhile")
+
+// stale refuses a plan that was shown and is another by now.
+func stale(changes []Change) *Refusal {
+	r := refuse(CauseStale, "look at it again", "it would not be any more what was shown")
+	r.Changes = changes
+	return r
+}
+
+// denied makes refusals of what the registry refuses for good.
+func denied(err error) error {
+	var r *Refusal
+	switch {
+	case errors.Is(err, registry.ErrDenied):
+		r = refuse(CauseDenied, "ask somebody whose user may read and write below the job, or have yours allowed to", "the registry does not let this user do it")
+	case errors.Is(err, registry.ErrTooLarge):
+		r = refuse(CauseTooLarge, "do it in smaller parts", "the registry does not take so much at once")
+	default:
+		return err
+	}
+	r.Err = err
+	return r
+}
+
+// completed completes a refusal with what was refused.
+func (d deed) completed(err error) error {
+	var r *Refusal
+	if errors.As(err, &r) && r.Verb == "" {
+		r.Verb, r.Job, r.Target = d.verb, d.job, d.target
+	}
+	return err
+}
+
+// checkName refuses what is no name of a job.
+func checkName(job string) error {
+	if err := registry.CheckPath(jobtree.For(job).Root()); err != nil || job == "" || jobName(job) != job {
+		r := refuse(CauseInvalid, "give the name of one job", "%q is no name of a job", job)
+		r.Err = err
+		return r
+	}
+	return nil
+}
+
+// jobName is the first segment of what is taken for the name of a job.
+func jobName(job string) string {
+	name, ok := jobtree.Parse(jobtree.For(job).Config())
+	if !ok {
+		return ""
+	}
+	return name.Job
+}

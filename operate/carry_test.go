@@ -1,0 +1,332 @@
+package operate_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/sharding"
+)
+
+func TestOptionsThatAreNotAllowed(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	for name, options := range map[string][]operate.Option{
+		"nobody":        {},
+		"an empty name": {operate.By("", "test")},
+		"a long name":   {operate.By(strings.Repeat("x", 201), "")},
+		"a long way":    {operate.By("anna", strings.Repeat("x", 201))},
+		"no UTF-8":      {operate.By("\xff", "")},
+		"no logger":     {operate.By("anna", ""), operate.WithLogger(nil)},
+		"no strategies": {operate.By("anna", ""), operate.WithStrategies(nil)},
+	} {
+		_, err := operate.New(g.registry, options...)
+		require.ErrorIs(t, err, operate.ErrInvalidOption, name)
+	}
+	_, err := operate.New(nil, operate.By("anna", ""))
+	require.ErrorIs(t, err, operate.ErrInvalidOption)
+	_, err = operate.New(g.registry, operate.By("anna", ""), operate.WithStrategies(sharding.Default()), operate.WithLogger(slog.Default()))
+	require.NoError(t, err)
+	for _, opts := range []operate.Options{
+		{ID: "a b"}, {ID: strings.Repeat("x", 65)}, {ID: "ä"}, {Reason: strings.Repeat("x", 1001)}, {Reason: "\xff"},
+	} {
+		require.ErrorIs(t, errOf(g.op.DisableJob(t.Context(), theJob, opts)), operate.ErrInvalidOption)
+	}
+	require.ErrorIs(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{}, silent())), operate.ErrInvalidOption)
+	require.ErrorIs(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily, Text: "{}"}, silent())), operate.ErrInvalidOption)
+	require.False(t, g.node(nodes.Operated()).Exists())
+}
+
+func TestTheSameIdIsTheSameOperation(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	opts := operate.Options{ID: "ticket-17"}
+	r, err := g.op.DisableItem(t.Context(), theJob, 2, opts)
+	require.NoError(t, err)
+	require.Equal(t, "ticket-17", r.ID)
+	before := g.all()
+	r, err = g.op.DisableItem(t.Context(), theJob, 2, opts)
+	require.NoError(t, err)
+	require.True(t, r.Repeated)
+	require.Zero(t, r.Revision)
+	refusal := g.refused(operate.CauseUsed, errOf(g.op.DisableItem(t.Context(), theJob, 3, opts)))
+	require.Contains(t, refusal.Error(), `"ticket-17" is that of an operation that was done: disable item 2 of "orders", by anna`)
+	g.refused(operate.CauseUsed, errOf(g.op.DisableJob(t.Context(), theJob, opts)))
+	require.Equal(t, before, g.all())
+}
+
+// Two operators at once: one after the other, and the second is told of the first.
+func TestTwoOperatorsAtOnce(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	bert := g.operator("bert")
+	g.meanwhile(func() { require.NoError(t, errOf(bert.DisableItem(t.Context(), theJob, 2, because("first")))) })
+	refusal := g.refused(operate.CauseAlready, errOf(g.op.DisableItem(t.Context(), theJob, 2, silent())))
+	require.Contains(t, refusal.Error(), "by bert with test at ")
+
+	g.meanwhile(func() { require.NoError(t, errOf(bert.DisableItem(t.Context(), theJob, 1, silent()))) })
+	require.NoError(t, errOf(g.op.DisableItem(t.Context(), theJob, 0, silent())))
+	operations, err := g.op.Operations(t.Context(), theJob)
+	require.NoError(t, err)
+	var done []string
+	for _, op := range operations {
+		done = append(done, op.Who+" "+op.Target)
+	}
+	require.Equal(t, []string{"bert item 2", "bert item 1", "anna item 0"}, done)
+}
+
+func TestADryRunWritesNothingAndItsPlanIsHeldTo(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	before := g.all()
+	plan, err := g.op.DisableServer(t.Context(), theJob, "10.0.0.1", operate.Options{DryRun: true, Wait: true})
+	require.NoError(t, err)
+	require.Equal(t, before, g.all())
+	require.Zero(t, plan.Revision)
+	require.Len(t, plan.Moves, 2)
+
+	g.assign(first, first, first, second)
+	stale := g.refused(operate.CauseStale, errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.1", operate.Options{Shown: &plan.Plan})))
+	require.Contains(t, stale.Changes, operate.Change{What: "move", Before: "item 3: " + first + " -> " + second, After: "not any more"})
+	require.Contains(t, stale.Changes, operate.Change{What: "move", Before: "not before", After: "item 0: " + first + " -> " + second})
+	require.Contains(t, stale.Error(), "look at it again")
+
+	g.assign(second, second, first, first)
+	require.NoError(t, errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.1", operate.Options{Shown: &plan.Plan})), "as it was shown")
+	other := g.refused(operate.CauseStale, errOf(g.op.DisableItem(t.Context(), theJob, 1, operate.Options{Shown: &plan.Plan})))
+	require.Contains(t, other.Error(), "operation disable server 10.0.0.1 of")
+}
+
+// A change between what was shown and the commit is seen, too.
+func TestWhatWasShownChangesAtTheLastMoment(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	plan, err := g.op.DisableServer(t.Context(), theJob, "10.0.0.1", operate.Options{DryRun: true})
+	require.NoError(t, err)
+	g.meanwhile(func() {
+		require.NoError(t, errOf(g.operator("bert").DisableServer(t.Context(), theJob, "10.0.0.2", silent())))
+	})
+	stale := g.refused(operate.CauseStale, errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.1", operate.Options{Shown: &plan.Plan})))
+	require.Contains(t, stale.Changes, operate.Change{What: "warning", Before: "not before", After: "no other instance of the job lives that is enabled: nothing runs any more"})
+}
+
+func TestALostAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		for item := range 4 { // the first creates what is written down
+			g.registry.LoseAnswers(1)
+			r, err := g.op.DisableItem(t.Context(), theJob, item, silent())
+			require.NoError(t, err)
+			require.True(t, g.node(nodes.ItemDisabled(item)).Exists())
+			require.Len(t, g.operated().Operations, item+1, r.ID)
+		}
+	})
+}
+
+// What creates a job is not sent twice; but it is seen that it was done.
+func TestALostAnswerToACreation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := bareGround(t)
+		g.registry.LoseAnswers(1)
+		r, err := g.op.Create(t.Context(), g.config(nil), silent())
+		require.NoError(t, err)
+		require.True(t, r.Repeated)
+
+		g.do(registry.DeleteTree(nodes.Root()))
+		g.registry.HoldBack(1, time.Minute)
+		r, err = g.op.Create(t.Context(), g.config(nil), silent())
+		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+		require.Empty(t, g.all())
+		time.Sleep(2 * time.Minute)
+		require.NotEmpty(t, g.all(), "it came about later")
+		r, err = g.op.Create(t.Context(), g.config(nil), operate.Options{ID: r.ID})
+		require.NoError(t, err, "asked again with its id, it is seen to be done")
+		require.True(t, r.Repeated)
+	})
+}
+
+func TestARegistryThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		g.meanwhile(g.registry.Cut)
+		r, err := g.op.DisableItem(ctx, theJob, 1, silent())
+		require.Error(t, err)
+		g.registry.Heal()
+		time.Sleep(time.Minute)
+		again, err := g.op.DisableItem(t.Context(), theJob, 1, operate.Options{ID: r.ID})
+		require.NoError(t, err)
+		require.Equal(t, r.ID, again.ID)
+		require.Len(t, g.operated().Operations, 1)
+	})
+}
+
+func TestAUserWhoMayReadOnly(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.store.readOnly = true
+	r, err := g.op.DisableItem(t.Context(), theJob, 1, operate.Options{DryRun: true})
+	require.NoError(t, err, "one may look")
+	require.Len(t, r.Changes, 1)
+	refusal := g.refused(operate.CauseDenied, errOf(g.op.DisableItem(t.Context(), theJob, 1, silent())))
+	require.ErrorIs(t, refusal, registry.ErrDenied)
+	require.Contains(t, refusal.Error(), "ask somebody whose user may read and write")
+	require.Equal(t, "disable item", string(refusal.Verb))
+	g.registry.Deny(nodes.Root(), false)
+	g.refused(operate.CauseDenied, errOf(g.op.DisableItem(t.Context(), theJob, 1, silent())))
+}
+
+func TestWhatNewerVersionsWroteIsKept(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.do(registry.Put(nodes.Operated(), `{"later":[1],"operations":[{"id":"A","verb":"paint","colour":"red"}]}`))
+	require.NoError(t, errOf(g.op.DisableItem(t.Context(), theJob, 1, silent())))
+	require.Equal(t, `"later":[1]`, g.operated().Unknown)
+	require.Equal(t, `"colour":"red"`, g.operated().Operations[0].Unknown)
+
+	newer := `{"format":2,"operations":"who knows"}`
+	g.do(registry.Put(nodes.Operated(), newer))
+	for _, opts := range []operate.Options{silent(), forced()} {
+		refusal := g.refused(operate.CauseNewer, errOf(g.op.DisableItem(t.Context(), theJob, 2, opts)))
+		require.ErrorIs(t, refusal, jobtree.ErrNewerFormat)
+		require.False(t, refusal.Forcible)
+	}
+	require.Equal(t, newer, g.value(nodes.Operated()))
+
+	g.do(registry.Put(nodes.Operated(), `}{`))
+	require.True(t, g.refused(operate.CauseUnreadable, errOf(g.op.DisableItem(t.Context(), theJob, 2, silent()))).Forcible)
+	g.refused(operate.CauseUnreadable, errOf(g.op.Operations(t.Context(), theJob)))
+	require.NoError(t, errOf(g.op.DisableItem(t.Context(), theJob, 2, forced())))
+	require.Len(t, g.operated().Operations, 1)
+}
+
+func TestWhatIsWrittenDownIsShownWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	var log bytes.Buffer
+	op, err := operate.New(g.store, operate.By("anna", "test"), operate.WithLogger(slog.New(slog.NewJSONHandler(&log, nil))))
+	require.NoError(t, err)
+	r, err := op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: func(c *job.Config) error {
+		c.Props["email.password"] = "neu"
+		return nil
+	}}, because("rotated"))
+	require.NoError(t, err)
+	operations, err := op.Operations(t.Context(), theJob)
+	require.NoError(t, err)
+	require.Len(t, operations, 1)
+	require.True(t, operations[0].RollsBack)
+	require.Equal(t, "rotated", operations[0].Reason)
+	g.leave(first)
+	g.leave(second)
+	require.NoError(t, errOf(op.Remove(t.Context(), theJob, silent())))
+	for what, text := range map[string]string{
+		"plan": r.Plan.Changes[0].String(), "operation": operations[0].Before + operations[0].Changed, "log": log.String(),
+		"node": r.Changes[0].After,
+	} {
+		require.NotContains(t, text, "geheim", what)
+		require.NotContains(t, text, "neu\"", what)
+	}
+	require.Contains(t, r.Before, "geheim", "the caller has it in full")
+	require.Equal(t, 3, strings.Count(log.String(), "\n"), log.String())
+	require.Contains(t, log.String(), `"msg":"job removed"`)
+
+	operations, err = op.Operations(t.Context(), "nobody")
+	require.NoError(t, err)
+	require.Empty(t, operations)
+	g.refused(operate.CauseInvalid, errOf(op.Operations(t.Context(), "a/b")))
+}
+
+func TestChangesFromOutside(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	outside := func() (all []string) {
+		list, revision, err := g.registry.List(t.Context(), registry.Root)
+		require.NoError(t, err)
+		for _, c := range operate.Outside(registry.NewSnapshot(revision, list)) {
+			all = append(all, c.What)
+		}
+		return all
+	}
+	g.do(registry.Put(nodes.Config(), g.text(nil)))
+	require.Empty(t, outside(), "nobody has operated it")
+	require.NoError(t, errOf(g.op.DisableItem(t.Context(), theJob, 1, silent())))
+	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily}, silent())))
+	require.NoError(t, errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.1", silent())))
+	require.Empty(t, outside())
+	revision := g.do(registry.Put(nodes.Config(), g.text(nil)))
+	g.do(registry.Put(nodes.Server("10.0.0.2"), "DISABLED"), registry.Put(nodes.ItemDisabled(2), ""))
+	require.ElementsMatch(t, []string{"settings", "server 10.0.0.2", "item 2"}, outside())
+	require.Equal(t, `settings of "orders" changed from outside, at revision 7`,
+		operate.OutsideChange{Job: "orders", What: "settings", Revision: 7}.String())
+	require.NotZero(t, revision)
+}
+
+// Operators that do anything leave a job as a simple model says, and what is written down says how it came so.
+func TestOperationsAgreeWithAModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		g := newGround(t)
+		items, servers := map[int]bool{}, map[string]bool{}
+		disabled, cron, done := false, "0 0/5 * * * ?", 0
+		for range rapid.IntRange(1, 25).Draw(t, "operations") {
+			item, ip := rapid.IntRange(0, 3).Draw(t, "item"), rapid.SampledFrom([]string{"10.0.0.1", "10.0.0.2"}).Draw(t, "ip")
+			want, was, changed := rapid.Bool().Draw(t, "disable"), false, true
+			var err error
+			switch rapid.IntRange(0, 3).Draw(t, "verb") {
+			case 0:
+				was, items[item] = items[item], want
+				err = errOf(map[bool]func(context.Context, string, int, operate.Options) (operate.Result, error){true: g.op.DisableItem, false: g.op.EnableItem}[want](t.Context(), theJob, item, silent()))
+				changed = was != want
+			case 1:
+				was, servers[ip] = servers[ip], want
+				err = errOf(map[bool]func(context.Context, string, string, operate.Options) (operate.Result, error){true: g.op.DisableServer, false: g.op.EnableServer}[want](t.Context(), theJob, ip, silent()))
+				changed = was != want
+			case 2:
+				was, disabled = disabled, want
+				err = errOf(map[bool]func(context.Context, string, operate.Options) (operate.Result, error){true: g.op.DisableJob, false: g.op.EnableJob}[want](t.Context(), theJob, silent()))
+				changed = was != want
+			case 3:
+				next := rapid.SampledFrom([]string{"0 0/5 * * * ?", "0 0 3 * * ?"}).Draw(t, "cron")
+				changed, cron = next != cron, next
+				err = errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: func(c *job.Config) error { c.Cron = next; return nil }}, silent()))
+			}
+			if changed {
+				require.NoError(t, err)
+				done++
+			} else {
+				g.refused(operate.CauseAlready, err)
+			}
+			state := g.tree()
+			for n := range 4 {
+				require.Equal(t, items[n], state.Disabled(n))
+			}
+			for ip, is := range servers {
+				require.Equal(t, is, state.Server(ip).Disabled, ip)
+			}
+			require.Equal(t, disabled, state.Config.Value.Disabled)
+			require.Equal(t, cron, state.Config.Value.Cron)
+			if done > 0 {
+				require.Len(t, g.operated().Operations, min(done, jobtree.MaxOperations))
+			}
+		}
+	})
+}
+
+// The registry of the tests is one, with all roles.
+var _ operate.Store = (*memory.Registry)(nil)

@@ -1,0 +1,357 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// DisableJob has no item of a job begin any more, whatever its servers say, until the job is enabled. What runs
+// ends by itself. It is done when nothing runs.
+//
+// Where Java instances take part, every server of the job is disabled as well, as they know nothing else; those
+// that were disabled before are written down, and stay so when the job is enabled.
+//
+// It is refused if the job is disabled already, or its configuration cannot be read.
+func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Result, error) {
+	return o.carry(ctx, deed{verb: VerbDisableJob, job: job, decide: disableJob, followed: nothingRuns(true)}, opts)
+}
+
+// EnableJob takes back [Operator.DisableJob], and calls off a removal that has not been completed. Servers that were
+// disabled one by one stay so; a warning names them. It is done when every item belongs to a live instance, or none
+// lives.
+//
+// It is refused if the job is not disabled, or its configuration cannot be read.
+func (o *Operator) EnableJob(ctx context.Context, job string, opts Options) (Result, error) {
+	return o.carry(ctx, deed{verb: VerbEnableJob, job: job, decide: enableJob, followed: everyItemOwned}, opts)
+}
+
+func disableJob(w *world) (decision, error) {
+	if r := w.known(); r != nil {
+		return decision{}, r
+	}
+	if w.state.Config.Value.Disabled && (!w.java || w.operated.Value.DisabledServers != nil) {
+		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableJob, ""))
+	}
+	var d decision
+	err := w.setDisabled(&d, true)
+	if running := w.running(); len(running) > 0 {
+		d.warn(fmt.Sprintf("%s of its items run, and go on until they end by themselves", listed(running)))
+	}
+	if !w.state.Config.Value.Monitored() {
+		d.warn("executions are not recorded: whether something still runs cannot be seen")
+	}
+	return d, err
+}
+
+func enableJob(w *world) (decision, error) {
+	if r := w.known(); r != nil {
+		return decision{}, r
+	}
+	operated := w.operated.Value
+	if !w.state.Config.Value.Disabled && operated.DisabledServers == nil && operated.Removing == "" {
+		return decision{}, refuse(CauseAlready, "", "it is not disabled%s", w.since(VerbEnableJob, ""))
+	}
+	var d decision
+	err := w.setDisabled(&d, false)
+	if operated.Removing != "" {
+		d.plan.Changes = append(d.plan.Changes, Change{What: "removal", Before: "under way", After: "called off"})
+	}
+	return d, err
+}
+
+// setDisabled has the decision disable or enable the whole job.
+func (w *world) setDisabled(d *decision, disabled bool) error {
+	cfg := w.state.Config.Value
+	d.before = w.snapshot.Get(w.tree.Config()).Value
+	if cfg.Disabled != disabled {
+		d.plan.Changes = append(d.plan.Changes, Change{What: "disabled", Before: fmt.Sprint(cfg.Disabled), After: fmt.Sprint(disabled)})
+	}
+	cfg.Disabled = disabled
+	text, err := jobtree.EncodeConfig(cfg)
+	if err != nil {
+		return invalid(err)
+	}
+	d.write = append(d.write, registry.Put(w.tree.Config(), text))
+	before := w.operated.Value.DisabledServers
+	switch {
+	case disabled && w.java:
+		if was := w.putServers(d, true, nil); before == nil {
+			before = was
+		}
+	case disabled: // what is written down already counts
+	case before != nil:
+		w.putServers(d, false, before)
+	default:
+		for _, s := range w.state.Servers {
+			if s.Disabled {
+				before = append(before, s.IP)
+			}
+		}
+	}
+	if !disabled && len(before) > 0 {
+		d.warn(fmt.Sprintf("the servers %s stay disabled, as they were disabled one by one", listed(before)))
+	}
+	d.note = func(o *jobtree.Operated) {
+		o.DisabledServers = nil
+		if disabled {
+			o.DisabledServers = before
+		} else {
+			o.Removing = ""
+		}
+	}
+	return nil
+}
+
+// putServers writes what Java instances heed in place of the job's own word, except to some, and returns the servers
+// that were disabled before.
+func (w *world) putServers(d *decision, disabled bool, except []string) []string {
+	before := []string{}
+	ips := make(map[string]bool)
+	for _, s := range w.state.Servers {
+		ips[s.IP] = s.Disabled
+	}
+	for _, i := range w.state.Instances {
+		if ip := jobtree.ServerOf(i.ID); !ips[ip] {
+			ips[ip] = false
+		}
+	}
+	for _, ip := range sortedKeys(ips) {
+		if ips[ip] {
+			before = append(before, ip)
+		}
+		if ips[ip] == disabled || slices.Contains(except, ip) {
+			continue
+		}
+		path := w.tree.Server(ip)
+		d.compare = append(d.compare, w.asRead(path))
+		d.write = append(d.write, registry.Put(path, jobtree.EncodeServer(disabled)))
+		d.plan.Changes = append(d.plan.Changes, Change{What: "server " + ip, Before: enabledWord(!disabled), After: enabledWord(disabled)})
+	}
+	return before
+}
+
+// enabledWord is how a change names that something is disabled.
+func enabledWord(disabled bool) string {
+	if disabled {
+		return "disabled"
+	}
+	return "enabled"
+}
+
+// nothingRuns tells whether nothing of a job runs. If the job must be disabled meanwhile, it is overtaken when it is
+// not.
+func nothingRuns(disabled bool) func(*world, Result) Progress {
+	return func(w *world, _ Result) Progress {
+		if cfg := w.state.Config; disabled && cfg.Exists() && cfg.Err == nil && !cfg.Value.Disabled {
+			return Progress{Overtaken: true, Text: "the job was enabled again" + w.since(VerbEnableJob, "")}
+		}
+		running := len(w.running())
+		if running == 0 {
+			return done("nothing runs")
+		}
+		return Progress{Of: running, Text: "items still run"}
+	}
+}
+
+// everyItemOwned tells how many items of a job belong to a live instance that is enabled.
+func everyItemOwned(w *world, _ Result) Progress {
+	cfg := w.state.Config
+	switch {
+	case !cfg.Exists():
+		return Progress{Overtaken: true, Text: "the job was removed"}
+	case cfg.Err == nil && cfg.Value.Disabled:
+		return Progress{Overtaken: true, Text: "the job was disabled again" + w.since(VerbDisableJob, "")}
+	case len(w.enabled(nil)) == 0:
+		return done("no instance lives that is enabled")
+	}
+	owned, total := 0, w.total()
+	for item := range total {
+		if owner := w.state.Owner(item); owner != "" && w.state.Instance(owner).Created != 0 && w.state.Enabled(owner) {
+			owned++
+		}
+	}
+	return reached(owned, total, "items have an owner")
+}
+
+// DisableItem has an item not begin any more until it is enabled. If it runs, it ends by itself. It is refused if the
+// job has no such item, or the item is disabled already.
+func (o *Operator) DisableItem(ctx context.Context, job string, item int, opts Options) (Result, error) {
+	return o.setItem(ctx, VerbDisableItem, job, item, opts)
+}
+
+// EnableItem takes back [Operator.DisableItem]. It is refused if the item is not disabled.
+func (o *Operator) EnableItem(ctx context.Context, job string, item int, opts Options) (Result, error) {
+	return o.setItem(ctx, VerbEnableItem, job, item, opts)
+}
+
+func (o *Operator) setItem(ctx context.Context, verb Verb, job string, item int, opts Options) (Result, error) {
+	target := itemTarget(item)
+	return o.carry(ctx, deed{verb: verb, job: job, target: target, decide: func(w *world) (decision, error) {
+		return setItem(w, item, verb == VerbDisableItem)
+	}}, opts)
+}
+
+func itemTarget(item int) string { return fmt.Sprintf("item %d", item) }
+
+func setItem(w *world, item int, disable bool) (decision, error) {
+	if r := w.known(); r != nil {
+		return decision{}, r
+	}
+	path := w.tree.ItemDisabled(item)
+	is := item >= 0 && w.snapshot.Get(path).Exists()
+	// An item that is surplus by now may be enabled, lest its mark stays for ever.
+	if item < 0 || item >= job.MaxShardingTotalCount || item >= max(w.total(), w.state.Config.Value.ShardingTotalCount) && (disable || !is) {
+		return decision{}, refuse(CauseUnknownTarget, "", "the job has the items 0 to %d", w.total()-1)
+	}
+	d := decision{
+		compare: []registry.Condition{w.asRead(path)},
+		plan:    Plan{Changes: []Change{{What: itemTarget(item), Before: enabledWord(is), After: enabledWord(disable)}}},
+	}
+	switch {
+	case is == disable && disable:
+		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableItem, itemTarget(item)))
+	case is == disable:
+		return decision{}, refuse(CauseAlready, "", "it is not disabled%s", w.since(VerbEnableItem, itemTarget(item)))
+	case disable:
+		d.write = []registry.Write{registry.Put(path, "")}
+		if w.state.Item(item).Running.Exists() {
+			d.warn("it runs, and goes on until it ends by itself")
+		}
+	default:
+		d.write = []registry.Write{registry.Delete(path)}
+	}
+	return d, nil
+}
+
+// DisableServer takes all instances at an address out of a job: their items move to others. It is done when they
+// have, or when no other instance lives.
+//
+// It is refused if the address is neither that of a live instance nor known to the job, which Force consents to, and
+// if the server is disabled already.
+func (o *Operator) DisableServer(ctx context.Context, job, ip string, opts Options) (Result, error) {
+	return o.carry(ctx, serverDeed(VerbDisableServer, job, ip), opts)
+}
+
+// EnableServer takes back [Operator.DisableServer]. It is done when items have moved back, as the job's strategy
+// wants. It is refused as that is.
+func (o *Operator) EnableServer(ctx context.Context, job, ip string, opts Options) (Result, error) {
+	return o.carry(ctx, serverDeed(VerbEnableServer, job, ip), opts)
+}
+
+func serverDeed(verb Verb, job, ip string) deed {
+	return deed{
+		verb: verb, job: job, target: "server " + ip,
+		decide:   func(w *world) (decision, error) { return setServer(w, ip, verb == VerbDisableServer) },
+		followed: func(w *world, _ Result) Progress { return serverFollowed(w, ip, verb == VerbDisableServer) },
+	}
+}
+
+func setServer(w *world, ip string, disable bool) (decision, error) {
+	if r := w.known(); r != nil {
+		return decision{}, r
+	}
+	path := w.tree.Server(ip)
+	if name, ok := jobtree.Parse(path); !ok || name.Kind != jobtree.KindServer || registry.CheckPath(path) != nil {
+		return decision{}, refuse(CauseInvalid, "give the address of a server, as the ids of its instances begin", "%q is no address", ip)
+	}
+	cfg, before := w.state.Config.Value, w.operated.Value.DisabledServers
+	is := w.state.Server(ip).Disabled
+	if before != nil { // all are, beside Java: what counts is how it will be when the job is enabled
+		is = slices.Contains(before, ip)
+	}
+	if !w.force && !w.serves(ip) && !w.snapshot.Get(path).Exists() {
+		r := refuse(CauseUnknownTarget, "look at the servers of the job, or force it if the server is still to come", "the job knows no server %s", ip)
+		r.Forcible = true
+		return decision{}, r
+	}
+	if is == disable {
+		why := "it is not disabled%s"
+		if disable {
+			why = "it is disabled already%s"
+		}
+		verb := map[bool]Verb{true: VerbDisableServer, false: VerbEnableServer}[disable]
+		return decision{}, refuse(CauseAlready, "", why, w.since(verb, "server "+ip))
+	}
+	d := decision{
+		compare: []registry.Condition{w.asRead(path)},
+		plan:    Plan{Changes: []Change{{What: "server " + ip, Before: enabledWord(is), After: enabledWord(disable)}}},
+	}
+	switch {
+	case before != nil: // its node stays disabled with the job
+		after := append(slices.Clone(before), ip)
+		if !disable {
+			after = slices.DeleteFunc(after, func(other string) bool { return other == ip })
+		}
+		d.note = func(o *jobtree.Operated) { o.DisabledServers = after }
+		d.warn("the job is disabled: this counts when it is enabled")
+		return d, nil
+	case disable:
+		d.write = []registry.Write{registry.Put(path, jobtree.EncodeServer(true))}
+	case cfg.Disabled || w.java:
+		d.write = []registry.Write{registry.Put(path, jobtree.EncodeServer(false))}
+	default:
+		d.write = []registry.Write{registry.Delete(path)}
+	}
+	w.planServer(&d, cfg, ip, disable)
+	return d, nil
+}
+
+// planServer says which items move.
+func (w *world) planServer(d *decision, cfg job.Config, ip string, disable bool) {
+	if cfg.Disabled {
+		d.warn("the job is disabled: this counts when it is enabled")
+		return
+	}
+	instances := w.enabled(func(other string) bool { return other == ip })
+	if !disable {
+		for _, i := range w.state.Instances {
+			if jobtree.ServerOf(i.ID) == ip {
+				instances = append(instances, i.ID)
+			}
+		}
+	}
+	if disable && w.serves(ip) && len(instances) == 0 {
+		d.warn("no other instance of the job lives that is enabled: nothing runs any more")
+	}
+	var unknown string
+	d.plan.Moves, unknown = w.moves(cfg, instances)
+	d.warn(unknown)
+}
+
+// serverFollowed tells how many items still have to move from or to a server.
+func serverFollowed(w *world, ip string, disable bool) Progress {
+	cfg := w.state.Config
+	if !cfg.Exists() {
+		return Progress{Overtaken: true, Text: "the job was removed"}
+	}
+	if w.operated.Value.DisabledServers != nil || cfg.Value.Disabled {
+		return done("the job is disabled")
+	}
+	if w.state.Server(ip).Disabled != disable {
+		return Progress{Overtaken: true, Text: fmt.Sprintf("server %s is %s again", ip, enabledWord(!disable))}
+	}
+	instances := w.enabled(nil)
+	if len(instances) == 0 {
+		return done("no instance lives that is enabled")
+	}
+	moves, unknown := w.moves(cfg.Value, instances)
+	if unknown == "" {
+		total := w.total()
+		return reached(total-min(len(moves), total), total, "items are where they are to be")
+	}
+	owned := 0
+	for item := range w.total() {
+		if jobtree.ServerOf(w.state.Owner(item)) == ip {
+			owned++
+		}
+	}
+	if disable {
+		return Progress{Done: owned == 0, Of: owned, Text: "items have to move"}
+	}
+	return Progress{Done: w.state.Necessary == 0, Text: "a resharding is asked for"}
+}

@@ -1,0 +1,35 @@
+// Package operate is what an operator does to jobs and asks about them, from outside: it needs no instance, no
+// session and no lease, only a registry. The command line stands on it, and a program of yours may.
+//
+// # Changing
+//
+// An [Operator] carries out operations: it disables and enables, triggers, changes settings, removes. Each is one
+// guarded transaction of a job:
+//
+//	op, err := operate.New(reg, operate.By("anna", "cli"))
+//	result, err := op.DisableItem(ctx, "invoices", 3, operate.Options{Reason: "bad table"})
+//
+// An operation reads the job once, decides, and commits under the condition that nothing it relied on has changed
+// meanwhile; if something has, it reads and decides again. A [Refusal] says why an operation was not done and
+// what to do instead; then nothing was written. With [Options.DryRun] nothing is written either, and the [Plan] in
+// the result says what would happen. Give this plan back as [Options.Shown], and the operation is refused if it
+// has become another one, with the difference.
+//
+// With [Options.Wait] an operation returns when the job has followed: when the items of a disabled server have
+// moved, or a triggered run is over. If the context ends before, the error is an [UnconfirmedError]: the
+// operation is done, and what it is for has not been seen yet.
+//
+// # What was done
+//
+// Every operation is written down in the same transaction, in the job's node "operated": who, when, how, why,
+// and what the settings were before. [Operator.Operations] reads it back. The node holds the last 16 operations,
+// at most 16 KiB; a log that is to last is up to the logger of [WithLogger], which gets every operation.
+//
+// The id of an operation makes it idempotent: an operation whose id ([Options.ID]) is found there was done
+// already, and is not done twice. So after an answer that was lost, ask again with the id of the result.
+//
+// # What it does not do
+//
+// It does not ask who may do what: whoever has the registry's credentials has everything. It runs no job, and
+// does not wait for others to do so unless it is told to.
+package operate

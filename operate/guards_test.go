@@ -1,0 +1,344 @@
+package operate_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// attempt is an operation, in a world in which it can be done.
+type attempt struct {
+	prepare func(*ground)
+	do      func(context.Context, *ground) error
+	// breaks are changes between the reading and the commit that refuse the transaction, and by which of its guards.
+	breaks map[string]breach
+	// which of the operation's transactions is meant, by how many come before it.
+	after int
+}
+
+type breach struct {
+	change func(*ground)
+	guard  registry.Condition // its kind and path
+}
+
+func rewrite(path string) func(*ground) {
+	return func(g *ground) { g.do(registry.Put(path, g.value(path))) }
+}
+
+func remove(path string) func(*ground) {
+	return func(g *ground) { g.do(registry.Delete(path)) }
+}
+
+func put(path, value string) func(*ground) {
+	return func(g *ground) { g.do(registry.Put(path, value)) }
+}
+
+func nothing(*ground) {}
+
+// operatedBefore has somebody have operated the job.
+func operatedBefore(g *ground) {
+	g.do(registry.Put(nodes.Operated(), jobtree.EncodeOperated(jobtree.Operated{}.With(jobtree.Operation{ID: "earlier", Verb: "reshard", Who: "bert"}))))
+}
+
+func attempts() map[string]attempt {
+	// common are the breaches of what every operation compares.
+	common := func(more map[string]breach) map[string]breach {
+		all := map[string]breach{
+			"somebody operates the job": {operatedBefore, registry.Absent(nodes.Operated())},
+			"its settings change":       {rewrite(nodes.Config()), registry.Unchanged(nodes.Config(), 1)},
+		}
+		maps.Copy(all, more)
+		return all
+	}
+	waitingItem := func(g *ground) {
+		g.do(registry.Put(nodes.ItemRecord(1), jobtree.EncodeRecord(lostRecord(g))), registry.Put(nodes.FailoverItem(1), ""))
+	}
+	server := nodes.Server("10.0.0.1")
+	return map[string]attempt{
+		"disable job": {
+			prepare: nothing, breaks: common(nil),
+			do: func(ctx context.Context, g *ground) error { return errOf(g.op.DisableJob(ctx, theJob, silent())) },
+		},
+		"disable job, beside Java": {
+			prepare: func(g *ground) { g.store.java = true; g.join(aJava); g.leave(first); g.leave(second) },
+			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.DisableJob(ctx, theJob, silent())) },
+			breaks: common(map[string]breach{
+				"its server is enabled": {put(nodes.Server("10.0.0.3"), ""), registry.Absent(nodes.Server("10.0.0.3"))},
+			}),
+		},
+		"enable job": {
+			prepare: func(g *ground) {
+				g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.Disabled = true })))
+			},
+			do:     func(ctx context.Context, g *ground) error { return errOf(g.op.EnableJob(ctx, theJob, silent())) },
+			breaks: common(nil),
+		},
+		"disable item": {
+			prepare: nothing,
+			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.DisableItem(ctx, theJob, 1, silent())) },
+			breaks:  common(map[string]breach{"it is disabled": {put(nodes.ItemDisabled(1), ""), registry.Absent(nodes.ItemDisabled(1))}}),
+		},
+		"enable item": {
+			prepare: put(nodes.ItemDisabled(1), ""),
+			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.EnableItem(ctx, theJob, 1, silent())) },
+			breaks:  common(map[string]breach{"it is disabled once more": {rewrite(nodes.ItemDisabled(1)), registry.Unchanged(nodes.ItemDisabled(1), 1)}}),
+		},
+		"disable server": {
+			prepare: nothing,
+			do: func(ctx context.Context, g *ground) error {
+				return errOf(g.op.DisableServer(ctx, theJob, "10.0.0.1", silent()))
+			},
+			breaks: common(map[string]breach{"it is enabled": {put(server, ""), registry.Absent(server)}}),
+		},
+		"enable server": {
+			prepare: put(server, "DISABLED"),
+			do: func(ctx context.Context, g *ground) error {
+				return errOf(g.op.EnableServer(ctx, theJob, "10.0.0.1", silent()))
+			},
+			breaks: common(map[string]breach{"it is disabled once more": {rewrite(server), registry.Unchanged(server, 1)}}),
+		},
+		"trigger": {
+			prepare: nothing,
+			do: func(ctx context.Context, g *ground) error {
+				return errOf(g.op.Trigger(ctx, theJob, operate.Trigger{}, silent()))
+			},
+			breaks: common(map[string]breach{"it is triggered": {put(nodes.Triggered(), `{"until":"2001-01-01T00:00:00Z"}`), registry.Absent(nodes.Triggered())}}),
+		},
+		"trigger, beside Java": {
+			prepare: func(g *ground) {
+				g.store.java = true
+				g.join(aJava)
+				g.do(registry.Put(nodes.Triggered(), `{"until":"2001-01-01T00:00:00Z"}`))
+			},
+			do: func(ctx context.Context, g *ground) error {
+				return errOf(g.op.Trigger(ctx, theJob, operate.Trigger{Replace: true}, silent()))
+			},
+			breaks: common(map[string]breach{
+				"it is triggered": {rewrite(nodes.Triggered()), registry.Unchanged(nodes.Triggered(), 1)},
+				"Java is triggered": {func(g *ground) {
+					g.do(registry.Update(nodes.Instance(aJava), jobtree.InstanceTriggered))
+				}, registry.Unchanged(nodes.Instance(aJava), 1)},
+			}),
+		},
+		"shut down": {
+			prepare: nothing,
+			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.ShutDown(ctx, theJob, first, silent())) },
+			breaks: common(map[string]breach{
+				"it joins anew": {func(g *ground) { g.leave(first); g.join(first) }, registry.CreatedAt(nodes.Instance(first), 1)},
+			}),
+		},
+		"shut Java down": {
+			prepare: func(g *ground) { g.store.java = true; g.join(aJava) },
+			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.ShutDown(ctx, theJob, aJava, silent())) },
+			breaks: common(map[string]breach{
+				"it joins anew": {func(g *ground) { g.leave(aJava); g.join(aJava) }, registry.CreatedAt(nodes.Instance(aJava), 1)},
+			}),
+		},
+		"change settings": {
+			prepare: nothing,
+			do: func(ctx context.Context, g *ground) error {
+				return errOf(g.op.ChangeSettings(ctx, theJob, operate.Settings{Change: daily}, silent()))
+			},
+			breaks: common(nil),
+		},
+		"roll back": {
+			prepare: func(g *ground) {
+				r, err := g.op.ChangeSettings(g.Context(), theJob, operate.Settings{Change: daily}, operate.Options{ID: "slip"})
+				require.NoError(g, err)
+				require.Equal(g, "slip", r.ID)
+			},
+			do: func(ctx context.Context, g *ground) error { return errOf(g.op.RollBack(ctx, theJob, "slip", silent())) },
+			breaks: map[string]breach{
+				"somebody operates the job": {rewrite(nodes.Operated()), registry.Unchanged(nodes.Operated(), 1)},
+				"its settings change":       {rewrite(nodes.Config()), registry.Unchanged(nodes.Config(), 1)},
+			},
+		},
+		"create": {
+			prepare: func(g *ground) { g.do(registry.DeleteTree(nodes.Root())) },
+			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.Create(ctx, g.config(nil), silent())) },
+			breaks: map[string]breach{
+				"somebody operates the job": {operatedBefore, registry.Absent(nodes.Operated())},
+				"somebody creates it":       {func(g *ground) { g.do(registry.Put(nodes.Config(), g.text(daily1))) }, registry.Absent(nodes.Config())},
+			},
+		},
+		"begin to remove": {
+			prepare: func(g *ground) { g.leave(first); g.leave(second) },
+			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.Remove(ctx, theJob, silent())) },
+			breaks:  common(nil),
+		},
+		"remove": {
+			after:   1,
+			prepare: func(g *ground) { g.leave(first); g.leave(second) },
+			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.Remove(ctx, theJob, silent())) },
+			breaks: map[string]breach{
+				"somebody operates the job": {rewrite(nodes.Operated()), registry.Unchanged(nodes.Operated(), 1)},
+				"its settings change":       {rewrite(nodes.Config()), registry.Unchanged(nodes.Config(), 1)},
+			},
+		},
+		"give up": {
+			prepare: waitingItem,
+			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.GiveUp(ctx, theJob, 1, silent())) },
+			breaks: common(map[string]breach{
+				"it is claimed":        {rewrite(nodes.ItemRecord(1)), registry.Unchanged(nodes.ItemRecord(1), 1)},
+				"it asks for a runner": {rewrite(nodes.FailoverItem(1)), registry.Unchanged(nodes.FailoverItem(1), 1)},
+			}),
+		},
+		"tidy": {
+			prepare: put(nodes.Server("10.0.0.9"), ""),
+			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.TidyServers(ctx, theJob, nil, silent())) },
+			breaks: common(map[string]breach{
+				"it is disabled": {put(nodes.Server("10.0.0.9"), "DISABLED"), registry.Unchanged(nodes.Server("10.0.0.9"), 1)},
+			}),
+		},
+		"reshard": {
+			prepare: nothing, breaks: common(nil),
+			do: func(ctx context.Context, g *ground) error { return errOf(g.op.Reshard(ctx, theJob, silent())) },
+		},
+	}
+}
+
+// daily is a change of settings.
+func daily(c *job.Config) error { c.Cron = "0 0 3 * * ?"; return nil }
+
+func daily1(c *job.Config) { _ = daily(c) }
+
+// lostRecord is the record of an item whose execution was lost and is to run again.
+func lostRecord(g *ground) jobtree.Record {
+	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	record, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: first, Session: 7, Source: job.Scheduled, Fire: at, Failover: true, Time: at})
+	require.NoError(g, err)
+	record, err = record.DeclareLost(5, at, 3)
+	require.NoError(g, err)
+	require.Equal(g, jobtree.ItemWaiting, record.State)
+	return record
+}
+
+// ahead has the transaction that an attempt is about be seen before it is sent.
+func (a attempt) ahead(g *ground, fn func(registry.Txn) registry.Txn) {
+	skipped := 0
+	var each func(registry.Txn) registry.Txn
+	each = func(txn registry.Txn) registry.Txn {
+		if skipped++; skipped <= a.after {
+			g.store.mu.Lock()
+			g.store.before = each
+			g.store.mu.Unlock()
+			return txn
+		}
+		return fn(txn)
+	}
+	g.store.next(each)
+}
+
+// Each guard of each operation refuses the change that it is there for, and without it nothing does: then the
+// transaction is done in a world that is not the one it was decided in. No guard is there for nothing.
+func TestEachGuardMatters(t *testing.T) {
+	t.Parallel()
+	for name, a := range attempts() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var guards, broken []registry.Condition
+			for change, breach := range a.breaks {
+				g := newGround(t)
+				a.prepare(g)
+				a.ahead(g, func(txn registry.Txn) registry.Txn {
+					guards = txn.Guards()
+					breach.change(g)
+					return txn
+				})
+				_ = a.do(t.Context(), g)
+				var conflict *registry.ConflictError
+				require.ErrorAs(t, g.store.errs[a.after], &conflict, change)
+				require.Equal(t, breach.guard.Kind, conflict.Condition.Kind, change)
+				require.Equal(t, breach.guard.Path, conflict.Condition.Path, change)
+				broken = append(broken, anyRevision(conflict.Condition))
+
+				g = newGround(t)
+				a.prepare(g)
+				a.ahead(g, func(txn registry.Txn) registry.Txn {
+					breach.change(g)
+					txn.If = slices.DeleteFunc(slices.Clone(txn.If), func(c registry.Condition) bool { return anyRevision(c) == anyRevision(breach.guard) })
+					txn.Repeat = 0
+					return txn
+				})
+				_ = a.do(t.Context(), g)
+				require.NoError(t, g.store.errs[a.after], "%s: another guard refuses this, too", change)
+			}
+			for _, guard := range guards {
+				if guard.Kind == registry.CondPresent {
+					continue // an update implies it, and a deletion is a change to all who go by revisions
+				}
+				require.Contains(t, broken, anyRevision(guard), "a guard that nothing breaks")
+			}
+		})
+	}
+}
+
+// anyRevision is the condition without what differs from world to world.
+func anyRevision(c registry.Condition) registry.Condition {
+	return registry.Condition{Kind: c.Kind, Path: c.Path}
+}
+
+// What was overtaken is decided again, and done or refused by what is there then. Either way nothing is half done:
+// what is written down is what was done.
+func TestWhatIsOvertakenIsDecidedAgain(t *testing.T) {
+	t.Parallel()
+	for name, a := range attempts() {
+		for change, breach := range a.breaks {
+			t.Run(name+"/"+change, func(t *testing.T) {
+				t.Parallel()
+				g := newGround(t)
+				a.prepare(g)
+				a.ahead(g, func(txn registry.Txn) registry.Txn { breach.change(g); return txn })
+				err := a.do(t.Context(), g)
+				var refused *operate.Refusal
+				if err != nil && !errors.As(err, &refused) {
+					t.Fatal(err)
+				}
+				done := g.store.errs[len(g.store.errs)-1] == nil && len(g.store.errs) > a.after
+				require.Equal(t, err == nil, done)
+			})
+		}
+	}
+}
+
+// No transaction of an operation is done twice by a copy that the store carries out much later.
+func TestALateCopyOfAnOperationComesToNothing(t *testing.T) {
+	t.Parallel()
+	for name, a := range attempts() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t)
+			a.prepare(g)
+			a.ahead(g, func(txn registry.Txn) registry.Txn { return txn })
+			require.NoError(t, a.do(t.Context(), g))
+			before := g.all()
+			_, err := g.registry.Commit(t.Context(), g.store.txns[a.after])
+			if name == "create" {
+				return // it is not repeated: see registry.Txn.Repeatable
+			}
+			require.ErrorIs(t, err, registry.ErrConflict)
+			require.Equal(t, before, g.all())
+		})
+	}
+}
+
+func TestWhatMayBeRepeated(t *testing.T) {
+	t.Parallel()
+	for name, a := range attempts() {
+		g := newGround(t)
+		a.prepare(g)
+		a.ahead(g, func(txn registry.Txn) registry.Txn { return txn })
+		require.NoError(t, a.do(t.Context(), g))
+		require.Equal(t, name != "create", g.store.txns[a.after].Repeatable(), name)
+	}
+}

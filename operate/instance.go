@@ -1,0 +1,202 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// ShutDown has an instance leave a job: it ends what it runs, its items move to others, and its process goes on
+// with its other jobs until it starts anew. It is done when the instance is gone. It is refused if the instance does
+// not live, or is leaving already.
+//
+// From a Java instance the node is taken, as Java's own console does it: what runs there ends by itself.
+func (o *Operator) ShutDown(ctx context.Context, job, instance string, opts Options) (Result, error) {
+	return o.carry(ctx, shutDownDeed(job, instance), opts)
+}
+
+func shutDownDeed(job, instance string) deed {
+	created := registry.Revision(0) // of the instance that was shut down; its process may come back under the same id
+	return deed{
+		verb: VerbShutDown, job: job, target: "instance " + instance,
+		decide: func(w *world) (decision, error) {
+			created = w.state.Instance(instance).Created
+			return shutDown(w, instance)
+		},
+		followed: func(w *world, _ Result) Progress {
+			if i := w.state.Instance(instance); i.Created == 0 || created != 0 && i.Created != created {
+				return reached(1, 1, "the instance is gone")
+			}
+			return Progress{Of: 1, Text: "the instance ends what it runs"}
+		},
+	}
+}
+
+func shutDown(w *world, instance string) (decision, error) {
+	if !w.state.Config.Exists() { // one that cannot be read does not keep an instance from leaving
+		return decision{}, w.known()
+	}
+	i := w.state.Instance(instance)
+	if i.Created == 0 {
+		return decision{}, refuse(CauseUnknownTarget, "look at the instances of the job", "no instance %q lives", instance)
+	}
+	path := w.tree.Instance(instance)
+	if w.snapshot.Get(path).Value == jobtree.InstanceShutdown {
+		return decision{}, refuse(CauseAlready, "", "it is leaving already%s", w.since(VerbShutDown, "instance "+instance))
+	}
+	d := decision{
+		compare: []registry.Condition{registry.CreatedAt(path, i.Created)},
+		write:   []registry.Write{registry.Update(path, jobtree.InstanceShutdown)},
+		plan:    Plan{Changes: []Change{{What: "instance " + instance, Before: "takes part", After: "leaves"}}},
+	}
+	if w.java && jobtree.JavaInstance(instance) {
+		d.write = []registry.Write{registry.Delete(path)}
+		d.warn("the Java process stops the job at once, and goes on otherwise")
+	}
+	if cfg := w.state.Config; cfg.Exists() && cfg.Err == nil && !cfg.Value.Disabled {
+		others := slices.DeleteFunc(w.enabled(nil), func(id string) bool { return id == instance })
+		if len(others) == 0 {
+			d.warn("no other instance of the job lives that is enabled: nothing runs any more")
+		}
+		var unknown string
+		d.plan.Moves, unknown = w.moves(cfg.Value, others)
+		d.warn(unknown)
+	}
+	return d, nil
+}
+
+// GiveUp ends the waiting of an item whose execution was lost or cut short: that is not run again, and the item goes
+// on with its next fire. It is refused if the item does not wait.
+func (o *Operator) GiveUp(ctx context.Context, job string, item int, opts Options) (Result, error) {
+	return o.carry(ctx, deed{
+		verb: VerbGiveUp, job: job, target: itemTarget(item),
+		decide: func(w *world) (decision, error) { return giveUp(w, item) },
+	}, opts)
+}
+
+func giveUp(w *world, item int) (decision, error) {
+	if r := w.known(); r != nil {
+		return decision{}, r
+	}
+	if item < 0 || item >= max(w.state.Items(), w.total()) {
+		return decision{}, refuse(CauseUnknownTarget, "", "the job has the items 0 to %d", w.total()-1)
+	}
+	it := w.state.Item(item)
+	if it.Record.Err != nil {
+		r := refuse(CauseUnreadable, "wait for the leader to set it aside, or use a newer version", "the item's record cannot be read")
+		r.Err = it.Record.Err
+		return decision{}, r
+	}
+	record, err := it.Record.Value.GiveUp()
+	if err != nil {
+		return decision{}, refuse(CauseAlready, "", "nothing of it waits to be run again: it is %s", wordOf(it.Record.Value.State))
+	}
+	d := decision{
+		compare: []registry.Condition{
+			registry.Unchanged(w.tree.ItemRecord(item), it.Record.Revision),
+			registry.Unchanged(w.tree.FailoverItem(item), it.FailoverItem),
+		},
+		write: []registry.Write{registry.Put(w.tree.ItemRecord(item), jobtree.EncodeRecord(record))},
+		plan: Plan{Changes: []Change{{
+			What: itemTarget(item), Before: string(jobtree.ItemWaiting), After: string(record.State),
+		}}},
+	}
+	if it.FailoverItem != 0 {
+		d.write = append(d.write, registry.Delete(w.tree.FailoverItem(item)))
+	}
+	return d, nil
+}
+
+func wordOf(s jobtree.ItemState) jobtree.ItemState {
+	if s == "" {
+		return jobtree.ItemIdle
+	}
+	return s
+}
+
+// TidyServers deletes what is stored of servers at which no instance of the job lives: of those that are named, or
+// else of all that are not disabled. A server that was disabled starts enabled if it comes back. It is refused if an
+// instance lives at one that is named, and if there is nothing to delete.
+func (o *Operator) TidyServers(ctx context.Context, job string, ips []string, opts Options) (Result, error) {
+	ips = slices.Compact(slices.Sorted(slices.Values(ips)))
+	target := ""
+	if len(ips) > 0 {
+		target = "servers " + listed(ips)
+	}
+	return o.carry(ctx, deed{
+		verb: VerbTidy, job: job, target: target,
+		decide: func(w *world) (decision, error) { return tidy(w, ips) },
+	}, opts)
+}
+
+func tidy(w *world, ips []string) (decision, error) {
+	if r := w.known(); r != nil {
+		return decision{}, r
+	}
+	for _, ip := range ips {
+		switch {
+		case w.serves(ip):
+			return decision{}, refuse(CauseAlive, "shut its instances down, or disable it", "an instance of the job lives at %s", ip)
+		case !w.snapshot.Get(w.tree.Server(ip)).Exists():
+			return decision{}, refuse(CauseUnknownTarget, "look at the servers of the job", "the job knows no server %s", ip)
+		}
+	}
+	var d decision
+	disabled := 0
+	for _, s := range w.state.Servers {
+		named := slices.Contains(ips, s.IP)
+		switch {
+		case w.serves(s.IP), len(ips) > 0 && !named:
+			continue
+		case s.Disabled && !named:
+			disabled++
+			continue
+		case s.Disabled:
+			d.warn(fmt.Sprintf("server %s was disabled, and starts enabled if it comes back", s.IP))
+		}
+		path := w.tree.Server(s.IP)
+		d.compare = append(d.compare, w.asRead(path))
+		d.write = append(d.write, registry.Delete(path))
+		d.plan.Changes = append(d.plan.Changes, Change{What: "server " + s.IP, Before: enabledWord(s.Disabled), After: "forgotten"})
+	}
+	if len(d.write) == 0 {
+		do := ""
+		if disabled > 0 {
+			do = fmt.Sprintf("name those that are disabled, of which there are %d, if they are to go", disabled)
+		}
+		return decision{}, refuse(CauseAlready, do, "nothing is stored of servers at which nobody lives")
+	}
+	return d, nil
+}
+
+// Reshard asks the leader of a job to assign its items anew. It is done when the leader has. It is refused if no
+// instance lives.
+func (o *Operator) Reshard(ctx context.Context, job string, opts Options) (Result, error) {
+	return o.carry(ctx, deed{
+		verb: VerbReshard, job: job, decide: reshard,
+		followed: func(w *world, _ Result) Progress {
+			if w.state.Necessary != 0 {
+				return Progress{Of: 1, Text: "the leader is asked"}
+			}
+			return reached(1, 1, "the leader has answered")
+		},
+	}, opts)
+}
+
+func reshard(w *world) (decision, error) {
+	if r := w.known(); r != nil {
+		return decision{}, r
+	}
+	if len(w.state.Instances) == 0 {
+		return decision{}, refuse(CauseNoInstance, "start a process that runs the job", "no instance of the job lives")
+	}
+	d := decision{write: []registry.Write{registry.Put(w.tree.Necessary(), "")}}
+	d.plan.Changes = []Change{{What: "resharding", Before: "as it was", After: "asked for"}}
+	var unknown string
+	d.plan.Moves, unknown = w.moves(w.state.Config.Value, w.enabled(nil))
+	d.warn(unknown)
+	return d, nil
+}

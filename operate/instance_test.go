@@ -1,0 +1,107 @@
+package operate_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+func TestAnInstanceIsShutDown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		go func() {
+			time.Sleep(time.Second)
+			require.Equal(t, jobtree.InstanceShutdown, g.value(nodes.Instance(first)))
+			g.leave(first)
+		}()
+		r, err := g.op.ShutDown(t.Context(), theJob, first, waiting())
+		require.NoError(t, err)
+		require.True(t, r.Progress.Done)
+		require.Len(t, r.Moves, 2)
+		g.refused(operate.CauseUnknownTarget, errOf(g.op.ShutDown(t.Context(), theJob, first, silent())))
+		r, err = g.op.ShutDown(t.Context(), theJob, second, silent())
+		require.NoError(t, err)
+		require.Contains(t, r.Warnings[0], "nothing runs any more")
+		require.NotZero(t, g.node(nodes.Instance(second)).Session, "the node stays with its session")
+		g.refused(operate.CauseAlready, errOf(g.op.ShutDown(t.Context(), theJob, second, silent())))
+		g.refused(operate.CauseUnknownJob, errOf(g.op.ShutDown(t.Context(), "nobody", second, silent())))
+	})
+}
+
+// An instance that dies at that moment is not created anew, without an owner.
+func TestAnInstanceThatDiesIsNotShutDown(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.meanwhile(func() { g.leave(first) })
+	g.refused(operate.CauseUnknownTarget, errOf(g.op.ShutDown(t.Context(), theJob, first, silent())))
+	require.False(t, g.node(nodes.Instance(first)).Exists())
+	require.False(t, g.node(nodes.Operated()).Exists())
+}
+
+func TestAJavaInstanceIsShutDown(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.store.java = true
+	g.join(aJava)
+	r, err := g.op.ShutDown(t.Context(), theJob, aJava, waiting())
+	require.NoError(t, err)
+	require.False(t, g.node(nodes.Instance(aJava)).Exists())
+	require.Contains(t, r.Warnings, "the Java process stops the job at once, and goes on otherwise")
+}
+
+func TestAnItemIsGivenUp(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.do(registry.Put(nodes.ItemRecord(1), jobtree.EncodeRecord(lostRecord(g))), registry.Put(nodes.FailoverItem(1), ""))
+	r, err := g.op.GiveUp(t.Context(), theJob, 1, silent())
+	require.NoError(t, err)
+	require.Equal(t, "item 1 waiting -> interrupted", r.Changes[0].String())
+	it := g.tree().Item(1)
+	require.Equal(t, jobtree.ItemInterrupted, it.Record.Value.State)
+	require.Zero(t, it.FailoverItem)
+	require.Contains(t, g.refused(operate.CauseAlready, errOf(g.op.GiveUp(t.Context(), theJob, 1, silent()))).Error(), "it is interrupted")
+	require.Contains(t, g.refused(operate.CauseAlready, errOf(g.op.GiveUp(t.Context(), theJob, 0, silent()))).Error(), "it is idle")
+	g.refused(operate.CauseUnknownTarget, errOf(g.op.GiveUp(t.Context(), theJob, 9, silent())))
+	g.do(registry.Put(nodes.ItemRecord(2), "}{"))
+	g.refused(operate.CauseUnreadable, errOf(g.op.GiveUp(t.Context(), theJob, 2, silent())))
+}
+
+func TestServersAreTidied(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.refused(operate.CauseAlready, errOf(g.op.TidyServers(t.Context(), theJob, nil, silent())))
+	g.do(registry.Put(nodes.Server("10.0.0.1"), ""), registry.Put(nodes.Server("10.0.0.8"), ""), registry.Put(nodes.Server("10.0.0.9"), "DISABLED"))
+	g.refused(operate.CauseAlive, errOf(g.op.TidyServers(t.Context(), theJob, []string{"10.0.0.1"}, silent())))
+	g.refused(operate.CauseUnknownTarget, errOf(g.op.TidyServers(t.Context(), theJob, []string{"10.0.0.7"}, silent())))
+	r, err := g.op.TidyServers(t.Context(), theJob, nil, silent())
+	require.NoError(t, err)
+	require.Equal(t, []operate.Change{{What: "server 10.0.0.8", Before: "enabled", After: "forgotten"}}, r.Changes)
+	require.Contains(t, g.refused(operate.CauseAlready, errOf(g.op.TidyServers(t.Context(), theJob, nil, silent()))).Error(), "of which there are 1")
+	r, err = g.op.TidyServers(t.Context(), theJob, []string{"10.0.0.9", "10.0.0.9"}, silent())
+	require.NoError(t, err)
+	require.Equal(t, []string{"server 10.0.0.9 was disabled, and starts enabled if it comes back"}, r.Warnings)
+	require.True(t, g.node(nodes.Server("10.0.0.1")).Exists())
+	require.False(t, g.node(nodes.Server("10.0.0.9")).Exists())
+}
+
+func TestAReshardingIsAskedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		go func() { time.Sleep(time.Second); g.do(registry.Delete(nodes.Necessary())) }()
+		r, err := g.op.Reshard(t.Context(), theJob, waiting())
+		require.NoError(t, err)
+		require.True(t, r.Progress.Done)
+		require.Empty(t, r.Moves)
+		g.leave(first)
+		g.leave(second)
+		g.refused(operate.CauseNoInstance, errOf(g.op.Reshard(t.Context(), theJob, silent())))
+	})
+}

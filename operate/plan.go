@@ -1,0 +1,176 @@
+package operate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Verb names an operation. It is stored with the operation.
+type Verb string
+
+// The verbs.
+const (
+	VerbTrigger       Verb = "trigger"
+	VerbBackfill      Verb = "backfill"
+	VerbDisableJob    Verb = "disable job"
+	VerbEnableJob     Verb = "enable job"
+	VerbDisableItem   Verb = "disable item"
+	VerbEnableItem    Verb = "enable item"
+	VerbDisableServer Verb = "disable server"
+	VerbEnableServer  Verb = "enable server"
+	VerbShutDown      Verb = "shut down instance"
+	VerbSettings      Verb = "change settings"
+	VerbRollBack      Verb = "roll back settings"
+	VerbCreate        Verb = "create"
+	VerbRemove        Verb = "remove"
+	VerbGiveUp        Verb = "give up item"
+	VerbTidy          Verb = "tidy servers"
+	VerbReshard       Verb = "reshard"
+)
+
+// Plan says what an operation comes to, as it is decided on one state of a job.
+type Plan struct {
+	Verb   Verb   `json:"verb"`
+	Job    string `json:"job"`
+	Target string `json:"target,omitempty"` // what of the job; empty is the job itself
+	// State is the state of the registry on which the plan was made, and Config the revision of the job's
+	// configuration in it, 0 if there was none.
+	State  registry.Revision `json:"state"`
+	Config registry.Revision `json:"config"`
+	// Changes are what is stored otherwise afterwards, without what may be secret.
+	Changes []Change `json:"changes,omitempty"`
+	// Moves are the items that get another owner, as far as it is known here.
+	Moves []Move `json:"moves,omitempty"`
+	// Next are the next fires afterwards, at most five and without their jitter, if the operation may change them.
+	Next []time.Time `json:"next,omitempty"`
+	// Warnings are what one should know before one agrees.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Change is one thing that an operation changes.
+type Change struct {
+	What   string `json:"what"` // a member of the configuration, or what the target is
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// String returns `cron "0 0 * * * ?" -> "0 5 * * * ?"`.
+func (c Change) String() string { return fmt.Sprintf("%s %s -> %s", c.What, c.Before, c.After) }
+
+// Move is an item that gets another owner. An empty id is nobody.
+type Move struct {
+	Item int    `json:"item"`
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}
+
+// String returns "item 3: 10.0.0.1@-@7 -> 10.0.0.2@-@9".
+func (m Move) String() string {
+	from, to := m.From, m.To
+	if from == "" {
+		from = "nobody"
+	}
+	if to == "" {
+		to = "nobody"
+	}
+	return fmt.Sprintf("item %d: %s -> %s", m.Item, from, to)
+}
+
+// Same tells whether two plans agree in substance: in what they change, move and warn of. The states on which they
+// were made, and the fires that have passed meanwhile, do not matter.
+func (p Plan) Same(other Plan) bool {
+	return p.Verb == other.Verb && p.Job == other.Job && p.Target == other.Target &&
+		slices.Equal(p.Changes, other.Changes) && slices.Equal(p.Moves, other.Moves) && slices.Equal(p.Warnings, other.Warnings)
+}
+
+// differenceTo returns what another plan says otherwise.
+func (p Plan) differenceTo(now Plan) []Change {
+	var all []Change
+	add := func(what string, before, after []string) {
+		for _, line := range before {
+			if !slices.Contains(after, line) {
+				all = append(all, Change{What: what, Before: line, After: "not any more"})
+			}
+		}
+		for _, line := range after {
+			if !slices.Contains(before, line) {
+				all = append(all, Change{What: what, Before: "not before", After: line})
+			}
+		}
+	}
+	add("change", lines(p.Changes), lines(now.Changes))
+	add("move", lines(p.Moves), lines(now.Moves))
+	add("warning", p.Warnings, now.Warnings)
+	if target, is := p.String(), now.String(); target != is {
+		all = append(all, Change{What: "operation", Before: target, After: is})
+	}
+	return all
+}
+
+func lines[T fmt.Stringer](list []T) []string {
+	all := make([]string, len(list))
+	for i, each := range list {
+		all[i] = each.String()
+	}
+	return all
+}
+
+// String names the operation: `disable item 3 of job "orders"`.
+func (p Plan) String() string { return name(p.Verb, p.Job, p.Target) }
+
+func name(verb Verb, job, target string) string {
+	text := string(verb)
+	last := text[strings.LastIndexByte(text, ' ')+1:]
+	switch {
+	case strings.HasPrefix(target, last+" "): // "disable item" and "item 3"
+		text = strings.TrimSuffix(text, last) + target
+	case target != "":
+		text += " " + target
+	case last == "settings" || last == "servers" || last == "operations":
+	default:
+		return fmt.Sprintf("%s %q", text, job)
+	}
+	return fmt.Sprintf("%s of %q", text, job)
+}
+
+// Result is what an operation did.
+type Result struct {
+	Plan
+	// ID is the operation's, under which it is written down.
+	ID string `json:"id"`
+	// When is the operator's time at which it was decided.
+	When time.Time `json:"when"`
+	// Revision is the commit that did it; 0 if nothing was written, or if it was done before this call and is not
+	// known any more.
+	Revision registry.Revision `json:"revision,omitempty"`
+	// Repeated tells that an operation of this id was done before, and nothing was written now.
+	Repeated bool `json:"repeated,omitempty"`
+	// Before is the text of the configuration before it was changed or removed. It may hold secrets.
+	Before string `json:"-"`
+	// Progress is how far the job had followed when the operation returned, if that was waited for.
+	Progress Progress `json:"progress,omitzero"`
+}
+
+// Progress is how far a job has followed an operation.
+type Progress struct {
+	Done  bool   `json:"done"`
+	Ready int    `json:"ready"` // of Of: items, mostly
+	Of    int    `json:"of"`
+	Text  string `json:"text"` // what is waited for, or what came of it
+	// Overtaken tells that it will not come about any more, as somebody did something else.
+	Overtaken bool `json:"overtaken,omitempty"`
+	// Items are the items of a trigger.
+	Items []ItemProgress `json:"items,omitempty"`
+}
+
+// reached is progress by a count.
+func reached(ready, of int, text string) Progress {
+	return Progress{Done: ready >= of, Ready: ready, Of: of, Text: text}
+}
+
+// done is progress that has come to its end.
+func done(text string) Progress { return Progress{Done: true, Text: text} }

@@ -1,0 +1,287 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Settings says how the configuration of a job is to change: by a function or as a whole, of which one is set.
+type Settings struct {
+	// Change changes the configuration as it is stored. It may be called more than once, and its error refuses the
+	// operation.
+	Change func(*job.Config) error
+	// Text is the whole configuration as it is to be stored: the JSON of the config node. It may mend one that
+	// cannot be read.
+	Text string
+	// Shown is the revision of the configuration that the operator has seen: if the stored one is another, the
+	// operation is refused. 0 does not compare.
+	Shown registry.Revision
+	// ShownText is the text of the configuration that was seen, if it is at hand. The refusal then says what differs.
+	ShownText string
+}
+
+// ChangeSettings changes the stored configuration of a job, for all its processes. Members that this version does not know
+// stay. Whether the job is disabled stays too, whatever the new settings say: see [Operator.DisableJob]. It is done
+// when the items are assigned as the new total count wants.
+//
+// It is refused if the configuration is not what was shown, if the new one is not allowed or has another name or
+// class, if it changes nothing, and, unless forced, if it lowers the total count, which ends items.
+func (o *Operator) ChangeSettings(ctx context.Context, job string, s Settings, opts Options) (Result, error) {
+	if (s.Change == nil) == (s.Text == "") {
+		return Result{}, fmt.Errorf("%w: settings are changed either by Change or by Text", ErrInvalidOption)
+	}
+	return o.carry(ctx, deed{
+		verb: VerbSettings, job: job, followed: settingsFollowed,
+		decide: func(w *world) (decision, error) { return changeSettings(w, s) },
+	}, opts)
+}
+
+func changeSettings(w *world, s Settings) (decision, error) {
+	stored := w.snapshot.Get(w.tree.Config())
+	if !stored.Exists() {
+		return decision{}, w.known()
+	}
+	if s.Shown != 0 && s.Shown != stored.Revision {
+		return decision{}, w.otherThanShown(s, stored)
+	}
+	if s.Change == nil {
+		return w.replaceSettings(s.Text)
+	}
+	if r := w.known(); r != nil {
+		return decision{}, r
+	}
+	after := w.state.Config.Value
+	after.Props = maps.Collect(maps.All(after.Props)) // a map of its own, also if there are none
+	if err := s.Change(&after); err != nil {
+		return decision{}, invalid(err)
+	}
+	if after.Disabled != w.state.Config.Value.Disabled {
+		return decision{}, refuse(CauseInvalid, "disable or enable the job by its own operation", "settings do not disable or enable a job")
+	}
+	text, err := jobtree.EncodeConfig(after)
+	if err != nil {
+		return decision{}, invalid(err)
+	}
+	return w.replaceSettings(text)
+}
+
+// otherThanShown refuses settings for a configuration that is not stored any more.
+func (w *world) otherThanShown(s Settings, stored registry.Node) *Refusal {
+	r := refuse(CauseStale, "look at it again, and decide anew", "the configuration was changed since it was shown: revision %d is not %d", stored.Revision, s.Shown)
+	for _, op := range slices.Backward(w.operated.Value.Operations) {
+		if op.Before != "" || op.Cut {
+			r.Why += ", the last operation on it being " + op.Verb + " " + credit(op)
+			break
+		}
+	}
+	if s.ShownText != "" {
+		before, _ := jobtree.DecodeConfig(registry.Node{Path: stored.Path, Value: s.ShownText, Revision: s.Shown})
+		r.Changes = changes(before, w.state.Config.Value)
+	}
+	return r
+}
+
+// changes lists the members in which two configurations differ, without secrets.
+func changes(before, after job.Config) (all []Change) {
+	for _, m := range jobtree.ChangedMembers(before, after) {
+		all = append(all, Change{What: m.Name, Before: m.Before, After: m.After})
+	}
+	if before.Unknown != after.Unknown {
+		all = append(all, Change{What: "members that this version does not know", Before: fmt.Sprintf("%d bytes", len(before.Unknown)), After: fmt.Sprintf("%d bytes", len(after.Unknown))})
+	}
+	return all
+}
+
+// replaceSettings decides to store another text.
+func (w *world) replaceSettings(text string) (decision, error) {
+	stored := w.snapshot.Get(w.tree.Config())
+	var d decision
+	after, err := w.checkText(&d, text)
+	if err != nil {
+		return decision{}, err
+	}
+	before := w.state.Config.Value // the zero one, if it cannot be read
+	readable := w.state.Config.Err == nil
+	switch {
+	case readable && after.ClassName() != before.ClassName():
+		return decision{}, invalid(&job.FieldError{Field: "Class", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", before.ClassName())})
+	case readable && after.Disabled != before.Disabled:
+		d.warn(fmt.Sprintf("the job stays %s: settings do not change that", enabledWord(before.Disabled)))
+		after.Disabled = before.Disabled
+		if text, err = jobtree.EncodeConfig(after); err != nil {
+			return decision{}, invalid(err)
+		}
+	case !readable:
+		d.warn("what is stored cannot be read, and is replaced as a whole")
+	}
+	if text == stored.Value {
+		return decision{}, refuse(CauseAlready, "", "the settings are so already")
+	}
+	if w.operated.Value.Removing != "" {
+		d.warn("the job is being removed")
+	}
+	if r := w.lowered(&d, after); r != nil {
+		return decision{}, r
+	}
+	d.before = stored.Value
+	d.write = []registry.Write{registry.Put(w.tree.Config(), text)}
+	d.plan.Changes = changes(before, after)
+	if len(d.plan.Changes) == 0 {
+		d.plan.Changes = []Change{{What: "the text of the configuration", Before: fmt.Sprintf("%d bytes", len(stored.Value)), After: fmt.Sprintf("%d bytes, which mean the same", len(text))}}
+	}
+	d.plan.Next = next(after, w.now, 5)
+	if !after.Disabled {
+		var unknown string
+		d.plan.Moves, unknown = w.moves(after, w.enabled(nil))
+		d.warn(unknown)
+	}
+	return d, nil
+}
+
+// checkText judges a configuration that is to be stored.
+func (w *world) checkText(d *decision, text string) (job.Config, error) {
+	node := registry.Node{Path: w.tree.Config(), Value: text, Revision: 1}
+	cfg, err := jobtree.DecodeConfig(node)
+	if err != nil {
+		return cfg, invalid(err)
+	}
+	if cfg.Name != w.tree.Job() {
+		return cfg, invalid(&job.FieldError{Field: "Name", Value: cfg.Name, Reason: fmt.Sprintf("must be %q: a job under another name is another job", w.tree.Job())})
+	}
+	warnings, faulty := jobtree.CheckConfig(cfg.Name, cfg)
+	if err := errors.Join(faulty, cfg.ValidateAt(w.now), jobtree.CheckExact(node)); err != nil {
+		return cfg, invalid(err)
+	}
+	if warnings != nil {
+		d.warn(warnings.Error())
+	}
+	return cfg, nil
+}
+
+// lowered refuses fewer items than there are without consent, and says what becomes of those.
+func (w *world) lowered(d *decision, after job.Config) *Refusal {
+	total := max(w.state.Total(), w.state.Config.Value.ShardingTotalCount)
+	if after.ShardingTotalCount >= total {
+		return nil
+	}
+	gone := fmt.Sprintf("items %d to %d end: their missed fires are dropped, and they run no more", after.ShardingTotalCount, total-1)
+	if !w.force {
+		r := refuse(CauseInvalid, "force it if they are to end", "the total count goes from %d to %d: %s", total, after.ShardingTotalCount, gone)
+		r.Forcible = true
+		return r
+	}
+	d.warn(gone)
+	return nil
+}
+
+// settingsFollowed tells whether the items are assigned as many as there are to be.
+func settingsFollowed(w *world, _ Result) Progress {
+	cfg := w.state.Config
+	switch {
+	case !cfg.Exists():
+		return Progress{Overtaken: true, Text: "the job was removed"}
+	case cfg.Err != nil || cfg.Value.Disabled || len(w.enabled(nil)) == 0:
+		return done("no instance lives that is enabled")
+	case w.java && w.state.LedByJava():
+		return done("a Java instance leads, and assigns items with its next round")
+	}
+	return Progress{Done: w.state.Total() == cfg.Value.ShardingTotalCount, Ready: w.state.Total(), Of: cfg.Value.ShardingTotalCount, Text: "items are assigned"}
+}
+
+// RollBack stores the configuration as it was before an operation that changed it, and leaves whether the job is
+// disabled as it is today. The id of the operation is among those of [Operator.Operations].
+//
+// It is refused if there is no such operation any more, if it changed no settings or their text was too long to be
+// kept, and as [Operator.ChangeSettings] is.
+func (o *Operator) RollBack(ctx context.Context, job, operation string, opts Options) (Result, error) {
+	return o.carry(ctx, deed{
+		verb: VerbRollBack, job: job, target: "to before " + operation, followed: settingsFollowed,
+		decide: func(w *world) (decision, error) { return rollBack(w, operation) },
+	}, opts)
+}
+
+func rollBack(w *world, operation string) (decision, error) {
+	if !w.state.Config.Exists() {
+		return decision{}, w.known()
+	}
+	op, is := w.operated.Value.Find(operation)
+	switch {
+	case !is:
+		return decision{}, refuse(CauseUnknownTarget, "look at the operations of the job", "the last %d operations of the job have none with the id %q", jobtree.MaxOperations, operation)
+	case op.Cut:
+		return decision{}, refuse(CauseUnknownTarget, "store the settings from a copy of yours", "the settings before it were too long to be kept")
+	case op.Before == "":
+		return decision{}, refuse(CauseUnknownTarget, "name one that did", "%s changed no settings", op.Verb)
+	}
+	text := op.Before
+	if w.state.Config.Err != nil {
+		return w.replaceSettings(text)
+	}
+	before, err := jobtree.DecodeConfig(registry.Node{Path: w.tree.Config(), Value: text, Revision: 1})
+	if err != nil {
+		return decision{}, invalid(err)
+	}
+	if before.Disabled != w.state.Config.Value.Disabled {
+		before.Disabled = w.state.Config.Value.Disabled
+		if text, err = jobtree.EncodeConfig(before); err != nil {
+			return decision{}, invalid(err)
+		}
+	}
+	return w.replaceSettings(text)
+}
+
+// Create stores a new job, for the processes that have code for its class. It is refused if there is a job of that
+// name, or what is left of one that is being removed, and if the configuration is not allowed.
+func (o *Operator) Create(ctx context.Context, cfg job.Config, opts Options) (Result, error) {
+	text, err := jobtree.EncodeConfig(cfg)
+	if err != nil {
+		d := deed{verb: VerbCreate, job: cfg.Name}
+		return Result{Plan: Plan{Verb: VerbCreate, Job: cfg.Name}}, d.completed(invalid(err))
+	}
+	return o.CreateText(ctx, cfg.Name, text, opts)
+}
+
+// CreateText is [Operator.Create] for the JSON of a config node, which is stored as it is, byte for byte.
+func (o *Operator) CreateText(ctx context.Context, job, text string, opts Options) (Result, error) {
+	return o.carry(ctx, deed{
+		verb: VerbCreate, job: job,
+		decide: func(w *world) (decision, error) { return create(w, text) },
+		followed: func(w *world, _ Result) Progress {
+			switch {
+			case !w.state.Config.Exists():
+				return Progress{Overtaken: true, Text: "the job was removed"}
+			case len(w.state.Instances) == 0:
+				return Progress{Of: 1, Text: "an instance takes part"}
+			}
+			return reached(1, 1, "an instance takes part")
+		},
+	}, opts)
+}
+
+func create(w *world, text string) (decision, error) {
+	switch {
+	case w.state.Config.Exists():
+		return decision{}, refuse(CauseExists, "change its settings, or take another name", "there is such a job%s", w.since(VerbCreate, ""))
+	case w.operated.Value.Removing != "":
+		return decision{}, refuse(CausePending, "remove it once more, which goes on where that stopped", "a job of this name is being removed")
+	}
+	var d decision
+	cfg, err := w.checkText(&d, text)
+	if err != nil {
+		return decision{}, err
+	}
+	d.write = []registry.Write{registry.Put(w.tree.Config(), text)}
+	d.plan.Changes = []Change{{What: "job", Before: "none", After: fmt.Sprintf("%s, %d items, cron %q", cfg.ClassName(), cfg.ShardingTotalCount, cfg.Cron)}}
+	d.plan.Next = next(cfg, w.now, 5)
+	if cfg.Disabled {
+		d.warn("it is disabled")
+	}
+	return d, nil
+}

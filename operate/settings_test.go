@@ -1,0 +1,208 @@
+package operate_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+func change(fn func(*job.Config)) operate.Settings {
+	return operate.Settings{Change: func(c *job.Config) error { fn(c); return nil }}
+}
+
+func TestSettingsAreChanged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.Unknown = `"later":{"a":1}` })))
+		before := g.value(nodes.Config())
+		s := change(func(c *job.Config) { c.Cron, c.Props["email.host"] = "0 0 3 * * ?", "mail" })
+		plan, err := g.op.ChangeSettings(t.Context(), theJob, s, operate.Options{DryRun: true})
+		require.NoError(t, err)
+		require.Equal(t, before, g.value(nodes.Config()))
+		require.Equal(t, operate.Change{What: "cron", Before: `"0 0/5 * * * ?"`, After: `"0 0 3 * * ?"`}, plan.Changes[0])
+		require.Len(t, plan.Next, 5)
+		require.Equal(t, time.Date(2000, 1, 1, 3, 0, 0, 0, time.UTC), plan.Next[0])
+		require.Empty(t, plan.Moves)
+
+		s.Shown = plan.Config
+		r, err := g.op.ChangeSettings(t.Context(), theJob, s, operate.Options{Shown: &plan.Plan})
+		require.NoError(t, err)
+		require.Equal(t, before, r.Before)
+		require.Equal(t, `"later":{"a":1}`, g.tree().Config.Value.Unknown)
+		require.Equal(t, map[string]string{"email.password": "geheim", "email.host": "mail"}, g.tree().Config.Value.Props)
+		g.refused(operate.CauseAlready, errOf(g.op.ChangeSettings(t.Context(), theJob, change(func(*job.Config) {}), silent())))
+	})
+}
+
+func TestSettingsThatWereChangedSinceTheyWereShown(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	shown := g.node(nodes.Config())
+	require.NoError(t, errOf(g.operator("bert").ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Description = "new" }), because("better"))))
+	s := operate.Settings{Change: daily, Shown: shown.Revision, ShownText: shown.Value}
+	stale := g.refused(operate.CauseStale, errOf(g.op.ChangeSettings(t.Context(), theJob, s, silent())))
+	require.Equal(t, []operate.Change{{What: "description", Before: `""`, After: `"new"`}}, stale.Changes)
+	require.Contains(t, stale.Error(), "by bert with test at ")
+	require.Contains(t, stale.Error(), "better")
+
+	// At the last moment, too.
+	s.Shown = g.node(nodes.Config()).Revision
+	g.meanwhile(func() {
+		require.NoError(t, errOf(g.operator("bert").ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Description = "newer" }), silent())))
+	})
+	g.refused(operate.CauseStale, errOf(g.op.ChangeSettings(t.Context(), theJob, s, silent())))
+
+	// What else is operated does not matter.
+	s.Shown = g.node(nodes.Config()).Revision
+	g.meanwhile(func() { require.NoError(t, errOf(g.operator("bert").DisableItem(t.Context(), theJob, 1, silent()))) })
+	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, s, silent())))
+}
+
+func TestSettingsThatAreNotAllowed(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	before := g.value(nodes.Config())
+	for name, row := range map[string]struct {
+		settings operate.Settings
+		says     string
+	}{
+		"a cron":           {change(func(c *job.Config) { c.Cron = "every day" }), "every day"},
+		"that never fires": {change(func(c *job.Config) { c.Cron = "0 0 0 1 1 ? 1999" }), "1999"},
+		"no items":         {change(func(c *job.Config) { c.ShardingTotalCount = 0 }), "shardingTotalCount"},
+		"another name":     {change(func(c *job.Config) { c.Name = "other" }), `must be "orders"`},
+		"another class":    {change(func(c *job.Config) { c.Class = "other" }), "must stay \"orders\""},
+		"disabled":         {change(func(c *job.Config) { c.Disabled = true }), "settings do not disable"},
+		"an own error":     {operate.Settings{Change: func(*job.Config) error { return errors.New("not on Fridays") }}, "not on Fridays"},
+		"a text":           {operate.Settings{Text: "cron: x"}, "JSON"},
+		"an empty one":     {operate.Settings{Text: "{}"}, "jobName"},
+		"class in a text":  {operate.Settings{Text: g.text(func(c *job.Config) { c.Class = "other" })}, "must stay"},
+		"exact times":      {operate.Settings{Text: strings.Replace(g.text(func(c *job.Config) { c.Timeout = 1500 * time.Millisecond }), `"timeoutSeconds":2`, `"timeoutSeconds":9`, 1)}, "rounded up"},
+	} {
+		refusal := g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, row.settings, silent())))
+		require.Contains(t, refusal.Error(), row.says, name)
+	}
+	require.Equal(t, before, g.value(nodes.Config()))
+	g.refused(operate.CauseUnknownJob, errOf(g.op.ChangeSettings(t.Context(), "nobody", operate.Settings{Change: daily}, silent())))
+}
+
+func TestFewerItemsNeedConsent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		s := change(func(c *job.Config) { c.ShardingTotalCount = 2 })
+		refusal := g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, s, silent())))
+		require.True(t, refusal.Forcible)
+		require.Contains(t, refusal.Error(), "from 4 to 2: items 2 to 3 end")
+		opts := forced()
+		opts.Wait = true
+		go func() { time.Sleep(time.Second); g.assign(second, first) }()
+		r, err := g.op.ChangeSettings(t.Context(), theJob, s, opts)
+		require.NoError(t, err)
+		require.Contains(t, r.Warnings[0], "items 2 to 3 end")
+		require.Equal(t, []operate.Move{{Item: 1, From: second, To: first}, {Item: 2, From: first}, {Item: 3, From: first}}, r.Moves)
+		require.Equal(t, operate.Progress{Done: true, Ready: 2, Of: 2, Text: "items are assigned"}, r.Progress)
+	})
+}
+
+// A text replaces one that cannot be read, and leaves whether the job is disabled as it is.
+func TestSettingsAsAWhole(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	require.NoError(t, errOf(g.op.DisableJob(t.Context(), theJob, silent())))
+	r, err := g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: g.text(daily1)}, silent())
+	require.NoError(t, err)
+	require.Equal(t, []string{"the job stays disabled: settings do not change that"}, r.Warnings)
+	require.True(t, g.tree().Config.Value.Disabled)
+	require.Equal(t, "0 0 3 * * ?", g.tree().Config.Value.Cron)
+
+	g.do(registry.Put(nodes.Config(), ""))
+	g.refused(operate.CauseUnusable, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily}, silent())))
+	g.refused(operate.CauseUnusable, errOf(g.op.DisableItem(t.Context(), theJob, 1, silent())))
+	r, err = g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: g.text(nil)}, silent())
+	require.NoError(t, err)
+	require.Contains(t, r.Warnings, "what is stored cannot be read, and is replaced as a whole")
+	require.Equal(t, g.text(nil), g.value(nodes.Config()))
+}
+
+func TestSettingsAreRolledBack(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	before := g.value(nodes.Config())
+	slip, err := g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily}, silent())
+	require.NoError(t, err)
+	r, err := g.op.RollBack(t.Context(), theJob, slip.ID, because("a slip"))
+	require.NoError(t, err)
+	require.Equal(t, before, g.value(nodes.Config()), "byte for byte")
+	require.Equal(t, "cron", r.Changes[0].What)
+	g.refused(operate.CauseAlready, errOf(g.op.RollBack(t.Context(), theJob, slip.ID, silent())))
+
+	require.NoError(t, errOf(g.op.RollBack(t.Context(), theJob, r.ID, silent())), "a roll back is rolled back, too")
+	require.NoError(t, errOf(g.op.DisableJob(t.Context(), theJob, silent())))
+	require.NoError(t, errOf(g.op.RollBack(t.Context(), theJob, slip.ID, silent())))
+	require.True(t, g.tree().Config.Value.Disabled, "with today's disabled")
+	require.Equal(t, "0 0/5 * * * ?", g.tree().Config.Value.Cron)
+
+	item, err := g.op.DisableItem(t.Context(), theJob, 1, silent())
+	require.NoError(t, err)
+	require.Contains(t, g.refused(operate.CauseUnknownTarget, errOf(g.op.RollBack(t.Context(), theJob, item.ID, silent()))).Error(), "disable item changed no settings")
+	g.refused(operate.CauseUnknownTarget, errOf(g.op.RollBack(t.Context(), theJob, "nonsense", silent())))
+	g.refused(operate.CauseUnknownJob, errOf(g.op.RollBack(t.Context(), "nobody", slip.ID, silent())))
+
+	g.do(registry.Put(nodes.Config(), "{}"))
+	require.NoError(t, errOf(g.op.RollBack(t.Context(), theJob, slip.ID, silent())), "what was emptied by hand")
+	require.Equal(t, before, g.value(nodes.Config()))
+
+	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Description = strings.Repeat("x", jobtree.MaxOperatedText) }), silent())))
+	long, err := g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Description = "" }), silent())
+	require.NoError(t, err)
+	require.Contains(t, g.refused(operate.CauseUnknownTarget, errOf(g.op.RollBack(t.Context(), theJob, long.ID, silent()))).Error(), "too long to be kept")
+}
+
+func TestAJobIsCreated(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := bareGround(t)
+		text := " " + g.text(daily1) // as somebody wrote it
+		go func() { time.Sleep(time.Minute); g.join(first) }()
+		r, err := g.op.CreateText(t.Context(), theJob, text, waiting())
+		require.NoError(t, err)
+		require.Equal(t, text, g.value(nodes.Config()), "byte for byte")
+		require.Equal(t, `job none -> orders, 4 items, cron "0 0 3 * * ?"`, r.Changes[0].String())
+		require.Len(t, r.Next, 5)
+		g.refused(operate.CauseExists, errOf(g.op.Create(t.Context(), g.config(nil), silent())))
+		g.refused(operate.CauseInvalid, errOf(g.op.Create(t.Context(), job.Config{Name: "other"}, silent())))
+		g.refused(operate.CauseInvalid, errOf(g.op.CreateText(t.Context(), "other", text, silent())))
+	})
+}
+
+// Settings that are changed by whatever agree with what was asked for, and rolling all back in reverse order
+// restores the text, byte for byte.
+func TestRollingBackRestoresTheText(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		g := newGround(t)
+		var ids, texts []string
+		for range rapid.IntRange(1, 6).Draw(t, "changes") {
+			texts = append(texts, g.value(nodes.Config()))
+			word := rapid.StringMatching(`[a-zé"\\ ]{1,8}`).Draw(t, "description")
+			r, err := g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Description += word }), silent())
+			require.NoError(t, err)
+			ids = append(ids, r.ID)
+		}
+		for i := len(ids) - 1; i >= 0; i-- {
+			require.NoError(t, errOf(g.op.RollBack(t.Context(), theJob, ids[i], silent())))
+			require.Equal(t, texts[i], g.value(nodes.Config()))
+		}
+	})
+}

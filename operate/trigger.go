@@ -1,0 +1,527 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// DefaultTriggerTime is how long after a trigger its items may begin, if nothing else is said.
+const DefaultTriggerTime = time.Hour
+
+// Trigger says what is to run by hand. The zero Trigger is every item.
+type Trigger struct {
+	// Items are those that are to run; none are all.
+	Items []int
+	// Parameter is a text for the code of the items, at most 2,048 bytes.
+	Parameter string
+	// Fire is the fire that the runs stand for, as when one is run again; zero is none.
+	Fire time.Time
+	// Within is how long after the trigger an item may begin; what has not begun by then, by the clock of its
+	// instance, does not begin any more. Zero is [DefaultTriggerTime].
+	Within time.Duration
+	// Replace takes the place of a trigger that goes on. What has not begun for that one does not begin any more.
+	Replace bool
+}
+
+// ItemState says what became of an item of a trigger.
+type ItemState string
+
+// The states of an item of a trigger. The first three are on the way, the others final.
+const (
+	ItemAsked       ItemState = "asked"       // it has not begun
+	ItemRuns        ItemState = "running"     //
+	ItemRerun       ItemState = "waiting"     // it was lost or cut short, and is to run again
+	ItemSucceeded   ItemState = "ok"          //
+	ItemFailed      ItemState = "failed"      // it returned an error
+	ItemInterrupted ItemState = "interrupted" // it was cut short, and does not run again
+	ItemLost        ItemState = "lost"        // its process died, and it does not run again
+	ItemRan         ItemState = "ran"         // it ran, and ran again since: how it ended is not recorded any more
+	ItemDisabled    ItemState = "disabled"    // it does not begin, as it is disabled
+	ItemSurplus     ItemState = "surplus"     // it does not begin, as there is no such item any more
+	ItemReplaced    ItemState = "replaced"    // it does not begin, as another trigger took the place of this one
+	ItemLate        ItemState = "late"        // it did not begin in time
+	ItemTaken       ItemState = "taken"       // a Java instance took the trigger; Java records no executions
+)
+
+// final tells whether nothing follows.
+func (s ItemState) final() bool { return s != ItemAsked && s != ItemRuns && s != ItemRerun }
+
+// ItemProgress is what became of one item of a trigger.
+type ItemProgress struct {
+	Item     int           `json:"item"`
+	State    ItemState     `json:"state"`
+	Instance string        `json:"instance,omitempty"` // that ran it, or is to
+	Began    time.Time     `json:"began,omitzero"`
+	Took     time.Duration `json:"took,omitempty"`  // in nanoseconds
+	Token    int64         `json:"token,omitempty"` // fencing token
+	Error    string        `json:"error,omitempty"`
+}
+
+// Trigger runs items of a job once, now, whatever its cron says. An item that runs already runs once more right
+// after. It is one write, however many instances there are; its revision, which the result has, is the number of the
+// trigger. It is done when each item has run for it, or will not; what became of each is in [Progress].Items.
+//
+// Where Java instances take part, they are asked each by its own node. They know neither items nor parameters, so a
+// trigger that names any is refused.
+//
+// It is refused if the job is disabled or its configuration cannot be used, if no instance lives that is enabled, if
+// an item is unknown or disabled, and while an earlier trigger goes on, which Replace ends.
+func (o *Operator) Trigger(ctx context.Context, job string, t Trigger, opts Options) (Result, error) {
+	return o.carry(ctx, triggerDeed(VerbTrigger, job, t), opts)
+}
+
+func triggerDeed(verb Verb, job string, t Trigger) deed {
+	t.Items = slices.Clone(t.Items)
+	slices.Sort(t.Items)
+	d := deed{
+		verb: verb, job: job,
+		decide:   func(w *world) (decision, error) { return trigger(w, t) },
+		followed: func(w *world, r Result) Progress { return triggerFollowed(w, t, r) },
+	}
+	if len(t.Items) > 0 {
+		d.target = "items " + itemList(t.Items)
+	}
+	if verb == VerbBackfill {
+		d.target = fireTarget(t.Fire)
+		d.was = func(op jobtree.Operation) bool { return !t.Fire.After(fireOf(op.Target)) }
+	}
+	return d
+}
+
+// fireTarget is what is written down of a backfill: how far it has come.
+func fireTarget(fire time.Time) string { return "fire " + fire.UTC().Format(time.RFC3339Nano) }
+
+func fireOf(target string) time.Time {
+	fire, _ := time.Parse("fire "+time.RFC3339Nano, target)
+	return fire
+}
+
+func trigger(w *world, t Trigger) (decision, error) {
+	if err := w.mayRun(); err != nil {
+		return decision{}, err
+	}
+	if t.Within < 0 {
+		return decision{}, refuse(CauseInvalid, "", "the time %s within which items may begin must not be negative", t.Within)
+	}
+	if r := w.askable(t); r != nil {
+		return decision{}, r
+	}
+	path := w.tree.Triggered()
+	before := w.snapshot.Get(path)
+	was := "nothing"
+	if pending := w.pending(); len(pending) > 0 {
+		if !t.Replace {
+			return decision{}, refuse(CausePending, "wait for it, or replace it", "trigger %d goes on%s: items %s have not run for it yet",
+				before.Revision, w.since(VerbTrigger, ""), itemList(pending))
+		}
+		was = fmt.Sprintf("trigger %d, for which items %s have not run yet", before.Revision, itemList(pending))
+	}
+	within := t.Within
+	if within == 0 {
+		within = DefaultTriggerTime
+	}
+	asked := jobtree.Triggered{Parameter: t.Parameter, Fire: t.Fire.UTC(), Until: w.now.Add(within)}
+	if len(t.Items) > 0 {
+		asked.Items = t.Items
+	}
+	text, err := jobtree.EncodeTriggered(asked)
+	if err != nil {
+		return decision{}, invalid(err)
+	}
+	d := decision{
+		compare: []registry.Condition{w.asRead(path)},
+		write:   []registry.Write{registry.Put(path, text)},
+		plan:    Plan{Changes: []Change{{What: "trigger", Before: was, After: t.describe()}}},
+	}
+	if w.java {
+		for _, i := range w.state.Instances {
+			if jobtree.JavaInstance(i.ID) {
+				node := w.tree.Instance(i.ID)
+				d.compare = append(d.compare, w.asRead(node))
+				d.write = append(d.write, registry.Update(node, jobtree.InstanceTriggered))
+			}
+		}
+	}
+	if len(t.Items) == 0 {
+		if disabled := w.disabledItems(); len(disabled) > 0 {
+			d.warn(fmt.Sprintf("items %s are disabled, and do not run", itemList(disabled)))
+		}
+	}
+	if !w.state.Config.Value.Monitored() {
+		d.warn("executions are not recorded: whether the items ran cannot be seen")
+	}
+	return d, nil
+}
+
+func (t Trigger) describe() string {
+	text := "all items"
+	if len(t.Items) > 0 {
+		text = "items " + itemList(t.Items)
+	}
+	if !t.Fire.IsZero() {
+		text += ", fire " + t.Fire.UTC().Format(time.RFC3339Nano)
+	}
+	if t.Parameter != "" {
+		text += ", with a parameter" // it may be secret
+	}
+	return text
+}
+
+// mayRun refuses what nobody would run.
+func (w *world) mayRun() error {
+	if r := w.known(); r != nil {
+		return r
+	}
+	if _, faulty := jobtree.CheckConfig(w.tree.Job(), w.state.Config.Value); faulty != nil {
+		r := refuse(CauseUnusable, "correct its settings first", "the job pauses, as its configuration cannot be used")
+		r.Err = faulty
+		return r
+	}
+	switch {
+	case w.operated.Value.Removing != "":
+		return refuse(CausePending, "enable the job to call that off", "the job is being removed")
+	case w.state.Config.Value.Disabled:
+		return refuse(CauseNoInstance, "enable it first", "the job is disabled%s", w.since(VerbDisableJob, ""))
+	case len(w.state.Instances) == 0:
+		return refuse(CauseNoInstance, "start a process that runs the job", "no instance of the job lives")
+	case len(w.enabled(nil)) == 0:
+		return refuse(CauseNoInstance, "enable a server first", "the servers of all instances are disabled")
+	}
+	return nil
+}
+
+// askable refuses items that would not run.
+func (w *world) askable(t Trigger) *Refusal {
+	if w.java && (len(t.Items) > 0 || t.Parameter != "" || !t.Fire.IsZero()) {
+		return refuse(CauseInvalid, "trigger the whole job, or run it without Java",
+			"Java instances take part in the job, and know neither items, parameters nor fires of a trigger")
+	}
+	var unknown, disabled []int
+	for i, item := range t.Items {
+		switch {
+		case item < 0 || item >= w.total():
+			unknown = append(unknown, item)
+		case w.state.Disabled(item):
+			disabled = append(disabled, item)
+		case i > 0 && item == t.Items[i-1]:
+			return refuse(CauseInvalid, "name it once", "item %d is named twice", item)
+		}
+	}
+	switch {
+	case len(unknown) > 0:
+		return refuse(CauseUnknownTarget, "", "the job has no items %s, but 0 to %d", listed(unknown), w.total()-1)
+	case len(disabled) > 0:
+		return refuse(CauseUnknownTarget, "enable them first, or leave them out", "items %s are disabled", listed(disabled))
+	case len(t.Items) == 0 && len(w.disabledItems()) == w.total():
+		return refuse(CauseUnknownTarget, "enable some first", "all items are disabled")
+	}
+	return nil
+}
+
+func (w *world) disabledItems() (items []int) {
+	for item := range w.total() {
+		if w.state.Disabled(item) {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// pending are the items that have not run yet for the trigger that there is.
+func (w *world) pending() (items []int) {
+	n := w.snapshot.Get(w.tree.Triggered())
+	asked, err := jobtree.DecodeTriggered(n)
+	if !n.Exists() || err != nil || !w.state.Config.Value.Monitored() {
+		return nil // nobody heeds what cannot be read
+	}
+	for item := range w.total() {
+		if asked.Asks(item) && !w.becameOf(item, n.Revision).State.final() {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// triggeredBy returns the number of the trigger that an operation made, if no other took its place; else 0.
+func (w *world) triggeredBy(id, target string) registry.Revision {
+	for _, op := range slices.Backward(w.operated.Value.Operations) {
+		if verb := Verb(op.Verb); verb == VerbTrigger || verb == VerbBackfill {
+			if op.ID == id && op.Target == target {
+				return w.snapshot.Get(w.tree.Triggered()).Revision
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// becameOf tells what became of an item of a trigger by what is recorded.
+func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
+	it := w.state.Item(item)
+	record := it.Record.Value
+	p := ItemProgress{Item: item, Instance: w.state.Owner(item)}
+	if record.Trigger >= trigger {
+		return ranFor(p, it, trigger)
+	}
+	n := w.snapshot.Get(w.tree.Triggered())
+	asked, err := jobtree.DecodeTriggered(n)
+	switch {
+	case n.Revision != trigger || err != nil:
+		p.State = ItemReplaced
+	case item >= w.total():
+		p.State = ItemSurplus
+	case it.Disabled:
+		p.State = ItemDisabled
+	case w.java && jobtree.JavaInstance(p.Instance):
+		p.State = w.byJava(it, p.Instance)
+	case asked.Over(w.now):
+		p.State = ItemLate
+	default:
+		p.State = ItemAsked
+	}
+	return p
+}
+
+// byJava tells what became of an item that a Java instance owns, by its marks.
+func (w *world) byJava(it jobtree.Item, owner string) ItemState {
+	switch {
+	case w.state.Instance(owner).Triggered:
+		return ItemAsked
+	case it.Running.Exists():
+		return ItemRuns
+	default:
+		return ItemTaken
+	}
+}
+
+// ranFor tells how the execution for a trigger went.
+func ranFor(p ItemProgress, it jobtree.Item, trigger registry.Revision) ItemProgress {
+	record := it.Record.Value
+	e := jobtree.Execution{}
+	switch previous, is := record.Previous(); {
+	case record.Current != nil && record.Current.Trigger == trigger:
+		e = *record.Current
+	case is && previous.Trigger == trigger:
+		e = previous
+	case record.Trigger > trigger: // it may have run before that, and nobody recorded it
+		p.State = ItemReplaced
+		return p
+	default:
+		p.State = ItemRan
+		return p
+	}
+	p.Instance, p.Began, p.Took, p.Token, p.Error = e.Instance, e.Begin, e.Duration(), e.Token, e.Error
+	current := record.Current != nil && *record.Current == e
+	switch {
+	case current && record.State == jobtree.ItemRunning:
+		p.State, p.Token = ItemRuns, e.Base+int64(record.Token(it.Record.Revision))
+	case current && record.State == jobtree.ItemWaiting:
+		p.State = ItemRerun
+	default:
+		p.State = map[jobtree.Outcome]ItemState{
+			jobtree.Success: ItemSucceeded, jobtree.Failure: ItemFailed, jobtree.Interrupted: ItemInterrupted, jobtree.Lost: ItemLost,
+		}[e.Outcome]
+	}
+	if p.State == "" { // begun, and its code was never called: it is asked for as before
+		p.State = ItemAsked
+	}
+	return p
+}
+
+// triggerFollowed tells what became of each item of a trigger.
+func triggerFollowed(w *world, t Trigger, r Result) Progress {
+	cfg := w.state.Config
+	switch {
+	case !cfg.Exists():
+		return Progress{Overtaken: true, Text: "the job was removed"}
+	case r.Revision == 0:
+		return Progress{Overtaken: true, Text: "it was triggered before this call, under a number that is not known here"}
+	case cfg.Err == nil && !cfg.Value.Monitored():
+		return done("executions are not recorded")
+	}
+	items := t.Items
+	if len(items) == 0 {
+		for item := range w.total() {
+			items = append(items, item)
+		}
+	}
+	p := Progress{Of: len(items), Text: "items have run, or will not"}
+	for _, item := range items {
+		became := w.becameOf(item, r.Revision)
+		if became.State.final() {
+			p.Ready++
+		}
+		p.Items = append(p.Items, became)
+	}
+	p.Done = p.Ready == p.Of
+	return p
+}
+
+// Failed returns the items of a trigger that have not run to a good end, and never will for it. Items that are
+// disabled, or are none any more, have not failed.
+func (p Progress) Failed() (items []ItemProgress) {
+	for _, it := range p.Items {
+		switch it.State {
+		case ItemFailed, ItemInterrupted, ItemLost, ItemReplaced, ItemLate:
+			items = append(items, it)
+		}
+	}
+	return items
+}
+
+// itemList writes items, runs of them by their ends: "0-9,12".
+func itemList(items []int) string {
+	var text string
+	for i := 0; i < len(items); {
+		end := i
+		for end+1 < len(items) && items[end+1] == items[end]+1 {
+			end++
+		}
+		if text != "" {
+			text += ","
+		}
+		text += fmt.Sprint(items[i])
+		if end > i {
+			text += fmt.Sprintf("-%d", items[end])
+		}
+		i = end + 1
+	}
+	return text
+}
+
+// MaxBackfill is how many fires one backfill has at most.
+const MaxBackfill = 1_000
+
+// Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger, and the next
+// follows when every item of the one before has run. The caller drives it: if the context ends, or an item fails,
+// what is left is in the result, to be asked for again. A backfill is one operation of the job, which says how far it has
+// come: called again with its id, it leaves out the fires up to there.
+//
+// It is refused as [Operator.Trigger] is, and if one of the fires is not of the job's schedule, lies in the future
+// or is named twice, or if there are more than [MaxBackfill]. Only Items, Parameter and Within of the trigger are
+// heeded. Progress hears of the fire under way.
+func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, t Trigger, opts Options) (BackfillResult, error) {
+	r := BackfillResult{ID: opts.id(), Left: slices.Clone(fires)}
+	slices.SortFunc(r.Left, time.Time.Compare)
+	opts.ID, opts.Wait, opts.Shown = r.ID, true, nil
+	if err := o.checkBackfill(ctx, job, r.Left, opts); err != nil {
+		return r, err
+	}
+	for len(r.Left) > 0 {
+		t.Fire, t.Replace = r.Left[0], false
+		result, err := o.carry(ctx, triggerDeed(VerbBackfill, job, t), opts)
+		if result.Repeated && result.Revision == 0 && result.Progress.Overtaken { // it is long since
+			result.Progress, err = done("triggered before"), nil
+		}
+		if err != nil {
+			return r, err
+		}
+		if opts.DryRun {
+			return r, nil
+		}
+		r.Done = append(r.Done, result)
+		r.Left = r.Left[1:]
+		if failed := result.Progress.Failed(); len(failed) > 0 {
+			return r, fmt.Errorf("fire %s: %w", t.Fire.UTC().Format(time.RFC3339), &ItemsFailedError{Items: failed})
+		}
+	}
+	return r, nil
+}
+
+// BackfillResult says how far a backfill came.
+type BackfillResult struct {
+	ID   string
+	Done []Result    // of each fire that has run
+	Left []time.Time // the fires that have not, ascending
+}
+
+// ItemsFailedError names items that did not run to a good end.
+type ItemsFailedError struct{ Items []ItemProgress }
+
+// Error names the items and what became of them.
+func (e *ItemsFailedError) Error() string {
+	var all []string
+	for _, it := range e.Items {
+		text := fmt.Sprintf("item %d %s", it.Item, it.State)
+		if it.Error != "" {
+			text += " (" + it.Error + ")"
+		}
+		all = append(all, text)
+	}
+	return listed(all)
+}
+
+func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.Time, opts Options) error {
+	d := deed{verb: VerbBackfill, job: job, decide: func(w *world) (decision, error) { return decision{}, w.checkFires(fires) }}
+	opts.DryRun, opts.ID = true, ""
+	_, err := o.carry(ctx, d, opts)
+	return err
+}
+
+// checkFires refuses fires that are not to be run again.
+func (w *world) checkFires(fires []time.Time) error {
+	if r := w.known(); r != nil {
+		return r
+	}
+	schedule, err := w.state.Config.Value.Schedule()
+	switch {
+	case err != nil:
+		return invalid(err)
+	case len(fires) == 0:
+		return refuse(CauseInvalid, "name some", "there are no fires to be run")
+	case len(fires) > MaxBackfill:
+		return refuse(CauseInvalid, "run them in parts", "%d fires are more than %d", len(fires), MaxBackfill)
+	}
+	for i, fire := range fires {
+		at := fire.UTC().Format(time.RFC3339Nano)
+		switch {
+		case i > 0 && fire.Equal(fires[i-1]):
+			return refuse(CauseInvalid, "name it once", "fire %s is named twice", at)
+		case fire.After(w.now):
+			return refuse(CauseInvalid, "leave it to the schedule", "fire %s lies in the future", at)
+		case !schedule.Next(fire.Add(-time.Nanosecond)).Equal(fire):
+			return refuse(CauseInvalid, "look at the fires of the schedule", "%s is no fire of the schedule %q", at, w.state.Config.Value.Cron)
+		}
+	}
+	return nil
+}
+
+// Fires returns the fires of a job between two times, both included, for a [Operator.Backfill]. The error is a
+// [*Refusal] if there are more than [MaxBackfill].
+func (o *Operator) Fires(ctx context.Context, job string, from, to time.Time) (fires []time.Time, err error) {
+	d := deed{verb: VerbBackfill, job: job, decide: func(w *world) (decision, error) {
+		if r := w.known(); r != nil {
+			return decision{}, r
+		}
+		schedule, err := w.state.Config.Value.Schedule()
+		if err != nil {
+			return decision{}, invalid(err)
+		}
+		for at := schedule.Next(from.Add(-time.Nanosecond)); !at.IsZero() && !at.After(to); at = schedule.Next(at) {
+			if fires = append(fires, at); len(fires) > MaxBackfill {
+				return decision{}, refuse(CauseInvalid, "take a shorter time", "there are more than %d fires", MaxBackfill)
+			}
+		}
+		return decision{}, nil
+	}}
+	_, err = o.carry(ctx, d, Options{DryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	return fires, nil
+}
+
+// IsRefused tells whether an operation was refused, and why.
+func IsRefused(err error) (Cause, bool) {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r.Cause, true
+	}
+	return "", false
+}

@@ -1,0 +1,377 @@
+package operate_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// runs has items run for the trigger that there is, each to the outcome of its number, and returns its number.
+func (g *ground) runs(outcomes map[int]jobtree.Outcome) registry.Revision {
+	g.Helper()
+	n := g.node(nodes.Triggered())
+	asked, err := jobtree.DecodeTriggered(n)
+	require.NoError(g, err)
+	for item, outcome := range outcomes {
+		stored := g.tree().Item(item)
+		record, err := stored.Record.Value.Begin(jobtree.Begin{
+			Instance: g.tree().Owner(item), Session: 7, Source: job.Manual, Trigger: n.Revision,
+			Parameter: asked.Parameter, Fire: asked.Fire, Time: time.Now(),
+		})
+		require.NoError(g, err)
+		token := int64(g.do(registry.Put(nodes.ItemRecord(item), jobtree.EncodeRecord(record))))
+		if outcome == "" {
+			continue // it goes on
+		}
+		record, err = record.End(jobtree.End{Token: token, Time: time.Now().Add(time.Second), Outcome: outcome, Error: map[bool]string{true: "exit 3"}[outcome == jobtree.Failure]})
+		require.NoError(g, err)
+		g.do(registry.Put(nodes.ItemRecord(item), jobtree.EncodeRecord(record)))
+	}
+	return n.Revision
+}
+
+func statesOf(p operate.Progress) map[int]operate.ItemState {
+	states := make(map[int]operate.ItemState)
+	for _, it := range p.Items {
+		states[it.Item] = it.State
+	}
+	return states
+}
+
+func TestAJobIsTriggered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		go func() {
+			time.Sleep(time.Second)
+			g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 1: jobtree.Failure, 2: jobtree.Interrupted, 3: ""})
+			time.Sleep(time.Second)
+			g.end(3)
+		}()
+		var seen []operate.Progress
+		opts := waiting()
+		opts.Progress = func(p operate.Progress) { seen = append(seen, p) }
+		r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{Parameter: "2026-11"}, opts)
+		require.NoError(t, err)
+		asked, err := jobtree.DecodeTriggered(g.node(nodes.Triggered()))
+		require.NoError(t, err)
+		require.Equal(t, jobtree.Triggered{Parameter: "2026-11", Until: r.When.Add(time.Hour)}, asked)
+		require.Equal(t, g.node(nodes.Triggered()).Revision, r.Revision, "the number of the trigger")
+		require.Equal(t, map[int]operate.ItemState{
+			0: operate.ItemSucceeded, 1: operate.ItemFailed, 2: operate.ItemInterrupted, 3: operate.ItemSucceeded,
+		}, statesOf(r.Progress))
+		failed := r.Progress.Failed()
+		require.Len(t, failed, 2)
+		require.Equal(t, "exit 3", failed[0].Error)
+		require.Equal(t, second, failed[0].Instance)
+		require.Equal(t, time.Second, failed[0].Took)
+		require.NotZero(t, failed[0].Token)
+		require.NotContains(t, r.Changes[0].String(), "2026-11", "a parameter may be secret")
+		require.Equal(t, operate.ItemRuns, statesOf(seen[len(seen)-2])[3])
+	})
+}
+
+// end ends what is recorded as running.
+func (g *ground) end(item int) {
+	g.Helper()
+	n := g.node(nodes.ItemRecord(item))
+	record, err := jobtree.DecodeRecord(n)
+	require.NoError(g, err)
+	record, err = record.End(jobtree.End{Token: int64(record.Token(n.Revision)), Time: time.Now(), Outcome: jobtree.Success})
+	require.NoError(g, err)
+	g.do(registry.Put(n.Path, jobtree.EncodeRecord(record)))
+}
+
+func TestSingleItemsAreTriggered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		fire := time.Date(1999, 12, 31, 23, 55, 0, 0, time.UTC)
+		go func() {
+			time.Sleep(time.Second)
+			g.runs(map[int]jobtree.Outcome{3: jobtree.Success, 0: jobtree.Success})
+		}()
+		r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{3, 0}, Fire: fire, Within: time.Minute}, waiting())
+		require.NoError(t, err)
+		require.Equal(t, "items 0,3", r.Target)
+		require.Equal(t, 2, r.Progress.Of)
+		require.Equal(t, `{"items":"0,3","fire":"1999-12-31T23:55:00Z","until":"2000-01-01T00:01:00Z"}`, g.value(nodes.Triggered()))
+	})
+}
+
+func TestTriggersThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		prepare func(*ground)
+		trigger operate.Trigger
+		cause   operate.Cause
+		says    string
+	}{
+		"an unknown item":  {nothing, operate.Trigger{Items: []int{1, 4, 5}}, operate.CauseUnknownTarget, "no items 4 and 5, but 0 to 3"},
+		"a negative item":  {nothing, operate.Trigger{Items: []int{-1}}, operate.CauseUnknownTarget, "no items -1"},
+		"an item twice":    {nothing, operate.Trigger{Items: []int{1, 1}}, operate.CauseInvalid, "item 1 is named twice"},
+		"a disabled item":  {put(nodes.ItemDisabled(2), ""), operate.Trigger{Items: []int{1, 2}}, operate.CauseUnknownTarget, "items 2 are disabled"},
+		"a long parameter": {nothing, operate.Trigger{Parameter: string(make([]byte, 2049))}, operate.CauseInvalid, "2048"},
+		"a negative time":  {nothing, operate.Trigger{Within: -1}, operate.CauseInvalid, "must not be negative"},
+		"nobody lives":     {func(g *ground) { g.leave(first); g.leave(second) }, operate.Trigger{}, operate.CauseNoInstance, "no instance of the job lives"},
+		"a disabled job":   {func(g *ground) { require.NoError(g, errOf(g.op.DisableJob(g.Context(), theJob, because("audit")))) }, operate.Trigger{}, operate.CauseNoInstance, "the job is disabled (by anna with test at"},
+		"disabled servers": {func(g *ground) {
+			g.do(registry.Put(nodes.Server("10.0.0.1"), "DISABLED"), registry.Put(nodes.Server("10.0.0.2"), "DISABLED"))
+		}, operate.Trigger{}, operate.CauseNoInstance, "the servers of all instances are disabled"},
+		"a job that pauses": {func(g *ground) { g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.Cron = "?" }))) }, operate.Trigger{}, operate.CauseUnusable, "the job pauses"},
+		"no configuration":  {remove(nodes.Config()), operate.Trigger{}, operate.CauseUnknownJob, "no such job"},
+		"all items disabled": {func(g *ground) {
+			for n := range 4 {
+				put(nodes.ItemDisabled(n), "")(g)
+			}
+		}, operate.Trigger{}, operate.CauseUnknownTarget, "all items are disabled"},
+		"items beside Java": {func(g *ground) { g.store.java = true; g.join(aJava) }, operate.Trigger{Items: []int{1}}, operate.CauseInvalid, "Java instances take part"},
+		"a job that goes": {func(g *ground) {
+			g.do(registry.Put(nodes.Operated(), `{"removing":"yes"}`))
+		}, operate.Trigger{}, operate.CausePending, "the job is being removed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t)
+			row.prepare(g)
+			refusal := g.refused(row.cause, errOf(g.op.Trigger(t.Context(), theJob, row.trigger, silent())))
+			require.Contains(t, refusal.Error(), row.says)
+			require.False(t, g.node(nodes.Triggered()).Exists())
+		})
+	}
+}
+
+func TestATriggerThatGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		one, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())
+		require.NoError(t, err)
+		g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 1: ""})
+		refusal := g.refused(operate.CausePending, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())))
+		require.Contains(t, refusal.Error(), "items 1-3 have not run for it yet; wait for it, or replace it")
+
+		again, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{ID: one.ID})
+		require.NoError(t, err)
+		require.True(t, again.Repeated)
+		require.Equal(t, one.Revision, again.Revision, "its number is known as long as nothing took its place")
+
+		two, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{Replace: true}, silent())
+		require.NoError(t, err)
+		require.Contains(t, two.Changes[0].Before, "for which items 1-3 have not run yet")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = g.op.Trigger(ctx, theJob, operate.Trigger{}, operate.Options{ID: one.ID, Wait: true})
+		var unconfirmed *operate.UnconfirmedError
+		require.ErrorAs(t, err, &unconfirmed)
+		require.True(t, unconfirmed.Result.Progress.Overtaken)
+	})
+}
+
+// What is final for an item: it was disabled or is none any more, another trigger came, or its time is over.
+func TestItemsThatDoNotRunForATrigger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		go func() {
+			time.Sleep(time.Second)
+			g.runs(map[int]jobtree.Outcome{0: jobtree.Success})
+			g.do(registry.Put(nodes.ItemDisabled(1), ""))
+			time.Sleep(time.Second)
+			g.assign(second, second, first)
+		}()
+		r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{Within: time.Minute}, waiting())
+		require.NoError(t, err)
+		require.Equal(t, map[int]operate.ItemState{
+			0: operate.ItemSucceeded, 1: operate.ItemDisabled, 2: operate.ItemLate,
+		}, statesOf(r.Progress), "of the items that there are")
+		require.Greater(t, time.Since(r.When), time.Minute)
+		require.Less(t, time.Since(r.When), 2*time.Minute)
+		require.Len(t, r.Progress.Failed(), 1)
+
+		go func() {
+			time.Sleep(time.Second)
+			require.NoError(t, errOf(g.operator("bert").Trigger(t.Context(), theJob, operate.Trigger{Items: []int{0}, Replace: true}, silent())))
+		}()
+		r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{2}}, waiting())
+		require.NoError(t, err)
+		require.Equal(t, operate.ItemReplaced, r.Progress.Items[0].State)
+	})
+}
+
+func TestBesideJavaEachJavaInstanceIsAsked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.store.java = true
+		g.join(aJava)
+		g.do(registry.Delete(nodes.ItemInstance(3)), registry.Put(nodes.ItemInstance(2), aJava))
+		go func() {
+			time.Sleep(time.Second)
+			g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 1: jobtree.Success})
+			require.Equal(t, "TRIGGER", g.value(nodes.Instance(aJava)))
+			require.Empty(t, g.value(nodes.Instance(first)), "the others have their own node")
+			g.do(registry.Update(nodes.Instance(aJava), ""), registry.PutOwned(nodes.ItemRunning(2), "", g.sessions[aJava]))
+			time.Sleep(time.Second)
+			g.do(registry.Delete(nodes.ItemRunning(2)))
+		}()
+		r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, waiting())
+		require.NoError(t, err)
+		require.Equal(t, map[int]operate.ItemState{
+			0: operate.ItemSucceeded, 1: operate.ItemSucceeded, 2: operate.ItemTaken,
+		}, statesOf(r.Progress))
+	})
+}
+
+// One write, however many instances there are.
+func TestOneTransactionForAThousandInstances(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	for n := range 200 {
+		id := jobtree.InstanceID{IP: "10.1.0.1", Process: "p-" + string(rune('a'+n%26)) + string(rune('a'+n/26))}.String()
+		g.sessions[id] = g.sessions[first]
+		g.join(id)
+	}
+	g.store.next(func(txn registry.Txn) registry.Txn { return txn })
+	require.NoError(t, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())))
+	require.Len(t, g.store.txns, 1)
+	require.Len(t, g.store.txns[0].Then, 2)
+}
+
+// everyFive are fires of the job.
+func everyFive(n int) (fires []time.Time) {
+	for i := range n {
+		fires = append(fires, time.Date(1999, 12, 31, 20, 5*i, 0, 0, time.UTC))
+	}
+	return fires
+}
+
+// answering runs all items of each trigger that comes, until the test ends, and tells the fires.
+func (g *ground) answering(outcome func(fire time.Time) jobtree.Outcome) func() []time.Time {
+	var mu sync.Mutex
+	var fires []time.Time
+	ctx, cancel := context.WithCancel(context.Background())
+	g.Cleanup(cancel)
+	view, err := g.registry.View(ctx, nodes.Root())
+	require.NoError(g, err)
+	last := view.Snapshot().Get(nodes.Triggered()).Revision
+	go func() {
+		for {
+			now, err := view.WaitFor(ctx, func(s registry.Snapshot) bool { return s.Get(nodes.Triggered()).Revision > last })
+			if err != nil {
+				return
+			}
+			n := now.Get(nodes.Triggered())
+			last = n.Revision
+			asked, _ := jobtree.DecodeTriggered(n)
+			mu.Lock()
+			fires = append(fires, asked.Fire)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			o := outcome(asked.Fire)
+			g.runs(map[int]jobtree.Outcome{0: o, 1: o, 2: o, 3: o})
+		}
+	}()
+	return func() []time.Time { mu.Lock(); defer mu.Unlock(); return append([]time.Time(nil), fires...) }
+}
+
+func succeed(time.Time) jobtree.Outcome { return jobtree.Success }
+
+func TestFiresAreBackfilled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ran := g.answering(succeed)
+		fires, err := g.op.Fires(ctx, theJob, everyFive(1)[0], everyFive(20)[19])
+		require.NoError(t, err)
+		require.Equal(t, everyFive(20), fires)
+		settings, err := g.op.ChangeSettings(ctx, theJob, change(func(c *job.Config) { c.Description = "x" }), silent())
+		require.NoError(t, err)
+		fires[0], fires[7] = fires[7], fires[0]
+		r, err := g.op.Backfill(ctx, theJob, fires, operate.Trigger{Parameter: "again"}, because("outage"))
+		require.NoError(t, err)
+		require.Len(t, r.Done, 20)
+		require.Empty(t, r.Left)
+		require.Equal(t, everyFive(20), ran(), "in order")
+		operations := g.operated().Operations
+		require.Len(t, operations, 2, "a backfill is one operation, however many fires it has")
+		require.Equal(t, settings.ID, operations[0].ID)
+		require.Equal(t, "fire 1999-12-31T21:35:00Z", operations[1].Target)
+
+		again, err := g.op.Backfill(ctx, theJob, append(fires, everyFive(21)[20]), operate.Trigger{}, operate.Options{ID: r.ID})
+		require.NoError(t, err)
+		require.Empty(t, again.Left)
+		require.Equal(t, everyFive(21), ran(), "what was done is not done again")
+	})
+}
+
+// The caller dies in the middle, and another goes on with the id.
+func TestABackfillIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(succeed)
+		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+		defer cancel()
+		r, err := g.op.Backfill(ctx, theJob, everyFive(6), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, everyFive(6)[3:], r.Left, "the fourth is under way")
+		r, err = g.operator("bert").Backfill(t.Context(), theJob, everyFive(6), operate.Trigger{}, operate.Options{ID: "night"})
+		require.NoError(t, err)
+		require.Empty(t, r.Left)
+		require.Equal(t, everyFive(6), ran(), "each once")
+	})
+}
+
+func TestABackfillStopsWhereAnItemFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(func(fire time.Time) jobtree.Outcome {
+			return map[bool]jobtree.Outcome{true: jobtree.Failure, false: jobtree.Success}[fire.Equal(everyFive(2)[1])]
+		})
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(4), operate.Trigger{}, silent())
+		var failed *operate.ItemsFailedError
+		require.ErrorAs(t, err, &failed)
+		require.Len(t, failed.Items, 4)
+		require.Contains(t, err.Error(), "fire 1999-12-31T20:05:00Z: item 0 failed (exit 3), item 1 failed (exit 3)")
+		require.Equal(t, everyFive(4)[2:], r.Left)
+		require.Equal(t, everyFive(2), ran())
+	})
+}
+
+func TestBackfillsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		fire := everyFive(1)[0]
+		for says, fires := range map[string][]time.Time{
+			"there are no fires":            nil,
+			"is named twice":                {fire, fire},
+			"lies in the future":            {time.Date(2000, 1, 1, 0, 5, 0, 0, time.UTC)},
+			"is no fire of the schedule":    {fire.Add(time.Second)},
+			"1001 fires are more than 1000": everyFive(1001)[:1001],
+		} {
+			_, err := g.op.Backfill(t.Context(), theJob, fires, operate.Trigger{}, silent())
+			require.Contains(t, g.refused(operate.CauseInvalid, err).Error(), says)
+		}
+		g.refused(operate.CauseUnknownJob, errOf(g.op.Backfill(t.Context(), "nobody", everyFive(1), operate.Trigger{}, silent())))
+		require.NoError(t, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())))
+		g.refused(operate.CausePending, errOf(g.op.Backfill(t.Context(), theJob, everyFive(1), operate.Trigger{}, silent())))
+		g.refused(operate.CauseInvalid, errOf(g.op.Fires(t.Context(), theJob, fire, fire.Add(24*365*time.Hour))))
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{Replace: true}, operate.Options{DryRun: true})
+		g.refused(operate.CausePending, err)
+		require.Len(t, r.Left, 3)
+	})
+}
