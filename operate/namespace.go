@@ -31,7 +31,7 @@ func ReadNamespace(ctx context.Context, from registry.Reader, now time.Time) (*N
 	if err != nil {
 		return nil, fmt.Errorf("read the namespace: %w", err)
 	}
-	return NewNamespace(nodes, revision, now), nil
+	return NewNamespace(nodes, revision, now, MayHoldJava(from)), nil
 }
 
 // ReadJob is [ReadNamespace] for one job: it reads the tree of this job and shows no other.
@@ -40,13 +40,24 @@ func ReadJob(ctx context.Context, from registry.Reader, name string, now time.Ti
 	if err != nil {
 		return nil, fmt.Errorf("read job %q: %w", name, err)
 	}
-	return NewNamespace(nodes, revision, now), nil
+	return NewNamespace(nodes, revision, now, MayHoldJava(from)), nil
+}
+
+// MayHoldJava tells whether Java instances may take part in the jobs of a registry.
+func MayHoldJava(store registry.Reader) bool {
+	layout, is := store.(registry.JavaLayout)
+	if !is {
+		return false
+	}
+	_, shared := layout.JavaLayout()
+	return shared
 }
 
 // NewNamespace shows the jobs of nodes that were read before, in any order. Nodes that belong to no job are
 // passed over, and so are jobs without a configuration of which nothing lives or is recorded: Java leaves such
-// remains behind.
-func NewNamespace(nodes []registry.Node, revision registry.Revision, now time.Time) *Namespace {
+// remains behind. java is what [MayHoldJava] says of the registry: then jobs in which a Java instance lives are read as
+// Java reads them.
+func NewNamespace(nodes []registry.Node, revision registry.Revision, now time.Time, java bool) *Namespace {
 	byJob := make(map[string][]registry.Change)
 	for _, n := range nodes {
 		name := jobOf(n.Path)
@@ -62,7 +73,7 @@ func NewNamespace(nodes []registry.Node, revision registry.Revision, now time.Ti
 			schedules := make(map[timing]cronexpr.Schedule)
 			for i := from; i < min(from+part, len(names)); i++ {
 				step := registry.Step{Snapshot: shown, Changes: byJob[names[i]]}
-				looks[i] = lookAt(names[i], step, now, schedules)
+				looks[i] = lookAt(names[i], step, now, java, schedules)
 			}
 		})
 	}
@@ -72,16 +83,18 @@ func NewNamespace(nodes []registry.Node, revision registry.Revision, now time.Ti
 }
 
 // lookAt returns nil for what is no job.
-func lookAt(name string, nodes registry.Step, now time.Time, schedules map[timing]cronexpr.Schedule) *look {
+func lookAt(name string, nodes registry.Step, now time.Time, java bool, schedules map[timing]cronexpr.Schedule) *look {
 	st := jobtree.NewState(name)
-	if slices.ContainsFunc(nodes.Changes, javaLives) {
+	if java && slices.ContainsFunc(nodes.Changes, javaLives) {
 		st.ShareWithJava()
 	}
 	st.Apply(nodes)
-	if !st.Config.Exists() && len(st.Instances) == 0 && st.Items() == 0 {
+	if !st.Config.Exists() && len(st.Instances) == 0 && st.Items() == 0 && !slices.ContainsFunc(nodes.Changes, isOperated) {
 		return nil
 	}
-	return newLook(st, now, schedules)
+	l := newLook(st, now, schedules)
+	l.noteOperated(nodes.Changes)
+	return l
 }
 
 // jobOf returns the first segment of a path, which names the job.
@@ -97,6 +110,12 @@ func javaLives(c registry.Change) bool {
 	}
 	name, known := jobtree.Parse(c.New.Path)
 	return known && name.Kind == jobtree.KindInstance && jobtree.JavaInstance(name.Key)
+}
+
+// isOperated tells whether a node is that of a job's operations, which a removal deletes last.
+func isOperated(c registry.Change) bool {
+	name, known := jobtree.Parse(c.New.Path)
+	return known && name.Kind == jobtree.KindOperated
 }
 
 // Revision returns the state of the registry that this shows.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -182,10 +183,20 @@ func (n *Namespace) Executions(name string) []ExecutionRow {
 	return rows
 }
 
+// Operations returns the last operations of a job, the oldest first, as [Operator.Operations] does. What cannot be read
+// is left out.
+func (n *Namespace) Operations(name string) []Operation {
+	l := n.find(name)
+	if l == nil || l.operated.Err != nil {
+		return nil
+	}
+	return operationsOf(name, l.operated.Value)
+}
+
 // Instances returns a row for each live instance in the order of their ids.
 func (n *Namespace) Instances() []InstanceRow {
 	byID := make(map[string]*InstanceRow)
-	disabled := make(map[string]int)
+	disabled, leaving := make(map[string]int), make(map[string][]string)
 	for _, l := range n.jobs {
 		for _, in := range l.st.Instances {
 			row := byID[in.ID]
@@ -199,6 +210,9 @@ func (n *Namespace) Instances() []InstanceRow {
 			}
 			if !l.st.Enabled(in.ID) {
 				disabled[in.ID]++
+			}
+			if in.Shutdown {
+				leaving[in.ID] = append(leaving[in.ID], l.name())
 			}
 		}
 		for number := range l.st.Total() {
@@ -214,6 +228,9 @@ func (n *Namespace) Instances() []InstanceRow {
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		row := byID[id]
 		row.Status, row.Reasons = statusInJobs(true, disabled[id], len(row.Jobs))
+		if jobs := leaving[id]; len(jobs) > 0 {
+			row.Reasons = append([]Reason{because(Leaving, "it is asked to leave %s", strings.Join(jobs, ", "))}, row.Reasons...)
+		}
 		rows = append(rows, *row)
 	}
 	return rows

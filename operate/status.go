@@ -38,12 +38,16 @@ type ReasonWord string
 const (
 	// Paused: the job's configuration is gone or cannot be used, so every instance pauses the job.
 	Paused ReasonWord = "PAUSED"
+	// Removing: the job is being removed.
+	Removing ReasonWord = "REMOVING"
 	// NoInstance: no process takes part.
 	NoInstance ReasonWord = "NO_INSTANCE"
 	// DisabledJob: the configuration of the job disables it, or its servers as long as nobody enables them.
 	DisabledJob ReasonWord = "JOB_DISABLED"
 	// DisabledServers: an operator disabled the servers, one by one.
 	DisabledServers ReasonWord = "SERVERS_DISABLED"
+	// Leaving: an operator asked the instance to leave a job.
+	Leaving ReasonWord = "LEAVING"
 	// DisabledItem: an operator disabled the item.
 	DisabledItem ReasonWord = "ITEM_DISABLED"
 	// Unassigned: the leader has not given the item to anybody, or no item of the job.
@@ -104,6 +108,8 @@ type look struct {
 	schedule cronexpr.Schedule // nil while paused
 	delay    time.Duration     // of a fixed delay; 0 = none
 	servers  []serverOfJob     // in ascending order of their addresses
+	removing string            // the operation that is removing the job; empty if none is
+	operated jobtree.Stored[jobtree.Operated]
 }
 
 // serverOfJob is a server that an operator said something of, or on which an instance lives.
@@ -133,6 +139,17 @@ func newLook(st *jobtree.State, now time.Time, schedules map[timing]cronexpr.Sch
 		l.servers[i].disabled = !st.Enabled(l.servers[i].ip)
 	}
 	return l
+}
+
+// noteOperated takes over what operators did.
+func (l *look) noteOperated(nodes []registry.Change) {
+	i := slices.IndexFunc(nodes, isOperated)
+	if i < 0 {
+		return
+	}
+	l.operated.Revision = nodes[i].New.Revision
+	l.operated.Value, l.operated.Err = jobtree.DecodeOperated(nodes[i].New)
+	l.removing = l.operated.Value.Removing
 }
 
 func (l *look) name() string { return l.st.Tree().Job() }
@@ -166,6 +183,9 @@ func scheduleOf(c job.Config, known map[timing]cronexpr.Schedule) cronexpr.Sched
 // status returns the job's status and all reasons.
 func (l *look) status(items []ItemRow) (Status, []Reason) {
 	var reasons []Reason
+	if l.removing != "" {
+		reasons = append(reasons, because(Removing, "operation %s is removing the job", l.removing))
+	}
 	if l.paused != "" {
 		reasons = append(reasons, because(Paused, "%s", l.paused))
 	}

@@ -50,7 +50,7 @@ func (t tree) read() *operate.Namespace {
 	for _, n := range t {
 		nodes = append(nodes, n)
 	}
-	return operate.NewNamespace(nodes, 99, noon)
+	return operate.NewNamespace(nodes, 99, noon, true)
 }
 
 func configOf(tb testing.TB, c job.Config) string {
@@ -250,6 +250,19 @@ func TestStatusOfAJob(t *testing.T) {
 			},
 			operate.OK, nil, "OK",
 		},
+		"being removed": {
+			func(tb testing.TB, t tree) {
+				t.put(orders.Operated(), jobtree.EncodeOperated(jobtree.Operated{Removing: "AB12"}))
+			},
+			operate.OK, reasons{operate.Removing}, "REMOVING",
+		},
+		"being removed, and little is left": {
+			func(tb testing.TB, t tree) {
+				clear(t)
+				t.put(orders.Operated(), jobtree.EncodeOperated(jobtree.Operated{Removing: "AB12"}))
+			},
+			operate.Crashed, reasons{operate.Removing, operate.Paused, operate.NoInstance}, "CRASHED",
+		},
 		"a jitter": {
 			func(tb testing.TB, t tree) {
 				t.put(orders.Config(), set(tb, func(c *job.Config) { c.Jitter = 55 * time.Second }))
@@ -379,6 +392,15 @@ func TestRows(t *testing.T) {
 	nodes.put("/slow/servers/10.0.0.1", "")
 	delayed, _ = nodes.read().Job("slow")
 	require.Equal(t, noon.Add(12*time.Second), delayed.Next)
+
+	nodes.own(orders.Instance(two), "SHUTDOWN")
+	nodes.put(orders.Operated(), jobtree.EncodeOperated(jobtree.Operated{Operations: []jobtree.Operation{{ID: "AB12", Verb: "reshard", Who: "anna", When: noon}}}))
+	instances := nodes.read().Instances()
+	require.Equal(t, []operate.Reason{{Word: operate.Leaving, Text: "it is asked to leave orders"}}, instances[1].Reasons)
+	require.Equal(t, "LEAVING", instances[1].Shown())
+	require.Equal(t, []operate.Operation{{Job: "orders", ID: "AB12", Verb: operate.VerbReshard, Who: "anna", When: noon}}, nodes.read().Operations("orders"))
+	require.Empty(t, nodes.read().Operations("slow"))
+	require.Empty(t, nodes.read().Operations("none"))
 
 	_, found = ns.Job("none")
 	require.False(t, found)
@@ -518,7 +540,7 @@ func BenchmarkListJobs(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if rows := operate.NewNamespace(nodes, 1, noon).Jobs(); len(rows) != jobs {
+				if rows := operate.NewNamespace(nodes, 1, noon, false).Jobs(); len(rows) != jobs {
 					b.Fatalf("%d rows", len(rows))
 				}
 			}

@@ -27,7 +27,7 @@ const (
 
 // follow shows the list again whenever it changes, until the context ends or somebody presses Ctrl-C. On a terminal it
 // draws the whole list anew; else it writes the rows that changed, and so may be piped.
-func (g *getting) follow(ctx context.Context, out io.Writer, reg registry.Viewer) error {
+func (g *getting) follow(ctx context.Context, out io.Writer, reg registry.Registry) error {
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer restore()
 	view, err := reg.View(ctx, registry.Root)
@@ -44,7 +44,7 @@ func (g *getting) follow(ctx context.Context, out io.Writer, reg registry.Viewer
 	}
 	for {
 		shown := view.Snapshot()
-		if err := screen.show(namespaceOf(shown, g.program.now())); err != nil {
+		if err := screen.show(namespaceOf(shown, g.program.now(), operate.MayHoldJava(reg))); err != nil {
 			return err
 		}
 		if !wait(ctx, leastPause) {
@@ -62,8 +62,8 @@ func (g *getting) follow(ctx context.Context, out io.Writer, reg registry.Viewer
 	}
 }
 
-func namespaceOf(s registry.Snapshot, now time.Time) *operate.Namespace {
-	return operate.NewNamespace(slices.Collect(s.All()), s.Revision(), now)
+func namespaceOf(s registry.Snapshot, now time.Time, java bool) *operate.Namespace {
+	return operate.NewNamespace(slices.Collect(s.All()), s.Revision(), now, java)
 }
 
 // wait tells whether the context outlasted the pause.
