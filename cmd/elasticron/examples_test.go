@@ -10,6 +10,8 @@ import (
 	"github.com/mattn/go-shellwords"
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/seed"
 )
@@ -45,7 +47,7 @@ func TestExamplesWork(t *testing.T) {
 			}
 		})
 	}
-	require.Greater(t, seen, 30)
+	require.Greater(t, seen, 60)
 }
 
 // prepared returns a world with contexts, in a folder with the files that examples name.
@@ -55,6 +57,7 @@ func prepared(t *testing.T, command string) *world {
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("jobs.yaml", jobs, 0o600))
+	require.NoError(t, os.WriteFile("new.yaml", []byte("fresh: {config: {cron: '@daily', shardingTotalCount: 2}}\n"), 0o600))
 	w := newWorld(t)
 	if command == "elasticron migrate" { // which wants jobs that do not run, and none where they go
 		file, err := seed.ParseYAML(jobs)
@@ -68,7 +71,14 @@ func prepared(t *testing.T, command string) *world {
 	w = newShop(t)
 	hand := w.etcdServer.Open("shop")
 	t.Cleanup(func() { require.NoError(t, hand.Close(context.Background())) })
-	_, err = hand.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete("/broken/config")}})
+	lost, err := ran(t, first, noon, jobtree.Interrupted, "").Requeue()
+	require.NoError(t, err)
+	text, err := jobtree.EncodeConfig(job.Config{Name: "lost", Cron: "@daily", ShardingTotalCount: 1, Failover: true})
+	require.NoError(t, err)
+	_, err = hand.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Delete("/broken/config"), registry.Put("/lost/config", text), registry.Put("/lost/sharding/0/record", jobtree.EncodeRecord(lost)),
+		registry.Put("/stopped/config", strings.ReplaceAll(text, "lost", "stopped")),
+	}})
 	require.NoError(t, err)
 	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379", "-n", "shop")
 	w.must(t, "context", "set", "legacy", "--zookeeper", "zk1:2181", "-n", "shop")

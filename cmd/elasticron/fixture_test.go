@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
 		etcdServer: memory.NewServer(), zooKeeperServer: memory.NewServer(),
-		variables: map[string]string{contextsFileVariable: filepath.Join(t.TempDir(), "contexts", "c.yaml")},
+		variables: map[string]string{"USER": "anna", contextsFileVariable: filepath.Join(t.TempDir(), "contexts", "c.yaml")},
 	}
 	w.program = &program{
 		etcd: func(_ context.Context, c etcd.Config) (registry.Registry, error) {
@@ -52,6 +53,7 @@ func newWorld(t *testing.T) *world {
 		},
 		now: func() time.Time { return noon },
 		env: func(name string) string { return w.variables[name] },
+		in:  strings.NewReader(""), asked: func(any) bool { return false },
 	}
 	return w
 }

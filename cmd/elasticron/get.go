@@ -19,7 +19,7 @@ import (
 func newGet(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get",
-		Short: "List jobs, items, executions, instances or servers",
+		Short: "List jobs, items, executions, instances, servers or operations",
 		Long: `Get lists what a namespace holds, as it was at one revision of the registry.
 
 STATUS is a word of the console of Elastic-Job-Lite, or the reason why something that is
@@ -29,7 +29,7 @@ fine in these words is not: see docs/operating.md for all of them.`,
   elasticron get items orders -o wide`,
 	}
 	var below []*cobra.Command
-	for _, l := range []*listing{listJobs(), listItems(), listExecutions(), listInstances(), listServers()} {
+	for _, l := range []*listing{listJobs(), listItems(), listExecutions(), listInstances(), listServers(), listOperations()} {
 		below = append(below, newGetOne(p, l))
 	}
 	return parent(cmd, below...)
@@ -135,7 +135,8 @@ func (g *getting) run(ctx context.Context, out io.Writer, reg registry.Registry)
 		return err
 	}
 	rows := g.rows(ns)
-	if len(rows) == 0 && g.want.name != "" {
+	_, known := ns.State(g.want.name)
+	if len(rows) == 0 && g.want.name != "" && (!known || g.list.argument != "JOB") {
 		return fmt.Errorf("no %s of %q", g.list.name, g.want.name)
 	}
 	return g.show(out, ns, rows)

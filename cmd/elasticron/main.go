@@ -27,6 +27,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 func (p *program) run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	root := newRoot(p) //nolint:contextcheck // cobra hands the context to the commands
 	root.SetArgs(args)
+	root.SetIn(p.in)
 	root.SetOut(out)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)

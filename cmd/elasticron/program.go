@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"time"
 
@@ -17,6 +18,8 @@ type program struct {
 	zooKeeper func(context.Context, zkcompat.Config) (registry.Registry, error)
 	now       func() time.Time
 	env       func(string) string
+	in        io.Reader
+	asked     func(in any) bool // whether somebody sits there who can be asked
 }
 
 func newProgram() *program {
@@ -37,6 +40,7 @@ func newProgram() *program {
 		},
 		now: time.Now,
 		env: os.Getenv,
+		in:  os.Stdin, asked: terminal,
 	}
 }
 

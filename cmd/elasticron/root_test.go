@@ -48,7 +48,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"too few", []string{"demo", "--items", "1"}, exitFailed, "items is 1, want 2 to 1000"},
 		{"no such folder", []string{"demo", "--dir", "/no/such/folder"}, exitFailed, "/no/such/folder: no such file"},
 		{"no settings", []string{demoProcess}, exitFailed, "read settings"},
-		{"get what", []string{"get"}, exitMisuse, "elasticron get needs one of: jobs, items, executions, instances, servers"},
+		{"get what", []string{"get"}, exitMisuse, "elasticron get needs one of: jobs, items, executions, instances, servers, operations"},
 		{"get something else", []string{"get", "pods"}, exitMisuse, `"pods" is unknown, want one of: jobs`},
 		{"too many", []string{"get", "jobs", "a", "b"}, exitMisuse, "accepts at most 1 arg(s), received 2"},
 		{"a format", []string{"get", "jobs", "-o", "xml"}, exitMisuse, `invalid argument "xml" for "-o, --output" flag: want one of: wide, json, yaml, name`},
