@@ -133,3 +133,28 @@ func TestWhereContextsAreKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "/x/elasticron/contexts.yaml", name)
 }
+
+func TestNamesAreCompleted(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379", "-n", "shop")
+	for want, args := range map[string][]string{
+		"orders":                        {"next", "o"},
+		"mail":                          {"get", "jobs", "m"},
+		"nightly":                       {"trigger", "ni"},
+		"10.0.0.3":                      {"get", "servers", "10.0.0.3"},
+		"job/mail":                      {"describe", "job/m"},
+		"item/mail/0\nitem/mail/1":      {"give-up", "item/mail"},
+		"server/10.0.0.1":               {"disable", "server/10.0.0.1"},
+		"instance/" + first:             {"shutdown", "instance/10.0.0.1"},
+		"broken\nmail\nnightly\norders": {"export", ""},
+	} {
+		out, _, status := w.does(t, append([]string{"__complete"}, args...)...)
+		require.Zero(t, status)
+		require.Equal(t, want+"\n:4\n", out, "%v", args)
+	}
+	w.must(t, "context", "remove", "prod")
+	out, _, status := w.does(t, "__complete", "next", "o")
+	require.Zero(t, status)
+	require.Equal(t, ":4\n", out)
+}

@@ -30,7 +30,7 @@ jobs in which it has a part. Settings and parameters that may hold secrets are h
   elasticron describe instance/10.0.0.1@-@7-a`,
 		Args: cobra.ExactArgs(1),
 	}
-	reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
 		d, err := describe(cmd, args[0], reg, p.now())
 		if err != nil {
 			return err
@@ -42,6 +42,7 @@ jobs in which it has a part. Settings and parameters that may hold secrets are h
 		return err
 	})
 	outputFlag(cmd.Flags(), &output, formatJSON, formatYAML)
+	completes(cmd, conn, targetNames("job", "server", "instance"))
 	return cmd
 }
 

@@ -24,7 +24,7 @@ settings with names such as password, errors and checkpoints.`,
   elasticron dump orders -o json`,
 		Args: cobra.ExactArgs(1),
 	}
-	reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
 		nodes, revision, err := reg.List(cmd.Context(), jobtree.For(args[0]).Root())
 		if err != nil {
 			return err
@@ -47,5 +47,6 @@ settings with names such as password, errors and checkpoints.`,
 	})
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "show everything as it is stored")
 	outputFlag(cmd.Flags(), &output, formatJSON, formatYAML)
+	completes(cmd, conn, jobNames)
 	return cmd
 }

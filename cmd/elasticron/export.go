@@ -28,7 +28,7 @@ Jobs whose configuration cannot be used are left out and named, and the exit sta
   elasticron export orders mail
   elasticron export --match 'night*'`,
 	}
-	reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
 		if _, err := path.Match(match, ""); err != nil {
 			return misuse("--match is %q, want a pattern of letters, *, ? and [a-z]", match)
 		}
@@ -60,6 +60,7 @@ Jobs whose configuration cannot be used are left out and named, and the exit sta
 		}
 		return nil
 	})
+	completes(cmd, conn, jobNames)
 	cmd.Flags().StringVar(&match, "match", "", "export jobs whose name matches, such as 'orders-*'")
 	return cmd
 }

@@ -101,12 +101,13 @@ func newGetOne(p *program, l *listing) *cobra.Command {
 		Example: l.example,
 		Args:    cobra.MaximumNArgs(1),
 	}
-	reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
 		if len(args) > 0 {
 			g.want.name = args[0]
 		}
 		return g.run(cmd.Context(), cmd.OutOrStdout(), reg)
 	})
+	completes(cmd, conn, listedNames(l))
 	cmd.PreRunE = func(*cobra.Command, []string) error { return g.check() }
 	flags := cmd.Flags()
 	outputFlag(flags, &g.output, formatWide, formatJSON, formatYAML, formatName)

@@ -29,7 +29,7 @@ as if it were not.`,
   elasticron next orders -c 20 -o json`,
 		Args: cobra.ExactArgs(1),
 	}
-	reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
 		if err := checkCount(count); err != nil {
 			return err
 		}
@@ -59,6 +59,7 @@ as if it were not.`,
 	})
 	cmd.Flags().IntVarP(&count, "count", "c", count, "how many fires")
 	outputFlag(cmd.Flags(), &output, formatJSON, formatYAML)
+	completes(cmd, conn, jobNames)
 	return cmd
 }
 

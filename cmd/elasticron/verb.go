@@ -50,6 +50,7 @@ func newVerb(p *program, cmd *cobra.Command, do func(v *verb, args []string) err
 	flags.BoolVar(&v.opts.Wait, "wait", false, "return when the jobs have followed")
 	flags.DurationVar(&v.timeout, "timeout", 0, "how long to wait, such as 5m; then the exit status is 5 (default: for ever)")
 	outputFlag(flags, &v.output, formatJSON, formatYAML)
+	completes(cmd, v.conn, jobNames)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		v.in, v.out, v.news = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -150,18 +151,44 @@ func (v *verb) show(result operate.Result) error {
 	return err
 }
 
-// several carries out an operation on several jobs, under one id.
-func (v *verb) several(jobs []string, do func(ctx context.Context, job string, opts operate.Options) (operate.Result, error)) error {
+// ofJob is an operation on one of several jobs, as the operator has it.
+type ofJob func(ctx context.Context, job string, opts operate.Options) (operate.Result, error)
+
+// several carries out an operation on several jobs, under one id. Where it asks, it shows the plan for each, and does what
+// it has shown or nothing.
+func (v *verb) several(jobs []string, do ofJob) error {
 	opts := v.opts
 	opts.Progress = nil
+	plans := make(map[string]*operate.Plan)
 	if !v.yes && !opts.DryRun {
-		if err := v.ask(fmt.Sprintf("%d jobs: %s\n", len(jobs), strings.Join(jobs, ", "))); err != nil {
+		dry := opts
+		dry.DryRun = true
+		planned, err := v.op.Each(v.ctx, jobs, dry, do, nil)
+		var some *operate.SomeFailedError
+		if err != nil && !errors.As(err, &some) {
+			return err
+		}
+		text := ""
+		for _, r := range planned {
+			if r.Err == nil {
+				plans[r.Job] = &r.Result.Plan
+			}
+			text += jobResultText(r, true)
+		}
+		if err := v.ask(text); err != nil {
 			return err
 		}
 	}
-	results, err := v.op.Each(v.ctx, jobs, opts, do, func(r operate.JobResult) {
+	results, err := v.op.Each(v.ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+		opts.Shown = plans[job]
+		result, err := do(ctx, job, opts)
+		if failed := result.Progress.Failed(); err == nil && len(failed) > 0 {
+			err = &operate.ItemsFailedError{Items: failed}
+		}
+		return result, err
+	}, func(r operate.JobResult) {
 		if v.output == formatTable {
-			_, _ = fmt.Fprint(v.news, printable(jobResultLine(r, opts.DryRun))+"\n")
+			_, _ = io.WriteString(v.news, jobResultText(r, opts.DryRun))
 		}
 	})
 	return v.end(results, err)
@@ -296,16 +323,18 @@ func progressTable(p operate.Progress) string {
 	return tableOf(rows)
 }
 
-func jobResultLine(r operate.JobResult, dry bool) string {
+// jobResultText says what became of one of several jobs or, of a dry run, what would.
+func jobResultText(r operate.JobResult, dry bool) string {
+	line := func(text string) string { return printable(r.Job+": "+text) + "\n" }
 	switch {
 	case r.Err != nil:
-		return r.Job + ": " + r.Err.Error()
-	case dry:
-		return r.Job + ": would be done"
+		return line(r.Err.Error())
 	case r.Result.Repeated:
-		return r.Job + ": was done before"
+		return line("is so already")
+	case dry:
+		return planText(r.Result.Plan)
 	default:
-		return r.Job + ": done"
+		return line("done")
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"slices"
 	"time"
 
@@ -49,7 +50,7 @@ became of each item, and the exit status is 4 if one has failed.`,
 }
 
 // jobs carries out an operation on one job that was named, or on several.
-func (v *verb) jobs(jobs []string, match string, do func(ctx context.Context, job string, opts operate.Options) (operate.Result, error)) error {
+func (v *verb) jobs(jobs []string, match string, do ofJob) error {
 	if len(jobs) == 1 && match == "" {
 		return v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) { return do(ctx, jobs[0], opts) })
 	}
@@ -134,7 +135,7 @@ disabled in all its jobs, or in that of --job.`
   elasticron disable job/orders
   elasticron enable job/orders`
 	}
-	newVerb(p, cmd, func(v *verb, args []string) error {
+	v := newVerb(p, cmd, func(v *verb, args []string) error {
 		if match != "" || len(args) == 0 {
 			jobs, err := v.jobsOf(args, match)
 			if err != nil {
@@ -168,6 +169,7 @@ disabled in all its jobs, or in that of --job.`
 			}
 		})
 	})
+	completes(cmd, v.conn, targetNames("job", "item", "server"))
 	cmd.Flags().StringVar(&job, "job", "", "of a server: only in this job")
 	matchFlag(cmd, &match)
 	return cmd
@@ -202,7 +204,7 @@ func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.O
 		}
 		text := ""
 		for _, r := range planned {
-			text += planText(r.Result.Plan)
+			text += jobResultText(r, true)
 		}
 		if err := v.ask(text); err != nil {
 			return err
@@ -211,7 +213,7 @@ func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.O
 	results, err := do(v.ctx, name, opts)
 	if v.output == formatTable {
 		for _, r := range results {
-			if _, err := v.news.Write([]byte(printable(jobResultLine(r, opts.DryRun)) + "\n")); err != nil {
+			if _, err := io.WriteString(v.news, jobResultText(r, opts.DryRun)); err != nil {
 				return err
 			}
 		}
@@ -244,6 +246,7 @@ given.`,
 		})
 	})
 	v.asks = true
+	completes(cmd, v.conn, targetNames("instance"))
 	cmd.Flags().StringVar(&job, "job", "", "only this job")
 	return cmd
 }
@@ -257,7 +260,7 @@ item goes on with its next fire.`,
 		Example: `  elasticron give-up item/lost/0 --reason 'was done by hand'`,
 		Args:    cobra.ExactArgs(1),
 	}
-	newVerb(p, cmd, func(v *verb, args []string) error {
+	v := newVerb(p, cmd, func(v *verb, args []string) error {
 		t, err := targetOf(args[0], "item")
 		if err != nil {
 			return err
@@ -266,6 +269,7 @@ item goes on with its next fire.`,
 			return v.op.GiveUp(ctx, t.name, t.item, opts)
 		})
 	})
+	completes(cmd, v.conn, targetNames("item"))
 	return cmd
 }
 

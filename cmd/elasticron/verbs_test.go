@@ -104,10 +104,21 @@ func TestSeveralJobsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	reg := w.hand(t)
-	_, errOut, status := w.does(t, on("disable", "--match", "[mo]*")...)
+	out, errOut, status := w.does(t, on("disable", "--match", "[mo]*", "--dry-run")...)
+	require.Zero(t, status, errOut)
+	require.Equal(t, "2 of 2 jobs\n", out)
+	require.Contains(t, errOut, "disable job \"mail\"\n  ~ disabled false -> true\n")
+	w.program.asked, w.in = func(any) bool { return true }, strings.NewReader("n\n")
+	_, errOut, status = w.does(t, on("disable", "--match", "*")...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, "broken: disable job \"broken\" refused")
+	require.Contains(t, errOut, "  ~ disabled")
+	require.Contains(t, errOut, "Go on? (y/N) elasticron: nothing was done\n")
+	w.program.asked = func(any) bool { return false }
+	_, errOut, status = w.does(t, on("disable", "--match", "[mo]*")...)
 	require.Equal(t, exitMisuse, status, "nobody can be asked")
 	require.Contains(t, errOut, "give --yes")
-	out, errOut, status := w.does(t, on("disable", "--match", "[mo]*", "--yes")...)
+	out, errOut, status = w.does(t, on("disable", "--match", "[mo]*", "--yes")...)
 	require.Zero(t, status, errOut)
 	require.Equal(t, "2 of 2 jobs\n", out)
 	require.Contains(t, errOut, "mail: done\n")
@@ -290,7 +301,7 @@ func TestExportAndApply(t *testing.T) {
 			})
 			require.NoError(rt, err)
 			if rapid.Bool().Draw(rt, "by hand") {
-				text = strings.ReplaceAll(text, `,"`, ",\n\"")
+				text = "{\n  " + text[1:]
 			}
 			want["/"+name+"/config"] = text
 			if rapid.Bool().Draw(rt, "item") {
