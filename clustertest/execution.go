@@ -43,5 +43,5 @@ func (e Execution) Took() time.Duration {
 	return e.Ended.Sub(e.Began)
 }
 
-// of tells whether the execution is that of a fire.
-func (e Execution) of(f Fire) bool { return e.Item == f.Item && e.Fire.Equal(f.Time) }
+// of tells whether the execution is that of a fire. A run by hand is of none, whatever it stands for.
+func (e Execution) of(f Fire) bool { return e.Item == f.Item && e.Trigger == 0 && e.Fire.Equal(f.Time) }

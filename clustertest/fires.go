@@ -78,7 +78,7 @@ func (c *Cluster) ranFor(name string) map[fireKey][]Execution {
 	for _, e := range c.book.ran(name) {
 		key := keyOfFire(Fire{Item: e.Item, Time: e.Fire})
 		switch {
-		case e.Fire.IsZero():
+		case e.Fire.IsZero() || e.Trigger != 0:
 		case e.Outcome == OK || e.Outcome == Failed:
 			ran[key] = append(ran[key], e)
 		case e.Outcome == Running:

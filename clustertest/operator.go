@@ -3,27 +3,29 @@ package clustertest
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler"
 )
 
-// Trigger runs every item of a job once, now, on the instance that owns it, as [scheduler.Job.Trigger] does. It
+// Trigger runs every item of a job once, now, on the instance that owns it, as [scheduler.Job.Trigger] does. What
+// has yet to begin for a request before that does so for this one. It
 // fails the test if no instance takes part in the job.
 func (c *Cluster) Trigger(name string) {
 	c.tb.Helper()
 	c.known(name, "Trigger")
 	state := c.state(name)
-	var txn registry.Txn
-	for _, i := range state.Instances {
-		txn.If = append(txn.If, registry.CreatedAt(state.Tree().Instance(i.ID), i.Created))
-		txn.Then = append(txn.Then, registry.Update(state.Tree().Instance(i.ID), jobtree.InstanceTriggered))
-	}
-	if len(txn.Then) == 0 {
+	if len(state.Instances) == 0 {
 		c.fatalf("Trigger %q: no instance takes part in it", name)
 	}
-	c.commit(fmt.Sprintf("%q is triggered", name), txn)
+	text, err := jobtree.EncodeTriggered(jobtree.Triggered{Until: time.Now().Add(scheduler.DefaultTriggerWithin)})
+	if err != nil {
+		c.fatalf("Trigger %q: %v", name, err)
+	}
+	c.commit(fmt.Sprintf("%q is triggered", name), registry.Txn{Then: []registry.Write{registry.Put(state.Tree().Triggered(), text)}})
 }
 
 // DisableItem takes one item out of a job, as an operator does. An execution that is under way goes on. As long as the

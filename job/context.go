@@ -24,8 +24,14 @@ type ShardingContext struct {
 	// JobParameter is [Config.JobParameter].
 	JobParameter string
 	// Fire is the time at which the job should have run, in UTC. A misfire has the time of the newest
-	// fire that it makes up for; a failover has the fire of the lost execution. It is zero for a run by hand.
+	// fire that it makes up for; a failover has the fire of the lost execution. It is zero for a run by hand,
+	// unless that was asked for a fire, as when one is run again.
 	Fire time.Time
+	// Trigger is the number of the request for which the item runs by hand, also if a failover runs it again. It
+	// is 0 if nobody asked.
+	Trigger int64
+	// TriggerParameter is the text that came with the request; empty if none did.
+	TriggerParameter string
 	// Source says why the item runs.
 	Source Source
 	// Token is the fencing token: larger than the token of every earlier execution of this item,

@@ -27,6 +27,9 @@ type Operation struct {
 	RollsBack bool   `json:"rollsBack,omitempty"`
 }
 
+// String names the operation: `disable item 3 of "orders"`.
+func (o Operation) String() string { return name(o.Verb, o.Job, o.Target) }
+
 // Operations returns the last operations of a job, the oldest first; none if nobody has operated it. The error is a
 // [*Refusal] if what is written down cannot be read.
 func (o *Operator) Operations(ctx context.Context, job string) ([]Operation, error) {

@@ -68,7 +68,7 @@ func (e *SomeFailedError) Unwrap() (all []error) {
 const together = 8
 
 // Each does an operation to several jobs, up to eight at once, under one id, so that it may be asked for again
-// with the same one. heard, if it is not nil, is told of each as it is done, on the caller's goroutine. The results
+// with the same one. Shown is not heeded, as it is of one job. heard, if it is not nil, is told of each as it is done, on the caller's goroutine. The results
 // are in the order of the jobs. If some failed, the error is a [*SomeFailedError]. When the context ends, the jobs that
 // have not begun fail with its cause.
 //
@@ -76,7 +76,7 @@ const together = 8
 //		return op.DisableJob(ctx, job, opts)
 //	}, nil)
 func (o *Operator) Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.Context, job string, opts Options) (Result, error), heard func(JobResult)) ([]JobResult, error) {
-	opts.ID, opts.Progress = opts.id(), nil
+	opts.ID, opts.Progress, opts.Shown = opts.id(), nil, nil
 	results := make([]JobResult, len(jobs))
 	finished, slots := make(chan int, len(jobs)), make(chan struct{}, together) // sized so that nobody waits to tell
 	var group sync.WaitGroup
@@ -112,7 +112,8 @@ func someFailed(results []JobResult) error {
 
 // DisableServerEverywhere disables a server in every job that knows it or has an instance there, under one id. Asking
 // again is harmless: a job in which it is disabled already counts as done, with Repeated set. The results name the
-// jobs; if some failed, the error is a [*SomeFailedError]. It is refused if no job knows the server.
+// jobs; if some failed, the error is a [*SomeFailedError]. Shown is not heeded. It is refused if no job knows the
+// server.
 func (o *Operator) DisableServerEverywhere(ctx context.Context, ip string, opts Options) ([]JobResult, error) {
 	return o.everywhere(ctx, opts, knowsServer(ip), func(job string) deed { return serverDeed(VerbDisableServer, job, ip) })
 }

@@ -99,8 +99,9 @@ func TestADryRunWritesNothingAndItsPlanIsHeldTo(t *testing.T) {
 
 	g.assign(first, first, first, second)
 	stale := g.refused(operate.CauseStale, errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.1", operate.Options{Shown: &plan.Plan})))
-	require.Contains(t, stale.Changes, operate.Change{What: "move", Before: "item 3: " + first + " -> " + second, After: "not any more"})
-	require.Contains(t, stale.Changes, operate.Change{What: "move", Before: "not before", After: "item 0: " + first + " -> " + second})
+	require.Contains(t, stale.Changes, operate.Change{What: "move", Before: "item 3: " + first + " -> " + second})
+	require.Contains(t, stale.Changes, operate.Change{What: "move", After: "item 0: " + first + " -> " + second})
+	require.Contains(t, stale.Error(), "; no longer move item 3: "+first+" -> "+second+"; now move item 0: ")
 	require.Contains(t, stale.Error(), "look at it again")
 
 	g.assign(second, second, first, first)
@@ -119,7 +120,7 @@ func TestWhatWasShownChangesAtTheLastMoment(t *testing.T) {
 		require.NoError(t, errOf(g.operator("bert").DisableServer(t.Context(), theJob, "10.0.0.2", silent())))
 	})
 	stale := g.refused(operate.CauseStale, errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.1", operate.Options{Shown: &plan.Plan})))
-	require.Contains(t, stale.Changes, operate.Change{What: "warning", Before: "not before", After: "no other instance of the job lives that is enabled: nothing runs any more"})
+	require.Contains(t, stale.Changes, operate.Change{What: "warning", After: "no other instance of the job lives that is enabled: nothing runs any more"})
 }
 
 func TestALostAnswer(t *testing.T) {

@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -182,11 +183,14 @@ type between struct {
 	*memory.Registry
 	java     bool
 	readOnly bool // its user may not write
+	noTrees  int  // it takes no deletion of a tree that has more nodes than that
 
 	mu     sync.Mutex
 	before func(registry.Txn) registry.Txn // once
-	txns   []registry.Txn
-	errs   []error
+
+	beforeAll func() // before several are committed
+	txns      []registry.Txn
+	errs      []error
 }
 
 func (b *between) JavaLayout() (string, bool) { return "/", b.java }
@@ -209,11 +213,36 @@ func (b *between) Commit(ctx context.Context, txn registry.Txn) (registry.Revisi
 	if b.readOnly {
 		return 0, &registry.OpError{Op: "commit", Path: txn.Then[0].Path, Err: registry.ErrDenied}
 	}
-	revision, err := b.Registry.Commit(ctx, txn)
+	revision, err := registry.Revision(0), ctx.Err()
+	switch {
+	case err != nil:
+		err = &registry.OpError{Op: "commit", Err: errors.Join(registry.ErrUnavailable, err)}
+	case b.tooLarge(ctx, txn):
+		err = &registry.OpError{Op: "commit", Path: txn.Then[0].Path, Err: registry.ErrTooLarge}
+	default:
+		revision, err = b.Registry.Commit(ctx, txn)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.txns, b.errs = append(b.txns, txn), append(b.errs, err)
 	return revision, err
+}
+
+func (b *between) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
+	if b.beforeAll != nil {
+		b.beforeAll()
+	}
+	return b.Registry.CommitAll(ctx, txns)
+}
+
+// tooLarge tells whether a transaction is more than the registry takes.
+func (b *between) tooLarge(ctx context.Context, txn registry.Txn) bool {
+	for _, w := range txn.Then {
+		if list, _, _ := b.List(ctx, w.Path); b.noTrees > 0 && w.Kind == registry.WriteDeleteTree && len(list) > b.noTrees {
+			return true
+		}
+	}
+	return false
 }
 
 // meanwhile has something happen between the next reading and its commit.

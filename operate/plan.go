@@ -51,15 +51,24 @@ type Plan struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Change is one thing that an operation changes.
+// Change is one thing that an operation changes, or in which two plans differ.
 type Change struct {
-	What   string `json:"what"` // a member of the configuration, or what the target is
-	Before string `json:"before"`
-	After  string `json:"after"`
+	What   string `json:"what"`   // a member of the configuration, or what the target is
+	Before string `json:"before"` // empty: it was not part of the plan
+	After  string `json:"after"`  // empty: it is not part of the plan any more
 }
 
-// String returns `cron "0 0 * * * ?" -> "0 5 * * * ?"`.
-func (c Change) String() string { return fmt.Sprintf("%s %s -> %s", c.What, c.Before, c.After) }
+// String returns `cron "0 0 * * * ?" -> "0 5 * * * ?"`, and of what is part of one plan alone "no longer move item 3:
+// a -> b" and "now move item 3: a -> c".
+func (c Change) String() string {
+	switch {
+	case c.Before == "":
+		return fmt.Sprintf("now %s %s", c.What, c.After)
+	case c.After == "":
+		return fmt.Sprintf("no longer %s %s", c.What, c.Before)
+	}
+	return fmt.Sprintf("%s %s -> %s", c.What, c.Before, c.After)
+}
 
 // Move is an item that gets another owner. An empty id is nobody.
 type Move struct {
@@ -93,12 +102,12 @@ func (p Plan) differenceTo(now Plan) []Change {
 	add := func(what string, before, after []string) {
 		for _, line := range before {
 			if !slices.Contains(after, line) {
-				all = append(all, Change{What: what, Before: line, After: "not any more"})
+				all = append(all, Change{What: what, Before: line})
 			}
 		}
 		for _, line := range after {
 			if !slices.Contains(before, line) {
-				all = append(all, Change{What: what, Before: "not before", After: line})
+				all = append(all, Change{What: what, After: line})
 			}
 		}
 	}

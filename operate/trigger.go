@@ -43,7 +43,7 @@ const (
 	ItemLost        ItemState = "lost"        // its process died, and it does not run again
 	ItemRan         ItemState = "ran"         // it ran, and ran again since: how it ended is not recorded any more
 	ItemDisabled    ItemState = "disabled"    // it does not begin, as it is disabled
-	ItemSurplus     ItemState = "surplus"     // it does not begin, as there is no such item any more
+	ItemSurplus     ItemState = "surplus"     // it does not begin, as there is no such item any more, or the settings changed before it ever ran
 	ItemReplaced    ItemState = "replaced"    // it does not begin, as another trigger took the place of this one
 	ItemLate        ItemState = "late"        // it did not begin in time
 	ItemTaken       ItemState = "taken"       // a Java instance took the trigger; Java records no executions
@@ -113,14 +113,13 @@ func trigger(w *world, t Trigger) (decision, error) {
 		return decision{}, r
 	}
 	path := w.tree.Triggered()
-	before := w.snapshot.Get(path)
 	was := "nothing"
 	if pending := w.pending(); len(pending) > 0 {
 		if !t.Replace {
 			return decision{}, refuse(CausePending, "wait for it, or replace it", "trigger %d goes on%s: items %s have not run for it yet",
-				before.Revision, w.since(VerbTrigger, ""), itemList(pending))
+				w.state.Triggered().Revision, w.since(VerbTrigger, ""), itemList(pending))
 		}
-		was = fmt.Sprintf("trigger %d, for which items %s have not run yet", before.Revision, itemList(pending))
+		was = fmt.Sprintf("trigger %d, for which items %s have not run yet", w.state.Triggered().Revision, itemList(pending))
 	}
 	within := t.Within
 	if within == 0 {
@@ -233,18 +232,20 @@ func (w *world) disabledItems() (items []int) {
 	return items
 }
 
-// pending are the items that have not run yet for the trigger that there is.
+// pending are the items that have not begun yet for the trigger that there is, or have not ended. Beside Java, and
+// where executions are not recorded, nobody knows.
 func (w *world) pending() (items []int) {
-	n := w.snapshot.Get(w.tree.Triggered())
-	asked, err := jobtree.DecodeTriggered(n)
-	if !n.Exists() || err != nil || !w.state.Config.Value.Monitored() {
-		return nil // nobody heeds what cannot be read
+	asked := w.state.Triggered()
+	if w.java || !w.state.Config.Value.Monitored() {
+		return nil
 	}
-	for item := range w.total() {
-		if asked.Asks(item) && !w.becameOf(item, n.Revision).State.final() {
+	items = w.state.Pending(w.now)
+	for item := range w.state.Items() {
+		if answer, _ := w.state.Item(item).Record.Value.AnswerTo(asked.Revision); asked.Exists() && answer == jobtree.Answering {
 			items = append(items, item)
 		}
 	}
+	slices.Sort(items)
 	return items
 }
 
@@ -261,26 +262,39 @@ func (w *world) triggeredBy(id, target string) registry.Revision {
 	return 0
 }
 
-// becameOf tells what became of an item of a trigger by what is recorded.
+// clockTolerance is how far the clocks of instances may differ from the operator's: so long after its end a trigger
+// may still be answered.
+const clockTolerance = 30 * time.Second
+
+// becameOf tells what became of an item of a trigger.
 func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 	it := w.state.Item(item)
-	record := it.Record.Value
 	p := ItemProgress{Item: item, Instance: w.state.Owner(item)}
-	if record.Trigger >= trigger {
-		return ranFor(p, it, trigger)
+	answer, e := it.Record.Value.AnswerTo(trigger)
+	if e != nil {
+		p.Instance, p.Began, p.Took, p.Token, p.Error = e.Instance, e.Begin, e.Duration(), e.Token, e.Error
 	}
-	n := w.snapshot.Get(w.tree.Triggered())
-	asked, err := jobtree.DecodeTriggered(n)
+	asked := w.state.Triggered()
 	switch {
-	case n.Revision != trigger || err != nil:
+	case answer == jobtree.Answering && it.Record.Value.State == jobtree.ItemWaiting:
+		p.State = ItemRerun
+	case answer == jobtree.Answering:
+		p.State, p.Token = ItemRuns, e.Base+int64(it.Record.Value.Token(it.Record.Revision))
+	case answer == jobtree.Answered && e != nil:
+		p.State = map[jobtree.Outcome]ItemState{
+			jobtree.Success: ItemSucceeded, jobtree.Failure: ItemFailed, jobtree.Interrupted: ItemInterrupted, jobtree.Lost: ItemLost,
+		}[e.Outcome]
+	case answer == jobtree.Answered:
+		p.State = ItemRan
+	case answer == jobtree.Passed, asked.Revision != trigger:
 		p.State = ItemReplaced
-	case item >= w.total():
+	case item >= w.total(), !w.java && !w.state.Reachable(item, trigger):
 		p.State = ItemSurplus
 	case it.Disabled:
 		p.State = ItemDisabled
 	case w.java && jobtree.JavaInstance(p.Instance):
 		p.State = w.byJava(it, p.Instance)
-	case asked.Over(w.now):
+	case asked.Value.Over(w.now.Add(-clockTolerance)):
 		p.State = ItemLate
 	default:
 		p.State = ItemAsked
@@ -298,40 +312,6 @@ func (w *world) byJava(it jobtree.Item, owner string) ItemState {
 	default:
 		return ItemTaken
 	}
-}
-
-// ranFor tells how the execution for a trigger went.
-func ranFor(p ItemProgress, it jobtree.Item, trigger registry.Revision) ItemProgress {
-	record := it.Record.Value
-	e := jobtree.Execution{}
-	switch previous, is := record.Previous(); {
-	case record.Current != nil && record.Current.Trigger == trigger:
-		e = *record.Current
-	case is && previous.Trigger == trigger:
-		e = previous
-	case record.Trigger > trigger: // it may have run before that, and nobody recorded it
-		p.State = ItemReplaced
-		return p
-	default:
-		p.State = ItemRan
-		return p
-	}
-	p.Instance, p.Began, p.Took, p.Token, p.Error = e.Instance, e.Begin, e.Duration(), e.Token, e.Error
-	current := record.Current != nil && *record.Current == e
-	switch {
-	case current && record.State == jobtree.ItemRunning:
-		p.State, p.Token = ItemRuns, e.Base+int64(record.Token(it.Record.Revision))
-	case current && record.State == jobtree.ItemWaiting:
-		p.State = ItemRerun
-	default:
-		p.State = map[jobtree.Outcome]ItemState{
-			jobtree.Success: ItemSucceeded, jobtree.Failure: ItemFailed, jobtree.Interrupted: ItemInterrupted, jobtree.Lost: ItemLost,
-		}[e.Outcome]
-	}
-	if p.State == "" { // begun, and its code was never called: it is asked for as before
-		p.State = ItemAsked
-	}
-	return p
 }
 
 // triggerFollowed tells what became of each item of a trigger.

@@ -225,7 +225,7 @@ func (r *runner) leaveBlind() {
 		}
 		r.blind.left = true
 		r.unsettled = r.attached.Session
-		if !r.leaving || r.whenLeft != nil && r.s.stop.Err() == nil { // a stop gives the session up when nothing needs it any more
+		if !r.leaving || (r.whenLeft != nil || r.shutDown) && r.s.stop.Err() == nil { // a stop gives the session up when nothing needs it any more
 			r.log.ErrorContext(r.life, "the job can be neither followed nor left: giving the session up", logError, err)
 			r.attached.Session.Abandon(err)
 		}

@@ -53,6 +53,9 @@ func (r *runner) keepTime(paused bool) {
 		}
 		return
 	}
+	if r.shutDown && r.isDrained() {
+		return
+	}
 	if next := fires.TimesOf(*now.Config); !r.rounds.FiresBy(next) {
 		r.rounds.FireBy(next)
 	} else if !paused {

@@ -119,7 +119,7 @@ func TestAFixedDelayDoesNotCountFromWhatNeverStarted(t *testing.T) {
 		a := c.start("a", work, cfg)
 		sleepUntil(30 * time.Second)
 		require.Len(t, c.take(), 2)
-		trigger(t, a)
+		triggerByValue(t, c, "a") // which goes with the session
 		sleepUntil(40 * time.Second)
 		require.Equal(t, jobtree.ItemRunning, c.state().Item(0).Record.Value.State)
 		require.Equal(t, jobtree.ItemRunning, c.state().Item(1).Record.Value.State)

@@ -185,9 +185,10 @@ func (r *runner) leave() {
 // closeDrained closes drained if the job was left and nothing of it runs any more.
 func (r *runner) closeDrained() {
 	// Its session may come back with its nodes, so a job that is left alone waits for the next one.
-	stopping := r.whenLeft == nil || r.s.stop.Err() != nil
+	stopping := r.whenLeft == nil && !r.shutDown || r.s.stop.Err() != nil
 	if (r.left || r.attached == nil && stopping) && !r.busy() && !r.isDrained() {
 		close(r.drained)
+		r.atRest()
 		if r.whenLeft != nil {
 			r.s.work.Go(r.whenLeft)
 		}

@@ -71,6 +71,9 @@ type JobHealth struct {
 	// Clock tells that this process's clock is too far off the registry's, and that its instance stays out
 	// of the job because of that, or would if it were not the only one. Empty means neither.
 	Clock string `json:"clock,omitempty"`
+	// ShutDown tells that an operator has shut this instance down: it takes no part in the job until the process starts
+	// anew, or adds the job again.
+	ShutDown bool `json:"shut_down,omitempty"`
 	// ViewRevision is the state that the view shows, and ViewAge for how long it has shown it: for an idle
 	// job, an old state is right. Behind is the newer revision that is known to exist and not shown yet.
 	ViewRevision int64         `json:"view_revision"`
@@ -164,9 +167,9 @@ func (r *runner) health() JobHealth {
 	st, mine := r.state, r.state.Instance(r.s.instance)
 	h := JobHealth{
 		Job: r.name, Answered: true, Leader: st.Leader.Instance,
-		Joined:       r.attached.Connected() && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
-		Leading:      r.attached != nil && r.leads(),
-		ViewRevision: int64(r.applied), Items: st.Total(),
+		Joined:   r.attached.Connected() && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
+		Leading:  r.attached != nil && r.leads(),
+		ShutDown: r.shutDown, ViewRevision: int64(r.applied), Items: st.Total(),
 	}
 	if !r.shown.IsZero() {
 		h.ViewAge = time.Since(r.shown)

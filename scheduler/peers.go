@@ -79,10 +79,7 @@ func (r *runner) refusedByPeers() bool {
 func (r *runner) wasShutDown() bool {
 	gone, shutDown := r.peers.Gone(r.look())
 	if shutDown {
-		r.log.WarnContext(r.life, "shut down by an operator: the job stops here until the process starts anew")
-		r.leaving = true
-		r.s.timetable.Set(r.entry, nil)
-		r.box.Post(func() {}) // to leave
+		r.shutDownHere()
 	}
 	return gone
 }

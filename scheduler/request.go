@@ -7,33 +7,42 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Why [Request.Wait] cannot tell how items ran.
-var (
-	// ErrNotRecorded says that nobody can tell: the job does not record its executions, or shares them with
-	// Java instances, which do not.
-	ErrNotRecorded = errors.New("executions are not recorded")
-	// ErrRequestLost says that some items have not run for the request and will not: all instances that
-	// were asked are gone, the items came to the job or were enabled after the request, or what had begun was
-	// given back at a stop.
-	ErrRequestLost = errors.New("the request is gone, and some items have not run for it")
-)
+// ErrNotRecorded is why [Request.Wait] cannot tell how items ran: the job does not record its executions, or
+// shares them with Java instances, which do not.
+var ErrNotRecorded = errors.New("executions are not recorded")
 
 // Request is a request to run a job's items once, by hand. See [Job.Trigger].
 type Request struct {
 	j        *Job
 	revision registry.Revision
+	items    []int
+	until    time.Time
 }
+
+// Number returns the number of the request, which [job.ShardingContext].Trigger shows to the code.
+func (q *Request) Number() int64 { return int64(q.revision) }
+
+// Skip says why an item did not run for a [Request].
+type Skip string
+
+// Why items did not run.
+const (
+	SkipDisabled Skip = "disabled" // an operator excluded it
+	SkipSurplus  Skip = "surplus"  // the job has fewer items by now, or its configuration was changed before the item ever ran
+	SkipReplaced Skip = "replaced" // another request took the place of this one first, or it was taken back
+	SkipOver     Skip = "over"     // it could not begin before the request ended
+)
 
 // ItemRun is how one item ran for a [Request].
 type ItemRun struct {
 	Item     int
-	Skipped  bool   // it is disabled, and does not run
+	Skipped  Skip   // why it did not run; empty if it did
 	Instance string // that ran it
 	Begin    time.Time
 	End      time.Time
@@ -43,14 +52,13 @@ type ItemRun struct {
 	Error   string // why it failed, at most 256 bytes; the rest was logged where it ran
 }
 
-// Wait returns when every item has run for the request, and how, in the order of the items. An execution
-// that is lost and run again counts when its rerun is over. Requests that come together are run as one, and
-// then the answers to all of them are the same; if an item has meanwhile run for a later request, the
-// answer is about the later one. Code of the job itself must not wait: it would wait for its own end.
+// Wait returns when every item has run for the request, or does not run for it, and tells how, in the order of the
+// items. An execution that is lost and run again counts when its rerun is over. Code of the job itself must
+// not wait: it would wait for its own end.
 //
-// While the job pauses, because its configuration cannot be read or used, Wait goes on waiting. Errors:
-// [ErrNotRecorded], [ErrRequestLost], [ErrUnknownJob] if the scheduler leaves the job or stops, the job's
-// removal, the end of ctx.
+// While the job pauses, because its configuration cannot be read or used, Wait goes on waiting. An item that can
+// begin for the request no more because that has ended counts half a minute after that, as clocks may differ.
+// Errors: [ErrNotRecorded], [ErrUnknownJob] if the scheduler leaves the job or stops, the job's removal, the end of ctx.
 func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 	fail := func(err error) ([]ItemRun, error) {
 		return nil, fmt.Errorf("request to job %q: %w", q.j.r.name, err)
@@ -65,10 +73,13 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 		}
 		w := awaitedItems{q: q, seen: make(map[int]seenRecord)}
 		var runs []ItemRun
-		_, err = view.WaitFor(ctx, func(now registry.Snapshot) (over bool) {
+		upTo, cancel := q.bound(ctx)
+		_, err = view.WaitFor(upTo, func(now registry.Snapshot) (over bool) {
 			runs, over = w.look(now)
 			return over
 		})
+		ended := upTo.Err() != nil
+		cancel()
 		switch {
 		case w.err != nil:
 			return fail(w.err)
@@ -76,12 +87,25 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 			return runs, nil
 		case ctx.Err() != nil:
 			return fail(context.Cause(ctx))
+		case ended:
+			continue // what has not begun by now does not begin any more
 		}
 		select { // the view has ended, and another one is opened
 		case <-ctx.Done():
 		case <-time.After(room.RetryAfter):
 		}
 	}
+}
+
+// over is when nothing begins for the request any more, by any clock in order.
+func (q *Request) over() time.Time { return q.until.Add(fires.ClockTolerance) }
+
+// bound returns a context that ends when the request does, if that is still to come.
+func (q *Request) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if left := q.over().Sub(q.j.s.now()); left >= 0 {
+		return context.WithTimeout(ctx, left+time.Millisecond)
+	}
+	return context.WithCancel(ctx)
 }
 
 // awaitedItems follows the records of the items that a request awaits. It reads a record only when it has
@@ -95,8 +119,7 @@ type awaitedItems struct {
 // seenRecord is what was seen of an item's record.
 type seenRecord struct {
 	revision registry.Revision
-	asked    bool // it began for the request
-	over     bool // and that is over
+	answer   jobtree.Answer
 	run      ItemRun
 }
 
@@ -119,75 +142,51 @@ func (w *awaitedItems) look(now registry.Snapshot) (runs []ItemRun, over bool) {
 		w.err = ErrNotRecorded
 		return nil, true
 	}
-	var open, lost []int
-	for n := range cfg.ShardingTotalCount {
+	var gone Skip // why what has not begun does not begin any more
+	switch {
+	case now.Get(tree.Triggered()).Revision != w.q.revision:
+		gone = SkipReplaced
+	case w.q.j.s.now().After(w.q.over()):
+		gone = SkipOver
+	}
+	over = true
+	for _, n := range w.q.items {
 		s := w.record(n, now.Get(tree.ItemRecord(n)))
+		run := s.run
 		switch {
-		case s.over:
-			runs = append(runs, s.run)
-		case s.asked:
-			open = append(open, n)
+		case s.answer == jobtree.Answering:
+			over = false
+		case s.answer == jobtree.Answered:
+		case s.answer == jobtree.Passed:
+			run.Skipped = SkipReplaced
+		case n >= cfg.ShardingTotalCount || s.revision == 0 && node.Revision > w.q.revision: // see State.Reachable
+			run.Skipped = SkipSurplus
 		case now.Get(tree.ItemDisabled(n)).Exists():
-			runs = append(runs, ItemRun{Item: n, Skipped: true})
+			run.Skipped = SkipDisabled
 		default:
-			lost = append(lost, n)
+			run.Skipped = gone
+			over = over && gone != ""
 		}
+		runs = append(runs, run)
 	}
-	if len(lost) > 0 && !w.alive(now) {
-		w.err = fmt.Errorf("%w: items %v", ErrRequestLost, lost)
-		return nil, true
-	}
-	return runs, len(open) == 0 && len(lost) == 0
+	return runs, over
 }
 
-// alive tells whether the request, or one that came with it, still waits for an answer.
-func (w *awaitedItems) alive(now registry.Snapshot) bool {
-	for node := range now.Below(w.q.j.r.tree.Instances()) {
-		if node.Value == jobtree.InstanceTriggered && node.Revision >= w.q.revision {
-			return true
-		}
-	}
-	return false
-}
-
-// record returns what is seen of an item's record.
+// record returns what is seen of an item's record. One that cannot be read says nothing.
 func (w *awaitedItems) record(n int, node registry.Node) seenRecord {
-	s := w.seen[n]
-	if node.Exists() && node.Revision != s.revision {
-		s = recordFor(n, node, w.q.revision)
-		w.seen[n] = s
-	}
-	return s
-}
-
-// recordFor reads what an item's record says of a request. One that cannot be read says nothing.
-func recordFor(item int, node registry.Node, request registry.Revision) seenRecord {
-	s := seenRecord{revision: node.Revision, run: ItemRun{Item: item}}
-	record, err := jobtree.DecodeRecord(node)
-	if err != nil || record.Trigger < request || record.Current == nil {
+	s, known := w.seen[n]
+	if known && node.Revision == s.revision {
 		return s
 	}
-	s.asked = true
-	current, atRest := *record.Current, record.State == jobtree.ItemIdle || record.State == jobtree.ItemInterrupted
-	rerun := current.Source == job.Failover && current.Fire.IsZero()
-	if !atRest && (record.Before == nil || record.Before.Trigger < request || rerun) {
-		return s // it runs for the request, waits to be run again, or is
+	s = seenRecord{revision: node.Revision, run: ItemRun{Item: n}}
+	if record, err := jobtree.DecodeRecord(node); node.Exists() && err == nil {
+		var e *jobtree.Execution
+		if s.answer, e = record.AnswerTo(w.q.revision); e != nil {
+			s.run.fill(*e)
+		}
 	}
-	s.over = true
-	last, known := record.Previous()
-	switch {
-	case atRest && ofRequest(current):
-		s.run.fill(current)
-	case known && ofRequest(last):
-		s.run.fill(last)
-	}
+	w.seen[n] = s
 	return s
-}
-
-// ofRequest tells whether an execution was one by hand, or the rerun of one, which stands for no fire either.
-// One that was given back before it started is none.
-func ofRequest(e jobtree.Execution) bool {
-	return (e.Source == job.Manual || e.Fire.IsZero()) && e.Outcome != jobtree.NotStarted
 }
 
 func (i *ItemRun) fill(e jobtree.Execution) {

@@ -71,6 +71,7 @@ type runner struct {
 	membership *membership.Membership
 	leaving    bool              // the scheduler stops: hand over, start nothing
 	left       bool              // handed over
+	shutDown   bool              // an operator has shut the job down here
 	unsettled  *registry.Session // that may hold what this runner cannot take back; nil = none
 	drained    chan struct{}     // closed when left and nothing runs
 	opened     chan struct{}     // closed when the view is open
@@ -184,6 +185,9 @@ func (r *runner) reportUnreadable(t jobtree.Touched) {
 	if err := r.state.Tokens().Err; t.Config && err != nil {
 		r.log.ErrorContext(r.life, "where the fencing tokens start cannot be read: nothing begins in processes that do not remember it until it is put back", logError, err)
 	}
+	if err := r.state.Triggered().Err; t.Triggered && err != nil {
+		r.log.ErrorContext(r.life, "the request by hand cannot be read: no item runs for it", logError, err)
+	}
 	for _, n := range t.Items {
 		if err := r.state.Item(n).Record.Err; errors.Is(err, jobtree.ErrNewerFormat) {
 			r.log.ErrorContext(r.life, "item pauses: a newer version wrote its record", logItem, n, logError, err)
@@ -204,6 +208,7 @@ func (r *runner) decide() {
 		}
 		return
 	}
+	r.heedShutdown()
 	r.followLeadership()
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
@@ -246,6 +251,7 @@ func (r *runner) decide() {
 	r.rounds.Begin(r.look())
 	r.noteMissed()
 	r.mindBarriers()
+	r.rounds.Answer(r.look())
 	r.carryOut(requests.Decide(r.look(), r.s.traits, r.wants))
 }
 

@@ -109,7 +109,7 @@ func TestATriggerWhoseBeginIsTakenBack(t *testing.T) {
 	})
 }
 
-// Each instance that is asked is one condition, and a registry takes 128 of them.
+// A request is one node, however many instances there are.
 func TestATriggerOfManyInstances(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
@@ -118,7 +118,7 @@ func TestATriggerOfManyInstances(t *testing.T) {
 		defer func() { require.NoError(t, others.Close(context.Background())) }()
 		session, err := others.Session(t.Context())
 		require.NoError(t, err)
-		for n := range 120 {
+		for n := range 300 {
 			_, err := others.Commit(t.Context(), registry.Txn{Then: []registry.Write{
 				registry.PutOwned(fmt.Sprintf("/orders/instances/10.0.1.%d@-@1", n), "", session),
 			}})
@@ -128,17 +128,38 @@ func TestATriggerOfManyInstances(t *testing.T) {
 	})
 }
 
-func TestTriggersDuringARunAreOneMoreRun(t *testing.T) {
+// A request is refused while items have yet to begin for the one before, and may take its place.
+func TestATriggerThatIsPending(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		slow := func(context.Context, job.ShardingContext) error { time.Sleep(10 * time.Second); return nil }
 		a := c.start("a", slow, yearly(1))
-		for range 3 {
-			trigger(t, a)
-			time.Sleep(time.Second)
-		}
+		trigger(t, a) // it runs
+		sleepUntil(time.Second)
+		j := ordersOf(t, a)
+		second, err := j.Trigger(t.Context(), scheduler.TriggerParameter("second"))
+		require.NoError(t, err)
+		sleepUntil(2 * time.Second)
+		_, err = j.Trigger(t.Context())
+		require.ErrorIs(t, err, scheduler.ErrTriggerPending)
+		require.ErrorContains(t, err, fmt.Sprintf("request %d waits for items [0]", second.Number()))
+		third, err := j.Trigger(t.Context(), scheduler.TriggerParameter("third"), scheduler.TriggerReplacing())
+		require.NoError(t, err)
+		runs, err := second.Wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []scheduler.ItemRun{{Skipped: scheduler.SkipReplaced}}, runs)
+		runs, err = third.Wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "success", runs[0].Outcome)
+		runs, err = second.Wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, scheduler.SkipReplaced, runs[0].Skipped, "also when the later one has run")
 		sleepUntil(time.Minute)
-		require.Len(t, c.take(), 2)
+		var parameters []string
+		for _, r := range c.take() {
+			parameters = append(parameters, r.sc.TriggerParameter)
+		}
+		require.Equal(t, []string{"", "third"}, parameters)
 	})
 }
 

@@ -133,7 +133,7 @@ func TestTurns(t *testing.T) {
 				trigger(t, i)
 				sleepUntil(4 * time.Second)
 			},
-			want: []string{`manual: rank 1 of "orders" for ever`, `end: rank 0 of "" for ever`},
+			want: []string{`manual: rank 1 of "orders" for 1h0m0s`, `end: rank 0 of "" for ever`},
 		},
 		"missed": {
 			change: func(c *job.Config) { c.Cron = "5,6 * * * * ?" },

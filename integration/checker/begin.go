@@ -97,13 +97,35 @@ func (j *judge) judgeDebt(e *execution) {
 		if e.source() == job.Manual && (e.begun.Trigger <= e.before.Trigger || !e.begun.LastFire.Equal(e.before.LastFire)) {
 			j.find(OneExecution, e.began, e.item, "a request was run again, or moved the last fire", e)
 		}
+		j.judgeRequest(e)
 		return
 	}
 	switch {
 	case !waited:
 		j.find(NothingForgotten, e.began, e.item, "an execution was run again that was not owed", e)
-	case !e.before.Current.Fire.Equal(e.fire()) || e.begun.Reruns != e.before.Reruns+1 || !e.begun.LastFire.Equal(e.before.LastFire):
+	case e.before.Current.Trigger != e.begun.Current.Trigger || e.before.Current.Parameter != e.begun.Current.Parameter ||
+		!e.before.Current.Fire.Equal(e.fire()) || e.begun.Reruns != e.before.Reruns+1 || !e.begun.LastFire.Equal(e.before.LastFire):
 		j.find(NothingForgotten, e.began, e.item, "a rerun stands for another execution than the lost one", e)
+	}
+}
+
+// judgeRequest judges whether a run by hand is what was asked for. Requests by the values of instances ask for
+// nothing but that all items run, and may be answered before a begin that is under way is done.
+func (j *judge) judgeRequest(e *execution) {
+	asked := j.before.Triggered()
+	if e.source() != job.Manual || !j.requests[e.begun.Trigger] {
+		return
+	}
+	if asked.Err != nil || asked.Revision != e.begun.Trigger {
+		j.find(Intent, e.began, e.item, "a request was run that had been replaced or taken back", e)
+		return
+	}
+	_, behind := j.ahead(e.instance(), e.began.Add(-j.jitter()), e.began)
+	switch t, c := asked.Value, e.begun.Current; {
+	case !t.Asks(e.item) || t.Parameter != c.Parameter || !t.Fire.Equal(c.Fire) || c.Trigger != asked.Revision:
+		j.find(Intent, e.began, e.item, "a run by hand is not what was asked for", e)
+	case c.Begin.After(t.Until.Add(j.rules.Skew + behind)):
+		j.find(Intent, e.began, e.item, "a request was run after it had ended", e)
 	}
 }
 

@@ -29,7 +29,7 @@ func (j *judge) judgeOnce(executions []*execution) {
 	begun := make(map[time.Time]*execution)
 	completed := make(map[time.Time]*execution)
 	for _, e := range executions {
-		if e.source() == job.Manual || e.outcome() == jobtree.NotStarted {
+		if e.source() == job.Manual || e.begun.Current.ByHand() || e.outcome() == jobtree.NotStarted {
 			continue
 		}
 		if e.planned() {

@@ -47,10 +47,11 @@ type judge struct {
 	courses     courses
 	outOfTouch  spans // the times at which some process may not know what the registry says
 	ailments    ailments
-	presence    map[string]spans // when instances were registered
-	patient     spans            // see [judge.patience]; nil until it is asked for
-	hands       hands            // what careless hands did
-	untold      map[int]bool     // items whose records a careless hand wrote, until somebody else does
+	presence    map[string]spans           // when instances were registered
+	patient     spans                      // see [judge.patience]; nil until it is asked for
+	hands       hands                      // what careless hands did
+	requests    map[registry.Revision]bool // by hand, that the job had as nodes
+	untold      map[int]bool               // items whose records a careless hand wrote, until somebody else does
 }
 
 func newJudge(h History, rules Rules) *judge {
@@ -63,6 +64,7 @@ func newJudge(h History, rules Rules) *judge {
 		runs:     make(map[registry.Revision]map[int][]*Run),
 		presence: make(map[string]spans),
 		courses:  newCourses(),
+		requests: make(map[registry.Revision]bool),
 		untold:   make(map[int]bool),
 	}
 	j.messages = rules.Settle / 10

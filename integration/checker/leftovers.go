@@ -41,7 +41,8 @@ func (j *judge) mayStay(name jobtree.Name) bool {
 	s := j.now
 	switch name.Kind {
 	case jobtree.KindConfig, jobtree.KindServer, jobtree.KindItemDisabled, jobtree.KindItemRecord, jobtree.KindEpoch,
-		jobtree.KindOffset, jobtree.KindStarted, jobtree.KindCompleted, jobtree.KindItemAside:
+		jobtree.KindOffset, jobtree.KindStarted, jobtree.KindCompleted, jobtree.KindItemAside,
+		jobtree.KindTriggered, jobtree.KindOperated:
 		return true
 	case jobtree.KindNecessary: // the last one that left asks those who come
 		return true

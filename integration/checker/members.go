@@ -24,6 +24,8 @@ func (j *judge) judgeMembership(at time.Time, step registry.Step) {
 			j.judgeAcknowledgement(at, name.Key)
 		case name.Kind == jobtree.KindLeader && c.New.Exists() && c.New.Created != c.Old.Created:
 			j.judgeElection(at)
+		case name.Kind == jobtree.KindTriggered && c.New.Exists():
+			j.requests[c.New.Revision] = true
 		case name.Kind == jobtree.KindEpoch && c.New.Exists():
 			j.judgeAssignment(at)
 		case name.Kind == jobtree.KindNecessary && c.Kind() == registry.Removed:

@@ -3,6 +3,7 @@ package simulation_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"log/slog"
 	"os"
@@ -182,6 +183,19 @@ func (c *cluster) trigger() {
 			require.NoError(c.t, err)
 		}
 	}
+}
+
+// ask has items run once by one request of the job: all of them, or one with a parameter and a fire. It takes the place
+// of the one before.
+func (c *cluster) ask(n int) {
+	request := jobtree.Triggered{Until: time.Now().Add(time.Duration(1+n%60) * time.Second)}
+	if n%3 != 0 {
+		request.Items, request.Parameter = []int{n % 5}, fmt.Sprint("asked ", n)
+		request.Fire = time.Now().Add(-time.Hour).Truncate(time.Second).UTC()
+	}
+	text, err := jobtree.EncodeTriggered(request)
+	require.NoError(c.t, err)
+	c.put(c.tree().Triggered(), text)
 }
 
 // bubbleStart is when the clock of every bubble starts.

@@ -223,7 +223,11 @@ func (d *driver) actOnCluster(a action) {
 	case toggleServer:
 		d.setServer(a.slot, !d.state().Server(d.slots[a.slot].ip).Disabled)
 	case runByHand:
-		d.trigger()
+		if a.n%2 == 0 {
+			d.trigger()
+		} else {
+			d.ask(a.n)
+		}
 	case forgetLeader:
 		d.careless(registry.Delete(d.tree().Leader()))
 	case askForResharding:

@@ -372,6 +372,16 @@ func memberBreaches() map[string]breach {
 		"join/there is a job": {[]guard{{join, jobtree.KindConfig}}, checker.Intent, oneItem(), joining(func(c *cluster) {
 			c.commit(registry.Delete(c.tree().Config()))
 		})},
+		"begin/the request is asked for": {[]guard{{begin, jobtree.KindTriggered}}, checker.Intent, hourly(1), func(_ *testing.T, c *cluster) {
+			p := c.start(a)
+			sleepUntil(59 * time.Second)
+			p.lag(9 * time.Second)
+			sleepUntil(time.Minute)
+			c.ask(5)
+			time.Sleep(time.Second)
+			c.ask(10)
+			sleepUntil(2 * time.Minute)
+		}},
 		"operate/request unchanged": {[]guard{{operate, jobtree.KindInstance}}, checker.NothingForgotten, hourly(1), func(_ *testing.T, c *cluster) {
 			p := c.start(a)
 			sleepUntil(59 * time.Second)

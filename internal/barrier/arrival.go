@@ -48,9 +48,9 @@ func ofRound(e *jobtree.Execution, key jobtree.RoundKey) bool {
 		return false
 	}
 	if key.Manual() {
-		return e.Fire.IsZero()
+		return e.ByHand()
 	}
-	return !e.Fire.IsZero() && !e.Fire.After(key.Fire)
+	return !e.ByHand() && !e.Fire.After(key.Fire)
 }
 
 // Failed lists the awaited items whose execution in the barrier's round did not succeed, as far as

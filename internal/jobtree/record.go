@@ -208,6 +208,10 @@ type Execution struct {
 	Error     string             // why it failed, at most MaxErrorText bytes
 }
 
+// ByHand tells whether the execution runs for a request by hand, or is the rerun of one, whatever fire it stands
+// for. Before requests were named in records, only those had no fire.
+func (e *Execution) ByHand() bool { return e.Trigger != 0 || e.Fire.IsZero() }
+
 func (e *Execution) write(w *writer) {
 	w.string("instance", e.Instance)
 	w.hex("session", int64(e.Session))
@@ -296,7 +300,7 @@ func (e *Execution) Duration() time.Duration {
 // Lateness returns how long after its fire the execution began; 0 for a run by hand, whatever fire that stands
 // for.
 func (e *Execution) Lateness() time.Duration {
-	if e.Fire.IsZero() || e.Trigger != 0 {
+	if e.ByHand() {
 		return 0
 	}
 	return e.Begin.Sub(e.Fire)

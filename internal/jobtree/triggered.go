@@ -124,3 +124,67 @@ func DecodeTriggered(n registry.Node) (Triggered, error) {
 	}
 	return t, nil
 }
+
+// Answer is what became of a request by hand for one item, as the item's record tells.
+type Answer uint8
+
+// The answers.
+const (
+	Unanswered Answer = iota // nothing began for the request
+	Answering                // an execution for it runs, or waits to be run again
+	Answered                 // one ran, and is over
+	Passed                   // none ran, and the item has run for a later request
+)
+
+// AnswerTo tells what became of a request, and the newest execution for it, as far as that is known: a record keeps
+// two executions. An item that has begun for a later request does not begin for this one any more. Where its record
+// does not tell whether it ran for this one before, it counts as if it had.
+func (r Record) AnswerTo(request registry.Revision) (Answer, *Execution) {
+	if r.Trigger < request {
+		return Unanswered, nil
+	}
+	if e := r.Current; e != nil && e.Trigger == request {
+		switch r.state() {
+		case ItemRunning, ItemWaiting:
+			return Answering, e
+		}
+		if e.Outcome != NotStarted {
+			return Answered, e
+		}
+	}
+	before, known := r.Previous()
+	switch {
+	case known && before.Trigger == request && before.Outcome != NotStarted:
+		return Answered, &before
+	case r.Current != nil && r.Current.Trigger > request && (!known || before.Trigger != 0 && before.Trigger < request):
+		return Passed, nil
+	default:
+		return Answered, nil
+	}
+}
+
+// Reachable tells whether an item that has no record yet may run for a request: not if the configuration was
+// changed since, as the item may have come to the job only with that, or come back to it.
+func (s *State) Reachable(item int, request registry.Revision) bool {
+	return s.Item(item).Record.Exists() || s.Config.Revision < request
+}
+
+// Pending lists the items that are still to begin for the last request by hand, as long as they can and it is not
+// over: not those that are disabled or surplus.
+func (s *State) Pending(now time.Time) []int {
+	t := s.Triggered()
+	if !t.Exists() || t.Err != nil || t.Value.Over(now) {
+		return nil
+	}
+	var pending []int
+	for n := range s.Total() {
+		if !t.Value.Asks(n) || s.Disabled(n) || !s.Reachable(n, t.Revision) {
+			continue
+		}
+		record := s.Item(n).Record
+		if answer, _ := record.Value.AnswerTo(t.Revision); record.Err == nil && answer == Unanswered {
+			pending = append(pending, n)
+		}
+	}
+	return pending
+}

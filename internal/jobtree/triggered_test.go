@@ -192,3 +192,67 @@ func TestARerunTakesParameterAndFireFromTheRecord(t *testing.T) {
 	require.Zero(t, next.Current.Trigger)
 	require.Empty(t, next.Current.Parameter)
 }
+
+// What became of a request, the record tells.
+func TestAnswersToARequest(t *testing.T) {
+	t.Parallel()
+	ask := func(r jobtree.Record, id registry.Revision) jobtree.Record {
+		begin := byHand(id)
+		return must(t)(r.Begin(begin))
+	}
+	idle := must(t)(must(t)(jobtree.Record{}.Begin(scheduled(0))).End(success(10)))
+	runs := ask(idle, 20)
+	ended := must(t)(runs.End(success(21)))
+	lost := must(t)(runs.DeclareLost(21, at(1), 0))
+	rerun := must(t)(lost.Claim(jobtree.Claim{Instance: "10.0.0.2@-@9", Session: 0x2f, Time: at(2)}))
+	returned := must(t)(runs.Undo(21, at(1)))
+	rerunReturned := must(t)(rerun.Undo(22, at(2)))
+	later := must(t)(must(t)(ended.Begin(scheduled(5))).End(success(30)))
+	for name, test := range map[string]struct {
+		record jobtree.Record
+		answer jobtree.Answer
+		token  int64 // of the execution; 0 = none is known, or it has none yet
+	}{
+		"none":                       {jobtree.Record{}, jobtree.Unanswered, 0},
+		"not yet":                    {idle, jobtree.Unanswered, 0},
+		"it runs":                    {runs, jobtree.Answering, 0},
+		"it ran":                     {ended, jobtree.Answered, 21},
+		"it is lost":                 {lost, jobtree.Answering, 21},
+		"it runs again":              {rerun, jobtree.Answering, 0},
+		"it ran again":               {must(t)(rerun.End(success(23))), jobtree.Answered, 23},
+		"its begin is taken back":    {returned, jobtree.Unanswered, 0},
+		"its rerun is taken back":    {rerunReturned, jobtree.Answering, 22},
+		"it has run once more":       {later, jobtree.Answered, 21},
+		"it has run twice more":      {must(t)(later.Begin(scheduled(6))), jobtree.Answered, 0},
+		"a later request runs":       {ask(ended, 40), jobtree.Answered, 21},
+		"a later request came first": {ask(jobtree.Record{}, 40), jobtree.Passed, 0},
+		"two around it":              {ask(must(t)(ask(idle, 15).End(success(16))), 40), jobtree.Passed, 0},
+		"perhaps, before a fire":     {ask(idle, 40), jobtree.Answered, 0},
+	} {
+		answer, e := test.record.AnswerTo(20)
+		require.Equal(t, test.answer, answer, name)
+		require.Equal(t, test.token != 0 || answer == jobtree.Answering, e != nil, name)
+		if e != nil {
+			require.Equal(t, test.token, e.Token, name)
+		}
+	}
+}
+
+func TestWhatIsPending(t *testing.T) {
+	t.Parallel()
+	tree, s := jobtree.For("orders"), newStore()
+	s.put(tree.Config(), configText(t, 4), 0)
+	pending := func(now int) []int { return jobtree.StateOf("orders", s.snapshot()).Pending(at(now)) }
+	require.Empty(t, pending(0))
+	id := s.put(tree.Triggered(), triggeredText(t, jobtree.Triggered{Items: []int{0, 2, 3, 9}, Until: at(60)}), 0)
+	require.Equal(t, []int{0, 2, 3}, pending(0), "there is no item 9")
+	s.put(tree.ItemDisabled(2), "", 0)
+	require.Equal(t, []int{0, 3}, pending(0))
+	s.put(tree.ItemRecord(0), jobtree.EncodeRecord(must(t)(jobtree.Record{}.Begin(byHand(id)))), 0)
+	require.Equal(t, []int{3}, pending(60))
+	require.Empty(t, pending(61), "it is over")
+	s.put(tree.Config(), configText(t, 4), 0)
+	require.Empty(t, pending(0), "an item without a record, that may have come with the configuration")
+	s.put(tree.Triggered(), "TRIGGER", 0)
+	require.Empty(t, pending(0))
+}

@@ -116,6 +116,7 @@ func environment(sc job.ShardingContext) []string {
 		"ELASTICRON_TOTAL_COUNT=" + strconv.Itoa(sc.TotalCount),
 		"ELASTICRON_JOB_PARAMETER=" + sc.JobParameter,
 		"ELASTICRON_FIRE=" + fire,
+		"ELASTICRON_TRIGGER_PARAMETER=" + sc.TriggerParameter,
 		"ELASTICRON_SOURCE=" + string(sc.Source),
 		"ELASTICRON_TOKEN=" + strconv.FormatInt(sc.Token, 10),
 		"ELASTICRON_OFFSET=" + sc.Offset,

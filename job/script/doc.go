@@ -23,6 +23,7 @@
 //	ELASTICRON_FIRE            scheduled time, RFC 3339 in UTC; empty for a run by hand
 //	ELASTICRON_SOURCE          scheduled, misfire, failover or manual
 //	ELASTICRON_TOKEN           fencing token
+//	ELASTICRON_TRIGGER_PARAMETER  what came with a request by hand; may be empty
 //	ELASTICRON_OFFSET          the item's checkpoint; may be empty
 //
 // Its standard input is empty. The other variables and, unless [Job.Dir] is set, the directory are

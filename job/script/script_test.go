@@ -101,6 +101,7 @@ func TestAScriptGetsItsContext(t *testing.T) {
 		"ELASTICRON_TASK_ID=report@-@1@-@READY@-@10.0.0.1@-@5",
 		"ELASTICRON_TOKEN=17",
 		"ELASTICRON_TOTAL_COUNT=3",
+		"ELASTICRON_TRIGGER_PARAMETER=",
 	}, "\n")+"\n", out.String())
 }
 

@@ -14,7 +14,7 @@ import (
 const maxAside = 16 << 10
 
 // SetAside proposes to replace the record of an item that cannot be read, keeps its text for an operator, and has
-// the item go on with the fires from now on: what the record said is not known. One of a newer format is
+// the item go on with the fires from now on, and the requests by hand: what the record said is not known. One of a newer format is
 // left as it is.
 func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.Batch {
 	n := node.Number
@@ -27,7 +27,7 @@ func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.B
 		now = horizon
 	}
 	text := strings.ToValidUTF8(found.Value[:min(len(found.Value), maxAside)], "\uFFFD")
-	fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: now.Truncate(time.Millisecond)}
+	fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: now.Truncate(time.Millisecond), Trigger: v.State.Triggered().Revision}
 	txn := registry.Txn{
 		If: []registry.Condition{registry.Unchanged(path, found.Revision), registry.Absent(v.Tree.ItemRunning(n))},
 		Then: []registry.Write{

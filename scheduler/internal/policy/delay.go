@@ -15,7 +15,7 @@ import (
 func (r Rules) Delayed(cfg *job.Config, record jobtree.Record, now, horizon time.Time) time.Time {
 	fire := cfg.StartTime
 	switch last := lastCounted(record); {
-	case last != nil && last.Outcome == jobtree.NotStarted && !last.Fire.IsZero():
+	case last != nil && last.Outcome == jobtree.NotStarted && !last.ByHand():
 		fire = last.Fire
 	case last != nil && !horizon.IsZero() && last.End.After(horizon):
 		fire = now.Truncate(time.Millisecond) // a broken clock wrote the end
@@ -40,7 +40,7 @@ func (r Rules) Delayed(cfg *job.Config, record jobtree.Record, now, horizon time
 // none. A run by hand that was taken back before it started was none.
 func lastCounted(record jobtree.Record) *jobtree.Execution {
 	last := record.Current
-	if last == nil || last.Outcome != jobtree.NotStarted || !last.Fire.IsZero() {
+	if last == nil || last.Outcome != jobtree.NotStarted || !last.ByHand() {
 		return last
 	}
 	if previous, ok := record.Previous(); ok {

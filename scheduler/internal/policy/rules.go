@@ -61,7 +61,7 @@ func newest(schedule cronexpr.Schedule, from, until time.Time, keep int) []time.
 // Recall makes a fire due again that was begun for and not run, whoever began it.
 func (r Rules) Recall(d Due, record jobtree.Record, now time.Time) Due {
 	e := record.Current
-	if r.Delay != 0 || e == nil || e.Outcome != jobtree.NotStarted || !r.On || !e.Fire.After(record.LastFire) || d.Holds(e.Fire) {
+	if r.Delay != 0 || e == nil || e.Outcome != jobtree.NotStarted || e.ByHand() || !r.On || !e.Fire.After(record.LastFire) || d.Holds(e.Fire) {
 		return d
 	}
 	if !r.IsFire(e.Fire) { // another cron had it

@@ -1,19 +1,87 @@
-// Package requests is the room of requests by hand to run a job's items: which one this instance has not answered
-// yet, and when it has.
+// Package requests is the room of requests by hand to run a job's items: for which one an item is to run, and when this
+// instance has answered.
+//
+// A request is the triggered node of the job, or the value TRIGGER in the nodes of instances, as the Java console
+// asks. Both have a revision, by which they are told apart and ordered: an item runs for each at most once, in
+// their order.
 package requests
 
 import (
+	"time"
+
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Newest returns the number of the request that this instance has not answered yet; 0 = none. It
+// Request is what an item is to run for.
+type Request struct {
+	Revision  registry.Revision // its number
+	Parameter string
+	Fire      time.Time // zero = none
+	Until     time.Time // when it ends; zero = when it is answered
+	Guards    []registry.Condition
+}
+
+// Open are the requests that this instance has to answer. The zero Open are none.
+type Open struct {
+	v      room.View
+	values registry.Revision                 // of the value in instance nodes; 0 = none
+	node   jobtree.Stored[jobtree.Triggered] // the zero one = none
+	alone  bool                              // no record tells what others ran, so it is answered here, or not at all
+}
+
+// Look finds the requests that are open at a time. answered is the newest triggered node for which nothing more is
+// to run here; it counts only where records do not tell ([Alone]).
+func Look(v room.View, others peers.Traits, now time.Time, answered registry.Revision) Open {
+	o := Open{v: v, values: newest(v, others), alone: Alone(v, others)}
+	t := v.State.Triggered()
+	switch {
+	case !t.Exists() || t.Err != nil || t.Value.Over(now):
+	case o.alone && t.Revision <= max(answered, v.State.Instance(v.Instance).Created):
+	default:
+		o.node = t
+	}
+	return o
+}
+
+// Alone tells whether each instance answers a request for itself, for the items that are its own at the time:
+// where Java instances, or the job, do not record for what an item ran.
+func Alone(v room.View, others peers.Traits) bool {
+	return others.AloneAnswered || v.Config.Unmonitored
+}
+
+// For returns the request for which an item is to run next; done is the newest for which it ran.
+func (o Open) For(item int, done registry.Revision) (Request, bool) {
+	node := o.Asks(item, done)
+	switch {
+	case o.values > done && (!node || o.values < o.node.Revision):
+		return Request{Revision: o.values}, true
+	case node:
+		t := o.node
+		return Request{
+			Revision: t.Revision, Parameter: t.Value.Parameter, Fire: t.Value.Fire, Until: t.Value.Until,
+			Guards: []registry.Condition{registry.Unchanged(o.v.Tree.Triggered(), t.Revision)},
+		}, true
+	default:
+		return Request{}, false
+	}
+}
+
+// Asks tells whether an item is still to run for the triggered node.
+func (o Open) Asks(item int, done registry.Revision) bool {
+	return o.node.Revision > done && o.node.Value.Asks(item) && (o.alone || o.v.State.Reachable(item, o.node.Revision))
+}
+
+// Node returns the number of the triggered node if it is open; else 0.
+func (o Open) Node() registry.Revision { return o.node.Revision }
+
+// newest returns the number of the request by value that this instance has not answered yet; 0 = none. It
 // is the revision of the request, which all instances share, so an item that moves between two of
 // them meanwhile does not run twice. An instance that joined after a request was not asked itself,
 // and takes it up from those who were.
-func Newest(v room.View, others peers.Traits) registry.Revision {
+func newest(v room.View, others peers.Traits) registry.Revision {
 	mine := v.State.Instance(v.Instance)
 	if mine.Triggered {
 		return mine.Revision
@@ -30,7 +98,7 @@ func Newest(v room.View, others peers.Traits) registry.Revision {
 	return request
 }
 
-// Decide proposes to take the request to this instance back when it has been answered. It is
+// Decide proposes to take the value in the node of this instance back when it has been answered. It is
 // guarded by the request as it was seen: a newer one stays. wants tells whether an item is still to be run
 // for a request.
 func Decide(v room.View, others peers.Traits, wants func(item int, request registry.Revision) bool) room.Batch {

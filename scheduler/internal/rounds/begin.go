@@ -21,8 +21,8 @@ import (
 type Round struct {
 	id      string
 	now     time.Time
-	request registry.Revision // to run by hand; 0 = none
-	refuse  bool              // this process's clock is too far off to run a fire
+	request requests.Open // by hand
+	refuse  bool          // this process's clock is too far off to run a fire
 	batch   room.Batch
 	begun   []*executions.Execution // that are to run
 
@@ -51,7 +51,7 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		return nil, nil
 	}
 	r.refreshOwned(v)
-	round := &Round{id: rand.Text()[:12], now: v.Clock.Now(), request: requests.Newest(v, r.ports.Others), refuse: !r.ports.ClockAllows(v)}
+	round := &Round{id: rand.Text()[:12], now: v.Clock.Now(), request: r.requests(v), refuse: !r.ports.ClockAllows(v)}
 	r.wakeDelayed(v, round.now)
 	round.noted = slices.Sorted(r.toConsider.Take(v.State.Total()))
 	for _, n := range round.noted {
@@ -163,6 +163,7 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	}
 	it.Due = it.Due.After(ran)
 	turn := registry.Turn{Rank: registry.RankWork, Share: r.ports.Job}
+	var guards []registry.Condition // of a request
 	switch {
 	case !it.Due.None() && !round.refuse && !r.notYet(it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
 		var admitted bool
@@ -170,27 +171,33 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 			return
 		}
 		begin.Fire, begin.Source = it.Due.Next()
-	case round.request > node.Record.Value.Trigger:
-		begin.Source, begin.Trigger = job.Manual, round.request
 	default:
-		return
+		request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
+		if !asked {
+			return
+		}
+		begin.Source, begin.Trigger = job.Manual, request.Revision
+		begin.Fire, begin.Parameter, guards = request.Fire, request.Parameter, request.Guards
+		if !request.Until.IsZero() {
+			turn.Until = time.Now().Add(request.Until.Sub(round.now)) // by the monotonic clock
+		}
 	}
 	record, err := node.Record.Value.Begin(begin)
 	if err != nil {
-		r.cannotBegin(v, it, begin.Fire, err)
+		r.cannotBegin(v, it, begin, err)
 		return
 	}
 	under := v.Attached
 	round.newest.Note(record)
 	madeUp := makesUp(node, record)
-	txn := r.beginTxn(v, it, node, record, madeUp)
+	txn := r.beginTxn(v, it, node, record, madeUp, guards)
 	txn.Turn = turn
 	round.use(it)
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		r.began(v, round, it, under, record, o.Revision)
 		it.Settled()
 		it.running.MadeUp = madeUp
-		if !it.running.Undo {
+		if !it.running.Undo && begin.Source != job.Manual {
 			it.Due = it.Due.After(begin.Fire)
 		}
 	}, Dropped: func() { r.notSent(v, it) }})
@@ -214,10 +221,14 @@ const tickFirst = 10 * time.Millisecond
 
 // cannotBegin deals with a begin that the item's record does not allow. A fire that lies ahead of the
 // registry's clock stays due until the clocks agree; that one may have drifted since it was read.
-func (r *Rounds) cannotBegin(v room.View, it *item, fire time.Time, err error) {
+func (r *Rounds) cannotBegin(v room.View, it *item, begin jobtree.Begin, err error) {
 	if !errors.Is(err, jobtree.ErrFireAhead) {
 		r.ports.Log.ErrorContext(r.ports.Life(), "cannot begin", room.KeyItem, it.number, room.KeyError, err)
-		it.Due = it.Due.DropImpossible(fire)
+		if begin.Source == job.Manual {
+			it.triggered = begin.Trigger // as impossible later on
+		} else {
+			it.Due = it.Due.DropImpossible(begin.Fire)
+		}
 		return
 	}
 	v.Clock.Check(r.ports.Life(), fires.ClockEvery)
@@ -225,10 +236,10 @@ func (r *Rounds) cannotBegin(v room.View, it *item, fire time.Time, err error) {
 	r.ports.FireAhead(it.number, err)
 }
 
-// beginTxn is the transaction of a begin (T4).
-func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtree.Record, madeUp bool) registry.Txn {
+// beginTxn is the transaction of a begin (T4). guards are those of a request by hand.
+func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtree.Record, madeUp bool, guards []registry.Condition) registry.Txn {
 	n := it.number
-	conditions := append(v.State.OwnerGuards(n),
+	conditions := append(append(v.State.OwnerGuards(n), guards...),
 		registry.Unchanged(v.Tree.ItemRecord(n), node.Record.Revision),
 		registry.Absent(v.Tree.ItemDisabled(n)),
 		registry.Unchanged(v.Tree.Config(), v.State.Config.Revision),
@@ -295,11 +306,14 @@ func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item) {
 	case !it.Due.None() && !round.refuse && !r.notYet(it, round.now):
 		current.Fire, current.Source = it.Due.Next()
 		it.Due = it.Due.After(current.Fire)
-	case round.request > it.triggered:
-		current.Source = job.Manual
-		it.triggered = round.request
 	default:
-		return
+		request, asked := round.request.For(it.number, it.triggered)
+		if !asked {
+			return
+		}
+		current.Source, current.Trigger = job.Manual, request.Revision
+		current.Fire, current.Parameter = request.Fire, request.Parameter
+		it.triggered = request.Revision
 	}
 	it.running = r.newExecution(v, it, v.Attached, jobtree.Record{Current: &current}, 0)
 	round.begun = append(round.begun, it.running)
@@ -339,9 +353,12 @@ func (r *Rounds) newExecution(v room.View, it *item, under *room.Attachment, rec
 			JobParameter:  cfg.JobParameter,
 			Fire:          record.Current.Fire,
 			Source:        record.Current.Source,
-			Token:         public,
-			Offset:        node.Offset,
-			Streaming:     cfg.StreamingProcess,
+			Trigger:       int64(record.Current.Trigger),
+
+			TriggerParameter: record.Current.Parameter,
+			Token:            public,
+			Offset:           node.Offset,
+			Streaming:        cfg.StreamingProcess,
 		},
 	}, node)
 }

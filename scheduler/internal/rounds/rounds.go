@@ -17,6 +17,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/requests"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -64,14 +65,15 @@ type Rounds struct {
 	missed     *missed.Fires
 	executions *executions.Executions
 
-	items      map[int]*item // those that are mine, or still run here
-	owned      []int         // the items assigned to this instance, ascending
-	task       string        // names them
-	stale      bool          // owned must be computed anew
-	turns      turns         // of items that wait until they may begin
-	toConsider actor.Lookout // items of which something may begin
-	claiming   bool          // a claim in a latch is under way
-	claimingOf int           // of which item
+	items      map[int]*item     // those that are mine, or still run here
+	owned      []int             // the items assigned to this instance, ascending
+	task       string            // names them
+	stale      bool              // owned must be computed anew
+	turns      turns             // of items that wait until they may begin
+	toConsider actor.Lookout     // items of which something may begin
+	claiming   bool              // a claim in a latch is under way
+	claimingOf int               // of which item
+	answered   registry.Revision // the newest triggered node for which nothing more is to run here
 }
 
 // New makes the room of a job. run is what the part that runs items may ask; this room adds what it knows itself.
@@ -95,7 +97,7 @@ func (r *Rounds) Before(v room.View, step registry.Step) { r.missed.Before(v, st
 // Observe takes in what a step of the view has changed.
 func (r *Rounds) Observe(t jobtree.Touched) {
 	r.stale = r.stale || t.Config || t.Epoch || len(t.Items) > 0
-	r.toConsider.Note(t.Items, t.Config || t.Epoch || t.Servers || t.Instances)
+	r.toConsider.Note(t.Items, t.Config || t.Epoch || t.Servers || t.Instances || t.Triggered)
 	r.executions.Observe(t)
 }
 
@@ -232,6 +234,29 @@ func (r *Rounds) Wants(v room.View, n int, request registry.Revision) bool {
 		done = max(done, it.triggered)
 	}
 	return done < request
+}
+
+// requests returns the requests by hand that are open.
+func (r *Rounds) requests(v room.View) requests.Open {
+	return requests.Look(v, r.ports.Others, v.Clock.Now(), r.answered)
+}
+
+// Answer notes that nothing more is to run here for the triggered node, where records do not tell that: an item
+// that comes here later has run for it elsewhere, or nobody knows.
+func (r *Rounds) Answer(v room.View) {
+	if !v.Usable || !requests.Alone(v, r.ports.Others) || !v.Settled() {
+		return
+	}
+	open := r.requests(v)
+	if open.Node() == 0 {
+		return
+	}
+	for _, n := range r.owned {
+		if open.Asks(n, 0) && r.Wants(v, n, open.Node()) {
+			return
+		}
+	}
+	r.answered = open.Node()
 }
 
 // closed forgets an execution whose end was recorded or refused for good.

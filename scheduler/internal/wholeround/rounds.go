@@ -1,6 +1,7 @@
 package wholeround
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -209,10 +210,10 @@ func (r *Rounds) Stop() {
 
 // KeyOf returns which round of the whole job the current execution of a record is part of.
 func KeyOf(record jobtree.Record) jobtree.RoundKey {
-	if fire := record.Current.Fire; !fire.IsZero() {
-		return jobtree.RoundKey{Fire: fire}
+	if e := record.Current; e.ByHand() {
+		return jobtree.RoundKey{Trigger: cmp.Or(e.Trigger, record.Trigger)}
 	}
-	return jobtree.RoundKey{Trigger: record.Trigger}
+	return jobtree.RoundKey{Fire: record.Current.Fire}
 }
 
 func same(a, b jobtree.RoundKey) bool { return a.Trigger == b.Trigger && a.Fire.Equal(b.Fire) }

@@ -1,0 +1,155 @@
+package operate_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// many has jobs orders-0, orders-1 and so on, besides the job itself.
+func many(g *ground, n int) (names []string) {
+	for i := range n {
+		name := fmt.Sprintf("orders-%d", i)
+		text, err := jobtree.EncodeConfig(job.Config{Name: name, Cron: "@hourly", ShardingTotalCount: 1})
+		require.NoError(g, err)
+		g.do(registry.Put(jobtree.For(name).Config(), text))
+		names = append(names, name)
+	}
+	return names
+}
+
+func TestJobsByAPattern(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	names := many(g, 3)
+	matched, err := g.op.Match(t.Context(), "orders-*")
+	require.NoError(t, err)
+	require.Equal(t, names, matched)
+	matched, err = g.op.Match(t.Context(), "*")
+	require.NoError(t, err)
+	require.Len(t, matched, 4)
+	_, err = g.op.Match(t.Context(), "[")
+	cause, is := operate.IsRefused(err)
+	require.True(t, is)
+	require.Equal(t, operate.CauseInvalid, cause)
+}
+
+func TestAnOperationOnManyJobs(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	names := many(g, 30)
+	g.do(registry.Put(jobtree.For("orders-7").Config(), "}{"))
+	disable := func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+		return g.op.DisableJob(ctx, job, opts)
+	}
+	var heard []string
+	results, err := g.op.Each(t.Context(), names, because("audit"), disable, func(r operate.JobResult) { heard = append(heard, r.Job) })
+	var some *operate.SomeFailedError
+	require.ErrorAs(t, err, &some)
+	require.Len(t, some.Failed(), 1)
+	require.Contains(t, err.Error(), `1 of 30 jobs failed, the first being "orders-7": disable job "orders-7" refused`)
+	cause, _ := operate.IsRefused(err)
+	require.Equal(t, operate.CauseUnusable, cause)
+	require.ElementsMatch(t, names, heard)
+	id := results[0].Result.ID
+	for i, r := range results {
+		require.Equal(t, names[i], r.Job)
+		require.Equal(t, id, r.Result.ID, "one operation")
+	}
+
+	g.do(registry.Put(jobtree.For("orders-7").Config(), g.textOf("orders-7")))
+	results, err = g.op.Each(t.Context(), names, operate.Options{ID: id}, disable, nil)
+	require.NoError(t, err, "asked again, what was lacking is done")
+	for i, r := range results {
+		require.Equal(t, i != 7, r.Result.Repeated, r.Job)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	results, err = g.op.Each(ctx, names, silent(), disable, nil)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, results, 30)
+}
+
+func (g *ground) textOf(name string) string {
+	g.Helper()
+	text, err := jobtree.EncodeConfig(job.Config{Name: name, Cron: "@hourly", ShardingTotalCount: 1})
+	require.NoError(g, err)
+	return text
+}
+
+func TestAServerOfAllJobs(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	names := many(g, 100)
+	for _, name := range names[1:] {
+		g.do(registry.Put(jobtree.For(name).Server("10.0.0.1"), ""))
+	}
+	g.do(registry.Put(jobtree.For("orders-5").Operated(), `{"format":9}`))
+	_, err := g.op.DisableServerEverywhere(t.Context(), "10.0.0.1", operate.Options{DryRun: true, ID: "host"})
+	require.Error(t, err)
+	require.Empty(t, g.value(jobtree.For("orders-1").Server("10.0.0.1")))
+
+	results, err := g.op.DisableServerEverywhere(t.Context(), "10.0.0.1", operate.Options{ID: "host"})
+	var some *operate.SomeFailedError
+	require.ErrorAs(t, err, &some)
+	require.Len(t, some.Failed(), 1)
+	require.Len(t, results, 100, "99 that know it, and the one in which it lives")
+	require.Equal(t, "DISABLED", g.value(nodes.Server("10.0.0.1")))
+	require.Equal(t, "DISABLED", g.value(jobtree.For("orders-99").Server("10.0.0.1")))
+	require.False(t, g.node(jobtree.For("orders-0").Server("10.0.0.1")).Exists())
+
+	g.do(registry.Delete(jobtree.For("orders-5").Operated()))
+	results, err = g.op.DisableServerEverywhere(t.Context(), "10.0.0.1", silent())
+	require.NoError(t, err, "asked again, even as another operation")
+	again := 0
+	for _, r := range results {
+		if r.Result.Repeated {
+			again++
+		}
+	}
+	require.Equal(t, 99, again)
+	require.NoError(t, errOf(g.op.EnableServerEverywhere(t.Context(), "10.0.0.1", silent())))
+	require.False(t, g.node(nodes.Server("10.0.0.1")).Exists())
+	g.refused(operate.CauseUnknownTarget, errOf(g.op.DisableServerEverywhere(t.Context(), "10.9.9.9", silent())))
+}
+
+// A job that somebody else operates at that moment is decided anew by itself.
+func TestAServerOfAllJobsWhileSomebodyOperatesOne(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	for _, name := range many(g, 3) {
+		g.do(registry.Put(jobtree.For(name).Server("10.0.0.1"), ""))
+	}
+	g.store.beforeAll = func() {
+		require.NoError(t, errOf(g.operator("bert").DisableItem(t.Context(), "orders-1", 0, silent())))
+		require.NoError(t, errOf(g.operator("bert").DisableServer(t.Context(), "orders-2", "10.0.0.1", silent())))
+	}
+	results, err := g.op.DisableServerEverywhere(t.Context(), "10.0.0.1", silent())
+	require.NoError(t, err)
+	for _, r := range results {
+		require.Equal(t, "DISABLED", g.value(jobtree.For(r.Job).Server("10.0.0.1")))
+		require.Equal(t, r.Job == "orders-2", r.Result.Repeated, r.Job)
+	}
+}
+
+func TestAnInstanceLeavesAllItsJobs(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	many(g, 2)
+	g.do(registry.PutOwned(jobtree.For("orders-1").Instance(first), "", g.sessions[first]))
+	results, err := g.op.ShutDownEverywhere(t.Context(), first, silent())
+	require.NoError(t, err)
+	require.Len(t, results, 2)
+	require.Equal(t, "SHUTDOWN", g.value(nodes.Instance(first)))
+	require.Equal(t, "SHUTDOWN", g.value(jobtree.For("orders-1").Instance(first)))
+	require.Empty(t, g.value(nodes.Instance(second)))
+	g.refused(operate.CauseUnknownTarget, errOf(g.op.ShutDownEverywhere(t.Context(), "nobody", silent())))
+}

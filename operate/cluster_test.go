@@ -1,0 +1,249 @@
+package operate_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/clustertest"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// working is the job in a cluster: four items that fire every five minutes, and take a second.
+func working(c *clustertest.Cluster) {
+	c.Job(job.Config{Name: theJob, Cron: "0 0/5 * * * ?", ShardingTotalCount: 4, Failover: true}, clustertest.Work(time.Second))
+}
+
+func operating(t *testing.T, c *clustertest.Cluster) *operate.Operator {
+	t.Helper()
+	op, err := operate.New(c.Operator(), operate.By("anna", "test"))
+	require.NoError(t, err)
+	return op
+}
+
+// aside does an operation while the test lets time pass.
+func aside[T any](c *clustertest.Cluster, d time.Duration, do func() (T, error)) (result T, err error) {
+	var done sync.WaitGroup
+	done.Go(func() { result, err = do() })
+	c.Advance(d)
+	done.Wait()
+	return result, err
+}
+
+func TestAClusterIsTriggered(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		var mu sync.Mutex
+		parameters := map[int]string{}
+		c.Job(job.Config{Name: theJob, Cron: "0 0 3 * * ?", ShardingTotalCount: 4}, job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
+			mu.Lock()
+			parameters[sc.Item] = sc.TriggerParameter
+			mu.Unlock()
+			return clustertest.Sleep(ctx, time.Second)
+		}))
+		c.StartN(3)
+		c.Advance(time.Minute)
+		op := operating(t, c)
+		r, err := aside(c, time.Minute, func() (operate.Result, error) {
+			return op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{0, 3}, Parameter: "2026-11"}, waiting())
+		})
+		require.NoError(t, err)
+		require.Equal(t, map[int]operate.ItemState{0: operate.ItemSucceeded, 3: operate.ItemSucceeded}, statesOf(r.Progress))
+		require.Equal(t, map[int]string{0: "2026-11", 3: "2026-11"}, parameters)
+		for _, it := range r.Progress.Items {
+			require.Equal(t, c.Owner(theJob, it.Item).ID(), it.Instance)
+			require.Equal(t, time.Second, it.Took)
+			require.Less(t, it.Began.Sub(r.When), 100*time.Millisecond)
+		}
+	})
+}
+
+// The instance that is to run an item dies after the trigger, before it has begun or in the middle.
+func TestAnInstanceDiesBetweenATriggerAndItsEnd(t *testing.T) {
+	t.Parallel()
+	for name, dies := range map[string]time.Duration{"before it begins": 0, "in the middle": 500 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+				working(c)
+				c.StartN(2)
+				c.Advance(time.Minute)
+				op := operating(t, c)
+				victim := c.Owner(theJob, 0)
+				if dies == 0 {
+					victim.Crash() // its session lasts, and it begins nothing
+				}
+				var r operate.Result
+				var err error
+				var done sync.WaitGroup
+				done.Go(func() { r, err = op.Trigger(t.Context(), theJob, operate.Trigger{}, waiting()) })
+				c.Advance(dies)
+				if dies > 0 {
+					victim.Crash()
+				}
+				c.Advance(time.Minute)
+				done.Wait()
+				require.NoError(t, err)
+				require.Len(t, r.Progress.Items, 4)
+				for _, it := range r.Progress.Items {
+					require.Equal(t, operate.ItemSucceeded, it.State, "item %d ran on %s", it.Item, it.Instance)
+					require.NotEqual(t, victim.ID(), it.Instance)
+				}
+			})
+		})
+	}
+}
+
+func TestAClusterIsBackfilled(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		var mu sync.Mutex
+		var fires []time.Time
+		c.Job(job.Config{Name: theJob, Cron: "0 0 3 * * ?", ShardingTotalCount: 2}, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if sc.Item == 0 {
+				require.Equal(t, job.Manual, sc.Source)
+				fires = append(fires, sc.Fire)
+			}
+			return nil
+		}))
+		c.StartN(2)
+		c.Advance(time.Minute)
+		op := operating(t, c)
+		wanted, err := op.Fires(t.Context(), theJob, clustertest.At(-72*time.Hour), clustertest.At(0))
+		require.NoError(t, err)
+		require.Len(t, wanted, 3)
+		r, err := aside(c, time.Minute, func() (operate.BackfillResult, error) {
+			return op.Backfill(t.Context(), theJob, wanted, operate.Trigger{}, silent())
+		})
+		require.NoError(t, err)
+		require.Len(t, r.Done, 3)
+		require.Equal(t, wanted, fires)
+		record := jobtree.StateOf(theJob, snapshotOf(t, c)).Item(0).Record.Value
+		require.True(t, record.LastFire.IsZero(), "the schedule is left alone")
+	})
+}
+
+func snapshotOf(t *testing.T, c *clustertest.Cluster) registry.Snapshot {
+	t.Helper()
+	list, revision, err := c.Operator().List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	return registry.NewSnapshot(revision, list)
+}
+
+func TestServersAndTotalsMoveItems(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		working(c)
+		c.StartN(2)
+		c.Advance(time.Minute)
+		op := operating(t, c)
+		instance := c.Owner(theJob, 0)
+		ip := jobtree.ServerOf(instance.ID())
+		plan, err := op.DisableServer(t.Context(), theJob, ip, operate.Options{DryRun: true})
+		require.NoError(t, err)
+		r, err := aside(c, time.Second, func() (operate.Result, error) {
+			return op.DisableServer(t.Context(), theJob, ip, operate.Options{Wait: true, Shown: &plan.Plan})
+		})
+		require.NoError(t, err)
+		require.Equal(t, 4, r.Progress.Ready)
+		require.NotEmpty(t, plan.Moves)
+		for _, m := range plan.Moves {
+			require.Equal(t, m.To, c.Owner(theJob, m.Item).ID(), "as it was said")
+		}
+		_, err = aside(c, time.Second, func() (operate.Result, error) {
+			return op.EnableServer(t.Context(), theJob, ip, waiting())
+		})
+		require.NoError(t, err)
+		_, err = aside(c, time.Second, func() (operate.Result, error) {
+			return op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.ShardingTotalCount = 7 }), waiting())
+		})
+		require.NoError(t, err)
+		require.NotNil(t, c.Owner(theJob, 6))
+		_, err = aside(c, time.Second, func() (operate.Result, error) { return op.Reshard(t.Context(), theJob, waiting()) })
+		require.NoError(t, err)
+		c.Advance(time.Hour)
+	})
+}
+
+// What is operated while the cluster is in motion, in resharding, failover and drain, is done or refused, and no fire
+// is lost or run twice for it.
+func TestOperationsWhileTheClusterIsInMotion(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		working(c)
+		c.StartN(3)
+		c.Advance(10*time.Minute + 500*time.Millisecond)
+		op := operating(t, c)
+		c.Owner(theJob, 0).Crash() // it runs
+		require.NoError(t, errOf(op.Reshard(t.Context(), theJob, silent())))
+		require.NoError(t, errOf(op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Description = "x" }), silent())))
+		c.Advance(5 * time.Second)
+		require.NoError(t, errOf(op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Description = "y" }), silent())))
+		c.Advance(time.Minute)
+		leader := c.Leader(theJob)
+		ip := jobtree.ServerOf(leader.ID())
+		require.NoError(t, errOf(op.DisableServer(t.Context(), theJob, ip, silent())))
+		leader.Crash()
+		c.Advance(time.Minute)
+		require.NoError(t, errOf(op.EnableServer(t.Context(), theJob, ip, silent())))
+		c.Advance(30 * time.Minute)
+		c.EveryFireRanOnce(theJob)
+		require.Len(t, operationsOf(t, op), 5)
+	})
+}
+
+func operationsOf(t *testing.T, op *operate.Operator) []operate.Operation {
+	t.Helper()
+	operations, err := op.Operations(t.Context(), theJob)
+	require.NoError(t, err)
+	return operations
+}
+
+func TestAnInstanceOfAClusterIsShutDown(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		working(c)
+		c.StartN(2)
+		c.Advance(5*time.Minute + 500*time.Millisecond) // it runs
+		op := operating(t, c)
+		instance := c.Owner(theJob, 0)
+		r, err := aside(c, time.Minute, func() (operate.Result, error) {
+			return op.ShutDown(t.Context(), theJob, instance.ID(), waiting())
+		})
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Moves)
+		for _, m := range r.Moves {
+			require.Equal(t, m.To, c.Owner(theJob, m.Item).ID(), "as it was said")
+		}
+		c.Advance(time.Hour)
+		require.NotEqual(t, instance.ID(), c.Owner(theJob, 0).ID())
+		c.EveryFireRanOnce(theJob)
+	})
+}
+
+// Nothing of a job that is removed while it runs comes back.
+func TestAClusterIsRemoved(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		working(c)
+		c.StartN(2)
+		c.Advance(5*time.Minute + 500*time.Millisecond) // they run
+		op := operating(t, c)
+		_, err := aside(c, time.Minute, func() (operate.Result, error) { return op.Remove(t.Context(), theJob, forced()) })
+		require.NoError(t, err)
+		c.Advance(time.Hour)
+		require.Zero(t, snapshotOf(t, c).Len())
+		for _, e := range c.Executions(theJob) {
+			require.Equal(t, clustertest.Outcome("ok"), e.Outcome, "what ran has ended, and nothing began since")
+			require.Equal(t, clustertest.At(5*time.Minute), e.Fire)
+		}
+	})
+}
