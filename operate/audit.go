@@ -49,14 +49,17 @@ func (o *Operator) Operations(ctx context.Context, job string) ([]Operation, err
 		r.Err = err
 		return nil, d.completed(r)
 	}
-	var all []Operation
+	return operationsOf(job, operated), nil
+}
+
+func operationsOf(job string, operated jobtree.Operated) (all []Operation) {
 	for _, op := range jobtree.MaskOperated(operated).Operations {
 		all = append(all, Operation{
 			Job: job, ID: op.ID, Verb: Verb(op.Verb), Target: op.Target, Who: op.Who, How: op.How, When: op.When,
 			Reason: op.Reason, Changed: op.Changed, Before: op.Before, RollsBack: op.Before != "",
 		})
 	}
-	return all, nil
+	return all
 }
 
 // OutsideChange is something of what operators decide that was changed, and not by an operation: by hand, by Java's

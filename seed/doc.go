@@ -31,6 +31,9 @@
 //	/orders/servers/10.0.0.7=DISABLED
 //	/orders/sharding/3/disabled=
 //
+// A config may also be the JSON text that is stored. It is put in order unless it has the tag !stored, with which every
+// byte of it stays; [Export] writes that where it has to.
+//
 // If anything is wrong with a file, [ReadFile] refuses the whole file and names every fault: nodes that belong
 // to running instances, members that no config has, settings that make no sense.
 //

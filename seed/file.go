@@ -3,8 +3,11 @@ package seed
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/elasticron/elasticron/registry"
@@ -13,6 +16,22 @@ import (
 // File is the content of a file that was read and found correct.
 type File struct {
 	jobs map[string]map[string]string // values by path, by job
+}
+
+// Nodes returns the paths below the namespace and the values of everything that the file says, in the order of the
+// paths.
+func (f File) Nodes() iter.Seq2[string, string] {
+	return func(yield func(path, value string) bool) {
+		all := make(map[string]string)
+		for _, values := range f.jobs {
+			maps.Copy(all, values)
+		}
+		for _, path := range slices.Sorted(maps.Keys(all)) {
+			if !yield(path, all[path]) {
+				return
+			}
+		}
+	}
 }
 
 // ErrInvalid is the error of a file that can be opened but is wrong: errors.Is finds it in every fault.

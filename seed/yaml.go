@@ -57,6 +57,8 @@ func (r *yamlReader) walk(path string, n *yaml.Node) {
 			return
 		}
 		r.add(path, text, n)
+	case n.Kind == yaml.ScalarNode && n.Tag == tagStored:
+		r.addStored(path, n)
 	case path == "" && n.Kind != yaml.MappingNode:
 		r.fault(n, errors.New("the file must be a mapping of jobs"))
 	case n.Kind == yaml.MappingNode && len(n.Content) == 0:
@@ -77,6 +79,20 @@ func (r *yamlReader) walk(path string, n *yaml.Node) {
 func (r *yamlReader) add(path, value string, n *yaml.Node) {
 	if err := r.file.add(path, value); err != nil {
 		r.faults = append(r.faults, fmt.Errorf("line %d: %w", n.Line, err))
+	}
+}
+
+// addStored takes up a config that is to be stored byte for byte.
+func (r *yamlReader) addStored(path string, n *yaml.Node) {
+	if name, known := jobtree.Parse(path); !known || name.Kind != jobtree.KindConfig {
+		r.fault(n, fmt.Errorf("%s: %s is for the text of a config", path, tagStored))
+		return
+	}
+	before := len(r.faults)
+	r.add(path, n.Value, n)
+	if len(r.faults) == before {
+		name, _ := jobtree.Parse(path)
+		r.file.jobs[name.Job][path] = n.Value
 	}
 }
 

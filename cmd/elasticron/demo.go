@@ -73,14 +73,3 @@ func newDemoProcess() *cobra.Command {
 		},
 	}
 }
-
-// colourful tells whether to write colours: to a terminal, unless somebody objects by the variables
-// that many programs heed.
-func colourful(out any) bool {
-	file, ok := out.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}

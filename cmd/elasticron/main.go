@@ -1,4 +1,8 @@
-// Command elasticron shows and, in time, operates Elasticron clusters.
+// Command elasticron shows Elasticron clusters.
+//
+//	elasticron get jobs
+//
+// lists the jobs of a namespace; docs/cli.md describes all commands.
 //
 //	go run ./cmd/elasticron demo
 //
@@ -8,38 +12,27 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-
-	"github.com/elasticron/elasticron/cmd/elasticron/internal/demo"
-)
-
-// Exit statuses.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitInterrupted = 130 // as shells have it for programs that a Ctrl-C ended
 )
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run carries out a command line and returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	root := newRoot() //nolint:contextcheck // cobra hands the context to the commands
+	return newProgram().run(ctx, args, out, errOut)
+}
+
+func (p *program) run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	root := newRoot(p) //nolint:contextcheck // cobra hands the context to the commands
 	root.SetArgs(args)
+	root.SetIn(p.in)
 	root.SetOut(out)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.Is(err, demo.ErrInterrupted) && !errors.Is(err, demo.ErrInexact):
+	if err != nil {
 		_, _ = fmt.Fprintln(errOut, "elasticron:", err)
-		return exitInterrupted
-	default:
-		_, _ = fmt.Fprintln(errOut, "elasticron:", err)
-		return exitFailed
 	}
+	return statusOf(err)
 }

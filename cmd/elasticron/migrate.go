@@ -19,8 +19,8 @@ const (
 	passwordOfTarget = "ELASTICRON_TO_PASSWORD"
 )
 
-func newMigrate() *cobra.Command {
-	m := migration{}
+func newMigrate(p *program) *cobra.Command {
+	m := migration{program: p}
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Copy the jobs of a namespace from ZooKeeper to etcd",
@@ -34,7 +34,8 @@ repeated: jobs that are the same already are left alone, and so are jobs that we
 changed in etcd, unless --overwrite is given. Jobs that still run are refused.
 
 The exit status is 0 if all jobs are in etcd as they should be, or would be with --apply,
-and 1 if one was refused, differs or could not be written, or a server cannot be used.
+1 if one was refused, differs or could not be written, or a server cannot be used, and 2
+if the command line is wrong.
 
 Passwords are read from $` + passwordOfSource + ` and $` + passwordOfTarget + `.`,
 		Example: `  # what would be done
@@ -62,6 +63,7 @@ Passwords are read from $` + passwordOfSource + ` and $` + passwordOfTarget + `.
 
 // migration is one run of the command.
 type migration struct {
+	program                    *program
 	source                     *source
 	target                     *etcdflags.Flags
 	namespace, targetNamespace string
@@ -71,17 +73,17 @@ type migration struct {
 
 func (m *migration) run(ctx context.Context, out io.Writer) (err error) {
 	if m.namespace == "" {
-		return errors.New("--namespace is missing: want the namespace of the jobs")
+		return misuse("--namespace is missing: want the namespace of the jobs")
 	}
 	if m.targetNamespace == "" {
 		m.targetNamespace = m.namespace
 	}
-	from, err := m.source.open(ctx, m.namespace)
+	from, err := m.source.open(ctx, m.program, m.namespace)
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
 	defer func() { err = errors.Join(err, leave(ctx, from)) }()
-	to, err := m.target.Open(ctx, m.targetNamespace)
+	to, err := m.program.openEtcd(ctx, m.target, m.targetNamespace)
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}

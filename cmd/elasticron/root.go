@@ -8,17 +8,51 @@ import (
 
 // newRoot returns the command line. Each command is a function that returns it, so that a test can
 // have one of its own.
-func newRoot() *cobra.Command {
+func newRoot(p *program) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "elasticron",
-		Short:         "Elastic, sharded cron on etcd",
+		Use:   "elasticron",
+		Short: "Elastic, sharded cron on etcd",
+		Long: `Elasticron shows clusters of jobs and operates them, from outside.
+
+The commands that need a cluster find it by their flags or in a context, which keeps them
+under a name: see elasticron context --help. They work on etcd and on ZooKeeper, and need
+no running scheduler.
+
+Exit statuses: 0 done; 1 error; 2 wrong command line; 3 refused; 4 done for some, failed
+for others; 5 the time to wait was over.`,
 		Version:       version(),
 		SilenceUsage:  true, // an error of a command is no wrong use of it
 		SilenceErrors: true, // run prints it
 	}
-	root.AddCommand(newDemo(), newDemoProcess(), newMigrate(), newSeed())
+	root.AddGroup(&cobra.Group{ID: groupRead, Title: "See:"}, &cobra.Group{ID: groupOperate, Title: "Operate:"},
+		&cobra.Group{ID: groupMove, Title: "Copy and fill:"}, &cobra.Group{ID: groupHere, Title: "Here:"})
+	for group, commands := range map[string][]*cobra.Command{
+		groupRead: {newGet(p), newDescribe(p), newNext(p), newDump(p), newAudit(p)},
+		groupOperate: {
+			newTrigger(p), newBackfill(p), stateVerb(p, true), stateVerb(p, false), newShutdown(p), newGiveUp(p), newTidy(p), newReshard(p),
+			newCreate(p), newEdit(p), newApply(p), newRollback(p), newRemove(p),
+		},
+		groupMove: {newExport(p), newDiff(p), newMigrate(p), newSeed(p)},
+		groupHere: {newContext(p), newCron(p), newDemo()},
+	} {
+		for _, c := range commands {
+			c.GroupID = group
+		}
+		root.AddCommand(commands...)
+	}
+	root.AddCommand(newDemoProcess(), newMan(), newReference())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	countAsMisuse(root)
 	return root
 }
+
+// The groups of commands in the help.
+const (
+	groupRead    = "read"
+	groupOperate = "operate"
+	groupMove    = "move"
+	groupHere    = "here"
+)
 
 // version returns the version of the module that this program was built from, as Go knows it.
 func version() string {

@@ -36,23 +36,37 @@ func TestHelpAndVersion(t *testing.T) {
 func TestWrongCommandLines(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name string
-		args []string
-		want string
+		name   string
+		args   []string
+		status int
+		want   string
 	}{
-		{"unknown command", []string{"dance"}, `elasticron: unknown command "dance"`},
-		{"unknown flag", []string{"demo", "--fast"}, "unknown flag: --fast"},
-		{"argument", []string{"demo", "x"}, `unknown command "x"`},
-		{"not a number", []string{"demo", "--items", "many"}, `invalid argument "many" for "--items"`},
-		{"too few", []string{"demo", "--items", "1"}, "items is 1, want 2 to 1000"},
-		{"no such folder", []string{"demo", "--dir", "/no/such/folder"}, "/no/such/folder: no such file"},
-		{"no settings", []string{demoProcess}, "read settings"},
+		{"unknown command", []string{"dance"}, exitMisuse, `elasticron: unknown command "dance"`},
+		{"unknown flag", []string{"demo", "--fast"}, exitMisuse, "unknown flag: --fast"},
+		{"argument", []string{"demo", "x"}, exitMisuse, `unknown command "x"`},
+		{"not a number", []string{"demo", "--items", "many"}, exitMisuse, `invalid argument "many" for "--items"`},
+		{"too few", []string{"demo", "--items", "1"}, exitFailed, "items is 1, want 2 to 1000"},
+		{"no such folder", []string{"demo", "--dir", "/no/such/folder"}, exitFailed, "/no/such/folder: no such file"},
+		{"no settings", []string{demoProcess}, exitFailed, "read settings"},
+		{"get what", []string{"get"}, exitMisuse, "elasticron get needs one of: jobs, items, executions, instances, servers, operations"},
+		{"get something else", []string{"get", "pods"}, exitMisuse, `"pods" is unknown, want one of: jobs`},
+		{"too many", []string{"get", "jobs", "a", "b"}, exitMisuse, "accepts at most 1 arg(s), received 2"},
+		{"a format", []string{"get", "jobs", "-o", "xml"}, exitMisuse, `invalid argument "xml" for "-o, --output" flag: want one of: wide, json, yaml, name`},
+		{"a pattern", []string{"get", "jobs", "--match", "["}, exitMisuse, `--match is "["`},
+		{"watch as YAML", []string{"get", "jobs", "-w", "-o", "yaml"}, exitMisuse, "--watch is given with -o yaml"},
+		{"no cron", []string{"cron"}, exitMisuse, "requires at least 1 arg(s)"},
+		{"a cron that cannot be read", []string{"cron", "0 61 * * * ?"}, exitFailed, "61"},
+		{"a zone", []string{"cron", "@daily", "--zone", "Mars"}, exitMisuse, `--zone is "Mars", want an IANA name`},
+		{"a rule", []string{"cron", "@daily", "--daylight-saving", "never"}, exitMisuse, `--daylight-saving is "never"`},
+		{"a time", []string{"cron", "@daily", "--from", "now"}, exitMisuse, `--from is "now"`},
+		{"no fires", []string{"cron", "@daily", "-c", "0"}, exitMisuse, "--count is 0, want 1 to 10000"},
+		{"no file", []string{"diff"}, exitMisuse, "--filename is missing"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, errOut, status := carryOut(t, tt.args...)
-			require.Equal(t, exitFailed, status)
+			require.Equal(t, tt.status, status, errOut)
 			require.Contains(t, errOut, tt.want)
 		})
 	}

@@ -15,8 +15,8 @@ import (
 // passwordVariable is the variable of the environment that holds etcd's password.
 const passwordVariable = "ELASTICRON_PASSWORD"
 
-func newSeed() *cobra.Command {
-	s := seeding{}
+func newSeed(p *program) *cobra.Command {
+	s := seeding{program: p}
 	cmd := &cobra.Command{
 		Use:   "seed FILE",
 		Short: "Fill a namespace from a YAML or properties file",
@@ -62,6 +62,7 @@ The password is read from $` + passwordVariable + `.`,
 
 // seeding is one run of the command.
 type seeding struct {
+	program   *program
 	target    *etcdflags.Flags
 	namespace string
 	opts      seed.Options
@@ -70,13 +71,13 @@ type seeding struct {
 
 func (s *seeding) run(ctx context.Context, name string, out io.Writer) (err error) {
 	if s.namespace == "" {
-		return errors.New("--namespace is missing: want the namespace to fill")
+		return misuse("--namespace is missing: want the namespace to fill")
 	}
 	file, err := seed.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	reg, err := s.target.Open(ctx, s.namespace)
+	reg, err := s.program.openEtcd(ctx, s.target, s.namespace)
 	if err != nil {
 		return err
 	}

@@ -27,12 +27,12 @@ func newSource(flags *pflag.FlagSet) *source {
 	return s
 }
 
-func (s *source) open(ctx context.Context, namespace string) (registry.Registry, error) {
+func (s *source) open(ctx context.Context, p *program, namespace string) (registry.Registry, error) {
 	switch {
 	case len(s.servers) > 0 && s.etcd.Given():
 		return nil, errors.New("--from and --from-etcd are given: want one of them")
 	case s.etcd.Given():
-		return s.etcd.Open(ctx, namespace)
+		return p.openEtcd(ctx, s.etcd, namespace)
 	case len(s.servers) == 0:
 		return nil, errors.New("--from is missing: want the servers of the ZooKeeper ensemble, such as zk1:2181")
 	}
@@ -44,5 +44,5 @@ func (s *source) open(ctx context.Context, namespace string) (registry.Registry,
 		}
 		config.Digest = s.user + ":" + password
 	}
-	return zkcompat.Open(ctx, config)
+	return p.zooKeeper(ctx, config)
 }

@@ -77,3 +77,34 @@ type ItemInfo struct {
 	Status   string `json:"status"`
 	Failover bool   `json:"failover"`
 }
+
+// Jobs returns what the console shows of all jobs of the namespace.
+func (c Console) Jobs() ([]JobInfo, error) {
+	var jobs []JobInfo
+	err := c.ask("jobs", "", "", &jobs)
+	return jobs, err
+}
+
+// JobInfo is a line of the console's list of jobs.
+type JobInfo struct {
+	Job       string `json:"jobName"`
+	Status    string `json:"status"`
+	Cron      string `json:"cron"`
+	Items     int    `json:"shardingTotalCount"`
+	Instances int    `json:"instanceCount"`
+}
+
+// Servers returns what the console shows of all servers of the namespace.
+func (c Console) Servers() ([]ServerInfo, error) {
+	var servers []ServerInfo
+	err := c.ask("servers", "", "", &servers)
+	return servers, err
+}
+
+// ServerInfo is a line of the console's list of servers.
+type ServerInfo struct {
+	ServerIP  string `json:"serverIp"`
+	Instances int    `json:"instances"`
+	Jobs      int    `json:"jobs"`
+	Disabled  int    `json:"disabledJobs"`
+}

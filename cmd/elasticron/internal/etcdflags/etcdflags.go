@@ -2,11 +2,13 @@
 package etcdflags
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -21,6 +23,7 @@ type Flags struct {
 	ca, cert, key    string
 	names            names
 	passwordVariable string
+	passwordFile     string
 }
 
 // names are what the flags are called, for messages.
@@ -46,27 +49,69 @@ func (f *Flags) Given() bool { return len(f.endpoints) > 0 }
 
 // Open connects to the cluster.
 func (f *Flags) Open(ctx context.Context, namespace string) (*etcd.Registry, error) {
-	config, err := f.config(namespace)
+	config, err := f.Config(namespace)
 	if err != nil {
 		return nil, err
 	}
 	return etcd.Open(ctx, config)
 }
 
-func (f *Flags) config(namespace string) (etcd.Config, error) {
+// Config returns what the flags say, to connect by.
+func (f *Flags) Config(namespace string) (etcd.Config, error) {
 	c := etcd.Config{Endpoints: f.endpoints, Namespace: namespace}
 	if !f.Given() {
 		return c, fmt.Errorf("--%s is missing: want the URLs of the etcd cluster, such as http://10.0.0.1:2379", f.names.endpoints)
 	}
 	if f.user != "" {
-		c.Username, c.Password = f.user, os.Getenv(f.passwordVariable)
-		if c.Password == "" {
-			return c, fmt.Errorf("--%s is given, and $%s is empty: want the password there", f.names.user, f.passwordVariable)
+		password, err := f.Password()
+		if err != nil {
+			return c, err
 		}
+		c.Username, c.Password = f.user, password
 	}
 	var err error
 	c.TLS, err = f.tls()
 	return c, err
+}
+
+// User returns the user's name; empty if none is given.
+func (f *Flags) User() string { return f.user }
+
+// Password returns the password of the user.
+func (f *Flags) Password() (string, error) {
+	if password := os.Getenv(f.passwordVariable); password != "" {
+		return password, nil
+	}
+	if f.passwordFile == "" {
+		return "", fmt.Errorf("--%s is given, and $%s is empty: want the password there", f.names.user, f.passwordVariable)
+	}
+	text, err := os.ReadFile(f.passwordFile)
+	if err != nil {
+		return "", fmt.Errorf("password of %s: %w", f.user, err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// Defaults stand in for flags that are not given.
+type Defaults struct {
+	Endpoints     []string
+	User          string
+	PasswordFile  string // holds the password, unless the variable does
+	CA, Cert, Key string
+}
+
+// Default takes over what flags do not say.
+func (f *Flags) Default(d Defaults) {
+	if len(f.endpoints) == 0 {
+		f.endpoints = d.Endpoints
+	}
+	if f.user == "" {
+		f.user, f.passwordFile = d.User, d.PasswordFile
+	}
+	if f.cert == "" && f.key == "" {
+		f.cert, f.key = d.Cert, d.Key
+	}
+	f.ca = cmp.Or(f.ca, d.CA)
 }
 
 func (f *Flags) tls() (*tls.Config, error) {

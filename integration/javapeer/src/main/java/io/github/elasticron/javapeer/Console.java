@@ -5,8 +5,13 @@ import com.dangdang.ddframe.job.lite.lifecycle.api.JobOperateAPI;
 import com.dangdang.ddframe.job.lite.lifecycle.api.JobSettingsAPI;
 import com.dangdang.ddframe.job.lite.lifecycle.api.ShardingOperateAPI;
 import com.dangdang.ddframe.job.lite.lifecycle.domain.JobSettings;
+import com.dangdang.ddframe.job.lite.lifecycle.domain.ServerBriefInfo;
 import com.google.common.base.Optional;
 import com.google.gson.Gson;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 
 /** What an operator does in the Java console. */
 final class Console {
@@ -58,9 +63,24 @@ final class Console {
                 return JobAPIFactory.createJobStatisticsAPI(servers, namespace, digest).getAllJobsBriefInfo();
             case "console-items":
                 return JobAPIFactory.createShardingStatisticsAPI(servers, namespace, digest).getShardingInfo(request.job);
+            case "console-servers":
+                return servers();
             default:
                 throw new IllegalArgumentException("unknown request " + request.op);
         }
+    }
+
+    private List<Map<String, Object>> servers() {
+        List<Map<String, Object>> result = new ArrayList<>();
+        for (ServerBriefInfo each : JobAPIFactory.createServerStatisticsAPI(servers, namespace, digest).getAllServersBriefInfo()) {
+            Map<String, Object> line = new LinkedHashMap<>();
+            line.put("serverIp", each.getServerIp());
+            line.put("instances", each.getInstancesNum());
+            line.put("jobs", each.getJobsNum());
+            line.put("disabledJobs", each.getDisabledJobsNum().intValue());
+            result.add(line);
+        }
+        return result;
     }
 
     private JobOperateAPI operate() {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// patience is how long a completion waits for the registry: somebody has pressed a key and looks at the cursor.
+const patience = 2 * time.Second
+
+// namesOf lists what could stand for an argument.
+type namesOf func(ns *operate.Namespace) []string
+
+// completes has a shell offer names of the registry for the arguments of a command. Whatever goes wrong, it offers
+// none: nothing may be written into the line that somebody types.
+func completes(cmd *cobra.Command, c *connection, names namesOf) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, begun string) (offered []string, _ cobra.ShellCompDirective) {
+		ctx, stop := context.WithTimeout(cmd.Context(), patience)
+		defer stop()
+		err := c.with(ctx, func(reg registry.Registry) error {
+			ns, err := operate.ReadNamespace(ctx, reg, c.program.now())
+			if err != nil {
+				return err
+			}
+			for _, name := range names(ns) {
+				if strings.HasPrefix(name, begun) {
+					offered = append(offered, name)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return offered, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func jobNames(ns *operate.Namespace) []string { return ns.Names() }
+
+// targetNames are those of describe, disable and enable, of these kinds.
+func targetNames(kinds ...string) namesOf {
+	return func(ns *operate.Namespace) (all []string) {
+		for _, kind := range kinds {
+			switch kind {
+			case "job":
+				all = append(all, prefixed("job/", ns.Names())...)
+			case "server":
+				for _, r := range ns.Servers() {
+					all = append(all, "server/"+r.Server)
+				}
+			case "instance":
+				for _, r := range ns.Instances() {
+					all = append(all, "instance/"+r.Instance)
+				}
+			case "item":
+				for _, job := range ns.Names() {
+					for _, r := range ns.Items(job) {
+						all = append(all, itemListed(r, ns.Time()).name)
+					}
+				}
+			}
+		}
+		return all
+	}
+}
+
+func prefixed(prefix string, names []string) []string {
+	for i := range names {
+		names[i] = prefix + names[i]
+	}
+	return names
+}
+
+// listedNames are those of a list.
+func listedNames(l *listing) namesOf {
+	return func(ns *operate.Namespace) (all []string) {
+		if l.argument == "JOB" {
+			return ns.Names()
+		}
+		for _, r := range l.rows(ns, selection{}) {
+			all = append(all, r.own)
+		}
+		return all
+	}
+}

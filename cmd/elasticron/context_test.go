@@ -1,0 +1,160 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestContexts(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	require.Equal(t, "  NAME  REGISTRY  NAMESPACE  USER\n", w.must(t, "context", "list"))
+	_, errOut, status := w.does(t, "get", "jobs")
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "no registry is named: want --etcd, --zookeeper, or a context")
+
+	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379,http://e2:2379", "--namespace", "shop")
+	w.must(t, "context", "set", "old", "--zookeeper", "zk1:2181", "-n", "shop")
+	require.Equal(t, "   NAME  REGISTRY                            NAMESPACE  USER\n"+
+		"   old   zookeeper zk1:2181                  shop\n"+
+		"*  prod  etcd http://e1:2379,http://e2:2379  shop\n", w.must(t, "context", "list"))
+	require.Contains(t, w.must(t, "get", "jobs"), "orders")
+	require.Equal(t, []string{"http://e1:2379", "http://e2:2379"}, w.asked.etcd.Endpoints)
+	require.Equal(t, "shop", w.asked.etcd.Namespace)
+
+	w.must(t, "get", "jobs", "--context", "old")
+	require.Equal(t, []string{"zk1:2181"}, w.asked.zooKeeper.Servers)
+	w.asked.zooKeeper.Servers = nil
+	w.variables[contextVariable] = "old"
+	w.must(t, "get", "jobs")
+	require.Equal(t, []string{"zk1:2181"}, w.asked.zooKeeper.Servers)
+	require.Contains(t, w.must(t, "context", "list"), "*  old")
+	delete(w.variables, contextVariable)
+	w.must(t, "context", "use", "old")
+	require.Equal(t, "name: old\nzookeeper:\n  - zk1:2181\nnamespace: shop\n", w.must(t, "context", "show"))
+	require.Contains(t, w.must(t, "get", "jobs", "-n", "empty"), "No jobs found", "the flag counts for more than the context")
+
+	w.must(t, "context", "remove", "old")
+	_, errOut, status = w.does(t, "context", "show")
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, "no context is chosen; known are: prod")
+	_, errOut, _ = w.does(t, "get", "jobs", "--context", "old")
+	require.Contains(t, errOut, `there is no context "old"; known are: prod`)
+	require.Equal(t, "{\n  \"name\": \"prod\",\n", w.must(t, "context", "show", "prod", "-o", "json")[:20])
+}
+
+func TestCredentialsOfAContextStayWithIt(t *testing.T) {
+	t.Setenv(passwordVariable, "")
+	w := newShop(t)
+	password := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(password, []byte("geheim\n"), 0o600))
+	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379", "-n", "shop", "--user", "ops", "--password-file", password)
+	w.must(t, "get", "jobs")
+	require.Equal(t, [2]string{"ops", "geheim"}, [2]string{w.asked.etcd.Username, w.asked.etcd.Password})
+	w.must(t, "get", "jobs", "--etcd", "http://e9:2379", "-n", "shop")
+	require.Equal(t, [2]string{}, [2]string{w.asked.etcd.Username, w.asked.etcd.Password}, "another cluster is told nothing")
+
+	t.Setenv(passwordVariable, "other")
+	w.must(t, "get", "jobs")
+	require.Equal(t, "other", w.asked.etcd.Password)
+	w.must(t, "context", "set", "prod", "--zookeeper", "zk1")
+	w.must(t, "get", "jobs")
+	require.Equal(t, "ops:other", w.asked.zooKeeper.Digest)
+
+	w.must(t, "context", "set", "prod", "--user", "", "--password-file", "")
+	w.must(t, "get", "jobs")
+	require.Empty(t, w.asked.zooKeeper.Digest)
+	name, err := w.contextsFile()
+	require.NoError(t, err)
+	info, err := os.Stat(name)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	left, err := os.ReadDir(filepath.Dir(name))
+	require.NoError(t, err)
+	require.Len(t, left, 1, "no remains of writing")
+}
+
+func TestContextsThatAreWrong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for want, args := range map[string][]string{
+		"neither etcd nor zookeeper":          {"a"},
+		"--etcd and --zookeeper are given":    {"a", "--etcd", "x", "--zookeeper", "y"},
+		"ca, cert and key are for etcd":       {"a", "--zookeeper", "y", "--ca", "x"},
+		"cert and key must be given together": {"a", "--etcd", "x", "--cert", "x"},
+		"password_file is given without user": {"a", "--etcd", "x", "--password-file", "x"},
+		"must not have an empty segment":      {"a", "--etcd", "x", "-n", "a//b"},
+		`the name of a context is " a"`:       {" a", "--etcd", "x"},
+		"accepts 1 arg(s), received 0":        {},
+	} {
+		_, errOut, status := w.does(t, append([]string{"context", "set"}, args...)...)
+		require.Equal(t, exitMisuse, status, want)
+		require.Contains(t, errOut, want)
+	}
+	_, errOut, status := w.does(t, "context", "use", "x")
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, `there is no context "x"; known are: none`)
+	for args, want := range map[string]string{
+		"--etcd x --zookeeper y -n shop": "--etcd and --zookeeper are given",
+		"--etcd x --context y -n shop":   "--context is given besides --etcd or --zookeeper",
+		"--etcd x":                       "--namespace is missing",
+	} {
+		_, errOut, status := w.does(t, append([]string{"get", "jobs"}, strings.Fields(args)...)...)
+		require.Equal(t, exitMisuse, status)
+		require.Contains(t, errOut, want)
+	}
+
+	name, err := w.contextsFile()
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	for text, want := range map[string]string{
+		"contexts: {a: {etdc: [x]}}":                 "field etdc not found",
+		"contexts: {a: {etcd: [x], zookeeper: [y]}}": "context a: etcd and zookeeper are given",
+		"- a": "cannot unmarshal",
+	} {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		_, errOut, status := w.does(t, "get", "jobs")
+		require.Equal(t, exitFailed, status)
+		require.Contains(t, errOut, want)
+		require.Contains(t, errOut, name)
+	}
+}
+
+func TestWhereContextsAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	delete(w.variables, contextsFileVariable)
+	w.variables["XDG_CONFIG_HOME"] = "/x"
+	name, err := w.contextsFile()
+	require.NoError(t, err)
+	require.Equal(t, "/x/elasticron/contexts.yaml", name)
+}
+
+func TestNamesAreCompleted(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379", "-n", "shop")
+	for want, args := range map[string][]string{
+		"orders":                        {"next", "o"},
+		"mail":                          {"get", "jobs", "m"},
+		"nightly":                       {"trigger", "ni"},
+		"10.0.0.3":                      {"get", "servers", "10.0.0.3"},
+		"job/mail":                      {"describe", "job/m"},
+		"item/mail/0\nitem/mail/1":      {"give-up", "item/mail"},
+		"server/10.0.0.1":               {"disable", "server/10.0.0.1"},
+		"instance/" + first:             {"shutdown", "instance/10.0.0.1"},
+		"broken\nmail\nnightly\norders": {"export", ""},
+	} {
+		out, _, status := w.does(t, append([]string{"__complete"}, args...)...)
+		require.Zero(t, status)
+		require.Equal(t, want+"\n:4\n", out, "%v", args)
+	}
+	w.must(t, "context", "remove", "prod")
+	out, _, status := w.does(t, "__complete", "next", "o")
+	require.Zero(t, status)
+	require.Equal(t, ":4\n", out)
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Variables of the environment that say which context counts.
+const (
+	contextVariable      = "ELASTICRON_CONTEXT"
+	contextsFileVariable = "ELASTICRON_CONFIG"
+)
+
+// contexts is the file of contexts.
+type contexts struct {
+	Current  string             `yaml:"current,omitempty"`
+	Contexts map[string]cluster `yaml:"contexts,omitempty"`
+}
+
+// cluster is a context: a namespace, and how to reach it. It holds no password, but may name the file of one.
+type cluster struct {
+	Etcd         []string `yaml:"etcd,omitempty"      json:"etcd,omitempty"`
+	ZooKeeper    []string `yaml:"zookeeper,omitempty" json:"zookeeper,omitempty"`
+	Namespace    string   `yaml:"namespace,omitempty" json:"namespace,omitempty"`
+	User         string   `yaml:"user,omitempty"      json:"user,omitempty"`
+	PasswordFile string   `yaml:"password_file,omitempty" json:"password_file,omitempty"`
+	CA           string   `yaml:"ca,omitempty"        json:"ca,omitempty"`
+	Cert         string   `yaml:"cert,omitempty"      json:"cert,omitempty"`
+	Key          string   `yaml:"key,omitempty"       json:"key,omitempty"`
+}
+
+// check names what is wrong with a context.
+func (c cluster) check() error {
+	switch {
+	case len(c.Etcd) > 0 && len(c.ZooKeeper) > 0:
+		return errors.New("etcd and zookeeper are given: want one of them")
+	case len(c.Etcd)+len(c.ZooKeeper) == 0:
+		return errors.New("neither etcd nor zookeeper is given: want the addresses of one of them")
+	case len(c.ZooKeeper) > 0 && c.CA+c.Cert+c.Key != "":
+		return errors.New("ca, cert and key are for etcd: with zookeeper there is no TLS here")
+	case (c.Cert == "") != (c.Key == ""):
+		return errors.New("cert and key must be given together")
+	case c.PasswordFile != "" && c.User == "":
+		return errors.New("password_file is given without user")
+	case c.Namespace != "":
+		return registry.CheckPath("/" + c.Namespace)
+	default:
+		return nil
+	}
+}
+
+// contextsFile returns where the contexts are kept.
+func (p *program) contextsFile() (string, error) {
+	if name := p.env(contextsFileVariable); name != "" {
+		return name, nil
+	}
+	folder := p.env("XDG_CONFIG_HOME")
+	if folder == "" {
+		var err error
+		if folder, err = os.UserConfigDir(); err != nil {
+			return "", fmt.Errorf("no place for the file of contexts: %w; set $%s", err, contextsFileVariable)
+		}
+	}
+	return filepath.Join(folder, "elasticron", "contexts.yaml"), nil
+}
+
+// readContexts returns what the file holds; nothing if there is no file.
+func (p *program) readContexts() (contexts, error) {
+	name, err := p.contextsFile()
+	if err != nil {
+		return contexts{}, err
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return contexts{}, nil
+	}
+	if err != nil {
+		return contexts{}, fmt.Errorf("contexts: %w", err)
+	}
+	var all contexts
+	reader := yaml.NewDecoder(bytes.NewReader(text))
+	reader.KnownFields(true)
+	if err := reader.Decode(&all); err != nil && !errors.Is(err, io.EOF) {
+		return contexts{}, fmt.Errorf("contexts: %s: %w", name, err)
+	}
+	for _, known := range all.names() {
+		if err := all.Contexts[known].check(); err != nil {
+			return contexts{}, fmt.Errorf("contexts: %s: context %s: %w", name, known, err)
+		}
+	}
+	return all, nil
+}
+
+// writeContexts replaces the file. Another process sees the former or the new one, and nothing in between.
+func (p *program) writeContexts(all contexts) (err error) {
+	name, err := p.contextsFile()
+	if err != nil {
+		return err
+	}
+	text, err := yaml.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), ".contexts-*") // for its owner alone
+	if err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	_, err = file.Write(text)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(fmt.Errorf("contexts: %w", err), os.Remove(file.Name()))
+	}
+	if err := os.Rename(file.Name(), name); err != nil {
+		return errors.Join(fmt.Errorf("contexts: %w", err), os.Remove(file.Name()))
+	}
+	return nil
+}
+
+func (c contexts) names() []string { return slices.Sorted(maps.Keys(c.Contexts)) }
+
+// get returns a context that must be there.
+func (c contexts) get(name string) (cluster, error) {
+	found, ok := c.Contexts[name]
+	if !ok {
+		return cluster{}, fmt.Errorf("there is no context %q; known are: %s", name, orNone(c.names()))
+	}
+	return found, nil
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/seed"
+)
+
+func newExport(p *program) *cobra.Command {
+	match := ""
+	cmd := &cobra.Command{
+		Use:   "export [JOB]...",
+		Short: "Write jobs as a file that seed and diff read",
+		Long: `Export writes what people decided about jobs as YAML: their configurations, and which
+servers and items are disabled. Members of a configuration that have their defaults are left
+out. elasticron seed puts the file into an empty namespace so that every configuration has
+the same bytes as before. Nothing is hidden: the file holds what is stored.
+
+Jobs whose configuration cannot be used are left out and named, and the exit status is 4.`,
+		Example: `  elasticron export > all.yaml
+  elasticron export orders mail
+  elasticron export --match 'night*'`,
+	}
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
+		if _, err := path.Match(match, ""); err != nil {
+			return misuse("--match is %q, want a pattern of letters, *, ? and [a-z]", match)
+		}
+		nodes, _, err := reg.List(cmd.Context(), registry.Root)
+		if err != nil {
+			return err
+		}
+		found := make(map[string]bool)
+		nodes = slices.DeleteFunc(nodes, func(n registry.Node) bool {
+			name, known := jobtree.Parse(n.Path)
+			found[name.Job] = true
+			named := len(args) == 0 || slices.Contains(args, name.Job)
+			return !known || !named || !selection{match: match}.matches(name.Job)
+		})
+		for _, name := range args {
+			if !found[name] {
+				return errNoJob(name)
+			}
+		}
+		text, faults := seed.Export(nodes)
+		if len(text) == 0 && faults == nil {
+			return fmt.Errorf("no job to export")
+		}
+		if _, err := cmd.OutOrStdout().Write(text); err != nil {
+			return err
+		}
+		if faults != nil {
+			return statusError{exitSome, faults}
+		}
+		return nil
+	})
+	completes(cmd, conn, jobNames)
+	cmd.Flags().StringVar(&match, "match", "", "export jobs whose name matches, such as 'orders-*'")
+	return cmd
+}
+
+func newDiff(p *program) *cobra.Command {
+	fileName, strict := "", false
+	cmd := &cobra.Command{
+		Use:   "diff -f FILE",
+		Short: "Show how a file of jobs differs from what is stored",
+		Long: `Diff compares a file, as export writes it, with a namespace, and writes nothing there. A line
+begins with + for what the namespace does not have, and with ~ for what differs in it. What the
+file does not mention is not compared.`,
+		Example: `  elasticron diff -f jobs.yaml
+
+  # tell a script whether anything has changed since
+  elasticron export > yesterday.yaml
+  elasticron diff -f yesterday.yaml --exit-code`,
+		Args: cobra.NoArgs,
+	}
+	reading(p, cmd, func(cmd *cobra.Command, _ []string, reg registry.Registry) error {
+		file, err := seed.ReadFile(fileName)
+		if err != nil {
+			return err
+		}
+		nodes, _, err := reg.List(cmd.Context(), registry.Root)
+		if err != nil {
+			return err
+		}
+		lines := differences(file, nodes)
+		for _, line := range lines {
+			if _, err := io.WriteString(cmd.OutOrStdout(), printable(line)+"\n"); err != nil {
+				return err
+			}
+		}
+		if strict && len(lines) > 0 {
+			return fmt.Errorf("%d differences", len(lines))
+		}
+		return nil
+	})
+	flags := cmd.Flags()
+	flags.StringVarP(&fileName, "filename", "f", "", "file to compare (required)")
+	flags.BoolVar(&strict, "exit-code", false, "end with status 1 if anything differs")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if fileName == "" {
+			return misuse("--filename is missing: want the file to compare")
+		}
+		return nil
+	}
+	return cmd
+}
+
+// differences lists what of a file is not so in a namespace, a line for each.
+func differences(file seed.File, nodes []registry.Node) (lines []string) {
+	stored := make(map[string]registry.Node, len(nodes))
+	for _, n := range nodes {
+		stored[n.Path] = n
+	}
+	for path, value := range file.Nodes() {
+		was := stored[path]
+		name, _ := jobtree.Parse(path)
+		what := path[len(jobtree.For(name.Job).Root())+1:]
+		switch {
+		case !was.Exists():
+			lines = append(lines, fmt.Sprintf("+ %s  %s  %s", name.Job, what, jobtree.Mask(path, value)))
+		case was.Value == value:
+		case name.Kind == jobtree.KindConfig:
+			lines = append(lines, configDifferences(name.Job, was, value)...)
+		default:
+			lines = append(lines, fmt.Sprintf("~ %s  %s  %q -> %q", name.Job, what, was.Value, value))
+		}
+	}
+	return lines
+}
+
+func configDifferences(job string, was registry.Node, value string) (lines []string) {
+	stored, err := jobtree.DecodeConfig(was)
+	if err != nil {
+		return []string{fmt.Sprintf("~ %s  config  cannot be read as it is stored: %s", job, err)}
+	}
+	declared, err := jobtree.DecodeConfig(registry.Node{Path: was.Path, Value: value})
+	if err != nil {
+		return []string{fmt.Sprintf("~ %s  config  cannot be read in the file: %s", job, err)}
+	}
+	for _, d := range jobtree.Differences(stored, declared) {
+		lines = append(lines, fmt.Sprintf("~ %s  %s", job, d))
+	}
+	return lines
+}

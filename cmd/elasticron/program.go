@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/zkcompat"
+)
+
+// program is what commands need of the world around them.
+type program struct {
+	etcd      func(context.Context, etcd.Config) (registry.Registry, error)
+	zooKeeper func(context.Context, zkcompat.Config) (registry.Registry, error)
+	now       func() time.Time
+	env       func(string) string
+	in        io.Reader
+	asked     func(in any) bool // whether somebody sits there who can be asked
+}
+
+func newProgram() *program {
+	return &program{
+		etcd: func(ctx context.Context, c etcd.Config) (registry.Registry, error) {
+			reg, err := etcd.Open(ctx, c)
+			if err != nil {
+				return nil, err // and no interface that holds a nil pointer
+			}
+			return reg, nil
+		},
+		zooKeeper: func(ctx context.Context, c zkcompat.Config) (registry.Registry, error) {
+			reg, err := zkcompat.Open(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			return reg, nil
+		},
+		now: time.Now,
+		env: os.Getenv,
+		in:  os.Stdin, asked: terminal,
+	}
+}
+
+func (p *program) openEtcd(ctx context.Context, flags *etcdflags.Flags, namespace string) (registry.Registry, error) {
+	config, err := flags.Config(namespace)
+	if err != nil {
+		return nil, err
+	}
+	return p.etcd(ctx, config)
+}

@@ -1,0 +1,319 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/elasticron/elasticron/internal/guarded"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/seed"
+)
+
+func newEdit(p *program) *cobra.Command {
+	var set []string
+	cmd := &cobra.Command{
+		Use:   "edit JOB",
+		Short: "Change the settings of a job, in an editor or by --set",
+		Long: `Edit changes the settings that are stored: in the editor of $VISUAL or $EDITOR, or with --set,
+by the names of docs/configuration.md. Values are JSON, or texts. What is not allowed is refused
+with the name of the setting, and so is a change of settings that somebody else has changed
+meanwhile. It shows the difference and the next fires, and asks, unless --yes is given.`,
+		Example: `  elasticron edit orders --set cron='0 0/2 * * * ?' --dry-run
+  elasticron edit orders --set shardingTotalCount=4 --set description='four regions' --yes --reason 'more regions'`,
+		Args: cobra.ExactArgs(1),
+	}
+	v := newVerb(p, cmd, func(v *verb, args []string) error {
+		stored, err := v.reg.Get(v.ctx, jobtree.For(args[0]).Config())
+		if errors.Is(err, registry.ErrNotFound) {
+			return errNoJob(args[0])
+		} else if err != nil {
+			return err
+		}
+		text, err := changed(v, stored.Value, set)
+		if err != nil {
+			return err
+		}
+		s := operate.Settings{Text: text, Shown: stored.Revision, ShownText: stored.Value}
+		return v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
+			return v.op.ChangeSettings(ctx, args[0], s, opts)
+		})
+	})
+	v.asks = true
+	cmd.Flags().StringArrayVar(&set, "set", nil, "setting and value, such as cron='0 0/2 * * * ?'; may be repeated (default: an editor)")
+	return cmd
+}
+
+// changed returns the text of a configuration after flags or an editor changed it.
+func changed(v *verb, text string, set []string) (string, error) {
+	if len(set) == 0 {
+		return v.edited(text)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return "", fmt.Errorf("what is stored is no JSON, so --set cannot change it; use the editor: %w", err)
+	}
+	for _, s := range set {
+		name, value, found := strings.Cut(s, "=")
+		if !found || name == "" {
+			return "", misuse("--set is %q, want a setting and a value, such as failover=true", s)
+		}
+		members[name] = valueOf(members[name], value)
+	}
+	all, err := json.Marshal(members)
+	if err != nil {
+		return "", err
+	}
+	c, err := jobtree.DecodeConfig(registry.Node{Value: string(all)})
+	if err != nil {
+		return "", usageError{err}
+	}
+	return jobtree.EncodeConfig(c)
+}
+
+// valueOf reads a value as what the setting is: a text stays one, whatever it looks like.
+func valueOf(was json.RawMessage, value string) json.RawMessage {
+	isText := bytes.HasPrefix(was, []byte{'"'})
+	if !isText && json.Valid([]byte(value)) {
+		return json.RawMessage(value)
+	}
+	text, _ := json.Marshal(value) // a string
+	return text
+}
+
+// edited has the user change a text in an editor of his own.
+func (v *verb) edited(text string) (_ string, err error) {
+	editor := v.program.env("VISUAL")
+	if editor == "" {
+		editor = v.program.env("EDITOR")
+	}
+	if editor == "" {
+		return "", misuse("neither $VISUAL nor $EDITOR names an editor: set one of them, or use --set")
+	}
+	file, err := os.CreateTemp("", "elasticron-*.json") // for its owner alone
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, []byte(text), "", "  ") != nil {
+		pretty.Reset()
+		pretty.WriteString(text) // it is to be mended
+	}
+	_, err = file.Write(pretty.Bytes())
+	if err := errors.Join(err, file.Close()); err != nil {
+		return "", err
+	}
+	words := strings.Fields(editor)
+	run := exec.CommandContext(v.ctx, words[0], append(words[1:], file.Name())...) //nolint:gosec // the user's own choice
+	run.Stdin, run.Stdout, run.Stderr = v.in, v.out, v.news
+	if err := run.Run(); err != nil {
+		return "", fmt.Errorf("editor %s: %w", editor, err)
+	}
+	after, err := os.ReadFile(file.Name())
+	if err != nil {
+		return "", err
+	}
+	if bytes.Equal(bytes.TrimSpace(after), bytes.TrimSpace(pretty.Bytes())) {
+		return "", errAborted
+	}
+	c, err := jobtree.DecodeConfig(registry.Node{Value: string(after)})
+	if err != nil {
+		return "", err
+	}
+	return jobtree.EncodeConfig(c)
+}
+
+func newCreate(p *program) *cobra.Command {
+	fileName := ""
+	cmd := &cobra.Command{
+		Use:     "create -f FILE",
+		Short:   "Create the jobs of a file; refuse those that exist",
+		Example: `  elasticron create -f new.yaml --reason 'for the new shop'`,
+		Args:    cobra.NoArgs,
+	}
+	newVerb(p, cmd, func(v *verb, _ []string) error {
+		return v.apply(fileName, func(ctx context.Context, _ registry.Node, job jobOfFile, opts operate.Options) (operate.Result, error) {
+			return v.create(ctx, job, opts)
+		})
+	})
+	fileFlag(cmd, &fileName)
+	return cmd
+}
+
+func newApply(p *program) *cobra.Command {
+	fileName := ""
+	cmd := &cobra.Command{
+		Use:   "apply -f FILE",
+		Short: "Make jobs as a file says: create them, or change their settings",
+		Long: `Apply creates the jobs of a file that the namespace does not have, and changes the settings of
+the others, byte for byte as the file has them. Servers and items are disabled as the file says;
+what it does not mention stays as it is, and so does whether an existing job is disabled. Each
+change is an operation of its own. elasticron export writes such files, elasticron diff compares
+them. It asks, unless --yes is given.`,
+		Example: `  elasticron apply -f jobs.yaml --dry-run
+  elasticron apply -f jobs.yaml --yes --force`,
+		Args: cobra.NoArgs,
+	}
+	v := newVerb(p, cmd, func(v *verb, _ []string) error {
+		return v.apply(fileName, func(ctx context.Context, stored registry.Node, job jobOfFile, opts operate.Options) (operate.Result, error) {
+			switch {
+			case !stored.Exists():
+				return v.create(ctx, job, opts)
+			case stored.Value == job.config || job.config == "":
+				return v.marks(ctx, job, opts, operate.Result{Plan: operate.Plan{Verb: operate.VerbSettings, Job: job.name}, Repeated: true})
+			}
+			result, err := v.op.ChangeSettings(ctx, job.name, operate.Settings{Text: job.config, Shown: stored.Revision, ShownText: stored.Value}, opts)
+			if cause, refused := operate.IsRefused(err); err != nil && (!refused || cause != operate.CauseAlready) {
+				return result, err
+			}
+			return v.marks(ctx, job, opts, result)
+		})
+	})
+	v.asks = true
+	fileFlag(cmd, &fileName)
+	return cmd
+}
+
+func fileFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVarP(name, "filename", "f", "", "file of the jobs (required)")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *name == "" {
+			return misuse("--filename is missing: want the file of the jobs")
+		}
+		return nil
+	}
+}
+
+// jobOfFile is what a file says of one job.
+type jobOfFile struct {
+	name, config string
+	servers      map[string]bool // whether they are disabled
+	items        []int           // that are disabled
+	paths        []registry.Write
+}
+
+func jobsOfFile(file seed.File) (names []string, jobs map[string]jobOfFile) {
+	jobs = make(map[string]jobOfFile)
+	for path, value := range file.Nodes() {
+		at, _ := jobtree.Parse(path)
+		j, known := jobs[at.Job]
+		if !known {
+			names = append(names, at.Job)
+			j = jobOfFile{name: at.Job, servers: make(map[string]bool)}
+		}
+		switch at.Kind {
+		case jobtree.KindConfig:
+			j.config = value
+		case jobtree.KindServer:
+			disabled, _ := jobtree.DecodeServer(registry.Node{Path: path, Value: value})
+			j.servers[at.Key] = disabled
+		case jobtree.KindItemDisabled:
+			j.items = append(j.items, at.Item)
+		}
+		if at.Kind != jobtree.KindConfig {
+			j.paths = append(j.paths, registry.Put(path, value))
+		}
+		jobs[at.Job] = j
+	}
+	return names, jobs
+}
+
+// apply does something with each job of a file, after a question that shows what differs.
+func (v *verb) apply(fileName string, do func(ctx context.Context, stored registry.Node, job jobOfFile, opts operate.Options) (operate.Result, error)) error {
+	file, err := seed.ReadFile(fileName)
+	if err != nil {
+		return err
+	}
+	nodes, revision, err := v.reg.List(v.ctx, registry.Root)
+	if err != nil {
+		return err
+	}
+	lines := differences(file, nodes)
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(v.news, printable(line)); err != nil {
+			return err
+		}
+	}
+	if v.asks && !v.yes && !v.opts.DryRun && len(lines) > 0 {
+		if err := v.ask(""); err != nil {
+			return err
+		}
+	}
+	seen := registry.NewSnapshot(revision, nodes)
+	names, jobs := jobsOfFile(file)
+	yes := v.yes
+	v.yes = true // it was asked above
+	defer func() { v.yes = yes }()
+	return v.several(names, func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
+		return do(ctx, seen.Get(jobtree.For(name).Config()), jobs[name], opts)
+	})
+}
+
+// create stores a job. What disables its servers and items comes before: without a configuration it means nothing to
+// anybody, and so no item begins that must not.
+func (v *verb) create(ctx context.Context, job jobOfFile, opts operate.Options) (operate.Result, error) {
+	if job.config == "" {
+		return operate.Result{}, errors.New("the file has no config for it, and there is no such job")
+	}
+	dry := opts
+	dry.DryRun = true
+	if result, err := v.op.CreateText(ctx, job.name, job.config, dry); err != nil || opts.DryRun || result.Repeated {
+		return result, err
+	}
+	var steps []guarded.Step
+	for _, w := range job.paths {
+		stored, err := v.reg.Get(ctx, w.Path)
+		if err != nil && !errors.Is(err, registry.ErrNotFound) {
+			return operate.Result{}, err
+		}
+		if stored.Value != w.Value || !stored.Exists() {
+			steps = append(steps, guarded.Step{Write: w, Guard: registry.Unchanged(w.Path, stored.Revision)})
+		}
+	}
+	if _, err := guarded.NewWriter(v.reg).Commit(ctx, steps, nil); err != nil {
+		return operate.Result{}, err
+	}
+	return v.op.CreateText(ctx, job.name, job.config, opts)
+}
+
+// marks disables and enables what a file says of an existing job. Each is an operation of its own with an id of its own.
+func (v *verb) marks(ctx context.Context, job jobOfFile, opts operate.Options, done operate.Result) (operate.Result, error) {
+	opts.ID, opts.Shown = "", nil
+	try := func(result operate.Result, err error) error {
+		if cause, refused := operate.IsRefused(err); refused && cause == operate.CauseAlready {
+			return nil
+		}
+		if err == nil {
+			done.Changes = append(done.Changes, result.Changes...)
+			done.Repeated = false
+		}
+		return err
+	}
+	for ip, disabled := range job.servers {
+		opts := opts
+		opts.Force = true // the file may know a server that nobody has seen yet
+		do := v.op.EnableServer
+		if disabled {
+			do = v.op.DisableServer
+		}
+		if err := try(do(ctx, job.name, ip, opts)); err != nil {
+			return done, err
+		}
+	}
+	for _, item := range job.items {
+		if err := try(v.op.DisableItem(ctx, job.name, item, opts)); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}

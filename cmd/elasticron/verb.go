@@ -1,0 +1,400 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"os/user"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// verb is one run of a command that operates jobs.
+type verb struct {
+	program *program
+	conn    *connection
+	opts    operate.Options
+	yes     bool
+	timeout time.Duration
+	output  format
+
+	asks bool // it asks before it acts, unless --yes is given
+	in   io.Reader
+	out  io.Writer
+	news io.Writer // of progress, and for questions
+	op   *operate.Operator
+	reg  registry.Registry
+	ctx  context.Context //nolint:containedctx // it lives as long as the command
+}
+
+// newVerb gives a command the flags of all operations, and what it does with an operator.
+func newVerb(p *program, cmd *cobra.Command, do func(v *verb, args []string) error) *verb {
+	v := &verb{program: p}
+	flags := cmd.Flags()
+	v.conn = newConnection(p, flags)
+	flags.BoolVar(&v.opts.DryRun, "dry-run", false, "only tell what would be done")
+	flags.StringVar(&v.opts.Reason, "reason", "", "why, for whoever reads it later")
+	flags.StringVar(&v.opts.ID, "id", "", "id of the operation; one that was done before is not done again (default: a new one)")
+	flags.BoolVar(&v.opts.Force, "force", false, "consent to what is refused without consent")
+	flags.BoolVarP(&v.yes, "yes", "y", false, "do not ask")
+	flags.BoolVar(&v.opts.Wait, "wait", false, "return when the jobs have followed")
+	flags.DurationVar(&v.timeout, "timeout", 0, "how long to wait, such as 5m; then the exit status is 5 (default: for ever)")
+	outputFlag(flags, &v.output, formatJSON, formatYAML)
+	completes(cmd, v.conn, jobNames)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		v.in, v.out, v.news = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+		ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer restore()
+		return v.conn.with(ctx, func(reg registry.Registry) (err error) {
+			v.reg = reg
+			if v.op, err = operate.New(reg, operate.By(v.who(), "elasticron "+version())); err != nil {
+				return err
+			}
+			v.ctx = ctx
+			if v.timeout > 0 {
+				var stop context.CancelFunc
+				v.ctx, stop = context.WithTimeout(ctx, v.timeout)
+				defer stop()
+			}
+			v.opts.Progress = v.progress()
+			return judged(do(v, args))
+		})
+	}
+	return v
+}
+
+// who is the name that is written down: that under which the registry knows the user, else that of the login.
+func (v *verb) who() string {
+	if name := v.conn.etcd.User(); name != "" {
+		return name
+	}
+	if name := v.program.env("USER"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "unknown"
+}
+
+// judged gives what an operation returned its exit status.
+func judged(err error) error {
+	var unconfirmed *operate.UnconfirmedError
+	var some *operate.SomeFailedError
+	var items *operate.ItemsFailedError
+	_, refused := operate.IsRefused(err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &some), errors.As(err, &items):
+		return statusError{exitSome, err}
+	case errors.As(err, &unconfirmed):
+		return statusError{exitWaited, err}
+	case refused:
+		return statusError{exitRefused, err}
+	case errors.Is(err, operate.ErrInvalidOption):
+		return usageError{err}
+	default:
+		return err
+	}
+}
+
+// carry is an operation on one job, as the operator has it.
+type carry func(ctx context.Context, opts operate.Options) (operate.Result, error)
+
+// one carries out an operation on one job. Where it asks, it shows the plan, and does what it has shown or nothing.
+func (v *verb) one(do carry) error {
+	opts := v.opts
+	if v.asks && !v.yes && !opts.DryRun {
+		opts.DryRun = true
+		result, err := do(v.ctx, opts)
+		if err != nil {
+			return err
+		}
+		if err := v.ask(planText(result.Plan)); err != nil {
+			return err
+		}
+		opts.DryRun, opts.Shown = false, &result.Plan
+	}
+	result, err := do(v.ctx, opts)
+	if errors.Is(err, registry.ErrUnknownOutcome) {
+		return fmt.Errorf("%w; repeat the command with --id %s, which does nothing twice", err, result.ID)
+	}
+	var unconfirmed *operate.UnconfirmedError
+	if err != nil && !errors.As(err, &unconfirmed) {
+		return err
+	}
+	if shown := v.show(result); shown != nil {
+		return shown
+	}
+	if failed := result.Progress.Failed(); err == nil && len(failed) > 0 {
+		err = &operate.ItemsFailedError{Items: failed}
+	}
+	return err
+}
+
+func (v *verb) show(result operate.Result) error {
+	if v.output != formatTable {
+		return v.output.write(v.out, result)
+	}
+	_, err := io.WriteString(v.out, resultText(result, v.opts.DryRun))
+	return err
+}
+
+// ofJob is an operation on one of several jobs, as the operator has it.
+type ofJob func(ctx context.Context, job string, opts operate.Options) (operate.Result, error)
+
+// several carries out an operation on several jobs, under one id. Where it asks, it shows the plan for each, and does what
+// it has shown or nothing.
+func (v *verb) several(jobs []string, do ofJob) error {
+	opts := v.opts
+	opts.Progress = nil
+	plans := make(map[string]*operate.Plan)
+	if !v.yes && !opts.DryRun {
+		dry := opts
+		dry.DryRun = true
+		planned, err := v.op.Each(v.ctx, jobs, dry, do, nil)
+		var some *operate.SomeFailedError
+		if err != nil && !errors.As(err, &some) {
+			return err
+		}
+		text := ""
+		for _, r := range planned {
+			if r.Err == nil {
+				plans[r.Job] = &r.Result.Plan
+			}
+			text += jobResultText(r, true)
+		}
+		if err := v.ask(text); err != nil {
+			return err
+		}
+	}
+	results, err := v.op.Each(v.ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+		opts.Shown = plans[job]
+		result, err := do(ctx, job, opts)
+		if failed := result.Progress.Failed(); err == nil && len(failed) > 0 {
+			err = &operate.ItemsFailedError{Items: failed}
+		}
+		return result, err
+	}, func(r operate.JobResult) {
+		if v.output == formatTable {
+			_, _ = io.WriteString(v.news, jobResultText(r, opts.DryRun))
+		}
+	})
+	return v.end(results, err)
+}
+
+// end shows the outcome for several jobs.
+func (v *verb) end(results []operate.JobResult, err error) error {
+	if v.output == formatTable {
+		failed := 0
+		for _, r := range results {
+			if r.Err != nil {
+				failed++
+			}
+		}
+		if len(results) > 0 {
+			_, _ = fmt.Fprintf(v.out, "%d of %d jobs\n", len(results)-failed, len(results))
+		}
+		return err
+	}
+	values := make([]any, 0, len(results))
+	for _, r := range results {
+		text := ""
+		if r.Err != nil {
+			text = r.Err.Error()
+		}
+		values = append(values, struct {
+			Job    string         `json:"job"`
+			Error  string         `json:"error,omitempty"`
+			Result operate.Result `json:"result"`
+		}{r.Job, text, r.Result})
+	}
+	return errors.Join(err, v.output.write(v.out, map[string]any{"jobs": values}))
+}
+
+// errAborted is the answer of somebody who does not agree.
+var errAborted = errors.New("nothing was done")
+
+// ask shows what is about to be done and waits for a yes.
+func (v *verb) ask(plan string) error {
+	if !v.program.asked(v.in) {
+		return misuse("nobody can be asked, as the input is no terminal: look with --dry-run, and give --yes")
+	}
+	return v.agree(plan)
+}
+
+func (v *verb) agree(plan string) error {
+	if _, err := fmt.Fprintf(v.news, "%sGo on? (y/N) ", plan); err != nil {
+		return err
+	}
+	answer, err := bufio.NewReader(v.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	default:
+		return errAborted
+	}
+}
+
+// progress tells on a terminal how far a job has followed.
+func (v *verb) progress() func(operate.Progress) {
+	if !v.opts.Wait || !terminal(v.news) {
+		return nil
+	}
+	last := ""
+	return func(p operate.Progress) {
+		text := p.Text
+		if p.Of > 0 {
+			text = fmt.Sprintf("%d of %d  %s", p.Ready, p.Of, p.Text)
+		}
+		if text != last {
+			last = text
+			_, _ = fmt.Fprintln(v.news, printable(text))
+		}
+	}
+}
+
+// planText says what an operation comes to.
+func planText(p operate.Plan) string {
+	var text strings.Builder
+	line := func(format string, args ...any) { text.WriteString(printable(fmt.Sprintf(format, args...)) + "\n") }
+	line("%s", p)
+	for _, c := range p.Changes {
+		line("  ~ %s", c)
+	}
+	for i, m := range p.Moves {
+		if i == fewMoves {
+			line("  and %d more items move", len(p.Moves)-fewMoves)
+			break
+		}
+		line("  > %s", m)
+	}
+	for _, next := range p.Next {
+		line("  next %s", next.Format("Mon 2006-01-02 15:04:05 MST"))
+	}
+	for _, w := range p.Warnings {
+		line("  ! %s", w)
+	}
+	return text.String()
+}
+
+// fewMoves is how many items that move are listed.
+const fewMoves = 10
+
+func resultText(r operate.Result, dry bool) string {
+	text := planText(r.Plan)
+	if len(r.Progress.Items) > 0 {
+		text += progressTable(r.Progress)
+	}
+	switch {
+	case dry:
+		return text + "Nothing was done: this is what would be done without --dry-run.\n"
+	case r.Repeated:
+		return text + fmt.Sprintf("Was done before, as operation %s.\n", r.ID)
+	default:
+		return text + fmt.Sprintf("Done: operation %s, revision %d.\n", r.ID, r.Revision)
+	}
+}
+
+// progressTable lists what became of the items of a trigger.
+func progressTable(p operate.Progress) string {
+	rows := [][]string{{"ITEM", "INSTANCE", "STATE", "TOOK", "TOKEN", "ERROR"}}
+	for _, it := range p.Items {
+		took := none
+		if it.Took > 0 {
+			took = brief(it.Took)
+		}
+		rows = append(rows, []string{fmt.Sprint(it.Item), orDash(it.Instance), string(it.State), took, tokenText(it.Token), orDash(it.Error)})
+	}
+	return tableOf(rows)
+}
+
+// jobResultText says what became of one of several jobs or, of a dry run, what would.
+func jobResultText(r operate.JobResult, dry bool) string {
+	line := func(text string) string { return printable(r.Job+": "+text) + "\n" }
+	switch {
+	case r.Err != nil:
+		return line(r.Err.Error())
+	case r.Result.Repeated:
+		return line("is so already")
+	case dry:
+		return planText(r.Result.Plan)
+	default:
+		return line("done")
+	}
+}
+
+// target is what an argument such as item/orders/3 names.
+type target struct {
+	kind, name string
+	item       int
+}
+
+// kinds are what arguments may begin with.
+var kinds = map[string]string{
+	"job": "job", "jobs": "job", "j": "job", "item": "item", "items": "item", "server": "server", "servers": "server", "instance": "instance", "instances": "instance",
+}
+
+// targetOf reads an argument. allowed are the kinds of things that the command is about.
+func targetOf(text string, allowed ...string) (target, error) {
+	word, name, _ := strings.Cut(text, "/")
+	t := target{kind: kinds[word], name: name}
+	for _, kind := range allowed {
+		if kind != t.kind || name == "" {
+			continue
+		}
+		if kind != "item" {
+			return t, nil
+		}
+		job, number, found := cutLast(name)
+		if _, err := fmt.Sscan(number, &t.item); err == nil && found && job != "" && fmt.Sprint(t.item) == number && t.item >= 0 {
+			t.name = job
+			return t, nil
+		}
+	}
+	shapes := map[string]string{"job": "job/NAME", "item": "item/JOB/NUMBER", "server": "server/IP", "instance": "instance/ID"}
+	var want []string
+	for _, kind := range allowed {
+		want = append(want, shapes[kind])
+	}
+	return target{}, misuse("%q is given, want %s", text, strings.Join(want, " or "))
+}
+
+func cutLast(text string) (before, after string, found bool) {
+	i := strings.LastIndexByte(text, '/')
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+1:], true
+}
+
+// jobsOf returns the jobs that arguments or a pattern name; pattern tells that it was the pattern.
+func (v *verb) jobsOf(args []string, match string) (jobs []string, err error) {
+	switch {
+	case match == "" && len(args) == 0:
+		return nil, misuse("want the name of a job, or --match")
+	case match != "" && len(args) > 0:
+		return nil, misuse("jobs are named besides --match: want one of them")
+	case match == "":
+		return args, nil
+	}
+	jobs, err = v.op.Match(v.ctx, match)
+	if err == nil && len(jobs) == 0 {
+		err = fmt.Errorf("no job matches %q", match)
+	}
+	return jobs, err
+}

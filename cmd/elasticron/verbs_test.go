@@ -1,0 +1,336 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+)
+
+// hand is a handle on the namespace shop of a world's etcd.
+func (w *world) hand(t *testing.T) *memory.Registry {
+	t.Helper()
+	reg := w.etcdServer.Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	return reg
+}
+
+func value(t *testing.T, reg registry.Reader, path string) string {
+	t.Helper()
+	n, err := reg.Get(t.Context(), path)
+	if err != nil {
+		require.ErrorIs(t, err, registry.ErrNotFound)
+		return "absent"
+	}
+	return n.Value
+}
+
+func config(t *testing.T, reg registry.Reader, name string) job.Config {
+	t.Helper()
+	n, err := reg.Get(t.Context(), jobtree.For(name).Config())
+	require.NoError(t, err)
+	c, err := jobtree.DecodeConfig(n)
+	require.NoError(t, err)
+	return c
+}
+
+func TestOperationsByCommand(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	reg := w.hand(t)
+
+	out := w.must(t, on("disable", "item/orders/1", "--dry-run")...)
+	require.Contains(t, out, "Nothing was done: this is what would be done without --dry-run.\n")
+	require.Equal(t, "absent", value(t, reg, "/orders/sharding/1/disabled"))
+	out = w.must(t, on("disable", "item/orders/1", "--reason", "bad table", "--id", "OP1")...)
+	require.Contains(t, out, "Done: operation OP1, revision ")
+	require.Equal(t, "", value(t, reg, "/orders/sharding/1/disabled"))
+	require.Contains(t, w.must(t, on("disable", "item/orders/1", "--id", "OP1")...), "Was done before, as operation OP1.")
+	_, errOut, status := w.does(t, on("disable", "item/orders/1")...)
+	require.Equal(t, exitRefused, status)
+	require.Contains(t, errOut, "disabled already")
+	w.must(t, on("enable", "item/orders/1")...)
+	require.Equal(t, "absent", value(t, reg, "/orders/sharding/1/disabled"))
+
+	w.must(t, on("disable", "job/orders")...)
+	require.True(t, config(t, reg, "orders").Disabled)
+	w.must(t, on("enable", "job/orders")...)
+	require.False(t, config(t, reg, "orders").Disabled)
+
+	w.must(t, on("disable", "server/10.0.0.1", "--job", "mail")...)
+	require.Equal(t, "DISABLED", value(t, reg, "/mail/servers/10.0.0.1"))
+	require.Equal(t, "absent", value(t, reg, "/orders/servers/10.0.0.1"))
+
+	out = w.must(t, on("audit", "orders")...)
+	require.Contains(t, out, "anna  bad table")
+	require.Equal(t, 5, strings.Count(out, "\n"), out)
+	put(t, reg, "/orders/servers/10.0.0.1", "DISABLED")
+	require.Contains(t, w.must(t, on("audit")...), `! server 10.0.0.1 of "orders" changed from outside, at revision `)
+	var audit struct {
+		Operations []operate.Operation
+		Outside    []operate.OutsideChange
+	}
+	require.NoError(t, json.Unmarshal([]byte(w.must(t, on("audit", "-o", "json")...)), &audit))
+	require.Len(t, audit.Operations, 5)
+	require.Len(t, audit.Outside, 1)
+	require.Contains(t, w.must(t, on("get", "operations", "mail", "-o", "name")...), "operation/mail/")
+	require.Equal(t, "No operations found.\n", w.must(t, on("get", "operations", "nightly")...))
+
+	out = w.must(t, on("trigger", "orders", "--items", "0", "--parameter", "x")...)
+	require.Contains(t, out, "Done: operation ")
+	require.NotEqual(t, "absent", value(t, reg, jobtree.For("orders").Triggered()))
+	_, errOut, status = w.does(t, on("trigger", "orders")...)
+	require.Equal(t, exitRefused, status, errOut)
+	_, errOut, status = w.does(t, on("trigger", "orders", "--replace", "--wait", "--timeout", "50ms")...)
+	require.Equal(t, exitWaited, status, "nobody runs it here")
+	require.Contains(t, errOut, "not confirmed yet")
+	_, errOut, status = w.does(t, on("trigger", "none")...)
+	require.Equal(t, exitRefused, status)
+	require.Contains(t, errOut, "none")
+}
+
+func TestSeveralJobsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	reg := w.hand(t)
+	out, errOut, status := w.does(t, on("disable", "--match", "[mo]*", "--dry-run")...)
+	require.Zero(t, status, errOut)
+	require.Equal(t, "2 of 2 jobs\n", out)
+	require.Contains(t, errOut, "disable job \"mail\"\n  ~ disabled false -> true\n")
+	w.program.asked, w.in = func(any) bool { return true }, strings.NewReader("n\n")
+	_, errOut, status = w.does(t, on("disable", "--match", "*")...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, "broken: disable job \"broken\" refused")
+	require.Contains(t, errOut, "  ~ disabled")
+	require.Contains(t, errOut, "Go on? (y/N) elasticron: nothing was done\n")
+	w.program.asked = func(any) bool { return false }
+	_, errOut, status = w.does(t, on("disable", "--match", "[mo]*")...)
+	require.Equal(t, exitMisuse, status, "nobody can be asked")
+	require.Contains(t, errOut, "give --yes")
+	out, errOut, status = w.does(t, on("disable", "--match", "[mo]*", "--yes")...)
+	require.Zero(t, status, errOut)
+	require.Equal(t, "2 of 2 jobs\n", out)
+	require.Contains(t, errOut, "mail: done\n")
+	require.True(t, config(t, reg, "orders").Disabled)
+
+	out, errOut, status = w.does(t, on("enable", "--match", "*", "--yes")...)
+	require.Equal(t, exitSome, status)
+	require.Equal(t, "2 of 4 jobs\n", out)
+	require.Contains(t, errOut, "broken: ")
+	require.False(t, config(t, reg, "orders").Disabled)
+
+	out, _, status = w.does(t, on("disable", "server/10.0.0.2", "--yes", "-o", "json")...)
+	require.Zero(t, status)
+	var several struct {
+		Jobs []struct {
+			Job    string
+			Result operate.Result
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &several))
+	require.Len(t, several.Jobs, 3)
+	require.Equal(t, "DISABLED", value(t, reg, "/mail/servers/10.0.0.2"))
+	_, _, status = w.does(t, on("shutdown", "instance/"+second, "--yes")...)
+	require.Zero(t, status)
+	require.Equal(t, "SHUTDOWN", value(t, reg, "/mail/instances/"+second))
+	require.Contains(t, w.must(t, on("get", "instances", second, "-o", "wide")...), "it is asked to leave mail, nightly, orders")
+	_, errOut, status = w.does(t, on("reshard", "--match", "none*", "--yes")...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, `no job matches "none*"`)
+}
+
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	reg := w.hand(t)
+	edit := on("edit", "orders", "--set", "cron=0 0/2 * * * ?")
+	_, errOut, status := w.does(t, edit...)
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "nobody can be asked")
+
+	w.program.asked = func(any) bool { return true }
+	for answer, done := range map[string]bool{"": false, "n\n": false, "x\n": false, "yes\n": true} {
+		w.in = strings.NewReader(answer)
+		out, errOut, status := w.does(t, edit...)
+		require.Contains(t, errOut, `cron "0 * * * * ?" -> "0 0/2 * * * ?"`)
+		require.Contains(t, errOut, "Go on? (y/N) ")
+		if done {
+			require.Zero(t, status, errOut)
+			require.Contains(t, out, "Done: ")
+			require.Equal(t, "0 0/2 * * * ?", config(t, reg, "orders").Cron)
+			w.must(t, on("edit", "orders", "--set", "cron=0 * * * * ?", "--yes")...)
+			continue
+		}
+		require.Equal(t, exitFailed, status)
+		require.Contains(t, errOut, "nothing was done")
+		require.Equal(t, "0 * * * * ?", config(t, reg, "orders").Cron)
+	}
+}
+
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	reg := w.hand(t)
+	w.must(t, on("edit", "orders", "--yes", "--id", "E1", "--set", "shardingTotalCount=3", "--set", "description=7", "--set", "failover=false")...)
+	c := config(t, reg, "orders")
+	require.Equal(t, 3, c.ShardingTotalCount)
+	require.Equal(t, "7", c.Description, "a text stays a text")
+	require.False(t, c.Failover)
+	require.Equal(t, "secret", c.JobParameter)
+	w.must(t, on("rollback", "orders", "--to", "E1", "--yes", "--force")...)
+	require.Equal(t, 2, config(t, reg, "orders").ShardingTotalCount)
+
+	for set, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"cron":                 {exitMisuse, `--set is "cron", want a setting and a value`},
+		"cron=0 61 * * * ?":    {exitRefused, "61"},
+		"shardingTotalCount=x": {exitMisuse, "shardingTotalCount"},
+		"shardingTotalCount=1": {exitRefused, "force"},
+		"jobName=other":        {exitRefused, "other"},
+	} {
+		_, errOut, status := w.does(t, on("edit", "orders", "--yes", "--set", set)...)
+		require.Equal(t, want.status, status, errOut)
+		require.Contains(t, errOut, want.text)
+	}
+	_, errOut, status := w.does(t, on("edit", "none", "--set", "a=b")...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, `no job "none"`)
+	_, errOut, status = w.does(t, on("rollback", "orders", "--yes")...)
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "--to is missing")
+
+	_, errOut, status = w.does(t, on("edit", "orders", "--yes")...)
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "neither $VISUAL nor $EDITOR")
+	editor := filepath.Join(t.TempDir(), "editor")
+	require.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/secret/public/' \"$2\"\n"), 0o700)) //nolint:gosec // it is run
+	w.variables["EDITOR"] = editor + " --wait"
+	w.must(t, on("edit", "orders", "--yes")...)
+	require.Equal(t, "public", config(t, reg, "orders").JobParameter)
+	_, errOut, status = w.does(t, on("edit", "orders", "--yes")...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, "nothing was done", "the editor changed nothing")
+}
+
+func TestCreateApplyAndRemove(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	reg := w.hand(t)
+	out, errOut, status := w.does(t, on("create", "-f", "testdata/jobs.yaml")...)
+	require.Equal(t, exitSome, status, "orders is there")
+	require.Equal(t, "1 of 2 jobs\n", out)
+	require.Contains(t, errOut, "orders: create \"orders\" refused")
+	require.Equal(t, "@daily", config(t, reg, "invoices").Cron)
+
+	_, errOut, status = w.does(t, on("apply", "-f", "testdata/jobs.yaml")...)
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "~ orders  cron: ")
+	_, errOut, status = w.does(t, on("apply", "-f", "testdata/jobs.yaml", "--dry-run")...)
+	require.Zero(t, status, errOut)
+	require.Equal(t, "0 * * * * ?", config(t, reg, "orders").Cron)
+	_, errOut, status = w.does(t, on("apply", "-f", "testdata/jobs.yaml", "--yes")...)
+	require.Zero(t, status, errOut)
+	require.Empty(t, w.must(t, on("diff", "-f", "testdata/jobs.yaml")...))
+	require.Equal(t, "DISABLED", value(t, reg, "/orders/servers/10.0.0.7"))
+	out, _, status = w.does(t, on("apply", "-f", "testdata/jobs.yaml", "--yes")...)
+	require.Zero(t, status, "once more")
+	require.Equal(t, "2 of 2 jobs\n", out)
+
+	_, errOut, status = w.does(t, on("remove", "orders", "--yes")...)
+	require.Equal(t, exitRefused, status, "instances live")
+	require.Contains(t, errOut, "force")
+	w.must(t, on("remove", "invoices", "--yes")...)
+	_, errOut, status = w.does(t, on("get", "jobs", "invoices")...)
+	require.Equal(t, exitFailed, status, errOut)
+}
+
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	for want, args := range map[string][]string{
+		`"orders" is given, want job/NAME or item/JOB/NUMBER or server/IP`: {"disable", "orders"},
+		`"item/orders" is given, want`:                                     {"enable", "item/orders"},
+		`"item/orders/x" is given, want`:                                   {"enable", "item/orders/x"},
+		`"item/orders/-1" is given, want`:                                  {"enable", "item/orders/-1"},
+		`"item/orders/01" is given, want`:                                  {"enable", "item/orders/01"},
+		"want the name of a job, or --match":                               {"disable"},
+		"jobs are named besides --match":                                   {"reshard", "a", "--match", "b"},
+		"--job is for a server":                                            {"disable", "job/orders", "--job", "mail"},
+		`"job/orders" is given, want instance/ID`:                          {"shutdown", "job/orders"},
+		`"x" is given, want item/JOB/NUMBER`:                               {"give-up", "x"},
+		"--from and --to are needed":                                       {"backfill", "orders"},
+		`--from is "x", want a time`:                                       {"backfill", "orders", "--from", "x", "--to", "y"},
+		`--fire is "x", want a time`:                                       {"trigger", "orders", "--fire", "x"},
+		"--filename is missing":                                            {"apply"},
+		"the id":                                                           {"reshard", "orders", "--id", "a b"},
+	} {
+		_, errOut, status := w.does(t, on(args...)...)
+		require.Equal(t, exitMisuse, status, "%s: %s", want, errOut)
+		require.Contains(t, errOut, want)
+	}
+}
+
+// What is exported and applied to an empty namespace is the same there, byte for byte.
+func TestExportAndApply(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	w := newWorld(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		w.etcdServer = memory.NewServer()
+		from := w.etcdServer.Open("shop")
+		defer from.Close(context.Background())
+		want := make(map[string]string)
+		for _, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z][a-z0-9 .-]{0,5}[a-z]`), 1, 3, rapid.ID).Draw(rt, "names") {
+			text, err := jobtree.EncodeConfig(job.Config{
+				Name: name, Cron: rapid.SampledFrom([]string{"@daily", "0 0/5 * * * ?", "@every 90s"}).Draw(rt, "cron"),
+				ShardingTotalCount: rapid.IntRange(1, 9).Draw(rt, "total"), Description: rapid.String().Draw(rt, "description"),
+				Disabled: rapid.Bool().Draw(rt, "disabled"), Unknown: rapid.SampledFrom([]string{"", `"later":[1.50]`}).Draw(rt, "unknown"),
+			})
+			require.NoError(rt, err)
+			if rapid.Bool().Draw(rt, "by hand") {
+				text = "{\n  " + text[1:]
+			}
+			want["/"+name+"/config"] = text
+			if rapid.Bool().Draw(rt, "item") {
+				want["/"+name+"/sharding/0/disabled"] = ""
+			}
+			if rapid.Bool().Draw(rt, "server") {
+				want["/"+name+"/servers/10.0.0.1"] = "DISABLED"
+			}
+		}
+		var writes []registry.Write
+		for path, value := range want {
+			writes = append(writes, registry.Put(path, value))
+		}
+		_, err := from.Commit(t.Context(), registry.Txn{Then: writes})
+		require.NoError(rt, err)
+		file := filepath.Join(folder, "all.yaml")
+		require.NoError(rt, os.WriteFile(file, []byte(w.must(t, on("export")...)), 0o600))
+		_, errOut, status := w.does(t, "apply", "-f", file, "--yes", "--etcd", "x", "-n", "market")
+		require.Zero(rt, status, errOut)
+		to := w.etcdServer.Open("market")
+		defer to.Close(context.Background())
+		nodes, _, err := to.List(t.Context(), registry.Root)
+		require.NoError(rt, err)
+		got := make(map[string]string)
+		for _, n := range nodes {
+			if at, _ := jobtree.Parse(n.Path); at.Kind != jobtree.KindOperated {
+				got[n.Path] = n.Value
+			}
+		}
+		require.Equal(rt, want, got)
+	})
+}
