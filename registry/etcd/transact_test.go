@@ -29,10 +29,10 @@ func (f *fakeKV) Txn(_ context.Context, req *pb.TxnRequest, _ ...grpc.CallOption
 }
 
 // txnsOfAllKinds have each kind of condition and of write.
-func txnsOfAllKinds(t testing.TB) []registry.Txn {
-	t.Helper()
+func txnsOfAllKinds(tb testing.TB) []registry.Txn {
+	tb.Helper()
 	s, control := backend.NewSession(7, time.Hour, backend.NewClock(), 0)
-	t.Cleanup(func() { control.Lose(registry.ErrClosed) })
+	tb.Cleanup(func() { control.Lose(registry.ErrClosed) })
 	return []registry.Txn{
 		{
 			If: []registry.Condition{
