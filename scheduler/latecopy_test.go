@@ -64,3 +64,32 @@ func TestALateJoinDuringADrain(t *testing.T) {
 		require.Empty(t, c.nodes("/orders/instances"))
 	})
 }
+
+// A request that the registry carries out once more comes to nothing: the first one, which creates its node, and one
+// that replaces it, also after others have taken its place.
+func TestALateTrigger(t *testing.T) {
+	t.Parallel()
+	for _, before := range []int{0, 1} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			a := c.start("a", nil, yearly(2))
+			operators := c.start("b", nil, yearly(2))
+			sleepUntil(time.Second)
+			for range before {
+				trigger(t, a)
+				time.Sleep(time.Second)
+			}
+			c.take()
+			operators.registry.DuplicateLater(1, 10*time.Second) // the request, before any begin of this process
+			trigger(t, operators)
+			time.Sleep(time.Second)
+			require.Len(t, c.take(), 2)
+			trigger(t, a)
+			time.Sleep(time.Second)
+			require.Len(t, c.take(), 2)
+			number := c.state().Triggered().Revision
+			sleepUntil(time.Minute)
+			require.Empty(t, c.take())
+			require.Equal(t, number, c.state().Triggered().Revision)
+		})
+	}
+}

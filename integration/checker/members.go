@@ -51,7 +51,7 @@ func (j *judge) judgeJoin(at time.Time, instance string) {
 // have come while the acknowledgement was under way.
 func (j *judge) judgeAcknowledgement(at time.Time, instance string) {
 	request := j.before.Instance(instance)
-	if !request.Triggered || j.now.Instance(instance).Triggered {
+	if now := j.now.Instance(instance); !request.Triggered || now.Triggered || now.Shutdown { // an operator has asked for something else
 		return
 	}
 	for n := range j.before.Total() {
