@@ -254,6 +254,10 @@ func denied(err error) error {
 		r = refuse(CauseDenied, "ask somebody whose user may read and write below the job, or have yours allowed to", "the registry does not let this user do it")
 	case errors.Is(err, registry.ErrTooLarge):
 		r = refuse(CauseTooLarge, "do it in smaller parts", "the registry does not take so much at once")
+	case errors.Is(err, registry.ErrOwned):
+		r = refuse(CauseOwned, "find out who wrote it by hand, in a session, and delete the node that is named", "a session owns what is to be written, which would outlive it so")
+	case errors.Is(err, registry.ErrNoSpace):
+		r = refuse(CauseNoSpace, "make room in the registry", "the registry is full, and takes no writes")
 	default:
 		return err
 	}

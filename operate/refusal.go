@@ -24,6 +24,8 @@ const (
 	CauseNewer         Cause = "newer"          // a newer version wrote what operators did
 	CauseUsed          Cause = "used"           // another operation has this id
 	CauseDenied        Cause = "denied"         // the registry does not let this user do it
+	CauseOwned         Cause = "owned"          // a session owns a node that is to be written
+	CauseNoSpace       Cause = "no space"       // the registry is full
 	CauseTooLarge      Cause = "too large"      // the registry does not take so much at once
 )
 
