@@ -80,8 +80,9 @@ func (j *Job) Trigger(ctx context.Context, options ...TriggerOption) (*Request, 
 	if !known {
 		return nil, fmt.Errorf("trigger job %q: %w", j.r.name, ErrUnknownJob)
 	}
+	var seen registry.Revision // what was in the way must be seen
 	for {
-		request, err := j.trigger(ctx, a)
+		request, err := j.trigger(ctx, a, seen)
 		var conflict *registry.ConflictError
 		switch {
 		case err == nil:
@@ -89,17 +90,15 @@ func (j *Job) Trigger(ctx context.Context, options ...TriggerOption) (*Request, 
 		case !errors.As(err, &conflict):
 			return nil, fmt.Errorf("trigger job %q: %w", j.r.name, err)
 		}
-		if view, err := j.view(); err == nil { // decide again on what was in the way
-			_ = view.WaitRevision(ctx, conflict.Revision)
-		}
+		seen = conflict.Revision
 	}
 }
 
 // trigger puts the request as one node, however many instances there are, in the place of the one that was read. A
 // request that is carried out late does not trigger once more. If the answer was lost and others have overtaken it,
 // nobody can tell whether it was done, so it is not made again.
-func (j *Job) trigger(ctx context.Context, a triggering) (*Request, error) {
-	state, err := j.state(ctx)
+func (j *Job) trigger(ctx context.Context, a triggering, seen registry.Revision) (*Request, error) {
+	state, err := j.state(ctx, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +131,10 @@ func (j *Job) trigger(ctx context.Context, a triggering) (*Request, error) {
 	return &Request{j: j, revision: revision, items: items, until: a.Until}, nil
 }
 
-// state returns the job's tree, as this process sees it, or as it is read where the scheduler does not run yet.
-func (j *Job) state(ctx context.Context) (*jobtree.State, error) {
-	if view, err := j.view(); err == nil {
+// state returns the job's tree, as this process sees it once that is as new as seen, or as it is read where the
+// scheduler does not run yet or cannot follow the job.
+func (j *Job) state(ctx context.Context, seen registry.Revision) (*jobtree.State, error) {
+	if view, err := j.view(); err == nil && view.WaitRevision(ctx, seen) == nil {
 		return j.s.dialect.StateOf(j.r.name, view.Snapshot()), nil
 	}
 	nodes, revision, err := j.s.registry.List(ctx, j.r.tree.Root())

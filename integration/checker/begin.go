@@ -100,11 +100,12 @@ func (j *judge) judgeDebt(e *execution) {
 		j.judgeRequest(e)
 		return
 	}
+	owed := e.before.Owed()
 	switch {
-	case !waited:
+	case owed == nil:
 		j.find(NothingForgotten, e.began, e.item, "an execution was run again that was not owed", e)
-	case e.before.Current.Trigger != e.begun.Current.Trigger || e.before.Current.Parameter != e.begun.Current.Parameter ||
-		!e.before.Current.Fire.Equal(e.fire()) || e.begun.Reruns != e.before.Reruns+1 || !e.begun.LastFire.Equal(e.before.LastFire):
+	case owed.Trigger != e.begun.Current.Trigger || owed.Parameter != e.begun.Current.Parameter || !owed.Fire.Equal(e.fire()) ||
+		e.begun.Reruns != e.before.Reruns+1 || !e.begun.LastFire.Equal(e.before.LastFire):
 		j.find(NothingForgotten, e.began, e.item, "a rerun stands for another execution than the lost one", e)
 	}
 }

@@ -17,7 +17,8 @@
 // its sender loses its session or its node, its item is disabled, the settings change, somebody joins
 // or leaves. Copies of requests arrive late and out of order, the store stops, starts and is slow, operators
 // are careless: they delete nodes of instances and leaders, remove the job, spoil its settings, and do any
-// single deed of package careless to any node. The store drops one session, or all at once. One transaction of a
+// single deed of package careless to any node. Operators run items by hand, disable items, servers and the job, and
+// ask processes to leave it. The store drops one session, or all at once. One transaction of a
 // resharding moves four items at most here, so that jobs of a few more are resharded in parts.
 //
 // Some seeds are of a kind, whose circumstances seldom come together by chance: large reshardings, clocks that are

@@ -152,7 +152,11 @@ func (d *driver) actOnProcess(a action) {
 		p.die()
 		d.wg.Go(p.vanish)
 	case stop:
-		d.stop(a.slot)
+		if a.n%5 == 0 && !d.down {
+			d.shutDown(a.slot, a.n)
+		} else {
+			d.stop(a.slot)
+		}
 	case cut:
 		d.trouble(p, func() { p.cut(a.lasts) })
 	case pause:
@@ -380,6 +384,28 @@ func (d *driver) stop(i int) {
 			d.failures = append(d.failures, fmt.Sprintf("Run of %s: %v", p.id, err))
 		}
 		s.process, s.stopping = nil, false
+	})
+}
+
+// shutDown has an operator ask the process in a slot to leave the job, and the process stops a moment later: alive, it
+// would take no part for good.
+func (d *driver) shutDown(i, n int) {
+	p := d.slots[i].process
+	_, err := d.operator.Commit(context.Background(), registry.Txn{
+		Then: []registry.Write{registry.Update(d.tree().Instance(p.id), jobtree.InstanceShutdown)},
+	})
+	if !errors.Is(err, registry.ErrConflict) { // it is not there just now
+		require.NoError(d.t, err)
+	}
+	p.troubled = true
+	d.wg.Go(func() {
+		time.Sleep(time.Duration(n%400) * time.Millisecond)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		p.troubled = false
+		if d.slots[i].process == p {
+			d.stop(i)
+		}
 	})
 }
 

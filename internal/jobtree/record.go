@@ -482,16 +482,32 @@ func (r Record) Claim(c Claim) (Record, error) {
 	if c.Instance == "" || c.Session == 0 {
 		return Record{}, r.refuse("claim", fmt.Errorf("%w: a claim needs an instance and a session", registry.ErrInvalid))
 	}
-	if r.State != ItemWaiting || r.Current == nil {
+	owed := r.Owed()
+	if owed == nil {
 		return Record{}, r.refuse("claim", ErrItemNotWaiting)
 	}
 	next := r.start(Execution{
-		Instance: c.Instance, Session: c.Session, Source: job.Failover, Fire: r.Current.Fire,
-		Trigger: r.Current.Trigger, Parameter: r.Current.Parameter,
+		Instance: c.Instance, Session: c.Session, Source: job.Failover, Fire: owed.Fire,
+		Trigger: owed.Trigger, Parameter: owed.Parameter,
 		Begin: moment(c.Time), Failover: true, Round: c.Round, Base: c.Base,
 	})
 	next.Reruns++
 	return next, nil
+}
+
+// Owed returns the execution that the item waits to have run again; nil if it waits for none. That is the current one,
+// unless that one was to give it up, while failover was off, and was taken back before it started.
+func (r Record) Owed() *Execution {
+	e := r.Current
+	switch {
+	case r.State != ItemWaiting || e == nil:
+		return nil
+	case e.Outcome == NotStarted && e.Source != job.Failover:
+		if before, known := r.Previous(); known {
+			return &before
+		}
+	}
+	return e
 }
 
 // TakenOver returns the record of an item whose lost execution a Java instance runs again. Java records

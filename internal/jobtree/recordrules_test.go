@@ -22,6 +22,7 @@ type history struct {
 	fired    map[time.Time]bool         // the fires that scheduled and misfire executions stand for
 	granted  map[registry.Revision]bool // the triggers that were run
 	owed     bool                       // a lost execution under failover that has not been run again
+	lost     jobtree.Execution          // that is owed
 	limit    int
 }
 
@@ -92,7 +93,7 @@ func (h *history) end(t *rapid.T) {
 	outcome, ok := next.Ended(e.Token)
 	require.True(t, ok)
 	require.Equal(t, e.Outcome, outcome)
-	h.owed = e.Outcome == jobtree.Interrupted && before.Current.Failover && !next.GaveUp()
+	h.owed, h.lost = e.Outcome == jobtree.Interrupted && before.Current.Failover && !next.GaveUp(), *before.Current
 }
 
 func (h *history) declareLost(t *rapid.T) {
@@ -103,7 +104,7 @@ func (h *history) declareLost(t *rapid.T) {
 		return
 	}
 	require.Equal(t, before.LastFire, next.LastFire)
-	h.owed = before.Current.Failover && !next.GaveUp()
+	h.owed, h.lost = before.Current.Failover && !next.GaveUp(), *before.Current
 }
 
 func (h *history) claim(t *rapid.T) {
@@ -115,7 +116,8 @@ func (h *history) claim(t *rapid.T) {
 	}
 	require.True(t, h.owed, "only lost work is claimed")
 	require.Equal(t, before.LastFire, next.LastFire)
-	require.Equal(t, before.Current.Fire, next.Current.Fire)
+	require.Equal(t, h.lost.Fire, next.Current.Fire)
+	require.Equal(t, h.lost.Trigger, next.Current.Trigger)
 	require.Equal(t, before.Reruns+1, next.Reruns)
 	require.True(t, h.limit == 0 || next.Reruns <= h.limit)
 	h.owed = false

@@ -143,14 +143,14 @@ func (r Record) AnswerTo(request registry.Revision) (Answer, *Execution) {
 	if r.Trigger < request {
 		return Unanswered, nil
 	}
-	if e := r.Current; e != nil && e.Trigger == request {
-		switch r.state() {
-		case ItemRunning, ItemWaiting:
+	if e := r.Owed(); e != nil && e.Trigger == request {
+		return Answering, e
+	}
+	if e := r.Current; e != nil && e.Trigger == request && (e.Outcome != NotStarted || r.State == ItemRunning) {
+		if r.State == ItemRunning {
 			return Answering, e
 		}
-		if e.Outcome != NotStarted {
-			return Answered, e
-		}
+		return Answered, e
 	}
 	before, known := r.Previous()
 	switch {

@@ -193,6 +193,27 @@ func TestARerunTakesParameterAndFireFromTheRecord(t *testing.T) {
 	require.Empty(t, next.Current.Parameter)
 }
 
+// An item that waits while failover is off may begin for a request. If that is taken back, it is still the lost execution
+// that it waits for, and not the request.
+func TestABeginByHandThatIsTakenBackIsNotRunAgain(t *testing.T) {
+	t.Parallel()
+	waiting := must(t)(must(t)(jobtree.Record{}.Begin(scheduled(0))).DeclareLost(17, at(1), 0))
+	require.Equal(t, waiting.Current, waiting.Owed())
+	begin := byHand(20)
+	begin.Failover, begin.Parameter = false, "x"
+	undone := must(t)(must(t)(waiting.Begin(begin)).Undo(21, at(2)))
+	require.Equal(t, jobtree.ItemWaiting, undone.State)
+	require.Equal(t, waiting.Current.Fire, undone.Owed().Fire)
+	claim := jobtree.Claim{Instance: "10.0.0.2@-@9", Session: 0x2f, Time: at(3)}
+	rerun := must(t)(undone.Claim(claim))
+	require.Equal(t, at(0), rerun.Current.Fire)
+	require.Zero(t, rerun.Current.Trigger)
+	require.Empty(t, rerun.Current.Parameter)
+	again := must(t)(must(t)(rerun.Undo(22, at(4))).Claim(claim))
+	require.Equal(t, at(0), again.Current.Fire)
+	require.Nil(t, again.Owed(), "it runs")
+}
+
 // What became of a request, the record tells.
 func TestAnswersToARequest(t *testing.T) {
 	t.Parallel()
