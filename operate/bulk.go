@@ -14,12 +14,13 @@ import (
 // Match returns the names of the jobs that a pattern names, in order, such as "orders-*"; the patterns are those of
 // [path.Match]. The error of a malformed one is a [*Refusal].
 func (o *Operator) Match(ctx context.Context, pattern string) ([]string, error) {
+	d := deed{verb: "match jobs"}
 	if _, err := path.Match(pattern, ""); err != nil {
-		return nil, refuse(CauseInvalid, `write one such as "orders-*"`, "%q is no pattern of names", pattern)
+		return nil, d.completed(refuse(CauseInvalid, `write one such as "orders-*"`, "%q is no pattern of names", pattern))
 	}
 	names, err := o.store.Children(ctx, registry.Root)
 	if err != nil {
-		return nil, denied(err)
+		return nil, d.completed(denied(err))
 	}
 	var matched []string
 	for _, name := range names {
@@ -141,9 +142,10 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 		return nil, err
 	}
 	opts.ID = opts.id()
+	everyJob := of("")
 	nodes, revision, err := o.store.List(ctx, registry.Root)
 	if err != nil {
-		return nil, denied(err)
+		return nil, everyJob.completed(denied(err))
 	}
 	snapshot := registry.NewSnapshot(revision, nodes)
 	var results []JobResult
@@ -170,8 +172,7 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 		results, deeds = append(results, r), append(deeds, d)
 	}
 	if len(results) == 0 {
-		d := of("")
-		return nil, d.completed(refuse(CauseUnknownTarget, "look at the instances and servers of the namespace", "no job has it"))
+		return nil, everyJob.completed(refuse(CauseUnknownTarget, "look at the instances and servers of the namespace", "no job has it"))
 	}
 	if len(txns) > 0 {
 		for i, outcome := range o.store.CommitAll(ctx, txns) {
