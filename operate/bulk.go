@@ -69,13 +69,11 @@ func (e *SomeFailedError) Unwrap() (all []error) {
 const together = 8
 
 // Each does an operation to several jobs, up to eight at once, under one id, so that it may be asked for again
-// with the same one. Shown is not heeded, as it is of one job. heard, if it is not nil, is told of each as it is done, on the caller's goroutine. The results
-// are in the order of the jobs. If some failed, the error is a [*SomeFailedError]. When the context ends, the jobs that
-// have not begun fail with its cause.
+// with the same one. Shown is not heeded, as it is of one job. heard, if it is not nil, is told of each as it is
+// done, on the caller's goroutine. The results are in the order of the jobs. If some failed, the error is a
+// [*SomeFailedError]. When the context ends, the jobs that have not begun fail with its cause.
 //
-//	results, err := op.Each(ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
-//		return op.DisableJob(ctx, job, opts)
-//	}, nil)
+//	results, err := op.Each(ctx, jobs, opts, op.DisableJob, nil)
 func (o *Operator) Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.Context, job string, opts Options) (Result, error), heard func(JobResult)) ([]JobResult, error) {
 	opts.ID, opts.Progress, opts.Shown = opts.id(), nil, nil
 	results := make([]JobResult, len(jobs))

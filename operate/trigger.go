@@ -378,10 +378,10 @@ func itemList(items []int) string {
 // MaxBackfill is how many fires one backfill has at most.
 const MaxBackfill = 1_000
 
-// Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger, and the next
-// follows when every item of the one before has run. The caller drives it: if the context ends, or an item fails,
-// what is left is in the result, to be asked for again. A backfill is one operation of the job, which says how far it has
-// come: called again with its id, it leaves out the fires up to there.
+// Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger,
+// and the next follows when every item of the one before has run. The caller drives it: if the context ends, or an
+// item fails, what is left is in the result, to be asked for again. A backfill is one operation of the job, which
+// says how far it has come: called again with its id, it leaves out the fires up to there.
 //
 // It is refused as [Operator.Trigger] is, and if one of the fires is not of the job's schedule, lies in the future
 // or is named twice, or if there are more than [MaxBackfill]. Only Items, Parameter and Within of the trigger are
