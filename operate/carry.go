@@ -224,17 +224,27 @@ func (o *Operator) await(ctx context.Context, view *registry.View, d deed, opts 
 		case r.Progress.Overtaken:
 			return unconfirmed(errOvertaken)
 		}
-		// Time passes, too: what is waited for may have an end.
-		tick, cancel := context.WithTimeout(ctx, time.Second)
-		_, err := view.WaitFor(tick, func(s registry.Snapshot) bool { return s.Revision() > snapshot.Revision() })
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return unconfirmed(context.Cause(ctx))
-		case err != nil && view.Err() != nil:
+		if err := nextLook(ctx, view, snapshot.Revision(), r.Progress.again); err != nil {
 			return unconfirmed(err)
 		}
 	}
+}
+
+// nextLook returns when a view shows a newer state, or it is time to look again.
+func nextLook(ctx context.Context, view *registry.View, seen registry.Revision, again time.Time) error {
+	upTo, cancel := ctx, context.CancelFunc(func() {})
+	if !again.IsZero() {
+		upTo, cancel = context.WithTimeout(ctx, max(time.Until(again), 0)+time.Millisecond)
+	}
+	defer cancel()
+	_, err := view.WaitFor(upTo, func(s registry.Snapshot) bool { return s.Revision() > seen })
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && upTo.Err() == nil: // the view has ended
+		return err
+	}
+	return nil
 }
 
 var errOvertaken = errors.New("somebody did something else meanwhile")

@@ -176,6 +176,8 @@ type Progress struct {
 	Overtaken bool `json:"overtaken,omitempty"`
 	// Items are the items of a trigger.
 	Items []ItemProgress `json:"items,omitempty"`
+
+	again time.Time // when to look again though nothing has changed; zero: never
 }
 
 // reached is progress by a count.

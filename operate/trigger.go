@@ -339,7 +339,11 @@ func triggerFollowed(w *world, t Trigger, r Result) Progress {
 		}
 		p.Items = append(p.Items, became)
 	}
-	p.Done = p.Ready == p.Of
+	if p.Done = p.Ready == p.Of; !p.Done && w.state.Triggered().Revision == r.Revision {
+		if end := w.state.Triggered().Value.Until.Add(clockTolerance); !end.Before(w.now) {
+			p.again = end
+		}
+	}
 	return p
 }
 
