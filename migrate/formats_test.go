@@ -100,6 +100,20 @@ func TestServersThatStartDisabled(t *testing.T) {
 	require.Contains(t, got, "/orders/servers/10.0.0.4", "disabled is what it would be without the node")
 }
 
+// What operators said before 2.1 took a tree over is named: 2.1 has not heeded it since.
+func TestFlagsOfFormerVersionsAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source,
+		"/orders/config", configOf(t, func(*job.Config) {}), "/orders/sharding/0/instance", "10.0.0.1@-@7",
+		"/orders/servers/10.0.0.1/paused", "", "/orders/servers/10.0.0.2/stoped", "", "/orders/servers/10.0.0.2/hostName", "h",
+	)
+	report := w.one(apply)
+	require.Equal(t, migrate.Created, report.Action)
+	require.Contains(t, fmt.Sprint(report), "(10.0.0.1 paused, 10.0.0.2 stoped)")
+	require.NotContains(t, w.nodes(w.target), "/orders/servers/10.0.0.1/paused")
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

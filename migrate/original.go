@@ -124,8 +124,29 @@ func (o *original) finish(zone string) error {
 	if o.config.Disabled && slices.ContainsFunc(o.state.Servers, func(s jobtree.Server) bool { return !s.Disabled }) {
 		o.note("disabled stands over all servers from now on, also those that are enabled; in Java it only says how new servers start: enable the job to have it run")
 	}
+	o.noteFormerFlags()
 	o.noteWork()
 	return nil
+}
+
+// formerFlags are what operators said of servers in Elastic-Job before 2.1: nodes below the server's. "stoped" is
+// spelt so.
+var formerFlags = []string{"disabled", "paused", "stoped", "shutdown"}
+
+// noteFormerFlags notes flags of servers that 2.1 has not heeded since it took the tree over. Nobody knows whether they
+// are still wanted.
+func (o *original) noteFormerFlags() {
+	var flags []string
+	for path := range o.nodes {
+		server, flag, found := strings.Cut(strings.TrimPrefix(path, o.state.Tree().Servers()+"/"), "/")
+		if found && registry.Within(path, o.state.Tree().Servers()) && slices.Contains(formerFlags, flag) {
+			flags = append(flags, server+" "+flag)
+		}
+	}
+	if slices.Sort(flags); len(flags) > 0 {
+		o.note("not copied: flags of Elastic-Job 1.x and 2.0, which 2.1 does not heed (%s): disable the servers, or the job, if that is still wanted",
+			strings.Join(flags, ", "))
+	}
 }
 
 // noteWork notes what of the source's work is given up.

@@ -34,7 +34,8 @@ type Skip string
 // Why items did not run.
 const (
 	SkipDisabled Skip = "disabled" // an operator excluded it
-	SkipSurplus  Skip = "surplus"  // the job has fewer items by now, or its configuration was changed before the item ever ran
+	// SkipSurplus: the job has fewer items by now, or its configuration was changed before the item ever ran.
+	SkipSurplus  Skip = "surplus"
 	SkipReplaced Skip = "replaced" // another request took the place of this one first, or it was taken back
 	SkipOver     Skip = "over"     // it could not begin before the request ended
 )
@@ -58,7 +59,8 @@ type ItemRun struct {
 //
 // While the job pauses, because its configuration cannot be read or used, Wait goes on waiting. An item that can
 // begin for the request no more because that has ended counts half a minute after that, as clocks may differ.
-// Errors: [ErrNotRecorded], [ErrUnknownJob] if the scheduler leaves the job or stops, the job's removal, the end of ctx.
+// Errors: [ErrNotRecorded], [ErrUnknownJob] if the scheduler leaves the job or stops, the job's removal, the end
+// of ctx.
 func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 	fail := func(err error) ([]ItemRun, error) {
 		return nil, fmt.Errorf("request to job %q: %w", q.j.r.name, err)

@@ -10,8 +10,8 @@ type tellings struct {
 	job      bool         // is disabled
 }
 
-// tellChanges logs which items, whether this server and whether the job were disabled or enabled by a step: one line for
-// all items.
+// tellChanges logs which items, whether this server and whether the job were disabled or enabled by a step: one
+// line for all items.
 func (r *runner) tellChanges(t jobtree.Touched) {
 	var disabled, enabled []int
 	for _, n := range t.Items {

@@ -193,8 +193,8 @@ func TestARerunTakesParameterAndFireFromTheRecord(t *testing.T) {
 	require.Empty(t, next.Current.Parameter)
 }
 
-// An item that waits while failover is off may begin for a request. If that is taken back, it is still the lost execution
-// that it waits for, and not the request.
+// An item that waits while failover is off may begin for a request. If that is taken back, it is still the lost
+// execution that it waits for, and not the request.
 func TestABeginByHandThatIsTakenBackIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	waiting := must(t)(must(t)(jobtree.Record{}.Begin(scheduled(0))).DeclareLost(17, at(1), 0))

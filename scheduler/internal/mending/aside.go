@@ -14,8 +14,8 @@ import (
 const maxAside = 16 << 10
 
 // SetAside proposes to replace the record of an item that cannot be read, keeps its text for an operator, and has
-// the item go on with the fires from now on, and the requests by hand: what the record said is not known. One of a newer format is
-// left as it is.
+// the item go on with the fires from now on, and the requests by hand: what the record said is not known. One of
+// a newer format is left as it is.
 func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.Batch {
 	n := node.Number
 	path := v.Tree.ItemRecord(n)
