@@ -35,9 +35,9 @@ type ItemState string
 // The states of an item of a trigger. The first three are on the way, the others final.
 const (
 	ItemAsked       ItemState = "asked"       // it has not begun
-	ItemRuns        ItemState = "running"     //
+	ItemRuns        ItemState = "running"     // it runs for the trigger
 	ItemRerun       ItemState = "waiting"     // it was lost or cut short, and is to run again
-	ItemSucceeded   ItemState = "ok"          //
+	ItemSucceeded   ItemState = "ok"          // it ran, and returned no error
 	ItemFailed      ItemState = "failed"      // it returned an error
 	ItemInterrupted ItemState = "interrupted" // it was cut short, and does not run again
 	ItemLost        ItemState = "lost"        // its process died, and it does not run again
