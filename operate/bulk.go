@@ -14,12 +14,13 @@ import (
 // Match returns the names of the jobs that a pattern names, in order, such as "orders-*"; the patterns are those of
 // [path.Match]. The error of a malformed one is a [*Refusal].
 func (o *Operator) Match(ctx context.Context, pattern string) ([]string, error) {
+	d := deed{verb: "match jobs"}
 	if _, err := path.Match(pattern, ""); err != nil {
-		return nil, refuse(CauseInvalid, `write one such as "orders-*"`, "%q is no pattern of names", pattern)
+		return nil, d.completed(refuse(CauseInvalid, `write one such as "orders-*"`, "%q is no pattern of names", pattern))
 	}
 	names, err := o.store.Children(ctx, registry.Root)
 	if err != nil {
-		return nil, denied(err)
+		return nil, d.completed(denied(err))
 	}
 	var matched []string
 	for _, name := range names {
@@ -68,13 +69,11 @@ func (e *SomeFailedError) Unwrap() (all []error) {
 const together = 8
 
 // Each does an operation to several jobs, up to eight at once, under one id, so that it may be asked for again
-// with the same one. Shown is not heeded, as it is of one job. heard, if it is not nil, is told of each as it is done, on the caller's goroutine. The results
-// are in the order of the jobs. If some failed, the error is a [*SomeFailedError]. When the context ends, the jobs that
-// have not begun fail with its cause.
+// with the same one. Shown is not heeded, as it is of one job. heard, if it is not nil, is told of each as it is
+// done, on the caller's goroutine. The results are in the order of the jobs. If some failed, the error is a
+// [*SomeFailedError]. When the context ends, the jobs that have not begun fail with its cause.
 //
-//	results, err := op.Each(ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
-//		return op.DisableJob(ctx, job, opts)
-//	}, nil)
+//	results, err := op.Each(ctx, jobs, opts, op.DisableJob, nil)
 func (o *Operator) Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.Context, job string, opts Options) (Result, error), heard func(JobResult)) ([]JobResult, error) {
 	opts.ID, opts.Progress, opts.Shown = opts.id(), nil, nil
 	results := make([]JobResult, len(jobs))
@@ -141,9 +140,10 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 		return nil, err
 	}
 	opts.ID = opts.id()
+	everyJob := of("")
 	nodes, revision, err := o.store.List(ctx, registry.Root)
 	if err != nil {
-		return nil, denied(err)
+		return nil, everyJob.completed(denied(err))
 	}
 	snapshot := registry.NewSnapshot(revision, nodes)
 	var results []JobResult
@@ -170,8 +170,7 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 		results, deeds = append(results, r), append(deeds, d)
 	}
 	if len(results) == 0 {
-		d := of("")
-		return nil, d.completed(refuse(CauseUnknownTarget, "look at the instances and servers of the namespace", "no job has it"))
+		return nil, everyJob.completed(refuse(CauseUnknownTarget, "look at the instances and servers of the namespace", "no job has it"))
 	}
 	if len(txns) > 0 {
 		for i, outcome := range o.store.CommitAll(ctx, txns) {

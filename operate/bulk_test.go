@@ -118,7 +118,8 @@ func TestAServerOfAllJobs(t *testing.T) {
 	require.Equal(t, 99, again)
 	require.NoError(t, errOf(g.op.EnableServerEverywhere(t.Context(), "10.0.0.1", silent())))
 	require.False(t, g.node(nodes.Server("10.0.0.1")).Exists())
-	g.refused(operate.CauseUnknownTarget, errOf(g.op.DisableServerEverywhere(t.Context(), "10.9.9.9", silent())))
+	refusal := g.refused(operate.CauseUnknownTarget, errOf(g.op.DisableServerEverywhere(t.Context(), "10.9.9.9", silent())))
+	require.Contains(t, refusal.Error(), "disable server 10.9.9.9 refused: no job has it")
 }
 
 // A job that somebody else operates at that moment is decided anew by itself.

@@ -224,17 +224,27 @@ func (o *Operator) await(ctx context.Context, view *registry.View, d deed, opts 
 		case r.Progress.Overtaken:
 			return unconfirmed(errOvertaken)
 		}
-		// Time passes, too: what is waited for may have an end.
-		tick, cancel := context.WithTimeout(ctx, time.Second)
-		_, err := view.WaitFor(tick, func(s registry.Snapshot) bool { return s.Revision() > snapshot.Revision() })
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return unconfirmed(context.Cause(ctx))
-		case err != nil && view.Err() != nil:
+		if err := nextLook(ctx, view, snapshot.Revision(), r.Progress.again); err != nil {
 			return unconfirmed(err)
 		}
 	}
+}
+
+// nextLook returns when a view shows a newer state, or it is time to look again.
+func nextLook(ctx context.Context, view *registry.View, seen registry.Revision, again time.Time) error {
+	upTo, cancel := ctx, context.CancelFunc(func() {})
+	if !again.IsZero() {
+		upTo, cancel = context.WithTimeout(ctx, max(time.Until(again), 0)+time.Millisecond)
+	}
+	defer cancel()
+	_, err := view.WaitFor(upTo, func(s registry.Snapshot) bool { return s.Revision() > seen })
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && upTo.Err() == nil: // the view has ended
+		return err
+	}
+	return nil
 }
 
 var errOvertaken = errors.New("somebody did something else meanwhile")
@@ -254,6 +264,10 @@ func denied(err error) error {
 		r = refuse(CauseDenied, "ask somebody whose user may read and write below the job, or have yours allowed to", "the registry does not let this user do it")
 	case errors.Is(err, registry.ErrTooLarge):
 		r = refuse(CauseTooLarge, "do it in smaller parts", "the registry does not take so much at once")
+	case errors.Is(err, registry.ErrOwned):
+		r = refuse(CauseOwned, "find out who wrote it by hand, in a session, and delete the node that is named", "a session owns what is to be written, which would outlive it so")
+	case errors.Is(err, registry.ErrNoSpace):
+		r = refuse(CauseNoSpace, "make room in the registry", "the registry is full, and takes no writes")
 	default:
 		return err
 	}

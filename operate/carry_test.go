@@ -148,11 +148,11 @@ func TestALostAnswerToACreation(t *testing.T) {
 		require.True(t, r.Repeated)
 
 		g.do(registry.DeleteTree(nodes.Root()))
-		g.registry.HoldBack(1, time.Minute)
+		g.registry.HoldBack(1, 10*time.Minute)
 		r, err = g.op.Create(t.Context(), g.config(nil), silent())
 		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
 		require.Empty(t, g.all())
-		time.Sleep(2 * time.Minute)
+		time.Sleep(20 * time.Minute)
 		require.NotEmpty(t, g.all(), "it came about later")
 		r, err = g.op.Create(t.Context(), g.config(nil), operate.Options{ID: r.ID})
 		require.NoError(t, err, "asked again with its id, it is seen to be done")

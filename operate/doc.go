@@ -15,6 +15,12 @@
 // the result says what would happen. Give this plan back as [Options.Shown], and the operation is refused if it
 // has become another one, with the difference.
 //
+//	runs        Trigger, Backfill, GiveUp
+//	switches    DisableJob, EnableJob, DisableItem, EnableItem, DisableServer, EnableServer, and of servers Everywhere
+//	settings    Create, ChangeSettings, RollBack, Remove
+//	instances   ShutDown, ShutDownEverywhere, Reshard, TidyServers
+//	many jobs   Match, Each
+//
 // With [Options.Wait] an operation returns when the job has followed: when the items of a disabled server have
 // moved, or a triggered run is over. If the context ends before, the error is an [UnconfirmedError]: the
 // operation is done, and what it is for has not been seen yet.
@@ -26,7 +32,15 @@
 // at most 16 KiB; a log that is to last is up to the logger of [WithLogger], which gets every operation.
 //
 // The id of an operation makes it idempotent: an operation whose id ([Options.ID]) is found there was done
-// already, and is not done twice. So after an answer that was lost, ask again with the id of the result.
+// already, and is not done twice. So after an answer that was lost, ask again soon, before sixteen others have been
+// done to the job, with the id of the result.
+//
+// [Outside] finds what was changed by other means.
+//
+// # Beside Java
+//
+// On ZooKeeper Java instances of Elastic-Job-Lite may share the jobs. They know servers, items and the values of their
+// own nodes only, so a job is disabled there by disabling its servers, and a trigger is for the whole job.
 //
 // # What it does not do
 //

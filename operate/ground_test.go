@@ -71,7 +71,7 @@ func (g *ground) operator(who string) *operate.Operator {
 
 func (g *ground) open() *memory.Registry {
 	g.Helper()
-	r := g.server.Open("test", memory.WithTTL(time.Hour))
+	r := g.server.Open("test", memory.WithTTL(time.Hour), memory.WithTryTimeout(time.Minute))
 	g.Cleanup(func() { _ = r.Close(context.Background()) })
 	return r
 }
@@ -238,7 +238,10 @@ func (b *between) CommitAll(ctx context.Context, txns []registry.Txn) []registry
 // tooLarge tells whether a transaction is more than the registry takes.
 func (b *between) tooLarge(ctx context.Context, txn registry.Txn) bool {
 	for _, w := range txn.Then {
-		if list, _, _ := b.List(ctx, w.Path); b.noTrees > 0 && w.Kind == registry.WriteDeleteTree && len(list) > b.noTrees {
+		if b.noTrees == 0 || w.Kind != registry.WriteDeleteTree {
+			continue
+		}
+		if list, _, _ := b.List(ctx, w.Path); len(list) > b.noTrees {
 			return true
 		}
 	}

@@ -139,9 +139,11 @@ func name(verb Verb, job, target string) string {
 		text = strings.TrimSuffix(text, last) + target
 	case target != "":
 		text += " " + target
-	case last == "settings" || last == "servers" || last == "operations":
-	default:
+	case job != "" && last != "settings" && last != "servers" && last != "operations":
 		return fmt.Sprintf("%s %q", text, job)
+	}
+	if job == "" { // it is about all jobs
+		return text
 	}
 	return fmt.Sprintf("%s of %q", text, job)
 }
@@ -174,6 +176,8 @@ type Progress struct {
 	Overtaken bool `json:"overtaken,omitempty"`
 	// Items are the items of a trigger.
 	Items []ItemProgress `json:"items,omitempty"`
+
+	again time.Time // when to look again though nothing has changed; zero: never
 }
 
 // reached is progress by a count.

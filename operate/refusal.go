@@ -24,6 +24,8 @@ const (
 	CauseNewer         Cause = "newer"          // a newer version wrote what operators did
 	CauseUsed          Cause = "used"           // another operation has this id
 	CauseDenied        Cause = "denied"         // the registry does not let this user do it
+	CauseOwned         Cause = "owned"          // a session owns a node that is to be written
+	CauseNoSpace       Cause = "no space"       // the registry is full
 	CauseTooLarge      Cause = "too large"      // the registry does not take so much at once
 )
 
@@ -67,8 +69,9 @@ func refuse(cause Cause, do, why string, args ...any) *Refusal {
 	return &Refusal{Cause: cause, Why: fmt.Sprintf(why, args...), Do: do}
 }
 
-// UnconfirmedError says that an operation was done, and that the job was not seen to have followed: the context
-// ended, the view of the job did, or somebody did something else meanwhile. errors.Is finds the reason.
+// UnconfirmedError says that an operation was done, or a removal begun, and that the job was not seen to have
+// followed: the context ended, the view of the job did, or somebody did something else meanwhile. errors.Is finds the
+// reason.
 type UnconfirmedError struct {
 	Result Result
 	Err    error
@@ -77,7 +80,11 @@ type UnconfirmedError struct {
 // Error names the operation, what was waited for and why no longer.
 func (e *UnconfirmedError) Error() string {
 	p := e.Result.Progress
-	text := fmt.Sprintf("%s is done (operation %s), and not confirmed yet: %s", e.Result.Plan, e.Result.ID, p.Text)
+	is := "is done"
+	if e.Result.Verb == VerbRemove {
+		is = "has begun"
+	}
+	text := fmt.Sprintf("%s %s (operation %s), and not confirmed yet: %s", e.Result.Plan, is, e.Result.ID, p.Text)
 	if p.Of > 0 {
 		text += fmt.Sprintf(" (%d of %d)", p.Ready, p.Of)
 	}

@@ -27,9 +27,9 @@ type Settings struct {
 	ShownText string
 }
 
-// ChangeSettings changes the stored configuration of a job, for all its processes. Members that this version does not know
-// stay. Whether the job is disabled stays too, whatever the new settings say: see [Operator.DisableJob]. It is done
-// when the items are assigned as the new total count wants.
+// ChangeSettings changes the stored configuration of a job, for all its processes. Members that this version does not
+// know stay. Whether the job is disabled stays too, whatever the new settings say: see [Operator.DisableJob]. It is
+// done when the items are assigned as the new total count wants.
 //
 // It is refused if the configuration is not what was shown, if the new one is not allowed or has another name or
 // class, if it changes nothing, and, unless forced, if it lowers the total count, which ends items.

@@ -35,9 +35,9 @@ type ItemState string
 // The states of an item of a trigger. The first three are on the way, the others final.
 const (
 	ItemAsked       ItemState = "asked"       // it has not begun
-	ItemRuns        ItemState = "running"     //
+	ItemRuns        ItemState = "running"     // it runs for the trigger
 	ItemRerun       ItemState = "waiting"     // it was lost or cut short, and is to run again
-	ItemSucceeded   ItemState = "ok"          //
+	ItemSucceeded   ItemState = "ok"          // it ran, and returned no error
 	ItemFailed      ItemState = "failed"      // it returned an error
 	ItemInterrupted ItemState = "interrupted" // it was cut short, and does not run again
 	ItemLost        ItemState = "lost"        // its process died, and it does not run again
@@ -339,7 +339,11 @@ func triggerFollowed(w *world, t Trigger, r Result) Progress {
 		}
 		p.Items = append(p.Items, became)
 	}
-	p.Done = p.Ready == p.Of
+	if p.Done = p.Ready == p.Of; !p.Done && w.state.Triggered().Revision == r.Revision {
+		if end := w.state.Triggered().Value.Until.Add(clockTolerance); !end.Before(w.now) {
+			p.again = end
+		}
+	}
 	return p
 }
 
@@ -378,10 +382,10 @@ func itemList(items []int) string {
 // MaxBackfill is how many fires one backfill has at most.
 const MaxBackfill = 1_000
 
-// Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger, and the next
-// follows when every item of the one before has run. The caller drives it: if the context ends, or an item fails,
-// what is left is in the result, to be asked for again. A backfill is one operation of the job, which says how far it has
-// come: called again with its id, it leaves out the fires up to there.
+// Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger,
+// and the next follows when every item of the one before has run. The caller drives it: if the context ends, or an
+// item fails, what is left is in the result, to be asked for again. A backfill is one operation of the job, which
+// says how far it has come: called again with its id, it leaves out the fires up to there.
 //
 // It is refused as [Operator.Trigger] is, and if one of the fires is not of the job's schedule, lies in the future
 // or is named twice, or if there are more than [MaxBackfill]. Only Items, Parameter and Within of the trigger are

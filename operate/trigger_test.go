@@ -233,7 +233,7 @@ func TestBesideJavaEachJavaInstanceIsAsked(t *testing.T) {
 }
 
 // One write, however many instances there are.
-func TestOneTransactionForAThousandInstances(t *testing.T) {
+func TestOneTransactionHoweverManyInstances(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
 	for n := range 200 {

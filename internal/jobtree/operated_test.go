@@ -136,3 +136,19 @@ func TestConfigurationsThatWereAreShownWithoutTheirSecrets(t *testing.T) {
 	require.Contains(t, shown.Operations[0].Before, `"cron":"x"`)
 	require.Contains(t, o.Operations[0].Before, "geheim", "the original stays")
 }
+
+func FuzzDecodeOperated(f *testing.F) {
+	f.Add(`{"operations":[{"id":"A","verb":"disable","when":"2026-11-02T10:00:00Z","before":"{\"cron\":\"x\"}","later":{"a":"]"}}],"removing":"yes"}`)
+	f.Add(`{ "disabledServers" : [ "10.0.0.1" , "" ] , "format":1, "operations":[ ] }`)
+	f.Add(`{"operations":[{},{"cut":true}],"x":[[{}]]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		o, err := jobtree.DecodeOperated(operatedNode(text))
+		if err != nil {
+			require.ErrorIs(t, err, jobtree.ErrInvalidValue)
+			return
+		}
+		again, err := jobtree.DecodeOperated(operatedNode(jobtree.EncodeOperated(o)))
+		require.NoError(t, err)
+		require.Equal(t, o, again)
+	})
+}

@@ -1,0 +1,42 @@
+package operate_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/operate"
+)
+
+func TestOperationsHaveNames(t *testing.T) {
+	t.Parallel()
+	for want, plan := range map[string]operate.Plan{
+		`trigger "orders"`:                           {Verb: operate.VerbTrigger, Job: theJob},
+		`trigger items 0-3 of "orders"`:              {Verb: operate.VerbTrigger, Job: theJob, Target: "items 0-3"},
+		`disable job "orders"`:                       {Verb: operate.VerbDisableJob, Job: theJob},
+		`enable item 3 of "orders"`:                  {Verb: operate.VerbEnableItem, Job: theJob, Target: "item 3"},
+		`disable server 10.0.0.1`:                    {Verb: operate.VerbDisableServer, Target: "server 10.0.0.1"},
+		`shut down instance a of "orders"`:           {Verb: operate.VerbShutDown, Job: theJob, Target: "instance a"},
+		`change settings of "orders"`:                {Verb: operate.VerbSettings, Job: theJob},
+		`tidy servers of "orders"`:                   {Verb: operate.VerbTidy, Job: theJob},
+		`give up item 3 of "orders"`:                 {Verb: operate.VerbGiveUp, Job: theJob, Target: "item 3"},
+		`reshard "orders"`:                           {Verb: operate.VerbReshard, Job: theJob},
+		`backfill fire 2026 of "orders"`:             {Verb: operate.VerbBackfill, Job: theJob, Target: "fire 2026"},
+		`roll back settings to before X of "orders"`: {Verb: operate.VerbRollBack, Job: theJob, Target: "to before X"},
+	} {
+		require.Equal(t, want, plan.String())
+	}
+}
+
+// The verbs are stored, and read by other versions.
+func TestVerbs(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []operate.Verb{
+		"trigger", "backfill", "disable job", "enable job", "disable item", "enable item", "disable server", "enable server",
+		"shut down instance", "change settings", "roll back settings", "create", "remove", "give up item", "tidy servers", "reshard",
+	}, []operate.Verb{
+		operate.VerbTrigger, operate.VerbBackfill, operate.VerbDisableJob, operate.VerbEnableJob, operate.VerbDisableItem, operate.VerbEnableItem,
+		operate.VerbDisableServer, operate.VerbEnableServer, operate.VerbShutDown, operate.VerbSettings, operate.VerbRollBack, operate.VerbCreate,
+		operate.VerbRemove, operate.VerbGiveUp, operate.VerbTidy, operate.VerbReshard,
+	})
+}
