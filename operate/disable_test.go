@@ -146,7 +146,7 @@ func TestWhatIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGround(t)
-		g.begin(1, second)
+		g.begin()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		var seen []operate.Progress
@@ -180,7 +180,7 @@ func TestWhatSomebodyElseUndoesIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGround(t)
-		g.begin(1, second)
+		g.begin()
 		go func() {
 			time.Sleep(time.Second)
 			_, err := g.operator("bert").EnableJob(t.Context(), theJob, because("too early"))

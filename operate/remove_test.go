@@ -56,7 +56,7 @@ func TestNothingIsRemovedWhileItRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGround(t)
-		g.begin(1, second)
+		g.begin()
 		var seen []operate.Progress
 		opts := operate.Options{Force: true, Progress: func(p operate.Progress) { seen = append(seen, p) }}
 		ended := false
@@ -90,7 +90,7 @@ func TestARemovalIsGoneOnWithOrCalledOff(t *testing.T) {
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			return r
 		}
-		g.begin(1, second)
+		g.begin()
 		begin("anna")
 		r, err := g.op.EnableJob(t.Context(), theJob, silent())
 		require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestARemovalThatIsCalledOffMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGround(t)
-		g.begin(1, second)
+		g.begin()
 		go func() {
 			time.Sleep(time.Second)
 			require.NoError(t, errOf(g.operator("bert").EnableJob(t.Context(), theJob, because("still needed"))))

@@ -15,8 +15,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// runs has items run for the trigger that there is, each to the outcome of its number, and returns its number.
-func (g *ground) runs(outcomes map[int]jobtree.Outcome) registry.Revision {
+// runs makes items run for the trigger that there is, each to the outcome of its number.
+func (g *ground) runs(outcomes map[int]jobtree.Outcome) {
 	g.Helper()
 	n := g.node(nodes.Triggered())
 	asked, err := jobtree.DecodeTriggered(n)
@@ -36,7 +36,6 @@ func (g *ground) runs(outcomes map[int]jobtree.Outcome) registry.Revision {
 		require.NoError(g, err)
 		g.do(registry.Put(nodes.ItemRecord(item), jobtree.EncodeRecord(record)))
 	}
-	return n.Revision
 }
 
 func statesOf(p operate.Progress) map[int]operate.ItemState {
@@ -278,7 +277,7 @@ func (g *ground) answering(outcome func(fire time.Time) jobtree.Outcome) func() 
 			mu.Unlock()
 			time.Sleep(time.Second)
 			o := outcome(asked.Fire)
-			g.runs(map[int]jobtree.Outcome{0: o, 1: o, 2: o, 3: o})
+			g.runs(map[int]jobtree.Outcome{0: o, 1: o, 2: o, 3: o}) //nolint:contextcheck // what has begun is written to its end
 		}
 	}()
 	return func() []time.Time { mu.Lock(); defer mu.Unlock(); return append([]time.Time(nil), fires...) }
