@@ -167,6 +167,7 @@ func (h *hub) gather(l *link) work {
 		}
 		if c.err != nil {
 			c.root.unload()
+			h.wakeUp() // to read it again: of this turn there may be nothing more to do, and then nobody else would
 			continue
 		}
 		w.merged = true
