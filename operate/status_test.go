@@ -121,13 +121,17 @@ func TestStatusOfAJob(t *testing.T) {
 		"all in order": {func(testing.TB, tree) {}, operate.OK, nil, "OK"},
 		"nobody lives": {
 			func(_ testing.TB, t tree) { t.remove(orders.Instance(one), orders.Instance(two), orders.Leader()) },
-			operate.Crashed, reasons{operate.NoInstance}, "CRASHED",
+			operate.Crashed,
+			reasons{operate.NoInstance},
+			"CRASHED",
 		},
 		"all servers disabled": {
 			func(_ testing.TB, t tree) {
 				t.put(orders.Server("10.0.0.1"), "DISABLED").put(orders.Server("10.0.0.2"), "DISABLED")
 			},
-			operate.Disabled, reasons{operate.DisabledServers}, "DISABLED",
+			operate.Disabled,
+			reasons{operate.DisabledServers},
+			"DISABLED",
 		},
 		"one of two servers disabled": {
 			func(_ testing.TB, t tree) { t.put(orders.Server("10.0.0.1"), "DISABLED") }, operate.OK, nil, "OK",
@@ -136,15 +140,21 @@ func TestStatusOfAJob(t *testing.T) {
 			func(tb testing.TB, t tree) {
 				t.put(orders.Config(), set(tb, func(c *job.Config) { c.Disabled = true }))
 			},
-			operate.Disabled, reasons{operate.DisabledJob}, "DISABLED",
+			operate.Disabled,
+			reasons{operate.DisabledJob},
+			"DISABLED",
 		},
 		"an owner is gone": {
 			func(_ testing.TB, t tree) { t.remove(orders.Instance(two)) },
-			operate.ShardingFlag, reasons{operate.OwnerGone}, "SHARDING_FLAG",
+			operate.ShardingFlag,
+			reasons{operate.OwnerGone},
+			"SHARDING_FLAG",
 		},
 		"no item has an owner": {
 			func(_ testing.TB, t tree) { t.remove(orders.ItemInstance(0), orders.ItemInstance(1)) },
-			operate.ShardingFlag, reasons{operate.Unassigned}, "SHARDING_FLAG",
+			operate.ShardingFlag,
+			reasons{operate.Unassigned},
+			"SHARDING_FLAG",
 		},
 		"one item has no owner": {
 			func(_ testing.TB, t tree) { t.remove(orders.ItemInstance(0)) }, operate.OK, nil, "OK",
@@ -156,7 +166,9 @@ func TestStatusOfAJob(t *testing.T) {
 			func(tb testing.TB, t tree) {
 				t.put(orders.Config(), set(tb, func(c *job.Config) { c.TimeZone = "Mars" }))
 			},
-			operate.OK, reasons{operate.Paused}, "PAUSED",
+			operate.OK,
+			reasons{operate.Paused},
+			"PAUSED",
 		},
 		"no configuration": {
 			func(_ testing.TB, t tree) { t.remove(orders.Config()) }, operate.OK, reasons{operate.Paused}, "PAUSED",
@@ -165,13 +177,17 @@ func TestStatusOfAJob(t *testing.T) {
 			func(_ testing.TB, t tree) {
 				t.put(orders.Config(), "{").remove(orders.Instance(one), orders.Instance(two))
 			},
-			operate.Crashed, reasons{operate.Paused, operate.NoInstance}, "CRASHED",
+			operate.Crashed,
+			reasons{operate.Paused, operate.NoInstance},
+			"CRASHED",
 		},
 		"overdue": {
 			func(tb testing.TB, t tree) {
 				t.put(orders.ItemRecord(1), jobtree.EncodeRecord(ran(tb, noon.Add(-2*time.Minute), jobtree.Success)))
 			},
-			operate.OK, reasons{operate.Overdue}, "OVERDUE",
+			operate.OK,
+			reasons{operate.Overdue},
+			"OVERDUE",
 		},
 		"late, but not for long": {
 			func(tb testing.TB, t tree) {
@@ -198,7 +214,9 @@ func TestStatusOfAJob(t *testing.T) {
 			func(tb testing.TB, t tree) {
 				t.put(orders.ItemRecord(1), jobtree.EncodeRecord(begun(tb, noon.Add(-time.Hour))))
 			},
-			operate.OK, reasons{operate.Overdue}, "OVERDUE",
+			operate.OK,
+			reasons{operate.Overdue},
+			"OVERDUE",
 		},
 		"executions are not recorded": {
 			func(tb testing.TB, t tree) {
@@ -213,7 +231,9 @@ func TestStatusOfAJob(t *testing.T) {
 				require.NoError(tb, err)
 				t.put(orders.ItemRecord(0), jobtree.EncodeRecord(lost))
 			},
-			operate.OK, reasons{operate.Waiting}, "WAITING",
+			operate.OK,
+			reasons{operate.Waiting},
+			"WAITING",
 		},
 		"a lost execution was given up": {
 			func(tb testing.TB, t tree) {
@@ -223,7 +243,9 @@ func TestStatusOfAJob(t *testing.T) {
 				require.NoError(tb, err)
 				t.put(orders.ItemRecord(0), jobtree.EncodeRecord(lost))
 			},
-			operate.OK, reasons{operate.GaveUp}, "GAVE_UP",
+			operate.OK,
+			reasons{operate.GaveUp},
+			"GAVE_UP",
 		},
 		"a record that cannot be read": {
 			func(_ testing.TB, t tree) { t.put(orders.ItemRecord(0), "{") }, operate.OK, reasons{operate.Unreadable}, "UNREADABLE",
@@ -233,7 +255,9 @@ func TestStatusOfAJob(t *testing.T) {
 				t.put(orders.ItemRecord(0), "{").remove(orders.Instance(two))
 				t.put(orders.ItemRecord(1), jobtree.EncodeRecord(ran(tb, noon.Add(-time.Hour), jobtree.Success)))
 			},
-			operate.ShardingFlag, reasons{operate.OwnerGone, operate.Overdue, operate.Unreadable}, "SHARDING_FLAG",
+			operate.ShardingFlag,
+			reasons{operate.OwnerGone, operate.Overdue, operate.Unreadable},
+			"SHARDING_FLAG",
 		},
 		"Java's server of which nobody lives counts": {
 			func(_ testing.TB, t tree) {
@@ -254,14 +278,18 @@ func TestStatusOfAJob(t *testing.T) {
 			func(tb testing.TB, t tree) {
 				t.put(orders.Operated(), jobtree.EncodeOperated(jobtree.Operated{Removing: "AB12"}))
 			},
-			operate.OK, reasons{operate.Removing}, "REMOVING",
+			operate.OK,
+			reasons{operate.Removing},
+			"REMOVING",
 		},
 		"being removed, and little is left": {
 			func(tb testing.TB, t tree) {
 				clear(t)
 				t.put(orders.Operated(), jobtree.EncodeOperated(jobtree.Operated{Removing: "AB12"}))
 			},
-			operate.Crashed, reasons{operate.Removing, operate.Paused, operate.NoInstance}, "CRASHED",
+			operate.Crashed,
+			reasons{operate.Removing, operate.Paused, operate.NoInstance},
+			"CRASHED",
 		},
 		"a jitter": {
 			func(tb testing.TB, t tree) {

@@ -25,9 +25,9 @@ func TestRealRegistries(t *testing.T) {
 	shop(t, zk)
 
 	w := newWorld(t)
-	w.program.now = func() time.Time { return noon }
+	w.now = func() time.Time { return noon }
 	real := newProgram()
-	w.program.etcd, w.program.zooKeeper = real.etcd, real.zooKeeper
+	w.etcd, w.zooKeeper = real.etcd, real.zooKeeper
 	onEtcd := []string{"--etcd", etcdURL, "-n", "shop"}
 	onZooKeeper := []string{"--zookeeper", server.Address(), "-n", "shop"}
 	same := func(command string, status int) {

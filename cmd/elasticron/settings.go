@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-
 	"maps"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
