@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +27,8 @@ type world struct {
 	*program
 	etcdServer, zooKeeperServer *memory.Server
 	variables                   map[string]string
-	asked                       struct { // how the program connected last
+	mu                          sync.Mutex // guards what comes next while commands run at the same time
+	asked                       struct {   // how the program connected last
 		etcd      etcd.Config
 		zooKeeper zkcompat.Config
 	}
@@ -41,14 +43,18 @@ func newWorld(t *testing.T) *world {
 	}
 	w.program = &program{
 		etcd: func(_ context.Context, c etcd.Config) (registry.Registry, error) {
+			w.mu.Lock()
 			w.asked.etcd = c
+			w.mu.Unlock()
 			if c.Endpoints[0] == "http://nowhere" {
 				return nil, errors.New("no answer from http://nowhere")
 			}
 			return w.etcdServer.Open(c.Namespace), nil
 		},
 		zooKeeper: func(_ context.Context, c zkcompat.Config) (registry.Registry, error) {
+			w.mu.Lock()
 			w.asked.zooKeeper = c
+			w.mu.Unlock()
 			return w.zooKeeperServer.Open(c.Namespace), nil
 		},
 		now: func() time.Time { return noon },

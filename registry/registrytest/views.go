@@ -3,6 +3,7 @@ package registrytest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,7 @@ func viewCases() []testCase {
 		{name: "ShowsOwnWrites", run: showsOwnWrites},
 		{name: "ReachesRevisionsThatChangedOthers", run: reachesRevisionsThatChangedOthers},
 		{name: "ManyViewsOfOneHandleAgree", run: manyViewsOfOneHandleAgree},
+		{name: "OneOpensWhileAnotherCloses", run: oneViewOpensWhileAnotherCloses},
 		{name: "WaitingEndsWithItsContext", run: waitingEndsWithItsContext},
 		{name: "EndsWhenClosed", run: viewEndsWhenClosed},
 		{name: "EndsWithItsContext", run: viewEndsWithItsContext},
@@ -128,6 +130,32 @@ func reachesRevisionsThatChangedOthers(e *env) {
 	require.GreaterOrEqual(e, v.Snapshot().Revision(), revision)
 	r.requireAgrees(e, p)
 	require.Equal(e, 1, r.steps, "subscribers are not told of nothing")
+}
+
+// What changes below a view that is closed at that moment keeps no other view waiting.
+func oneViewOpensWhileAnotherCloses(e *env) {
+	p, other := e.open(), e.open()
+	for n := range 40 {
+		closing := e.view(p, "/goes")
+		path := fmt.Sprintf("/stays/%d", n)
+		e.commit(other, registry.Put(path, ""))
+		opened := make(chan error, 1)
+		var v *registry.View
+		go func() {
+			var err error
+			v, err = p.View(e.ctx, path)
+			opened <- err
+		}()
+		for i := range 4 {
+			e.commit(other, registry.Put("/goes/x", fmt.Sprint(n, i)))
+			if i == 1 {
+				closing.Close()
+			}
+		}
+		require.NoError(e, <-opened)
+		require.True(e, v.Snapshot().Get(path).Exists())
+		v.Close()
+	}
 }
 
 func manyViewsOfOneHandleAgree(e *env) {

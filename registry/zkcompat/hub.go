@@ -99,10 +99,10 @@ func (h *hub) turn() bool {
 	before := l.seen()
 	work := h.gather(l)
 	h.refuse()
-	if work.empty() {
+	if work.empty() && !h.busy {
 		return false
 	}
-	if !h.busy {
+	if !h.busy { // else the last turn did not show what it read, and what came meanwhile may concern no copy any more
 		h.busy, h.since, h.turns = true, time.Now(), 0
 	}
 	h.turns++
