@@ -107,6 +107,7 @@ func (j *Job) trigger(ctx context.Context, a triggering, seen registry.Revision)
 	if err := a.check(state, j.s.traits.AloneAnswered, now); err != nil {
 		return nil, err
 	}
+	a.Each = j.s.traits.AloneAnswered || state.Config.Value.Unmonitored
 	text, err := jobtree.EncodeTriggered(a.Triggered)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func (j *Job) trigger(ctx context.Context, a triggering, seen registry.Revision)
 			items = append(items, n)
 		}
 	}
-	return &Request{j: j, revision: revision, items: items, until: a.Until}, nil
+	return &Request{j: j, revision: revision, items: items, until: a.Until, each: a.Each}, nil
 }
 
 // state returns the job's tree, as this process sees it once that is as new as seen, or as it is read where the
