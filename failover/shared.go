@@ -25,7 +25,8 @@ func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limi
 	begin := jobtree.Begin{
 		Instance: run.Instance, Session: run.Session, Time: now, Failover: true, Source: job.Scheduled, Fire: run.Fire,
 	}
-	if !run.Fire.After(it.Record.Value.LastFire) {
+	known := run.Fire.After(it.Record.Value.LastFire)
+	if !known { // no fire, and no request that is known: the number is for Begin alone
 		begin.Source, begin.Fire, begin.Trigger = job.Manual, time.Time{}, max(run.Token, it.Record.Value.Trigger+1)
 	}
 	record, err := it.Record.Value.Begin(begin)
@@ -34,6 +35,9 @@ func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limi
 	}
 	if record, err = record.DeclareLost(int64(run.Token), now, limit); err != nil {
 		return registry.Txn{}, err
+	}
+	if !known { // a request that is pending stays so
+		record.Trigger, record.Current.Trigger = it.Record.Value.Trigger, 0
 	}
 	txn := registry.Txn{
 		If: []registry.Condition{

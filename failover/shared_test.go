@@ -120,6 +120,9 @@ func TestDeclareForeign(t *testing.T) {
 			require.Equal(t, jobtree.ItemWaiting, record.State)
 			require.Equal(t, test.source, record.Current.Source)
 			require.Equal(t, int64(44), record.Current.Token)
+			require.Equal(t, s.Item(item).Record.Value.Trigger, record.Trigger, "a request that is pending is not swallowed")
+			require.Zero(t, record.Current.Trigger, "nobody asked for it")
+			require.Equal(t, test.source == job.Manual, record.Current.ByHand())
 			if test.source == job.Scheduled {
 				require.Equal(t, test.fire, record.LastFire)
 			}

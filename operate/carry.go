@@ -234,7 +234,8 @@ func (o *Operator) await(ctx context.Context, view *registry.View, d deed, opts 
 func nextLook(ctx context.Context, view *registry.View, seen registry.Revision, again time.Time) error {
 	upTo, cancel := ctx, context.CancelFunc(func() {})
 	if !again.IsZero() {
-		upTo, cancel = context.WithTimeout(ctx, max(time.Until(again), 0)+time.Millisecond)
+		left := max(time.Until(again), 0)
+		upTo, cancel = context.WithTimeout(ctx, max(left, left+time.Millisecond)) // which may be for ever
 	}
 	defer cancel()
 	_, err := view.WaitFor(upTo, func(s registry.Snapshot) bool { return s.Revision() > seen })

@@ -125,7 +125,7 @@ func trigger(w *world, t Trigger) (decision, error) {
 	if within == 0 {
 		within = DefaultTriggerTime
 	}
-	asked := jobtree.Triggered{Parameter: t.Parameter, Fire: t.Fire.UTC(), Until: w.now.Add(within)}
+	asked := jobtree.Triggered{Parameter: t.Parameter, Fire: t.Fire.UTC(), Until: w.now.Add(within), Each: w.java || !w.state.Config.Value.Monitored()}
 	if len(t.Items) > 0 {
 		asked.Items = t.Items
 	}
@@ -322,7 +322,7 @@ func triggerFollowed(w *world, t Trigger, r Result) Progress {
 		return Progress{Overtaken: true, Text: "the job was removed"}
 	case r.Revision == 0:
 		return Progress{Overtaken: true, Text: "it was triggered before this call, under a number that is not known here"}
-	case cfg.Err == nil && !cfg.Value.Monitored():
+	case cfg.Err == nil && !cfg.Value.Monitored(), !w.java && w.state.Triggered().Revision == r.Revision && w.state.Triggered().Value.Each:
 		return done("executions are not recorded")
 	}
 	items := t.Items

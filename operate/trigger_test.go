@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"context"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -372,5 +373,41 @@ func TestBackfillsThatAreRefused(t *testing.T) {
 		r, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{Replace: true}, operate.Options{DryRun: true})
 		g.refused(operate.CausePending, err)
 		require.Len(t, r.Left, 3)
+	})
+}
+
+// A trigger without an end is followed without a busy loop.
+func TestATriggerForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		go func() {
+			time.Sleep(time.Second)
+			g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 1: jobtree.Success, 2: jobtree.Success, 3: jobtree.Success})
+		}()
+		r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{Within: math.MaxInt64}, waiting())
+		require.NoError(t, err)
+		require.Empty(t, r.Progress.Failed())
+	})
+}
+
+// A trigger says that no record tells of it, and is not waited for if the job records its executions later.
+func TestATriggerOfAnUnmonitoredJob(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.Failover, c.Unmonitored = false, true })))
+		r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())
+		require.NoError(t, err)
+		asked, err := jobtree.DecodeTriggered(g.node(nodes.Triggered()))
+		require.NoError(t, err)
+		require.True(t, asked.Each)
+		g.do(registry.Put(nodes.Config(), g.text(func(*job.Config) {})))
+		opts := waiting()
+		opts.ID = r.ID
+		r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{}, opts)
+		require.NoError(t, err)
+		require.True(t, r.Progress.Done)
+		require.NoError(t, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())), "nobody knows what is pending")
 	})
 }

@@ -199,7 +199,7 @@ func (r *runner) leaveBlind() {
 		return
 	}
 	r.rounds.StopNoting()
-	txn := r.membership.LeaveTxn(r.look(), nil)
+	txn := r.membership.LeaveTxn(r.look(), r.marks()) // without its mark, what runs here would be lost
 	var err error
 	if len(txn.Then) > 0 {
 		_, err = r.s.registry.Commit(r.attached.Ctx, txn)

@@ -370,3 +370,32 @@ func TestALeaderThatDoesNotSeeAnInstance(t *testing.T) {
 		require.Empty(t, j.Sharding)
 	})
 }
+
+// An instance that cannot follow the job does not leave it while something runs there whose mark was taken away: that
+// would be run again elsewhere at the same time.
+func TestAMarkIsTakenAwayWhileTheJobCannotBeFollowed(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := yearly(1)
+		cfg.Failover = true
+		both := map[string]*instance{"a": c.start("a", took(time.Minute), cfg), "b": c.start("b", took(time.Minute), cfg)}
+		sleepUntil(time.Second)
+		trigger(t, both["a"])
+		sleepUntil(2 * time.Second)
+		runner := "a"
+		if c.state().Owner(0) == fullID("b") {
+			runner = "b"
+		}
+		both[runner].registry.Deny("/orders", false)
+		sleepUntil(3 * time.Second)
+		remove(t, c.server, ofOrders.ItemRunning(0))
+		sleepUntil(5 * time.Minute)
+		runs := c.take()
+		require.Len(t, runs, 2)
+		for i, x := range runs {
+			for _, y := range runs[i+1:] {
+				require.False(t, x.began.Before(y.ended) && y.began.Before(x.ended), "%s and %s", x, y)
+			}
+		}
+	})
+}

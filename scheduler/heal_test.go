@@ -209,3 +209,28 @@ func TestStraysThatWereThereFirst(t *testing.T) {
 		})
 	}
 }
+
+// An item whose record was set aside does not run once more for a request that others are still to answer.
+func TestARecordThatIsLostWhileInstancesAreAsked(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		slow := func(ctx context.Context, sc job.ShardingContext) error {
+			if sc.Item == 1 {
+				time.Sleep(30 * time.Second)
+			}
+			return nil
+		}
+		a := c.start("a", slow, yearly(2))
+		sleepUntil(time.Second)
+		trigger(t, a)
+		sleepUntil(2 * time.Second)
+		triggerByValue(t, c, "a")
+		sleepUntil(3 * time.Second)
+		require.Len(t, c.take(), 2, "item 0 has run for both, item 1 runs for the first")
+		put(t, c.server, ofOrders.ItemRecord(0), "{")
+		sleepUntil(2 * time.Minute)
+		runs := c.take()
+		require.Len(t, runs, 2, "%v", runs)
+		require.Equal(t, []int{1, 1}, []int{runs[0].sc.Item, runs[1].sc.Item})
+	})
+}

@@ -23,6 +23,7 @@ type Request struct {
 	revision registry.Revision
 	items    []int
 	until    time.Time
+	each     bool // each instance answers for itself
 }
 
 // Number returns the number of the request, which [job.ShardingContext].Trigger shows to the code.
@@ -65,7 +66,7 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 	fail := func(err error) ([]ItemRun, error) {
 		return nil, fmt.Errorf("request to job %q: %w", q.j.r.name, err)
 	}
-	if q.j.s.traits.Unrecorded {
+	if q.each || q.j.s.traits.Unrecorded {
 		return fail(ErrNotRecorded)
 	}
 	for {
@@ -105,7 +106,7 @@ func (q *Request) over() time.Time { return q.until.Add(fires.ClockTolerance) }
 // bound returns a context that ends when the request does, if that is still to come.
 func (q *Request) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	if left := q.over().Sub(q.j.s.now()); left >= 0 {
-		return context.WithTimeout(ctx, left+time.Millisecond)
+		return context.WithTimeout(ctx, max(left, left+time.Millisecond)) // which may be for ever
 	}
 	return context.WithCancel(ctx)
 }

@@ -58,8 +58,8 @@ func TriggerReplacing() TriggerOption { return func(a *triggering) { a.replace =
 
 // Trigger makes items of the job run once, now, whatever the cron says: all of them, or those that the options
 // name, each where it is. It returns when the request is in the registry; the request can be waited for. An item that
-// is running runs once more right after. An item that is disabled does not run, unless it is enabled before the request
-// ends.
+// is running runs once more right after, before it runs for fires that it missed. An item that is disabled does not
+// run, unless it is enabled before the request ends.
 //
 // A job has one request at a time. Errors: [ErrTriggerPending] while items have yet to begin for the one before,
 // [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if no instance lives
@@ -107,6 +107,7 @@ func (j *Job) trigger(ctx context.Context, a triggering, seen registry.Revision)
 	if err := a.check(state, j.s.traits.AloneAnswered, now); err != nil {
 		return nil, err
 	}
+	a.Each = j.s.traits.AloneAnswered || state.Config.Value.Unmonitored
 	text, err := jobtree.EncodeTriggered(a.Triggered)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func (j *Job) trigger(ctx context.Context, a triggering, seen registry.Revision)
 			items = append(items, n)
 		}
 	}
-	return &Request{j: j, revision: revision, items: items, until: a.Until}, nil
+	return &Request{j: j, revision: revision, items: items, until: a.Until, each: a.Each}, nil
 }
 
 // state returns the job's tree, as this process sees it once that is as new as seen, or as it is read where the

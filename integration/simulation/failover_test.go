@@ -1,6 +1,7 @@
 package simulation_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -327,6 +328,24 @@ func TestRequestsThatComeWhileAnItemRunsAreOne(t *testing.T) {
 		}
 		sleepUntil(2 * time.Minute)
 		require.Equal(t, []string{"by hand manual on a", "by hand manual on a"}, c.ran())
+	})
+}
+
+// If every run takes longer than the time between fires, a missed fire is due whenever one ends.
+func TestARequestIsNotHeldUpByFiresThatAreAlwaysMissed(t *testing.T) {
+	tell(t, oneItem(), func(t *testing.T, c *cluster) {
+		c.work = func(job.ShardingContext) work { return work{takes: 7 * time.Second} }
+		c.start(a)
+		sleepUntil(30 * time.Second)
+		c.ask(57) // for a minute
+		sleepUntil(45 * time.Second)
+		require.Contains(t, c.ran(), "by hand manual on a")
+		c.trigger()
+		sleepUntil(65 * time.Second)
+		ran := c.ran()
+		byHand := slices.DeleteFunc(slices.Clone(ran), func(r string) bool { return r != "by hand manual on a" })
+		require.Len(t, byHand, 2)
+		require.Greater(t, len(ran), 6, "the fires go on")
 	})
 }
 

@@ -31,6 +31,10 @@ type Triggered struct {
 	// Until is when the request ends. What has not begun for it by then does not begin any more. It must be
 	// set: an item that is enabled months later is not to run.
 	Until time.Time
+	// Each tells that no record says for which request an item ran when this one was made, as the job was unmonitored or
+	// shared with Java. Each instance that is there answers once, for the items that it has, also if the job is
+	// recorded meanwhile.
+	Each bool
 }
 
 // Asks tells whether an item is to run.
@@ -58,6 +62,7 @@ func EncodeTriggered(t Triggered) (string, error) {
 	w.string("parameter", t.Parameter)
 	w.instant("fire", t.Fire)
 	w.instant("until", t.Until)
+	w.flag("each", t.Each)
 	return string(append(w.text, '}')), nil
 }
 
@@ -114,6 +119,8 @@ func DecodeTriggered(n registry.Node) (Triggered, error) {
 			t.Fire = r.instant(m)
 		case "until":
 			t.Until = r.instant(m)
+		case "each":
+			t.Each = r.flag(m)
 		}
 	}
 	if r.err == nil && t.Until.IsZero() {
@@ -170,10 +177,10 @@ func (s *State) Reachable(item int, request registry.Revision) bool {
 }
 
 // Pending lists the items that are still to begin for the last request by hand, as long as they can and it is not
-// over: not those that are disabled or surplus.
+// over: not those that are disabled or surplus. Of a request that each instance answers for itself, nobody knows.
 func (s *State) Pending(now time.Time) []int {
 	t := s.Triggered()
-	if !t.Exists() || t.Err != nil || t.Value.Over(now) {
+	if !t.Exists() || t.Err != nil || t.Value.Each || t.Value.Over(now) {
 		return nil
 	}
 	var pending []int

@@ -42,7 +42,7 @@ func TestTriggeredIsReadBack(t *testing.T) {
 		slices.Sort(items)
 		want := jobtree.Triggered{
 			Items: items, Parameter: rapid.StringN(-1, -1, jobtree.MaxTriggerParameter).Draw(t, "parameter"),
-			Until: at(rapid.IntRange(0, 1e8).Draw(t, "until")),
+			Until: at(rapid.IntRange(0, 1e8).Draw(t, "until")), Each: rapid.Bool().Draw(t, "each"),
 		}
 		if len(items) == 0 {
 			want.Items = nil

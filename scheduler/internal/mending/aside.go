@@ -27,7 +27,7 @@ func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.B
 		now = horizon
 	}
 	text := strings.ToValidUTF8(found.Value[:min(len(found.Value), maxAside)], "\uFFFD")
-	fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: now.Truncate(time.Millisecond), Trigger: v.State.Triggered().Revision}
+	fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: now.Truncate(time.Millisecond), Trigger: lastAsked(v.State)}
 	txn := registry.Txn{
 		If: []registry.Condition{registry.Unchanged(path, found.Revision), registry.Absent(v.Tree.ItemRunning(n))},
 		Then: []registry.Write{
@@ -39,4 +39,15 @@ func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.B
 		m.ports.Log.ErrorContext(m.ports.Life(), "the record of an item could not be read: it was set aside, and the item goes on with its next fire",
 			room.KeyItem, n, room.KeyError, node.Record.Err, "node", v.Tree.ItemAside(n))
 	}}}
+}
+
+// lastAsked returns the number of the last request by hand, of either kind, that is there; 0 = none.
+func lastAsked(s *jobtree.State) registry.Revision {
+	last := s.Triggered().Revision
+	for _, i := range s.Instances {
+		if i.Triggered {
+			last = max(last, i.Revision)
+		}
+	}
+	return last
 }

@@ -35,8 +35,8 @@ type Open struct {
 // Look finds the requests that are open at a time. answered is the newest triggered node for which nothing more is
 // to run here; it counts only where records do not tell ([Alone]).
 func Look(v room.View, others peers.Traits, now time.Time, answered registry.Revision) Open {
-	o := Open{v: v, values: newest(v, others), alone: Alone(v, others)}
 	t := v.State.Triggered()
+	o := Open{v: v, values: newest(v, others), alone: Alone(v, others) || t.Value.Each}
 	switch {
 	case !t.Exists() || t.Err != nil || t.Value.Over(now):
 	case o.alone && t.Revision <= max(answered, v.State.Instance(v.Instance).Created):
@@ -47,7 +47,8 @@ func Look(v room.View, others peers.Traits, now time.Time, answered registry.Rev
 }
 
 // Alone tells whether each instance answers a request for itself, for the items that are its own at the time:
-// where Java instances, or the job, do not record for what an item ran.
+// where Java instances, or the job, do not record for what an item ran. Of a request that was made then, this remains
+// so; see [Open.Alone].
 func Alone(v room.View, others peers.Traits) bool {
 	return others.AloneAnswered || v.Config.Unmonitored
 }
@@ -73,6 +74,9 @@ func (o Open) For(item int, done registry.Revision) (Request, bool) {
 func (o Open) Asks(item int, done registry.Revision) bool {
 	return o.node.Revision > done && o.node.Value.Asks(item) && (o.alone || o.v.State.Reachable(item, o.node.Revision))
 }
+
+// Alone tells whether this instance answers the triggered node for itself; see [Alone].
+func (o Open) Alone() bool { return o.alone }
 
 // Node returns the number of the triggered node if it is open; else 0.
 func (o Open) Node() registry.Revision { return o.node.Revision }

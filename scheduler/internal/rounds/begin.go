@@ -110,7 +110,7 @@ func (r *Rounds) consider(v room.View, round *Round, n int) {
 		it.Due = m.Miss(it.Due)
 	}
 	if v.Config.Unmonitored {
-		r.beginUnmonitored(v, round, it)
+		r.beginUnmonitored(v, round, it, node.Record.Value.Trigger)
 		return
 	}
 	r.considerRecord(v, round, it, node)
@@ -145,7 +145,8 @@ func (r *Rounds) considerRecord(v room.View, round *Round, it *item, node jobtre
 	}
 }
 
-// proposeBegin proposes to begin the fire that is due, or else what is asked for by hand (T4).
+// proposeBegin proposes to begin the fire that is on time, or else what is asked for by hand, or else a missed fire
+// (T4).
 func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.Item) {
 	begin := jobtree.Begin{
 		Instance: v.Instance, Session: v.Attached.Session.ID(), Round: round.id, Time: round.now,
@@ -164,18 +165,17 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	it.Due = it.Due.After(ran)
 	turn := registry.Turn{Rank: registry.RankWork, Share: r.ports.Job}
 	var guards []registry.Condition // of a request
+	request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
 	switch {
-	case !it.Due.None() && !round.refuse && !r.notYet(it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
+	case !(asked && it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
 		var admitted bool
 		if turn, admitted = r.admit(v, round, it); !admitted {
 			return
 		}
 		begin.Fire, begin.Source = it.Due.Next()
+	case !asked:
+		return
 	default:
-		request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
-		if !asked {
-			return
-		}
 		begin.Source, begin.Trigger = job.Manual, request.Revision
 		begin.Fire, begin.Parameter, guards = request.Fire, request.Parameter, request.Guards
 		if !request.Until.IsZero() {
@@ -201,6 +201,13 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 			it.Due = it.Due.After(begin.Fire)
 		}
 	}, Dropped: func() { r.notSent(v, it) }})
+}
+
+// standsBack tells whether what is due of the item lets a request by hand go first: a missed fire, and one that comes
+// some time after the last run. If runs take longer than the time between fires, there is always one of these.
+func (it *item) standsBack(v room.View) bool {
+	_, source := it.Due.Next()
+	return source == job.Misfire || v.Rules.Delay != 0
 }
 
 // notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and
@@ -299,18 +306,18 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 	}})
 }
 
-// beginUnmonitored runs what is due of a job that leaves no marks.
-func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item) {
+// beginUnmonitored runs what is due of a job that leaves no marks. recorded is the newest request by hand that it ran for
+// while it left some.
+func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item, recorded registry.Revision) {
 	current := jobtree.Execution{Begin: round.now, Round: round.id}
+	request, asked := round.request.For(it.number, max(recorded, it.triggered))
 	switch {
-	case !it.Due.None() && !round.refuse && !r.notYet(it, round.now):
+	case !(asked && it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(it, round.now):
 		current.Fire, current.Source = it.Due.Next()
 		it.Due = it.Due.After(current.Fire)
+	case !asked:
+		return
 	default:
-		request, asked := round.request.For(it.number, it.triggered)
-		if !asked {
-			return
-		}
 		current.Source, current.Trigger = job.Manual, request.Revision
 		current.Fire, current.Parameter = request.Fire, request.Parameter
 		it.triggered = request.Revision

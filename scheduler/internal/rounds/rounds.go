@@ -238,11 +238,11 @@ func (r *Rounds) requests(v room.View) requests.Open {
 // Answer notes that nothing more is to run here for the triggered node, where records do not tell that: an item
 // that comes here later has run for it elsewhere, or nobody knows.
 func (r *Rounds) Answer(v room.View) {
-	if !v.Usable || !requests.Alone(v, r.ports.Others) || !v.Settled() {
+	if !v.Usable || !v.State.Triggered().Exists() {
 		return
 	}
 	open := r.requests(v)
-	if open.Node() == 0 {
+	if open.Node() == 0 || !open.Alone() || !v.Settled() {
 		return
 	}
 	for _, n := range r.owned {

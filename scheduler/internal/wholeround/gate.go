@@ -19,6 +19,9 @@ func (r *Rounds) Gate(record jobtree.Record) *Gate {
 		return nil
 	}
 	g := &Gate{key: KeyOf(record), Open: make(chan struct{})}
+	if g.key.IsZero() { // what a Java instance ran, for a fire that nobody knows
+		return nil
+	}
 	r.gates[g] = struct{}{}
 	return g
 }
