@@ -76,6 +76,8 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 		r.State, r.Config = w.state.Revision, w.state.Config.Revision
 		if again {
 			r.Revision = w.triggeredBy(r.ID, d.target)
+			op, _ := w.operated.Value.Find(r.ID)
+			r.replaced = r.Revision == 0 && op.Target == d.target
 			return r, nil
 		}
 		if unsure != nil {

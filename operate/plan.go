@@ -172,6 +172,8 @@ type Result struct {
 	Before string `json:"-"`
 	// Progress is how far the job had followed when the operation returned, if that was waited for.
 	Progress Progress `json:"progress,omitzero"`
+
+	replaced bool // it is the last that was done under its id, and another trigger has taken its place since
 }
 
 // Progress is how far a job has followed an operation.

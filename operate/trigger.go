@@ -410,6 +410,9 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		result, err := o.carry(ctx, triggerDeed(VerbBackfill, job, t), opts)
 		if result.Repeated && result.Revision == 0 && result.Progress.Overtaken { // it is long since
 			result.Progress, err = done("triggered before"), nil
+			if result.replaced {
+				before = fmt.Errorf("fire %s: another trigger has taken its place, and whether all items had run for it is not known", fireTarget(t.Fire)[len("fire "):])
+			}
 		}
 		if err != nil {
 			return r, err

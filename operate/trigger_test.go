@@ -422,3 +422,22 @@ func TestAListOfManyItemsIsShortened(t *testing.T) {
 	refusal := g.refused(operate.CausePending, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())))
 	require.Less(t, len(refusal.Error()), 700)
 }
+
+// A fire that another trigger has taken the place of is not said to have run.
+func TestABackfillThatWasReplaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := g.op.Backfill(ctx, theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		ran := g.answering(succeed)
+		_, err = g.operator("bert").Trigger(t.Context(), theJob, operate.Trigger{Replace: true}, waiting())
+		require.NoError(t, err)
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorContains(t, err, "fire 1999-12-31T20:00:00Z: another trigger has taken its place")
+		require.Empty(t, r.Left)
+		require.Equal(t, everyFive(2)[1], ran()[1], "and the next one has run")
+	})
+}
