@@ -32,7 +32,7 @@ func (m *meddled) Commit(ctx context.Context, txn registry.Txn) (registry.Revisi
 
 // meddle has something happen before each transaction.
 func (w *world) meddle(before func(registry.Txn) error) {
-	w.program.etcd = func(_ context.Context, c etcd.Config) (registry.Registry, error) {
+	w.etcd = func(_ context.Context, c etcd.Config) (registry.Registry, error) {
 		return &meddled{w.etcdServer.Open(c.Namespace), before}, nil
 	}
 }
