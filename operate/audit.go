@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -77,7 +78,8 @@ func (c OutsideChange) String() string {
 
 // Outside finds in a state of a namespace, or of a part of it, what was changed from outside after the last operation
 // of its job. An operation writes itself down in the commit that does it, so what is newer than that is nobody's. A
-// job that was never operated has no such changes, as its settings and servers are those of its processes.
+// job that was never operated has no such changes, as its settings and servers are those of its processes. A server that
+// is enabled counts if it was disabled by an operation.
 func Outside(s registry.Snapshot) (all []OutsideChange) {
 	for n := range s.All() {
 		name, ok := jobtree.Parse(n.Path)
@@ -93,7 +95,10 @@ func Outside(s registry.Snapshot) (all []OutsideChange) {
 		case jobtree.KindConfig:
 			what = "settings"
 		case jobtree.KindServer:
-			what = "server " + name.Key
+			// Java instances write the node of their server whenever they start.
+			if disabled, err := jobtree.DecodeServer(n); disabled || err != nil || wasDisabled(operated, name.Key) {
+				what = "server " + name.Key
+			}
 		case jobtree.KindItemDisabled:
 			what = itemTarget(name.Item)
 		}
@@ -102,4 +107,18 @@ func Outside(s registry.Snapshot) (all []OutsideChange) {
 		}
 	}
 	return all
+}
+
+// wasDisabled tells whether a server was disabled by what is written down, as far as anybody knows.
+func wasDisabled(operated registry.Node, ip string) bool {
+	all, err := jobtree.DecodeOperated(operated)
+	if err != nil || all.DisabledServers != nil {
+		return true
+	}
+	for _, op := range slices.Backward(all.Operations) {
+		if op.Target == serverTarget(ip) {
+			return Verb(op.Verb) == VerbDisableServer
+		}
+	}
+	return false
 }

@@ -152,14 +152,17 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 	var deeds []deed
 	for _, job := range jobsIn(snapshot) {
 		w := o.worldOf(job, snapshot, opts.Force)
-		if !w.state.Config.Exists() || !concerns(w) {
+		d := of(job)
+		// What this operation was about may be gone since it was done.
+		op, _ := w.operated.Value.Find(opts.ID)
+		done := op.Verb == string(d.verb) && op.Target == d.target
+		if !w.state.Config.Exists() || !done && !concerns(w) {
 			continue
 		}
-		d := of(job)
 		r := JobResult{Job: job, Result: Result{ID: opts.ID, When: w.now, Plan: Plan{Verb: d.verb, Job: job, Target: d.target}}}
 		dec, again, err := d.judge(w, opts.ID)
 		r.Result.State, r.Result.Config, r.Result.Repeated = w.state.Revision, w.state.Config.Revision, again
-		r.Result.Changes, r.Result.Moves, r.Result.Warnings = dec.plan.Changes, dec.plan.Moves, dec.plan.Warnings
+		r.Result.take(dec.plan)
 		if cause, is := IsRefused(err); is && cause == CauseAlready {
 			r.Result.Repeated, err = true, nil
 		}
@@ -180,7 +183,7 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 	}
 	if opts.Wait && !opts.DryRun {
 		for i := range results {
-			if results[i].Err == nil && results[i].Result.Revision != 0 {
+			if results[i].Err == nil { // also where it was so already: the job need not have followed yet
 				results[i].Result, results[i].Err = o.confirm(ctx, deeds[i], opts, results[i].Result)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -75,6 +76,8 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 		r.State, r.Config = w.state.Revision, w.state.Config.Revision
 		if again {
 			r.Revision = w.triggeredBy(r.ID, d.target)
+			op, _ := w.operated.Value.Find(r.ID)
+			r.replaced = r.Revision == 0 && op.Target == d.target
 			return r, nil
 		}
 		if unsure != nil {
@@ -83,7 +86,8 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 		if err != nil {
 			return r, d.completed(err)
 		}
-		r.Changes, r.Moves, r.Next, r.Warnings, r.Before = dec.plan.Changes, dec.plan.Moves, dec.plan.Next, dec.plan.Warnings, dec.before
+		r.take(dec.plan)
+		r.Before = dec.before
 		if opts.Shown != nil && !opts.Shown.Same(r.Plan) {
 			return r, d.completed(stale(opts.Shown.differenceTo(r.Plan)))
 		}
@@ -183,7 +187,10 @@ func summary(changes []Change) string {
 		if i > 0 {
 			line = "; " + line
 		}
-		if len(text)+len(line) > maxSummary {
+		if room := maxSummary - len(text); len(line) > room {
+			if i == 0 {
+				return strings.ToValidUTF8(line[:room], "") + "..."
+			}
 			return text + "; and more"
 		}
 		text += line

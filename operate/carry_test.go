@@ -273,6 +273,10 @@ func TestChangesFromOutside(t *testing.T) {
 	revision := g.do(registry.Put(nodes.Config(), g.text(nil)))
 	g.do(registry.Put(nodes.Server("10.0.0.2"), "DISABLED"), registry.Put(nodes.ItemDisabled(2), ""))
 	require.ElementsMatch(t, []string{"settings", "server 10.0.0.2", "item 2"}, outside())
+	g.do(registry.Put(nodes.Server("10.0.0.9"), ""))
+	require.NotContains(t, outside(), "server 10.0.0.9", "a Java instance has started there")
+	g.do(registry.Put(nodes.Server("10.0.0.1"), ""))
+	require.Contains(t, outside(), "server 10.0.0.1", "an operation has disabled it")
 	require.Equal(t, `settings of "orders" changed from outside, at revision 7`,
 		operate.OutsideChange{Job: "orders", What: "settings", Revision: 7}.String())
 	require.NotZero(t, revision)

@@ -41,7 +41,7 @@ func disableJob(w *world) (decision, error) {
 	var d decision
 	err := w.setDisabled(&d, true)
 	if running := w.running(); len(running) > 0 {
-		d.warn(fmt.Sprintf("%s of its items run, and go on until they end by themselves", listed(running)))
+		d.plan.Notes = append(d.plan.Notes, fmt.Sprintf("%s of its items run, and go on until they end by themselves", listed(running)))
 	}
 	if !w.state.Config.Value.Monitored() {
 		d.warn("executions are not recorded: whether something still runs cannot be seen")
@@ -221,7 +221,7 @@ func setItem(w *world, item int, disable bool) (decision, error) {
 	case disable:
 		d.write = []registry.Write{registry.Put(path, "")}
 		if w.state.Item(item).Running.Exists() {
-			d.warn("it runs, and goes on until it ends by itself")
+			d.plan.Notes = append(d.plan.Notes, "it runs, and goes on until it ends by itself")
 		}
 	default:
 		d.write = []registry.Write{registry.Delete(path)}
@@ -244,9 +244,11 @@ func (o *Operator) EnableServer(ctx context.Context, job, ip string, opts Option
 	return o.carry(ctx, serverDeed(VerbEnableServer, job, ip), opts)
 }
 
+func serverTarget(ip string) string { return "server " + ip }
+
 func serverDeed(verb Verb, job, ip string) deed {
 	return deed{
-		verb: verb, job: job, target: "server " + ip,
+		verb: verb, job: job, target: serverTarget(ip),
 		decide:   func(w *world) (decision, error) { return setServer(w, ip, verb == VerbDisableServer) },
 		followed: func(w *world, _ Result) Progress { return serverFollowed(w, ip, verb == VerbDisableServer) },
 	}

@@ -161,7 +161,7 @@ func TestWhatIsWaitedFor(t *testing.T) {
 		require.NotZero(t, r.Revision)
 		require.NotEmpty(t, seen)
 		require.Contains(t, err.Error(), "is done (operation "+r.ID+"), and not confirmed yet: items still run (0 of 1)")
-		require.Contains(t, r.Warnings[0], "1 of its items run")
+		require.Contains(t, r.Notes[0], "1 of its items run")
 
 		opts.ID = r.ID
 		go func() {
@@ -210,3 +210,16 @@ func TestServersAreWaitedFor(t *testing.T) {
 
 // errOf is what went wrong with a call that returns something else as well.
 func errOf[T any](_ T, err error) error { return err }
+
+// What runs at the moment is told, and is no reason to refuse what somebody has agreed to.
+func TestWhatRunsMeanwhileChangesNoPlan(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	plan, err := g.op.DisableJob(t.Context(), theJob, operate.Options{DryRun: true})
+	require.NoError(t, err)
+	require.Empty(t, plan.Notes)
+	g.begin()
+	r, err := g.op.DisableJob(t.Context(), theJob, operate.Options{Shown: &plan.Plan})
+	require.NoError(t, err)
+	require.Equal(t, []string{"1 of its items run, and go on until they end by themselves"}, r.Notes)
+}

@@ -146,5 +146,13 @@ func (o Options) id() string {
 	return rand.Text()[:16]
 }
 
+// shownConfig is the revision of the configuration in the plan to which a person has agreed; 0 if there is none.
+func (o Options) shownConfig() registry.Revision {
+	if o.Shown == nil {
+		return 0
+	}
+	return o.Shown.Config
+}
+
 // now is the operator's clock, to the millisecond, as it is written down.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -30,6 +30,7 @@ const (
 	VerbGiveUp        Verb = "give up item"
 	VerbTidy          Verb = "tidy servers"
 	VerbReshard       Verb = "reshard"
+	VerbDeclare       Verb = "declare" // a process replaced the settings by those in its code
 )
 
 // Plan says what an operation comes to, as it is decided on one state of a job.
@@ -49,6 +50,13 @@ type Plan struct {
 	Next []time.Time `json:"next,omitempty"`
 	// Warnings are what one should know before one agrees.
 	Warnings []string `json:"warnings,omitempty"`
+	// Notes are what goes on at the moment, such as which items run. It may be otherwise when the operation is done.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// take takes over what a decision comes to.
+func (p *Plan) take(of Plan) {
+	p.Changes, p.Moves, p.Next, p.Warnings, p.Notes = of.Changes, of.Moves, of.Next, of.Warnings, of.Notes
 }
 
 // Change is one thing that an operation changes, or in which two plans differ.
@@ -90,7 +98,7 @@ func (m Move) String() string {
 }
 
 // Same tells whether two plans agree in substance: in what they change, move and warn of. The states on which they
-// were made, and the fires that have passed meanwhile, do not matter.
+// were made, their notes, and the fires that have passed meanwhile, do not matter.
 func (p Plan) Same(other Plan) bool {
 	return p.Verb == other.Verb && p.Job == other.Job && p.Target == other.Target &&
 		slices.Equal(p.Changes, other.Changes) && slices.Equal(p.Moves, other.Moves) && slices.Equal(p.Warnings, other.Warnings)
@@ -164,6 +172,8 @@ type Result struct {
 	Before string `json:"-"`
 	// Progress is how far the job had followed when the operation returned, if that was waited for.
 	Progress Progress `json:"progress,omitzero"`
+
+	replaced bool // it is the last that was done under its id, and another trigger has taken its place since
 }
 
 // Progress is how far a job has followed an operation.

@@ -35,7 +35,7 @@ type Refusal struct {
 	Job    string
 	Target string
 	Cause  Cause
-	Why    string // in a sentence
+	Why    string // in a sentence; empty if Err says it all
 	Do     string // what to do instead; empty if there is nothing
 	// Forcible tells that [Options.Force] consents to it.
 	Forcible bool
@@ -48,12 +48,15 @@ type Refusal struct {
 // Error reads `disable item 3 of "orders" refused: it is disabled already, by anna ...; nothing is to be done`.
 func (r *Refusal) Error() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s refused: %s", name(r.Verb, r.Job, r.Target), r.Why)
+	fmt.Fprintf(&text, "%s refused", name(r.Verb, r.Job, r.Target))
+	if r.Why != "" {
+		fmt.Fprintf(&text, ": %s", r.Why)
+	}
 	for _, c := range r.Changes {
 		fmt.Fprintf(&text, "; %s", c)
 	}
 	if r.Err != nil {
-		fmt.Fprintf(&text, ": %s", r.Err)
+		fmt.Fprintf(&text, ": %s", strings.ReplaceAll(r.Err.Error(), "\n", "; ")) // one line, whatever is behind it
 	}
 	if r.Do != "" {
 		fmt.Fprintf(&text, "; %s", r.Do)

@@ -193,6 +193,18 @@ func (n *Namespace) Operations(name string) []Operation {
 	return operationsOf(name, l.operated.Value)
 }
 
+// UnreadableOperations returns the jobs of which nobody can tell what operators did, in order, and why.
+func (n *Namespace) UnreadableOperations() (jobs []string, why map[string]error) {
+	why = make(map[string]error)
+	for _, l := range n.jobs {
+		if l.operated.Err != nil {
+			jobs = append(jobs, l.name())
+			why[l.name()] = l.operated.Err
+		}
+	}
+	return jobs, why
+}
+
 // Instances returns a row for each live instance in the order of their ids.
 func (n *Namespace) Instances() []InstanceRow {
 	byID := make(map[string]*InstanceRow)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -36,6 +37,9 @@ type Settings struct {
 func (o *Operator) ChangeSettings(ctx context.Context, job string, s Settings, opts Options) (Result, error) {
 	if (s.Change == nil) == (s.Text == "") {
 		return Result{}, fmt.Errorf("%w: settings are changed either by Change or by Text", ErrInvalidOption)
+	}
+	if s.Text != "" && s.Shown == 0 {
+		s.Shown = opts.shownConfig() // what replaces the whole is compared with the whole
 	}
 	return o.carry(ctx, deed{
 		verb: VerbSettings, job: job, followed: settingsFollowed,
@@ -111,7 +115,7 @@ func (w *world) replaceSettings(text string) (decision, error) {
 	readable := w.state.Config.Err == nil
 	switch {
 	case readable && after.ClassName() != before.ClassName():
-		return decision{}, invalid(&job.FieldError{Field: "Class", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", before.ClassName())})
+		return decision{}, invalid(&jobtree.ValueError{Field: "jobClass", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", before.ClassName())})
 	case readable && after.Disabled != before.Disabled:
 		d.warn(fmt.Sprintf("the job stays %s: settings do not change that", enabledWord(before.Disabled)))
 		after.Disabled = before.Disabled
@@ -147,27 +151,29 @@ func (w *world) replaceSettings(text string) (decision, error) {
 
 // checkText judges a configuration that is to be stored.
 func (w *world) checkText(d *decision, text string) (job.Config, error) {
-	node := registry.Node{Path: w.tree.Config(), Value: text, Revision: 1}
+	node := registry.Node{Value: text} // and no path, as it is not stored yet
 	cfg, err := jobtree.DecodeConfig(node)
 	if err != nil {
 		return cfg, invalid(err)
 	}
-	if cfg.Name != w.tree.Job() {
-		return cfg, invalid(&job.FieldError{Field: "Name", Value: cfg.Name, Reason: fmt.Sprintf("must be %q: a job under another name is another job", w.tree.Job())})
-	}
-	warnings, faulty := jobtree.CheckConfig(cfg.Name, cfg)
-	if err := errors.Join(faulty, cfg.ValidateAt(w.now), jobtree.CheckExact(node)); err != nil {
+	warnings, faulty := jobtree.CheckNewConfig(w.tree.Job(), cfg, w.now)
+	if err := errors.Join(faulty, jobtree.CheckExact(node)); err != nil {
 		return cfg, invalid(err)
 	}
 	if warnings != nil {
-		d.warn(warnings.Error())
+		for warning := range strings.SplitSeq(warnings.Error(), "\n") {
+			d.warn(warning)
+		}
 	}
 	return cfg, nil
 }
 
 // lowered refuses fewer items than there are without consent, and says what becomes of those.
 func (w *world) lowered(d *decision, after job.Config) *Refusal {
-	total := max(w.state.Total(), w.state.Config.Value.ShardingTotalCount)
+	total := w.state.Config.Value.ShardingTotalCount // to which somebody has consented, whether or not it is in force yet
+	if w.state.Config.Err != nil {
+		total = w.state.Total()
+	}
 	if after.ShardingTotalCount >= total {
 		return nil
 	}
@@ -187,7 +193,9 @@ func settingsFollowed(w *world, _ Result) Progress {
 	switch {
 	case !cfg.Exists():
 		return Progress{Overtaken: true, Text: "the job was removed"}
-	case cfg.Err != nil || cfg.Value.Disabled || len(w.enabled(nil)) == 0:
+	case cfg.Err == nil && cfg.Value.Disabled:
+		return done("the job is disabled, and assigns its items when it is enabled")
+	case cfg.Err != nil || len(w.enabled(nil)) == 0:
 		return done("no instance lives that is enabled")
 	case w.java && w.state.LedByJava():
 		return done("a Java instance leads, and assigns items with its next round")
@@ -199,17 +207,22 @@ func settingsFollowed(w *world, _ Result) Progress {
 // disabled as it is today. The id of the operation is among those of [Operator.Operations].
 //
 // It is refused if there is no such operation any more, if it changed no settings or their text was too long to be
-// kept, and as [Operator.ChangeSettings] is.
+// kept, if a plan was shown and the configuration is not any more that on which it was made, and as
+// [Operator.ChangeSettings] is.
 func (o *Operator) RollBack(ctx context.Context, job, operation string, opts Options) (Result, error) {
 	return o.carry(ctx, deed{
 		verb: VerbRollBack, job: job, target: "to before " + operation, followed: settingsFollowed,
-		decide: func(w *world) (decision, error) { return rollBack(w, operation) },
+		decide: func(w *world) (decision, error) { return rollBack(w, operation, opts.shownConfig()) },
 	}, opts)
 }
 
-func rollBack(w *world, operation string) (decision, error) {
-	if !w.state.Config.Exists() {
+func rollBack(w *world, operation string, shown registry.Revision) (decision, error) {
+	stored := w.snapshot.Get(w.tree.Config())
+	switch {
+	case !stored.Exists():
 		return decision{}, w.known()
+	case shown != 0 && shown != stored.Revision:
+		return decision{}, w.otherThanShown(Settings{Shown: shown}, stored)
 	}
 	op, is := w.operated.Value.Find(operation)
 	switch {

@@ -206,3 +206,66 @@ func TestRollingBackRestoresTheText(t *testing.T) {
 		}
 	})
 }
+
+// Whoever has agreed to a plan loses nobody's change, also none that plans do not show.
+func TestWhatReplacesAllSettingsIsComparedWithWhatWasShown(t *testing.T) {
+	t.Parallel()
+	secret := func(value string) operate.Settings {
+		return change(func(c *job.Config) { c.Props["email.password"] = value })
+	}
+	for name, do := range map[string]func(*ground, operate.Options) (operate.Result, error){
+		"a roll back": func(g *ground, opts operate.Options) (operate.Result, error) {
+			return g.op.RollBack(g.Context(), theJob, "slip", opts)
+		},
+		"a text": func(g *ground, opts operate.Options) (operate.Result, error) {
+			return g.op.ChangeSettings(g.Context(), theJob, operate.Settings{Text: g.text(daily1)}, opts)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t)
+			require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, secret("slip"), operate.Options{ID: "slip"})))
+			plan, err := do(g, operate.Options{DryRun: true})
+			require.NoError(t, err)
+			require.NoError(t, errOf(g.operator("bert").ChangeSettings(t.Context(), theJob, secret("right"), silent())))
+			before := g.value(nodes.Config())
+			refusal := g.refused(operate.CauseStale, errOf(do(g, operate.Options{Shown: &plan.Plan})))
+			require.Contains(t, refusal.Error(), "by bert")
+			require.Equal(t, before, g.value(nodes.Config()))
+			plan, err = do(g, operate.Options{DryRun: true})
+			require.NoError(t, err)
+			require.NoError(t, errOf(do(g, operate.Options{Shown: &plan.Plan})))
+		})
+	}
+}
+
+// A fault is told once, by the name under which it is stored, in one line.
+func TestAFaultOfSettingsIsToldOnce(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	for want, change := range map[string]func(*job.Config){
+		`change settings of "orders" refused: cron is "bad", must be a cron expression: `: func(c *job.Config) { c.Cron = "bad" },
+		`change settings of "orders" refused: timeoutSeconds is "-5", must be`:            func(c *job.Config) { c.Timeout = -5 * time.Second },
+		`change settings of "orders" refused: jobName is "other", must be "orders"`:       func(c *job.Config) { c.Name = "other" },
+	} {
+		text := g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: func(c *job.Config) error {
+			change(c)
+			return nil
+		}}, silent()))).Error()
+		require.Contains(t, text, want)
+		require.Equal(t, 1, strings.Count(text, "must be "), text)
+		require.NotContains(t, text, "\n")
+		require.LessOrEqual(t, strings.Count(text, `"bad"`), 1, text)
+	}
+}
+
+// A count that was lowered with consent asks for none again while it is not in force yet.
+func TestConsentToFewerItemsIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.leave(first)
+	g.leave(second)
+	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.ShardingTotalCount = 2 }), forced())))
+	require.Equal(t, 4, g.tree().Total(), "nobody leads")
+	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily}, silent())))
+}

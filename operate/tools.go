@@ -9,7 +9,5 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 // invalid refuses what is not allowed, by what says so.
 func invalid(err error) *Refusal {
-	r := refuse(CauseInvalid, "correct it", "it is not allowed")
-	r.Err = err
-	return r
+	return &Refusal{Cause: CauseInvalid, Err: err}
 }

@@ -359,10 +359,16 @@ func (p Progress) Failed() (items []ItemProgress) {
 	return items
 }
 
-// itemList writes items, runs of them by their ends: "0-9,12".
+// maxItemList bounds a list of items, in bytes: a job may have thousands, and lists are written down.
+const maxItemList = 200
+
+// itemList writes items, runs of them by their ends: "0-9,12". What is too long ends with how many there are more.
 func itemList(items []int) string {
 	var text string
 	for i := 0; i < len(items); {
+		if len(text) > maxItemList {
+			return fmt.Sprintf("%s and %d more", text, len(items)-i)
+		}
 		end := i
 		for end+1 < len(items) && items[end+1] == items[end]+1 {
 			end++
@@ -385,7 +391,8 @@ const MaxBackfill = 1_000
 // Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger,
 // and the next follows when every item of the one before has run. The caller drives it: if the context ends, or an
 // item fails, what is left is in the result, to be asked for again. A backfill is one operation of the job, which
-// says how far it has come: called again with its id, it leaves out the fires up to there.
+// says how far it has come: called again with its id, it leaves out the fires up to there. An item of theirs that
+// failed does not stop it once more; the error at the end tells.
 //
 // It is refused as [Operator.Trigger] is, and if one of the fires is not of the job's schedule, lies in the future
 // or is named twice, or if there are more than [MaxBackfill]. Only Items, Parameter and Within of the trigger are
@@ -397,11 +404,15 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 	if err := o.checkBackfill(ctx, job, r.Left, opts); err != nil {
 		return r, err
 	}
+	var before error // of a fire of an earlier call
 	for len(r.Left) > 0 {
 		t.Fire, t.Replace = r.Left[0], false
 		result, err := o.carry(ctx, triggerDeed(VerbBackfill, job, t), opts)
 		if result.Repeated && result.Revision == 0 && result.Progress.Overtaken { // it is long since
 			result.Progress, err = done("triggered before"), nil
+			if result.replaced {
+				before = fmt.Errorf("fire %s: another trigger has taken its place, and whether all items had run for it is not known", fireTarget(t.Fire)[len("fire "):])
+			}
 		}
 		if err != nil {
 			return r, err
@@ -412,17 +423,21 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		r.Done = append(r.Done, result)
 		r.Left = r.Left[1:]
 		if failed := result.Progress.Failed(); len(failed) > 0 {
-			return r, fmt.Errorf("fire %s: %w", t.Fire.UTC().Format(time.RFC3339), &ItemsFailedError{Items: failed})
+			err := fmt.Errorf("fire %s: %w", t.Fire.UTC().Format(time.RFC3339), &ItemsFailedError{Items: failed})
+			if !result.Repeated {
+				return r, err
+			}
+			before = err // whoever goes on knows of it, or learns it when all else is done
 		}
 	}
-	return r, nil
+	return r, before
 }
 
 // BackfillResult says how far a backfill came.
 type BackfillResult struct {
-	ID   string
-	Done []Result    // of each fire that has run
-	Left []time.Time // the fires that have not, ascending
+	ID   string      `json:"id"`
+	Done []Result    `json:"done,omitempty"` // of each fire that has run
+	Left []time.Time `json:"left,omitempty"` // the fires that have not, ascending
 }
 
 // ItemsFailedError names items that did not run to a good end.

@@ -411,3 +411,70 @@ func TestATriggerOfAnUnmonitoredJob(t *testing.T) {
 		require.NoError(t, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())), "nobody knows what is pending")
 	})
 }
+
+// An item that failed does not keep a backfill from being gone on with.
+func TestABackfillIsGoneOnWithBehindAFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(func(fire time.Time) jobtree.Outcome {
+			return map[bool]jobtree.Outcome{true: jobtree.Failure, false: jobtree.Success}[fire.Equal(everyFive(2)[1])]
+		})
+		var failed *operate.ItemsFailedError
+		_, err := g.op.Backfill(t.Context(), theJob, everyFive(4), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorAs(t, err, &failed)
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(4), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorAs(t, err, &failed, "it is told once more")
+		require.Empty(t, r.Left)
+		require.Equal(t, everyFive(4), ran(), "each once")
+		r, err = g.op.Backfill(t.Context(), theJob, everyFive(4), operate.Trigger{}, operate.Options{ID: "night"})
+		require.NoError(t, err)
+		require.Empty(t, r.Left)
+	})
+}
+
+// However many items are named, what is written down of it is short, and leaves room for other operations.
+func TestAListOfManyItemsIsShortened(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.ShardingTotalCount = 8_000 })), registry.Delete(nodes.Epoch()))
+	require.NoError(t, errOf(g.op.DisableItem(t.Context(), theJob, 1, silent())))
+	var items []int
+	for n := range 3_800 {
+		items = append(items, 2*n)
+	}
+	require.NoError(t, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: items}, operate.Options{ID: "many"})))
+	operations := g.operated().Operations
+	require.Len(t, operations, 2)
+	require.Less(t, len(operations[1].Target), 300)
+	require.Contains(t, operations[1].Target, "items 0,2,4,")
+	require.Contains(t, operations[1].Target, " and 37")
+	require.Contains(t, operations[1].Changed, "items 0,2,4,")
+	asked, err := jobtree.DecodeTriggered(g.node(nodes.Triggered()))
+	require.NoError(t, err)
+	require.Equal(t, items, asked.Items)
+	r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: items}, operate.Options{ID: "many"})
+	require.NoError(t, err)
+	require.True(t, r.Repeated)
+	refusal := g.refused(operate.CausePending, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())))
+	require.Less(t, len(refusal.Error()), 700)
+}
+
+// A fire that another trigger has taken the place of is not said to have run.
+func TestABackfillThatWasReplaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := g.op.Backfill(ctx, theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		ran := g.answering(succeed)
+		_, err = g.operator("bert").Trigger(t.Context(), theJob, operate.Trigger{Replace: true}, waiting())
+		require.NoError(t, err)
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorContains(t, err, "fire 1999-12-31T20:00:00Z: another trigger has taken its place")
+		require.Empty(t, r.Left)
+		require.Equal(t, everyFive(2)[1], ran()[1], "and the next one has run")
+	})
+}

@@ -95,7 +95,7 @@ var builders = map[string]builder{
 	"scheduler/internal/mending/aside.go SetAside":        {"set a record aside", []string{endsItself}, "writes the record that it compares"},
 	"scheduler/internal/mending/tokens.go RestoreTokens":  {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
 	"scheduler/handle.go update":                          {"change a job", []string{endsItself}, "writes the configuration that it compares"},
-	"scheduler/declare.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares; one " +
+	"scheduler/declare.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares, and what it writes down with it; one " +
 		"that is created is sent once"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +
 		"what creates all that it writes is sent once"},

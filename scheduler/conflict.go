@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -18,8 +19,9 @@ const (
 	// RegistryWins leaves the stored configuration as it is. The difference is logged once, when the
 	// job is declared, with the values.
 	RegistryWins Conflict = "registry wins"
-	// CodeWins replaces the stored configuration, if it is still the one that was compared with. Whether the job is
-	// disabled stays as an operator has it, except where Java instances take part; see [job.Config].
+	// CodeWins replaces the stored configuration, if it is still the one that was compared with, and writes that down
+	// among the job's operations, with what was stored before. Whether the job is disabled stays as an operator has it,
+	// except where Java instances take part; see [job.Config].
 	CodeWins Conflict = "code wins"
 	// RefuseConflict makes the declaration fail with [ErrConfigConflict], and changes nothing.
 	RefuseConflict Conflict = "refuse"
@@ -82,6 +84,17 @@ func (s *Scheduler) reportReplaced(ctx context.Context, found registry.Node, tex
 		s.log.InfoContext(ctx, "the declared configuration counts, and has replaced the stored one",
 			logJob, declared.Name, "fields", strings.Join(fields, ", "), logDifferences, differences(stored, declared), logDecides, "OnConflict")
 	}
+}
+
+// replaced shows in short what a configuration changes that takes the place of another.
+func replaced(found registry.Node, text string) string {
+	stored, err := jobtree.DecodeConfig(found)
+	found.Value = text
+	declared, fault := jobtree.DecodeConfig(found)
+	if err != nil || fault != nil {
+		return "" // both were read or written before
+	}
+	return texts.Shorten(differences(stored, declared))
 }
 
 // differences shows the values in which two configurations differ, without what may be secret.

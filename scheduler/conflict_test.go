@@ -5,11 +5,14 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -79,4 +82,77 @@ func TestAConflictPolicyIsChecked(t *testing.T) {
 	_, err = s.Add(t.Context(), jobOf(1), nothing, scheduler.OnConflict("code"))
 	require.ErrorIs(t, err, scheduler.ErrInvalidOption)
 	require.ErrorContains(t, err, `"registry wins", "code wins" and "refuse"`)
+}
+
+// A declaration that replaces what is stored is written down with it, as operations are, so nobody takes it for a
+// change from outside, and an operator can go back.
+func TestADeploymentIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	server := memory.NewServer()
+	require.NoError(t, declare(t, server, jobOf(3)))
+	before := stored(t, server)["/orders/config"]
+	require.NotContains(t, stored(t, server), "/orders/operated", "nothing was replaced")
+	require.NoError(t, declare(t, server, jobOf(5)))
+	require.NotContains(t, stored(t, server), "/orders/operated", "the registry wins")
+	put(t, server, "/orders/operated", `{"later":1,"operations":[{"id":"A","verb":"paint","colour":"red"}],"removing":"yes"}`)
+	require.NoError(t, declare(t, server, jobOf(5), scheduler.OnConflict(scheduler.CodeWins)))
+	require.NoError(t, declare(t, server, jobOf(5), scheduler.OnConflict(scheduler.CodeWins)))
+
+	reg := server.Open("test")
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	node, err := reg.Get(t.Context(), "/orders/operated")
+	require.NoError(t, err)
+	operated, err := jobtree.DecodeOperated(node)
+	require.NoError(t, err)
+	require.Len(t, operated.Operations, 2, "what is so already is not written down")
+	require.Equal(t, `"colour":"red"`, operated.Operations[0].Unknown)
+	require.Equal(t, "yes", operated.Removing)
+	require.Equal(t, `"later":1`, operated.Unknown)
+	declared := operated.Operations[1]
+	require.Equal(t, "declare", declared.Verb)
+	require.Equal(t, "shardingTotalCount: stored 3, declared 5", declared.Changed)
+	require.Equal(t, before, declared.Before)
+	require.Contains(t, declared.Who, "@-@")
+	require.False(t, declared.When.IsZero())
+	config, err := reg.Get(t.Context(), "/orders/config")
+	require.NoError(t, err)
+	require.Equal(t, config.Revision, node.Revision, "in one transaction")
+
+	// What a newer version wrote stays as it is, and the code wins all the same.
+	put(t, server, "/orders/operated", `{"format":9}`)
+	require.NoError(t, declare(t, server, jobOf(7), scheduler.OnConflict(scheduler.CodeWins)))
+	require.Equal(t, `{"format":9}`, stored(t, server)["/orders/operated"])
+	require.Contains(t, stored(t, server)["/orders/config"], `"shardingTotalCount":7`)
+}
+
+// overtaken is a registry in which somebody writes before the next transaction.
+type overtaken struct {
+	*memory.Registry
+	by func()
+}
+
+func (r *overtaken) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	r.by()
+	return r.Registry.Commit(ctx, txn)
+}
+
+// An operator who is faster is neither overwritten nor forgotten.
+func TestADeploymentWhileSomebodyOperatesTheJob(t *testing.T) {
+	t.Parallel()
+	server := memory.NewServer()
+	require.NoError(t, declare(t, server, jobOf(3)))
+	reg := &overtaken{server.Open("test"), sync.OnceFunc(func() {
+		put(t, server, "/orders/operated", `{"operations":[{"id":"A","verb":"reshard"}]}`)
+	})}
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	s, err := scheduler.New(reg)
+	require.NoError(t, err)
+	require.NoError(t, errOf(s.Add(t.Context(), jobOf(5), nothing, scheduler.OnConflict(scheduler.CodeWins))))
+	node, err := reg.Get(t.Context(), "/orders/operated")
+	require.NoError(t, err)
+	operated, err := jobtree.DecodeOperated(node)
+	require.NoError(t, err)
+	require.Len(t, operated.Operations, 2)
+	require.Equal(t, "A", operated.Operations[0].ID)
+	require.Contains(t, stored(t, server)["/orders/config"], `"shardingTotalCount":5`)
 }

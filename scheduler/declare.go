@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -69,9 +70,13 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 		if err != nil || text == found.Value {
 			return err
 		}
+		guards, note, err := s.writtenDown(ctx, cfg.Name, found, text)
+		if err != nil {
+			return err
+		}
 		_, err = s.registry.Commit(ctx, registry.Txn{
-			If:   []registry.Condition{registry.Unchanged(path, found.Revision)},
-			Then: []registry.Write{registry.Put(path, text)},
+			If:   append(guards, registry.Unchanged(path, found.Revision)),
+			Then: append(note, registry.Put(path, text)),
 		})
 		// What the registry says after a lost answer is read again, as after a conflict.
 		lost := errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil
@@ -85,6 +90,31 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 			return err
 		}
 	}
+}
+
+// writtenDown is what a declaration that replaces a configuration writes down beside it, as operations do. So an
+// operator sees who changed the settings, and can go back. A list that this version cannot read stays as it is.
+func (s *Scheduler) writtenDown(ctx context.Context, name string, found registry.Node, text string) ([]registry.Condition, []registry.Write, error) {
+	if !found.Exists() {
+		return nil, nil, nil
+	}
+	path := jobtree.For(name).Operated()
+	node, err := s.registry.Get(ctx, path)
+	if err != nil && !errors.Is(err, registry.ErrNotFound) {
+		return nil, nil, err
+	}
+	var operated jobtree.Operated
+	if node.Exists() {
+		if operated, err = jobtree.DecodeOperated(node); err != nil {
+			return nil, nil, nil //nolint:nilerr // the settings count without it
+		}
+	}
+	operated = operated.With(jobtree.Operation{
+		ID:   fmt.Sprintf("declared-%d", found.Revision), // which is replaced once
+		Verb: "declare", Who: s.instance, How: "scheduler", When: s.now().UTC().Truncate(time.Millisecond),
+		Changed: replaced(found, text), Before: found.Value,
+	})
+	return []registry.Condition{registry.Unchanged(path, node.Revision)}, []registry.Write{registry.Put(path, jobtree.EncodeOperated(operated))}, nil
 }
 
 // declaredOver returns what the stored configuration should be after a declaration: the stored text

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -50,9 +49,6 @@ func startShow(t *testing.T, mode string, args ...string) *show {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // one that hangs is killed
 	t.Cleanup(cancel)
-	if signal.Ignored(os.Interrupt) { // in the background of a shell: a program that hears it hands on what is usual
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
-	}
 	args = append([]string{"demo", "--dir", smallTree(t), "--every", "1s"}, args...)
 	s := &show{cmd: exec.CommandContext(ctx, os.Args[0], args...)}
 	s.cmd.Env = append(os.Environ(), asProgram+"="+mode, "TMPDIR="+t.TempDir())

@@ -32,7 +32,7 @@ func (p *program) run(ctx context.Context, args []string, out, errOut io.Writer)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
-		_, _ = fmt.Fprintln(errOut, "elasticron:", err)
+		_, _ = fmt.Fprintln(errOut, "elasticron:", printableLines(err.Error()))
 	}
 	return statusOf(err)
 }

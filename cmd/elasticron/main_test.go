@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"os"
+	"os/signal"
 	"testing"
 )
 
@@ -17,6 +18,9 @@ func TestMain(m *testing.M) {
 		// These tests wait for processes, and hardly compute: more of them than processors may run.
 		if err := flag.Set("test.parallel", "8"); err != nil {
 			panic(err)
+		}
+		if signal.Ignored(os.Interrupt) { // in the background of a shell: who hears it hands on to programs what is usual
+			signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 		}
 		os.Exit(m.Run())
 	case sound:

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,9 +46,13 @@ meanwhile. It shows the difference and the next fires, and asks, unless --yes is
 			return err
 		}
 		s := operate.Settings{Text: text, Shown: stored.Revision, ShownText: stored.Value}
-		return v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
+		err = v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
 			return v.op.ChangeSettings(ctx, args[0], s, opts)
 		})
+		if _, refused := operate.IsRefused(err); refused && len(set) == 0 {
+			return kept(err, text)
+		}
+		return err
 	})
 	v.asks = true
 	cmd.Flags().StringArrayVar(&set, "set", nil, "setting and value, such as cron='0 0/2 * * * ?'; may be repeated (default: an editor)")
@@ -61,6 +67,9 @@ func changed(v *verb, text string, set []string) (string, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		return "", fmt.Errorf("what is stored is no JSON, so --set cannot change it; use the editor: %w", err)
+	}
+	if members == nil { // of "null"
+		return "", errors.New("what is stored is no object, so --set cannot change it; use the editor")
 	}
 	for _, s := range set {
 		name, value, found := strings.Cut(s, "=")
@@ -128,9 +137,26 @@ func (v *verb) edited(text string) (_ string, err error) {
 	}
 	c, err := jobtree.DecodeConfig(registry.Node{Value: string(after)})
 	if err != nil {
-		return "", err
+		return "", kept(err, string(after))
 	}
 	return jobtree.EncodeConfig(c)
+}
+
+// kept keeps what somebody wrote in an editor and was refused, for its owner alone, and says where.
+func kept(refused error, text string) error {
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, []byte(text), "", "  ") == nil {
+		text = pretty.String()
+	}
+	file, err := os.CreateTemp("", "elasticron-*.json")
+	if err != nil {
+		return refused
+	}
+	_, err = file.WriteString(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return refused
+	}
+	return fmt.Errorf("%w; what you wrote is in %s", refused, file.Name())
 }
 
 func newCreate(p *program) *cobra.Command {
@@ -173,7 +199,11 @@ them. It asks, unless --yes is given.`,
 				return v.marks(ctx, job, opts, operate.Result{Plan: operate.Plan{Verb: operate.VerbSettings, Job: job.name}, Repeated: true})
 			}
 			result, err := v.op.ChangeSettings(ctx, job.name, operate.Settings{Text: job.config, Shown: stored.Revision, ShownText: stored.Value}, opts)
-			if cause, refused := operate.IsRefused(err); err != nil && (!refused || cause != operate.CauseAlready) {
+			cause, _ := operate.IsRefused(err)
+			switch {
+			case cause == operate.CauseAlready: // but for whether the job is disabled, perhaps
+				result.Repeated = true
+			case err != nil:
 				return result, err
 			}
 			return v.marks(ctx, job, opts, result)
@@ -260,30 +290,37 @@ func (v *verb) apply(fileName string, do func(ctx context.Context, stored regist
 }
 
 // create stores a job. What disables its servers and items comes before: without a configuration it means nothing to
-// anybody, and so no item begins that must not.
+// anybody, and so no item begins that must not. Each of these writes needs that there is none yet, lest a job that
+// somebody else creates meanwhile is changed.
 func (v *verb) create(ctx context.Context, job jobOfFile, opts operate.Options) (operate.Result, error) {
 	if job.config == "" {
 		return operate.Result{}, errors.New("the file has no config for it, and there is no such job")
 	}
 	dry := opts
 	dry.DryRun = true
-	if result, err := v.op.CreateText(ctx, job.name, job.config, dry); err != nil || opts.DryRun || result.Repeated {
-		return result, err
-	}
-	var steps []guarded.Step
-	for _, w := range job.paths {
-		stored, err := v.reg.Get(ctx, w.Path)
-		if err != nil && !errors.Is(err, registry.ErrNotFound) {
+	writer := guarded.NewWriter(v.reg, registry.Absent(jobtree.For(job.name).Config()))
+	for {
+		if result, err := v.op.CreateText(ctx, job.name, job.config, dry); err != nil || opts.DryRun || result.Repeated {
+			return result, err
+		}
+		var steps []guarded.Step
+		for _, w := range job.paths {
+			stored, err := v.reg.Get(ctx, w.Path)
+			if err != nil && !errors.Is(err, registry.ErrNotFound) {
+				return operate.Result{}, err
+			}
+			if stored.Value != w.Value || !stored.Exists() {
+				steps = append(steps, guarded.Step{Write: w, Guard: registry.Unchanged(w.Path, stored.Revision)})
+			}
+		}
+		_, err := writer.Commit(ctx, steps, nil)
+		if errors.Is(err, registry.ErrConflict) {
+			continue // and see who was faster
+		} else if err != nil {
 			return operate.Result{}, err
 		}
-		if stored.Value != w.Value || !stored.Exists() {
-			steps = append(steps, guarded.Step{Write: w, Guard: registry.Unchanged(w.Path, stored.Revision)})
-		}
+		return v.op.CreateText(ctx, job.name, job.config, opts)
 	}
-	if _, err := guarded.NewWriter(v.reg).Commit(ctx, steps, nil); err != nil {
-		return operate.Result{}, err
-	}
-	return v.op.CreateText(ctx, job.name, job.config, opts)
 }
 
 // marks disables and enables what a file says of an existing job. Each is an operation of its own with an id of its own.
@@ -299,14 +336,18 @@ func (v *verb) marks(ctx context.Context, job jobOfFile, opts operate.Options, d
 		}
 		return err
 	}
-	for ip, disabled := range job.servers {
-		opts := opts
-		opts.Force = true // the file may know a server that nobody has seen yet
+	for _, ip := range slices.Sorted(maps.Keys(job.servers)) {
 		do := v.op.EnableServer
-		if disabled {
+		if job.servers[ip] {
 			do = v.op.DisableServer
 		}
-		if err := try(do(ctx, job.name, ip, opts)); err != nil {
+		result, err := do(ctx, job.name, ip, opts)
+		if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownTarget {
+			opts := opts
+			opts.Force = true // the file may know a server that nobody has seen yet
+			result, err = do(ctx, job.name, ip, opts)
+		}
+		if err := try(result, err); err != nil {
 			return done, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"os/user"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -52,6 +53,9 @@ func newVerb(p *program, cmd *cobra.Command, do func(v *verb, args []string) err
 	outputFlag(flags, &v.output, formatJSON, formatYAML)
 	completes(cmd, v.conn, jobNames)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if v.timeout < 0 {
+			return misuse("--timeout is %s, want a time such as 5m", v.timeout)
+		}
 		v.in, v.out, v.news = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer restore()
@@ -96,7 +100,9 @@ func judged(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &some), errors.As(err, &items):
+	case errors.As(err, &some):
+		return someJudged(err, some)
+	case errors.As(err, &items):
 		return statusError{exitSome, err}
 	case errors.As(err, &unconfirmed):
 		return statusError{exitWaited, err}
@@ -107,6 +113,22 @@ func judged(err error) error {
 	default:
 		return err
 	}
+}
+
+// someJudged gives what became of several jobs its exit status: what they failed with if none was done, or if all
+// were and some have not followed in time.
+func someJudged(err error, some *operate.SomeFailedError) error {
+	failed := some.Failed()
+	status := statusOf(judged(failed[0].Err))
+	for _, other := range failed[1:] {
+		if statusOf(judged(other.Err)) != status {
+			status = exitSome
+		}
+	}
+	if status != exitWaited && len(failed) < len(some.Results) {
+		status = exitSome
+	}
+	return statusError{status, err}
 }
 
 // carry is an operation on one job, as the operator has it.
@@ -128,7 +150,7 @@ func (v *verb) one(do carry) error {
 	}
 	result, err := do(v.ctx, opts)
 	if errors.Is(err, registry.ErrUnknownOutcome) {
-		return fmt.Errorf("%w; repeat the command with --id %s, which does nothing twice", err, result.ID)
+		return repeatable(err, result.ID)
 	}
 	var unconfirmed *operate.UnconfirmedError
 	if err != nil && !errors.As(err, &unconfirmed) {
@@ -141,6 +163,11 @@ func (v *verb) one(do carry) error {
 		err = &operate.ItemsFailedError{Items: failed}
 	}
 	return err
+}
+
+// repeatable says what to do after an answer that was lost.
+func repeatable(err error, id string) error {
+	return fmt.Errorf("%w; repeat the command with --id %s, which does nothing twice", err, id)
 }
 
 func (v *verb) show(result operate.Result) error {
@@ -159,7 +186,7 @@ type ofJob func(ctx context.Context, job string, opts operate.Options) (operate.
 func (v *verb) several(jobs []string, do ofJob) error {
 	opts := v.opts
 	opts.Progress = nil
-	plans := make(map[string]*operate.Plan)
+	plans, refused := make(map[string]*operate.Plan), make(map[string]error)
 	if !v.yes && !opts.DryRun {
 		dry := opts
 		dry.DryRun = true
@@ -170,7 +197,7 @@ func (v *verb) several(jobs []string, do ofJob) error {
 		}
 		text := ""
 		for _, r := range planned {
-			if r.Err == nil {
+			if refused[r.Job] = r.Err; r.Err == nil {
 				plans[r.Job] = &r.Result.Plan
 			}
 			text += jobResultText(r, true)
@@ -180,6 +207,9 @@ func (v *verb) several(jobs []string, do ofJob) error {
 		}
 	}
 	results, err := v.op.Each(v.ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+		if err := refused[job]; err != nil {
+			return operate.Result{}, err // nobody has agreed to anything else
+		}
 		opts.Shown = plans[job]
 		result, err := do(ctx, job, opts)
 		if failed := result.Progress.Failed(); err == nil && len(failed) > 0 {
@@ -252,7 +282,7 @@ func (v *verb) agree(plan string) error {
 
 // progress tells on a terminal how far a job has followed.
 func (v *verb) progress() func(operate.Progress) {
-	if !v.opts.Wait || !terminal(v.news) {
+	if !terminal(v.news) { // what always waits tells, too
 		return nil
 	}
 	last := ""
@@ -286,7 +316,7 @@ func planText(p operate.Plan) string {
 	for _, next := range p.Next {
 		line("  next %s", next.Format("Mon 2006-01-02 15:04:05 MST"))
 	}
-	for _, w := range p.Warnings {
+	for _, w := range slices.Concat(p.Warnings, p.Notes) {
 		line("  ! %s", w)
 	}
 	return text.String()
@@ -327,6 +357,8 @@ func progressTable(p operate.Progress) string {
 func jobResultText(r operate.JobResult, dry bool) string {
 	line := func(text string) string { return printable(r.Job+": "+text) + "\n" }
 	switch {
+	case errors.Is(r.Err, registry.ErrUnknownOutcome):
+		return line(repeatable(r.Err, r.Result.ID).Error())
 	case r.Err != nil:
 		return line(r.Err.Error())
 	case r.Result.Repeated:

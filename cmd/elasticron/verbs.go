@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"time"
@@ -39,7 +40,7 @@ became of each item, and the exit status is 4 if one has failed.`,
 		return v.jobs(jobs, match, do)
 	})
 	flags := cmd.Flags()
-	flags.IntSliceVar(&t.Items, "items", nil, "items to run, such as 0,3 (default: all)")
+	flags.Var(&itemsFlag{&t.Items}, "items", "items to run, such as 0,3 or 0-9 (default: all)")
 	flags.StringVar(&t.Parameter, "parameter", "", "text for the code of the items")
 	flags.StringVar(&fire, "fire", "", "fire that the runs stand for, such as 2026-03-01T02:30:00Z (default: none)")
 	flags.DurationVar(&t.Within, "within", operate.DefaultTriggerTime, "how long from now an item may begin")
@@ -103,7 +104,7 @@ that fails, or at Ctrl-C, and says how to go on: the same command with --id.`,
 	flags := cmd.Flags()
 	flags.StringVar(&from, "from", "", "first fire, such as 2026-03-01T02:00:00Z (required)")
 	flags.StringVar(&to, "to", "", "last fire (required)")
-	flags.IntSliceVar(&t.Items, "items", nil, "items to run, such as 0,3 (default: all)")
+	flags.Var(&itemsFlag{&t.Items}, "items", "items to run, such as 0,3 or 0-9 (default: all)")
 	flags.StringVar(&t.Parameter, "parameter", "", "text for the code of the items")
 	return cmd
 }
@@ -199,7 +200,8 @@ func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.O
 		dry := opts
 		dry.DryRun = true
 		planned, err := do(v.ctx, name, dry)
-		if err != nil {
+		var some *operate.SomeFailedError
+		if err != nil && (!errors.As(err, &some) || len(some.Failed()) == len(planned)) {
 			return err
 		}
 		text := ""

@@ -24,12 +24,13 @@ const MaxSteps = 60
 // yet, and is not created once more. Or whoever removes the job later could find it back.
 type Writer struct {
 	target registry.Committer
+	always []registry.Condition
 	unsure map[string]error // why, by path
 }
 
-// NewWriter returns a writer.
-func NewWriter(target registry.Committer) *Writer {
-	return &Writer{target: target, unsure: make(map[string]error)}
+// NewWriter returns a writer. Each of its transactions needs those conditions besides, of which there are few.
+func NewWriter(target registry.Committer, always ...registry.Condition) *Writer {
+	return &Writer{target: target, always: always, unsure: make(map[string]error)}
 }
 
 // Commit writes all steps in one transaction if they fit, else the last ones in a transaction of their
@@ -61,7 +62,7 @@ func (w *Writer) commit(ctx context.Context, steps []Step) (again bool, err erro
 	if len(steps) == 0 {
 		return false, nil
 	}
-	var txn registry.Txn
+	txn := registry.Txn{If: slices.Clone(w.always)}
 	for _, s := range steps {
 		txn.If = append(txn.If, s.Guard)
 		txn.Then = append(txn.Then, s.Write)

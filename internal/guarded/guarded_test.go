@@ -82,3 +82,19 @@ func TestNothingIsCreatedTwice(t *testing.T) {
 		require.Len(t, nodes, 2)
 	})
 }
+
+// What every transaction needs keeps each of them from being done.
+func TestWhatEachTransactionNeeds(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("test")
+	_, err := guarded.NewWriter(reg, registry.Absent("/orders/config")).Commit(t.Context(), steps("first", 150), nil)
+	require.NoError(t, err)
+	_, err = reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/config", "theirs")}})
+	require.NoError(t, err)
+	_, err = guarded.NewWriter(reg, registry.Absent("/orders/config")).Commit(t.Context(), steps("later", 150), nil)
+	require.ErrorIs(t, err, registry.ErrConflict)
+	nodes, _, err := reg.List(t.Context(), "/orders/later")
+	require.NoError(t, err)
+	require.Empty(t, nodes)
+	require.NoError(t, reg.Close(context.Background()))
+}

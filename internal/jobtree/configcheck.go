@@ -30,6 +30,17 @@ func CheckConfig(name string, c job.Config) (warnings, faulty error) {
 	return errors.Join(append(storedErrors(path, c, doubts), unknownMembers(path, c.Unknown)...)...), errors.Join(grave...)
 }
 
+// CheckNewConfig judges a configuration that is about to be stored, by all rules of [job.Config.ValidateAt]: with what
+// is only a warning where it was found, nobody needs to begin. The result is that of [CheckConfig], each fault once. No
+// fault names a path, as nothing is stored yet.
+func CheckNewConfig(name string, c job.Config, now time.Time) (warnings, faulty error) {
+	all := storedErrors("", c, c.ValidateAt(now))
+	if c.Name != name {
+		all = append(all, &ValueError{Field: "jobName", Value: c.Name, Reason: fmt.Sprintf("must be %q: a job under another name is another job", name)})
+	}
+	return errors.Join(unknownMembers("", c.Unknown)...), errors.Join(all...)
+}
+
 // storedErrors names the fields of faults of c as they are stored, and numbers and flags by what is stored.
 func storedErrors(path string, c job.Config, joined error) (all []error) {
 	if joined == nil {
@@ -101,7 +112,8 @@ func StoredError(path string, err error) error {
 	}
 	reason := fault.Reason
 	if fault.Err != nil {
-		reason = texts.Shorten(reason) + ": " + fault.Err.Error()
+		cause := strings.TrimPrefix(fault.Err.Error(), fmt.Sprintf("cron %q: ", fault.Value)) // which is said already
+		reason = texts.Shorten(reason) + ": " + cause
 	}
 	member := MemberOf(fault.Field)
 	if isSecret(member) { // what it came from quotes it

@@ -1,6 +1,7 @@
 package jobtree
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,24 +62,21 @@ func (o Operated) Find(id string) (Operation, bool) {
 }
 
 // With returns what is to be written after one more operation. It drops the oldest ones that are too many or
-// too long; if the newest alone is too long, the text before goes.
+// too long. A text before that has no room even without them is not kept, and costs none of them its place.
 func (o Operated) With(op Operation) Operated {
+	alone := o
+	alone.Operations = []Operation{op}
+	if op.Before != "" && len(EncodeOperated(alone)) > MaxOperatedText {
+		op.Before, op.Cut = "", true
+	}
 	o.Operations = append(slices.Clone(o.Operations), op)
 	if extra := len(o.Operations) - MaxOperations; extra > 0 {
 		o.Operations = o.Operations[extra:]
 	}
-	for len(EncodeOperated(o)) > MaxOperatedText {
-		last := &o.Operations[len(o.Operations)-1]
-		switch {
-		case len(o.Operations) > 1:
-			o.Operations = o.Operations[1:]
-		case last.Before != "":
-			last.Before, last.Cut = "", true
-		default:
-			return o // what is unknown is kept, however long
-		}
+	for len(o.Operations) > 1 && len(EncodeOperated(o)) > MaxOperatedText {
+		o.Operations = o.Operations[1:]
 	}
-	return o
+	return o // what is unknown is kept, however long
 }
 
 // EncodeOperated returns the text of the operated node.
@@ -125,7 +123,7 @@ func (op *Operation) write(w *writer) {
 func DecodeOperated(n registry.Node) (Operated, error) {
 	object, err := parseObject(n.Value)
 	if err != nil {
-		return Operated{}, at(n.Path, err)
+		return Operated{}, ofOperated(n.Path, err)
 	}
 	var o Operated
 	var r reader
@@ -151,10 +149,25 @@ func DecodeOperated(n registry.Node) (Operated, error) {
 		}
 	}
 	if r.err != nil {
-		return Operated{}, at(n.Path, r.err)
+		return Operated{}, ofOperated(n.Path, r.err)
 	}
 	o.Unknown = strings.Join(unknown, ",")
 	return o, nil
+}
+
+// ofOperated completes a fault of the node with its path, and takes out what quotes configurations.
+func ofOperated(path string, err error) error {
+	var e *ValueError
+	if !errors.As(err, &e) {
+		return err
+	}
+	e.Path = path
+	switch {
+	case e.Value == "":
+	case e.Field == "", strings.ContainsAny(e.Value[:1], "{[\""):
+		e.Value = fmt.Sprintf("%d bytes", len(e.Value))
+	}
+	return e
 }
 
 // texts reads a list of strings, and is never nil.

@@ -152,3 +152,33 @@ func FuzzDecodeOperated(f *testing.F) {
 		require.Equal(t, o, again)
 	})
 }
+
+// A text that cannot be kept anyway costs the operations before it nothing.
+func TestATextThatIsTooLongLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	var o jobtree.Operated
+	for _, id := range []string{"1", "2", "3"} {
+		o = o.With(jobtree.Operation{ID: id, Before: `{"cron":"x"}`})
+	}
+	o = o.With(jobtree.Operation{ID: "4", Before: strings.Repeat("x", jobtree.MaxOperatedText)})
+	require.Len(t, o.Operations, 4)
+	require.Equal(t, jobtree.Operation{ID: "4", Cut: true}, o.Operations[3])
+	require.NotEmpty(t, o.Operations[0].Before)
+}
+
+// The node quotes configurations, so its faults do not quote the node.
+func TestFaultsOfOperationsTellNoSecrets(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{"operations":[{"before":"geheim"`,
+		`["geheim"]`,
+		`{"operations":{"before":"geheim"}}`,
+		`{"operations":[{"before":["geheim"]}]}`,
+		`{"operations":["geheim"]}`,
+		`{"removing":{"x":"geheim"}}`,
+	} {
+		_, err := jobtree.DecodeOperated(operatedNode(text))
+		require.ErrorIs(t, err, jobtree.ErrInvalidValue, text)
+		require.NotContains(t, err.Error(), "geheim", text)
+	}
+}
