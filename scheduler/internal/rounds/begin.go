@@ -167,7 +167,7 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	var guards []registry.Condition // of a request
 	request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
 	switch {
-	case !(asked && it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
+	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
 		var admitted bool
 		if turn, admitted = r.admit(v, round, it); !admitted {
 			return
@@ -312,7 +312,7 @@ func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item, recorded 
 	current := jobtree.Execution{Begin: round.now, Round: round.id}
 	request, asked := round.request.For(it.number, max(recorded, it.triggered))
 	switch {
-	case !(asked && it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(it, round.now):
+	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(it, round.now):
 		current.Fire, current.Source = it.Due.Next()
 		it.Due = it.Due.After(current.Fire)
 	case !asked:
