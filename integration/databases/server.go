@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/elasticron/elasticron/integration/ports"
 	"github.com/elasticron/elasticron/integration/serverprocess"
 )
 
@@ -62,7 +62,7 @@ func Start(tb testing.TB, k *Kind, chosen ...Option) *Server {
 }
 
 func launch(ctx context.Context, k *Kind, chosen []Option) (s *Server, err error) {
-	port, err := freePort()
+	port, err := ports.Claim(1)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func launch(ctx context.Context, k *Kind, chosen []Option) (s *Server, err error
 	if err != nil {
 		return nil, err
 	}
-	s = &Server{kind: k, folder: folder, port: port}
+	s = &Server{kind: k, folder: folder, port: port[0]}
 	for _, set := range chosen {
 		set(s)
 	}
@@ -212,16 +212,3 @@ func (s *Server) close() error {
 func (s *Server) Log() string { return serverprocess.LogTail(s.log()) }
 
 func (s *Server) log() string { return filepath.Join(s.folder, "log") }
-
-// freePort finds a port of the loopback interface below those that systems give to outgoing
-// connections, so that nothing takes the port of a server that is down for a moment.
-func freePort() (string, error) {
-	const lowest, highest, tries = 15_000, 30_000, 500
-	for range tries {
-		port := strconv.Itoa(lowest + rand.IntN(highest-lowest))
-		if listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port)); err == nil {
-			return port, listener.Close()
-		}
-	}
-	return "", fmt.Errorf("found no free port between %d and %d", lowest, highest)
-}

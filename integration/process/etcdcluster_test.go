@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -19,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/elasticron/elasticron/integration/etcdserver"
+	"github.com/elasticron/elasticron/integration/ports"
 	"github.com/elasticron/elasticron/integration/proxy"
 )
 
@@ -164,17 +163,10 @@ func newClient(t *testing.T, address string) *clientv3.Client {
 	return client
 }
 
-// freeAddress returns a loopback address that nobody listens on. Its port is below those that the
-// kernel gives to outgoing connections: else one of them could take it while its member is down.
+// freeAddress returns a loopback address that is this process's own.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(20000)))
-		if err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
-	}
-	require.Fail(t, "found no free port")
-	return ""
+	port, err := ports.Claim(1)
+	require.NoError(t, err)
+	return "127.0.0.1:" + port[0]
 }
