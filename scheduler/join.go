@@ -1,13 +1,9 @@
 package scheduler
 
 import (
-	"errors"
-	"log/slog"
 	"time"
 
-	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
-	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // newMembership makes the room of this process as an instance of the job.
@@ -81,9 +77,6 @@ func (r *runner) hasJoined() bool {
 	}
 }
 
-// serverEnabled tells whether this server may take part.
-func (r *runner) serverEnabled() bool { return r.state.Enabled(r.s.instance) }
-
 // staysOut tells whether this instance takes no part because of its clock, and leaves if it still does.
 func (r *runner) staysOut() bool {
 	if !r.membership.MustLeave(r.look()) {
@@ -93,36 +86,4 @@ func (r *runner) staysOut() bool {
 		r.carryOut(r.membership.LeaveForClock(r.look(), r.marks(), r.peers))
 	}
 	return true
-}
-
-// refused deals with a transaction that was not done: after a conflict the decision is made again
-// on the state that it conflicted with, after a lost session by its successor, and otherwise later.
-func (r *runner) refused(what string, err error) {
-	r.lookAgain()
-	if r.blind.since != nil {
-		r.refusedBlind(err)
-	}
-	var conflict *registry.ConflictError
-	switch {
-	case errors.As(err, &conflict):
-		r.log.DebugContext(r.life, "decided on an old state, deciding again", "step", what, logReason, err.Error())
-		r.overtaken(conflict)
-	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
-		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
-		if errors.Is(err, registry.ErrUnknownOutcome) {
-			r.unsettled = r.attached.Session
-		}
-	default:
-		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)
-		r.alarm.Set(room.RetryAfter)
-	}
-}
-
-// lookAgain marks everything to be looked at once more: what was refused had already been ticked off.
-func (r *runner) lookAgain() {
-	r.leadership.LookAgain()
-	r.lost.Note(nil, true)
-	r.mending.Unexplained(nil, true)
-	r.rounds.Consider(nil, true)
-	r.peers.LookAgain()
 }

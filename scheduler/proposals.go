@@ -56,6 +56,38 @@ func (r *runner) commitParts(under *room.Attachment, parts []registry.Txn) error
 	return nil
 }
 
+// refused deals with a transaction that was not done: after a conflict the decision is made again
+// on the state that it conflicted with, after a lost session by its successor, and otherwise later.
+func (r *runner) refused(what string, err error) {
+	r.lookAgain()
+	if r.blind.since != nil {
+		r.refusedBlind(err)
+	}
+	var conflict *registry.ConflictError
+	switch {
+	case errors.As(err, &conflict):
+		r.log.DebugContext(r.life, "decided on an old state, deciding again", "step", what, logReason, err.Error())
+		r.overtaken(conflict)
+	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
+		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
+		if errors.Is(err, registry.ErrUnknownOutcome) {
+			r.unsettled = r.attached.Session
+		}
+	default:
+		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)
+		r.alarm.Set(room.RetryAfter)
+	}
+}
+
+// lookAgain marks everything to be looked at once more: what was refused had already been ticked off.
+func (r *runner) lookAgain() {
+	r.leadership.LookAgain()
+	r.lost.Note(nil, true)
+	r.mending.Unexplained(nil, true)
+	r.rounds.Consider(nil, true)
+	r.peers.LookAgain()
+}
+
 // moment is all that changes of what a runner knows.
 type moment struct {
 	applied              registry.Revision

@@ -261,10 +261,6 @@ func (v *verb) ask(plan string) error {
 	if !v.program.asked(v.in) {
 		return misuse("nobody can be asked, as the input is no terminal: look with --dry-run, and give --yes")
 	}
-	return v.agree(plan)
-}
-
-func (v *verb) agree(plan string) error {
 	if _, err := fmt.Fprintf(v.news, "%sGo on? (y/N) ", plan); err != nil {
 		return err
 	}
@@ -414,7 +410,7 @@ func cutLast(text string) (before, after string, found bool) {
 	return text[:i], text[i+1:], true
 }
 
-// jobsOf returns the jobs that arguments or a pattern name; pattern tells that it was the pattern.
+// jobsOf returns the jobs that arguments name, or whose names match.
 func (v *verb) jobsOf(args []string, match string) (jobs []string, err error) {
 	switch {
 	case match == "" && len(args) == 0:

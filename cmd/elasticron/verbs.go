@@ -15,7 +15,7 @@ import (
 
 func newTrigger(p *program) *cobra.Command {
 	var t operate.Trigger
-	match, fire := "", ""
+	fire := ""
 	cmd := &cobra.Command{
 		Use:   "trigger [JOB]...",
 		Short: "Run jobs now, or some of their items",
@@ -26,18 +26,10 @@ became of each item, and the exit status is 4 if one has failed.`,
   elasticron trigger orders --items 0 --parameter 'day=2026-03-01' --reason 'table was empty'
   elasticron trigger --match 'order*' --yes --replace`,
 	}
-	v := newVerb(p, cmd, func(v *verb, args []string) error {
-		if err := instantFlag("--fire", fire, &t.Fire); err != nil {
-			return err
-		}
-		jobs, err := v.jobsOf(args, match)
-		if err != nil {
-			return err
-		}
-		do := func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+	newJobsVerb(p, cmd, func(v *verb) (ofJob, error) {
+		return func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
 			return v.op.Trigger(ctx, job, t, opts)
-		}
-		return v.jobs(jobs, match, do)
+		}, instantFlag("--fire", fire, &t.Fire)
 	})
 	flags := cmd.Flags()
 	flags.Var(&itemsFlag{&t.Items}, "items", "items to run, such as 0,3 or 0-9 (default: all)")
@@ -45,13 +37,30 @@ became of each item, and the exit status is 4 if one has failed.`,
 	flags.StringVar(&fire, "fire", "", "fire that the runs stand for, such as 2026-03-01T02:30:00Z (default: none)")
 	flags.DurationVar(&t.Within, "within", operate.DefaultTriggerTime, "how long from now an item may begin")
 	flags.BoolVar(&t.Replace, "replace", false, "take the place of a trigger that goes on")
-	matchFlag(cmd, &match)
-	v.asks = false
 	return cmd
 }
 
+// newJobsVerb gives a command the flags of all operations and --match, and what it does to each job that its arguments
+// name, or whose name matches. A fault of its own flags goes before one of the jobs.
+func newJobsVerb(p *program, cmd *cobra.Command, of func(v *verb) (ofJob, error)) *verb {
+	match := ""
+	v := newVerb(p, cmd, func(v *verb, args []string) error {
+		do, err := of(v)
+		if err != nil {
+			return err
+		}
+		return v.jobs(args, match, do)
+	})
+	matchFlag(cmd, &match)
+	return v
+}
+
 // jobs carries out an operation on one job that was named, or on several.
-func (v *verb) jobs(jobs []string, match string, do ofJob) error {
+func (v *verb) jobs(args []string, match string, do ofJob) error {
+	jobs, err := v.jobsOf(args, match)
+	if err != nil {
+		return err
+	}
 	if len(jobs) == 1 && match == "" {
 		return v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) { return do(ctx, jobs[0], opts) })
 	}
@@ -138,11 +147,7 @@ disabled in all its jobs, or in that of --job.`
 	}
 	v := newVerb(p, cmd, func(v *verb, args []string) error {
 		if match != "" || len(args) == 0 {
-			jobs, err := v.jobsOf(args, match)
-			if err != nil {
-				return err
-			}
-			return v.several(jobs, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+			return v.jobs(args, match, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
 				return v.setJob(ctx, job, disable, opts)
 			})
 		}
@@ -276,7 +281,6 @@ item goes on with its next fire.`,
 }
 
 func newTidy(p *program) *cobra.Command {
-	match := ""
 	var servers []string
 	cmd := &cobra.Command{
 		Use:   "tidy [JOB]...",
@@ -285,42 +289,26 @@ func newTidy(p *program) *cobra.Command {
 --servers names, or else of all that are not disabled.`,
 		Example: `  elasticron tidy nightly --servers 10.0.0.3`,
 	}
-	newVerb(p, cmd, func(v *verb, args []string) error {
-		jobs, err := v.jobsOf(args, match)
-		if err != nil {
-			return err
-		}
-		return v.jobs(jobs, match, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+	newJobsVerb(p, cmd, func(v *verb) (ofJob, error) {
+		return func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
 			return v.op.TidyServers(ctx, job, servers, opts)
-		})
+		}, nil
 	})
 	cmd.Flags().StringSliceVar(&servers, "servers", nil, "addresses, separated by commas (default: all that are not disabled)")
-	matchFlag(cmd, &match)
 	return cmd
 }
 
 func newReshard(p *program) *cobra.Command {
-	match := ""
 	cmd := &cobra.Command{
 		Use:     "reshard [JOB]...",
 		Short:   "Ask the leader of a job to assign its items anew",
 		Example: `  elasticron reshard orders`,
 	}
-	newVerb(p, cmd, func(v *verb, args []string) error {
-		jobs, err := v.jobsOf(args, match)
-		if err != nil {
-			return err
-		}
-		return v.jobs(jobs, match, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
-			return v.op.Reshard(ctx, job, opts)
-		})
-	})
-	matchFlag(cmd, &match)
+	newJobsVerb(p, cmd, func(v *verb) (ofJob, error) { return v.op.Reshard, nil })
 	return cmd
 }
 
 func newRemove(p *program) *cobra.Command {
-	match := ""
 	cmd := &cobra.Command{
 		Use:   "remove [JOB]...",
 		Short: "Delete jobs with all that is known of them",
@@ -331,17 +319,8 @@ starts next. It asks, unless --yes is given; elasticron export keeps a copy.`,
 		Example: `  elasticron remove orders --force --dry-run
   elasticron remove stopped --yes`,
 	}
-	v := newVerb(p, cmd, func(v *verb, args []string) error {
-		jobs, err := v.jobsOf(args, match)
-		if err != nil {
-			return err
-		}
-		return v.jobs(jobs, match, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
-			return v.op.Remove(ctx, job, opts)
-		})
-	})
+	v := newJobsVerb(p, cmd, func(v *verb) (ofJob, error) { return v.op.Remove, nil })
 	v.asks = true
-	matchFlag(cmd, &match)
 	return cmd
 }
 

@@ -1,0 +1,91 @@
+package scheduler
+
+import (
+	"iter"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
+)
+
+// leave takes this instance out of the job, and says so when nothing of it runs any more. Others
+// take over at once: what still runs here is marked as running, and stays so until its end.
+func (r *runner) leave() {
+	if r.attached != nil && r.applied >= r.needed {
+		// The others need to know what was missed before they begin anything.
+		if told := r.noteMissed() || r.rounds.TryNoting(); told && (!r.left || r.look().Registered()) {
+			r.commitLeave()
+		}
+	}
+	r.closeDrained()
+}
+
+// closeDrained closes drained if the job was left and nothing of it runs any more.
+func (r *runner) closeDrained() {
+	// Its session may come back with its nodes, so a job that is left alone waits for the next one.
+	stopping := r.whenLeft == nil && !r.shutDown || r.s.stop.Err() != nil
+	if (r.left || r.attached == nil && stopping) && !r.busy() && !r.isDrained() {
+		close(r.drained)
+		r.atRest()
+		if r.whenLeft != nil {
+			r.s.work.Go(r.whenLeft)
+		}
+	}
+}
+
+// commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding,
+// in one transaction.
+func (r *runner) commitLeave() {
+	if r.runsUnmarked() && !r.rounds.Executions().Abandoned() {
+		return // the instance is all that shows that it is not lost
+	}
+	txn := r.membership.LeaveTxn(r.look(), r.marks())
+	if len(txn.Then) == 0 {
+		r.left = !r.leadership.Electing() // an election under way may still bring something to take back
+		r.membership.NoteLeft(r.s.now())
+		return
+	}
+	revision, err := r.s.registry.Commit(r.attached.Ctx, txn)
+	if err != nil {
+		r.refused("leave", err)
+		return
+	}
+	r.membership.NoteLeft(r.s.now())
+	r.committed(revision)
+}
+
+// runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.
+func (r *runner) runsUnmarked() bool {
+	for e := range r.marked() {
+		if executions.MarkGone(r.look(), e) {
+			return true
+		}
+	}
+	return false
+}
+
+// marked yields the executions here that have a mark under the present session, or had one.
+func (r *runner) marked() iter.Seq[*executions.Execution] {
+	return func(yield func(*executions.Execution) bool) {
+		for e := range r.rounds.Running() {
+			if e.Monitored() && e.Under.Session.ID() == r.attached.Session.ID() && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// mostMarks is how many marks a leave compares. A transaction of etcd has room for 128 conditions.
+const mostMarks = 100
+
+// marks are the conditions that what runs here is marked when the job is left, of the first executions if there are
+// many: the state may still show a mark that is gone.
+func (r *runner) marks() []registry.Condition {
+	var marks []registry.Condition
+	for e := range r.marked() {
+		if len(marks) == mostMarks {
+			break
+		}
+		marks = append(marks, executions.Mark(r.tree, e.Item, e.Token))
+	}
+	return marks
+}
