@@ -187,17 +187,19 @@ func (h *holdBack) intercept(ctx context.Context, method string, req, reply any,
 	if late == 0 {
 		return invoke(ctx, method, req, reply, conn, opts...)
 	}
+	// Another request takes its way, so that it counts as sent.
+	due := time.Now().Add(late)
+	asked := &pb.RangeRequest{Key: []byte(ballast)}
+	if err := invoke(ctx, "/etcdserverpb.KV/Range", asked, &pb.RangeResponse{}, conn, opts...); err != nil {
+		h.late.Store(int64(late)) // the next one is held back: this one may not count as sent
+		return err
+	}
 	h.timers.Go(func() {
-		time.Sleep(late)
+		time.Sleep(time.Until(due))
 		later, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
 		_, _ = pb.NewKVClient(h.admin.ActiveConnection()).Txn(later, req.(*pb.TxnRequest)) // refused, if all is well
 	})
-	// Another request takes its way, so that it counts as sent.
-	asked := &pb.RangeRequest{Key: []byte(ballast)}
-	if err := invoke(ctx, "/etcdserverpb.KV/Range", asked, &pb.RangeResponse{}, conn, opts...); err != nil {
-		return err
-	}
 	return status.Error(codes.Unavailable, "held back")
 }
 

@@ -30,8 +30,7 @@ func closeTakesNodesAtOnce(e *env) {
 	view := e.view(other, registry.Root)
 	require.NoError(e, p.Close(e.ctx))
 	require.Equal(e, []string{"/plain"}, paths(e.list(other, registry.Root)), "gone when Close returns")
-	_, err := view.WaitFor(e.within(0.5), func(s registry.Snapshot) bool { return s.Len() == 1 })
-	require.NoError(e, err)
+	e.waitFor(view, func(s registry.Snapshot) bool { return s.Len() == 1 })
 	require.Equal(e, registry.SessionLost, session.State(), "what still runs must stop")
 	require.ErrorIs(e, session.Err(), registry.ErrSessionLost)
 }

@@ -174,7 +174,7 @@ func lossOfTheSessionEndsTheCallback(e *env) {
 	p.Expire()
 	select {
 	case <-held.Done():
-	case <-e.within(2).Done():
+	case <-e.within(8).Done():
 		e.Fatal("the callback's context goes on without a session")
 	}
 	require.ErrorIs(e, context.Cause(held), registry.ErrSessionLost)
@@ -259,7 +259,10 @@ func lateTicketOfWhoGaveUp(e *env) {
 // requireFreeLatch waits until what is late has been carried out, and has the latch.
 func (e *env) requireFreeLatch(p *Participant, late time.Time) {
 	e.Helper()
+	e.session(p)
 	time.Sleep(time.Until(late) + e.ttls(0.4))
-	require.NoError(e, p.Latch(e.within(2), "/latch", func(context.Context) error { return nil }), "somebody stands in the line for ever")
+	began := time.Now()
+	err := p.Latch(e.within(8), "/latch", func(context.Context) error { return nil })
+	require.NoError(e, err, "after %s somebody still stands in the line: %v", time.Since(began), e.list(p, "/latch"))
 	require.Empty(e, e.list(p, "/latch"))
 }

@@ -86,8 +86,7 @@ func followsAfterIdleness(e *env) {
 	e.waitRevision(v, e.commit(other, registry.Put("/a", "early")))
 	time.Sleep(e.idle())
 	e.commit(other, registry.Put("/a", "late"))
-	_, err := v.WaitFor(e.within(1), func(s registry.Snapshot) bool { return s.Get("/a").Value == "late" })
-	require.NoError(e, err)
+	e.waitValue(v, "/a", "late")
 }
 
 func neighboursStayOut(e *env) {
