@@ -29,7 +29,7 @@ type Trigger struct {
 	Replace bool
 }
 
-// ItemState says what became of an item of a trigger.
+// ItemState says how far an item has come with a trigger.
 type ItemState string
 
 // The states of an item of a trigger. The first three are on the way, the others final.
@@ -52,7 +52,7 @@ const (
 // final tells whether nothing follows.
 func (s ItemState) final() bool { return s != ItemAsked && s != ItemRuns && s != ItemRerun }
 
-// ItemProgress is what became of one item of a trigger.
+// ItemProgress says how far one item has come with a trigger.
 type ItemProgress struct {
 	Item     int           `json:"item"`
 	State    ItemState     `json:"state"`
@@ -65,7 +65,7 @@ type ItemProgress struct {
 
 // Trigger runs items of a job once, now, whatever its cron says. An item that runs already runs once more right
 // after. It is one write, however many instances there are; its revision, which the result has, is the number of the
-// trigger. It is done when each item has run for it, or will not; what became of each is in [Progress].Items.
+// trigger. It is done when each item has run for it, or will not; [Progress].Items says so of each.
 //
 // Where Java instances take part, they are asked each by its own node. They know neither items nor parameters, so a
 // trigger that names any is refused.
@@ -266,7 +266,7 @@ func (w *world) triggeredBy(id, target string) registry.Revision {
 // may still be answered.
 const clockTolerance = 30 * time.Second
 
-// becameOf tells what became of an item of a trigger.
+// becameOf tells how far an item has come with a trigger.
 func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 	it := w.state.Item(item)
 	p := ItemProgress{Item: item, Instance: w.state.Owner(item)}
@@ -302,7 +302,7 @@ func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 	return p
 }
 
-// byJava tells what became of an item that a Java instance owns, by its marks.
+// byJava tells by its marks how far an item has come that a Java instance owns.
 func (w *world) byJava(it jobtree.Item, owner string) ItemState {
 	switch {
 	case w.state.Instance(owner).Triggered:
@@ -314,7 +314,7 @@ func (w *world) byJava(it jobtree.Item, owner string) ItemState {
 	}
 }
 
-// triggerFollowed tells what became of each item of a trigger.
+// triggerFollowed tells how far each item has come with a trigger.
 func triggerFollowed(w *world, t Trigger, r Result) Progress {
 	cfg := w.state.Config
 	switch {
@@ -443,7 +443,7 @@ type BackfillResult struct {
 // ItemsFailedError names items that did not run to a good end.
 type ItemsFailedError struct{ Items []ItemProgress }
 
-// Error names the items and what became of them.
+// Error names the items and their states.
 func (e *ItemsFailedError) Error() string {
 	var all []string
 	for _, it := range e.Items {
