@@ -75,8 +75,9 @@ var builders = map[string]builder{
 		"operation creates that, and it is removed with the job, whose configuration is compared; what creates a job is sent once"},
 	"operate/remove.go deleteTree": {"T9 remove", []string{endsItself, harmless}, "deletes what operators did, or the configuration, which it compares; a part " +
 		"needs the former, and the removal deletes that last"},
-	"scheduler/trigger.go requestTxns": {"T9 trigger", []string{endsItself, creation}, "writes the request that it compares; the first one creates it, and it is " +
+	"scheduler/trigger.go trigger": {"T9 trigger", []string{endsItself, creation}, "writes the request that it compares; the first one creates it, and it is " +
 		"removed with the job, and so with the configuration, which is compared; Java instances are updated as they are compared"},
+	"internal/byhand/rest.go rest":                   {"T9 trigger, of a Java instance", []string{endsItself}, "updates the instance that it compares"},
 	"scheduler/internal/requests/requests.go Decide": {"T9 take a trigger back", []string{endsItself}, "updates the instance that it compares"},
 	"scheduler/internal/executions/progress.go saveTxn": {"T10 save a checkpoint", []string{endsItself, creation}, "writes the checkpoint that it compares; " +
 		"the first save creates it, and it is deleted by the end alone, with the mark that is compared"},
