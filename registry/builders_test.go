@@ -62,7 +62,7 @@ var builders = map[string]builder{
 	"failover/requeue.go Requeue": {"T6 requeue", []string{endsItself, creation}, "it writes the record that it compares; the first one " +
 		"creates it, and whoever removes that has changed the configuration, or taken the item from the owner, which are compared"},
 	"failover/claim.go Claim":                         {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/internal/rounds/begin.go proposeClaim": {"T7 beside other instances", []string{endsItself}, "Claim with what others make it compare"},
+	"scheduler/internal/rounds/claim.go proposeClaim": {"T7 beside other instances", []string{endsItself}, "Claim with what others make it compare"},
 
 	"internal/barrier/open.go Open": {"T8 open", []string{endsItself, creation}, "writes the barrier that it compares; the first round creates it, " +
 		"and it is removed with the job, whose configuration is compared"},
@@ -86,7 +86,7 @@ var builders = map[string]builder{
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
 	"scheduler/internal/membership/join.go LeaveTxn":       {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
 	"scheduler/internal/membership/clock.go LeaveForClock": {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
-	"scheduler/left.go resign":                             {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
+	"scheduler/resign.go resign":                           {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
 	"scheduler/internal/leadership/elect.go Abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},

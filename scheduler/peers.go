@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
@@ -82,14 +81,4 @@ func (r *runner) wasShutDown() bool {
 		r.shutDownHere()
 	}
 	return gone
-}
-
-// JavaStatistics are what a process saw of the executions of an item in Java instances, since it declared
-// the job. Java records nothing: an execution is seen by its mark, when that comes and goes, by the clock
-// of this process. An execution is not seen if its mark was gone before anybody looked.
-type JavaStatistics struct {
-	Runs      int64     `json:"runs"`
-	Instance  string    `json:"instance,omitempty"`  // that ran it last
-	LastBegin time.Time `json:"last_begin,omitzero"` // of the last one
-	LastEnd   time.Time `json:"last_end,omitzero"`   // zero while it runs
 }

@@ -6,15 +6,23 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // newCommits makes what commits this runner's decisions. What is refused is decided again; see [runner.refused].
 func (r *runner) newCommits() *room.Commits {
 	return &room.Commits{Ports: r.ports, Registry: r.s.registry, Committed: r.committed, Refused: r.refused}
+}
+
+// newPorts makes what the rooms may ask of the runner: the same for all, as there may be thousands of jobs.
+func (r *runner) newPorts() *room.Ports {
+	return &room.Ports{
+		Life: func() context.Context { return r.life }, Post: r.box.Post, Work: r.s.work.Go, Wake: r.alarm.Set, Log: r.log,
+		Tell: func(level slog.Level, message string, err error, attrs ...any) {
+			r.s.repeated(level, message, r.name, err, attrs...)
+		},
+	}
 }
 
 // commitAll commits the proposals; see [room.Commits.All].
@@ -86,52 +94,4 @@ func (r *runner) lookAgain() {
 	r.mending.Unexplained(nil, true)
 	r.rounds.Consider(nil, true)
 	r.peers.LookAgain()
-}
-
-// moment is all that changes of what a runner knows.
-type moment struct {
-	applied              registry.Revision
-	attached             *room.Attachment
-	settings             *configuration.Settings
-	tokens               jobtree.Tokens
-	known                bool // the tokens are
-	leaving, blind, away bool
-}
-
-// moment returns all that changes of what the runner knows, as it is now.
-func (r *runner) moment() moment {
-	tokens, known := r.mending.Tokens()
-	return moment{
-		applied: r.applied, attached: r.attached, settings: r.settings, tokens: tokens, known: known,
-		leaving: r.leaving, blind: r.blind.since != nil, away: r.membership.Out(),
-	}
-}
-
-// look returns what the runner knows, for a room to decide by. The view is made anew only when something of that
-// has changed: a decision looks some fifteen times, and there may be thousands of jobs.
-func (r *runner) look() room.View {
-	if now := r.moment(); r.seen.Facts == nil || now != r.seenAt {
-		r.seen, r.seenAt = r.viewAt(now), now
-	}
-	return r.seen
-}
-
-// viewAt makes the view of a moment.
-func (r *runner) viewAt(now moment) room.View {
-	return room.View{Facts: &room.Facts{
-		Job: r.name, Instance: r.s.instance, Tree: r.tree, State: r.state, Applied: now.applied, Attached: now.attached,
-		Leaving: now.leaving, Blind: now.blind, Out: now.away,
-		Usable: now.settings.OK, Config: now.settings.Config, Rules: now.settings.Rules, Clock: &r.s.clock,
-		Tokens: now.tokens, Known: now.known,
-	}}
-}
-
-// newPorts makes what the rooms may ask of the runner: the same for all, as there may be thousands of jobs.
-func (r *runner) newPorts() *room.Ports {
-	return &room.Ports{
-		Life: func() context.Context { return r.life }, Post: r.box.Post, Work: r.s.work.Go, Wake: r.alarm.Set, Log: r.log,
-		Tell: func(level slog.Level, message string, err error, attrs ...any) {
-			r.s.repeated(level, message, r.name, err, attrs...)
-		},
-	}
 }
