@@ -14,14 +14,20 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/rounds"
 )
 
+// begin begins what is due, by a clock that has just been judged.
+func (r *runner) begin() {
+	if v := r.look(); r.rounds.MayBegin(v) {
+		r.membership.JudgeClock(v)
+	}
+	r.rounds.Begin(r.look())
+}
+
 // newRounds makes the room of what this instance runs.
 func (r *runner) newRounds() *rounds.Rounds {
 	return rounds.New(rounds.Ports{
 		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Whole: r.whole, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
 		PostNote:    r.box.PostNote,
 		Commit:      r.commits.All,
-		LeftBefore:  r.membership.LeftBefore,
-		ClockAllows: func(v room.View) bool { return r.membership.ClockAllows(v) },
 		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
 		SetAside:    r.mending.SetAside,
 		Lost:        r.lost.Is,

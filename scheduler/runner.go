@@ -250,7 +250,7 @@ func (r *runner) decide() {
 	if r.heedPeers(); r.applied < r.needed {
 		return
 	}
-	r.rounds.Begin(r.look())
+	r.begin()
 	r.noteMissed()
 	r.mindBarriers()
 	r.rounds.Answer(r.look())

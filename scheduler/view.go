@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"time"
+
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
@@ -15,6 +17,8 @@ type moment struct {
 	tokens               jobtree.Tokens
 	known                bool // the tokens are
 	leaving, blind, away bool
+	refuses              bool
+	leftAt               time.Time
 }
 
 // moment returns all that changes of what the runner knows, as it is now.
@@ -23,6 +27,7 @@ func (r *runner) moment() moment {
 	return moment{
 		applied: r.applied, attached: r.attached, settings: r.settings, tokens: tokens, known: known,
 		leaving: r.leaving, blind: r.blind.since != nil, away: r.membership.Out(),
+		refuses: r.membership.Refuses(), leftAt: r.membership.LeftAt(),
 	}
 }
 
@@ -39,7 +44,7 @@ func (r *runner) look() room.View {
 func (r *runner) viewAt(now moment) room.View {
 	return room.View{Facts: &room.Facts{
 		Job: r.name, Instance: r.s.instance, Tree: r.tree, State: r.state, Applied: now.applied, Attached: now.attached,
-		Leaving: now.leaving, Blind: now.blind, Out: now.away,
+		Leaving: now.leaving, Blind: now.blind, Out: now.away, Refuses: now.refuses, LeftAt: now.leftAt,
 		Usable: now.settings.OK, Config: now.settings.Config, Rules: now.settings.Rules, Clock: &r.s.clock,
 		Tokens: now.tokens, Known: now.known,
 	}}

@@ -38,6 +38,7 @@ type wrongClock struct {
 	right    time.Time     // since when the clock has been right again; zero = it is not
 	awaiting bool          // the registry has been asked, and its answer wakes the runner
 	reported bool          // that this clock is off by more than the job tolerates
+	refused  bool          // the job's policy does not let this clock run fires
 }
 
 // clockBound is the difference of clocks beyond which this instance leaves the job.
@@ -165,9 +166,16 @@ func (m *Membership) LeaveForClock(v room.View, marks []registry.Condition, othe
 	}}}
 }
 
-// ClockAllows tells whether the job's policy lets this process's clock run items, and reports it if
+// JudgeClock finds out whether the job's policy lets this process's clock run fires. It is for the moment before
+// something may begin.
+func (m *Membership) JudgeClock(v room.View) { m.clock.refused = !m.clockAllows(v) }
+
+// Refuses tells whether the policy did not let the clock run fires when that was judged last.
+func (m *Membership) Refuses() bool { return m.clock.refused }
+
+// clockAllows tells whether the job's policy lets this process's clock run fires, and reports it if
 // it is off by more than the job tolerates.
-func (m *Membership) ClockAllows(v room.View) bool {
+func (m *Membership) clockAllows(v room.View) bool {
 	cfg := v.Config
 	if cfg.MaxTimeDiff == 0 {
 		off, known := v.Clock.Off()

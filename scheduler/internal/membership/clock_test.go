@@ -29,7 +29,7 @@ func (c *clockOf) ServerTime(context.Context) (time.Time, error) {
 	return time.Now().Add(c.ahead), c.err
 }
 
-func TestClockAllows(t *testing.T) {
+func TestWhichClocksAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		limit  time.Duration
@@ -61,10 +61,12 @@ func TestClockAllows(t *testing.T) {
 				cfg.MaxTimeDiff, cfg.ClockPolicy = test.limit, test.policy
 				m := New(Ports{Ports: &room.Ports{Log: slog.New(slog.DiscardHandler), Life: t.Context}})
 				v := room.View{Facts: &room.Facts{Config: &cfg, Clock: clock}}
-				require.True(t, m.ClockAllows(v), "before anybody knows")
+				m.JudgeClock(v)
+				require.False(t, m.Refuses(), "before anybody knows")
 				work.Wait()
 				require.Equal(t, test.limit != 0, c.asked.Load() == 1, "only jobs that want it ask")
-				require.Equal(t, test.want, m.ClockAllows(v))
+				m.JudgeClock(v)
+				require.Equal(t, test.want, !m.Refuses())
 				require.Equal(t, test.report, m.clock.reported)
 			})
 		})

@@ -59,5 +59,5 @@ func (m *Membership) NoteLeft(now time.Time) {
 	}
 }
 
-// LeftBefore tells whether this instance was not registered any more at a time because it had left.
-func (m *Membership) LeftBefore(at time.Time) bool { return !m.leftAt.IsZero() && at.After(m.leftAt) }
+// LeftAt returns when this instance was not registered any more because it left; zero = it has not left.
+func (m *Membership) LeftAt() time.Time { return m.leftAt }

@@ -26,6 +26,8 @@ type Facts struct {
 	Leaving  bool              // this instance hands over, and starts nothing
 	Blind    bool              // the view has ended, and the state is what it showed last
 	Out      bool              // this instance stays out of the job because of its clock
+	Refuses  bool              // the job's policy does not let this process's clock run fires
+	LeftAt   time.Time         // when this instance was not registered any more because it left; zero = it has not left
 
 	Usable bool         // the configuration can be used
 	Config *job.Config  // in force; the zero one if none is
@@ -46,6 +48,9 @@ func (v View) Leads() bool {
 func (v View) Registered() bool {
 	return v.State.Instance(v.Instance).Session == v.Attached.Session.ID()
 }
+
+// LeftBefore tells whether this instance was not registered any more at a time because it had left.
+func (v View) LeftBefore(at time.Time) bool { return !v.LeftAt.IsZero() && at.After(v.LeftAt) }
 
 // Owns tells whether an item is assigned to this instance.
 func (v View) Owns(item int) bool { return v.State.Owner(item) == v.Instance }

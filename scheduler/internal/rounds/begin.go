@@ -50,7 +50,7 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		return nil, nil
 	}
 	r.refreshOwned(v)
-	round := &Round{id: rand.Text()[:12], now: v.Clock.Now(), request: r.requests(v), refuse: !r.ports.ClockAllows(v)}
+	round := &Round{id: rand.Text()[:12], now: v.Clock.Now(), request: r.requests(v), refuse: v.Refuses}
 	r.wakeDelayed(v, round.now)
 	round.noted = slices.Sorted(r.toConsider.Take(v.State.Total()))
 	for _, n := range round.noted {

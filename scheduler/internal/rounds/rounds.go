@@ -37,8 +37,6 @@ type Ports struct {
 	// Commit commits what was decided under a session, and does what follows from each outcome.
 	Commit func(under *room.Attachment, batch room.Batch)
 
-	LeftBefore  func(at time.Time) bool // whether this instance had left by then
-	ClockAllows func(v room.View) bool  // whether the job's policy lets this process's clock run items
 	FireAhead   func(item int, err error)
 	SetAside    func(v room.View, node jobtree.Item, now time.Time) room.Batch
 	Lost        func(v room.View, item int, here registry.Revision) (lost, wait bool)

@@ -11,13 +11,13 @@ import (
 
 // Fired posts a fire that this process's clock ticked. It never blocks.
 func (r *Rounds) Fired(t fires.Tick) {
-	r.ports.PostNote(func() (decide bool) { return r.Tick(r.ports.Look(), t, r.ports.LeftBefore(t.Fire)) })
+	r.ports.PostNote(func() (decide bool) { return r.Tick(r.ports.Look(), t) })
 }
 
 // Tick notes a fire for every item that is mine, and for those that run here and are another's by now:
-// their ends say what they missed. left tells that this instance had left by then. decide tells whether there
-// is anything to decide now: beyond its capacity, a process has many items that only wait for their turn.
-func (r *Rounds) Tick(v room.View, t fires.Tick, left bool) (decide bool) {
+// their ends say what they missed. decide tells whether there is anything to decide now: beyond its capacity, a
+// process has many items that only wait for their turn.
+func (r *Rounds) Tick(v room.View, t fires.Tick) (decide bool) {
 	if !v.Usable || v.Out || !r.attended(v) {
 		r.missed.Missing()
 		return true
@@ -27,6 +27,7 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, left bool) (decide bool) {
 	}
 	decide = r.stale
 	r.refreshOwned(v)
+	left := v.LeftBefore(t.Fire)
 	if left { // what still runs here goes on
 		r.missed.Missing()
 	} else {
