@@ -115,7 +115,7 @@ func (p *process) kill() bool {
 	return true
 }
 
-// wait returns when the process has ended that was told to.
+// wait returns when the process that was asked to end has done so.
 func (p *process) wait() {
 	if p.cancel == nil { // it never ran
 		return

@@ -11,7 +11,7 @@ import (
 // Foreign is an execution of an instance that keeps no records: of Java. That it was lost is known only
 // to those who saw its mark vanish together with its instance.
 type Foreign struct {
-	Instance string             // that ran the item
+	Instance string             // the one that ran the item
 	Session  registry.SessionID // under which
 	Token    registry.Revision  // that created its mark
 	Fire     time.Time          // the newest that it may stand for; zero if none is known

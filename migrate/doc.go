@@ -20,7 +20,7 @@
 //     when it was compared. If somebody has changed the target meanwhile, their change stays, and the job is
 //     [Failed].
 //   - You can repeat it. If a job is the same already, it is [Unchanged]. If somebody changed the job in the
-//     target, it [Differs], and is left alone unless [Options.Overwrite] makes it as the source has it.
+//     target, it [Differs], and is left alone unless [Options.Overwrite] replaces it with the source's.
 //   - A job becomes visible in the target at once, with everything that is copied of it.
 //   - Fencing tokens never go back: each job's tokens start above the highest that the source can have
 //     granted.

@@ -31,7 +31,7 @@ func (o *Operator) Match(ctx context.Context, pattern string) ([]string, error) 
 	return matched, nil
 }
 
-// JobResult is what became of an operation on one of several jobs.
+// JobResult is the result of an operation on one of several jobs.
 type JobResult struct {
 	Job    string
 	Result Result
@@ -41,7 +41,7 @@ type JobResult struct {
 // SomeFailedError says that an operation on several jobs was not done to all.
 type SomeFailedError struct{ Results []JobResult }
 
-// Failed returns those to which it was not done, or of which that is not known or not confirmed.
+// Failed returns the jobs to which it was not done, or for which that is unknown or unconfirmed.
 func (e *SomeFailedError) Failed() (failed []JobResult) {
 	for _, r := range e.Results {
 		if r.Err != nil {
@@ -191,7 +191,7 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 	return results, someFailed(results)
 }
 
-// settle takes over what became of one transaction of several. What was overtaken is decided anew, by itself.
+// settle takes in the outcome of one transaction of several. What was overtaken is decided anew, by itself.
 func (o *Operator) settle(ctx context.Context, d deed, r *JobResult, outcome registry.Outcome, opts Options) {
 	if errors.Is(outcome.Err, registry.ErrConflict) {
 		opts.Wait, opts.Shown = false, nil

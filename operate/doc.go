@@ -45,5 +45,5 @@
 // # What it does not do
 //
 // It does not ask who may do what: whoever has the registry's credentials has everything. It runs no job, and
-// does not wait for others to do so unless it is told to.
+// does not wait for others to do so unless you ask for that.
 package operate

@@ -181,7 +181,7 @@ type Progress struct {
 	Done  bool   `json:"done"`
 	Ready int    `json:"ready"` // of Of: items, mostly
 	Of    int    `json:"of"`
-	Text  string `json:"text"` // what is waited for, or what came of it
+	Text  string `json:"text"` // what is waited for or, at the end, the result
 	// Overtaken tells that it will not come about any more, as somebody did something else.
 	Overtaken bool `json:"overtaken,omitempty"`
 	// Items are the items of a trigger.

@@ -114,7 +114,7 @@ type InstanceRow struct {
 	Jobs     []string `json:"jobs"`
 	Leads    []string `json:"leads,omitempty"` // the jobs in which it is the leader
 	Items    int      `json:"items"`           // that it owns
-	Running  int      `json:"running_items"`   // of those, the ones that run
+	Running  int      `json:"running_items"`   // how many of them run
 }
 
 // Shown is as [JobRow.Shown].
@@ -153,7 +153,7 @@ func (n *Namespace) Job(name string) (JobRow, bool) {
 }
 
 // Items returns a row for each item of a job in the order of their numbers; none if there is no such job. Surplus
-// items of which the tree still says something are among them.
+// items that the tree still mentions are among them.
 func (n *Namespace) Items(name string) []ItemRow {
 	l := n.find(name)
 	if l == nil {
@@ -193,7 +193,7 @@ func (n *Namespace) Operations(name string) []Operation {
 	return operationsOf(name, l.operated.Value)
 }
 
-// UnreadableOperations returns the jobs of which nobody can tell what operators did, in order, and why.
+// UnreadableOperations returns the jobs whose list of operations cannot be read, in order, and why.
 func (n *Namespace) UnreadableOperations() (jobs []string, why map[string]error) {
 	why = make(map[string]error)
 	for _, l := range n.jobs {

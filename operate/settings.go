@@ -13,7 +13,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Settings says how the configuration of a job is to change: by a function or as a whole, of which one is set.
+// Settings says how the configuration of a job is to change: by a function or as a whole. Set one of the two.
 type Settings struct {
 	// Change changes the configuration as it is stored. It may be called more than once, and its error refuses the
 	// operation.
@@ -168,7 +168,7 @@ func (w *world) checkText(d *decision, text string) (job.Config, error) {
 	return cfg, nil
 }
 
-// lowered refuses fewer items than there are without consent, and says what becomes of those.
+// lowered refuses fewer items than there are without consent, and says what happens to those.
 func (w *world) lowered(d *decision, after job.Config) *Refusal {
 	total := w.state.Config.Value.ShardingTotalCount // to which somebody has consented, whether or not it is in force yet
 	if w.state.Config.Err != nil {

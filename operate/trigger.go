@@ -30,7 +30,7 @@ type Trigger struct {
 	Replace bool
 }
 
-// ItemState says what became of an item of a trigger.
+// ItemState says how far an item has come with a trigger.
 type ItemState string
 
 // The states of an item of a trigger. The first three are on the way, the others final.
@@ -53,7 +53,7 @@ const (
 // final tells whether nothing follows.
 func (s ItemState) final() bool { return s != ItemAsked && s != ItemRuns && s != ItemRerun }
 
-// ItemProgress is what became of one item of a trigger.
+// ItemProgress says how far one item has come with a trigger.
 type ItemProgress struct {
 	Item     int           `json:"item"`
 	State    ItemState     `json:"state"`
@@ -66,7 +66,7 @@ type ItemProgress struct {
 
 // Trigger runs items of a job once, now, whatever its cron says. An item that runs already runs once more right
 // after. It is one write, however many instances there are; its revision, which the result has, is the number of the
-// trigger. It is done when each item has run for it, or will not; what became of each is in [Progress].Items.
+// trigger. It is done when each item has run for it, or will not; [Progress].Items says so of each.
 //
 // Where Java instances take part, they are asked each by its own node, beyond a hundred of them in further requests.
 // If the operator dies between two of those, ask again with the same id: it asks those who are left. They know
@@ -229,7 +229,7 @@ func (w *world) triggeredBy(id, target string) registry.Revision {
 // may still be answered.
 const clockTolerance = 30 * time.Second
 
-// becameOf tells what became of an item of a trigger.
+// becameOf tells how far an item has come with a trigger.
 func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 	it := w.state.Item(item)
 	p := ItemProgress{Item: item, Instance: w.state.Owner(item)}
@@ -265,7 +265,7 @@ func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 	return p
 }
 
-// byJava tells what became of an item that a Java instance owns, by its marks.
+// byJava tells by its marks how far an item has come that a Java instance owns.
 func (w *world) byJava(it jobtree.Item, owner string) ItemState {
 	switch {
 	case w.state.Instance(owner).Triggered:
@@ -277,7 +277,7 @@ func (w *world) byJava(it jobtree.Item, owner string) ItemState {
 	}
 }
 
-// triggerFollowed tells what became of each item of a trigger.
+// triggerFollowed tells how far each item has come with a trigger.
 func triggerFollowed(w *world, t Trigger, r Result) Progress {
 	cfg := w.state.Config
 	switch {
@@ -406,7 +406,7 @@ type BackfillResult struct {
 // ItemsFailedError names items that did not run to a good end.
 type ItemsFailedError struct{ Items []ItemProgress }
 
-// Error names the items and what became of them.
+// Error names the items and their states.
 func (e *ItemsFailedError) Error() string {
 	var all []string
 	for _, it := range e.Items {

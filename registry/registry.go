@@ -82,7 +82,7 @@ type Committer interface {
 	CommitAll(ctx context.Context, txns []Txn) []Outcome
 }
 
-// Outcome is what became of one transaction of [Committer.CommitAll].
+// Outcome is the result of one transaction of [Committer.CommitAll].
 type Outcome struct {
 	Revision Revision // of the commit; 0 if Err is not nil
 	Err      error    // as [Committer] lists them

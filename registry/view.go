@@ -75,7 +75,7 @@ func (v *View) Subscribe(fn func(Step)) (unsubscribe func()) {
 	}
 }
 
-// WaitFor returns the first state, from the present one on, of which the predicate is true. The
+// WaitFor returns the first state, from the present one on, that satisfies the predicate. The
 // predicate is called with each state that the view shows while waiting, on this goroutine; states
 // that follow each other quickly may be skipped. Errors: the context's cause, or the view's Err.
 func (v *View) WaitFor(ctx context.Context, predicate func(Snapshot) bool) (Snapshot, error) {

@@ -30,7 +30,7 @@ type Write struct {
 func Put(path, value string) Write { return Write{Kind: WritePut, Path: path, Value: value} }
 
 // PutOwned creates an ephemeral node that lives as long as session. It only creates: if there is a
-// node at path, of whomever, the transaction fails with a conflict on [Absent]. If session is over,
+// node at path, whoever owns it, the transaction fails with a conflict on [Absent]. If session is over,
 // it fails with [ErrSessionLost].
 func PutOwned(path, value string, session *Session) Write {
 	return Write{Kind: WritePutOwned, Path: path, Value: value, Session: session}

@@ -41,7 +41,7 @@ func TestCallsWhileRunBeginsAndEnds(t *testing.T) {
 						}
 						s.Health(ctx)
 						if j != nil {
-							_, _ = j.Statistics()
+							_, _ = j.Statistics(ctx)
 							_, _ = j.Dump(ctx)
 							_, _ = j.Trigger(ctx)
 						}

@@ -32,11 +32,11 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 // serve. It stores the declared one if there is none, or if the code wins; each write is guarded by
 // what was read, so of several declarations at once one wins and the others see it.
 //
-// A configuration is created once at most. One that got no answer may be created yet, so if it is not there
-// nobody can tell, and a second one could bring the job back when it was removed in between.
+// A configuration is created at most once. A create that got no answer may still happen, so it is not tried again:
+// a second one could bring back a job that was removed in between.
 func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Conflict) error {
 	path := jobtree.For(cfg.Name).Config()
-	var unsure error // why nobody knows what became of a creation
+	var unsure error // why nobody knows whether a create was done
 	for {
 		found, err := s.registry.Get(ctx, path)
 		if err != nil && !errors.Is(err, registry.ErrNotFound) {

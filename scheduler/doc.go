@@ -76,7 +76,7 @@
 //	somebody triggers the job                never a missed fire, and hides none
 //	cron or zone is changed                  what was missed under the old one is forgotten
 //
-// No fire of an enabled item is lost beyond that. Every process ticks every fire of a job. A fire is made up if
+// No other fire of an enabled item is lost. Every process ticks every fire of a job. A fire is made up if
 // a process that ticked it owns the item, or noted the fire in the item's node before it died. MisfireMax and
 // MisfireWindow bound what is kept.
 //

@@ -59,6 +59,53 @@ func ExampleJob_Update() {
 	// Output: 0 30 6 ? * MON-FRI Europe/Vienna <nil>
 }
 
+// One item runs again for a fire of the past, with a parameter for its code. Who waits learns how each item ended.
+func ExampleJob_Trigger_item() {
+	ctx := context.Background()
+	reg := memory.NewServer().Open("shop")
+	s, err := scheduler.New(reg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	j, err := s.Add(ctx, job.Config{Name: "invoices", Cron: "0 0 3 * * ?", ShardingTotalCount: 4},
+		job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
+			fmt.Println("item", sc.Item, "for", sc.Fire.Format(time.DateOnly), "with", sc.TriggerParameter)
+			return nil
+		}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	running, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- s.Run(running) }()
+	<-s.Ready()
+
+	request, err := j.Trigger(ctx,
+		scheduler.TriggerItems(2),
+		scheduler.TriggerFire(time.Date(2026, time.March, 2, 3, 0, 0, 0, time.UTC)),
+		scheduler.TriggerParameter("--again"),
+		scheduler.TriggerWithin(time.Minute),
+		scheduler.TriggerReplacing(), // if an earlier request is pending
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	runs, err := request.Wait(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, run := range runs {
+		fmt.Println("item", run.Item, run.Outcome)
+	}
+	stop()
+	if err := <-done; err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// item 2 for 2026-03-02 with --again
+	// item 2 success
+}
+
 // When the job fires next, by the configuration that is stored.
 func ExampleJob_Next() {
 	ctx := context.Background()
@@ -93,7 +140,7 @@ func ExampleJob_Statistics() {
 	if _, err := request.Wait(ctx); err != nil {
 		log.Fatal(err)
 	}
-	numbers, err := j.Statistics()
+	numbers, err := j.Statistics(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}

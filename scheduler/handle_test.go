@@ -40,7 +40,7 @@ func TestTheHandlesOfJobs(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 2, cfg.ShardingTotalCount)
 		require.NotZero(t, revision)
-		numbers, err := ordersOf(t, a).Statistics()
+		numbers, err := ordersOf(t, a).Statistics(t.Context())
 		require.NoError(t, err)
 		require.Len(t, numbers.Items, 2)
 	})

@@ -54,7 +54,7 @@ func TestStatisticsTellWhatJavaRan(t *testing.T) {
 		j.begin(1)
 		sleepUntil(16 * time.Second)
 		of := func() []scheduler.ItemStatistics {
-			all, err := ordersOf(t, a).Statistics()
+			all, err := ordersOf(t, a).Statistics(t.Context())
 			require.NoError(t, err)
 			require.Len(t, all.Items, 3)
 			return all.Items

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,8 @@ type ItemStatistics struct {
 	Duration    time.Duration `json:"duration_ns"`
 	Lateness    time.Duration `json:"lateness_ns"`
 	LastOutcome string        `json:"last_outcome,omitempty"`
+	LastError   string        `json:"last_error,omitempty"`  // shortened, as the item's record has it
+	LastRunner  string        `json:"last_runner,omitempty"` // the instance of the last execution
 	NextFire    time.Time     `json:"next_fire,omitzero"`
 	// Java tells of executions in Java instances, which the other numbers leave out; nil if none was
 	// seen and the owner is not a Java instance.
@@ -71,9 +74,11 @@ func (t *tally) count(err, refused error) {
 	}
 }
 
-// Statistics returns the numbers of the job as this process sees them. An unmonitored job has no numbers of
-// items. The error is [ErrUnknownJob].
-func (j *Job) Statistics() (Statistics, error) {
+// Statistics returns the numbers of the job as this process sees them, and asks nothing of the registry. An
+// unmonitored job has no numbers of items. It costs the time to look at each item, which ctx bounds.
+//
+// Errors: [ErrUnknownJob], or the context's cause.
+func (j *Job) Statistics(ctx context.Context) (Statistics, error) {
 	view, err := j.view()
 	if err != nil {
 		return Statistics{}, err
@@ -84,6 +89,9 @@ func (j *Job) Statistics() (Statistics, error) {
 		Instance: s.instance, Success: r.tally.success.Load(), Failure: r.tally.failure.Load(), Refused: r.tally.refused.Load(),
 	}}
 	for n := range state.Total() {
+		if ctx.Err() != nil {
+			return Statistics{}, context.Cause(ctx)
+		}
 		item := itemStatistics(state, n)
 		if elsewhere := r.peers.Statistics(n, item.Owner); elsewhere != nil {
 			seen := JavaStatistics(*elsewhere)
@@ -103,6 +111,7 @@ func itemStatistics(s *jobtree.State, n int) ItemStatistics {
 	}
 	if e := record.Current; e != nil {
 		i.LastBegin, i.LastEnd, i.Duration, i.LastOutcome = e.Begin, e.End, e.Duration(), string(e.Outcome)
+		i.LastError, i.LastRunner = e.Error, e.Instance
 		if e.Source == job.Scheduled || e.Source == job.Misfire {
 			i.Lateness = e.Lateness()
 		}

@@ -14,7 +14,7 @@ import (
 //     items keep their marks and get the stop timeout to finish.
 //   - [Scheduler.StopNow]: the same, with no time to finish. What runs is cancelled, and recorded as
 //     interrupted when it has returned.
-//   - [Scheduler.Vanish]: the registry is told nothing. Everything stays as it is until the session
+//   - [Scheduler.Vanish]: the registry learns nothing. Everything stays as it is until the session
 //     ends, as when the process is killed.
 
 // StopNow ends Run like the end of its context, but cancels running items at once, with the cause

@@ -72,7 +72,7 @@ func exportJob(name string, nodes []registry.Node) ([]byte, error) {
 	return nil, why
 }
 
-// startsDisabled tells whether a server of which nothing is said is disabled, so that an enabled one must be named.
+// startsDisabled tells whether a server that the tree does not mention is disabled, so that an enabled one must be named.
 func startsDisabled(config registry.Node) bool {
 	c, err := jobtree.DecodeConfig(config)
 	return err == nil && c.Disabled
@@ -172,12 +172,12 @@ func longForm(n registry.Node, _ string) (*yaml.Node, error) {
 	return all.Content[0], nil
 }
 
-// storedForm is the text that is stored, of which the file says that it is to be stored as it is.
+// storedForm is a stored text that the file marks as to be stored unchanged.
 func storedForm(n registry.Node, _ string) (*yaml.Node, error) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tagStored, Style: yaml.TaggedStyle, Value: n.Value}, nil
 }
 
-// tagStored marks the text of a config of which every byte counts.
+// tagStored marks the text of a config that must be kept byte for byte.
 const tagStored = "!stored"
 
 // inBlocks takes the braces and quotes of JSON away, where YAML does without them.

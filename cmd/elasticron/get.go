@@ -52,7 +52,7 @@ type listed struct {
 	name   string   // of -o name, which is also what sets it apart from others
 	own    string   // what an argument names
 	status []string // what --status looks at
-	cells  []string // those of wide stand behind
+	cells  []string // the columns of -o wide come last
 	value  any      // of -o json and yaml
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// farewell bounds how long a registry is told that this process goes.
+// farewell bounds how long this process takes to say goodbye to a registry.
 const farewell = 5 * time.Second
 
 // leave closes a handle, also if ctx has ended.

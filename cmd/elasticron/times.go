@@ -43,5 +43,5 @@ func instant(t time.Time) string {
 	return t.Format("2006-01-02 15:04:05 MST")
 }
 
-// none stands in a cell of which nothing is known.
+// none stands in a cell whose value is unknown.
 const none = "-"

@@ -115,7 +115,7 @@ func judged(err error) error {
 	}
 }
 
-// someJudged gives what became of several jobs its exit status: what they failed with if none was done, or if all
+// someJudged gives the results of several jobs their exit status: what they failed with if none was done, or if all
 // were and some have not followed in time.
 func someJudged(err error, some *operate.SomeFailedError) error {
 	failed := some.Failed()
@@ -336,7 +336,7 @@ func resultText(r operate.Result, dry bool) string {
 	}
 }
 
-// progressTable lists what became of the items of a trigger.
+// progressTable lists how far the items have come with a trigger.
 func progressTable(p operate.Progress) string {
 	rows := [][]string{{"ITEM", "INSTANCE", "STATE", "TOOK", "TOKEN", "ERROR"}}
 	for _, it := range p.Items {
@@ -349,7 +349,7 @@ func progressTable(p operate.Progress) string {
 	return tableOf(rows)
 }
 
-// jobResultText says what became of one of several jobs or, of a dry run, what would.
+// jobResultText says what was done to one of several jobs or, in a dry run, what would be.
 func jobResultText(r operate.JobResult, dry bool) string {
 	line := func(text string) string { return printable(r.Job+": "+text) + "\n" }
 	switch {

@@ -1,4 +1,4 @@
-// Command script runs a command line for each sharding item, and shows what becomes of one that fails
+// Command script runs a command line for each sharding item, and shows what happens when one fails
 // and of one that does not end. It takes a few seconds over an in-memory registry, and needs a Unix
 // shell.
 package main

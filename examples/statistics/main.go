@@ -42,7 +42,7 @@ func run() error {
 	ran := make(chan error, 1)
 	go func() { ran <- s.Run(ctx) }()
 	time.Sleep(2500 * time.Millisecond)
-	numbers, err := orders.Statistics()
+	numbers, err := orders.Statistics(ctx)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ type table struct {
 	columns []column
 	indexes []index
 	time    string          // the column that retention and queries go by
-	ties    map[bool]string // the order of rows of which a query says none, by whether it is ascending
+	ties    map[bool]string // the order of rows where a query gives none, by whether it is ascending
 }
 
 type column struct {

@@ -49,7 +49,7 @@ type Run struct {
 type Save struct {
 	Offset    string
 	At        time.Time // when it was sent
-	Confirmed time.Time // when the code was told that it is saved; zero if it was not
+	Confirmed time.Time // when the code learnt that it is saved; zero if it did not
 }
 
 // Hook is one call of a hook that runs once for all instances.
@@ -82,7 +82,7 @@ type Kind uint8
 // is empty.
 const (
 	Started   Kind = iota + 1 // the process started; a new life of its id if there was one before
-	Stopped                   // it was told to stop at From, and had done so at Until
+	Stopped                   // it was asked to stop at From, and had done so at Until
 	Crashed                   // it died without a word
 	Cut                       // it could not reach the store from From until Until
 	Paused                    // it stood still

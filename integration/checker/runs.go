@@ -74,7 +74,7 @@ func (j *judge) unaware(instance string) spans {
 	return append(unaware, j.during(instance, j.rules.TTL, Expired)...).merge()
 }
 
-// judgeCancelling judges whether code was told in time that its session was over, and only then.
+// judgeCancelling judges whether code learnt in time that its session was over, and only then.
 func (j *judge) judgeCancelling(e *execution, r *Run) {
 	gone := e.markGone
 	if !gone.IsZero() && !r.Died && (r.Ended.IsZero() || r.Ended.After(gone)) && (r.Cancelled.IsZero() || r.Cancelled.After(gone)) {

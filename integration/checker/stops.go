@@ -55,7 +55,7 @@ func (j *judge) registeredBy(life span, instance string, at time.Time) bool {
 	return false
 }
 
-// judgeStopped judges what became of an execution of an instance that stopped.
+// judgeStopped judges how an execution ended whose instance stopped.
 func (j *judge) judgeStopped(stop Incident, grace time.Time, e *execution) {
 	if !e.closed.IsZero() && e.closed.Before(stop.From) || !e.markGone.IsZero() && e.markGone.Before(stop.From) {
 		return

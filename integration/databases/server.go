@@ -118,7 +118,7 @@ func (s *Server) Kind() *Kind { return s.kind }
 // Address returns "host:port". It stays the same over a restart.
 func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", s.port) }
 
-// Kill ends the server as a crash would: nobody is told, nothing is finished, and the next start
+// Kill ends the server as a crash would: without notice, with nothing finished, and the next start
 // recovers what had been confirmed. It does nothing if the server is down.
 func (s *Server) Kill() {
 	s.mu.Lock()

@@ -21,7 +21,7 @@ const (
 	buildTimeout = 15 * time.Minute
 )
 
-// sources are the folders, in the module, of which the program consists besides etcd itself.
+// sources are the folders, in the module, that make up the program besides etcd itself.
 var sources = []string{"integration/etcdserver/server", "integration/etcdserver/internal/wire", "registry/etcd/embedded"}
 
 // program builds the program and returns where it lies.

@@ -38,7 +38,7 @@ type Belief struct {
 	Instance string `json:"instance"` // its id
 	Shutdown bool   `json:"shutdown"` // the job has stopped in that process; then the rest is empty
 	Leader   bool   `json:"leader"`
-	Items    []int  `json:"items"`  // that are its own
+	Items    []int  `json:"items"`  // those that it owns
 	Config   string `json:"config"` // as the library read it and would write it
 }
 

@@ -96,7 +96,7 @@ func (p *Proxy) accept() {
 
 // serve connects a client to the target for as long as both want to.
 func (p *Proxy) serve(client net.Conn) {
-	defer client.Close() //nolint:errcheck // a test that breaks connections wants no more of it
+	defer client.Close() //nolint:errcheck // a test that breaks connections does not care
 	if !p.keep(client) {
 		return
 	}

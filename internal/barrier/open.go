@@ -15,7 +15,7 @@ func Opens(s *jobtree.State, p jobtree.Phase, key jobtree.RoundKey) bool {
 	return !key.IsZero() && !b.Round.Value.Covers(key) && !b.Round.Value.Underway() && !b.Hook.Exists()
 }
 
-// Open returns the transaction that opens a barrier, of which [Opens] is true. Awaited is every item
+// Open returns the transaction that opens a barrier for which [Opens] is true. Awaited is every item
 // that can begin: not one that is disabled, and not one that still runs an earlier fire, if the job
 // does not make up for fires that were missed; by hand, only those that are asked for.
 func Open(s *jobtree.State, p jobtree.Phase, key jobtree.RoundKey, now time.Time) registry.Txn {

@@ -30,7 +30,7 @@ func Lost(s *jobtree.State, p jobtree.Phase) bool {
 	return b.Round.Value.Underway() && !b.Hook.Exists()
 }
 
-// DeclareLost returns the transaction that settles a barrier of which [Lost] is true.
+// DeclareLost returns the transaction that settles a barrier for which [Lost] is true.
 func DeclareLost(s *jobtree.State, p jobtree.Phase, now time.Time) registry.Txn {
 	return settleOpen(s, p, jobtree.BarrierLost, now)
 }

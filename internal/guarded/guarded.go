@@ -28,7 +28,7 @@ type Writer struct {
 	unsure map[string]error // why, by path
 }
 
-// NewWriter returns a writer. Each of its transactions needs those conditions besides, of which there are few.
+// NewWriter returns a writer. Each of its transactions needs those conditions, too; they should be few.
 func NewWriter(target registry.Committer, always ...registry.Condition) *Writer {
 	return &Writer{target: target, always: always, unsure: make(map[string]error)}
 }
@@ -38,7 +38,7 @@ func NewWriter(target registry.Committer, always ...registry.Condition) *Writer 
 // job to anybody, so nobody sees a new job before all that is said of it.
 //
 // The errors are those of [registry.Committer]. After one, steps of earlier transactions are written. After
-// an answer that was lost, again tells to read what came of it and to call once more with what is
+// an answer that was lost, again asks to read the result and to call once more with what is
 // lacking. If that would create a node for the second time, the error is that of the first.
 func (w *Writer) Commit(ctx context.Context, first, last []Step) (again bool, err error) {
 	all := slices.Concat(first, last)

@@ -12,7 +12,7 @@ import (
 
 // EncodeConfig returns the text of a job's config node. If c has the fields of Elastic-Job-Lite 2.1.5
 // only, it is byte for byte what Java writes. Other fields follow behind, which Java skips; so does the exact
-// value of a time of which Java's member has whole units only.
+// exact value of a time where Java's member has whole units only.
 //
 // It refuses what a Java instance could not read, as that would stop every instance of the job: an
 // empty name or cron expression, an unknown type, a sharding total count out of its range. It does not

@@ -75,7 +75,7 @@ var configFields = withStandards([]configField{
 	{name: "offsetExact", field: "Offset", of: exactly(offsetOf, 6), own: true, exact: true},
 })
 
-// The times, of each of which one member has the whole units, rounded up, and another one the exact value.
+// The times. Each has two members: one with whole units, rounded up, and one with the exact value.
 
 func maxTimeDiffOf(c *storedConfig) number[time.Duration] {
 	return number[time.Duration]{field: &c.MaxTimeDiff, unit: time.Second, standard: -1, none: time.Nanosecond, least: anyNumber}

@@ -24,13 +24,13 @@ type (
 	instant    struct{ field *time.Time }
 	properties struct{ of *job.Config }
 
-	// choice is a word of which empty is the same as that of the default. What is read is empty for it.
+	// choice is a word whose default may be written as empty. The default is read as empty.
 	choice[T interface {
 		~string
 		fmt.Stringer
 	}] struct{ field *T }
 
-	// exact is the value of a time of which another member, rounded, has the whole units.
+	// exact is the exact value of a time whose whole units, rounded, another member has.
 	exact struct {
 		rounded number[time.Duration]
 		found   *time.Duration // what was read

@@ -8,7 +8,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Item is everything that a job's tree says of one sharding item. The zero Item is one of which it
+// Item is everything that a job's tree says of one sharding item. The zero Item is one about which it
 // says nothing.
 type Item struct {
 	Number int
@@ -174,7 +174,7 @@ func (r *reader) items(m member) []int {
 	return items
 }
 
-// itemList holds the nodes of items by number, without gaps, up to the last item of which there are
+// itemList holds the nodes of items by number, without gaps, up to the last item that has
 // any. So it depends on what is there alone, and not on what was.
 type itemList []itemNodes
 

@@ -67,7 +67,7 @@ func ParseInstanceID(text string) (InstanceID, error) {
 
 // JavaInstance tells whether an instance id is one that Java instances of Elastic-Job-Lite give themselves:
 // an IPv4 address, or "null" where the host has none, and the number of the process. Instances of this
-// library that share a job with Java have ids of another form, which is how the two are told apart.
+// library that share a job with Java have ids of another form, which tells the two apart.
 func JavaInstance(id string) bool {
 	ip, process, found := strings.Cut(id, instanceSeparator)
 	if !found || process == "" || strings.ContainsFunc(process, func(c rune) bool { return c < '0' || c > '9' }) {

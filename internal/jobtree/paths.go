@@ -357,7 +357,7 @@ func parseItem(text string) (int, bool) {
 	return item, true
 }
 
-// singles are the nodes of which a job has one.
+// singles are the nodes that a job has once.
 var singles = map[string]Kind{
 	"":             KindRoot,
 	nodeConfig:     KindConfig,

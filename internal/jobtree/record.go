@@ -275,7 +275,7 @@ func (e *Execution) read(r *reader, o object) {
 	}
 }
 
-// moment is a time of which milliseconds are enough.
+// moment is a time to the millisecond.
 func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 // excerpt cuts a text to the bound, between characters.
@@ -513,7 +513,7 @@ func (r Record) Owed() *Execution {
 }
 
 // TakenOver returns the record of an item whose lost execution a Java instance runs again. Java records
-// nothing, so what becomes of that is not known here: the item is interrupted, and its next fire runs.
+// nothing, so how that ends is not known here: the item is interrupted, and its next fire runs.
 // token is the lost execution's, if it was not declared lost before.
 func (r Record) TakenOver(token int64, now time.Time) (Record, error) {
 	switch {

@@ -17,7 +17,7 @@ import (
 type State struct {
 	// Config is the job's configuration.
 	Config Stored[job.Config]
-	// Servers are those of which an operator said something, in ascending order of their addresses.
+	// Servers are those about which an operator said something, in ascending order of their addresses.
 	Servers []Server
 	// Instances are the live ones, in ascending order of their ids.
 	Instances []Instance
@@ -45,7 +45,7 @@ type State struct {
 	barriers *[len(Phases)]BarrierState // nil if there is none, as for most jobs
 }
 
-// NewState returns the state of a job of which nothing is known.
+// NewState returns the state of a job about which nothing is known.
 func NewState(job string) *State { return &State{tree: For(job)} }
 
 // StateOf returns the state of a job as a snapshot shows it. It is for those who look once.
@@ -72,7 +72,7 @@ func (s *State) Tree() Tree { return s.tree }
 // writes the config node in the same transaction.
 func (s *State) Tokens() Stored[Tokens] { return valueOf(s.tokens) }
 
-// Triggered returns the last request to run items by hand, the number of which is the revision of its node.
+// Triggered returns the last request to run items by hand, whose number is the revision of its node.
 // Many jobs have none. If it cannot be read, Err is set and nothing runs for it.
 func (s *State) Triggered() Stored[Triggered] { return valueOf(s.trigger) }
 
@@ -96,7 +96,7 @@ func (s *State) JobDisabled() bool { return s.java == nil && s.Config.Value.Disa
 // Instance returns the instance with an id; the zero Instance if it does not live.
 func (s *State) Instance(id string) Instance { return find(s.Instances, id, compareInstance) }
 
-// Items returns the number of items of which the tree says something, surplus ones included: their
+// Items returns the number of items that the tree mentions, surplus ones included: their
 // numbers are below it.
 func (s *State) Items() int { return len(s.items) }
 

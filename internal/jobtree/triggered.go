@@ -17,7 +17,7 @@ const MaxTriggerParameter = 2_048
 
 // Triggered is a request to run items once, by hand. A job has one node for it: the next request takes the
 // place of the one before. The revision of the node is the number of the request, which every record of an
-// execution for it names ([Execution].Trigger), so an item runs at most once for a request. What became of it, the
+// execution for it names ([Execution].Trigger), so an item runs at most once for a request. How it ended, the
 // records tell: an item whose [Record].Trigger is the number or a later one runs no more for it.
 //
 // Nobody rewrites the node: it is put anew or deleted. So the members of a newer version need not be kept.
@@ -132,7 +132,7 @@ func DecodeTriggered(n registry.Node) (Triggered, error) {
 	return t, nil
 }
 
-// Answer is what became of a request by hand for one item, as the item's record tells.
+// Answer says how far one item has come with a request by hand, by the item's record.
 type Answer uint8
 
 // The answers.
@@ -143,7 +143,7 @@ const (
 	Passed                   // none ran, and the item has run for a later request
 )
 
-// AnswerTo tells what became of a request, and the newest execution for it, as far as that is known: a record keeps
+// AnswerTo tells how far a request has come, and the newest execution for it, as far as that is known: a record keeps
 // two executions. An item that has begun for a later request does not begin for this one any more. Where its record
 // does not tell whether it ran for this one before, it counts as if it had.
 func (r Record) AnswerTo(request registry.Revision) (Answer, *Execution) {

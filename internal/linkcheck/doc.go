@@ -1,4 +1,5 @@
-// Package linkcheck holds what an application links, and which way the imports of this module point. It has tests only.
+// Package linkcheck checks which packages an application links, and which way the imports of this module point. It
+// has tests only.
 //
 // A library's dependencies become those of everyone who uses it: their binaries grow, their scanners
 // report its vulnerabilities, their versions must agree with its. An application of ours imports

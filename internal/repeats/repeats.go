@@ -26,8 +26,8 @@ const (
 )
 
 const (
-	maxCauses = 256 // that are told apart at the same time; all beyond are counted together
-	maxAlike  = 8   // causes of one kind that are told apart; those beyond are counted together
+	maxCauses = 256 // that are counted apart at the same time; all others together
+	maxAlike  = 8   // causes of one kind that are counted apart; the others together
 	maxJobs   = 10  // that a line names
 )
 
@@ -36,7 +36,7 @@ type Line struct {
 	Level   slog.Level
 	Message string // the same each time
 	Cause   string // lines of one message and cause are counted together
-	Kind    string // of the cause: of one kind only some causes are told apart; empty = it is the only one of its
+	Kind    string // of the cause: of one kind only some causes are counted apart; empty = it is the only one of its
 	Job     string // to which it happened; may be empty
 	Attrs   []any  // of this time, without the job
 }

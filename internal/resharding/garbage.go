@@ -16,11 +16,11 @@ type Garbage struct {
 // GarbageOf lists what a leader may remove:
 //
 //   - instances that no session owns. Nobody answers for them, and they would be given items.
-//   - servers of which nothing is said and which have no instance.
-//   - marks of claims of which nothing runs.
+//   - servers without an instance about which no operator said anything.
+//   - marks of claims for which nothing runs.
 //   - wishes for a claimant of items that do not wait.
 //   - missed fires of items that have run for them since.
-//   - records of surplus items of which nothing runs and whose last fire is older than before, so
+//   - records of surplus items that do not run and whose last fire is older than before, so
 //     that no clock within the tolerated difference can still tick it.
 //
 // term is the revision that created the leader's node.

@@ -53,7 +53,7 @@ func PlanOf(s *jobtree.State, strategy sharding.Strategy, term registry.Revision
 }
 
 // PlanHolding is [PlanOf] for a leader that holds moves back for now: where Java instances share the job,
-// those of which hold, which is told the item's owners, is true count as Held. A nil hold holds none.
+// those for which hold, given the item's owners, is true count as Held. A nil hold holds none.
 func PlanHolding(s *jobtree.State, strategy sharding.Strategy, term registry.Revision, hold func(from, to string) bool) (Plan, error) {
 	members := members(s)
 	total := s.Config.Value.ShardingTotalCount

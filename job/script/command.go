@@ -22,7 +22,7 @@ type Error struct {
 	Command  string // the first word of the command line
 	ExitCode int    // -1 if it was not started or was ended by a signal
 	Output   string // the end of what it wrote
-	Err      error  // why; if it was told to end, the cause
+	Err      error  // why; the cause, if somebody ended it
 }
 
 // Error names the command, the reason and the end of the output.

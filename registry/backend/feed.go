@@ -30,7 +30,7 @@ type Event struct {
 	Node registry.Node
 }
 
-// Apply brings the view to revision by events, of which the last on a path counts. Events outside
+// Apply brings the view to revision by events; the last one on a path counts. Events outside
 // the subtree and events that the view already shows are left out, and a revision that is not newer
 // than the view's changes nothing, so a watch may safely repeat itself.
 func (f *Feed) Apply(revision registry.Revision, events []Event) {

@@ -7,7 +7,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Settle judges a transaction of which an earlier try got no answer and a later try was refused, so that
+// Settle judges a transaction whose earlier try got no answer and whose later try was refused, so that
 // all backends judge alike.
 //
 // refusal is the answer to the later try. since is any revision that the store had reached before

@@ -48,7 +48,7 @@ func (r *Registry) close(ctx context.Context, revokeLease bool) error {
 	return err
 }
 
-// close ends the session for this process, and returns those of which the store may still hold the lease.
+// close ends the session for this process, and returns those whose lease the store may still hold.
 func (k *sessionKeeper) close() []*registry.Session {
 	k.mu.Lock()
 	k.closed = true

@@ -123,7 +123,7 @@ func (h *hub) widen(after int64) *watch {
 	return wide
 }
 
-// leave is told that a view has ended. It does not wait for the watch.
+// leave takes in that a view has ended. It does not wait for the watch.
 func (h *hub) leave(f *follower) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -152,7 +152,7 @@ func (h *hub) whenLeft(f *follower, unbind func() bool) {
 	f.unbind = unbind
 }
 
-// awaitRevision is told that somebody waits for a view to reach a revision.
+// awaitRevision takes in that somebody waits for a view to reach a revision.
 func (h *hub) awaitRevision(f *follower, to registry.Revision) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -24,7 +24,7 @@ func (kv retryingKV) Get(ctx context.Context, key string, opts ...clientv3.OpOpt
 	return resp.Get(), nil
 }
 
-// Txn begins a transaction that goes on whatever becomes of ctx.
+// Txn begins a transaction that goes on even when ctx ends.
 func (kv retryingKV) Txn(context.Context) clientv3.Txn { return &retryingTxn{kv: kv} }
 
 type retryingTxn struct {

@@ -21,7 +21,7 @@ import (
 // errRevoked is why a session is lost whose lease the server does not know any more.
 var errRevoked = errors.New("the store has ended it")
 
-// errNoKeepAliveAnswer is what is told of keep-alives that wait for their answers.
+// errNoKeepAliveAnswer stands in the log for keep-alives that wait for their answers.
 var errNoKeepAliveAnswer = errors.New("no answer to several keep-alives")
 
 // sessionKeeper gives the handle its sessions, one after the other, and keeps each alive. Nothing is asked
@@ -159,7 +159,7 @@ const maxKeepAlives = 5
 
 // keepAlive sends a keep-alive each third of the TTL until the session is lost, and returns why it is. One
 // that has no answer for a sixth of the TTL is waited for all the same, as long as it is worth anything:
-// a store that is slow must not cost the session. Another is sent beside it, for a store of which a
+// a store that is slow must not cost the session. Another is sent beside it, in case a
 // member stands still. One that fails is repeated soon.
 func (k *sessionKeeper) keepAlive(s *registry.Session, control *backend.SessionControl, sent time.Duration) error {
 	answers := make(chan keepAlive, maxKeepAlives)
@@ -209,7 +209,7 @@ func (k *sessionKeeper) noAnswer(what string, err error) {
 	})
 }
 
-// keepAlive is one keep-alive and what came of it.
+// keepAlive is one keep-alive and its result.
 type keepAlive struct {
 	sent time.Duration
 	err  error
@@ -241,7 +241,7 @@ func (k *sessionKeeper) waitForAnswer(s *registry.Session, until time.Duration, 
 	}
 }
 
-// leaseGone is told that the store refused a commit because it does not know a lease of these sessions.
+// leaseGone takes in that the store refused a commit because it does not know a lease of these sessions.
 func (k *sessionKeeper) leaseGone(sessions []*registry.Session, refusal error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -87,7 +87,7 @@ func (r *Registry) Calm() {
 	r.lose, r.late = 0, nil
 }
 
-// lateness is what becomes of the next n commit requests.
+// lateness says what happens to the next n commit requests.
 type lateness struct {
 	n    int
 	held bool          // nothing arrives but the copy that is late
@@ -102,7 +102,7 @@ func (r *Registry) disturb(l lateness) {
 	}
 }
 
-// nextLateness returns what becomes of the request that is sent now; false if nothing out of the
+// nextLateness returns what happens to the request that is sent now; false if nothing out of the
 // ordinary.
 func (r *Registry) nextLateness() (lateness, bool) {
 	r.mu.Lock()

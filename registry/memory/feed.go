@@ -130,7 +130,7 @@ func (r *Registry) watchBroke() bool {
 	return broken
 }
 
-// confirmAwaited tells the views on which somebody waits how far the store is.
+// confirmAwaited tells every view on which somebody waits which revision the store has reached.
 func (r *Registry) confirmAwaited() {
 	r.mu.Lock()
 	reached := r.views.reached(r.seen)

@@ -36,7 +36,7 @@ func (s *Server) Stop() { s.setDown(true) }
 // Start brings the server up again with all nodes. Every session starts a fresh TTL, as on etcd.
 func (s *Server) Start() { s.setDown(false) }
 
-// LateCopy is what became of a transaction that arrived late: see [Registry.HoldBack] and
+// LateCopy is the result of a transaction that arrived late: see [Registry.HoldBack] and
 // [Registry.DuplicateLater].
 type LateCopy struct {
 	Txn  registry.Txn

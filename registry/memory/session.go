@@ -125,7 +125,7 @@ func (r *Registry) confirm(session *registry.Session, control *backend.SessionCo
 	return sent
 }
 
-// noticeLoss ends the session at once, if it is the present one, when a commit was told that it is
+// noticeLoss ends the session at once, if it is the present one, when a commit learns that it is
 // over; the next keep-alive would find out later.
 func (r *Registry) noticeLoss(txn registry.Txn, refusal error) {
 	if !errors.Is(refusal, registry.ErrSessionLost) {

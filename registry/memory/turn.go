@@ -25,7 +25,7 @@ func (r *Registry) takeTurn(ctx context.Context, txns []registry.Txn, outcomes [
 	}
 	if !turn.Until.IsZero() {
 		waiting, cancel := context.WithDeadline(ctx, turn.Until)
-		_ = r.link.await(waiting) // what comes of it is seen below, or when it is sent
+		_ = r.link.await(waiting) // its result shows below, or when it is sent
 		cancel()
 	}
 	now := time.Now()

@@ -159,7 +159,7 @@ func (e *env) view(p registry.Viewer, path string) *registry.View {
 	return v
 }
 
-// waitFor returns the first state of the view of which the predicate is true.
+// waitFor returns the first state of the view that satisfies the predicate.
 func (e *env) waitFor(v *registry.View, predicate func(registry.Snapshot) bool) registry.Snapshot {
 	e.Helper()
 	s, err := v.WaitFor(e.ctx, predicate)

@@ -55,7 +55,7 @@ func oneHolderAtATime(e *env) {
 	require.Len(e, e.list(participants[0], "/ran"), len(errs), "everybody had its turn")
 }
 
-// holder is a call of Latch that holds on until it is told to let go.
+// holder is a call of Latch that holds on until letGo is closed.
 type holder struct {
 	inside  chan context.Context // gives the callback's context when it runs
 	letGo   chan struct{}

@@ -32,7 +32,7 @@ func (r *Registry) CommitAll(ctx context.Context, txns []registry.Txn) []registr
 	return outcomes
 }
 
-// wave returns the end of the transactions, from begin on, of which none touches another's paths.
+// wave returns the end of the transactions, from begin on, that touch none of each other's paths.
 func wave(txns []registry.Txn, begin int) (end int) {
 	var f footprint
 	for end = begin; end < len(txns); end++ {

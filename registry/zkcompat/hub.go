@@ -40,7 +40,7 @@ type hub struct {
 	closed bool
 	queue  []event
 	roots  map[string]*root // by znode
-	left   []string         // former roots, of which the server still tells
+	left   []string         // former roots that the server still watches
 	done   []*loaded        // copies that were read
 }
 
@@ -55,7 +55,7 @@ func newHub(r *Registry) *hub {
 	return &hub{r: r, wake: make(chan struct{}, 1), roots: make(map[string]*root)}
 }
 
-// hear is told of an event by the client, in between two answers.
+// hear takes in an event from the client, in between two answers.
 func (h *hub) hear(l *link, e zk.Event) {
 	switch e.Type {
 	case zk.EventNodeCreated, zk.EventNodeDataChanged, zk.EventNodeDeleted:
@@ -313,7 +313,7 @@ func (h *hub) apply(w work, read map[string]znode, answered registry.Revision) {
 // publish shows the copies if they are settled, or have not been for too long. It is true if there is
 // more to do at once. before is a revision up to which all is surely in the copies.
 func (h *hub) publish(l *link, before registry.Revision) bool {
-	at := l.seen() // before looking at the queue: events that belong to it are there
+	at := l.seen() // read before the queue, whose events are then already there
 	_, epoch, ok := h.r.keeper.present()
 	h.mu.Lock()
 	settled := ok && epoch == h.epoch && len(h.queue) == 0

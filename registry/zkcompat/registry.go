@@ -63,7 +63,7 @@ func (r *Registry) start() {
 	r.hub.wg.Go(r.hub.run)
 }
 
-// hear is told of every event of a link.
+// hear takes in every event of a link.
 func (r *Registry) hear(l *link, e zk.Event) {
 	if e.Type == zk.EventSession {
 		r.keeper.hear(l, e.State)

@@ -118,7 +118,7 @@ func (k *sessionKeeper) present() (l *link, epoch int, ok bool) {
 	return l, epoch, ok
 }
 
-// hear is told of the states of a link.
+// hear takes in the states of a link.
 func (k *sessionKeeper) hear(l *link, state zk.State) {
 	k.mu.Lock()
 	control := k.control
@@ -283,7 +283,7 @@ func (k *sessionKeeper) note(err error) {
 
 // noAnswer reports that the servers do not do what a session takes: one cause, however often it is tried.
 func (k *sessionKeeper) noAnswer(l *link, err error) {
-	if k.r.life.Err() != nil || l != nil && l.quit.Err() != nil { // that is told as the loss of the session
+	if k.r.life.Err() != nil || l != nil && l.quit.Err() != nil { // the loss of the session says so
 		return
 	}
 	k.r.repeats.Tell(repeats.Line{

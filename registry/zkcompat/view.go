@@ -83,7 +83,7 @@ func (f *follower) start(first registry.Snapshot) {
 }
 
 // advance asks for a revision that the view has not reached. One look at the server is enough for every
-// revision that anybody was told of.
+// revision that anybody has seen.
 func (f *follower) advance(context.Context, registry.Revision) {
 	f.hub.mu.Lock()
 	f.root.ask = true

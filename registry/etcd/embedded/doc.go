@@ -1,5 +1,12 @@
 // Package embedded runs an etcd server, or a small cluster of them, inside the process.
 //
+//	server, err := embedded.Start(ctx)
+//	if err != nil {
+//		return err
+//	}
+//	defer server.Close()
+//	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: server.Endpoints(), Namespace: "shop"})
+//
 // It is for demonstrations, examples and tests, and for trying Elasticron without installing
 // anything. A server listens on loopback only, keeps its data in a folder that the caller names or in
 // a temporary one, compacts its history by itself and stops at once, whoever is still connected.

@@ -54,7 +54,7 @@ func (in *instance) stop() {
 	in.etcd.Close()
 }
 
-// kill stops the server before anything is told to clients or members. It is also the way to stop a
+// kill stops the server before it can say anything to clients or members. It is also the way to stop a
 // server that was never ready: closing that one in order waits for the readiness for ever.
 func (in *instance) kill() {
 	in.etcd.Server.HardStop()

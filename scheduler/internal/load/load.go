@@ -28,7 +28,7 @@ type Fires struct {
 type Second struct {
 	Fires
 	Overloaded bool
-	Interval   time.Duration // that the numbers are of
+	Interval   time.Duration // that the numbers cover
 }
 
 // Load counts fires of all jobs of a process. It costs nothing while all of them begin. Its methods are safe for

@@ -85,8 +85,8 @@ func (m *Membership) MindClock(v room.View) {
 	}
 }
 
-// clockIsFresh tells whether the registry told its time a moment ago, and asks it if not: at once, or if the
-// answer changes nothing soon, now and then.
+// clockIsFresh tells whether the registry gave its time a moment ago. If not, it asks for it: at once, or now and
+// then if the answer changes nothing soon.
 func (m *Membership) clockIsFresh(v room.View, nowAndThen bool) bool {
 	age, again := clockConfirmed, askAgain
 	if nowAndThen {

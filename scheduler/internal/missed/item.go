@@ -39,7 +39,7 @@ func (i *Item) ExpectOn() {
 	}
 }
 
-// MayBeTold tells whether its former owner may still note something, which must be seen.
+// MayBeTold tells whether the former owner may still note fires; a begin must then compare the note.
 func (i *Item) MayBeTold() bool { return i.former != "" }
 
 // Receive looks for fires that an item missed on its way here: those that this clock ticked too and that

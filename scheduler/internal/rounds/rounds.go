@@ -131,7 +131,7 @@ func (r *Rounds) Unticked() { r.missed.Missing() }
 // FiresBy tells whether the job has fired by these times up to now.
 func (r *Rounds) FiresBy(times fires.Times) bool { return r.missed.FiresBy(times) }
 
-// FireBy takes in by what the job fires from now on, and forgets what came under other times.
+// FireBy sets the times by which the job fires from now on, and forgets fires that were due by others.
 func (r *Rounds) FireBy(next fires.Times) {
 	r.missed.FireBy(next)
 	for _, it := range r.items {

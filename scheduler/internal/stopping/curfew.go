@@ -37,7 +37,7 @@ type Curfew struct {
 
 	mu        sync.Mutex
 	at        time.Time      // of the cut; zero before a stop
-	calls     map[string]int // under way, by what is called
+	calls     map[string]int // calls under way, by callee
 	givenUp   map[string]int // what hangs, by what it is
 	notCalled map[string]int // what was not called any more, by what it is
 }

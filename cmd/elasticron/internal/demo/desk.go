@@ -11,7 +11,7 @@ import (
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/tally"
 )
 
-// errNoAnswer: the parent is gone, so nobody says what became of a result.
+// errNoAnswer: the parent is gone, so nobody says whether a result arrived.
 var errNoAnswer = errors.New("the store gave no answer")
 
 // desk is a process's side of the two pipes to its parent. It is safe for concurrent use once

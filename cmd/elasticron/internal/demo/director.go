@@ -25,9 +25,9 @@ type director struct {
 	script script
 
 	seen     picture // the last that was looked at
-	shown    picture // the last assignment that was told
-	overdue  int     // the newest round that was told to be late
-	faults   int     // that were told
+	shown    picture // the last assignment that was reported
+	overdue  int     // the newest round that was reported as late
+	faults   int     // that were reported
 	stopping bool
 	late     <-chan time.Time // when those that do not stop are killed
 	err      error

@@ -7,7 +7,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// hear takes in what a process did. It returns the instance of which an item has just started.
+// hear takes in what a process did. It returns the instance that has just started an item.
 func (d *director) hear(e event) (started string) {
 	if e.ended {
 		d.ended(e.from, e.err)

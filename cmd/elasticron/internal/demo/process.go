@@ -98,7 +98,7 @@ func (p *process) stop() {
 // answer tells the process something. One that is gone hears nothing, and that shows elsewhere.
 func (p *process) answer(a answer) { _ = p.answers.Encode(a) }
 
-// died tells whether the process was ended by a signal, of whomever, rather than by itself.
+// died tells whether a signal, whoever sent it, ended the process.
 func died(err error) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && !exit.Exited()

@@ -29,7 +29,7 @@ func store(ctx context.Context, given []string, namespace string, tell *narrator
 }
 
 // openLog returns where processes log to: what is given, or else a file that goes when it is empty or
-// done is told of no error. Otherwise done adds to the error where the file is.
+// done(nil) adds nothing. Otherwise done adds to the error where the file is.
 func openLog(given *os.File) (logs *os.File, done func(error) error, err error) {
 	if given != nil {
 		return given, func(err error) error { return err }, nil

@@ -65,8 +65,8 @@ type scene struct {
 	members []string // instances of the processes that are meant to stay
 	all     bool     // every such process has said hello
 	rounds  int      // settled
-	newest  int      // round of which there is any result
-	started string   // the instance of which an item has just started; empty = none
+	newest  int      // round that has any result
+	started string   // the instance that has just started an item; empty = none
 }
 
 // next decides, and moves the script to its next phase.

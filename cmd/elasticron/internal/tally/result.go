@@ -10,7 +10,7 @@ import (
 // Result is what one execution of an item found, and under which name.
 type Result struct {
 	Item     int           `json:"item"`
-	Total    int           `json:"total"` // sharding total count that the run was told
+	Total    int           `json:"total"` // sharding total count that the run was given
 	Fire     time.Time     `json:"fire"`
 	Source   job.Source    `json:"source"`
 	Token    int64         `json:"token"`

@@ -7,10 +7,10 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// Standing says by what right a run stands for an item in a round.
+// Standing says why a run counts for an item in a round.
 type Standing uint8
 
-// The ways to stand for an item, best first, behind that of nothing.
+// The reasons, the best first; before them, none.
 const (
 	Pending  Standing = iota // no run yet
 	Own                      // the run of that fire

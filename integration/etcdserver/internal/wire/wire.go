@@ -1,6 +1,6 @@
-// Package wire is what a test and the process of its etcd servers have to agree on. The process is told
-// by its arguments what to be, one of the roles, and then its settings as JSON; a cluster is then asked
-// by calls of package net/rpc, as lines of JSON on its standard input and output.
+// Package wire defines what a test says to the process of its etcd servers. Arguments give the process its role and
+// its settings as JSON; then the test calls a cluster with package net/rpc, as lines of JSON on its standard input
+// and output.
 package wire
 
 import "time"
