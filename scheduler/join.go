@@ -33,12 +33,12 @@ func (r *runner) join() bool {
 		}
 		return true
 	case membership.Former:
-		r.carryOut(r.membership.RemoveFormer(v))
+		r.commit(r.membership.RemoveFormer(v))
 	case membership.Taken:
 		r.awaitID()
 	case membership.Absent:
 		if !r.wasShutDown() && !r.refusedByPeers() && (r.settings.OK || r.state.Config.Revision != 0) {
-			r.carryOut(r.membership.Join(v, r.peers))
+			r.commit(r.membership.Join(v, r.peers))
 		}
 	}
 	return false
@@ -83,7 +83,7 @@ func (r *runner) staysOut() bool {
 		return false
 	}
 	if (r.look().Registered() || r.leads()) && !r.runsUnmarked() && r.noteMissed() {
-		r.carryOut(r.membership.LeaveForClock(r.look(), r.marks(), r.peers))
+		r.commit(r.membership.LeaveForClock(r.look(), r.marks(), r.peers))
 	}
 	return true
 }

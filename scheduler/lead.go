@@ -33,7 +33,7 @@ func (r *runner) lead() {
 			r.declareLost() // nobody else would
 		}
 	case !r.leadership.MayLead(r.look()):
-		r.carryOut(r.leadership.Abdicate(r.look()))
+		r.commit(r.leadership.Abdicate(r.look()))
 	default:
 		r.declareLost()
 		if r.applied >= r.needed { // whose items crashed must be known before they have new owners
@@ -50,15 +50,15 @@ func (r *runner) reshard() {
 		return
 	}
 	if tidy := r.leadership.Tidy(r.look()); tidy != nil {
-		r.commitAll(tidy)
+		r.commit(tidy)
 		return
 	}
-	r.carryOut(r.leadership.Reshard(r.look(), r.peers))
+	r.commit(r.leadership.Reshard(r.look(), r.peers))
 }
 
 // declareLost records what was running when its instance was lost.
 func (r *runner) declareLost() {
-	r.commitAll(r.lost.Decide(r.look(), r.rounds.RunningHere))
+	r.commit(r.lost.Decide(r.look(), r.rounds.RunningHere))
 }
 
 // reconcile notes that everything is to be looked at, and removes what is there for no reason.
@@ -66,7 +66,7 @@ func (r *runner) reconcile() {
 	batch, due := r.leadership.Reconcile(r.look())
 	if due {
 		r.lookAgain()
-		r.commitAll(batch)
+		r.commit(batch)
 	}
 }
 

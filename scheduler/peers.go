@@ -55,10 +55,10 @@ func (r *runner) newPeers() peers.Peers {
 // heedPeers does what only others make necessary.
 func (r *runner) heedPeers() {
 	for _, batch := range r.peers.Decide(r.look()) {
-		r.commitAll(batch)
+		r.commit(batch)
 	}
 	r.claimAbandoned()
-	r.commitAll(r.peers.Urge(r.look()))
+	r.commit(r.peers.Urge(r.look()))
 }
 
 // refusedByPeers tells whether this instance must not join, because others take part for whom this

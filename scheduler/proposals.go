@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -12,7 +11,7 @@ import (
 
 // newCommits makes what commits this runner's decisions. What is refused is decided again; see [runner.refused].
 func (r *runner) newCommits() *room.Commits {
-	return &room.Commits{Ports: r.ports, Registry: r.s.registry, Committed: r.committed, Refused: r.refused}
+	return &room.Commits{Ports: r.ports, Registry: r.s.registry, Committed: r.committed, Refused: r.refused, Overtaken: r.overtaken}
 }
 
 // newPorts makes what the rooms may ask of the runner: the same for all, as there may be thousands of jobs.
@@ -25,44 +24,8 @@ func (r *runner) newPorts() *room.Ports {
 	}
 }
 
-// commitAll commits the proposals; see [room.Commits.All].
-func (r *runner) commitAll(batch room.Batch) { r.commits.All(r.attached, batch) }
-
-// carryOut commits what a room proposes, one after the other, and does what follows from each outcome.
-func (r *runner) carryOut(batch room.Batch) {
-	for _, p := range batch {
-		under := cmp.Or(p.Under, r.attached)
-		var revision registry.Revision
-		err := r.commitParts(under, p.Parts)
-		if err == nil {
-			revision, err = r.s.registry.Commit(under.Ctx, p.Txn)
-		}
-		var conflict *registry.ConflictError
-		switch {
-		case err == nil:
-			r.commits.CarriedOut(p, registry.Outcome{Revision: revision})
-		case p.Refused != nil && p.Refused(err):
-		case p.Apart && errors.As(err, &conflict):
-			r.overtaken(conflict)
-		default:
-			r.refused(p.Step, err)
-		}
-	}
-}
-
-// commitParts commits what goes before a transaction.
-func (r *runner) commitParts(under *room.Attachment, parts []registry.Txn) error {
-	if len(parts) == 0 {
-		return nil
-	}
-	for _, outcome := range r.s.registry.CommitAll(under.Ctx, parts) {
-		if outcome.Err != nil {
-			return outcome.Err
-		}
-		r.committed(outcome.Revision)
-	}
-	return nil
-}
+// commit commits what a room proposes; see [room.Commits.All].
+func (r *runner) commit(batch room.Batch) { r.commits.All(r.attached, batch) }
 
 // refused deals with a transaction that was not done: after a conflict the decision is made again
 // on the state that it conflicted with, after a lost session by its successor, and otherwise later.

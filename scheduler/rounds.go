@@ -72,7 +72,7 @@ func (r *runner) ended(e *executions.Execution, o registry.Outcome) {
 // noteMissed notes what is due of items that are not to run here. It tells whether nothing is left to be noted.
 func (r *runner) noteMissed() bool {
 	batch, over := r.rounds.Note(r.look(), r.left)
-	r.commitAll(batch)
+	r.commit(batch)
 	return over || !r.rounds.HasToNote()
 }
 

@@ -254,7 +254,7 @@ func (r *runner) decide() {
 	r.noteMissed()
 	r.mindBarriers()
 	r.rounds.Answer(r.look())
-	r.carryOut(requests.Decide(r.look(), r.s.traits, r.wants))
+	r.commit(requests.Decide(r.look(), r.s.traits, r.wants))
 }
 
 // committed notes that this runner changed the tree: the next decision needs to see that.

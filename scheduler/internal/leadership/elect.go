@@ -55,7 +55,7 @@ func (l *Leadership) Abdicate(v room.View) room.Batch {
 		If:   []registry.Condition{v.Term()},
 		Then: []registry.Write{registry.Delete(v.Tree.Leader())},
 	}
-	return room.Batch{{Step: "abdicate", Txn: txn, Done: func(registry.Outcome) {
+	return room.Batch{{Step: "abdicate", Alone: true, Txn: txn, Done: func(registry.Outcome) {
 		l.ports.Log.InfoContext(l.ports.Life(), "resigned as leader: the server is disabled, or the job's settings cannot be used here")
 	}}}
 }

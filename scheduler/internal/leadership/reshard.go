@@ -61,7 +61,7 @@ func (l *Leadership) Reshard(v room.View, others peers.Leaders) room.Batch {
 		return nil
 	}
 	return room.Batch{{
-		Step: "reshard", Parts: plan.Parts, Txn: plan.Txn,
+		Step: "reshard", Alone: true, Parts: plan.Parts, Txn: plan.Txn,
 		Done: func(registry.Outcome) {
 			if plan.Moved > 0 {
 				l.ports.Resharded(plan)

@@ -160,7 +160,7 @@ func (m *Membership) MustLeave(v room.View) bool {
 func (m *Membership) LeaveForClock(v room.View, marks []registry.Condition, others peers.Members) room.Batch {
 	txn, stays := m.LeaveTxn(v, marks), other(v)
 	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
-	return room.Batch{{Step: "leave because of the clock", Txn: txn, Done: func(registry.Outcome) {
+	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) {
 		others.Left()
 		m.NoteLeft(v.Clock.Now())
 	}}}

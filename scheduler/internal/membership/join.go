@@ -63,7 +63,7 @@ func (m *Membership) RemoveFormer(v room.View) room.Batch {
 		If:   []registry.Condition{registry.Unchanged(path, mine.Revision)},
 		Then: []registry.Write{registry.Delete(path)},
 	}
-	return room.Batch{{Step: "remove a stray node", Txn: txn, Done: func(registry.Outcome) {
+	return room.Batch{{Step: "remove a stray node", Alone: true, Txn: txn, Done: func(registry.Outcome) {
 		m.ports.Log.InfoContext(m.ports.Life(), "removed what a former session of this process left: it registers anew", room.KeySession, mine.Session.String())
 	}}}
 }
@@ -72,7 +72,7 @@ func (m *Membership) RemoveFormer(v room.View) room.Batch {
 // resharding in the same transaction (T1).
 func (m *Membership) Join(v room.View, others peers.Members) room.Batch {
 	conditions, writes := others.Joining(v)
-	return room.Batch{{Step: "join", Txn: registry.Txn{
+	return room.Batch{{Step: "join", Alone: true, Txn: registry.Txn{
 		If: append([]registry.Condition{registry.Present(v.Tree.Config())}, conditions...),
 		Then: append([]registry.Write{
 			registry.PutOwned(v.Tree.Instance(v.Instance), jobtree.InstanceIdle, v.Attached.Session),
