@@ -12,7 +12,7 @@ import (
 func (r *runner) leave() {
 	if r.attached != nil && r.applied >= r.needed {
 		// The others need to know what was missed before they begin anything.
-		if told := r.noteMissed() || r.rounds.TryNoting(); told && (!r.left || r.look().Registered()) {
+		if told := r.noteMissed() || r.rounds.TryNoting(); told && (!r.departure.left || r.look().Registered()) {
 			r.commitLeave()
 		}
 	}
@@ -22,12 +22,12 @@ func (r *runner) leave() {
 // closeDrained closes drained if the job was left and nothing of it runs any more.
 func (r *runner) closeDrained() {
 	// Its session may come back with its nodes, so a job that is left alone waits for the next one.
-	stopping := r.whenLeft == nil && !r.shutDown || r.s.stop.Err() != nil
-	if (r.left || r.attached == nil && stopping) && !r.busy() && !r.isDrained() {
-		close(r.drained)
+	stopping := !r.departure.alone(r.s.stop.Err() != nil)
+	if (r.departure.left || r.attached == nil && stopping) && !r.busy() && !r.departure.isDrained() {
+		r.departure.drain()
 		r.atRest()
-		if r.whenLeft != nil {
-			r.s.work.Go(r.whenLeft)
+		if left := r.departure.whenLeft; left != nil {
+			r.s.work.Go(left)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (r *runner) commitLeave() {
 	}
 	txn := r.membership.LeaveTxn(r.look(), r.marks())
 	if len(txn.Then) == 0 {
-		r.left = !r.leadership.Electing() // an election under way may still bring something to take back
+		r.departure.handedOver(!r.leadership.Electing()) // an election under way may still bring something to take back
 		r.membership.NoteLeft(r.s.now())
 		return
 	}

@@ -42,7 +42,7 @@ func (r *runner) refused(what string, err error) {
 	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
 		if errors.Is(err, registry.ErrUnknownOutcome) {
-			r.unsettled = r.attached.Session
+			r.departure.unsettle(r.attached.Session)
 		}
 	default:
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)

@@ -4,11 +4,10 @@ package scheduler
 // to its end. Then left is called, on a goroutine of its own.
 func (r *runner) retire(left func()) {
 	r.box.Post(func() {
-		if r.whenLeft != nil {
+		if !r.departure.retire(left) {
 			return
 		}
-		r.leaving, r.whenLeft = true, left
-		if r.isDrained() { // it was shut down before
+		if r.departure.isDrained() { // it was shut down before
 			r.s.work.Go(left)
 		}
 		r.log.InfoContext(r.life, "leaving the job")
@@ -45,5 +44,5 @@ func (s *Scheduler) dismiss(r *runner) {
 	defer s.mu.Unlock()
 	delete(s.runners, r.name)
 	s.resignLeft()
-	close(r.gone)
+	r.departure.over()
 }

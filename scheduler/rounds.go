@@ -65,13 +65,13 @@ func (r *runner) ended(e *executions.Execution, o registry.Outcome) {
 	r.lost.Note([]int{e.Item}, false)
 	r.mending.Unexplained([]int{e.Item}, false) // its mark may be back, if its session was taken up again
 	if !errors.Is(o.Err, registry.ErrConflict) {
-		r.unsettled = e.Under.Session // whose mark stays
+		r.departure.unsettle(e.Under.Session) // whose mark stays
 	}
 }
 
 // noteMissed notes what is due of items that are not to run here. It tells whether nothing is left to be noted.
 func (r *runner) noteMissed() bool {
-	batch, over := r.rounds.Note(r.look(), r.left)
+	batch, over := r.rounds.Note(r.look(), r.departure.left)
 	r.commit(batch)
 	return over || !r.rounds.HasToNote()
 }

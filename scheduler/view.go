@@ -26,7 +26,7 @@ func (r *runner) moment() moment {
 	tokens, known := r.mending.Tokens()
 	return moment{
 		applied: r.applied, attached: r.attached, settings: r.settings, tokens: tokens, known: known,
-		leaving: r.leaving, blind: r.blind.since != nil, away: r.membership.Out(),
+		leaving: r.departure.leaving, blind: r.blind.since != nil, away: r.membership.Out(),
 		refuses: r.membership.Refuses(), leftAt: r.membership.LeftAt(),
 	}
 }
