@@ -32,9 +32,9 @@ type builder struct {
 
 // builders are all functions of the module that make transactions, but for tests and what only tests use.
 var builders = map[string]builder{
-	"scheduler/internal/membership/join.go Join": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
+	"scheduler/internal/membership/join.go join": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
 		"had left: its runner leaves again, or the catalog resigns"},
-	"scheduler/internal/leadership/elect.go Stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
+	"scheduler/internal/leadership/elect.go stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
 
 	"internal/resharding/plan.go PlanHolding": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
 		"the first one creates it, and who removes a job removes the configuration, which is compared, too"},
@@ -84,13 +84,13 @@ var builders = map[string]builder{
 
 	"scheduler/internal/missed/notes.go note": {"note missed fires", []string{endsItself, creation}, "writes the note that it compares; the first one " +
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
-	"scheduler/internal/membership/join.go LeaveTxn":       {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
-	"scheduler/internal/membership/clock.go LeaveForClock": {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
+	"scheduler/internal/membership/leave.go LeaveTxn":      {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
+	"scheduler/internal/membership/leave.go leaveForClock": {"leave because of the clock", []string{endsItself}, "LeaveTxn with a condition more"},
 	"scheduler/resign.go resign":                           {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
-	"scheduler/internal/leadership/elect.go Abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
+	"scheduler/internal/leadership/elect.go abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
-	"scheduler/internal/membership/join.go RemoveFormer":  {"remove a former instance", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/membership/join.go removeFormer":  {"remove a former instance", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/mending/strays.go removeStray":    {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/executions/finish.go removeUnder": {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/mending/aside.go SetAside":        {"set a record aside", []string{endsItself}, "writes the record that it compares"},

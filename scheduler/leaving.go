@@ -38,19 +38,12 @@ func (r *runner) commitLeave() {
 	if r.runsUnmarked() && !r.rounds.Executions().Abandoned() {
 		return // the instance is all that shows that it is not lost
 	}
-	txn := r.membership.LeaveTxn(r.look(), r.marks())
-	if len(txn.Then) == 0 {
+	batch := r.membership.Leave(r.look(), r.marks())
+	if batch == nil {
 		r.departure.handedOver(!r.leadership.Electing()) // an election under way may still bring something to take back
 		r.membership.NoteLeft(r.s.now())
-		return
 	}
-	revision, err := r.s.registry.Commit(r.attached.Ctx, txn)
-	if err != nil {
-		r.refused("leave", err)
-		return
-	}
-	r.membership.NoteLeft(r.s.now())
-	r.committed(revision)
+	r.commit(batch)
 }
 
 // runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.

@@ -1,8 +1,6 @@
 package scheduler
 
 import (
-	"fmt"
-
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
@@ -59,26 +57,4 @@ func (r *runner) heedPeers() {
 	}
 	r.claimAbandoned()
 	r.commit(r.peers.Urge(r.look()))
-}
-
-// refusedByPeers tells whether this instance must not join, because others take part for whom this
-// process was not configured. Before the first join, this ends Run; a job that is data, and one whose
-// session was lost, wait until they are gone.
-func (r *runner) refusedByPeers() bool {
-	err := r.peers.Refuses(r.look())
-	_, isData := r.handler.(handlers)
-	if err != nil && !r.hasJoined() && !isData {
-		r.s.fail(fmt.Errorf("job %q: %w", r.name, err))
-	}
-	return err != nil
-}
-
-// wasShutDown tells whether others took this instance out of the tree, and stops the job here when that is
-// certain. Other jobs of the process go on.
-func (r *runner) wasShutDown() bool {
-	gone, shutDown := r.peers.Gone(r.look())
-	if shutDown {
-		r.shutDownHere()
-	}
-	return gone
 }

@@ -89,7 +89,8 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	}
 	r.ports = r.newPorts()
 	r.commits = r.newCommits()
-	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
+	r.whole, r.peers = r.newWholeRounds(), r.newPeers()
+	r.leadership = r.newLeadership()
 	r.mending = mending.New(mending.Ports{Ports: r.ports, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
 	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports}
 	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
@@ -227,12 +228,11 @@ func (r *runner) decide() {
 	if r.mend(); r.applied < r.needed {
 		return
 	}
-	if r.membership.MindClock(r.look()); r.staysOut() {
-		r.clearOrphans()
-		r.mindBarriers()
-		return
-	}
-	if !r.join() {
+	if !r.takePart() {
+		if r.membership.Away() { // what it has begun before goes on
+			r.clearOrphans()
+			r.mindBarriers()
+		}
 		return
 	}
 	r.lead()

@@ -6,9 +6,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
-	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -49,9 +47,9 @@ func clockBound(cfg *job.Config) time.Duration {
 	return min(fires.ClockTolerance, max(leastClockBound, cfg.MaxTimeDiff))
 }
 
-// MindClock decides whether this process's clock lets the instance take part. A job that pauses here needs
+// mindClock decides whether this process's clock lets the instance take part. A job that pauses here needs
 // no clock.
-func (m *Membership) MindClock(v room.View) {
+func (m *Membership) mindClock(v room.View) {
 	w := &m.clock
 	off, known := v.Clock.Off()
 	if !known || !v.Usable {
@@ -143,28 +141,9 @@ func (m *Membership) comeBack() {
 // Out tells whether this instance stays out of the job because of its clock.
 func (m *Membership) Out() bool { return m.clock.out }
 
-// MustLeave tells whether this instance takes no part because of its clock, and so leaves if it has not. It
+// Away tells whether this instance takes no part because of its clock, and so leaves if it has not. It
 // joins for the first time in any case: somebody may wait for that.
-func (m *Membership) MustLeave(v room.View) bool {
-	if !m.clock.out || m.joinedAs == 0 {
-		return false
-	}
-	if other(v).Created == 0 {
-		m.comeBack() // as the last one
-		return false
-	}
-	return true
-}
-
-// LeaveForClock proposes to leave because of the clock, while there is another instance. marks are as in LeaveTxn.
-func (m *Membership) LeaveForClock(v room.View, marks []registry.Condition, others peers.Members) room.Batch {
-	txn, stays := m.LeaveTxn(v, marks), other(v)
-	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
-	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		others.Left()
-		m.NoteLeft(v.Clock.Now())
-	}}}
-}
+func (m *Membership) Away() bool { return m.clock.out && m.joinedAs != 0 }
 
 // JudgeClock finds out whether the job's policy lets this process's clock run fires. It is for the moment before
 // something may begin.
