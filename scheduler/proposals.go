@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -18,6 +19,12 @@ func (r *runner) newCommits() *room.Commits {
 func (r *runner) newPorts() *room.Ports {
 	return &room.Ports{
 		Life: func() context.Context { return r.life }, Post: r.box.Post, Work: r.s.work.Go, Wake: r.alarm.Set, Log: r.log,
+		AskClock: func(age time.Duration, told func()) {
+			if told != nil {
+				r.s.clock.WhenAsked(told)
+			}
+			r.s.clock.Check(r.life, age)
+		},
 		Tell: func(level slog.Level, message string, err error, attrs ...any) {
 			r.s.repeated(level, message, r.name, err, attrs...)
 		},

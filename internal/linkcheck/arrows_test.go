@@ -55,7 +55,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/notify", "internal/protect job scheduler/internal/actor scheduler/internal/stopping"},
 	{"scheduler/internal/fires", "cronexpr job"},
 	{"scheduler/internal/policy", "cronexpr internal/jobtree job"},
-	{"scheduler/internal/room", "internal/jobtree job registry scheduler/internal/fires scheduler/internal/policy"},
+	{"scheduler/internal/room", "internal/jobtree job registry scheduler/internal/policy"},
 	{"scheduler/internal/peers", "internal/jobtree job registry scheduler/internal/room sharding"},
 	{"scheduler/internal/javapeers", "cronexpr failover internal/jobtree internal/option internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/configuration", "internal/jobtree internal/protect job scheduler/internal/asking scheduler/internal/peers scheduler/internal/policy scheduler/internal/room sharding"},

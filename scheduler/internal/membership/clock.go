@@ -94,11 +94,12 @@ func (m *Membership) clockIsFresh(v room.View, nowAndThen bool) bool {
 	if v.Clock.Fresh(age) {
 		return true
 	}
+	var told func()
 	if !m.clock.awaiting {
 		m.clock.awaiting = true
-		v.Clock.WhenAsked(func() { m.ports.Post(func() { m.clock.awaiting = false }) })
+		told = func() { m.ports.Post(func() { m.clock.awaiting = false }) }
 	}
-	v.Clock.Check(m.ports.Life(), askAgain)
+	m.ports.AskClock(askAgain, told)
 	return false
 }
 
@@ -161,7 +162,7 @@ func (m *Membership) clockAllows(v room.View) bool {
 		m.clock.reported = m.clock.reported && known && off > fires.ClockTolerance/2
 		return true
 	}
-	v.Clock.Check(m.ports.Life(), fires.ClockEvery)
+	m.ports.AskClock(fires.ClockEvery, nil)
 	off, known := v.Clock.Off()
 	tolerated := cfg.MaxTimeDiff
 	if cfg.ClockPolicy == job.ClockRefuse {

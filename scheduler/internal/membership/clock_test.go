@@ -56,10 +56,13 @@ func TestWhichClocksAreRefused(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := &clockOf{ahead: test.ahead, err: test.err}
 				var work sync.WaitGroup
-				clock := &fires.ClockCheck{Now: time.Now, Ask: c.ServerTime, Start: work.Go, Failed: func(error) {}}
+				clock := &fires.ClockCheck{Wall: time.Now, Ask: c.ServerTime, Start: work.Go, Failed: func(error) {}}
 				cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 				cfg.MaxTimeDiff, cfg.ClockPolicy = test.limit, test.policy
-				m := New(Ports{Ports: &room.Ports{Log: slog.New(slog.DiscardHandler), Life: t.Context}})
+				m := New(Ports{Ports: &room.Ports{
+					Log: slog.New(slog.DiscardHandler), Life: t.Context,
+					AskClock: func(age time.Duration, _ func()) { clock.Check(t.Context(), age) },
+				}})
 				v := room.View{Facts: &room.Facts{Config: &cfg, Clock: clock}}
 				m.JudgeClock(v)
 				require.False(t, m.Refuses(), "before anybody knows")

@@ -7,7 +7,6 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 )
 
@@ -32,9 +31,21 @@ type Facts struct {
 	Usable bool         // the configuration can be used
 	Config *job.Config  // in force; the zero one if none is
 	Rules  policy.Rules // likewise
-	Clock  *fires.ClockCheck
+	Clock  Clock
 	Tokens jobtree.Tokens // where the fencing tokens start; known or not
 	Known  bool           // they are known
+}
+
+// Clock is what is known of the time. To ask the registry for its own is not for a decision; see [Ports].
+type Clock interface {
+	// Now returns the time by this process's wall clock.
+	Now() time.Time
+	// Horizon returns the latest fire that a clock in order can have ticked; zero if the registry's clock is not known.
+	Horizon() time.Time
+	// Off returns by how much this process's wall clock is ahead of the registry's; negative if it is behind.
+	Off() (off time.Duration, known bool)
+	// Fresh tells whether the registry told its time within age.
+	Fresh(age time.Duration) bool
 }
 
 // Leads tells whether the leader node is this instance's, under the present session.

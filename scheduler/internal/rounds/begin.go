@@ -237,7 +237,7 @@ func (r *Rounds) cannotBegin(v room.View, it *item, begin jobtree.Begin, err err
 		}
 		return
 	}
-	v.Clock.Check(r.ports.Life(), fires.ClockEvery)
+	r.ports.AskClock(fires.ClockEvery, nil)
 	r.retryDelayed(v, it)
 	r.ports.FireAhead(it.number, err)
 }
