@@ -132,7 +132,7 @@ func (r *runner) presentView() *registry.View {
 // stops, the job is left.
 func (r *runner) decideBlind() {
 	r.rounds.Executions().StartWaiting(r.look())
-	r.rounds.Executions().Finish(r.look())
+	r.finish()
 	if (r.departure.leaving || r.blind.expired) && !r.blind.left && r.attached != nil {
 		r.leaveBlind()
 	}

@@ -19,7 +19,19 @@ func (r *runner) begin() {
 	if v := r.look(); r.rounds.MayBegin(v) {
 		r.membership.JudgeClock(v)
 	}
-	r.rounds.Begin(r.look())
+	v := r.look()
+	if round, batch := r.rounds.Decide(v); round != nil {
+		r.commit(batch)
+		r.rounds.Settled(v, round)
+	}
+}
+
+// finish records the ends of what has run.
+func (r *runner) finish() {
+	if ending, batch := r.rounds.Executions().Decide(r.look()); ending != nil {
+		r.commit(batch)
+		r.rounds.Executions().Settled(ending)
+	}
 }
 
 // newRounds makes the room of what this instance runs.
@@ -27,7 +39,6 @@ func (r *runner) newRounds() *rounds.Rounds {
 	return rounds.New(rounds.Ports{
 		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Whole: r.whole, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
 		PostNote:    r.box.PostNote,
-		Commit:      r.commits.All,
 		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
 		SetAside:    r.mending.SetAside,
 		Lost:        r.lost.Is,

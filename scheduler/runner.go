@@ -209,7 +209,7 @@ func (r *runner) decide() {
 	r.followLeadership()
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
-	r.rounds.Executions().Finish(r.look())
+	r.finish()
 	if r.departure.leaving {
 		if r.attached != nil && r.applied >= r.needed {
 			r.clearOrphans()

@@ -25,26 +25,16 @@ type Round struct {
 	batch   room.Batch
 	begun   []*executions.Execution // that are to run
 
-	admitted int   // begins in the batch for which the items had to have their turns
-	noted    []int // items that were looked at
+	handed   time.Time // when it was decided
+	admitted int       // begins in the batch for which the items had to have their turns
+	noted    []int     // items that were looked at
 
 	newest wholeround.Newest // of those that are to begin
 	next   time.Time         // the job's fire after this round; see [Rounds.nextFire]
 }
 
-// Begin begins what is due of my items, and runs what was begun.
-func (r *Rounds) Begin(v room.View) {
-	round, batch := r.Decide(v)
-	if round == nil {
-		return
-	}
-	handed := time.Now()
-	r.ports.Commit(v.Attached, batch)
-	r.settled(v, round, handed)
-}
-
-// Decide proposes to begin what is due of my items: all in one request, each by itself. It commits nothing. The
-// round is nil if nothing may begin.
+// Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
+// committed, [Rounds.Settled] runs what was begun. The round is nil if nothing may begin.
 func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	if !r.MayBegin(v) || !r.ports.Peers.MayBegin(v) {
 		return nil, nil
@@ -61,12 +51,13 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	if len(round.batch) > 0 {
 		round.batch = append(r.ports.Whole.Open(v, round.newest), round.batch...)
 	}
+	round.handed = time.Now()
 	return round, round.batch
 }
 
-// settled goes on with a round when its proposals have been carried out, which were handed over at a time.
-func (r *Rounds) settled(v room.View, round *Round, handed time.Time) {
-	r.ports.Admission.Confirmed(round.admitted, handed, time.Now())
+// Settled goes on with a round when its proposals have been committed.
+func (r *Rounds) Settled(v room.View, round *Round) {
+	r.ports.Admission.Confirmed(round.admitted, round.handed, time.Now())
 	r.ports.Load.Begin(len(round.begun))
 	r.runRound(v, round)
 	for _, n := range round.noted {
