@@ -20,6 +20,9 @@ type deed struct {
 	decide func(w *world) (decision, error)
 	// followed tells how far the job has followed, in a state at or past the commit. nil: it has at once.
 	followed func(w *world, r Result) Progress
+	// rest does what belongs to the deed and has no room in its transaction. If the operator dies before, whoever asks
+	// again with the id goes on. nil: nothing does.
+	rest func(ctx context.Context, store registry.Committer, look func(context.Context, registry.Revision) (*jobtree.State, error), did registry.Revision) error
 	// was tells of an operation of the same id and verb whether it was this very one. nil: it was, if the targets are
 	// the same. If it was not, this one takes its place: it goes on where that one came to.
 	was func(op jobtree.Operation) bool
@@ -32,6 +35,8 @@ type decision struct {
 	compare []registry.Condition
 	// write is what is done, besides what is written down.
 	write []registry.Write
+	// more tells that something is left for the rest of the deed.
+	more bool
 	// before is the text of the configuration that is replaced.
 	before string
 	// note changes what is written down beside the operation itself.
@@ -78,7 +83,7 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 			r.Revision = w.triggeredBy(r.ID, d.target)
 			op, _ := w.operated.Value.Find(r.ID)
 			r.replaced = r.Revision == 0 && op.Target == d.target
-			return r, nil
+			return r, o.finish(ctx, view, d, opts, r, w.java && r.Revision != 0)
 		}
 		if unsure != nil {
 			return r, unsure
@@ -98,7 +103,7 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 		switch conflict := (*registry.ConflictError)(nil); {
 		case err == nil:
 			o.report(ctx, r, opts.Reason)
-			return r, nil
+			return r, o.finish(ctx, view, d, opts, r, dec.more)
 		case errors.As(err, &conflict):
 			err = view.WaitRevision(ctx, conflict.Revision)
 		case errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil:
@@ -110,6 +115,22 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 			return r, d.completed(denied(err))
 		}
 	}
+}
+
+// finish does the rest of a deed whose transaction is done, if there is more.
+func (o *Operator) finish(ctx context.Context, view *registry.View, d deed, opts Options, r Result, more bool) error {
+	if d.rest == nil || !more || opts.DryRun {
+		return nil
+	}
+	look := func(ctx context.Context, at registry.Revision) (*jobtree.State, error) {
+		err := view.WaitRevision(ctx, at)
+		return o.worldOf(d.job, view.Snapshot(), opts.Force).state, err
+	}
+	if err := d.rest(ctx, o.store, look, r.Revision); err != nil {
+		r.Progress = Progress{Text: "ask again with its id, which goes on where it stopped"}
+		return &UnconfirmedError{Result: r, Err: denied(err)}
+	}
+	return nil
 }
 
 // report logs an operation that was done.
@@ -167,8 +188,13 @@ func (o *Operator) transaction(w *world, d decision, r Result, reason string) re
 		Reason: reason, Changed: summary(r.Changes), Before: d.before,
 	})
 	txn := registry.Txn{
-		If:   append([]registry.Condition{w.asRead(w.tree.Config()), w.asRead(w.tree.Operated())}, d.compare...),
+		If:   []registry.Condition{w.asRead(w.tree.Config()), w.asRead(w.tree.Operated())},
 		Then: append(slices.Clone(d.write), registry.Put(w.tree.Operated(), jobtree.EncodeOperated(operated))),
+	}
+	for _, condition := range d.compare { // which may name the configuration as well
+		if !slices.Contains(txn.If, condition) {
+			txn.If = append(txn.If, condition)
+		}
 	}
 	if w.state.Config.Exists() {
 		// The first operation creates the node, which goes with the job alone, and so does the config that is compared.

@@ -20,8 +20,11 @@ func working(c *clustertest.Cluster) {
 	c.Job(job.Config{Name: theJob, Cron: "0 0/5 * * * ?", ShardingTotalCount: 4, Failover: true}, clustertest.Work(time.Second))
 }
 
-func operating(t *testing.T, c *clustertest.Cluster) *operate.Operator {
+// start starts so many processes, lets time pass, and returns an operator.
+func start(t *testing.T, c *clustertest.Cluster, processes int, d time.Duration) *operate.Operator {
 	t.Helper()
+	c.StartN(processes)
+	c.Advance(d)
 	op, err := operate.New(c.Operator(), operate.By("anna", "test"))
 	require.NoError(t, err)
 	return op
@@ -47,9 +50,7 @@ func TestAClusterIsTriggered(t *testing.T) {
 			mu.Unlock()
 			return clustertest.Sleep(ctx, time.Second)
 		}))
-		c.StartN(3)
-		c.Advance(time.Minute)
-		op := operating(t, c)
+		op := start(t, c, 3, time.Minute)
 		r, err := aside(c, time.Minute, func() (operate.Result, error) {
 			return op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{0, 3}, Parameter: "2026-11"}, waiting())
 		})
@@ -72,9 +73,7 @@ func TestAnInstanceDiesBetweenATriggerAndItsEnd(t *testing.T) {
 			t.Parallel()
 			clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 				working(c)
-				c.StartN(2)
-				c.Advance(time.Minute)
-				op := operating(t, c)
+				op := start(t, c, 2, time.Minute)
 				victim := c.Owner(theJob, 0)
 				if dies == 0 {
 					victim.Crash() // its session lasts, and it begins nothing
@@ -114,9 +113,7 @@ func TestAClusterIsBackfilled(t *testing.T) {
 			}
 			return nil
 		}))
-		c.StartN(2)
-		c.Advance(time.Minute)
-		op := operating(t, c)
+		op := start(t, c, 2, time.Minute)
 		wanted, err := op.Fires(t.Context(), theJob, clustertest.At(-72*time.Hour), clustertest.At(0))
 		require.NoError(t, err)
 		require.Len(t, wanted, 3)
@@ -142,9 +139,7 @@ func TestServersAndTotalsMoveItems(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 		working(c)
-		c.StartN(2)
-		c.Advance(time.Minute)
-		op := operating(t, c)
+		op := start(t, c, 2, time.Minute)
 		instance := c.Owner(theJob, 0)
 		ip := jobtree.ServerOf(instance.ID())
 		plan, err := op.DisableServer(t.Context(), theJob, ip, operate.Options{DryRun: true})
@@ -179,9 +174,7 @@ func TestOperationsWhileTheClusterIsInMotion(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 		working(c)
-		c.StartN(3)
-		c.Advance(10*time.Minute + 500*time.Millisecond)
-		op := operating(t, c)
+		op := start(t, c, 3, 10*time.Minute+500*time.Millisecond)
 		c.Owner(theJob, 0).Crash() // it runs
 		require.NoError(t, errOf(op.Reshard(t.Context(), theJob, silent())))
 		require.NoError(t, errOf(op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Description = "x" }), silent())))
@@ -211,9 +204,7 @@ func TestAClusterIsDisabledAndEnabled(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 		working(c)
-		c.StartN(2)
-		c.Advance(5*time.Minute + 500*time.Millisecond) // they run
-		op := operating(t, c)
+		op := start(t, c, 2, 5*time.Minute+500*time.Millisecond) // they run
 		r, err := aside(c, time.Minute, func() (operate.Result, error) { return op.DisableJob(t.Context(), theJob, waiting()) })
 		require.NoError(t, err)
 		require.Equal(t, "nothing runs", r.Progress.Text)
@@ -241,9 +232,7 @@ func TestAServerOfAClusterIsDisabledEverywhere(t *testing.T) {
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 		working(c)
 		c.Job(job.Config{Name: "invoices", Cron: "0 0/5 * * * ?", ShardingTotalCount: 2}, clustertest.Work(time.Second))
-		c.StartN(2)
-		c.Advance(time.Minute)
-		op := operating(t, c)
+		op := start(t, c, 2, time.Minute)
 		ip := jobtree.ServerOf(c.Owner(theJob, 0).ID())
 		results, err := aside(c, time.Minute, func() ([]operate.JobResult, error) {
 			return op.DisableServerEverywhere(t.Context(), ip, waiting())
@@ -268,9 +257,7 @@ func TestAnInstanceOfAClusterIsShutDown(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 		working(c)
-		c.StartN(2)
-		c.Advance(5*time.Minute + 500*time.Millisecond) // it runs
-		op := operating(t, c)
+		op := start(t, c, 2, 5*time.Minute+500*time.Millisecond) // it runs
 		instance := c.Owner(theJob, 0)
 		r, err := aside(c, time.Minute, func() (operate.Result, error) {
 			return op.ShutDown(t.Context(), theJob, instance.ID(), waiting())
@@ -291,9 +278,7 @@ func TestAClusterIsRemoved(t *testing.T) {
 	t.Parallel()
 	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
 		working(c)
-		c.StartN(2)
-		c.Advance(5*time.Minute + 500*time.Millisecond) // they run
-		op := operating(t, c)
+		op := start(t, c, 2, 5*time.Minute+500*time.Millisecond) // they run
 		_, err := aside(c, time.Minute, func() (operate.Result, error) { return op.Remove(t.Context(), theJob, forced()) })
 		require.NoError(t, err)
 		c.Advance(time.Hour)

@@ -189,6 +189,7 @@ type between struct {
 	before func(registry.Txn) registry.Txn // once
 
 	beforeAll func() // before several are committed
+	upTo      int    // of several, only so many are sent, once; 0 = all
 	txns      []registry.Txn
 	errs      []error
 }
@@ -232,7 +233,15 @@ func (b *between) CommitAll(ctx context.Context, txns []registry.Txn) []registry
 	if b.beforeAll != nil {
 		b.beforeAll()
 	}
-	return b.Registry.CommitAll(ctx, txns)
+	some := len(txns)
+	if b.upTo > 0 {
+		some, b.upTo = min(some, b.upTo), 0
+	}
+	outcomes := b.Registry.CommitAll(ctx, txns[:some])
+	for range txns[some:] {
+		outcomes = append(outcomes, registry.Outcome{Err: &registry.OpError{Op: "commit", Err: registry.ErrUnavailable}})
+	}
+	return outcomes
 }
 
 // tooLarge tells whether a transaction is more than the registry takes.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/byhand"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -67,8 +68,9 @@ type ItemProgress struct {
 // after. It is one write, however many instances there are; its revision, which the result has, is the number of the
 // trigger. It is done when each item has run for it, or will not; [Progress].Items says so of each.
 //
-// Where Java instances take part, they are asked each by its own node. They know neither items nor parameters, so a
-// trigger that names any is refused.
+// Where Java instances take part, they are asked each by its own node, beyond a hundred of them in further requests.
+// If the operator dies between two of those, ask again with the same id: it asks those who are left. They know
+// neither items nor parameters, so a trigger that names any is refused.
 //
 // It is refused if the job is disabled or its configuration cannot be used, if no instance lives that is enabled, if
 // an item is unknown or disabled, and while an earlier trigger goes on, which Replace ends.
@@ -82,6 +84,7 @@ func triggerDeed(verb Verb, job string, t Trigger) deed {
 	d := deed{
 		verb: verb, job: job,
 		decide:   func(w *world) (decision, error) { return trigger(w, t) },
+		rest:     byhand.AskRest,
 		followed: func(w *world, r Result) Progress { return triggerFollowed(w, t, r) },
 	}
 	if len(t.Items) > 0 {
@@ -106,49 +109,29 @@ func trigger(w *world, t Trigger) (decision, error) {
 	if err := w.mayRun(); err != nil {
 		return decision{}, err
 	}
-	if t.Within < 0 {
-		return decision{}, refuse(CauseInvalid, "", "the time %s within which items may begin must not be negative", t.Within)
+	ask := byhand.Ask{
+		Parameter: t.Parameter, Fire: t.Fire, Within: t.Within, Replace: t.Replace, AfterRuns: true, Java: w.java,
 	}
-	if r := w.askable(t); r != nil {
-		return decision{}, r
-	}
-	path := w.tree.Triggered()
-	was := "nothing"
-	if pending := w.pending(); len(pending) > 0 {
-		if !t.Replace {
-			return decision{}, refuse(CausePending, "wait for it, or replace it", "trigger %d goes on%s: items %s have not run for it yet",
-				w.state.Triggered().Revision, w.since(VerbTrigger, ""), itemList(pending))
-		}
-		was = fmt.Sprintf("trigger %d, for which items %s have not run yet", w.state.Triggered().Revision, itemList(pending))
-	}
-	within := t.Within
-	if within == 0 {
-		within = DefaultTriggerTime
-	}
-	asked := jobtree.Triggered{Parameter: t.Parameter, Fire: t.Fire.UTC(), Until: w.now.Add(within), Each: w.java || !w.state.Config.Value.Monitored()}
 	if len(t.Items) > 0 {
-		asked.Items = t.Items
+		ask.Items = t.Items
 	}
-	text, err := jobtree.EncodeTriggered(asked)
+	if ask.Within == 0 {
+		ask.Within = DefaultTriggerTime
+	}
+	request, err := byhand.Decide(w.state, ask, w.now)
 	if err != nil {
-		return decision{}, invalid(err)
+		return decision{}, w.refusedTrigger(t, err)
+	}
+	was := "nothing"
+	if len(request.Pending) > 0 {
+		was = fmt.Sprintf("trigger %d, for which items %s have not run yet", w.state.Triggered().Revision, itemList(request.Pending))
 	}
 	d := decision{
-		compare: []registry.Condition{w.asRead(path)},
-		write:   []registry.Write{registry.Put(path, text)},
-		plan:    Plan{Changes: []Change{{What: "trigger", Before: was, After: t.describe()}}},
-	}
-	if w.java {
-		for _, i := range w.state.Instances {
-			if jobtree.JavaInstance(i.ID) {
-				node := w.tree.Instance(i.ID)
-				d.compare = append(d.compare, w.asRead(node))
-				d.write = append(d.write, registry.Update(node, jobtree.InstanceTriggered))
-			}
-		}
+		compare: request.Compare, write: request.Writes, more: request.More,
+		plan: Plan{Changes: []Change{{What: "trigger", Before: was, After: t.describe()}}},
 	}
 	if len(t.Items) == 0 {
-		if disabled := w.disabledItems(); len(disabled) > 0 {
+		if disabled := byhand.Disabled(w.state); len(disabled) > 0 {
 			d.warn(fmt.Sprintf("items %s are disabled, and do not run", itemList(disabled)))
 		}
 	}
@@ -156,6 +139,45 @@ func trigger(w *world, t Trigger) (decision, error) {
 		d.warn("executions are not recorded: whether the items ran cannot be seen")
 	}
 	return d, nil
+}
+
+// refusedTrigger says in the words of this package why a request is not made.
+func (w *world) refusedTrigger(t Trigger, err error) error {
+	var fault *byhand.Fault
+	if !errors.As(err, &fault) {
+		return err
+	}
+	switch fault.Why {
+	case byhand.Unusable:
+		r := refuse(CauseUnusable, "correct its settings first", "the job pauses, as its configuration cannot be used")
+		r.Err = fault.Err
+		return r
+	case byhand.Unwritable:
+		return invalid(fault.Err)
+	case byhand.JobDisabled:
+		return w.refusedDisabled()
+	case byhand.NobodyLives:
+		return refuse(CauseNoInstance, "start a process that runs the job", "no instance of the job lives")
+	case byhand.NobodyEnabled:
+		return refuse(CauseNoInstance, "enable a server first", "the servers of all instances are disabled")
+	case byhand.NoTime:
+		return refuse(CauseInvalid, "", "the time %s within which items may begin must not be negative", t.Within)
+	case byhand.BeyondJava:
+		return refuse(CauseInvalid, "trigger the whole job, or run it without Java",
+			"Java instances take part in the job, and know neither items, parameters nor fires of a trigger")
+	case byhand.UnknownItems:
+		return refuse(CauseUnknownTarget, "", "the job has no items %s, but 0 to %d", listed(fault.Items), w.state.Config.Value.ShardingTotalCount-1)
+	case byhand.TwiceNamed:
+		return refuse(CauseInvalid, "name it once", "item %d is named twice", fault.Items[0])
+	case byhand.ItemsDisabled:
+		return refuse(CauseUnknownTarget, "enable them first, or leave them out", "items %s are disabled", listed(fault.Items))
+	case byhand.AllDisabled:
+		return refuse(CauseUnknownTarget, "enable some first", "all items are disabled")
+	case byhand.Pending:
+		return refuse(CausePending, "wait for it, or replace it", "trigger %d goes on%s: items %s have not run for it yet",
+			w.state.Triggered().Revision, w.since(VerbTrigger, ""), itemList(fault.Items))
+	}
+	return fault
 }
 
 func (t Trigger) describe() string {
@@ -172,81 +194,22 @@ func (t Trigger) describe() string {
 	return text
 }
 
-// mayRun refuses what nobody would run.
+// mayRun refuses what nobody would run, by what operators did.
 func (w *world) mayRun() error {
 	if r := w.known(); r != nil {
-		return r
-	}
-	if _, faulty := jobtree.CheckConfig(w.tree.Job(), w.state.Config.Value); faulty != nil {
-		r := refuse(CauseUnusable, "correct its settings first", "the job pauses, as its configuration cannot be used")
-		r.Err = faulty
 		return r
 	}
 	switch {
 	case w.operated.Value.Removing != "":
 		return refuse(CausePending, "enable the job to call that off", "the job is being removed")
-	case w.state.JobDisabled() || w.operated.Value.DisabledServers != nil:
-		return refuse(CauseNoInstance, "enable it first", "the job is disabled%s", w.since(VerbDisableJob, ""))
-	case len(w.state.Instances) == 0:
-		return refuse(CauseNoInstance, "start a process that runs the job", "no instance of the job lives")
-	case len(w.enabled(nil)) == 0:
-		return refuse(CauseNoInstance, "enable a server first", "the servers of all instances are disabled")
+	case w.operated.Value.DisabledServers != nil:
+		return w.refusedDisabled()
 	}
 	return nil
 }
 
-// askable refuses items that would not run.
-func (w *world) askable(t Trigger) *Refusal {
-	if w.java && (len(t.Items) > 0 || t.Parameter != "" || !t.Fire.IsZero()) {
-		return refuse(CauseInvalid, "trigger the whole job, or run it without Java",
-			"Java instances take part in the job, and know neither items, parameters nor fires of a trigger")
-	}
-	var unknown, disabled []int
-	for i, item := range t.Items {
-		switch {
-		case item < 0 || item >= w.total():
-			unknown = append(unknown, item)
-		case w.state.Disabled(item):
-			disabled = append(disabled, item)
-		case i > 0 && item == t.Items[i-1]:
-			return refuse(CauseInvalid, "name it once", "item %d is named twice", item)
-		}
-	}
-	switch {
-	case len(unknown) > 0:
-		return refuse(CauseUnknownTarget, "", "the job has no items %s, but 0 to %d", listed(unknown), w.total()-1)
-	case len(disabled) > 0:
-		return refuse(CauseUnknownTarget, "enable them first, or leave them out", "items %s are disabled", listed(disabled))
-	case len(t.Items) == 0 && len(w.disabledItems()) == w.total():
-		return refuse(CauseUnknownTarget, "enable some first", "all items are disabled")
-	}
-	return nil
-}
-
-func (w *world) disabledItems() (items []int) {
-	for item := range w.total() {
-		if w.state.Disabled(item) {
-			items = append(items, item)
-		}
-	}
-	return items
-}
-
-// pending are the items that have not begun yet for the trigger that there is, or have not ended. Beside Java, and
-// where executions are not recorded, nobody knows.
-func (w *world) pending() (items []int) {
-	asked := w.state.Triggered()
-	if w.java || !w.state.Config.Value.Monitored() {
-		return nil
-	}
-	items = w.state.Pending(w.now)
-	for item := range w.state.Items() {
-		if answer, _ := w.state.Item(item).Record.Value.AnswerTo(asked.Revision); asked.Exists() && answer == jobtree.Answering {
-			items = append(items, item)
-		}
-	}
-	slices.Sort(items)
-	return items
+func (w *world) refusedDisabled() *Refusal {
+	return refuse(CauseNoInstance, "enable it first", "the job is disabled%s", w.since(VerbDisableJob, ""))
 }
 
 // triggeredBy returns the number of the trigger that an operation made, if no other took its place; else 0.

@@ -2,7 +2,9 @@ package operate_test
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -229,6 +231,59 @@ func TestBesideJavaEachJavaInstanceIsAsked(t *testing.T) {
 		require.Equal(t, map[int]operate.ItemState{
 			0: operate.ItemSucceeded, 1: operate.ItemSucceeded, 2: operate.ItemTaken,
 		}, statesOf(r.Progress))
+	})
+}
+
+// An operator that loses the registry between two of the requests that it takes to ask many Java instances comes back
+// with the id, and each is asked once.
+func TestManyJavaInstancesAreAskedInSeveralRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.store.java = true
+		var ids []string
+		for n := range 130 {
+			id := fmt.Sprintf("10.1.0.%d@-@1", n)
+			ids = append(ids, id)
+			g.sessions[id] = g.sessions[first]
+			g.join(id)
+		}
+		last := slices.Max(ids)
+		g.assign(last, last)
+		g.do(registry.Delete(nodes.ItemInstance(2)), registry.Delete(nodes.ItemInstance(3)))
+		triggered := func() (all int) {
+			for _, id := range ids {
+				if g.value(nodes.Instance(id)) == jobtree.InstanceTriggered {
+					all++
+				}
+			}
+			return all
+		}
+		g.store.upTo = 10
+		r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())
+		var unconfirmed *operate.UnconfirmedError
+		require.ErrorAs(t, err, &unconfirmed)
+		require.ErrorIs(t, err, registry.ErrUnavailable)
+		require.Contains(t, err.Error(), "ask again with its id")
+		require.Equal(t, 110, triggered())
+		require.NotEqual(t, jobtree.InstanceTriggered, g.value(nodes.Instance(last)))
+		number := g.node(nodes.Triggered()).Revision
+		require.Equal(t, number, r.Revision)
+
+		g.do(registry.Update(nodes.Instance(ids[0]), "")) // one has answered
+		again, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{ID: r.ID})
+		require.NoError(t, err)
+		require.True(t, again.Repeated)
+		require.Equal(t, number, again.Revision)
+		require.Equal(t, 129, triggered())
+
+		go func() {
+			time.Sleep(time.Second)
+			g.do(registry.Update(nodes.Instance(last), ""))
+		}()
+		again, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{ID: r.ID, Wait: true})
+		require.NoError(t, err)
+		require.Equal(t, map[int]operate.ItemState{0: operate.ItemTaken, 1: operate.ItemTaken}, statesOf(again.Progress))
 	})
 }
 

@@ -32,9 +32,9 @@ type builder struct {
 
 // builders are all functions of the module that make transactions, but for tests and what only tests use.
 var builders = map[string]builder{
-	"scheduler/internal/membership/join.go Join": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
+	"scheduler/internal/membership/join.go join": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
 		"had left: its runner leaves again, or the catalog resigns"},
-	"scheduler/internal/leadership/elect.go Stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
+	"scheduler/internal/leadership/elect.go stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
 
 	"internal/resharding/plan.go PlanHolding": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
 		"the first one creates it, and who removes a job removes the configuration, which is compared, too"},
@@ -62,7 +62,7 @@ var builders = map[string]builder{
 	"failover/requeue.go Requeue": {"T6 requeue", []string{endsItself, creation}, "it writes the record that it compares; the first one " +
 		"creates it, and whoever removes that has changed the configuration, or taken the item from the owner, which are compared"},
 	"failover/claim.go Claim":                         {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/internal/rounds/begin.go proposeClaim": {"T7 beside other instances", []string{endsItself}, "Claim with what others make it compare"},
+	"scheduler/internal/rounds/claim.go proposeClaim": {"T7 beside other instances", []string{endsItself}, "Claim with what others make it compare"},
 
 	"internal/barrier/open.go Open": {"T8 open", []string{endsItself, creation}, "writes the barrier that it compares; the first round creates it, " +
 		"and it is removed with the job, whose configuration is compared"},
@@ -75,21 +75,22 @@ var builders = map[string]builder{
 		"operation creates that, and it is removed with the job, whose configuration is compared; what creates a job is sent once"},
 	"operate/remove.go deleteTree": {"T9 remove", []string{endsItself, harmless}, "deletes what operators did, or the configuration, which it compares; a part " +
 		"needs the former, and the removal deletes that last"},
-	"scheduler/trigger.go requestTxns": {"T9 trigger", []string{endsItself, creation}, "writes the request that it compares; the first one creates it, and it is " +
+	"scheduler/trigger.go trigger": {"T9 trigger", []string{endsItself, creation}, "writes the request that it compares; the first one creates it, and it is " +
 		"removed with the job, and so with the configuration, which is compared; Java instances are updated as they are compared"},
+	"internal/byhand/rest.go rest":                   {"T9 trigger, of a Java instance", []string{endsItself}, "updates the instance that it compares"},
 	"scheduler/internal/requests/requests.go Decide": {"T9 take a trigger back", []string{endsItself}, "updates the instance that it compares"},
 	"scheduler/internal/executions/progress.go saveTxn": {"T10 save a checkpoint", []string{endsItself, creation}, "writes the checkpoint that it compares; " +
 		"the first save creates it, and it is deleted by the end alone, with the mark that is compared"},
 
 	"scheduler/internal/missed/notes.go note": {"note missed fires", []string{endsItself, creation}, "writes the note that it compares; the first one " +
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
-	"scheduler/internal/membership/join.go LeaveTxn":       {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
-	"scheduler/internal/membership/clock.go LeaveForClock": {"leave because of the clock", []string{endsItself}, "leaveTxn with a condition more"},
-	"scheduler/left.go resign":                             {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
-	"scheduler/internal/leadership/elect.go Abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
+	"scheduler/internal/membership/leave.go LeaveTxn":      {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
+	"scheduler/internal/membership/leave.go leaveForClock": {"leave because of the clock", []string{endsItself}, "LeaveTxn with a condition more"},
+	"scheduler/resign.go resign":                           {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
+	"scheduler/internal/leadership/elect.go abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
-	"scheduler/internal/membership/join.go RemoveFormer":  {"remove a former instance", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/membership/join.go removeFormer":  {"remove a former instance", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/mending/strays.go removeStray":    {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/executions/finish.go removeUnder": {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/mending/aside.go SetAside":        {"set a record aside", []string{endsItself}, "writes the record that it compares"},

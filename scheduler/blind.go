@@ -132,12 +132,12 @@ func (r *runner) presentView() *registry.View {
 // stops, the job is left.
 func (r *runner) decideBlind() {
 	r.rounds.Executions().StartWaiting(r.look())
-	r.rounds.Executions().Finish(r.look())
-	if (r.leaving || r.blind.expired) && !r.blind.left && r.attached != nil {
+	r.finish()
+	if (r.departure.leaving || r.blind.expired) && !r.blind.left && r.attached != nil {
 		r.leaveBlind()
 	}
-	if r.leaving {
-		r.left = r.left || r.blind.left
+	if r.departure.leaving {
+		r.departure.handedOver(r.departure.left || r.blind.left)
 		r.closeDrained()
 	}
 }
@@ -217,8 +217,8 @@ func (r *runner) leaveBlind() {
 			err = r.blind.reason
 		}
 		r.blind.left = true
-		r.unsettled = r.attached.Session
-		if !r.leaving || (r.whenLeft != nil || r.shutDown) && r.s.stop.Err() == nil { // a stop gives the session up when nothing needs it any more
+		r.departure.unsettle(r.attached.Session)
+		if !r.departure.leaving || r.departure.alone(r.s.stop.Err() != nil) { // a stop gives the session up when nothing needs it any more
 			r.log.ErrorContext(r.life, "the job can be neither followed nor left: giving the session up", logError, err)
 			r.attached.Session.Abandon(err)
 		}

@@ -53,7 +53,7 @@ func (r *runner) keepTime(paused bool) {
 		}
 		return
 	}
-	if r.shutDown && r.isDrained() {
+	if r.departure.shutDown && r.departure.isDrained() {
 		return
 	}
 	if next := fires.TimesOf(*now.Config); !r.rounds.FiresBy(next) {

@@ -10,7 +10,6 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/asking"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 )
 
@@ -19,15 +18,7 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 	cfg.Props = maps.Collect(maps.All(cfg.Props)) // code that changes its settings must not change what is stored
 	faults := []error{cfg.ValidateAt(s.now())}
 	faults = append(faults, s.dialect.Faults(cfg)...)
-	if handler == nil {
-		faults = append(faults, errors.New("the job has no code: handler is nil"))
-	} else {
-		faults = append(faults, checkCode(ctx, cfg, handler))
-	}
-	faults = append(faults, asking.InTime(ctx, "the constructor of the error handler", func() error {
-		_, err := configuration.NewHandler(s.handlers, cfg, s.log)
-		return err
-	}))
+	faults = append(faults, configuration.CheckCode(ctx, cfg, handler), configuration.CheckHandler(ctx, cfg, s.handlers, s.log))
 	if _, err := cfg.MaxRunning(); err != nil {
 		faults = append(faults, err)
 	}
@@ -35,18 +26,6 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 		faults = append(faults, err)
 	}
 	return errors.Join(faults...)
-}
-
-// checkCode finds what is wrong with the code of a declaration.
-func checkCode(ctx context.Context, cfg job.Config, handler job.Handler) error {
-	err := asking.InTime(ctx, "Configure", func() error {
-		_, err := configuration.Code(handler, cfg)
-		return err
-	})
-	if checker, is := handler.(job.Checker); is && err == nil {
-		return asking.InTime(ctx, "Check", func() error { return checker.Check(cfg) })
-	}
-	return err
 }
 
 // storeConfig makes sure that the registry has a configuration of the job that this process can

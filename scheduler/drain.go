@@ -57,7 +57,7 @@ func (s *Scheduler) drain(runners []*runner) error {
 		select {
 		case err := <-answers[i]:
 			all = append(all, err)
-		case <-r.drained: // after it answered, or it had nothing left to abandon
+		case <-r.departure.drained: // after it answered, or it had nothing left to abandon
 			select {
 			case err := <-answers[i]:
 				all = append(all, err)
@@ -80,7 +80,7 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 		if working, queued := r.failures.Pending(); working+queued > 0 {
 			a.Handlers = append(a.Handlers, fmt.Sprintf("%s (%d failures)", r.name, working+queued))
 		}
-		if !r.isDrained() {
+		if !r.departure.isDrained() {
 			a.Ask(r.name, func(answer func([]int)) bool { return r.box.Post(func() { answer(r.inCode()) }) })
 		}
 	}
@@ -106,7 +106,7 @@ func (s *Scheduler) handOver() []*runner {
 	runners := s.list()
 	slices.SortFunc(runners, func(a, b *runner) int { return strings.Compare(a.name, b.name) })
 	for _, r := range runners {
-		r.box.Post(func() { r.leaving = true })
+		r.box.Post(r.departure.begin)
 	}
 	return runners
 }
@@ -115,7 +115,7 @@ func (s *Scheduler) handOver() []*runner {
 func waitDrained[T any](runners []*runner, enough <-chan T) bool {
 	for _, r := range runners {
 		select {
-		case <-r.drained:
+		case <-r.departure.drained:
 		case <-enough:
 			return false
 		}
@@ -181,13 +181,4 @@ func (r *runner) abandon() error {
 	}
 	slices.Sort(numbers)
 	return fmt.Errorf("job %q: items %v did not return when the stop timeout was over and were given up", r.name, numbers)
-}
-
-func (r *runner) isDrained() bool {
-	select {
-	case <-r.drained:
-		return true
-	default:
-		return false
-	}
 }

@@ -183,7 +183,7 @@ func (j *Job) Leave(ctx context.Context) error {
 		select {
 		case <-done:
 			return nil
-		case <-j.r.gone:
+		case <-j.r.departure.gone:
 			return nil
 		case <-ctx.Done():
 			return fmt.Errorf("leave job %q: waiting %s: %w", j.r.name, what, context.Cause(ctx))
@@ -198,7 +198,7 @@ func (j *Job) Leave(ctx context.Context) error {
 		j.s.watchLeft(j.r.life, j.r.name)
 		j.s.dismiss(j.r)
 	})
-	return wait(j.r.gone, "for what runs here")
+	return wait(j.r.departure.gone, "for what runs here")
 }
 
 var (
@@ -218,7 +218,7 @@ func (s *Scheduler) endOf(r *runner) <-chan struct{} {
 	}
 	if s.life == nil {
 		delete(s.runners, r.name)
-		close(r.gone)
+		r.departure.over()
 		return nil
 	}
 	return s.life.Done()

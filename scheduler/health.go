@@ -169,7 +169,7 @@ func (r *runner) health() JobHealth {
 		Job: r.name, Answered: true, Leader: st.Leader.Instance,
 		Joined:   r.attached.Connected() && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
 		Leading:  r.attached != nil && r.leads(),
-		ShutDown: r.shutDown, ViewRevision: int64(r.applied), Items: st.Total(),
+		ShutDown: r.departure.shutDown, ViewRevision: int64(r.applied), Items: st.Total(),
 	}
 	if !r.shown.IsZero() {
 		h.ViewAge = time.Since(r.shown)

@@ -1,15 +1,19 @@
 package scheduler
 
 import (
+	"context"
 	"time"
 
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
 )
 
 // newMembership makes the room of this process as an instance of the job.
 func (r *runner) newMembership() *membership.Membership {
+	_, isData := r.handler.(handlers)
 	return membership.New(membership.Ports{
-		Ports: r.ports,
+		Ports: r.ports, Data: isData, Peers: r.peers,
+		Get: func(ctx context.Context, path string) (registry.Node, error) { return r.s.registry.Get(ctx, path) },
 		ComesBack: func() {
 			r.rounds.Stale()
 			r.rounds.Consider(nil, true)
@@ -18,48 +22,38 @@ func (r *runner) newMembership() *membership.Membership {
 		StaysOut: func(off time.Duration) {
 			r.rounds.ClockWrong(r.look(), off)
 		},
+		ShutDown: r.shutDownHere,
+		Fail:     func(why error) { r.s.fail(why) },
 	})
 }
 
-// join registers this process as an instance of the job. It tells whether the state shows the instance.
-func (r *runner) join() bool {
-	v := r.look()
-	switch r.membership.Standing(v) {
-	case membership.Registered:
-		r.peers.Joined(v)
-		r.lost.Joined(r.attached.Session.TTL())
-		if r.membership.Joined(v) {
-			r.announceJoined()
-		}
-		return true
-	case membership.Former:
-		r.carryOut(r.membership.RemoveFormer(v))
-	case membership.Taken:
-		r.awaitID()
-	case membership.Absent:
-		if !r.wasShutDown() && !r.refusedByPeers() && (r.settings.OK || r.state.Config.Revision != 0) {
-			r.carryOut(r.membership.Join(v, r.peers))
-		}
+// takePart registers this process as an instance of the job, or takes it out because of its clock. It tells whether
+// the instance takes part, as the state shows it.
+func (r *runner) takePart() bool {
+	r.membership.Observe(r.look())
+	var parting membership.Parting
+	away := r.membership.Away()
+	if away {
+		parting = r.parting()
 	}
-	return false
+	r.commit(r.membership.Decide(r.look(), parting))
+	if away || !r.look().Registered() {
+		return false
+	}
+	r.lost.Joined(r.attached.Session.TTL())
+	if !r.hasJoined() {
+		r.announceJoined()
+	}
+	return true
 }
 
-// awaitID waits for a node of our id that another session owns.
-func (r *runner) awaitID() {
+// parting makes what leaving needs, if there is anything to leave.
+func (r *runner) parting() membership.Parting {
 	v := r.look()
-	if !r.membership.AwaitID(v) {
-		return
+	if !v.Registered() && !v.Leads() || r.runsUnmarked() || !r.noteMissed() {
+		return membership.Parting{}
 	}
-	if err := r.membership.Held(v, r.stillHeld()); err != nil && !r.hasJoined() {
-		r.s.fail(err)
-	}
-}
-
-// stillHeld asks the registry itself whether another session holds our id: the state may lag behind. Without
-// an answer, it says no.
-func (r *runner) stillHeld() bool {
-	node, err := r.s.registry.Get(r.attached.Ctx, r.tree.Instance(r.s.instance))
-	return err == nil && node.Session == r.state.Instance(r.s.instance).Session
+	return membership.Parting{Ready: true, Marks: r.marks()}
 }
 
 func (r *runner) announceJoined() {
@@ -75,15 +69,4 @@ func (r *runner) hasJoined() bool {
 	default:
 		return false
 	}
-}
-
-// staysOut tells whether this instance takes no part because of its clock, and leaves if it still does.
-func (r *runner) staysOut() bool {
-	if !r.membership.MustLeave(r.look()) {
-		return false
-	}
-	if (r.look().Registered() || r.leads()) && !r.runsUnmarked() && r.noteMissed() {
-		r.carryOut(r.membership.LeaveForClock(r.look(), r.marks(), r.peers))
-	}
-	return true
 }

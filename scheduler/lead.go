@@ -14,7 +14,7 @@ import (
 // newLeadership makes the room of the job's leader.
 func (r *runner) newLeadership() *leadership.Leadership {
 	return leadership.New(leadership.Ports{
-		Ports: r.ports, Lookup: r.s.strategies.Lookup,
+		Ports: r.ports, Peers: r.peers, Lookup: r.s.strategies.Lookup, Campaign: r.startElection,
 		Answered:  func() { r.peers.LookAtAssignment() },
 		Reconcile: func() { r.box.Post(r.reconcile) },
 		Resharded: func(plan resharding.Plan) {
@@ -26,62 +26,34 @@ func (r *runner) newLeadership() *leadership.Leadership {
 
 // lead does a leader's work, if this instance is the leader, or tries to become it if there is none.
 func (r *runner) lead() {
-	switch {
-	case !r.leads():
-		r.elect()
-		if r.peers.LeaderDeclaresNone(r.look()) {
-			r.declareLost() // nobody else would
-		}
-	case !r.leadership.MayLead(r.look()):
-		r.carryOut(r.leadership.Abdicate(r.look()))
-	default:
-		r.declareLost()
-		if r.applied >= r.needed { // whose items crashed must be known before they have new owners
-			r.reshard()
-		}
+	if v := r.look(); r.leadership.DeclaresLost(v) {
+		r.commit(r.lost.Decide(v, r.rounds.RunningHere))
+	}
+	if r.applied >= r.needed { // whose items crashed must be known before they have new owners
+		r.commit(r.leadership.Decide(r.look()))
 	}
 }
 
 // leads tells whether the leader node is this instance's, under the present session.
 func (r *runner) leads() bool { return r.look().Leads() }
 
-func (r *runner) reshard() {
-	if !r.leadership.Due(r.peers) {
-		return
-	}
-	if tidy := r.leadership.Tidy(r.look()); tidy != nil {
-		r.commitAll(tidy)
-		return
-	}
-	r.carryOut(r.leadership.Reshard(r.look(), r.peers))
-}
-
-// declareLost records what was running when its instance was lost.
-func (r *runner) declareLost() {
-	r.commitAll(r.lost.Decide(r.look(), r.rounds.RunningHere))
-}
-
 // reconcile notes that everything is to be looked at, and removes what is there for no reason.
 func (r *runner) reconcile() {
 	batch, due := r.leadership.Reconcile(r.look())
 	if due {
 		r.lookAgain()
-		r.commitAll(batch)
+		r.commit(batch)
 	}
 }
 
 // latchWait bounds how long an election or a claim waits for its latch.
 const latchWait = 2 * time.Second
 
-// elect starts an election if the job has no leader and this instance may become one.
-func (r *runner) elect() {
-	candidacy := r.leadership.Stand(r.look())
-	if candidacy == nil {
-		return
-	}
+// startElection starts an election in which this instance stands.
+func (r *runner) startElection(c *leadership.Candidacy) {
 	attached := r.attached
 	r.s.work.Go(func() {
-		revision, err := r.campaign(attached, candidacy)
+		revision, err := r.campaign(attached, c)
 		r.box.Post(func() { r.elected(revision, err) })
 	})
 }

@@ -12,7 +12,7 @@ import (
 func (r *runner) leave() {
 	if r.attached != nil && r.applied >= r.needed {
 		// The others need to know what was missed before they begin anything.
-		if told := r.noteMissed() || r.rounds.TryNoting(); told && (!r.left || r.look().Registered()) {
+		if told := r.noteMissed() || r.rounds.TryNoting(); told && (!r.departure.left || r.look().Registered()) {
 			r.commitLeave()
 		}
 	}
@@ -22,12 +22,12 @@ func (r *runner) leave() {
 // closeDrained closes drained if the job was left and nothing of it runs any more.
 func (r *runner) closeDrained() {
 	// Its session may come back with its nodes, so a job that is left alone waits for the next one.
-	stopping := r.whenLeft == nil && !r.shutDown || r.s.stop.Err() != nil
-	if (r.left || r.attached == nil && stopping) && !r.busy() && !r.isDrained() {
-		close(r.drained)
+	stopping := !r.departure.alone(r.s.stop.Err() != nil)
+	if (r.departure.left || r.attached == nil && stopping) && !r.busy() && !r.departure.isDrained() {
+		r.departure.drain()
 		r.atRest()
-		if r.whenLeft != nil {
-			r.s.work.Go(r.whenLeft)
+		if left := r.departure.whenLeft; left != nil {
+			r.s.work.Go(left)
 		}
 	}
 }
@@ -38,19 +38,12 @@ func (r *runner) commitLeave() {
 	if r.runsUnmarked() && !r.rounds.Executions().Abandoned() {
 		return // the instance is all that shows that it is not lost
 	}
-	txn := r.membership.LeaveTxn(r.look(), r.marks())
-	if len(txn.Then) == 0 {
-		r.left = !r.leadership.Electing() // an election under way may still bring something to take back
+	batch := r.membership.Leave(r.look(), r.marks())
+	if batch == nil {
+		r.departure.handedOver(!r.leadership.Electing()) // an election under way may still bring something to take back
 		r.membership.NoteLeft(r.s.now())
-		return
 	}
-	revision, err := r.s.registry.Commit(r.attached.Ctx, txn)
-	if err != nil {
-		r.refused("leave", err)
-		return
-	}
-	r.membership.NoteLeft(r.s.now())
-	r.committed(revision)
+	r.commit(batch)
 }
 
 // runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.

@@ -119,7 +119,7 @@ func TestLookShowsEachChange(t *testing.T) {
 			return v.Usable && v.Config == r.settings.Config
 		}},
 		{"blind", func() { r.blind.since = &now }, func(v room.View) bool { return v.Blind }},
-		{"leaving", func() { r.leaving = true }, func(v room.View) bool { return v.Leaving }},
+		{"leaving", func() { r.departure.leaving = true }, func(v room.View) bool { return v.Leaving }},
 		{"no session", func() { r.attached = nil }, func(v room.View) bool { return v.Attached == nil }},
 	} {
 		last := r.look()

@@ -2,12 +2,12 @@ package scheduler
 
 // mend puts right what no live session answers for.
 func (r *runner) mend() {
-	r.carryOut(r.mending.Strays(r.look()))
-	r.carryOut(r.mending.RestoreTokens(r.look()))
+	r.commit(r.mending.Strays(r.look()))
+	r.commit(r.mending.RestoreTokens(r.look()))
 }
 
 // clearOrphans ends executions that are marked as running under the present session and that nobody runs.
 func (r *runner) clearOrphans() {
 	v := r.look()
-	r.commitAll(r.mending.Orphans(v, func(n int) bool { return r.rounds.Idle(v, n) }))
+	r.commit(r.mending.Orphans(v, func(n int) bool { return r.rounds.Idle(v, n) }))
 }

@@ -1,9 +1,6 @@
 package scheduler
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
@@ -56,40 +53,8 @@ func (r *runner) newPeers() peers.Peers {
 // heedPeers does what only others make necessary.
 func (r *runner) heedPeers() {
 	for _, batch := range r.peers.Decide(r.look()) {
-		r.commitAll(batch)
+		r.commit(batch)
 	}
 	r.claimAbandoned()
-	r.commitAll(r.peers.Urge(r.look()))
-}
-
-// refusedByPeers tells whether this instance must not join, because others take part for whom this
-// process was not configured. Before the first join, this ends Run; a job that is data, and one whose
-// session was lost, wait until they are gone.
-func (r *runner) refusedByPeers() bool {
-	err := r.peers.Refuses(r.look())
-	_, isData := r.handler.(handlers)
-	if err != nil && !r.hasJoined() && !isData {
-		r.s.fail(fmt.Errorf("job %q: %w", r.name, err))
-	}
-	return err != nil
-}
-
-// wasShutDown tells whether others took this instance out of the tree, and stops the job here when that is
-// certain. Other jobs of the process go on.
-func (r *runner) wasShutDown() bool {
-	gone, shutDown := r.peers.Gone(r.look())
-	if shutDown {
-		r.shutDownHere()
-	}
-	return gone
-}
-
-// JavaStatistics are what a process saw of the executions of an item in Java instances, since it declared
-// the job. Java records nothing: an execution is seen by its mark, when that comes and goes, by the clock
-// of this process. An execution is not seen if its mark was gone before anybody looked.
-type JavaStatistics struct {
-	Runs      int64     `json:"runs"`
-	Instance  string    `json:"instance,omitempty"`  // that ran it last
-	LastBegin time.Time `json:"last_begin,omitzero"` // of the last one
-	LastEnd   time.Time `json:"last_end,omitzero"`   // zero while it runs
+	r.commit(r.peers.Urge(r.look()))
 }

@@ -1,60 +1,38 @@
 package scheduler
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // newCommits makes what commits this runner's decisions. What is refused is decided again; see [runner.refused].
 func (r *runner) newCommits() *room.Commits {
-	return &room.Commits{Ports: r.ports, Registry: r.s.registry, Committed: r.committed, Refused: r.refused}
+	return &room.Commits{Ports: r.ports, Registry: r.s.registry, Committed: r.committed, Refused: r.refused, Overtaken: r.overtaken}
 }
 
-// commitAll commits the proposals; see [room.Commits.All].
-func (r *runner) commitAll(batch room.Batch) { r.commits.All(r.attached, batch) }
-
-// carryOut commits what a room proposes, one after the other, and does what follows from each outcome.
-func (r *runner) carryOut(batch room.Batch) {
-	for _, p := range batch {
-		under := cmp.Or(p.Under, r.attached)
-		var revision registry.Revision
-		err := r.commitParts(under, p.Parts)
-		if err == nil {
-			revision, err = r.s.registry.Commit(under.Ctx, p.Txn)
-		}
-		var conflict *registry.ConflictError
-		switch {
-		case err == nil:
-			r.commits.CarriedOut(p, registry.Outcome{Revision: revision})
-		case p.Refused != nil && p.Refused(err):
-		case p.Apart && errors.As(err, &conflict):
-			r.overtaken(conflict)
-		default:
-			r.refused(p.Step, err)
-		}
+// newPorts makes what the rooms may ask of the runner: the same for all, as there may be thousands of jobs.
+func (r *runner) newPorts() *room.Ports {
+	return &room.Ports{
+		Life: func() context.Context { return r.life }, Post: r.box.Post, Work: r.s.work.Go, Wake: r.alarm.Set, Log: r.log,
+		AskClock: func(age time.Duration, told func()) {
+			if told != nil {
+				r.s.clock.WhenAsked(told)
+			}
+			r.s.clock.Check(r.life, age)
+		},
+		Tell: func(level slog.Level, message string, err error, attrs ...any) {
+			r.s.repeated(level, message, r.name, err, attrs...)
+		},
 	}
 }
 
-// commitParts commits what goes before a transaction.
-func (r *runner) commitParts(under *room.Attachment, parts []registry.Txn) error {
-	if len(parts) == 0 {
-		return nil
-	}
-	for _, outcome := range r.s.registry.CommitAll(under.Ctx, parts) {
-		if outcome.Err != nil {
-			return outcome.Err
-		}
-		r.committed(outcome.Revision)
-	}
-	return nil
-}
+// commit commits what a room proposes; see [room.Commits.All].
+func (r *runner) commit(batch room.Batch) { r.commits.All(r.attached, batch) }
 
 // refused deals with a transaction that was not done: after a conflict the decision is made again
 // on the state that it conflicted with, after a lost session by its successor, and otherwise later.
@@ -71,7 +49,7 @@ func (r *runner) refused(what string, err error) {
 	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
 		if errors.Is(err, registry.ErrUnknownOutcome) {
-			r.unsettled = r.attached.Session
+			r.departure.unsettle(r.attached.Session)
 		}
 	default:
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)
@@ -86,52 +64,4 @@ func (r *runner) lookAgain() {
 	r.mending.Unexplained(nil, true)
 	r.rounds.Consider(nil, true)
 	r.peers.LookAgain()
-}
-
-// moment is all that changes of what a runner knows.
-type moment struct {
-	applied              registry.Revision
-	attached             *room.Attachment
-	settings             *configuration.Settings
-	tokens               jobtree.Tokens
-	known                bool // the tokens are
-	leaving, blind, away bool
-}
-
-// moment returns all that changes of what the runner knows, as it is now.
-func (r *runner) moment() moment {
-	tokens, known := r.mending.Tokens()
-	return moment{
-		applied: r.applied, attached: r.attached, settings: r.settings, tokens: tokens, known: known,
-		leaving: r.leaving, blind: r.blind.since != nil, away: r.membership.Out(),
-	}
-}
-
-// look returns what the runner knows, for a room to decide by. The view is made anew only when something of that
-// has changed: a decision looks some fifteen times, and there may be thousands of jobs.
-func (r *runner) look() room.View {
-	if now := r.moment(); r.seen.Facts == nil || now != r.seenAt {
-		r.seen, r.seenAt = r.viewAt(now), now
-	}
-	return r.seen
-}
-
-// viewAt makes the view of a moment.
-func (r *runner) viewAt(now moment) room.View {
-	return room.View{Facts: &room.Facts{
-		Job: r.name, Instance: r.s.instance, Tree: r.tree, State: r.state, Applied: now.applied, Attached: now.attached,
-		Leaving: now.leaving, Blind: now.blind, Out: now.away,
-		Usable: now.settings.OK, Config: now.settings.Config, Rules: now.settings.Rules, Clock: &r.s.clock,
-		Tokens: now.tokens, Known: now.known,
-	}}
-}
-
-// newPorts makes what the rooms may ask of the runner: the same for all, as there may be thousands of jobs.
-func (r *runner) newPorts() *room.Ports {
-	return &room.Ports{
-		Life: func() context.Context { return r.life }, Post: r.box.Post, Work: r.s.work.Go, Wake: r.alarm.Set, Log: r.log,
-		Tell: func(level slog.Level, message string, err error, attrs ...any) {
-			r.s.repeated(level, message, r.name, err, attrs...)
-		},
-	}
 }

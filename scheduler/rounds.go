@@ -14,14 +14,31 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/rounds"
 )
 
+// begin begins what is due, by a clock that has just been judged.
+func (r *runner) begin() {
+	if v := r.look(); r.rounds.MayBegin(v) {
+		r.membership.JudgeClock(v)
+	}
+	v := r.look()
+	if round, batch := r.rounds.Decide(v); round != nil {
+		r.commit(batch)
+		r.rounds.Settled(v, round)
+	}
+}
+
+// finish records the ends of what has run.
+func (r *runner) finish() {
+	if ending, batch := r.rounds.Executions().Decide(r.look()); ending != nil {
+		r.commit(batch)
+		r.rounds.Executions().Settled(ending)
+	}
+}
+
 // newRounds makes the room of what this instance runs.
 func (r *runner) newRounds() *rounds.Rounds {
 	return rounds.New(rounds.Ports{
 		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Whole: r.whole, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
 		PostNote:    r.box.PostNote,
-		Commit:      r.commits.All,
-		LeftBefore:  r.membership.LeftBefore,
-		ClockAllows: func(v room.View) bool { return r.membership.ClockAllows(v) },
 		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
 		SetAside:    r.mending.SetAside,
 		Lost:        r.lost.Is,
@@ -59,14 +76,14 @@ func (r *runner) ended(e *executions.Execution, o registry.Outcome) {
 	r.lost.Note([]int{e.Item}, false)
 	r.mending.Unexplained([]int{e.Item}, false) // its mark may be back, if its session was taken up again
 	if !errors.Is(o.Err, registry.ErrConflict) {
-		r.unsettled = e.Under.Session // whose mark stays
+		r.departure.unsettle(e.Under.Session) // whose mark stays
 	}
 }
 
 // noteMissed notes what is due of items that are not to run here. It tells whether nothing is left to be noted.
 func (r *runner) noteMissed() bool {
-	batch, over := r.rounds.Note(r.look(), r.left)
-	r.commitAll(batch)
+	batch, over := r.rounds.Note(r.look(), r.departure.left)
+	r.commit(batch)
 	return over || !r.rounds.HasToNote()
 }
 

@@ -71,23 +71,17 @@ type runner struct {
 	mending    *mending.Mending
 	alarm      actor.Alarm // wakes the runner when time alone makes something due
 	membership *membership.Membership
-	leaving    bool              // the scheduler stops: hand over, start nothing
-	left       bool              // handed over
-	shutDown   bool              // an operator has shut the job down here
-	unsettled  *registry.Session // that may hold what this runner cannot take back; nil = none
-	drained    chan struct{}     // closed when left and nothing runs
-	opened     chan struct{}     // closed when the view is open
-	gone       chan struct{}     // closed when the scheduler has the job no more, though it goes on
-	peers      peers.Peers       // others that share the job
-	shown      time.Time         // when the view showed something last
-	configured time.Time         // when the configuration in force came
-	whenLeft   func()            // is called then; nil = the whole scheduler stops
+	departure  departure
+	opened     chan struct{} // closed when the view is open
+	peers      peers.Peers   // others that share the job
+	shown      time.Time     // when the view showed something last
+	configured time.Time     // when the configuration in force came
 }
 
 func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
 	r := &runner{
 		s: s, name: cfg.Name, handler: handler, declared: declared, tree: jobtree.For(cfg.Name),
-		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), drained: make(chan struct{}), opened: make(chan struct{}), gone: make(chan struct{}),
+		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), departure: newDeparture(), opened: make(chan struct{}),
 		state: s.dialect.NewState(cfg.Name), settings: configuration.None(),
 	}
 	if _, data := handler.(handlers); !data {
@@ -95,7 +89,8 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	}
 	r.ports = r.newPorts()
 	r.commits = r.newCommits()
-	r.whole, r.peers, r.leadership = r.newWholeRounds(), r.newPeers(), r.newLeadership()
+	r.whole, r.peers = r.newWholeRounds(), r.newPeers()
+	r.leadership = r.newLeadership()
 	r.mending = mending.New(mending.Ports{Ports: r.ports, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
 	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports}
 	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
@@ -205,8 +200,8 @@ func (r *runner) decide() {
 		return
 	}
 	if !r.started {
-		if r.leaving && !r.isDrained() {
-			close(r.drained)
+		if r.departure.leaving && !r.departure.isDrained() {
+			r.departure.drain()
 		}
 		return
 	}
@@ -214,8 +209,8 @@ func (r *runner) decide() {
 	r.followLeadership()
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
-	r.rounds.Executions().Finish(r.look())
-	if r.leaving {
+	r.finish()
+	if r.departure.leaving {
 		if r.attached != nil && r.applied >= r.needed {
 			r.clearOrphans()
 		}
@@ -233,12 +228,11 @@ func (r *runner) decide() {
 	if r.mend(); r.applied < r.needed {
 		return
 	}
-	if r.membership.MindClock(r.look()); r.staysOut() {
-		r.clearOrphans()
-		r.mindBarriers()
-		return
-	}
-	if !r.join() {
+	if !r.takePart() {
+		if r.membership.Away() { // what it has begun before goes on
+			r.clearOrphans()
+			r.mindBarriers()
+		}
 		return
 	}
 	r.lead()
@@ -250,11 +244,11 @@ func (r *runner) decide() {
 	if r.heedPeers(); r.applied < r.needed {
 		return
 	}
-	r.rounds.Begin(r.look())
+	r.begin()
 	r.noteMissed()
 	r.mindBarriers()
 	r.rounds.Answer(r.look())
-	r.carryOut(requests.Decide(r.look(), r.s.traits, r.wants))
+	r.commit(requests.Decide(r.look(), r.s.traits, r.wants))
 }
 
 // committed notes that this runner changed the tree: the next decision needs to see that.

@@ -286,7 +286,7 @@ func (s *Scheduler) forget(r *runner) {
 	defer s.mu.Unlock()
 	if r.view == nil {
 		delete(s.runners, r.name)
-		close(r.gone)
+		r.departure.over()
 	}
 }
 
@@ -295,7 +295,7 @@ func (r *runner) waitJoined(ctx context.Context) error {
 	select {
 	case <-r.joined:
 		return nil
-	case <-r.gone:
+	case <-r.departure.gone:
 		return errLeft
 	case <-ctx.Done():
 		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))

@@ -5,7 +5,7 @@ import "github.com/elasticron/elasticron/scheduler/internal/membership"
 // heedShutdown leaves the job if the node of this instance asks for it. That goes with the node: what is asked of
 // a session that ends before this process sees it is gone.
 func (r *runner) heedShutdown() {
-	if r.leaving || r.attached == nil || !r.state.Instance(r.s.instance).Shutdown {
+	if r.departure.leaving || r.attached == nil || !r.state.Instance(r.s.instance).Shutdown {
 		return
 	}
 	switch r.membership.Standing(r.look()) {
@@ -18,13 +18,13 @@ func (r *runner) heedShutdown() {
 // Other jobs of the process go on. What runs comes to its end, and is ticked for until then.
 func (r *runner) shutDownHere() {
 	r.log.WarnContext(r.life, "shut down by an operator: the job stops here until the process starts anew")
-	r.leaving, r.shutDown = true, true
+	r.departure.shut()
 	r.box.Post(func() {}) // to leave
 }
 
 // atRest notes that a job that was shut down here has come to rest.
 func (r *runner) atRest() {
-	if r.shutDown {
+	if r.departure.shutDown {
 		r.s.timetable.Set(r.entry, nil)
 	}
 }

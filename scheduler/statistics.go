@@ -41,6 +41,16 @@ type ItemStatistics struct {
 	Java *JavaStatistics `json:"java,omitempty"`
 }
 
+// JavaStatistics are what a process saw of the executions of an item in Java instances, since it declared
+// the job. Java records nothing: an execution is seen by its mark, when that comes and goes, by the clock
+// of this process. An execution is not seen if its mark was gone before anybody looked.
+type JavaStatistics struct {
+	Runs      int64     `json:"runs"`
+	Instance  string    `json:"instance,omitempty"`  // that ran it last
+	LastBegin time.Time `json:"last_begin,omitzero"` // of the last one
+	LastEnd   time.Time `json:"last_end,omitzero"`   // zero while it runs
+}
+
 // ServerStatistics are the numbers of executions that ended in this process since it declared the job.
 // Refused are those whose end could not be recorded, whatever they returned.
 type ServerStatistics struct {

@@ -88,9 +88,9 @@ func (r *runner) remains(session *registry.Session) bool {
 	switch {
 	case !r.started:
 		return false
-	case r.unsettled != nil && r.unsettled.ID() == session.ID():
+	case r.departure.leftUnsettled(session):
 		return true
-	case r.left && r.isDrained():
+	case r.departure.left && r.departure.isDrained():
 		return false // whatever its view has not shown yet
 	case r.needed > r.applied:
 		return true

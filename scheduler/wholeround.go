@@ -27,9 +27,9 @@ func (r *runner) newWholeRounds() *wholeround.Rounds {
 // mindBarriers does what the barriers of whole rounds ask of this instance now.
 func (r *runner) mindBarriers() {
 	for _, phase := range r.whole.Phases() {
-		r.carryOut(r.whole.SettleHook(r.look(), phase))
+		r.commit(r.whole.SettleHook(r.look(), phase))
 		if r.attached.Connected() && r.applied >= r.needed && r.settings.OK && r.settings.Config.Monitored() {
-			r.carryOut(r.whole.Decide(r.look(), phase))
+			r.commit(r.whole.Decide(r.look(), phase))
 		}
 	}
 	if r.attached.Connected() {

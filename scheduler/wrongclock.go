@@ -13,7 +13,7 @@ const leastClockStep = time.Second
 
 // watchRegistryClock makes the check of this process's clock.
 func (s *Scheduler) watchRegistryClock() {
-	s.clock.Now, s.clock.Ask, s.clock.Start = s.now, s.registry.ServerTime, s.work.Go
+	s.clock.Wall, s.clock.Ask, s.clock.Start = s.now, s.registry.ServerTime, s.work.Go
 	s.clock.Failed = func(err error) {
 		if !errors.Is(err, registry.ErrUnsupported) {
 			s.repeated(slog.LevelWarn, "the registry did not tell the time", "", err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
@@ -40,42 +39,5 @@ func (g *getting) audit(ctx context.Context, out io.Writer, reg registry.Registr
 		text += printable(fmt.Sprintf("! what was done to %q cannot be read: %s", job, why[job])) + "\n"
 	}
 	_, err = io.WriteString(out, text)
-	return err
-}
-
-// backfill runs a job for fires, and says how to go on with what is left.
-func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error {
-	if v.opts.DryRun {
-		result, err := v.op.Backfill(v.ctx, job, fires, t, v.opts)
-		if err != nil {
-			return err
-		}
-		if v.output != formatTable {
-			return v.output.write(v.out, result)
-		}
-		for _, fire := range fires {
-			if _, err := fmt.Fprintln(v.out, instant(fire)); err != nil {
-				return err
-			}
-		}
-		_, err = fmt.Fprintf(v.out, "%d fires. Nothing was done: this is what would be done without --dry-run.\n", len(fires))
-		return err
-	}
-	if !v.yes {
-		if err := v.ask(fmt.Sprintf("backfill %d fires of job %q\n", len(fires), job)); err != nil {
-			return err
-		}
-	}
-	result, err := v.op.Backfill(v.ctx, job, fires, t, v.opts)
-	if v.output != formatTable {
-		if shown := v.output.write(v.out, result); shown != nil {
-			return shown
-		}
-	} else if _, shown := fmt.Fprintf(v.out, "%d of %d fires have run.\n", len(fires)-len(result.Left), len(fires)); shown != nil {
-		return shown
-	}
-	if err != nil && len(result.Left) > 0 && result.ID != "" {
-		return fmt.Errorf("%w; go on with the same command and --id %s", err, result.ID)
-	}
 	return err
 }

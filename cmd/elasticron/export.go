@@ -100,15 +100,8 @@ file does not mention is not compared.`,
 		}
 		return nil
 	})
-	flags := cmd.Flags()
-	flags.StringVarP(&fileName, "filename", "f", "", "file to compare (required)")
-	flags.BoolVar(&strict, "exit-code", false, "end with status 1 if anything differs")
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if fileName == "" {
-			return misuse("--filename is missing: want the file to compare")
-		}
-		return nil
-	}
+	fileFlag(cmd, &fileName)
+	cmd.Flags().BoolVar(&strict, "exit-code", false, "end with status 1 if anything differs")
 	return cmd
 }
 

@@ -214,16 +214,6 @@ them. It asks, unless --yes is given.`,
 	return cmd
 }
 
-func fileFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVarP(name, "filename", "f", "", "file of the jobs (required)")
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if *name == "" {
-			return misuse("--filename is missing: want the file of the jobs")
-		}
-		return nil
-	}
-}
-
 // jobOfFile is what a file says of one job.
 type jobOfFile struct {
 	name, config string

@@ -81,43 +81,6 @@ func instantFlag(name, text string, to *time.Time) (err error) {
 	return nil
 }
 
-func newBackfill(p *program) *cobra.Command {
-	var t operate.Trigger
-	from, to := "", ""
-	cmd := &cobra.Command{
-		Use:   "backfill JOB --from TIME --to TIME",
-		Short: "Run a job for fires that were not run",
-		Long: `Backfill runs a job for each of its fires between two times, both included, one after the
-other: the next one begins when every item has run for the one before. It stops at the first
-that fails, or at Ctrl-C, and says how to go on: the same command with --id.`,
-		Example: `  elasticron backfill orders --from 2025-03-01T02:00:00Z --to 2025-03-01T02:05:00Z --dry-run`,
-		Args:    cobra.ExactArgs(1),
-	}
-	newVerb(p, cmd, func(v *verb, args []string) error {
-		var first, last time.Time
-		if from == "" || to == "" {
-			return misuse("--from and --to are needed: want the times of the first and the last fire")
-		}
-		if err := instantFlag("--from", from, &first); err != nil {
-			return err
-		}
-		if err := instantFlag("--to", to, &last); err != nil {
-			return err
-		}
-		fires, err := v.op.Fires(v.ctx, args[0], first, last)
-		if err != nil {
-			return err
-		}
-		return v.backfill(args[0], fires, t)
-	})
-	flags := cmd.Flags()
-	flags.StringVar(&from, "from", "", "first fire, such as 2026-03-01T02:00:00Z (required)")
-	flags.StringVar(&to, "to", "", "last fire (required)")
-	flags.Var(&itemsFlag{&t.Items}, "items", "items to run, such as 0,3 or 0-9 (default: all)")
-	flags.StringVar(&t.Parameter, "parameter", "", "text for the code of the items")
-	return cmd
-}
-
 // stateVerb is disable or enable, for jobs, items and servers.
 func stateVerb(p *program, disable bool) *cobra.Command {
 	word, done := "enable", "Enable takes disable back. Servers that were disabled one by one stay so when their job is enabled."

@@ -38,6 +38,7 @@ var rooms = []struct{ name, imports string }{
 	{"internal/protect", "job"},
 	{"sharding", "internal/protect internal/texts"},
 	{"internal/jobtree", "internal/texts job registry"},
+	{"internal/byhand", "internal/jobtree registry"},
 	{"internal/careless", "internal/jobtree registry"},
 
 	// Rules: what is seen becomes what to commit.
@@ -54,7 +55,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/notify", "internal/protect job scheduler/internal/actor scheduler/internal/stopping"},
 	{"scheduler/internal/fires", "cronexpr job"},
 	{"scheduler/internal/policy", "cronexpr internal/jobtree job"},
-	{"scheduler/internal/room", "internal/jobtree job registry scheduler/internal/fires scheduler/internal/policy"},
+	{"scheduler/internal/room", "internal/jobtree job registry scheduler/internal/policy"},
 	{"scheduler/internal/peers", "internal/jobtree job registry scheduler/internal/room sharding"},
 	{"scheduler/internal/javapeers", "cronexpr failover internal/jobtree internal/option internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/configuration", "internal/jobtree internal/protect job scheduler/internal/asking scheduler/internal/peers scheduler/internal/policy scheduler/internal/room sharding"},
@@ -67,7 +68,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/executions", "internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
 	{"scheduler/internal/mending", "internal/jobtree job registry scheduler/internal/actor scheduler/internal/executions scheduler/internal/room"},
 	{"scheduler/internal/rounds", "failover internal/jobtree job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/load scheduler/internal/missed scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/wholeround"},
-	{"scheduler", "cronexpr internal/jobtree internal/option internal/repeats internal/resharding internal/texts job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/wholeround sharding"},
+	{"scheduler", "cronexpr internal/byhand internal/jobtree internal/option internal/repeats internal/resharding internal/texts job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/wholeround sharding"},
 
 	// What looks at a scheduler.
 	{"history", "internal/option internal/protect internal/texts job"},
@@ -80,7 +81,7 @@ var rooms = []struct{ name, imports string }{
 	// What acts on the tree from outside.
 	{"seed", "internal/guarded internal/jobtree job registry"},
 	{"migrate", "cronexpr internal/guarded internal/jobtree internal/option job registry sharding"},
-	{"operate", "cronexpr internal/jobtree internal/option job registry sharding"},
+	{"operate", "cronexpr internal/byhand internal/jobtree internal/option job registry sharding"},
 }
 
 // above are the programs: they may import any room, and no room imports them.

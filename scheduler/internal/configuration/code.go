@@ -15,8 +15,8 @@ import (
 // errNoCode: code that depends on the configuration has made nothing of it, and no error.
 var errNoCode = errors.New("the job's code cannot be used: Configure returned nil")
 
-// Code returns what runs the items of a job of this configuration.
-func Code(handler job.Handler, cfg job.Config) (code job.HandlerFunc, err error) {
+// codeOf returns what runs the items of a job of this configuration.
+func codeOf(handler job.Handler, cfg job.Config) (code job.HandlerFunc, err error) {
 	err = protect.Call(func() error {
 		code, err = handler.Configure(cfg)
 		return err
@@ -45,7 +45,7 @@ func (c *Configuration) makeCode(cfg job.Config, then func(made)) {
 	late := func() { then(made{fault: asking.NotReturned(*what.Load())}) }
 	var got made
 	asked := c.maker.Ask(func() error {
-		got.code, got.fault = Code(c.ports.Handler, cfg)
+		got.code, got.fault = codeOf(c.ports.Handler, cfg)
 		at("the constructor of the error handler")
 		got.handler, got.instead = c.handlerOf(cfg)
 		return nil
@@ -59,19 +59,19 @@ func (c *Configuration) makeCode(cfg job.Config, then func(made)) {
 // handlerOf makes the error handler of a configuration. The registry may name one that this process
 // does not have, such as a Java class, or one whose settings are wrong; then failures are logged.
 func (c *Configuration) handlerOf(cfg job.Config) (handler job.ErrorHandler, instead error) {
-	handler, instead = NewHandler(c.ports.Handlers, cfg, c.ports.Log)
+	handler, instead = newHandler(c.ports.Handlers, cfg, c.ports.Log)
 	if instead == nil {
 		return handler, nil
 	}
-	handler, err := NewHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, c.ports.Log)
+	handler, err := newHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, c.ports.Log)
 	if err != nil {
 		panic("scheduler: no handler LOG: " + err.Error())
 	}
 	return handler, instead
 }
 
-// NewHandler makes the error handler of a configuration.
-func NewHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
+// newHandler makes the error handler of a configuration.
+func newHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
 	err = protect.Call(func() error {
 		handler, err = handlers.New(cfg, log)
 		return err

@@ -52,10 +52,9 @@ type Reporter interface {
 	HandlerFailed(sc job.ShardingContext, failure, handler error)
 }
 
-// Registry is what ends and checkpoints need of the registry.
+// Registry is what checkpoints, and ends that were refused, need of the registry.
 type Registry interface {
 	Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error)
-	CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome
 	Get(ctx context.Context, path string) (registry.Node, error)
 }
 

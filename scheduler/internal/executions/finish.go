@@ -34,11 +34,24 @@ func (x *Executions) Returned(e *Execution, at time.Time, err error) {
 	}
 }
 
-// Finish commits the ends of executions whose code has returned.
-func (x *Executions) Finish(v room.View) {
-	if batch := x.gathered(v); len(batch) > 0 {
-		x.settled(v, batch, x.ports.Registry.CommitAll(v.Attached.Ctx, x.Ends(v, batch)))
+// Ending is what one decision ends.
+type Ending struct {
+	late  int  // ends that were recorded under another session than they began under
+	again bool // some are to be tried again
+}
+
+// Decide proposes to record the ends of executions whose code has returned, all in one request, each by itself. When
+// that was committed, [Executions.Settled] goes on. The ending is nil if nothing is to be recorded.
+func (x *Executions) Decide(v room.View) (*Ending, room.Batch) {
+	ended := x.gathered(v)
+	if len(ended) == 0 {
+		return nil, nil
 	}
+	ending, batch := &Ending{}, make(room.Batch, len(ended))
+	for i, e := range ended {
+		batch[i] = x.end(v, e, ending)
+	}
+	return ending, batch
 }
 
 // gathered returns the executions whose ends are to be recorded now (T5): once all have returned that run, or a
@@ -68,43 +81,44 @@ func (x *Executions) gathered(v room.View) (batch []*Execution) {
 	return batch
 }
 
-// Ends are the transactions of the ends of executions. It commits nothing.
-func (x *Executions) Ends(v room.View, batch []*Execution) []registry.Txn {
-	txns := make([]registry.Txn, len(batch))
-	for i, e := range batch {
-		txns[i] = x.endTxn(v, e)
-		if MarkGone(v, e) {
-			txns[i] = x.lateEndTxn(v, e, e.Token)
-		}
+// end proposes to record the end of an execution. One that was refused is looked into at once: until that is
+// settled, nothing else of its item runs here.
+func (x *Executions) end(v room.View, e *Execution, ending *Ending) room.Proposal {
+	txn := x.endTxn(v, e)
+	if MarkGone(v, e) {
+		txn = x.lateEndTxn(v, e, e.Token)
 	}
-	return txns
+	settle := func(o registry.Outcome) { x.settle(v, e, x.settleEnd(v, e, o), ending) }
+	return room.Proposal{Step: "end", Txn: txn, Noted: true, Done: settle, Refused: func(err error) bool {
+		settle(registry.Outcome{Err: err})
+		return true
+	}}
 }
 
-// settled takes in the outcomes of ends, and looks into those that were refused.
-func (x *Executions) settled(v room.View, batch []*Execution, outcomes []registry.Outcome) {
-	under, late, again := v.Attached, 0, false
-	for i, o := range outcomes {
-		e := batch[i]
-		o = x.settleEnd(v, e, o)
-		switch {
-		case room.Final(o.Err):
-			if o.Err == nil && e.Under != under {
-				late++
-			}
-			x.close(e, o)
-		case under.Lasts():
-			x.ports.Tell(slog.LevelWarn, "end not recorded yet, will try again", o.Err, room.KeyItem, e.Item)
-			x.ended, again = append(x.ended, e), true
-		case x.abandoned:
-			x.close(e, o)
-		default:
-			x.ended = append(x.ended, e) // for the next session
+// settle takes in how an end went.
+func (x *Executions) settle(v room.View, e *Execution, o registry.Outcome, ending *Ending) {
+	switch {
+	case room.Final(o.Err):
+		if o.Err == nil && e.Under != v.Attached {
+			ending.late++
 		}
+		x.close(e, o)
+	case v.Attached.Lasts():
+		x.ports.Tell(slog.LevelWarn, "end not recorded yet, will try again", o.Err, room.KeyItem, e.Item)
+		x.ended, ending.again = append(x.ended, e), true
+	case x.abandoned:
+		x.close(e, o)
+	default:
+		x.ended = append(x.ended, e) // for the next session
 	}
-	if late > 0 {
-		x.ports.Log.InfoContext(x.ports.Life(), "recorded ends of executions that outlived their session", "items", late)
+}
+
+// Settled goes on when the ends have been committed.
+func (x *Executions) Settled(ending *Ending) {
+	if ending.late > 0 {
+		x.ports.Log.InfoContext(x.ports.Life(), "recorded ends of executions that outlived their session", "items", ending.late)
 	}
-	if again {
+	if ending.again {
 		x.endsGather = true
 		time.AfterFunc(room.RetryAfter, func() { x.ports.Post(func() { x.endsGather = false }) })
 	}

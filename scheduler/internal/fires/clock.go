@@ -22,7 +22,7 @@ const (
 // a wall clock that is set shows at once. It never asks on the way to a begin. It is safe for concurrent
 // use; its fields are set before.
 type ClockCheck struct {
-	Now    func() time.Time                         // this process's wall clock
+	Wall   func() time.Time                         // this process's wall clock
 	Ask    func(context.Context) (time.Time, error) // asks for the registry's
 	Start  func(func())                             // starts a goroutine that the scheduler waits for
 	Failed func(error)                              // hears of a question that got no answer in time
@@ -102,6 +102,9 @@ func (c *ClockCheck) Check(ctx context.Context, age time.Duration) {
 	})
 }
 
+// Now returns the time by this process's wall clock.
+func (c *ClockCheck) Now() time.Time { return c.Wall() }
+
 // Horizon returns the latest fire that a clock in order can have ticked; zero if the registry's clock is not
 // known.
 func (c *ClockCheck) Horizon() time.Time {
@@ -115,5 +118,5 @@ func (c *ClockCheck) Horizon() time.Time {
 // Off returns by how much this process's wall clock is ahead of the registry's; negative if it is behind.
 func (c *ClockCheck) Off() (off time.Duration, known bool) {
 	now, known := c.registryNow()
-	return c.Now().Sub(now), known
+	return c.Wall().Sub(now), known
 }

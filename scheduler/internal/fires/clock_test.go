@@ -38,7 +38,7 @@ type checker struct {
 
 func check(c *clockOf) *checker {
 	s := &checker{}
-	s.Now, s.Ask, s.Start, s.Failed = time.Now, c.ServerTime, s.work.Go, func(error) {}
+	s.Wall, s.Ask, s.Start, s.Failed = time.Now, c.ServerTime, s.work.Go, func(error) {}
 	return s
 }
 

@@ -16,22 +16,22 @@ type Candidacy struct {
 	Txn      registry.Txn
 }
 
-// Stand returns how to stand for election, if the job has no leader and this instance may become one (T2); nil if
-// not. From then on an election is under way, until [Leadership.Elected].
-func (l *Leadership) Stand(v room.View) *Candidacy {
-	if l.electing || v.State.Leader.Created != 0 || !l.MayLead(v) {
-		return nil
+// stand stands for election, if the job has no leader and this instance may become one (T2). From then on an election
+// is under way, until [Leadership.Elected].
+func (l *Leadership) stand(v room.View) {
+	if l.electing || v.State.Leader.Created != 0 || !l.mayLead(v) {
+		return
 	}
 	l.electing = true
 	server := jobtree.ServerOf(v.Instance)
-	return &Candidacy{HoldBack: v.HoldBack(), Latch: v.Tree.ElectionLatch(), Txn: registry.Txn{
+	l.ports.Campaign(&Candidacy{HoldBack: v.HoldBack(), Latch: v.Tree.ElectionLatch(), Txn: registry.Txn{
 		If: []registry.Condition{
 			v.Mine(), registry.Unchanged(v.Tree.Config(), v.State.Config.Revision), registry.Unchanged(v.Tree.Server(server), v.State.Server(server).Revision), registry.Absent(v.Tree.Leader()),
 		},
 		Then: []registry.Write{registry.PutOwned(v.Tree.Leader(), v.Instance, v.Attached.Session)},
 		// Whoever finds itself the leader leads or resigns, whenever it was elected.
 		Repeat: registry.RepeatOwned,
-	}}
+	}})
 }
 
 // Elected takes in that an election is over. The view shows what it brought about.
@@ -40,8 +40,8 @@ func (l *Leadership) Elected() { l.electing = false }
 // Electing tells whether an election is under way. It may still bring something to take back.
 func (l *Leadership) Electing() bool { return l.electing }
 
-// MayLead tells whether this instance could do a leader's work.
-func (l *Leadership) MayLead(v room.View) bool {
+// mayLead tells whether this instance could do a leader's work.
+func (l *Leadership) mayLead(v room.View) bool {
 	if !v.Usable || !v.ServerEnabled() {
 		return false
 	}
@@ -49,13 +49,13 @@ func (l *Leadership) MayLead(v room.View) bool {
 	return err == nil
 }
 
-// Abdicate proposes to give the leadership to somebody who can do its work.
-func (l *Leadership) Abdicate(v room.View) room.Batch {
+// abdicate proposes to give the leadership to somebody who can do its work.
+func (l *Leadership) abdicate(v room.View) room.Batch {
 	txn := registry.Txn{
 		If:   []registry.Condition{v.Term()},
 		Then: []registry.Write{registry.Delete(v.Tree.Leader())},
 	}
-	return room.Batch{{Step: "abdicate", Txn: txn, Done: func(registry.Outcome) {
+	return room.Batch{{Step: "abdicate", Alone: true, Txn: txn, Done: func(registry.Outcome) {
 		l.ports.Log.InfoContext(l.ports.Life(), "resigned as leader: the server is disabled, or the job's settings cannot be used here")
 	}}}
 }

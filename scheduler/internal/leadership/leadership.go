@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -21,7 +22,9 @@ const gatherFor = 20 * time.Millisecond
 // Ports are what the room may ask of the process.
 type Ports struct {
 	*room.Ports
+	Peers     peers.Leaders
 	Lookup    func(strategy string) (sharding.Strategy, error) // of those that this process has
+	Campaign  func(c *Candidacy)                               // starts an election; see [Leadership.Elected]
 	Answered  func()                                           // a strategy that was asked has answered, or hangs
 	Reconcile func()                                           // it is time to; see [Leadership.Reconcile]
 	Resharded func(resharding.Plan)                            // items have moved
@@ -56,6 +59,32 @@ func New(ports Ports) *Leadership {
 func (l *Leadership) Observe(t jobtree.Touched) {
 	l.plan = l.plan || t.Config || t.Servers || t.Instances || t.Leader || t.Necessary || t.Epoch || t.Owners
 	l.spread.note(t)
+}
+
+// Decide proposes a leader's next step: to clear up, then to reshard, or to give the leadership up where it cannot
+// do its work. One who does not lead stands for election if there is no leader.
+func (l *Leadership) Decide(v room.View) room.Batch {
+	switch {
+	case !v.Leads():
+		l.stand(v)
+		return nil
+	case !l.mayLead(v):
+		return l.abdicate(v)
+	case !l.due():
+		return nil
+	}
+	if tidy := l.tidy(v); tidy != nil {
+		return tidy
+	}
+	return l.reshard(v)
+}
+
+// DeclaresLost tells whether it is for this instance to look for what was running when its instance was lost.
+func (l *Leadership) DeclaresLost(v room.View) bool {
+	if v.Leads() {
+		return l.mayLead(v)
+	}
+	return l.ports.Peers.LeaderDeclaresNone(v) // nobody else would
 }
 
 // LookAgain marks the assignment to be looked at once more.

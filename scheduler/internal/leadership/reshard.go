@@ -10,10 +10,10 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Due tells whether the assignment is to be looked at now, a moment after the first event that may have changed
+// due tells whether the assignment is to be looked at now, a moment after the first event that may have changed
 // which one members and settings want. Need is derived: a request that got lost strands nobody.
-func (l *Leadership) Due(others peers.Leaders) bool {
-	l.plan = others.MovesDue() || l.plan
+func (l *Leadership) due() bool {
+	l.plan = l.ports.Peers.MovesDue() || l.plan
 	if !l.plan {
 		return false
 	}
@@ -28,9 +28,9 @@ func (l *Leadership) Due(others peers.Leaders) bool {
 	return true
 }
 
-// Tidy proposes to clear up what earlier reshardings left. If there is anything, the assignment is looked at when
+// tidy proposes to clear up what earlier reshardings left. If there is anything, the assignment is looked at when
 // the state shows the outcome.
-func (l *Leadership) Tidy(v room.View) room.Batch {
+func (l *Leadership) tidy(v room.View) room.Batch {
 	var batch room.Batch
 	for _, txn := range resharding.Tidy(v.State, v.State.Leader.Created) {
 		batch = append(batch, room.Proposal{Step: "tidy", Txn: txn, Insist: true})
@@ -41,9 +41,9 @@ func (l *Leadership) Tidy(v room.View) room.Batch {
 	return batch
 }
 
-// Reshard proposes to make the assignment the one that members and settings want.
-func (l *Leadership) Reshard(v room.View, others peers.Leaders) room.Batch {
-	plan, err := l.planOf(v, others)
+// reshard proposes to make the assignment the one that members and settings want.
+func (l *Leadership) reshard(v room.View) room.Batch {
+	plan, err := l.planOf(v)
 	if errors.Is(err, peers.ErrAsked) {
 		return nil
 	}
@@ -55,13 +55,13 @@ func (l *Leadership) Reshard(v room.View, others peers.Leaders) room.Batch {
 		return nil
 	}
 	l.noPlan = ""
-	others.Planned(plan.Held > 0)
-	others.MovesDue() // makes the runner decide again by then
+	l.ports.Peers.Planned(plan.Held > 0)
+	l.ports.Peers.MovesDue() // makes the runner decide again by then
 	if !plan.Needed {
 		return nil
 	}
 	return room.Batch{{
-		Step: "reshard", Parts: plan.Parts, Txn: plan.Txn,
+		Step: "reshard", Alone: true, Parts: plan.Parts, Txn: plan.Txn,
 		Done: func(registry.Outcome) {
 			if plan.Moved > 0 {
 				l.ports.Resharded(plan)
@@ -71,10 +71,10 @@ func (l *Leadership) Reshard(v room.View, others peers.Leaders) room.Batch {
 	}}
 }
 
-func (l *Leadership) planOf(v room.View, others peers.Leaders) (resharding.Plan, error) {
+func (l *Leadership) planOf(v room.View) (resharding.Plan, error) {
 	strategy, err := l.Strategy(v)
 	if err != nil {
 		return resharding.Plan{}, err
 	}
-	return resharding.PlanHolding(v.State, strategy, v.State.Leader.Created, others.HoldBackMoves(v))
+	return resharding.PlanHolding(v.State, strategy, v.State.Leader.Created, l.ports.Peers.HoldBackMoves(v))
 }

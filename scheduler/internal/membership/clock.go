@@ -6,9 +6,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
-	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -38,6 +36,7 @@ type wrongClock struct {
 	right    time.Time     // since when the clock has been right again; zero = it is not
 	awaiting bool          // the registry has been asked, and its answer wakes the runner
 	reported bool          // that this clock is off by more than the job tolerates
+	refused  bool          // the job's policy does not let this clock run fires
 }
 
 // clockBound is the difference of clocks beyond which this instance leaves the job.
@@ -48,9 +47,9 @@ func clockBound(cfg *job.Config) time.Duration {
 	return min(fires.ClockTolerance, max(leastClockBound, cfg.MaxTimeDiff))
 }
 
-// MindClock decides whether this process's clock lets the instance take part. A job that pauses here needs
+// mindClock decides whether this process's clock lets the instance take part. A job that pauses here needs
 // no clock.
-func (m *Membership) MindClock(v room.View) {
+func (m *Membership) mindClock(v room.View) {
 	w := &m.clock
 	off, known := v.Clock.Off()
 	if !known || !v.Usable {
@@ -95,11 +94,12 @@ func (m *Membership) clockIsFresh(v room.View, nowAndThen bool) bool {
 	if v.Clock.Fresh(age) {
 		return true
 	}
+	var told func()
 	if !m.clock.awaiting {
 		m.clock.awaiting = true
-		v.Clock.WhenAsked(func() { m.ports.Post(func() { m.clock.awaiting = false }) })
+		told = func() { m.ports.Post(func() { m.clock.awaiting = false }) }
 	}
-	v.Clock.Check(m.ports.Life(), askAgain)
+	m.ports.AskClock(askAgain, told)
 	return false
 }
 
@@ -142,39 +142,27 @@ func (m *Membership) comeBack() {
 // Out tells whether this instance stays out of the job because of its clock.
 func (m *Membership) Out() bool { return m.clock.out }
 
-// MustLeave tells whether this instance takes no part because of its clock, and so leaves if it has not. It
+// Away tells whether this instance takes no part because of its clock, and so leaves if it has not. It
 // joins for the first time in any case: somebody may wait for that.
-func (m *Membership) MustLeave(v room.View) bool {
-	if !m.clock.out || m.joinedAs == 0 {
-		return false
-	}
-	if other(v).Created == 0 {
-		m.comeBack() // as the last one
-		return false
-	}
-	return true
-}
+func (m *Membership) Away() bool { return m.clock.out && m.joinedAs != 0 }
 
-// LeaveForClock proposes to leave because of the clock, while there is another instance. marks are as in LeaveTxn.
-func (m *Membership) LeaveForClock(v room.View, marks []registry.Condition, others peers.Members) room.Batch {
-	txn, stays := m.LeaveTxn(v, marks), other(v)
-	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
-	return room.Batch{{Step: "leave because of the clock", Txn: txn, Done: func(registry.Outcome) {
-		others.Left()
-		m.NoteLeft(v.Clock.Now())
-	}}}
-}
+// JudgeClock finds out whether the job's policy lets this process's clock run fires. It is for the moment before
+// something may begin.
+func (m *Membership) JudgeClock(v room.View) { m.clock.refused = !m.clockAllows(v) }
 
-// ClockAllows tells whether the job's policy lets this process's clock run items, and reports it if
+// Refuses tells whether the policy did not let the clock run fires when that was judged last.
+func (m *Membership) Refuses() bool { return m.clock.refused }
+
+// clockAllows tells whether the job's policy lets this process's clock run fires, and reports it if
 // it is off by more than the job tolerates.
-func (m *Membership) ClockAllows(v room.View) bool {
+func (m *Membership) clockAllows(v room.View) bool {
 	cfg := v.Config
 	if cfg.MaxTimeDiff == 0 {
 		off, known := v.Clock.Off()
 		m.clock.reported = m.clock.reported && known && off > fires.ClockTolerance/2
 		return true
 	}
-	v.Clock.Check(m.ports.Life(), fires.ClockEvery)
+	m.ports.AskClock(fires.ClockEvery, nil)
 	off, known := v.Clock.Off()
 	tolerated := cfg.MaxTimeDiff
 	if cfg.ClockPolicy == job.ClockRefuse {

@@ -29,7 +29,7 @@ func (c *clockOf) ServerTime(context.Context) (time.Time, error) {
 	return time.Now().Add(c.ahead), c.err
 }
 
-func TestClockAllows(t *testing.T) {
+func TestWhichClocksAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		limit  time.Duration
@@ -56,15 +56,20 @@ func TestClockAllows(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := &clockOf{ahead: test.ahead, err: test.err}
 				var work sync.WaitGroup
-				clock := &fires.ClockCheck{Now: time.Now, Ask: c.ServerTime, Start: work.Go, Failed: func(error) {}}
+				clock := &fires.ClockCheck{Wall: time.Now, Ask: c.ServerTime, Start: work.Go, Failed: func(error) {}}
 				cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 				cfg.MaxTimeDiff, cfg.ClockPolicy = test.limit, test.policy
-				m := New(Ports{Ports: &room.Ports{Log: slog.New(slog.DiscardHandler), Life: t.Context}})
+				m := New(Ports{Ports: &room.Ports{
+					Log: slog.New(slog.DiscardHandler), Life: t.Context,
+					AskClock: func(age time.Duration, _ func()) { clock.Check(t.Context(), age) },
+				}})
 				v := room.View{Facts: &room.Facts{Config: &cfg, Clock: clock}}
-				require.True(t, m.ClockAllows(v), "before anybody knows")
+				m.JudgeClock(v)
+				require.False(t, m.Refuses(), "before anybody knows")
 				work.Wait()
 				require.Equal(t, test.limit != 0, c.asked.Load() == 1, "only jobs that want it ask")
-				require.Equal(t, test.want, m.ClockAllows(v))
+				m.JudgeClock(v)
+				require.Equal(t, test.want, !m.Refuses())
 				require.Equal(t, test.report, m.clock.reported)
 			})
 		})

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -42,37 +40,39 @@ func (m *Membership) Standing(v room.View) Standing {
 	}
 }
 
-// Joined takes in that this instance is registered. first tells that it is for the first time; later ones are
-// logged: its session was lost, or somebody deleted its node.
-func (m *Membership) Joined(v room.View) (first bool) {
+// joined takes in that this instance is registered. Not the first time, but later ones are logged: its session was
+// lost, or somebody deleted its node.
+func (m *Membership) joined(v room.View) {
+	m.ports.Peers.Joined(v)
 	m.waitingID = time.Time{}
 	mine := v.State.Instance(v.Instance)
-	first = m.joinedAs == 0
-	if mine.Created != m.joinedAs && !first {
+	if mine.Created != m.joinedAs && m.joinedAs != 0 {
 		m.ports.Log.InfoContext(m.ports.Life(), "joined again", room.KeySession, mine.Session.String())
 	}
 	m.joinedAs = mine.Created
-	return first
 }
 
-// RemoveFormer proposes to delete the instance that this process registered under a former session.
-func (m *Membership) RemoveFormer(v room.View) room.Batch {
+// removeFormer proposes to delete the instance that this process registered under a former session.
+func (m *Membership) removeFormer(v room.View) room.Batch {
 	mine := v.State.Instance(v.Instance)
 	path := v.Tree.Instance(v.Instance)
 	txn := registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(path, mine.Revision)},
 		Then: []registry.Write{registry.Delete(path)},
 	}
-	return room.Batch{{Step: "remove a stray node", Txn: txn, Done: func(registry.Outcome) {
+	return room.Batch{{Step: "remove a stray node", Alone: true, Txn: txn, Done: func(registry.Outcome) {
 		m.ports.Log.InfoContext(m.ports.Life(), "removed what a former session of this process left: it registers anew", room.KeySession, mine.Session.String())
 	}}}
 }
 
-// Join proposes to register this process as an instance of the job under the present session, and to ask for a
-// resharding in the same transaction (T1).
-func (m *Membership) Join(v room.View, others peers.Members) room.Batch {
-	conditions, writes := others.Joining(v)
-	return room.Batch{{Step: "join", Txn: registry.Txn{
+// join proposes to register this process as an instance of the job under the present session, and to ask for a
+// resharding in the same transaction (T1). It proposes nothing while others are in the way, or the job is not stored.
+func (m *Membership) join(v room.View) room.Batch {
+	if m.keptOut(v) || !v.Usable && v.State.Config.Revision == 0 {
+		return nil
+	}
+	conditions, writes := m.ports.Peers.Joining(v)
+	return room.Batch{{Step: "join", Alone: true, Txn: registry.Txn{
 		If: append([]registry.Condition{registry.Present(v.Tree.Config())}, conditions...),
 		Then: append([]registry.Write{
 			registry.PutOwned(v.Tree.Instance(v.Instance), jobtree.InstanceIdle, v.Attached.Session),
@@ -82,61 +82,64 @@ func (m *Membership) Join(v room.View, others peers.Members) room.Batch {
 	}}}
 }
 
+// keptOut tells whether others keep this instance out: they took it out of the tree, or take part although this
+// process was not configured for them. Before the first join, the second ends Run; a job that is data, and one whose
+// session was lost, wait until they are gone.
+func (m *Membership) keptOut(v room.View) bool {
+	gone, shutDown := m.ports.Peers.Gone(v)
+	if shutDown {
+		m.ports.ShutDown()
+	}
+	if gone {
+		return true
+	}
+	err := m.ports.Peers.Refuses(v)
+	if err != nil && m.joinedAs == 0 && !m.ports.Data {
+		m.ports.Fail(fmt.Errorf("job %q: %w", v.Job, err))
+	}
+	return err != nil
+}
+
 // patience is how long a process waits for its id. It is more than the time of a session.
 func patience(v room.View) time.Duration { return v.Attached.Session.TTL()*3/2 + time.Second }
 
-// AwaitID waits for a node of our id that another session owns: that of our own predecessor, which
-// goes with its session, or of a process that was given the same id, which does not. over tells that the wait ended,
-// and that the registry itself is to be asked who holds it: the state may lag behind.
-func (m *Membership) AwaitID(v room.View) (over bool) {
+// awaitID waits for a node of our id that another session owns: that of our own predecessor, which
+// goes with its session, or of a process that was given the same id, which does not. When the wait is over, the
+// registry itself is asked who holds it, as the state may lag behind, and another wait begins.
+func (m *Membership) awaitID(v room.View) {
+	holder := v.State.Instance(v.Instance).Session
 	if m.waitingID.IsZero() {
 		m.waitingID = time.Now()
 		m.ports.Log.InfoContext(m.ports.Life(), "waiting for the former session of this instance id to end",
-			room.KeySession, v.State.Instance(v.Instance).Session.String())
+			room.KeySession, holder.String())
 	}
 	if left := patience(v) - time.Since(m.waitingID); left > 0 {
 		m.ports.Wake(left)
-		return false
+		return
 	}
-	return true
-}
-
-// Held takes in whether our id is still held after the wait, and begins another wait. If it is held, the error is
-// [ErrDuplicate]; a process that has never joined has no more to do.
-func (m *Membership) Held(v room.View, held bool) error {
-	m.waitingID = time.Now()
-	if !held {
-		m.ports.Wake(patience(v))
-		return nil
-	}
+	asked := time.Now()
+	m.waitingID = asked
+	m.ports.Wake(patience(v))
+	ctx, path := v.Attached.Ctx, v.Tree.Instance(v.Instance)
 	err := fmt.Errorf("%w: %s holds %q in job %q and did not let go for %s; give each process an id of its own",
-		ErrDuplicate, "session "+v.State.Instance(v.Instance).Session.String(), v.Instance, v.Job, patience(v))
-	if m.joinedAs != 0 {
-		m.ports.Log.ErrorContext(m.ports.Life(), "cannot register again, will go on trying", room.KeyError, err)
-		m.ports.Wake(patience(v))
-	}
-	return err
+		ErrDuplicate, "session "+holder.String(), v.Instance, v.Job, patience(v))
+	m.ports.Work(func() {
+		node, failed := m.ports.Get(ctx, path)
+		if failed == nil && node.Session == holder { // without an answer nobody knows
+			m.ports.Post(func() {
+				if m.waitingID.Equal(asked) { // it has neither joined nor lost touch meanwhile
+					m.duplicate(err)
+				}
+			})
+		}
+	})
 }
 
-// LeaveTxn is the transaction of a leave: it deletes the instance, and the leader if that is this one, and asks for a
-// resharding. It writes nothing if there is nothing to leave. marks are the conditions that what still runs here is
-// marked: without mark and instance, it would be lost.
-func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.Txn {
-	var txn registry.Txn
-	if v.Registered() {
-		txn.If = append(append(txn.If, v.Mine()), marks...)
-		txn.Then = append(txn.Then, registry.Delete(v.Tree.Instance(v.Instance)))
-		if v.State.Config.Exists() { // of a job that was removed, nothing may be made again
-			txn.If = append(txn.If, registry.Present(v.Tree.Config()))
-			txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
-		}
-		if v.Config.Failover && v.Config.FailoverScope == job.FailoverAssigned {
-			txn.Then = append(txn.Then, registry.Put(v.Tree.FailoverLeft(v.Instance), ""))
-		}
+// duplicate takes in that our id is still held after the wait. A process that has never joined has no more to do.
+func (m *Membership) duplicate(err error) {
+	if m.joinedAs == 0 {
+		m.ports.Fail(err)
+		return
 	}
-	if v.Leads() {
-		txn.If = append(txn.If, v.Term())
-		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
-	}
-	return txn
+	m.ports.Log.ErrorContext(m.ports.Life(), "cannot register again, will go on trying", room.KeyError, err)
 }

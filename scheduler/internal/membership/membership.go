@@ -3,20 +3,27 @@
 package membership
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // Ports are what the room may ask of the process.
 type Ports struct {
 	*room.Ports
+	Data  bool // the job is data, which waits where a process that declares it would give up
+	Peers peers.Members
+	Get   func(ctx context.Context, path string) (registry.Node, error) // reads a node from the registry itself
 	// ComesBack hears that the instance, which stayed out because of its clock, takes part again. StaysOut hears that
 	// it will stay out, as its clock is off by so much; negative if it is behind.
 	ComesBack func()
 	StaysOut  func(off time.Duration)
+	ShutDown  func()          // others took this instance out of the job for good
+	Fail      func(why error) // the process cannot take part as it is configured
 }
 
 // Membership is what a process knows of itself as an instance of a job.
@@ -32,6 +39,34 @@ type Membership struct {
 
 // New makes the room of a job.
 func New(ports Ports) *Membership { return &Membership{ports: ports} }
+
+// Observe takes in what this process's clock says: it may keep the instance out of the job, or not any more.
+func (m *Membership) Observe(v room.View) {
+	m.mindClock(v)
+	if m.Away() && other(v).Created == 0 {
+		m.comeBack() // as the last one
+	}
+}
+
+// Decide proposes this instance's next step as a member. It joins, once nothing of its id is left of a session before;
+// or it leaves because of its clock, if the parting is ready.
+func (m *Membership) Decide(v room.View, p Parting) room.Batch {
+	if m.Away() {
+		return m.leaveForClock(v, p)
+	}
+	switch m.Standing(v) {
+	case Registered:
+		m.joined(v)
+		return nil
+	case Former:
+		return m.removeFormer(v)
+	case Taken:
+		m.awaitID(v)
+		return nil
+	default:
+		return m.join(v)
+	}
+}
 
 // sessionsKept is how many former sessions a process knows as its own: older ones have run out.
 const sessionsKept = 3
@@ -50,14 +85,3 @@ func (m *Membership) Hold(id registry.SessionID) {
 // Disconnected notes that nothing is known of other sessions: a registry that was away gives every session its
 // full time again.
 func (m *Membership) Disconnected() { m.waitingID = time.Time{} }
-
-// NoteLeft notes that this instance is not registered any more. Fires that come from now on are for others
-// to tick.
-func (m *Membership) NoteLeft(now time.Time) {
-	if m.leftAt.IsZero() {
-		m.leftAt = now
-	}
-}
-
-// LeftBefore tells whether this instance was not registered any more at a time because it had left.
-func (m *Membership) LeftBefore(at time.Time) bool { return !m.leftAt.IsZero() && at.After(m.leftAt) }

@@ -55,7 +55,7 @@ func (m *Mending) removeStray(path string, seen registry.Revision) room.Proposal
 		Then: []registry.Write{registry.Delete(path)},
 	}
 	return room.Proposal{
-		Step: "remove a stray node", Txn: txn,
+		Step: "remove a stray node", Alone: true, Txn: txn,
 		Done: func(registry.Outcome) {
 			m.ports.Log.WarnContext(m.ports.Life(), "removed a node that no live session answers for: it was written by hand", "node", path)
 		},

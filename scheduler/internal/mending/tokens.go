@@ -72,7 +72,7 @@ func (o *Mending) RestoreTokens(v room.View) room.Batch {
 		If:   []registry.Condition{registry.Unchanged(v.Tree.Tokens(), shown.Revision), registry.Unchanged(v.Tree.Config(), config.Revision)},
 		Then: []registry.Write{write, registry.Put(v.Tree.Config(), config.Value)},
 	}
-	return room.Batch{{Step: "restore the fencing tokens", Txn: txn, Done: func(registry.Outcome) { o.restored(v.Tree.Tokens()) }}}
+	return room.Batch{{Step: "restore the fencing tokens", Alone: true, Txn: txn, Done: func(registry.Outcome) { o.restored(v.Tree.Tokens()) }}}
 }
 
 // restored reports that the node was put back.

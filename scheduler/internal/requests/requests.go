@@ -120,7 +120,7 @@ func Decide(v room.View, others peers.Traits, wants func(item int, request regis
 		If:   []registry.Condition{registry.Unchanged(path, mine.Revision)},
 		Then: []registry.Write{registry.Update(path, jobtree.InstanceIdle)},
 	}
-	return room.Batch{{Step: "acknowledge trigger", Txn: txn}}
+	return room.Batch{{Step: "acknowledge trigger", Alone: true, Txn: txn}}
 }
 
 // answersFor tells whether this instance keeps a request for the sake of an instance's items, too. It

@@ -2,6 +2,9 @@
 // knows and has three things to say: it observes what has changed, it decides, by a [View] of what the runner
 // knows, what is to be committed, which is a [Batch] of [Proposal]s, and each of these says what follows from
 // its outcome. A decision does no I/O, and a room has no pointer to its runner. The runner commits what a room
-// decides. Two rooms commit by themselves: rounds its begins, executions its ends. What else a room needs, a message to itself or a
-// goroutine, it asks for by its [Ports].
+// decides. What else a room needs, a message to itself, a goroutine or the registry's time, it asks for by its
+// [Ports].
+//
+// One room asks the registry in between: executions reads why an end was refused, and may try it again at once,
+// because each try depends on what was just read.
 package room

@@ -8,10 +8,13 @@ import (
 
 // Proposal is a transaction that is to be committed, and what follows from each outcome.
 type Proposal struct {
-	Step  string      // names it in logs
-	Under *Attachment // under which it is committed; nil = the present one
-	Txn   registry.Txn
-	Parts []registry.Txn // that are committed before, together; if one is refused, so is the whole
+	Step string // names it in logs
+	Txn  registry.Txn
+	// Alone: it is committed in a request of its own, after what stands before it, and also what the registry will
+	// never take is tried again.
+	Alone bool
+	Under *Attachment    // under which it is committed, if it stands alone; nil = the present one
+	Parts []registry.Txn // that are committed before it, together, if it stands alone; if one is refused, so is the whole
 
 	Done    func(registry.Outcome) // called if it was done
 	Dropped func()                 // called if it was not sent in time; nil = nothing follows
@@ -27,7 +30,8 @@ type Proposal struct {
 	Apart  bool // a conflict is about this alone, and no reason to look at anything else again
 }
 
-// Batch is proposals that are decided together and travel in one request, each with its own outcome.
+// Batch is proposals that are decided together and travel in one request, but for those that stand alone. Each has
+// its own outcome.
 type Batch []Proposal
 
 // Add adds a transaction, with the step that it is and what follows when it was done.

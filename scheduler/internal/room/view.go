@@ -7,7 +7,6 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 )
 
@@ -26,13 +25,27 @@ type Facts struct {
 	Leaving  bool              // this instance hands over, and starts nothing
 	Blind    bool              // the view has ended, and the state is what it showed last
 	Out      bool              // this instance stays out of the job because of its clock
+	Refuses  bool              // the job's policy does not let this process's clock run fires
+	LeftAt   time.Time         // when this instance was not registered any more because it left; zero = it has not left
 
 	Usable bool         // the configuration can be used
 	Config *job.Config  // in force; the zero one if none is
 	Rules  policy.Rules // likewise
-	Clock  *fires.ClockCheck
+	Clock  Clock
 	Tokens jobtree.Tokens // where the fencing tokens start; known or not
 	Known  bool           // they are known
+}
+
+// Clock is what is known of the time. To ask the registry for its own is not for a decision; see [Ports].
+type Clock interface {
+	// Now returns the time by this process's wall clock.
+	Now() time.Time
+	// Horizon returns the latest fire that a clock in order can have ticked; zero if the registry's clock is not known.
+	Horizon() time.Time
+	// Off returns by how much this process's wall clock is ahead of the registry's; negative if it is behind.
+	Off() (off time.Duration, known bool)
+	// Fresh tells whether the registry told its time within age.
+	Fresh(age time.Duration) bool
 }
 
 // Leads tells whether the leader node is this instance's, under the present session.
@@ -46,6 +59,9 @@ func (v View) Leads() bool {
 func (v View) Registered() bool {
 	return v.State.Instance(v.Instance).Session == v.Attached.Session.ID()
 }
+
+// LeftBefore tells whether this instance was not registered any more at a time because it had left.
+func (v View) LeftBefore(at time.Time) bool { return !v.LeftAt.IsZero() && at.After(v.LeftAt) }
 
 // Owns tells whether an item is assigned to this instance.
 func (v View) Owns(item int) bool { return v.State.Owner(item) == v.Instance }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -26,32 +25,22 @@ type Round struct {
 	batch   room.Batch
 	begun   []*executions.Execution // that are to run
 
-	admitted int   // begins in the batch for which the items had to have their turns
-	noted    []int // items that were looked at
+	handed   time.Time // when it was decided
+	admitted int       // begins in the batch for which the items had to have their turns
+	noted    []int     // items that were looked at
 
 	newest wholeround.Newest // of those that are to begin
 	next   time.Time         // the job's fire after this round; see [Rounds.nextFire]
 }
 
-// Begin begins what is due of my items, and runs what was begun.
-func (r *Rounds) Begin(v room.View) {
-	round, batch := r.Decide(v)
-	if round == nil {
-		return
-	}
-	handed := time.Now()
-	r.ports.Commit(v.Attached, batch)
-	r.settled(v, round, handed)
-}
-
-// Decide proposes to begin what is due of my items: all in one request, each by itself. It commits nothing. The
-// round is nil if nothing may begin.
+// Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
+// committed, [Rounds.Settled] runs what was begun. The round is nil if nothing may begin.
 func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	if !r.MayBegin(v) || !r.ports.Peers.MayBegin(v) {
 		return nil, nil
 	}
 	r.refreshOwned(v)
-	round := &Round{id: rand.Text()[:12], now: v.Clock.Now(), request: r.requests(v), refuse: !r.ports.ClockAllows(v)}
+	round := &Round{id: rand.Text()[:12], now: v.Clock.Now(), request: r.requests(v), refuse: v.Refuses}
 	r.wakeDelayed(v, round.now)
 	round.noted = slices.Sorted(r.toConsider.Take(v.State.Total()))
 	for _, n := range round.noted {
@@ -62,12 +51,13 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	if len(round.batch) > 0 {
 		round.batch = append(r.ports.Whole.Open(v, round.newest), round.batch...)
 	}
+	round.handed = time.Now()
 	return round, round.batch
 }
 
-// settled goes on with a round when its proposals have been carried out, which were handed over at a time.
-func (r *Rounds) settled(v room.View, round *Round, handed time.Time) {
-	r.ports.Admission.Confirmed(round.admitted, handed, time.Now())
+// Settled goes on with a round when its proposals have been committed.
+func (r *Rounds) Settled(v room.View, round *Round) {
+	r.ports.Admission.Confirmed(round.admitted, round.handed, time.Now())
 	r.ports.Load.Begin(len(round.begun))
 	r.runRound(v, round)
 	for _, n := range round.noted {
@@ -238,7 +228,7 @@ func (r *Rounds) cannotBegin(v room.View, it *item, begin jobtree.Begin, err err
 		}
 		return
 	}
-	v.Clock.Check(r.ports.Life(), fires.ClockEvery)
+	r.ports.AskClock(fires.ClockEvery, nil)
 	r.retryDelayed(v, it)
 	r.ports.FireAhead(it.number, err)
 }
@@ -275,55 +265,6 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 // makesUp tells whether a begin runs for all that is noted as missed of an item.
 func makesUp(node jobtree.Item, record jobtree.Record) bool {
 	return node.Misfire.Exists() && !node.Misfire.Value.Newest().After(record.LastFire)
-}
-
-// proposeClaim proposes to run a lost execution of a waiting item again (T7). The item's owner
-// claims, and it alone: the leader has moved the items of the lost instance by the same rules as
-// ever, so the claims are spread like the work, and nobody else spends a commit on them.
-func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
-	if !failover.Claimable(v.State, it.number) {
-		return
-	}
-	txn, record, err := failover.Claim(v.State, it.number, failover.Claimant{
-		Instance: v.Instance, Session: v.Attached.Session, Round: round.id, Time: round.now, Base: v.Tokens.Base,
-	})
-	if err != nil {
-		r.ports.Log.ErrorContext(r.ports.Life(), "cannot claim", room.KeyItem, it.number, room.KeyError, err)
-		return
-	}
-	latch, guards := r.ports.Peers.Claiming(v)
-	txn.If = append(txn.If, guards...)
-	if latch != "" {
-		r.claimInLatch(v, latch, it, txn, record, round.id)
-		return
-	}
-	under := v.Attached
-	round.newest.Note(record)
-	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job}
-	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
-		r.ports.Log.InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, record.Current.Fire)
-		r.began(v, round, it, under, record, o.Revision)
-	}})
-}
-
-// beginUnmonitored runs what is due of a job that leaves no marks. recorded is the newest request by hand that it ran for
-// while it left some.
-func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item, recorded registry.Revision) {
-	current := jobtree.Execution{Begin: round.now, Round: round.id}
-	request, asked := round.request.For(it.number, max(recorded, it.triggered))
-	switch {
-	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(it, round.now):
-		current.Fire, current.Source = it.Due.Next()
-		it.Due = it.Due.After(current.Fire)
-	case !asked:
-		return
-	default:
-		current.Source, current.Trigger = job.Manual, request.Revision
-		current.Fire, current.Parameter = request.Fire, request.Parameter
-		it.triggered = request.Revision
-	}
-	it.running = r.newExecution(v, it, v.Attached, jobtree.Record{Current: &current}, 0)
-	round.begun = append(round.begun, it.running)
 }
 
 // began takes note of a begin that the registry has confirmed, for [Rounds.runRound] to run the item.

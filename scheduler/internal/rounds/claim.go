@@ -1,10 +1,40 @@
 package rounds
 
 import (
+	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
+
+// proposeClaim proposes to run a lost execution of a waiting item again (T7). The item's owner
+// claims, and it alone: the leader has moved the items of the lost instance by the same rules as
+// ever, so the claims are spread like the work, and nobody else spends a commit on them.
+func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
+	if !failover.Claimable(v.State, it.number) {
+		return
+	}
+	txn, record, err := failover.Claim(v.State, it.number, failover.Claimant{
+		Instance: v.Instance, Session: v.Attached.Session, Round: round.id, Time: round.now, Base: v.Tokens.Base,
+	})
+	if err != nil {
+		r.ports.Log.ErrorContext(r.ports.Life(), "cannot claim", room.KeyItem, it.number, room.KeyError, err)
+		return
+	}
+	latch, guards := r.ports.Peers.Claiming(v)
+	txn.If = append(txn.If, guards...)
+	if latch != "" {
+		r.claimInLatch(v, latch, it, txn, record, round.id)
+		return
+	}
+	under := v.Attached
+	round.newest.Note(record)
+	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job}
+	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
+		r.ports.Log.InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, record.Current.Fire)
+		r.began(v, round, it, under, record, o.Revision)
+	}})
+}
 
 // ClaimAbandoned claims lost executions of items that may be another's, as far as the others make it necessary.
 func (r *Rounds) ClaimAbandoned(v room.View, id func() string) {

@@ -27,3 +27,16 @@ func (it *item) blank() bool {
 	return it.running == nil && it.Blank() && it.wake.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0 &&
 		!it.queued && !it.permit
 }
+
+// item returns what is known of an item, from now on if nothing was.
+func (r *Rounds) item(n int) *item {
+	it := r.items[n]
+	if it == nil {
+		it = &item{number: n}
+		if r.items == nil {
+			r.items = make(map[int]*item)
+		}
+		r.items[n] = it
+	}
+	return it
+}

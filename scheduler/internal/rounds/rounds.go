@@ -34,11 +34,7 @@ type Ports struct {
 	Look      func() room.View // what the runner knows when a message comes
 	// PostNote posts a message that tells whether it changed anything that is to be decided upon.
 	PostNote func(note func() (decide bool))
-	// Commit commits what was decided under a session, and does what follows from each outcome.
-	Commit func(under *room.Attachment, batch room.Batch)
 
-	LeftBefore  func(at time.Time) bool // whether this instance had left by then
-	ClockAllows func(v room.View) bool  // whether the job's policy lets this process's clock run items
 	FireAhead   func(item int, err error)
 	SetAside    func(v room.View, node jobtree.Item, now time.Time) room.Batch
 	Lost        func(v room.View, item int, here registry.Revision) (lost, wait bool)

@@ -37,7 +37,7 @@ func (r *Rounds) takeHook(v room.View, g *phaseBarrier) room.Batch {
 		whole.Failed = barrier.Failed(v.State, g.phase)
 	}
 	txn := barrier.Take(v.State, g.phase, v.Instance, v.Attached.Session)
-	return room.Batch{{Step: "take a hook", Txn: txn, Apart: true, Done: func(o registry.Outcome) {
+	return room.Batch{{Step: "take a hook", Alone: true, Txn: txn, Apart: true, Done: func(o registry.Outcome) {
 		b.Done = v.Instance
 		whole.Token = v.Tokens.Of(o.Revision)
 		r.runHook(g, &hookRun{under: v.Attached, barrier: b, token: o.Revision}, whole)
@@ -74,7 +74,7 @@ func (r *Rounds) SettleHook(v room.View, p jobtree.Phase) room.Batch {
 		return nil
 	}
 	return room.Batch{{
-		Step: "settle a hook", Under: h.under, Txn: barrier.Settle(v.Tree, p, h.barrier, h.token, h.err, now),
+		Step: "settle a hook", Alone: true, Under: h.under, Txn: barrier.Settle(v.Tree, p, h.barrier, h.token, h.err, now),
 		Done: func(registry.Outcome) { r.endHook(g, settled) },
 		Refused: func(err error) bool {
 			if !room.Final(err) && h.under.Ctx.Err() == nil {

@@ -68,5 +68,9 @@ func (r *Rounds) reopen(v room.View, p jobtree.Phase) room.Batch {
 		return nil
 	}
 	under := Newest{fire: r.fire, trigger: r.trigger}
-	return r.open(v, p, under.keys())
+	opens := r.open(v, p, under.keys())
+	for i := range opens {
+		opens[i].Alone = true
+	}
+	return opens
 }

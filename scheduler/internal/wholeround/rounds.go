@@ -186,7 +186,7 @@ func (r *Rounds) setDeadline(v room.View, g *phaseBarrier, b jobtree.Barrier) {
 // settle proposes to settle a barrier whose hook ends nowhere, and reports that.
 func (r *Rounds) settle(v room.View, p jobtree.Phase, txn registry.Txn, outcome jobtree.BarrierOutcome) room.Batch {
 	b, clock := v.State.Barrier(p).Round.Value, v.Clock
-	return room.Batch{{Step: "settle a barrier", Txn: txn, Apart: true, Done: func(registry.Outcome) {
+	return room.Batch{{Step: "settle a barrier", Alone: true, Txn: txn, Apart: true, Done: func(registry.Outcome) {
 		r.ports.Settled(p, b.Settled(outcome, "", clock.Now()), nil)
 	}}}
 }

@@ -1,0 +1,66 @@
+package scheduler
+
+import "github.com/elasticron/elasticron/registry"
+
+// departure is how a runner leaves its job: why, how far it has come, and what may stay behind. Its channels may be
+// waited for by anybody; the rest is the runner's alone.
+type departure struct {
+	leaving   bool              // it hands over, and starts nothing
+	left      bool              // it has handed over
+	shutDown  bool              // an operator has shut the job down here
+	whenLeft  func()            // is called when nothing of it runs any more, because this job alone is left
+	unsettled *registry.Session // that may hold what this runner cannot take back; nil = none
+	drained   chan struct{}     // closed when left and nothing runs
+	gone      chan struct{}     // closed when the scheduler has the job no more, though it goes on
+}
+
+func newDeparture() departure {
+	return departure{drained: make(chan struct{}), gone: make(chan struct{})}
+}
+
+// begin begins it, because the whole scheduler stops.
+func (d *departure) begin() { d.leaving = true }
+
+// shut begins it, because an operator shuts the job down here.
+func (d *departure) shut() { d.leaving, d.shutDown = true, true }
+
+// retire begins it, because this job alone is to be left, of which left is to hear. It tells whether it is the first
+// to say so.
+func (d *departure) retire(left func()) (first bool) {
+	if d.whenLeft != nil {
+		return false
+	}
+	d.leaving, d.whenLeft = true, left
+	return true
+}
+
+// alone tells whether the scheduler goes on without the job. stops tells that it stops by now.
+func (d *departure) alone(stops bool) bool { return (d.whenLeft != nil || d.shutDown) && !stops }
+
+// handedOver notes whether the tree has nothing of this runner's any more but the marks of what runs.
+func (d *departure) handedOver(all bool) { d.left = all }
+
+// unsettle notes a session under which something may stay in the tree.
+func (d *departure) unsettle(session *registry.Session) { d.unsettled = session }
+
+// leftUnsettled tells whether something may stay in the tree under a session, or one that is the same to the
+// registry.
+func (d *departure) leftUnsettled(session *registry.Session) bool {
+	return d.unsettled != nil && d.unsettled.ID() == session.ID()
+}
+
+// drain notes that the job is left and nothing of it runs.
+func (d *departure) drain() { close(d.drained) }
+
+// isDrained tells whether the job is left and nothing of it runs. It may be asked by anybody.
+func (d *departure) isDrained() bool {
+	select {
+	case <-d.drained:
+		return true
+	default:
+		return false
+	}
+}
+
+// over notes that the scheduler has the job no more. It is called once, by who takes it off the list.
+func (d *departure) over() { close(d.gone) }

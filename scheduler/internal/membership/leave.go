@@ -1,0 +1,72 @@
+package membership
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Parting is what an instance needs that leaves its job: the others must be able to go on without it.
+type Parting struct {
+	// Ready: what was missed of its items is noted, and what still runs here has its mark.
+	Ready bool
+	// Marks are the conditions that what still runs here is marked: without mark and instance, it would be lost.
+	Marks []registry.Condition
+}
+
+// LeaveTxn is the transaction of a leave: it deletes the instance, and the leader if that is this one, and asks for a
+// resharding. It writes nothing if there is nothing to leave. marks are those of a [Parting].
+func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.Txn {
+	var txn registry.Txn
+	if v.Registered() {
+		txn.If = append(append(txn.If, v.Mine()), marks...)
+		txn.Then = append(txn.Then, registry.Delete(v.Tree.Instance(v.Instance)))
+		if v.State.Config.Exists() { // of a job that was removed, nothing may be made again
+			txn.If = append(txn.If, registry.Present(v.Tree.Config()))
+			txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
+		}
+		if v.Config.Failover && v.Config.FailoverScope == job.FailoverAssigned {
+			txn.Then = append(txn.Then, registry.Put(v.Tree.FailoverLeft(v.Instance), ""))
+		}
+	}
+	if v.Leads() {
+		txn.If = append(txn.If, v.Term())
+		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
+	}
+	return txn
+}
+
+// Leave proposes to leave the job; nothing if there is nothing to leave.
+func (m *Membership) Leave(v room.View, marks []registry.Condition) room.Batch {
+	txn := m.LeaveTxn(v, marks)
+	if len(txn.Then) == 0 {
+		return nil
+	}
+	return room.Batch{{Step: "leave", Alone: true, Txn: txn, Done: func(registry.Outcome) { m.NoteLeft(v.Clock.Now()) }}}
+}
+
+// leaveForClock proposes to leave because of the clock, while there is another instance.
+func (m *Membership) leaveForClock(v room.View, p Parting) room.Batch {
+	if !p.Ready {
+		return nil
+	}
+	txn, stays := m.LeaveTxn(v, p.Marks), other(v)
+	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
+	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) {
+		m.ports.Peers.Left()
+		m.NoteLeft(v.Clock.Now())
+	}}}
+}
+
+// NoteLeft notes that this instance is not registered any more. Fires that come from now on are for others
+// to tick.
+func (m *Membership) NoteLeft(now time.Time) {
+	if m.leftAt.IsZero() {
+		m.leftAt = now
+	}
+}
+
+// LeftAt returns when this instance was not registered any more because it left; zero = it has not left.
+func (m *Membership) LeftAt() time.Time { return m.leftAt }

@@ -1,0 +1,76 @@
+package rounds
+
+import (
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// release arranges to note what is due of an item that now belongs to another instance. What still runs here
+// goes on, and its end notes it.
+func (r *Rounds) release(v room.View, n int) {
+	it := r.items[n]
+	if it == nil {
+		return
+	}
+	r.missed.Release(v, n, &it.Item)
+	if it.running == nil {
+		r.part(v, it)
+	}
+}
+
+// part forgets an item that does not run here and is not to run here, once what is due of it has been
+// noted.
+func (r *Rounds) part(v room.View, it *item) {
+	if it.Due.None() {
+		if !v.Owns(it.number) {
+			delete(r.items, it.number)
+		}
+		return
+	}
+	r.missed.Part(it.number)
+}
+
+// Note proposes to note what is due of items that are not to run here: they moved, this instance leaves, or
+// nothing may begin here. over tells that an instance that leaves has tried often enough. left tells that this one has
+// left. Nothing is left to be noted if [Rounds.HasToNote] is false then.
+func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
+	if r.missed.Exhausted() {
+		return nil, true
+	}
+	r.refreshOwned(v)
+	if v.Leaving || !r.MayBegin(v) {
+		for _, n := range r.owned {
+			if it := r.items[n]; it != nil && it.running == nil {
+				r.part(v, it)
+			}
+		}
+	}
+	return r.missed.Decide(v, r.ports.Others, leftovers{r, v}, left), false
+}
+
+// idleAway tells whether an item is known that does not run here and is not to run here.
+func (r *Rounds) idleAway(v room.View, n int) bool {
+	it := r.items[n]
+	return it != nil && it.running == nil && (!v.Owns(n) || v.Leaving || !r.MayBegin(v))
+}
+
+// leftovers are the items with fires that may have to be noted.
+type leftovers struct {
+	r *Rounds
+	v room.View
+}
+
+// Leftover implements [missed.Leftover].
+func (l leftovers) Leftover(n int) (policy.Due, bool) {
+	if !l.r.idleAway(l.v, n) {
+		return policy.Due{}, false
+	}
+	return l.r.items[n].Due, true
+}
+
+// Noted implements [missed.Leftover].
+func (l leftovers) Noted(n int) {
+	if it := l.r.items[n]; it != nil && !l.v.Owns(n) && it.running == nil {
+		delete(l.r.items, n)
+	}
+}

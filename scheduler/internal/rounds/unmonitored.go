@@ -1,0 +1,28 @@
+package rounds
+
+import (
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// beginUnmonitored runs what is due of a job that leaves no marks. recorded is the newest request by hand that it ran for
+// while it left some.
+func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item, recorded registry.Revision) {
+	current := jobtree.Execution{Begin: round.now, Round: round.id}
+	request, asked := round.request.For(it.number, max(recorded, it.triggered))
+	switch {
+	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(it, round.now):
+		current.Fire, current.Source = it.Due.Next()
+		it.Due = it.Due.After(current.Fire)
+	case !asked:
+		return
+	default:
+		current.Source, current.Trigger = job.Manual, request.Revision
+		current.Fire, current.Parameter = request.Fire, request.Parameter
+		it.triggered = request.Revision
+	}
+	it.running = r.newExecution(v, it, v.Attached, jobtree.Record{Current: &current}, 0)
+	round.begun = append(round.begun, it.running)
+}

@@ -1,0 +1,48 @@
+package scheduler
+
+// retire makes the runner leave its job while the scheduler goes on: it hands over and lets what runs come
+// to its end. Then left is called, on a goroutine of its own.
+func (r *runner) retire(left func()) {
+	r.box.Post(func() {
+		if !r.departure.retire(left) {
+			return
+		}
+		if r.departure.isDrained() { // it was shut down before
+			r.s.work.Go(left)
+		}
+		r.log.InfoContext(r.life, "leaving the job")
+	})
+}
+
+// dismiss takes a runner off the list that has left its job, and ends what it holds.
+func (s *Scheduler) dismiss(r *runner) {
+	quiet := make(chan struct{})
+	r.box.Post(func() {
+		r.box.Close()
+		r.box.After = func() {} // no decision sets anything again
+		s.timetable.Set(r.entry, nil)
+		r.alarm.Stop()
+		r.configuration.Stop()
+		r.leadership.Stop()
+		r.whole.Stop()
+		if r.pausedFor != "" {
+			s.observer.observe(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
+		}
+		if r.blind.since != nil {
+			s.observer.observe(ViewEvent{Job: r.name, Time: s.now()})
+		}
+		close(quiet)
+	})
+	select {
+	case <-quiet:
+	case <-r.life.Done():
+		return // Run ends, and with it everything
+	}
+	r.presentView().Close()
+	s.work.Go(func() { s.closeHandler(r) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.runners, r.name)
+	s.resignLeft()
+	r.departure.over()
+}
