@@ -92,7 +92,7 @@ func canonical(host string) string {
 // Allow tells whether an address may be called, by its scheme, host and port. Ask for every redirect, too.
 func (a Addresses) Allow(address *url.URL) error {
 	if address.Scheme != "http" && address.Scheme != "https" {
-		return fmt.Errorf("%w: the scheme of %s is neither http nor https", ErrRefused, address.Redacted())
+		return fmt.Errorf("%w: the scheme %q is neither http nor https", ErrRefused, address.Scheme)
 	}
 	if a.all || a.entryOf(address) {
 		return nil
