@@ -245,17 +245,30 @@ func versionText(version int64) string {
 	return strconv.FormatInt(version, 10)
 }
 
-// FilesOf returns the names of the jobs in a state of a namespace that files of an owner name, or did until they were
-// gone, by what is written down.
+// FilesOf returns the names of the jobs in a state of a namespace that files of an owner name, and of those whose
+// removal goes on because they do not any more.
 func FilesOf(s registry.Snapshot, owner string) (names []string) {
 	for n := range s.All() {
 		name, ok := jobtree.Parse(n.Path)
 		if !ok || name.Kind != jobtree.KindOperated {
 			continue
 		}
-		if operated, err := jobtree.DecodeOperated(n); err == nil && operated.Files != nil && operated.Files.Owner == owner {
+		all, err := jobtree.DecodeOperated(n)
+		if err == nil && all.Files != nil && all.Files.Owner == owner && (!all.Files.Gone || all.Removing != "") {
 			names = append(names, name.Job)
 		}
 	}
 	return names
+}
+
+// AsFilesHaveIt tells whether a job is in a state of the registry as files of an owner have it, so that
+// [Operator.TakeFiles] would be refused with [CauseAlready].
+func AsFilesHaveIt(s registry.Snapshot, job, text, owner string) bool {
+	tree := jobtree.For(job)
+	stored, operated := s.Get(tree.Config()), s.Get(tree.Operated())
+	if !stored.Exists() || !operated.Exists() || digestOf(stored.Value) != digestOf(text) {
+		return false
+	}
+	all, err := jobtree.DecodeOperated(operated)
+	return err == nil && all.Files != nil && all.Files.Owner == owner && all.Files.Digest == digestOf(text) && !all.Files.Gone
 }

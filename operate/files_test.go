@@ -184,7 +184,13 @@ func TestFilesOfManyVersionsComeToAnEnd(t *testing.T) {
 			}
 			if err == nil {
 				writes++
+				if p.text != "" {
+					require.True(t, operate.AsFilesHaveIt(registry.NewSnapshot(1, g.all()), theJob, p.text, "shop"))
+				}
 				continue
+			}
+			if cause, _ := operate.IsRefused(err); p.text != "" {
+				require.Equal(t, cause == operate.CauseAlready, operate.AsFilesHaveIt(registry.NewSnapshot(1, g.all()), theJob, p.text, "shop"), err)
 			}
 			_, refused := operate.IsRefused(err)
 			require.True(t, refused, err)
