@@ -37,6 +37,10 @@ type Code struct {
 	log      *slog.Logger
 	heard    func(job.ShardingContext, *output.Ends)
 	running  sync.WaitGroup
+
+	mu     sync.Mutex
+	runs   map[*run]context.CancelCauseFunc
+	killed bool
 }
 
 var _ job.Handler = (*Code)(nil)
@@ -51,6 +55,40 @@ func New(s *Settings, groups *cgroup.Groups, kin *kin.Kin, log *slog.Logger, hea
 
 // Set changes the settings for runs that begin from now on.
 func (c *Code) Set(s *Settings) { c.settings.Store(s) }
+
+// ErrKilled is why a script ended that [Code.Kill] has ended.
+var ErrKilled = errors.New("the worker ends at once")
+
+// Kill ends all scripts at once, without SIGTERM, and has none begin any more.
+func (c *Code) Kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.killed = true
+	for r, cancel := range c.runs {
+		r.hurry.Store(true)
+		cancel(ErrKilled)
+		r.kill()
+	}
+}
+
+// enter puts a run on the list of those that Kill ends, unless it is too late.
+func (c *Code) enter(r *run, cancel context.CancelCauseFunc) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs == nil {
+		c.runs = make(map[*run]context.CancelCauseFunc)
+	}
+	if !c.killed {
+		c.runs[r] = cancel
+	}
+	return !c.killed
+}
+
+func (c *Code) leave(r *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.runs, r)
+}
 
 // Wait returns when no script runs any more. Nothing may begin meanwhile.
 func (c *Code) Wait() { c.running.Wait() }
@@ -77,7 +115,13 @@ func (c *Code) run(ctx context.Context, sc job.ShardingContext, words []string) 
 		Code: c, s: c.settings.Load(), sc: sc, ends: output.NewEnds(max(c.settings.Load().Keep, lastBytes)),
 		variable: mark + "=" + rand.Text(), log: c.log.With("job", sc.JobName, "item", sc.Item),
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if !c.enter(r, cancel) {
+		return ErrKilled
+	}
 	err := r.do(ctx, words)
+	c.leave(r)
 	if r.ends.Bytes() > 0 && c.heard != nil {
 		c.heard(sc, r.ends)
 	}
@@ -101,6 +145,16 @@ type run struct {
 	variable string
 	cmd      *exec.Cmd
 	group    *cgroup.Group // nil if there are none
+
+	leader atomic.Int64 // the pid of the script, while it is not waited for
+	hurry  atomic.Bool  // there is no SIGTERM any more
+}
+
+// kill sends SIGKILL to the script and its process group; what left the group follows when the script is waited for.
+func (r *run) kill() {
+	if pid := int(r.leader.Load()); pid != 0 {
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // it may be gone
+	}
 }
 
 func (r *run) do(ctx context.Context, words []string) error {
@@ -112,7 +166,10 @@ func (r *run) do(ctx context.Context, words []string) error {
 	if err != nil {
 		return fmt.Errorf("folder: %w", err)
 	}
-	out, closeOutput := r.output(secrets)
+	out, closeOutput, err := r.output(secrets)
+	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
 	defer closeOutput()
 	if r.groups != nil {
 		if r.group, err = r.groups.New(); err != nil {
@@ -128,7 +185,7 @@ func (r *run) do(ctx context.Context, words []string) error {
 	r.cmd = exec.CommandContext(ctx, path, append(slices.Clone(words[1:]), r.sc.JSON())...) //nolint:gosec // it is on the list
 	r.cmd.Args[0] = words[0]
 	r.cmd.Dir, r.cmd.Env = dir, append(append(variables, script.Variables(r.sc)...), r.variable)
-	r.cmd.Stdout, r.cmd.Stderr = out, out // one writer, so that one goroutine serves it
+	r.cmd.Stdout, r.cmd.Stderr = out, out
 	r.cmd.SysProcAttr = r.attributes()
 	r.cmd.Cancel, r.cmd.WaitDelay = r.terminate, r.s.Stop
 	return r.toTheEnd(ctx)
@@ -156,7 +213,12 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	if err != nil {
 		return withCause(ctx, err)
 	}
+	r.leader.Store(int64(r.cmd.Process.Pid))
+	if r.hurry.Load() { // Kill came before it could see the process
+		r.kill()
+	}
 	err = r.cmd.Wait()
+	r.leader.Store(0)
 	forget()
 	oom := false
 	if r.group != nil {
@@ -168,10 +230,7 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	if left := r.kin.End(r.variable); left != nil {
 		r.log.ErrorContext(ctx, "processes of a script are left", "error", left)
 	}
-	switch {
-	case errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil:
-		return nil // the script has succeeded; what held its output is gone
-	case err != nil && oom:
+	if err != nil && oom {
 		err = fmt.Errorf("%w: %w", errMemory, err)
 	}
 	return withCause(ctx, err)
@@ -190,6 +249,9 @@ func withCause(ctx context.Context, err error) error {
 // terminate asks all processes of the run to end.
 func (r *run) terminate() error {
 	leader := r.cmd.Process.Pid
+	if r.hurry.Load() {
+		return r.cmd.Process.Kill()
+	}
 	err := syscall.Kill(-leader, syscall.SIGTERM)
 	if r.group != nil {
 		for _, pid := range r.group.Processes() { // which may be gone

@@ -213,6 +213,31 @@ func TestSIGTERMIsHeard(t *testing.T) {
 	})
 }
 
+// There is no grace for what is to end at once, and nothing begins any more.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		s.settings.Stop = time.Hour
+		code := command.New(&s.settings, s.groups, family(), slog.New(slog.DiscardHandler), nil)
+		path := s.script("deaf", `trap '' TERM; : > `+s.dir+`/pid.$$; setsid sleep 600 & while :; do sleep 600; done`)
+		fn, err := code.Configure(job.Config{Name: "orders", Type: job.TypeScript, ScriptCommandLine: path})
+		require.NoError(s, err)
+		began := s.until(nil, 2)
+		ended := make(chan error, 2)
+		for range 2 {
+			go func() { ended <- fn(s.Context(), item) }()
+		}
+		<-began.Done()
+		code.Kill()
+		for range 2 {
+			require.ErrorIs(s, <-ended, command.ErrKilled)
+		}
+		s.allGone()
+		require.ErrorIs(s, fn(s.Context(), item), command.ErrKilled)
+		code.Wait()
+	})
+}
+
 // What leaves the process group and the session ends with the run all the same.
 func TestSetsidEscape(t *testing.T) {
 	t.Parallel()
