@@ -99,6 +99,11 @@ func (w *world) setDisabled(d *decision, disabled bool) error {
 	}
 	d.note = func(o *jobtree.Operated) {
 		o.DisabledServers = nil
+		if o.Files != nil && o.Files.Disabled { // from now on it is as somebody wants it
+			mark := *o.Files
+			mark.Disabled = false
+			o.Files = &mark
+		}
 		if disabled {
 			o.DisabledServers = before
 		} else {

@@ -171,6 +171,25 @@ func attempts() map[string]attempt {
 				"somebody creates it":       {func(g *ground) { g.do(registry.Put(nodes.Config(), g.text(daily1))) }, registry.Absent(nodes.Config())},
 			},
 		},
+		"take files": {
+			prepare: nothing,
+			do: func(ctx context.Context, g *ground) error {
+				return errOf(g.op.TakeFiles(ctx, theJob, g.text(daily1), operate.Files{Owner: "shop", Version: 1}, silent()))
+			},
+			breaks: common(nil),
+		},
+		"leave files": {
+			prepare: func(g *ground) {
+				require.NoError(g, errOf(g.op.TakeFiles(g.Context(), theJob, g.text(nil), operate.Files{Owner: "shop", Version: 1}, silent())))
+			},
+			do: func(ctx context.Context, g *ground) error {
+				return errOf(g.op.LeaveFiles(ctx, theJob, operate.Files{Owner: "shop", Version: 2}, operate.GoneDisable, silent()))
+			},
+			breaks: map[string]breach{
+				"somebody operates the job": {rewrite(nodes.Operated()), registry.Unchanged(nodes.Operated(), 1)},
+				"its settings change":       {rewrite(nodes.Config()), registry.Unchanged(nodes.Config(), 1)},
+			},
+		},
 		"begin to remove": {
 			prepare: func(g *ground) { g.leave(first); g.leave(second) },
 			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.Remove(ctx, theJob, silent())) },

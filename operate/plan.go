@@ -30,7 +30,9 @@ const (
 	VerbGiveUp        Verb = "give up item"
 	VerbTidy          Verb = "tidy servers"
 	VerbReshard       Verb = "reshard"
-	VerbDeclare       Verb = "declare" // a process replaced the settings by those in its code
+	VerbFiles         Verb = "take over from files"
+	VerbNoFiles       Verb = "note that no file names" // the job any more
+	VerbDeclare       Verb = "declare"                 // a process replaced the settings by those in its code
 )
 
 // Plan says what an operation comes to, as it is decided on one state of a job.

@@ -23,6 +23,7 @@ const (
 	CauseUnreadable    Cause = "unreadable"     // what operators did cannot be read
 	CauseNewer         Cause = "newer"          // a newer version wrote what operators did
 	CauseUsed          Cause = "used"           // another operation has this id
+	CauseFiles         Cause = "other files"    // the files of somebody else, or of a later version, decide about the job
 	CauseDenied        Cause = "denied"         // the registry does not let this user do it
 	CauseOwned         Cause = "owned"          // a session owns a node that is to be written
 	CauseNoSpace       Cause = "no space"       // the registry is full

@@ -25,7 +25,7 @@ type catalog struct {
 
 // startCatalog follows the namespace, if there is a handler for anything, until life ends.
 func (s *Scheduler) startCatalog(life context.Context) error {
-	if len(s.classes) == 0 {
+	if len(s.classes.byClass) == 0 {
 		return nil
 	}
 	view, err := s.registry.View(life, registry.Root)
@@ -141,7 +141,7 @@ func (c *catalog) consider(name string) {
 	}
 }
 
-// handles tells whether there is a handler for a job. A configuration that cannot be read is nobody's;
+// handles tells whether this process has code for a job and takes it. A configuration that cannot be read is nobody's;
 // a runner that is there keeps its job until it can be read again.
 func (c *catalog) handles(name string) bool {
 	node := c.now.Get(jobtree.For(name).Config())
@@ -151,7 +151,7 @@ func (c *catalog) handles(name string) bool {
 	}
 	cfg, err := jobtree.DecodeConfig(node)
 	if err == nil {
-		return c.s.classes[cfg.ClassName()] != nil
+		return c.s.classes.has(cfg)
 	}
 	if c.mine[name] == nil && c.bad[name] != node.Revision {
 		c.bad[name] = node.Revision

@@ -12,6 +12,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -71,6 +72,51 @@ func TestJobsComeAndGo(t *testing.T) {
 		sleepUntil(21 * time.Second)
 		require.Len(t, c.take(), 3, "it is back")
 	})
+}
+
+// A process takes part only in jobs that its filter takes, from the moment at which their configuration says so.
+func TestAFilterTakesJobs(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		inZone := func(zone string) []scheduler.Option {
+			return []scheduler.Option{scheduler.WithJobFilter(func(cfg job.Config) bool {
+				if cfg.Props["zone"] == "broken" {
+					panic("a filter that fails")
+				}
+				return cfg.Props["zone"] == zone
+			})}
+		}
+		placed := func(zone string) job.Config {
+			cfg := ofClass("orders", "index", 2)
+			cfg.Props = map[string]string{"zone": zone}
+			return cfg
+		}
+		c.store(placed("eu"))
+		c.launchWith("a", nil, append(handlers(c, "a", nil, "index"), inZone("eu")...), nil)
+		c.launchWith("b", nil, append(handlers(c, "b", nil, "index"), inZone("us")...), nil)
+		ran := func() (by []string) {
+			for _, r := range c.take() {
+				by = append(by, r.instance)
+			}
+			return by
+		}
+		sleepUntil(6 * time.Second)
+		require.Equal(t, []string{"a", "a"}, ran())
+		c.store(placed("us"))
+		sleepUntil(11 * time.Second)
+		require.Equal(t, []string{"b", "b"}, ran())
+		for i, zone := range []string{"", "broken"} {
+			c.store(placed(zone))
+			sleepUntil(time.Duration(16+5*i) * time.Second)
+			require.Empty(t, ran(), "%q", zone)
+		}
+		require.Empty(t, c.nodes("/orders/instances"), "nobody stays in a job that it does not take")
+		c.store(placed("eu"))
+		sleepUntil(26 * time.Second)
+		require.Equal(t, []string{"a", "a"}, ran())
+	})
+	_, err := scheduler.New(memory.NewServer().Open("shop"), scheduler.WithJobFilter(nil))
+	require.ErrorIs(t, err, scheduler.ErrInvalidOption)
 }
 
 // A job that is removed while an item of it runs: the run comes to its end, nobody can record that, and

@@ -6,12 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 )
 
-// handlers are the code of jobs that are data, by class. It is code itself: which of them runs a job
-// is decided by the job's configuration, whenever that changes.
-type handlers map[string]job.Handler
+// handlers are the code of jobs that are data. It is code itself: which of them runs a job is decided by the job's
+// configuration, whenever that changes.
+type handlers struct {
+	byClass map[string]job.Handler
+	take    func(job.Config) bool // nil takes every job
+}
 
 // WithHandler lets this process take part in every job of the registry whose class
 // ([job.Config.Class], jobClass in the tree) is class, with code as what runs its items. Such jobs are
@@ -30,24 +34,60 @@ func WithHandler(class string, code job.Handler) Option {
 			return fmt.Errorf("%w: handler has no class", ErrInvalidOption)
 		case code == nil:
 			return fmt.Errorf("%w: handler of class %q is nil", ErrInvalidOption, class)
-		case o.classes[class] != nil:
+		case o.classes.byClass[class] != nil:
 			return fmt.Errorf("%w: class %q has two handlers", ErrInvalidOption, class)
 		}
-		if o.classes == nil {
-			o.classes = make(handlers)
+		if o.classes.byClass == nil {
+			o.classes.byClass = make(map[string]job.Handler)
 		}
-		o.classes[class] = code
+		o.classes.byClass[class] = code
 		return nil
 	}
 }
 
+// WithJobFilter has this process take part, of the jobs that it has a handler for, only in those of which take says so.
+// It is asked whenever a job comes or its configuration changes: if take then says no, the process leaves the job as it
+// does one without a handler. The default takes all.
+//
+// The function must be safe for concurrent use, fast, and depend on nothing but the configuration. One that panics
+// says no. Jobs that [Scheduler.Add] declares are not asked about.
+func WithJobFilter(take func(job.Config) bool) Option {
+	return func(o *options) error {
+		if take == nil {
+			return fmt.Errorf("%w: job filter is nil", ErrInvalidOption)
+		}
+		o.classes.take = take
+		return nil
+	}
+}
+
+// has tells whether this process has code for a job, and is to take part in it.
+func (h handlers) has(cfg job.Config) bool {
+	return h.byClass[cfg.ClassName()] != nil && h.takes(cfg)
+}
+
+func (h handlers) takes(cfg job.Config) bool {
+	if h.take == nil {
+		return true
+	}
+	taken := false
+	err := protect.Call(func() error {
+		taken = h.take(cfg)
+		return nil
+	})
+	return err == nil && taken
+}
+
 // Configure implements [job.Handler].
 func (h handlers) Configure(cfg job.Config) (job.HandlerFunc, error) {
-	code := h[cfg.ClassName()]
+	code := h.byClass[cfg.ClassName()]
+	if code != nil && !h.takes(cfg) { // until the catalog has left the job
+		return nil, &job.FieldError{Field: "Name", Value: cfg.Name, Reason: "must be that of a job which the filter of this process takes"}
+	}
 	if code == nil {
 		return nil, &job.FieldError{
 			Field: "Class", Value: cfg.ClassName(),
-			Reason: "must be one that this process has a handler for: " + strings.Join(slices.Sorted(maps.Keys(h)), ", "),
+			Reason: "must be one that this process has a handler for: " + strings.Join(slices.Sorted(maps.Keys(h.byClass)), ", "),
 		}
 	}
 	return code.Configure(cfg)

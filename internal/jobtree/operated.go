@@ -31,6 +31,20 @@ type Operated struct {
 	// DisabledServers are the servers that were disabled one by one when the job was disabled beside Java
 	// instances, and stay so when it is enabled. nil: the job was not disabled so.
 	DisabledServers []string
+	// Files says whose files name the job; nil if none do.
+	Files *Files
+	// Unknown are members that this version does not know, as they stood. They are kept.
+	Unknown string
+}
+
+// Files is the mark of a job that files of workers name.
+type Files struct {
+	Owner   string // whose files
+	Version int64  // of the files that were heard last
+	Digest  string // of the settings as these files have them
+	Gone    bool   // these files name the job no more
+	// Disabled tells that the job was disabled because of that, and by nobody else since.
+	Disabled bool
 	// Unknown are members that this version does not know, as they stood. They are kept.
 	Unknown string
 }
@@ -100,6 +114,9 @@ func EncodeOperated(o Operated) string {
 	if o.DisabledServers != nil {
 		w.strings("disabledServers", o.DisabledServers)
 	}
+	if o.Files != nil {
+		w.object("files", o.Files.write)
+	}
 	w.members(o.Unknown)
 	return string(append(w.text, '}'))
 }
@@ -144,6 +161,9 @@ func DecodeOperated(n registry.Node) (Operated, error) {
 			o.Removing = r.text(m)
 		case "disabledServers":
 			o.DisabledServers = r.texts(m)
+		case "files":
+			o.Files = new(Files)
+			r.within(m, o.Files.read)
 		default:
 			unknown = append(unknown, m.text)
 		}
@@ -227,6 +247,36 @@ func (op *Operation) read(r *reader, o object) {
 		}
 	}
 	op.Unknown = strings.Join(unknown, ",")
+}
+
+func (f *Files) write(w *writer) {
+	w.string("owner", f.Owner)
+	w.count("version", f.Version)
+	w.string("digest", f.Digest)
+	w.flag("gone", f.Gone)
+	w.flag("disabled", f.Disabled)
+	w.members(f.Unknown)
+}
+
+func (f *Files) read(r *reader, o object) {
+	var unknown []string
+	for m := range o.members() {
+		switch m.name {
+		case "owner":
+			f.Owner = r.text(m)
+		case "version":
+			f.Version = r.count(m)
+		case "digest":
+			f.Digest = r.text(m)
+		case "gone":
+			f.Gone = r.flag(m)
+		case "disabled":
+			f.Disabled = r.flag(m)
+		default:
+			unknown = append(unknown, m.text)
+		}
+	}
+	f.Unknown = strings.Join(unknown, ",")
 }
 
 // strings writes a list, also an empty one.

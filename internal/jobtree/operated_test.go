@@ -38,7 +38,10 @@ func TestOperationsAreReadAsTheyWereWritten(t *testing.T) {
 			Operations:      rapid.SliceOfN(anOperation(), 1, 4).Draw(t, "operations"),
 			Removing:        rapid.SampledFrom([]string{"", "AB12"}).Draw(t, "removing"),
 			DisabledServers: rapid.SampledFrom([][]string{nil, {}, {"10.0.0.1"}, {"10.0.0.1", "10.0.0.2"}}).Draw(t, "servers"),
-			Unknown:         rapid.SampledFrom([]string{"", `"later":[{"a":"]"}]`, `"format":1`}).Draw(t, "unknown"),
+			Files: rapid.SampledFrom([]*jobtree.Files{
+				nil, {}, {Owner: "shop", Version: 1 << 60, Digest: "ab", Unknown: `"later":1`}, {Owner: "shop", Gone: true, Disabled: true},
+			}).Draw(t, "files"),
+			Unknown: rapid.SampledFrom([]string{"", `"later":[{"a":"]"}]`, `"format":1`}).Draw(t, "unknown"),
 		}
 		read, err := jobtree.DecodeOperated(operatedNode(jobtree.EncodeOperated(o)))
 		require.NoError(t, err)

@@ -59,6 +59,7 @@ type call struct {
 	strict  bool
 	retries int
 	pause   time.Duration
+	sign    func(req *http.Request, body []byte, at time.Time) // nil signs nothing
 }
 
 // run makes the call for an item, and again as the settings say.
@@ -96,7 +97,7 @@ func mayPass(err error) bool {
 	if errors.As(err, &answer) {
 		return slices.Contains(passing, answer.Status)
 	}
-	return !errors.Is(err, webcall.ErrTooManyRedirects)
+	return !errors.Is(err, webcall.ErrTooManyRedirects) && !errors.Is(err, webcall.ErrForbidden)
 }
 
 // once makes one call. It returns how long the server wants to be left alone.
@@ -135,7 +136,34 @@ func (c *call) request(ctx context.Context, sc job.ShardingContext) (*http.Reque
 	}
 	// 3.x spells it so, and HTTP does not care.
 	req.Header.Set(ContextHeader, sc.JSON())
-	return req, nil
+	fire := ""
+	if !sc.Fire.IsZero() {
+		fire = sc.Fire.UTC().Format(time.RFC3339Nano)
+	}
+	req.Header.Set(JobHeader, sc.JobName)
+	req.Header.Set(ItemHeader, strconv.Itoa(sc.Item))
+	req.Header.Set(FireHeader, fire)
+	req.Header.Set(TokenHeader, strconv.FormatInt(sc.Token, 10))
+	return req, c.signed(req)
+}
+
+// signed signs a request, with the body that it really has: after some redirects it has none.
+func (c *call) signed(req *http.Request) error {
+	if c.sign == nil {
+		return nil
+	}
+	var body []byte
+	if req.GetBody != nil {
+		again, err := req.GetBody()
+		if err != nil {
+			return err
+		}
+		if body, err = io.ReadAll(again); err != nil {
+			return err
+		}
+	}
+	c.sign(req, body, time.Now())
+	return nil
 }
 
 // retryAfter reads what a server says of when to come back, in seconds or as a date.

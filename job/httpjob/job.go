@@ -3,7 +3,9 @@ package httpjob
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
@@ -22,14 +24,44 @@ const (
 	tailBytes     = 2 << 10
 )
 
+// The headers that tell a receiver what runs. The token is that of [job.ShardingContext], the fire is empty for a run by
+// hand.
+const (
+	JobHeader   = "Elasticron-Job"
+	ItemHeader  = "Elasticron-Item"
+	FireHeader  = "Elasticron-Fire"
+	TokenHeader = "Elasticron-Token"
+)
+
+// ErrForbidden is the error of a call that the [Guard] of its [Job] refuses. It is not tried again.
+var ErrForbidden = webcall.ErrForbidden
+
+// Guard says what may be called: whoever can write to the registry chooses the address. Its methods are called
+// concurrently.
+type Guard interface {
+	// Allow is asked about each request before it is made, also those to which a redirect leads.
+	Allow(address *url.URL) error
+	// Dial is asked about each connection when the name of the host has been looked up, as [net.Dialer.Control] is.
+	Dial(network, address string, conn syscall.RawConn) error
+}
+
 // Job is a [job.Handler] that calls the address in its job's settings, once for each item. The zero Job is
-// ready for use.
-type Job struct{}
+// ready for use. Its fields belong to this process. Do not change them after the job was declared.
+type Job struct {
+	// Guard says what may be called. With one, proxies of the environment are not used, as it could not see behind
+	// them. The default, nil, allows everything.
+	Guard Guard
+	// Sign is called for each request when all of it is there, also for those to which a redirect leads, as
+	// [callback.Signer.Sign] is. The default, nil, signs nothing.
+	//
+	// [callback.Signer.Sign]: https://pkg.go.dev/github.com/elasticron/elasticron/job/httpjob/callback
+	Sign func(req *http.Request, body []byte, at time.Time)
+}
 
 var _ job.Handler = Job{}
 
 // Configure returns the function that makes the calls, or every fault of the settings.
-func (Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
+func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	p := job.ReadProps(cfg.Props)
 	c := &call{
 		address: p.WebAddress("http.uri"),
@@ -41,6 +73,7 @@ func (Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 		strict:  p.Flag("http.fail.on.status", true),
 		retries: p.Number("http.retries", 0, 0, mostRetries),
 		pause:   p.Milliseconds("http.retry.milliseconds", time.Second),
+		sign:    j.Sign,
 	}
 	if c.method != "" {
 		c.method = p.Word("http.method", http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
@@ -60,6 +93,7 @@ func (Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 		Tail:      tailBytes,
 		Address:   c.shown,
 		Redact:    p.Redact,
+		Guard:     j.Guard, Redirected: c.signed,
 	})
 	p.Only("http.", "http.uri", "http.method", "http.data", "http.content.type", "http.connect.timeout.milliseconds",
 		"http.read.timeout.milliseconds", "http.header.", "http.total.timeout.milliseconds", "http.fail.on.status",

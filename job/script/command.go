@@ -53,7 +53,7 @@ func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 	end := tail.New(c.TailBytes)
 	output, flush := c.output(sc, end)
 	cmd := exec.CommandContext(ctx, c.words[0], append(c.words[1:len(c.words):len(c.words)], sc.JSON())...)
-	cmd.Dir, cmd.Env = c.Dir, append(append(os.Environ(), c.Env...), environment(sc)...)
+	cmd.Dir, cmd.Env = c.Dir, append(append(os.Environ(), c.Env...), Variables(sc)...)
 	// One writer for both streams, so that one goroutine serves it.
 	cmd.Stdout, cmd.Stderr = output, output
 	group := newGroup(cmd)
@@ -101,8 +101,8 @@ func (c command) output(sc job.ShardingContext, end *tail.Buffer) (io.Writer, fu
 	return io.MultiWriter(writers...), flush
 }
 
-// environment returns the variables that tell a script what it runs.
-func environment(sc job.ShardingContext) []string {
+// Variables returns the variables that tell a script what it runs, each "name=value".
+func Variables(sc job.ShardingContext) []string {
 	fire := ""
 	if !sc.Fire.IsZero() {
 		fire = sc.Fire.UTC().Format(time.RFC3339Nano)

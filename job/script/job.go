@@ -55,7 +55,7 @@ func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	if cfg.Type != job.TypeScript {
 		return nil, &job.FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be SCRIPT, as the code is a script"}
 	}
-	words, err := wordsOf(cfg)
+	words, err := CommandLine(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 // Check looks for the command on this machine, as it would be run: in [Job.Dir] or in PATH. It does not run
 // it.
 func (j Job) Check(cfg job.Config) error {
-	words, err := wordsOf(cfg)
+	words, err := CommandLine(cfg)
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (j Job) Check(cfg job.Config) error {
 	return nil
 }
 
-// wordsOf returns the words of a configuration's command line: at least one.
-func wordsOf(cfg job.Config) ([]string, error) {
+// CommandLine returns the words of a configuration's command line: at least one. The error is a [*job.FieldError].
+func CommandLine(cfg job.Config) ([]string, error) {
 	line := cfg.ScriptCommandLine
 	if line == "" {
 		line = cfg.Props[Property]

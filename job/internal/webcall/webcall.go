@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 	"time"
 
 	"github.com/elasticron/elasticron/job/internal/reference"
@@ -19,7 +20,16 @@ import (
 var (
 	ErrReadTimeout      = errors.New("no answer within the read timeout")
 	ErrTooManyRedirects = errors.New("too many redirects")
+	ErrForbidden        = errors.New("the address may not be called")
 )
+
+// Guard says what may be called.
+type Guard interface {
+	// Allow is asked about each request before it is made, also those to which a redirect leads.
+	Allow(address *url.URL) error
+	// Dial is asked about each connection when the name of the host has been looked up, as [net.Dialer.Control] is.
+	Dial(network, address string, conn syscall.RawConn) error
+}
 
 // Limits bound a call.
 type Limits struct {
@@ -32,6 +42,10 @@ type Limits struct {
 	// What is read of secrets must not get into errors, which are stored.
 	Address string                   // the setting of the address; if it is a reference, errors show it instead
 	Redact  func(text string) string // what an answer may show; nil = all
+
+	Guard Guard // nil = everything may be called. With one, proxies of the environment are not used
+	// Redirected prepares a request to which a redirect leads; nil = as it is.
+	Redirected func(req *http.Request) error
 }
 
 // Answer is what came back.
@@ -50,21 +64,45 @@ type Caller struct {
 
 // New returns a Caller.
 func New(limits Limits) *Caller {
+	dialer, proxy := &net.Dialer{Timeout: limits.Connect}, http.ProxyFromEnvironment
+	if limits.Guard != nil { // which could not see behind a proxy
+		proxy = nil
+		dialer.Control = func(network, address string, conn syscall.RawConn) error {
+			return forbidden(limits.Guard.Dial(network, address, conn))
+		}
+	}
 	return &Caller{limits: limits, client: &http.Client{
 		Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: limits.Connect}).DialContext,
+			Proxy:               proxy,
+			DialContext:         dialer.DialContext,
 			TLSHandshakeTimeout: limits.Connect,
 			DisableKeepAlives:   true,
 			ForceAttemptHTTP2:   true,
 		},
-		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if len(via) > limits.Redirects {
 				return fmt.Errorf("%w: %d are followed", ErrTooManyRedirects, limits.Redirects)
 			}
-			return nil
+			if err := limits.allow(req.URL); err != nil || limits.Redirected == nil {
+				return err
+			}
+			return limits.Redirected(req)
 		},
 	}}
+}
+
+func (l Limits) allow(address *url.URL) error {
+	if l.Guard == nil {
+		return nil
+	}
+	return forbidden(l.Guard.Allow(address))
+}
+
+func forbidden(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrForbidden, err)
 }
 
 // Do makes a call. What the server answers is no error, whatever the status is. An answer that is
@@ -87,6 +125,9 @@ func (c *Caller) Do(ctx context.Context, req *http.Request) (Answer, error) {
 }
 
 func (c *Caller) do(req *http.Request, heard func()) (Answer, error) {
+	if err := c.limits.allow(req.URL); err != nil {
+		return Answer{}, err
+	}
 	resp, err := c.client.Do(req)
 	if err != nil {
 		return Answer{}, c.withoutAddress(err)

@@ -1,0 +1,274 @@
+package operate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Files says whose files a job comes from, and which version of them is at hand. Whoever has the files declares the jobs
+// in them again and again: several processes do, from files that need not be the same yet. The mark that is
+// written down with each job says which files were heard last, and a version is never followed by a lower one, so those
+// processes come to an end however their files differ.
+type Files struct {
+	Owner   string // one name for all who have these files, and for nobody else
+	Version int64  // above 0; of what is at hand
+}
+
+func (f Files) check() error {
+	if f.Owner == "" || len(f.Owner) > maxName || !utf8.ValidString(f.Owner) || f.Version <= 0 {
+		return fmt.Errorf("%w: files of the owner %q with the version %d: want an owner of at most %d bytes of UTF-8, and a version above 0",
+			ErrInvalidOption, f.Owner, f.Version, maxName)
+	}
+	return nil
+}
+
+// Gone says what becomes of a job that its files name no more.
+type Gone string
+
+// The values of [Gone].
+const (
+	GoneKeep    Gone = "keep"    // it goes on
+	GoneDisable Gone = "disable" // it is disabled, until its files name it again
+	GoneRemove  Gone = "remove"  // it is removed as by [Operator.Remove], also from instances that live
+)
+
+// TakeFiles makes a job as files have it: text is the JSON of its config node. It creates the job, changes its
+// settings, or only marks the job as one of these files. Whether an existing job is disabled stays as operators have
+// it; one that was disabled because its files did not name it is enabled. Files consent to fewer items.
+//
+// It is refused with [CauseAlready] if the job is so, and with [CauseFiles] if the job is one of another owner, or if
+// other files of the owner decide: those of a higher version, or of the same version that were faster. Settings that
+// somebody else has changed since are put right by files that say what was heard last, whatever their version is. The
+// other refusals are those of [Operator.Create] and [Operator.ChangeSettings].
+func (o *Operator) TakeFiles(ctx context.Context, job, text string, files Files, opts Options) (Result, error) {
+	if err := files.check(); err != nil {
+		return Result{}, err
+	}
+	return o.carry(ctx, deed{
+		verb: VerbFiles, job: job, followed: settingsFollowed,
+		decide: func(w *world) (decision, error) { return takeFiles(w, text, files) },
+	}, opts)
+}
+
+// LeaveFiles says that files do not name a job any more. It is refused with [CauseAlready] if that is noted already, and
+// with [CauseFiles] if the job is not of this owner, or if files of the same or a higher version name it.
+//
+// A removal waits until nothing runs; see [Operator.Remove]. If it does not come to an end, the job stays disabled, and
+// files of a higher version that name it again call the removal off.
+func (o *Operator) LeaveFiles(ctx context.Context, job string, files Files, gone Gone, opts Options) (Result, error) {
+	if err := files.check(); err != nil {
+		return Result{}, err
+	}
+	d := deed{
+		verb: VerbNoFiles, job: job,
+		decide: func(w *world) (decision, error) { return leaveFiles(w, files, gone) },
+	}
+	if gone != GoneRemove {
+		return o.carry(ctx, d, opts)
+	}
+	d.followed = nothingRuns(true)
+	r, err := o.carry(ctx, d, Options{Reason: opts.Reason, ID: opts.ID, DryRun: opts.DryRun})
+	if err != nil || opts.DryRun {
+		return r, err
+	}
+	view, err := o.store.View(ctx, jobtree.For(job).Root())
+	if err != nil {
+		return r, &UnconfirmedError{Result: r, Err: err}
+	}
+	defer view.Close()
+	opts.Force = true // instances may live, which pause or leave the job
+	return o.finishRemoval(ctx, view, d, opts, r)
+}
+
+func takeFiles(w *world, text string, files Files) (decision, error) {
+	mark, r := w.heard(files)
+	if r != nil {
+		return decision{}, r
+	}
+	digest := digestOf(text)
+	switch same := mark.Digest == digest && !mark.Gone; {
+	case mark.Version == 0 || same: // nobody has been heard, or just these
+	case mark.Version > files.Version:
+		return decision{}, w.otherFiles(mark, "files of a later version decide")
+	case mark.Version == files.Version:
+		return decision{}, w.otherFiles(mark, "other files of the same version were faster")
+	}
+	d, err := w.asFilesHaveIt(text, mark)
+	if cause, _ := IsRefused(err); cause == CauseAlready && (mark.Digest != digest || mark.Gone || mark.Version == 0) {
+		d, err = decision{plan: Plan{Changes: []Change{{What: "files", Before: mark.Owner, After: files.Owner}}}}, nil
+	}
+	if err != nil {
+		return decision{}, err
+	}
+	if mark.Gone && w.operated.Value.Removing != "" {
+		d.plan.Changes = append(d.plan.Changes, Change{What: "removal", Before: "under way", After: "called off"})
+	}
+	d.mark(jobtree.Files{Owner: files.Owner, Version: max(files.Version, mark.Version), Digest: digest, Unknown: mark.Unknown}, mark.Gone)
+	return d, nil
+}
+
+// asFilesHaveIt decides to store what files say.
+func (w *world) asFilesHaveIt(text string, mark jobtree.Files) (decision, error) {
+	if !w.state.Config.Exists() {
+		return create(w, text)
+	}
+	w.force = true // files consent to fewer items
+	if !mark.Disabled || w.state.Config.Err != nil {
+		return w.otherSettings(text)
+	}
+	// It was disabled because no file named it.
+	var enabling decision
+	if err := w.setDisabled(&enabling, false); err != nil {
+		return decision{}, err
+	}
+	w.state.Config.Value.Disabled = false
+	d, err := w.otherSettings(text)
+	if cause, _ := IsRefused(err); cause == CauseAlready {
+		return enabling, nil
+	} else if err != nil {
+		return decision{}, err
+	}
+	d.compare = append(d.compare, enabling.compare...)
+	d.write = append(d.write, enabling.write[1:]...) // the first is the configuration
+	d.plan.Changes = append(d.plan.Changes, enabling.plan.Changes...)
+	d.note = enabling.note
+	return d, nil
+}
+
+// otherSettings is [world.replaceSettings], but settings that say the same in other words, or differ only in whether the
+// job is disabled, are so already.
+func (w *world) otherSettings(text string) (decision, error) {
+	if cfg, err := jobtree.DecodeConfig(registry.Node{Value: text}); err == nil && w.state.Config.Err == nil {
+		cfg.Disabled = w.state.Config.Value.Disabled
+		was, err := jobtree.EncodeConfig(w.state.Config.Value)
+		now, err2 := jobtree.EncodeConfig(cfg)
+		stored, err3 := jobtree.DecodeConfig(w.snapshot.Get(w.tree.Config()))
+		if errors.Join(err, err2, err3) == nil && was == now && stored.Disabled == cfg.Disabled {
+			return decision{}, refuse(CauseAlready, "", "the settings are so already")
+		}
+		text = now
+	}
+	return w.replaceSettings(text)
+}
+
+func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
+	mark, r := w.heard(files)
+	switch {
+	case r != nil:
+		return decision{}, r
+	case mark.Owner != files.Owner:
+		return decision{}, refuse(CauseFiles, "", "the job is of no files")
+	case mark.Version > files.Version, mark.Version == files.Version && !mark.Gone:
+		return decision{}, w.otherFiles(mark, "files that name it decide")
+	case mark.Gone && (gone != GoneRemove || w.operated.Value.Removing == ""):
+		return decision{}, refuse(CauseAlready, "", "that is noted already")
+	}
+	d := decision{plan: Plan{Changes: []Change{{What: "files", Before: "name the job", After: "do not"}}}}
+	now := jobtree.Files{Owner: files.Owner, Version: files.Version, Gone: true, Disabled: mark.Disabled, Unknown: mark.Unknown}
+	cfg := w.state.Config
+	switch {
+	case gone == GoneRemove && w.operated.Value.Removing == "":
+		w.force = true // instances may live
+		removal, err := beginRemoval(w)
+		if err != nil {
+			return decision{}, err
+		}
+		d, now.Disabled = removal, !cfg.Value.Disabled
+	case gone == GoneDisable && cfg.Exists() && cfg.Err == nil && !cfg.Value.Disabled:
+		if err := w.setDisabled(&d, true); err != nil {
+			return decision{}, err
+		}
+		now.Disabled = true
+	}
+	d.mark(now, false)
+	return d, nil
+}
+
+// heard is the mark of the files that were heard last; the zero one if there were none, or if those of another owner
+// name the job no more.
+func (w *world) heard(files Files) (jobtree.Files, *Refusal) {
+	mark := w.operated.Value.Files
+	switch {
+	case mark == nil, mark.Owner != files.Owner && mark.Gone:
+		return jobtree.Files{}, nil
+	case mark.Owner != files.Owner:
+		return jobtree.Files{}, refuse(CauseFiles, "name it in the files of one owner only", "the job is one of the files of %q", mark.Owner)
+	}
+	return *mark, nil
+}
+
+// otherFiles refuses what other files have decided.
+func (w *world) otherFiles(mark jobtree.Files, why string) *Refusal {
+	return refuse(CauseFiles, "bring the newest files here, or give these a higher version", "%s (version %s)%s", why, versionText(mark.Version), w.since(VerbFiles, ""))
+}
+
+// mark has the decision write down which files were heard, and that no removal is under way.
+func (d *decision) mark(mark jobtree.Files, stays bool) {
+	inner := d.note
+	d.note = func(o *jobtree.Operated) {
+		if inner != nil {
+			inner(o)
+		}
+		if stays {
+			o.Removing = ""
+		}
+		o.Files = &mark
+	}
+}
+
+// digestOf tells settings from others, whatever their order, and without whether the job is disabled.
+func digestOf(text string) string {
+	if cfg, err := jobtree.DecodeConfig(registry.Node{Value: text}); err == nil {
+		cfg.Disabled = false
+		if plain, err := jobtree.EncodeConfig(cfg); err == nil {
+			text = plain
+		}
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// versionText shows a version as a time where it is one.
+func versionText(version int64) string {
+	if at := time.Unix(0, version); at.Year() > 2000 {
+		return at.UTC().Format(time.RFC3339Nano)
+	}
+	return strconv.FormatInt(version, 10)
+}
+
+// FilesOf returns the names of the jobs in a state of a namespace that files of an owner name, and of those whose
+// removal goes on because they do not any more.
+func FilesOf(s registry.Snapshot, owner string) (names []string) {
+	for n := range s.All() {
+		name, ok := jobtree.Parse(n.Path)
+		if !ok || name.Kind != jobtree.KindOperated {
+			continue
+		}
+		all, err := jobtree.DecodeOperated(n)
+		if err == nil && all.Files != nil && all.Files.Owner == owner && (!all.Files.Gone || all.Removing != "") {
+			names = append(names, name.Job)
+		}
+	}
+	return names
+}
+
+// AsFilesHaveIt tells whether a job is in a state of the registry as files of an owner have it, so that
+// [Operator.TakeFiles] would be refused with [CauseAlready].
+func AsFilesHaveIt(s registry.Snapshot, job, text, owner string) bool {
+	tree := jobtree.For(job)
+	stored, operated := s.Get(tree.Config()), s.Get(tree.Operated())
+	if !stored.Exists() || !operated.Exists() || digestOf(stored.Value) != digestOf(text) {
+		return false
+	}
+	all, err := jobtree.DecodeOperated(operated)
+	return err == nil && all.Files != nil && all.Files.Owner == owner && all.Files.Digest == digestOf(text) && !all.Files.Gone
+}

@@ -1,0 +1,200 @@
+package operate_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+func shopFiles(version int64) operate.Files { return operate.Files{Owner: "shop", Version: version} }
+
+// take has files of a version say a text.
+func (g *ground) take(version int64, text string) error {
+	g.Helper()
+	return errOf(g.op.TakeFiles(g.Context(), theJob, text, shopFiles(version), silent()))
+}
+
+func (g *ground) leaveFiles(version int64, gone operate.Gone) error {
+	g.Helper()
+	return errOf(g.op.LeaveFiles(g.Context(), theJob, shopFiles(version), gone, silent()))
+}
+
+func cron(spec string) func(*job.Config) { return func(c *job.Config) { c.Cron = spec } }
+
+func TestFilesMakeAJob(t *testing.T) {
+	t.Parallel()
+	g := bareGround(t)
+	require.NoError(t, g.take(3, g.text(nil)))
+	require.Equal(t, g.text(nil), g.value(nodes.Config()))
+	g.refused(operate.CauseAlready, g.take(3, g.text(nil)))
+	require.Equal(t, "shop", g.operated().Files.Owner)
+
+	g.refused(operate.CauseFiles, g.take(2, g.text(daily1)))
+	refusal := g.refused(operate.CauseFiles, g.take(3, g.text(daily1)))
+	require.Contains(t, refusal.Error(), "other files of the same version were faster (version 3)")
+	require.Contains(t, refusal.Error(), "by anna")
+	require.NoError(t, g.take(4, g.text(daily1)))
+	require.Equal(t, g.text(daily1), g.value(nodes.Config()))
+
+	g.refused(operate.CauseFiles, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), operate.Files{Owner: "else", Version: 9}, silent())))
+	_, err := g.op.TakeFiles(t.Context(), theJob, g.text(nil), operate.Files{Owner: "shop"}, silent())
+	require.ErrorIs(t, err, operate.ErrInvalidOption)
+}
+
+// A job that is there becomes one of the files, and fewer items are no slip there.
+func TestFilesTakeAJobOver(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	require.NoError(t, g.take(1, g.text(nil)), "it is marked")
+	g.refused(operate.CauseAlready, g.take(1, g.text(nil)))
+	require.NoError(t, g.take(2, g.text(func(c *job.Config) { c.ShardingTotalCount = 2 })))
+	require.Equal(t, 2, g.tree().Config.Value.ShardingTotalCount)
+	g.refused(operate.CauseInvalid, g.take(3, g.text(func(c *job.Config) { c.Class = "another" })))
+}
+
+// What an operator changes in the settings is put right, by any process that has the files that were heard last.
+func TestFilesKeepTheirSettings(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	require.NoError(t, g.take(5, g.text(nil)))
+	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily}, silent())))
+	g.refused(operate.CauseFiles, g.take(4, g.text(cron("0 0 1 * * ?"))))
+	require.NoError(t, g.take(4, g.text(nil)), "older files that say the same")
+	require.Equal(t, g.text(nil), g.value(nodes.Config()))
+	require.Equal(t, int64(5), g.operated().Files.Version, "which make nothing older")
+}
+
+// Whether a job is disabled is up to operators.
+func TestFilesLeaveDisabledAlone(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	require.NoError(t, g.take(1, g.text(nil)))
+	require.NoError(t, errOf(g.op.DisableJob(t.Context(), theJob, silent())))
+	g.refused(operate.CauseAlready, g.take(1, g.text(nil)))
+	require.NoError(t, g.take(2, g.text(daily1)))
+	require.True(t, g.tree().Config.Value.Disabled)
+	require.Equal(t, "0 0 3 * * ?", g.tree().Config.Value.Cron)
+	require.NoError(t, g.leaveFiles(3, operate.GoneDisable))
+	require.NoError(t, g.take(4, g.text(daily1)))
+	require.True(t, g.tree().Config.Value.Disabled, "it was not the files that disabled it")
+	require.NoError(t, errOf(g.op.EnableJob(t.Context(), theJob, silent())))
+	g.refused(operate.CauseAlready, g.take(4, g.text(func(c *job.Config) { daily1(c); c.Disabled = true })))
+}
+
+func TestFilesThatNameAJobNoMore(t *testing.T) {
+	t.Parallel()
+	disabled := func(g *ground) bool { return g.tree().Config.Value.Disabled }
+	g := newGround(t)
+	g.refused(operate.CauseFiles, g.leaveFiles(1, operate.GoneDisable))
+	require.NoError(t, g.take(5, g.text(nil)))
+	g.refused(operate.CauseFiles, g.leaveFiles(5, operate.GoneDisable))
+	g.refused(operate.CauseFiles, g.leaveFiles(4, operate.GoneRemove))
+	require.NoError(t, g.leaveFiles(6, operate.GoneKeep))
+	require.False(t, disabled(g))
+	g.refused(operate.CauseAlready, g.leaveFiles(7, operate.GoneDisable))
+	g.refused(operate.CauseFiles, g.take(5, g.text(nil)))
+	require.NoError(t, g.take(7, g.text(nil)), "they name it again")
+
+	require.NoError(t, g.leaveFiles(8, operate.GoneDisable))
+	require.True(t, disabled(g))
+	require.NoError(t, g.take(9, g.text(nil)))
+	require.False(t, disabled(g), "it was disabled for that reason alone")
+
+	require.NoError(t, g.leaveFiles(10, operate.GoneDisable))
+	require.NoError(t, errOf(g.op.EnableJob(t.Context(), theJob, silent())))
+	require.NoError(t, errOf(g.op.DisableJob(t.Context(), theJob, silent())))
+	require.NoError(t, g.take(11, g.text(daily1)))
+	require.True(t, disabled(g), "an operator has disabled it since")
+
+	require.NoError(t, g.leaveFiles(12, operate.GoneKeep))
+	require.NoError(t, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), operate.Files{Owner: "else", Version: 1}, silent())), "others may have it now")
+}
+
+func TestAJobThatNoFileNamesIsRemoved(t *testing.T) {
+	t.Parallel()
+	g := newGround(t) // with instances that live
+	require.NoError(t, g.take(1, g.text(nil)))
+	require.NoError(t, g.leaveFiles(2, operate.GoneRemove))
+	require.False(t, g.node(nodes.Config()).Exists())
+}
+
+// A removal that stops halfway is gone on with, or called off by newer files.
+func TestAnUnfinishedRemovalByFiles(t *testing.T) {
+	t.Parallel()
+	for _, back := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGround(t)
+			require.NoError(t, g.take(1, g.text(nil)))
+			g.begin()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := g.op.LeaveFiles(ctx, theJob, shopFiles(2), operate.GoneRemove, silent())
+			var unconfirmed *operate.UnconfirmedError
+			require.ErrorAs(t, err, &unconfirmed)
+			require.NotEmpty(t, g.operated().Removing)
+			require.True(t, g.tree().Config.Value.Disabled)
+			g.refused(operate.CauseFiles, g.take(1, g.text(nil)))
+			if back {
+				require.NoError(t, g.take(3, g.text(nil)))
+				require.Empty(t, g.operated().Removing)
+				require.False(t, g.tree().Config.Value.Disabled)
+				return
+			}
+			g.do(registry.Delete(nodes.ItemRunning(1)))
+			g.refused(operate.CauseAlready, g.leaveFiles(2, operate.GoneDisable))
+			require.NoError(t, errOf(g.op.Remove(t.Context(), theJob, operate.Options{Force: true})), "by whoever goes on with it")
+			require.False(t, g.node(nodes.Config()).Exists())
+		})
+	}
+}
+
+// Processes with whatever versions of files come to an end: each tries again and again, and soon nobody writes.
+func TestFilesOfManyVersionsComeToAnEnd(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		g := bareGround(t)
+		type process struct {
+			version int64
+			text    string // empty: they do not name the job
+			gone    operate.Gone
+		}
+		processes := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) process {
+			return process{
+				version: rapid.Int64Range(1, 4).Draw(t, "version"),
+				text:    rapid.SampledFrom([]string{"", g.text(nil), g.text(daily1), g.text(cron("0 0 1 * * ?"))}).Draw(t, "text"),
+				gone:    rapid.SampledFrom([]operate.Gone{operate.GoneKeep, operate.GoneDisable}).Draw(t, "gone"),
+			}
+		}), 1, 5).Draw(t, "processes")
+		writes := 0
+		for _, at := range rapid.SliceOfN(rapid.IntRange(0, len(processes)-1), 1, 60).Draw(t, "turns") {
+			p := processes[at]
+			var err error
+			if p.text == "" {
+				err = g.leaveFiles(p.version, p.gone)
+			} else {
+				err = g.take(p.version, p.text)
+			}
+			if err == nil {
+				writes++
+				if p.text != "" {
+					require.True(t, operate.AsFilesHaveIt(registry.NewSnapshot(1, g.all()), theJob, p.text, "shop"))
+				}
+				continue
+			}
+			if cause, _ := operate.IsRefused(err); p.text != "" {
+				require.Equal(t, cause == operate.CauseAlready, operate.AsFilesHaveIt(registry.NewSnapshot(1, g.all()), theJob, p.text, "shop"), err)
+			}
+			_, refused := operate.IsRefused(err)
+			require.True(t, refused, err)
+		}
+		require.LessOrEqual(t, writes, 2*len(processes))
+	})
+}

@@ -1,0 +1,225 @@
+package worker
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
+	"github.com/elasticron/elasticron/worker/internal/allow"
+)
+
+// The kinds of jobs that a worker has code for, as [Take.Classes] names them.
+const (
+	ClassScript = "ScriptJob"
+	ClassHTTP   = httpjob.Class
+)
+
+// The defaults of a [File].
+const (
+	DefaultGrace    = 30 * time.Second
+	DefaultStop     = 5 * time.Second
+	DefaultOutput   = 64 << 10
+	DefaultLogSize  = 10 << 20
+	DefaultLogFiles = 5
+	DefaultKeep     = 720 * time.Hour
+	DefaultAddress  = "127.0.0.1:2379"
+)
+
+// mostOutput bounds what of an output is kept in memory, of its beginning and of its end each.
+const mostOutput = 1 << 20
+
+// Completed returns the file with its defaults, or every fault of it.
+func (f File) Completed() (File, error) {
+	f.complete()
+	var c checker
+	c.registry(f.Registry)
+	c.take(f)
+	c.jobs(f.Jobs)
+	if f.Script != nil {
+		c.script(*f.Script, f)
+	}
+	if f.HTTP != nil {
+		c.http(*f.HTTP)
+	}
+	c.absolute("history.file", f.History.File)
+	c.require(f.History.Keep > 0, "history.keep", time.Duration(f.History.Keep), "must be above 0")
+	c.require(f.Grace > 0, "grace", time.Duration(f.Grace), "must be above 0")
+	if f.Listen != "" {
+		_, _, err := net.SplitHostPort(f.Listen)
+		c.require(err == nil, "listen", f.Listen, "must be host:port, such as 127.0.0.1:9090")
+	}
+	c.word("log.level", f.Log.Level, "debug", "info", "warn", "error")
+	c.word("log.format", f.Log.Format, "text", "json")
+	return f, errors.Join(c.faults...)
+}
+
+func (f *File) complete() {
+	f.Grace = cmp.Or(f.Grace, Duration(DefaultGrace))
+	f.History.Keep = cmp.Or(f.History.Keep, Duration(DefaultKeep))
+	f.Jobs.Missing = cmp.Or(f.Jobs.Missing, MissingKeep)
+	f.Log.Level, f.Log.Format = cmp.Or(f.Log.Level, "info"), cmp.Or(f.Log.Format, "text")
+	f.Registry.Address = cmp.Or(f.Registry.Address, DefaultAddress)
+	if f.Script != nil {
+		s := *f.Script // the caller's stays as it is
+		s.Stop = cmp.Or(s.Stop, Duration(DefaultStop))
+		s.Output = cmp.Or(s.Output, DefaultOutput)
+		s.Log.Size, s.Log.Files = cmp.Or(s.Log.Size, DefaultLogSize), cmp.Or(s.Log.Files, DefaultLogFiles)
+		f.Script = &s
+	}
+	if len(f.Take.Classes) == 0 {
+		f.Take.Classes = f.sections()
+	}
+}
+
+// sections are the classes that the file has a section for.
+func (f *File) sections() (classes []string) {
+	if f.Script != nil {
+		classes = append(classes, ClassScript)
+	}
+	if f.HTTP != nil {
+		classes = append(classes, ClassHTTP)
+	}
+	return classes
+}
+
+// checker gathers the faults of a file.
+type checker struct{ faults []error }
+
+func (c *checker) fault(field string, value any, reason string, cause error) {
+	c.faults = append(c.faults, &FieldError{Field: field, Value: fmt.Sprint(value), Reason: reason, Err: cause})
+}
+
+func (c *checker) require(holds bool, field string, value any, reason string) {
+	if !holds {
+		c.fault(field, value, reason, nil)
+	}
+}
+
+func (c *checker) word(field, value string, allowed ...string) {
+	c.require(slices.Contains(allowed, value), field, value, "must be one of "+strings.Join(allowed, ", "))
+}
+
+func (c *checker) absolute(field, value string) {
+	c.require(value == "" || filepath.IsAbs(value), field, value, "must be an absolute path")
+}
+
+func (c *checker) reference(field, value string) {
+	is := job.IsReference(value)
+	if !is {
+		value = fmt.Sprintf("%d bytes", len(value)) // which may be the secret itself
+	}
+	c.require(is, field, value, `must be "file:" and an absolute path, or "env:" and the name of a variable`)
+}
+
+func (c *checker) registry(r Registry) {
+	given := 0
+	for _, is := range []bool{len(r.Etcd) > 0, len(r.ZooKeeper) > 0, r.Embedded != ""} {
+		if is {
+			given++
+		}
+	}
+	c.require(given < 2, "registry", "", "must have one of etcd, zookeeper and embedded")
+	c.absolute("registry.embedded", r.Embedded)
+	if _, _, err := net.SplitHostPort(r.Address); err != nil {
+		c.fault("registry.address", r.Address, "must be host:port, such as "+DefaultAddress, nil)
+	}
+	c.require((r.Cert == "") == (r.Key == ""), "registry.cert", r.Cert, "and registry.key must be given together")
+	if r.Password != "" {
+		c.reference("registry.password", r.Password)
+	}
+}
+
+func (c *checker) take(f File) {
+	has := f.sections()
+	c.require(len(has) > 0, "script", "", "or http must be there: without both, the worker could run nothing")
+	for _, class := range f.Take.Classes {
+		c.word("take.classes", class, ClassScript, ClassHTTP)
+		if (class == ClassScript || class == ClassHTTP) && !slices.Contains(has, class) {
+			section := map[string]string{ClassScript: "script", ClassHTTP: "http"}[class]
+			c.fault("take.classes", class, "needs the section "+section+", which says what may run", nil)
+		}
+	}
+	for _, pattern := range f.Take.Jobs {
+		_, err := path.Match(pattern, "")
+		c.require(err == nil && pattern != "", "take.jobs", pattern, `must be patterns such as "orders-*"`)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Take.Labels)) {
+		value := f.Take.Labels[name]
+		text := name + "=" + value
+		c.require(name != "" && !strings.ContainsAny(name, "=, ") && !strings.ContainsAny(value, "=, "), "take.labels", text,
+			"must have no space, comma or equals sign in a name or value")
+	}
+}
+
+// maxOwner bounds the name of an owner, in bytes: it stands in every job of its.
+const maxOwner = 200
+
+func (c *checker) jobs(j Jobs) {
+	c.absolute("jobs.directory", j.Directory)
+	c.word("jobs.missing", string(j.Missing), string(MissingKeep), string(MissingDisable), string(MissingRemove))
+	c.require(j.Version >= 0, "jobs.version", j.Version, "must not be negative")
+	c.require(len(j.Owner) <= maxOwner && utf8.ValidString(j.Owner), "jobs.owner", j.Owner, fmt.Sprintf("must be at most %d bytes of UTF-8", maxOwner))
+	if j.Directory == "" {
+		alone := j.Owner == "" && j.Missing == MissingKeep && j.Version == 0
+		c.require(alone, "jobs.directory", "", "must be there if owner, missing or version is")
+		return
+	}
+	c.require(j.Missing == MissingKeep || j.Owner != "", "jobs.owner", "",
+		"must be there if missing is "+string(j.Missing)+": jobs of this owner that the folder lacks are no more wanted")
+}
+
+func (c *checker) script(s Script, f File) {
+	if _, err := allow.NewCommands(s.Commands); err != nil {
+		c.fault("script.commands", strings.Join(s.Commands, ", "), "is not allowed", err)
+	}
+	c.absolute("script.directory", s.Directory)
+	rest := strings.NewReplacer("{job}", "", "{item}", "").Replace(s.Directory)
+	c.require(!strings.ContainsAny(rest, "{}"), "script.directory", s.Directory, "must have no other braces than {job} and {item}")
+	base, _, _ := strings.Cut(s.Directory, "{")
+	c.require(s.Directory == base || strings.HasSuffix(base, "/") && base != "/", "script.directory", s.Directory,
+		"must have {job} and {item} as whole segments below an existing folder")
+	for _, name := range s.Env.Pass {
+		c.require(name != "" && !strings.ContainsAny(name, "=\x00"), "script.env.pass", name, "must be names of variables")
+	}
+	for _, name := range s.Env.Files {
+		c.require(filepath.IsAbs(name), "script.env.files", name, "must be absolute paths")
+	}
+	c.require(s.Memory == 0 || s.Memory >= 1<<20, "script.memory", int64(s.Memory), "must be 0, which is no limit, or at least 1M")
+	c.require(s.Pids >= 0, "script.pids", s.Pids, "must be 0, which is no limit, or more")
+	c.require(s.CPU == 0 || s.CPU >= 0.01 && s.CPU <= 10_000, "script.cpu", strconv.FormatFloat(s.CPU, 'g', -1, 64), "must be 0, which is no limit, or 0.01 to 10000 processors")
+	if s.Cgroup != "none" {
+		c.absolute("script.cgroup", s.Cgroup)
+	}
+	c.require(s.Cgroup != "none" || s.Memory == 0 && s.Pids == 0 && s.CPU == 0, "script.cgroup", s.Cgroup, "must not be none with a limit of memory, pids or cpu")
+	c.require(s.Stop > 0 && s.Stop < f.Grace, "script.stop", time.Duration(s.Stop), fmt.Sprintf("must be above 0 and less than grace, which is %s", time.Duration(f.Grace)))
+	c.require(s.Output <= mostOutput, "script.output", int64(s.Output), "must be at most 1M")
+	c.absolute("script.log.directory", s.Log.Directory)
+	c.require(s.Log.Size >= 4<<10, "script.log.size", int64(s.Log.Size), "must be at least 4K")
+	c.require(s.Log.Files >= 0 && s.Log.Files <= 1000, "script.log.files", s.Log.Files, "must be 0 to 1000")
+}
+
+func (c *checker) http(h HTTP) {
+	if _, err := allow.NewAddresses(h.Allow, nil); err != nil {
+		c.fault("http.allow", strings.Join(h.Allow, ", "), "is not allowed", err)
+	}
+	for _, network := range h.Networks {
+		_, err := netip.ParsePrefix(network)
+		c.require(err == nil, "http.networks", network, "must be networks such as 10.0.0.0/8")
+	}
+	c.require(len(h.Sign.Keys) <= 2, "http.sign.keys", fmt.Sprintf("%d keys", len(h.Sign.Keys)), "must be one key, or two while they change")
+	for _, key := range h.Sign.Keys {
+		c.reference("http.sign.keys", key)
+	}
+}

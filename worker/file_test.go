@@ -1,0 +1,125 @@
+package worker_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/worker"
+)
+
+func TestAWholeFile(t *testing.T) {
+	t.Parallel()
+	file, err := worker.Parse([]byte(documented(t)))
+	require.NoError(t, err)
+	require.Equal(t, []string{"https://e1:2379"}, file.Registry.Etcd)
+	require.Equal(t, worker.Size(512<<20), file.Script.Memory)
+	require.Equal(t, worker.Duration(90*time.Second), file.Grace)
+	require.InDelta(t, 1.5, file.Script.CPU, 0)
+	require.Equal(t, int64(42), file.Jobs.Version)
+	require.Equal(t, map[string]string{"zone": "eu"}, file.Take.Labels)
+}
+
+// documented is the file in the package documentation, without two of the three kinds of registry.
+func documented(t *testing.T) string {
+	t.Helper()
+	source, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	var text strings.Builder
+	for line := range strings.Lines(string(source)) {
+		member, shown := strings.CutPrefix(line, "//\t")
+		if text.Len() == 0 && !strings.HasPrefix(member, "registry:") {
+			continue
+		}
+		if other := strings.HasPrefix(member, "  zookeeper:") || strings.HasPrefix(member, "  embedded:"); shown && !other {
+			text.WriteString(member)
+		}
+	}
+	return text.String()
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	file, err := worker.Parse([]byte("script: {commands: ['*']}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{worker.ClassScript}, file.Take.Classes)
+	require.Equal(t, worker.Duration(worker.DefaultGrace), file.Grace)
+	require.Equal(t, worker.Duration(worker.DefaultStop), file.Script.Stop)
+	require.Equal(t, worker.Size(worker.DefaultOutput), file.Script.Output)
+	require.Equal(t, worker.MissingKeep, file.Jobs.Missing)
+	require.Equal(t, worker.DefaultAddress, file.Registry.Address)
+	file, err = worker.Parse([]byte("script: {commands: ['*']}\nhttp: {allow: ['*']}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{worker.ClassScript, worker.ClassHTTP}, file.Take.Classes)
+}
+
+// Every fault names the member, its value and what is allowed.
+func TestWrongFiles(t *testing.T) {
+	t.Parallel()
+	const script = "script: {commands: ['*']}\n"
+	for text, want := range map[string]string{
+		"":                        "the file is empty",
+		"a: [":                    "invalid worker file: yaml: line 1",
+		"[]":                      `must be a mapping of registry, take, jobs`,
+		script + "---\n" + script: "more than one YAML document",
+		"grcae: 90s\n":            `line 1: grcae "90s" is no member: want one of registry, take, jobs, script, http`,
+		script + "grace: 90\n":    `grace "90" must be a duration such as 90s`,
+		script + "grace: -1s\n":   `grace "-1s" must be above 0`,
+		"script: {commands: ['*'], memory: 1T}\n": `script.memory "1T" must be a number of bytes, such as 65536, 64K`,
+		"script: {commands: ['*'], memory: 1}\n":  `script.memory "1" must be 0, which is no limit, or at least 1M`,
+		"script: {commands: ['*'], pids: x}\n":    `script.pids "x" must be a whole number`,
+		"script: {commands: ['*'], cpu: 0.001}\n": `script.cpu "0.001" must be 0, which is no limit, or 0.01`,
+		"script: {commands: ['*'], stop: 30s}\n":  `script.stop "30s" must be above 0 and less than grace, which is 30s`,
+		"script: {commands: ['*'], output: 2M}\n": `script.output "2097152" must be at most 1M`,
+		"script: {commands: /bin/sh}\n":           `script.commands "/bin/sh" must be a list of texts`,
+		"script: {commands: [bin/sh]}\n":          `script.commands "bin/sh" is not allowed: "bin/sh" must be an absolute path`,
+		"script: {commands: ['/opt/../bin/*']}\n": `must be an absolute path without ".."`,
+		"script: {}\n": `script.commands "" is not allowed: the list is missing: want paths such as /opt/jobs/*, or "*" for everything`,
+		"script: {commands: ['*'], directory: w}":           `script.directory "w" must be an absolute path`,
+		"script: {commands: ['*'], directory: '/w/{host}'}": `script.directory "/w/{host}" must have no other braces than {job} and {item}`,
+		"script: {commands: ['*'], directory: '/{job}'}":    `must have {job} and {item} as whole segments below an existing folder`,
+		"script: {commands: ['*'], cgroup: none, pids: 9}":  `script.cgroup "none" must not be none with a limit`,
+		"script: {commands: ['*'], env: {pass: ['A=B']}}":   `script.env.pass "A=B" must be names of variables`,
+		"script: {commands: ['*'], env: {files: [env]}}":    `script.env.files "env" must be absolute paths`,
+		"script: {commands: ['*'], log: {size: 1K}}":        `script.log.size "1024" must be at least 4K`,
+		"take: {classes: [HTTP]}\n" + script:                `take.classes "HTTP" needs the section http`,
+		"take: {classes: [Simple]}\n" + script:              `take.classes "Simple" must be one of ScriptJob, HTTP`,
+		"take: {jobs: ['[']}\n" + script:                    `take.jobs "[" must be patterns such as "orders-*"`,
+		"take: {labels: {zone: 'eu,us'}}\n" + script:        `take.labels "zone=eu,us" must have no space, comma or equals sign`,
+		"take: {}\n":                                        `script "" or http must be there: without both`,
+		"jobs: {directory: jobs}\n" + script:                `jobs.directory "jobs" must be an absolute path`,
+		"jobs: {directory: /j, missing: drop}\n" + script:   `jobs.missing "drop" must be one of keep, disable, remove`,
+		"jobs: {directory: /j, missing: remove}\n" + script: `jobs.owner "" must be there if missing is remove`,
+		"jobs: {missing: remove, owner: x}\n" + script:      `jobs.directory "" must be there if owner, missing or version is`,
+		"http: {}\n":                                                        `http.allow "" is not allowed: the list is missing`,
+		"http: {allow: ['https://a/b']}\n":                                  `http.allow "https://a/b" is not allowed: "https://a/b" must be scheme://host`,
+		"http: {allow: ['*'], networks: [10]}\n":                            `http.networks "10" must be networks such as 10.0.0.0/8`,
+		"http: {allow: ['*'], sign: {keys: [swordfish]}}\n":                 `http.sign.keys "9 bytes" must be "file:" and an absolute path`,
+		"http: {allow: ['*'], sign: {keys: ['env:A', 'env:B', 'env:C']}}\n": `http.sign.keys "3 keys" must be one key, or two`,
+		"registry: {etcd: [a], embedded: /e}\n" + script:                    `registry "" must have one of etcd, zookeeper and embedded`,
+		"registry: {etcd: [a], password: swordfish}\n" + script:             `registry.password "9 bytes" must be "file:"`,
+		"listen: here\n" + script:                                           `listen "here" must be host:port`,
+		"log: {level: loud}\n" + script:                                     `log.level "loud" must be one of debug, info, warn, error`,
+		"history: {file: h.db}\n" + script:                                  `history.file "h.db" must be an absolute path`,
+	} {
+		_, err := worker.Parse([]byte(text))
+		require.ErrorIs(t, err, worker.ErrInvalidFile, text)
+		require.ErrorContains(t, err, want, text)
+		require.NotContains(t, err.Error(), "swordfish")
+	}
+}
+
+func TestAllFaultsAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := worker.Parse([]byte("grace: 0x\nlisten: [1]\nunknown: 1\n"))
+	require.ErrorContains(t, err, `grace "0x"`)
+	require.ErrorContains(t, err, `listen ""`)
+	require.ErrorContains(t, err, `unknown "1"`)
+	_, err = worker.Parse([]byte("script: {commands: [], stop: 1h}\nlisten: x\n"))
+	require.ErrorContains(t, err, "script.commands")
+	require.ErrorContains(t, err, "script.stop")
+	require.ErrorContains(t, err, "listen")
+}

@@ -1,0 +1,138 @@
+//go:build linux
+
+package cgroup
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhereThisProcessIs(t *testing.T) {
+	t.Parallel()
+	const mount = "29 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
+	const inside = "612 601 0:26 /kubepods/pod1/c1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n"
+	for _, test := range []struct{ membership, mounts, want string }{
+		{"0::/system.slice/elasticron.service\n", mount, "/sys/fs/cgroup/system.slice/elasticron.service"},
+		{"9:name=systemd:/\n4:memory:/a\n0::/\n", "28 1 0:1 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n" + "30 28 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n", "/sys/fs/cgroup/unified"},
+		{"0::/kubepods/pod1/c1\n", inside, "/sys/fs/cgroup"},
+		{"0::/\n", inside, "/sys/fs/cgroup"},
+		{"0::/a\n", "", ""},
+		{"4:memory:/a\n", mount, ""},
+	} {
+		got, err := own(test.membership, test.mounts)
+		require.Equal(t, test.want, got, test.membership)
+		if test.want == "" {
+			require.ErrorIs(t, err, ErrUnavailable)
+		}
+	}
+}
+
+func TestWhatLimitsWrite(t *testing.T) {
+	t.Parallel()
+	limits := Limits{Memory: 512 << 20, Pids: 64, CPU: 1.5}
+	require.Equal(t, []string{"cpu", "memory", "pids"}, limits.needs())
+	require.Equal(t, map[string]string{"memory.max": "536870912", "memory.oom.group": "1", "pids.max": "64", "cpu.max": "150000 100000"}, limits.files())
+	require.Empty(t, Limits{}.needs())
+	require.Equal(t, "1000 100000", Limits{CPU: 0.0001}.files()["cpu.max"])
+}
+
+// place is a cgroup for the test alone.
+func place(t *testing.T) string {
+	t.Helper()
+	own, err := Own()
+	if err != nil {
+		t.Skip(err)
+	}
+	dir, err := os.MkdirTemp(own, "test-")
+	if err != nil {
+		t.Skipf("no cgroup can be made here: %s", err)
+	}
+	t.Cleanup(func() { require.NoError(t, end(dir)) })
+	return dir
+}
+
+// A limit whose controller is not there is refused, and not pretended.
+func TestLimitsThatCannotBeKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := Open(dir, Limits{})
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cgroup.controllers"), []byte("cpu io\n"), 0o600))
+	_, err = Open(dir, Limits{CPU: 1, Pids: 9})
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorContains(t, err, `has no controller pids (it has "cpu io")`)
+}
+
+func TestAllOfAGroupEnds(t *testing.T) {
+	t.Parallel()
+	groups, err := Open(place(t), Limits{})
+	require.NoError(t, err)
+	g, err := groups.New()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "setsid sleep 600 & setsid setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600")
+	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.FD()}
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool { return len(g.Processes()) >= 4 }, 30*time.Second, 5*time.Millisecond)
+	all := g.Processes()
+	require.NoError(t, g.Close())
+	require.Error(t, cmd.Wait())
+	for _, pid := range all {
+		_, err := os.Stat("/proc/" + strconv.Itoa(pid))
+		if err == nil { // as a zombie, of whoever inherited it
+			text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+			require.Contains(t, string(text), ") Z ")
+		}
+	}
+	require.False(t, g.OutOfMemory())
+	require.NoError(t, groups.Close())
+}
+
+// What a worker has left that was killed ends when the next one starts; what others have is left alone.
+func TestWhatDeadWorkersLeft(t *testing.T) {
+	t.Parallel()
+	dir := place(t)
+	dead := filepath.Join(dir, prefix+"999999-1-1", "7")
+	require.NoError(t, os.MkdirAll(dead, 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "elasticron-other-thing"), 0o700))
+	f, err := os.Open(dead)
+	require.NoError(t, err)
+	defer f.Close()
+	cmd := exec.CommandContext(t.Context(), "sleep", "600")
+	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(f.Fd())}
+	require.NoError(t, cmd.Start())
+	groups, err := Open(dir, Limits{})
+	require.NoError(t, err)
+	require.Error(t, cmd.Wait(), "it was killed")
+	require.NoDirExists(t, filepath.Dir(dead))
+	require.NoError(t, os.Remove(filepath.Join(dir, "elasticron-other-thing")))
+	again, err := Open(dir, Limits{})
+	require.NoError(t, err, "a process may open it twice")
+	require.NoError(t, again.Close())
+	require.NoError(t, groups.Close())
+}
+
+// Where the controllers are there, a group is bounded.
+func TestAGroupIsBounded(t *testing.T) {
+	t.Parallel()
+	groups, err := Open(place(t), Limits{Pids: 8, Memory: 64 << 20})
+	if err != nil {
+		require.ErrorIs(t, err, ErrUnavailable)
+		t.Skip(err)
+	}
+	g, err := groups.New()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "i=0; while [ $i -lt 20 ]; do sleep 600 & i=$((i+1)); done; wait")
+	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.FD()}
+	require.NoError(t, cmd.Start())
+	require.Error(t, cmd.Wait(), "the shell cannot fork any more")
+	require.LessOrEqual(t, len(g.Processes()), 8)
+	require.NoError(t, g.Close())
+	require.NoError(t, groups.Close())
+}

@@ -1,0 +1,210 @@
+//go:build linux
+
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// The names of groups: that of runs of a process, with its pid, the time at which it started and a number, and the one
+// into which the process itself moves.
+const (
+	prefix = "elasticron-"
+	self   = "elasticron-worker"
+)
+
+// opened counts what this process has opened.
+var opened atomic.Int64
+
+// Groups makes the groups of the runs of this process. Its methods are safe for concurrent use.
+type Groups struct {
+	dir    string // holds all of them
+	limits Limits
+	next   atomic.Int64
+}
+
+// Open prepares a cgroup for groups with these limits, and ends what processes have left there that live no more. The
+// error is [ErrUnavailable] if the limits cannot be kept there; nothing is done in part.
+func Open(place string, limits Limits) (*Groups, error) {
+	available, err := read(place, "cgroup.controllers")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s is none: %w", ErrUnavailable, place, err)
+	}
+	for _, needed := range limits.needs() {
+		if !slices.Contains(strings.Fields(available), needed) {
+			return nil, fmt.Errorf("%w: %s has no controller %s (it has %q)", ErrUnavailable, place, needed, available)
+		}
+	}
+	sweep(place)
+	if err := enable(place, limits); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	started, err := startOf(os.Getpid())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	dir := filepath.Join(place, fmt.Sprintf("%s%d-%s-%d", prefix, os.Getpid(), started, opened.Add(1)))
+	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // as all of them are
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if err := enable(dir, limits); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", ErrUnavailable, err), os.Remove(dir))
+	}
+	return &Groups{dir: dir, limits: limits}, nil
+}
+
+// enable has groups below a folder have the controllers of the limits. A group with such groups below it must have no
+// processes of its own, so this process moves out of it.
+func enable(dir string, limits Limits) error {
+	for _, controller := range limits.needs() {
+		err := write(dir, "cgroup.subtree_control", "+"+controller)
+		if errors.Is(err, syscall.EBUSY) {
+			if err = moveAway(dir); err == nil {
+				err = write(dir, "cgroup.subtree_control", "+"+controller)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("enable the controller %s: %w", controller, err)
+		}
+	}
+	return nil
+}
+
+func moveAway(dir string) error {
+	inner := filepath.Join(dir, self)
+	if err := os.Mkdir(inner, 0o755); err != nil && !errors.Is(err, os.ErrExist) { //nolint:gosec // as all of them are
+		return err
+	}
+	return write(inner, "cgroup.procs", strconv.Itoa(os.Getpid()))
+}
+
+// Close removes what the groups were in. The groups must be closed.
+func (g *Groups) Close() error { return os.Remove(g.dir) }
+
+// Group is where one run lives.
+type Group struct {
+	dir  string
+	file *os.File
+}
+
+// New makes a group with the limits. Close it.
+func (g *Groups) New() (*Group, error) {
+	dir := filepath.Join(g.dir, strconv.FormatInt(g.next.Add(1), 10))
+	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // as all of them are
+		return nil, err
+	}
+	err := g.limits.set(dir)
+	var file *os.File
+	if err == nil {
+		file, err = os.Open(dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(dir))
+	}
+	return &Group{dir, file}, nil
+}
+
+// FD is for [syscall.SysProcAttr.CgroupFD].
+func (g *Group) FD() int { return int(g.file.Fd()) }
+
+// Processes are the pids of what lives in the group.
+func (g *Group) Processes() []int { return processes(g.dir) }
+
+// OutOfMemory tells whether a process of the group was killed because the group had reached its limit.
+func (g *Group) OutOfMemory() bool {
+	events, _ := read(g.dir, "memory.events")
+	for line := range strings.Lines(events) {
+		if name, count, _ := strings.Cut(strings.TrimSpace(line), " "); name == "oom_kill" && count != "0" {
+			return true
+		}
+	}
+	return false
+}
+
+// Close ends every process of the group at once and removes the group.
+func (g *Group) Close() error {
+	return errors.Join(g.file.Close(), end(g.dir))
+}
+
+// patience is how long the processes of a group may take to be gone after they were killed.
+const patience = 10 * time.Second
+
+// end kills what lives in a group and removes it.
+func end(dir string) error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		kill(dir)
+		err := os.Remove(dir)
+		if err == nil || errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("processes in %s do not end: %w", dir, err)
+		}
+	}
+}
+
+// kill sends SIGKILL to all that live in a group, in one step where Linux can do that, as it can since 5.14.
+func kill(dir string) {
+	if write(dir, "cgroup.kill", "1") == nil {
+		return
+	}
+	for _, pid := range processes(dir) {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
+	}
+}
+
+func processes(dir string) (pids []int) {
+	text, _ := read(dir, "cgroup.procs")
+	for _, word := range strings.Fields(text) {
+		if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// sweep ends what workers have left in a place that live no more.
+func sweep(place string) {
+	all, _ := os.ReadDir(place)
+	for _, entry := range all {
+		words := strings.Split(strings.TrimPrefix(entry.Name(), prefix), "-")
+		pid, err := strconv.Atoi(words[0])
+		if !strings.HasPrefix(entry.Name(), prefix) || len(words) != 3 || err != nil {
+			continue
+		}
+		if started, err := startOf(pid); err == nil && started == words[1] {
+			continue
+		}
+		dir := filepath.Join(place, entry.Name())
+		runs, _ := os.ReadDir(dir)
+		for _, run := range runs {
+			if run.IsDir() {
+				_ = end(filepath.Join(dir, run.Name())) // the next worker tries again
+			}
+		}
+		_ = os.Remove(dir)
+	}
+}
+
+// startOf is the time at which a process started, as Linux tells it: with the pid, it names a process.
+func startOf(pid int) (string, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", err
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // the name before may hold anything
+	const startTime = 22 - 3                                                            // counted from the third field, the state
+	if len(fields) <= startTime {
+		return "", fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
+	}
+	return fields[startTime], nil
+}

@@ -1,0 +1,278 @@
+//go:build linux
+
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/script"
+	"github.com/elasticron/elasticron/worker/internal/cgroup"
+	"github.com/elasticron/elasticron/worker/internal/kin"
+	"github.com/elasticron/elasticron/worker/internal/output"
+)
+
+// lastBytes is how much of the end of its output the error of a script has.
+const lastBytes = 4 << 10
+
+// mark is the variable by which the processes of a run are known.
+const mark = "ELASTICRON_RUN"
+
+// Code is a [job.Handler] for scripts. Its methods are safe for concurrent use.
+type Code struct {
+	settings atomic.Pointer[Settings]
+	groups   *cgroup.Groups // nil: runs have no cgroups
+	kin      *kin.Kin
+	log      *slog.Logger
+	heard    func(job.ShardingContext, *output.Ends)
+	running  sync.WaitGroup
+
+	mu     sync.Mutex
+	runs   map[*run]context.CancelCauseFunc
+	killed bool
+}
+
+var _ job.Handler = (*Code)(nil)
+
+// New returns code with settings. Without groups, what ends a run's processes is their process group, and for those that
+// left it the variables of their environment. heard is told of all output when a script has ended.
+func New(s *Settings, groups *cgroup.Groups, kin *kin.Kin, log *slog.Logger, heard func(job.ShardingContext, *output.Ends)) *Code {
+	c := &Code{groups: groups, kin: kin, log: log, heard: heard}
+	c.settings.Store(s)
+	return c
+}
+
+// Set changes the settings for runs that begin from now on.
+func (c *Code) Set(s *Settings) { c.settings.Store(s) }
+
+// ErrKilled is why a script ended that [Code.Kill] has ended.
+var ErrKilled = errors.New("the worker ends at once")
+
+// Kill ends all scripts at once, without SIGTERM, and has none begin any more.
+func (c *Code) Kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.killed = true
+	for r, cancel := range c.runs {
+		r.hurry.Store(true)
+		cancel(ErrKilled)
+		r.kill()
+	}
+}
+
+// enter puts a run on the list of those that Kill ends, unless it is too late.
+func (c *Code) enter(r *run, cancel context.CancelCauseFunc) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs == nil {
+		c.runs = make(map[*run]context.CancelCauseFunc)
+	}
+	if !c.killed {
+		c.runs[r] = cancel
+	}
+	return !c.killed
+}
+
+func (c *Code) leave(r *run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.runs, r)
+}
+
+// Wait returns when no script runs any more. Nothing may begin meanwhile.
+func (c *Code) Wait() { c.running.Wait() }
+
+// Configure returns the function that runs the command line of a job. Whether it is allowed is judged when it runs.
+func (c *Code) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	if cfg.Type != job.TypeScript {
+		return nil, &job.FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be SCRIPT, as the code is a script"}
+	}
+	words, err := script.CommandLine(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, sc job.ShardingContext) error {
+		c.running.Add(1)
+		defer c.running.Done()
+		return c.run(ctx, sc, words)
+	}, nil
+}
+
+// run runs a script for an item and returns when nothing of it is left.
+func (c *Code) run(ctx context.Context, sc job.ShardingContext, words []string) error {
+	r := &run{
+		Code: c, s: c.settings.Load(), sc: sc, ends: output.NewEnds(max(c.settings.Load().Keep, lastBytes)),
+		variable: mark + "=" + rand.Text(), log: c.log.With("job", sc.JobName, "item", sc.Item),
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if !c.enter(r, cancel) {
+		return ErrKilled
+	}
+	err := r.do(ctx, words)
+	c.leave(r)
+	if r.ends.Bytes() > 0 && c.heard != nil {
+		c.heard(sc, r.ends)
+	}
+	if err == nil {
+		return nil
+	}
+	failed := &script.Error{Command: words[0], ExitCode: -1, Err: err}
+	if r.cmd != nil && r.cmd.ProcessState != nil {
+		failed.ExitCode, failed.Output = r.cmd.ProcessState.ExitCode(), r.ends.Last(lastBytes)
+	}
+	return failed
+}
+
+// run is one run of a script.
+type run struct {
+	*Code
+	s        *Settings
+	sc       job.ShardingContext
+	log      *slog.Logger
+	ends     *output.Ends
+	variable string
+	cmd      *exec.Cmd
+	group    *cgroup.Group // nil if there are none
+
+	leader atomic.Int64 // the pid of the script, while it is not waited for
+	hurry  atomic.Bool  // there is no SIGTERM any more
+}
+
+// kill sends SIGKILL to the script and its process group; what left the group follows when the script is waited for.
+func (r *run) kill() {
+	if pid := int(r.leader.Load()); pid != 0 {
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // it may be gone
+	}
+}
+
+func (r *run) do(ctx context.Context, words []string) error {
+	variables, secrets, err := r.s.environment()
+	if err != nil {
+		return fmt.Errorf("variables: %w", err)
+	}
+	dir, err := r.s.directory(r.sc.JobName, r.sc.Item)
+	if err != nil {
+		return fmt.Errorf("folder: %w", err)
+	}
+	out, closeOutput, err := r.output(secrets)
+	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	defer closeOutput()
+	if r.groups != nil {
+		if r.group, err = r.groups.New(); err != nil {
+			return fmt.Errorf("cgroup: %w", err)
+		}
+		defer r.closeGroup()
+	}
+	// Nothing comes between the look at the command and its start that could take long.
+	path, err := r.s.Commands.Resolve(words[0])
+	if err != nil {
+		return err
+	}
+	r.cmd = exec.CommandContext(ctx, path, append(slices.Clone(words[1:]), r.sc.JSON())...) //nolint:gosec // it is on the list
+	r.cmd.Args[0] = words[0]
+	r.cmd.Dir, r.cmd.Env = dir, append(append(variables, script.Variables(r.sc)...), r.variable)
+	r.cmd.Stdout, r.cmd.Stderr = out, out
+	r.cmd.SysProcAttr = r.attributes()
+	r.cmd.Cancel, r.cmd.WaitDelay = r.terminate, r.s.Stop
+	return r.toTheEnd(ctx)
+}
+
+// attributes are what makes the process one of its own.
+func (r *run) attributes() *syscall.SysProcAttr {
+	// The process is killed when this one dies, before somebody else runs the item.
+	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if r.s.User != nil {
+		a.Credential = &r.s.User.credential
+	}
+	if r.group != nil {
+		a.UseCgroupFD, a.CgroupFD = true, r.group.FD()
+	}
+	return a
+}
+
+// toTheEnd starts the script, waits for it, and ends what it leaves behind.
+func (r *run) toTheEnd(ctx context.Context) error {
+	// Pdeathsig is about the thread that starts the process, which must live as long as this one does.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	forget, err := r.kin.Start(r.cmd)
+	if err != nil {
+		return withCause(ctx, err)
+	}
+	r.leader.Store(int64(r.cmd.Process.Pid))
+	if r.hurry.Load() { // Kill came before it could see the process
+		r.kill()
+	}
+	err = r.cmd.Wait()
+	r.leader.Store(0)
+	forget()
+	oom := false
+	if r.group != nil {
+		oom = r.group.OutOfMemory()
+		r.closeGroup()
+	} else {
+		_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) // what is left keeps the group's number taken
+	}
+	if left := r.kin.End(r.variable); left != nil {
+		r.log.ErrorContext(ctx, "processes of a script are left", "error", left)
+	}
+	if err != nil && oom {
+		err = fmt.Errorf("%w: %w", errMemory, err)
+	}
+	return withCause(ctx, err)
+}
+
+var errMemory = errors.New("the script's processes reached the limit of memory")
+
+// withCause adds why a script was told to end.
+func withCause(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return fmt.Errorf("%w (%w)", cause, err)
+	}
+	return err
+}
+
+// terminate asks all processes of the run to end.
+func (r *run) terminate() error {
+	leader := r.cmd.Process.Pid
+	if r.hurry.Load() {
+		return r.cmd.Process.Kill()
+	}
+	err := syscall.Kill(-leader, syscall.SIGTERM)
+	if r.group != nil {
+		for _, pid := range r.group.Processes() { // which may be gone
+			if group, _ := syscall.Getpgid(pid); group != leader {
+				_ = syscall.Kill(pid, syscall.SIGTERM)
+			}
+		}
+	}
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// closeGroup ends what is left of the run, once.
+func (r *run) closeGroup() {
+	if r.group == nil {
+		return
+	}
+	if err := r.group.Close(); err != nil {
+		r.log.Error("processes of a script are left", "error", err)
+	}
+	r.group = nil
+}

@@ -1,0 +1,363 @@
+//go:build linux
+
+package command_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/script"
+	"github.com/elasticron/elasticron/worker/internal/allow"
+	"github.com/elasticron/elasticron/worker/internal/cgroup"
+	"github.com/elasticron/elasticron/worker/internal/command"
+	"github.com/elasticron/elasticron/worker/internal/kin"
+	"github.com/elasticron/elasticron/worker/internal/output"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// family is one for all tests, as there is one in a process.
+var family = sync.OnceValue(func() *kin.Kin {
+	k, err := kin.New()
+	if err != nil {
+		panic(err)
+	}
+	return k
+})
+
+// stage runs scripts of a folder.
+type stage struct {
+	*testing.T
+	dir      string
+	settings command.Settings
+	groups   *cgroup.Groups
+	mu       sync.Mutex
+	heard    string
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	list, err := allow.NewCommands([]string{dir + "/*"})
+	require.NoError(t, err)
+	return &stage{T: t, dir: dir, settings: command.Settings{Commands: list, Stop: 5 * time.Second, Keep: 1 << 10}}
+}
+
+// both runs a test with process groups, and with cgroups where there are any.
+func both(t *testing.T, test func(*stage)) {
+	t.Helper()
+	t.Run("process group", func(t *testing.T) {
+		t.Parallel()
+		test(newStage(t))
+	})
+	t.Run("cgroup", func(t *testing.T) {
+		t.Parallel()
+		s := newStage(t)
+		own, err := cgroup.Own()
+		if err == nil {
+			s.groups, err = cgroup.Open(own, cgroup.Limits{})
+		}
+		if err != nil {
+			t.Skip(err)
+		}
+		t.Cleanup(func() { require.NoError(t, s.groups.Close()) })
+		test(s)
+	})
+}
+
+// script writes a script and returns its path.
+func (s *stage) script(name, text string) string {
+	s.Helper()
+	path := filepath.Join(s.dir, name)
+	require.NoError(s, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755)) //nolint:gosec // as programs are
+	return path
+}
+
+var item = job.ShardingContext{JobName: "orders", Item: 3, TotalCount: 4, Source: job.Scheduled, Token: 17, Fire: time.Unix(1767225600, 0)}
+
+func (s *stage) run(ctx context.Context, line string) error {
+	s.Helper()
+	code := command.New(&s.settings, s.groups, family(), slog.New(slog.DiscardHandler), func(sc job.ShardingContext, ends *output.Ends) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.heard = ends.String()
+	})
+	fn, err := code.Configure(job.Config{Name: "orders", Cron: "@daily", ShardingTotalCount: 4, Type: job.TypeScript, ScriptCommandLine: line})
+	require.NoError(s, err)
+	defer code.Wait()
+	return fn(ctx, item)
+}
+
+// until returns a context that ends, with a cause, when files are there.
+func (s *stage) until(cause error, files int) context.Context {
+	ctx, cancel := context.WithCancelCause(s.Context())
+	done := make(chan struct{})
+	s.Cleanup(func() { cancel(nil); <-done })
+	go func() {
+		defer close(done)
+		for len(s.pids()) < files && ctx.Err() == nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+		cancel(cause)
+	}()
+	return ctx
+}
+
+// pids are the processes that have said so: each has made a file of its number.
+func (s *stage) pids() (pids []int) {
+	names, _ := filepath.Glob(s.dir + "/pid.*")
+	for _, name := range names {
+		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Ext(name), "."))
+		if err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// allGone asserts that nobody of them lives.
+func (s *stage) allGone() {
+	s.Helper()
+	for _, pid := range s.pids() {
+		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err == nil && !strings.Contains(string(text), ") Z ") && strings.Contains(s.environ(pid), "ELASTICRON_RUN=") {
+			s.Errorf("process %d lives: %s", pid, text)
+		}
+	}
+}
+
+func (*stage) environ(pid int) string {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return string(text)
+}
+
+var errStop = errors.New("the worker stops")
+
+func TestAScript(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		path := s.script("report", `echo "$# $1 $ELASTICRON_JOB $ELASTICRON_ITEM $ELASTICRON_TOKEN"; exit 3`)
+		err := s.run(s.Context(), path+" --fast")
+		var failed *script.Error
+		require.ErrorAs(s, err, &failed)
+		require.Equal(s, 3, failed.ExitCode)
+		require.Equal(s, "2 --fast orders 3 17", failed.Output)
+		require.Equal(s, "2 --fast orders 3 17\n", s.heard)
+		require.Equal(s, path, failed.Command)
+	})
+}
+
+func TestOnlyWhatIsAllowedRuns(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	require.NoError(t, os.Symlink("/bin/sh", s.dir+"/innocent"))
+	for _, line := range []string{"/bin/sh -c 'exit 0'", s.dir + "/innocent -c 'exit 0'", "sh -c 'exit 0'", s.dir + "/../../../bin/sh"} {
+		err := s.run(t.Context(), line)
+		require.ErrorIs(t, err, allow.ErrRefused, line)
+	}
+	require.ErrorIs(t, s.run(t.Context(), s.dir+"/none"), fs.ErrNotExist)
+	everything, err := allow.NewCommands([]string{"*"})
+	require.NoError(t, err)
+	s.settings.Commands = everything
+	require.NoError(t, s.run(t.Context(), s.dir+"/innocent -c 'exit 0'"))
+}
+
+// A list that has become shorter counts for jobs that were configured before.
+func TestSettingsCountFromTheNextRunOn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	path := s.script("report", "exit 0")
+	code := command.New(&s.settings, nil, family(), slog.New(slog.DiscardHandler), nil)
+	fn, err := code.Configure(job.Config{Name: "orders", Type: job.TypeScript, ScriptCommandLine: path})
+	require.NoError(t, err)
+	require.NoError(t, fn(t.Context(), item))
+	other, err := allow.NewCommands([]string{"/opt/*"})
+	require.NoError(t, err)
+	code.Set(&command.Settings{Commands: other, Stop: time.Second})
+	require.ErrorIs(t, fn(t.Context(), item), allow.ErrRefused)
+}
+
+func TestIgnoredSIGTERM(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		s.settings.Stop = 100 * time.Millisecond
+		path := s.script("deaf", `trap '' TERM; : > `+s.dir+`/pid.$$; while :; do sleep 600; done`)
+		err := s.run(s.until(errStop, 1), path)
+		require.ErrorIs(s, err, errStop)
+		s.allGone()
+	})
+}
+
+func TestSIGTERMIsHeard(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		path := s.script("tidy", `trap 'echo tidy; exit 0' TERM; : > `+s.dir+`/pid.$$; while :; do sleep 600 & wait; done`)
+		err := s.run(s.until(errStop, 1), path)
+		require.ErrorIs(s, err, errStop)
+		require.Equal(s, "tidy\n", s.heard)
+		s.allGone()
+	})
+}
+
+// There is no grace for what is to end at once, and nothing begins any more.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		s.settings.Stop = time.Hour
+		code := command.New(&s.settings, s.groups, family(), slog.New(slog.DiscardHandler), nil)
+		path := s.script("deaf", `trap '' TERM; : > `+s.dir+`/pid.$$; setsid sleep 600 & while :; do sleep 600; done`)
+		fn, err := code.Configure(job.Config{Name: "orders", Type: job.TypeScript, ScriptCommandLine: path})
+		require.NoError(s, err)
+		began := s.until(nil, 2)
+		ended := make(chan error, 2)
+		for range 2 {
+			go func() { ended <- fn(s.Context(), item) }()
+		}
+		<-began.Done()
+		code.Kill()
+		for range 2 {
+			require.ErrorIs(s, <-ended, command.ErrKilled)
+		}
+		s.allGone()
+		require.ErrorIs(s, fn(s.Context(), item), command.ErrKilled)
+		code.Wait()
+	})
+}
+
+// What leaves the process group and the session ends with the run all the same.
+func TestSetsidEscape(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		s.settings.Stop = 100 * time.Millisecond
+		inner := s.script("inner", `: > `+s.dir+`/pid.$$; trap '' TERM HUP; while :; do sleep 600; done`)
+		path := s.script("escape", `setsid `+inner+` >/dev/null 2>&1 & setsid sh -c 'setsid `+inner+` & wait' & while [ $(ls `+s.dir+` | grep -c pid) -lt 2 ]; do sleep 0.01; done; exit 0`)
+		require.NoError(s, s.run(s.Context(), path))
+		require.Len(s, s.pids(), 2)
+		s.allGone()
+	})
+}
+
+// A bomb of 2^7 - 1 processes, each of which goes on when it is asked to end.
+func TestForkBomb(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		s.settings.Stop = 100 * time.Millisecond
+		path := s.script("bomb", `: > `+s.dir+`/pid.$$; trap '' TERM; depth=${1%%[!0-9]*}; if [ "$depth" -gt 0 ]; then
+			setsid $0 $((depth-1)) & $0 $((depth-1)) & fi; while :; do sleep 600; done`)
+		err := s.run(s.until(errStop, 127), path+" 6")
+		require.ErrorIs(s, err, errStop)
+		require.Len(s, s.pids(), 127)
+		s.allGone()
+	})
+}
+
+func TestOutputFlood(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	logs := t.TempDir()
+	s.settings.Files = output.Files{Directory: logs, Size: 1 << 20, Older: 1}
+	path := s.script("flood", `echo begin; head -c 20000000 /dev/zero | tr '\0' x; echo; echo end; exit 1`)
+	err := s.run(t.Context(), path)
+	var failed *script.Error
+	require.ErrorAs(t, err, &failed)
+	require.Len(t, failed.Output, 4096+len("...")-1)
+	require.True(t, strings.HasPrefix(s.heard, "begin\nxxx"))
+	require.True(t, strings.HasSuffix(s.heard, "xxx\nend\n"))
+	require.Less(t, len(s.heard), 9<<10)
+	files, err := filepath.Glob(logs + "/orders/*")
+	require.NoError(t, err)
+	require.Equal(t, []string{logs + "/orders/3.log", logs + "/orders/3.log.1"}, files)
+	for _, file := range files {
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		require.LessOrEqual(t, info.Size(), int64(1<<20))
+	}
+}
+
+func TestTheEnvironment(t *testing.T) {
+	s := newStage(t)
+	t.Setenv("PASSED", "yes")
+	t.Setenv("NOT_PASSED", "no")
+	file := filepath.Join(t.TempDir(), "env")
+	require.NoError(t, os.WriteFile(file, []byte("# secrets\n\nTOKEN=sword fish=1\nSHORT=ab\nELASTICRON_JOB=mine\n"), 0o600))
+	s.settings.Pass, s.settings.EnvFiles = []string{"PASSED", "NOT_THERE"}, []string{file}
+	path := s.script("env", `env | grep '^[A-Z]*=\|^ELASTICRON_JOB=' | grep -v '^\(PWD\|SHLVL\|LANG\)=' | sort; printf 'swo'; sleep 0.05; printf 'rd fish=1\n'`)
+	require.NoError(t, s.run(t.Context(), path))
+	require.Equal(t, "ELASTICRON_JOB=orders\nPASSED=yes\nPATH="+os.Getenv("PATH")+"\nSHORT=ab\nTOKEN=[hidden]\n[hidden]\n", s.heard)
+
+	require.NoError(t, os.WriteFile(file, []byte("A=b\nswordfish\n"), 0o600))
+	err := s.run(t.Context(), path)
+	require.ErrorContains(t, err, file+":2: the line must be NAME=value")
+	require.NotContains(t, err.Error(), "swordfish")
+	require.NoError(t, os.Remove(file))
+	require.ErrorIs(t, s.run(t.Context(), path), fs.ErrNotExist)
+}
+
+func TestTheFolder(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	base := s.dir + "/work"
+	require.NoError(t, os.Mkdir(base, 0o755)) //nolint:gosec // others may enter
+	s.settings.Directory = base + "/{job}/{item}"
+	path := s.script("where", "pwd; : > here")
+	require.NoError(t, s.run(t.Context(), path))
+	require.Equal(t, base+"/orders/3\n", s.heard)
+	require.FileExists(t, base+"/orders/3/here")
+	require.NoError(t, s.run(t.Context(), path), "it may be there")
+	require.NoError(t, os.RemoveAll(base+"/orders/3"))
+	require.NoError(t, os.Symlink("/etc", base+"/orders/3"))
+	require.Error(t, s.run(t.Context(), path), "a link leads out of it")
+}
+
+func TestAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		_, err := command.LookupUser("root")
+		require.ErrorContains(t, err, "only root can run scripts as another")
+		return
+	}
+	s := newStage(t)
+	for dir := s.dir; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
+		require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // the user has to get there
+	}
+	var err error
+	s.settings.User, err = command.LookupUser("nobody")
+	require.NoError(t, err)
+	s.settings.Directory = s.dir + "/{job}-{item}"
+	require.NoError(t, s.run(t.Context(), s.script("who", "id -un; echo $USER; : > mine")))
+	require.Equal(t, "nobody\nnobody\n", s.heard)
+	require.FileExists(t, s.dir+"/orders-3/mine")
+	_, err = command.LookupUser("no-such-user")
+	require.Error(t, err)
+}
+
+// Orphans that have ended are buried.
+func TestNoZombiesStay(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	path := s.script("orphans", `for i in 1 2 3; do setsid sh -c ': > `+s.dir+`/pid.$$' & done; wait`)
+	require.NoError(t, s.run(t.Context(), path))
+	require.Eventually(t, func() bool {
+		family().Bury()
+		for _, pid := range s.pids() {
+			if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil && strings.Contains(s.environ(pid), "ELASTICRON_RUN") {
+				return false
+			}
+		}
+		return true
+	}, 30*time.Second, 5*time.Millisecond)
+}

@@ -1,0 +1,254 @@
+package jobfiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/texts"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// How often the folder is looked at, and compared with the registry; and for how long a job must be missing until it
+// counts as gone.
+const (
+	lookEvery    = time.Second
+	compareEvery = 30 * time.Second
+	goneAfter    = 30 * time.Second
+)
+
+// Source is a folder, and what its jobs are.
+type Source struct {
+	Directory string
+	Owner     string
+	Version   int64 // 0: the time of the last change
+	Gone      operate.Gone
+}
+
+// Follower makes the registry as a folder has it.
+type Follower struct {
+	registry registry.Reader
+	operator *operate.Operator
+	log      *slog.Logger
+	wake     chan struct{}
+
+	mu     sync.Mutex
+	source Source
+	state  State
+
+	// The rest is for the goroutine of Run.
+	compared Source
+	// made are the jobs that were there as the files have them. One that is not there any more was removed since, and
+	// comes back with other files, or with the next start.
+	made map[string]string
+	// missing says since when files name a job no more.
+	missing map[string]time.Time
+}
+
+// State is how far the registry is as the files have it.
+type State struct {
+	Read   bool     // the folder was read once without faults
+	Faults []string // why files do not count
+	Notes  []string // what else is not as these files have it, because others decide
+}
+
+// New returns a follower. It starts nothing.
+func New(reg registry.Reader, operator *operate.Operator, source Source, log *slog.Logger) *Follower {
+	return &Follower{
+		registry: reg, operator: operator, log: log, wake: make(chan struct{}, 1), source: source,
+		made: make(map[string]string), missing: make(map[string]time.Time),
+	}
+}
+
+// State tells how far it is.
+func (f *Follower) State() State {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state
+}
+
+// Follow follows another folder from now on, or the same one in another way, and reads it at once.
+func (f *Follower) Follow(source Source) {
+	f.mu.Lock()
+	f.source = source
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default: // it is about to look
+	}
+}
+
+// Run follows the folder until ctx ends.
+func (f *Follower) Run(ctx context.Context) {
+	looks := time.NewTicker(lookEvery)
+	defer looks.Stop()
+	var seen, counted Look
+	f.compare(ctx)
+	compared := time.Now()
+	for {
+		asked := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.wake:
+			asked = true
+		case <-looks.C:
+		}
+		look, _, err := LookAt(f.now().Directory)
+		if err != nil {
+			look = Look{signature: err.Error()}
+		}
+		settled := look == seen
+		seen = look
+		if asked || settled && (look != counted || time.Since(compared) >= compareEvery) {
+			f.compare(ctx)
+			counted, compared = look, time.Now()
+		}
+	}
+}
+
+func (f *Follower) now() Source {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.source
+}
+
+// compare reads the folder and makes the registry so.
+func (f *Follower) compare(ctx context.Context) {
+	source := f.now()
+	if source != f.compared { // what was missing in another folder, or as another owner's, is not in this
+		f.compared = source
+		clear(f.missing)
+	}
+	set, err := Read(source.Directory, source.Version, time.Now())
+	if err != nil {
+		f.tell(ctx, func(s *State) { s.Faults = strings.Split(err.Error(), "\n") })
+		return
+	}
+	nodes, revision, err := f.registry.List(ctx, registry.Root)
+	if err != nil { // of which the session tells, and the next comparison does it
+		f.failed(ctx, err)
+		return
+	}
+	o := outcome{}
+	f.make(ctx, source, set, registry.NewSnapshot(revision, nodes), &o)
+	f.tell(ctx, func(s *State) { *s = State{Read: true, Faults: o.faults, Notes: o.notes} })
+}
+
+// tell sets the state, and logs faults that are new.
+func (f *Follower) tell(ctx context.Context, set func(*State)) {
+	f.mu.Lock()
+	before := f.state
+	set(&f.state)
+	after := f.state
+	f.mu.Unlock()
+	switch {
+	case slices.Equal(before.Faults, after.Faults):
+	case len(after.Faults) > 0:
+		f.log.ErrorContext(ctx, "files of jobs do not count", "error", strings.Join(after.Faults, "; "))
+	default:
+		f.log.InfoContext(ctx, "files of jobs count again")
+	}
+	if !slices.Equal(before.Notes, after.Notes) && len(after.Notes) > 0 {
+		f.log.WarnContext(ctx, "jobs are not as these files have them", "notes", strings.Join(after.Notes, "; "))
+	}
+}
+
+func (f *Follower) failed(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		f.log.WarnContext(ctx, "files of jobs are not compared with the registry, trying again", "error", err)
+	}
+}
+
+// outcome gathers what came of a comparison.
+type outcome struct{ faults, notes []string }
+
+// hear takes up what came of an operation. It tells whether the registry failed, so that the rest is for later.
+func (o *outcome) hear(err error) (broken bool) {
+	cause, refused := operate.IsRefused(err)
+	switch {
+	case err == nil, cause == operate.CauseAlready:
+	case cause == operate.CauseFiles, cause == operate.CausePending:
+		o.notes = append(o.notes, texts.Shorten(err.Error()))
+	case refused:
+		o.faults = append(o.faults, texts.Shorten(err.Error()))
+	default:
+		return true
+	}
+	return false
+}
+
+// patience bounds one operation.
+const patience = 30 * time.Second
+
+// make carries out the operations that lead from a state of the registry to the set. Each is guarded by itself, so
+// whatever happens meanwhile, and wherever this ends, the next comparison goes on from there.
+func (f *Follower) make(ctx context.Context, source Source, set Set, seen registry.Snapshot, o *outcome) {
+	files := operate.Files{Owner: source.Owner, Version: set.Version}
+	for _, job := range slices.Sorted(maps.Keys(set.Jobs)) {
+		text := set.Jobs[job]
+		delete(f.missing, job)
+		if operate.AsFilesHaveIt(seen, job, text, source.Owner) {
+			f.made[job] = text
+			continue
+		}
+		if !seen.Get(jobtree.For(job).Config()).Exists() && f.made[job] == text {
+			o.notes = append(o.notes, fmt.Sprintf("job %q was removed, and comes back when its files change or the worker starts", job))
+			continue
+		}
+		err := f.operation(ctx, func(ctx context.Context) error {
+			_, err := f.operator.TakeFiles(ctx, job, text, files, operate.Options{Reason: "files in " + source.Directory})
+			return err
+		})
+		if o.hear(err) {
+			f.failed(ctx, err)
+			return
+		}
+		if err == nil {
+			f.made[job] = text
+			f.log.InfoContext(ctx, "job is as files have it", "job", job)
+		}
+	}
+	for _, job := range operate.FilesOf(seen, source.Owner) {
+		if _, named := set.Jobs[job]; named {
+			continue
+		}
+		since, known := f.missing[job]
+		if !known {
+			f.missing[job] = time.Now()
+			continue
+		}
+		if time.Since(since) < goneAfter {
+			continue
+		}
+		err := f.operation(ctx, func(ctx context.Context) error {
+			_, err := f.operator.LeaveFiles(ctx, job, files, source.Gone, operate.Options{Reason: "no file in " + source.Directory + " names it"})
+			return err
+		})
+		if unconfirmed := (*operate.UnconfirmedError)(nil); errors.As(err, &unconfirmed) {
+			o.notes = append(o.notes, texts.Shorten(err.Error())) // the next comparison goes on with it
+			continue
+		}
+		if o.hear(err) {
+			f.failed(ctx, err)
+			return
+		}
+		if err == nil {
+			f.log.InfoContext(ctx, "files name a job no more", "job", job, "missing", string(source.Gone))
+		}
+	}
+}
+
+func (*Follower) operation(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return do(ctx)
+}

@@ -1,0 +1,274 @@
+package jobfiles_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/worker/internal/jobfiles"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stage is a registry with workers' folders.
+type stage struct {
+	*testing.T
+	server   *memory.Server
+	registry *memory.Registry
+	operator *operate.Operator
+}
+
+func inBubble(t *testing.T, test func(*stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{T: t, server: memory.NewServer()}
+		s.registry = s.open()
+		s.operator = s.operates(s.registry, "anna")
+		test(s)
+	})
+}
+
+func (s *stage) open() *memory.Registry {
+	r := s.server.Open("shop")
+	s.Cleanup(func() { require.NoError(s, r.Close(context.Background())) })
+	return r
+}
+
+func (s *stage) operates(reg *memory.Registry, who string) *operate.Operator {
+	o, err := operate.New(reg, operate.By(who, "test"))
+	require.NoError(s, err)
+	return o
+}
+
+// folder is that of one worker.
+type folder struct {
+	*stage
+	dir string
+	*jobfiles.Follower
+	reg *memory.Registry
+}
+
+// follow starts a worker with files.
+func (s *stage) follow(source jobfiles.Source, files map[string]string) *folder {
+	s.Helper()
+	f := &folder{stage: s, dir: s.TempDir(), reg: s.open()}
+	f.write(files)
+	source.Directory = f.dir
+	if source.Owner == "" {
+		source.Owner = "shop"
+	}
+	f.Follower = jobfiles.New(f.reg, s.operates(f.reg, "worker"), source, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(s.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); f.Run(ctx) }()
+	s.Cleanup(func() { cancel(); <-done })
+	synctest.Wait()
+	return f
+}
+
+// write writes files, as of now by the clock of the bubble; an empty text removes one.
+func (f *folder) write(files map[string]string) {
+	f.Helper()
+	for name, text := range files {
+		path := filepath.Join(f.dir, name)
+		if text == "" {
+			require.NoError(f, os.Remove(path))
+			continue
+		}
+		require.NoError(f, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(f, os.Chtimes(path, time.Now(), time.Now()))
+	}
+	require.NoError(f, os.Chtimes(f.dir, time.Now(), time.Now()))
+}
+
+func daily(name, cron string) string {
+	return name + ": {config: {cron: '" + cron + "', shardingTotalCount: 2, jobType: SCRIPT, scriptCommandLine: /opt/x}}\n"
+}
+
+// cron is that of a job; empty if it is not there.
+func (s *stage) cron(name string) string {
+	s.Helper()
+	synctest.Wait()
+	n, err := s.registry.Get(s.Context(), jobtree.For(name).Config())
+	if err != nil {
+		require.ErrorIs(s, err, registry.ErrNotFound)
+		return ""
+	}
+	cfg, err := jobtree.DecodeConfig(n)
+	require.NoError(s, err)
+	if cfg.Disabled {
+		return "disabled " + cfg.Cron
+	}
+	return cfg.Cron
+}
+
+func (s *stage) revision() registry.Revision {
+	s.Helper()
+	_, revision, err := s.registry.List(s.Context(), registry.Root)
+	require.NoError(s, err)
+	return revision
+}
+
+func TestJobsComeFromFiles(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		f := s.follow(jobfiles.Source{Gone: operate.GoneDisable}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yml": daily("b", "@daily"), "README": "no jobs", ".c.yaml": "["})
+		require.Equal(t, "@daily", s.cron("a"))
+		require.Equal(t, "@daily", s.cron("b"))
+		require.Equal(t, jobfiles.State{Read: true}, f.State())
+
+		time.Sleep(time.Minute)
+		f.write(map[string]string{"a.yaml": daily("a", "@hourly")})
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "@hourly", s.cron("a"), "a change counts soon")
+		before := s.revision()
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, before, s.revision(), "and then nothing is written")
+
+		f.write(map[string]string{"b.yml": ""})
+		time.Sleep(20 * time.Second)
+		require.Equal(t, "@daily", s.cron("b"), "a file may be gone for a moment")
+		time.Sleep(time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("b"))
+		f.write(map[string]string{"b.yml": daily("b", "@weekly")})
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "@weekly", s.cron("b"), "it is back, and runs")
+	})
+}
+
+// What is wrong in one file changes nothing, and is told.
+func TestABadFile(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		f := s.follow(jobfiles.Source{Gone: operate.GoneRemove}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
+		before := s.revision()
+		for name, bad := range map[string]string{
+			"nonsense":             "a: [",
+			"a wrong cron":         daily("a", "whenever"),
+			"a job twice":          daily("b", "@hourly"),
+			"what operators do":    daily("a", "@hourly") + "  servers: {10.0.0.1: DISABLED}\n",
+			"an unknown member":    "a: {config: {cron: '@daily', shardingTotalCount: 2, crno: x}}",
+			"what is not a job's ": "a: {leader: x}",
+		} {
+			time.Sleep(time.Second)
+			f.write(map[string]string{"a.yaml": bad, "c.yaml": daily("c", "@daily")})
+			time.Sleep(2 * time.Minute)
+			require.NotEmpty(t, f.State().Faults, name)
+			require.Contains(t, f.State().Faults[0], f.dir, name)
+			require.Equal(t, before, s.revision(), name)
+		}
+		f.write(map[string]string{"a.yaml": daily("a", "@hourly"), "c.yaml": ""})
+		time.Sleep(3 * time.Second)
+		require.Empty(t, f.State().Faults)
+		require.Equal(t, "@hourly", s.cron("a"))
+
+		require.NoError(t, os.RemoveAll(f.dir))
+		time.Sleep(2 * time.Minute)
+		require.NotEmpty(t, f.State().Faults)
+		require.Equal(t, "@hourly", s.cron("a"), "a folder that is gone is no empty one")
+	})
+}
+
+// Two workers with the same files, and then with others: the newer ones count, and soon nobody writes.
+func TestWorkersDoNotFight(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		files := map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")}
+		one := s.follow(jobfiles.Source{Gone: operate.GoneDisable}, files)
+		time.Sleep(time.Second)
+		two := s.follow(jobfiles.Source{Gone: operate.GoneDisable}, files)
+		time.Sleep(5 * time.Minute)
+		require.Equal(t, jobfiles.State{Read: true}, one.State())
+		require.Equal(t, jobfiles.State{Read: true}, two.State())
+		before := s.revision()
+		time.Sleep(5 * time.Minute)
+		require.Equal(t, before, s.revision())
+
+		two.write(map[string]string{"a.yaml": daily("a", "@hourly"), "b.yaml": ""})
+		time.Sleep(5 * time.Minute)
+		require.Equal(t, "@hourly", s.cron("a"))
+		require.Equal(t, "disabled @daily", s.cron("b"))
+		before = s.revision()
+		time.Sleep(5 * time.Minute)
+		require.Equal(t, before, s.revision(), "the worker with the old files gives in")
+		require.Contains(t, one.State().Notes[0], "files of a later version decide")
+		require.Empty(t, one.State().Faults)
+
+		one.write(map[string]string{"a.yaml": daily("a", "@hourly"), "b.yaml": ""})
+		time.Sleep(time.Minute)
+		require.Equal(t, jobfiles.State{Read: true}, one.State())
+
+		other := s.follow(jobfiles.Source{Owner: "other"}, map[string]string{"x.yaml": daily("a", "@weekly")})
+		require.Equal(t, "@hourly", s.cron("a"))
+		require.Contains(t, other.State().Notes[0], `the job is one of the files of "shop"`)
+	})
+}
+
+func TestOperatorsAndFiles(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		f := s.follow(jobfiles.Source{Gone: operate.GoneRemove, Version: 1}, map[string]string{"a.yaml": daily("a", "@daily") + daily("b", "@daily")})
+		_, err := s.operator.DisableJob(s.Context(), "a", operate.Options{})
+		require.NoError(t, err)
+		time.Sleep(5 * time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("a"), "which is up to operators")
+
+		text := s.config("b", "@yearly")
+		_, err = s.operator.ChangeSettings(s.Context(), "b", operate.Settings{Text: text}, operate.Options{})
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		require.Equal(t, "@daily", s.cron("b"), "settings are those of the files")
+
+		_, err = s.operator.Remove(s.Context(), "b", operate.Options{})
+		require.NoError(t, err)
+		time.Sleep(5 * time.Minute)
+		require.Empty(t, s.cron("b"), "what was removed stays so, until the next start")
+		require.Contains(t, f.State().Notes[0], `job "b" was removed`)
+		f.write(map[string]string{"a.yaml": daily("a", "@daily") + daily("b", "@hourly")})
+		time.Sleep(time.Minute)
+		require.Equal(t, "@hourly", s.cron("b"))
+
+		f.Follow(jobfiles.Source{Directory: f.dir, Owner: "shop", Version: 2, Gone: operate.GoneRemove})
+		f.write(map[string]string{"a.yaml": daily("a", "@daily")})
+		time.Sleep(2 * time.Minute)
+		require.Empty(t, s.cron("b"))
+	})
+}
+
+func (s *stage) config(name, cron string) string {
+	s.Helper()
+	n, err := s.registry.Get(s.Context(), jobtree.For(name).Config())
+	require.NoError(s, err)
+	cfg, err := jobtree.DecodeConfig(n)
+	require.NoError(s, err)
+	cfg.Cron = cron
+	text, err := jobtree.EncodeConfig(cfg)
+	require.NoError(s, err)
+	return text
+}
+
+// Files of a clock that goes wrong would count for ever.
+func TestFilesOfTheFuture(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(dir+"/a.yaml", []byte(daily("a", "@daily")), 0o600))
+	at := time.Now().Add(time.Hour)
+	require.NoError(t, os.Chtimes(dir+"/a.yaml", at, at))
+	_, err := jobfiles.Read(dir, 0, time.Now())
+	require.ErrorIs(t, err, jobfiles.ErrFolder)
+	require.ErrorContains(t, err, "which is in the future")
+	set, err := jobfiles.Read(dir, 7, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, int64(7), set.Version)
+}

@@ -1,0 +1,118 @@
+//go:build linux
+
+package kin
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Kin is what this process has started. There should be one in a process. Its methods are safe for concurrent use.
+type Kin struct {
+	// mu is held for reading while a process starts, lest it is taken for an orphan before it is known.
+	mu    sync.RWMutex
+	known sync.Map // pids of those that somebody waits for
+}
+
+// New has orphans come to this process from now on.
+func New() (*Kin, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("have orphans come to this process: %w", err)
+	}
+	return new(Kin), nil
+}
+
+// Start starts a command, for which the caller waits. Then it calls forget.
+func (k *Kin) Start(cmd *exec.Cmd) (forget func(), err error) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	pid := cmd.Process.Pid
+	k.known.Store(pid, nil)
+	return func() { k.known.Delete(pid) }, nil
+}
+
+// Bury forgets orphans that have ended.
+func (k *Kin) Bury() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, pid := range k.orphans() {
+		if hasEnded(pid) {
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		}
+	}
+}
+
+// patience is how long orphans may take to be gone after they were killed.
+const patience = 10 * time.Second
+
+// ErrLeft is the error of processes that do not end.
+var ErrLeft = errors.New("processes were killed and do not end")
+
+// End kills the orphans that have a variable in their environment, "name=value", with all that they leave in turn, and
+// returns when none is left. It does not find what has left out the variable.
+func (k *Kin) End(variable string) error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		k.mu.Lock()
+		left := 0
+		for _, pid := range k.orphans() {
+			switch {
+			case hasEnded(pid):
+				_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+			case has(pid, variable):
+				left++
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		k.mu.Unlock()
+		if left == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: %d of them", ErrLeft, left)
+		}
+	}
+}
+
+// orphans are the children of this process for which nobody waits. The caller holds mu.
+func (k *Kin) orphans() (pids []int) {
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // of a thread that may be gone
+		for _, word := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(word)
+			if _, known := k.known.Load(pid); err == nil && !known {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+func hasEnded(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before may hold anything
+	return len(fields) > 0 && fields[0] == "Z"
+}
+
+// has tells whether a process was started with a variable.
+func has(pid int, variable string) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return err == nil && bytes.Contains(append([]byte{0}, text...), []byte("\x00"+variable+"\x00"))
+}
