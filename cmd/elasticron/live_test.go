@@ -163,7 +163,9 @@ func TestABackfillByCommand(t *testing.T) {
 	l := newLive(t)
 	years := []string{"2021-07-01", "2022-07-01", "2023-07-01"}
 	between := []string{"--from", "2021-01-01T00:00:00Z", "--to", "2023-12-31T00:00:00Z"}
-	backfill := func(more ...string) []string { return on(append(append([]string{"backfill", "orders"}, between...), more...)...) }
+	backfill := func(more ...string) []string {
+		return on(append(append([]string{"backfill", "orders"}, between...), more...)...)
+	}
 
 	out := l.must(t, backfill("--dry-run")...)
 	require.Contains(t, out, "3 fires. Nothing was done")
@@ -188,7 +190,9 @@ func TestABackfillThatStops(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	between := []string{"--from", "2022-01-01T00:00:00Z", "--to", "2023-12-31T00:00:00Z", "--yes"}
-	backfill := func(more ...string) []string { return on(append(append([]string{"backfill", "orders"}, between...), more...)...) }
+	backfill := func(more ...string) []string {
+		return on(append(append([]string{"backfill", "orders"}, between...), more...)...)
+	}
 	l.hold()
 	out, errOut, status := l.does(t, backfill("--timeout", "3s", "--id", "night")...)
 	require.Equal(t, exitWaited, status)
