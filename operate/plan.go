@@ -31,6 +31,7 @@ const (
 	VerbTidy          Verb = "tidy servers"
 	VerbReshard       Verb = "reshard"
 	VerbDeclare       Verb = "declare" // a process replaced the settings by those in its code
+	VerbUpdate        Verb = "update"  // code changed the settings, by the handle of a scheduler
 )
 
 // Plan says what an operation comes to, as it is decided on one state of a job.
