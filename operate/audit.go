@@ -93,7 +93,10 @@ func Outside(s registry.Snapshot) (all []OutsideChange) {
 		what := ""
 		switch name.Kind {
 		case jobtree.KindConfig:
-			what = "settings"
+			// Whoever puts back where the tokens start writes the configuration as it is, in the same transaction.
+			if s.Get(jobtree.For(name.Job).Tokens()).Revision != n.Revision {
+				what = "settings"
+			}
 		case jobtree.KindServer:
 			// Java instances write the node of their server whenever they start.
 			if disabled, err := jobtree.DecodeServer(n); disabled || err != nil || wasDisabled(operated, name.Key) {

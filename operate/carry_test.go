@@ -270,6 +270,8 @@ func TestChangesFromOutside(t *testing.T) {
 	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily}, silent())))
 	require.NoError(t, errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.1", silent())))
 	require.Empty(t, outside())
+	g.do(registry.Put(nodes.Tokens(), `{"base":7}`), registry.Put(nodes.Config(), g.value(nodes.Config())))
+	require.Empty(t, outside(), "a process has put back where the tokens start")
 	revision := g.do(registry.Put(nodes.Config(), g.text(nil)))
 	g.do(registry.Put(nodes.Server("10.0.0.2"), "DISABLED"), registry.Put(nodes.ItemDisabled(2), ""))
 	require.ElementsMatch(t, []string{"settings", "server 10.0.0.2", "item 2"}, outside())

@@ -33,6 +33,7 @@ const (
 	VerbFiles         Verb = "take over from files"
 	VerbNoFiles       Verb = "note that no file names" // the job any more
 	VerbDeclare       Verb = "declare"                 // a process replaced the settings by those in its code
+	VerbUpdate        Verb = "update"                  // code changed the settings, by the handle of a scheduler
 )
 
 // Plan says what an operation comes to, as it is decided on one state of a job.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elasticron/elasticron/internal/javarules"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -33,7 +34,8 @@ type Settings struct {
 // done when the items are assigned as the new total count wants.
 //
 // It is refused if the configuration is not what was shown, if the new one is not allowed or has another name or
-// class, if it changes nothing, and, unless forced, if it lowers the total count, which ends items.
+// class, if it changes nothing, if it asks for what Java instances of the job cannot do, and, unless forced, if Java
+// instances that come later could not, on ZooKeeper, or if it lowers the total count, which ends items.
 func (o *Operator) ChangeSettings(ctx context.Context, job string, s Settings, opts Options) (Result, error) {
 	if (s.Change == nil) == (s.Text == "") {
 		return Result{}, fmt.Errorf("%w: settings are changed either by Change or by Text", ErrInvalidOption)
@@ -165,7 +167,45 @@ func (w *world) checkText(d *decision, text string) (job.Config, error) {
 			d.warn(warning)
 		}
 	}
+	if r := w.beyondJava(d, cfg); r != nil {
+		return cfg, r
+	}
 	return cfg, nil
+}
+
+// beyondJava refuses what Java instances could not read or run, where they take part or may, and what is stored does not
+// have already. Where none lives, that is up to the operator.
+func (w *world) beyondJava(d *decision, cfg job.Config) *Refusal {
+	if !w.shared {
+		return nil
+	}
+	longest := ""
+	for _, id := range w.instances() {
+		if len(id) > len(longest) {
+			longest = id
+		}
+	}
+	known := make(map[string]bool)
+	if w.state.Config.Exists() && w.state.Config.Err == nil {
+		for _, fault := range javarules.Faults(w.root, longest, w.state.Config.Value) {
+			known[fault.Error()] = true
+		}
+	}
+	faults := slices.DeleteFunc(javarules.Faults(w.root, longest, cfg), func(fault error) bool { return known[fault.Error()] })
+	if len(faults) == 0 {
+		return nil
+	}
+	if w.force && !w.java {
+		for _, fault := range faults {
+			d.warn("no Java instance could run the job: " + fault.Error())
+		}
+		return nil
+	}
+	r := refuse(CauseInvalid, "store what Java can run", "")
+	if r.Err, r.Forcible = errors.Join(faults...), !w.java; r.Forcible {
+		r.Do = "force it if no Java instance is to run the job"
+	}
+	return r
 }
 
 // lowered refuses fewer items than there are without consent, and says what happens to those.

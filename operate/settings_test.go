@@ -269,3 +269,33 @@ func TestConsentToFewerItemsIsAskedOnce(t *testing.T) {
 	require.Equal(t, 4, g.tree().Total(), "nobody leads")
 	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily}, silent())))
 }
+
+// What Java instances could not run is not stored where one lives, and where one may come only with consent. What is
+// stored already stays as it is.
+func TestSettingsThatJavaCannotRun(t *testing.T) {
+	t.Parallel()
+	daily := change(func(c *job.Config) { c.Cron = "@daily" })
+	g := newGround(t)
+	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, daily, operate.Options{DryRun: true})), "on etcd there is no Java")
+
+	g.store.java = true
+	refusal := g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, daily, silent())))
+	require.True(t, refusal.Forcible)
+	require.Contains(t, refusal.Error(), `Cron "@daily" must be a Quartz expression of 6 or 7 fields, because Java instances share the job; force it if no Java instance is to run the job`)
+	g.join(aJava)
+	refusal = g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, daily, forced())))
+	require.False(t, refusal.Forcible, "one lives")
+	g.leave(aJava)
+	r, err := g.op.ChangeSettings(t.Context(), theJob, daily, forced())
+	require.NoError(t, err)
+	require.Contains(t, r.Warnings[0], "no Java instance could run the job")
+	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Description = "x" }), silent())), "it is so already")
+	refusal = g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.ShardingStrategy = "minimal-movement" }), silent())))
+	require.Contains(t, refusal.Error(), "ShardingStrategy")
+	require.NotContains(t, refusal.Error(), "Cron")
+
+	other := g.config(func(c *job.Config) { c.Name = "a(b)" })
+	refusal = g.refused(operate.CauseInvalid, errOf(g.op.Create(t.Context(), other, silent())))
+	require.Contains(t, refusal.Error(), "must not contain any of")
+	require.NoError(t, errOf(g.op.Create(t.Context(), other, forced())))
+}

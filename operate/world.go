@@ -18,8 +18,9 @@ type world struct {
 	snapshot   registry.Snapshot
 	tree       jobtree.Tree
 	state      *jobtree.State
-	shared     bool // Java instances may take part in the job, now or later
-	java       bool // a Java instance lives in it
+	shared     bool   // Java instances may take part in the job, now or later
+	java       bool   // a Java instance lives in it
+	root       string // where the nodes of the registry lie for Java
 	operated   jobtree.Stored[jobtree.Operated]
 	now        time.Time
 	force      bool
@@ -30,7 +31,7 @@ type world struct {
 func (o *Operator) worldOf(job string, snapshot registry.Snapshot, force bool) *world {
 	w := &world{snapshot: snapshot, tree: jobtree.For(job), now: now(), force: force, strategies: o.strategies}
 	if layout, is := o.store.(registry.JavaLayout); is {
-		_, w.shared = layout.JavaLayout()
+		w.root, w.shared = layout.JavaLayout()
 		w.java = w.shared && slices.ContainsFunc(w.instances(), jobtree.JavaInstance)
 	}
 	if w.java {

@@ -125,6 +125,30 @@ func TestADeploymentIsWrittenDown(t *testing.T) {
 	require.Contains(t, stored(t, server)["/orders/config"], `"shardingTotalCount":7`)
 }
 
+// What code changes by the handle of a job is written down, too.
+func TestAnUpdateIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(3))
+		before := stored(t, c.server)["/orders/config"]
+		for range 2 { // the second one changes nothing
+			require.NoError(t, ordersOf(t, a).Update(t.Context(), func(cfg *job.Config) error { cfg.ShardingTotalCount = 5; return nil }))
+		}
+		operated, err := jobtree.DecodeOperated(registry.Node{Path: "/orders/operated", Value: stored(t, c.server)["/orders/operated"]})
+		require.NoError(t, err)
+		require.Len(t, operated.Operations, 1)
+		op := operated.Operations[0]
+		require.Equal(t, "update", op.Verb)
+		require.Equal(t, "shardingTotalCount 3 -> 5", op.Changed)
+		require.Equal(t, before, op.Before)
+		require.Equal(t, fullID("a"), op.Who)
+
+		put(t, c.server, "/orders/operated", `{"format":9}`)
+		require.NoError(t, ordersOf(t, a).Update(t.Context(), func(cfg *job.Config) error { cfg.ShardingTotalCount = 4; return nil }))
+		require.Equal(t, `{"format":9}`, stored(t, c.server)["/orders/operated"], "what a newer version wrote stays as it is")
+	})
+}
+
 // overtaken is a registry in which somebody writes before the next transaction.
 type overtaken struct {
 	*memory.Registry

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -49,7 +48,10 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 		if err != nil || text == found.Value {
 			return err
 		}
-		guards, note, err := s.writtenDown(ctx, cfg.Name, found, text)
+		guards, note, err := s.writtenDown(ctx, cfg.Name, found, deed{
+			id:   fmt.Sprintf("declared-%d", found.Revision), // which is replaced once
+			verb: "declare", changed: replaced(found, text),
+		})
 		if err != nil {
 			return err
 		}
@@ -69,31 +71,6 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 			return err
 		}
 	}
-}
-
-// writtenDown is what a declaration that replaces a configuration writes down beside it, as operations do. So an
-// operator sees who changed the settings, and can go back. A list that this version cannot read stays as it is.
-func (s *Scheduler) writtenDown(ctx context.Context, name string, found registry.Node, text string) ([]registry.Condition, []registry.Write, error) {
-	if !found.Exists() {
-		return nil, nil, nil
-	}
-	path := jobtree.For(name).Operated()
-	node, err := s.registry.Get(ctx, path)
-	if err != nil && !errors.Is(err, registry.ErrNotFound) {
-		return nil, nil, err
-	}
-	var operated jobtree.Operated
-	if node.Exists() {
-		if operated, err = jobtree.DecodeOperated(node); err != nil {
-			return nil, nil, nil //nolint:nilerr // the settings count without it
-		}
-	}
-	operated = operated.With(jobtree.Operation{
-		ID:   fmt.Sprintf("declared-%d", found.Revision), // which is replaced once
-		Verb: "declare", Who: s.instance, How: "scheduler", When: s.now().UTC().Truncate(time.Millisecond),
-		Changed: replaced(found, text), Before: found.Value,
-	})
-	return []registry.Condition{registry.Unchanged(path, node.Revision)}, []registry.Write{registry.Put(path, jobtree.EncodeOperated(operated))}, nil
 }
 
 // declaredOver returns what the stored configuration should be after a declaration: the stored text

@@ -11,6 +11,7 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
@@ -100,7 +101,7 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 // Update changes the stored configuration, for all processes, and returns when the registry has it and
 // this process sees it. It reads what is stored, calls change with it, and stores the outcome if nobody changed
 // the configuration meanwhile; else it begins again, so change may be called more than once. Members that this version does
-// not know stay as they are. A process that starts later and declares the job with other values keeps what
+// not know stay as they are. The change is written down among the job's operations, as "update". A process that starts later and declares the job with other values keeps what
 // is stored, unless its declaration is to win; see [OnConflict].
 //
 // Errors after which nothing has changed: what change returned; the faults of what it made, as
@@ -153,11 +154,27 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	if err != nil || text == stored.Value {
 		return stored.Revision, err
 	}
+	guards, note, err := j.s.writtenDown(ctx, j.r.name, stored, deed{
+		id:   fmt.Sprintf("updated-%d", stored.Revision), // which is replaced once
+		verb: "update", changed: updated(before, after),
+	})
+	if err != nil {
+		return 0, err
+	}
 	revision, err := j.s.registry.Commit(ctx, registry.Txn{
-		If:   []registry.Condition{registry.Unchanged(path, stored.Revision)},
-		Then: []registry.Write{registry.Put(path, text)},
+		If:   append(guards, registry.Unchanged(path, stored.Revision)),
+		Then: append(note, registry.Put(path, text)),
 	})
 	return revision, unsure(err)
+}
+
+// updated tells what an update changed, without what may be secret.
+func updated(before, after job.Config) string {
+	var all []string
+	for _, m := range jobtree.ChangedMembers(before, after) {
+		all = append(all, fmt.Sprintf("%s %s -> %s", m.Name, m.Before, m.After))
+	}
+	return texts.Shorten(strings.Join(all, "; "))
 }
 
 // Leave ends this process's part in the job while the scheduler and its other jobs go on: its items get

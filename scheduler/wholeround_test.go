@@ -426,3 +426,25 @@ func TestWholeRoundListenersAreChecked(t *testing.T) {
 		require.ErrorContains(t, err, test.want, name)
 	}
 }
+
+// A job that is removed and created again begins anew: its hooks do not run once more for rounds of the job before.
+func TestHooksOfAJobThatIsCreatedAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := withHooks(c)
+		g.join("a", minutely(2))
+		sleepUntil(10 * time.Second)
+		require.Len(t, linesWith(g.read(), "completed 5s on"), 1)
+		stored, err := g.at().Get(t.Context(), ofOrders.Config())
+		require.NoError(t, err)
+		c.removeJob("orders")
+		sleepUntil(20 * time.Second)
+		_, err = g.at().Commit(t.Context(), registryPut(stored.Path, stored.Value))
+		require.NoError(t, err)
+		sleepUntil(50 * time.Second)
+		lines := g.read()
+		require.Empty(t, append(linesWith(lines, "started"), linesWith(lines, "completed")...))
+		sleepUntil(70 * time.Second)
+		require.Len(t, linesWith(g.read(), "completed 1m5s on"), 1, "as ever")
+	})
+}

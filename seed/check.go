@@ -76,3 +76,25 @@ func defaults(name string, class bool) map[string]any {
 	}
 	return d
 }
+
+// withDisabledOf returns what a file says of a configuration, disabled or not as the stored one is. What cannot be
+// read, and any other node, stays as the file has it.
+func withDisabledOf(stored registry.Node, value string) string {
+	if name, _ := jobtree.Parse(stored.Path); !stored.Exists() || name.Kind != jobtree.KindConfig {
+		return value
+	}
+	was, err := jobtree.DecodeConfig(stored)
+	if err != nil {
+		return value
+	}
+	is, err := jobtree.DecodeConfig(registry.Node{Path: stored.Path, Value: value, Revision: stored.Revision})
+	if err != nil || is.Disabled == was.Disabled {
+		return value
+	}
+	is.Disabled = was.Disabled
+	text, err := jobtree.EncodeConfig(is)
+	if err != nil {
+		return value
+	}
+	return text
+}

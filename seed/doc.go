@@ -39,7 +39,7 @@
 //
 // # What it does
 //
-// [Run] creates the nodes that are missing. It keeps what exists, unless [Options.Overwrite] says otherwise. A
-// job of the file appears at once, with everything that the file says about it. Run leaves alone the jobs and
+// [Run] creates the nodes that are missing. It keeps what exists, unless [Options.Overwrite] says otherwise, and
+// whether a job that exists is disabled in any case. A job of the file appears at once, with everything that the file says about it. Run leaves alone the jobs and
 // nodes that the file does not mention. Several processes may seed the same file at the same time.
 package seed

@@ -20,7 +20,8 @@ type Target interface {
 
 // Options say what Run does. With the zero Options, it creates what is missing.
 type Options struct {
-	// Overwrite replaces the values of nodes that exist by those of the file. The default keeps them.
+	// Overwrite replaces the values of nodes that exist by those of the file, but for whether a job is disabled: that
+	// is up to operators, once the job is there. The default keeps all of them.
 	Overwrite bool
 	// DryRun only reports what Run would do. The default does it.
 	DryRun bool
@@ -86,13 +87,17 @@ func decide(name string, values map[string]string, found []registry.Node, overwr
 		stored[n.Path] = n
 	}
 	for _, path := range slices.Sorted(maps.Keys(values)) {
-		action := judge(stored[path], values[path], overwrite)
+		value := withDisabledOf(stored[path], values[path])
+		action := judge(stored[path], value, overwrite)
+		if action == Unchanged && value != values[path] {
+			action = Kept
+		}
 		nodes = append(nodes, Node{Path: path, Action: action})
 		if action != Created && action != Updated {
 			continue
 		}
 		step := guarded.Step{
-			Write: registry.Put(path, values[path]), Guard: registry.Unchanged(path, stored[path].Revision),
+			Write: registry.Put(path, value), Guard: registry.Unchanged(path, stored[path].Revision),
 		}
 		if path == jobtree.For(name).Config() {
 			config = append(config, step)

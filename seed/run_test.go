@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/seed"
@@ -75,6 +77,34 @@ func TestOverwriting(t *testing.T) {
 	after := shop(t)
 	after["/orders/sharding/2/disabled"] = "" // the file does not mention it
 	require.Equal(t, after, nodes(t, reg))
+}
+
+// What an operator stopped stays so, and what runs goes on, whatever the file says.
+func TestOverwritingKeepsAJobDisabled(t *testing.T) {
+	t.Parallel()
+	for _, stopped := range []bool{true, false} {
+		reg := open(t)
+		stored := func(disabled bool, parameter string) string {
+			text, err := jobtree.EncodeConfig(job.Config{Name: "a", Cron: "0 0 * * * ?", ShardingTotalCount: 2, Disabled: disabled, JobParameter: parameter})
+			require.NoError(t, err)
+			return text
+		}
+		put(t, reg, "/a/config", stored(stopped, "old"))
+		file, err := seed.ParseYAML(fmt.Appendf(nil, "a: {config: {cron: '0 0 * * * ?', shardingTotalCount: 2, jobParameter: new, disabled: %t}}", !stopped))
+		require.NoError(t, err)
+		got, err := seed.Run(t.Context(), reg, file, seed.Options{Overwrite: true})
+		require.NoError(t, err)
+		require.Equal(t, []seed.Node{{Path: "/a/config", Action: seed.Updated}}, got)
+		require.Equal(t, map[string]string{"/a/config": stored(stopped, "new")}, nodes(t, reg))
+		got, err = seed.Run(t.Context(), reg, file, seed.Options{Overwrite: true})
+		require.NoError(t, err)
+		require.Equal(t, []seed.Node{{Path: "/a/config", Action: seed.Kept}}, got, "nothing else differs")
+
+		reg = open(t)
+		_, err = seed.Run(t.Context(), reg, file, seed.Options{})
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"/a/config": stored(!stopped, "new")}, nodes(t, reg), "a new job starts as the file says")
+	}
 }
 
 func TestASecondTimeChangesNothing(t *testing.T) {

@@ -53,7 +53,7 @@ func TestRealRegistries(t *testing.T) {
 		same(command, status)
 	}
 	for _, flags := range [][]string{onEtcd, onZooKeeper} {
-		for _, command := range []string{"disable item/orders/0", "disable server/10.0.0.1 --job mail", "edit mail --yes --set shardingTotalCount=3", "apply -f testdata/jobs.yaml --yes"} {
+		for _, command := range []string{"disable item/orders/0", "disable server/10.0.0.1 --job mail", "edit mail --yes --set shardingTotalCount=3", "apply -f testdata/jobs.yaml --yes --force"} {
 			_, errOut, status := w.does(t, append(strings.Fields(command), flags...)...)
 			require.Zero(t, status, errOut)
 		}

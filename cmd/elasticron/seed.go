@@ -22,7 +22,8 @@ func newSeed(p *program) *cobra.Command {
 		Short: "Fill a namespace from a YAML or properties file",
 		Long: `Seed creates the jobs of a file that a namespace does not have: their configuration, and
 which of their servers and items are disabled. What exists is kept, unless --overwrite is
-given. What the file does not mention is left alone. It can be repeated.
+given, and whether a job that exists is disabled in any case. What the file does not mention
+is left alone. It can be repeated.
 
 The file is refused as a whole if anything is wrong with it. A YAML file looks like this;
 members of the config that are left out have their defaults:
@@ -54,7 +55,7 @@ The password is read from $` + passwordVariable + `.`,
 	flags := cmd.Flags()
 	s.target = etcdflags.New(flags, "etcd", "", passwordVariable)
 	flags.StringVar(&s.namespace, "namespace", "", "namespace to fill (required)")
-	flags.BoolVar(&s.opts.Overwrite, "overwrite", false, "give nodes that exist the values of the file")
+	flags.BoolVar(&s.opts.Overwrite, "overwrite", false, "give nodes that exist the values of the file; a job stays disabled or enabled")
 	flags.BoolVar(&s.opts.DryRun, "dry-run", false, "only tell what would be written")
 	flags.BoolVar(&s.json, "json", false, "report as JSON")
 	return cmd

@@ -27,6 +27,11 @@ func (j *judge) examine(at time.Time) {
 	if len(s.Instances) > 0 {
 		j.examineAssignment(found)
 	}
+	for _, i := range s.Instances {
+		if i.Shutdown {
+			found[ailment{NoStall, NoItem, i.ID + " was told to leave and stays"}] = time.Time{}
+		}
+	}
 	for _, a := range j.sortedAilments() {
 		if _, still := found[a]; !still {
 			j.judgeAilment(a, at)

@@ -31,6 +31,9 @@ func (j *judge) judgeIntent(e *execution, was jobtree.Item) {
 	if was.Disabled {
 		j.find(Intent, e.began, e.item, "a disabled item was begun", e)
 	}
+	if j.before.JobDisabled() {
+		j.find(Intent, e.began, e.item, "an item of a disabled job was begun", e)
+	}
 	if total := j.before.Total(); e.item >= total {
 		j.find(Intent, e.began, e.item, fmt.Sprintf("an item was begun though there are only %d", total), e)
 	}

@@ -38,6 +38,9 @@ func (j *judge) judgeCheckpoints() {
 // was tried before it.
 func (j *judge) judgeOffsets(n int, tries []saved) {
 	for _, state := range j.States {
+		if slices.Contains(j.removals, state.At) {
+			continue
+		}
 		for _, c := range state.Step.Changes {
 			if name, ok := jobtree.Parse(c.Path()); !ok || name.Job != j.Job || name.Kind != jobtree.KindOffset || name.Item != n {
 				continue
@@ -59,7 +62,7 @@ func (j *judge) judgeStart(r *Run, tries []saved) {
 	}
 	last := -1
 	for i, s := range tries {
-		if s.by.Context.Token < r.Context.Token && !s.Confirmed.IsZero() && s.Confirmed.Before(e.began) &&
+		if s.by.Context.Token < r.Context.Token && !s.Confirmed.IsZero() && s.Confirmed.Before(e.began) && j.life(s.Confirmed) == e.life &&
 			!j.hands.touched(r.Context.Item, s.At, r.Began, jobtree.KindOffset) {
 			last = i
 		}

@@ -23,6 +23,7 @@ type execution struct {
 	closed   time.Time      // when its end was recorded; zero = it was not
 	after    jobtree.Record // as its end wrote it
 	run      *Run           // the call of user code; nil = there was none
+	life     int            // how often the job had been removed before
 	tampered bool           // a careless hand took its mark or its record
 }
 

@@ -51,6 +51,11 @@ type judge struct {
 	patient     spans                      // see [judge.patience]; nil until it is asked for
 	hands       hands                      // what careless hands did
 	requests    map[registry.Revision]bool // by hand, that the job had as nodes
+	operations  map[string]*operation      // of operators, by their ids, since the job was removed last
+	operation   *operation                 // that the step which is judged did; nil = none
+	removals    []time.Time                // when the job was removed
+	removing    bool                       // an operator has begun to remove the job
+	told        map[string][]time.Time     // when operators told instances to leave
 	untold      map[int]bool               // items whose records a careless hand wrote, until somebody else does
 }
 
@@ -66,6 +71,8 @@ func newJudge(h History, rules Rules) *judge {
 		courses:  newCourses(),
 		requests: make(map[registry.Revision]bool),
 		untold:   make(map[int]bool),
+
+		operations: make(map[string]*operation), told: make(map[string][]time.Time),
 	}
 	j.messages = rules.Settle / 10
 	j.hands = j.handsOf(h.Incidents)
@@ -124,7 +131,11 @@ func (j *judge) replay() {
 			for _, n := range touched.Items {
 				j.tampered(state.At, n)
 			}
+		} else if j.isRemoval(state.Step) {
+			j.removed(state.At)
 		} else {
+			j.operation = j.operationOf(state.At, state.Step)
+			j.judgeOperation(j.operation)
 			j.judgeMembership(state.At, state.Step)
 			for _, n := range touched.Items {
 				j.judgeStep(state.At, n)

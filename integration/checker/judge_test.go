@@ -801,3 +801,102 @@ func TestClocksThatAreWrong(t *testing.T) {
 		}, lapses(checker.OneExecution, "before its time")},
 	})
 }
+
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	// did is what an operator writes down.
+	did := func(ops ...jobtree.Operation) registry.Node {
+		return put(tree.Operated(), jobtree.EncodeOperated(jobtree.Operated{Operations: ops}), 0)
+	}
+	op := func(id, verb, target string) jobtree.Operation {
+		return jobtree.Operation{ID: id, Verb: verb, Target: target, Who: "anna"}
+	}
+	settings := func(s *story, change func(*job.Config)) registry.Node {
+		cfg := s.state.Config.Value
+		change(&cfg)
+		text, err := jobtree.EncodeConfig(cfg)
+		require.NoError(t, err)
+		return put(tree.Config(), text, 0)
+	}
+	disabled := func(c *job.Config) { c.Disabled = true }
+	givenUp := func(s *story, what ...registry.Node) {
+		runningOn(s)
+		s.crashA()
+		s.lost(0)
+		record, err := s.record(0).GiveUp()
+		require.NoError(t, err)
+		s.commit(append(what, put(tree.ItemRecord(0), jobtree.EncodeRecord(record), 0), gone(tree.FailoverItem(0)))...)
+	}
+	removed := func(s *story) {
+		var all []registry.Node
+		for path := range s.nodes {
+			all = append(all, gone(path))
+			all[len(all)-1].Created = -1
+		}
+		s.commit(all...)
+	}
+	removing := put(tree.Operated(), `{"operations":[{"id":"x","verb":"remove","who":"anna"}],"removing":"yes"}`, 0)
+	judgeAll(t, []chapter{
+		{"given up", func(s *story) { givenUp(s, did(op("x", "give up item", "item 0"))) }, nil},
+		{"given up by nobody", func(s *story) { givenUp(s) }, lapses(checker.NothingForgotten, "without an execution went from waiting")},
+		{"given up by somebody else", func(s *story) {
+			givenUp(s, did(op("x", "give up item", "item 1")))
+		}, []lapse{{checker.NothingForgotten, "without an execution went from waiting"}, {checker.Intent, "that was not done"}}},
+		{"done", func(s *story) {
+			s.round()
+			s.at(minute).commit(put(tree.ItemDisabled(0), "", 0), did(op("1", "disable item", "item 0")))
+			s.commit(settings(s, func(c *job.Config) { c.JobParameter = "x" }), did(op("2", "change settings", "")))
+			s.commit(put(tree.Server("10.0.0.9"), "DISABLED", 0), did(op("3", "disable server", "server 10.0.0.9")))
+			s.commit(gone(tree.Server("10.0.0.9")), did(op("4", "tidy servers", "")))
+		}, nil},
+		{"written down alone", func(s *story) {
+			s.round()
+			s.commit(did(op("1", "disable item", "item 0")))
+		}, lapses(checker.Intent, "that was not done")},
+		{"the wrong item", func(s *story) {
+			s.round()
+			s.commit(put(tree.ItemDisabled(0), "", 0), did(op("1", "disable item", "item 1")))
+		}, lapses(checker.Intent, "that was not done")},
+		{"done twice", func(s *story) {
+			s.round()
+			s.commit(settings(s, func(c *job.Config) { c.JobParameter = "x" }), did(op("1", "change settings", "")))
+			s.commit(settings(s, func(c *job.Config) { c.JobParameter = "y" }), did(op("2", "change settings", ""), op("1", "change settings", "")))
+		}, lapses(checker.Intent, "done twice")},
+		{"settings that disable", func(s *story) {
+			s.round()
+			s.commit(settings(s, disabled), did(op("1", "change settings", "")))
+		}, lapses(checker.Intent, "that was not done")},
+		{"a disabled job", func(s *story) {
+			s.commit(settings(s, disabled), did(op("1", "disable job", "")))
+			s.round()
+		}, lapses(checker.Intent, "an item of a disabled job")},
+		{"removed", func(s *story) {
+			s.round()
+			s.at(minute).happen(checker.Stopped, a)
+			s.happen(checker.Stopped, b)
+			s.drop(ofA)
+			s.drop(ofB)
+			s.commit(settings(s, disabled), removing)
+			removed(s)
+		}, nil},
+		{"removed while it runs", func(s *story) {
+			runningOn(s)
+			s.at(second).commit(settings(s, disabled), removing)
+			removed(s)
+		}, lapses(checker.Intent, "removed while session")},
+		{"gone, and not removed", func(s *story) {
+			runningOn(s)
+			removed(s.at(second))
+		}, lapses(checker.NothingForgotten, "the record vanished")},
+		{"told to leave, and left", func(s *story) {
+			s.round()
+			s.at(minute).commit(put(tree.Instance(a), "SHUTDOWN", ofA), did(op("1", "shut down instance", "instance "+a)))
+			s.drop(ofA)
+			s.takeOver()
+		}, nil},
+		{"told to leave, and stayed", func(s *story) {
+			s.round()
+			s.at(minute).commit(put(tree.Instance(a), "SHUTDOWN", ofA), did(op("1", "shut down instance", "instance "+a)))
+		}, lapses(checker.NoStall, "was told to leave and stays")},
+	})
+}

@@ -28,6 +28,7 @@ func (j *judge) judgePresence(instance string) {
 		return
 	}
 	hindered = append(hindered, j.out(instance)...)
+	hindered = append(hindered, j.away(instance)...)
 	for _, unusable := range j.courses.settings.when(j.End, func(s *settings) bool { return !s.usable }) { // there is nothing to join
 		hindered = append(hindered, span{unusable.from, unusable.until.Add(2 * j.rules.Settle)})
 	}

@@ -211,7 +211,7 @@ func (j *judge) judgeReports() {
 		if e.tampered {
 			continue
 		}
-		if e.closed.IsZero() || e.closed.After(r.At) || int64(e.token) != e.after.Current.Token || e.outcome() == "lost" {
+		if e.closed.IsZero() || e.closed.After(r.At) || e.after.Current == nil || int64(e.token) != e.after.Current.Token || e.outcome() == "lost" {
 			j.find(GrowingToken, r.At, r.Item, "the end was reported as recorded, and is not", e)
 		}
 	}

@@ -41,6 +41,19 @@ const (
 	removeJob
 	spoilConfig
 	meddle
+	// By operators with package operate, see [desk].
+	opTrigger
+	opBackfill
+	opJob
+	opItem
+	opServer
+	opSettings
+	opRollBack
+	opRemove
+	opGiveUp
+	opReshard
+	opTidy
+	opShutDown
 
 	deeds
 )
@@ -53,6 +66,8 @@ var deedNames = [deeds]string{
 	"change the total", "change the cron", "toggle failover", "change the misfire policy", "change the parameter",
 	"toggle an item", "toggle a server", "run by hand",
 	"delete an instance's node", "delete the leader's node", "ask for a resharding", "remove the job", "spoil the settings", "meddle with a node",
+	"operate: trigger", "operate: backfill", "operate: disable the job", "operate: disable or enable an item", "operate: disable or enable a server",
+	"operate: change settings", "operate: roll back", "operate: remove and create", "operate: give up", "operate: reshard", "operate: tidy", "operate: shut down",
 }
 
 func (d deed) String() string { return deedNames[d] }
@@ -80,7 +95,7 @@ func causes(s step) []deed {
 		return []deed{launch, stop, crash, changeTotal, toggleServer}
 	case end, declare, claim:
 		return []deed{crash, crash, expire, pause, cut}
-	case operate:
+	case acknowledge:
 		return []deed{runByHand}
 	default:
 		return nil
@@ -91,9 +106,18 @@ func causes(s step) []deed {
 func allDeeds() []deed {
 	var all []deed
 	for d := range deeds {
-		if d != missetClock && d != deny { // in seeds of its own
+		if d != missetClock && d != deny && d < opTrigger { // in seeds of its own
 			all = append(all, d)
 		}
+	}
+	return all
+}
+
+// operations are the deeds of operators with package operate.
+func operations() []deed {
+	var all []deed
+	for d := opTrigger; d < deeds; d++ {
+		all = append(all, d)
 	}
 	return all
 }

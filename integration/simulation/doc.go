@@ -22,8 +22,9 @@
 //
 // Some seeds are of a kind, whose circumstances seldom come together by chance: large reshardings, clocks that are
 // off by more than they may be, jobs that a process may not follow or write to, missed fires that are made up to an
-// age, claims that are slow, items that move while they miss fires, and a store that takes fewer transactions than
-// the job asks for. They are drawn apart, so that a new kind leaves the other seeds as they are. The flag
+// age, claims that are slow, items that move while they miss fires, a store that takes fewer transactions than
+// the job asks for, and operators who do all that package operate can: their messages are slow and get lost as well,
+// copies of them arrive late, and they go away in the middle. They are drawn apart, so that a new kind leaves the other seeds as they are. The flag
 // -simulation.kind leaves out all others; a seed that fails tells its kind.
 //
 // # How many

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,7 @@ type driver struct {
 	*cluster
 	plan  plan
 	slots []slot
+	desks []desk
 	wg    sync.WaitGroup // troubles and stops under way
 
 	mu       sync.Mutex // guards slots, what troubles processes, and failures
@@ -61,6 +63,7 @@ func drive(t *testing.T, c *cluster, p plan) []string {
 	for i := range d.slots {
 		d.slots[i].ip = fmt.Sprintf("10.0.0.%d", i+1)
 	}
+	d.openDesks()
 	for i := range d.slots {
 		d.act(action{do: launch, slot: i, n: 1})
 		time.Sleep(time.Duration(i) * 7 * time.Millisecond)
@@ -73,6 +76,7 @@ func drive(t *testing.T, c *cluster, p plan) []string {
 	d.recover()
 	time.Sleep(p.calm)
 	d.stopAll(t)
+	d.closeDesks()
 	return d.failures
 }
 
@@ -83,6 +87,7 @@ func (d *driver) recover() {
 	d.server.SetPace(0, 0)
 	d.mu.Unlock()
 	d.wg.Wait()
+	synctest.Wait() // for the view to show what was done last
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range d.slots {
@@ -93,9 +98,7 @@ func (d *driver) recover() {
 		}
 		d.setServer(i, false)
 	}
-	if d.state().JobDisabled() {
-		d.configure(func(cfg *job.Config) { cfg.Disabled = false })
-	}
+	d.putRight()
 }
 
 func (d *driver) stopAll(t *testing.T) {
@@ -249,6 +252,8 @@ func (d *driver) actOnCluster(a action) {
 		d.spoil(a, registry.Put(d.tree().Config(), unusable[a.n%len(unusable)]))
 	case meddle:
 		d.meddle(a)
+	default:
+		d.operate(a)
 	}
 }
 

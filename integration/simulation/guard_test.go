@@ -385,7 +385,7 @@ func memberBreaches() map[string]breach {
 			c.ask(10)
 			sleepUntil(2 * time.Minute)
 		}},
-		"operate/request unchanged": {[]guard{{operate, jobtree.KindInstance}}, checker.NothingForgotten, hourly(1), func(_ *testing.T, c *cluster) {
+		"operate/request unchanged": {[]guard{{acknowledge, jobtree.KindInstance}}, checker.NothingForgotten, hourly(1), func(_ *testing.T, c *cluster) {
 			p := c.start(a)
 			sleepUntil(59 * time.Second)
 			p.lag(9 * time.Second)

@@ -86,7 +86,9 @@ func (h *holding) delay(id string, m memory.Message) time.Duration {
 			continue
 		}
 		takes := up.takes(r)
-		h.d.rec.incident(checker.Held, id, takes, 0)
+		if !isDesk(id) {
+			h.d.rec.incident(checker.Held, id, takes, 0)
+		}
 		if len(up.deeds) > 0 && r.IntN(100) < up.meet && !h.enough(&h.met, mostMet) {
 			h.meet(r, id, m, up, takes)
 		}
@@ -99,7 +101,7 @@ func (h *holding) delay(id string, m memory.Message) time.Duration {
 // the message is about, to its sender or its item, more often than to anything else.
 func (h *holding) meet(r *rand.Rand, id string, m memory.Message, up holdup, takes time.Duration) {
 	a := h.d.plan.action(r, time.Since(bubbleStart), up.deeds[r.IntN(len(up.deeds))])
-	if slot := h.d.slotOf(id); r.IntN(2) == 0 {
+	if slot := h.d.slotOf(id); r.IntN(2) == 0 && slot >= 0 {
 		a.slot = slot
 	}
 	if item, is := itemOf(r, m); is && (a.do == toggleItem || a.do == meddle) && r.IntN(4) > 0 {

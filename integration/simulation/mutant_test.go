@@ -15,20 +15,21 @@ import (
 type step string
 
 const (
-	join    step = "join"    // T1
-	elect   step = "elect"   // T2
-	reshard step = "reshard" // T3
-	begin   step = "begin"   // T4
-	end     step = "end"     // T5
-	declare step = "declare" // T6
-	claim   step = "claim"   // T7
-	operate step = "operate" // T9, the acknowledgement of a request
-	save    step = "save"    // T10, a checkpoint
-	part    step = "part"    // of a large resharding
-	tidy    step = "tidy"    // what a large resharding leaves to be done
-	leave   step = "leave"
-	event   step = "event" // not a transaction: what a watch tells of one
-	other   step = "other"
+	join        step = "join"    // T1
+	elect       step = "elect"   // T2
+	reshard     step = "reshard" // T3
+	begin       step = "begin"   // T4
+	end         step = "end"     // T5
+	declare     step = "declare" // T6
+	claim       step = "claim"   // T7
+	acknowledge step = "operate" // T9, the acknowledgement of a request
+	save        step = "save"    // T10, a checkpoint
+	part        step = "part"    // of a large resharding
+	tidy        step = "tidy"    // what a large resharding leaves to be done
+	leave       step = "leave"
+	desked      step = "operation" // T9, of package operate
+	event       step = "event"     // not a transaction: what a watch tells of one
+	other       step = "other"
 )
 
 // stepOf recognises a transaction by what it writes.
@@ -40,12 +41,14 @@ func stepOf(txn registry.Txn) step {
 		})
 	}
 	switch {
+	case writes(jobtree.KindOperated, registry.WritePut):
+		return desked
 	case writes(jobtree.KindInstance, registry.WritePutOwned):
 		return join
 	case writes(jobtree.KindInstance, registry.WriteDelete), writes(jobtree.KindLeader, registry.WriteDelete):
 		return leave
 	case writes(jobtree.KindInstance, registry.WriteUpdate):
-		return operate
+		return acknowledge
 	case writes(jobtree.KindLeader, registry.WritePutOwned):
 		return elect
 	case writes(jobtree.KindItemFailover, registry.WritePutOwned):

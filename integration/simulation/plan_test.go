@@ -152,6 +152,8 @@ const (
 	claims   = "slow claims"
 	moves    = "moves of missed fires"
 	crowds   = "a store of limited capacity"
+
+	operators = "operators"
 )
 
 // specialize makes some seeds ones of a kind, whose circumstances seldom come together by chance. They are
@@ -173,6 +175,39 @@ func (p *plan) specialize(between *time.Duration) {
 		if r.IntN(4) == 0 { // they are dear
 			p.crowd(r)
 		}
+	case 11, 12:
+		p.employ(r)
+	}
+}
+
+// employ has operators do everything that package operate can, while processes come and go. Much of what they ask for
+// is under way when something changes, and two of them often want different things.
+func (p *plan) employ(r *rand.Rand) {
+	p.kind, p.busy = operators, 20+r.IntN(60)
+	p.config.Failover = r.IntN(5) > 0
+	p.drawn = []deed{launch, launch, crash}
+	all := operations()
+	if r.IntN(3) == 0 {
+		p.drawn = append(p.drawn, all...)
+	} else {
+		for range 3 + r.IntN(4) {
+			one := all[r.IntN(len(all))]
+			p.drawn = append(p.drawn, one, one)
+		}
+	}
+	for range r.IntN(3) {
+		p.drawn = append(p.drawn, []deed{stop, expire, cut, pause, storeDown, loseAnswers, crash, removeJob, toggleServer, changeTotal}[r.IntN(10)])
+	}
+	h := holdup{of: desked, answers: r.IntN(4) == 0, percent: 40 + r.IntN(60), scale: time.Duration(50+r.IntN(1000)) * time.Millisecond, most: 4 * time.Second, meet: 60}
+	for range 3 {
+		h.deeds = append(h.deeds, append(changes, all...)[r.IntN(len(changes)+len(all))])
+	}
+	p.holdups = append(p.holdups, h)
+	if slices.Contains(p.drawn, opGiveUp) { // what is to be given up must wait
+		p.config.Failover, p.busy = true, max(p.busy, 60)
+		p.holdups = append(p.holdups, holdup{
+			of: claim, percent: 80, scale: time.Duration(500+r.IntN(1500)) * time.Millisecond, most: 4 * time.Second, meet: 80, deeds: []deed{opGiveUp},
+		})
 	}
 }
 
@@ -301,7 +336,7 @@ func (p *plan) divide(r *rand.Rand) {
 // heldSteps are the kinds of messages that may be held up, each as likely as it stands there.
 var heldSteps = []step{
 	join, join, elect, elect, reshard, reshard, reshard, begin, begin, begin, end, end, declare, declare, claim, claim, claim, claim,
-	operate, save, event,
+	acknowledge, save, event,
 }
 
 // holdUp has messages of a kind be slow, and be many.
@@ -331,7 +366,7 @@ func (p *plan) holdUp(r *rand.Rand, s step) {
 	case end, declare, claim:
 		p.config.Failover, p.busy = true, max(p.busy, 60)
 		p.quickly = r.IntN(2) == 0
-	case operate:
+	case acknowledge:
 		h.deeds[0] = []deed{h.deeds[0], runByHand}[r.IntN(2)]
 	case save:
 		p.saves, p.busy = max(p.saves, 3), max(p.busy, 40)

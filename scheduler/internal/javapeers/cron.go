@@ -2,6 +2,7 @@ package javapeers
 
 import (
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/javarules"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -42,7 +43,7 @@ func cronFault(v room.View, cfg job.Config) error {
 	if err != nil {
 		return err
 	}
-	if reason := cronReason(cfg.Cron); reason != "" {
+	if reason := javarules.CronReason(cfg.Cron); reason != "" {
 		return &job.FieldError{Field: "Cron", Value: cfg.Cron, Reason: reason}
 	}
 	if cronexpr.NeverAfter(schedule, v.Clock.Now()) {

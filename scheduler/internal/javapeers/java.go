@@ -4,6 +4,7 @@
 package javapeers
 
 import (
+	"github.com/elasticron/elasticron/internal/javarules"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -29,7 +30,7 @@ func (Dialect) Traits() peers.Traits {
 // Faults implements [peers.Dialect]. Some of it would stop every Java instance of the job.
 func (d Dialect) Faults(cfg job.Config) []error {
 	root, _ := Root(d.Registry)
-	return append(faults(cfg), totalFault(root, d.Instance, cfg))
+	return javarules.Faults(root, d.Instance, cfg)
 }
 
 // NewState implements [peers.Dialect].

@@ -3,13 +3,10 @@ package javapeers
 import (
 	"fmt"
 	"net/netip"
-	"strconv"
-	"strings"
 
-	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/javarules"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/internal/option"
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -20,7 +17,7 @@ func CheckInstance(id string) error {
 		return fmt.Errorf("%w: instance id %q: Java instances know servers by IPv4 addresses; set one with WithInstanceID, such as 10.0.0.1@-@4711-a",
 			option.ErrInvalid, id)
 	}
-	if reason := pathFault(id); reason != "" {
+	if reason := javarules.PathFault(id); reason != "" {
 		return fmt.Errorf("%w: instance id %q %s", option.ErrInvalid, id, reason)
 	}
 	return nil
@@ -42,80 +39,4 @@ func Root(reg registry.Registry) (root string, ok bool) {
 		return j.JavaLayout()
 	}
 	return "", false
-}
-
-// faults lists what Java instances could not read or run of a configuration. Some of it would stop
-// every Java instance of the job.
-func faults(cfg job.Config) []error {
-	var all []error
-	fault := func(field, value, reason string) {
-		all = append(all, &job.FieldError{Field: field, Value: value, Reason: reason + ", because Java instances share the job"})
-	}
-	if reason := pathFault(cfg.Name); reason != "" {
-		fault("Name", cfg.Name, reason)
-	}
-	// Java pastes the name into a regular expression.
-	if strings.ContainsAny(cfg.Name, `\()[]{}*+?^$|`) {
-		fault("Name", cfg.Name, `must not contain any of \()[]{}*+?^$|`)
-	}
-	if cfg.Class == "" && cfg.Type != job.TypeScript {
-		fault("Class", cfg.Class, "must be the canonical name of the Java class")
-	}
-	if cfg.ShardingStrategy != "" && !strings.Contains(cfg.ShardingStrategy, ".") {
-		fault("ShardingStrategy", cfg.ShardingStrategy, "must be empty or the name of a Java class")
-	}
-	if reason := cronReason(cfg.Cron); reason != "" {
-		fault("Cron", cfg.Cron, reason)
-	}
-	if _, err := cronexpr.ParseDaylightSaving(string(cfg.DaylightSaving)); err == nil && cfg.DaylightSaving != job.DaylightSavingQuartz && cfg.TimeZone != "" {
-		fault("DaylightSaving", string(cfg.DaylightSaving), "must be quartz for a job with a time zone")
-	}
-	return all
-}
-
-// cronReason tells what is wrong with a cron for Java; empty if nothing is.
-func cronReason(cron string) string {
-	if n := len(strings.Fields(cron)); n != 6 && n != 7 {
-		return "must be a Quartz expression of 6 or 7 fields"
-	}
-	day, found := strings.CutPrefix(strings.ToUpper(strings.Fields(cron)[3]), "L-")
-	day, weekday := strings.CutSuffix(day, "W")
-	if n, err := strconv.Atoi(day); found && weekday && err == nil && n >= neverReturns {
-		return "must not ask for a working day near " + strconv.Itoa(neverReturns) + " or more days before the end of a month: Quartz never returns from that"
-	}
-	return ""
-}
-
-// neverReturns is the least n of L-nW with which Quartz looks for ever once it comes to a month that is too
-// short.
-const neverReturns = 28
-
-// pathFault tells what keeps a text from being a part of a path of ZooKeeper, as its Java client and its
-// server judge; empty if nothing does.
-func pathFault(text string) string {
-	for _, c := range text {
-		switch {
-		case c < 0x20, c >= 0x7f && c <= 0x9f, c >= 0xd800 && c <= 0xf8ff, c >= 0xfff0:
-			return fmt.Sprintf("must not contain %q: ZooKeeper refuses control characters, private ones and those beyond U+FFEF, such as emoji, in a path", c)
-		}
-	}
-	return ""
-}
-
-// totalFault tells what is wrong with a sharding total count: who reshards writes all items in one
-// transaction, as Java instances do, and ZooKeeper takes one MiB by default. root is where the registry's
-// nodes lie.
-func totalFault(root, instance string, cfg job.Config) error {
-	// The first assignment takes three operations an item: they create its node and its owner's, and set the
-	// owner. Later ones take less.
-	const request, others, around, longID = 1 << 20, 20 << 10, 117, 40
-	path := len(root) + len(jobtree.For(cfg.Name).Item(9999))
-	most := (request - others) / (around + 3*path + 2*len("/instance") + max(longID, len(instance)))
-	if cfg.ShardingTotalCount <= most {
-		return nil
-	}
-	return &job.FieldError{
-		Field: "ShardingTotalCount", Value: strconv.Itoa(cfg.ShardingTotalCount),
-		Reason: fmt.Sprintf("must be at most %d with names of this length, because Java instances share the job: a resharding is one transaction, and ZooKeeper takes 1 MiB", most),
-	}
 }

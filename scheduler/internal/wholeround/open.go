@@ -1,6 +1,7 @@
 package wholeround
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/barrier"
@@ -62,15 +63,29 @@ func (r *Rounds) open(v room.View, p jobtree.Phase, keys []jobtree.RoundKey) roo
 }
 
 // reopen proposes to open a barrier for a round that is under way and could have none at its begin, because
-// the hook of the one before had not ended. It is the leader's, so that one alone writes.
+// the hook of the one before had not ended. It is the leader's, so that one alone writes. A round of which no record
+// knows was one of the job before that was removed.
 func (r *Rounds) reopen(v room.View, p jobtree.Phase) room.Batch {
 	if !v.Leads() {
 		return nil
 	}
 	under := Newest{fire: r.fire, trigger: r.trigger}
-	opens := r.open(v, p, under.keys())
+	opens := r.open(v, p, slices.DeleteFunc(under.keys(), func(key jobtree.RoundKey) bool {
+		return barrier.Opens(v.State, p, key) && !recorded(v.State, key)
+	}))
 	for i := range opens {
 		opens[i].Alone = true
 	}
 	return opens
+}
+
+// recorded tells whether an item has run in a round, or in a later one.
+func recorded(s *jobtree.State, key jobtree.RoundKey) bool {
+	for n := range s.Items() {
+		record := s.Item(n).Record.Value
+		if key.Manual() && record.Trigger >= key.Trigger || !key.Manual() && !record.LastFire.Before(key.Fire) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,4 +1,4 @@
-package javapeers
+package javarules
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func TestCronsForJava(t *testing.T) {
 		"0 0 0 28W * ?":     "",
 		"0 0 0 L-2W,28 * ?": "", // is refused elsewhere
 	} {
-		if got := cronReason(cron); want == "" {
+		if got := CronReason(cron); want == "" {
 			require.Empty(t, got, cron)
 		} else {
 			require.Contains(t, got, want, cron)
@@ -42,7 +42,7 @@ func TestPathsForJava(t *testing.T) {
 		"orders": true, "B\u00fccher \u4f5c\u4e1a (v2.1)": true, "\u00a0": true, "\ud7ff": true, "\uf900": true, "\uffef": true,
 		"a\x1f": false, "a\x7f": false, "a\u009f": false, "a\ue000": false, "a\uf8ff": false, "a\ufff0": false, "a\U00010000": false, "a\U0001f680": false,
 	} {
-		require.Equal(t, good, pathFault(text) == "", "%q", text)
+		require.Equal(t, good, PathFault(text) == "", "%q", text)
 	}
 }
 
