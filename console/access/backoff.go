@@ -13,6 +13,7 @@ import (
 type backoff struct {
 	mu      sync.Mutex
 	entries map[string]*failures
+	swept   time.Time
 }
 
 type failures struct {
@@ -110,9 +111,12 @@ func (b *backoff) makeRoom(now time.Time) {
 	if len(b.entries) < mostFailures {
 		return
 	}
-	for key, f := range b.entries {
-		if now.Sub(f.last) > forgetFailure {
-			delete(b.entries, key)
+	if now.Sub(b.swept) > time.Minute { // not for each try of who makes up names
+		b.swept = now
+		for key, f := range b.entries {
+			if now.Sub(f.last) > forgetFailure {
+				delete(b.entries, key)
+			}
 		}
 	}
 	for len(b.entries) >= mostFailures {

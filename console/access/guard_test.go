@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -422,17 +421,16 @@ func TestTooManyTries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	wrong := url.Values{"name": {"anna"}, "password": {"wrong"}}
-	var statuses sync.Map
-	var all sync.WaitGroup
-	for range 12 { // at once: none of them is free because the others have not failed yet
-		all.Go(func() {
-			count, _ := statuses.LoadOrStore(s.asks("POST", "/login", wrong).StatusCode, new(int))
-			_ = count
-		})
+	const tries = 12
+	statuses := make(chan int, tries)
+	for range tries { // at once: none of them is free because the others have not failed yet
+		go func() { statuses <- s.asks("POST", "/login", wrong).StatusCode }()
 	}
-	all.Wait()
-	_, refused := statuses.Load(http.StatusTooManyRequests)
-	require.True(t, refused)
+	count := make(map[int]int)
+	for range tries {
+		count[<-statuses]++
+	}
+	require.Equal(t, map[int]int{http.StatusUnauthorized: ofBoth.free + 1, http.StatusTooManyRequests: tries - ofBoth.free - 1}, count)
 	answer := s.asks("POST", "/login", url.Values{"name": {"anna"}, "password": {annasPassword}})
 	require.Equal(t, http.StatusTooManyRequests, answer.StatusCode, "not even the right password")
 	require.NotEmpty(t, answer.Header.Get("Retry-After"))
