@@ -69,6 +69,8 @@ type Minute struct {
 	Minute time.Time `json:"minute"`
 	Runs   int       `json:"runs"`
 	Failed int       `json:"failed"` // failed, lost or interrupted
+	// Uncertain tells that in a part of the minute nobody followed: there may have been more.
+	Uncertain bool `json:"uncertain,omitempty"`
 }
 
 // Leading tells of how many jobs an instance is the leader.

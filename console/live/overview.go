@@ -141,11 +141,12 @@ func (h *Hub) runs(scope string, jobs []*jobLive, now time.Time) []Minute {
 	minute := func(t time.Time) int64 { return t.UnixMilli() / time.Minute.Milliseconds() }
 	var all []Minute
 	for m := max(minute(h.began), minute(now)-59); m <= minute(now); m++ {
-		if counted := minutes[m]; counted != nil {
-			all = append(all, *counted)
-		} else {
-			all = append(all, Minute{Minute: time.UnixMilli(m * time.Minute.Milliseconds()).UTC()})
+		counted := Minute{Minute: time.UnixMilli(m * time.Minute.Milliseconds()).UTC()}
+		if known := minutes[m]; known != nil {
+			counted = *known
 		}
+		counted.Uncertain = slices.ContainsFunc(h.gaps, func(g Gap) bool { return minute(g.From) <= m && m <= minute(g.To) })
+		all = append(all, counted)
 	}
 	return all
 }
