@@ -118,7 +118,8 @@ type Span struct {
 	Instance string    `json:"instance"`
 	Begin    time.Time `json:"begin"`
 	End      time.Time `json:"end,omitzero"` // zero while it runs
-	// Outcome is "running", "success", "failure", "interrupted" or "lost"; "unknown" if it ended and nobody knows how.
+	// Outcome is "running", "success", "failure", "interrupted" or "lost"; "unknown" if it ended and nobody
+	// knows how, or whether its code was ever called.
 	Outcome string `json:"outcome"`
 	// Cut is when its instance was seen to be gone while nobody had said yet how it ended. It does not run any more.
 	Cut      time.Time  `json:"cut,omitzero"`

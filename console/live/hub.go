@@ -263,7 +263,7 @@ func (h *Hub) fold(now time.Time, news news, before, after *operate.Namespace, f
 		f.line.forget(now)
 		h.size += f.line.size
 	}
-	h.keepWithin(now)
+	h.keepWithin()
 }
 
 // all takes over what a state says of all items, when the changes that led to it are not known.
@@ -389,7 +389,7 @@ func (h *Hub) sweep(now time.Time) {
 const mostSpans = 64 << 20
 
 // keepWithin drops the oldest spans of all jobs if they take too much.
-func (h *Hub) keepWithin(now time.Time) {
+func (h *Hub) keepWithin() {
 	if h.size <= mostSpans {
 		return
 	}
