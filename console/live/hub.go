@@ -70,6 +70,8 @@ type jobLive struct {
 	outside  []operate.OutsideChange
 	upcoming upcoming
 	at       time.Time // when it looks other by the clock alone
+
+	instances []jobtree.Instance // that live
 }
 
 // Open starts to follow a namespace, and returns when its first state is there. Until then ctx bounds the call, and
@@ -296,8 +298,15 @@ func (h *Hub) look(name string, shown *operate.Namespace, news news) {
 	if row.Last != nil && row.Last.Outcome != string(jobtree.Success) {
 		failures = j.line.failures()
 	}
-	if j.row == nil || string(j.row.JSON) != string(text) || j.row.failures != failures {
-		j.row = &Row{JobRow: row, JSON: text, failures: failures, changed: h.number}
+	state, _ := shown.State(name)
+	j.instances = state.Instances
+	if j.row == nil || string(j.row.JSON) != string(text) {
+		j.row = &Row{JobRow: row, JSON: text, changed: h.number, live: j, shown: row.Shown()}
+	}
+	if need := needOf(&row, failures, state.JobDisabled()); need != nil || j.row.need != nil {
+		again := *j.row // rows that others have do not change
+		again.need = need
+		j.row = &again
 	}
 	if news.changed[name] {
 		j.outside = outsideOf(name, news.snapshot)
