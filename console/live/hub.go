@@ -405,23 +405,28 @@ func (h *Hub) sweep(now time.Time) {
 // mostSpans bounds what all timelines take together, in bytes.
 const mostSpans = 64 << 20
 
-// keepWithin drops the oldest spans of all jobs if they take too much.
+// keepWithin drops the oldest spans of all jobs, an eighth and more, if they take too much. Those that run stay.
 func (h *Hub) keepWithin() {
-	if h.size <= mostSpans {
-		return
-	}
-	var begins []int64
-	for _, j := range h.jobs {
-		for _, s := range j.line.spans {
-			begins = append(begins, s.begin)
+	for shrunk := 1; h.size > mostSpans && shrunk > 0; h.size -= shrunk {
+		shrunk = 0
+		var begins []int64
+		for _, j := range h.jobs {
+			for _, s := range j.line.spans {
+				if !s.running() {
+					begins = append(begins, s.begin)
+				}
+			}
 		}
+		if len(begins) == 0 {
+			return
+		}
+		slices.Sort(begins)
+		until := begins[len(begins)/8] + 1
+		for _, j := range h.jobs {
+			shrunk += j.line.dropTo(until)
+		}
+		h.since = moment(until)
 	}
-	slices.Sort(begins)
-	until := begins[len(begins)/8]
-	for _, j := range h.jobs {
-		h.size -= j.line.dropTo(until + 1)
-	}
-	h.since = moment(until + 1)
 }
 
 func (h *Hub) addGap(g Gap) {
