@@ -82,7 +82,7 @@ func TestContextsThatAreWrong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for want, args := range map[string][]string{
-		"neither etcd nor zookeeper":          {"a"},
+		"none of etcd, zookeeper and server":          {"a"},
 		"--etcd and --zookeeper are given":    {"a", "--etcd", "x", "--zookeeper", "y"},
 		"ca, cert and key are for etcd":       {"a", "--zookeeper", "y", "--ca", "x"},
 		"cert and key must be given together": {"a", "--etcd", "x", "--cert", "x"},

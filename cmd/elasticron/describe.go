@@ -30,8 +30,8 @@ jobs in which it has a part. Settings and parameters that may hold secrets are h
   elasticron describe instance/10.0.0.1@-@7-a`,
 		Args: cobra.ExactArgs(1),
 	}
-	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
-		d, err := describe(cmd, args[0], reg, p.now())
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
+		d, err := describe(cmd, args[0], at, p.now())
 		if err != nil {
 			return err
 		}

@@ -54,6 +54,9 @@ const (
 	groupHere    = "here"
 )
 
+// agent names this program, for what is written down of operations.
+func agent() string { return "elasticron " + version() }
+
 // version returns the version of the module that this program was built from, as Go knows it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()

@@ -185,7 +185,7 @@ func operateJobs(c *call) error {
 	ctx, cancel := context.WithTimeout(c.ctx, maxTime)
 	defer cancel()
 	do := make(asked)
-	results, err := o.Each(ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+	results, err := operate.Each(ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
 		opts.Shown = asked.Shown[job]
 		return do(ctx, o, job, opts)
 	}, nil)

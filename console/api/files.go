@@ -82,7 +82,7 @@ func importJobs(c *call) error {
 		names = append(names, job.Name)
 	}
 	direct := jobfile.Direct{Operator: o, Store: c.ns.Store}
-	results, err := o.Each(ctx, names, opts, func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
+	results, err := operate.Each(ctx, names, opts, func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
 		return jobfile.Apply(ctx, direct, state.Get(jobtree.For(name).Config()), jobs[name], opts)
 	}, nil)
 	var some *operate.SomeFailedError

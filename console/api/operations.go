@@ -172,11 +172,7 @@ func tidyServers(c *call) error {
 
 // removeJob removes a job. A removal always waits until nothing runs: if that takes long, the same key goes on with it.
 func removeJob(c *call) error {
-	asked, err := c.askedInQuery()
-	if err != nil {
-		return err
-	}
-	return c.operates(asked, func(ctx context.Context, o *operate.Operator, opts operate.Options) (operate.Result, error) {
+	return c.simple(func(ctx context.Context, o *operate.Operator, opts operate.Options) (operate.Result, error) {
 		if opts.Wait { // it was waited for
 			return operate.Result{Progress: operate.Progress{Done: true, Text: "the job is gone"}}, nil
 		}

@@ -50,7 +50,7 @@ func (a *API) routes() []route {
 		{"GET", ns + "/jobs", access.Read, visible, listJobs},
 		{"POST", ns + "/jobs", access.Administer, named, createJob},
 		{"GET", job, access.Read, oneJob, getJob},
-		{"DELETE", job, access.Administer, oneJob, removeJob},
+		{"POST", job + "/remove", access.Administer, oneJob, removeJob},
 		{"GET", job + "/config", access.Read, oneJob, getConfig},
 		{"PUT", job + "/config", access.Administer, oneJob, putConfig},
 		{"POST", job + "/rollback", access.Administer, oneJob, rollBackJob},
@@ -95,7 +95,7 @@ func (a *API) routed() *http.ServeMux {
 
 // allowedAt returns the methods for which there is a route at the path of a request.
 func allowedAt(mux *http.ServeMux, r *http.Request) (methods []string) {
-	for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
+	for _, method := range []string{"GET", "POST", "PUT"} {
 		other := r.Clone(r.Context())
 		other.Method = method
 		if _, pattern := mux.Handler(other); pattern != "" {
