@@ -27,7 +27,7 @@
 //	jobs          [JobsFrame]      at first all of the window, then the rows that changed, at most once a second
 //	job/J         [JobFrame]       at first all (full), then what changed, within 250 ms
 //	alive         [Status]         every 5 s while the registry answers: no frame for 12 s means that the page is blind
-//	disconnected  [Status]         the registry has not answered for 3 s; then every 5 s, and nothing else comes
+//	disconnected  [Status]         the registry has not answered for 3 to 4 s; then every 5 s
 //	connected     [Status]         it answers again; fresh frames follow
 //
 // A topic about which the reader may not know anything is refused with the whole request (403). The overview of
@@ -38,8 +38,8 @@
 // and gets what it missed, if that is among the last 1,000 frames, or else fresh frames (full). Whoever opens
 // another stream, with other topics, may say what it has: since=<id> once for each topic, in their order, empty for
 // those that are new. If a topic's frame is full, forget what you knew of the topic; else merge it:
-// rows by job, items by item, spans by (item, begin, instance); gaps, next fires and the whole log replace what was, where the
-// frame has them.
+// rows by job, items by item, spans by (item, begin, instance); entries of the log are appended; gaps, instances and
+// next fires replace what was, where the frame has them.
 //
 // A reader for whom eight batches wait is cut off, and so is one to whom a write takes 5 s, or whose session has ended.
 // All readers of a topic get the same bytes.
