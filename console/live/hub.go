@@ -44,6 +44,7 @@ type Hub struct {
 
 	mu        sync.Mutex
 	following *operate.Following
+	state     registry.Snapshot
 	asOf      time.Time
 	connected bool
 	jobs      map[string]*jobLive
@@ -186,6 +187,7 @@ func (h *Hub) tick(now time.Time) {
 // takeOver decides again about what changed, and returns the jobs.
 func (h *Hub) takeOver(now time.Time, first bool) (touched map[string]bool) {
 	news := h.feed.look()
+	h.state = news.snapshot
 	late := h.late(now)
 	if len(news.changed) == 0 && len(late) == 0 {
 		h.show(now, nil)
@@ -322,9 +324,15 @@ func outsideOf(job string, s registry.Snapshot) []operate.OutsideChange {
 // show makes the picture of now. shown is nil if nothing in it has changed but the time.
 func (h *Hub) show(now time.Time, shown *operate.Namespace) {
 	last := h.picture.Load()
-	p := &Picture{AsOf: h.asOf, Connected: h.connected}
+	newer := make(chan struct{})
+	p := &Picture{AsOf: h.asOf, Connected: h.connected, State: h.state, Newer: newer, newer: newer}
+	defer func() {
+		if h.picture.Load() == p && last != nil {
+			close(last.newer)
+		}
+	}()
 	if shown == nil && last != nil {
-		if last.AsOf.Equal(p.AsOf) && last.Connected == p.Connected {
+		if last.AsOf.Equal(p.AsOf) && last.Connected == p.Connected && last.State.Revision() == p.State.Revision() {
 			return
 		}
 		p.Revision, p.Namespace, p.Rows = last.Revision, last.Namespace, last.Rows

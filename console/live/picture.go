@@ -17,6 +17,12 @@ type Picture struct {
 	Namespace *operate.Namespace
 	// Rows are the jobs in the order of their names.
 	Rows []*Row
+	// State is the tree that all of it was made of, or a newer one with the same jobs.
+	State registry.Snapshot
+	// Newer is closed when there is another picture.
+	Newer <-chan struct{}
+
+	newer chan struct{}
 }
 
 // Row is a job as lists show it. It is to be read only.
