@@ -1,17 +1,16 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
 
+	"github.com/elasticron/elasticron/console/live"
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/operate"
-	"github.com/elasticron/elasticron/registry"
 )
 
 // Namespace is one namespace that the API shows and operates.
@@ -19,29 +18,10 @@ type Namespace struct {
 	Name string
 	// Store is where operations are committed.
 	Store operate.Store
-	// Copy returns what is shown. It is called once or twice for each request, at the same time by many, and must not block.
-	Copy func() Picture
+	// Hub follows the namespace: its pictures are what is shown, and its stream is what is sent.
+	Hub *live.Hub
 	// History is where executions are kept; nil if there is no such store.
 	History history.Reader
-	// Events answers with the stream; nil if there is none.
-	Events http.Handler
-}
-
-// Picture is what a copy of a namespace shows at one moment. Nobody changes it.
-type Picture struct {
-	State registry.Snapshot
-	Jobs  []Row // in the order of their names
-	// AsOf is a time at which it was so, and Connected whether the registry has answered since.
-	AsOf      time.Time
-	Connected bool
-	// Newer is closed when there is a newer picture. nil: nobody tells.
-	Newer <-chan struct{}
-}
-
-// Row is a job of a list, and its JSON.
-type Row struct {
-	operate.JobRow
-	JSON json.RawMessage
 }
 
 // Config is what the API needs.
@@ -80,12 +60,12 @@ func New(c Config) (*API, error) {
 	}
 	for _, n := range c.Namespaces {
 		switch {
-		case n.Name == "" || n.Store == nil || n.Copy == nil:
-			faults = append(faults, fmt.Errorf("%w: namespace %q needs a name, a store and a copy", ErrInvalidOption, n.Name))
+		case n.Name == "" || n.Store == nil || n.Hub == nil:
+			faults = append(faults, fmt.Errorf("%w: namespace %q needs a name, a store and a hub", ErrInvalidOption, n.Name))
 		case a.namespaces[n.Name] != nil:
 			faults = append(faults, fmt.Errorf("%w: namespace %q is given twice", ErrInvalidOption, n.Name))
 		default:
-			a.namespaces[n.Name] = &namespace{Namespace: n, java: operate.MayHoldJava(n.Store)}
+			a.namespaces[n.Name] = &namespace{Namespace: n, java: operate.MayHoldJava(n.Store), events: n.Hub.Events()}
 			a.names = append(a.names, n.Name)
 		}
 	}

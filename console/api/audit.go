@@ -35,10 +35,10 @@ func getOperation(c *call) error {
 // operations answers with those that are wanted, the newest first, of jobs that who asks may read.
 func (c *call) operations(limit int, ofJob func(string) bool, wanted func(operate.Operation) bool) error {
 	p := c.picture()
-	ns := c.ns.all(p, c.judged(p))
+	ns := p.Namespace
 	visible := func(job string) bool { return ofJob(job) && c.reads(job) }
 	list := wire.OperationList{
-		Operations: []operate.Operation{}, Outside: []operate.OutsideChange{}, Revision: p.State.Revision(), AsOf: p.AsOf.UTC(),
+		Operations: []operate.Operation{}, Outside: []operate.OutsideChange{}, Revision: p.Revision, AsOf: p.AsOf.UTC(),
 	}
 	for _, job := range ns.Names() {
 		if !visible(job) {

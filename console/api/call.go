@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/console/live"
 	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
@@ -160,28 +160,26 @@ func (c *call) operator() (*operate.Operator, error) {
 // namespace is a namespace and what is worked out of its copy.
 type namespace struct {
 	Namespace
-	java bool
+	java   bool
+	events http.Handler
 
 	// written is the newest revision that an operation committed here: what is shown afterwards is no older.
 	written atomic.Int64
-
-	mu    sync.Mutex // guards whole
-	whole *operate.Namespace
 }
 
 // catchUp bounds how long a reader waits for the copy to show what was committed here before.
 const catchUp = 2 * time.Second
 
 // picture returns what the copy shows, with all that was committed here before, unless the copy is late.
-func (c *call) picture() Picture {
+func (c *call) picture() *live.Picture {
 	ctx, cancel := context.WithTimeout(c.ctx, catchUp)
 	defer cancel()
 	wanted := registry.Revision(c.ns.written.Load())
-	p := c.ns.Copy()
-	for p.State.Revision() < wanted && p.Newer != nil {
+	p := c.ns.Hub.Picture()
+	for p.State.Revision() < wanted {
 		select {
 		case <-p.Newer:
-			p = c.ns.Copy()
+			p = c.ns.Hub.Picture()
 		case <-ctx.Done():
 			return p
 		}
@@ -199,48 +197,6 @@ func (n *namespace) wrote(revision registry.Revision) {
 	}
 }
 
-// judged is the time as of which a picture is judged: while the registry does not answer, nothing becomes late.
-func (c *call) judged(p Picture) time.Time {
-	if p.Connected {
-		return c.now()
-	}
-	return p.AsOf
-}
-
-func shown(p Picture) wire.Shown {
-	return wire.Shown{Revision: p.State.Revision(), AsOf: p.AsOf.UTC(), Connected: p.Connected}
-}
-
-// of shows one job of a picture.
-func (n *namespace) of(p Picture, job string, now time.Time) *operate.Namespace {
-	var nodes []registry.Node
-	for node := range p.State.Below("/" + job) {
-		nodes = append(nodes, node)
-	}
-	return operate.NewNamespace(nodes, p.State.Revision(), now, n.java)
-}
-
-// A look at all jobs costs as much as all rows together, so one serves many readers: for a while at most, and longer if
-// nothing was committed since.
-const (
-	lookAge  = time.Second
-	quietAge = 5 * time.Second
-)
-
-// all shows all jobs of a picture, or of one that was shown a moment ago.
-func (n *namespace) all(p Picture, now time.Time) *operate.Namespace {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if w := n.whole; w != nil && w.Revision() >= registry.Revision(n.written.Load()) {
-		age := now.Sub(w.Time())
-		if age >= 0 && (age < lookAge || age < quietAge && w.Revision() == p.State.Revision()) {
-			return w
-		}
-	}
-	nodes := make([]registry.Node, 0, p.State.Len())
-	for node := range p.State.All() {
-		nodes = append(nodes, node)
-	}
-	n.whole = operate.NewNamespace(nodes, p.State.Revision(), now, n.java)
-	return n.whole
+func shown(p *live.Picture) wire.Shown {
+	return wire.Shown{Revision: p.Revision, AsOf: p.AsOf.UTC(), Connected: p.Connected}
 }

@@ -1,6 +1,6 @@
 // Package api is the console's HTTP API: what package operate can do and show, for browsers and programs.
 //
-//	handler, err := api.New(api.Config{Namespaces: []api.Namespace{{Name: "shop", Store: reg, Copy: copy}}})
+//	handler, err := api.New(api.Config{Namespaces: []api.Namespace{{Name: "shop", Store: reg, Hub: hub}}})
 //	mux.Handle("/api/v1/", guard.Protect(http.StripPrefix("/api/v1", handler)))
 //
 // openapi.yaml describes every resource; tests hold each answer against it. The handler takes who asks from the
@@ -8,7 +8,7 @@
 //
 // # Reading
 //
-// What is shown comes from a copy of the namespace that follows the registry (see package live), so that readers cost
+// What is shown comes from the hub that follows the namespace (see package live), so that readers cost
 // the registry nothing. Each answer has the revision that it shows. Who may read some jobs only gets lists of those;
 // what is about a namespace as a whole needs a grant for all its jobs. Secrets in configurations are hidden from who may
 // not administer the job. A GET changes nothing.

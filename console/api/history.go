@@ -92,9 +92,8 @@ func (c *call) lastExecutions(q history.ExecutionQuery) error {
 	if q.Sort != "" && q.Sort != "startTime" {
 		return malformed("sort", "%q is given, and without a history store executions are ordered by startTime only", q.Sort)
 	}
-	p := c.picture()
+	ns := c.picture().Namespace
 	jobs := []string{q.Job}
-	ns := c.ns.all(p, c.judged(p))
 	if q.Job == "" {
 		jobs = ns.Names()
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/console/api/wire"
-	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/console/live"
 	"github.com/elasticron/elasticron/cronexpr/words"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
@@ -34,13 +34,13 @@ type selection struct {
 }
 
 // sorts are what jobs can be ordered by.
-var sorts = map[string]func(a, b *Row) int{
-	"name":      func(*Row, *Row) int { return 0 }, // as they come
-	"status":    func(a, b *Row) int { return strings.Compare(a.Shown(), b.Shown()) },
-	"next":      func(a, b *Row) int { return compareTimes(a.Next, b.Next) },
-	"last":      func(a, b *Row) int { return compareTimes(lastBegin(a), lastBegin(b)) },
-	"items":     func(a, b *Row) int { return cmp.Compare(a.Items, b.Items) },
-	"instances": func(a, b *Row) int { return cmp.Compare(a.Instances, b.Instances) },
+var sorts = map[string]func(a, b *live.Row) int{
+	"name":      func(*live.Row, *live.Row) int { return 0 }, // as they come
+	"status":    func(a, b *live.Row) int { return strings.Compare(a.Shown(), b.Shown()) },
+	"next":      func(a, b *live.Row) int { return compareTimes(a.Next, b.Next) },
+	"last":      func(a, b *live.Row) int { return compareTimes(lastBegin(a), lastBegin(b)) },
+	"items":     func(a, b *live.Row) int { return cmp.Compare(a.Items, b.Items) },
+	"instances": func(a, b *live.Row) int { return cmp.Compare(a.Instances, b.Instances) },
 }
 
 // compareTimes puts what is not known behind everything else.
@@ -56,7 +56,7 @@ func compareTimes(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-func lastBegin(r *Row) time.Time {
+func lastBegin(r *live.Row) time.Time {
 	if r.Last == nil {
 		return time.Time{}
 	}
@@ -84,7 +84,7 @@ func parseSelection(query url.Values) (s selection, err error) {
 }
 
 // wants tells whether a job is one of those.
-func (s selection) wants(r *Row) bool {
+func (s selection) wants(r *live.Row) bool {
 	if s.match != "*" {
 		if is, _ := path.Match(s.match, r.Job); !is {
 			return false
@@ -100,10 +100,10 @@ func (s selection) wants(r *Row) bool {
 }
 
 // page returns the rows that are wanted, those of the page, and how many there are.
-func (s selection) page(rows []Row, visible func(job string) bool) (page []json.RawMessage, total int) {
-	var found []*Row
-	for i := range rows {
-		if r := &rows[i]; s.wants(r) && visible(r.Job) {
+func (s selection) page(rows []*live.Row, visible func(job string) bool) (page []json.RawMessage, total int) {
+	var found []*live.Row
+	for _, r := range rows {
+		if s.wants(r) && visible(r.Job) {
 			found = append(found, r)
 		}
 	}
@@ -131,7 +131,7 @@ func listJobs(c *call) error {
 	if c.reads("") {
 		visible = func(string) bool { return true }
 	}
-	rows, total := s.page(p.Jobs, visible)
+	rows, total := s.page(p.Rows, visible)
 	return c.answer(http.StatusOK, wire.JobPage{Jobs: rows, Total: total, Offset: s.offset, Shown: shown(p)})
 }
 
@@ -143,8 +143,7 @@ const (
 
 func getJob(c *call) error {
 	p := c.picture()
-	now := c.judged(p)
-	ns := c.ns.of(p, c.job, now)
+	ns := p.Namespace.Of(c.job)
 	row, found := ns.Job(c.job)
 	if !found {
 		return noJob(c.job)
@@ -155,9 +154,7 @@ func getJob(c *call) error {
 	}
 	d.Words, _ = words.Describe(row.Cron)
 	d.Settings = ns.Settings(c.job)
-	if fires := nextFires(st, now); fires != nil {
-		d.NextFires = fires
-	}
+	d.NextFires = append(d.NextFires, ns.NextFires(c.job, c.now(), someFires)...)
 	operations := ns.Operations(c.job)
 	slices.Reverse(operations)
 	d.Operations = operations[:min(someOperations, len(operations))]
@@ -165,23 +162,6 @@ func getJob(c *call) error {
 }
 
 func noJob(job string) error { return notFound("there is no job %q", job) }
-
-// nextFires are the next fires of a job by the clock; none if it cannot say.
-func nextFires(st *jobtree.State, now time.Time) (fires []time.Time) {
-	if !st.Config.Exists() || st.Config.Err != nil {
-		return nil
-	}
-	schedule, err := st.Config.Value.Schedule()
-	if err != nil {
-		return nil
-	}
-	for fire := range cronexpr.Upcoming(schedule, now) {
-		if fires = append(fires, fire.UTC()); len(fires) == someFires {
-			break
-		}
-	}
-	return fires
-}
 
 func instancesOf(st *jobtree.State) []wire.JobInstance {
 	all := make([]wire.JobInstance, 0, len(st.Instances))
@@ -216,18 +196,12 @@ func serversOf(st *jobtree.State, ns *operate.Namespace) []wire.JobServer {
 
 func listServers(c *call) error {
 	p := c.picture()
-	ns := c.ns.all(p, c.judged(p))
-	at := shown(p)
-	at.Revision = ns.Revision()
-	return c.answer(http.StatusOK, wire.ServerList{Servers: ns.Servers(), Shown: at})
+	return c.answer(http.StatusOK, wire.ServerList{Servers: p.Namespace.Servers(), Shown: shown(p)})
 }
 
 func listInstances(c *call) error {
 	p := c.picture()
-	ns := c.ns.all(p, c.judged(p))
-	at := shown(p)
-	at.Revision = ns.Revision()
-	return c.answer(http.StatusOK, wire.InstanceList{Instances: ns.Instances(), Shown: at})
+	return c.answer(http.StatusOK, wire.InstanceList{Instances: p.Namespace.Instances(), Shown: shown(p)})
 }
 
 func me(c *call) error {
@@ -247,10 +221,7 @@ func me(c *call) error {
 }
 
 func followEvents(c *call) error {
-	if c.ns.Events == nil {
-		return notFound("this server sends no events")
-	}
-	c.ns.Events.ServeHTTP(c.w, c.r)
+	c.ns.events.ServeHTTP(c.w, c.r)
 	return nil
 }
 

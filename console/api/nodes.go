@@ -8,6 +8,7 @@ import (
 
 	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/console/live"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -74,13 +75,13 @@ func parseRevision(text string) (registry.Revision, error) {
 }
 
 // newerThan waits for a picture of a newer state, as long as a request may wait.
-func (c *call) newerThan(p Picture, after registry.Revision) Picture {
+func (c *call) newerThan(p *live.Picture, after registry.Revision) *live.Picture {
 	ctx, cancel := context.WithTimeout(c.ctx, wire.MaxWait)
 	defer cancel()
-	for p.State.Revision() <= after && p.Newer != nil {
+	for p.State.Revision() <= after {
 		select {
 		case <-p.Newer:
-			p = c.ns.Copy()
+			p = c.ns.Hub.Picture()
 		case <-ctx.Done():
 			return p
 		}
