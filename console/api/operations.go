@@ -245,10 +245,11 @@ func listFires(c *call) error {
 	if err != nil {
 		return err
 	}
-	if fires == nil {
-		fires = []time.Time{}
+	answer := wire.FireList{Fires: []time.Time{}, Zone: time.UTC.String()}
+	if len(fires) > 0 {
+		answer.Fires, answer.Zone = fires, fires[0].Location().String()
 	}
-	return c.answer(http.StatusOK, wire.FireList{Fires: fires})
+	return c.answer(http.StatusOK, answer)
 }
 
 // backfillTime is how long a backfill goes on if no other time is asked for.
@@ -289,6 +290,8 @@ func backfillJob(c *call) error {
 	case errors.As(err, &unconfirmed):
 		c.ns.wrote(unconfirmed.Result.Revision)
 		b.Unconfirmed = unconfirmed.Err.Error()
+		under := wire.OutcomeOf(unconfirmed.Result)
+		b.UnderWay = &under
 		return c.answer(http.StatusAccepted, b)
 	case errors.As(err, &items):
 		b.Failed, b.FailedItems = err.Error(), items.Items

@@ -51,8 +51,15 @@ func (n *Namespace) backfillOne(ctx context.Context, fire time.Time, opts operat
 	ask func([]time.Time, operate.Options, time.Duration) (wire.Backfill, error),
 ) (result operate.Result, failed, err error) {
 	for first := true; ; first = false {
-		answer, err := ask([]time.Time{fire}, opts, looking(ctx))
-		if err != nil {
+		waits := looking(ctx)
+		if first {
+			waits = glance(true)
+		}
+		answer, err := ask([]time.Time{fire}, opts, waits)
+		switch {
+		case err != nil && !first && ctx.Err() != nil:
+			return result, nil, &operate.UnconfirmedError{Result: result, Err: context.Cause(ctx)}
+		case err != nil:
 			return result, nil, err
 		}
 		switch {
@@ -66,8 +73,14 @@ func (n *Namespace) backfillOne(ctx context.Context, fire time.Time, opts operat
 			result.Repeated = result.Repeated && first // later on it is repeated by us
 			return result, failed, nil
 		}
-		if ctx.Err() != nil {
-			return result, nil, &operate.UnconfirmedError{Result: operate.Result{ID: opts.ID, Plan: operate.Plan{Verb: operate.VerbBackfill}}, Err: context.Cause(ctx)}
+		if answer.UnderWay != nil {
+			result = answer.UnderWay.Result()
+			if opts.Progress != nil {
+				opts.Progress(result.Progress)
+			}
+			if result.Progress.Overtaken {
+				return result, nil, &operate.UnconfirmedError{Result: result, Err: errors.New(answer.Unconfirmed)}
+			}
 		}
 	}
 }

@@ -28,6 +28,14 @@ func looking(ctx context.Context) time.Duration {
 	return min(look, max(time.Until(deadline)*3/4, time.Millisecond))
 }
 
+// glance is how long the first request of an operation waits: it is to come back, whatever happens then.
+func glance(waits bool) time.Duration {
+	if !waits {
+		return 0
+	}
+	return 20 * time.Millisecond
+}
+
 // withID returns the options with an id.
 func withID(opts operate.Options) operate.Options {
 	if opts.ID == "" {
@@ -63,12 +71,13 @@ func asked(opts operate.Options) wire.Asked {
 // operate carries out an operation on one job.
 func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options) (operate.Result, error) {
 	opts = withID(opts)
+	waits := opts.Wait && !opts.DryRun
 	var out wire.Outcome
-	if err := n.done(ctx, r.of(opts, 0), &out); err != nil {
+	if err := n.done(ctx, r.of(opts, glance(waits)), &out); err != nil {
 		return operate.Result{ID: opts.ID}, err
 	}
 	result := out.Result()
-	if opts.DryRun || !opts.Wait {
+	if !waits || result.Progress.Done {
 		return result, nil
 	}
 	unconfirmed := func(err error) (operate.Result, error) {
@@ -317,8 +326,15 @@ func (n *Namespace) Remove(ctx context.Context, job string, opts operate.Options
 func (n *Namespace) Fires(ctx context.Context, job string, from, to time.Time) ([]time.Time, error) {
 	query := url.Values{"from": {from.Format(time.RFC3339Nano)}, "to": {to.Format(time.RFC3339Nano)}}
 	var answer wire.FireList
-	err := n.once(ctx, request{method: http.MethodGet, path: "/jobs/" + url.PathEscape(job) + "/fires", query: query}, &answer)
-	return answer.Fires, err
+	if err := n.once(ctx, request{method: http.MethodGet, path: "/jobs/" + url.PathEscape(job) + "/fires", query: query}, &answer); err != nil {
+		return nil, err
+	}
+	if zone, err := time.LoadLocation(answer.Zone); err == nil { // else it is not known here
+		for i := range answer.Fires {
+			answer.Fires[i] = answer.Fires[i].In(zone)
+		}
+	}
+	return answer.Fires, nil
 }
 
 // Match returns the names of the jobs that a pattern names, in order.

@@ -145,8 +145,9 @@ type Backfill struct {
 	ID   string      `json:"id"`
 	Done []Outcome   `json:"done"`
 	Left []time.Time `json:"left"`
-	// Unconfirmed is why it was not gone on with. Ask again for what is left.
-	Unconfirmed string `json:"unconfirmed,omitempty"`
+	// Unconfirmed is why it was not gone on with, and UnderWay the fire that it came to. Ask again for what is left.
+	Unconfirmed string   `json:"unconfirmed,omitempty"`
+	UnderWay    *Outcome `json:"under_way,omitempty"`
 	// Failed is what went wrong in a fire, and FailedItems the items of it; nothing more is done then.
 	Failed      string                 `json:"failed,omitempty"`
 	FailedItems []operate.ItemProgress `json:"failed_items,omitempty"`
@@ -155,6 +156,7 @@ type Backfill struct {
 // FireList is fires of a schedule.
 type FireList struct {
 	Fires []time.Time `json:"fires"`
+	Zone  string      `json:"zone"` // of the job
 }
 
 // Cron is what a cron expression means.
