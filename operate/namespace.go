@@ -121,7 +121,7 @@ func isOperated(c registry.Change) bool {
 // Revision returns the state of the registry that this shows.
 func (n *Namespace) Revision() registry.Revision { return n.revision }
 
-// Time returns the time as of which lateness is judged.
+// Time returns the time as of which lateness is judged; of a namespace of [Following] that of the last look.
 func (n *Namespace) Time() time.Time { return n.now }
 
 // Names returns the names of the jobs in ascending order.

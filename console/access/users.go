@@ -1,0 +1,264 @@
+package access
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxUsersFile is how long a users file may be, in bytes.
+const maxUsersFile = 8 << 20
+
+// directory is what a users file says. It never changes.
+type directory struct {
+	users  map[string]user
+	groups map[string][]Grant
+	tokens map[tokenSum]token
+}
+
+type user struct {
+	password   *passwordHash // nil: not with a password
+	generation int
+	grants     []Grant
+}
+
+type token struct {
+	name   string
+	end    time.Time
+	grants []Grant
+}
+
+// The texts of the file.
+type (
+	fileText struct {
+		Users  map[string]userText  `yaml:"users"`
+		Groups map[string]groupText `yaml:"groups"`
+		Tokens map[string]tokenText `yaml:"tokens"`
+	}
+	userText struct {
+		Password   string  `yaml:"password"`
+		Generation int     `yaml:"generation"`
+		Grants     []Grant `yaml:"grants"`
+	}
+	groupText struct {
+		Grants []Grant `yaml:"grants"`
+	}
+	tokenText struct {
+		SHA256 string    `yaml:"sha256"`
+		End    time.Time `yaml:"end"`
+		Grants []Grant   `yaml:"grants"`
+	}
+)
+
+// parseUsers reads a users file. Errors name the place and quote no secret.
+func parseUsers(text []byte) (*directory, error) {
+	var file fileText
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w users file: %w", ErrInvalid, withoutValues(err))
+	}
+	d := &directory{users: make(map[string]user), groups: make(map[string][]Grant), tokens: make(map[tokenSum]token)}
+	for _, name := range slices.Sorted(maps.Keys(file.Users)) {
+		if err := d.addUser(name, file.Users[name]); err != nil {
+			return nil, fmt.Errorf("users.%s: %w", name, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Groups)) {
+		if err := checkGrants(file.Groups[name].Grants); err != nil {
+			return nil, fmt.Errorf("groups.%s: %w", name, err)
+		}
+		d.groups[name] = file.Groups[name].Grants
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Tokens)) {
+		if err := d.addToken(name, file.Tokens[name]); err != nil {
+			return nil, fmt.Errorf("tokens.%s: %w", name, err)
+		}
+	}
+	return d, nil
+}
+
+// unknownField matches what the decoder says of a name that it does not know. What looks like none may be a part of a
+// value.
+var unknownField = regexp.MustCompile(`^field ([a-z_A-Z]{1,24}) not found in type`)
+
+// withoutValues returns what a decoder's error says of the place alone: it quotes values, which may be secret.
+func withoutValues(err error) error {
+	var mismatch *yaml.TypeError
+	if !errors.As(err, &mismatch) {
+		return errors.New("it is no YAML")
+	}
+	var places []string
+	for _, text := range mismatch.Errors {
+		line, rest, _ := strings.Cut(text, ": ")
+		if name := unknownField.FindStringSubmatch(rest); name != nil {
+			line += ": there is no " + name[1] + "; known are users, groups, tokens, password, generation, grants, role, namespace, jobs, sha256 and end"
+		} else {
+			line += ": a value of another kind is wanted"
+		}
+		places = append(places, line)
+	}
+	return errors.New(strings.Join(places, "; "))
+}
+
+func (d *directory) addUser(name string, text userText) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	u := user{generation: text.Generation, grants: text.Grants}
+	if text.Generation < 0 {
+		return fmt.Errorf("%w generation %d: it must not be negative", ErrInvalid, text.Generation)
+	}
+	if text.Password != "" {
+		hash, err := parseHash(text.Password)
+		if err != nil {
+			return fmt.Errorf("%w password: %w", ErrInvalid, err)
+		}
+		u.password = &hash
+	}
+	d.users[name] = u
+	return checkGrants(text.Grants)
+}
+
+func (d *directory) addToken(name string, text tokenText) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	var sum tokenSum
+	if bytes, err := hex.DecodeString(text.SHA256); err != nil || len(bytes) != len(sum) {
+		return fmt.Errorf(`%w sha256: it must be 64 hexadecimal digits: make them with "elasticron server token"`, ErrInvalid)
+	} else {
+		copy(sum[:], bytes)
+	}
+	if text.End.IsZero() {
+		return fmt.Errorf("%w end: it must say when the token ends, such as 2027-01-01T00:00:00Z", ErrInvalid)
+	}
+	if other, is := d.tokens[sum]; is {
+		return fmt.Errorf("%w sha256: it is that of %q", ErrInvalid, other.name)
+	}
+	d.tokens[sum] = token{name: name, end: text.End, grants: text.Grants}
+	return checkGrants(text.Grants)
+}
+
+// maxName is how long the name of a user may be, in bytes: it is written into every operation.
+const maxName = 128
+
+func checkName(name string) error {
+	control := func(r rune) bool { return r < ' ' || r == 0x7f }
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, control) {
+		return fmt.Errorf("%w name: it must have 1 to %d bytes and no control characters", ErrInvalid, maxName)
+	}
+	return nil
+}
+
+func checkGrants(grants []Grant) error {
+	for i, g := range grants {
+		if err := g.check(); err != nil {
+			return fmt.Errorf("grants.%d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// grantsOf returns what a user and their groups are granted.
+func (d *directory) grantsOf(name string, groups []string) []Grant {
+	grants := slices.Clone(d.users[name].grants)
+	for _, group := range groups {
+		grants = append(grants, d.groups[group]...)
+	}
+	return grants
+}
+
+// known returns those of the groups that the file grants anything, in order.
+func (d *directory) known(groups []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return len(d.groups[g]) == 0 })
+	slices.Sort(kept)
+	return slices.Compact(kept)
+}
+
+// rereadEvery is how often the users file is looked at, at most.
+const rereadEvery = 2 * time.Second
+
+// usersFile is a users file that is read again when it changes.
+type usersFile struct {
+	path   string
+	logger *slog.Logger
+
+	mu     sync.Mutex
+	now    *directory
+	looked time.Time
+	text   []byte
+	failed string
+}
+
+// openUsers reads a file; an empty path is a file that says nothing.
+func openUsers(path string, logger *slog.Logger) (*usersFile, error) {
+	f := &usersFile{path: path, logger: logger, now: &directory{}, looked: time.Now()}
+	if path == "" {
+		return f, nil
+	}
+	text, err := readLimited(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the users file: %w", err)
+	}
+	if f.now, err = parseUsers(text); err != nil {
+		return nil, fmt.Errorf("users file %s: %w", path, err)
+	}
+	f.text = text
+	return f, nil
+}
+
+func readLimited(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, maxUsersFile+1))
+	if err == nil && len(text) > maxUsersFile {
+		err = fmt.Errorf("%w: it has more than %d bytes", ErrInvalid, maxUsersFile)
+	}
+	return text, err
+}
+
+// current returns what the file says. Nothing is read for two seconds after it was looked at.
+func (f *usersFile) current() *directory {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	if f.path == "" || now.Sub(f.looked) < rereadEvery {
+		return f.now
+	}
+	f.looked = now
+	text, err := readLimited(f.path)
+	if err == nil && bytes.Equal(text, f.text) {
+		f.failed = ""
+		return f.now
+	}
+	var read *directory
+	if err == nil {
+		read, err = parseUsers(text)
+	}
+	if err != nil {
+		if f.failed != err.Error() {
+			f.failed = err.Error()
+			f.logger.Error("the users file cannot be used, and the one before is in force", "file", f.path, "error", err)
+		}
+		return f.now
+	}
+	f.now, f.text, f.failed = read, text, ""
+	f.logger.Info("the users file was read again", "file", f.path, "users", len(read.users), "groups", len(read.groups), "tokens", len(read.tokens))
+	return f.now
+}

@@ -1,0 +1,64 @@
+package live
+
+import (
+	"context"
+	"time"
+)
+
+// How a hub finds out whether the registry answers.
+const (
+	checkEvery = time.Second
+	staleAfter = 3 * time.Second
+	// nothing is a path at which nobody writes. To list it costs a request and brings the registry's revision.
+	nothing = "/elasticron-console-asks"
+)
+
+// keepChecking asks the registry for its revision, and waits for the view to show it: then everything that is shown
+// was true when it asked.
+func (h *Hub) keepChecking(ctx context.Context) {
+	pause := time.NewTicker(checkEvery)
+	defer pause.Stop()
+	for {
+		asked := time.Now()
+		if h.check(ctx) {
+			h.note(true, asked)
+		} else if ctx.Err() == nil {
+			h.note(false, time.Now())
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+		}
+	}
+}
+
+func (h *Hub) check(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, staleAfter)
+	defer cancel()
+	_, revision, err := h.cfg.Registry.List(ctx, nothing)
+	return err == nil && h.view.WaitRevision(ctx, revision) == nil
+}
+
+// note takes down whether the registry answered. Without an answer for as long as staleAfter it counts as away.
+func (h *Hub) note(answered bool, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case answered && h.connected:
+		h.asOf = at
+	case answered:
+		h.connected = true
+		h.addGap(Gap{From: h.asOf, To: at})
+		h.cfg.Logger.Info("the console shows the namespace live again", "namespace", h.cfg.Namespace, "since", h.asOf)
+		h.asOf = at
+		h.broadcast(EventConnected, time.Now())
+		h.tell(time.Now(), h.andRead(h.takeOver(time.Now(), false)))
+		h.refill()
+	case h.connected && at.Sub(h.asOf) >= staleAfter:
+		h.connected = false
+		h.cfg.Logger.Warn("the registry does not answer, and the console shows what was", "namespace", h.cfg.Namespace, "as_of", h.asOf)
+		h.show(at, nil)
+		h.broadcast(EventDisconnected, time.Now())
+	}
+}

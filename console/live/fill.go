@@ -1,0 +1,166 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+	"unique"
+
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+)
+
+// How the history store is asked.
+const (
+	fillWithin = 15 * time.Second
+	fillPages  = 2 // of history.MaxPerPage, which is as much as a timeline holds
+	fillAgain  = 10 * time.Second
+)
+
+// fillTopic asks the history store for what the timeline of a job lacks, if somebody begins to read it.
+func (h *Hub) fillTopic(t *topic, now time.Time) {
+	j := h.jobs[t.key.of]
+	if h.cfg.History == nil || t.key.kind != topicJob || j == nil || now.Sub(j.line.filled) < fillAgain || !h.lacks(j.line, now) {
+		return
+	}
+	h.filling.Go(func() { h.fill(t.key.of, j, 0) })
+}
+
+// refill asks for what was missed while the registry did not answer, when the history has had time to hear of it.
+func (h *Hub) refill() {
+	for key, t := range h.topics {
+		if j := h.jobs[key.of]; h.cfg.History != nil && key.kind == topicJob && j != nil && len(t.clients) > 0 {
+			h.filling.Go(func() { h.fill(key.of, j, fillAgain) })
+		}
+	}
+}
+
+// lacks tells whether there is a time in the last hour of which it is not certain what ran.
+func (h *Hub) lacks(line *timeline, now time.Time) bool {
+	if line.filled.IsZero() && now.Sub(h.began) < keptFor {
+		return true
+	}
+	for _, g := range h.gaps {
+		if g.To.After(line.filled) {
+			return true
+		}
+	}
+	return len(line.gaps) > 0
+}
+
+// fill reads the last hour of a job after a time. If the store does not answer, the gaps stay.
+func (h *Hub) fill(name string, j *jobLive, after time.Duration) {
+	wait := time.NewTimer(after)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-h.closed:
+		return
+	}
+	select {
+	case h.fills <- struct{}{}:
+		defer func() { <-h.fills }()
+	case <-h.closed:
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), fillWithin)
+	defer cancel()
+	defer context.AfterFunc(h.ended, cancel)()
+	asked := time.Now()
+	var rows []history.Execution
+	whole := false
+	for page := 1; page <= fillPages && !whole; page++ {
+		got, err := h.cfg.History.Executions(ctx, history.ExecutionQuery{
+			Job: name, From: asked.Add(-keptFor), Until: asked,
+			Paging: history.Paging{Page: page, PerPage: history.MaxPerPage, Sort: "startTime"},
+		})
+		if err != nil {
+			h.cfg.Logger.Warn("the history did not tell what ran", "namespace", h.cfg.Namespace, "job", name, "error", err)
+			return
+		}
+		rows = append(rows, got.Rows...)
+		whole = page*history.MaxPerPage >= got.Total
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.takeHistory(name, j, rows, whole, asked)
+}
+
+// takeHistory adds the executions that the timeline does not know, and takes away the gaps that they fill.
+func (h *Hub) takeHistory(name string, j *jobLive, rows []history.Execution, whole bool, asked time.Time) {
+	if h.jobs[name] != j { // the job went meanwhile
+		return
+	}
+	h.number++
+	h.size -= j.line.size
+	type run struct {
+		item  int32
+		token int64 // items that begin together may share one
+	}
+	known := make(map[run]bool)
+	for _, s := range j.line.spans {
+		known[run{s.item, s.token}] = s.token != 0
+	}
+	for _, e := range rows {
+		s := spanOfHistory(e)
+		s.changed = h.number
+		if !known[run{s.item, s.token}] && !j.line.knows(&s) {
+			j.line.put(s)
+		}
+	}
+	j.line.filled = asked
+	j.line.gaps = nil
+	if !whole && len(rows) > 0 {
+		j.line.since = rows[len(rows)-1].Start
+	}
+	h.size += j.line.size
+	h.keepWithin(asked)
+	h.tell(time.Now(), map[string]bool{name: true})
+}
+
+// knows tells whether a timeline has an execution that the history tells of, whose instance may be called otherwise.
+func (t *timeline) knows(wanted *span) bool {
+	for _, s := range t.spans {
+		if s.item == wanted.item && s.begin == wanted.begin {
+			return true
+		}
+	}
+	return false
+}
+
+func spanOfHistory(e history.Execution) span {
+	outcome := outcomeUnknown // that it runs is only said by the registry
+	switch {
+	case e.Success:
+		outcome = string(jobtree.Success)
+	case e.FailureCause != "":
+		outcome = string(jobtree.Failure)
+	}
+	s := span{
+		begin: milliseconds(e.Start), end: milliseconds(e.Complete), fire: milliseconds(e.Fire), token: e.Token,
+		item: int32(e.Item), history: true, failover: e.Source == job.Failover, instance: unique.Make(instanceOf(e)),
+		source: unique.Make(string(e.Source)), outcome: unique.Make(outcome),
+		round: unique.Make(e.Round).Value(), error: excerpt(e.FailureCause),
+	}
+	s.end = cmp.Or(s.end, s.begin)
+	return s
+}
+
+// instanceOf returns the id of the instance at the end of a task id, or the address if it is not there.
+func instanceOf(e history.Execution) string {
+	const before = "@-@READY@-@"
+	if i := strings.LastIndex(e.TaskID, before); i >= 0 {
+		return e.TaskID[i+len(before):]
+	}
+	return e.IP
+}
+
+// excerpt cuts a text to what a record would keep of it.
+func excerpt(text string) string {
+	if len(text) > jobtree.MaxErrorText {
+		text = strings.ToValidUTF8(text[:jobtree.MaxErrorText], "")
+	}
+	return clone(text)
+}

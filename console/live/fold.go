@@ -1,0 +1,326 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unique"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// fold takes what changed over into the timeline of a job. It is pure but for the timeline, and for what it counts.
+type fold struct {
+	line   *timeline
+	now    time.Time // by the server's clock
+	number uint64    // of the change
+	first  bool      // everything is new because nothing was known before
+	began  func(begin int64, bad bool)
+	ended  func(begin int64)
+}
+
+// change takes over the change of one node.
+func (f *fold) change(name jobtree.Name, c registry.Change) {
+	switch name.Kind {
+	case jobtree.KindItemRecord:
+		f.record(name.Item, c)
+	case jobtree.KindItemMisfire:
+		f.misfire(name.Item, c)
+	case jobtree.KindOperated:
+		f.operated(c)
+	}
+}
+
+// record takes over what an item's record says of its last two executions. If neither follows on those that it told
+// of before, others may have run in between.
+func (f *fold) record(item int, c registry.Change) {
+	before, _ := decodeRecord(c.Old)
+	after, readable := decodeRecord(c.New)
+	switch {
+	case !c.New.Exists():
+		f.abandon(item)
+		return
+	case !readable:
+		return
+	}
+	was, wasSpan := spanOf(item, before.Current, tokenOf(before, c.Old.Revision))
+	is, isSpan := spanOf(item, after.Current, tokenOf(after, c.New.Revision))
+	previous, hasPrevious := after.Previous()
+	last, lastSpan := span{}, false
+	if hasPrevious {
+		last, lastSpan = spanOf(item, &previous, given(&previous, previous.Token))
+	}
+	same := func(a, b *span) bool { return a.is(int(b.item), b.instance, b.begin) }
+	switch {
+	case !wasSpan:
+	case isSpan && same(&was, &is), lastSpan && same(&was, &last):
+	case sameExecution(before, after):
+		f.takeBack(&was) // it was begun, and its code was never called
+	default:
+		f.gap(item, before.Current, previous, hasPrevious, after.Current)
+	}
+	if lastSpan {
+		f.put(last)
+	}
+	if !isSpan {
+		if after.Current != nil {
+			s := span{item: int32(item), begin: milliseconds(after.Current.Begin), instance: unique.Make(after.Current.Instance)}
+			f.takeBack(&s)
+		}
+		return
+	}
+	if f.put(is) && is.failover && !f.first {
+		f.failover(item, is, last, lastSpan)
+	}
+}
+
+// sameExecution tells whether a record told of nothing new but one that was never called: its previous execution is
+// the one that it had before.
+func sameExecution(before, after jobtree.Record) bool {
+	old, had := before.Previous()
+	now, has := after.Previous()
+	return had == has && (!has || old.Begin.Equal(now.Begin) && old.Instance == now.Instance)
+}
+
+// gap notes the time between the last execution of which something was known and the first of which something is known
+// again.
+func (f *fold) gap(item int, was *jobtree.Execution, previous jobtree.Execution, hasPrevious bool, is *jobtree.Execution) {
+	from, to := was.End, f.now
+	if from.IsZero() {
+		from = was.Begin
+	}
+	switch {
+	case hasPrevious:
+		to = previous.Begin
+	case is != nil:
+		to = is.Begin
+	}
+	known := span{item: int32(item), begin: milliseconds(was.Begin), instance: unique.Make(was.Instance)}
+	if s := f.line.find(&known); s != nil && s.running() { // it ended, and nobody told how
+		s.end, s.outcome, s.changed = milliseconds(from), unique.Make(outcomeUnknown), f.number
+	}
+	if to.After(from) {
+		f.line.gaps = append(f.line.gaps, Gap{From: from, To: to, Item: &item})
+		if extra := len(f.line.gaps) - entriesOfJob; extra > 0 {
+			f.line.gaps = slices.Delete(f.line.gaps, 0, extra)
+		}
+	}
+}
+
+// put adds an execution or what is new of it, and counts it. It tells whether it was not known before.
+func (f *fold) put(s span) bool {
+	s.changed = f.number
+	known := f.line.find(&s)
+	wasBad := known != nil && known.bad()
+	if known != nil && known.outcome == s.outcome && known.end == s.end && (known.token == s.token || s.token == 0) {
+		return false
+	}
+	if known == nil && s.end != 0 && s.end < f.now.Add(-keptFor).UnixMilli() {
+		return false // of no interest any more
+	}
+	if _, added := f.line.put(s); added {
+		f.began(s.begin, s.bad())
+	} else if s.bad() && !wasBad {
+		f.ended(s.begin)
+	}
+	if s.outcome.Value() == string(jobtree.Lost) && (known == nil || known.running()) && !f.first {
+		f.note(Entry{
+			At: moment(s.end), Kind: EntryLost, Item: number(s.item), From: s.instance.Value(),
+			Text: fmt.Sprintf("the run of item %d on %s was lost", s.item, s.instance.Value()),
+		})
+	}
+	return known == nil
+}
+
+// takeBack removes a span that turned out never to have run.
+func (f *fold) takeBack(s *span) {
+	if known := f.line.find(s); known != nil && known.running() {
+		f.line.remove(known)
+	}
+}
+
+// abandon ends what runs of an item whose record is gone.
+func (f *fold) abandon(item int) {
+	for _, s := range f.line.spans {
+		if int(s.item) == item && s.running() {
+			s.end, s.outcome, s.changed = f.now.UnixMilli(), unique.Make(outcomeUnknown), f.number
+		}
+	}
+}
+
+// settle looks at what is said to run in a state: an execution without its mark was cut off.
+func (f *fold) settle(state *jobtree.State) {
+	for _, s := range f.line.spans {
+		if !s.running() {
+			continue
+		}
+		it := state.Item(int(s.item))
+		marked := it.Running.Exists()
+		switch {
+		case marked == (s.cut == 0):
+		case marked:
+			s.cut, s.changed = 0, f.number
+		default:
+			s.cut, s.changed = f.now.UnixMilli(), f.number
+		}
+	}
+}
+
+func (f *fold) failover(item int, is, last span, hasLast bool) {
+	e := Entry{At: moment(is.begin), Kind: EntryFailover, Item: &item, To: is.instance.Value()}
+	e.Text = fmt.Sprintf("item %d runs again on %s", item, e.To)
+	if hasLast {
+		e.From = last.instance.Value()
+		e.Text = fmt.Sprintf("item %d runs again on %s, after it was lost on %s", item, e.To, e.From)
+	}
+	f.note(e)
+}
+
+func (f *fold) misfire(item int, c registry.Change) {
+	if !c.New.Exists() || f.first {
+		return
+	}
+	missed, err := jobtree.DecodeMisfire(c.New)
+	if err != nil {
+		return
+	}
+	known, _ := jobtree.DecodeMisfire(c.Old)
+	fires := 0
+	for _, fire := range missed.Fires {
+		if !c.Old.Exists() || !slices.ContainsFunc(known.Fires, fire.Equal) {
+			fires++
+		}
+	}
+	if fires == 0 && (len(missed.Fires) > 0 || c.Old.Exists()) {
+		return
+	}
+	e := Entry{At: f.now, Kind: EntryMisfire, Item: &item, Fires: fires}
+	switch fires {
+	case 0:
+		e.Text = fmt.Sprintf("item %d missed fires", item)
+	case 1:
+		e.Text = fmt.Sprintf("item %d missed the fire of %s", item, missed.Fires[len(missed.Fires)-1].Format(time.RFC3339))
+	default:
+		e.Text = fmt.Sprintf("item %d missed %d fires", item, fires)
+	}
+	f.note(e)
+}
+
+func (f *fold) operated(c registry.Change) {
+	if !c.New.Exists() {
+		return
+	}
+	after, err := jobtree.DecodeOperated(c.New)
+	if err != nil {
+		return
+	}
+	before := jobtree.Operated{}
+	if c.Old.Exists() {
+		before, _ = jobtree.DecodeOperated(c.Old)
+	}
+	for _, op := range after.Operations {
+		if _, known := before.Find(op.ID); known || op.When.Before(f.now.Add(-keptFor)) {
+			continue
+		}
+		text := strings.TrimSpace(op.Verb + " " + op.Target)
+		if op.Reason != "" {
+			text += ": " + op.Reason
+		}
+		f.note(Entry{At: op.When, Kind: EntryOperation, By: op.Who, Text: text})
+	}
+}
+
+// compare notes what else is other in a job: who takes part, who leads, who owns what.
+func (f *fold) compare(before, after *jobtree.State) {
+	for _, in := range after.Instances {
+		if before.Instance(in.ID).Created == 0 {
+			f.note(Entry{At: f.now, Kind: EntryJoined, To: in.ID, Text: in.ID + " joined"})
+		}
+	}
+	for _, in := range before.Instances {
+		if after.Instance(in.ID).Created == 0 {
+			f.note(Entry{At: f.now, Kind: EntryLeft, From: in.ID, Text: in.ID + " is gone"})
+		}
+	}
+	if from, to := before.Leader.Instance, after.Leader.Instance; to != "" && from != to {
+		f.note(Entry{At: f.now, Kind: EntryLeader, From: from, To: to, Text: to + " leads"})
+	}
+	f.moved(before, after)
+}
+
+// moved notes the items that changed hands, those of the same hands together.
+func (f *fold) moved(before, after *jobtree.State) {
+	type hands struct{ from, to string }
+	items := make(map[hands][]int)
+	var order []hands
+	for item := range after.Total() {
+		h := hands{before.Owner(item), after.Owner(item)}
+		if h.from == h.to || h.to == "" {
+			continue
+		}
+		if items[h] == nil {
+			order = append(order, h)
+		}
+		items[h] = append(items[h], item)
+	}
+	for _, h := range order {
+		e := Entry{At: f.now, Kind: EntryMoved, From: h.from, To: h.to, Text: movedText(items[h]) + " to " + h.to}
+		if len(items[h]) == 1 {
+			e.Item = &items[h][0]
+		}
+		f.note(e)
+	}
+}
+
+func movedText(items []int) string {
+	if len(items) == 1 {
+		return fmt.Sprintf("item %d moved", items[0])
+	}
+	var texts []string
+	for _, item := range items[:min(len(items), 10)] {
+		texts = append(texts, fmt.Sprint(item))
+	}
+	text := "items " + strings.Join(texts, ", ")
+	if more := len(items) - len(texts); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + " moved"
+}
+
+func (f *fold) note(e Entry) { f.line.note(e, f.number) }
+
+func decodeRecord(n registry.Node) (jobtree.Record, bool) {
+	if !n.Exists() {
+		return jobtree.Record{}, false
+	}
+	record, err := jobtree.DecodeRecord(n)
+	return record, err == nil
+}
+
+// tokenOf returns the fencing token of a record's current execution, as its code was given it; 0 if it is not known.
+func tokenOf(record jobtree.Record, revision registry.Revision) int64 {
+	e := record.Current
+	if e == nil {
+		return 0
+	}
+	token := e.Token
+	if token == 0 {
+		token = int64(record.Token(revision))
+	}
+	return given(e, token)
+}
+
+// given returns a token as the code was given it; 0 if it is not known.
+func given(e *jobtree.Execution, token int64) int64 {
+	if token == 0 {
+		return 0
+	}
+	return e.Base + token
+}
+
+func number(item int32) *int {
+	n := int(item)
+	return &n
+}

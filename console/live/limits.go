@@ -1,0 +1,50 @@
+package live
+
+import "sync"
+
+// How many streams there may be.
+const (
+	MaxStreams       = 2_000
+	MaxStreamsOfUser = 20
+)
+
+// Limits counts the streams of a process. It is safe for concurrent use.
+type Limits struct {
+	mu    sync.Mutex
+	total int
+	users map[string]int
+}
+
+// NewLimits returns limits with no stream yet.
+func NewLimits() *Limits { return &Limits{users: make(map[string]int)} }
+
+// Streams returns how many there are.
+func (l *Limits) Streams() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total
+}
+
+// take counts a stream of a user, unless there are too many of theirs or in all.
+func (l *Limits) take(user string) (ofUser, inAll bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.users[user] >= MaxStreamsOfUser:
+		return true, false
+	case l.total >= MaxStreams:
+		return false, true
+	}
+	l.total++
+	l.users[user]++
+	return false, false
+}
+
+func (l *Limits) giveBack(user string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.total--
+	if l.users[user]--; l.users[user] == 0 {
+		delete(l.users, user)
+	}
+}

@@ -1,0 +1,186 @@
+package live
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/operate"
+)
+
+// The limits of an overview.
+const (
+	mostNeeds     = 50
+	mostLeaders   = 50
+	mostOutside   = 50
+	upcomingParts = 30
+	upcomingPart  = 10 * time.Second
+	failingAfter  = 2 // failures in a row
+)
+
+// urgent are the reasons for which a job needs a person, the most urgent first. An item that waits to be run again
+// needs nobody unless that lasts, and then it is overdue, too.
+var urgent = []string{
+	string(operate.Paused), string(operate.Unreadable), string(operate.NoInstance), string(operate.Overdue),
+	WordFailing, string(operate.GaveUp),
+}
+
+// inScope tells whether a job belongs to a scope as access.Identity.Scope names it.
+func inScope(scope, job string) bool {
+	if scope == wholeScope {
+		return true
+	}
+	for pattern := range strings.SplitSeq(scope, "\x00") {
+		if matches, err := path.Match(pattern, job); matches && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeScope is the scope of those who may read all jobs.
+const wholeScope = "*"
+
+// overview sums up the jobs of a scope.
+func (h *Hub) overview(scope string, now time.Time) Overview {
+	p := h.picture.Load()
+	o := Overview{
+		Revision: p.Revision, AsOf: p.AsOf, Counts: make(map[string]int), Needs: []Need{}, Runs: []Minute{},
+		Leaders: []Leading{}, Outside: []operate.OutsideChange{}, Upcoming: make([]int, upcomingParts),
+	}
+	first := now.Truncate(upcomingPart)
+	o.UpcomingFrom = first.UTC()
+	leads, lives := make(map[string]int), make(map[string]bool)
+	var scoped []*jobLive
+	for _, row := range p.Rows {
+		j := h.jobs[row.Job]
+		if j == nil || !inScope(scope, row.Job) {
+			continue
+		}
+		scoped = append(scoped, j)
+		o.Jobs++
+		o.Counts[row.Shown()]++
+		state, _ := p.Namespace.State(row.Job)
+		if need, needs := needOf(row, state.JobDisabled()); needs {
+			o.Needs = append(o.Needs, need)
+		}
+		for _, in := range state.Instances {
+			lives[in.ID] = true
+		}
+		switch {
+		case row.Leader != "":
+			leads[row.Leader]++
+		case row.Instances > 0:
+			o.Leaderless++
+		}
+		o.Outside = append(o.Outside, j.outside...)
+		j.upcoming.show(p.Namespace, row, first)
+		for i, fires := range j.upcoming.fires {
+			o.Upcoming[i] += int(fires)
+		}
+	}
+	o.Instances = len(lives)
+	o.sort(leads)
+	o.Runs = h.runs(scope, scoped, now)
+	return o
+}
+
+func (o *Overview) sort(leads map[string]int) {
+	slices.SortStableFunc(o.Needs, func(a, b Need) int {
+		return cmp.Or(slices.Index(urgent, a.Word)-slices.Index(urgent, b.Word), a.Since.Compare(b.Since))
+	})
+	if o.NeedsMore = max(0, len(o.Needs)-mostNeeds); o.NeedsMore > 0 {
+		o.Needs = o.Needs[:mostNeeds]
+	}
+	for instance, jobs := range leads {
+		o.Leaders = append(o.Leaders, Leading{instance, jobs})
+	}
+	slices.SortFunc(o.Leaders, func(a, b Leading) int {
+		return cmp.Or(b.Jobs-a.Jobs, strings.Compare(a.Instance, b.Instance))
+	})
+	o.Leaders = o.Leaders[:min(len(o.Leaders), mostLeaders)]
+	slices.SortStableFunc(o.Outside, func(a, b operate.OutsideChange) int { return cmp.Compare(b.Revision, a.Revision) })
+	if o.OutsideMore = max(0, len(o.Outside)-mostOutside); o.OutsideMore > 0 {
+		o.Outside = o.Outside[:mostOutside]
+	}
+}
+
+// needOf tells whether a job needs a person, and why. One that was switched off needs nobody.
+func needOf(row *Row, disabled bool) (Need, bool) {
+	if disabled {
+		return Need{}, false
+	}
+	failing := row.failures >= failingAfter
+	for _, word := range urgent {
+		has := slices.ContainsFunc(row.Reasons, func(r operate.Reason) bool { return string(r.Word) == word })
+		if has || word == WordFailing && failing {
+			return Need{
+				Job: row.Job, Word: word, Reasons: row.Reasons, Since: row.OverdueSince, Failures: row.failures, Last: row.Last,
+			}, true
+		}
+	}
+	return Need{}, false
+}
+
+// runs are the executions of the minutes since the hub began.
+func (h *Hub) runs(scope string, jobs []*jobLive, now time.Time) []Minute {
+	minutes := h.minutes
+	if scope != wholeScope {
+		minutes = make(map[int64]*Minute)
+		counting := Hub{began: h.began, minutes: minutes}
+		for _, j := range jobs {
+			for _, s := range j.line.spans {
+				if !s.history {
+					counting.countRun(s.begin, s.bad())
+				}
+			}
+		}
+	}
+	minute := func(t time.Time) int64 { return t.UnixMilli() / time.Minute.Milliseconds() }
+	var all []Minute
+	for m := max(minute(h.began), minute(now)-59); m <= minute(now); m++ {
+		if counted := minutes[m]; counted != nil {
+			all = append(all, *counted)
+		} else {
+			all = append(all, Minute{Minute: time.UnixMilli(m * time.Minute.Milliseconds()).UTC()})
+		}
+	}
+	return all
+}
+
+// upcoming counts the fires of a job in the next minutes.
+type upcoming struct {
+	revision int64
+	fires    [upcomingParts]uint16
+	from     int64 // the number of the first part; 0 = nothing is counted yet
+	enabled  bool
+}
+
+// show counts from the part on that begins at a time, and only what was not counted before.
+func (u *upcoming) show(n *operate.Namespace, row *Row, first time.Time) {
+	part := func(t time.Time) int64 { return t.UnixMilli() / upcomingPart.Milliseconds() }
+	from, enabled := part(first), !row.Next.IsZero()
+	known := int64(0)
+	if u.from != 0 && u.revision == int64(row.Revision) && u.enabled == enabled && from >= u.from {
+		known = max(0, u.from+upcomingParts-from)
+	}
+	if known == upcomingParts {
+		return
+	}
+	if known > 0 {
+		copy(u.fires[:], u.fires[upcomingParts-known:])
+	}
+	clear(u.fires[known:])
+	u.revision, u.from, u.enabled = int64(row.Revision), from, enabled
+	if !enabled {
+		return
+	}
+	after := first.Add(time.Duration(known) * upcomingPart)
+	for fire := range n.Fires(row.Job, after.Add(-1), first.Add(upcomingParts*upcomingPart-1)) {
+		if i := part(fire) - from; i >= 0 && i < upcomingParts && u.fires[i] < 1<<16-1 {
+			u.fires[i]++
+		}
+	}
+}

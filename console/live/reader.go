@@ -1,0 +1,158 @@
+package live
+
+import (
+	"sync"
+	"time"
+)
+
+// waiting is how many batches wait for a reader at most.
+const waiting = 8
+
+// client is a reader of a stream.
+type client struct {
+	topics  []*topic
+	batches chan batch
+	gone    chan struct{} // closed when the reader is cut off
+	once    sync.Once
+}
+
+func (c *client) cut() { c.once.Do(func() { close(c.gone) }) }
+
+// give hands a batch over. A reader for whom too many wait already is cut off.
+func (c *client) give(b batch) {
+	select {
+	case c.batches <- b:
+	default:
+		c.cut()
+	}
+}
+
+// wanted is a topic that a reader asks for, and what they have of it.
+type wanted struct {
+	key   topicKey
+	since uint64
+	has   bool
+}
+
+// subscribe gives a reader all of the topics, or what is new since they read last, and from then on what changes.
+func (h *Hub) subscribe(topics []wanted, now time.Time) (*client, batch) {
+	c := &client{batches: make(chan batch, waiting), gone: make(chan struct{})}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var first batch
+	if !h.connected {
+		first.frames = append(first.frames, h.status(EventDisconnected, now))
+	}
+	for _, w := range topics {
+		t := h.topics[w.key]
+		if t == nil {
+			t = h.newTopic(w.key, now)
+			h.topics[w.key] = t
+			h.fillTopic(t, now)
+		}
+		t.clients[c] = struct{}{}
+		c.topics = append(c.topics, t)
+		if missed, all := h.sent.after(w.since, t); w.has && all {
+			first.frames = append(first.frames, missed...)
+			continue
+		}
+		if t.full == nil {
+			t.full = frameText(t.key.event(), encode(h.whole(t, now)))
+		}
+		first.frames = append(first.frames, &frame{topic: t, text: t.full})
+	}
+	if h.connected {
+		first.frames = append(first.frames, h.status(EventAlive, now))
+	}
+	first.id = h.idLine(h.sent.number)
+	h.clients[c] = struct{}{}
+	select {
+	case <-h.closed:
+		c.cut()
+	default:
+	}
+	return c, first
+}
+
+func (h *Hub) unsubscribe(c *client, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.clients, c)
+	for _, t := range c.topics {
+		delete(t.clients, c)
+		if len(t.clients) == 0 {
+			t.idle = now
+		}
+	}
+}
+
+// tell makes frames of what is new, and hands them to the readers.
+func (h *Hub) tell(now time.Time, changed map[string]bool) {
+	type share struct {
+		frames []*frame
+		mine   bool // not shared with others
+	}
+	var fresh []*frame
+	for _, t := range h.topics {
+		if !t.touches(changed, now) {
+			continue
+		}
+		if news := h.news(t, now); news != nil {
+			t.full = nil
+			fresh = append(fresh, h.sent.add(t, frameText(t.key.event(), encode(news))))
+		}
+	}
+	shares := make(map[*client]share)
+	for _, f := range fresh {
+		alone := []*frame{f}
+		for c := range f.topic.clients {
+			s := shares[c]
+			switch {
+			case s.frames == nil:
+				s.frames = alone
+			case !s.mine:
+				s.frames, s.mine = append([]*frame{s.frames[0]}, f), true
+			default:
+				s.frames = append(s.frames, f)
+			}
+			shares[c] = s
+		}
+	}
+	id := h.idLine(h.sent.number)
+	for c, s := range shares {
+		c.give(batch{s.frames, id})
+	}
+	if now.Sub(h.lastAlive) >= aliveEvery {
+		event := EventAlive
+		if !h.connected {
+			event = EventDisconnected
+		}
+		h.broadcast(event, now)
+	}
+}
+
+// broadcast tells all readers whether the registry answers.
+func (h *Hub) broadcast(event string, now time.Time) {
+	h.lastAlive = now
+	b := batch{[]*frame{h.status(event, now)}, []byte("\n")}
+	for c := range h.clients {
+		c.give(b)
+	}
+}
+
+func (h *Hub) status(event string, now time.Time) *frame {
+	return &frame{text: frameText(event, encode(Status{AsOf: h.asOf.UTC(), Now: now.UTC()}))}
+}
+
+// andRead adds the jobs that somebody reads.
+func (h *Hub) andRead(jobs map[string]bool) map[string]bool {
+	if jobs == nil {
+		jobs = make(map[string]bool)
+	}
+	for key := range h.topics {
+		if key.kind == topicJob {
+			jobs[key.of] = true
+		}
+	}
+	return jobs
+}

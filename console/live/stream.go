@@ -1,0 +1,224 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/console/access"
+)
+
+// The limits of a stream.
+const (
+	MaxTopics = 16
+	MaxWindow = 200
+
+	commentEvery = 15 * time.Second
+	writeWithin  = 5 * time.Second
+	longestName  = 1_024
+)
+
+// Events returns the handler of the stream; see the comment of the package. It stands behind an access.Guard.
+func (h *Hub) Events() http.Handler { return http.HandlerFunc(h.events) }
+
+func (h *Hub) events(w http.ResponseWriter, r *http.Request) {
+	who := access.FromContext(r.Context())
+	topics, refused := h.topicsOf(r, who)
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	ofUser, inAll := h.cfg.Limits.take(who.Name)
+	if ofUser || inAll {
+		tooMany(ofUser).write(w)
+		return
+	}
+	defer h.cfg.Limits.giveBack(who.Name)
+	c, first := h.subscribe(topics, time.Now())
+	defer func() { h.unsubscribe(c, time.Now()) }()
+	s := stream{w: w, control: http.NewResponseController(w)}
+	s.begin()
+	s.write(first)
+	h.serve(r, c, who, &s)
+}
+
+// serve writes until the reader or the hub goes, or until the reader may not read on.
+func (h *Hub) serve(r *http.Request, c *client, who access.Identity, s *stream) {
+	comment := time.NewTicker(commentEvery)
+	defer comment.Stop()
+	for s.err == nil {
+		select {
+		case <-c.gone:
+			return
+		case <-r.Context().Done():
+			return
+		case b := <-c.batches:
+			s.write(b)
+		case now := <-comment.C:
+			if !who.Valid(now) {
+				return
+			}
+			s.text([]byte(":\n\n"))
+		}
+	}
+}
+
+// topicsOf reads which topics a request asks for, and asks whether they may be read.
+func (h *Hub) topicsOf(r *http.Request, who access.Identity) ([]wanted, *problem) {
+	query := r.URL.Query()
+	names, since := query["topic"], query["since"]
+	switch {
+	case len(names) == 0 || len(names) > MaxTopics:
+		return nil, badRequest("topic must be there between 1 and %d times, and is %d times", MaxTopics, len(names))
+	case len(since) != 0 && len(since) != len(names):
+		return nil, badRequest("since must be there once for each of the %d topics or not at all, and is %d times", len(names), len(since))
+	}
+	last, resumed := h.numberOf(r.Header.Get("Last-Event-ID"))
+	var all []wanted
+	for i, name := range names {
+		key, refused := h.keyOf(name, query.Get("window"), who)
+		if refused != nil {
+			return nil, refused
+		}
+		if slices.ContainsFunc(all, func(w wanted) bool { return w.key == key }) {
+			return nil, badRequest("topic %q is there twice", name)
+		}
+		each := wanted{key: key, since: last, has: resumed}
+		if len(since) > 0 && !resumed {
+			each.since, each.has = h.numberOf(since[i])
+		}
+		all = append(all, each)
+	}
+	return all, nil
+}
+
+func (h *Hub) keyOf(topic, window string, who access.Identity) (topicKey, *problem) {
+	namespace := h.cfg.Namespace
+	switch name, isJob := strings.CutPrefix(topic, EventJob); {
+	case topic == EventOverview:
+		scope := who.Scope(namespace)
+		if scope == "" {
+			return topicKey{}, forbidden("of the namespace %q nothing may be read", namespace)
+		}
+		return topicKey{topicOverview, scope}, nil
+	case topic == EventJobs:
+		names := strings.Split(window, ",")
+		if window == "" || len(names) > MaxWindow {
+			return topicKey{}, badRequest("window must name between 1 and %d jobs, parted by commas", MaxWindow)
+		}
+		for _, name := range names {
+			if refused := readable(name, namespace, who); refused != nil {
+				return topicKey{}, refused
+			}
+		}
+		slices.Sort(names)
+		return topicKey{topicJobs, strings.Join(slices.Compact(names), "\x00")}, nil
+	case isJob:
+		return topicKey{topicJob, name}, readable(name, namespace, who)
+	default:
+		return topicKey{}, badRequest(`topic %q must be "overview", "jobs" or "job/" and a name`, topic)
+	}
+}
+
+func readable(job, namespace string, who access.Identity) *problem {
+	if job == "" || len(job) > longestName || strings.ContainsFunc(job, func(r rune) bool { return r < ' ' || r == '/' || r == 0x7f }) {
+		return badRequest("%q is no name of a job", job)
+	}
+	if !who.May(access.Read, namespace, job) {
+		return forbidden("the job %q of the namespace %q may not be read", job, namespace)
+	}
+	return nil
+}
+
+// stream writes frames. After an error it writes no more.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	err     error
+}
+
+func (s *stream) begin() {
+	header := s.w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // for nginx, which would hold frames back
+	s.w.WriteHeader(http.StatusOK)
+	s.text([]byte(":\nretry: 1000\n\n"))
+}
+
+// write writes a batch, within the time for it.
+func (s *stream) write(b batch) {
+	s.deadline()
+	for i, f := range b.frames {
+		s.put(f.text)
+		if i == len(b.frames)-1 {
+			s.put(b.id)
+		} else {
+			s.put([]byte("\n"))
+		}
+	}
+	s.flush()
+}
+
+func (s *stream) text(text []byte) {
+	s.deadline()
+	s.put(text)
+	s.flush()
+}
+
+func (s *stream) deadline() { _ = s.control.SetWriteDeadline(time.Now().Add(writeWithin)) }
+
+func (s *stream) put(text []byte) {
+	if s.err == nil {
+		_, s.err = s.w.Write(text)
+	}
+}
+
+func (s *stream) flush() {
+	if s.err == nil {
+		s.err = s.control.Flush()
+	}
+}
+
+// problem is why a stream was refused, as RFC 9457 has it.
+type problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+
+	retry string
+}
+
+func newProblem(status int, format string, args ...any) *problem {
+	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
+}
+
+func badRequest(format string, args ...any) *problem {
+	return newProblem(http.StatusBadRequest, format, args...)
+}
+
+func forbidden(format string, args ...any) *problem {
+	return newProblem(http.StatusForbidden, format, args...)
+}
+
+func tooMany(ofUser bool) *problem {
+	p := newProblem(http.StatusServiceUnavailable, "there are %d streams already, and no more are served", MaxStreams)
+	if ofUser {
+		p = newProblem(http.StatusTooManyRequests, "you have %d streams already: close a page", MaxStreamsOfUser)
+	}
+	p.retry = "10"
+	return p
+}
+
+func (p *problem) write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	if p.retry != "" {
+		w.Header().Set("Retry-After", p.retry)
+	}
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p)
+}
