@@ -173,7 +173,7 @@ export class Lanes extends HTMLElement {
     const rerun = s.failover || s.source === "failover";
     return h("g", { key: p.key, class: `span ${s.outcome}${s.cut ? " cut" : ""}${this.blind && runs ? " unsure" : ""}`, "data-key": p.key, tabindex: p.key === this.current ? 0 : -1, role: "img", "aria-label": spoken(s) },
       h("path", { class: "body", d: outline(s.outcome, x, y, wide) }),
-      s.outcome === "failure" && h("path", { class: "sign", d: cross(x + Math.min(wide / 2, 8), y + BAR / 2, 3) }),
+      s.outcome === "failure" && h("path", { class: wide < 10 ? "sign alone" : "sign", d: cross(x + Math.min(wide / 2, 8), y + BAR / 2, wide < 10 ? 4 : 3) }),
       rerun && h("path", { class: "rerun", d: diamond(x, y + BAR / 2, 5) }),
       s.source === "misfire" && h("path", { class: "late", d: `M${x - 3} ${y - 4}h6l-3 5z` }),
       s.source === "manual" && h("circle", { class: "manual", cx: x + 1.5, cy: y - 2, r: 2 }));
@@ -334,6 +334,7 @@ function outline(outcome: string, x: number, y: number, wide: number): string {
   }
   if (outcome === "lost") return `M${x} ${y}H${r}l-3 3l3 3l-3 3l3 3H${x}z`;
   if (outcome === "interrupted") return `M${x} ${y + 3}H${r}V${b - 3}H${x}z`;
+  if (outcome === "failure" && wide < 10) return `M${r} ${y}H${x}V${b}H${r}z`; // the cross stands for it
   if (outcome === "failure") return `M${x} ${y - 2}H${r}V${b + 2}H${x}z`;
   const c = Math.min(3, wide / 2);
   return `M${x + c} ${y}H${r - c}q${c} 0 ${c} ${c}V${b - c}q0 ${c} ${-c} ${c}H${x + c}q${-c} 0 ${-c} ${-c}V${y + c}q0 ${-c} ${c} ${-c}z`;

@@ -107,7 +107,7 @@ function pager(at: number, total: number, params: URLSearchParams): Child {
     query.set("page", String(n));
     return `${page.link("history")}?${query}`;
   };
-  return h("nav", { class: "pager", "aria-label": "Pages" }, at > 1 && h("a", { class: "button", href: to(at - 1), rel: "prev" }, "← Newer"), h("span", null, `page ${count(at)} of ${count(last)}`), at < last && h("a", { class: "button", href: to(at + 1), rel: "next" }, "Older →"));
+  return h("nav", { class: "pager", "aria-label": "Pages of the result" }, at > 1 && h("a", { class: "button", href: to(at - 1), rel: "prev" }, "← Newer"), h("span", null, `page ${count(at)} of ${count(last)}`), at < last && h("a", { class: "button", href: to(at + 1), rel: "next" }, "Older →"));
 }
 
 const link = (query: Record<string, string>): string => `${page.link("history")}?${new URLSearchParams(query)}`;

@@ -54,8 +54,7 @@ export function jobs(): void {
       total = got.total;
     } catch (error) {
       if (mine !== turn) return;
-      asked.delete(n);
-      trouble = why(error);
+      trouble = why(error); // it is asked for again with the next refresh
       if (total < 0) total = 0;
     }
     find("#list").removeAttribute("aria-busy");

@@ -217,7 +217,7 @@ export async function settings(): Promise<void> {
 function listed(cron: Cron): { at: string; change: string }[] {
   const all = cron.next_fires.map((at) => ({ at, change: "" }));
   for (const c of cron.changes) all.push({ at: c.at, change: `${Math.abs(c.after - c.before) / 60} min ${c.after > c.before ? "are skipped" : "come twice"}` });
-  return all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  return all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || (a.change ? -1 : 1));
 }
 
 function parsed(text: string): Values | null {
