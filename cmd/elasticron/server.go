@@ -90,7 +90,7 @@ once.`,
 }
 
 func (s *serving) flags(flags *pflag.FlagSet) {
-	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address to listen on")
+	flags.StringVar(&s.listen, "listen", consoleAddress, "address to listen on")
 	flags.StringVar(&s.prefix, "prefix", "", "path below which a proxy serves the console, such as /cron")
 	flags.StringVar(&s.certFile, "tls-cert", "", "PEM file of the certificate for HTTPS (default: HTTP)")
 	flags.StringVar(&s.keyFile, "tls-key", "", "PEM file of its key")
