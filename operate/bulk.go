@@ -14,15 +14,24 @@ import (
 // Match returns the names of the jobs that a pattern names, in order, such as "orders-*"; the patterns are those of
 // [path.Match]. The error of a malformed one is a [*Refusal].
 func (o *Operator) Match(ctx context.Context, pattern string) ([]string, error) {
-	d := deed{verb: "match jobs"}
-	if _, err := path.Match(pattern, ""); err != nil {
-		return nil, d.completed(refuse(CauseInvalid, `write one such as "orders-*"`, "%q is no pattern of names", pattern))
+	if _, err := Matching(nil, pattern); err != nil {
+		return nil, err
 	}
 	names, err := o.store.Children(ctx, registry.Root)
 	if err != nil {
-		return nil, d.completed(denied(err))
+		return nil, deed{verb: verbMatch}.completed(denied(err))
 	}
-	var matched []string
+	return Matching(names, pattern)
+}
+
+const verbMatch Verb = "match jobs"
+
+// Matching returns those of names that a pattern names, in their order, as [Operator.Match] does.
+func Matching(names []string, pattern string) (matched []string, err error) {
+	if _, err := path.Match(pattern, ""); err != nil {
+		r := refuse(CauseInvalid, `write one such as "orders-*"`, "%q is no pattern of names", pattern)
+		return nil, deed{verb: verbMatch}.completed(r)
+	}
 	for _, name := range names {
 		if ok, _ := path.Match(pattern, name); ok {
 			matched = append(matched, name)
@@ -73,8 +82,8 @@ const together = 8
 // done, on the caller's goroutine. The results are in the order of the jobs. If some failed, the error is a
 // [*SomeFailedError]. When the context ends, the jobs that have not begun fail with its cause.
 //
-//	results, err := op.Each(ctx, jobs, opts, op.DisableJob, nil)
-func (o *Operator) Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.Context, job string, opts Options) (Result, error), heard func(JobResult)) ([]JobResult, error) {
+//	results, err := operate.Each(ctx, jobs, opts, op.DisableJob, nil)
+func Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.Context, job string, opts Options) (Result, error), heard func(JobResult)) ([]JobResult, error) {
 	opts.ID, opts.Progress, opts.Shown = opts.id(), nil, nil
 	results := make([]JobResult, len(jobs))
 	finished, slots := make(chan int, len(jobs)), make(chan struct{}, together) // sized so that nobody waits to tell
@@ -98,10 +107,11 @@ func (o *Operator) Each(ctx context.Context, jobs []string, opts Options, do fun
 		}
 	}
 	group.Wait()
-	return results, someFailed(results)
+	return results, SomeFailed(results)
 }
 
-func someFailed(results []JobResult) error {
+// SomeFailed returns a [*SomeFailedError] if an operation on several jobs was not done to all, else nil.
+func SomeFailed(results []JobResult) error {
 	e := &SomeFailedError{results}
 	if len(e.Failed()) == 0 {
 		return nil
@@ -188,7 +198,7 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 			}
 		}
 	}
-	return results, someFailed(results)
+	return results, SomeFailed(results)
 }
 
 // settle takes in the outcome of one transaction of several. What was overtaken is decided anew, by itself.

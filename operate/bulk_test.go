@@ -51,7 +51,7 @@ func TestAnOperationOnManyJobs(t *testing.T) {
 		return g.op.DisableJob(ctx, job, opts)
 	}
 	var heard []string
-	results, err := g.op.Each(t.Context(), names, because("audit"), disable, func(r operate.JobResult) { heard = append(heard, r.Job) })
+	results, err := operate.Each(t.Context(), names, because("audit"), disable, func(r operate.JobResult) { heard = append(heard, r.Job) })
 	var some *operate.SomeFailedError
 	require.ErrorAs(t, err, &some)
 	require.Len(t, some.Failed(), 1)
@@ -66,7 +66,7 @@ func TestAnOperationOnManyJobs(t *testing.T) {
 	}
 
 	g.do(registry.Put(jobtree.For("orders-7").Config(), g.textOf("orders-7")))
-	results, err = g.op.Each(t.Context(), names, operate.Options{ID: id}, disable, nil)
+	results, err = operate.Each(t.Context(), names, operate.Options{ID: id}, disable, nil)
 	require.NoError(t, err, "asked again, what was lacking is done")
 	for i, r := range results {
 		require.Equal(t, i != 7, r.Result.Repeated, r.Job)
@@ -74,7 +74,7 @@ func TestAnOperationOnManyJobs(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	results, err = g.op.Each(ctx, names, silent(), disable, nil)
+	results, err = operate.Each(ctx, names, silent(), disable, nil)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, results, 30)
 }

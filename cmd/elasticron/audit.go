@@ -10,12 +10,12 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-func (g *getting) audit(ctx context.Context, out io.Writer, reg registry.Registry) error {
-	nodes, revision, err := reg.List(ctx, registry.Root)
+func (g *getting) audit(ctx context.Context, out io.Writer, at place) error {
+	nodes, revision, err := at.List(ctx, registry.Root)
 	if err != nil {
 		return err
 	}
-	ns := operate.NewNamespace(nodes, revision, g.program.now(), operate.MayHoldJava(reg))
+	ns := operate.NewNamespace(nodes, revision, g.program.now(), operate.MayHoldJava(at))
 	rows := g.rows(ns)
 	outside := slices.DeleteFunc(operate.Outside(registry.NewSnapshot(revision, nodes)), func(c operate.OutsideChange) bool { return !g.want.ofJob(c.Job) })
 	unreadable, why := ns.UnreadableOperations()

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/elasticron/elasticron/operate"
-	"github.com/elasticron/elasticron/registry"
 )
 
 // patience is how long a completion waits for the registry: somebody has pressed a key and looks at the cursor.
@@ -23,8 +22,8 @@ func completes(cmd *cobra.Command, c *connection, names namesOf) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, begun string) (offered []string, _ cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), patience)
 		defer stop()
-		err := c.with(ctx, func(reg registry.Registry) error {
-			ns, err := operate.ReadNamespace(ctx, reg, c.program.now())
+		err := c.with(ctx, func(at place) error {
+			ns, err := operate.ReadNamespace(ctx, at, c.program.now())
 			if err != nil {
 				return err
 			}

@@ -3,11 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
+	"github.com/elasticron/elasticron/console/client"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
@@ -18,6 +22,8 @@ type connection struct {
 	context   string
 	zooKeeper []string
 	namespace string
+	server    string
+	tokenFile string
 	etcd      *etcdflags.Flags
 }
 
@@ -26,38 +32,80 @@ func newConnection(p *program, flags *pflag.FlagSet) *connection {
 	flags.StringVar(&c.context, "context", "", "context to use (default: $"+contextVariable+", else the one chosen by elasticron context use)")
 	c.etcd = etcdflags.New(flags, "etcd", "", passwordVariable)
 	flags.StringSliceVar(&c.zooKeeper, "zookeeper", nil, "servers of the ZooKeeper ensemble, as host:port separated by commas")
+	flags.StringVar(&c.server, "server", "", "URL of an elasticron server to go through; the token is that of $"+tokenVariable)
+	flags.StringVar(&c.tokenFile, "token-file", "", "file that holds the token for --server, unless $"+tokenVariable+" does")
 	flags.StringVarP(&c.namespace, "namespace", "n", "", "namespace of the jobs (default: that of the context)")
 	return c
 }
 
-// reading gives a command that reads a registry its flags, and what it does with an open one.
-func reading(p *program, cmd *cobra.Command, do func(cmd *cobra.Command, args []string, reg registry.Registry) error) *connection {
+// reading gives a command that reads a namespace its flags, and what it does with it.
+func reading(p *program, cmd *cobra.Command, do func(cmd *cobra.Command, args []string, at place) error) *connection {
 	c := newConnection(p, cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return c.with(cmd.Context(), func(reg registry.Registry) error { return do(cmd, args, reg) })
+		return c.with(cmd.Context(), func(at place) error { return do(cmd, args, at) })
 	}
 	return c
 }
 
-// with opens the registry for as long as do takes.
-func (c *connection) with(ctx context.Context, do func(registry.Registry) error) error {
-	reg, err := c.open(ctx)
+// with opens the namespace for as long as do takes.
+func (c *connection) with(ctx context.Context, do func(place) error) error {
+	at, err := c.reach(ctx)
 	if err != nil {
 		return err
 	}
-	err = do(reg)
-	if closed := leave(ctx, reg); err == nil {
+	err = do(at)
+	if closed := leave(ctx, at); err == nil {
 		err = closed
 	}
 	return err
 }
 
-// open connects as the flags say and, where they name no registry, as the context says.
-func (c *connection) open(ctx context.Context) (registry.Registry, error) {
+// reach connects as the flags say and, where they name neither a registry nor a server, as the context says.
+func (c *connection) reach(ctx context.Context) (place, error) {
 	chosen, err := c.chosen()
 	if err != nil {
 		return nil, err
 	}
+	if server := cmp.Or(c.server, chosen.Server); server != "" {
+		return c.byServer(server, chosen)
+	}
+	if c.tokenFile != "" {
+		return nil, misuse("--token-file is given without --server")
+	}
+	return c.open(ctx, chosen)
+}
+
+// byServer reaches a namespace through a server. It makes no connection yet.
+func (c *connection) byServer(at string, chosen cluster) (place, error) {
+	c.etcd.Default(etcdflags.Defaults{CA: chosen.CA, Cert: chosen.Cert, Key: chosen.Key})
+	secure, err := c.etcd.TLS()
+	if err != nil {
+		return nil, err
+	}
+	token := c.program.env(tokenVariable)
+	if file := cmp.Or(c.tokenFile, chosen.TokenFile); token == "" && file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("token: %w", err)
+		}
+		token = strings.TrimSpace(string(text))
+	}
+	namespace := cmp.Or(c.namespace, chosen.Namespace)
+	if namespace == "" {
+		return nil, misuse("--namespace is missing: want the namespace of the jobs")
+	}
+	server, err := client.Open(client.Config{URL: at, Namespace: namespace, Token: token, TLS: secure, Agent: agent()})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return server, nil
+}
+
+// tokenVariable is the variable of the environment that holds the token for a server.
+const tokenVariable = "ELASTICRON_TOKEN"
+
+// open connects to a registry.
+func (c *connection) open(ctx context.Context, chosen cluster) (registry.Registry, error) {
 	c.etcd.Default(etcdflags.Defaults{
 		Endpoints: chosen.Etcd, User: chosen.User, PasswordFile: chosen.PasswordFile, CA: chosen.CA, Cert: chosen.Cert, Key: chosen.Key,
 	})
@@ -86,12 +134,14 @@ func (c *connection) open(ctx context.Context) (registry.Registry, error) {
 // chosen returns the context in force. Flags that name a registry leave it out altogether: nobody wants the
 // credentials of one cluster sent to another.
 func (c *connection) chosen() (cluster, error) {
-	named := c.etcd.Given() || len(c.zooKeeper) > 0
+	named := c.etcd.Given() || len(c.zooKeeper) > 0 || c.server != ""
 	switch {
+	case c.server != "" && (c.etcd.Given() || len(c.zooKeeper) > 0):
+		return cluster{}, misuse("--server is given besides --etcd or --zookeeper: want one of them")
 	case c.etcd.Given() && len(c.zooKeeper) > 0:
 		return cluster{}, misuse("--etcd and --zookeeper are given: want one of them")
 	case named && c.context != "":
-		return cluster{}, misuse("--context is given besides --etcd or --zookeeper: want one of them")
+		return cluster{}, misuse("--context is given besides --etcd, --zookeeper or --server: want one of them")
 	case named:
 		return cluster{}, nil
 	}
@@ -101,7 +151,7 @@ func (c *connection) chosen() (cluster, error) {
 	}
 	name := cmp.Or(c.context, c.program.env(contextVariable), all.Current)
 	if name == "" {
-		return cluster{}, misuse("no registry is named: want --etcd, --zookeeper, or a context (see elasticron context --help)")
+		return cluster{}, misuse("no registry is named: want --etcd, --zookeeper, --server, or a context (see elasticron context --help)")
 	}
 	return all.get(name)
 }

@@ -19,10 +19,10 @@ that commands need not be told each time. It writes a file: that of $` + context
 $XDG_CONFIG_HOME/elasticron/contexts.yaml, else ~/.config/elasticron/contexts.yaml.
 
 A command uses the context of --context, else that of $` + contextVariable + `, else the chosen
-one. If it is given --etcd or --zookeeper, it uses no context at all.
+one. If it is given --etcd, --zookeeper or --server, it uses no context at all.
 
-The file holds no passwords. They are read from $` + passwordVariable + `, else from the file that
-the context names.`,
+The file holds no passwords and no tokens. They are read from $` + passwordVariable + ` and
+$` + tokenVariable + `, else from the files that the context names.`,
 		Example: `  elasticron context set prod --etcd https://etcd1:2379,https://etcd2:2379 --namespace shop
   elasticron context set legacy --zookeeper zk1:2181 --namespace shop
   elasticron context use prod
@@ -46,6 +46,8 @@ value, as in --user "", takes a setting away. The first context is also chosen.`
 	flags := cmd.Flags()
 	flags.StringSliceVar(&given.Etcd, "etcd", nil, "endpoints of the etcd cluster, as URLs separated by commas")
 	flags.StringSliceVar(&given.ZooKeeper, "zookeeper", nil, "servers of the ZooKeeper ensemble, as host:port separated by commas")
+	flags.StringVar(&given.Server, "server", "", "URL of an elasticron server to go through")
+	flags.StringVar(&given.TokenFile, "token-file", "", "file that holds the token for the server")
 	flags.StringVarP(&given.Namespace, "namespace", "n", "", "namespace of the jobs")
 	flags.StringVar(&given.User, "user", "", "user of the etcd cluster, or of ZooKeeper's digest scheme")
 	flags.StringVar(&given.PasswordFile, "password-file", "", "file that holds the user's password")
@@ -63,6 +65,8 @@ value, as in --user "", takes a setting away. The first context is also chosen.`
 				// Who names one kind of registry leaves the other.
 				"etcd":          func() { c.Etcd, c.ZooKeeper = given.Etcd, nil },
 				"zookeeper":     func() { c.ZooKeeper, c.Etcd = given.ZooKeeper, nil },
+				"server":        func() { c.Server = given.Server },
+				"token-file":    func() { c.TokenFile = given.TokenFile },
 				"namespace":     func() { c.Namespace = given.Namespace },
 				"user":          func() { c.User = given.User },
 				"password-file": func() { c.PasswordFile = given.PasswordFile },
@@ -156,10 +160,13 @@ func newContextList(p *program) *cobra.Command {
 					mark = "*"
 				}
 				kind := "etcd "
-				if len(c.ZooKeeper) > 0 {
+				switch {
+				case len(c.ZooKeeper) > 0:
 					kind = "zookeeper "
+				case c.Server != "":
+					kind = "server "
 				}
-				rows = append(rows, []string{mark, name, kind + strings.Join(slices.Concat(c.Etcd, c.ZooKeeper), ","), c.Namespace, c.User})
+				rows = append(rows, []string{mark, name, kind + strings.Join(slices.Concat(c.Etcd, c.ZooKeeper), ",") + c.Server, c.Namespace, c.User})
 			}
 			_, err = io.WriteString(cmd.OutOrStdout(), tableOf(rows))
 			return err

@@ -15,7 +15,7 @@ func TestContexts(t *testing.T) {
 	require.Equal(t, "  NAME  REGISTRY  NAMESPACE  USER\n", w.must(t, "context", "list"))
 	_, errOut, status := w.does(t, "get", "jobs")
 	require.Equal(t, exitMisuse, status)
-	require.Contains(t, errOut, "no registry is named: want --etcd, --zookeeper, or a context")
+	require.Contains(t, errOut, "no registry is named: want --etcd, --zookeeper, --server, or a context")
 
 	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379,http://e2:2379", "--namespace", "shop")
 	w.must(t, "context", "set", "old", "--zookeeper", "zk1:2181", "-n", "shop")
@@ -82,9 +82,12 @@ func TestContextsThatAreWrong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for want, args := range map[string][]string{
-		"neither etcd nor zookeeper":          {"a"},
+		"none of etcd, zookeeper and server":  {"a"},
 		"--etcd and --zookeeper are given":    {"a", "--etcd", "x", "--zookeeper", "y"},
 		"ca, cert and key are for etcd":       {"a", "--zookeeper", "y", "--ca", "x"},
+		"server is given besides etcd":        {"a", "--etcd", "x", "--server", "https://c"},
+		"token_file is given without server":  {"a", "--etcd", "x", "--token-file", "t"},
+		"with server there is a token":        {"a", "--server", "https://c", "--user", "u"},
 		"cert and key must be given together": {"a", "--etcd", "x", "--cert", "x"},
 		"password_file is given without user": {"a", "--etcd", "x", "--password-file", "x"},
 		"must not have an empty segment":      {"a", "--etcd", "x", "-n", "a//b"},
@@ -99,9 +102,13 @@ func TestContextsThatAreWrong(t *testing.T) {
 	require.Equal(t, exitFailed, status)
 	require.Contains(t, errOut, `there is no context "x"; known are: none`)
 	for args, want := range map[string]string{
-		"--etcd x --zookeeper y -n shop": "--etcd and --zookeeper are given",
-		"--etcd x --context y -n shop":   "--context is given besides --etcd or --zookeeper",
-		"--etcd x":                       "--namespace is missing",
+		"--etcd x --zookeeper y -n shop":  "--etcd and --zookeeper are given",
+		"--etcd x --context y -n shop":    "--context is given besides --etcd, --zookeeper or --server",
+		"--etcd x":                        "--namespace is missing",
+		"--etcd x --server https://c":     "--server is given besides --etcd",
+		"--server https://c":              "--namespace is missing",
+		"--server c -n shop":              "want one such as https://",
+		"--etcd x -n shop --token-file t": "--token-file is given without --server",
 	} {
 		_, errOut, status := w.does(t, append([]string{"get", "jobs"}, strings.Fields(args)...)...)
 		require.Equal(t, exitMisuse, status)

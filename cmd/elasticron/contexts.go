@@ -28,13 +28,15 @@ type contexts struct {
 	Contexts map[string]cluster `yaml:"contexts,omitempty"`
 }
 
-// cluster is a context: a namespace, and how to reach it. It holds no password, but may name the file of one.
+// cluster is a context: a namespace, and how to reach it. It holds no password and no token, but may name their files.
 type cluster struct {
 	Etcd         []string `yaml:"etcd,omitempty"      json:"etcd,omitempty"`
 	ZooKeeper    []string `yaml:"zookeeper,omitempty" json:"zookeeper,omitempty"`
+	Server       string   `yaml:"server,omitempty"    json:"server,omitempty"`
 	Namespace    string   `yaml:"namespace,omitempty" json:"namespace,omitempty"`
 	User         string   `yaml:"user,omitempty"      json:"user,omitempty"`
 	PasswordFile string   `yaml:"password_file,omitempty" json:"password_file,omitempty"`
+	TokenFile    string   `yaml:"token_file,omitempty"    json:"token_file,omitempty"`
 	CA           string   `yaml:"ca,omitempty"        json:"ca,omitempty"`
 	Cert         string   `yaml:"cert,omitempty"      json:"cert,omitempty"`
 	Key          string   `yaml:"key,omitempty"       json:"key,omitempty"`
@@ -45,8 +47,14 @@ func (c cluster) check() error {
 	switch {
 	case len(c.Etcd) > 0 && len(c.ZooKeeper) > 0:
 		return errors.New("etcd and zookeeper are given: want one of them")
-	case len(c.Etcd)+len(c.ZooKeeper) == 0:
-		return errors.New("neither etcd nor zookeeper is given: want the addresses of one of them")
+	case c.Server != "" && len(c.Etcd)+len(c.ZooKeeper) > 0:
+		return errors.New("server is given besides etcd or zookeeper: want one of them")
+	case c.Server == "" && len(c.Etcd)+len(c.ZooKeeper) == 0:
+		return errors.New("none of etcd, zookeeper and server is given: want the addresses of one of them")
+	case c.TokenFile != "" && c.Server == "":
+		return errors.New("token_file is given without server")
+	case c.Server != "" && c.User+c.PasswordFile != "":
+		return errors.New("user and password_file are for a registry: with server there is a token")
 	case len(c.ZooKeeper) > 0 && c.CA+c.Cert+c.Key != "":
 		return errors.New("ca, cert and key are for etcd: with zookeeper there is no TLS here")
 	case (c.Cert == "") != (c.Key == ""):

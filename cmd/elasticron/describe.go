@@ -30,8 +30,8 @@ jobs in which it has a part. Settings and parameters that may hold secrets are h
   elasticron describe instance/10.0.0.1@-@7-a`,
 		Args: cobra.ExactArgs(1),
 	}
-	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
-		d, err := describe(cmd, args[0], reg, p.now())
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
+		d, err := describe(cmd, args[0], at, p.now())
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func describeJob(ns *operate.Namespace, name string) (description, error) {
 	p.field("Items", fmt.Sprintf("%d, %d running, %d waiting, %d overdue, %d disabled",
 		row.Items, row.RunningItems, row.WaitingItems, row.OverdueItems, row.DisabledItems))
 	p.field("Config", fmt.Sprintf("revision %d", row.Revision))
-	p.settings(st)
+	p.settings(ns.Settings(name))
 	if len(items) > 0 {
 		l := listItems()
 		table := [][]string{slices.Concat(l.header[1:], []string{"REASON"})}
@@ -140,7 +140,7 @@ func describeJob(ns *operate.Namespace, name string) (description, error) {
 		Settings   map[string]any         `json:"settings,omitempty"`
 		ItemRows   []operate.ItemRow      `json:"item_rows"`
 		Executions []operate.ExecutionRow `json:"executions,omitempty"`
-	}{row, settingsOf(st), items, ns.Executions(name)}}, nil
+	}{row, ns.Settings(name), items, ns.Executions(name)}}, nil
 }
 
 func zoneOf(name string) string {
@@ -243,8 +243,7 @@ func (p *page) table(title string, rows [][]string) {
 }
 
 // settings adds what of the configuration is no default, but for what the page has already.
-func (p *page) settings(st *jobtree.State) {
-	settings := settingsOf(st)
+func (p *page) settings(settings map[string]any) {
 	for _, shown := range []string{"jobName", "jobClass", "jobType", "cron", "description", "timeZone"} {
 		delete(settings, shown)
 	}

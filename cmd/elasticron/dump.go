@@ -24,8 +24,12 @@ settings with names such as password, errors and checkpoints.`,
   elasticron dump orders -o json`,
 		Args: cobra.ExactArgs(1),
 	}
-	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
-		nodes, revision, err := reg.List(cmd.Context(), jobtree.For(args[0]).Root())
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
+		from := registry.Reader(at)
+		if secrets {
+			from = stored(at)
+		}
+		nodes, revision, err := from.List(cmd.Context(), jobtree.For(args[0]).Root())
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // withoutExample are commands that need none: they start processes that the tests of their own start, too.
-var withoutExample = map[string]bool{"elasticron": true, "elasticron demo": true, "elasticron demo-worker": true}
+var withoutExample = map[string]bool{"elasticron": true, "elasticron demo": true, "elasticron demo-worker": true, "elasticron server": true}
 
 // The examples of all commands work, one after the other, in a folder with the files that they name. They run on
 // registries in memory.
@@ -81,6 +81,7 @@ func prepared(t *testing.T, command string) *world {
 	}})
 	require.NoError(t, err)
 	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379", "-n", "shop")
+	w.in = strings.NewReader("correct horse battery staple\n")
 	w.must(t, "context", "set", "legacy", "--zookeeper", "zk1:2181", "-n", "shop")
 	return w
 }

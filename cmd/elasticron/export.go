@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate/jobfile"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/seed"
 )
@@ -28,11 +29,11 @@ Jobs whose configuration cannot be used are left out and named, and the exit sta
   elasticron export orders mail
   elasticron export --match 'night*'`,
 	}
-	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
 		if _, err := path.Match(match, ""); err != nil {
 			return misuse("--match is %q, want a pattern of letters, *, ? and [a-z]", match)
 		}
-		nodes, _, err := reg.List(cmd.Context(), registry.Root)
+		nodes, _, err := stored(at).List(cmd.Context(), registry.Root)
 		if err != nil {
 			return err
 		}
@@ -80,16 +81,16 @@ file does not mention is not compared.`,
   elasticron diff -f yesterday.yaml --exit-code`,
 		Args: cobra.NoArgs,
 	}
-	reading(p, cmd, func(cmd *cobra.Command, _ []string, reg registry.Registry) error {
+	reading(p, cmd, func(cmd *cobra.Command, _ []string, at place) error {
 		file, err := seed.ReadFile(fileName)
 		if err != nil {
 			return err
 		}
-		nodes, _, err := reg.List(cmd.Context(), registry.Root)
+		nodes, _, err := stored(at).List(cmd.Context(), registry.Root)
 		if err != nil {
 			return err
 		}
-		lines := differences(file, nodes)
+		lines := jobfile.Differences(file, nodes)
 		for _, line := range lines {
 			if _, err := io.WriteString(cmd.OutOrStdout(), printable(line)+"\n"); err != nil {
 				return err
@@ -103,42 +104,4 @@ file does not mention is not compared.`,
 	fileFlag(cmd, &fileName)
 	cmd.Flags().BoolVar(&strict, "exit-code", false, "end with status 1 if anything differs")
 	return cmd
-}
-
-// differences lists what of a file is not so in a namespace, a line for each.
-func differences(file seed.File, nodes []registry.Node) (lines []string) {
-	stored := make(map[string]registry.Node, len(nodes))
-	for _, n := range nodes {
-		stored[n.Path] = n
-	}
-	for path, value := range file.Nodes() {
-		was := stored[path]
-		name, _ := jobtree.Parse(path)
-		what := path[len(jobtree.For(name.Job).Root())+1:]
-		switch {
-		case !was.Exists():
-			lines = append(lines, fmt.Sprintf("+ %s  %s  %s", name.Job, what, jobtree.Mask(path, value)))
-		case was.Value == value:
-		case name.Kind == jobtree.KindConfig:
-			lines = append(lines, configDifferences(name.Job, was, value)...)
-		default:
-			lines = append(lines, fmt.Sprintf("~ %s  %s  %q -> %q", name.Job, what, was.Value, value))
-		}
-	}
-	return lines
-}
-
-func configDifferences(job string, was registry.Node, value string) (lines []string) {
-	stored, err := jobtree.DecodeConfig(was)
-	if err != nil {
-		return []string{fmt.Sprintf("~ %s  config  cannot be read as it is stored: %s", job, err)}
-	}
-	declared, err := jobtree.DecodeConfig(registry.Node{Path: was.Path, Value: value})
-	if err != nil {
-		return []string{fmt.Sprintf("~ %s  config  cannot be read in the file: %s", job, err)}
-	}
-	for _, d := range jobtree.Differences(stored, declared) {
-		lines = append(lines, fmt.Sprintf("~ %s  %s", job, d))
-	}
-	return lines
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/elasticron/elasticron/operate"
-	"github.com/elasticron/elasticron/registry"
 )
 
 func newGet(p *program) *cobra.Command {
@@ -101,11 +100,11 @@ func newGetOne(p *program, l *listing) *cobra.Command {
 		Example: l.example,
 		Args:    cobra.MaximumNArgs(1),
 	}
-	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
 		if len(args) > 0 {
 			g.want.name = args[0]
 		}
-		return g.run(cmd.Context(), cmd.OutOrStdout(), reg)
+		return g.run(cmd.Context(), cmd.OutOrStdout(), at)
 	})
 	completes(cmd, conn, listedNames(l))
 	cmd.PreRunE = func(*cobra.Command, []string) error { return g.check() }
@@ -127,11 +126,11 @@ func (g *getting) check() error {
 	return nil
 }
 
-func (g *getting) run(ctx context.Context, out io.Writer, reg registry.Registry) error {
+func (g *getting) run(ctx context.Context, out io.Writer, at place) error {
 	if g.watch {
-		return g.follow(ctx, out, reg)
+		return g.follow(ctx, out, at)
 	}
-	ns, err := operate.ReadNamespace(ctx, reg, g.program.now())
+	ns, err := operate.ReadNamespace(ctx, at, g.program.now())
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/elasticron/elasticron/cronexpr/words"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
-	"github.com/elasticron/elasticron/registry"
 )
 
 // mostFires bounds how many fires a command lists.
@@ -29,11 +28,11 @@ as if it were not.`,
   elasticron next orders -c 20 -o json`,
 		Args: cobra.ExactArgs(1),
 	}
-	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
 		if err := checkCount(count); err != nil {
 			return err
 		}
-		ns, err := operate.ReadJob(cmd.Context(), reg, args[0], p.now())
+		ns, err := operate.ReadJob(cmd.Context(), at, args[0], p.now())
 		if err != nil {
 			return err
 		}

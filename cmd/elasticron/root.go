@@ -33,7 +33,7 @@ for others; 5 the time to wait was over.`,
 			newCreate(p), newEdit(p), newApply(p), newRollback(p), newRemove(p),
 		},
 		groupMove: {newExport(p), newDiff(p), newMigrate(p), newSeed(p)},
-		groupHere: {newContext(p), newCron(p), newDemo()},
+		groupHere: {newServer(p), newContext(p), newCron(p), newDemo()},
 	} {
 		for _, c := range commands {
 			c.GroupID = group
@@ -53,6 +53,9 @@ const (
 	groupMove    = "move"
 	groupHere    = "here"
 )
+
+// agent names this program, for what is written down of operations.
+func agent() string { return "elasticron " + version() }
 
 // version returns the version of the module that this program was built from, as Go knows it.
 func version() string {

@@ -6,17 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/operate/jobfile"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/seed"
 )
@@ -35,17 +33,17 @@ meanwhile. It shows the difference and the next fires, and asks, unless --yes is
 		Args: cobra.ExactArgs(1),
 	}
 	v := newVerb(p, cmd, func(v *verb, args []string) error {
-		stored, err := v.reg.Get(v.ctx, jobtree.For(args[0]).Config())
+		was, err := stored(v.at).Get(v.ctx, jobtree.For(args[0]).Config())
 		if errors.Is(err, registry.ErrNotFound) {
 			return errNoJob(args[0])
 		} else if err != nil {
 			return err
 		}
-		text, err := changed(v, stored.Value, set)
+		text, err := changed(v, was.Value, set)
 		if err != nil {
 			return err
 		}
-		s := operate.Settings{Text: text, Shown: stored.Revision, ShownText: stored.Value}
+		s := operate.Settings{Text: text, Shown: was.Revision, ShownText: was.Value}
 		err = v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
 			return v.op.ChangeSettings(ctx, args[0], s, opts)
 		})
@@ -168,8 +166,8 @@ func newCreate(p *program) *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	newVerb(p, cmd, func(v *verb, _ []string) error {
-		return v.apply(fileName, func(ctx context.Context, _ registry.Node, job jobOfFile, opts operate.Options) (operate.Result, error) {
-			return v.create(ctx, job, opts)
+		return v.apply(fileName, func(ctx context.Context, _ registry.Node, job jobfile.Job, opts operate.Options) (operate.Result, error) {
+			return v.op.CreateJob(ctx, job, opts)
 		})
 	})
 	fileFlag(cmd, &fileName)
@@ -191,22 +189,8 @@ them. It asks, unless --yes is given.`,
 		Args: cobra.NoArgs,
 	}
 	v := newVerb(p, cmd, func(v *verb, _ []string) error {
-		return v.apply(fileName, func(ctx context.Context, stored registry.Node, job jobOfFile, opts operate.Options) (operate.Result, error) {
-			switch {
-			case !stored.Exists():
-				return v.create(ctx, job, opts)
-			case stored.Value == job.config || job.config == "":
-				return v.marks(ctx, job, opts, operate.Result{Plan: operate.Plan{Verb: operate.VerbSettings, Job: job.name}, Repeated: true})
-			}
-			result, err := v.op.ChangeSettings(ctx, job.name, operate.Settings{Text: job.config, Shown: stored.Revision, ShownText: stored.Value}, opts)
-			cause, _ := operate.IsRefused(err)
-			switch {
-			case cause == operate.CauseAlready: // but for whether the job is disabled, perhaps
-				result.Repeated = true
-			case err != nil:
-				return result, err
-			}
-			return v.marks(ctx, job, opts, result)
+		return v.apply(fileName, func(ctx context.Context, was registry.Node, job jobfile.Job, opts operate.Options) (operate.Result, error) {
+			return jobfile.Apply(ctx, v.op, was, job, opts)
 		})
 	})
 	v.asks = true
@@ -214,51 +198,17 @@ them. It asks, unless --yes is given.`,
 	return cmd
 }
 
-// jobOfFile is what a file says of one job.
-type jobOfFile struct {
-	name, config string
-	servers      map[string]bool // whether they are disabled
-	items        []int           // that are disabled
-	paths        []registry.Write
-}
-
-func jobsOfFile(file seed.File) (names []string, jobs map[string]jobOfFile) {
-	jobs = make(map[string]jobOfFile)
-	for path, value := range file.Nodes() {
-		at, _ := jobtree.Parse(path)
-		j, known := jobs[at.Job]
-		if !known {
-			names = append(names, at.Job)
-			j = jobOfFile{name: at.Job, servers: make(map[string]bool)}
-		}
-		switch at.Kind {
-		case jobtree.KindConfig:
-			j.config = value
-		case jobtree.KindServer:
-			disabled, _ := jobtree.DecodeServer(registry.Node{Path: path, Value: value})
-			j.servers[at.Key] = disabled
-		case jobtree.KindItemDisabled:
-			j.items = append(j.items, at.Item)
-		}
-		if at.Kind != jobtree.KindConfig {
-			j.paths = append(j.paths, registry.Put(path, value))
-		}
-		jobs[at.Job] = j
-	}
-	return names, jobs
-}
-
 // apply does something with each job of a file, after a question that shows what differs.
-func (v *verb) apply(fileName string, do func(ctx context.Context, stored registry.Node, job jobOfFile, opts operate.Options) (operate.Result, error)) error {
+func (v *verb) apply(fileName string, do func(ctx context.Context, was registry.Node, job jobfile.Job, opts operate.Options) (operate.Result, error)) error {
 	file, err := seed.ReadFile(fileName)
 	if err != nil {
 		return err
 	}
-	nodes, revision, err := v.reg.List(v.ctx, registry.Root)
+	nodes, revision, err := stored(v.at).List(v.ctx, registry.Root)
 	if err != nil {
 		return err
 	}
-	lines := differences(file, nodes)
+	lines := jobfile.Differences(file, nodes)
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(v.news, printable(line)); err != nil {
 			return err
@@ -270,81 +220,16 @@ func (v *verb) apply(fileName string, do func(ctx context.Context, stored regist
 		}
 	}
 	seen := registry.NewSnapshot(revision, nodes)
-	names, jobs := jobsOfFile(file)
+	var names []string
+	jobs := make(map[string]jobfile.Job)
+	for _, job := range jobfile.Jobs(file) {
+		names = append(names, job.Name)
+		jobs[job.Name] = job
+	}
 	yes := v.yes
 	v.yes = true // it was asked above
 	defer func() { v.yes = yes }()
 	return v.several(names, func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
 		return do(ctx, seen.Get(jobtree.For(name).Config()), jobs[name], opts)
 	})
-}
-
-// create stores a job. What disables its servers and items comes before: without a configuration it means nothing to
-// anybody, and so no item begins that must not. Each of these writes needs that there is none yet, lest a job that
-// somebody else creates meanwhile is changed.
-func (v *verb) create(ctx context.Context, job jobOfFile, opts operate.Options) (operate.Result, error) {
-	if job.config == "" {
-		return operate.Result{}, errors.New("the file has no config for it, and there is no such job")
-	}
-	dry := opts
-	dry.DryRun = true
-	writer := guarded.NewWriter(v.reg, registry.Absent(jobtree.For(job.name).Config()))
-	for {
-		if result, err := v.op.CreateText(ctx, job.name, job.config, dry); err != nil || opts.DryRun || result.Repeated {
-			return result, err
-		}
-		var steps []guarded.Step
-		for _, w := range job.paths {
-			stored, err := v.reg.Get(ctx, w.Path)
-			if err != nil && !errors.Is(err, registry.ErrNotFound) {
-				return operate.Result{}, err
-			}
-			if stored.Value != w.Value || !stored.Exists() {
-				steps = append(steps, guarded.Step{Write: w, Guard: registry.Unchanged(w.Path, stored.Revision)})
-			}
-		}
-		_, err := writer.Commit(ctx, steps, nil)
-		if errors.Is(err, registry.ErrConflict) {
-			continue // and see who was faster
-		} else if err != nil {
-			return operate.Result{}, err
-		}
-		return v.op.CreateText(ctx, job.name, job.config, opts)
-	}
-}
-
-// marks disables and enables what a file says of an existing job. Each is an operation of its own with an id of its own.
-func (v *verb) marks(ctx context.Context, job jobOfFile, opts operate.Options, done operate.Result) (operate.Result, error) {
-	opts.ID, opts.Shown = "", nil
-	try := func(result operate.Result, err error) error {
-		if cause, refused := operate.IsRefused(err); refused && cause == operate.CauseAlready {
-			return nil
-		}
-		if err == nil {
-			done.Changes = append(done.Changes, result.Changes...)
-			done.Repeated = false
-		}
-		return err
-	}
-	for _, ip := range slices.Sorted(maps.Keys(job.servers)) {
-		do := v.op.EnableServer
-		if job.servers[ip] {
-			do = v.op.DisableServer
-		}
-		result, err := do(ctx, job.name, ip, opts)
-		if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownTarget {
-			opts := opts
-			opts.Force = true // the file may know a server that nobody has seen yet
-			result, err = do(ctx, job.name, ip, opts)
-		}
-		if err := try(result, err); err != nil {
-			return done, err
-		}
-	}
-	for _, item := range job.items {
-		if err := try(v.op.DisableItem(ctx, job.name, item, opts)); err != nil {
-			return done, err
-		}
-	}
-	return done, nil
 }

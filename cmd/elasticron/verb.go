@@ -33,8 +33,8 @@ type verb struct {
 	in   io.Reader
 	out  io.Writer
 	news io.Writer // of progress, and for questions
-	op   *operate.Operator
-	reg  registry.Registry
+	op   operations
+	at   place
 	ctx  context.Context //nolint:containedctx // it lives as long as the command
 }
 
@@ -59,9 +59,9 @@ func newVerb(p *program, cmd *cobra.Command, do func(v *verb, args []string) err
 		v.in, v.out, v.news = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer restore()
-		return v.conn.with(ctx, func(reg registry.Registry) (err error) {
-			v.reg = reg
-			if v.op, err = operate.New(reg, operate.By(v.who(), "elasticron "+version())); err != nil {
+		return v.conn.with(ctx, func(at place) (err error) {
+			v.at = at
+			if v.op, err = operating(at, v.who(), agent()); err != nil {
 				return err
 			}
 			v.ctx = ctx
@@ -190,7 +190,7 @@ func (v *verb) several(jobs []string, do ofJob) error {
 	if !v.yes && !opts.DryRun {
 		dry := opts
 		dry.DryRun = true
-		planned, err := v.op.Each(v.ctx, jobs, dry, do, nil)
+		planned, err := operate.Each(v.ctx, jobs, dry, do, nil)
 		var some *operate.SomeFailedError
 		if err != nil && !errors.As(err, &some) {
 			return err
@@ -206,7 +206,7 @@ func (v *verb) several(jobs []string, do ofJob) error {
 			return err
 		}
 	}
-	results, err := v.op.Each(v.ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+	results, err := operate.Each(v.ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
 		if err := refused[job]; err != nil {
 			return operate.Result{}, err // nobody has agreed to anything else
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/elasticron/elasticron/operate"
-	"github.com/elasticron/elasticron/registry"
 )
 
 func newTrigger(p *program) *cobra.Command {
@@ -355,11 +354,11 @@ Java's console, or by a program that writes the registry itself.`,
   elasticron audit orders -o json`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	reading(p, cmd, func(cmd *cobra.Command, args []string, reg registry.Registry) error {
+	reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
 		if len(args) > 0 {
 			g.want.name = args[0]
 		}
-		return g.audit(cmd.Context(), cmd.OutOrStdout(), reg)
+		return g.audit(cmd.Context(), cmd.OutOrStdout(), at)
 	})
 	flags := cmd.Flags()
 	outputFlag(flags, &g.output, formatWide, formatJSON, formatYAML)

@@ -27,31 +27,30 @@ const (
 
 // follow shows the list again whenever it changes, until the context ends or somebody presses Ctrl-C. On a terminal it
 // draws the whole list anew; else it writes the rows that changed, and so may be piped.
-func (g *getting) follow(ctx context.Context, out io.Writer, reg registry.Registry) error {
+func (g *getting) follow(ctx context.Context, out io.Writer, at place) error {
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer restore()
-	view, err := reg.View(ctx, registry.Root)
+	followed, err := following(ctx, at)
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer view.Close()
+	defer followed.close()
 	var screen display = &changes{getting: g, out: out}
 	if terminal(out) && (g.output == formatTable || g.output == formatWide) {
 		screen = &redrawn{getting: g, out: out, colour: colourful(out), size: sizeOf(out)}
 	}
 	for {
-		shown := view.Snapshot()
-		if err := screen.show(namespaceOf(shown, g.program.now(), operate.MayHoldJava(reg))); err != nil {
+		if err := screen.show(namespaceOf(followed.now(), g.program.now(), operate.MayHoldJava(at))); err != nil {
 			return err
 		}
 		if !wait(ctx, leastPause) {
 			return nil
 		}
 		news, stop := context.WithTimeout(ctx, mostPause-leastPause)
-		_, err := view.WaitFor(news, func(s registry.Snapshot) bool { return s.Revision() != shown.Revision() })
+		err := followed.newer(news)
 		stop()
 		switch {
 		case ctx.Err() != nil:

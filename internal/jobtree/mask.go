@@ -3,9 +3,12 @@ package jobtree
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -39,9 +42,9 @@ func Mask(path, value string) string {
 	case name.Kind == KindOffset, name.Kind == KindOperated: // that quotes configs
 		return Hidden
 	case name.Kind == KindConfig:
-		return maskObject(value, isSecret)
+		return maskObject(value, hiding(isSecret))
 	case strings.HasPrefix(value, "{"):
-		return maskObject(value, func(name string) bool { return name == "error" || name == "parameter" })
+		return maskObject(value, hiding(func(name string) bool { return name == "error" || name == "parameter" }))
 	default:
 		return value
 	}
@@ -76,8 +79,55 @@ func MaskNode(n registry.Node) registry.Node {
 	return n
 }
 
+// MaskSecrets is [MaskNode] for who reads the tree as operators do. What is hidden leaves the meaning of the node as it
+// is: the errors of executions stay, and of operations and items' parameters all but their secrets. Masked by [MaskNode]
+// afterwards, a node looks as if it had been masked by that alone.
+func MaskSecrets(n registry.Node) registry.Node {
+	name, known := Parse(n.Path)
+	switch {
+	case !known || n.Value == "":
+	case name.Kind == KindConfig:
+		n.Value = maskObject(n.Value, hidingConfig)
+	case name.Kind == KindOperated:
+		operated, err := DecodeOperated(n)
+		if err != nil {
+			n.Value = Hidden
+			break
+		}
+		n.Value = EncodeOperated(MaskOperated(operated))
+	case name.Kind == KindOffset:
+		n.Value = Hidden
+	case strings.HasPrefix(n.Value, "{"):
+		n.Value = maskObject(n.Value, hiding(func(name string) bool { return name == "parameter" }))
+	}
+	return n
+}
+
+// hide returns what is shown instead of the value of a member, if that is hidden.
+type hide func(m member) (shown string, hidden bool)
+
+// hiding hides the members with some names.
+func hiding(secret func(name string) bool) hide {
+	return func(m member) (string, bool) { return `"` + Hidden + `"`, secret(m.name) }
+}
+
+// hidingConfig hides what is secret in a config, but shows which items have parameters: without that the config would be
+// judged otherwise.
+func hidingConfig(m member) (string, bool) {
+	if m.name == "shardingItemParameters" && strings.HasPrefix(m.value, `"`) {
+		if parameters, err := job.ParseItemParameters(unquote(m.value)); err == nil && len(parameters) > 0 {
+			var shown []string
+			for _, item := range slices.Sorted(maps.Keys(parameters)) {
+				shown = append(shown, fmt.Sprintf("%d=%s", item, Hidden))
+			}
+			return `"` + strings.Join(shown, ",") + `"`, true
+		}
+	}
+	return `"` + Hidden + `"`, isSecret(m.name)
+}
+
 // maskObject hides the members of an object that are secret, and of the objects in it.
-func maskObject(text string, secret func(name string) bool) string {
+func maskObject(text string, secret hide) string {
 	o, err := parseObject(text)
 	if err != nil {
 		return Hidden
@@ -89,10 +139,11 @@ func maskObject(text string, secret func(name string) bool) string {
 		at = strings.Index(text[at:], m.text) + at
 		value := at + len(m.text) - len(m.value)
 		shown := m.value
+		instead, hidden := secret(m)
 		switch {
 		case m.value == `""`:
-		case secret(m.name):
-			shown = `"` + Hidden + `"`
+		case hidden:
+			shown = instead
 		case strings.HasPrefix(m.value, "{"):
 			shown = maskObject(m.value, secret)
 		case strings.HasPrefix(m.value, "["):
@@ -110,7 +161,7 @@ func maskSettings(value string) string {
 	if !strings.HasPrefix(value, "{") {
 		return value
 	}
-	return maskObject(value, secretNames.MatchString)
+	return maskObject(value, hiding(secretNames.MatchString))
 }
 
 // maskList hides a list that holds objects: none of ours does, and what is in it has no name.

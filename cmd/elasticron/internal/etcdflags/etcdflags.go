@@ -70,7 +70,7 @@ func (f *Flags) Config(namespace string) (etcd.Config, error) {
 		c.Username, c.Password = f.user, password
 	}
 	var err error
-	c.TLS, err = f.tls()
+	c.TLS, err = f.TLS()
 	return c, err
 }
 
@@ -114,7 +114,8 @@ func (f *Flags) Default(d Defaults) {
 	f.ca = cmp.Or(f.ca, d.CA)
 }
 
-func (f *Flags) tls() (*tls.Config, error) {
+// TLS returns how a server is checked, and what is shown to it; nil is as the system does it.
+func (f *Flags) TLS() (*tls.Config, error) {
 	if f.ca == "" && f.cert == "" && f.key == "" {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package main
+package operate
 
 import (
 	"encoding/json"
@@ -8,13 +8,15 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// settingsOf returns the members of a job's configuration that are no defaults, by the names under which they are
-// stored, and hidden where they may be secret; nothing of a configuration that cannot be read.
-func settingsOf(st *jobtree.State) map[string]any {
-	if !st.Config.Exists() || st.Config.Err != nil {
+// Settings returns the members of a job's configuration that are no defaults, by the names under which they are
+// stored, and hidden where they may be secret; nothing of a configuration that cannot be read, and of a job that there
+// is not.
+func (n *Namespace) Settings(name string) map[string]any {
+	l := n.find(name)
+	if l == nil || !l.st.Config.Exists() || l.st.Config.Err != nil {
 		return nil
 	}
-	c := st.Config.Value
+	c := l.st.Config.Value
 	usual := job.Config{Name: c.Name, Class: c.Class, Cron: c.Cron, ShardingTotalCount: c.ShardingTotalCount, Type: c.Type}
 	if c.Type == job.TypeScript {
 		usual.ScriptCommandLine = "usual"

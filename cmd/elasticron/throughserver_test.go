@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-shellwords"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/console"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// withServer puts a server in front of the namespace shop of a world, and returns the flags by which commands go
+// through it.
+func (w *world) withServer(t *testing.T) []string {
+	t.Helper()
+	reg := w.etcdServer.Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{{Name: "shop", Registry: reg}}})
+	require.NoError(t, err)
+	front := httptest.NewServer(server.Handler())
+	t.Cleanup(func() {
+		server.Close()
+		front.Close()
+	})
+	return []string{"--server", front.URL, "-n", "shop"}
+}
+
+// sharing are the commands that reach a namespace, and so know --server.
+func sharing(t *testing.T) map[string]bool {
+	t.Helper()
+	all := make(map[string]bool)
+	for _, c := range visible(newRoot(newProgram())) {
+		if c.Flags().Lookup("server") != nil && c.RunE != nil && c.Name() != "server" && !strings.Contains(c.CommandPath(), "context") {
+			all[c.CommandPath()] = true
+		}
+	}
+	return all
+}
+
+// What differs between two runs of one command, whichever way they go: ids that are made up, times, and who did it.
+var incidental = regexp.MustCompile(`\b[A-Z2-7]{16}\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?|anonymous|anna`)
+
+func withoutIncidents(text string) string {
+	text = incidental.ReplaceAllString(text, "*")
+	text = regexp.MustCompile(`[ \t]+`).ReplaceAllString(text, " ") // the columns are as wide as what was replaced
+	lines := strings.Split(text, "\n")
+	slices.Sort(lines) // several jobs are operated at the same time
+	return strings.Join(lines, "\n")
+}
+
+// The examples of all commands that reach a namespace have the same output, exit status and effect through a server as
+// they have on the registry itself.
+func TestExamplesAreTheSameThroughAServer(t *testing.T) {
+	root := newRoot(newProgram())
+	knows := sharing(t)
+	compared := 0
+	for _, c := range visible(root) {
+		path := c.CommandPath()
+		if !knows[path] {
+			continue
+		}
+		t.Run(strings.ReplaceAll(path, " ", "/"), func(t *testing.T) {
+			lines := commandLines(c.Example)
+			var steps [2][]string
+			var trees [2]map[string]string
+			for way, name := range []string{"direct", "through a server"} {
+				t.Run(name, func(t *testing.T) { // which leaves the folder again
+					w := prepared(t, path)
+					flags := on()
+					if way == 1 {
+						flags = w.withServer(t)
+					}
+					for _, line := range lines {
+						out := w.carriesOut(t, line, func(command string) bool { return knows["elasticron "+command] || command == "get" }, flags)
+						steps[way] = append(steps[way], out)
+					}
+					trees[way] = w.tree(t)
+				})
+			}
+			require.Equal(t, steps[0], steps[1])
+			require.Equal(t, trees[0], trees[1], "what is stored")
+			compared += len(lines)
+		})
+	}
+	require.Greater(t, compared, 45)
+}
+
+// carriesOut carries out a line of an example, and returns what it says. Commands that reach a namespace get the flags.
+func (w *world) carriesOut(t *testing.T, line string, reaches func(command string) bool, flags []string) string {
+	t.Helper()
+	command, target, _ := strings.Cut(line, " > ")
+	words, err := shellwords.Parse(command)
+	require.NoError(t, err)
+	words = words[1:]
+	if reaches(words[0]) {
+		words = append(words, flags...)
+	}
+	out, errOut, status := w.does(t, words...)
+	require.Zero(t, status, "%s\n%s", line, errOut)
+	if target != "" {
+		require.NoError(t, os.MkdirAll(filepath.Dir(target), 0o700))
+		require.NoError(t, os.WriteFile(target, []byte(out), 0o600))
+	}
+	return withoutIncidents(out + errOut)
+}
+
+// tree is what the namespace shop holds, but for what operators did, which tells who did it and how.
+func (w *world) tree(t *testing.T) map[string]string {
+	t.Helper()
+	nodes, _, err := w.hand(t).List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	all := make(map[string]string)
+	for _, n := range nodes {
+		if name, known := jobtree.Parse(n.Path); !known || name.Kind != jobtree.KindOperated {
+			all[n.Path] = withoutIncidents(n.Value)
+		}
+	}
+	return all
+}
+
+// What goes wrong has the same words and exit status, too.
+func TestErrorsAreTheSameThroughAServer(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{
+		"get jobs none", "get servers 10.9.9.9", "describe job/none", "next none", "dump none",
+		"trigger none", "trigger orders --items 9", "trigger nightly", "disable job/broken", "enable item/orders/0", "disable server/10.9.9.9 --yes",
+		"disable server/10.9.9.9 --job mail", "shutdown instance/x --yes", "give-up item/orders/0", "remove orders --yes", "reshard none",
+		"rollback orders --to NONE --yes", "edit orders --set cron=x --yes", "edit orders --set shardingTotalCount=1 --yes", "edit none --set a=b --yes",
+		"disable --match [ --yes", "disable --match zz* --yes", "enable --match * --yes", "create -f testdata/jobs.yaml", "tidy servers --job none",
+		"disable item/orders/1 --id no!", "trigger orders --wait --timeout 3s", "backfill orders --from 2025-01-01T00:00:30Z --to 2025-01-01T00:00:31Z --yes",
+		"export broken", "export none", "audit -o json", "trigger orders --fire 2025-01-01T00:00:00Z -o json --id SAME",
+		"backfill orders --from 2025-03-01T02:00:00Z --to 2025-03-01T02:00:00Z --yes --timeout 3s",
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			direct, through := newShop(t), newShop(t)
+			args := strings.Fields(command)
+			out, errOut, status := direct.does(t, append(args, "--etcd", "http://e1:2379", "-n", "shop")...)
+			gotOut, gotErr, gotStatus := through.does(t, append(args, through.withServer(t)...)...)
+			require.Equal(t, status, gotStatus, "%s\n%s", errOut, gotErr)
+			require.Equal(t, withoutIncidents(errOut), withoutIncidents(gotErr))
+			require.Equal(t, withoutIncidents(out), withoutIncidents(gotOut))
+		})
+	}
+}
+
+// A token comes from the environment, else from a file, and an address in the clear does not get it.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	flags := w.withServer(t)
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte("geheim\n"), 0o600))
+	w.must(t, append([]string{"get", "jobs", "--token-file", file}, flags...)...)
+	_, errOut, status := w.does(t, append([]string{"get", "jobs", "--token-file", file + "x"}, flags...)...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, "token: open ")
+	w.variables[tokenVariable] = "geheim"
+	_, errOut, status = w.does(t, "get", "jobs", "--server", "http://cron.example.org", "-n", "shop")
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "in the clear: want https")
+	require.NotContains(t, errOut, "geheim")
+
+	delete(w.variables, tokenVariable)
+	w.must(t, "context", "set", "console", "--server", flags[1], "-n", "shop", "--token-file", file)
+	w.must(t, "context", "use", "console")
+	require.Contains(t, w.must(t, "get", "jobs"), "orders")
+	require.Contains(t, w.must(t, "context", "list"), "server "+flags[1])
+}
+
+// A list that is watched through a server shows what changes.
+func TestWatchThroughAServer(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	flags := w.withServer(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errOut output
+	done := make(chan int, 1)
+	go func() {
+		done <- w.run(ctx, append([]string{"get", "jobs", "-w", "--match", "orders", "-o", "name"}, flags...), &out, &errOut)
+	}()
+	lines := func(n int) {
+		t.Helper()
+		require.Eventually(t, func() bool { return strings.Count(out.String(), "\n") >= n }, 30*time.Second, time.Millisecond, errOut.String())
+	}
+	lines(1)
+	hand := w.hand(t)
+	put(t, hand, "/orders/sharding/0/disabled", "")
+	lines(2)
+	nodes, _, err := hand.List(t.Context(), "/orders")
+	require.NoError(t, err)
+	var writes []registry.Write
+	for _, n := range nodes {
+		writes = append(writes, registry.Delete(n.Path))
+	}
+	_, err = hand.Commit(t.Context(), registry.Txn{Then: writes})
+	require.NoError(t, err)
+	lines(3)
+	stop()
+	require.Zero(t, <-done, errOut.String())
+	require.Equal(t, "job/orders\njob/orders\njob/orders removed\n", out.String())
+}

@@ -1,0 +1,554 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/console/access"
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Every route is described, and everything that is described is a route.
+func TestTheDescriptionHasEveryRoute(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
+	require.NoError(t, err)
+	require.NoError(t, doc.Validate(t.Context()))
+	described := make(map[string]bool)
+	for path, item := range doc.Paths.Map() {
+		for method := range item.Operations() {
+			described[method+" "+path] = true
+		}
+	}
+	routes := make(map[string]bool)
+	for _, r := range (&API{}).routes() {
+		routes[r.method+" "+r.path] = true
+	}
+	require.Equal(t, described, routes)
+}
+
+// somewhere is a path of a route, with things that there are.
+func somewhere(path string) string {
+	return strings.NewReplacer("{namespace}", "shop", "{job}", "orders", "{item}", "0", "{ip}", "10.0.0.1", "{instance}", first, "{id}", "x").Replace(path)
+}
+
+// All routes, asked by every role: what is not granted is forbidden, what is granted is never forbidden, and who is
+// nobody gets nothing.
+func TestRoutesAndRoles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	grant := func(role access.Role, namespace, jobs string) access.Identity {
+		return access.Identity{Name: "x", How: access.ByToken, Grants: []access.Grant{{Role: role, Namespace: namespace, Jobs: jobs}}}
+	}
+	roles := map[string]access.Identity{
+		"nobody": nobody, "somebody without grants": {Name: "x", How: access.ByToken},
+		"admin of another namespace": grant(access.Admin, "bank", "*"), "admin of other jobs": grant(access.Admin, "shop", "mail*"),
+		"viewer": grant(access.Viewer, "shop", "*"), "operator": grant(access.Operator, "shop", "*"), "admin": grant(access.Admin, "shop", "*"),
+		"viewer of the job": grant(access.Viewer, "shop", "orders"), "operator of the job": grant(access.Operator, "shop", "ord*"), "admin of the job": grant(access.Admin, "*", "orders"),
+	}
+	enough := map[access.Action]map[access.Role]bool{
+		access.Read:       {access.Viewer: true, access.Operator: true, access.Admin: true},
+		access.Operate:    {access.Operator: true, access.Admin: true},
+		access.Administer: {access.Admin: true},
+	}
+	for _, r := range (&API{}).routes() {
+		if strings.HasSuffix(r.path, "/events") { // which package live refuses by topic, and does not end
+			continue
+		}
+		for name, who := range roles {
+			path := somewhere(r.path)
+			body := any(nil)
+			switch {
+			case strings.HasSuffix(path, "/import"):
+				body = "{"
+			case strings.HasSuffix(path, "/bulk"):
+				body = wire.Bulk{Verb: "reshard", Jobs: []string{"orders"}}
+			case r.method == "POST" && strings.HasSuffix(path, "/jobs"):
+				body = wire.NewJob{Job: "orders", Text: "{"}
+			case r.method != "GET":
+				body = map[string]any{}
+			}
+			got := w.askAt(t, who, r.method, path+"?dry-run", body)
+			var granted bool
+			if len(who.Grants) > 0 {
+				g := who.Grants[0]
+				here := g.Namespace == "shop" || g.Namespace == "*"
+				ofAll, ofJob := g.Jobs == "*", strings.HasPrefix(g.Jobs, "ord")
+				switch r.scope {
+				case visible:
+					granted = here
+				case oneJob, named:
+					granted = here && (ofAll || ofJob) && enough[r.action][g.Role]
+				default:
+					granted = here && ofAll && enough[r.action][g.Role]
+				}
+			}
+			what := r.method + " " + r.path + " by " + name
+			switch {
+			case who.Name == "":
+				got.problem(t, http.StatusUnauthorized)
+			case r.scope == anybody || granted:
+				require.NotContains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, got.status, what)
+				require.Less(t, got.status, 500, what)
+			default:
+				require.Equal(t, http.StatusForbidden, got.status, what)
+			}
+		}
+	}
+}
+
+// A GET changes nothing, whoever asks for whatever.
+func TestAGetChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	before, revision, err := w.reg.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	for _, r := range (&API{}).routes() {
+		if strings.HasSuffix(r.path, "/events") {
+			continue
+		}
+		w.askAt(t, anna, "GET", somewhere(r.path)+"?from=2025-01-01T00:00:00Z&to=2025-01-01T00:05:00Z&expression=@daily&force=true&reason=x", nil)
+		head := httptest.NewRequestWithContext(access.NewContext(t.Context(), anna), "HEAD", somewhere(r.path), nil)
+		w.api.ServeHTTP(httptest.NewRecorder(), head)
+	}
+	after, now, err := w.reg.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	require.Equal(t, revision, now)
+}
+
+func TestListsOfJobs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	names := func(who access.Identity, query string) (names []string, page wire.JobPage) {
+		t.Helper()
+		got := w.ask(t, who, "GET", "/jobs"+query, nil)
+		require.Equal(t, http.StatusOK, got.status, string(got.body))
+		var rows struct {
+			Jobs []operate.JobRow
+		}
+		got.into(t, &rows)
+		got.into(t, &page)
+		for _, r := range rows.Jobs {
+			names = append(names, r.Job)
+		}
+		return names, page
+	}
+	for query, want := range map[string][]string{
+		"":                                 {"broken", "mail", "nightly", "orders"},
+		"?match=*l*":                       {"mail", "nightly"},
+		"?status=disabled":                 {"nightly"},
+		"?status=PAUSED&status=disabled":   {"broken", "nightly"},
+		"?status=paused,disabled":          {"broken", "nightly"},
+		"?sort=-name":                      {"orders", "nightly", "mail", "broken"},
+		"?sort=-instances&limit=3":         {"orders", "nightly", "mail"},
+		"?sort=items&limit=1":              {"broken"},
+		"?limit=2&offset=1":                {"mail", "nightly"},
+		"?offset=99":                       nil,
+		"?sort=next&match=[mo]*":           {"orders", "mail"},
+		"?sort=last&limit=2&match=[^b]*":   {"mail", "orders"},
+		"?sort=status&match=[bn]*&limit=9": {"nightly", "broken"},
+	} {
+		got, page := names(vera, query)
+		if query == "?sort=next&match=[mo]*" || strings.HasPrefix(query, "?sort=last") || strings.HasPrefix(query, "?sort=status") {
+			require.ElementsMatch(t, want, got, query) // they may be equal in it
+		} else {
+			require.Equal(t, want, got, query)
+		}
+		require.NotZero(t, page.Revision)
+		require.True(t, page.Connected)
+	}
+	got, page := names(mailer, "")
+	require.Equal(t, []string{"mail"}, got, "of the others they know nothing")
+	require.Equal(t, 1, page.Total)
+	for _, query := range []string{"?match=[", "?sort=size", "?limit=0", "?limit=501", "?offset=-1"} {
+		p := w.ask(t, vera, "GET", "/jobs"+query, nil).problem(t, http.StatusBadRequest)
+		require.Contains(t, query, p.Field)
+		require.Contains(t, p.Detail, p.Field+": ")
+	}
+}
+
+func TestOneJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	var d wire.JobDetail
+	w.ask(t, vera, "GET", "/jobs/orders", nil).into(t, &d)
+	require.Equal(t, "orders", d.Job.Job)
+	require.Equal(t, "every minute.", strings.ToLower(d.Words))
+	require.Len(t, d.Items, 2)
+	require.Len(t, d.NextFires, 5)
+	require.Len(t, d.Instances, 2)
+	require.Equal(t, wire.JobInstance{Instance: first, Server: "10.0.0.1", Enabled: true, Leader: true, Items: []int{0}}, d.Instances[0])
+	require.Equal(t, "***", d.Settings["shardingItemParameters"])
+	w.ask(t, vera, "GET", "/jobs/mail", nil).into(t, &d)
+	require.Contains(t, d.Servers, wire.JobServer{Server: "10.0.0.9", Disabled: true, Instances: []string{}})
+	require.Equal(t, "exit 3", d.Job.Last.Error)
+	w.ask(t, vera, "GET", "/jobs/broken", nil).into(t, &d)
+	require.Contains(t, d.Job.Reasons[0].Word, "PAUSED")
+	w.ask(t, vera, "GET", "/jobs/none", nil).problem(t, http.StatusNotFound)
+	w.ask(t, vera, "GET", "/jobs/orders%2Fconfig", nil).problem(t, http.StatusBadRequest)
+	for _, topics := range []string{"", "?topic=nothing", "?topic=job/mail"} {
+		w.ask(t, access.Identity{Name: "x", How: access.ByToken, Grants: []access.Grant{{Role: access.Viewer, Namespace: "shop", Jobs: "o*"}}}, "GET", "/events"+topics, nil)
+	}
+
+	var servers wire.ServerList
+	w.ask(t, vera, "GET", "/servers", nil).into(t, &servers)
+	require.Len(t, servers.Servers, 3)
+	var instances wire.InstanceList
+	w.ask(t, vera, "GET", "/instances", nil).into(t, &instances)
+	require.Len(t, instances.Instances, 2)
+	var me wire.Me
+	w.askAt(t, mailer, "GET", "/me", nil).into(t, &me)
+	require.Equal(t, wire.Me{Name: "mailer", How: "token", Roles: []string{"operator"}, Namespaces: []string{"shop"}, Grants: []wire.Grant{{Role: "operator", Namespace: "shop", Jobs: "mail*"}}}, me)
+}
+
+func TestConfigurations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	var full, masked wire.Config
+	got := w.ask(t, anna, "GET", "/jobs/mail/config", nil)
+	got.into(t, &full)
+	tag := got.header.Get("ETag")
+	require.Equal(t, `"`+full.Revision.String()+`"`, tag)
+	require.Contains(t, full.Text, "geheim")
+	require.Equal(t, http.StatusNotModified, w.ask(t, anna, "GET", "/jobs/mail/config", nil, "If-None-Match: "+tag).status)
+	hidden := w.ask(t, olaf, "GET", "/jobs/mail/config", nil)
+	hidden.into(t, &masked)
+	require.True(t, masked.Hidden)
+	require.NotContains(t, string(hidden.body), "geheim")
+
+	changed := strings.Replace(full.Text, "0 0/2 ", "0 0/5 ", 1)
+	put := func(body wire.NewConfig, query string, headers ...string) answer {
+		t.Helper()
+		return w.ask(t, anna, "PUT", "/jobs/mail/config"+query, body, headers...)
+	}
+	put(wire.NewConfig{Text: changed}, "").problem(t, http.StatusPreconditionRequired)
+	for _, tag := range []string{"7", `"x"`, `""`, `"-1"`, `W/"7"`, "*"} {
+		p := put(wire.NewConfig{Text: changed}, "", "If-Match: "+tag).problem(t, http.StatusBadRequest)
+		require.Equal(t, "If-Match", p.Field)
+	}
+	var out wire.Outcome
+	dry := put(wire.NewConfig{Text: changed}, "?dry-run", "If-Match: "+tag)
+	require.Equal(t, http.StatusOK, dry.status, string(dry.body))
+	dry.into(t, &out)
+	require.Nil(t, out.Operation)
+	require.Len(t, out.Plan.Next, 5)
+	require.NotEmpty(t, out.Plan.Changes)
+	shownPlan := out.Plan
+
+	done := put(wire.NewConfig{Text: changed, Asked: wire.Asked{Shown: &shownPlan, Reason: "less mail"}}, "", "If-Match: "+tag, "Idempotency-Key: CHANGE1")
+	require.Equal(t, http.StatusAccepted, done.status, string(done.body))
+	done.into(t, &out)
+	require.Equal(t, "CHANGE1", out.Operation.ID)
+	require.Equal(t, "anna", out.Operation.Who)
+
+	stale := put(wire.NewConfig{Text: strings.Replace(full.Text, "0 0/2 ", "0 0/7 ", 1), Base: full.Text}, "", "If-Match: "+tag).problem(t, http.StatusPreconditionFailed)
+	require.Equal(t, "stale", stale.Cause)
+	require.Equal(t, []operate.Change{{What: "cron", Before: `"0 0/2 * * * ?"`, After: `"0 0/5 * * * ?"`}}, stale.Diff)
+	require.Contains(t, stale.Why, "by anna")
+
+	tag = w.ask(t, anna, "GET", "/jobs/mail/config", nil).header.Get("ETag")
+	require.Equal(t, `"`+out.Revision.String()+`"`, tag, "who writes here reads it here")
+	invalid := put(wire.NewConfig{Text: strings.Replace(full.Text, "0 0/2 ", "0 61 ", 1)}, "", "If-Match: "+tag).problem(t, http.StatusUnprocessableEntity)
+	require.Equal(t, "invalid", invalid.Cause)
+	require.Contains(t, invalid.Detail, "61")
+
+	back := w.ask(t, anna, "POST", "/jobs/mail/rollback", wire.RollBack{To: "CHANGE1"})
+	require.Equal(t, http.StatusAccepted, back.status, string(back.body))
+	w.ask(t, anna, "POST", "/jobs/mail/rollback", wire.RollBack{To: "NONE"}).problem(t, http.StatusNotFound)
+	w.ask(t, anna, "POST", "/jobs/mail/rollback", wire.RollBack{}).problem(t, http.StatusBadRequest)
+	w.ask(t, anna, "GET", "/jobs/mail/config", nil).into(t, &full)
+	require.Contains(t, full.Text, "0 0/2 ")
+}
+
+// Asked for again under the same key, an operation is found to be done; under another one it is refused.
+func TestAnOperationIsDoneOnceForItsKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	disable := func(key string) answer {
+		return w.ask(t, olaf, "POST", "/jobs/orders/disable", wire.Asked{Reason: "locked"}, "Idempotency-Key: "+key, "User-Agent: elasticron v9")
+	}
+	var out wire.Outcome
+	got := disable("K1")
+	require.Equal(t, http.StatusAccepted, got.status, string(got.body))
+	got.into(t, &out)
+	require.False(t, out.Repeated)
+	require.NotZero(t, out.Revision)
+	disable("K1").into(t, &out)
+	require.True(t, out.Repeated)
+	p := disable("K2").problem(t, http.StatusConflict)
+	require.Equal(t, "already so", p.Cause)
+	require.Contains(t, p.Why, "by olaf with elasticron v9, by session")
+	p = w.ask(t, olaf, "POST", "/jobs/orders/enable", nil, "Idempotency-Key: K1").problem(t, http.StatusConflict)
+	require.Equal(t, "used", p.Cause)
+	w.ask(t, olaf, "POST", "/jobs/orders/enable", nil, "Idempotency-Key: no spaces").problem(t, http.StatusUnprocessableEntity)
+
+	var list wire.OperationList
+	w.ask(t, vera, "GET", "/operations/K1", nil).into(t, &list)
+	require.Len(t, list.Operations, 1)
+	require.Equal(t, "locked", list.Operations[0].Reason)
+	put := registry.Put(jobtree.For("orders").ItemDisabled(1), "")
+	revision, err := w.reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{put}})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		w.ask(t, vera, "GET", "/operations?job=orders", nil).into(t, &list)
+		return len(list.Outside) == 1 && list.Outside[0] == operate.OutsideChange{Job: "orders", What: "item 1", Revision: revision}
+	}, 30*time.Second, 10*time.Millisecond)
+	w.ask(t, mailer, "GET", "/operations", nil).into(t, &list)
+	require.Empty(t, list.Operations)
+	w.ask(t, mailer, "GET", "/operations?job=orders", nil).problem(t, http.StatusForbidden)
+}
+
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	do := func(path string, body any, status int) answer {
+		t.Helper()
+		got := w.ask(t, olaf, "POST", path, body)
+		require.Equal(t, status, got.status, "%s: %s", path, got.body)
+		return got
+	}
+	do("/jobs/orders/items/1/disable", nil, 202)
+	do("/jobs/orders/items/1/disable", nil, 409)
+	do("/jobs/orders/items/1/enable?dry-run", nil, 200)
+	do("/jobs/orders/items/1/enable", wire.Asked{Reason: "again"}, 202)
+	do("/jobs/orders/items/9/enable", nil, 404)
+	do("/jobs/orders/items/01/enable", nil, 400)
+	do("/jobs/orders/items/1/give-up", nil, 409)
+	do("/jobs/orders/reshard", nil, 202)
+	do("/jobs/mail/tidy", wire.Servers{Servers: []string{"10.0.0.9"}}, 202)
+	do("/jobs/none/disable", nil, 404)
+	do("/jobs/broken/disable", nil, 409)
+
+	var out wire.Outcome
+	do("/jobs/orders/trigger", wire.Trigger{Items: []int{0}, Parameter: "day=1", Within: "2h"}, 202).into(t, &out)
+	require.NotZero(t, out.Revision)
+	require.NotContains(t, out.Plan.String()+out.Plan.Changes[0].String(), "day=1", "a parameter may be secret")
+	p := w.ask(t, olaf, "POST", "/jobs/orders/trigger", nil).problem(t, http.StatusConflict)
+	require.Equal(t, "pending", p.Cause)
+	require.NotEmpty(t, p.Do)
+	do("/jobs/orders/trigger", wire.Trigger{Replace: true}, 202).into(t, &out)
+	w.ask(t, olaf, "POST", "/jobs/orders/trigger?wait=20ms", wire.Trigger{Replace: true}, "Idempotency-Key: "+out.ID).into(t, &out)
+	require.True(t, out.Repeated)
+	require.NotEmpty(t, out.Unconfirmed, "nobody runs it here")
+	require.Equal(t, 2, out.Progress.Of)
+	do("/jobs/orders/trigger", wire.Trigger{Within: "soon"}, 400)
+	do("/jobs/orders/trigger?wait=1h", nil, 400)
+	do("/jobs/orders/trigger?dry-run=maybe", nil, 400)
+
+	var one wire.Outcome
+	do("/servers/10.0.0.1/disable?job=orders", nil, 202).into(t, &one)
+	require.Equal(t, "server 10.0.0.1", one.Plan.Target)
+	var many wire.Outcomes
+	do("/servers/10.0.0.1/disable?dry-run", nil, 200).into(t, &many)
+	require.Len(t, many.Jobs, 3)
+	do("/servers/10.0.0.1/disable", nil, 202).into(t, &many)
+	do("/servers/10.0.0.1/enable", nil, 202).into(t, &many)
+	require.Len(t, many.Jobs, 3)
+	for _, j := range many.Jobs {
+		require.Nil(t, j.Problem, j.Job)
+		require.NotNil(t, j.Outcome)
+	}
+	do("/servers/10.9.9.9/disable", nil, 404)
+	do("/instances/"+second+"/shutdown?job=mail", nil, 202)
+	do("/instances/"+second+"/shutdown?wait=10ms", nil, 202).into(t, &many)
+	require.Len(t, many.Jobs, 3)
+
+	do("/bulk?dry-run", wire.Bulk{Verb: "disable", Match: "[mo]*"}, 200).into(t, &many)
+	require.Len(t, many.Jobs, 2)
+	do("/bulk", wire.Bulk{Verb: "disable", Jobs: []string{"mail", "nightly", "none"}, Reason: "audit"}, 202).into(t, &many)
+	require.NotNil(t, many.Jobs[0].Outcome)
+	require.Equal(t, "already so", many.Jobs[1].Problem.Cause)
+	require.Equal(t, 404, many.Jobs[2].Problem.Status)
+	do("/bulk", wire.Bulk{Verb: "dance", Match: "*"}, 400)
+	do("/bulk", wire.Bulk{Verb: "disable"}, 400)
+	do("/bulk", wire.Bulk{Verb: "disable", Match: "["}, 422)
+	do("/bulk", wire.Bulk{Verb: "disable", Match: "zz*"}, 404)
+	do("/bulk?wait=1s", wire.Bulk{Verb: "disable", Match: "*"}, 400)
+	w.ask(t, mailer, "POST", "/bulk", wire.Bulk{Verb: "enable", Jobs: []string{"mail", "orders"}}).problem(t, http.StatusForbidden)
+	w.ask(t, mailer, "POST", "/bulk?dry-run", wire.Bulk{Verb: "enable", Match: "*"}).into(t, &many)
+	require.Len(t, many.Jobs, 1, "of the others they know nothing")
+}
+
+func TestCreateAndRemove(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	text := `{"jobName":"fresh","jobClass":"fresh","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":2}`
+	fresh := wire.NewJob{Job: "fresh", Text: text, Servers: map[string]bool{"10.0.0.7": true}, Items: []int{1}}
+	require.Equal(t, 200, w.ask(t, anna, "POST", "/jobs?dry-run", fresh).status)
+	got := w.ask(t, anna, "POST", "/jobs", fresh)
+	require.Equal(t, 202, got.status, string(got.body))
+	for path, want := range map[string]string{"/fresh/config": text, "/fresh/servers/10.0.0.7": "DISABLED", "/fresh/sharding/1/disabled": ""} {
+		n, err := w.reg.Get(t.Context(), path)
+		require.NoError(t, err)
+		require.Equal(t, want, n.Value)
+	}
+	require.Equal(t, "exists", w.ask(t, anna, "POST", "/jobs", fresh).problem(t, 409).Cause)
+	w.ask(t, anna, "POST", "/jobs", wire.NewJob{Job: "a/b", Text: text}).problem(t, 400)
+	w.ask(t, anna, "POST", "/jobs", wire.NewJob{Job: "other", Text: text}).problem(t, 422)
+	restricted := access.Identity{Name: "x", How: access.ByToken, Grants: []access.Grant{{Role: access.Admin, Namespace: "shop", Jobs: "mail*"}}}
+	w.ask(t, restricted, "POST", "/jobs", wire.NewJob{Job: "orders2", Text: text}).problem(t, 403)
+
+	require.Equal(t, "alive", w.ask(t, anna, "POST", "/jobs/orders/remove", nil).problem(t, 409).Cause)
+	var out wire.Outcome
+	w.ask(t, anna, "POST", "/jobs/fresh/remove?dry-run", nil).into(t, &out)
+	got = w.ask(t, anna, "POST", "/jobs/fresh/remove", wire.Asked{Shown: &out.Plan})
+	require.Equal(t, 200, got.status, string(got.body))
+	_, err := w.reg.Get(t.Context(), "/fresh/config")
+	require.ErrorIs(t, err, registry.ErrNotFound)
+	w.ask(t, anna, "GET", "/jobs/fresh", nil).problem(t, 404)
+}
+
+func TestBackfillGoesOnWithItsKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	var fires wire.FireList
+	w.ask(t, olaf, "GET", "/jobs/orders/fires?from=2025-03-01T02:00:00Z&to=2025-03-01T02:02:00Z", nil).into(t, &fires)
+	require.Len(t, fires.Fires, 3)
+	w.ask(t, olaf, "GET", "/jobs/orders/fires?from=2025-03-01T02:00:00Z", nil).problem(t, 400)
+	w.ask(t, olaf, "GET", "/jobs/orders/fires?from=yesterday&to=x", nil).problem(t, 400)
+	w.ask(t, olaf, "GET", "/jobs/orders/fires?from=2025-03-01T02:00:00Z&to=2026-03-01T02:02:00Z", nil).problem(t, 422)
+	body := wire.BackfillRequest{Fires: fires.Fires}
+	require.Equal(t, 200, w.ask(t, olaf, "POST", "/jobs/orders/backfill?dry-run", body).status)
+	for range 2 {
+		var b wire.Backfill
+		got := w.ask(t, olaf, "POST", "/jobs/orders/backfill?wait=50ms", body, "Idempotency-Key: FILL")
+		require.Equal(t, 202, got.status, string(got.body))
+		got.into(t, &b)
+		require.NotEmpty(t, b.Unconfirmed, "nobody runs it here")
+		require.Len(t, b.Left, 3)
+	}
+	triggered := w.ask(t, olaf, "POST", "/jobs/orders/backfill", wire.BackfillRequest{Fires: []time.Time{time.Now().Add(time.Hour)}})
+	triggered.problem(t, 422)
+	w.ask(t, olaf, "POST", "/jobs/orders/backfill", wire.BackfillRequest{}).problem(t, 422)
+}
+
+func TestFilesOfJobs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.ask(t, anna, "GET", "/export", nil).problem(t, 409) // broken cannot be written
+	got := w.ask(t, anna, "GET", "/export?job=mail&job=orders", nil)
+	require.Equal(t, 200, got.status, string(got.body))
+	require.Contains(t, string(got.body), "geheim", "a file is to be stored again as it was")
+	w.ask(t, anna, "GET", "/export?job=none", nil).problem(t, 404)
+	w.ask(t, anna, "GET", "/export?match=[", nil).problem(t, 400)
+
+	file := strings.Replace(string(got.body), "0 0/2 ", "0 0/3 ", 1) + "\nfresh: {config: {cron: '@daily', shardingTotalCount: 1}}\n"
+	var in wire.Import
+	dry := w.ask(t, anna, "POST", "/import?dry-run", file)
+	require.Equal(t, 200, dry.status, string(dry.body))
+	dry.into(t, &in)
+	require.Len(t, in.Jobs, 3)
+	require.Len(t, in.Differences, 2)
+	done := w.ask(t, anna, "POST", "/import?reason=more", file)
+	require.Equal(t, 202, done.status, string(done.body))
+	done.into(t, &in)
+	for _, j := range in.Jobs {
+		require.Nil(t, j.Problem, "%s: %+v", j.Job, j.Problem)
+	}
+	w.ask(t, anna, "POST", "/import?dry-run", file).into(t, &in)
+	require.Empty(t, in.Differences)
+	w.ask(t, anna, "POST", "/import", "orders: {config: {cron: 7 7}}").problem(t, 422)
+	w.ask(t, anna, "POST", "/import", strings.Repeat("# x\n", maxImport/4+1)).problem(t, 413)
+}
+
+func TestCronExpressions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.api.now = func() time.Time { return time.Date(2026, 3, 27, 12, 0, 0, 0, time.UTC) }
+	var c wire.Cron
+	w.askAt(t, vera, "GET", "/cron?expression=0+30+2+*+*+?&zone=Europe/Berlin&count=3", nil).into(t, &c)
+	require.Len(t, c.NextFires, 3)
+	for i := range c.Changes {
+		c.Changes[i].At = c.Changes[i].At.UTC()
+	}
+	require.Equal(t, []wire.ClockChange{
+		{At: time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC), Before: 3600, After: 7200},
+		{At: time.Date(2026, 10, 25, 1, 0, 0, 0, time.UTC), Before: 7200, After: 3600},
+	}, c.Changes)
+	require.NotEmpty(t, c.Words)
+	p := w.askAt(t, vera, "GET", "/cron?expression=0+61+*+*+*+?", nil).problem(t, 422)
+	require.Equal(t, 1, *p.Position)
+	require.Equal(t, "minute", p.Target)
+	for _, query := range []string{"", "?expression=@daily&zone=Mars", "?expression=@daily&count=0", "?expression=@daily&daylight-saving=never", "?expression=" + strings.Repeat("x", 1001)} {
+		w.askAt(t, vera, "GET", "/cron"+query, nil).problem(t, 400)
+	}
+	require.Equal(t, 200, w.askAt(t, vera, "GET", "/openapi.yaml", nil).status)
+}
+
+// What programs read is what is stored, but for secrets, which only who may administer the job gets.
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	var all, own, masked wire.NodeList
+	w.ask(t, anna, "GET", "/nodes?secrets", nil).into(t, &all)
+	stored, revision, err := w.reg.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	require.Equal(t, revision, all.Revision)
+	for i, n := range stored {
+		require.Equal(t, n, all.Nodes[i].Node())
+	}
+	w.ask(t, mailer, "GET", "/nodes", nil).into(t, &own)
+	for _, n := range own.Nodes {
+		require.True(t, strings.HasPrefix(n.Path, "/mail/"), n.Path)
+		require.NotContains(t, n.Value, "geheim")
+	}
+	require.NotEmpty(t, own.Nodes)
+	w.ask(t, vera, "GET", "/nodes?path=/orders", nil).into(t, &masked)
+	require.Contains(t, masked.Nodes[0].Value, `"0=***,1=***"`)
+	w.ask(t, vera, "GET", "/nodes?secrets=true", nil).problem(t, 403)
+	w.ask(t, vera, "GET", "/nodes?path=orders", nil).problem(t, 400)
+	w.ask(t, vera, "GET", "/nodes?after=x", nil).problem(t, 400)
+
+	newer := make(chan answer, 1)
+	go func() { newer <- w.ask(t, vera, "GET", "/nodes?path=/orders&after="+revision.String(), nil) }()
+	_, err = w.reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/sharding/0/disabled", "")}})
+	require.NoError(t, err)
+	(<-newer).into(t, &masked)
+	require.Greater(t, masked.Revision, revision)
+}
+
+func TestMalformedRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for _, body := range []string{"{", "[]", `{"reason":7}`, `{"unknown":1}`, `{} {}`, `"x"`} {
+		p := w.ask(t, olaf, "POST", "/jobs/orders/disable", body).problem(t, 400)
+		require.Equal(t, "body", p.Field)
+	}
+	w.ask(t, olaf, "POST", "/jobs/orders/disable", `{"reason":"`+strings.Repeat("x", maxBody)+`"}`).problem(t, 413)
+	w.ask(t, olaf, "POST", "/jobs/orders/disable", wire.Asked{Reason: strings.Repeat("x", 1001)}).problem(t, 422)
+	w.askAt(t, olaf, "GET", "/nothing", nil).problem(t, 404)
+	got := w.ask(t, olaf, "DELETE", "/jobs/orders", nil)
+	got.problem(t, 405)
+	require.Equal(t, "GET", got.header.Get("Allow"))
+	other := access.Identity{Name: "x", How: access.ByToken, Grants: []access.Grant{{Role: access.Admin, Namespace: "*"}}}
+	w.askAt(t, other, "GET", "/namespaces/none/jobs", nil).problem(t, 404)
+}
+
+// A fault of a handler is the fault of one request: it is answered, and logged, and not told to who asked.
+func TestAPanicIsAnswered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	handler := w.api.carriedOut(route{"GET", "/x", access.Read, anybody, func(*call) error { panic("secret") }})
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, httptest.NewRequestWithContext(access.NewContext(t.Context(), anna), "GET", "/x", nil))
+	require.Equal(t, 500, recorder.Code)
+	require.NotContains(t, recorder.Body.String(), "secret")
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	t.Parallel()
+	_, err := New(Config{})
+	require.ErrorIs(t, err, ErrInvalidOption)
+	_, err = New(Config{Namespaces: []Namespace{{Name: "shop"}}})
+	require.ErrorContains(t, err, `"shop" needs`)
+}

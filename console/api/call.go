@@ -1,0 +1,202 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/elasticron/elasticron/console/access"
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/console/live"
+	"github.com/elasticron/elasticron/internal/protect"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Limits of each request, see the package comment.
+const (
+	maxBody   = 1 << 20
+	maxImport = 8 << 20
+	maxTime   = 20 * time.Second
+)
+
+// call is one request.
+type call struct {
+	*API
+	w   http.ResponseWriter
+	r   *http.Request
+	ctx context.Context //nolint:containedctx // it is the request's, bounded
+
+	who access.Identity
+	ns  *namespace // nil where the route is about none
+	job string     // that the route is about; empty is none
+
+	operation string // id of the operation that was begun
+}
+
+// carriedOut makes a route a handler: it bounds the request, decides whether it is allowed, and turns errors into
+// problems.
+func (a *API) carriedOut(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), maxTime+wire.MaxWait)
+		defer cancel()
+		limit := int64(maxBody)
+		if strings.HasSuffix(rt.path, "/import") {
+			limit = maxImport
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		if rt.path != inNamespace+"/events" { // which bounds each frame
+			deadlines := http.NewResponseController(w)
+			_ = deadlines.SetReadDeadline(time.Now().Add(maxTime)) // a connection that cannot is bounded by its server
+			_ = deadlines.SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
+		}
+		c := &call{API: a, w: w, r: r, ctx: ctx, who: access.FromContext(r.Context())}
+		err := c.allowed(rt)
+		if err == nil {
+			err = protect.Call(func() error { return rt.do(c) })
+		}
+		if err == nil {
+			return
+		}
+		p := problemOf(err, c.operation)
+		if p.Status >= http.StatusInternalServerError {
+			a.log.WarnContext(ctx, "request failed", "method", r.Method, "path", r.URL.Path, "status", p.Status, "error", err)
+		}
+		if p.Status == http.StatusInternalServerError {
+			p.Detail = "a fault of the server, which its log tells"
+		}
+		writeProblem(w, p)
+	})
+}
+
+// allowed finds what the route is about, and asks whether who asks may do it. What there is not is told only to who
+// might know.
+func (c *call) allowed(rt route) error {
+	if c.who.Name == "" {
+		return fault(http.StatusUnauthorized, wire.CauseNobody, "log in, or give a token")
+	}
+	if rt.scope == anybody {
+		return nil
+	}
+	name := c.r.PathValue("namespace")
+	c.job = c.r.PathValue("job")
+	if rt.scope == asked {
+		c.job = c.r.URL.Query().Get("job")
+	}
+	if strings.Contains(c.job, "/") {
+		return malformed("job", "%q is given, want the name of one job", c.job)
+	}
+	var may bool
+	switch rt.scope {
+	case oneJob:
+		may = c.job != "" && c.who.May(rt.action, name, c.job)
+	case visible, named:
+		may = c.who.Sees(name)
+	default: // all jobs, or the one that was asked for
+		may = c.who.May(rt.action, name, c.job)
+	}
+	if !may {
+		return forbidden(rt.action, name, c.job)
+	}
+	if c.ns = c.namespaces[name]; c.ns == nil {
+		return notFound("there is no namespace %q here", name)
+	}
+	return nil
+}
+
+// mayEach asks for each job that the request names.
+func (c *call) mayEach(action access.Action, jobs ...string) error {
+	for _, job := range jobs {
+		if job == "" || !c.who.May(action, c.ns.Name, job) {
+			return forbidden(action, c.ns.Name, job)
+		}
+	}
+	return nil
+}
+
+func forbidden(action access.Action, namespace, job string) error {
+	what := "all jobs"
+	if job != "" {
+		what = "job " + job
+	}
+	return fault(http.StatusForbidden, wire.CauseForbidden, "you may not %s %s of namespace %s", action, what, namespace)
+}
+
+// reads tells whether who asks may read a job.
+func (c *call) reads(job string) bool { return c.who.May(access.Read, c.ns.Name, job) }
+
+// answer writes JSON.
+func (c *call) answer(status int, value any) error {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(status)
+	_, _ = c.w.Write([]byte(text.String())) // who has gone needs no answer
+	return nil
+}
+
+// maxHow bounds, in bytes, what is written down of the program that was used.
+const maxHow = 100
+
+// operator is who asks, as an operator of the namespace.
+func (c *call) operator() (*operate.Operator, error) {
+	how := "console"
+	if agent := c.r.UserAgent(); strings.HasPrefix(agent, "elasticron ") && len(agent) <= maxHow {
+		how = agent
+	}
+	if c.who.How != access.ByNothing {
+		how += ", by " + c.who.How
+	}
+	return operate.New(c.ns.Store, operate.By(c.who.Name, strings.ToValidUTF8(how, "")), operate.WithLogger(c.log))
+}
+
+// namespace is a namespace and what is worked out of its copy.
+type namespace struct {
+	Namespace
+	java   bool
+	events http.Handler
+
+	// written is the newest revision that an operation committed here: what is shown afterwards is no older.
+	written atomic.Int64
+}
+
+// catchUp bounds how long a reader waits for the copy to show what was committed here before.
+const catchUp = 2 * time.Second
+
+// picture returns what the copy shows, with all that was committed here before, unless the copy is late.
+func (c *call) picture() *live.Picture {
+	ctx, cancel := context.WithTimeout(c.ctx, catchUp)
+	defer cancel()
+	wanted := registry.Revision(c.ns.written.Load())
+	p := c.ns.Hub.Picture()
+	for p.State.Revision() < wanted {
+		select {
+		case <-p.Newer:
+			p = c.ns.Hub.Picture()
+		case <-ctx.Done():
+			return p
+		}
+	}
+	return p
+}
+
+// wrote remembers a commit.
+func (n *namespace) wrote(revision registry.Revision) {
+	for {
+		was := n.written.Load()
+		if was >= int64(revision) || n.written.CompareAndSwap(was, int64(revision)) {
+			return
+		}
+	}
+}
+
+func shown(p *live.Picture) wire.Shown {
+	return wire.Shown{Revision: p.Revision, AsOf: p.AsOf.UTC(), Connected: p.Connected}
+}

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"path"
+	"slices"
+
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/operate/jobfile"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/seed"
+)
+
+func exportJobs(c *call) error {
+	query := c.r.URL.Query()
+	match, err := pattern(query, "match")
+	if err != nil {
+		return err
+	}
+	names := query["job"]
+	found := make(map[string]bool)
+	var nodes []registry.Node
+	for n := range c.picture().State.All() {
+		name, known := jobtree.Parse(n.Path)
+		found[name.Job] = true
+		named := len(names) == 0 || slices.Contains(names, name.Job)
+		if is, _ := path.Match(match, name.Job); known && named && is {
+			nodes = append(nodes, n)
+		}
+	}
+	for _, name := range names {
+		if !found[name] {
+			return noJob(name)
+		}
+	}
+	text, faults := seed.Export(nodes)
+	if faults != nil {
+		return fault(http.StatusConflict, string(operate.CauseUnusable), "not all jobs can be exported; name those that can: %s", faults)
+	}
+	c.w.Header().Set("Content-Type", "application/yaml")
+	c.w.Header().Set("Content-Disposition", `attachment; filename="jobs.yaml"`)
+	_, _ = c.w.Write(text)
+	return nil
+}
+
+func importJobs(c *call) error {
+	asked, err := c.askedInQuery()
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(c.r.Body)
+	if err != nil {
+		return unread(err)
+	}
+	file, err := seed.ParseYAML(text)
+	if err != nil {
+		return fault(http.StatusUnprocessableEntity, string(operate.CauseInvalid), "%s", err)
+	}
+	opts, wait, err := c.options(asked)
+	switch {
+	case err != nil:
+		return err
+	case wait > 0:
+		return malformed(wire.ParamWait, "several jobs are not waited for")
+	}
+	o, err := c.operator()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, maxTime)
+	defer cancel()
+	state := c.picture().State
+	jobs := make(map[string]jobfile.Job)
+	var names []string
+	for _, job := range jobfile.Jobs(file) {
+		jobs[job.Name] = job
+		names = append(names, job.Name)
+	}
+	direct := jobfile.Direct{Operator: o, Store: c.ns.Store}
+	results, err := operate.Each(ctx, names, opts, func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
+		return jobfile.Apply(ctx, direct, state.Get(jobtree.For(name).Config()), jobs[name], opts)
+	}, nil)
+	var some *operate.SomeFailedError
+	if err != nil && !errors.As(err, &some) {
+		return err
+	}
+	return c.answer(statusOf(opts.DryRun, false), wire.Import{
+		Differences: jobfile.Differences(file, slices.Collect(state.All())), Jobs: c.outcomes(opts, asked.Reason, results).Jobs,
+	})
+}

@@ -1,0 +1,171 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+)
+
+// usualRows is how many rows of a history a page has.
+const usualRows = 100
+
+func parsePaging(query url.Values, columns []string) (p history.Paging, err error) {
+	if p.Page, err = number(query, "page", 1, 1, 1<<20); err != nil {
+		return p, err
+	}
+	if p.PerPage, err = number(query, "per-page", usualRows, 1, history.MaxPerPage); err != nil {
+		return p, err
+	}
+	if p.Sort, err = oneOf(query, "sort", "", columns...); err != nil {
+		return p, err
+	}
+	p.Ascending, err = flag(query, "ascending")
+	return p, err
+}
+
+func parseExecutionQuery(query url.Values) (q history.ExecutionQuery, err error) {
+	q = history.ExecutionQuery{Job: query.Get("job"), Round: query.Get("round"), IP: query.Get("ip"), Source: job.Source(query.Get("source"))}
+	if text := query.Get("item"); text != "" {
+		item, err := strconv.Atoi(text)
+		if err != nil || item < 0 {
+			return q, malformed("item", "%q is given, want the number of an item", text)
+		}
+		q.Item = &item
+	}
+	if query.Get("success") != "" {
+		success, err := flag(query, "success")
+		if err != nil {
+			return q, err
+		}
+		q.Success = &success
+	}
+	if q.From, err = instant(query, "from"); err != nil {
+		return q, err
+	}
+	if q.Until, err = instant(query, "until"); err != nil {
+		return q, err
+	}
+	q.Paging, err = parsePaging(query, history.ExecutionSorts())
+	return q, err
+}
+
+func listExecutions(c *call) error {
+	q, err := parseExecutionQuery(c.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	if c.ns.History == nil {
+		return c.lastExecutions(q)
+	}
+	page, err := c.ns.History.Executions(c.ctx, q)
+	if err != nil {
+		return notAsked(err)
+	}
+	answer := wire.ExecutionPage{Executions: []wire.Execution{}, Total: page.Total, Recorded: wire.FromStore}
+	for _, e := range page.Rows {
+		answer.Executions = append(answer.Executions, wire.Execution{
+			ID: e.ID, Round: e.Round, Job: e.Job, Task: e.TaskID, Hostname: e.Hostname, IP: e.IP, Source: string(e.Source), Item: e.Item,
+			Fire: e.Fire, Token: e.Token, Start: e.Start.UTC(), Complete: e.Complete.UTC(), Success: e.Success, Running: e.Running(), Error: e.FailureCause,
+		})
+	}
+	return c.answer(http.StatusOK, answer)
+}
+
+// notAsked makes a problem of a query that a store refuses.
+func notAsked(err error) error {
+	if errors.Is(err, history.ErrInvalidQuery) {
+		return malformed("query", "%s", err)
+	}
+	return err
+}
+
+// lastExecutions answers from the registry, which keeps the last two of each item, by time.
+func (c *call) lastExecutions(q history.ExecutionQuery) error {
+	if q.Sort != "" && q.Sort != "startTime" {
+		return malformed("sort", "%q is given, and without a history store executions are ordered by startTime only", q.Sort)
+	}
+	ns := c.picture().Namespace
+	jobs := []string{q.Job}
+	if q.Job == "" {
+		jobs = ns.Names()
+	}
+	var found []operate.ExecutionRow
+	for _, name := range jobs {
+		for _, e := range ns.Executions(name) {
+			if matches(q, e) {
+				found = append(found, e)
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b operate.ExecutionRow) int {
+		if q.Ascending {
+			return a.Begin.Compare(b.Begin)
+		}
+		return b.Begin.Compare(a.Begin)
+	})
+	answer := wire.ExecutionPage{Executions: []wire.Execution{}, Total: len(found), Recorded: wire.FromRegistry}
+	from := min((q.Page-1)*q.PerPage, len(found))
+	for _, e := range found[from:min(from+q.PerPage, len(found))] {
+		answer.Executions = append(answer.Executions, wire.Execution{
+			Round: e.Round, Job: e.Job, IP: jobtree.ServerOf(e.Instance), Instance: e.Instance, Source: string(e.Source), Item: e.Item, Fire: e.Fire, Token: e.Token,
+			Start: e.Begin.UTC(), Complete: e.End, Success: e.Outcome == string(jobtree.Success), Running: e.Outcome == operate.OutcomeRunning, Error: e.Error,
+		})
+	}
+	return c.answer(http.StatusOK, answer)
+}
+
+// matches tells whether an execution is one that a query is about.
+func matches(q history.ExecutionQuery, e operate.ExecutionRow) bool {
+	return (q.Round == "" || q.Round == e.Round) && (q.IP == "" || q.IP == jobtree.ServerOf(e.Instance)) &&
+		(q.Item == nil || *q.Item == e.Item) && (q.Source == "" || q.Source == e.Source) &&
+		(q.Success == nil || *q.Success == (e.Outcome == string(jobtree.Success))) &&
+		(q.From.IsZero() || !e.Begin.Before(q.From)) && (q.Until.IsZero() || !e.Begin.After(q.Until))
+}
+
+func parseStatusQuery(query url.Values) (q history.StatusQuery, err error) {
+	q = history.StatusQuery{Job: query.Get("job"), Round: query.Get("round")}
+	states := []string{string(history.Staging), string(history.Running), string(history.Finished), string(history.Errored)}
+	state, err := oneOf(query, "state", "", states...)
+	if err != nil {
+		return q, err
+	}
+	q.State = history.State(state)
+	if q.From, err = instant(query, "from"); err != nil {
+		return q, err
+	}
+	if q.Until, err = instant(query, "until"); err != nil {
+		return q, err
+	}
+	q.Paging, err = parsePaging(query, history.StatusSorts())
+	return q, err
+}
+
+func listRounds(c *call) error {
+	q, err := parseStatusQuery(c.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	answer := wire.RoundPage{Rounds: []wire.Round{}}
+	if c.ns.History == nil {
+		return c.answer(http.StatusOK, answer)
+	}
+	page, err := c.ns.History.Statuses(c.ctx, q)
+	if err != nil {
+		return notAsked(err)
+	}
+	answer.Total = page.Total
+	for _, s := range page.Rows {
+		answer.Rounds = append(answer.Rounds, wire.Round{
+			ID: s.ID, Round: s.Round, Job: s.Job, Task: s.TaskID, IP: s.SlaveID, Items: s.ShardingItems, State: s.State, Message: s.Message, Time: s.Time.UTC(),
+		})
+	}
+	return c.answer(http.StatusOK, answer)
+}

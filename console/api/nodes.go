@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/elasticron/elasticron/console/access"
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/console/live"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// listNodes answers with the tree itself. The command line judges it with its own code, so that a namespace looks the
+// same whether it is reached through a server or not.
+func listNodes(c *call) error {
+	query := c.r.URL.Query()
+	below := query.Get("path")
+	if below == "" {
+		below = registry.Root
+	}
+	if err := registry.CheckPath(below); err != nil && below != registry.Root {
+		return malformed("path", "%s", err)
+	}
+	secrets, err := flag(query, "secrets")
+	if err != nil {
+		return err
+	}
+	after, err := parseRevision(query.Get("after"))
+	if err != nil {
+		return err
+	}
+	p := c.picture()
+	if after > 0 {
+		if p = c.newerThan(p, after); p.State.Revision() <= after {
+			c.w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+	}
+	answer := wire.NodeList{Nodes: []wire.Node{}, Revision: p.State.Revision(), Java: c.ns.java}
+	may := make(map[string]bool)
+	for n := range p.State.Below(below) {
+		name, _ := jobtree.Parse(n.Path)
+		visible, known := may[name.Job]
+		if !known {
+			visible = c.reads(name.Job)
+			may[name.Job] = visible
+			if visible && secrets && !c.secretsOf(name.Job) {
+				return forbidden(access.Administer, c.ns.Name, name.Job)
+			}
+		}
+		if !visible {
+			continue
+		}
+		if !secrets {
+			n = jobtree.MaskSecrets(n)
+		}
+		answer.Nodes = append(answer.Nodes, wire.NodeOf(n))
+	}
+	c.w.Header().Set("ETag", fmt.Sprintf("%q", p.State.Revision().String()))
+	return c.answer(http.StatusOK, answer)
+}
+
+func parseRevision(text string) (registry.Revision, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, malformed("after", "%q is given, want a revision", text)
+	}
+	return registry.Revision(n), nil
+}
+
+// newerThan waits for a picture of a newer state, as long as a request may wait.
+func (c *call) newerThan(p *live.Picture, after registry.Revision) *live.Picture {
+	ctx, cancel := context.WithTimeout(c.ctx, wire.MaxWait)
+	defer cancel()
+	for p.State.Revision() <= after {
+		select {
+		case <-p.Newer:
+			p = c.ns.Hub.Picture()
+		case <-ctx.Done():
+			return p
+		}
+	}
+	return p
+}

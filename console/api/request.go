@@ -1,0 +1,195 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/operate"
+)
+
+// body reads the request's JSON. Nothing at all is the zero value.
+func body[T any](c *call) (value T, err error) {
+	text, err := io.ReadAll(c.r.Body)
+	if err != nil {
+		return value, unread(err)
+	}
+	return parseBody[T](text)
+}
+
+func parseBody[T any](text []byte) (value T, err error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return value, nil
+	}
+	reader := json.NewDecoder(bytes.NewReader(text))
+	reader.DisallowUnknownFields()
+	if err := reader.Decode(&value); err != nil {
+		var zero T
+		return zero, malformed("body", "%s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := reader.Token(); !errors.Is(err, io.EOF) {
+		var zero T
+		return zero, malformed("body", "there is more behind the JSON value, want one")
+	}
+	return value, nil
+}
+
+// unread is the fault of a body that did not come.
+func unread(err error) error {
+	var tooLong *http.MaxBytesError
+	if errors.As(err, &tooLong) {
+		return err
+	}
+	return malformed("body", "%s", err)
+}
+
+// asking is how an operation is asked for, besides what it is.
+type asking struct {
+	dry  bool
+	wait time.Duration
+	key  string
+}
+
+func parseAsking(query url.Values, header http.Header) (a asking, err error) {
+	if query.Has(wire.ParamDryRun) {
+		if a.dry, err = flag(query, wire.ParamDryRun); err != nil {
+			return asking{}, err
+		}
+	}
+	if text := query.Get(wire.ParamWait); text != "" {
+		a.wait, err = time.ParseDuration(text)
+		if err != nil || a.wait < 0 || a.wait > wire.MaxWait {
+			return asking{}, malformed(wire.ParamWait, "%q is given, want a time such as 10s, at most %s", text, wire.MaxWait)
+		}
+	}
+	keys := header.Values(wire.HeaderKey)
+	switch {
+	case len(keys) > 1:
+		return asking{}, malformed(wire.HeaderKey, "it is given %d times, want it once", len(keys))
+	case len(keys) == 1:
+		a.key = keys[0]
+		if a.key == "" {
+			return asking{}, malformed(wire.HeaderKey, "it is empty, want an id or no header")
+		}
+	}
+	return a, nil
+}
+
+// options are those of an operation.
+func (c *call) options(asked wire.Asked) (operate.Options, time.Duration, error) {
+	a, err := parseAsking(c.r.URL.Query(), c.r.Header)
+	if err != nil {
+		return operate.Options{}, 0, err
+	}
+	if a.key == "" {
+		a.key = newKey()
+	}
+	c.operation = a.key
+	return operate.Options{Reason: asked.Reason, ID: a.key, DryRun: a.dry, Force: asked.Force, Shown: asked.Shown}, a.wait, nil
+}
+
+// askedInQuery is what an operation without a body may be told.
+func (c *call) askedInQuery() (wire.Asked, error) {
+	query := c.r.URL.Query()
+	force, err := flag(query, "force")
+	return wire.Asked{Reason: query.Get("reason"), Force: force}, err
+}
+
+// flag reads a parameter that is there or not, or true or false.
+func flag(query url.Values, name string) (bool, error) {
+	switch text := query.Get(name); text {
+	case "":
+		return query.Has(name), nil
+	case "true", "1":
+		return true, nil
+	case "false", "0":
+		return false, nil
+	default:
+		return false, malformed(name, "%q is given, want true or false", text)
+	}
+}
+
+// number reads a whole number from least to most.
+func number(query url.Values, name string, usual, least, most int) (int, error) {
+	text := query.Get(name)
+	if text == "" {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, malformed(name, "%q is given, want a number from %d to %d", text, least, most)
+	}
+	return n, nil
+}
+
+// instant reads a time; the zero time if there is none.
+func instant(query url.Values, name string) (time.Time, error) {
+	text := query.Get(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, malformed(name, "%q is given, want a time such as 2026-03-01T02:30:00Z", text)
+	}
+	return at, nil
+}
+
+// pattern reads a pattern of names; none is "*".
+func pattern(query url.Values, name string) (string, error) {
+	text := query.Get(name)
+	if _, err := path.Match(text, ""); err != nil {
+		return "", malformed(name, "%q is given, want a pattern of letters, *, ? and [a-z]", text)
+	}
+	if text == "" {
+		text = "*"
+	}
+	return text, nil
+}
+
+// oneOf reads a parameter with few values.
+func oneOf(query url.Values, name, usual string, allowed ...string) (string, error) {
+	text := query.Get(name)
+	if text == "" {
+		return usual, nil
+	}
+	for _, a := range allowed {
+		if a == text {
+			return text, nil
+		}
+	}
+	return "", malformed(name, "%q is given, want one of %s", text, strings.Join(allowed, ", "))
+}
+
+// itemOf reads the number in the path.
+func (c *call) itemOf() (int, error) {
+	text := c.r.PathValue("item")
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || strconv.Itoa(n) != text {
+		return 0, malformed("item", "%q is given, want the number of an item", text)
+	}
+	return n, nil
+}
+
+// matching is the revision of If-Match.
+func matching(header http.Header) (int64, error) {
+	text := header.Get(wire.HeaderIfMatch)
+	if text == "" {
+		return 0, fault(http.StatusPreconditionRequired, wire.CausePrecondition,
+			"If-Match is missing: want the ETag of the configuration that was shown")
+	}
+	unquoted := strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`)
+	n, err := strconv.ParseInt(unquoted, 10, 64)
+	if err != nil || n <= 0 || len(text) != len(unquoted)+2 {
+		return 0, malformed(wire.HeaderIfMatch, "%q is given, want an ETag as GET answers it, such as \"48190\" in quotes", text)
+	}
+	return n, nil
+}

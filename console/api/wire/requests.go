@@ -1,0 +1,84 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/elasticron/elasticron/operate"
+)
+
+// Names of headers and parameters.
+const (
+	HeaderKey     = "Idempotency-Key"
+	HeaderIfMatch = "If-Match"
+	ParamDryRun   = "dry-run"
+	ParamWait     = "wait"
+)
+
+// MaxWait is how long a request may wait for a job to follow.
+const MaxWait = 20 * time.Second
+
+// Asked is what every operation may be told.
+type Asked struct {
+	Reason string        `json:"reason,omitempty"`
+	Force  bool          `json:"force,omitempty"`
+	Shown  *operate.Plan `json:"shown,omitempty"`
+}
+
+// Trigger asks for a job to be run now.
+type Trigger struct {
+	Asked
+	Items     []int     `json:"items,omitempty"`
+	Parameter string    `json:"parameter,omitempty"`
+	Fire      time.Time `json:"fire,omitzero"`
+	Within    string    `json:"within,omitempty"`
+	Replace   bool      `json:"replace,omitempty"`
+}
+
+// BackfillRequest asks for fires to be run.
+type BackfillRequest struct {
+	Asked
+	Fires     []time.Time `json:"fires"`
+	Items     []int       `json:"items,omitempty"`
+	Parameter string      `json:"parameter,omitempty"`
+}
+
+// Servers asks for something about servers.
+type Servers struct {
+	Asked
+	Servers []string `json:"servers,omitempty"`
+}
+
+// RollBack asks for the settings before an operation.
+type RollBack struct {
+	Asked
+	To string `json:"to"`
+}
+
+// NewConfig asks for other settings.
+type NewConfig struct {
+	Asked
+	Text string `json:"text"`
+	Base string `json:"base,omitempty"`
+}
+
+// NewJob asks for a new job.
+type NewJob struct {
+	Asked
+	Job     string          `json:"job"`
+	Text    string          `json:"text"`
+	Servers map[string]bool `json:"servers,omitempty"` // whether they are disabled
+	Items   []int           `json:"items,omitempty"`   // that are disabled
+}
+
+// Bulk asks for something about several jobs.
+type Bulk struct {
+	Verb      string                   `json:"verb"`
+	Jobs      []string                 `json:"jobs,omitempty"`
+	Match     string                   `json:"match,omitempty"`
+	Reason    string                   `json:"reason,omitempty"`
+	Force     bool                     `json:"force,omitempty"`
+	Replace   bool                     `json:"replace,omitempty"`
+	Items     []int                    `json:"items,omitempty"`
+	Parameter string                   `json:"parameter,omitempty"`
+	Shown     map[string]*operate.Plan `json:"shown,omitempty"` // by job
+}

@@ -1,0 +1,240 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// patience bounds how long a test waits for what it expects; the machine may be busy.
+const patience = 60 * time.Second
+
+var chromium struct {
+	once   sync.Once
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// start starts the one browser of all tests.
+func start(tb testing.TB) context.Context {
+	tb.Helper()
+	chromium.once.Do(func() {
+		options := append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath(need(tb, "chromium", "chromium")),
+			chromedp.Flag("no-sandbox", true), // tests run as root
+			chromedp.Flag("disable-dev-shm-usage", true),
+			chromedp.Flag("disable-gpu", true),
+			chromedp.Flag("lang", "en-GB"),
+			chromedp.Env("TZ=Europe/Berlin"),
+		)
+		allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, cancel := chromedp.NewContext(allocator)
+		chromium.ctx, chromium.cancel = ctx, func() { cancel(); end() }
+		require.NoError(tb, chromedp.Do(ctx), "start Chromium")
+	})
+	require.NotNil(tb, chromium.ctx, "Chromium did not start, see the first test that asked for it")
+	return chromium.ctx
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if chromium.cancel != nil {
+		chromium.cancel()
+	}
+	os.Exit(code)
+}
+
+// tab is a page that somebody looks at, with cookies and workers of its own.
+type tab struct {
+	tb  testing.TB
+	ctx context.Context
+
+	mu     sync.Mutex
+	faults []string // what the page complained of
+}
+
+// look opens a tab. At the end of the test it must not have complained of anything.
+func look(tb testing.TB) *tab {
+	tb.Helper()
+	ctx, cancel := chromedp.NewContext(start(tb), chromedp.WithNewBrowserContext())
+	tb.Cleanup(cancel)
+	t := &tab{tb: tb, ctx: ctx}
+	t.listen()
+	t.size(1280, 900)
+	tb.Cleanup(func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, fault := range t.faults {
+			tb.Errorf("the page complained: %s", fault)
+		}
+	})
+	return t
+}
+
+// beside opens another tab that shares cookies and workers with this one.
+func (t *tab) beside() *tab {
+	t.tb.Helper()
+	ctx, cancel := chromedp.NewContext(t.ctx, chromedp.WithNewWindow(true))
+	t.tb.Cleanup(cancel)
+	other := &tab{tb: t.tb, ctx: ctx}
+	other.listen()
+	other.size(1280, 900)
+	return other
+}
+
+// listen notes exceptions and violations of the content security policy.
+func (t *tab) listen() {
+	note := func(text string) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.faults = append(t.faults, text)
+	}
+	require.NoError(t.tb, chromedp.Do(t.ctx)) // what makes the tab bounds its life, so it is not bounded in time
+	require.NoError(t.tb, chromedp.Listen(t.ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			note(fmt.Sprint(&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}))
+		case *log.EventEntryAdded:
+			if e.Entry.Source == log.EntrySourceSecurity {
+				note(e.Entry.Text)
+			}
+		}
+	}))
+}
+
+func (t *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	t.tb.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		t.leavePicture()
+		require.NoError(t.tb, err)
+	}
+}
+
+func (t *tab) open(url string) { t.tb.Helper(); t.do(chromedp.Navigate(url)) }
+
+func (t *tab) size(width, height int64) { t.tb.Helper(); t.do(chromedp.EmulateViewport(width, height)) }
+
+// dark has the tab prefer the dark or the light.
+func (t *tab) dark(on bool) {
+	t.tb.Helper()
+	scheme := "light"
+	if on {
+		scheme = "dark"
+	}
+	t.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+		})
+		return err
+	}))
+}
+
+// value returns what an expression of JavaScript gives.
+func value[T any](t *tab, expression string) T {
+	t.tb.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	require.NoError(t.tb, err, expression)
+	return v
+}
+
+// until waits until an expression is true.
+func (t *tab) until(expression string) {
+	t.tb.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0))); err != nil {
+		t.leavePicture()
+		require.NoError(t.tb, err, "waited for %s; the page says:\n%s", expression, t.now())
+	}
+}
+
+// now is the text of the page, for whoever reads of a failure.
+func (t *tab) now() string {
+	ctx, cancel := context.WithTimeout(t.ctx, 5*time.Second)
+	defer cancel()
+	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText.slice(0, 1500)"))
+	return text
+}
+
+// sees waits until an element has a text in it.
+func (t *tab) sees(selector, text string) {
+	t.tb.Helper()
+	t.until(fmt.Sprintf("[...document.querySelectorAll(%s)].some(e => e.checkVisibility() && e.textContent.includes(%s))", quote(selector), quote(text)))
+}
+
+// lacks waits until no element of the selector is to be seen.
+func (t *tab) lacks(selector string) {
+	t.tb.Helper()
+	t.until(fmt.Sprintf("![...document.querySelectorAll(%s)].some(e => e.checkVisibility())", quote(selector)))
+}
+
+// click clicks the element that a person would: of those with the text, the first to be seen.
+func (t *tab) click(selector, text string) {
+	t.tb.Helper()
+	t.sees(selector, text)
+	box := value[[]float64](t, fmt.Sprintf(`(() => {
+		const e = [...document.querySelectorAll(%s)].find(e => e.checkVisibility() && e.textContent.includes(%s));
+		e.scrollIntoView({ block: "center" });
+		const b = e.getBoundingClientRect();
+		return [b.left + b.width / 2, b.top + b.height / 2];
+	})()`, quote(selector), quote(text)))
+	t.do(chromedp.MouseClickXY(box[0], box[1]))
+}
+
+// types writes into a field in place of what is there.
+func (t *tab) types(selector, text string) {
+	t.tb.Helper()
+	t.until(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
+	value[bool](t, fmt.Sprintf("(() => { const e = document.querySelector(%s); e.focus(); e.select(); return true; })()", quote(selector)))
+	t.do(chromedp.KeyEvent(text))
+}
+
+// press presses keys.
+func (t *tab) press(keys string, with ...chromedp.KeyOption) {
+	t.tb.Helper()
+	t.do(chromedp.KeyEvent(keys, with...))
+}
+
+// picture leaves a picture of the page in CONSOLE_PICTURES, if that is set.
+func (t *tab) picture(name string) {
+	t.tb.Helper()
+	if folder := os.Getenv("CONSOLE_PICTURES"); folder != "" {
+		png, err := chromedp.Run(t.ctx, chromedp.CaptureScreenshot())
+		require.NoError(t.tb, err)
+		require.NoError(t.tb, os.MkdirAll(folder, 0o755))
+		require.NoError(t.tb, os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644))
+	}
+}
+
+// leavePicture shows what the page looked like when a test failed.
+func (t *tab) leavePicture() {
+	ctx, cancel := context.WithTimeout(t.ctx, 10*time.Second)
+	defer cancel()
+	if png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot()); err == nil {
+		path := filepath.Join(os.TempDir(), fmt.Sprintf("console-%d.png", time.Now().UnixNano()))
+		if os.WriteFile(path, png, 0o644) == nil {
+			t.tb.Logf("a picture of the page is at %s", path)
+		}
+	}
+}
+
+func quote(text string) string {
+	quoted, _ := json.Marshal(text) // a string always has a form
+	return string(quoted)
+}

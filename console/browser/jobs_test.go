@@ -1,0 +1,167 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// Ten thousand jobs are filtered, sorted and scrolled, and only what is to be seen is in the page.
+func TestTenThousandJobs(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 10_000, "")
+	tab := look(t)
+	tab.open(s.shop("jobs"))
+	tab.sees("#total", "10,000 jobs")
+
+	value[bool](tab, `(document.querySelector("#list").scrollTop = 1e9, true)`)
+	tab.sees("#rows a", "stock-count")
+	require.Less(t, value[int](tab, `document.querySelectorAll("#rows tr").length`), 100, "rows that nobody sees are in the page")
+
+	tab.types("#match", "orders")
+	tab.sees("#total", "2 jobs found")
+	tab.sees("#rows a", "orders-settle")
+	tab.until(`location.search === "?match=orders"`)
+
+	tab.types("#match", "batch-0*")
+	tab.sees("#total", "jobs found")
+	tab.click("#head button", "Items")
+	tab.sees("#rows tr:first-child .items", "1")
+	tab.click("#head button", "Items")
+	tab.sees("#rows tr:first-child .items", "16")
+	require.Equal(t, "descending", value[string](tab, `document.querySelector("#head th.items").ariaSort`))
+}
+
+// Several jobs are disabled at once. Before, the dialog tells which of them would stay as they are, and nothing is done.
+func TestBulkDisable(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("jobs"))
+	for _, name := range []string{"invoices", "orders-mail", "orders-settle"} {
+		selector := fmt.Sprintf(`input[aria-label="Select %s"]`, name)
+		tab.until(fmt.Sprintf("document.querySelector(%s)", quote(selector)))
+		tab.click(selector, "")
+	}
+	tab.sees("#bulk", "3 selected")
+	tab.click("#bulk button", "Disable")
+	tab.sees("dialog .plan", "2 jobs: orders-mail, orders-settle")
+	tab.sees("dialog .plan", "it is disabled already, by otto")
+	tab.picture("dialog-bulk")
+	require.Empty(t, s.done(), "a dry run has done something")
+
+	tab.types(`dialog input[name="reason"]`, "stocktaking")
+	tab.click("dialog footer button", "Disable 3 jobs")
+	tab.lacks("dialog")
+	tab.sees(`[data-job="orders-settle"] .status`, "Disabled")
+	require.Len(t, s.done(), 1)
+}
+
+// A dialog that is cancelled has done nothing, by mouse or by key.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	tab.click("#deeds button", "Disable")
+	tab.sees("dialog .plan", "item 2")
+	tab.accessible("dialog")
+	tab.picture("dialog-disable")
+	tab.press(kb.Escape)
+	tab.lacks("dialog")
+	tab.click("#deeds button", "Trigger")
+	tab.sees("dialog .plan", "item 2")
+	tab.picture("dialog-trigger")
+	tab.click("dialog button", "Cancel")
+	tab.lacks("dialog")
+	require.Empty(t, s.done())
+}
+
+// Whoever has no mouse goes to a job, triggers it and walks along its timeline.
+func TestKeyboardOnly(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 300, "")
+	tab := look(t)
+	tab.open(s.shop(""))
+	tab.sees("#needs", "orders-mail")
+	tab.press(kb.Tab)
+	require.Equal(t, "Skip to the content", value[string](tab, "document.activeElement.textContent"))
+
+	tab.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	tab.until(`document.querySelector("#jump").open`)
+	tab.press("settle")
+	tab.until(`[...document.querySelectorAll("#jump .name")].map(e => e.textContent).join() === "orders-settle"`)
+	tab.press(kb.Enter)
+
+	tab.sees("#deeds button", "Trigger")
+	tab.tabTo("Trigger…")
+	tab.press(kb.Enter)
+	tab.sees("dialog .plan", "item 2")
+	tab.tabTo("Trigger")
+	tab.press(kb.Enter)
+	tab.sees("#notes", "Trigger answered")
+	require.Contains(t, s.done(), "POST /jobs/orders-settle/trigger ")
+
+	for range 40 {
+		if value[bool](tab, `document.activeElement.classList.contains("span")`) {
+			break
+		}
+		tab.press(kb.Tab)
+	}
+	spoken := `document.activeElement.getAttribute("aria-label")`
+	latest := value[string](tab, spoken)
+	tab.press(kb.ArrowLeft)
+	before := value[string](tab, spoken)
+	require.NotEqual(t, latest, before)
+	require.Regexp(t, `^item \d, ok, on 10\.0\.0\.\d@-@.*, fire .*, started .*, took .*, token 48211, round round-7c1$`, before)
+	tab.sees(".tip", "48211")
+	tab.picture("timeline-tip")
+}
+
+// tabTo presses Tab until the element with a text has the focus.
+func (t *tab) tabTo(text string) {
+	t.tb.Helper()
+	for range 60 {
+		if value[string](t, "document.activeElement.textContent") == text {
+			return
+		}
+		t.press(kb.Tab)
+	}
+	require.Fail(t.tb, "the keyboard does not reach it", text)
+}
+
+// Names, descriptions and errors with markup in them are text.
+func TestMarkupIsText(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	name := "<img src=x onerror=alert(1)>"
+	tab.open(s.shop("jobs"))
+	tab.sees("#rows a", name)
+	require.Zero(t, value[int](tab, `document.querySelectorAll("main img, main script, main b b").length`))
+	tab.click("#rows a", name)
+	tab.sees("h1", name)
+	tab.sees("#items", "Running")
+	require.Contains(t, value[string](tab, "document.title"), name)
+	require.Zero(t, value[int](tab, `document.querySelectorAll("main img, main script").length`))
+}
+
+// Who may only look is offered nothing else.
+func TestViewersSeeNoOperations(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	s.role = "viewer"
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	tab.sees("#items", "Running")
+	require.Zero(t, value[int](tab, `document.querySelectorAll("main .danger, main button.primary, main td.act button").length`))
+	tab.open(s.shop("transfer"))
+	tab.sees("#refused", "Only an admin")
+	tab.lacks("#forms")
+	tab.open(s.shop("jobs"))
+	tab.sees("#rows a", "orders-settle")
+	tab.lacks("#rows input")
+}

@@ -1,0 +1,56 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A change of settings is described, shown as a difference and planned before it is committed.
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle/settings"))
+	tab.sees("#cron-words", "every 5 minutes")
+	tab.sees("#cron-words", "60 min are skipped")
+
+	tab.types(`input[name="cron"]`, "0 bad * * * ?")
+	tab.sees("#cron-words", "at character 5")
+	tab.types(`input[name="cron"]`, "0 0/2 * * * ?")
+	tab.lacks("#cron-words .bad")
+	tab.sees(".difference del", "0 0/5 * * * ?")
+	tab.sees(".difference ins", "0 0/2 * * * ?")
+	tab.click("button", "Look at what it comes to")
+	tab.sees("dialog .plan", "It fires every 2 minutes")
+	tab.picture("dialog-settings")
+	tab.click("dialog footer button", "Commit on revision 48190")
+	tab.lacks("dialog")
+	tab.sees(".commit", "These are the settings of revision 48197")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.Contains(t, s.config, `"cron":"0 0/2 * * * ?"`)
+	require.Contains(t, s.config, `"jobClass":"OrdersSettle"`)
+}
+
+// Of two who edit at once, the second sees all three versions, chooses, and commits on top of the first.
+func TestTwoEditors(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle/settings"))
+	tab.types(`input[name="cron"]`, "0 0/2 * * * ?")
+	tab.sees(".difference ins", "0 0/2 * * * ?")
+	s.somebodyElseCommits(`"shardingTotalCount":20`, `"shardingTotalCount":24`)
+	tab.click("button", "Look at what it comes to")
+	tab.sees("dialog.merge", "Somebody else committed meanwhile")
+	tab.sees("dialog.merge tr", "0 0/2 * * * ?")
+	tab.accessible("three versions")
+	tab.picture("dialog-merge")
+	tab.click("dialog.merge footer button", "Go on with these")
+	tab.click("dialog footer button", "Commit on revision 48193")
+	tab.lacks("dialog")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.Contains(t, s.config, `"cron":"0 0/2 * * * ?","shardingTotalCount":24`)
+}

@@ -1,0 +1,61 @@
+package browser
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// While the server is away the page says of when it is, and goes on by itself afterwards.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	tab.sees("#live", "live")
+	tab.lacks("#banner")
+
+	s.silence(true)
+	tab.sees("#banner", "not connected")
+	tab.until(`document.documentElement.classList.contains("stale")`)
+	tab.until(`document.querySelectorAll(".gap").length > 0`)
+	tab.picture("cut-off")
+
+	s.silence(false)
+	tab.lacks("#banner")
+	tab.until(`document.querySelector("#live").textContent === "live"`)
+}
+
+// Eight tabs of a browser share one stream, as HTTP/1.1 allows six connections.
+func TestEightTabs(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tabs := []*tab{look(t)}
+	for range 7 {
+		tabs = append(tabs, tabs[0].beside())
+	}
+	for _, tab := range tabs {
+		tab.open(s.shop("jobs/orders-settle"))
+	}
+	for _, tab := range tabs {
+		tab.sees("#live", "live")
+		tab.sees("#items", "Running")
+	}
+	require.Eventually(t, func() bool { return s.open() == 1 }, patience, 20*time.Millisecond, "the tabs hold several streams")
+}
+
+// Behind a proxy that serves the console below a path, everything works.
+func TestPrefix(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "/ops/cron")
+	tab := look(t)
+	tab.open(s.url + "/")
+	tab.sees("#live", "live")
+	tab.click("#needs a", "orders-mail")
+	tab.sees("h1", "orders-mail")
+	tab.sees("#items", "Running")
+	tab.click("nav a", "Servers")
+	tab.sees("#all-servers", "10.0.0.9")
+	require.Contains(t, value[string](tab, "location.pathname"), "/ops/cron/ns/shop/servers")
+}

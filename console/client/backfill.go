@@ -1,0 +1,95 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/operate"
+)
+
+// Backfill runs a job for fires, one after the other, which it drives itself, one request or more for each.
+func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time, t operate.Trigger, opts operate.Options) (operate.BackfillResult, error) {
+	opts = withID(opts)
+	opts.Shown = nil
+	result := operate.BackfillResult{ID: opts.ID, Left: slices.Clone(fires)}
+	slices.SortFunc(result.Left, time.Time.Compare)
+	ask := func(fires []time.Time, opts operate.Options, waits time.Duration) (answer wire.Backfill, err error) {
+		body := wire.BackfillRequest{Asked: asked(opts), Fires: fires, Items: t.Items, Parameter: t.Parameter}
+		r := request{method: http.MethodPost, path: "/jobs/" + url.PathEscape(job) + "/backfill", body: body}
+		return answer, n.done(ctx, r.of(opts, waits), &answer)
+	}
+	dry := opts
+	dry.DryRun = true
+	if _, err := ask(result.Left, dry, 0); err != nil || opts.DryRun { // all of them are judged before the first is run
+		return result, err
+	}
+	var before error // of a fire of an earlier call
+	for len(result.Left) > 0 {
+		done, failed, err := n.backfillOne(ctx, result.Left[0], opts, ask)
+		if err != nil {
+			return result, err
+		}
+		result.Done = append(result.Done, done)
+		result.Left = result.Left[1:]
+		if failed != nil {
+			if !done.Repeated {
+				return result, failed
+			}
+			before = failed // whoever goes on knows of it, or learns it when all else is done
+		}
+	}
+	return result, before
+}
+
+// backfillOne runs a job for one fire, and returns what failed of it.
+func (n *Namespace) backfillOne(ctx context.Context, fire time.Time, opts operate.Options,
+	ask func([]time.Time, operate.Options, time.Duration) (wire.Backfill, error),
+) (result operate.Result, failed, err error) {
+	for first := true; ; first = false {
+		waits := looking(ctx)
+		if first {
+			waits = glance(true)
+		}
+		answer, err := ask([]time.Time{fire}, opts, waits)
+		switch {
+		case err != nil && !first && ctx.Err() != nil:
+			return result, nil, &operate.UnconfirmedError{Result: result, Err: context.Cause(ctx)}
+		case err != nil:
+			return result, nil, err
+		}
+		switch {
+		case answer.Failed != "" && len(answer.FailedItems) > 0:
+			failed = &failedFire{answer.Failed, &operate.ItemsFailedError{Items: answer.FailedItems}}
+		case answer.Failed != "":
+			failed = errors.New(answer.Failed)
+		}
+		if len(answer.Done) > 0 {
+			result = answer.Done[0].Result()
+			result.Repeated = result.Repeated && first // later on it is repeated by us
+			return result, failed, nil
+		}
+		if answer.UnderWay != nil {
+			result = answer.UnderWay.Result()
+			if opts.Progress != nil {
+				opts.Progress(result.Progress)
+			}
+			if result.Progress.Overtaken {
+				return result, nil, &operate.UnconfirmedError{Result: result, Err: errors.New(answer.Unconfirmed)}
+			}
+		}
+	}
+}
+
+// failedFire says which fire failed, and with which items.
+type failedFire struct {
+	text  string
+	items *operate.ItemsFailedError
+}
+
+func (e *failedFire) Error() string { return e.text }
+func (e *failedFire) Unwrap() error { return e.items }

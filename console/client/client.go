@@ -1,0 +1,256 @@
+// Package client reaches a namespace through an elasticron server rather than its registry: it reads the tree as
+// [registry.Reader] does, and operates it as [operate.Operator] does, with the same results and errors.
+//
+//	shop, err := client.Open(client.Config{URL: "https://cron.example.org", Namespace: "shop", Token: token})
+//	ns, err := operate.ReadNamespace(ctx, shop, time.Now())
+//	result, err := shop.DisableJob(ctx, "orders", operate.Options{Reason: "table is locked"})
+//
+// Who may do what is the server's affair: it knows the token. What is stored as a secret is hidden, unless it is asked
+// for by [Namespace.WithSecrets].
+//
+// Every operation is sent with an id, under which the server does it once. So one whose answer was lost is sent again, a
+// few times; after [registry.ErrUnknownOutcome] ask again with the id of the result, as of an operator.
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/internal/option"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Config says where the server is, and which namespace is meant.
+type Config struct {
+	// URL is that of the server, with its prefix if it has one.
+	URL       string
+	Namespace string
+	// Token proves who asks; empty if the server asks nobody. It is never sent without TLS but to this machine.
+	Token string
+	// TLS is how the server is checked; nil is as the system does it.
+	TLS *tls.Config
+	// Agent names the program, for what is written down of operations: "elasticron v0.3.0".
+	Agent string
+}
+
+// ErrInvalidOption is the error of a setting that is not allowed.
+var ErrInvalidOption = option.ErrInvalid
+
+// Namespace is a namespace as a server shows and operates it. Its methods may be called concurrently.
+type Namespace struct {
+	*link
+	secrets bool
+}
+
+// link is the way to the server.
+type link struct {
+	base  string // of the API
+	name  string
+	token string
+	agent string
+	http  *http.Client
+	java  atomic.Bool
+}
+
+// Open checks the settings, and makes no connection yet. Errors: [ErrInvalidOption].
+func Open(c Config) (*Namespace, error) {
+	at, err := url.Parse(c.URL)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: the URL of the server: %w", ErrInvalidOption, err)
+	case at.Scheme != "http" && at.Scheme != "https" || at.Host == "":
+		return nil, fmt.Errorf("%w: the URL of the server is %q, want one such as https://cron.example.org", ErrInvalidOption, at.Redacted())
+	case at.User != nil || at.RawQuery != "" || at.Fragment != "":
+		return nil, fmt.Errorf("%w: the URL of the server is %q, want one without user, query and fragment", ErrInvalidOption, at.Redacted())
+	case c.Namespace == "" || strings.ContainsAny(c.Namespace, "/?#"):
+		return nil, fmt.Errorf("%w: the namespace is %q, want the name of one", ErrInvalidOption, c.Namespace)
+	case c.Token != "" && at.Scheme == "http" && !loopback(at.Hostname()):
+		return nil, fmt.Errorf("%w: the token would be sent to %s in the clear: want https", ErrInvalidOption, at.Host)
+	case strings.ContainsAny(c.Token+c.Agent, "\r\n"):
+		return nil, fmt.Errorf("%w: the token has more than one line", ErrInvalidOption)
+	}
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: c.TLS, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8,
+		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: answerTime,
+		DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+	}
+	return &Namespace{link: &link{
+		base: strings.TrimSuffix(at.String(), "/") + "/api/v1", name: c.Namespace, token: c.Token, agent: c.Agent,
+		http: &http.Client{
+			Transport: transport,
+			// A server of ours never sends elsewhere: what does would get the token.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}}, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Limits of one request.
+const (
+	answerTime = 60 * time.Second // for the first byte of an answer
+	maxAnswer  = 512 << 20        // bytes
+)
+
+// WithSecrets returns the same namespace, of which everything is read as it is stored. The server refuses who may not
+// administer what is read.
+func (n *Namespace) WithSecrets() *Namespace { return &Namespace{link: n.link, secrets: true} }
+
+// Close ends the connections to the server. Nothing is called afterwards.
+func (n *Namespace) Close(context.Context) error {
+	n.http.CloseIdleConnections()
+	return nil
+}
+
+// request is what is asked of the server.
+type request struct {
+	method string
+	path   string // behind that of the namespace, its parts escaped
+	query  url.Values
+	header http.Header
+	body   any // nil is none
+}
+
+// errNotThere is the answer of a server that has nothing newer.
+var errNotThere = errors.New("nothing is newer")
+
+// once sends a request, and takes its answer.
+func (l *link) once(ctx context.Context, r request, answer any) error {
+	var content io.Reader
+	if r.body != nil {
+		var text bytes.Buffer
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(r.body); err != nil {
+			return err
+		}
+		content = &text
+	}
+	at := l.base + "/namespaces/" + url.PathEscape(l.name) + r.path
+	if len(r.query) > 0 {
+		at += "?" + r.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, at, content)
+	if err != nil {
+		return err
+	}
+	for name, values := range r.header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Accept", "application/json")
+	if content != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if l.agent != "" {
+		req.Header.Set("User-Agent", l.agent)
+	}
+	if l.token != "" {
+		req.Header.Set("Authorization", "Bearer "+l.token)
+	}
+	response, err := l.http.Do(req)
+	if err != nil {
+		return lost(ctx, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return lost(ctx, err)
+	}
+	return answered(at, response, text, answer)
+}
+
+// answered judges an answer.
+func answered(at string, response *http.Response, text []byte, answer any) error {
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	switch {
+	case response.StatusCode == http.StatusNotModified:
+		return errNotThere
+	case kind == "application/problem+json":
+		var p wire.Problem
+		if err := json.Unmarshal(text, &p); err != nil {
+			return fmt.Errorf("server: %s: %w", response.Status, err)
+		}
+		return p.Err()
+	case response.StatusCode/100 != 2 || kind != "application/json":
+		return fmt.Errorf("server: %s answers %s (%s), which is no answer of an elasticron server", at, response.Status, kind)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	return nil
+}
+
+// lostError is a request that got no answer. sent tells that the server may have had it.
+type lostError struct {
+	err  error
+	sent bool
+}
+
+func (e *lostError) Error() string { return "server: " + e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+func lost(ctx context.Context, err error) error {
+	var dial *net.OpError
+	sent := !(errors.As(err, &dial) && dial.Op == "dial")
+	if cause := context.Cause(ctx); cause != nil {
+		return &lostError{cause, sent}
+	}
+	return &lostError{err, sent}
+}
+
+// Tries of an operation whose answer was lost.
+const (
+	maxTries = 4
+	pause    = 200 * time.Millisecond
+)
+
+// done sends an operation, which has an id, until there is an answer.
+func (l *link) done(ctx context.Context, r request, answer any) error {
+	sent := false
+	for try := 1; ; try++ {
+		err := l.once(ctx, r, answer)
+		var gone *lostError
+		if !errors.As(err, &gone) {
+			if errors.Is(err, registry.ErrUnknownOutcome) && try < maxTries && wait(ctx, pause) {
+				sent = true
+				continue
+			}
+			return err
+		}
+		sent = sent || gone.sent
+		if try == maxTries || ctx.Err() != nil || !wait(ctx, time.Duration(try)*pause) {
+			if sent {
+				return fmt.Errorf("%w: %w", registry.ErrUnknownOutcome, err)
+			}
+			return err
+		}
+	}
+}
+
+// wait tells whether the context outlasted a pause.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,85 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/registry"
+)
+
+var (
+	_ registry.Reader     = (*Namespace)(nil)
+	_ registry.JavaLayout = (*Namespace)(nil)
+)
+
+// List returns the nodes below a path, as the server's copy of the namespace has them: with all that was committed by
+// this server before.
+func (n *Namespace) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	return n.list(ctx, path, 0)
+}
+
+// Newer returns the whole namespace when it is newer than a revision. It waits for that until the context ends.
+func (n *Namespace) Newer(ctx context.Context, than registry.Revision) ([]registry.Node, registry.Revision, error) {
+	for {
+		nodes, revision, err := n.list(ctx, registry.Root, than)
+		if !errors.Is(err, errNotThere) {
+			return nodes, revision, err
+		}
+	}
+}
+
+func (n *Namespace) list(ctx context.Context, path string, after registry.Revision) ([]registry.Node, registry.Revision, error) {
+	query := url.Values{"path": {path}}
+	if n.secrets {
+		query.Set("secrets", "true")
+	}
+	if after > 0 {
+		query.Set("after", after.String())
+	}
+	var answer wire.NodeList
+	if err := n.once(ctx, request{method: http.MethodGet, path: "/nodes", query: query}, &answer); err != nil {
+		return nil, 0, err
+	}
+	n.java.Store(answer.Java)
+	nodes := make([]registry.Node, 0, len(answer.Nodes))
+	for _, node := range answer.Nodes {
+		nodes = append(nodes, node.Node())
+	}
+	return nodes, answer.Revision, nil
+}
+
+// Get returns one node, or [registry.ErrNotFound].
+func (n *Namespace) Get(ctx context.Context, path string) (registry.Node, error) {
+	nodes, _, err := n.List(ctx, path)
+	if err != nil {
+		return registry.Node{}, err
+	}
+	if len(nodes) == 0 || nodes[0].Path != path {
+		return registry.Node{}, registry.ErrNotFound
+	}
+	return nodes[0], nil
+}
+
+// Children returns the names below a path, in order.
+func (n *Namespace) Children(ctx context.Context, path string) ([]string, error) {
+	nodes, _, err := n.List(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, node := range nodes {
+		below := strings.TrimPrefix(strings.TrimPrefix(node.Path, path), "/")
+		name, _, _ := strings.Cut(below, "/")
+		if name != "" && (len(names) == 0 || names[len(names)-1] != name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// JavaLayout tells whether Java instances may take part, as the last answer said.
+func (n *Namespace) JavaLayout() (root string, ok bool) { return "", n.java.Load() }

@@ -1,0 +1,103 @@
+// What every page has round it: whether it is live, what was done, the choice of a namespace, the way to a job.
+import { get, why } from "./api";
+import { find, h, patch, type Child } from "./draw";
+import { clock } from "./format";
+import { page } from "./page";
+import { badge, shown } from "./status";
+import { onState } from "./stream";
+import type { JobRow } from "./types";
+
+const NOTE = 8_000;
+
+export function furnish(): void {
+  const live = document.querySelector("#live");
+  if (live) showState(live);
+  const namespaces = document.querySelector<HTMLSelectElement>("#namespace");
+  if (namespaces) namespaces.onchange = () => location.assign(new URL(`ns/${encodeURIComponent(namespaces.value)}/`, document.baseURI));
+  const jump = document.querySelector<HTMLDialogElement>("#jump");
+  if (jump) furnishJump(jump);
+}
+
+/** showState says whether the page is live. A page that does not follow the stream is of the moment it was opened. */
+function showState(live: Element): void {
+  const banner = find("#banner");
+  let known = false;
+  onState((state) => {
+    known ||= state.live;
+    document.documentElement.classList.toggle("stale", known && !state.live);
+    banner.hidden = !known || state.live;
+    const words = state.live ? "live" : known ? "not live" : "connecting";
+    patch(live, h("span", { class: `mark ${state.live ? "ok" : "off"}`, "aria-hidden": "true" }), words);
+    live.className = `live ${state.live ? "on" : "off"}`;
+    if (known && !state.live) {
+      patch(banner, h("span", { class: "mark warn", "aria-hidden": "true" }), h("span", null, h("strong", null, `As of ${clock(state.asOf || Date.now())}, not connected: `), `${state.why}. What you see may have changed. The page goes on by itself.`));
+    }
+  });
+}
+
+/** note says for some seconds what was done, or why not. */
+export function note(text: Child, bad = false): void {
+  const shelf = find("#notes");
+  const slip = document.createElement("div");
+  slip.className = bad ? "note bad" : "note";
+  shelf.append(slip);
+  const away = (): void => slip.remove();
+  patch(slip, h("span", { class: `mark ${bad ? "bad" : "ok"}`, "aria-hidden": "true" }), h("span", { class: "text" }, text), h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: away }, "✕"));
+  if (!bad) setTimeout(away, NOTE);
+}
+
+/** failed says where something should stand why it does not. */
+export function failed(where: Element, error: unknown): void {
+  where.removeAttribute("aria-busy");
+  patch(where, h("p", { class: "empty bad", role: "alert" }, h("span", { class: "mark bad", "aria-hidden": "true" }), why(error)));
+}
+
+/** pattern makes one of what a person typed into a filter: a part of the name will do. */
+export const pattern = (typed: string): string => (typed === "" || /[*?[\\]/.test(typed) ? typed : `*${typed}*`);
+
+/** furnishJump makes Ctrl+K, or the button, open the way to a job by a part of its name. */
+function furnishJump(dialog: HTMLDialogElement): void {
+  const input = find<HTMLInputElement>("input", dialog);
+  const list = find("ul", dialog);
+  let rows: JobRow[] = [];
+  let turn = 0;
+  const draw = (empty: string): void =>
+    patch(list, rows.map((row) => h("li", { key: row.job }, h("a", { href: page.link("jobs", row.job) }, h("span", { class: "name" }, row.job), badge(shown(row))))), rows.length === 0 && h("li", { class: "empty" }, empty));
+  const search = async (): Promise<void> => {
+    const mine = ++turn;
+    try {
+      const found = await get<{ jobs: JobRow[] }>(["jobs"], { match: pattern(input.value.trim()), limit: 8 });
+      if (mine !== turn) return;
+      rows = found.jobs;
+      draw("No job has such a name.");
+    } catch (error) {
+      rows = [];
+      draw(why(error));
+    }
+  };
+  const open = (): void => {
+    if (dialog.open) return;
+    dialog.showModal();
+    input.select();
+    void search();
+  };
+  input.oninput = () => void search();
+  dialog.onclick = (event) => event.target === dialog && dialog.close();
+  dialog.onkeydown = (event) => {
+    const links = [...list.querySelectorAll("a")];
+    const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+    if (event.key === "ArrowDown") links[Math.min(at + 1, links.length - 1)]?.focus();
+    else if (event.key === "ArrowUp") (at > 0 ? links[at - 1] : input).focus();
+    else if (event.key === "Enter" && at < 0) links[0]?.click();
+    else return;
+    event.preventDefault();
+  };
+  addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+      event.preventDefault();
+      open();
+    }
+  });
+  const button = document.querySelector<HTMLElement>("#jump-open");
+  if (button) button.onclick = open;
+}

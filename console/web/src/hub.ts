@@ -1,0 +1,119 @@
+// The one stream of a browser: it holds an EventSource for each namespace that somebody looks at, with the topics of
+// all pages that are to be seen, and hands every frame to the pages that asked for its topic. It runs in a
+// SharedWorker, because HTTP/1.1 allows a host six connections; where there is none, in the page itself.
+
+export interface Want {
+  url: string; // of the namespace's events
+  topics: string[];
+  window: string[]; // the jobs to be seen in a list
+}
+
+export type Message =
+  | { kind: "want"; want: Want | null }
+  | { kind: "frame"; topic: string; data: string }
+  | { kind: "state"; live: boolean };
+
+type Tell = (message: Message) => void;
+
+/** What a stream that is broken, and no more, waits before it is opened anew; it doubles up to the second. */
+const AGAIN = [1_000, 30_000] as const;
+/** The server says every 5 s that it is there; so much silence is a connection that is dead. */
+const SILENCE = 12_000;
+
+class Stream {
+  private source: EventSource | null = null;
+  private opened = "";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private silence: ReturnType<typeof setTimeout> | undefined;
+  private pause: number = AGAIN[0];
+  readonly wants = new Map<Tell, Want>();
+
+  constructor(private readonly url: string) {}
+
+  /** changed opens the stream for what is wanted now. Somebody who is new needs whole frames, so it opens anew for
+   * them even if the topics are the same. */
+  changed(fresh: boolean): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.open(fresh), 30); // several pages, or one that scrolls, change it at once
+  }
+
+  private open(fresh: boolean): void {
+    const topics = new Set<string>();
+    const window = new Set<string>();
+    for (const want of this.wants.values()) {
+      want.topics.forEach((t) => topics.add(t));
+      want.window.forEach((j) => window.add(j));
+    }
+    if (topics.size === 0) return this.close();
+    const query = new URLSearchParams();
+    [...topics].sort().forEach((t) => query.append("topic", t));
+    if (window.size > 0) query.append("window", [...window].slice(0, 200).join(","));
+    const address = `${this.url}?${query}`;
+    if (address === this.opened && !fresh && this.source && this.source.readyState !== 2) return;
+    this.close();
+    this.opened = address;
+    const source = (this.source = new EventSource(address));
+    source.onopen = () => {
+      this.pause = AGAIN[0];
+      this.heard();
+    };
+    source.onerror = () => {
+      this.tell({ kind: "state", live: false });
+      if (source.readyState === EventSource.CLOSED) this.later(); // refused; a cut one comes back by itself
+    };
+    for (const topic of [...topics, "alive", "connected", "disconnected"]) {
+      source.addEventListener(topic, (event) => {
+        this.heard();
+        const message: Message = { kind: "frame", topic, data: (event as MessageEvent<string>).data };
+        for (const [tell, want] of this.wants) if (want.topics.includes(topic) || !topics.has(topic)) tell(message);
+      });
+    }
+  }
+
+  /** heard notes that the server is there, and takes a long silence for a dead connection. */
+  private heard(): void {
+    this.tell({ kind: "state", live: true });
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => {
+      this.tell({ kind: "state", live: false });
+      this.open(true);
+    }, SILENCE);
+  }
+
+  private later(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.open(true), this.pause);
+    this.pause = Math.min(this.pause * 2, AGAIN[1]);
+  }
+
+  private tell(message: Message): void {
+    for (const tell of this.wants.keys()) tell(message);
+  }
+
+  close(): void {
+    clearTimeout(this.silence);
+    this.source?.close();
+    this.source = null;
+    this.opened = "";
+  }
+}
+
+export class Hub {
+  private readonly streams = new Map<string, Stream>();
+
+  /** want notes what somebody wants to hear; null is nothing any more. */
+  want(tell: Tell, want: Want | null): void {
+    for (const stream of this.streams.values()) {
+      if (stream.wants.has(tell) && !(want && this.streams.get(want.url) === stream)) {
+        stream.wants.delete(tell);
+        stream.changed(false);
+      }
+    }
+    if (!want) return;
+    let stream = this.streams.get(want.url);
+    if (!stream) this.streams.set(want.url, (stream = new Stream(want.url)));
+    const before = stream.wants.get(tell);
+    stream.wants.set(tell, want);
+    stream.changed(!before || want.topics.some((t) => !before.topics.includes(t)));
+  }
+}

@@ -1,0 +1,20 @@
+// The entry: furnishes what every page has and starts the module of this page.
+import { furnish } from "./chrome";
+import "./lanes";
+import { know } from "./me";
+import { page } from "./page";
+import { audit } from "./pages/audit";
+import { history } from "./pages/history";
+import { job } from "./pages/job";
+import { jobs } from "./pages/jobs";
+import { log } from "./pages/log";
+import { overview } from "./pages/overview";
+import { servers } from "./pages/servers";
+import { settings } from "./pages/settings";
+import { transfer } from "./pages/transfer";
+
+const pages: Record<string, () => void | Promise<void>> = { overview, jobs, job, settings, servers, history, log, audit, transfer };
+
+furnish();
+const start = pages[page.name];
+if (start) void know().then(start);

@@ -1,0 +1,209 @@
+// Every operation goes this way: the dialog asks for the dry run first, shows what will happen, takes a reason, and
+// does what was shown, or nothing.
+import { ask, Problem, why, type ProblemBody } from "./api";
+import { note } from "./chrome";
+import { find, h, patch, type Child } from "./draw";
+import { inZone, many } from "./format";
+import type { Change, JobOutcome, Outcome, Plan } from "./types";
+
+export interface Deed {
+  title: string; // Disable job orders
+  button: string; // Disable
+  does: string; // what it comes to, in a sentence, whatever the plan says
+  danger?: boolean; // it stops or deletes something
+  typed?: string; // what a person must type first, as it cannot be taken back
+  method?: string;
+  url: string;
+  body?: Record<string, unknown> | string;
+  headers?: Record<string, string>;
+  zone?: string;
+  /** fields are asked for before the dry run; they change body and ask again. */
+  fields?: (again: () => void) => Child;
+  /** done is told of what was done. */
+  done?: (answer: Outcome & { jobs?: JobOutcome[] }) => void;
+  /** refused may take a refusal over, and then closes the dialog. */
+  refused?: (problem: Problem) => boolean;
+}
+
+type Answer = Outcome & { jobs?: JobOutcome[]; id?: string; differences?: string[] };
+
+/** PAUSE is how long somebody must have stopped typing before the dry run is asked for again. */
+const PAUSE = 300;
+
+export function operate(deed: Deed): void {
+  const dialog = document.createElement("dialog");
+  dialog.className = deed.danger ? "deed danger" : "deed";
+  dialog.setAttribute("aria-labelledby", "deed-title");
+  document.body.append(dialog);
+  const opener = document.activeElement as HTMLElement | null;
+  const key = crypto.getRandomValues(new Uint32Array(4)).reduce((text, n) => text + n.toString(16).padStart(8, "0"), "");
+
+  let answer: Answer | null = null;
+  let problem: ProblemBody | null = null;
+  let reason = "";
+  let typed = "";
+  let consent = false;
+  let doing = false;
+  let turn = 0;
+  let timer: ReturnType<typeof setTimeout>;
+
+  const address = (dry: boolean): string => {
+    const url = new URL(deed.url);
+    if (dry) url.searchParams.set("dry-run", "");
+    if (typeof deed.body === "string") {
+      if (reason) url.searchParams.set("reason", reason);
+      if (consent) url.searchParams.set("force", "true");
+    }
+    return url.href;
+  };
+  const body = (dry: boolean): unknown => {
+    if (typeof deed.body === "string") return deed.body;
+    const all: Record<string, unknown> = { ...deed.body };
+    if (reason) all.reason = reason;
+    if (consent) all.force = true;
+    if (!dry && answer) {
+      const plans = answer.jobs?.filter((j) => j.outcome).map((j) => [j.job, j.outcome?.plan]);
+      if (!plans) all.shown = answer.plan;
+      else if (all.verb) all.shown = Object.fromEntries(plans); // a bulk operation; the others take no plans
+    }
+    return all;
+  };
+
+  const look = async (): Promise<void> => {
+    const mine = ++turn;
+    answer = null;
+    problem = null;
+    draw();
+    try {
+      const response = await ask<Answer>(deed.method ?? "POST", address(true), body(true), deed.headers);
+      if (mine === turn) answer = response.body;
+    } catch (error) {
+      if (mine !== turn) return;
+      if (error instanceof Problem && deed.refused?.(error)) return dialog.close();
+      problem = error instanceof Problem ? error.body : {};
+      problem.detail ??= why(error);
+    }
+    if (mine === turn) draw();
+  };
+  const again = (): void => {
+    clearTimeout(timer);
+    turn++;
+    answer = null;
+    timer = setTimeout(() => void look(), PAUSE);
+    draw();
+  };
+  const go = async (): Promise<void> => {
+    if (!ready()) return;
+    doing = true;
+    draw();
+    try {
+      const response = await ask<Answer>(deed.method ?? "POST", address(false), body(false), { ...deed.headers, "Idempotency-Key": key });
+      dialog.close();
+      tell(deed, response.body);
+      deed.done?.(response.body);
+    } catch (error) {
+      doing = false;
+      if (error instanceof Problem && deed.refused?.(error)) return dialog.close();
+      problem = error instanceof Problem ? error.body : {};
+      problem.detail ??= why(error);
+      answer = null;
+      draw();
+    }
+  };
+  const ready = (): boolean => !!answer && !doing && (!deed.typed || typed === deed.typed) && !(answer.jobs && !answer.jobs.some((j) => j.outcome));
+
+  const draw = (): void => {
+    const fails = problem;
+    patch(
+      dialog,
+      h(
+        "form",
+        { method: "dialog", onsubmit: (event: SubmitEvent) => { event.preventDefault(); void go(); } },
+        h("h2", { id: "deed-title" }, deed.danger && h("span", { class: "mark warn", "aria-hidden": "true" }), deed.title),
+        h("p", { class: "does" }, deed.does),
+        deed.fields?.(again),
+        h("section", { class: "plan", "aria-live": "polite", "aria-busy": answer || fails ? null : "true", tabindex: "0", "aria-label": "What will happen" },
+          h("h3", null, "What will happen"),
+          answer ? planned(answer, deed.zone) : fails ? refusal(fails) : h("p", { class: "waiting" }, "Asking for a dry run…")),
+        fails?.forcible && h("label", { class: "check" }, h("input", { type: "checkbox", checked: consent, onchange: (e: Event) => { consent = (e.target as HTMLInputElement).checked; void look(); } }), "I have read this, and want it all the same"),
+        fails && !fails.forcible && h("button", { type: "button", onclick: () => void look() }, "Look again"),
+        deed.typed && h("label", { class: "field" }, h("span", null, "To confirm, type ", h("code", null, deed.typed)), h("input", { autocomplete: "off", spellcheck: "false", value: typed, oninput: (e: Event) => { typed = (e.target as HTMLInputElement).value; draw(); } })),
+        h("label", { class: "field" }, h("span", null, "Reason ", h("small", null, "goes into the audit log")), h("input", { name: "reason", maxlength: "1000", autocomplete: "off", value: reason, oninput: (e: Event) => { reason = (e.target as HTMLInputElement).value; } })),
+        h("footer", null,
+          h("button", { type: "button", class: "cancel", onclick: () => dialog.close() }, "Cancel"),
+          h("button", { type: "submit", class: deed.danger ? "danger filled" : "primary", "aria-disabled": ready() ? null : "true" }, doing ? "Doing it…" : deed.button)),
+      ),
+    );
+  };
+
+  dialog.onclose = () => {
+    dialog.remove();
+    opener?.focus();
+  };
+  draw();
+  dialog.showModal();
+  (dialog.querySelector<HTMLElement>("fieldset input, .deed-field") ?? find("input[name=reason]", dialog)).focus();
+  void look();
+}
+
+function tell(deed: Deed, answer: Answer): void {
+  const failed = answer.jobs?.filter((j) => j.problem) ?? [];
+  if (failed.length > 0) {
+    note([`${deed.title}: ${many(failed.length, "job was", "jobs were")} refused. `, `${failed[0].job}: ${failed[0].problem?.detail ?? failed[0].problem?.title ?? ""}`], true);
+  } else note(`Done: ${deed.title}.`);
+}
+
+function refusal(p: ProblemBody): Child {
+  return h("div", { class: "refusal", role: "alert" }, h("p", null, h("span", { class: "mark bad", "aria-hidden": "true" }), p.detail ?? p.title ?? "It was refused."), p.diff && p.diff.length > 0 && changes(p.diff));
+}
+
+/** SHOWN bounds what a dialog lists; the rest is counted. */
+const SHOWN = 12;
+
+function planned(answer: Answer, zone = ""): Child {
+  if (!answer.jobs) return answer.plan ? [plan(answer.plan, zone), answer.words && h("p", null, `It fires ${answer.words}.`)] : null;
+  const will = answer.jobs.filter((j) => j.outcome);
+  const not = answer.jobs.filter((j) => j.problem);
+  return [
+    answer.differences && answer.differences.length > 0 && h("ul", { class: "differences" }, answer.differences.map((d) => h("li", null, d))),
+    h("p", null, h("strong", null, many(will.length, "job")), will.length === 0 ? " would be changed." : `: ${names(will)}.`),
+    will.some((j) => (j.outcome?.plan.warnings ?? []).length > 0) && list("Beware", will.flatMap((j) => (j.outcome?.plan.warnings ?? []).map((w) => `${j.job}: ${w}`)), "warn"),
+    not.length > 0 && list(`${many(not.length, "job stays", "jobs stay")} as they are`, not.map((j) => `${j.job}: ${j.problem?.why || j.problem?.detail || j.problem?.title || ""}`), "off"),
+    will.length === 1 && will[0].outcome ? plan(will[0].outcome.plan, zone) : null,
+  ];
+}
+
+function names(jobs: JobOutcome[]): string {
+  const some = jobs.slice(0, SHOWN).map((j) => j.job).join(", ");
+  return jobs.length > SHOWN ? `${some} and ${jobs.length - SHOWN} more` : some;
+}
+
+export function plan(p: Plan, zone: string): Child {
+  const nothing = !p.changes?.length && !p.moves?.length && !p.warnings?.length && !p.notes?.length;
+  return [
+    p.warnings && p.warnings.length > 0 && list("Beware", p.warnings, "warn"),
+    p.changes && p.changes.length > 0 && changes(p.changes),
+    p.moves && p.moves.length > 0 && list(`${many(p.moves.length, "item moves", "items move")}`, p.moves.map((m) => `item ${m.item}: ${m.from ?? "nobody"} → ${m.to ?? "nobody"}`), ""),
+    p.notes && p.notes.length > 0 && list("At the moment", p.notes, ""),
+    p.next && p.next.length > 0 && list("Next fires", p.next.map((t) => inZone(t, zone)), ""),
+    nothing && h("p", null, "Nothing else changes."),
+  ];
+}
+
+function list(title: string, lines: string[], look: string): Child {
+  return h("div", { class: `lines ${look}` }, h("h4", null, look && h("span", { class: `mark ${look}`, "aria-hidden": "true" }), title), h("ul", null, lines.slice(0, SHOWN).map((l) => h("li", null, l)), lines.length > SHOWN && h("li", null, `and ${lines.length - SHOWN} more`)));
+}
+
+export function changes(all: Change[]): Child {
+  return h("dl", { class: "changes" }, all.map((c) => h("div", null,
+    h("dt", null, c.what),
+    h("dd", null, c.before !== "" && h("del", null, h("span", { class: "sign" }, "− "), c.before), c.after !== "" && h("ins", null, h("span", { class: "sign" }, "+ "), c.after)))));
+}
+
+/** button makes one that opens the dialog of an operation: the dots say that it asks first. */
+export function button(label: string, deed: () => Deed, more: Record<string, unknown> = {}): Child {
+  const danger = more.danger === true;
+  const { danger: _, ...props } = more;
+  return h("button", { type: "button", class: danger ? "danger" : "", ...props, onclick: () => operate(deed()) }, danger && h("span", { class: "mark warn", "aria-hidden": "true" }), `${label}…`);
+}
+

@@ -1,0 +1,119 @@
+// The history explorer: the filters are the address, so that what one has found can be sent to somebody.
+import { get } from "../api";
+import { failed } from "../chrome";
+import { find, h, patch, type Child } from "../draw";
+import { ago, count, many, moment, span as lasting } from "../format";
+import { page } from "../page";
+import { badge, lookOf } from "../status";
+
+export interface Past {
+  id?: string;
+  round?: string;
+  job: string;
+  ip?: string;
+  hostname?: string;
+  instance?: string;
+  source: string;
+  item: number;
+  fire?: string;
+  token?: number;
+  start: string;
+  complete?: string;
+  success: boolean;
+  running: boolean;
+  error?: string;
+}
+interface Found {
+  executions: Past[];
+  total: number;
+  recorded: string;
+}
+
+const PER_PAGE = 50;
+const TIMES = ["from", "until"];
+
+export const outcomeOf = (e: Past): string => (e.running ? "running" : e.success ? "success" : "failure");
+
+export async function history(): Promise<void> {
+  const params = new URLSearchParams(location.search);
+  const form = find<HTMLFormElement>("#filter");
+  const region = find("#found");
+  for (const [name, value] of params) {
+    const input = form.elements.namedItem(name) as HTMLInputElement | null;
+    if (input) input.value = TIMES.includes(name) ? local(value) : value;
+  }
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) {
+      if (value !== "") query.set(name, TIMES.includes(name) ? new Date(String(value)).toISOString() : String(value));
+    }
+    location.assign(new URL(`${page.link("history")}?${query}`, document.baseURI));
+  };
+  const number = Number(params.get("page") ?? "1") || 1;
+  const query: Record<string, string | number> = { page: number, "per-page": PER_PAGE };
+  for (const name of ["job", "item", "ip", "source", "success", "round", ...TIMES]) query[name] = params.get(name) ?? "";
+  let found: Found;
+  try {
+    found = await get<Found>(["executions"], query);
+  } catch (error) {
+    return failed(region, error);
+  }
+  region.removeAttribute("aria-busy");
+  const round = params.get("round");
+  const longest = Math.max(1, ...found.executions.map(lasted));
+  patch(region,
+    found.recorded === "registry" && h("p", { class: "reason off" }, h("span", { class: "mark off", "aria-hidden": "true" }), "The server keeps no history: these are the last two executions of each item, which the registry records."),
+    round && roundHead(found.executions, round),
+    h("p", { class: "found", role: "status" }, found.total === 0 ? "No execution is so." : `${many(found.total, "execution")} found`),
+    found.executions.length > 0 && h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Executions" }, h("table", { class: "past" },
+      h("thead", null, h("tr", null, ["Began", "Outcome", "Job", "Item", "Took", "Where", "Why", "Token", "Error"].map((c) => h("th", { scope: "col", class: c === "Item" || c === "Token" ? "num" : null }, c)))),
+      h("tbody", null, found.executions.map((e, i) => h("tr", { key: e.id ?? i, class: lookOf(outcomeOf(e)) === "bad" ? "failed" : null },
+        h("td", null, e.round ? h("a", { href: link({ round: e.round, job: e.job }), title: "all of this round" }, moment(e.start)) : moment(e.start)),
+        h("td", null, badge(outcomeOf(e))),
+        h("td", null, h("a", { href: page.link("jobs", e.job) }, e.job)),
+        h("td", { class: "num" }, h("a", { href: link({ job: e.job, item: String(e.item) }), title: "all executions of this item" }, e.item)),
+        h("td", { class: "took" }, e.complete ? lasting(lasted(e)) : "–", h("span", { class: "meter", style: { "--share": String(lasted(e) / longest) } })),
+        h("td", null, e.ip ?? e.instance ?? ""),
+        h("td", null, e.source, e.fire && h("small", null, ` fire ${moment(e.fire)}`)),
+        h("td", { class: "num" }, e.token ? String(e.token) : ""),
+        h("td", { class: "error" }, e.error && h("details", null, h("summary", null, e.error.split("\n")[0]), h("pre", null, e.error)))))))),
+    pager(number, found.total, params));
+}
+
+const lasted = (e: Past): number => (e.complete ? Date.parse(e.complete) - Date.parse(e.start) : 0);
+
+/** roundHead tells of a round as a whole, and leads to those beside it. */
+function roundHead(all: Past[], round: string): Child {
+  const first = all[all.length - 1];
+  if (!first) return null;
+  const bad = all.filter((e) => !e.running && !e.success).length;
+  const begin = Math.min(...all.map((e) => Date.parse(e.start)));
+  const end = Math.max(...all.map((e) => Date.parse(e.complete ?? e.start)));
+  return h("section", { class: "round" },
+    h("h2", null, `Round of ${first.job}`),
+    h("p", null, badge(bad > 0 ? "failure" : all.some((e) => e.running) ? "running" : "success"), ` ${many(all.length, "item")}${bad > 0 ? `, ${count(bad)} failed` : ""}, ${moment(first.start)} (${ago(first.start)}), ${lasting(end - begin)} in all`, h("small", null, ` ${round}`)),
+    h("p", { class: "deeds" },
+      h("a", { class: "button", href: link({ job: first.job, until: new Date(begin - 1).toISOString() }) }, "← Before"),
+      h("a", { class: "button", href: link({ job: first.job, from: new Date(begin - 600_000).toISOString(), until: new Date(end + 600_000).toISOString() }) }, "Around"),
+      h("a", { class: "button", href: page.link("jobs", first.job) }, "The job now")));
+}
+
+function pager(at: number, total: number, params: URLSearchParams): Child {
+  const last = Math.max(1, Math.ceil(total / PER_PAGE));
+  if (last === 1) return null;
+  const to = (n: number): string => {
+    const query = new URLSearchParams(params);
+    query.set("page", String(n));
+    return `${page.link("history")}?${query}`;
+  };
+  return h("nav", { class: "pager", "aria-label": "Pages of the result" }, at > 1 && h("a", { class: "button", href: to(at - 1), rel: "prev" }, "← Newer"), h("span", null, `page ${count(at)} of ${count(last)}`), at < last && h("a", { class: "button", href: to(at + 1), rel: "next" }, "Older →"));
+}
+
+const link = (query: Record<string, string>): string => `${page.link("history")}?${new URLSearchParams(query)}`;
+
+/** local writes a time as inputs of the kind datetime-local have it. */
+function local(time: string): string {
+  const d = new Date(time);
+  return Number.isNaN(d.getTime()) ? "" : new Date(d.getTime() - d.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}

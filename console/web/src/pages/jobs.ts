@@ -1,0 +1,230 @@
+// The list of jobs, ten thousand as well as ten: filtered and sorted by the server, live where it is looked at.
+import { get, why } from "../api";
+import { pattern } from "../chrome";
+import { find, h, patch, type Child } from "../draw";
+import { ago, count, many, moment } from "../format";
+import { mayAdminister, mayOperateSome } from "../me";
+import { operate, type Deed } from "../operate";
+import { page } from "../page";
+import { badge, because, shown, wordOf } from "../status";
+import { follow, look, now } from "../stream";
+import type { JobRow, JobsFrame } from "../types";
+import { Virtual } from "../virtual";
+import { createJob } from "./create";
+
+const PAGE = 100;
+/** The order is the server's, and is asked for again so often. */
+const AGAIN = 15_000;
+const TYPING = 200;
+
+export function jobs(): void {
+  const params = new URLSearchParams(location.search);
+  let match = params.get("match") ?? "";
+  let status = params.get("status") ?? "";
+  let sort = params.get("sort") ?? "name";
+  let total = -1;
+  let turn = 0;
+  let trouble = "";
+  const pages = new Map<number, JobRow[]>();
+  const asked = new Set<number>();
+  const fresh = new Map<string, JobRow>();
+  const gone = new Set<string>();
+  const selected = new Set<string>();
+  const operates = mayOperateSome();
+
+  const filter = find<HTMLInputElement>("#match");
+  const choice = find<HTMLSelectElement>("#status");
+  const order = find<HTMLSelectElement>("#sort");
+  const virtual = new Virtual(find("#list"), () => draw());
+  filter.value = match;
+  choice.value = status;
+  order.value = sort;
+
+  const query = (): Record<string, string | number> => ({ match: pattern(match), status, sort });
+  const load = async (n: number): Promise<void> => {
+    if (asked.has(n)) return;
+    asked.add(n);
+    const mine = turn;
+    try {
+      const got = await get<{ jobs: JobRow[]; total: number }>(["jobs"], { ...query(), offset: n * PAGE, limit: PAGE });
+      if (mine !== turn) return;
+      trouble = "";
+      pages.set(n, got.jobs);
+      got.jobs.forEach((r) => fresh.delete(r.job));
+      total = got.total;
+    } catch (error) {
+      if (mine !== turn) return;
+      trouble = why(error); // it is asked for again with the next refresh
+      if (total < 0) total = 0;
+    }
+    find("#list").removeAttribute("aria-busy");
+    draw();
+  };
+  const restart = (): void => {
+    turn++;
+    pages.clear();
+    asked.clear();
+    fresh.clear();
+    gone.clear();
+    const url = new URL(location.href);
+    for (const [name, value] of Object.entries({ match, status, sort: sort === "name" ? "" : sort })) {
+      if (value) url.searchParams.set(name, value);
+      else url.searchParams.delete(name);
+    }
+    window.history.replaceState(null, "", url);
+    virtual.top();
+    void load(0);
+  };
+  const refresh = (): void => {
+    const { from, to } = virtual.range(Math.max(total, 0));
+    asked.clear();
+    for (let n = Math.floor(from / PAGE); n <= Math.floor(Math.max(from, to - 1) / PAGE); n++) void load(n);
+  };
+
+  const at = (i: number): JobRow | undefined => {
+    const row = pages.get(Math.floor(i / PAGE))?.[i % PAGE];
+    return row && (fresh.get(row.job) ?? row);
+  };
+  const select = (name: string, on: boolean): void => {
+    if (on) selected.add(name);
+    else selected.delete(name);
+    draw();
+  };
+  const selectAll = async (on: boolean): Promise<void> => {
+    selected.clear();
+    draw();
+    if (!on) return;
+    const mine = turn;
+    try {
+      for (let offset = 0; offset < total; offset += 500) {
+        const got = await get<{ jobs: JobRow[] }>(["jobs"], { ...query(), offset, limit: 500 });
+        if (mine !== turn) return;
+        got.jobs.forEach((r) => selected.add(r.job));
+      }
+    } catch (error) {
+      trouble = why(error);
+    }
+    draw();
+  };
+
+  const bulk = (verb: string, button: string, does: string, danger = false): void => {
+    const names = [...selected].sort();
+    const deed: Deed = {
+      title: names.length === 1 ? `${button} ${names[0]}` : `${button} ${count(names.length)} jobs`,
+      button: names.length === 1 ? button : `${button} ${count(names.length)} jobs`,
+      does, danger, url: page.api("bulk"), body: { verb, jobs: names },
+      done: () => {
+        selected.clear();
+        refresh();
+        draw();
+      },
+    };
+    operate(deed);
+  };
+
+  const draw = (): void => {
+    const n = Math.max(total, 0);
+    const { from, to } = virtual.range(n);
+    const names: string[] = [];
+    const rows: Child[] = [];
+    for (let i = from; i < to; i++) {
+      const row = at(i);
+      if (row) names.push(row.job);
+      else void load(Math.floor(i / PAGE));
+      rows.push(row ? line(row, i, gone.has(row.job)) : h("tr", { key: `?${i}`, role: "row", class: "row", "aria-rowindex": i + 2 }, h("td", { role: "cell", class: "waiting" }, "…")));
+    }
+    look(names.slice(0, 200));
+    const high = virtual.row;
+    patch(find("#rows"),
+      from > 0 && h("tr", { key: "above", "aria-hidden": "true", style: { height: `${from * high}px` } }),
+      rows,
+      to < n && h("tr", { key: "below", "aria-hidden": "true", style: { height: `${(n - to) * high}px` } }));
+    find("#table").setAttribute("aria-rowcount", String(n + 1));
+    patch(find("#total"), total < 0 ? "" : match || status ? `${many(n, "job")} found` : many(n, "job"));
+    const empty = find("#empty");
+    empty.hidden = total !== 0 && trouble === "";
+    patch(empty, trouble ? h("span", { class: "bad", role: "alert" }, trouble) : match || status ? "No job is so." : "There are no jobs yet. The first process that declares one makes it appear here.");
+    drawBar();
+    document.querySelectorAll<HTMLElement>("#head th[data-sort]").forEach((th) => {
+      const name = th.dataset.sort ?? "";
+      th.setAttribute("aria-sort", sort === name ? "ascending" : sort === `-${name}` ? "descending" : "none");
+    });
+  };
+
+  const drawBar = (): void => {
+    const all = document.querySelector<HTMLInputElement>("#all");
+    if (all) {
+      all.hidden = !operates;
+      all.checked = total > 0 && selected.size >= total;
+      all.indeterminate = selected.size > 0 && selected.size < total;
+    }
+    const bar = find("#bulk");
+    bar.hidden = selected.size === 0;
+    if (bar.hidden) return;
+    patch(bar,
+      h("strong", { role: "status" }, `${count(selected.size)} selected`),
+      h("button", { type: "button", onclick: () => bulk("enable", "Enable", "The jobs may run again, from their next fire on.") }, "Enable…"),
+      h("button", { type: "button", onclick: () => bulk("trigger", "Trigger", "All items of the jobs run once, now, whatever their cron says.") }, "Trigger…"),
+      h("button", { type: "button", onclick: () => bulk("reshard", "Reshard", "The leaders assign the items anew. What runs is not disturbed.") }, "Reshard…"),
+      h("span", { class: "apart" }),
+      h("button", { type: "button", class: "danger", onclick: () => bulk("disable", "Disable", "Nothing of the jobs begins any more, on any server, until somebody enables them. What runs goes on.", true) }, h("span", { class: "mark warn", "aria-hidden": "true" }), "Disable…"),
+      h("button", { type: "button", class: "quiet", onclick: () => void selectAll(false) }, "Clear"));
+  };
+
+  const line = (row: JobRow, i: number, isGone: boolean): Child => {
+    const word = shown(row);
+    const last = row.last;
+    const cell = (name: string, ...kids: Child[]): Child => h("td", { role: "cell", class: name }, kids);
+    return h("tr", { key: row.job, role: "row", class: `row${isGone ? " gone" : ""}`, "aria-rowindex": i + 2, "data-job": row.job },
+      cell("pick", operates && h("input", { type: "checkbox", "aria-label": `Select ${row.job}`, checked: selected.has(row.job), onchange: (e: Event) => select(row.job, (e.target as HTMLInputElement).checked) })),
+      cell("name", h("a", { href: page.link("jobs", row.job) }, row.job), row.description && h("small", null, row.description)),
+      cell("status", isGone ? badge("CRASHED", "removed") : badge(word, because(row))),
+      cell("num items", count(row.items), h("span", { class: "unit" }, " items")),
+      cell("num run", row.recorded ? count(row.running_items) : h("span", { title: "executions are not recorded" }, "–"), h("span", { class: "unit" }, " run")),
+      cell("num inst", count(row.instances), h("span", { class: "unit" }, " inst.")),
+      cell("next", row.overdue_since ? h("span", { class: "late" }, `${ago(row.overdue_since, now()).replace(" ago", "")} late`) : row.next ? h("time", { datetime: row.next, title: moment(row.next) }, ago(row.next, now())) : "–"),
+      cell("last", last ? [badge(last.outcome, last.error ?? ""), h("span", { class: "when" }, ago(last.end ?? last.begin, now()))] : "–"));
+  };
+
+  let typing: ReturnType<typeof setTimeout>;
+  filter.oninput = () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      match = filter.value.trim();
+      restart();
+    }, TYPING);
+  };
+  find<HTMLFormElement>("#filter").onsubmit = (event) => event.preventDefault();
+  choice.onchange = () => {
+    status = choice.value;
+    restart();
+  };
+  order.onchange = () => {
+    sort = order.value;
+    restart();
+  };
+  document.querySelectorAll<HTMLElement>("#head th[data-sort] button").forEach((button) => {
+    button.onclick = () => {
+      const name = button.closest("th")?.dataset.sort ?? "name";
+      sort = sort === name ? `-${name}` : name;
+      order.value = sort;
+      restart();
+    };
+  });
+  const all = document.querySelector<HTMLInputElement>("#all");
+  if (all) all.onchange = () => void selectAll(all.checked);
+  const create = find("#create");
+  create.hidden = !mayAdminister("");
+  create.onclick = () => createJob();
+  for (const option of choice.options) if (option.value) option.text = wordOf(option.value);
+
+  follow(["jobs"], (_, frame) => {
+    const f = frame as JobsFrame;
+    (f.rows ?? []).forEach((r) => fresh.set(r.job, r));
+    (f.gone ?? []).forEach((name) => gone.add(name));
+    draw();
+  });
+  void load(0);
+  setInterval(draw, 1_000);
+  setInterval(() => !document.hidden && refresh(), AGAIN);
+}

@@ -1,0 +1,235 @@
+// The settings of a job: fields for what is changed often, the whole text for everything. Both change one object; the
+// server says what it comes to, and stores it only if the revision is still the one that was shown.
+import { ask, get, why, type Problem } from "../api";
+import { note } from "../chrome";
+import { find, h, patch, type Child } from "../draw";
+import { inZone } from "../format";
+import { mayAdminister } from "../me";
+import { operate } from "../operate";
+import { page } from "../page";
+import type { Change } from "../types";
+
+interface Config {
+  text: string;
+  config?: Record<string, unknown>;
+  revision: number;
+  hidden?: boolean;
+}
+interface Cron {
+  words: string;
+  next_fires: string[];
+  changes: { at: string; before: number; after: number }[];
+}
+type Values = Record<string, unknown>;
+
+const TYPING = 250;
+
+/** FIELDS are those of the form, with the words for people. */
+const FIELDS: { name: string; label: string; hint: string; kind: "text" | "number" | "flag" | "long" }[] = [
+  { name: "cron", label: "Cron", hint: "Quartz, crontab, @every, @delay or @triggered", kind: "text" },
+  { name: "timeZone", label: "Time zone", hint: "such as Europe/Berlin; empty is UTC", kind: "text" },
+  { name: "shardingTotalCount", label: "Items", hint: "1 to 100,000", kind: "number" },
+  { name: "shardingItemParameters", label: "Parameters of items", hint: "such as 0=Berlin,1=Oslo", kind: "text" },
+  { name: "jobParameter", label: "Parameter of the job", hint: "a text for all items", kind: "text" },
+  { name: "failover", label: "Failover: run again elsewhere what a crash cut short", hint: "", kind: "flag" },
+  { name: "misfire", label: "Misfire: run later what was missed", hint: "", kind: "flag" },
+  { name: "description", label: "Description", hint: "for people", kind: "long" },
+];
+
+export async function settings(): Promise<void> {
+  const name = page.job;
+  const form = find<HTMLFormElement>("#settings");
+  const may = mayAdminister(name);
+  let base: Config;
+  let etag = "";
+  let values: Values = {};
+  let text = "";
+  let fault = "";
+  let cron: Cron | null = null;
+  let cronFault = "";
+  let timer: ReturnType<typeof setTimeout>;
+
+  const load = async (): Promise<Config> => {
+    const answer = await ask<Config>("GET", page.api("jobs", name, "config"));
+    etag = answer.headers.get("ETag") ?? `"${answer.body.revision}"`;
+    return answer.body;
+  };
+  const start = (config: Config): void => {
+    base = config;
+    text = pretty(config.text);
+    values = parsed(text) ?? {};
+    fault = parsed(text) ? "" : "The stored settings are no JSON object. Mend the text.";
+  };
+  try {
+    start(await load());
+  } catch (error) {
+    form.removeAttribute("aria-busy");
+    return patch(form, h("p", { class: "empty bad", role: "alert" }, why(error)));
+  }
+
+  const put = (field: string, value: unknown): void => {
+    if (value === undefined) delete values[field];
+    else values[field] = value;
+    text = JSON.stringify(values, null, 2);
+    if (field === "cron" || field === "timeZone") askCron();
+    draw();
+  };
+  const write = (now: string): void => {
+    text = now;
+    const read = parsed(now);
+    fault = read ? "" : "This is no JSON object.";
+    if (read) values = read;
+    askCron();
+    draw();
+  };
+  const askCron = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void describe(), TYPING);
+  };
+  const describe = async (): Promise<void> => {
+    const url = new URL("api/v1/cron", document.baseURI);
+    url.searchParams.set("expression", String(values.cron ?? ""));
+    if (values.timeZone) url.searchParams.set("zone", String(values.timeZone));
+    if (values.daylightSaving) url.searchParams.set("daylight-saving", String(values.daylightSaving));
+    try {
+      cron = (await ask<Cron>("GET", url.href)).body;
+      cronFault = "";
+    } catch (error) {
+      const position = (error as Problem).body?.position;
+      cronFault = why(error) + (position !== undefined ? ` (at character ${position + 1})` : "");
+    }
+    draw();
+  };
+
+  const before = (): Values => parsed(base.text) ?? {};
+  const changed = (): boolean => JSON.stringify(before()) !== JSON.stringify(values) || (fault !== "" && text !== pretty(base.text));
+
+  const commit = (): void => {
+    const stored = parsed(text) && text === pretty(base.text) ? base.text : compact(text);
+    operate({
+      title: `Change the settings of ${name}`, button: `Commit on revision ${base.revision}`, method: "PUT", url: page.api("jobs", name, "config"),
+      does: "All processes of the job follow the new settings at once. What runs goes on with the old ones.",
+      headers: { "If-Match": etag }, body: { text: stored, base: base.text }, zone: String(values.timeZone ?? ""),
+      refused: (problem) => {
+        if (problem.status !== 412) return false;
+        void merge();
+        return true;
+      },
+      done: () => void load().then((c) => { start(c); draw(); }),
+    });
+  };
+
+  /** merge is for when somebody else committed meanwhile: what was, what they made of it, what is wanted here. */
+  const merge = async (): Promise<void> => {
+    let theirs: Config;
+    try {
+      theirs = await load();
+    } catch (error) {
+      return note(why(error), true);
+    }
+    const [was, is, mine] = [before(), parsed(theirs.text) ?? {}, { ...values }];
+    const names = [...new Set([...Object.keys(was), ...Object.keys(is), ...Object.keys(mine)])].filter((n) => !same(was[n], is[n]) || !same(was[n], mine[n]));
+    const choice = new Map(names.map((n) => [n, same(was[n], mine[n]) ? "theirs" : "mine"]));
+    const who = await get<{ operations: { who: string; when: string; verb: string; reason?: string }[] }>(["operations"], { job: name, limit: 1 }).catch(() => ({ operations: [] }));
+    const dialog = document.createElement("dialog");
+    dialog.className = "deed merge";
+    dialog.setAttribute("aria-labelledby", "merge-title");
+    document.body.append(dialog);
+    dialog.onclose = () => dialog.remove();
+    const show = (): void => {
+      const pick = (n: string, side: string, value: unknown): Child => h("td", { class: `side ${choice.get(n) === side ? "taken" : ""}` }, h("label", null, h("input", { type: "radio", name: `pick-${n}`, checked: choice.get(n) === side, onchange: () => { choice.set(n, side); show(); } }), h("span", null, words(value))));
+      patch(dialog, h("form", { method: "dialog", onsubmit: (e: Event) => { e.preventDefault(); take(); } },
+        h("h2", { id: "merge-title" }, h("span", { class: "mark warn", "aria-hidden": "true" }), "Somebody else committed meanwhile"),
+        h("p", { class: "does" }, who.operations[0] ? `${who.operations[0].who}: ${who.operations[0].verb}${who.operations[0].reason ? ` (${who.operations[0].reason})` : ""}. ` : "", `The settings are at revision ${theirs.revision} now, and not at ${base.revision} any more. Nothing of yours was stored. Choose for each setting what it is to be.`),
+        h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Three versions" }, h("table", null,
+          h("thead", null, h("tr", null, h("th", { scope: "col" }, "Setting"), h("th", { scope: "col" }, `Was, at ${base.revision}`), h("th", { scope: "col" }, `Theirs, at ${theirs.revision}`), h("th", { scope: "col" }, "Yours"))),
+          h("tbody", null, names.map((n) => h("tr", { key: n }, h("th", { scope: "row" }, n, !same(was[n], is[n]) && !same(was[n], mine[n]) && !same(is[n], mine[n]) && h("small", { class: "bad" }, "both changed it")), h("td", { class: "was" }, words(was[n])), pick(n, "theirs", is[n]), pick(n, "mine", mine[n])))))),
+        h("footer", null, h("button", { type: "button", class: "cancel", onclick: () => { dialog.close(); start(theirs); draw(); } }, "Drop mine"), h("button", { type: "submit", class: "primary" }, "Go on with these"))));
+    };
+    const take = (): void => {
+      start(theirs);
+      for (const [n, side] of choice) if (side === "mine") { if (mine[n] === undefined) delete values[n]; else values[n] = mine[n]; }
+      text = JSON.stringify(values, null, 2);
+      dialog.close();
+      askCron();
+      draw();
+      if (changed()) commit();
+    };
+    show();
+    dialog.showModal();
+  };
+
+  const draw = (): void => {
+    form.removeAttribute("aria-busy");
+    const was = before();
+    const diff: Change[] = [...new Set([...Object.keys(was), ...Object.keys(values)])].filter((n) => !same(was[n], values[n])).map((n) => ({ what: n, before: n in was ? words(was[n]) : "", after: n in values ? words(values[n]) : "" }));
+    patch(form,
+      base.hidden && h("p", { class: "reason off" }, h("span", { class: "mark off", "aria-hidden": "true" }), "Secrets are hidden: you may look at these settings and not change them."),
+      h("div", { class: "split" },
+        h("div", null, FIELDS.map((f) => [field(f, was), f.name === "timeZone" && fires()])),
+        h("div", null,
+          h("label", { class: "field" }, h("span", null, "All settings ", h("small", null, "as they are stored; the fields and this text change each other")), h("textarea", { rows: 22, spellcheck: "false", class: "code", readOnly: !may, "aria-invalid": fault ? "true" : null, value: text, oninput: (e: Event) => write((e.target as HTMLTextAreaElement).value) })),
+          fault && h("p", { class: "bad", role: "alert" }, h("span", { class: "mark bad", "aria-hidden": "true" }), fault))),
+      h("div", { class: "commit" },
+        diff.length > 0 ? h("div", { class: "difference" }, h("h2", null, "Your changes"), h("dl", { class: "changes" }, diff.map((c) => h("div", { key: c.what }, h("dt", null, c.what), h("dd", null, c.before !== "" && h("del", null, h("span", { class: "sign" }, "− "), c.before), c.after !== "" && h("ins", null, h("span", { class: "sign" }, "+ "), c.after)))))) : h("p", { class: "muted" }, `Nothing is changed. These are the settings of revision ${base.revision}.`),
+        may && h("p", { class: "deeds" },
+          h("button", { type: "submit", class: "primary", "aria-disabled": changed() && !fault ? null : "true" }, "Look at what it comes to…"),
+          changed() && h("button", { type: "button", onclick: () => { start(base); askCron(); draw(); } }, "Undo all"))));
+  };
+
+  const field = (f: (typeof FIELDS)[number], was: Values): Child => {
+    const value = values[f.name];
+    const touched = !same(was[f.name], value);
+    if (f.kind === "flag") return h("label", { key: f.name, class: `check${touched ? " touched" : ""}` }, h("input", { type: "checkbox", name: f.name, disabled: !may, checked: value === true, onchange: (e: Event) => put(f.name, (e.target as HTMLInputElement).checked) }), f.label);
+    const props = {
+      name: f.name, autocomplete: "off", spellcheck: "false", readOnly: !may, value: value === undefined || value === null ? "" : String(value), "aria-describedby": f.name === "cron" ? "cron-words" : null, "aria-invalid": f.name === "cron" && cronFault ? "true" : null,
+      oninput: (e: Event) => {
+        const typed = (e.target as HTMLInputElement).value;
+        put(f.name, f.kind === "number" ? (typed === "" ? 0 : Number(typed)) : typed === "" && !(f.name in was) ? undefined : typed);
+      },
+    };
+    return h("label", { key: f.name, class: `field${touched ? " touched" : ""}` }, h("span", null, f.label, f.hint && [" ", h("small", null, f.hint)]),
+      f.kind === "long" ? h("textarea", { ...props, rows: 2 }) : h("input", { ...props, type: f.kind === "number" ? "number" : "text", min: f.kind === "number" ? "1" : null, class: f.name === "cron" ? "code large" : null }));
+  };
+
+  const fires = (): Child => {
+    const zone = String(values.timeZone ?? "");
+    return h("div", { key: "fires", class: "fires", id: "cron-words", "aria-live": "polite" },
+      cronFault ? h("p", { class: "bad" }, h("span", { class: "mark bad", "aria-hidden": "true" }), cronFault)
+        : cron && [
+          h("p", { class: "words" }, `“${cron.words}”`),
+          h("ol", null, listed(cron).map((l) => h("li", { class: l.change ? "change" : "" }, l.change && h("span", { class: "mark warn", "aria-hidden": "true" }), l.change ? `The clock is changed on ${inZone(l.at, zone)}: ${l.change}` : inZone(l.at, zone)))),
+        ]);
+  };
+
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    if (changed() && !fault) commit();
+  };
+  addEventListener("beforeunload", (event) => {
+    if (may && changed()) event.preventDefault();
+  });
+  draw();
+  await describe();
+}
+
+/** listed puts the changes of the clock where they lie among the fires. */
+function listed(cron: Cron): { at: string; change: string }[] {
+  const all = cron.next_fires.map((at) => ({ at, change: "" }));
+  for (const c of cron.changes) all.push({ at: c.at, change: `${Math.abs(c.after - c.before) / 60} min ${c.after > c.before ? "are skipped" : "come twice"}` });
+  return all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || (a.change ? -1 : 1));
+}
+
+function parsed(text: string): Values | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value && typeof value === "object" && !Array.isArray(value) ? (value as Values) : null;
+  } catch {
+    return null;
+  }
+}
+
+const pretty = (text: string): string => (parsed(text) ? JSON.stringify(parsed(text), null, 2) : text);
+const compact = (text: string): string => (parsed(text) ? JSON.stringify(parsed(text)) : text);
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+const words = (value: unknown): string => (value === undefined ? "(not set)" : typeof value === "string" ? (value === "" ? "(empty)" : value) : JSON.stringify(value));

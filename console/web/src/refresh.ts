@@ -1,0 +1,35 @@
+// Lists that have no topic of their own: asked for now, and again as long as somebody looks.
+import { why } from "./api";
+import { failed } from "./chrome";
+import { find, h, patch } from "./draw";
+import { clock } from "./format";
+
+const AGAIN = 5_000;
+
+/** refresh draws what read answers, now and every five seconds; it returns a function that does so at once. */
+export function refresh<T>(where: string, read: () => Promise<T>, draw: (answer: T) => void): () => Promise<void> {
+  const region = find(where);
+  const of = document.querySelector("#as-of");
+  let seen = false;
+  let turn = 0;
+  const once = async (): Promise<void> => {
+    const mine = ++turn;
+    try {
+      const answer = await read();
+      if (mine !== turn) return;
+      seen = true;
+      region.removeAttribute("aria-busy");
+      draw(answer);
+      const connected = (answer as { connected?: boolean }).connected !== false;
+      const at = (answer as { as_of?: string }).as_of ?? new Date().toISOString();
+      if (of) patch(of, connected ? `as of ${clock(at)}` : h("span", { class: "bad" }, h("span", { class: "mark warn", "aria-hidden": "true" }), `as of ${clock(at)}, the server has no connection to the registry`));
+    } catch (error) {
+      if (mine !== turn) return;
+      if (!seen) failed(region, error);
+      else if (of) patch(of, h("span", { class: "bad" }, h("span", { class: "mark warn", "aria-hidden": "true" }), `not live: ${why(error)}`));
+    }
+  };
+  void once();
+  setInterval(() => !document.hidden && void once(), AGAIN);
+  return once;
+}

@@ -1,0 +1,90 @@
+// The page's side of the stream: what it wants, what it hears, and whether what it shows is live.
+import { Hub, type Message, type Want } from "./hub";
+import { page } from "./page";
+
+export type Heard = (topic: string, frame: unknown) => void;
+
+/** A page that nobody sees for so long lets go of the stream. */
+const HIDDEN = 30_000;
+
+let wanted: Want | null = null;
+let heard: Heard = () => {};
+let send: ((want: Want | null) => void) | undefined;
+let hiding: ReturnType<typeof setTimeout> | undefined;
+let serverThere = false;
+let registryThere = true;
+let asOf = "";
+let skew = 0; // how far the server's clock is ahead of the browser's, in ms
+const watchers: ((state: StreamState) => void)[] = [];
+
+export interface StreamState {
+  live: boolean;
+  why: string; // why it is not live
+  asOf: string; // the last moment of which something is known
+}
+
+/** follow wants topics, in place of those that the page wanted before. */
+export function follow(topics: string[], tell: Heard): void {
+  heard = tell;
+  want({ url: page.events, topics, window: [] });
+}
+
+/** look tells which jobs of the list are to be seen. */
+export function look(jobs: string[]): void {
+  if (wanted && wanted.window.join("\n") !== jobs.join("\n")) want({ ...wanted, window: jobs });
+}
+
+/** now is the time by the server's clock, so that what it shows lies where it belongs. */
+export const now = (): number => Date.now() + skew;
+
+/** onState tells at once, and whenever it changes, whether what is shown is live. */
+export function onState(tell: (state: StreamState) => void): void {
+  watchers.push(tell);
+  tell(state());
+}
+
+function state(): StreamState {
+  const why = !serverThere ? "no connection to the server" : !registryThere ? "the server has no connection to the registry" : "";
+  return { live: why === "", why, asOf };
+}
+
+function want(what: Want | null): void {
+  if (what) wanted = what;
+  send ??= connect();
+  if (!document.hidden || !what) send(what);
+}
+
+function connect(): (want: Want | null) => void {
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(hiding);
+    if (document.hidden) hiding = setTimeout(() => send?.(null), HIDDEN);
+    else send?.(wanted);
+  });
+  addEventListener("pagehide", () => send?.(null));
+  addEventListener("pageshow", (event) => event.persisted && send?.(wanted));
+  if (typeof SharedWorker === "undefined") {
+    const hub = new Hub();
+    return (w) => hub.want(receive, w);
+  }
+  const { port } = new SharedWorker(page.worker, { name: "elasticron" });
+  port.onmessage = (event: MessageEvent<Message>) => receive(event.data);
+  return (w) => port.postMessage({ kind: "want", want: w } satisfies Message);
+}
+
+function receive(message: Message): void {
+  if (message.kind === "state") {
+    if (message.live !== serverThere) changed(() => (serverThere = message.live));
+  } else if (message.kind === "frame") {
+    const frame = JSON.parse(message.data || "{}") as { as_of?: string; now?: string };
+    if (frame.as_of) asOf = frame.as_of;
+    if (frame.now) skew = Date.parse(frame.now) - Date.now();
+    if (message.topic === "disconnected") changed(() => (registryThere = false));
+    else if (message.topic === "connected") changed(() => (registryThere = true));
+    else if (message.topic !== "alive") heard(message.topic, frame);
+  }
+}
+
+function changed(change: () => void): void {
+  change();
+  watchers.forEach((tell) => tell(state()));
+}

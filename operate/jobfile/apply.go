@@ -1,0 +1,140 @@
+package jobfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/elasticron/elasticron/internal/guarded"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Operations are those of which applying a file is made. [*operate.Operator] has them but for CreateJob, which is
+// [Create].
+type Operations interface {
+	CreateJob(ctx context.Context, job Job, opts operate.Options) (operate.Result, error)
+	ChangeSettings(ctx context.Context, job string, s operate.Settings, opts operate.Options) (operate.Result, error)
+	DisableServer(ctx context.Context, job, ip string, opts operate.Options) (operate.Result, error)
+	EnableServer(ctx context.Context, job, ip string, opts operate.Options) (operate.Result, error)
+	DisableItem(ctx context.Context, job string, item int, opts operate.Options) (operate.Result, error)
+}
+
+// Direct is an operator and the registry that it operates.
+type Direct struct {
+	*operate.Operator
+	Store operate.Store
+}
+
+var _ Operations = Direct{}
+
+// CreateJob is [Create].
+func (d Direct) CreateJob(ctx context.Context, job Job, opts operate.Options) (operate.Result, error) {
+	return Create(ctx, d.Store, d.Operator, job, opts)
+}
+
+// Apply makes one job as a file says: it creates it, or changes its settings, byte for byte as the file has them, and
+// disables and enables its servers and items, each of which is an operation of its own. What the file does not mention
+// stays as it is, and so does whether an existing job is disabled. stored is the configuration on which the caller has
+// decided; the zero node if there was none. If nothing is to be done, the result says Repeated.
+//
+// Errors are those of package operate.
+func Apply(ctx context.Context, op Operations, stored registry.Node, job Job, opts operate.Options) (operate.Result, error) {
+	switch {
+	case !stored.Exists():
+		return op.CreateJob(ctx, job, opts)
+	case stored.Value == job.Config || job.Config == "":
+		return marks(ctx, op, job, opts, operate.Result{Plan: operate.Plan{Verb: operate.VerbSettings, Job: job.Name}, Repeated: true})
+	}
+	s := operate.Settings{Text: job.Config, Shown: stored.Revision, ShownText: stored.Value}
+	result, err := op.ChangeSettings(ctx, job.Name, s, opts)
+	cause, _ := operate.IsRefused(err)
+	switch {
+	case cause == operate.CauseAlready: // but for whether the job is disabled, perhaps
+		result.Repeated = true
+	case err != nil:
+		return result, err
+	}
+	return marks(ctx, op, job, opts, result)
+}
+
+// ErrNoConfig is the error of a job that is to be created and of which the file has no configuration.
+var ErrNoConfig = errors.New("the file has no config for it, and there is no such job")
+
+// Create stores a job. What disables its servers and items comes before: without a configuration it means nothing to
+// anybody, and so no item begins that must not. Each of these writes needs that there is no configuration yet, lest a
+// job that somebody else creates meanwhile is changed. Errors are those of [operate.Operator.CreateText], and
+// [ErrNoConfig].
+func Create(ctx context.Context, store operate.Store, op *operate.Operator, job Job, opts operate.Options) (operate.Result, error) {
+	if job.Config == "" {
+		return operate.Result{}, ErrNoConfig
+	}
+	dry := opts
+	dry.DryRun = true
+	writer := guarded.NewWriter(store, registry.Absent(jobtree.For(job.Name).Config()))
+	for {
+		if result, err := op.CreateText(ctx, job.Name, job.Config, dry); err != nil || opts.DryRun || result.Repeated {
+			return result, err
+		}
+		var steps []guarded.Step
+		for _, w := range job.marks() {
+			if err := registry.CheckPath(w.Path); err != nil {
+				return operate.Result{}, fmt.Errorf("%w: %w", operate.ErrInvalidOption, err)
+			}
+			stored, err := store.Get(ctx, w.Path)
+			if err != nil && !errors.Is(err, registry.ErrNotFound) {
+				return operate.Result{}, err
+			}
+			if stored.Value != w.Value || !stored.Exists() {
+				steps = append(steps, guarded.Step{Write: w, Guard: registry.Unchanged(w.Path, stored.Revision)})
+			}
+		}
+		_, err := writer.Commit(ctx, steps, nil)
+		if errors.Is(err, registry.ErrConflict) {
+			continue // and see who was faster
+		} else if err != nil {
+			return operate.Result{}, err
+		}
+		return op.CreateText(ctx, job.Name, job.Config, opts)
+	}
+}
+
+// marks disables and enables what a file says of an existing job. Each is an operation of its own with an id of its own.
+func marks(ctx context.Context, op Operations, job Job, opts operate.Options, done operate.Result) (operate.Result, error) {
+	opts.ID, opts.Shown = "", nil
+	try := func(result operate.Result, err error) error {
+		if cause, refused := operate.IsRefused(err); refused && cause == operate.CauseAlready {
+			return nil
+		}
+		if err == nil {
+			done.Changes = append(done.Changes, result.Changes...)
+			done.Revision = max(done.Revision, result.Revision)
+			done.Repeated = false
+		}
+		return err
+	}
+	for _, ip := range slices.Sorted(maps.Keys(job.Servers)) {
+		do := op.EnableServer
+		if job.Servers[ip] {
+			do = op.DisableServer
+		}
+		result, err := do(ctx, job.Name, ip, opts)
+		if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownTarget {
+			opts := opts
+			opts.Force = true // the file may know a server that nobody has seen yet
+			result, err = do(ctx, job.Name, ip, opts)
+		}
+		if err := try(result, err); err != nil {
+			return done, err
+		}
+	}
+	for _, item := range job.Items {
+		if err := try(op.DisableItem(ctx, job.Name, item, opts)); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}

@@ -1,0 +1,48 @@
+package jobfile
+
+import (
+	"fmt"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/seed"
+)
+
+// Differences lists what of a file is not so in a namespace, a line for each: it begins with + for what the namespace
+// does not have, and with ~ for what differs in it. What may be secret is hidden.
+func Differences(file seed.File, nodes []registry.Node) (lines []string) {
+	stored := make(map[string]registry.Node, len(nodes))
+	for _, n := range nodes {
+		stored[n.Path] = n
+	}
+	for path, value := range file.Nodes() {
+		was := stored[path]
+		name, _ := jobtree.Parse(path)
+		what := path[len(jobtree.For(name.Job).Root())+1:]
+		switch {
+		case !was.Exists():
+			lines = append(lines, fmt.Sprintf("+ %s  %s  %s", name.Job, what, jobtree.Mask(path, value)))
+		case was.Value == value:
+		case name.Kind == jobtree.KindConfig:
+			lines = append(lines, configDifferences(name.Job, was, value)...)
+		default:
+			lines = append(lines, fmt.Sprintf("~ %s  %s  %q -> %q", name.Job, what, was.Value, value))
+		}
+	}
+	return lines
+}
+
+func configDifferences(job string, was registry.Node, value string) (lines []string) {
+	stored, err := jobtree.DecodeConfig(was)
+	if err != nil {
+		return []string{fmt.Sprintf("~ %s  config  cannot be read as it is stored: %s", job, err)}
+	}
+	declared, err := jobtree.DecodeConfig(registry.Node{Path: was.Path, Value: value})
+	if err != nil {
+		return []string{fmt.Sprintf("~ %s  config  cannot be read in the file: %s", job, err)}
+	}
+	for _, d := range jobtree.Differences(stored, declared) {
+		lines = append(lines, fmt.Sprintf("~ %s  %s", job, d))
+	}
+	return lines
+}
