@@ -200,10 +200,10 @@ func (t *tab) lacks(selector string) {
 	t.until(fmt.Sprintf("![...document.querySelectorAll(%s)].some(e => e.checkVisibility())", quote(selector)))
 }
 
-// click clicks the element that a person would: of those with the text, the first to be seen.
+// click clicks the element that a person would: of those with the text, the first to be seen, once it can be clicked.
 func (t *tab) click(selector, text string) {
 	t.tb.Helper()
-	t.sees(selector, text)
+	t.until(fmt.Sprintf("[...document.querySelectorAll(%s)].find(e => e.checkVisibility() && e.textContent.includes(%s))?.ariaDisabled === null", quote(selector), quote(text)))
 	box := value[[]float64](t, fmt.Sprintf(`(() => {
 		const e = [...document.querySelectorAll(%s)].find(e => e.checkVisibility() && e.textContent.includes(%s));
 		e.scrollIntoView({ block: "center" });
