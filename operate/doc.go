@@ -19,7 +19,7 @@
 //	switches    DisableJob, EnableJob, DisableItem, EnableItem, DisableServer, EnableServer, and of servers Everywhere
 //	settings    Create, ChangeSettings, RollBack, Remove
 //	instances   ShutDown, ShutDownEverywhere, Reshard, TidyServers
-//	many jobs   Match, Each
+//	many jobs   Match, and the function Each
 //
 // With [Options.Wait] an operation returns when the job has followed: when the items of a disabled server have
 // moved, or a triggered run is over. If the context ends before, the error is an [UnconfirmedError]: the

@@ -12,6 +12,9 @@ import (
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/demo"
 )
 
+// consoleAddress is where consoles are by default.
+const consoleAddress = "127.0.0.1:8080"
+
 // demoProcess is the hidden command by which the demo starts this program again.
 const demoProcess = "demo-worker"
 
@@ -27,7 +30,8 @@ One process is killed with SIGKILL, and another joins. You see who leads and who
 which item, and that every round counts every file exactly once.
 
 It ends by itself after about 20 seconds, with exit status 0, or 1 if a file was missed or
-counted twice. With --keep it goes on until Ctrl-C; kill processes as you like meanwhile.`,
+counted twice. With --keep it goes on until Ctrl-C; kill processes as you like meanwhile.
+With --console --keep you see all of it in a browser, live.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			self, err := os.Executable()
@@ -52,6 +56,8 @@ counted twice. With --keep it goes on until Ctrl-C; kill processes as you like m
 	flags.IntVar(&opts.Processes, "workers", opts.Processes, "how many processes share the job at first")
 	flags.DurationVar(&opts.Every, "every", 0, "time between rounds, in whole seconds (default: 1s, or more if the tree is large)")
 	flags.IntVar(&opts.Rounds, "rounds", opts.Rounds, "show at least this many rounds (default: those of about 20s)")
+	flags.StringVar(&opts.Console, "console", "", "serve the console over the demo's cluster, at this address or else at "+consoleAddress)
+	flags.Lookup("console").NoOptDefVal = consoleAddress
 	flags.BoolVar(&opts.Keep, "keep", false, "go on until Ctrl-C")
 	flags.BoolVar(&verbose, "verbose", false, "show the logs of the processes")
 	return cmd

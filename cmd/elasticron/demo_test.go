@@ -6,7 +6,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -214,4 +217,25 @@ func TestNoProcessOutlivesADemoThatWasKilled(t *testing.T) {
 	text, status := s.end(t)
 	require.Equal(t, -1, status, text)
 	require.Contains(t, text, "process=w3")
+}
+
+// The console shows the demo's cluster while it lasts.
+func TestDemoWithAConsole(t *testing.T) {
+	t.Parallel()
+	s := startShow(t, sound, "--console=127.0.0.1:0", "--keep")
+	s.until(t, "the console is at http://", "w3 joined")
+	told := regexp.MustCompile(`the console is at (http://\S+/)`).FindStringSubmatch(strings.Join(s.text, "\n"))
+	require.Len(t, told, 2)
+	require.Eventually(t, func() bool {
+		response, err := http.Get(told[1] + "api/v1/namespaces/demo/jobs") //nolint:noctx,gosec // it is the demo's own
+		if err != nil {
+			return false
+		}
+		body, err := io.ReadAll(response.Body)
+		return errors.Join(err, response.Body.Close()) == nil && strings.Contains(string(body), `"instances":3`)
+	}, 30*time.Second, 50*time.Millisecond)
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGINT))
+	text, status := s.end(t)
+	require.Zero(t, status, text)
+	requireNoProcess(t, text)
 }

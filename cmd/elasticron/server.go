@@ -90,13 +90,13 @@ once.`,
 }
 
 func (s *serving) flags(flags *pflag.FlagSet) {
-	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address to listen on")
+	flags.StringVar(&s.listen, "listen", consoleAddress, "address to listen on")
 	flags.StringVar(&s.prefix, "prefix", "", "path below which a proxy serves the console, such as /cron")
 	flags.StringVar(&s.certFile, "tls-cert", "", "PEM file of the certificate for HTTPS (default: HTTP)")
 	flags.StringVar(&s.keyFile, "tls-key", "", "PEM file of its key")
 	flags.BoolVar(&s.embedded, "embedded", false, "start an etcd server in this process, and show that")
 	flags.StringVar(&s.data, "data", "elasticron-data", "folder of what --embedded keeps")
-	flags.StringVar(&s.embeddedListen, "embedded-listen", "127.0.0.1:2379", "address of the etcd server of --embedded")
+	flags.StringVar(&s.embeddedListen, "embedded-listen", "127.0.0.1:2379", "address of the etcd server of --embedded; empty is a free port of 127.0.0.1")
 	flags.StringVar(&s.history, "history", "", "SQLite file of a history to show (default: what the registry keeps)")
 	flags.StringVar(&s.access.UsersFile, "users", "", "file of users, tokens and what they may do")
 	flags.StringVar(&s.access.KeyFile, "session-key", "", "file of the keys of sessions, for several servers (default: sessions end with the process)")
@@ -318,7 +318,10 @@ func (s *serving) startEtcd(ctx context.Context) ([]string, error) {
 	if err := os.MkdirAll(s.data, 0o700); err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
 	}
-	options := []embedded.Option{embedded.WithDir(filepath.Join(s.data, "etcd")), embedded.WithAddress(s.embeddedListen)}
+	options := []embedded.Option{embedded.WithDir(filepath.Join(s.data, "etcd"))}
+	if s.embeddedListen != "" {
+		options = append(options, embedded.WithAddress(s.embeddedListen))
+	}
 	if s.verbose { // it has much to say, also of its own end
 		options = append(options, embedded.WithLogger(s.log))
 	}

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // Sizes of a list of operations.
@@ -52,10 +54,13 @@ func (c *call) operations(limit int, ofJob func(string) bool, wanted func(operat
 	}
 	slices.SortStableFunc(list.Operations, func(a, b operate.Operation) int { return b.When.Compare(a.When) })
 	list.Operations = list.Operations[:min(limit, len(list.Operations))]
-	for _, change := range operate.Outside(p.State) {
-		if visible(change.Job) {
-			list.Outside = append(list.Outside, change)
+	for _, job := range ns.Names() {
+		tree := jobtree.For(job)
+		if !visible(job) || !p.State.Get(tree.Operated()).Exists() { // which says that there is none
+			continue
 		}
+		of := registry.NewSnapshot(p.Revision, slices.Collect(p.State.Below(tree.Root())))
+		list.Outside = append(list.Outside, operate.Outside(of)...)
 	}
 	unreadable, _ := ns.UnreadableOperations()
 	list.Unreadable = slices.DeleteFunc(unreadable, func(job string) bool { return !visible(job) })

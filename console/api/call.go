@@ -63,7 +63,7 @@ func (a *API) carriedOut(rt route) http.Handler {
 		}
 		p := problemOf(err, c.operation)
 		if p.Status >= http.StatusInternalServerError {
-			a.log.WarnContext(ctx, "request failed", "method", r.Method, "path", r.URL.Path, "status", p.Status, "err", err)
+			a.log.WarnContext(ctx, "request failed", "method", r.Method, "path", r.URL.Path, "status", p.Status, "error", err)
 		}
 		if p.Status == http.StatusInternalServerError {
 			p.Detail = "a fault of the server, which its log tells"

@@ -217,7 +217,7 @@ func lost(ctx context.Context, err error) error {
 // Tries of an operation whose answer was lost.
 const (
 	maxTries = 4
-	pause    = 500 * time.Millisecond
+	pause    = 200 * time.Millisecond
 )
 
 // done sends an operation, which has an id, until there is an answer.

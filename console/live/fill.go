@@ -116,7 +116,7 @@ func (h *Hub) takeHistory(name string, j *jobLive, rows []history.Execution, who
 		j.line.since = rows[len(rows)-1].Start
 	}
 	h.size += j.line.size
-	h.keepWithin(asked)
+	h.keepWithin()
 	h.tell(time.Now(), map[string]bool{name: true})
 }
 

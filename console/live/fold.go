@@ -113,7 +113,8 @@ func (f *fold) gap(item int, was *jobtree.Execution, previous jobtree.Execution,
 func (f *fold) put(s span) bool {
 	s.changed = f.number
 	known := f.line.find(&s)
-	wasBad := known != nil && known.bad()
+	wasBad, wasRunning := known != nil && known.bad(), known == nil || known.running()
+	fresh := known == nil
 	if known != nil && known.outcome == s.outcome && known.end == s.end && (known.token == s.token || s.token == 0) {
 		return false
 	}
@@ -125,13 +126,13 @@ func (f *fold) put(s span) bool {
 	} else if s.bad() && !wasBad {
 		f.ended(s.begin)
 	}
-	if s.outcome.Value() == string(jobtree.Lost) && (known == nil || known.running()) && !f.first {
+	if s.outcome.Value() == string(jobtree.Lost) && wasRunning && !f.first {
 		f.note(Entry{
 			At: moment(s.end), Kind: EntryLost, Item: number(s.item), From: s.instance.Value(),
 			Text: fmt.Sprintf("the run of item %d on %s was lost", s.item, s.instance.Value()),
 		})
 	}
-	return known == nil
+	return fresh
 }
 
 // takeBack removes a span that turned out never to have run.

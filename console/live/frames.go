@@ -69,6 +69,8 @@ type Minute struct {
 	Minute time.Time `json:"minute"`
 	Runs   int       `json:"runs"`
 	Failed int       `json:"failed"` // failed, lost or interrupted
+	// Uncertain tells that in a part of the minute nobody followed: there may have been more.
+	Uncertain bool `json:"uncertain,omitempty"`
 }
 
 // Leading tells of how many jobs an instance is the leader.
@@ -116,7 +118,8 @@ type Span struct {
 	Instance string    `json:"instance"`
 	Begin    time.Time `json:"begin"`
 	End      time.Time `json:"end,omitzero"` // zero while it runs
-	// Outcome is "running", "success", "failure", "interrupted" or "lost"; "unknown" if it ended and nobody knows how.
+	// Outcome is "running", "success", "failure", "interrupted" or "lost"; "unknown" if it ended and nobody
+	// knows how, or whether its code was ever called.
 	Outcome string `json:"outcome"`
 	// Cut is when its instance was seen to be gone while nobody had said yet how it ended. It does not run any more.
 	Cut      time.Time  `json:"cut,omitzero"`

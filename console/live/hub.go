@@ -71,6 +71,8 @@ type jobLive struct {
 	outside  []operate.OutsideChange
 	upcoming upcoming
 	at       time.Time // when it looks other by the clock alone
+
+	instances []jobtree.Instance // that live
 }
 
 // Open starts to follow a namespace, and returns when its first state is there. Until then ctx bounds the call, and
@@ -265,7 +267,7 @@ func (h *Hub) fold(now time.Time, news news, before, after *operate.Namespace, f
 		f.line.forget(now)
 		h.size += f.line.size
 	}
-	h.keepWithin(now)
+	h.keepWithin()
 }
 
 // all takes over what a state says of all items, when the changes that led to it are not known.
@@ -298,8 +300,15 @@ func (h *Hub) look(name string, shown *operate.Namespace, news news) {
 	if row.Last != nil && row.Last.Outcome != string(jobtree.Success) {
 		failures = j.line.failures()
 	}
-	if j.row == nil || string(j.row.JSON) != string(text) || j.row.failures != failures {
-		j.row = &Row{JobRow: row, JSON: text, failures: failures, changed: h.number}
+	state, _ := shown.State(name)
+	j.instances = state.Instances
+	if j.row == nil || string(j.row.JSON) != string(text) {
+		j.row = &Row{JobRow: row, JSON: text, changed: h.number, live: j, shown: row.Shown()}
+	}
+	if need := needOf(&row, failures, state.JobDisabled()); need != nil || j.row.need != nil {
+		again := *j.row // rows that others have do not change
+		again.need = need
+		j.row = &again
 	}
 	if news.changed[name] {
 		j.outside = outsideOf(name, news.snapshot)
@@ -397,7 +406,7 @@ func (h *Hub) sweep(now time.Time) {
 const mostSpans = 64 << 20
 
 // keepWithin drops the oldest spans of all jobs if they take too much.
-func (h *Hub) keepWithin(now time.Time) {
+func (h *Hub) keepWithin() {
 	if h.size <= mostSpans {
 		return
 	}

@@ -55,19 +55,18 @@ func (h *Hub) overview(scope string, now time.Time) Overview {
 	leads, lives := make(map[string]int), make(map[string]bool)
 	var scoped []*jobLive
 	for _, row := range p.Rows {
-		j := h.jobs[row.Job]
-		if j == nil || !inScope(scope, row.Job) {
+		if !inScope(scope, row.Job) {
 			continue
 		}
+		j := row.live
 		scoped = append(scoped, j)
 		o.Jobs++
-		o.Counts[row.Shown()]++
-		state, _ := p.Namespace.State(row.Job)
-		if need, needs := needOf(row, state.JobDisabled()); needs {
-			o.Needs = append(o.Needs, need)
+		o.Counts[row.shown]++
+		if row.need != nil {
+			o.Needs = append(o.Needs, *row.need)
 		}
-		for _, in := range state.Instances {
-			lives[in.ID] = true
+		for i := range j.instances {
+			lives[j.instances[i].ID] = true
 		}
 		switch {
 		case row.Leader != "":
@@ -107,21 +106,20 @@ func (o *Overview) sort(leads map[string]int) {
 	}
 }
 
-// needOf tells whether a job needs a person, and why. One that was switched off needs nobody.
-func needOf(row *Row, disabled bool) (Need, bool) {
+// needOf tells why a job needs a person; nil if it needs none, as one that was switched off.
+func needOf(row *operate.JobRow, failures int, disabled bool) *Need {
 	if disabled {
-		return Need{}, false
+		return nil
 	}
-	failing := row.failures >= failingAfter
 	for _, word := range urgent {
 		has := slices.ContainsFunc(row.Reasons, func(r operate.Reason) bool { return string(r.Word) == word })
-		if has || word == WordFailing && failing {
-			return Need{
-				Job: row.Job, Word: word, Reasons: row.Reasons, Since: row.OverdueSince, Failures: row.failures, Last: row.Last,
-			}, true
+		if has || word == WordFailing && failures >= failingAfter {
+			return &Need{
+				Job: row.Job, Word: word, Reasons: orEmpty(row.Reasons), Since: row.OverdueSince, Failures: failures, Last: row.Last,
+			}
 		}
 	}
-	return Need{}, false
+	return nil
 }
 
 // runs are the executions of the minutes since the hub began.
@@ -141,11 +139,12 @@ func (h *Hub) runs(scope string, jobs []*jobLive, now time.Time) []Minute {
 	minute := func(t time.Time) int64 { return t.UnixMilli() / time.Minute.Milliseconds() }
 	var all []Minute
 	for m := max(minute(h.began), minute(now)-59); m <= minute(now); m++ {
-		if counted := minutes[m]; counted != nil {
-			all = append(all, *counted)
-		} else {
-			all = append(all, Minute{Minute: time.UnixMilli(m * time.Minute.Milliseconds()).UTC()})
+		counted := Minute{Minute: time.UnixMilli(m * time.Minute.Milliseconds()).UTC()}
+		if known := minutes[m]; known != nil {
+			counted = *known
 		}
+		counted.Uncertain = slices.ContainsFunc(h.gaps, func(g Gap) bool { return minute(g.From) <= m && m <= minute(g.To) })
+		all = append(all, counted)
 	}
 	return all
 }

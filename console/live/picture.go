@@ -30,8 +30,10 @@ type Row struct {
 	operate.JobRow
 	JSON json.RawMessage // of JobRow
 
-	failures int    // in a row
-	changed  uint64 // the number of the change that made it
+	changed uint64 // the number of the change that made it
+	live    *jobLive
+	need    *Need // why the job needs a person; nil: it does not
+	shown   string
 }
 
 // Row returns the row of a job, and false if there is no such job.

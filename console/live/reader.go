@@ -46,7 +46,7 @@ func (h *Hub) subscribe(topics []wanted, now time.Time) (*client, batch) {
 	for _, w := range topics {
 		t := h.topics[w.key]
 		if t == nil {
-			t = h.newTopic(w.key, now)
+			t = h.newTopic(w.key, h.clock(now))
 			h.topics[w.key] = t
 			h.fillTopic(t, now)
 		}
@@ -57,7 +57,7 @@ func (h *Hub) subscribe(topics []wanted, now time.Time) (*client, batch) {
 			continue
 		}
 		if t.full == nil {
-			t.full = frameText(t.key.event(), encode(h.whole(t, now)))
+			t.full = frameText(t.key.event(), encode(h.whole(t, h.clock(now))))
 		}
 		first.frames = append(first.frames, &frame{topic: t, text: t.full})
 	}
@@ -86,6 +86,14 @@ func (h *Hub) unsubscribe(c *client, now time.Time) {
 	}
 }
 
+// clock is the time as of which something can be said: while the registry does not answer, it stands still.
+func (h *Hub) clock(now time.Time) time.Time {
+	if h.connected {
+		return now
+	}
+	return h.asOf
+}
+
 // tell makes frames of what is new, and hands them to the readers.
 func (h *Hub) tell(now time.Time, changed map[string]bool) {
 	type share struct {
@@ -93,11 +101,12 @@ func (h *Hub) tell(now time.Time, changed map[string]bool) {
 		mine   bool // not shared with others
 	}
 	var fresh []*frame
+	at := h.clock(now)
 	for _, t := range h.topics {
-		if !t.touches(changed, now) {
+		if !t.touches(changed, at) {
 			continue
 		}
-		if news := h.news(t, now); news != nil {
+		if news := h.news(t, at); news != nil {
 			t.full = nil
 			fresh = append(fresh, h.sent.add(t, frameText(t.key.event(), encode(news))))
 		}

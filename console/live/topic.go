@@ -63,7 +63,8 @@ type toldJob struct {
 }
 
 func (h *Hub) newTopic(key topicKey, now time.Time) *topic {
-	t := &topic{key: key, clients: make(map[*client]struct{}), since: h.sent.number, idle: now}
+	t := &topic{key: key, clients: make(map[*client]struct{}), idle: now}
+	t.since = h.sent.add(nil, nil).number // who has an older id knows nothing of what came before the topic was read again
 	switch key.kind {
 	case topicOverview:
 		t.told = &toldOverview{}
@@ -199,6 +200,7 @@ func (h *Hub) lineFrame(f *JobFrame, line *timeline, told *toldJob, after uint64
 			f.Log = append(f.Log, e.Entry)
 		}
 	}
+	slices.SortStableFunc(f.Log, func(a, b Entry) int { return a.At.Compare(b.At) })
 	gaps := []Gap{}
 	for _, g := range h.gaps {
 		if g.To.After(line.filled) && g.To.After(horizon) {

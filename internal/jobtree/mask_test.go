@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
 )
 
 func TestMaskHidesWhatMayBeSecret(t *testing.T) {
@@ -33,4 +34,33 @@ func TestMaskHidesWhatMayBeSecret(t *testing.T) {
 	} {
 		require.Equal(t, test.want, jobtree.Mask(test.path, test.value), "%s %s", test.path, test.value)
 	}
+}
+
+// Who operates sees what is not secret, also where a judgement depends on it; and hiding the rest afterwards shows no more
+// and no less than hiding it at once.
+func TestMaskSecrets(t *testing.T) {
+	t.Parallel()
+	mask := func(path, value string) string {
+		return jobtree.MaskSecrets(registry.Node{Path: path, Value: value}).Value
+	}
+	for _, test := range []struct{ path, value, want string }{
+		{"/a/config", `{"jobName":"a","jobParameter":"k=1","shardingItemParameters":" 1=x, 0=y"}`, `{"jobName":"a","jobParameter":"***","shardingItemParameters":"0=***,1=***"}`},
+		{"/a/config", `{"shardingItemParameters":"wrong"}`, `{"shardingItemParameters":"***"}`},
+		{"/a/config", `{"props":{"email.password":"p"},"shardingItemParameters":""}`, `{"props":{"email.password":"***"},"shardingItemParameters":""}`},
+		{"/a/config", "{", "***"},
+		{"/a/sharding/0/record", `{"current":{"error":"exit 3","parameter":"k=1"}}`, `{"current":{"error":"exit 3","parameter":"***"}}`},
+		{"/a/triggered", `{"items":"0","parameter":"k=1"}`, `{"items":"0","parameter":"***"}`},
+		{"/a/operated", "{", "***"},
+		{"/a/offset/0", "row 17", "***"},
+		{"/a/sharding/0/instance", "10.0.0.1@-@7", "10.0.0.1@-@7"},
+		{"/elsewhere", "x", "x"},
+	} {
+		require.Equal(t, test.want, mask(test.path, test.value))
+		require.Equal(t, jobtree.Mask(test.path, test.value), jobtree.Mask(test.path, mask(test.path, test.value)))
+	}
+	before := jobtree.Operated{Operations: []jobtree.Operation{{ID: "x", Verb: "change settings", Who: "anna", Before: `{"cron":"@daily","jobParameter":"k=1"}`}}}
+	after, err := jobtree.DecodeOperated(registry.Node{Path: "/a/operated", Value: mask("/a/operated", jobtree.EncodeOperated(before))})
+	require.NoError(t, err)
+	require.Equal(t, `{"cron":"@daily","jobParameter":"***"}`, after.Operations[0].Before)
+	require.Equal(t, "anna", after.Operations[0].Who)
 }

@@ -102,6 +102,11 @@ func stage(ctx context.Context, opts Options, tell *narrator, judge *tally.Judge
 		return err
 	}
 	defer func() { err = errors.Join(err, removeAll(context.WithoutCancel(ctx), reg)) }()
+	closeConsole, err := openConsole(ctx, opts.Console, reg, tell)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeConsole()) }()
 	follower, err := follow(context.WithoutCancel(ctx), reg)
 	if err != nil {
 		return err

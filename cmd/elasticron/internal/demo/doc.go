@@ -12,7 +12,7 @@
 // output; a child whose input ends stops, so none outlives its parent.
 //
 // What the parent shows of leaders, instances and items it reads from the registry, as any monitor
-// could. It takes part in nothing.
+// could. It takes part in nothing, and neither does the console, which the parent serves if it is asked to.
 //
 // # What it does not do
 //

@@ -40,6 +40,8 @@ type Options struct {
 	Rounds int
 	// Keep has it go on until the context ends.
 	Keep bool
+	// Console is an address of this machine at which the console shows the demo's cluster; empty: there is none.
+	Console string
 	// Command starts a process: a program and its arguments that end up in [Work].
 	Command []string
 	// Out is where it is shown, and Colour whether with colours.

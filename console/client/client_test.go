@@ -1,0 +1,181 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/console/client"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// open returns a client of a handler.
+func open(t *testing.T, answer http.HandlerFunc) *client.Namespace {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	n, err := client.Open(client.Config{URL: server.URL + "/cron/", Namespace: "shop", Agent: "test"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.Close(context.Background())) })
+	return n
+}
+
+func write(w http.ResponseWriter, kind string, status int, value any) {
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value)
+}
+
+// hangUp ends a connection without an answer.
+func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+
+// An operation whose answer is lost is sent again under the same key.
+func TestALostAnswerIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	var keys []string
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		assert.Equal(t, "/cron/api/v1/namespaces/shop/jobs/a%20b/disable", r.URL.EscapedPath())
+		_, _ = io.Copy(io.Discard, r.Body)
+		if len(keys) < 3 {
+			hangUp(w)
+		}
+		write(w, "application/json", 202, wire.Outcome{ID: keys[0], Repeated: true})
+	})
+	result, err := n.DisableJob(t.Context(), "a b", operate.Options{})
+	require.NoError(t, err)
+	require.True(t, result.Repeated)
+	require.Len(t, keys, 3)
+	require.NotEmpty(t, keys[0])
+	require.Equal(t, keys[0], keys[1])
+	require.Equal(t, keys[0], keys[2])
+}
+
+// One that never gets an answer may have been done.
+func TestAnAnswerThatNeverComes(t *testing.T) {
+	t.Parallel()
+	n := open(t, func(w http.ResponseWriter, _ *http.Request) { hangUp(w) })
+	result, err := n.DisableJob(t.Context(), "orders", operate.Options{ID: "K"})
+	require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+	require.Equal(t, "K", result.ID)
+
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	n, err = client.Open(client.Config{URL: gone.URL, Namespace: "shop"})
+	require.NoError(t, err)
+	_, err = n.DisableJob(t.Context(), "orders", operate.Options{})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, registry.ErrUnknownOutcome, "nobody has heard it")
+	_, _, err = n.List(t.Context(), registry.Root)
+	require.ErrorContains(t, err, "refused")
+}
+
+// An operation is waited for in several requests, and what it came to is told.
+func TestWaitingGoesOn(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		assert.NotEmpty(t, r.URL.Query().Get("wait"))
+		write(w, "application/json", 202, wire.Outcome{
+			ID: "K", Revision: 7, Repeated: asked > 1, Progress: &operate.Progress{Done: asked == 4, Ready: asked, Of: 4, Text: "items"},
+		})
+	})
+	var told []int
+	result, err := n.Trigger(t.Context(), "orders", operate.Trigger{}, operate.Options{Wait: true, Progress: func(p operate.Progress) { told = append(told, p.Ready) }})
+	require.NoError(t, err)
+	require.False(t, result.Repeated, "it is repeated by nobody but us")
+	require.Equal(t, registry.Revision(7), result.Revision)
+	require.Equal(t, []int{2, 3, 4}, told)
+}
+
+func TestWaitingEnds(t *testing.T) {
+	t.Parallel()
+	n := open(t, func(w http.ResponseWriter, _ *http.Request) {
+		write(w, "application/json", 202, wire.Outcome{ID: "K", Progress: &operate.Progress{Of: 2, Text: "items"}, Unconfirmed: "deadline"})
+	})
+	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer stop()
+	_, err := n.DisableJob(ctx, "orders", operate.Options{Wait: true})
+	var unconfirmed *operate.UnconfirmedError
+	require.ErrorAs(t, err, &unconfirmed)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+
+	n = open(t, func(w http.ResponseWriter, _ *http.Request) {
+		write(w, "application/json", 202, wire.Outcome{ID: "K", Progress: &operate.Progress{Overtaken: true, Text: "called off"}, Unconfirmed: "somebody did something else meanwhile"})
+	})
+	_, err = n.DisableJob(t.Context(), "orders", operate.Options{Wait: true})
+	require.ErrorAs(t, err, &unconfirmed)
+	require.ErrorContains(t, err, "something else")
+	_, err = n.Remove(t.Context(), "orders", operate.Options{})
+	require.ErrorAs(t, err, &unconfirmed)
+}
+
+// A removal that was not over is gone on with, also if the job went between two requests.
+func TestARemovalGoesOn(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	n := open(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		if asked == 1 {
+			write(w, "application/json", 202, wire.Outcome{ID: "K", Progress: &operate.Progress{Of: 1, Text: "runs"}, Unconfirmed: "deadline"})
+			return
+		}
+		write(w, "application/problem+json", 404, wire.Problem{Status: 404, Cause: string(operate.CauseUnknownJob), Verb: operate.VerbRemove, Job: "orders"})
+	})
+	result, err := n.Remove(t.Context(), "orders", operate.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "K", result.ID)
+}
+
+func TestAnswersOfOthers(t *testing.T) {
+	t.Parallel()
+	var elsewhere atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Store(true) }))
+	t.Cleanup(other.Close)
+	for name, answer := range map[string]http.HandlerFunc{
+		"a page":                      func(w http.ResponseWriter, _ *http.Request) { write(w, "text/html", 200, "x") },
+		"another problem":             func(w http.ResponseWriter, _ *http.Request) { write(w, "application/problem+json", 502, "x") },
+		"no JSON":                     func(w http.ResponseWriter, _ *http.Request) { write(w, "application/json", 200, "x") },
+		"a way to somewhere else":     func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) },
+		"a fault without explanation": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+	} {
+		n := open(t, answer)
+		_, _, err := n.List(t.Context(), registry.Root)
+		require.ErrorContains(t, err, "server: ", name)
+		_, err = n.EnableJob(t.Context(), "orders", operate.Options{})
+		require.ErrorContains(t, err, "server: ", name)
+	}
+	require.False(t, elsewhere.Load(), "it would get the token")
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]client.Config{
+		"want one such as":       {URL: "cron.example.org", Namespace: "shop"},
+		"the URL of the server:": {URL: "http://a b", Namespace: "shop"},
+		"without user":           {URL: "https://u:p@cron.example.org", Namespace: "shop"},
+		"the namespace is":       {URL: "https://cron.example.org"},
+		"in the clear":           {URL: "http://cron.example.org", Namespace: "shop", Token: "t"},
+		"more than one line":     {URL: "https://cron.example.org", Namespace: "shop", Token: "t\nx"},
+	} {
+		_, err := client.Open(c)
+		require.ErrorIs(t, err, client.ErrInvalidOption)
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "u:p")
+	}
+	n, err := client.Open(client.Config{URL: "http://[::1]:8080", Namespace: "shop", Token: "t"})
+	require.NoError(t, err)
+	_, err = n.ChangeSettings(t.Context(), "orders", operate.Settings{}, operate.Options{})
+	require.ErrorIs(t, err, client.ErrInvalidOption)
+}

@@ -1,0 +1,205 @@
+package console_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/console"
+	"github.com/elasticron/elasticron/console/access"
+	"github.com/elasticron/elasticron/console/client"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+)
+
+// site is a console that serves a namespace in memory.
+type site struct {
+	url    string
+	reg    *memory.Registry
+	cancel context.CancelFunc
+	served chan error
+}
+
+// start serves until the test ends.
+func start(t *testing.T, who access.Config) *site {
+	t.Helper()
+	s := &site{reg: memory.NewServer().Open("shop"), served: make(chan error, 1)}
+	_, err := s.reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Put("/orders/config", `{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":1}`),
+	}})
+	require.NoError(t, err)
+	server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{{Name: "shop", Registry: s.reg}}, Access: who})
+	require.NoError(t, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s.url = "http://" + listener.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	go func() { s.served <- server.Serve(ctx, listener, nil) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-s.served)
+		require.NoError(t, s.reg.Close(context.Background()))
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return s
+}
+
+// get returns what stands at a path.
+func (s *site) get(t *testing.T, path string, headers ...string) (status int, body string, header http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+	require.NoError(t, err)
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := plain.Do(r)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, response.Body.Close()) }()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response.StatusCode, string(text), response.Header
+}
+
+// The parts lie where they are to lie, with and without a prefix that a proxy leaves on or takes off.
+func TestPartsTogether(t *testing.T) {
+	t.Parallel()
+	for name, prefix := range map[string]string{"plain": "", "below a prefix": "/cron"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, access.Config{Prefix: prefix})
+			ways := []string{prefix}
+			if prefix != "" {
+				ways = append(ways, "")
+				status, _, header := s.get(t, prefix)
+				require.Equal(t, http.StatusPermanentRedirect, status)
+				require.Equal(t, prefix+"/", header.Get("Location"))
+			}
+			for _, at := range ways {
+				status, _, header := s.get(t, at+"/")
+				require.Equal(t, http.StatusSeeOther, status)
+				require.Equal(t, prefix+"/ns/shop/", header.Get("Location"))
+				status, body, header := s.get(t, at+"/ns/shop/")
+				require.Equal(t, http.StatusOK, status)
+				require.Contains(t, body, `<base href="`+prefix+`/"`)
+				require.Contains(t, header.Get("Content-Security-Policy"), "frame-ancestors 'none'")
+				status, body, _ = s.get(t, at+"/api/v1/namespaces/shop/jobs")
+				require.Equal(t, http.StatusOK, status)
+				require.Contains(t, body, `"job":"orders"`)
+				for _, path := range []string{"/live", "/ready"} {
+					status, body, _ = s.get(t, at+path)
+					require.Equal(t, http.StatusOK, status)
+					require.Equal(t, "ok\n", body)
+				}
+				status, _, _ = s.get(t, at+"/api/v2/x")
+				require.Equal(t, http.StatusNotFound, status)
+			}
+		})
+	}
+}
+
+// Where somebody is asked who they are, nothing but the login, what it loads and the probes is for everybody; a token
+// opens what it grants, and the client carries it.
+func TestWhoIsAsked(t *testing.T) {
+	t.Parallel()
+	token, stored := access.NewToken()
+	users := filepath.Join(t.TempDir(), "users.yaml")
+	require.NoError(t, os.WriteFile(users, []byte("tokens: {deploy: {sha256: "+stored+", end: 2099-01-01T00:00:00Z, grants: [{role: operator, namespace: shop}]}}\n"), 0o600))
+	s := start(t, access.Config{UsersFile: users})
+	status, _, _ := s.get(t, "/api/v1/me")
+	require.Equal(t, http.StatusUnauthorized, status)
+	status, _, header := s.get(t, "/ns/shop/")
+	require.Equal(t, http.StatusSeeOther, status)
+	require.Contains(t, header.Get("Location"), "/login")
+	status, body, _ := s.get(t, "/login")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "password")
+	status, _, _ = s.get(t, "/ready")
+	require.Equal(t, http.StatusOK, status)
+
+	shop, err := client.Open(client.Config{URL: s.url, Namespace: "shop", Token: token, Agent: "elasticron v9"})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, shop.Close(context.Background())) }()
+	result, err := shop.DisableJob(t.Context(), "orders", operate.Options{Reason: "locked"})
+	require.NoError(t, err)
+	require.NotZero(t, result.Revision)
+	ns, err := operate.ReadNamespace(t.Context(), shop, time.Now())
+	require.NoError(t, err)
+	operations := ns.Operations("orders")
+	require.Equal(t, "deploy", operations[0].Who)
+	require.Equal(t, "elasticron v9, by token", operations[0].How)
+	_, err = shop.Remove(t.Context(), "orders", operate.Options{})
+	require.ErrorContains(t, err, "you may not administer job orders")
+	_, _, err = shop.WithSecrets().List(t.Context(), registry.Root)
+	require.ErrorContains(t, err, "you may not administer")
+}
+
+// A stop ends streams at once, and does not wait for them.
+func TestAStopEndsStreams(t *testing.T) {
+	t.Parallel()
+	s := start(t, access.Config{})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/namespaces/shop/events?topic=overview", nil)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, response.Body.Close()) }()
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "event: overview") {
+	}
+	require.Equal(t, "event: overview", lines.Text())
+	s.cancel()
+	for lines.Scan() {
+	}
+	err = <-s.served
+	s.served <- err
+	require.NoError(t, err)
+}
+
+func TestNobodyIsAskedOnLoopbackOnly(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{{Name: "shop", Registry: reg}}})
+	require.NoError(t, err)
+	err = server.Serve(t.Context(), elsewhere{}, nil)
+	require.ErrorIs(t, err, console.ErrInvalidOption)
+	require.ErrorContains(t, err, "listens on loopback only")
+	server.Close()
+}
+
+// elsewhere is a listener that others reach.
+type elsewhere struct{ net.Listener }
+
+func (elsewhere) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80} }
+func (elsewhere) Close() error   { return nil }
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	shop := console.Namespace{Name: "shop", Registry: reg}
+	for want, c := range map[string]console.Config{
+		"Namespaces is empty": {}, `"shop" is given twice`: {Namespaces: []console.Namespace{shop, shop}},
+		"without a slash":           {Namespaces: []console.Namespace{{Name: "a/b", Registry: reg}}},
+		"registry of namespace":     {Namespaces: []console.Namespace{{Name: "a"}}},
+		"are the server's own":      {Namespaces: []console.Namespace{shop}, Access: access.Config{Public: func(string) bool { return true }}},
+		"must begin with one slash": {Namespaces: []console.Namespace{shop}, Access: access.Config{Prefix: "cron"}},
+		"no such file":              {Namespaces: []console.Namespace{shop}, Access: access.Config{UsersFile: "/no/users.yaml"}},
+	} {
+		_, err := console.New(t.Context(), c)
+		require.ErrorContains(t, err, want)
+	}
+}

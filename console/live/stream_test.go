@@ -1,0 +1,388 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/console/access"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+)
+
+// store is a registry in memory with jobs that nobody runs.
+type store struct {
+	*testing.T
+	*memory.Registry
+}
+
+func newStore(t *testing.T, jobs ...string) *store {
+	t.Helper()
+	r := memory.NewServer().Open("test", memory.WithTTL(time.Hour))
+	t.Cleanup(func() { _ = r.Close(context.Background()) })
+	s := &store{t, r}
+	for _, name := range jobs {
+		s.declare(name, 1)
+	}
+	return s
+}
+
+func (s *store) put(path, value string) {
+	s.Helper()
+	_, err := s.Commit(s.Context(), registry.Txn{
+		Then: []registry.Write{registry.Put(path, value)}, Repeat: registry.RepeatHarmless,
+	})
+	require.NoError(s, err)
+}
+
+func (s *store) declare(name string, items int) {
+	s.Helper()
+	text, err := jobtree.EncodeConfig(job.Config{Name: name, Cron: "0 0 3 * * ?", ShardingTotalCount: items})
+	require.NoError(s, err)
+	s.put(jobtree.For(name).Config(), text)
+}
+
+// streaming runs a test in a bubble over a hub of a store.
+func streaming(t *testing.T, test func(t *testing.T, s *store, h *Hub), jobs ...string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t, jobs...)
+		test(t, s, opened(t, Config{Registry: s}))
+	})
+}
+
+func TestRowsOfAWindow(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		p := opens(t, h, anna, "topic=jobs&window=b,a,zz", "")
+		defer p.close()
+		first := of[JobsFrame](t, p.news(), EventJobs)
+		require.Len(t, first, 1)
+		require.True(t, first[0].Full)
+		require.Len(t, first[0].Rows, 2)
+		require.Equal(t, []string{"zz"}, first[0].Gone)
+		row, _ := h.Picture().Row("a")
+		require.JSONEq(t, string(row.JSON), string(first[0].Rows[0]))
+
+		time.Sleep(10 * time.Second)
+		require.Empty(t, of[JobsFrame](t, p.news(), EventJobs), "nothing has changed")
+		for i := range 20 { // for five seconds
+			s.declare("b", i+2)
+			s.declare("c", i+2)
+			time.Sleep(frameEvery)
+		}
+		changed := of[JobsFrame](t, p.news(), EventJobs)
+		require.LessOrEqual(t, len(changed), 6, "at most once a second")
+		require.GreaterOrEqual(t, len(changed), 4)
+		last := changed[len(changed)-1]
+		require.False(t, last.Full)
+		require.Len(t, last.Rows, 1, "only what changed, and only of the window")
+		var got operate.JobRow
+		require.NoError(t, json.Unmarshal(last.Rows[0], &got))
+		require.Equal(t, "b", got.Job)
+
+		s.declare("zz", 1)
+		time.Sleep(2 * time.Second)
+		appeared := of[JobsFrame](t, p.news(), EventJobs)
+		require.Empty(t, appeared[len(appeared)-1].Gone)
+	}, "a", "b", "c")
+}
+
+// What a job's readers are told is all that there is to know, also of those that come later, and when it goes.
+func TestAJobComesAndGoes(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		p := opens(t, h, anna, "topic=job/new", "")
+		defer p.close()
+		frames := of[JobFrame](t, p.news(), "job/new")
+		require.True(t, frames[0].Gone)
+		s.declare("new", 3)
+		time.Sleep(time.Second)
+		frames = of[JobFrame](t, p.news(), "job/new")
+		require.Len(t, frames, 1)
+		require.True(t, frames[0].Full)
+		require.False(t, frames[0].Gone)
+		require.NotEmpty(t, frames[0].Row)
+		_, err := s.Commit(t.Context(), registry.Txn{
+			Then: []registry.Write{registry.Delete(jobtree.For("new").Config())}, Repeat: registry.RepeatHarmless,
+		})
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		frames = of[JobFrame](t, p.news(), "job/new")
+		require.Len(t, frames, 1)
+		require.True(t, frames[0].Gone)
+	})
+}
+
+func TestEveryReaderGetsTheSameBytes(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		var pages []*page
+		for range 3 {
+			p := opens(t, h, anna, "topic=overview&topic=job/a", "")
+			defer p.close()
+			p.news()
+			pages = append(pages, p)
+		}
+		s.declare("a", 5)
+		time.Sleep(time.Second)
+		wanted := pages[0].news()
+		require.NotEmpty(t, wanted)
+		for _, p := range pages[1:] {
+			require.Equal(t, wanted, p.news())
+		}
+	}, "a")
+}
+
+// Who was cut off gets what they missed; who was away for too long, or comes from another server, gets all.
+func TestAReaderComesBack(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		stays := opens(t, h, anna, "topic=job/a&topic=job/b", "")
+		defer stays.close()
+		p := opens(t, h, anna, "topic=job/a&topic=job/b", "")
+		s.declare("a", 2)
+		time.Sleep(time.Second)
+		id := p.lastID()
+		p.close()
+		for i := range 3 {
+			s.declare("a", i+3)
+			s.declare("b", i+3)
+			time.Sleep(time.Second)
+		}
+		p = opens(t, h, anna, "topic=job/a&topic=job/b", id)
+		defer p.close()
+		missed := p.news()
+		require.Len(t, of[JobFrame](t, missed, "job/a"), 3)
+		require.Len(t, of[JobFrame](t, missed, "job/b"), 3)
+		require.False(t, of[JobFrame](t, missed, "job/a")[0].Full)
+		require.Equal(t, stays.lastID(), p.lastID())
+
+		fresh := opens(t, h, anna, "topic=job/a&topic=job/c&since="+id+"&since=", "")
+		defer fresh.close()
+		events := fresh.news()
+		require.False(t, of[JobFrame](t, events, "job/a")[0].Full, "of what the page has, only what it missed")
+		require.True(t, of[JobFrame](t, events, "job/c")[0].Full)
+
+		for _, foreign := range []string{"00000000-1", "x", h.epoch + "-99999", h.epoch + "-x"} {
+			other := opens(t, h, anna, "topic=job/a", foreign)
+			require.True(t, of[JobFrame](t, other.news(), "job/a")[0].Full, foreign)
+			other.close()
+		}
+		for i := range keptFrames + 1 {
+			h.mu.Lock()
+			h.sent.add(nil, []byte(fmt.Sprint(i)))
+			h.mu.Unlock()
+		}
+		late := opens(t, h, anna, "topic=job/a", id)
+		defer late.close()
+		require.True(t, of[JobFrame](t, late.news(), "job/a")[0].Full, "what it missed is not kept any more")
+	}, "a", "b", "c")
+}
+
+// After a minute without readers a topic is forgotten, and who comes back gets all.
+func TestATopicWithoutReaders(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, _ *store, h *Hub) {
+		p := opens(t, h, anna, "topic=job/a", "")
+		id := p.lastID()
+		p.close()
+		time.Sleep(idleFor / 2)
+		p = opens(t, h, anna, "topic=job/a", id)
+		require.Empty(t, of[JobFrame](t, p.news(), "job/a"), "nothing was missed")
+		p.close()
+		time.Sleep(3 * idleFor)
+		h.mu.Lock()
+		require.Empty(t, h.topics)
+		h.mu.Unlock()
+		p = opens(t, h, anna, "topic=job/a", id)
+		defer p.close()
+		require.True(t, of[JobFrame](t, p.news(), "job/a")[0].Full)
+	}, "a")
+}
+
+// One who does not read is cut off and holds up nobody.
+func TestASlowReader(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		quick, slow := opens(t, h, anna, "topic=job/a", ""), opens(t, h, anna, "topic=job/a", "")
+		defer quick.close()
+		quick.news()
+		slow.mu.Lock()
+		slow.stalled = make(chan struct{})
+		slow.mu.Unlock()
+		for i := range 2 * waiting {
+			s.declare("a", i+2)
+			time.Sleep(time.Second)
+			require.Len(t, of[JobFrame](t, quick.news(), "job/a"), 1)
+		}
+		close(slow.stalled) // as the deadline of the write does
+		<-slow.over
+		require.Equal(t, 1, h.cfg.Limits.Streams())
+	}, "a")
+}
+
+func TestAReaderWhoMayNoLonger(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, _ *store, h *Hub) {
+		who := anna
+		who.Until = time.Now().Add(time.Minute)
+		p := opens(t, h, who, "topic=overview", "")
+		time.Sleep(59 * time.Second)
+		require.Len(t, p.over, 0)
+		require.Equal(t, 1, h.cfg.Limits.Streams())
+		time.Sleep(commentEvery)
+		<-p.over
+		require.Equal(t, 0, h.cfg.Limits.Streams())
+	})
+}
+
+func TestSignsOfLife(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, _ *store, h *Hub) {
+		p := opens(t, h, anna, "topic=job/a", "")
+		defer p.close()
+		p.news()
+		began := time.Now()
+		time.Sleep(time.Minute)
+		alive := of[Status](t, p.news(), EventAlive)
+		require.InDelta(t, 12, len(alive), 1)
+		for _, a := range alive {
+			require.Less(t, a.Now.Sub(a.AsOf), 2*time.Second, "the registry was asked")
+		}
+		require.WithinDuration(t, began.Add(time.Minute), alive[len(alive)-1].Now, aliveEvery)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		require.Equal(t, 5, strings.Count(p.text.String(), ":\n"), "a comment at once, and every 15 s")
+		require.Equal(t, "text/event-stream", p.header.Get("Content-Type"))
+	}, "a")
+}
+
+func TestLimitsOfStreams(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, _ *store, h *Hub) {
+		var pages []*page
+		for range MaxStreamsOfUser {
+			pages = append(pages, opens(t, h, anna, "topic=overview", ""))
+		}
+		over := opens(t, h, anna, "topic=overview", "")
+		<-over.over
+		require.Equal(t, http.StatusTooManyRequests, over.status)
+		require.Equal(t, "10", over.header.Get("Retry-After"))
+		ben := anna
+		ben.Name = "ben"
+		pages = append(pages, opens(t, h, ben, "topic=overview", ""))
+		require.Equal(t, http.StatusOK, pages[len(pages)-1].status)
+		h.cfg.Limits.total += MaxStreams - MaxStreamsOfUser - 1
+		full := opens(t, h, ben, "topic=overview", "")
+		<-full.over
+		require.Equal(t, http.StatusServiceUnavailable, full.status)
+		h.cfg.Limits.total -= MaxStreams - MaxStreamsOfUser - 1
+		for _, p := range pages {
+			p.close()
+		}
+		require.Zero(t, h.cfg.Limits.Streams())
+		require.Empty(t, h.cfg.Limits.users)
+	})
+}
+
+func TestWhoReadsWhat(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, _ *store, h *Hub) {
+		some := access.Identity{Name: "zoe", Grants: []access.Grant{{Role: access.Viewer, Namespace: "shop", Jobs: "team-*"}}}
+		nobody := access.Identity{}
+		many := strings.Repeat("x,", MaxWindow) + "x"
+		for query, row := range map[string]struct {
+			who    access.Identity
+			status int
+			says   string
+		}{
+			"topic=overview":                         {nobody, 403, "nothing may be read"},
+			"topic=job/a":                            {some, 403, `the job "a" of the namespace "shop" may not be read`},
+			"topic=job/team-1":                       {some, 200, ""},
+			"topic=jobs&window=team-1,a":             {some, 403, `the job "a"`},
+			"topic=jobs&window=team-1,team-2":        {some, 200, ""},
+			"":                                       {anna, 400, "between 1 and 16 times"},
+			strings.Repeat("topic=overview&", 17):    {anna, 400, "is 17 times"},
+			"topic=overview&topic=overview":          {anna, 400, "is there twice"},
+			"topic=x":                                {anna, 400, `topic "x" must be "overview", "jobs" or "job/" and a name`},
+			"topic=jobs":                             {anna, 400, "window must name between 1 and 200 jobs"},
+			"topic=jobs&window=" + many:              {anna, 400, "window must name"},
+			"topic=job/":                             {anna, 400, `"" is no name of a job`},
+			"topic=job/a%0aevent:%20x":               {anna, 400, "is no name of a job"},
+			"topic=job/a/b":                          {anna, 400, "is no name of a job"},
+			"topic=overview&since=1&since=2":         {anna, 400, "since must be there once for each of the 1 topics"},
+			"topic=job/" + strings.Repeat("x", 2000): {anna, 400, "is no name of a job"},
+		} {
+			p := opens(t, h, row.who, query, "")
+			require.Equal(t, row.status, p.status, query)
+			if row.status != http.StatusOK {
+				<-p.over
+				require.Equal(t, "application/problem+json", p.header.Get("Content-Type"))
+				var said problem
+				require.NoError(t, json.Unmarshal(p.text.Bytes(), &said))
+				require.Contains(t, said.Detail, row.says)
+			}
+			p.close()
+		}
+		mine := opens(t, h, some, "topic=overview", "")
+		defer mine.close()
+		require.Equal(t, 2, of[Overview](t, mine.news(), EventOverview)[0].Jobs, "only the jobs that may be read are counted")
+		all := opens(t, h, anna, "topic=overview", "")
+		defer all.close()
+		require.Equal(t, 3, of[Overview](t, all.news(), EventOverview)[0].Jobs)
+	}, "a", "team-1", "team-2")
+}
+
+// A hub that is closed lets its readers go, and takes no others.
+func TestAHubIsClosed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t, "a")
+		h, err := Open(t.Context(), Config{Registry: s, Namespace: "shop"})
+		require.NoError(t, err)
+		p := opens(t, h, anna, "topic=job/a", "")
+		h.Close()
+		<-p.over
+		late := opens(t, h, anna, "topic=job/a", "")
+		<-late.over
+		require.NoError(t, h.Run(t.Context()))
+		h.Close()
+	})
+	for _, cfg := range []Config{{}, {Namespace: "shop"}, {Registry: &memory.Registry{}}} {
+		_, err := Open(t.Context(), cfg)
+		require.ErrorIs(t, err, ErrInvalidOption)
+	}
+}
+
+// A registry that ends the view ends the hub's Run, and is told.
+func TestARegistryIsClosed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t, "a")
+		h, err := Open(t.Context(), Config{Registry: s, Namespace: "shop"})
+		require.NoError(t, err)
+		over := make(chan error)
+		go func() { over <- h.Run(t.Context()) }()
+		synctest.Wait()
+		require.NoError(t, s.Close(t.Context()))
+		require.NoError(t, <-over)
+		h.Close()
+	})
+	reg := memory.NewServer().Open("test")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Open(ended, Config{Registry: reg, Namespace: "shop"})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoError(t, reg.Close(t.Context()))
+}

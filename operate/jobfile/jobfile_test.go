@@ -1,0 +1,123 @@
+package jobfile_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/operate/jobfile"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/seed"
+)
+
+const text = `
+mail:
+  config: {cron: '@hourly', shardingTotalCount: 2}
+orders:
+  config: {cron: '0 0/5 * * * ?', shardingTotalCount: 2, jobParameter: geheim}
+  servers: {10.0.0.7: DISABLED, 10.0.0.8: ""}
+  sharding: {1: {disabled: }}
+`
+
+// apply makes all jobs of a file, and returns the results.
+func apply(t *testing.T, direct jobfile.Direct, file seed.File, opts operate.Options) (results []operate.Result) {
+	t.Helper()
+	for _, job := range jobfile.Jobs(file) {
+		stored, err := direct.Store.Get(t.Context(), jobtree.For(job.Name).Config())
+		if err != nil {
+			require.ErrorIs(t, err, registry.ErrNotFound)
+		}
+		result, err := jobfile.Apply(t.Context(), direct, stored, job, opts)
+		require.NoError(t, err)
+		results = append(results, result)
+	}
+	return results
+}
+
+func TestAFileIsAppliedOnce(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	op, err := operate.New(reg, operate.By("anna", "test"))
+	require.NoError(t, err)
+	direct := jobfile.Direct{Operator: op, Store: reg}
+	file, err := seed.ParseYAML([]byte(text))
+	require.NoError(t, err)
+	list := func() []registry.Node {
+		nodes, _, err := reg.List(t.Context(), registry.Root)
+		require.NoError(t, err)
+		return nodes
+	}
+	require.Len(t, jobfile.Differences(file, nil), 5)
+	for _, line := range jobfile.Differences(file, nil) {
+		require.NotContains(t, line, "geheim")
+	}
+
+	apply(t, direct, file, operate.Options{DryRun: true})
+	require.Empty(t, list())
+	for _, result := range apply(t, direct, file, operate.Options{}) {
+		require.Equal(t, operate.VerbCreate, result.Verb)
+	}
+	require.Empty(t, jobfile.Differences(file, list()))
+	before := list()
+	for _, result := range apply(t, direct, file, operate.Options{}) {
+		require.True(t, result.Repeated)
+	}
+	require.Equal(t, before, list(), "what is so already is not written")
+
+	_, err = reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Delete("/orders/sharding/1/disabled"), registry.Put("/orders/servers/10.0.0.7", ""),
+	}})
+	require.NoError(t, err)
+	results := apply(t, direct, file, operate.Options{})
+	require.True(t, results[0].Repeated)
+	require.Len(t, results[1].Changes, 2)
+	require.Empty(t, jobfile.Differences(file, list()))
+
+	_, err = jobfile.Create(t.Context(), reg, op, jobfile.Job{Name: "x"}, operate.Options{})
+	require.ErrorIs(t, err, jobfile.ErrNoConfig)
+	cause, _ := operate.IsRefused(func() error {
+		_, err := jobfile.Create(t.Context(), reg, op, jobfile.Jobs(file)[0], operate.Options{})
+		return err
+	}())
+	require.Equal(t, operate.CauseExists, cause)
+}
+
+// Somebody creates the same job between the look and the writing: what is said of servers and items does not hit it.
+func TestAJobThatSomebodyElseCreates(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	file, err := seed.ParseYAML([]byte(text))
+	require.NoError(t, err)
+	orders := jobfile.Jobs(file)[1]
+	store := &faster{Registry: reg, config: orders.Config}
+	op, err := operate.New(store, operate.By("anna", "test"))
+	require.NoError(t, err)
+	_, err = jobfile.Create(t.Context(), store, op, orders, operate.Options{})
+	cause, _ := operate.IsRefused(err)
+	require.Equal(t, operate.CauseExists, cause)
+	_, err = reg.Get(t.Context(), "/orders/servers/10.0.0.7")
+	require.ErrorIs(t, err, registry.ErrNotFound)
+}
+
+// faster is a registry in which somebody creates the job right before the first commit.
+type faster struct {
+	*memory.Registry
+	config string
+	done   bool
+}
+
+func (f *faster) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	if !f.done {
+		f.done = true
+		if _, err := f.Registry.Commit(ctx, registry.Txn{Then: []registry.Write{registry.Put("/orders/config", f.config)}}); err != nil {
+			return 0, err
+		}
+	}
+	return f.Registry.Commit(ctx, txn)
+}
