@@ -51,7 +51,9 @@ func TestFollowingIsAsAFreshLook(t *testing.T) {
 			case 400:
 				all[1].Thaw()
 			case 500:
-				_, err := operating(t, c).DisableJob(t.Context(), "slow", operate.Options{})
+				op, err := operate.New(c.Operator(), operate.By("anna", "test"))
+				require.NoError(t, err)
+				_, err = op.DisableJob(t.Context(), "slow", operate.Options{})
 				require.NoError(t, err)
 			}
 			now := time.Now()
