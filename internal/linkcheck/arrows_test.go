@@ -45,6 +45,8 @@ var rooms = []struct{ name, imports string }{
 	{"failover", "internal/jobtree job registry"},
 	{"internal/resharding", "internal/jobtree registry sharding"},
 	{"internal/barrier", "internal/jobtree job registry"},
+	{"internal/byhand", "internal/jobtree registry"},
+	{"internal/javarules", "cronexpr internal/jobtree job"},
 
 	// The rooms of the scheduler, and the runner that walks through them.
 	{"scheduler/internal/actor", ""},
@@ -57,7 +59,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/policy", "cronexpr internal/jobtree job"},
 	{"scheduler/internal/room", "internal/jobtree job registry scheduler/internal/policy"},
 	{"scheduler/internal/peers", "internal/jobtree job registry scheduler/internal/room sharding"},
-	{"scheduler/internal/javapeers", "cronexpr failover internal/jobtree internal/option internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
+	{"scheduler/internal/javapeers", "cronexpr failover internal/javarules internal/jobtree internal/option internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/configuration", "internal/jobtree internal/protect job scheduler/internal/asking scheduler/internal/peers scheduler/internal/policy scheduler/internal/room sharding"},
 	{"scheduler/internal/membership", "internal/jobtree job registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/leadership", "internal/jobtree internal/resharding registry scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/room sharding"},
@@ -68,7 +70,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/executions", "internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
 	{"scheduler/internal/mending", "internal/jobtree job registry scheduler/internal/actor scheduler/internal/executions scheduler/internal/room"},
 	{"scheduler/internal/rounds", "failover internal/jobtree job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/load scheduler/internal/missed scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/wholeround"},
-	{"scheduler", "cronexpr internal/byhand internal/jobtree internal/option internal/repeats internal/resharding internal/texts job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/wholeround sharding"},
+	{"scheduler", "cronexpr internal/byhand internal/jobtree internal/option internal/protect internal/repeats internal/resharding internal/texts job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/wholeround sharding"},
 
 	// What looks at a scheduler.
 	{"history", "internal/option internal/protect internal/texts job"},
@@ -81,7 +83,20 @@ var rooms = []struct{ name, imports string }{
 	// What acts on the tree from outside.
 	{"seed", "internal/guarded internal/jobtree job registry"},
 	{"migrate", "cronexpr internal/guarded internal/jobtree internal/option job registry sharding"},
-	{"operate", "cronexpr internal/byhand internal/jobtree internal/option job registry sharding"},
+	{"operate", "cronexpr internal/byhand internal/javarules internal/jobtree internal/option job registry sharding"},
+	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},
+
+	// The console: who may do what, what is live, the pages, and the interface that carries them.
+	{"console/access", ""},
+	{"console/web", ""},
+	{"console/live", "console/access history internal/jobtree internal/option job operate registry"},
+	{"console/api/wire", "history operate registry"},
+	{"console/api", "console/access console/api/wire console/live cronexpr history internal/jobtree internal/option internal/protect job operate operate/jobfile registry seed"},
+	{"console/client", "console/api/wire internal/option operate operate/jobfile registry"},
+	{"console", "console/access console/api console/live console/web history internal/option operate"},
+
+	// Jobs without code.
+	{"worker", "internal/jobtree internal/texts job operate registry seed"},
 }
 
 // above are the programs: they may import any room, and no room imports them.
