@@ -12,18 +12,18 @@ import (
 )
 
 // Match returns the names of the jobs that a pattern names, in order, such as "orders-*"; the patterns are those of
-// [path.Match]. The error of a malformed one is a [*Refusal].
+// [path.Match]. What has no configuration is no job. The error of a malformed pattern is a [*Refusal].
 func (o *Operator) Match(ctx context.Context, pattern string) ([]string, error) {
 	d := deed{verb: "match jobs"}
 	if _, err := path.Match(pattern, ""); err != nil {
 		return nil, d.completed(refuse(CauseInvalid, `write one such as "orders-*"`, "%q is no pattern of names", pattern))
 	}
-	names, err := o.store.Children(ctx, registry.Root)
+	nodes, revision, err := o.store.List(ctx, registry.Root)
 	if err != nil {
 		return nil, d.completed(denied(err))
 	}
 	var matched []string
-	for _, name := range names {
+	for _, name := range jobsIn(registry.NewSnapshot(revision, nodes)) {
 		if ok, _ := path.Match(pattern, name); ok {
 			matched = append(matched, name)
 		}

@@ -29,7 +29,8 @@
 // variable of the process and "file:/run/secrets/key" for a file; see [job.PropsReader]. Errors show the
 // reference.
 //
-// The header shardingContext holds the sharding context as JSON, as in 3.x.
+// The header shardingContext holds the sharding context as JSON, as in 3.x. In an execution by hand that was given a
+// parameter, the header triggerParameter holds that as a JSON string.
 //
 // # How it ends
 //
