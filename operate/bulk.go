@@ -12,16 +12,16 @@ import (
 )
 
 // Match returns the names of the jobs that a pattern names, in order, such as "orders-*"; the patterns are those of
-// [path.Match]. The error of a malformed one is a [*Refusal].
+// [path.Match]. What has no configuration is no job. The error of a malformed pattern is a [*Refusal].
 func (o *Operator) Match(ctx context.Context, pattern string) ([]string, error) {
 	if _, err := Matching(nil, pattern); err != nil {
 		return nil, err
 	}
-	names, err := o.store.Children(ctx, registry.Root)
+	nodes, revision, err := o.store.List(ctx, registry.Root)
 	if err != nil {
 		return nil, deed{verb: verbMatch}.completed(denied(err))
 	}
-	return Matching(names, pattern)
+	return Matching(jobsIn(registry.NewSnapshot(revision, nodes)), pattern)
 }
 
 const verbMatch Verb = "match jobs"

@@ -30,6 +30,7 @@ func TestJobsByAPattern(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
 	names := many(g, 3)
+	g.do(registry.Put(jobtree.For("orders-gone").Server("10.0.0.1"), "DISABLED")) // a folder, and no job
 	matched, err := g.op.Match(t.Context(), "orders-*")
 	require.NoError(t, err)
 	require.Equal(t, names, matched)

@@ -62,7 +62,8 @@ func TriggerReplacing() TriggerOption { return func(a *byhand.Ask) { a.Replace =
 // have been triggered; asking again may trigger it twice.
 //
 // Where Java instances take part, the whole job alone can be asked for, without a parameter or a fire, and each
-// instance answers for the items that it has at that time.
+// instance answers for the items that it has at that time. Beyond a hundred Java instances it takes further requests. If
+// one of those fails, the error says so: the others run for it, and those that are left do not.
 func (j *Job) Trigger(ctx context.Context, options ...TriggerOption) (*Request, error) {
 	a := byhand.Ask{Within: DefaultTriggerWithin, Java: j.s.traits.AloneAnswered}
 	for _, option := range options {

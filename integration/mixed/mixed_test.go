@@ -44,6 +44,7 @@ func TestMixed(t *testing.T) {
 		"DisabledSurvivesARestartOfGo":         disabledSurvivesARestartOfGo,
 		"TheConsoleShutsGoDown":                theConsoleShutsGoDown,
 		"GoShutsJavaDown":                      goShutsJavaDown,
+		"OperatorsAreHeardByJava":              operatorsAreHeardByJava,
 		"TheConsoleChangesSettings":            theConsoleChangesSettings,
 		"TheConsoleDisablesItems":              theConsoleDisablesItems,
 		"GoLeavesAloneWhatJavaRuns":            goLeavesAloneWhatJavaRuns,

@@ -8,10 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAReplayIsExact runs a few seeds three times: the same happens, to the nanosecond and the byte.
+// TestAReplayIsExact runs a few seeds three times, one with operators among them: the same happens, to the nanosecond and
+// the byte.
 func TestAReplayIsExact(t *testing.T) {
 	t.Parallel()
-	for s := range uint64(8) {
+	operated := uint64(8)
+	for planOf(operated).kind != operators {
+		operated++
+	}
+	for _, s := range []uint64{0, 1, 2, 3, 4, 5, 6, 7, operated} {
 		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) {
 			t.Parallel()
 			replay(t, s, 3)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/internal/webcall"
 )
@@ -136,6 +137,10 @@ func (c *call) request(ctx context.Context, sc job.ShardingContext) (*http.Reque
 	}
 	// 3.x spells it so, and HTTP does not care.
 	req.Header.Set(ContextHeader, sc.JSON())
+	if sc.TriggerParameter != "" {
+		text := string(texts.AppendGson(nil, sc.TriggerParameter)) // it may have lines, which a header has not
+		req.Header.Set(TriggerParameterHeader, strings.ReplaceAll(text, "\x7f", `\u007f`))
+	}
 	fire := ""
 	if !sc.Fire.IsZero() {
 		fire = sc.Fire.UTC().Format(time.RFC3339Nano)

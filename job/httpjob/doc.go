@@ -30,7 +30,8 @@
 // reference.
 //
 // The header shardingContext holds the sharding context as JSON, as in 3.x. The headers Elasticron-Job, -Item, -Fire and
-// -Token hold parts of it. [Job.Sign] signs a call, with package callback, so that its receiver knows who calls.
+// -Token hold parts of it. In an execution by hand that was given a parameter, the header triggerParameter holds that as
+// a JSON string. [Job.Sign] signs a call, with package callback, so that its receiver knows who calls.
 //
 // Whoever can write to the registry chooses the address. [Job.Guard] says which of them this process calls.
 //

@@ -2,6 +2,7 @@ package httpjob_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -86,6 +87,26 @@ func TestACall(t *testing.T) {
 			require.NoError(t, code(t.Context(), item))
 			require.Equal(t, test.want, <-got)
 		})
+	}
+}
+
+func TestTheParameterOfATrigger(t *testing.T) {
+	t.Parallel()
+	for _, parameter := range []string{"", "day=2026-03-01", "two\nlines", "\x7f \x00", `"Ä"`} {
+		got := make(chan []string, 1)
+		code := serve(t, func(_ http.ResponseWriter, r *http.Request) { got <- r.Header.Values(httpjob.TriggerParameterHeader) }, nil)
+		byHand := item
+		byHand.TriggerParameter = parameter
+		require.NoError(t, code(t.Context(), byHand))
+		sent := <-got
+		if parameter == "" {
+			require.Empty(t, sent)
+			continue
+		}
+		require.Len(t, sent, 1)
+		var text string
+		require.NoError(t, json.Unmarshal([]byte(sent[0]), &text), sent)
+		require.Equal(t, parameter, text)
 	}
 }
 

@@ -17,6 +17,8 @@ const (
 	Class = "HTTP"
 	// ContextHeader is the header that holds the sharding context.
 	ContextHeader = "shardingContext"
+	// TriggerParameterHeader is the header that holds what came with a request by hand, as a JSON string.
+	TriggerParameterHeader = "triggerParameter"
 
 	mostRetries   = 100
 	mostRedirects = 100

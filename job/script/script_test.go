@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var item = job.ShardingContext{
 	JobName: "report", TaskID: "report@-@1@-@READY@-@10.0.0.1@-@5", Item: 1, TotalCount: 3, ItemParameter: "B c",
-	JobParameter: "p=1", Fire: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Source: job.Scheduled, Token: 17, Offset: "9",
+	JobParameter: "p=1", TriggerParameter: "day=2", Fire: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Source: job.Scheduled, Token: 17, Offset: "9",
 }
 
 // write makes a shell script and returns its path.
@@ -101,7 +101,7 @@ func TestAScriptGetsItsContext(t *testing.T) {
 		"ELASTICRON_TASK_ID=report@-@1@-@READY@-@10.0.0.1@-@5",
 		"ELASTICRON_TOKEN=17",
 		"ELASTICRON_TOTAL_COUNT=3",
-		"ELASTICRON_TRIGGER_PARAMETER=",
+		"ELASTICRON_TRIGGER_PARAMETER=day=2",
 	}, "\n")+"\n", out.String())
 }
 
