@@ -38,13 +38,13 @@ export broke_down
 
 .PHONY: test
 # As many packages at a time as there are processors: while one waits for servers and sessions, another
-# compiles and links, which is most of the work.
+# compiles and links, which is most of the work. make lint vets.
 test: ## Run all tests, with the race detector and in random order
 	@out=$$(mktemp); trap 'rm -f "$$out"' EXIT; \
-	go test -race -shuffle=on -timeout=$(TESTTIMEOUT) $(PKG) 2>&1 | tee "$$out" || { \
+	go test -race -vet=off -shuffle=on -timeout=$(TESTTIMEOUT) $(PKG) 2>&1 | tee "$$out" || { \
 		again=$$(awk "$$broke_down" "$$out") && [ -n "$$again" ] || exit 1; \
 		echo "the race detector broke down, once more: $$again"; \
-		go test -race -shuffle=on -timeout=$(TESTTIMEOUT) $$again; \
+		go test -race -vet=off -shuffle=on -timeout=$(TESTTIMEOUT) $$again; \
 	}
 
 .PHONY: lint
