@@ -120,6 +120,7 @@ func TestLookShowsEachChange(t *testing.T) {
 		}},
 		{"blind", func() { r.blind.since = &now }, func(v room.View) bool { return v.Blind }},
 		{"leaving", func() { r.departure.leaving = true }, func(v room.View) bool { return v.Leaving }},
+		{"left", func() { r.membership.NoteLeft(now) }, func(v room.View) bool { return v.LeftBefore(now.Add(1)) }},
 		{"no session", func() { r.attached = nil }, func(v room.View) bool { return v.Attached == nil }},
 	} {
 		last := r.look()

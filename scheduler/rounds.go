@@ -50,8 +50,8 @@ func (r *runner) newRounds() *rounds.Rounds {
 				r.refused("claim", err)
 			}
 		},
-		Ended:     r.ended,
-		Overtaken: r.overtaken,
+		EndRefused: r.endRefused,
+		Overtaken:  r.overtaken,
 	}, executions.Ports{
 		Ports: r.ports, Job: r.name, Now: r.s.now, Registry: r.s.registry, Others: r.s.traits,
 		Report: &reporter{observer: r.s.observer, job: r.name, tally: &r.tally}, Failures: &r.failures, Listeners: r.declared.listeners,
@@ -65,17 +65,14 @@ func (r *runner) newRounds() *rounds.Rounds {
 	})
 }
 
-// ended notes that the end of an execution was recorded, or refused for good.
-func (r *runner) ended(e *executions.Execution, o registry.Outcome) {
-	if o.Err == nil {
-		return
-	}
+// endRefused notes that the end of an execution was refused for good.
+func (r *runner) endRefused(e *executions.Execution, why error) {
 	if !e.Undo {
 		r.mending.EndRefused(e.Item, e.Token)
 	}
 	r.lost.Note([]int{e.Item}, false)
 	r.mending.Unexplained([]int{e.Item}, false) // its mark may be back, if its session was taken up again
-	if !errors.Is(o.Err, registry.ErrConflict) {
+	if !errors.Is(why, registry.ErrConflict) {
 		r.departure.unsettle(e.Under.Session) // whose mark stays
 	}
 }

@@ -36,46 +36,47 @@ type runner struct {
 	handler  job.Handler // as it was declared; what runs is in settings
 	class    string      // as it was declared; empty if the job is data
 	declared jobOptions
-	whole    *wholeround.Rounds // nil without a job.WholeRoundListener
-	tally    tally
 	tree     jobtree.Tree
 	log      *slog.Logger
+	tally    tally
 	joined   chan struct{}   // closed when the instance is registered for the first time
+	opened   chan struct{}   // closed when the view is open
 	life     context.Context // once started
 	view     *registry.View  // once started
-	blind    blind           // about a view that has ended
 	box      actor.Mailbox
-	ports    *room.Ports // what the rooms may ask
-	commits  *room.Commits
+	alarm    actor.Alarm  // wakes the runner when time alone makes something due
+	entry    *fires.Entry // in the timetable
 
-	started       bool // the view is open
-	state         *jobtree.State
-	applied       registry.Revision // the state is at least as new as this
-	needed        registry.Revision // decide nothing before the state is as new as this
-	futile        registry.Revision // a state on which a decision was made that conflicted with that very state
-	awaited       registry.Revision // that somebody waits for until the view shows it
-	attached      *room.Attachment  // nil while there is no session
-	configuration *configuration.Configuration
-	settings      *configuration.Settings // in force
-	entry         *fires.Entry            // in the timetable
-	pausedFor     string                  // why the job pauses; written under the scheduler's mu: a dump reads it
-	told          tellings
-	seen          room.View // what the rooms were shown last
-	seenAt        moment    // when
-
-	failures notify.Failures
-	rounds   *rounds.Rounds
-
-	leadership *leadership.Leadership
-	lost       *lost.Executions
-	mending    *mending.Mending
-	alarm      actor.Alarm // wakes the runner when time alone makes something due
-	membership *membership.Membership
+	// What it knows.
+	started    bool // the view is open
+	blind      blind
+	state      *jobtree.State
+	applied    registry.Revision       // the state is at least as new as this
+	needed     registry.Revision       // decide nothing before the state is as new as this
+	futile     registry.Revision       // a state on which a decision was made that conflicted with that very state
+	awaited    registry.Revision       // that somebody waits for until the view shows it
+	attached   *room.Attachment        // nil while there is no session
+	settings   *configuration.Settings // in force
+	configured time.Time               // when they came
+	pausedFor  string                  // why the job pauses; written under the scheduler's mu: a dump reads it
+	shown      time.Time               // when the view showed something last
+	told       tellings
+	seen       room.View // what the rooms were shown last
+	seenAt     moment    // when
 	departure  departure
-	opened     chan struct{} // closed when the view is open
-	peers      peers.Peers   // others that share the job
-	shown      time.Time     // when the view showed something last
-	configured time.Time     // when the configuration in force came
+
+	// Its rooms, what they may ask, and what commits what they decide.
+	ports         *room.Ports
+	commits       *room.Commits
+	configuration *configuration.Configuration
+	leadership    *leadership.Leadership
+	lost          *lost.Executions
+	membership    *membership.Membership
+	mending       *mending.Mending
+	peers         peers.Peers // others that share the job
+	rounds        *rounds.Rounds
+	whole         *wholeround.Rounds // nil without a job.WholeRoundListener
+	failures      notify.Failures
 }
 
 func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {

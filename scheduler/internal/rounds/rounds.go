@@ -42,10 +42,10 @@ type Ports struct {
 	// InLatch commits a transaction in a latch, and calls settled in a message.
 	InLatch   func(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error))
 	ClaimOver func(item int, err error) // hears how a claim ended
-	// Ended hears that the end of an execution was recorded, or refused for good, before that is reported; Overtaken
-	// hears after it of a conflict.
-	Ended     func(e *executions.Execution, o registry.Outcome)
-	Overtaken func(conflict *registry.ConflictError)
+	// EndRefused hears that the end of an execution was refused for good, before that is reported; Overtaken hears
+	// after it of a conflict.
+	EndRefused func(e *executions.Execution, why error)
+	Overtaken  func(conflict *registry.ConflictError)
 }
 
 // Rounds are what an instance runs of a job.
@@ -258,5 +258,7 @@ func (r *Rounds) closed(e *executions.Execution, o registry.Outcome) {
 	if !r.ports.Look().Owns(e.Item) {
 		delete(r.items, e.Item)
 	}
-	r.ports.Ended(e, o)
+	if o.Err != nil {
+		r.ports.EndRefused(e, o.Err)
+	}
 }

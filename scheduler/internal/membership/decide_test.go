@@ -1,0 +1,182 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+const (
+	mySession, formerSession, foreignSession registry.SessionID = 7, 6, 9
+	ttl                                                         = 4 * time.Second
+)
+
+// instance is the node of an instance.
+func instance(id string, session registry.SessionID) registry.Node {
+	return registry.Node{Path: jobtree.For("orders").Instance(id), Value: jobtree.InstanceIdle, Created: 5, Revision: 5, Session: session}
+}
+
+// seeing is what the instance "me" sees of a job that has these instances.
+func seeing(t *testing.T, instances ...registry.Node) room.View {
+	t.Helper()
+	cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
+	text, err := jobtree.EncodeConfig(cfg)
+	require.NoError(t, err)
+	tree := jobtree.For("orders")
+	session, _ := backend.NewSession(mySession, ttl, func() time.Duration { return 0 }, 0)
+	nodes := append(instances, registry.Node{Path: tree.Config(), Value: text, Created: 1, Revision: 1})
+	return room.View{Facts: &room.Facts{
+		Job: "orders", Instance: "me", Tree: tree, Usable: true, Config: &cfg, Clock: &clock{},
+		Attached: &room.Attachment{Session: session, Ctx: t.Context()},
+		State:    jobtree.StateOf("orders", registry.NewSnapshot(9, nodes)),
+	}}
+}
+
+// clock is what is known of the time: it is off, and that was confirmed a moment ago.
+type clock struct{ off time.Duration }
+
+func (c *clock) Now() time.Time             { return time.Now() }
+func (c *clock) Horizon() time.Time         { return time.Time{} }
+func (c *clock) Off() (time.Duration, bool) { return c.off, true }
+func (c *clock) Fresh(time.Duration) bool   { return true }
+
+// world is the process of a room.
+type world struct {
+	holder registry.SessionID // of the instance id, as the registry itself has it
+	failed error
+	work   sync.WaitGroup
+}
+
+func (w *world) room(t *testing.T, data bool, others peers.Members) *Membership {
+	t.Helper()
+	m := New(Ports{
+		Ports: &room.Ports{
+			Log: slog.New(slog.DiscardHandler), Life: t.Context, Wake: func(time.Duration) {}, Work: w.work.Go,
+			Post: func(message func()) bool { message(); return true },
+		},
+		Data: data, Peers: others,
+		Get:       func(context.Context, string) (registry.Node, error) { return instance("me", w.holder), nil },
+		ComesBack: func() {}, StaysOut: func(time.Duration) {}, ShutDown: func() {}, Fail: func(why error) { w.failed = why },
+	})
+	m.Hold(formerSession)
+	m.Hold(mySession)
+	return m
+}
+
+// What an instance does next follows from who has its id in the tree.
+func TestTheNextStepOfAMember(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		tree []registry.Node
+		step string // empty = none
+	}{
+		"nobody has it":             {nil, "join"},
+		"it has it":                 {[]registry.Node{instance("me", mySession)}, ""},
+		"its former session has it": {[]registry.Node{instance("me", formerSession)}, "remove a stray node"},
+		"another session has it":    {[]registry.Node{instance("me", foreignSession)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, v := new(world).room(t, false, peers.None{}), seeing(t, test.tree...)
+			m.Observe(v)
+			batch := m.Decide(v, Parting{})
+			if test.step == "" {
+				require.Empty(t, batch)
+				return
+			}
+			require.Len(t, batch, 1)
+			require.Equal(t, test.step, batch[0].Step)
+			require.True(t, batch[0].Alone)
+		})
+	}
+}
+
+// An instance whose clock is wrong leaves when it is ready for that, and stays if it is the last one. It joins first.
+func TestAMemberWithAWrongClock(t *testing.T) {
+	t.Parallel()
+	me, other := instance("me", mySession), instance("other", foreignSession)
+	m := new(world).room(t, false, peers.None{})
+	decide := func(v room.View, ready bool) room.Batch {
+		v.Clock = &clock{off: time.Hour}
+		m.Observe(v)
+		return m.Decide(v, Parting{Ready: ready})
+	}
+	require.Equal(t, "join", decide(seeing(t, other), false)[0].Step)
+	require.Empty(t, decide(seeing(t, me, other), false), "it takes part for a moment")
+
+	require.Empty(t, decide(seeing(t, me, other), false), "not before it is ready")
+	require.True(t, m.Away())
+	batch := decide(seeing(t, me, other), true)
+	require.Equal(t, "leave because of the clock", batch[0].Step)
+	require.Contains(t, batch[0].Txn.If, registry.CreatedAt(other.Path, other.Created), "while the other is there")
+	batch[0].Done(registry.Outcome{})
+	require.False(t, m.LeftAt().IsZero())
+	require.Equal(t, "join", decide(seeing(t), false)[0].Step, "as the last one")
+	require.False(t, m.Away())
+}
+
+// refusing are others among whom this instance must not be.
+type refusing struct{ peers.None }
+
+var errRefused = errors.New("refused")
+
+func (refusing) Refuses(room.View) error { return errRefused }
+
+// Others keep an instance out. A process that declares the job gives up, and one for which it is data waits.
+func TestAMemberThatOthersRefuse(t *testing.T) {
+	t.Parallel()
+	for _, data := range []bool{false, true} {
+		w := &world{}
+		require.Empty(t, w.room(t, data, refusing{}).Decide(seeing(t), Parting{}))
+		require.Equal(t, data, w.failed == nil)
+		if !data {
+			require.ErrorIs(t, w.failed, errRefused)
+		}
+	}
+}
+
+// When another session does not let go of the id, the registry itself is asked before that counts, once for each wait.
+func TestAMemberWhoseIDIsTaken(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		holder registry.SessionID
+		fails  bool
+	}{
+		"it is still held":   {foreignSession, true},
+		"the view lags":      {0, false},
+		"a third one has it": {formerSession, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w, v := &world{holder: test.holder}, seeing(t, instance("me", foreignSession))
+				m := w.room(t, false, peers.None{})
+				decide := func(after time.Duration) error {
+					time.Sleep(after)
+					w.failed = nil
+					require.Empty(t, m.Decide(v, Parting{}))
+					w.work.Wait()
+					return w.failed
+				}
+				require.NoError(t, decide(0))
+				require.NoError(t, decide(patience(v)-time.Millisecond), "it may still let go")
+				require.Equal(t, test.fails, errors.Is(decide(time.Millisecond), ErrDuplicate))
+				require.NoError(t, decide(0), "another wait has begun")
+				require.Equal(t, test.fails, errors.Is(decide(patience(v)), ErrDuplicate))
+			})
+		})
+	}
+}
