@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -48,11 +50,7 @@ func (a *API) carriedOut(rt route) http.Handler {
 			limit = maxImport
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		if rt.path != inNamespace+"/events" { // which bounds each frame
-			deadlines := http.NewResponseController(w)
-			_ = deadlines.SetReadDeadline(time.Now().Add(maxTime)) // a connection that cannot is bounded by its server
-			_ = deadlines.SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
-		}
+		bounded(w, r, rt)
 		c := &call{API: a, w: w, r: r, ctx: ctx, who: access.FromContext(r.Context())}
 		err := c.allowed(rt)
 		if err == nil {
@@ -70,6 +68,30 @@ func (a *API) carriedOut(rt route) http.Handler {
 		}
 		writeProblem(w, p)
 	})
+}
+
+// bounded sets the deadlines of the connection; one that cannot have any is bounded by its server. A deadline for reading
+// that came while an answer is still being made would end the request, so it is taken away when the body has been read.
+func bounded(w http.ResponseWriter, r *http.Request, rt route) {
+	connection := http.NewResponseController(w)
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		_ = connection.SetReadDeadline(time.Time{})
+	} else {
+		_ = connection.SetReadDeadline(time.Now().Add(maxTime))
+	}
+	if rt.path != inNamespace+"/events" { // which bounds each frame
+		_ = connection.SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
+	}
+}
+
+// read reads the whole body.
+func (c *call) read() ([]byte, error) {
+	text, err := io.ReadAll(c.r.Body)
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // see bounded
+	if err != nil {
+		return nil, unread(err)
+	}
+	return text, nil
 }
 
 // allowed finds what the route is about, and asks whether who asks may do it. What there is not is told only to who
@@ -130,7 +152,7 @@ func (c *call) reads(job string) bool { return c.who.May(access.Read, c.ns.Name,
 
 // answer writes JSON.
 func (c *call) answer(status int, value any) error {
-	var text strings.Builder
+	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
@@ -138,7 +160,7 @@ func (c *call) answer(status int, value any) error {
 	}
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(status)
-	_, _ = c.w.Write([]byte(text.String())) // who has gone needs no answer
+	_, _ = c.w.Write(text.Bytes()) // who has gone needs no answer
 	return nil
 }
 
