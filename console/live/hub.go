@@ -54,7 +54,7 @@ type Hub struct {
 	gaps      []Gap     // of all jobs
 	minutes   map[int64]*Minute
 	number    uint64 // of the last change
-	lastFrame time.Time
+	lastLook  time.Time
 	lastAlive time.Time
 	lastSweep time.Time
 	topics    map[topicKey]*topic
@@ -191,6 +191,8 @@ func (h *Hub) takeOver(now time.Time, first bool) (touched map[string]bool) {
 	news := h.feed.look()
 	h.state = news.snapshot
 	late := h.late(now)
+	looked := h.lastLook
+	h.lastLook = now
 	if len(news.changed) == 0 && len(late) == 0 {
 		h.show(now, nil)
 		return nil
@@ -199,7 +201,7 @@ func (h *Hub) takeOver(now time.Time, first bool) (touched map[string]bool) {
 	before := h.following.Shown()
 	shown := h.following.Show(news.snapshot, slices.Collect(maps.Keys(news.changed)), late, now)
 	if news.skipped {
-		h.addGap(Gap{From: h.lastFrame, To: now})
+		h.addGap(Gap{From: looked, To: now})
 	}
 	h.fold(now, news, before, shown, first)
 	touched = make(map[string]bool, len(news.changed)+len(late))
@@ -212,7 +214,6 @@ func (h *Hub) takeOver(now time.Time, first bool) (touched map[string]bool) {
 	for name := range touched {
 		h.look(name, shown, news)
 	}
-	h.lastFrame = now
 	h.show(now, shown)
 	return touched
 }
@@ -277,6 +278,9 @@ func (f *fold) all(s registry.Snapshot, state *jobtree.State) {
 	for item := range state.Items() {
 		if n := s.Get(state.Tree().ItemRecord(item)); n.Exists() {
 			f.record(item, registry.Change{New: n})
+			if !known {
+				f.loseOthers(item, state.Item(item).Record.Value.Current)
+			}
 		}
 	}
 	if n := s.Get(state.Tree().Operated()); n.Exists() && known {
