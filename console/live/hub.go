@@ -126,8 +126,13 @@ func follow(ctx context.Context, from Registry) (*registry.View, error) {
 func (h *Hub) Run(ctx context.Context) error {
 	running, cancel := context.WithCancel(ctx)
 	var checks sync.WaitGroup
-	defer checks.Wait()
-	defer cancel()
+	defer func() { // nobody follows any more
+		cancel()
+		checks.Wait()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.lose()
+	}()
 	checks.Go(func() { h.keepChecking(running) })
 	told, pause := h.feed.told, time.NewTimer(0)
 	defer pause.Stop()
@@ -138,7 +143,6 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-h.closed:
 			return nil
 		case <-h.view.Done():
-			h.note(false, time.Now())
 			if err := h.view.Err(); !errors.Is(err, registry.ErrClosed) {
 				return fmt.Errorf("follow namespace %q: %w", h.cfg.Namespace, err)
 			}
