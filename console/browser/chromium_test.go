@@ -21,6 +21,9 @@ import (
 // patience bounds how long a test waits for what it expects; the machine may be busy.
 const patience = 60 * time.Second
 
+// interval is how often it looks.
+const interval = 40 * time.Millisecond
+
 var chromium struct {
 	once   sync.Once
 	ctx    context.Context
@@ -37,6 +40,7 @@ func start(tb testing.TB) context.Context {
 			chromedp.Flag("disable-dev-shm-usage", true),
 			chromedp.Flag("disable-gpu", true),
 			chromedp.Flag("lang", "en-GB"),
+			chromedp.Flag("ignore-certificate-errors", true), // servers of tests sign for themselves
 			chromedp.Env("TZ=Europe/Berlin"),
 		)
 		allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
@@ -49,6 +53,10 @@ func start(tb testing.TB) context.Context {
 }
 
 func TestMain(m *testing.M) {
+	if endpoint := os.Getenv(instanceEndpoint); endpoint != "" {
+		fmt.Fprintln(os.Stderr, beInstance(endpoint, os.Getenv(instanceName)))
+		os.Exit(1)
+	}
 	code := m.Run()
 	if chromium.cancel != nil {
 		chromium.cancel()
@@ -153,14 +161,22 @@ func value[T any](t *tab, expression string) T {
 	return v
 }
 
-// until waits until an expression is true.
+// until waits until an expression is true, also if the page goes to another one meanwhile.
 func (t *tab) until(expression string) {
 	t.tb.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
 	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0))); err != nil {
-		t.leavePicture()
-		require.NoError(t.tb, err, "waited for %s; the page says:\n%s", expression, t.now())
+	for {
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		if is {
+			return
+		}
+		select {
+		case <-time.After(interval):
+		case <-ctx.Done():
+			t.leavePicture()
+			require.Fail(t.tb, "it did not come to be", "waited for %s (%v); the page says:\n%s", expression, err, t.now())
+		}
 	}
 }
 
@@ -184,10 +200,10 @@ func (t *tab) lacks(selector string) {
 	t.until(fmt.Sprintf("![...document.querySelectorAll(%s)].some(e => e.checkVisibility())", quote(selector)))
 }
 
-// click clicks the element that a person would: of those with the text, the first to be seen.
+// click clicks the element that a person would: of those with the text, the first to be seen, once it can be clicked.
 func (t *tab) click(selector, text string) {
 	t.tb.Helper()
-	t.sees(selector, text)
+	t.until(fmt.Sprintf("[...document.querySelectorAll(%s)].find(e => e.checkVisibility() && e.textContent.includes(%s))?.ariaDisabled === null", quote(selector), quote(text)))
 	box := value[[]float64](t, fmt.Sprintf(`(() => {
 		const e = [...document.querySelectorAll(%s)].find(e => e.checkVisibility() && e.textContent.includes(%s));
 		e.scrollIntoView({ block: "center" });

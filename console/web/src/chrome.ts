@@ -82,7 +82,9 @@ function furnishJump(dialog: HTMLDialogElement): void {
     void search();
   };
   input.oninput = () => void search();
-  dialog.onclick = (event) => event.target === dialog && dialog.close();
+  dialog.onclick = (event) => {
+    if (event.target === dialog) dialog.close(); // beside it; no value, as false would stop links
+  };
   dialog.onkeydown = (event) => {
     const links = [...list.querySelectorAll("a")];
     const at = links.indexOf(document.activeElement as HTMLAnchorElement);

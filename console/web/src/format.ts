@@ -64,3 +64,6 @@ export const many = (n: number, one: string, more = `${one}s`): string => `${cou
 
 const whole = new Intl.NumberFormat();
 export const count = (n: number): string => whole.format(n);
+
+/** phrase makes words of the server a part of a sentence: "Every 5 minutes." becomes "every 5 minutes". */
+export const phrase = (words: string): string => words.charAt(0).toLowerCase() + words.slice(1).replace(/\.$/, "");

@@ -3,7 +3,7 @@
 import { ask, Problem, why, type ProblemBody } from "./api";
 import { note } from "./chrome";
 import { find, h, patch, type Child } from "./draw";
-import { inZone, many } from "./format";
+import { inZone, many, phrase } from "./format";
 import type { Change, JobOutcome, Outcome, Plan } from "./types";
 
 export interface Deed {
@@ -161,7 +161,7 @@ function refusal(p: ProblemBody): Child {
 const SHOWN = 12;
 
 function planned(answer: Answer, zone = ""): Child {
-  if (!answer.jobs) return answer.plan ? [plan(answer.plan, zone), answer.words && h("p", null, `It fires ${answer.words}.`)] : null;
+  if (!answer.jobs) return answer.plan ? [plan(answer.plan, zone), answer.words && h("p", null, `It fires ${phrase(answer.words)}.`)] : null;
   const will = answer.jobs.filter((j) => j.outcome);
   const not = answer.jobs.filter((j) => j.problem);
   return [

@@ -3,7 +3,7 @@ import { get, why } from "../api";
 import { note } from "../chrome";
 import { find, h, patch, type Child } from "../draw";
 import { acknowledge } from "../follow";
-import { ago, clock, count, many, moment, span as lasting, took } from "../format";
+import { ago, clock, count, many, moment, phrase, span as lasting, took } from "../format";
 import type { Lanes, View } from "../lanes";
 import { mayAdminister, mayOperate } from "../me";
 import { button, operate, type Deed } from "../operate";
@@ -130,7 +130,7 @@ export function job(): void {
     patch(head,
       h("p", { class: "facts" },
         h("span", { class: "state" }, badge(word, because(r))),
-        h("span", null, detail?.words ? h("span", { title: `${r.cron ?? ""} ${r.time_zone ?? "UTC"}` }, sentence(detail.words)) : h("code", null, r.cron ?? ""), r.time_zone && h("span", { class: "zone" }, `, ${r.time_zone}`)),
+        h("span", null, detail?.words ? h("span", { title: `${r.cron ?? ""} ${r.time_zone ?? "UTC"}` }, sentence(phrase(detail.words))) : h("code", null, r.cron ?? ""), r.time_zone && h("span", { class: "zone" }, `, ${r.time_zone}`)),
         r.next && h("span", { class: "soon" }, "next ", h("b", null, ago(r.next, now())), h("span", { class: "muted" }, ` at ${clock(r.next)}`)),
         h("span", null, h("b", null, count(r.running_items)), ` of ${many(r.items, "item")} running`),
         h("span", null, many(r.instances, "instance"))),
@@ -150,7 +150,7 @@ export function job(): void {
       operates && [
         h("button", { type: "button", popovertarget: "more", "aria-label": "More operations" }, "More"),
         h("div", { id: "more", popover: true, class: "menu" },
-          button("Run past fires", () => backfill()),
+          h("button", { type: "button", onclick: backfill }, "Run past fires…"),
           button("Reshard", () => ({ title: `Reshard ${name}`, button: "Reshard", does: "The leader assigns the items anew. What runs is not disturbed.", url: url("reshard"), done })),
           button("Tidy servers", () => ({ title: `Tidy servers of ${name}`, button: "Tidy", does: "What is stored of servers at which no instance of the job lives is deleted.", url: url("tidy"), body: {}, done })),
           h("a", { class: "button", href: `${page.link("history")}?job=${encodeURIComponent(name)}` }, "History"),

@@ -3,7 +3,7 @@
 import { ask, get, why, type Problem } from "../api";
 import { note } from "../chrome";
 import { find, h, patch, type Child } from "../draw";
-import { inZone } from "../format";
+import { inZone, phrase } from "../format";
 import { mayAdminister } from "../me";
 import { operate } from "../operate";
 import { page } from "../page";
@@ -197,7 +197,7 @@ export async function settings(): Promise<void> {
     return h("div", { key: "fires", class: "fires", id: "cron-words", "aria-live": "polite" },
       cronFault ? h("p", { class: "bad" }, h("span", { class: "mark bad", "aria-hidden": "true" }), cronFault)
         : cron && [
-          h("p", { class: "words" }, `“${cron.words}”`),
+          h("p", { class: "words" }, `“${phrase(cron.words)}”`),
           h("ol", null, listed(cron).map((l) => h("li", { class: l.change ? "change" : "" }, l.change && h("span", { class: "mark warn", "aria-hidden": "true" }), l.change ? `The clock is changed on ${inZone(l.at, zone)}: ${l.change}` : inZone(l.at, zone)))),
         ]);
   };

@@ -1,0 +1,94 @@
+package browser
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// The environment of a process that is an instance: this test program, started again.
+const (
+	instanceEndpoint = "CONSOLE_INSTANCE_ENDPOINT"
+	instanceName     = "CONSOLE_INSTANCE_NAME"
+)
+
+// instance is a process that takes part in the jobs of the stage.
+type instance struct {
+	id  string
+	cmd *exec.Cmd
+}
+
+// join starts an instance, and waits until it takes part.
+func join(tb testing.TB, endpoint, name string) *instance {
+	tb.Helper()
+	self, err := os.Executable()
+	require.NoError(tb, err)
+	i := &instance{cmd: exec.Command(self)}
+	i.cmd.Env = append(os.Environ(), instanceEndpoint+"="+endpoint, instanceName+"="+name)
+	out, err := i.cmd.StdoutPipe()
+	require.NoError(tb, err)
+	i.cmd.Stderr = os.Stderr
+	require.NoError(tb, i.cmd.Start())
+	tb.Cleanup(func() { i.kill(); _ = i.cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(tb, err, "the instance ended before it took part")
+	i.id = strings.TrimSpace(line)
+	return i
+}
+
+// kill is SIGKILL: the process says nothing to anybody.
+func (i *instance) kill() { _ = i.cmd.Process.Kill() }
+
+// beInstance is the program of such a process. It runs until it is killed.
+func beInstance(endpoint, name string) error {
+	ctx := context.Background()
+	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: []string{endpoint}, Namespace: "shop", SessionTTL: 2 * time.Second})
+	if err != nil {
+		return err
+	}
+	s, err := scheduler.New(reg, scheduler.WithInstanceID(name))
+	if err != nil {
+		return err
+	}
+	declared := []struct {
+		config job.Config
+		code   job.HandlerFunc
+	}{
+		// It is nearly always running, so that whoever dies dies in the middle of an execution.
+		{job.Config{Name: "orders-settle", Cron: "0/3 * * * * ?", ShardingTotalCount: 4, Failover: true, Description: "Settles the orders of the day"}, runFor(2500 * time.Millisecond)},
+		{job.Config{Name: "orders-mail", Cron: "@triggered", ShardingTotalCount: 3}, runFor(200 * time.Millisecond)},
+		{job.Config{Name: "stock-count", Cron: "0/2 * * * * ?", ShardingTotalCount: 2}, func(context.Context, job.ShardingContext) error {
+			return errors.New("exit 3: no such table: <b>stock</b>")
+		}},
+	}
+	for _, d := range declared {
+		if _, err := s.Add(ctx, d.config, d.code); err != nil {
+			return err
+		}
+	}
+	fmt.Println(name)
+	return s.Run(ctx)
+}
+
+func runFor(d time.Duration) job.HandlerFunc {
+	return func(ctx context.Context, _ job.ShardingContext) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
