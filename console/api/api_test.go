@@ -552,21 +552,3 @@ func TestSettingsAreChecked(t *testing.T) {
 	_, err = New(Config{Namespaces: []Namespace{{Name: "shop"}}})
 	require.ErrorContains(t, err, `"shop" needs`)
 }
-
-// The time that a server gives a request to come does not end one that is waited for.
-func TestWaitingOutlastsTheTimeForReading(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		w.api.ServeHTTP(out, r.WithContext(access.NewContext(r.Context(), anna)))
-	}))
-	server.Config.ReadTimeout = 100 * time.Millisecond
-	server.Start()
-	t.Cleanup(server.Close)
-	began := time.Now()
-	response, err := server.Client().Post(server.URL+"/namespaces/shop/jobs/orders/trigger?wait=400ms", "application/json", strings.NewReader("{}")) //nolint:noctx // it is the test's own
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
-	require.Equal(t, http.StatusAccepted, response.StatusCode)
-	require.GreaterOrEqual(t, time.Since(began), 400*time.Millisecond)
-}

@@ -50,7 +50,10 @@ func (a *API) carriedOut(rt route) http.Handler {
 			limit = maxImport
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		bounded(w, r, rt)
+		if rt.path != inNamespace+"/events" { // which bounds each frame
+			// A connection that cannot have deadlines is bounded by its server.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
+		}
 		c := &call{API: a, w: w, r: r, ctx: ctx, who: access.FromContext(r.Context())}
 		err := c.allowed(rt)
 		if err == nil {
@@ -70,24 +73,9 @@ func (a *API) carriedOut(rt route) http.Handler {
 	})
 }
 
-// bounded sets the deadlines of the connection; one that cannot have any is bounded by its server. A deadline for reading
-// that came while an answer is still being made would end the request, so it is taken away when the body has been read.
-func bounded(w http.ResponseWriter, r *http.Request, rt route) {
-	connection := http.NewResponseController(w)
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		_ = connection.SetReadDeadline(time.Time{})
-	} else {
-		_ = connection.SetReadDeadline(time.Now().Add(maxTime))
-	}
-	if rt.path != inNamespace+"/events" { // which bounds each frame
-		_ = connection.SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
-	}
-}
-
 // read reads the whole body.
 func (c *call) read() ([]byte, error) {
 	text, err := io.ReadAll(c.r.Body)
-	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // see bounded
 	if err != nil {
 		return nil, unread(err)
 	}
