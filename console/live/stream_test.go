@@ -404,6 +404,34 @@ func TestAPictureTellsOfANewerOne(t *testing.T) {
 	}, "a")
 }
 
+// However often a job's settings change, what is due takes no more room.
+func TestWhatIsDueIsBounded(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		session, err := s.Session(t.Context())
+		require.NoError(t, err)
+		_, err = s.Commit(t.Context(), registry.Txn{
+			Then: []registry.Write{registry.PutOwned(jobtree.For("a").Instance("10.0.0.1@-@x"), "", session)}, Repeat: registry.RepeatHarmless,
+		})
+		require.NoError(t, err)
+		for i := range 300 {
+			text, err := jobtree.EncodeConfig(job.Config{Name: "a", Cron: fmt.Sprintf("0 %d %d * * ?", i%60, 3+i/60), ShardingTotalCount: 1})
+			require.NoError(t, err)
+			s.put(jobtree.For("a").Config(), text)
+			time.Sleep(frameEvery)
+		}
+		h.mu.Lock()
+		many := len(h.due)
+		h.mu.Unlock()
+		require.Greater(t, many, 50)
+		time.Sleep(2 * time.Minute)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		require.LessOrEqual(t, len(h.due), 66)
+		require.Contains(t, h.due, due{h.jobs["a"].at, "a"})
+	}, "a")
+}
+
 // Whatever somebody asks for, they read only what they may, and no name of a topic breaks a frame.
 func FuzzTopics(f *testing.F) {
 	h := &Hub{cfg: Config{Namespace: "shop"}, epoch: "00000000"}
