@@ -81,9 +81,9 @@ type news struct {
 func (f *feed) look() news {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := news{f.snapshot, f.changed, f.changes, f.skipped}
-	if len(n.changed) > 0 {
-		f.changed = make(map[string]bool)
+	n := news{snapshot: f.snapshot, changes: f.changes, skipped: f.skipped}
+	if len(f.changed) > 0 {
+		n.changed, f.changed = f.changed, make(map[string]bool)
 	}
 	f.changes, f.skipped = nil, false
 	return n

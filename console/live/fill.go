@@ -96,17 +96,18 @@ func (h *Hub) takeHistory(name string, j *jobLive, rows []history.Execution, who
 	h.number++
 	h.size -= j.line.size
 	type run struct {
-		item  int32
-		token int64 // items that begin together may share one
+		item         int32 // items that begin together may share a token
+		token, begin int64 // one of them
 	}
 	known := make(map[run]bool)
 	for _, s := range j.line.spans {
-		known[run{s.item, s.token}] = s.token != 0
+		known[run{item: s.item, begin: s.begin}] = true
+		known[run{item: s.item, token: s.token}] = s.token != 0
 	}
 	for _, e := range rows {
 		s := spanOfHistory(e)
 		s.changed = h.number
-		if !known[run{s.item, s.token}] && !j.line.knows(&s) {
+		if !known[run{item: s.item, token: s.token}] && !known[run{item: s.item, begin: s.begin}] {
 			j.line.put(s)
 		}
 	}
@@ -118,16 +119,6 @@ func (h *Hub) takeHistory(name string, j *jobLive, rows []history.Execution, who
 	h.size += j.line.size
 	h.keepWithin()
 	h.tell(time.Now(), map[string]bool{name: true})
-}
-
-// knows tells whether a timeline has an execution that the history tells of, whose instance may be called otherwise.
-func (t *timeline) knows(wanted *span) bool {
-	for _, s := range t.spans {
-		if s.item == wanted.item && s.begin == wanted.begin {
-			return true
-		}
-	}
-	return false
 }
 
 func spanOfHistory(e history.Execution) span {

@@ -99,7 +99,7 @@ func (f *fold) gap(item int, was *jobtree.Execution, previous jobtree.Execution,
 	}
 	known := span{item: int32(item), begin: milliseconds(was.Begin), instance: unique.Make(was.Instance)}
 	if s := f.line.find(&known); s != nil && s.running() { // it ended, and nobody told how
-		s.end, s.outcome, s.changed = milliseconds(from), unique.Make(outcomeUnknown), f.number
+		f.lose(s, milliseconds(from))
 	}
 	if to.After(from) {
 		f.line.gaps = append(f.line.gaps, Gap{From: from, To: to, Item: &item})
@@ -146,7 +146,21 @@ func (f *fold) takeBack(s *span) {
 func (f *fold) abandon(item int) {
 	for _, s := range f.line.spans {
 		if int(s.item) == item && s.running() {
-			s.end, s.outcome, s.changed = f.now.UnixMilli(), unique.Make(outcomeUnknown), f.number
+			f.lose(s, f.now.UnixMilli())
+		}
+	}
+}
+
+// lose notes that an execution ended at a time or later, and that nobody told how.
+func (f *fold) lose(s *span, end int64) {
+	s.end, s.outcome, s.changed = end, unique.Make(outcomeUnknown), f.number
+}
+
+// loseOthers notes that of what an item is said to run only one execution can still do so.
+func (f *fold) loseOthers(item int, current *jobtree.Execution) {
+	for _, s := range f.line.spans {
+		if int(s.item) == item && s.running() && (current == nil || !s.is(item, unique.Make(current.Instance), milliseconds(current.Begin))) {
+			f.lose(s, f.now.UnixMilli())
 		}
 	}
 }

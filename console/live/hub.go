@@ -54,7 +54,7 @@ type Hub struct {
 	gaps      []Gap     // of all jobs
 	minutes   map[int64]*Minute
 	number    uint64 // of the last change
-	lastFrame time.Time
+	lastLook  time.Time
 	lastAlive time.Time
 	lastSweep time.Time
 	topics    map[topicKey]*topic
@@ -126,8 +126,13 @@ func follow(ctx context.Context, from Registry) (*registry.View, error) {
 func (h *Hub) Run(ctx context.Context) error {
 	running, cancel := context.WithCancel(ctx)
 	var checks sync.WaitGroup
-	defer checks.Wait()
-	defer cancel()
+	defer func() { // nobody follows any more
+		cancel()
+		checks.Wait()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.lose()
+	}()
 	checks.Go(func() { h.keepChecking(running) })
 	told, pause := h.feed.told, time.NewTimer(0)
 	defer pause.Stop()
@@ -138,7 +143,6 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-h.closed:
 			return nil
 		case <-h.view.Done():
-			h.note(false, time.Now())
 			if err := h.view.Err(); !errors.Is(err, registry.ErrClosed) {
 				return fmt.Errorf("follow namespace %q: %w", h.cfg.Namespace, err)
 			}
@@ -191,6 +195,8 @@ func (h *Hub) takeOver(now time.Time, first bool) (touched map[string]bool) {
 	news := h.feed.look()
 	h.state = news.snapshot
 	late := h.late(now)
+	looked := h.lastLook
+	h.lastLook = now
 	if len(news.changed) == 0 && len(late) == 0 {
 		h.show(now, nil)
 		return nil
@@ -199,7 +205,7 @@ func (h *Hub) takeOver(now time.Time, first bool) (touched map[string]bool) {
 	before := h.following.Shown()
 	shown := h.following.Show(news.snapshot, slices.Collect(maps.Keys(news.changed)), late, now)
 	if news.skipped {
-		h.addGap(Gap{From: h.lastFrame, To: now})
+		h.addGap(Gap{From: looked, To: now})
 	}
 	h.fold(now, news, before, shown, first)
 	touched = make(map[string]bool, len(news.changed)+len(late))
@@ -212,7 +218,6 @@ func (h *Hub) takeOver(now time.Time, first bool) (touched map[string]bool) {
 	for name := range touched {
 		h.look(name, shown, news)
 	}
-	h.lastFrame = now
 	h.show(now, shown)
 	return touched
 }
@@ -277,6 +282,9 @@ func (f *fold) all(s registry.Snapshot, state *jobtree.State) {
 	for item := range state.Items() {
 		if n := s.Get(state.Tree().ItemRecord(item)); n.Exists() {
 			f.record(item, registry.Change{New: n})
+			if !known {
+				f.loseOthers(item, state.Item(item).Record.Value.Current)
+			}
 		}
 	}
 	if n := s.Get(state.Tree().Operated()); n.Exists() && known {
@@ -405,23 +413,28 @@ func (h *Hub) sweep(now time.Time) {
 // mostSpans bounds what all timelines take together, in bytes.
 const mostSpans = 64 << 20
 
-// keepWithin drops the oldest spans of all jobs if they take too much.
+// keepWithin drops the oldest spans of all jobs, an eighth and more, if they take too much. Those that run stay.
 func (h *Hub) keepWithin() {
-	if h.size <= mostSpans {
-		return
-	}
-	var begins []int64
-	for _, j := range h.jobs {
-		for _, s := range j.line.spans {
-			begins = append(begins, s.begin)
+	for shrunk := 1; h.size > mostSpans && shrunk > 0; h.size -= shrunk {
+		shrunk = 0
+		var begins []int64
+		for _, j := range h.jobs {
+			for _, s := range j.line.spans {
+				if !s.running() {
+					begins = append(begins, s.begin)
+				}
+			}
 		}
+		if len(begins) == 0 {
+			return
+		}
+		slices.Sort(begins)
+		until := begins[len(begins)/8] + 1
+		for _, j := range h.jobs {
+			shrunk += j.line.dropTo(until)
+		}
+		h.since = moment(until)
 	}
-	slices.Sort(begins)
-	until := begins[len(begins)/8]
-	for _, j := range h.jobs {
-		h.size -= j.line.dropTo(until + 1)
-	}
-	h.since = moment(until + 1)
 }
 
 func (h *Hub) addGap(g Gap) {
