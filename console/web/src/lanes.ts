@@ -16,6 +16,7 @@ export interface Picture {
   log: Entry[];
   next: string[];
   from: number; // what is older is not known
+  moved: Map<number, number>; // items that have just changed hands, and when
 }
 
 export interface View {
@@ -36,7 +37,7 @@ const BAR = 12; // px height of a span
 const MARGIN = 200; // px
 
 export class Lanes extends HTMLElement {
-  private picture: Picture = { spans: new Map(), items: [], instances: [], leader: "", gaps: [], log: [], next: [], from: 0 };
+  private picture: Picture = { spans: new Map(), items: [], instances: [], leader: "", gaps: [], log: [], next: [], from: 0, moved: new Map() };
   private view: View = { stretch: 600_000, by: "item", paused: false };
   private all: Lane[] = [];
   private visible: Placed[] = [];
@@ -161,7 +162,7 @@ export class Lanes extends HTMLElement {
     const gone = this.view.by === "instance" && !this.picture.instances.includes(lane.key);
     return h("div", { key: lane.key, class: `label${gone ? " gone" : ""}`, style: { top: `${top}px`, height: `${lane.rows * ROW + GAP}px` }, title: lane.owner || null },
       h("span", { class: "what" }, id, lane.owner && lane.owner === this.picture.leader && this.view.by === "instance" && h("span", { class: "star", role: "img", "aria-label": "leader" }, " ★"), gone && h("small", null, " gone")),
-      this.view.by === "item" && h("span", { key: lane.owner, class: owner ? "owner" : "owner none" }, owner || "nobody"));
+      this.view.by === "item" && h("span", { key: lane.owner, class: `owner${owner ? "" : " none"}${this.picture.moved.has(Number(lane.key)) ? " took" : ""}` }, owner || "nobody"));
   }
 
   private shape(p: Placed, top: number, known: number): Child {
