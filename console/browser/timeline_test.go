@@ -12,7 +12,9 @@ func TestTimeline(t *testing.T) {
 	s := newScene(t, 300, "")
 	tab := look(t)
 	tab.open(s.shop("jobs/orders-settle"))
-	count := func(selector string) int { return value[int](tab, "document.querySelectorAll("+quote(selector)+").length") }
+	count := func(selector string) int {
+		return value[int](tab, "document.querySelectorAll("+quote(selector)+").length")
+	}
 	tab.until(`document.querySelectorAll(".label").length === 8`)
 	for _, shape := range []string{".span.success", ".span.failure .sign", ".span.running", ".span.interrupted", ".span.lost", ".span .rerun", ".span .late", ".misfire text", ".handover", ".moved", ".gap", ".plot .next", ".now"} {
 		require.NotZero(t, count(shape), "nothing is drawn as %s", shape)
