@@ -403,11 +403,26 @@ func (h *Hub) sweep(now time.Time) {
 		}
 	}
 	h.gaps = slices.DeleteFunc(h.gaps, func(g Gap) bool { return g.To.Before(now.Add(-keptFor)) })
+	h.tidyDue()
 	for key, t := range h.topics {
 		if len(t.clients) == 0 && now.Sub(t.idle) >= idleFor {
 			delete(h.topics, key)
 		}
 	}
+}
+
+// tidyDue drops what was due at times that are others by now.
+func (h *Hub) tidyDue() {
+	if len(h.due) <= 2*len(h.jobs)+64 {
+		return
+	}
+	h.due = h.due[:0]
+	for name, j := range h.jobs {
+		if !j.at.IsZero() {
+			h.due = append(h.due, due{j.at, name})
+		}
+	}
+	heap.Init(&h.due)
 }
 
 // mostSpans bounds what all timelines take together, in bytes.
