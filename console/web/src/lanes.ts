@@ -172,7 +172,7 @@ export class Lanes extends HTMLElement {
     const wide = Math.max(3, this.x(runs ? known : p.end) - x);
     const y = top + GAP / 2 + p.row * ROW + (ROW - BAR) / 2;
     const rerun = s.failover || s.source === "failover";
-    return h("g", { key: p.key, class: `span ${s.outcome}${s.cut ? " cut" : ""}${this.blind && runs ? " unsure" : ""}`, "data-key": p.key, tabindex: p.key === this.current ? 0 : -1, role: "img", "aria-label": spoken(s) },
+    return h("g", { key: p.key, class: `span ${s.outcome}${s.cut && s.outcome === "running" ? " cut" : ""}${this.blind && runs ? " unsure" : ""}`, "data-key": p.key, tabindex: p.key === this.current ? 0 : -1, role: "img", "aria-label": spoken(s) },
       h("path", { class: "body", d: outline(s.outcome, x, y, wide) }),
       s.outcome === "failure" && h("path", { class: wide < 10 ? "sign alone" : "sign", d: cross(x + Math.min(wide / 2, 8), y + BAR / 2, wide < 10 ? 4 : 3) }),
       rerun && h("path", { class: "rerun", d: diamond(x, y + BAR / 2, 5) }),
