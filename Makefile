@@ -14,6 +14,8 @@ BENCH       ?= .
 BENCHTIME   ?= 200ms
 BENCHRAW    ?= /dev/null
 BENCHFLAGS  ?=
+# What needs other modules than Elasticron's users do: the bundler of the pages, and the browser that tests them.
+MODULES     := console/web/build console/browser
 FUZZTIME    ?= 20s
 
 ##@ Every day
@@ -22,7 +24,7 @@ FUZZTIME    ?= 20s
 help: ## List these targets
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+		/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # What a package printed, if the race detector broke down in it and no test failed: on a busy machine its
 # own checks fail once in a long while ("ThreadSanitizer: CHECK failed"), which says nothing of the tests.
@@ -46,12 +48,18 @@ test: ## Run all tests, with the race detector and in random order
 		echo "the race detector broke down, once more: $$again"; \
 		go test -race -vet=off -shuffle=on -timeout=$(TESTTIMEOUT) $$again; \
 	}
+	@[ "$(PKG)" != ./... ] || for module in $(MODULES); do \
+		go -C $$module test -race -shuffle=on -timeout=$(TESTTIMEOUT) ./...; \
+	done
 
 .PHONY: lint
 lint: ## Check modules, code and its format; change nothing
 	go mod tidy -diff
 	go vet ./...
 	$(LINTER) run ./...
+	@for module in $(MODULES); do \
+		(cd $$module && echo "in $$module" && go mod tidy -diff && go vet ./... && $(LINTER) run ./...); \
+	done
 
 .PHONY: fmt
 fmt: ## Format the code as lint wants it
@@ -62,6 +70,14 @@ demo: ## Show a cluster at work on this machine
 	go run ./cmd/elasticron demo
 
 ##@ Now and then
+
+.PHONY: web
+web: ## Build the console's script and style, console/web/dist, from console/web/src
+	go -C console/web/build run .
+
+.PHONY: web-check
+web-check: ## Have TypeScript's checker look at the console's script; needs npm
+	go -C console/browser test -count=1 -run '^TestTypes$$' .
 
 # One package at a time, so that none disturbs another's numbers; the curve of wanted against run comes
 # first. benchstat reads BENCHRAW.

@@ -183,6 +183,20 @@ func (n *Namespace) Executions(name string) []ExecutionRow {
 	return rows
 }
 
+// LastExecutions returns the newest execution of each item of all jobs, in the order of the jobs and items. Older ones
+// are for [Namespace.Executions]: to read those of all jobs takes ten times as long.
+func (n *Namespace) LastExecutions() []ExecutionRow {
+	var rows []ExecutionRow
+	for _, l := range n.jobs {
+		for number := range l.st.Items() {
+			if last := l.last(l.st.Item(number)); last != nil {
+				rows = append(rows, *last)
+			}
+		}
+	}
+	return rows
+}
+
 // Operations returns the last operations of a job, the oldest first, as [Operator.Operations] does. What cannot be read
 // is left out.
 func (n *Namespace) Operations(name string) []Operation {

@@ -40,7 +40,8 @@ func newContextSet(p *program) *cobra.Command {
 		Long: `Set creates a context or changes one: what flags do not mention stays as it is. An empty
 value, as in --user "", takes a setting away. The first context is also chosen.`,
 		Example: `  elasticron context set prod --etcd https://etcd1:2379 --namespace shop --ca /etc/elasticron/ca.pem
-  elasticron context set prod --user ops --password-file /run/secrets/elasticron`,
+  elasticron context set prod --user ops --password-file /run/secrets/elasticron
+  elasticron context set console --server https://cron.example.com -n shop --token-file /run/secrets/token`,
 		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()

@@ -81,7 +81,9 @@ func following(ctx context.Context, at place) (follower, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &byServer{server: server, shown: registry.NewSnapshot(revision, nodes)}, nil
+		f := &byServer{server: server, shown: registry.NewSnapshot(revision, nodes)}
+		f.ctx, f.cancel = context.WithCancel(ctx)
+		return f, nil
 	}
 	view, err := at.(registry.Viewer).View(ctx, registry.Root)
 	if err != nil {
@@ -109,21 +111,46 @@ func (f *byView) newer(ctx context.Context) error {
 
 func (f *byView) close() { f.view.Close() }
 
-// byServer asks a server again and again, which answers when something has changed.
+// byServer asks a server, which answers when something has changed. An answer may take longer to come than one call of
+// newer lasts, so it is awaited by the next one, too.
 type byServer struct {
 	server *client.Namespace
 	shown  registry.Snapshot
+	ctx    context.Context //nolint:containedctx // until close
+	cancel context.CancelFunc
+	asked  chan answer // nil: nothing is
+}
+
+type answer struct {
+	shown registry.Snapshot
+	err   error
 }
 
 func (f *byServer) now() registry.Snapshot { return f.shown }
 
 func (f *byServer) newer(ctx context.Context) error {
-	nodes, revision, err := f.server.Newer(ctx, f.shown.Revision())
-	if err != nil {
-		return err
+	if f.asked == nil {
+		f.asked = make(chan answer, 1)
+		go func(asked chan<- answer, than registry.Revision) {
+			nodes, revision, err := f.server.Newer(f.ctx, than)
+			asked <- answer{registry.NewSnapshot(revision, nodes), err}
+		}(f.asked, f.shown.Revision())
 	}
-	f.shown = registry.NewSnapshot(revision, nodes)
-	return nil
+	select {
+	case got := <-f.asked:
+		f.asked = nil
+		if got.err == nil {
+			f.shown = got.shown
+		}
+		return got.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
-func (f *byServer) close() {}
+func (f *byServer) close() {
+	f.cancel()
+	if f.asked != nil {
+		<-f.asked
+	}
+}

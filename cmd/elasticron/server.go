@@ -20,8 +20,6 @@ import (
 
 	"github.com/elasticron/elasticron/console"
 	"github.com/elasticron/elasticron/console/access"
-	"github.com/elasticron/elasticron/history"
-	"github.com/elasticron/elasticron/history/sqlite"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
@@ -65,8 +63,9 @@ commas between them. It takes part in no job, and any number of servers may stan
 Whoever asks is asked who they are, if --users, --oidc-issuer or --proxy-user-header says how.
 Without any of them everybody may do everything, and the server listens on loopback only.
 
-With --embedded it starts an etcd server of its own, which other processes may use, and keeps it in
-the folder of --data: for trying things out, and for one machine.
+With --embedded it starts an etcd server of its own, which other processes may use, and keeps in the
+folder of --data what that holds, and for 30 days what ran: for trying things out, and for one
+machine.
 
 SIGTERM or Ctrl-C has it stop: requests have ten seconds to be answered. A second one ends it at
 once.`,
@@ -97,7 +96,7 @@ func (s *serving) flags(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.embedded, "embedded", false, "start an etcd server in this process, and show that")
 	flags.StringVar(&s.data, "data", "elasticron-data", "folder of what --embedded keeps")
 	flags.StringVar(&s.embeddedListen, "embedded-listen", "127.0.0.1:2379", "address of the etcd server of --embedded; empty is a free port of 127.0.0.1")
-	flags.StringVar(&s.history, "history", "", "SQLite file of a history to show (default: what the registry keeps)")
+	flags.StringVar(&s.history, "history", "", "SQLite file of a history to show (default: with --embedded its own, else what the registry keeps)")
 	flags.StringVar(&s.access.UsersFile, "users", "", "file of users, tokens and what they may do")
 	flags.StringVar(&s.access.KeyFile, "session-key", "", "file of the keys of sessions, for several servers (default: sessions end with the process)")
 	flags.StringSliceVar(&s.access.Origins, "origin", nil, "other origins whose pages may use the API, such as https://ops.example.com")
@@ -247,17 +246,9 @@ func (s *serving) config(ctx context.Context) (console.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	var kept history.Reader
-	if s.history != "" {
-		if _, err := os.Stat(s.history); err != nil {
-			return c, fmt.Errorf("--history: %w", err)
-		}
-		store, err := sqlite.Open(ctx, s.history)
-		if err != nil {
-			return c, err
-		}
-		s.closes(store.Close)
-		kept = store
+	kept, err := s.shownHistory(ctx)
+	if err != nil {
+		return c, err
 	}
 	for _, name := range names {
 		reg, err := open(name)
@@ -265,7 +256,13 @@ func (s *serving) config(ctx context.Context) (console.Config, error) {
 			return c, err
 		}
 		s.closes(func() error { return leave(ctx, reg) })
-		c.Namespaces = append(c.Namespaces, console.Namespace{Name: name, Registry: operate.Store(reg), History: kept})
+		of := kept
+		if of == nil && s.embedded {
+			if of, err = s.ownHistory(ctx, name, reg); err != nil {
+				return c, err
+			}
+		}
+		c.Namespaces = append(c.Namespaces, console.Namespace{Name: name, Registry: operate.Store(reg), History: of})
 	}
 	return c, nil
 }

@@ -44,6 +44,7 @@ func TestServerWithItsOwnEtcd(t *testing.T) {
 		require.Zero(t, status, errOut)
 		require.NoError(t, server.Process.Signal(syscall.SIGTERM))
 		require.NoError(t, server.Wait(), errs.String())
+		require.FileExists(t, filepath.Join(dir, "history", "shop.db"))
 	}
 }
 

@@ -100,7 +100,7 @@ func (g *Guard) turnAway(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="elasticron"`)
 		refuse(w, http.StatusUnauthorized, "log in, or send a token that is in force")
 	case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") == "navigate":
-		bounce(w, g.cfg.Prefix+r.URL.RequestURI()) // browsers do not send the cookie along with a link of another site
+		bounce(w, g.next(g.cfg.Prefix+r.URL.RequestURI())) // browsers do not send the cookie along with a link of another site
 	default:
 		http.Redirect(w, r, g.cfg.Prefix+pathLogin+"?next="+url.QueryEscape(g.cfg.Prefix+r.URL.RequestURI()), http.StatusSeeOther)
 	}

@@ -349,6 +349,12 @@ func TestALinkOfAnotherSite(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, body.String(), `content="0;url=/cron/jobs?match=`)
 	require.NotContains(t, body.String(), "<script>")
+	bare := newSite(t, nil)
+	elsewhere := bare.asks("GET", "//evil.com/x", nil, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate")
+	body.Reset()
+	_, err = body.ReadFrom(elsewhere.Body)
+	require.NoError(t, err)
+	require.Contains(t, body.String(), `content="0;url=/"`, "and to no other site")
 	again := s.asks("GET", "/jobs", nil, "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "navigate")
 	require.Equal(t, "/cron/login?next=%2Fcron%2Fjobs", again.Header.Get("Location"))
 }
@@ -411,7 +417,7 @@ func TestBackoffIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newBackoff()
 	now := time.Now()
-	for i := range mostFailures {
+	for i := range mostFailures / 2 {
 		b.wait(fmt.Sprint(i), netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now.Add(time.Duration(i)*time.Millisecond))
 	}
 	require.LessOrEqual(t, len(b.entries), mostFailures+3)
@@ -419,22 +425,24 @@ func TestBackoffIsBounded(t *testing.T) {
 
 func TestTooManyTries(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, nil)
-	wrong := url.Values{"name": {"anna"}, "password": {"wrong"}}
-	const tries = 12
-	statuses := make(chan int, tries)
-	for range tries { // at once: none of them is free because the others have not failed yet
-		go func() { statuses <- s.asks("POST", "/login", wrong).StatusCode }()
-	}
-	count := make(map[int]int)
-	for range tries {
-		count[<-statuses]++
-	}
-	require.Equal(t, map[int]int{http.StatusUnauthorized: ofBoth.free + 1, http.StatusTooManyRequests: tries - ofBoth.free - 1}, count)
-	answer := s.asks("POST", "/login", url.Values{"name": {"anna"}, "password": {annasPassword}})
-	require.Equal(t, http.StatusTooManyRequests, answer.StatusCode, "not even the right password")
-	require.NotEmpty(t, answer.Header.Get("Retry-After"))
-	require.Equal(t, http.StatusSeeOther, s.asks("POST", "/login", url.Values{"name": {"anna"}, "password": {annasPassword}}, "From", "198.51.100.7:1").StatusCode)
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil)
+		wrong := url.Values{"name": {"anna"}, "password": {"wrong"}}
+		const tries = 12
+		statuses := make(chan int, tries)
+		for range tries { // at once: none of them is free because the others have not failed yet
+			go func() { statuses <- s.asks("POST", "/login", wrong).StatusCode }()
+		}
+		count := make(map[int]int)
+		for range tries {
+			count[<-statuses]++
+		}
+		require.Equal(t, map[int]int{http.StatusUnauthorized: ofBoth.free + 1, http.StatusTooManyRequests: tries - ofBoth.free - 1}, count)
+		answer := s.asks("POST", "/login", url.Values{"name": {"anna"}, "password": {annasPassword}})
+		require.Equal(t, http.StatusTooManyRequests, answer.StatusCode, "not even the right password")
+		require.NotEmpty(t, answer.Header.Get("Retry-After"))
+		require.Equal(t, http.StatusSeeOther, s.asks("POST", "/login", url.Values{"name": {"anna"}, "password": {annasPassword}}, "From", "198.51.100.7:1").StatusCode)
+	})
 }
 
 func TestFaultySettings(t *testing.T) {

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -49,9 +51,8 @@ func (a *API) carriedOut(rt route) http.Handler {
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		if rt.path != inNamespace+"/events" { // which bounds each frame
-			deadlines := http.NewResponseController(w)
-			_ = deadlines.SetReadDeadline(time.Now().Add(maxTime)) // a connection that cannot is bounded by its server
-			_ = deadlines.SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
+			// A connection that cannot have deadlines is bounded by its server.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
 		}
 		c := &call{API: a, w: w, r: r, ctx: ctx, who: access.FromContext(r.Context())}
 		err := c.allowed(rt)
@@ -70,6 +71,15 @@ func (a *API) carriedOut(rt route) http.Handler {
 		}
 		writeProblem(w, p)
 	})
+}
+
+// read reads the whole body.
+func (c *call) read() ([]byte, error) {
+	text, err := io.ReadAll(c.r.Body)
+	if err != nil {
+		return nil, unread(err)
+	}
+	return text, nil
 }
 
 // allowed finds what the route is about, and asks whether who asks may do it. What there is not is told only to who
@@ -130,7 +140,7 @@ func (c *call) reads(job string) bool { return c.who.May(access.Read, c.ns.Name,
 
 // answer writes JSON.
 func (c *call) answer(status int, value any) error {
-	var text strings.Builder
+	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
@@ -138,7 +148,7 @@ func (c *call) answer(status int, value any) error {
 	}
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(status)
-	_, _ = c.w.Write([]byte(text.String())) // who has gone needs no answer
+	_, _ = c.w.Write(text.Bytes()) // who has gone needs no answer
 	return nil
 }
 

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"path"
 	"slices"
@@ -53,9 +52,9 @@ func importJobs(c *call) error {
 	if err != nil {
 		return err
 	}
-	text, err := io.ReadAll(c.r.Body)
+	text, err := c.read()
 	if err != nil {
-		return unread(err)
+		return err
 	}
 	file, err := seed.ParseYAML(text)
 	if err != nil {

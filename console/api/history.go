@@ -87,24 +87,20 @@ func notAsked(err error) error {
 	return err
 }
 
-// lastExecutions answers from the registry, which keeps the last two of each item, by time.
+// lastExecutions answers from the registry, by time: of a job with what the registry keeps, which is the last two of each
+// item, and of all jobs with the last one.
 func (c *call) lastExecutions(q history.ExecutionQuery) error {
 	if q.Sort != "" && q.Sort != "startTime" {
 		return malformed("sort", "%q is given, and without a history store executions are ordered by startTime only", q.Sort)
 	}
 	ns := c.picture().Namespace
-	jobs := []string{q.Job}
-	if q.Job == "" {
-		jobs = ns.Names()
-	}
 	var found []operate.ExecutionRow
-	for _, name := range jobs {
-		for _, e := range ns.Executions(name) {
-			if matches(q, e) {
-				found = append(found, e)
-			}
-		}
+	if q.Job == "" {
+		found = ns.LastExecutions()
+	} else {
+		found = ns.Executions(q.Job)
 	}
+	found = slices.DeleteFunc(found, func(e operate.ExecutionRow) bool { return !matches(q, e) })
 	slices.SortStableFunc(found, func(a, b operate.ExecutionRow) int {
 		if q.Ascending {
 			return a.Begin.Compare(b.Begin)

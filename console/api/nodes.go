@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/console/live"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -42,13 +43,13 @@ func listNodes(c *call) error {
 	answer := wire.NodeList{Nodes: []wire.Node{}, Revision: p.State.Revision(), Java: c.ns.java}
 	may := make(map[string]bool)
 	for n := range p.State.Below(below) {
-		name, _ := jobtree.Parse(n.Path)
-		visible, known := may[name.Job]
+		job := operate.JobOf(n.Path)
+		visible, known := may[job]
 		if !known {
-			visible = c.reads(name.Job)
-			may[name.Job] = visible
-			if visible && secrets && !c.secretsOf(name.Job) {
-				return forbidden(access.Administer, c.ns.Name, name.Job)
+			visible = c.reads(job)
+			may[job] = visible
+			if visible && secrets && !c.secretsOf(job) {
+				return forbidden(access.Administer, c.ns.Name, job)
 			}
 		}
 		if !visible {

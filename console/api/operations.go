@@ -252,8 +252,11 @@ func listFires(c *call) error {
 	return c.answer(http.StatusOK, answer)
 }
 
-// backfillTime is how long a backfill goes on if no other time is asked for.
-const backfillTime = 5 * time.Second
+// How long a backfill goes on if no other time is asked for, and at least: its commits are not to be cut short.
+const (
+	backfillTime  = 5 * time.Second
+	leastBackfill = time.Second
+)
 
 func backfillJob(c *call) error {
 	asked, err := body[wire.BackfillRequest](c)
@@ -271,7 +274,7 @@ func backfillJob(c *call) error {
 	if wait == 0 {
 		wait = backfillTime
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, wait)
+	ctx, cancel := context.WithTimeout(c.ctx, max(wait, leastBackfill))
 	defer cancel()
 	result, err := o.Backfill(ctx, c.job, asked.Fires, operate.Trigger{Items: asked.Items, Parameter: asked.Parameter}, opts)
 	b := wire.Backfill{ID: result.ID, Done: []wire.Outcome{}, Left: slices.Clone(result.Left)}

@@ -18,9 +18,9 @@ import (
 
 // body reads the request's JSON. Nothing at all is the zero value.
 func body[T any](c *call) (value T, err error) {
-	text, err := io.ReadAll(c.r.Body)
+	text, err := c.read()
 	if err != nil {
-		return value, unread(err)
+		return value, err
 	}
 	return parseBody[T](text)
 }

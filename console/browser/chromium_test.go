@@ -206,8 +206,11 @@ func (t *tab) click(selector, text string) {
 	t.until(fmt.Sprintf("[...document.querySelectorAll(%s)].find(e => e.checkVisibility() && e.textContent.includes(%s))?.ariaDisabled === null", quote(selector), quote(text)))
 	box := value[[]float64](t, fmt.Sprintf(`(() => {
 		const e = [...document.querySelectorAll(%s)].find(e => e.checkVisibility() && e.textContent.includes(%s));
-		e.scrollIntoView({ block: "center" });
-		const b = e.getBoundingClientRect();
+		let b = e.getBoundingClientRect();
+		if (b.top < 60 || b.bottom > innerHeight - 60) { // what stands still may move for a frame after others have scrolled
+			e.scrollIntoView({ block: "center" });
+			b = e.getBoundingClientRect();
+		}
 		return [b.left + b.width / 2, b.top + b.height / 2];
 	})()`, quote(selector), quote(text)))
 	t.do(chromedp.MouseClickXY(box[0], box[1]))

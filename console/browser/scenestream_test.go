@@ -54,7 +54,7 @@ func (s *scene) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(event string, data any) {
 		text, _ := json.Marshal(data)
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, text)
+		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, text)
 		w.(http.Flusher).Flush()
 	}
 	query := r.URL.Query()

@@ -14,6 +14,7 @@ import (
 
 // Backfill runs a job for fires, one after the other, which it drives itself, one request or more for each.
 func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time, t operate.Trigger, opts operate.Options) (operate.BackfillResult, error) {
+	given := opts.ID != ""
 	opts = withID(opts)
 	opts.Shown = nil
 	result := operate.BackfillResult{ID: opts.ID, Left: slices.Clone(fires)}
@@ -34,6 +35,7 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 		if err != nil {
 			return result, err
 		}
+		done.Repeated = done.Repeated && given // under an id of ours nobody but us has asked before
 		result.Done = append(result.Done, done)
 		result.Left = result.Left[1:]
 		if failed != nil {

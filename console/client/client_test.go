@@ -54,7 +54,7 @@ func TestALostAnswerIsAskedForAgain(t *testing.T) {
 	})
 	result, err := n.DisableJob(t.Context(), "a b", operate.Options{})
 	require.NoError(t, err)
-	require.True(t, result.Repeated)
+	require.False(t, result.Repeated, "by nobody but us")
 	require.Len(t, keys, 3)
 	require.NotEmpty(t, keys[0])
 	require.Equal(t, keys[0], keys[1])
@@ -178,4 +178,64 @@ func TestSettings(t *testing.T) {
 	require.NoError(t, err)
 	_, err = n.ChangeSettings(t.Context(), "orders", operate.Settings{}, operate.Options{})
 	require.ErrorIs(t, err, client.ErrInvalidOption)
+}
+
+// Who waits for news outlasts a server that goes and comes back.
+func TestNewsAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "6", r.URL.Query().Get("after"))
+		switch asked.Add(1) {
+		case 1:
+			w.WriteHeader(http.StatusNotModified)
+		case 2:
+			hangUp(w)
+		default:
+			write(w, "application/json", 200, wire.NodeList{Nodes: []wire.Node{{Path: "/orders/config", Value: "{}", Revision: 7}}, Revision: 7, Java: true})
+		}
+	})
+	nodes, revision, err := n.Newer(t.Context(), 6)
+	require.NoError(t, err)
+	require.Equal(t, registry.Revision(7), revision)
+	require.Len(t, nodes, 1)
+	require.True(t, operate.MayHoldJava(n))
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	gone := open(t, func(w http.ResponseWriter, _ *http.Request) { hangUp(w) })
+	_, _, err = gone.Newer(ctx, 6)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// What is read of the tree is what a registry would say.
+func TestReading(t *testing.T) {
+	t.Parallel()
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		all := []wire.Node{{Path: "/a/config", Value: "1", Revision: 3, Created: 2}, {Path: "/a/x/y", Value: "2", Revision: 4, Owner: 9}, {Path: "/b", Revision: 5}}
+		switch r.URL.Query().Get("path") {
+		case "/a/config":
+			all = all[:1]
+		case "/a":
+			all = all[:2]
+		case "/none", "/a/x":
+			all = all[1:1]
+		}
+		write(w, "application/json", 200, wire.NodeList{Nodes: all, Revision: 5})
+	})
+	node, err := n.Get(t.Context(), "/a/config")
+	require.NoError(t, err)
+	require.Equal(t, registry.Node{Path: "/a/config", Value: "1", Revision: 3, Created: 2}, node)
+	_, err = n.Get(t.Context(), "/none")
+	require.ErrorIs(t, err, registry.ErrNotFound)
+	for path, want := range map[string][]string{"/": {"a", "b"}, "/a": {"config", "x"}, "/none": nil} {
+		names, err := n.Children(t.Context(), path)
+		require.NoError(t, err)
+		require.Equal(t, want, names, path)
+	}
+	names, err := n.Match(t.Context(), "[a]*")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a"}, names)
+	_, err = n.Match(t.Context(), "[")
+	cause, _ := operate.IsRefused(err)
+	require.Equal(t, operate.CauseInvalid, cause)
 }

@@ -70,6 +70,7 @@ func asked(opts operate.Options) wire.Asked {
 
 // operate carries out an operation on one job.
 func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options) (operate.Result, error) {
+	given := opts.ID != ""
 	opts = withID(opts)
 	waits := opts.Wait && !opts.DryRun
 	var out wire.Outcome
@@ -77,6 +78,7 @@ func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options
 		return operate.Result{ID: opts.ID}, err
 	}
 	result := out.Result()
+	result.Repeated = result.Repeated && given // under an id of ours nobody but us has asked before
 	if !waits || result.Progress.Done {
 		return result, nil
 	}

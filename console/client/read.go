@@ -22,11 +22,18 @@ func (n *Namespace) List(ctx context.Context, path string) ([]registry.Node, reg
 	return n.list(ctx, path, 0)
 }
 
-// Newer returns the whole namespace when it is newer than a revision. It waits for that until the context ends.
+// Newer returns the whole namespace when it is newer than a revision. It waits for that until the context ends, also while
+// there is no server.
 func (n *Namespace) Newer(ctx context.Context, than registry.Revision) ([]registry.Node, registry.Revision, error) {
 	for {
 		nodes, revision, err := n.list(ctx, registry.Root, than)
-		if !errors.Is(err, errNotThere) {
+		var gone *lostError
+		switch {
+		case errors.As(err, &gone):
+			if !wait(ctx, pause) {
+				return nil, 0, context.Cause(ctx)
+			}
+		case !errors.Is(err, errNotThere):
 			return nodes, revision, err
 		}
 	}

@@ -56,9 +56,17 @@ func (h *Hub) note(answered bool, at time.Time) {
 		h.tell(time.Now(), h.andRead(h.takeOver(time.Now(), false)))
 		h.refill()
 	case h.connected && at.Sub(h.asOf) >= staleAfter:
-		h.connected = false
 		h.cfg.Logger.Warn("the registry does not answer, and the console shows what was", "namespace", h.cfg.Namespace, "as_of", h.asOf)
-		h.show(at, nil)
-		h.broadcast(EventDisconnected, time.Now())
+		h.lose()
 	}
+}
+
+// lose says that what is shown is what was.
+func (h *Hub) lose() {
+	if !h.connected {
+		return
+	}
+	h.connected = false
+	h.show(time.Now(), nil)
+	h.broadcast(EventDisconnected, time.Now())
 }

@@ -13,7 +13,8 @@
 //
 //	GET …/events?topic=overview&topic=jobs&window=a,b,c&topic=job/J
 //
-// window gives the names of at most 200 jobs for the topic jobs. At most 16 topics are allowed. Every frame is
+// window gives the names of at most 200 jobs for the topic jobs. At most 64 topics are allowed,
+// as the pages of a browser share a stream. Every frame is
 //
 //	id: <epoch>-<number>
 //	event: <event>

@@ -8,6 +8,7 @@ import (
 	"unique"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -99,7 +100,7 @@ func (f *fold) gap(item int, was *jobtree.Execution, previous jobtree.Execution,
 	}
 	known := span{item: int32(item), begin: milliseconds(was.Begin), instance: unique.Make(was.Instance)}
 	if s := f.line.find(&known); s != nil && s.running() { // it ended, and nobody told how
-		s.end, s.outcome, s.changed = milliseconds(from), unique.Make(outcomeUnknown), f.number
+		f.lose(s, milliseconds(from))
 	}
 	if to.After(from) {
 		f.line.gaps = append(f.line.gaps, Gap{From: from, To: to, Item: &item})
@@ -146,7 +147,21 @@ func (f *fold) takeBack(s *span) {
 func (f *fold) abandon(item int) {
 	for _, s := range f.line.spans {
 		if int(s.item) == item && s.running() {
-			s.end, s.outcome, s.changed = f.now.UnixMilli(), unique.Make(outcomeUnknown), f.number
+			f.lose(s, f.now.UnixMilli())
+		}
+	}
+}
+
+// lose notes that an execution ended at a time or later, and that nobody told how.
+func (f *fold) lose(s *span, end int64) {
+	s.end, s.outcome, s.changed = end, unique.Make(outcomeUnknown), f.number
+}
+
+// loseOthers notes that of what an item is said to run only one execution can still do so.
+func (f *fold) loseOthers(item int, current *jobtree.Execution) {
+	for _, s := range f.line.spans {
+		if int(s.item) == item && s.running() && (current == nil || !s.is(item, unique.Make(current.Instance), milliseconds(current.Begin))) {
+			f.lose(s, f.now.UnixMilli())
 		}
 	}
 }
@@ -324,4 +339,63 @@ func given(e *jobtree.Execution, token int64) int64 {
 func number(item int32) *int {
 	n := int(item)
 	return &n
+}
+
+// fold takes what changed over into the timelines.
+func (h *Hub) fold(now time.Time, news news, before, after *operate.Namespace, first bool) {
+	folds := make(map[string]*fold, len(news.changed))
+	for name := range news.changed {
+		state, exists := after.State(name)
+		j := h.jobs[name]
+		if !exists {
+			if j != nil {
+				h.size -= j.line.size
+				delete(h.jobs, name)
+			}
+			continue
+		}
+		if j == nil {
+			j = &jobLive{line: &timeline{}}
+			h.jobs[name] = j
+		}
+		f := &fold{line: j.line, now: now, number: h.number, first: first, began: h.countRun, ended: h.countFailure}
+		folds[name] = f
+		h.size -= j.line.size
+		if old, had := before.State(name); had {
+			f.compare(old, state)
+		}
+		if first || news.skipped {
+			f.all(news.snapshot, state)
+		}
+	}
+	for _, c := range news.changes {
+		if f := folds[c.name.Job]; f != nil {
+			f.change(c.name, c.change)
+		}
+	}
+	for name, f := range folds {
+		state, _ := after.State(name)
+		f.settle(state)
+		f.line.forget(now)
+		h.size += f.line.size
+	}
+	h.keepWithin()
+}
+
+// all takes over what a state says of all items, when the changes that led to it are not known.
+func (f *fold) all(s registry.Snapshot, state *jobtree.State) {
+	known := f.first
+	f.first = true // so that nothing old is noted as new
+	for item := range state.Items() {
+		if n := s.Get(state.Tree().ItemRecord(item)); n.Exists() {
+			f.record(item, registry.Change{New: n})
+			if !known {
+				f.loseOthers(item, state.Item(item).Record.Value.Current)
+			}
+		}
+	}
+	if n := s.Get(state.Tree().Operated()); n.Exists() && known {
+		f.operated(registry.Change{New: n})
+	}
+	f.first = known
 }

@@ -222,3 +222,34 @@ func TestFailuresInARow(t *testing.T) {
 	}
 	require.Equal(t, 3, line.failures(), "of item 1; item 0 has two")
 }
+
+// An execution whose mark is gone is not shown as running, whatever its record says; if the mark was only not seen,
+// it is again.
+func TestAnExecutionWithoutItsMark(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	tree := jobtree.For("orders")
+	begun, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: "a", Session: 1, Source: job.Scheduled, Fire: now, Time: now})
+	require.NoError(t, err)
+	record := registry.Node{Path: tree.ItemRecord(2), Value: jobtree.EncodeRecord(begun), Created: 5, Revision: 5}
+	mark := registry.Node{Path: tree.ItemRunning(2), Created: 5, Revision: 5, Session: 1}
+	state := func(nodes ...registry.Node) *jobtree.State {
+		return jobtree.StateOf("orders", registry.NewSnapshot(9, nodes))
+	}
+	f := newFold(now.Add(time.Second))
+	f.change(jobtree.Name{Job: "orders", Kind: jobtree.KindItemRecord, Item: 2}, registry.Change{New: record})
+	s := f.line.spans[0]
+	f.settle(state(record, mark))
+	require.Zero(t, s.cut)
+	f.number++
+	f.settle(state(record))
+	require.Equal(t, now.Add(time.Second), s.shown().Cut)
+	require.Equal(t, outcomeRunning, s.shown().Outcome, "nobody has said how it ended")
+	require.Equal(t, f.number, s.changed)
+	f.settle(state(record, mark))
+	require.Zero(t, s.cut)
+	f.loseOthers(2, begun.Current)
+	require.True(t, s.running())
+	f.loseOthers(2, nil)
+	require.Equal(t, outcomeUnknown, s.shown().Outcome)
+}

@@ -56,10 +56,14 @@ func (h *Hub) subscribe(topics []wanted, now time.Time) (*client, batch) {
 			first.frames = append(first.frames, missed...)
 			continue
 		}
-		if t.full == nil {
-			t.full = frameText(t.key.event(), encode(h.whole(t, h.clock(now))))
+		full := t.full
+		if full == nil {
+			full = frameText(t.key.event(), encode(h.whole(t, h.clock(now))))
 		}
-		first.frames = append(first.frames, &frame{topic: t, text: t.full})
+		if len(t.clients) > 1 { // what one reader alone has is kept by nobody
+			t.full = full
+		}
+		first.frames = append(first.frames, &frame{topic: t, text: full})
 	}
 	if h.connected {
 		first.frames = append(first.frames, h.status(EventAlive, now))

@@ -13,7 +13,7 @@ import (
 
 // The limits of a stream.
 const (
-	MaxTopics = 16
+	MaxTopics = 64
 	MaxWindow = 200
 
 	commentEvery = 15 * time.Second

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -312,8 +313,8 @@ func TestWhoReadsWhat(t *testing.T) {
 			"topic=job/team-1":                       {some, 200, ""},
 			"topic=jobs&window=team-1,a":             {some, 403, `the job "a"`},
 			"topic=jobs&window=team-1,team-2":        {some, 200, ""},
-			"":                                       {anna, 400, "between 1 and 16 times"},
-			strings.Repeat("topic=overview&", 17):    {anna, 400, "is 17 times"},
+			"":                                       {anna, 400, "between 1 and 64 times"},
+			strings.Repeat("topic=overview&", 65):    {anna, 400, "is 65 times"},
 			"topic=overview&topic=overview":          {anna, 400, "is there twice"},
 			"topic=x":                                {anna, 400, `topic "x" must be "overview", "jobs" or "job/" and a name`},
 			"topic=jobs":                             {anna, 400, "window must name between 1 and 200 jobs"},
@@ -376,7 +377,8 @@ func TestARegistryIsClosed(t *testing.T) {
 		go func() { over <- h.Run(t.Context()) }()
 		synctest.Wait()
 		require.NoError(t, s.Close(t.Context()))
-		require.NoError(t, <-over)
+		require.ErrorIs(t, <-over, registry.ErrClosed)
+		require.False(t, h.Picture().Connected, "nobody follows any more")
 		h.Close()
 	})
 	reg := memory.NewServer().Open("test")
@@ -385,4 +387,75 @@ func TestARegistryIsClosed(t *testing.T) {
 	_, err := Open(ended, Config{Registry: reg, Namespace: "shop"})
 	require.ErrorIs(t, err, context.Canceled)
 	require.NoError(t, reg.Close(t.Context()))
+}
+
+func TestAPictureTellsOfANewerOne(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		before := h.Picture()
+		s.declare("b", 1)
+		for p := before; len(p.Rows) < 2; p = h.Picture() {
+			<-p.Newer
+		}
+		require.Len(t, before.Rows, 1, "a picture stays as it is")
+		require.True(t, h.Picture().State.Get(jobtree.For("b").Config()).Exists())
+		_, is := h.Picture().Row("c")
+		require.False(t, is)
+	}, "a")
+}
+
+// However often a job's settings change, what is due takes no more room.
+func TestWhatIsDueIsBounded(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		session, err := s.Session(t.Context())
+		require.NoError(t, err)
+		_, err = s.Commit(t.Context(), registry.Txn{
+			Then: []registry.Write{registry.PutOwned(jobtree.For("a").Instance("10.0.0.1@-@x"), "", session)}, Repeat: registry.RepeatHarmless,
+		})
+		require.NoError(t, err)
+		for i := range 300 {
+			text, err := jobtree.EncodeConfig(job.Config{Name: "a", Cron: fmt.Sprintf("0 %d %d * * ?", i%60, 3+i/60), ShardingTotalCount: 1})
+			require.NoError(t, err)
+			s.put(jobtree.For("a").Config(), text)
+			time.Sleep(frameEvery)
+		}
+		h.mu.Lock()
+		many := len(h.due)
+		h.mu.Unlock()
+		require.Greater(t, many, 50)
+		time.Sleep(2 * time.Minute)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		require.LessOrEqual(t, len(h.due), 66)
+		require.Contains(t, h.due, due{h.jobs["a"].at, "a"})
+	}, "a")
+}
+
+// Whatever somebody asks for, they read only what they may, and no name of a topic breaks a frame.
+func FuzzTopics(f *testing.F) {
+	h := &Hub{cfg: Config{Namespace: "shop"}, epoch: "00000000"}
+	who := access.Identity{Name: "zoe", Grants: []access.Grant{{Role: access.Viewer, Namespace: "shop", Jobs: "team-*"}}}
+	f.Add("topic=overview&topic=job/team-1&since=&since=00000000-7", "00000000-3")
+	f.Add("topic=jobs&window=team-1,team-2", "x")
+	f.Add("topic=job/a%0aevent:x", "")
+	f.Fuzz(func(t *testing.T, query, lastID string) {
+		r := &http.Request{URL: &url.URL{RawQuery: query}, Header: http.Header{"Last-Event-Id": {lastID}}}
+		topics, refused := h.topicsOf(r, who)
+		if refused != nil {
+			require.Contains(t, []int{http.StatusBadRequest, http.StatusForbidden}, refused.Status)
+			return
+		}
+		for _, w := range topics {
+			require.NotContains(t, w.key.event(), "\n")
+			switch w.key.kind {
+			case topicOverview:
+				require.Equal(t, "team-*", w.key.of)
+			default:
+				for name := range strings.SplitSeq(w.key.of, "\x00") {
+					require.True(t, who.May(access.Read, "shop", name), name)
+				}
+			}
+		}
+	})
 }

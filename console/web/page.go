@@ -54,9 +54,18 @@ var statuses = []string{"OK", "OVERDUE", "WAITING", "CRASHED", "SHARDING_FLAG", 
 
 // sorts are the orders of the list of jobs.
 var sorts = []choice{
-	{"name", "name, a to z"}, {"-name", "name, z to a"}, {"status", "what needs you first"}, {"-status", "status, turned round"},
-	{"next", "next fire"}, {"-next", "next fire, last first"}, {"-last", "last run, newest first"}, {"last", "last run, oldest first"},
-	{"-items", "most items"}, {"items", "fewest items"}, {"-instances", "most instances"}, {"instances", "fewest instances"},
+	{"name", "name, a to z"},
+	{"-name", "name, z to a"},
+	{"status", "what needs you first"},
+	{"-status", "status, turned round"},
+	{"next", "next fire"},
+	{"-next", "next fire, last first"},
+	{"-last", "last run, newest first"},
+	{"last", "last run, oldest first"},
+	{"-items", "most items"},
+	{"items", "fewest items"},
+	{"-instances", "most instances"},
+	{"instances", "fewest instances"},
 }
 
 // view is what a template is given.

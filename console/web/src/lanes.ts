@@ -16,6 +16,7 @@ export interface Picture {
   log: Entry[];
   next: string[];
   from: number; // what is older is not known
+  moved: Map<number, number>; // items that have just changed hands, and when
 }
 
 export interface View {
@@ -36,7 +37,7 @@ const BAR = 12; // px height of a span
 const MARGIN = 200; // px
 
 export class Lanes extends HTMLElement {
-  private picture: Picture = { spans: new Map(), items: [], instances: [], leader: "", gaps: [], log: [], next: [], from: 0 };
+  private picture: Picture = { spans: new Map(), items: [], instances: [], leader: "", gaps: [], log: [], next: [], from: 0, moved: new Map() };
   private view: View = { stretch: 600_000, by: "item", paused: false };
   private all: Lane[] = [];
   private visible: Placed[] = [];
@@ -161,7 +162,7 @@ export class Lanes extends HTMLElement {
     const gone = this.view.by === "instance" && !this.picture.instances.includes(lane.key);
     return h("div", { key: lane.key, class: `label${gone ? " gone" : ""}`, style: { top: `${top}px`, height: `${lane.rows * ROW + GAP}px` }, title: lane.owner || null },
       h("span", { class: "what" }, id, lane.owner && lane.owner === this.picture.leader && this.view.by === "instance" && h("span", { class: "star", role: "img", "aria-label": "leader" }, " ★"), gone && h("small", null, " gone")),
-      this.view.by === "item" && h("span", { key: lane.owner, class: owner ? "owner" : "owner none" }, owner || "nobody"));
+      this.view.by === "item" && h("span", { key: lane.owner, class: `owner${owner ? "" : " none"}${this.picture.moved.has(Number(lane.key)) ? " took" : ""}` }, owner || "nobody"));
   }
 
   private shape(p: Placed, top: number, known: number): Child {
@@ -171,7 +172,7 @@ export class Lanes extends HTMLElement {
     const wide = Math.max(3, this.x(runs ? known : p.end) - x);
     const y = top + GAP / 2 + p.row * ROW + (ROW - BAR) / 2;
     const rerun = s.failover || s.source === "failover";
-    return h("g", { key: p.key, class: `span ${s.outcome}${s.cut ? " cut" : ""}${this.blind && runs ? " unsure" : ""}`, "data-key": p.key, tabindex: p.key === this.current ? 0 : -1, role: "img", "aria-label": spoken(s) },
+    return h("g", { key: p.key, class: `span ${s.outcome}${s.cut && s.outcome === "running" ? " cut" : ""}${this.blind && runs ? " unsure" : ""}`, "data-key": p.key, tabindex: p.key === this.current ? 0 : -1, role: "img", "aria-label": spoken(s) },
       h("path", { class: "body", d: outline(s.outcome, x, y, wide) }),
       s.outcome === "failure" && h("path", { class: wide < 10 ? "sign alone" : "sign", d: cross(x + Math.min(wide / 2, 8), y + BAR / 2, wide < 10 ? 4 : 3) }),
       rerun && h("path", { class: "rerun", d: diamond(x, y + BAR / 2, 5) }),

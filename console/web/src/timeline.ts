@@ -62,12 +62,13 @@ function stack(lane: Lane): void {
 /** serverOf is the address in the id of an instance, 10.0.0.1@-@7-a, which is what people know it by. */
 export const serverOf = (instance: string): string => instance.split("@-@")[0];
 
-/** briefly tells instances on one server apart. */
+/** briefly is as much of an instance's id as tells it from the others: its server, the rest, or both. */
 export function briefly(instance: string, among: string[]): string {
   const server = serverOf(instance);
-  if (among.filter((id) => serverOf(id) === server).length < 2) return server;
   const rest = instance.slice(server.length + 3);
-  return rest ? `${server} · ${rest.slice(0, 8)}` : server;
+  const neighbours = among.filter((id) => serverOf(id) === server).length;
+  if (rest === "" || neighbours < 2) return server;
+  return neighbours === among.length ? rest : `${server} · ${rest}`;
 }
 
 export const within = (lane: Lane, from: number, to: number): Placed[] => lane.placed.filter((p) => p.begin < to && Math.max(p.end, p.begin) > from);

@@ -24,6 +24,8 @@ interface Detail {
 
 /** The tables show so many rows until somebody asks for all. */
 const FEW = 100;
+/** For so long it is to be seen that an item has changed hands. */
+const JUST = 4_000;
 /** The log keeps so many lines. */
 const LINES = 200;
 const HOUR = 3_600_000;
@@ -42,6 +44,7 @@ export function job(): void {
   let asked = "";
   const items = new Map<number, ItemRow>();
   const spans = new Map<string, Span>();
+  const moved = new Map<number, number>();
   const view: View = { stretch: 600_000, by: "item", paused: false };
   const lanes = find<Lanes>("job-lanes");
   const operates = mayOperate(name);
@@ -76,7 +79,10 @@ export function job(): void {
     if (f.row) row = f.row;
     (f.items ?? []).forEach((it) => {
       const before = items.get(it.item);
-      if (before?.owner && it.owner && before.owner !== it.owner) say(`Item ${it.item} went from ${before.owner} to ${it.owner}.`);
+      if (before?.owner && it.owner && before.owner !== it.owner) {
+        moved.set(it.item, Date.now());
+        say(`Item ${it.item} went from ${before.owner} to ${it.owner}.`);
+      }
       items.set(it.item, it);
     });
     for (const n of items.keys()) if (n >= f.total) items.delete(n);
@@ -106,7 +112,8 @@ export function job(): void {
     if (gone || !row) return;
     const ids = instances.length > 0 ? instances.map((i) => i.instance) : (detail?.instances ?? []).map((i) => i.instance);
     const all = [...items.values()].sort((a, b) => a.item - b.item);
-    lanes.show({ spans, items: all, instances: ids, leader: row.leader ?? "", gaps, log, next, from }, view);
+    for (const [item, when] of moved) if (Date.now() - when > JUST) moved.delete(item);
+    lanes.show({ spans, items: all, instances: ids, leader: row.leader ?? "", gaps, log, next, from, moved }, view);
     patch(find("#items"), itemRows(all, ids));
     patch(find("#instances"), instanceRows(ids, all));
     patch(find("#log"), logLines());
@@ -240,7 +247,7 @@ export function job(): void {
         return h("tr", { key: it.item },
           h("th", { scope: "row" }, it.item),
           h("td", null, badge(word, because(it)), it.failover && badge("failover", "another instance took over a lost execution")),
-          h("td", { class: "owner" }, it.owner ? h("span", { key: it.owner, class: "hand", title: it.owner }, briefly(it.owner, ids)) : h("span", { class: "muted" }, "nobody")),
+          h("td", { class: "owner" }, it.owner ? h("span", { key: it.owner, class: moved.has(it.item) ? "took" : null, title: it.owner }, briefly(it.owner, ids)) : h("span", { class: "muted" }, "nobody")),
           h("td", { class: "wide" }, last ? [badge(last.outcome, last.error ?? ""), h("span", { class: "when" }, last.outcome === "running" ? ` for ${lasting(took(last, now()))}` : ` ${lasting(took(last))}, ${ago(last.end ?? last.begin, now())}`), last.error && last.outcome === "failure" && h("span", { class: "error", title: last.error }, last.error)] : h("span", { class: "muted" }, "never ran")),
           h("td", { class: "num wide", title: "succeeded / failed, interrupted and lost" }, count(it.counts.success), h("span", { class: it.counts.failure + it.counts.lost + it.counts.interrupted > 0 ? "bad" : "muted" }, ` / ${count(it.counts.failure + it.counts.interrupted + it.counts.lost)}`)),
           operates && h("td", { class: "act" }, itemDeeds(it)));

@@ -127,6 +127,7 @@ export async function settings(): Promise<void> {
     } catch (error) {
       return note(why(error), true);
     }
+    if (theirs.revision === base.revision) return commit(); // the same settings, which come to something else by now
     const [was, is, mine] = [before(), parsed(theirs.text) ?? {}, { ...values }];
     const names = [...new Set([...Object.keys(was), ...Object.keys(is), ...Object.keys(mine)])].filter((n) => !same(was[n], is[n]) || !same(was[n], mine[n]));
     const choice = new Map(names.map((n) => [n, same(was[n], mine[n]) ? "theirs" : "mine"]));

@@ -1,0 +1,101 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/console/access"
+	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/history/sqlite"
+)
+
+func TestHistoryOfAStore(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	require.NoError(t, store.Write(t.Context(), []history.Event{
+		history.Execution{ID: "a", Round: "r1", Job: "orders", TaskID: "t", Hostname: "h", IP: "10.0.0.1", Source: "scheduled", Item: 0, Start: at, Complete: at.Add(time.Second), Success: true},
+		history.Execution{ID: "b", Round: "r1", Job: "orders", TaskID: "t", Hostname: "h", IP: "10.0.0.2", Source: "scheduled", Item: 1, Start: at.Add(time.Minute), Complete: at.Add(2 * time.Minute), FailureCause: "exit <3>"},
+		history.Execution{ID: "c", Round: "r2", Job: "mail", TaskID: "t", Hostname: "h", IP: "10.0.0.1", Source: "manual", Item: 0, Start: at.Add(time.Hour)},
+		history.Status{ID: "s", Round: "r1", Job: "orders", TaskID: "t", SlaveID: "10.0.0.1", Source: history.SourceLite, ExecutionType: history.ExecutionReady, ShardingItems: "[0]", State: history.Finished, Time: at},
+	}))
+	w := newWorld(t, store)
+	ids := func(query string) (ids []string) {
+		t.Helper()
+		var page wire.ExecutionPage
+		got := w.ask(t, vera, "GET", "/executions"+query, nil)
+		require.Equal(t, 200, got.status, string(got.body))
+		got.into(t, &page)
+		require.Equal(t, wire.FromStore, page.Recorded)
+		for _, e := range page.Executions {
+			ids = append(ids, e.ID)
+		}
+		return ids
+	}
+	for query, want := range map[string][]string{
+		"": {"c", "b", "a"}, "?job=orders": {"b", "a"}, "?round=r1&ascending": {"a", "b"}, "?item=1": {"b"}, "?ip=10.0.0.1": {"c", "a"}, "?success=true": {"a"},
+		"?success=false&job=orders": {"b"}, "?from=2026-03-02T12:00:30Z&until=2026-03-02T12:30:00Z": {"b"}, "?per-page=1&page=2": {"b"}, "?sort=shardingItem&ascending=true&job=orders": {"a", "b"},
+	} {
+		require.Equal(t, want, ids(query), query)
+	}
+	var rounds wire.RoundPage
+	w.ask(t, vera, "GET", "/rounds?state=TASK_FINISHED", nil).into(t, &rounds)
+	require.Equal(t, 1, rounds.Total)
+	require.Equal(t, "[0]", rounds.Rounds[0].Items)
+	w.ask(t, mailer, "GET", "/executions?job=mail", nil)
+	w.ask(t, mailer, "GET", "/executions", nil).problem(t, 403)
+	w.ask(t, mailer, "GET", "/rounds?job=orders", nil).problem(t, 403)
+	for _, query := range []string{"?item=x", "?item=-1", "?success=maybe", "?from=now", "?until=x", "?page=0", "?per-page=1001", "?sort=size", "?ascending=up"} {
+		w.ask(t, vera, "GET", "/executions"+query, nil).problem(t, 400)
+	}
+	for _, query := range []string{"?state=DANCING", "?sort=startTime"} {
+		w.ask(t, vera, "GET", "/rounds"+query, nil).problem(t, 400)
+	}
+}
+
+// Without a store there is what the registry keeps.
+func TestHistoryOfTheRegistry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	var page wire.ExecutionPage
+	w.ask(t, vera, "GET", "/executions", nil).into(t, &page)
+	require.Equal(t, wire.FromRegistry, page.Recorded)
+	require.Equal(t, 2, page.Total)
+	w.ask(t, vera, "GET", "/executions?success=false&job=mail", nil).into(t, &page)
+	require.Len(t, page.Executions, 1)
+	require.Equal(t, "exit 3", page.Executions[0].Error)
+	require.Equal(t, first, page.Executions[0].Instance)
+	w.ask(t, vera, "GET", "/executions?page=2", nil).into(t, &page)
+	require.Empty(t, page.Executions)
+	w.ask(t, vera, "GET", "/executions?sort=jobName", nil).problem(t, 400)
+	var rounds wire.RoundPage
+	w.ask(t, vera, "GET", "/rounds", nil).into(t, &rounds)
+	require.Empty(t, rounds.Rounds)
+}
+
+// A store that is away is a problem of this request, of which the log tells more than the answer.
+func TestAHistoryThatIsAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, away{})
+	p := w.ask(t, vera, "GET", "/executions", nil).problem(t, 500)
+	require.NotContains(t, p.Detail, "geheim")
+	w.ask(t, access.Identity{Name: "x", How: access.ByToken, Grants: vera.Grants}, "GET", "/rounds", nil).problem(t, 503)
+}
+
+type away struct{}
+
+func (away) Executions(context.Context, history.ExecutionQuery) (history.Page[history.Execution], error) {
+	return history.Page[history.Execution]{}, errors.New("no database at mysql://u:geheim@db")
+}
+
+func (away) Statuses(context.Context, history.StatusQuery) (history.Page[history.Status], error) {
+	return history.Page[history.Status]{}, context.DeadlineExceeded
+}

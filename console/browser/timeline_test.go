@@ -1,0 +1,57 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The timeline shows what happened in shapes that differ, by item and by instance, and stands still if it is told to.
+func TestTimeline(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 300, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	count := func(selector string) int {
+		return value[int](tab, "document.querySelectorAll("+quote(selector)+").length")
+	}
+	tab.until(`document.querySelectorAll(".label").length === 8`)
+	for _, shape := range []string{".span.success", ".span.failure .sign", ".span.running", ".span.interrupted", ".span.lost", ".span .rerun", ".span .late", ".misfire text", ".handover", ".moved", ".gap", ".plot .next", ".now"} {
+		require.NotZero(t, count(shape), "nothing is drawn as %s", shape)
+	}
+
+	tab.click(".segments label", "Instances")
+	tab.until(`document.querySelectorAll(".label").length === 3`)
+	tab.sees(".label", "10.0.0.1 ★")
+	require.NotZero(t, count(".handover"))
+	tab.settled()
+	tab.picture("instances")
+
+	tab.click("button", "More")
+	tab.sees("#more", "Remove the job")
+	tab.picture("more")
+	tab.click("#more button", "Remove the job")
+	tab.sees("dialog .plan", "item 2")
+	require.Equal(t, "true", value[string](tab, `document.querySelector("dialog footer .danger").ariaDisabled`), "a job can be removed without its name")
+	tab.types("dialog label code + *, dialog label:has(code) input", "orders-settle")
+	tab.until(`document.querySelector("dialog footer .danger").ariaDisabled === null`)
+	tab.click("dialog button", "Cancel")
+
+	tab.click("#pause", "Pause")
+	tab.sees("#pause", "go on")
+	still := value[string](tab, `document.querySelector(".span").getAttribute("aria-label") + document.querySelector(".span .body").getAttribute("d")`)
+	tab.until(`performance.now() > (window.since ??= performance.now()) + 1500`)
+	require.Equal(t, still, value[string](tab, `document.querySelector(".span").getAttribute("aria-label") + document.querySelector(".span .body").getAttribute("d")`))
+}
+
+// Above a thousand executions in sight a lane is one bar, and a page draws it with ease.
+func TestCrowdedTimeline(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 300, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/batch-00010"))
+	tab.until(`document.querySelectorAll(".crowd").length > 10`)
+	require.Zero(t, value[int](tab, `document.querySelectorAll(".span[data-key]").length`))
+	require.Regexp(t, `^Item \d+: \d+ executions, \d+ failed or lost$`, value[string](tab, `document.querySelector(".crowd").getAttribute("aria-label")`))
+	require.Less(t, value[int](tab, `document.querySelectorAll(".plot *").length`), 400)
+}

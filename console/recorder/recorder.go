@@ -1,0 +1,91 @@
+// Package recorder keeps in a history the executions that a registry shows, for a console whose applications keep none of
+// their own.
+//
+// A record in the registry holds the last two executions of an item. A recorder follows all records and posts what is in
+// them as events of package history, at its start and with each change. An execution has the same id however often it is
+// posted, so a store that keeps one row for each id holds it once, also if several recorders write to it.
+//
+// It misses what nobody saw: executions that more than one other followed while it was not running or the registry did not
+// answer, and jobs whose executions are not recorded. An application that must miss nothing posts by itself, with package
+// history/observe; then it needs no recorder, whose rows would stand beside its own.
+package recorder
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Poster takes events; a [history.Bus] is one. Post must not block.
+type Poster interface{ Post(history.Event) }
+
+// Start posts what a registry shows, until the returned function is called, which returns when nothing is posted any
+// more. Until the first state is there, ctx bounds the call, and afterwards nothing. The error is the registry's.
+func Start(ctx context.Context, from registry.Viewer, to Poster) (stop func(), err error) {
+	viewing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	waiting := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	view, err := from.View(viewing, registry.Root)
+	if err != nil {
+		cancel(nil)
+		return nil, fmt.Errorf("follow what is to be recorded: %w", err)
+	}
+	if !waiting() { // ctx ended at that moment
+		view.Close()
+		return nil, fmt.Errorf("follow what is to be recorded: %w", context.Cause(ctx))
+	}
+	view.Subscribe(func(step registry.Step) {
+		for _, c := range step.Changes {
+			for _, e := range executions(c.New) {
+				to.Post(e)
+			}
+		}
+	})
+	return func() {
+		view.Close()
+		cancel(nil)
+	}, nil
+}
+
+// executions are those that a node shows, the older first; none of a node that is no record or cannot be read.
+func executions(n registry.Node) (events []history.Execution) {
+	name, known := jobtree.Parse(n.Path)
+	if !known || name.Kind != jobtree.KindItemRecord || !n.Exists() {
+		return nil
+	}
+	record, err := jobtree.DecodeRecord(n)
+	if err != nil {
+		return nil
+	}
+	if e, ok := record.Previous(); ok {
+		events = append(events, execution(name, &e, e.Token))
+	}
+	if e := record.Current; e != nil && e.Outcome != jobtree.NotStarted {
+		events = append(events, execution(name, e, cmp.Or(e.Token, int64(record.Token(n.Revision)))))
+	}
+	return events
+}
+
+// space sets the ids of recorded executions apart from all others.
+var space = uuid.MustParse("5b8a3c1e-6f0d-4d0e-9a53-0c6a1f2b7e41")
+
+func execution(name jobtree.Name, e *jobtree.Execution, token int64) history.Execution {
+	id := uuid.NewSHA1(space, fmt.Appendf(nil, "%s\x00%d\x00%s\x00%d", name.Job, name.Item, e.Instance, e.Begin.UnixMilli()))
+	event := history.Execution{
+		ID: id.String(), Round: e.Round, Job: name.Job, TaskID: history.ShortTaskID(fmt.Sprintf("%s@-@%d@-@READY@-@%s", name.Job, name.Item, e.Instance)),
+		IP: jobtree.ServerOf(e.Instance), Hostname: jobtree.ServerOf(e.Instance), Source: e.Source, Item: name.Item, Fire: e.Fire,
+		Start: e.Begin, Complete: e.End, Success: e.Outcome == jobtree.Success,
+	}
+	if token != 0 {
+		event.Token = e.Base + token
+	}
+	if !e.End.IsZero() && !event.Success {
+		event.FailureCause = cmp.Or(e.Error, string(e.Outcome))
+	}
+	return event
+}

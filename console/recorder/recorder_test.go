@@ -1,0 +1,147 @@
+package recorder_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/console/recorder"
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/history/sqlite"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const instance = "10.0.0.1@-@7-a"
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// item is an item whose record a test writes.
+type item struct {
+	t      *testing.T
+	reg    *memory.Registry
+	record jobtree.Record
+}
+
+func (i *item) put() {
+	i.t.Helper()
+	_, err := i.reg.Commit(i.t.Context(), registry.Txn{Then: []registry.Write{registry.Put(jobtree.For("orders").ItemRecord(3), jobtree.EncodeRecord(i.record))}})
+	require.NoError(i.t, err)
+}
+
+func (i *item) begin(at time.Time) {
+	i.t.Helper()
+	r, err := i.record.Begin(jobtree.Begin{Instance: instance, Session: 7, Source: job.Scheduled, Fire: at, Round: "r", Time: at.Add(time.Millisecond)})
+	require.NoError(i.t, err)
+	i.record = r
+	i.put()
+}
+
+func (i *item) end(at time.Time, outcome jobtree.Outcome, text string) {
+	i.t.Helper()
+	r, err := i.record.End(jobtree.End{Token: 41, Time: at, Outcome: outcome, Error: text})
+	require.NoError(i.t, err)
+	i.record = r
+	i.put()
+}
+
+// What a registry shows of executions stands in a store, each once: what ran before, what begins and how it ends, also if
+// the recorder starts again.
+func TestExecutionsAreKeptOnce(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	it := &item{t: t, reg: reg}
+	it.begin(noon)
+	it.end(noon.Add(time.Second), jobtree.Success, "")
+
+	during := func(do func(), until func([]history.Execution) bool) []history.Execution {
+		t.Helper()
+		bus, err := history.NewBus(history.WithSink("history", store))
+		require.NoError(t, err)
+		bus.Start()
+		stop, err := recorder.Start(t.Context(), reg, bus)
+		require.NoError(t, err)
+		do()
+		var page history.Page[history.Execution]
+		require.Eventually(t, func() bool {
+			page, err = store.Executions(t.Context(), history.ExecutionQuery{Paging: history.Paging{Ascending: true}})
+			return err == nil && until(page.Rows)
+		}, 30*time.Second, time.Millisecond)
+		stop()
+		require.NoError(t, bus.Close(context.Background()))
+		page, err = store.Executions(t.Context(), history.ExecutionQuery{Paging: history.Paging{Ascending: true}})
+		require.NoError(t, err)
+		return page.Rows
+	}
+	number := func(n int) func([]history.Execution) bool {
+		return func(rows []history.Execution) bool { return len(rows) >= n }
+	}
+	rows := during(func() {}, number(1))
+	require.Len(t, rows, 1)
+	require.True(t, rows[0].Success)
+	require.Equal(t, 3, rows[0].Item)
+	require.Equal(t, "10.0.0.1", rows[0].IP)
+	require.Equal(t, noon.Add(time.Second), rows[0].Complete.UTC())
+
+	rows = during(func() { it.begin(noon.Add(time.Minute)) }, number(2))
+	require.Len(t, rows, 2)
+	require.True(t, rows[1].Running())
+	it.end(noon.Add(62*time.Second), jobtree.Failure, "exit 3") // while nobody records
+	it.begin(noon.Add(2 * time.Minute))
+	rows = during(func() { it.end(noon.Add(3*time.Minute), jobtree.Interrupted, "") }, func(rows []history.Execution) bool {
+		return len(rows) == 3 && !rows[2].Running()
+	})
+	require.Len(t, rows, 3)
+	require.Equal(t, "exit 3", rows[1].FailureCause)
+	require.Equal(t, "interrupted", rows[2].FailureCause)
+	require.NotEqual(t, rows[1].ID, rows[2].ID)
+}
+
+// What cannot be read, and what is no record, is passed over.
+func TestOtherNodes(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Put("/orders/config", "{"), registry.Put("/orders/sharding/0/record", "{"), registry.Put("/x", ""),
+	}})
+	require.NoError(t, err)
+	var posted counter
+	stop, err := recorder.Start(t.Context(), reg, &posted)
+	require.NoError(t, err)
+	_, err = reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete("/orders/sharding/0/record")}})
+	require.NoError(t, err)
+	stop()
+	posted.mu.Lock()
+	defer posted.mu.Unlock()
+	require.Zero(t, posted.n)
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = recorder.Start(ended, reg, &posted)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+type counter struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (c *counter) Post(history.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+}
