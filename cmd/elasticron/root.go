@@ -33,7 +33,7 @@ for others; 5 the time to wait was over.`,
 			newCreate(p), newEdit(p), newApply(p), newRollback(p), newRemove(p),
 		},
 		groupMove: {newExport(p), newDiff(p), newMigrate(p), newSeed(p)},
-		groupHere: {newContext(p), newCron(p), newDemo()},
+		groupHere: {newContext(p), newCron(p), newDemo(), newWorker(p)},
 	} {
 		for _, c := range commands {
 			c.GroupID = group

@@ -1,0 +1,72 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
+	"github.com/elasticron/elasticron/job/httpjob/callback"
+	"github.com/elasticron/elasticron/worker/internal/allow"
+)
+
+// calls are what HTTP jobs may call, and how that is signed, as the file has it now.
+type calls struct{ now atomic.Pointer[callRules] }
+
+type callRules struct {
+	allow  allow.Addresses
+	signer *callback.Signer // nil signs nothing
+}
+
+var _ httpjob.Guard = (*calls)(nil)
+
+// rulesOf reads the keys.
+func rulesOf(h HTTP) (*callRules, error) {
+	var networks []netip.Prefix
+	for _, text := range h.Networks {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		networks = append(networks, network.Masked())
+	}
+	list, err := allow.NewAddresses(h.Allow, networks)
+	if err != nil || len(h.Sign.Keys) == 0 {
+		return &callRules{allow: list}, err
+	}
+	var keys [][]byte
+	var faults []error
+	for _, reference := range h.Sign.Keys {
+		key, err := job.Resolve(reference)
+		if err != nil {
+			faults = append(faults, &FieldError{Field: "http.sign.keys", Value: reference, Reason: "must name a variable or a file that this process can read", Err: err})
+		}
+		keys = append(keys, []byte(key))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	signer, err := callback.NewSigner(keys)
+	if err != nil {
+		return nil, fmt.Errorf("http.sign.keys: %w", err)
+	}
+	return &callRules{list, signer}, nil
+}
+
+func (c *calls) Allow(address *url.URL) error { return c.now.Load().allow.Allow(address) }
+
+func (c *calls) Dial(network, address string, conn syscall.RawConn) error {
+	return c.now.Load().allow.Dial(network, address, conn)
+}
+
+func (c *calls) sign(req *http.Request, body []byte, at time.Time) {
+	if signer := c.now.Load().signer; signer != nil {
+		signer.Sign(req, body, at)
+	}
+}
