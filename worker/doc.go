@@ -36,8 +36,8 @@
 //	                          # remove; for the last two, owner is required. Default: keep
 //	  version: 42             # of the files: the higher one counts. Default: when one of them changed last
 //	script:                   # without it, no scripts run
-//	  commands: [/opt/jobs/*] # required: absolute paths of programs; "*" stands for a part of one segment, and the
-//	                          # single word "*" for everything
+//	  commands: [/opt/jobs/*] # required: absolute paths of programs, which are compared when links are followed; "*"
+//	                          # stands for a part of one segment, and the single word "*" for everything
 //	  user: jobs              # name or number of the user as whom scripts run; needs root. Default: the worker's
 //	  directory: /var/lib/jobs/{job}/{item} # where they run; is created. Default: the worker's
 //	  env:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -24,11 +26,12 @@ import (
 func newWorker(p *program) *cobra.Command {
 	r := workerRun{program: p}
 	cmd := &cobra.Command{
-		Use:   "worker --config FILE",
+		Use:   "worker",
 		Short: "Run script and HTTP jobs, without Go code",
 		Long: `Worker runs jobs of the types SCRIPT and HTTP, from files or from the registry. Its file says
 which jobs it takes, which programs and addresses they may use, and as which user they run;
-docs/worker.md describes it. A small one:
+docs/worker.md describes it. For a first try, --jobs, --commands and --allow do without one. A
+small one:
 
   registry: {etcd: [http://localhost:2379], namespace: shop}
   jobs: {directory: /etc/elasticron/jobs}
@@ -40,15 +43,20 @@ for one machine. Other workers of the machine may use the same one.
 SIGHUP reads the file again, and tells what counts only after a restart. The first SIGTERM or
 Ctrl-C hands items over and waits for what runs, up to the grace of the file; the second ends
 that at once. Under systemd, use Type=notify; a watchdog is served.`,
-		Example: `  elasticron worker --config worker.yaml
+		Example: `  elasticron worker --embedded data --jobs jobs --commands '/opt/jobs/*' -n shop
+  elasticron worker --config worker.yaml
   elasticron worker --config worker.yaml --embedded /var/lib/elasticron/etcd
   elasticron worker --config worker.yaml --check`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
 	r.connection = newConnection(p, flags)
-	flags.StringVar(&r.config, "config", "", "file of the worker (required)")
+	flags.StringVar(&r.config, "config", "", "file of the worker")
+	flags.StringVar(&r.jobs, "jobs", "", "in place of --config: folder with files of jobs")
+	flags.StringSliceVar(&r.commands, "commands", nil, "in place of --config: programs that scripts may be, such as '/opt/jobs/*'")
+	flags.StringSliceVar(&r.allow, "allow", nil, "in place of --config: addresses that may be called, such as 'https://*.shop.internal'")
 	flags.StringVar(&r.embedded, "embedded", "", "folder of an etcd that runs inside this process (default: that of the file)")
+	flags.StringVar(&r.address, "address", "", "where that etcd listens (default: that of the file, or "+worker.DefaultAddress+")")
 	flags.BoolVar(&r.check, "check", false, "only read the file, and tell what is wrong with it")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return r.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -61,15 +69,16 @@ type workerRun struct {
 	program    *program
 	connection *connection
 	config     string
+	jobs       string
+	commands   []string
+	allow      []string
 	embedded   string
+	address    string
 	check      bool
 }
 
 func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) {
-	if r.config == "" {
-		return misuse("--config is missing: want the file of the worker")
-	}
-	file, err := worker.ReadFile(r.config)
+	file, err := r.file()
 	if err != nil {
 		return err
 	}
@@ -95,6 +104,34 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 	defer stop()
 	defer r.heed(w, stop, log)()
 	return w.Run(ctx)
+}
+
+// file reads the file of the worker, or makes one of what the flags say.
+func (r *workerRun) file() (worker.File, error) {
+	flags := r.jobs != "" || len(r.commands) > 0 || len(r.allow) > 0
+	switch {
+	case r.config != "" && flags:
+		return worker.File{}, misuse("--config is given besides --jobs, --commands or --allow: want either")
+	case r.config != "":
+		return worker.ReadFile(r.config)
+	case !flags:
+		return worker.File{}, misuse("--config is missing: want the file of the worker, or --jobs and --commands or --allow")
+	}
+	var file worker.File
+	if r.jobs != "" {
+		dir, err := filepath.Abs(r.jobs)
+		if err != nil {
+			return worker.File{}, err
+		}
+		file.Jobs.Directory = dir
+	}
+	if len(r.commands) > 0 {
+		file.Script = &worker.Script{Commands: r.commands}
+	}
+	if len(r.allow) > 0 {
+		file.HTTP = &worker.HTTP{Allow: r.allow}
+	}
+	return file.Completed()
 }
 
 // heed has the worker heed signals, until the function that it returns is called.
@@ -132,7 +169,7 @@ func (r *workerRun) heed(w *worker.Worker, stop func(), log *slog.Logger) func()
 
 // reload reads the file again. What is wrong with it is logged, and the old one counts on.
 func (r *workerRun) reload(w *worker.Worker, log *slog.Logger) {
-	file, err := worker.ReadFile(r.config)
+	file, err := r.file()
 	var later []string
 	if err == nil {
 		later, err = w.Reload(file)
@@ -163,7 +200,7 @@ func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Lo
 		return nil, nil, misuse("the namespace is missing: want registry.namespace in the file, or --namespace")
 	}
 	if dir != "" {
-		return r.openEmbedded(ctx, dir, from.Address, log)
+		return r.openEmbedded(ctx, dir, cmp.Or(r.address, from.Address), log)
 	}
 	if !named && (len(from.Etcd) > 0 || len(from.ZooKeeper) > 0) {
 		password := ""
@@ -185,6 +222,10 @@ func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Lo
 
 // openEmbedded starts an etcd in this process and connects to it.
 func (r *workerRun) openEmbedded(ctx context.Context, dir, address string, log *slog.Logger) (registry.Registry, func(context.Context) error, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, nil, err
+	}
 	server, err := embedded.Start(ctx, embedded.WithDir(dir), embedded.WithAddress(address))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w; another process may use %s or %s", err, dir, address)
