@@ -11,8 +11,8 @@ import (
 // NeedsProperty is the prop of a job that says which labels a worker needs to take part in it: "zone=eu,disk=ssd".
 const NeedsProperty = "elasticron.needs"
 
-// Takes tells whether a worker takes part in a job: it has the class, a pattern of its name, and every label that the job
-// needs.
+// Takes tells whether a worker takes part in a job: it has the class, a pattern of its name, and every label that the
+// job needs.
 func (t Take) Takes(cfg job.Config) bool {
 	if class := classOf(cfg); !slices.Contains(t.Classes, class) {
 		return false

@@ -86,8 +86,8 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	return w.toTheEnd(ctx, p, file)
 }
 
-// toTheEnd runs what is open, and closes it in the order in which one part needs another: what makes jobs, then those, then
-// what records them.
+// toTheEnd runs what is open, and closes it in the order in which one part needs another: what makes jobs, then those,
+// then what records them.
 func (w *Worker) toTheEnd(ctx context.Context, p *parts, file File) error {
 	beside, endBeside := context.WithCancel(context.WithoutCancel(ctx))
 	defer endBeside()
@@ -128,8 +128,8 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts, file File) error {
 // killPatience is how long scripts may take to be gone that were killed.
 const killPatience = 15 * time.Second
 
-// StopNow cuts the grace short: what runs is ended at once, without SIGTERM. It does not wait for Run to return, and does
-// nothing before Run.
+// StopNow cuts the grace short: what runs is ended at once, without SIGTERM. It does not wait for Run to return, and
+// does nothing before Run.
 func (w *Worker) StopNow() {
 	w.mu.Lock()
 	p := w.parts

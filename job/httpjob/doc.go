@@ -29,7 +29,8 @@
 // variable of the process and "file:/run/secrets/key" for a file; see [job.PropsReader]. Errors show the
 // reference.
 //
-// The header shardingContext holds the sharding context as JSON, as in 3.x. The headers Elasticron-Job, -Item, -Fire and
+// The header shardingContext holds the sharding context as JSON, as in 3.x. The headers Elasticron-Job, -Item, -Fire
+// and
 // -Token hold parts of it. [Job.Sign] signs a call, with package callback, so that its receiver knows who calls.
 //
 // Whoever can write to the registry chooses the address. [Job.Guard] says which of them this process calls.

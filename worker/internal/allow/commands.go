@@ -89,7 +89,8 @@ func (c Commands) allows(real string) bool {
 	return false
 }
 
-// resolved follows the symbolic links of a pattern as far as it is plain: on most machines /bin is one, and so is /bin/sh.
+// resolved follows the symbolic links of a pattern as far as it is plain: on most machines /bin is one, and so is
+// /bin/sh.
 func resolved(pattern string) string {
 	plain := pattern
 	for strings.ContainsAny(plain, `*?[\`) {
