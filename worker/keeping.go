@@ -58,7 +58,7 @@ func openHistory(ctx context.Context, h History, log *slog.Logger) (*keeping, er
 		store: store, bus: bus, Observer: observe.New(bus), keep: time.Duration(h.Keep), log: log,
 		outputs: make(chan sqlite.Output, waitingOutputs), written: make(chan struct{}), last: make(map[itemOf]string),
 	}
-	go k.write()
+	go k.write() //nolint:contextcheck // what is kept is written after Run was told to end, too
 	return k, nil
 }
 

@@ -27,7 +27,7 @@ type parts struct {
 // open opens everything that a file names, or nothing.
 func (w *Worker) open(ctx context.Context, file File) (_ *parts, err error) {
 	p := &parts{}
-	defer func() {
+	defer func() { //nolint:contextcheck // what is open is closed, whatever has ended
 		if err == nil {
 			return
 		}

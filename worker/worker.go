@@ -122,7 +122,7 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts, file File) error {
 	}
 	endBeside()
 	group.Wait()
-	return errors.Join(err, p.close())
+	return errors.Join(err, p.close()) //nolint:contextcheck // by now ctx has ended
 }
 
 // killPatience is how long scripts may take to be gone that were killed.
