@@ -3,9 +3,13 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -25,6 +29,39 @@ type callRules struct {
 }
 
 var _ httpjob.Guard = (*calls)(nil)
+
+// callCode is the code of HTTP jobs.
+type callCode struct {
+	httpjob.Job
+	secrets []string // patterns of references
+}
+
+// Configure refuses settings that refer to what is not on the list: whoever can write to the registry could have any file
+// of this machine sent somewhere.
+func (c callCode) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	var faults []error
+	for _, name := range slices.Sorted(maps.Keys(cfg.Props)) {
+		if value := cfg.Props[name]; job.IsReference(value) && !c.mayRead(value) {
+			faults = append(faults, &job.FieldError{
+				Field: "Props " + name, Value: value, Reason: "must be a reference that http.secrets of this worker allows: " + strings.Join(c.secrets, ", "),
+			})
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return c.Job.Configure(cfg)
+}
+
+func (c callCode) mayRead(reference string) bool {
+	if file, is := strings.CutPrefix(reference, "file:"); is && path.Clean(file) != file {
+		return false
+	}
+	return slices.ContainsFunc(c.secrets, func(pattern string) bool {
+		ok, _ := path.Match(pattern, reference)
+		return ok
+	})
+}
 
 // rulesOf reads the keys.
 func rulesOf(h HTTP) (*callRules, error) {

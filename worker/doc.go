@@ -58,6 +58,8 @@
 //	                          # one or more labels, ":*" for all ports, and the single word "*" for everything
 //	  networks: [10.0.0.0/8]  # to which the names of hosts may lead. Default: all but loopback, link-local, multicast
 //	                          # and unspecified addresses; of these, those that allow names
+//	  secrets: ["file:/run/secrets/*", "env:API_*"] # references that the props of jobs may have; "*" is as in
+//	                          # commands. Default: none
 //	  sign:
 //	    keys: [file:/run/hmac] # one or two keys that sign calls, see package callback; default: none
 //	history:                  # of executions; default: none

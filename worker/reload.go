@@ -6,8 +6,8 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// Reload has another file count: its section jobs, but not whether there is one; of script all but the limits and the
-// cgroup; and http. It returns the names of members that differ and count only after a restart. If the file is not
+// Reload has another file count: its section jobs, but not whether there is one; of script all but the limits, the
+// cgroup and stop; and of http all but the secrets. It returns the names of members that differ and count only after a restart. If the file is not
 // allowed, or the machine has not what it asks for, nothing changes.
 func (w *Worker) Reload(file File) (later []string, err error) {
 	file, err = file.Completed()
@@ -44,7 +44,9 @@ func (w *Worker) apply(was *File, file File) error {
 	}
 	if rules != nil {
 		w.parts.calls.now.Store(rules)
-		was.HTTP = file.HTTP
+		now := *file.HTTP
+		now.Secrets = was.HTTP.Secrets
+		was.HTTP = &now
 	}
 	if w.parts.files != nil && file.Jobs.Directory != "" {
 		w.parts.files.Follow(sourceOf(file.Jobs))
@@ -78,6 +80,9 @@ func (f File) needRestart(next File) (names []string) {
 		differs("script.cpu", f.Script.CPU, next.Script.CPU)
 		differs("script.cgroup", f.Script.Cgroup, next.Script.Cgroup)
 		differs("script.stop", f.Script.Stop, next.Script.Stop)
+	}
+	if f.HTTP != nil && next.HTTP != nil {
+		differs("http.secrets", f.HTTP.Secrets, next.HTTP.Secrets)
 	}
 	differs("history", f.History, next.History)
 	differs("grace", f.Grace, next.Grace)

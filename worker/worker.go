@@ -170,7 +170,7 @@ func schedulerOptions(file File, p *parts, log *slog.Logger) []scheduler.Option 
 		stop = time.Duration(file.Script.Stop) // which is part of the grace
 	}
 	if p.calls != nil {
-		opts = append(opts, scheduler.WithHandler(httpjob.Class, httpjob.Job{Guard: p.calls, Sign: p.calls.sign}))
+		opts = append(opts, scheduler.WithHandler(httpjob.Class, callCode{httpjob.Job{Guard: p.calls, Sign: p.calls.sign}, file.HTTP.Secrets}))
 	}
 	return append(opts, scheduler.WithStopTimeout(time.Duration(file.Grace)-stop))
 }

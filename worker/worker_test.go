@@ -319,6 +319,9 @@ func TestCalls(t *testing.T) {
 	verifier, err := callback.NewVerifier([][]byte{[]byte(key)})
 	require.NoError(t, err)
 	var genuine, secret, redirected atomic.Int32
+	var secrets sync.Map
+	require.NoError(t, os.Mkdir(s.dir+"/secrets", 0o700))
+	require.NoError(t, os.WriteFile(s.dir+"/secrets/token", []byte("token"), 0o600))
 	hidden := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { secret.Add(1) }))
 	t.Cleanup(hidden.Close)
 	open := httptest.NewServer(verifier.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -326,6 +329,9 @@ func TestCalls(t *testing.T) {
 			redirected.Add(1)
 			http.Redirect(w, r, hidden.URL, http.StatusFound)
 			return
+		}
+		if sent := r.Header.Get("X-Secret"); sent != "" {
+			secrets.Store(r.URL.Path, sent)
 		}
 		if r.Header.Get(httpjob.JobHeader) == "call" {
 			genuine.Add(1)
@@ -338,7 +344,7 @@ func TestCalls(t *testing.T) {
 			Props: map[string]string{"http.uri": address, "http.method": "POST", "http.data": "body"},
 		})
 	}
-	w := s.start("http: {allow: ['" + open.URL + "'], sign: {keys: ['file:DIR/key']}}\nhistory: {file: DIR/history.db}\n")
+	w := s.start(withProbes + "http: {allow: ['" + open.URL + "'], secrets: ['file:DIR/secrets/*'], sign: {keys: ['file:DIR/key']}}\nhistory: {file: DIR/history.db}\n")
 	s.eventually(func() bool { return genuine.Load() > 0 && redirected.Load() > 0 }, "they are made")
 	store, err := sqlite.Open(t.Context(), s.dir+"/history.db")
 	require.NoError(t, err)
@@ -350,9 +356,25 @@ func TestCalls(t *testing.T) {
 			return len(page.Rows) > 0 && strings.Contains(page.Rows[0].FailureCause, "may not be called")
 		}, name)
 	}
+	// A job that wants a file of the machine sent pauses, and one that wants what it may have does not.
+	for name, reference := range map[string]string{"thief": "file:" + s.dir + "/key", "sneak": "file:" + s.dir + "/secrets/../key", "honest": "file:" + s.dir + "/secrets/token"} {
+		s.store(job.Config{
+			Name: name, Class: httpjob.Class, Cron: "* * * * * ?", ShardingTotalCount: 1,
+			Props: map[string]string{"http.uri": open.URL + "/" + name, "http.method": "GET", "http.header.X-Secret": reference},
+		})
+	}
+	s.eventually(func() bool { _, is := secrets.Load("/honest"); return is }, "it is sent")
+	_, text := w.get("/cluster")
+	require.Contains(t, text, "http.secrets of this worker allows")
 	w.stop()
 	require.NoError(t, <-w.ended)
 	require.Zero(t, secret.Load())
+	sent, _ := secrets.Load("/honest")
+	require.Equal(t, "token", sent)
+	for _, name := range []string{"/thief", "/sneak"} {
+		_, is := secrets.Load(name)
+		require.False(t, is, name)
+	}
 }
 
 // What the machine has not is said at once, and nothing stays open.
