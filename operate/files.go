@@ -14,8 +14,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Files says whose files a job comes from, and which version of them is at hand. Whoever has the files declares the jobs
-// in them again and again: several processes do, from files that need not be the same yet. The mark that is
+// Files says whose files a job comes from, and which version of them is at hand. Whoever has the files declares the
+// jobs in them again and again: several processes do, from files that need not be the same yet. The mark that is
 // written down with each job says which files were heard last, and a version is never followed by a lower one, so those
 // processes come to an end however their files differ.
 type Files struct {
@@ -59,8 +59,8 @@ func (o *Operator) TakeFiles(ctx context.Context, job, text string, files Files,
 	}, opts)
 }
 
-// LeaveFiles says that files do not name a job any more. It is refused with [CauseAlready] if that is noted already, and
-// with [CauseFiles] if the job is not of this owner, or if files of the same or a higher version name it.
+// LeaveFiles says that files do not name a job any more. It is refused with [CauseAlready] if that is noted already,
+// and with [CauseFiles] if the job is not of this owner, or if files of the same or a higher version name it.
 //
 // A removal waits until nothing runs; see [Operator.Remove]. If it does not come to an end, the job stays disabled, and
 // files of a higher version that name it again call the removal off.
@@ -144,8 +144,8 @@ func (w *world) asFilesHaveIt(text string, mark jobtree.Files) (decision, error)
 	return d, nil
 }
 
-// otherSettings is [world.replaceSettings], but settings that say the same in other words, or differ only in whether the
-// job is disabled, are so already.
+// otherSettings is [world.replaceSettings], but settings that say the same in other words, or differ only in whether
+// the job is disabled, are so already.
 func (w *world) otherSettings(text string) (decision, error) {
 	if cfg, err := jobtree.DecodeConfig(registry.Node{Value: text}); err == nil && w.state.Config.Err == nil {
 		cfg.Disabled = w.state.Config.Value.Disabled

@@ -218,6 +218,11 @@ func (c *checker) http(h HTTP) {
 		_, err := netip.ParsePrefix(network)
 		c.require(err == nil, "http.networks", network, "must be networks such as 10.0.0.0/8")
 	}
+	for _, pattern := range h.Secrets {
+		_, err := path.Match(pattern, "")
+		is := strings.HasPrefix(pattern, "env:") || strings.HasPrefix(pattern, "file:/")
+		c.require(err == nil && is, "http.secrets", pattern, "must be patterns such as file:/run/secrets/* and env:API_*")
+	}
 	c.require(len(h.Sign.Keys) <= 2, "http.sign.keys", fmt.Sprintf("%d keys", len(h.Sign.Keys)), "must be one key, or two while they change")
 	for _, key := range h.Sign.Keys {
 		c.reference("http.sign.keys", key)

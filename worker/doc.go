@@ -36,8 +36,8 @@
 //	                          # remove; for the last two, owner is required. Default: keep
 //	  version: 42             # of the files: the higher one counts. Default: when one of them changed last
 //	script:                   # without it, no scripts run
-//	  commands: [/opt/jobs/*] # required: absolute paths of programs; "*" stands for a part of one segment, and the
-//	                          # single word "*" for everything
+//	  commands: [/opt/jobs/*] # required: absolute paths of programs, which are compared when links are followed; "*"
+//	                          # stands for a part of one segment, and the single word "*" for everything
 //	  user: jobs              # name or number of the user as whom scripts run; needs root. Default: the worker's
 //	  directory: /var/lib/jobs/{job}/{item} # where they run; is created. Default: the worker's
 //	  env:
@@ -58,6 +58,8 @@
 //	                          # one or more labels, ":*" for all ports, and the single word "*" for everything
 //	  networks: [10.0.0.0/8]  # to which the names of hosts may lead. Default: all but loopback, link-local, multicast
 //	                          # and unspecified addresses; of these, those that allow names
+//	  secrets: ["file:/run/secrets/*", "env:API_*"] # references that the props of jobs may have; "*" is as in
+//	                          # commands. Default: none
 //	  sign:
 //	    keys: [file:/run/hmac] # one or two keys that sign calls, see package callback; default: none
 //	history:                  # of executions; default: none

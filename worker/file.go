@@ -90,6 +90,7 @@ type ScriptLog struct {
 type HTTP struct {
 	Allow    []string `yaml:"allow"`
 	Networks []string `yaml:"networks"`
+	Secrets  []string `yaml:"secrets"`
 	Sign     Sign     `yaml:"sign"`
 }
 

@@ -97,6 +97,7 @@ func TestWrongFiles(t *testing.T) {
 		"http: {}\n":                                                        `http.allow "" is not allowed: the list is missing`,
 		"http: {allow: ['https://a/b']}\n":                                  `http.allow "https://a/b" is not allowed: "https://a/b" must be scheme://host`,
 		"http: {allow: ['*'], networks: [10]}\n":                            `http.networks "10" must be networks such as 10.0.0.0/8`,
+		"http: {allow: ['*'], secrets: ['/run/*']}\n":                       `http.secrets "/run/*" must be patterns such as file:/run/secrets/*`,
 		"http: {allow: ['*'], sign: {keys: [swordfish]}}\n":                 `http.sign.keys "9 bytes" must be "file:" and an absolute path`,
 		"http: {allow: ['*'], sign: {keys: ['env:A', 'env:B', 'env:C']}}\n": `http.sign.keys "3 keys" must be one key, or two`,
 		"registry: {etcd: [a], embedded: /e}\n" + script:                    `registry "" must have one of etcd, zookeeper and embedded`,

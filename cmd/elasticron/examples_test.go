@@ -17,7 +17,9 @@ import (
 )
 
 // withoutExample are commands that need none: they start processes that the tests of their own start, too.
-var withoutExample = map[string]bool{"elasticron": true, "elasticron demo": true, "elasticron demo-worker": true, "elasticron server": true}
+var withoutExample = map[string]bool{
+	"elasticron": true, "elasticron demo": true, "elasticron demo-worker": true, "elasticron server": true, "elasticron worker": true,
+}
 
 // The examples of all commands work, one after the other, in a folder with the files that they name. They run on
 // registries in memory.

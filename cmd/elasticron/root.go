@@ -33,7 +33,7 @@ for others; 5 the time to wait was over.`,
 			newCreate(p), newEdit(p), newApply(p), newRollback(p), newRemove(p),
 		},
 		groupMove: {newExport(p), newDiff(p), newMigrate(p), newSeed(p)},
-		groupHere: {newServer(p), newContext(p), newCron(p), newDemo()},
+		groupHere: {newServer(p), newWorker(p), newContext(p), newCron(p), newDemo()},
 	} {
 		for _, c := range commands {
 			c.GroupID = group

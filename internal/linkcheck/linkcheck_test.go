@@ -56,7 +56,7 @@ var denials = []struct {
 	},
 	{
 		"console, operations and history stores", "they are programs and choices of their own",
-		[]string{module + "/console", module + "/operate", module + "/history", "database/sql"},
+		[]string{module + "/console", module + "/worker", module + "/operate", module + "/history", "database/sql"},
 	},
 }
 

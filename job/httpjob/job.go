@@ -26,8 +26,8 @@ const (
 	tailBytes     = 2 << 10
 )
 
-// The headers that tell a receiver what runs. The token is that of [job.ShardingContext], the fire is empty for a run by
-// hand.
+// The headers that tell a receiver what runs. The token is that of [job.ShardingContext], the fire is empty for a run
+// by hand.
 const (
 	JobHeader   = "Elasticron-Job"
 	ItemHeader  = "Elasticron-Item"

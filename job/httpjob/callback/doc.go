@@ -11,9 +11,9 @@
 //
 //	t.method.path.body
 //
-// The path is that of the request line, with its query if there is one, and "%2E" for each dot in it, so that nobody can
-// move the border between path and body. While keys change, calls are signed with two, and the receiver knows the new
-// one, the old one, or both.
+// The path is that of the request line, with its query if there is one, and "%2E" for each dot in it, so that nobody
+// can move the border between path and body. While keys change, calls are signed with two, and the receiver knows the
+// new one, the old one, or both.
 //
 // The signature covers the time, the method, the path and the body, and no other header. A receiver that relies on the
 // headers Elasticron-Job, Elasticron-Item, Elasticron-Fire and Elasticron-Token needs TLS. A call that was recorded can

@@ -11,8 +11,9 @@
 // anything. A server listens on loopback only, keeps its data in a folder that the caller names or in
 // a temporary one, compacts its history by itself and stops at once, whoever is still connected.
 //
-// It is no way to run a production store: one process that dies takes the server with it, and a
-// server in the same process competes with the program for its processors. It is a package of its
+// It is no way to run a production store for several machines: one process that dies takes the server with it, and a
+// server in the same process competes with the program for its processors. A worker that is to be the cron of one
+// machine may run on it. It is a package of its
 // own because the server more than doubles what a program links; nothing but commands, examples and
 // tests should import it.
 package embedded

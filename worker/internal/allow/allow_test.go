@@ -43,6 +43,7 @@ func TestCommands(t *testing.T) {
 		{dir + "/jobs/*", other, ""},
 		{dir + "/jobs/*", dir + "/jobs/link", ""},
 		{dir + "/bin/*", dir + "/jobs/link", other},
+		{dir + "/jobs/link", dir + "/jobs/link", other},
 		{dir + "/jobs/*", dir + "/bin/back", good},
 		{dir + "/alias/*", good, good},
 		{dir + "/alias/*", dir + "/alias/report", good},

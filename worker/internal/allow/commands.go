@@ -89,9 +89,10 @@ func (c Commands) allows(real string) bool {
 	return false
 }
 
-// resolved follows the symbolic links of a pattern's folder as far as its name is plain: on most machines /bin is one.
+// resolved follows the symbolic links of a pattern as far as it is plain: on most machines /bin is one, and so is
+// /bin/sh.
 func resolved(pattern string) string {
-	plain := filepath.Dir(pattern)
+	plain := pattern
 	for strings.ContainsAny(plain, `*?[\`) {
 		plain = filepath.Dir(plain)
 	}

@@ -50,7 +50,7 @@ func place(t *testing.T) string {
 	if err != nil {
 		t.Skip(err)
 	}
-	dir, err := os.MkdirTemp(own, "test-")
+	dir, err := os.MkdirTemp(own, "test-") //nolint:usetesting // it is no folder of a disk
 	if err != nil {
 		t.Skipf("no cgroup can be made here: %s", err)
 	}

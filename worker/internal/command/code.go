@@ -45,8 +45,8 @@ type Code struct {
 
 var _ job.Handler = (*Code)(nil)
 
-// New returns code with settings. Without groups, what ends a run's processes is their process group, and for those that
-// left it the variables of their environment. heard is told of all output when a script has ended.
+// New returns code with settings. Without groups, what ends a run's processes is their process group, and for those
+// that left it the variables of their environment. heard is told of all output when a script has ended.
 func New(s *Settings, groups *cgroup.Groups, kin *kin.Kin, log *slog.Logger, heard func(job.ShardingContext, *output.Ends)) *Code {
 	c := &Code{groups: groups, kin: kin, log: log, heard: heard}
 	c.settings.Store(s)

@@ -29,14 +29,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// family is one for all tests, as there is one in a process.
-var family = sync.OnceValue(func() *kin.Kin {
-	k, err := kin.New()
+func family() *kin.Kin {
+	k, err := kin.Shared()
 	if err != nil {
 		panic(err)
 	}
 	return k
-})
+}
 
 // stage runs scripts of a folder.
 type stage struct {

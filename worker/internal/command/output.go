@@ -11,8 +11,9 @@ import (
 	"github.com/elasticron/elasticron/worker/internal/output"
 )
 
-// output returns where a script writes to, and what to call when nothing of it lives any more. It is a pipe of our own, so
-// that waiting for the script is not waiting for all who hold its output. Secrets are hidden before anything is kept.
+// output returns where a script writes to, and what to call when nothing of it lives any more. It is a pipe of our own,
+// so that waiting for the script is not waiting for all who hold its output. Secrets are hidden before anything is
+// kept.
 func (r *run) output(secrets []string) (*os.File, func(), error) {
 	from, out, err := os.Pipe()
 	if err != nil {

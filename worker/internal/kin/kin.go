@@ -18,20 +18,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kin is what this process has started. There should be one in a process. Its methods are safe for concurrent use.
+// Kin is what this process has started. Its methods are safe for concurrent use.
 type Kin struct {
 	// mu is held for reading while a process starts, lest it is taken for an orphan before it is known.
 	mu    sync.RWMutex
 	known sync.Map // pids of those that somebody waits for
 }
 
-// New has orphans come to this process from now on.
-func New() (*Kin, error) {
+// Shared has orphans come to this process from now on, and returns what knows them: one for the whole process.
+func Shared() (*Kin, error) { return shared() }
+
+var shared = sync.OnceValues(func() (*Kin, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("have orphans come to this process: %w", err)
 	}
 	return new(Kin), nil
-}
+})
 
 // Start starts a command, for which the caller waits. Then it calls forget.
 func (k *Kin) Start(cmd *exec.Cmd) (forget func(), err error) {

@@ -76,8 +76,8 @@ func (r *Redactor) pass(last bool) error {
 	return err
 }
 
-// match returns the length of the longest secret with which a text begins, and whether a longer one may follow with more
-// text.
+// match returns the length of the longest secret with which a text begins, and whether a longer one may follow with
+// more text.
 func (r *Redactor) match(text []byte) (length int, more bool) {
 	for _, s := range r.secrets {
 		switch {

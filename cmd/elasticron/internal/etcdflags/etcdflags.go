@@ -24,6 +24,7 @@ type Flags struct {
 	names            names
 	passwordVariable string
 	passwordFile     string
+	password         string
 }
 
 // names are what the flags are called, for messages.
@@ -82,6 +83,9 @@ func (f *Flags) Password() (string, error) {
 	if password := os.Getenv(f.passwordVariable); password != "" {
 		return password, nil
 	}
+	if f.password != "" {
+		return f.password, nil
+	}
 	if f.passwordFile == "" {
 		return "", fmt.Errorf("--%s is given, and $%s is empty: want the password there", f.names.user, f.passwordVariable)
 	}
@@ -97,6 +101,7 @@ type Defaults struct {
 	Endpoints     []string
 	User          string
 	PasswordFile  string // holds the password, unless the variable does
+	Password      string // the same, at hand
 	CA, Cert, Key string
 }
 
@@ -106,7 +111,7 @@ func (f *Flags) Default(d Defaults) {
 		f.endpoints = d.Endpoints
 	}
 	if f.user == "" {
-		f.user, f.passwordFile = d.User, d.PasswordFile
+		f.user, f.passwordFile, f.password = d.User, d.PasswordFile, d.Password
 	}
 	if f.cert == "" && f.key == "" {
 		f.cert, f.key = d.Cert, d.Key

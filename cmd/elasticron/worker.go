@@ -1,0 +1,260 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/spf13/cobra"
+
+	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
+	"github.com/elasticron/elasticron/worker"
+)
+
+func newWorker(p *program) *cobra.Command {
+	r := workerRun{program: p}
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Run script and HTTP jobs, without Go code",
+		Long: `Worker runs jobs of the types SCRIPT and HTTP, from files or from the registry. Its file says
+which jobs it takes, which programs and addresses they may use, and as which user they run;
+docs/worker.md describes it. For a first try, --jobs, --commands and --allow do without one. A
+small one:
+
+  registry: {etcd: [http://localhost:2379], namespace: shop}
+  jobs: {directory: /etc/elasticron/jobs}
+  script: {commands: [/opt/jobs/*]}
+
+With --embedded, or the member embedded of the file, it runs an etcd of its own in a folder: cron
+for one machine. Other workers of the machine may use the same one.
+
+SIGHUP reads the file again, and tells what counts only after a restart. The first SIGTERM or
+Ctrl-C hands items over and waits for what runs, up to the grace of the file; the second ends
+that at once. Under systemd, use Type=notify; a watchdog is served.`,
+		Example: `  elasticron worker --embedded data --jobs jobs --commands '/opt/jobs/*' -n shop
+  elasticron worker --config worker.yaml
+  elasticron worker --config worker.yaml --embedded /var/lib/elasticron/etcd
+  elasticron worker --config worker.yaml --check`,
+		Args: cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	r.connection = newConnection(p, flags)
+	flags.StringVar(&r.config, "config", "", "file of the worker")
+	flags.StringVar(&r.jobs, "jobs", "", "in place of --config: folder with files of jobs")
+	flags.StringSliceVar(&r.commands, "commands", nil, "in place of --config: programs that scripts may be, such as '/opt/jobs/*'")
+	flags.StringSliceVar(&r.allow, "allow", nil, "in place of --config: addresses that may be called, such as 'https://*.shop.internal'")
+	flags.StringVar(&r.embedded, "embedded", "", "folder of an etcd that runs inside this process (default: that of the file)")
+	flags.StringVar(&r.address, "address", "", "where that etcd listens (default: that of the file, or "+worker.DefaultAddress+")")
+	flags.BoolVar(&r.check, "check", false, "only read the file, and tell what is wrong with it")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return r.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// workerRun is one run of the command.
+type workerRun struct {
+	program    *program
+	connection *connection
+	config     string
+	jobs       string
+	commands   []string
+	allow      []string
+	embedded   string
+	address    string
+	check      bool
+}
+
+func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) {
+	file, err := r.file()
+	if err != nil {
+		return err
+	}
+	if r.check {
+		_, err := fmt.Fprintln(out, "The file is in order.")
+		return err
+	}
+	log := loggerOf(file.Log, errOut)
+	reg, closeRegistry, err := r.open(ctx, file.Registry, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeRegistry(ctx)) }()
+	w, err := worker.New(reg, file, worker.WithLogger(log), worker.WithNotify(func(state string) {
+		if _, err := daemon.SdNotify(false, state); err != nil {
+			log.Warn("systemd was not told", "state", state, "error", err)
+		}
+	}))
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer r.heed(w, stop, log)()
+	return w.Run(ctx)
+}
+
+// file reads the file of the worker, or makes one of what the flags say.
+func (r *workerRun) file() (worker.File, error) {
+	flags := r.jobs != "" || len(r.commands) > 0 || len(r.allow) > 0
+	switch {
+	case r.config != "" && flags:
+		return worker.File{}, misuse("--config is given besides --jobs, --commands or --allow: want either")
+	case r.config != "":
+		return worker.ReadFile(r.config)
+	case !flags:
+		return worker.File{}, misuse("--config is missing: want the file of the worker, or --jobs and --commands or --allow")
+	}
+	var file worker.File
+	if r.jobs != "" {
+		dir, err := filepath.Abs(r.jobs)
+		if err != nil {
+			return worker.File{}, err
+		}
+		file.Jobs.Directory = dir
+	}
+	if len(r.commands) > 0 {
+		file.Script = &worker.Script{Commands: r.commands}
+	}
+	if len(r.allow) > 0 {
+		file.HTTP = &worker.HTTP{Allow: r.allow}
+	}
+	return file.Completed()
+}
+
+// heed has the worker heed signals, until the function that it returns is called.
+func (r *workerRun) heed(w *worker.Worker, stop func(), log *slog.Logger) func() {
+	signals := make(chan os.Signal, 4) // of which none is to be lost while a file is read
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer signal.Stop(signals)
+		for ends := 0; ends < 2; {
+			select {
+			case <-over:
+				return
+			case s := <-signals:
+				switch {
+				case s == syscall.SIGHUP:
+					r.reload(w, log)
+				case ends == 0:
+					stop()
+					ends++
+				default: // and a third one is left to Go, which ends the process
+					log.Warn("worker ends at once")
+					w.StopNow()
+					ends++
+				}
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-done
+	}
+}
+
+// reload reads the file again. What is wrong with it is logged, and the old one counts on.
+func (r *workerRun) reload(w *worker.Worker, log *slog.Logger) {
+	file, err := r.file()
+	var later []string
+	if err == nil {
+		later, err = w.Reload(file)
+	}
+	if err != nil {
+		log.Error("the file of the worker is not reloaded, the old one counts on", "error", err)
+		return
+	}
+	log.Info("the file of the worker is reloaded", "file", r.config, "after_a_restart", strings.Join(later, ", "))
+}
+
+// open connects to the registry that the flags name or, where they name none, the file. It starts an etcd if that is in
+// this process.
+func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Logger) (registry.Registry, func(context.Context) error, error) {
+	c := r.connection
+	named := c.etcd.Given() || len(c.zooKeeper) > 0 || c.context != ""
+	dir := r.embedded
+	if dir == "" && !named {
+		dir = from.Embedded
+	}
+	if dir != "" && named {
+		return nil, nil, misuse("--embedded is given besides --etcd, --zookeeper or --context: want one of them")
+	}
+	if c.namespace == "" {
+		c.namespace = from.Namespace
+	}
+	if c.namespace == "" {
+		return nil, nil, misuse("the namespace is missing: want registry.namespace in the file, or --namespace")
+	}
+	if dir != "" {
+		return r.openEmbedded(ctx, dir, cmp.Or(r.address, from.Address), log)
+	}
+	var chosen cluster
+	if !named && (len(from.Etcd) > 0 || len(from.ZooKeeper) > 0) {
+		password := ""
+		if from.Password != "" {
+			var err error
+			if password, err = job.Resolve(from.Password); err != nil {
+				return nil, nil, fmt.Errorf("registry.password %q: %w", from.Password, err)
+			}
+		}
+		c.etcd.Default(etcdflags.Defaults{Endpoints: from.Etcd, User: from.User, Password: password, CA: from.CA, Cert: from.Cert, Key: from.Key})
+		c.zooKeeper = from.ZooKeeper
+	} else {
+		var err error
+		if chosen, err = c.chosen(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if cmp.Or(c.server, chosen.Server) != "" {
+		return nil, nil, misuse("a worker needs its registry itself: want --etcd, --zookeeper or --embedded instead of a server")
+	}
+	reg, err := c.open(ctx, chosen)
+	if err != nil {
+		return nil, nil, err
+	}
+	return reg, func(ctx context.Context) error { return leave(ctx, reg) }, nil
+}
+
+// openEmbedded starts an etcd in this process and connects to it.
+func (r *workerRun) openEmbedded(ctx context.Context, dir, address string, log *slog.Logger) (registry.Registry, func(context.Context) error, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err := embedded.Start(ctx, embedded.WithDir(dir), embedded.WithAddress(address))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w; another process may use %s or %s", err, dir, address)
+	}
+	log.Info("etcd runs inside this worker", "endpoint", server.Endpoints()[0], "folder", dir)
+	r.connection.etcd.Default(etcdflags.Defaults{Endpoints: server.Endpoints()})
+	reg, err := r.connection.open(ctx, cluster{})
+	if err != nil {
+		return nil, nil, errors.Join(err, server.Close())
+	}
+	return reg, func(ctx context.Context) error { return errors.Join(leave(ctx, reg), server.Close()) }, nil
+}
+
+// loggerOf returns a logger as the file has it.
+func loggerOf(l worker.Log, out io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(l.Level)) // it is one of the words
+	opts := &slog.HandlerOptions{Level: level}
+	if l.Format == "json" {
+		return slog.New(slog.NewJSONHandler(out, opts))
+	}
+	return slog.New(slog.NewTextHandler(out, opts))
+}

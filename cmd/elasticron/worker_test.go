@@ -1,0 +1,227 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-shellwords"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/ports"
+)
+
+// log is what a process writes.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), text)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// workerProcess is the command in a process of its own.
+type workerProcess struct {
+	*testing.T
+	dir string
+	cmd *exec.Cmd
+	log log
+}
+
+func startWorker(t *testing.T, dir string, env []string, args ...string) *workerProcess {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // one that hangs is killed
+	t.Cleanup(cancel)
+	w := &workerProcess{T: t, dir: dir, cmd: exec.CommandContext(ctx, os.Args[0], args...)}
+	w.cmd.Dir, w.cmd.Env, w.cmd.Stderr = dir, append(append(os.Environ(), asProgram+"="+sound), env...), &w.log
+	require.NoError(t, w.cmd.Start())
+	t.Cleanup(func() {
+		if w.cmd.ProcessState == nil {
+			_ = w.cmd.Process.Kill()
+			_ = w.cmd.Wait()
+		}
+	})
+	return w
+}
+
+func (w *workerProcess) eventually(holds func() bool, what string) {
+	w.Helper()
+	for deadline := time.Now().Add(90 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.Fatalf("not seen: %s\n%s", what, w.log.String())
+		}
+	}
+}
+
+func (w *workerProcess) signal(s syscall.Signal) { require.NoError(w, w.cmd.Process.Signal(s)) }
+
+func (w *workerProcess) lines(name string) int {
+	text, _ := os.ReadFile(filepath.Join(w.dir, name))
+	return bytes.Count(text, []byte("\n"))
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	claimed, err := ports.Claim(1)
+	require.NoError(t, err)
+	return claimed[0]
+}
+
+// The README's way without Go: its file, its command, and the job runs. What it stored is there at the next start.
+func TestTheReadmeWithoutGo(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(readme), "## Without Go\n")
+	require.True(t, found)
+	block := func(kind string) string {
+		_, after, found := strings.Cut(section, "```"+kind+"\n")
+		require.True(t, found, kind)
+		text, _, _ := strings.Cut(after, "```")
+		return text
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(dir+"/jobs", 0o700))
+	job := strings.ReplaceAll(block("yaml"), "0/5 *", "0/1 *") // nobody waits that long here
+	require.NoError(t, os.WriteFile(dir+"/jobs/hello.yaml", []byte(job), 0o600))
+	words, err := shellwords.Parse(block("sh"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"elasticron", "worker"}, words[:2])
+	address := "127.0.0.1:" + freePort(t)
+	for range 2 {
+		require.NoError(t, os.RemoveAll(dir+"/hello.txt"))
+		w := startWorker(t, dir, nil, append(slices.Clone(words[1:]), "--address", address)...)
+		w.eventually(func() bool { return w.lines("hello.txt") >= 2 }, "lines of the job")
+		text, err := os.ReadFile(dir + "/hello.txt")
+		require.NoError(t, err)
+		require.Regexp(t, `item [01] at 20\d\d-`, string(text))
+
+		program := newProgram()
+		var out, errOut bytes.Buffer
+		status := program.run(t.Context(), []string{"get", "jobs", "--etcd", "http://" + address, "-n", "shop"}, &out, &errOut)
+		require.Zero(t, status, errOut.String())
+		require.Regexp(t, `(?m)^hello +OK +2 `, out.String())
+		w.signal(syscall.SIGTERM)
+		require.NoError(t, w.cmd.Wait(), w.log.String())
+	}
+}
+
+// The daemon as systemd knows it: it says when it is ready, reloads, and stops; a bad file is not taken.
+func TestTheWorkerUnderSystemd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	socket, err := new(net.ListenConfig).ListenPacket(t.Context(), "unixgram", dir+"/n")
+	require.NoError(t, err)
+	var told log
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for message := make([]byte, 4096); ; {
+			n, _, err := socket.ReadFrom(message)
+			if err != nil {
+				return
+			}
+			_, _ = told.Write(append(message[:n:n], '\n'))
+		}
+	}()
+	t.Cleanup(func() { require.NoError(t, socket.Close()); <-done })
+	for _, name := range []string{"jobs", "bin"} {
+		require.NoError(t, os.Mkdir(dir+"/"+name, 0o755)) //nolint:gosec // as such folders are
+	}
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(dir+"/"+name, []byte(strings.ReplaceAll(text, "DIR", dir)), 0o755)) //nolint:gosec // some are programs
+	}
+	write("bin/slow", "#!/bin/sh\necho >> DIR/began\nwhile [ ! -e DIR/go ]; do sleep 0.01; done\necho >> DIR/ended\n")
+	write("jobs/slow.yaml", "slow: {config: {jobType: SCRIPT, scriptCommandLine: DIR/bin/slow, cron: '* * * * * ?', shardingTotalCount: 1}}\n")
+	file := "registry: {embedded: DIR/etcd, address: '127.0.0.1:" + freePort(t) + "', namespace: shop}\n" +
+		"jobs: {directory: DIR/jobs}\nscript: {commands: [DIR/bin/*]}\n"
+	write("worker.yaml", file)
+	w := startWorker(t, dir, []string{"NOTIFY_SOCKET=" + dir + "/n", "WATCHDOG_USEC=300000"}, "worker", "--config", dir+"/worker.yaml")
+	w.eventually(func() bool { return told.has("READY=1") && told.has("WATCHDOG=1") && w.lines("began") > 0 }, "it is ready, and the job runs")
+
+	write("worker.yaml", "grcae: 1s\n")
+	w.signal(syscall.SIGHUP)
+	w.eventually(func() bool {
+		return w.log.has("the old one counts on") && w.log.has(`grcae \"1s\" is no member`)
+	}, "the bad file is told")
+	write("worker.yaml", file+"grace: 50s\n")
+	w.signal(syscall.SIGHUP)
+	w.eventually(func() bool { return w.log.has("after_a_restart=grace") && told.has("RELOADING=1\nMONOTONIC_USEC=") }, "the good one counts")
+
+	w.signal(syscall.SIGTERM)
+	w.eventually(func() bool { return told.has("STOPPING=1") }, "it stops")
+	require.Zero(t, w.lines("ended"))
+	write("go", "")
+	require.NoError(t, w.cmd.Wait(), w.log.String())
+	require.Equal(t, w.lines("began"), w.lines("ended"), "what ran came to its end")
+}
+
+// A second signal does not wait for what runs.
+func TestASecondSignalEndsTheWorker(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(dir+"/jobs", 0o700))
+	require.NoError(t, os.WriteFile(dir+"/jobs/deaf.yaml", []byte(
+		"deaf: {config: {jobType: SCRIPT, scriptCommandLine: '/bin/sh -c \"trap : TERM; echo $$ >> pid; while :; do sleep 600; done\"', cron: '* * * * * ?', shardingTotalCount: 1}}\n"), 0o600))
+	w := startWorker(t, dir, nil, "worker", "--embedded", "data", "--jobs", "jobs", "--commands", "/bin/sh", "-n", "shop", "--address", "127.0.0.1:"+freePort(t))
+	w.eventually(func() bool { return w.lines("pid") > 0 }, "it runs")
+	w.signal(syscall.SIGTERM)
+	w.eventually(func() bool { return w.log.has("worker stops") }, "the first one is heard")
+	w.signal(syscall.SIGTERM)
+	require.NoError(t, w.cmd.Wait(), w.log.String())
+	text, err := os.ReadFile(dir + "/pid")
+	require.NoError(t, err)
+	require.NoDirExists(t, "/proc/"+strings.TrimSpace(string(text)))
+}
+
+func TestWrongUsesOfTheWorker(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(dir+"/good.yaml", []byte("script: {commands: ['*']}\n"), 0o600))
+	require.NoError(t, os.WriteFile(dir+"/bad.yaml", []byte("grace: x\n"), 0o600))
+	for want, args := range map[string][]string{
+		"--config is missing: want the file of the worker": {},
+		"--config is given besides --jobs":                 {"--config", dir + "/good.yaml", "--jobs", "jobs"},
+		"the namespace is missing":                         {"--config", dir + "/good.yaml"},
+		"--embedded is given besides --etcd":               {"--config", dir + "/good.yaml", "--embedded", dir, "--etcd", "http://x"},
+		`grace "x" must be a duration`:                     {"--config", dir + "/bad.yaml"},
+		"no such file":                                     {"--config", dir + "/none.yaml"},
+		`script.commands "bin" is not allowed`:             {"--commands", "bin", "-n", "shop"},
+		"there is no context":                              {"--commands", "*", "-n", "shop"},
+	} {
+		program := newProgram()
+		program.env = func(string) string { return dir + "/none" }
+		var out, errOut bytes.Buffer
+		require.NotZero(t, program.run(t.Context(), append([]string{"worker"}, args...), &out, &errOut), want)
+		require.Contains(t, errOut.String(), want)
+	}
+	var out, errOut bytes.Buffer
+	require.Zero(t, newProgram().run(t.Context(), []string{"worker", "--config", dir + "/good.yaml", "--check"}, &out, &errOut))
+	require.Equal(t, "The file is in order.\n", out.String())
+}

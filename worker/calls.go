@@ -1,0 +1,109 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
+	"github.com/elasticron/elasticron/job/httpjob/callback"
+	"github.com/elasticron/elasticron/worker/internal/allow"
+)
+
+// calls are what HTTP jobs may call, and how that is signed, as the file has it now.
+type calls struct{ now atomic.Pointer[callRules] }
+
+type callRules struct {
+	allow  allow.Addresses
+	signer *callback.Signer // nil signs nothing
+}
+
+var _ httpjob.Guard = (*calls)(nil)
+
+// callCode is the code of HTTP jobs.
+type callCode struct {
+	httpjob.Job
+	secrets []string // patterns of references
+}
+
+// Configure refuses settings that refer to what is not on the list: whoever can write to the registry could have any file
+// of this machine sent somewhere.
+func (c callCode) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	var faults []error
+	for _, name := range slices.Sorted(maps.Keys(cfg.Props)) {
+		if value := cfg.Props[name]; job.IsReference(value) && !c.mayRead(value) {
+			faults = append(faults, &job.FieldError{
+				Field: "Props " + name, Value: value, Reason: "must be a reference that http.secrets of this worker allows: " + strings.Join(c.secrets, ", "),
+			})
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return c.Job.Configure(cfg)
+}
+
+func (c callCode) mayRead(reference string) bool {
+	if file, is := strings.CutPrefix(reference, "file:"); is && path.Clean(file) != file {
+		return false
+	}
+	return slices.ContainsFunc(c.secrets, func(pattern string) bool {
+		ok, _ := path.Match(pattern, reference)
+		return ok
+	})
+}
+
+// rulesOf reads the keys.
+func rulesOf(h HTTP) (*callRules, error) {
+	var networks []netip.Prefix
+	for _, text := range h.Networks {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		networks = append(networks, network.Masked())
+	}
+	list, err := allow.NewAddresses(h.Allow, networks)
+	if err != nil || len(h.Sign.Keys) == 0 {
+		return &callRules{allow: list}, err
+	}
+	var keys [][]byte
+	var faults []error
+	for _, reference := range h.Sign.Keys {
+		key, err := job.Resolve(reference)
+		if err != nil {
+			faults = append(faults, &FieldError{Field: "http.sign.keys", Value: reference, Reason: "must name a variable or a file that this process can read", Err: err})
+		}
+		keys = append(keys, []byte(key))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	signer, err := callback.NewSigner(keys)
+	if err != nil {
+		return nil, fmt.Errorf("http.sign.keys: %w", err)
+	}
+	return &callRules{list, signer}, nil
+}
+
+func (c *calls) Allow(address *url.URL) error { return c.now.Load().allow.Allow(address) }
+
+func (c *calls) Dial(network, address string, conn syscall.RawConn) error {
+	return c.now.Load().allow.Dial(network, address, conn)
+}
+
+func (c *calls) sign(req *http.Request, body []byte, at time.Time) {
+	if signer := c.now.Load().signer; signer != nil {
+		signer.Sign(req, body, at)
+	}
+}

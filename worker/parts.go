@@ -1,0 +1,124 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+	"github.com/elasticron/elasticron/worker/internal/jobfiles"
+)
+
+// parts are what a worker that runs consists of.
+type parts struct {
+	scripts   *scripts // nil without a section script
+	calls     *calls   // nil without a section http
+	files     *jobfiles.Follower
+	history   *keeping
+	scheduler *scheduler.Scheduler
+	server    *http.Server
+	served    chan struct{} // closed when the server has ended
+}
+
+// open opens everything that a file names, or nothing.
+func (w *Worker) open(ctx context.Context, file File) (_ *parts, err error) {
+	p := &parts{}
+	defer func() { //nolint:contextcheck // what is open is closed, whatever has ended
+		if err == nil {
+			return
+		}
+		if p.scripts != nil { // none runs yet
+			err = errors.Join(err, p.scripts.close(killPatience))
+		}
+		err = errors.Join(err, p.close())
+	}()
+	if file.History.File != "" {
+		if p.history, err = openHistory(ctx, file.History, w.log); err != nil {
+			return nil, err
+		}
+	}
+	if file.Script != nil {
+		heard := func(job.ShardingContext, string) {}
+		if p.history != nil {
+			heard = p.history.heard
+		}
+		if p.scripts, err = openScripts(*file.Script, w.log, heard); err != nil {
+			return nil, err
+		}
+	}
+	if file.HTTP != nil {
+		rules, err := rulesOf(*file.HTTP)
+		if err != nil {
+			return nil, err
+		}
+		p.calls = new(calls)
+		p.calls.now.Store(rules)
+	}
+	opts := append(schedulerOptions(file, p, w.log), scheduler.WithObserver(w.metrics))
+	if p.history != nil {
+		opts = append(opts, scheduler.WithObserver(p.history))
+	}
+	if p.scheduler, err = scheduler.New(w.registry, opts...); err != nil {
+		return nil, err
+	}
+	if file.Jobs.Directory != "" {
+		operator, err := w.newOperator()
+		if err != nil {
+			return nil, err
+		}
+		p.files = jobfiles.New(w.registry, operator, sourceOf(file.Jobs), w.log)
+	}
+	if file.Listen != "" {
+		return p, w.serve(ctx, p, file.Listen)
+	}
+	return p, nil
+}
+
+// serve listens for probes.
+func (w *Worker) serve(ctx context.Context, p *parts, address string) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	w.mu.Lock()
+	w.address = listener.Addr().String()
+	w.mu.Unlock()
+	p.server = &http.Server{
+		Handler: w.handlerOf(p), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
+	p.served = make(chan struct{})
+	go func() {
+		defer close(p.served)
+		if err := p.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			w.log.Error("probes are not served any more", "error", err)
+		}
+	}()
+	return nil
+}
+
+// close closes what is open. What is recorded has some seconds to be written.
+func (p *parts) close() error {
+	var faults []error
+	if p.server != nil {
+		faults = append(faults, p.server.Close())
+		<-p.served
+	}
+	if p.history != nil {
+		faults = append(faults, p.history.close())
+	}
+	return errors.Join(faults...)
+}
+
+// Address is where the worker listens, once it does; empty if the file does not have it listen. It waits until Run has
+// opened everything, or has failed to.
+func (w *Worker) Address() string {
+	<-w.serving
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.address
+}

@@ -1,0 +1,135 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/worker/internal/allow"
+	"github.com/elasticron/elasticron/worker/internal/cgroup"
+	"github.com/elasticron/elasticron/worker/internal/command"
+	"github.com/elasticron/elasticron/worker/internal/kin"
+	"github.com/elasticron/elasticron/worker/internal/output"
+)
+
+// scripts are the code of script jobs, with what it needs of the machine.
+type scripts struct {
+	*command.Code
+	kin    *kin.Kin
+	groups *cgroup.Groups // nil if there are none
+}
+
+// openScripts prepares the machine for scripts.
+func openScripts(s Script, log *slog.Logger, heard func(job.ShardingContext, string)) (*scripts, error) {
+	settings, err := settingsOf(s)
+	if err != nil {
+		return nil, err
+	}
+	family, err := kin.Shared()
+	if err != nil {
+		return nil, err
+	}
+	groups, err := openGroups(s, log)
+	if err != nil {
+		return nil, err
+	}
+	if s.User == "" && os.Geteuid() == 0 {
+		log.Warn("scripts run as root: script.user is not set")
+	}
+	code := command.New(settings, groups, family, log, func(sc job.ShardingContext, ends *output.Ends) { heard(sc, ends.String()) })
+	return &scripts{code, family, groups}, nil
+}
+
+// openGroups opens the cgroup of the runs. Without limits, it does without one where there is none.
+func openGroups(s Script, log *slog.Logger) (*cgroup.Groups, error) {
+	if s.Cgroup == "none" {
+		return nil, nil
+	}
+	limits := cgroup.Limits{Memory: int64(s.Memory), Pids: s.Pids, CPU: s.CPU}
+	place, err := s.Cgroup, error(nil)
+	if place == "" {
+		place, err = cgroup.Own()
+	}
+	var groups *cgroup.Groups
+	if err == nil {
+		groups, err = cgroup.Open(place, limits)
+	}
+	switch {
+	case err == nil:
+		return groups, nil
+	case limits != cgroup.Limits{}:
+		return nil, &FieldError{Field: "script.memory, pids and cpu", Value: place, Reason: "need a cgroup v2 with their controllers: delegate one to the worker, or set no limits", Err: err}
+	case s.Cgroup != "":
+		return nil, &FieldError{Field: "script.cgroup", Value: place, Reason: "must be a cgroup v2 that the worker may write to, or none", Err: err}
+	}
+	log.Info("scripts run without cgroups", "error", err)
+	return nil, nil
+}
+
+func settingsOf(s Script) (*command.Settings, error) {
+	list, err := allow.NewCommands(s.Commands)
+	if err != nil {
+		return nil, err
+	}
+	settings := &command.Settings{
+		Commands: list, Directory: s.Directory, Pass: s.Env.Pass, EnvFiles: s.Env.Files, Stop: time.Duration(s.Stop), Keep: int(s.Output),
+		Files: output.Files{Directory: s.Log.Directory, Size: int64(s.Log.Size), Older: s.Log.Files},
+	}
+	if s.User != "" {
+		settings.User, err = command.LookupUser(s.User)
+		if err != nil {
+			return nil, &FieldError{Field: "script.user", Value: s.User, Reason: "must be a user as whom this process can run scripts", Err: err}
+		}
+	}
+	return settings, nil
+}
+
+// set changes the settings for runs that begin from now on.
+func (s *scripts) set(to Script) error {
+	settings, err := settingsOf(to)
+	if err == nil {
+		s.Set(settings)
+	}
+	return err
+}
+
+// bury forgets orphans that have ended, until ctx ends.
+func (s *scripts) bury(ctx context.Context) {
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	defer signal.Stop(ended)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ended:
+			s.kin.Bury()
+		}
+	}
+}
+
+// errScripts is the error of scripts that do not end.
+var errScripts = errors.New("scripts were killed and do not end")
+
+// close waits for scripts for a while and leaves nothing of them.
+func (s *scripts) close(patience time.Duration) error {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		return errScripts
+	}
+	if s.groups == nil {
+		return nil
+	}
+	return s.groups.Close()
+}

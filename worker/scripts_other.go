@@ -1,0 +1,26 @@
+//go:build !linux
+
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+)
+
+var errNoScripts = errors.New("script: workers run scripts on Linux only")
+
+// scripts are none here.
+type scripts struct{ job.Handler }
+
+func openScripts(Script, *slog.Logger, func(job.ShardingContext, string)) (*scripts, error) {
+	return nil, errNoScripts
+}
+
+func (*scripts) set(Script) error          { return errNoScripts }
+func (*scripts) bury(context.Context)      {}
+func (*scripts) close(time.Duration) error { return nil }
+func (*scripts) Kill()                     {}

@@ -1,0 +1,176 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
+	"github.com/elasticron/elasticron/metrics/prometheus"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler"
+	"github.com/elasticron/elasticron/worker/internal/jobfiles"
+)
+
+// ErrRan is the error of a second call of [Worker.Run].
+var ErrRan = errors.New("the worker has run before")
+
+// Worker runs script and HTTP jobs. Its methods are safe for concurrent use.
+type Worker struct {
+	registry registry.Registry
+	log      *slog.Logger
+	notify   func(state string)
+	metrics  *prometheus.Collector
+	serving  chan struct{} // closed when Run has opened everything, or has returned
+
+	mu       sync.Mutex
+	file     File // as it counts
+	ran      bool
+	draining bool
+	parts    *parts // nil before Run has opened them
+	address  string
+}
+
+// New makes a worker over a registry, which stays the caller's to close after Run has returned. It starts nothing. The
+// error joins all faults of the file and the options.
+func New(reg registry.Registry, file File, opts ...Option) (*Worker, error) {
+	w := &Worker{registry: reg, log: slog.New(slog.DiscardHandler), notify: func(string) {}, serving: make(chan struct{})}
+	var faults []error
+	if reg == nil {
+		faults = append(faults, fmt.Errorf("%w: the registry is nil", ErrInvalidOption))
+	}
+	for _, set := range opts {
+		faults = append(faults, set(w))
+	}
+	var err error
+	w.file, err = file.Completed()
+	faults = append(faults, err)
+	w.metrics, err = prometheus.New()
+	if err := errors.Join(append(faults, err)...); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Run takes part in jobs until ctx ends. Then /ready says so, items are handed over at once, what runs has until the
+// grace is over to end, and nothing that a script started is left when Run returns, some seconds after the grace at the
+// latest.
+//
+// It returns at once, with an error, if the machine has not what the file asks for: a user, a cgroup for the limits, a
+// key, a folder, a free port. Other errors are those of [scheduler.Scheduler.Run], and what did not end.
+//
+// On Linux, orphans of scripts come to this process from now on, as to the first process of a container.
+func (w *Worker) Run(ctx context.Context) (err error) {
+	w.mu.Lock()
+	file, ran := w.file, w.ran
+	w.ran = true
+	w.mu.Unlock()
+	if ran {
+		return ErrRan
+	}
+	p, err := w.open(ctx, file)
+	if err != nil {
+		close(w.serving)
+		return err
+	}
+	w.mu.Lock()
+	w.parts = p
+	w.mu.Unlock()
+	close(w.serving)
+	return w.toTheEnd(ctx, p, file)
+}
+
+// toTheEnd runs what is open, and closes it in the order in which one part needs another: what makes jobs, then those,
+// then what records them.
+func (w *Worker) toTheEnd(ctx context.Context, p *parts, file File) error {
+	beside, endBeside := context.WithCancel(context.WithoutCancel(ctx))
+	defer endBeside()
+	var group sync.WaitGroup
+	files, endFiles := context.WithCancel(beside)
+	defer endFiles()
+	if p.files != nil {
+		group.Go(func() { p.files.Run(files) })
+	}
+	if p.scripts != nil {
+		group.Go(func() { p.scripts.bury(beside) })
+	}
+	group.Go(func() { w.tellSystemd(beside, p.scheduler) })
+	if p.history != nil {
+		group.Go(func() { p.history.Retain(beside) })
+	}
+	stop, stopScheduler := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stopScheduler(nil)
+	drain := context.AfterFunc(ctx, func() {
+		w.mu.Lock()
+		w.draining = true // before anything is handed over
+		w.mu.Unlock()
+		w.notify("STOPPING=1")
+		w.log.Info("worker stops", "grace", time.Duration(file.Grace).String())
+		endFiles()
+		stopScheduler(context.Cause(ctx))
+	})
+	defer drain()
+	err := p.scheduler.Run(stop)
+	if p.scripts != nil {
+		err = errors.Join(err, p.scripts.close(time.Duration(file.Script.Stop)+killPatience))
+	}
+	endBeside()
+	group.Wait()
+	return errors.Join(err, p.close()) //nolint:contextcheck // by now ctx has ended
+}
+
+// killPatience is how long scripts may take to be gone that were killed.
+const killPatience = 15 * time.Second
+
+// StopNow cuts the grace short: what runs is ended at once, without SIGTERM. It does not wait for Run to return, and
+// does nothing before Run.
+func (w *Worker) StopNow() {
+	w.mu.Lock()
+	p := w.parts
+	w.mu.Unlock()
+	if p == nil {
+		return
+	}
+	p.scheduler.StopNow()
+	if p.scripts != nil {
+		p.scripts.Kill()
+	}
+}
+
+// newOperator returns who carries out what files say.
+func (w *Worker) newOperator() (*operate.Operator, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return operate.New(w.registry, operate.By(host, "worker"), operate.WithLogger(w.log))
+}
+
+// sourceOf is the folder of jobs as a file has it.
+func sourceOf(j Jobs) jobfiles.Source {
+	owner := j.Owner
+	if owner == "" {
+		owner = j.Directory
+	}
+	return jobfiles.Source{Directory: j.Directory, Owner: owner, Version: j.Version, Gone: operate.Gone(j.Missing)}
+}
+
+// schedulerOptions are what a file says of the scheduler.
+func schedulerOptions(file File, p *parts, log *slog.Logger) []scheduler.Option {
+	take, stop := file.Take, time.Duration(0)
+	opts := []scheduler.Option{scheduler.WithLogger(log), scheduler.WithJobFilter(take.Takes)}
+	if p.scripts != nil {
+		opts = append(opts, scheduler.WithHandler(job.ScriptClass, p.scripts))
+		stop = time.Duration(file.Script.Stop) // which is part of the grace
+	}
+	if p.calls != nil {
+		opts = append(opts, scheduler.WithHandler(httpjob.Class, callCode{httpjob.Job{Guard: p.calls, Sign: p.calls.sign}, file.HTTP.Secrets}))
+	}
+	return append(opts, scheduler.WithStopTimeout(time.Duration(file.Grace)-stop))
+}

@@ -1,0 +1,408 @@
+//go:build linux
+
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/history/sqlite"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
+	"github.com/elasticron/elasticron/job/httpjob/callback"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/worker"
+)
+
+const soon = 60 * time.Second
+
+// stage is a namespace, and folders for files and scripts.
+type stage struct {
+	*testing.T
+	server *memory.Server
+	dir    string
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	for _, name := range []string{"bin", "jobs", "log"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755)) //nolint:gosec // as such folders are
+	}
+	return &stage{T: t, server: memory.NewServer(), dir: dir}
+}
+
+func (s *stage) open() *memory.Registry {
+	r := s.server.Open("shop")
+	s.Cleanup(func() { require.NoError(s, r.Close(context.Background())) })
+	return r
+}
+
+// script writes a script and returns its path.
+func (s *stage) script(name, text string) string {
+	s.Helper()
+	path := filepath.Join(s.dir, "bin", name)
+	require.NoError(s, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755)) //nolint:gosec // as programs are
+	return path
+}
+
+// parsed is a file of a worker, in which DIR is the folder of the stage.
+func (s *stage) parsed(text string) worker.File {
+	s.Helper()
+	file, err := worker.Parse([]byte(strings.ReplaceAll(text, "DIR", s.dir)))
+	require.NoError(s, err)
+	return file
+}
+
+// store has the registry have a job.
+func (s *stage) store(cfg job.Config) {
+	s.Helper()
+	text, err := jobtree.EncodeConfig(cfg)
+	require.NoError(s, err)
+	_, err = s.open().Commit(s.Context(), registry.Txn{Then: []registry.Write{registry.Put(jobtree.For(cfg.Name).Config(), text)}})
+	require.NoError(s, err)
+}
+
+func everySecond(name, line string) job.Config {
+	return job.Config{Name: name, Type: job.TypeScript, Cron: "* * * * * ?", ShardingTotalCount: 1, ScriptCommandLine: line}
+}
+
+// running is a worker that runs.
+type running struct {
+	*worker.Worker
+	stage *stage
+	stop  context.CancelFunc
+	ended chan error
+	told  *told
+}
+
+// told is what systemd hears.
+type told struct {
+	mu     sync.Mutex
+	states []string
+}
+
+func (t *told) hear(state string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	state, _, _ = strings.Cut(state, "\n")
+	t.states = append(t.states, state)
+}
+
+func (t *told) all() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]string(nil), t.states...)
+}
+
+func (s *stage) start(text string) *running {
+	s.Helper()
+	r := &running{stage: s, ended: make(chan error, 1), told: new(told)}
+	var err error
+	r.Worker, err = worker.New(s.open(), s.parsed(text), worker.WithNotify(r.told.hear))
+	require.NoError(s, err)
+	ctx, stop := context.WithCancel(s.Context())
+	r.stop = stop
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		r.ended <- r.Run(ctx)
+	}()
+	s.Cleanup(func() { stop(); r.StopNow(); <-over })
+	return r
+}
+
+// get asks a probe.
+func (r *running) get(path string) (int, string) {
+	r.stage.Helper()
+	req, err := http.NewRequestWithContext(r.stage.Context(), http.MethodGet, "http://"+r.Address()+path, nil)
+	require.NoError(r.stage, err)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(r.stage, err)
+	return resp.StatusCode, string(body)
+}
+
+// ready is what /ready says.
+func (r *running) ready() worker.Readiness {
+	r.stage.Helper()
+	_, text := r.get("/ready")
+	var answer worker.Readiness
+	_ = json.Unmarshal([]byte(text), &answer)
+	return answer
+}
+
+func (s *stage) eventually(holds func() bool, what string) {
+	s.Helper()
+	require.Eventually(s, holds, soon, 10*time.Millisecond, what)
+}
+
+// lines counts the lines of a file; 0 if there is none.
+func (s *stage) lines(name string) int {
+	text, _ := os.ReadFile(filepath.Join(s.dir, name))
+	return bytes.Count(text, []byte("\n"))
+}
+
+const withProbes = "listen: 127.0.0.1:0\n"
+
+// A job of a file runs, its output is kept, the probes tell; when the worker stops, what runs comes to its end.
+func TestAWorker(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.script("report", `echo "report $ELASTICRON_ITEM"; : > `+s.dir+`/runs; while [ ! -e `+s.dir+`/go ]; do sleep 0.01; done; echo done >> `+s.dir+`/done`)
+	require.NoError(t, os.WriteFile(s.dir+"/jobs/report.yaml", fmt.Appendf(nil,
+		"report: {config: {jobType: SCRIPT, scriptCommandLine: %s/bin/report, cron: '* * * * * ?', shardingTotalCount: 1}}\n", s.dir), 0o600))
+	w := s.start(withProbes + `
+jobs: {directory: DIR/jobs}
+script: {commands: [DIR/bin/*], log: {directory: DIR/log}}
+history: {file: DIR/history.db}
+`)
+	s.eventually(func() bool { return w.ready().OK }, "ready")
+	s.eventually(func() bool { _, err := os.Stat(s.dir + "/runs"); return err == nil }, "the job runs")
+	status, text := w.get("/metrics")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, text, `elasticron_executions_running{job="report"} 1`)
+	status, _ = w.get("/live")
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, []string{"READY=1"}, w.told.all())
+
+	w.stop()
+	s.eventually(func() bool { status, _ := w.get("/ready"); return status == http.StatusServiceUnavailable }, "not ready any more")
+	require.Contains(t, w.ready().Reasons, "the worker stops")
+	require.Empty(t, w.ended, "the job still runs")
+	require.Zero(t, s.lines("done"))
+	require.NoError(t, os.WriteFile(s.dir+"/go", nil, 0o600))
+	require.NoError(t, <-w.ended)
+	require.Equal(t, 1, s.lines("done"))
+	require.Equal(t, []string{"READY=1", "STOPPING=1"}, w.told.all())
+	require.ErrorIs(t, w.Run(t.Context()), worker.ErrRan)
+
+	store, err := sqlite.Open(t.Context(), s.dir+"/history.db")
+	require.NoError(t, err)
+	defer store.Close()
+	page, err := store.Executions(t.Context(), history.ExecutionQuery{Job: "report"})
+	require.NoError(t, err)
+	require.True(t, page.Rows[0].Success)
+	output, err := store.Output(t.Context(), page.Rows[0].ID)
+	require.NoError(t, err)
+	require.Equal(t, "report 0\n", output.Text)
+	kept, err := os.ReadFile(s.dir + "/log/report/0.log")
+	require.NoError(t, err)
+	require.Contains(t, string(kept), "report 0\n")
+}
+
+// What runs beyond the grace is ended, and so is what is told to end at once.
+func TestWhatDoesNotEndByItself(t *testing.T) {
+	t.Parallel()
+	for name, grace := range map[string]string{"grace": "grace: 1200ms\n", "at once": "grace: 10m\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			path := s.script("deaf", `trap '' TERM; echo $$ > `+s.dir+`/pid; setsid sleep 600 & while :; do sleep 600; done`)
+			s.store(everySecond("deaf", path))
+			w := s.start(grace + "script: {commands: ['*'], stop: 200ms}\n")
+			s.eventually(func() bool { return s.lines("pid") > 0 }, "it runs")
+			w.stop()
+			if name == "at once" {
+				w.StopNow()
+			}
+			select {
+			case err := <-w.ended:
+				require.NoError(t, err)
+			case <-time.After(soon):
+				t.Fatal("the worker does not end")
+			}
+			text, err := os.ReadFile(s.dir + "/pid")
+			require.NoError(t, err)
+			require.NoDirExists(t, "/proc/"+strings.TrimSpace(string(text)))
+		})
+	}
+}
+
+// A bad file changes nothing and shows; when it is mended, it counts.
+func TestABadFileShows(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	write := func(text string) { require.NoError(t, os.WriteFile(s.dir+"/jobs/a.yaml", []byte(text), 0o600)) }
+	write("a: {config: {cron: whenever}}\n")
+	w := s.start(withProbes + "jobs: {directory: DIR/jobs}\nscript: {commands: ['*']}\n")
+	s.eventually(func() bool {
+		return len(w.ready().Reasons) > 0 && strings.Contains(w.ready().Reasons[0], s.dir+"/jobs/a.yaml")
+	}, "told")
+	status, _ := w.get("/ready")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	write("a: {config: {jobType: SCRIPT, scriptCommandLine: /bin/true, cron: '@daily', shardingTotalCount: 1}}\n")
+	s.eventually(func() bool { return w.ready().OK }, "mended")
+}
+
+// The lists count from the next run on, while jobs run all the time; what cannot be reloaded is named.
+func TestReloadUnderLoad(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	path := s.script("count", `echo x >> `+s.dir+`/$ELASTICRON_JOB`)
+	const jobs = 8
+	for i := range jobs {
+		cfg := everySecond("job"+strconv.Itoa(i), path)
+		cfg.Cron, cfg.ShardingTotalCount = "@every 50ms", 2
+		s.store(cfg)
+	}
+	const allowed, other = "script: {commands: [DIR/bin/*]}\n", "script: {commands: [DIR/other/*]}\n"
+	w := s.start(allowed)
+	all := func() (n int) {
+		for i := range jobs {
+			n += s.lines("job" + strconv.Itoa(i))
+		}
+		return n
+	}
+	s.eventually(func() bool { return all() > 2*jobs }, "they run")
+	for range 20 {
+		for _, text := range []string{other, allowed} {
+			later, err := w.Reload(s.parsed(text))
+			require.NoError(t, err)
+			require.Empty(t, later)
+		}
+	}
+	before := all()
+	s.eventually(func() bool { return all() > before+2*jobs }, "they run on")
+
+	later, err := w.Reload(s.parsed(allowed + "grace: 1m\nlisten: 127.0.0.1:0\ntake: {jobs: [x]}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"take", "grace", "listen"}, later)
+	_, err = w.Reload(s.parsed("script: {commands: ['*'], user: no-such-user}\n"))
+	require.ErrorContains(t, err, `script.user "no-such-user" must be a user`)
+	later, err = w.Reload(s.parsed("script: {commands: [DIR/other/*], memory: 64M}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"script.memory"}, later)
+	before = -1
+	s.eventually(func() bool {
+		now := all()
+		was := before
+		before = now
+		time.Sleep(200 * time.Millisecond)
+		return was == now
+	}, "no script runs any more")
+	require.Contains(t, w.told.all(), "RELOADING=1")
+}
+
+// A call goes where it may, signed; a redirect to another place is not followed.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	key := "sixteen bytes or more"
+	require.NoError(t, os.WriteFile(s.dir+"/key", []byte(key+"\n"), 0o600))
+	verifier, err := callback.NewVerifier([][]byte{[]byte(key)})
+	require.NoError(t, err)
+	var genuine, secret, redirected atomic.Int32
+	var secrets sync.Map
+	require.NoError(t, os.Mkdir(s.dir+"/secrets", 0o700))
+	require.NoError(t, os.WriteFile(s.dir+"/secrets/token", []byte("token"), 0o600))
+	hidden := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { secret.Add(1) }))
+	t.Cleanup(hidden.Close)
+	open := httptest.NewServer(verifier.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/away" {
+			redirected.Add(1)
+			http.Redirect(w, r, hidden.URL, http.StatusFound)
+			return
+		}
+		if sent := r.Header.Get("X-Secret"); sent != "" {
+			secrets.Store(r.URL.Path, sent)
+		}
+		if r.Header.Get(httpjob.JobHeader) == "call" {
+			genuine.Add(1)
+		}
+	})))
+	t.Cleanup(open.Close)
+	for name, address := range map[string]string{"call": open.URL + "/a.b?c=1", "away": open.URL + "/away", "direct": hidden.URL} {
+		s.store(job.Config{
+			Name: name, Class: httpjob.Class, Cron: "* * * * * ?", ShardingTotalCount: 1,
+			Props: map[string]string{"http.uri": address, "http.method": "POST", "http.data": "body"},
+		})
+	}
+	w := s.start(withProbes + "http: {allow: ['" + open.URL + "'], secrets: ['file:DIR/secrets/*'], sign: {keys: ['file:DIR/key']}}\nhistory: {file: DIR/history.db}\n")
+	s.eventually(func() bool { return genuine.Load() > 0 && redirected.Load() > 0 }, "they are made")
+	store, err := sqlite.Open(t.Context(), s.dir+"/history.db")
+	require.NoError(t, err)
+	defer store.Close()
+	for _, name := range []string{"away", "direct"} {
+		s.eventually(func() bool {
+			page, err := store.Executions(t.Context(), history.ExecutionQuery{Job: name})
+			require.NoError(t, err)
+			return len(page.Rows) > 0 && strings.Contains(page.Rows[0].FailureCause, "may not be called")
+		}, name)
+	}
+	// A job that wants a file of the machine sent pauses, and one that wants what it may have does not.
+	for name, reference := range map[string]string{"thief": "file:" + s.dir + "/key", "sneak": "file:" + s.dir + "/secrets/../key", "honest": "file:" + s.dir + "/secrets/token"} {
+		s.store(job.Config{
+			Name: name, Class: httpjob.Class, Cron: "* * * * * ?", ShardingTotalCount: 1,
+			Props: map[string]string{"http.uri": open.URL + "/" + name, "http.method": "GET", "http.header.X-Secret": reference},
+		})
+	}
+	s.eventually(func() bool { _, is := secrets.Load("/honest"); return is }, "it is sent")
+	_, text := w.get("/cluster")
+	require.Contains(t, text, "http.secrets of this worker allows")
+	w.stop()
+	require.NoError(t, <-w.ended)
+	require.Zero(t, secret.Load())
+	sent, _ := secrets.Load("/honest")
+	require.Equal(t, "token", sent)
+	for _, name := range []string{"/thief", "/sneak"} {
+		_, is := secrets.Load(name)
+		require.False(t, is, name)
+	}
+}
+
+// What the machine has not is said at once, and nothing stays open.
+func TestWhatAMachineHasNot(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	for text, want := range map[string]string{
+		"script: {commands: ['*'], user: no-such-user}\n":                      `script.user "no-such-user" must be a user`,
+		"script: {commands: ['*'], cgroup: DIR, pids: 9}\n":                    `need a cgroup v2 with their controllers: delegate one to the worker, or set no limits`,
+		"script: {commands: ['*'], cgroup: DIR}\n":                             `must be a cgroup v2 that the worker may write to, or none`,
+		"http: {allow: ['*'], sign: {keys: ['env:NO_SUCH_KEY_IN_TESTS']}}\n":   `http.sign.keys "env:NO_SUCH_KEY_IN_TESTS" must name a variable or a file`,
+		"http: {allow: ['*'], sign: {keys: ['file:DIR/short']}}\n":             `want at least 16`,
+		"http: {allow: ['*']}\nlisten: " + taken.Addr().String() + "\n":        `address already in use`,
+		"http: {allow: ['*']}\nhistory: {file: DIR/none/history.db}\n":         `open history`,
+		"script: {commands: ['*']}\nlisten: " + taken.Addr().String() + "\n":   `address already in use`,
+		"script: {commands: ['*']}\nhistory: {file: DIR/h.db}\nlisten: x:99\n": `listen`,
+	} {
+		s := newStage(t)
+		require.NoError(t, os.WriteFile(s.dir+"/short", []byte("short"), 0o600))
+		w, err := worker.New(s.open(), s.parsed(text), worker.WithLogger(slog.New(slog.DiscardHandler)))
+		require.NoError(t, err)
+		require.ErrorContains(t, w.Run(t.Context()), want, text)
+		require.Empty(t, w.Address())
+		w.StopNow()
+	}
+	_, err = worker.New(nil, worker.File{}, worker.WithLogger(nil), worker.WithNotify(nil))
+	require.ErrorIs(t, err, worker.ErrInvalidOption)
+	require.ErrorIs(t, err, worker.ErrInvalidFile)
+}
