@@ -8,6 +8,7 @@ import (
 	"unique"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -338,4 +339,63 @@ func given(e *jobtree.Execution, token int64) int64 {
 func number(item int32) *int {
 	n := int(item)
 	return &n
+}
+
+// fold takes what changed over into the timelines.
+func (h *Hub) fold(now time.Time, news news, before, after *operate.Namespace, first bool) {
+	folds := make(map[string]*fold, len(news.changed))
+	for name := range news.changed {
+		state, exists := after.State(name)
+		j := h.jobs[name]
+		if !exists {
+			if j != nil {
+				h.size -= j.line.size
+				delete(h.jobs, name)
+			}
+			continue
+		}
+		if j == nil {
+			j = &jobLive{line: &timeline{}}
+			h.jobs[name] = j
+		}
+		f := &fold{line: j.line, now: now, number: h.number, first: first, began: h.countRun, ended: h.countFailure}
+		folds[name] = f
+		h.size -= j.line.size
+		if old, had := before.State(name); had {
+			f.compare(old, state)
+		}
+		if first || news.skipped {
+			f.all(news.snapshot, state)
+		}
+	}
+	for _, c := range news.changes {
+		if f := folds[c.name.Job]; f != nil {
+			f.change(c.name, c.change)
+		}
+	}
+	for name, f := range folds {
+		state, _ := after.State(name)
+		f.settle(state)
+		f.line.forget(now)
+		h.size += f.line.size
+	}
+	h.keepWithin()
+}
+
+// all takes over what a state says of all items, when the changes that led to it are not known.
+func (f *fold) all(s registry.Snapshot, state *jobtree.State) {
+	known := f.first
+	f.first = true // so that nothing old is noted as new
+	for item := range state.Items() {
+		if n := s.Get(state.Tree().ItemRecord(item)); n.Exists() {
+			f.record(item, registry.Change{New: n})
+			if !known {
+				f.loseOthers(item, state.Item(item).Record.Value.Current)
+			}
+		}
+	}
+	if n := s.Get(state.Tree().Operated()); n.Exists() && known {
+		f.operated(registry.Change{New: n})
+	}
+	f.first = known
 }

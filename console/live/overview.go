@@ -12,12 +12,10 @@ import (
 
 // The limits of an overview.
 const (
-	mostNeeds     = 50
-	mostLeaders   = 50
-	mostOutside   = 50
-	upcomingParts = 30
-	upcomingPart  = 10 * time.Second
-	failingAfter  = 2 // failures in a row
+	mostNeeds    = 50
+	mostLeaders  = 50
+	mostOutside  = 50
+	failingAfter = 2 // failures in a row
 )
 
 // urgent are the reasons for which a job needs a person, the most urgent first. An item that waits to be run again
@@ -120,66 +118,4 @@ func needOf(row *operate.JobRow, failures int, disabled bool) *Need {
 		}
 	}
 	return nil
-}
-
-// runs are the executions of the minutes since the hub began.
-func (h *Hub) runs(scope string, jobs []*jobLive, now time.Time) []Minute {
-	minutes := h.minutes
-	if scope != wholeScope {
-		minutes = make(map[int64]*Minute)
-		counting := Hub{began: h.began, minutes: minutes}
-		for _, j := range jobs {
-			for _, s := range j.line.spans {
-				if !s.history {
-					counting.countRun(s.begin, s.bad())
-				}
-			}
-		}
-	}
-	minute := func(t time.Time) int64 { return t.UnixMilli() / time.Minute.Milliseconds() }
-	var all []Minute
-	for m := max(minute(h.began), minute(now)-59); m <= minute(now); m++ {
-		counted := Minute{Minute: time.UnixMilli(m * time.Minute.Milliseconds()).UTC()}
-		if known := minutes[m]; known != nil {
-			counted = *known
-		}
-		counted.Uncertain = slices.ContainsFunc(h.gaps, func(g Gap) bool { return minute(g.From) <= m && m <= minute(g.To) })
-		all = append(all, counted)
-	}
-	return all
-}
-
-// upcoming counts the fires of a job in the next minutes.
-type upcoming struct {
-	revision int64
-	fires    [upcomingParts]uint16
-	from     int64 // the number of the first part; 0 = nothing is counted yet
-	enabled  bool
-}
-
-// show counts from the part on that begins at a time, and only what was not counted before.
-func (u *upcoming) show(n *operate.Namespace, row *Row, first time.Time) {
-	part := func(t time.Time) int64 { return t.UnixMilli() / upcomingPart.Milliseconds() }
-	from, enabled := part(first), !row.Next.IsZero()
-	known := int64(0)
-	if u.from != 0 && u.revision == int64(row.Revision) && u.enabled == enabled && from >= u.from {
-		known = max(0, u.from+upcomingParts-from)
-	}
-	if known == upcomingParts {
-		return
-	}
-	if known > 0 {
-		copy(u.fires[:], u.fires[upcomingParts-known:])
-	}
-	clear(u.fires[known:])
-	u.revision, u.from, u.enabled = int64(row.Revision), from, enabled
-	if !enabled {
-		return
-	}
-	after := first.Add(time.Duration(known) * upcomingPart)
-	for fire := range n.Fires(row.Job, after.Add(-1), first.Add(upcomingParts*upcomingPart-1)) {
-		if i := part(fire) - from; i >= 0 && i < upcomingParts && u.fires[i] < 1<<16-1 {
-			u.fires[i]++
-		}
-	}
 }

@@ -2,6 +2,8 @@ package live
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/operate"
@@ -43,4 +45,8 @@ func (p *Picture) Row(job string) (*Row, bool) {
 		return nil, false
 	}
 	return p.Rows[i], true
+}
+
+func search(rows []*Row, job string) (int, bool) {
+	return slices.BinarySearchFunc(rows, job, func(r *Row, name string) int { return strings.Compare(r.Job, name) })
 }

@@ -377,7 +377,7 @@ func TestARegistryIsClosed(t *testing.T) {
 		go func() { over <- h.Run(t.Context()) }()
 		synctest.Wait()
 		require.NoError(t, s.Close(t.Context()))
-		require.NoError(t, <-over)
+		require.ErrorIs(t, <-over, registry.ErrClosed)
 		require.False(t, h.Picture().Connected, "nobody follows any more")
 		h.Close()
 	})

@@ -1,0 +1,59 @@
+package live
+
+import (
+	"slices"
+	"time"
+)
+
+// sweep forgets what is older than an hour, and topics that nobody reads.
+func (h *Hub) sweep(now time.Time) {
+	for _, j := range h.jobs {
+		h.size -= j.line.forget(now)
+	}
+	for minute := range h.minutes {
+		if minute < now.Add(-keptFor).UnixMilli()/time.Minute.Milliseconds() {
+			delete(h.minutes, minute)
+		}
+	}
+	h.gaps = slices.DeleteFunc(h.gaps, func(g Gap) bool { return g.To.Before(now.Add(-keptFor)) })
+	h.tidyDue()
+	for key, t := range h.topics {
+		if len(t.clients) == 0 && now.Sub(t.idle) >= idleFor {
+			delete(h.topics, key)
+		}
+	}
+}
+
+// mostSpans bounds what all timelines take together, in bytes.
+const mostSpans = 64 << 20
+
+// keepWithin drops the oldest spans of all jobs, an eighth and more, if they take too much. Those that run stay.
+func (h *Hub) keepWithin() {
+	for shrunk := 1; h.size > mostSpans && shrunk > 0; h.size -= shrunk {
+		shrunk = 0
+		var begins []int64
+		for _, j := range h.jobs {
+			for _, s := range j.line.spans {
+				if !s.running() {
+					begins = append(begins, s.begin)
+				}
+			}
+		}
+		if len(begins) == 0 {
+			return
+		}
+		slices.Sort(begins)
+		until := begins[len(begins)/8] + 1
+		for _, j := range h.jobs {
+			shrunk += j.line.dropTo(until)
+		}
+		h.since = moment(until)
+	}
+}
+
+func (h *Hub) addGap(g Gap) {
+	h.gaps = append(h.gaps, g)
+	if extra := len(h.gaps) - entriesOfJob; extra > 0 {
+		h.gaps = slices.Delete(h.gaps, 0, extra)
+	}
+}
