@@ -35,6 +35,7 @@ type scene struct {
 	silent   bool // the stream is refused
 	streams  map[chan struct{}]bool
 	role     string
+	expired  bool // the session has ended
 }
 
 const (
@@ -125,6 +126,12 @@ func answer(w http.ResponseWriter, status int, body any) {
 func (s *scene) routes(mux *http.ServeMux) {
 	const shop = "/api/v1/namespaces/shop"
 	mux.HandleFunc("GET /api/v1/me", func(w http.ResponseWriter, _ *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.expired {
+			answer(w, 401, object{"title": "unknown", "status": 401, "detail": "log in", "cause": "unknown"})
+			return
+		}
 		answer(w, 200, object{"name": "anna", "how": "session", "roles": []string{s.role}, "namespaces": []string{"shop", "warehouse"}, "grants": []object{{"role": s.role, "namespace": "*", "jobs": "*"}}})
 	})
 	mux.HandleFunc("GET /api/v1/cron", s.cron)

@@ -27,6 +27,21 @@ func TestCutOff(t *testing.T) {
 	tab.until(`document.querySelector("#live").textContent === "live"`)
 }
 
+// When the session ends, the page leads to the login, and from there back.
+func TestTheSessionEnds(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "/cron")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	tab.sees("#live", "live")
+	s.mu.Lock()
+	s.expired = true
+	s.mu.Unlock()
+	s.silence(true)
+	tab.sees("button", "Log in")
+	require.Equal(t, "/cron/ns/shop/jobs/orders-settle", value[string](tab, `new URLSearchParams(location.search).get("next")`))
+}
+
 // Eight tabs of a browser share one stream, as HTTP/1.1 allows six connections.
 func TestEightTabs(t *testing.T) {
 	t.Parallel()

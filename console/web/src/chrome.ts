@@ -1,5 +1,5 @@
 // What every page has round it: whether it is live, what was done, the choice of a namespace, the way to a job.
-import { get, why } from "./api";
+import { ask, get, why } from "./api";
 import { find, h, patch, type Child } from "./draw";
 import { clock } from "./format";
 import { page } from "./page";
@@ -30,6 +30,8 @@ function showState(live: Element): void {
     patch(live, h("span", { class: `mark ${state.live ? "ok" : "off"}`, "aria-hidden": "true" }), words);
     live.className = `live ${state.live ? "on" : "off"}`;
     if (known && !state.live) {
+      // A stream does not tell why it was refused. If the session has ended, this leads to the login.
+      ask("GET", new URL("api/v1/me", document.baseURI).href).catch(() => {});
       patch(banner, h("span", { class: "mark warn", "aria-hidden": "true" }), h("span", null, h("strong", null, `As of ${clock(state.asOf || Date.now())}, not connected: `), `${state.why}. What you see may have changed. The page goes on by itself.`));
     }
   });

@@ -34,7 +34,7 @@ class Stream {
    * them even if the topics are the same. */
   changed(fresh: boolean): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.open(fresh), 30); // several pages, or one that scrolls, change it at once
+    this.timer = setTimeout(() => this.open(fresh), fresh ? 30 : 200); // pages that open, and one that scrolls, change it often
   }
 
   private open(fresh: boolean): void {
