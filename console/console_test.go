@@ -56,14 +56,10 @@ func start(t *testing.T, who access.Config) *site {
 }
 
 // get returns what stands at a path.
-func (s *site) get(t *testing.T, path string, headers ...string) (status int, body string, header http.Header) {
+func (s *site) get(t *testing.T, path string) (status int, body string, header http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
 	require.NoError(t, err)
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		r.Header.Set(name, value)
-	}
 	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := plain.Do(r)
 	require.NoError(t, err)

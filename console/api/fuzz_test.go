@@ -18,7 +18,11 @@ import (
 // Whatever a query and headers say, each reader of them gives a value within its bounds or names the field that is wrong.
 func FuzzQueries(f *testing.F) {
 	for _, seed := range [][2]string{
-		{"", ""}, {"limit=5&offset=3&sort=-next&match=a*&status=x,y", "K"}, {"wait=5s&dry-run", `"7"`}, {"wait=9999999h&dry-run=no", "*"}, {"limit=-1&match=[", ""},
+		{"", ""},
+		{"limit=5&offset=3&sort=-next&match=a*&status=x,y", "K"},
+		{"wait=5s&dry-run", `"7"`},
+		{"wait=9999999h&dry-run=no", "*"},
+		{"limit=-1&match=[", ""},
 		{"expression=0+0+*+*+*+?&zone=Europe/Berlin&count=3", ""}, {"from=2026-01-01T00:00:00Z&success=maybe&item=x&page=0", "W/7"}, {"a=%zz;", "\x00"},
 	} {
 		f.Add(seed[0], seed[1])

@@ -52,16 +52,16 @@ type world struct {
 
 // newWorld fills a namespace: orders is fine, mail has failed and has a secret, nightly is disabled, broken cannot be
 // read.
-func newWorld(t testing.TB, kept history.Reader) *world {
-	t.Helper()
+func newWorld(tb testing.TB, kept history.Reader) *world {
+	tb.Helper()
 	reg := memory.NewServer().Open("shop")
-	session, err := reg.Session(t.Context())
-	require.NoError(t, err)
+	session, err := reg.Session(tb.Context())
+	require.NoError(tb, err)
 	fire := time.Now().UTC().Truncate(time.Minute)
 	var writes []registry.Write
 	add := func(c job.Config) jobtree.Tree {
 		text, err := jobtree.EncodeConfig(c)
-		require.NoError(t, err)
+		require.NoError(tb, err)
 		tree := jobtree.For(c.Name)
 		writes = append(writes, registry.Put(tree.Config(), text))
 		for item, owner := range []string{first, second} {
@@ -74,41 +74,41 @@ func newWorld(t testing.TB, kept history.Reader) *world {
 	mail := add(job.Config{Name: "mail", Cron: "0 0/2 * * * ?", ShardingTotalCount: 2, JobParameter: "geheim"})
 	add(job.Config{Name: "nightly", Cron: "0 30 2 ? * MON-FRI", ShardingTotalCount: 2, Disabled: true})
 	writes = append(writes,
-		registry.Put(orders.ItemRecord(0), jobtree.EncodeRecord(ran(t, fire, jobtree.Success, ""))),
-		registry.Put(mail.ItemRecord(1), jobtree.EncodeRecord(ran(t, fire, jobtree.Failure, "exit 3"))),
+		registry.Put(orders.ItemRecord(0), jobtree.EncodeRecord(ran(tb, fire, jobtree.Success, ""))),
+		registry.Put(mail.ItemRecord(1), jobtree.EncodeRecord(ran(tb, fire, jobtree.Failure, "exit 3"))),
 		registry.Put(mail.Server("10.0.0.9"), "DISABLED"),
 		registry.Put("/broken/config", "{"),
 	)
-	_, err = reg.Commit(t.Context(), registry.Txn{Then: writes})
-	require.NoError(t, err)
-	return serve(t, reg, kept)
+	_, err = reg.Commit(tb.Context(), registry.Txn{Then: writes})
+	require.NoError(tb, err)
+	return serve(tb, reg, kept)
 }
 
 // serve makes a server over a namespace.
-func serve(t testing.TB, reg *memory.Registry, kept history.Reader) *world {
-	t.Helper()
-	hub, err := live.Open(t.Context(), live.Config{Registry: reg, Namespace: "shop"})
-	require.NoError(t, err)
+func serve(tb testing.TB, reg *memory.Registry, kept history.Reader) *world {
+	tb.Helper()
+	hub, err := live.Open(tb.Context(), live.Config{Registry: reg, Namespace: "shop"})
+	require.NoError(tb, err)
 	var running sync.WaitGroup
 	ctx, stop := context.WithCancel(context.Background())
 	running.Go(func() { _ = hub.Run(ctx) })
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		stop()
 		hub.Close()
 		running.Wait()
-		require.NoError(t, reg.Close(context.Background()))
+		require.NoError(tb, reg.Close(context.Background()))
 	})
 	a, err := New(Config{Namespaces: []Namespace{{Name: "shop", Store: reg, Hub: hub, History: kept}}})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return &world{api: a, reg: reg}
 }
 
-func ran(t testing.TB, fire time.Time, outcome jobtree.Outcome, text string) jobtree.Record {
-	t.Helper()
+func ran(tb testing.TB, fire time.Time, outcome jobtree.Outcome, text string) jobtree.Record {
+	tb.Helper()
 	r, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: first, Session: 7, Source: job.Scheduled, Fire: fire, Round: "r", Time: fire.Add(20 * time.Millisecond)})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	r, err = r.End(jobtree.End{Token: 41, Time: fire.Add(time.Second), Outcome: outcome, Error: text})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return r
 }
 
@@ -119,33 +119,33 @@ type answer struct {
 	body   []byte
 }
 
-func (a answer) into(t testing.TB, value any) {
-	t.Helper()
+func (a answer) into(tb testing.TB, value any) {
+	tb.Helper()
 	reflect.ValueOf(value).Elem().SetZero() // what the answer leaves out is not what another one said
-	require.NoError(t, json.Unmarshal(a.body, value), string(a.body))
+	require.NoError(tb, json.Unmarshal(a.body, value), string(a.body))
 }
 
 // problem is the answer as a problem with a status.
-func (a answer) problem(t testing.TB, status int) wire.Problem {
-	t.Helper()
-	require.Equal(t, status, a.status, string(a.body))
-	require.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
+func (a answer) problem(tb testing.TB, status int) wire.Problem {
+	tb.Helper()
+	require.Equal(tb, status, a.status, string(a.body))
+	require.Equal(tb, "application/problem+json", a.header.Get("Content-Type"))
 	var p wire.Problem
-	a.into(t, &p)
-	require.Equal(t, status, p.Status)
-	require.NotEmpty(t, p.Cause)
-	require.NotEmpty(t, p.Detail)
+	a.into(tb, &p)
+	require.Equal(tb, status, p.Status)
+	require.NotEmpty(tb, p.Cause)
+	require.NotEmpty(tb, p.Detail)
 	return p
 }
 
 // ask sends a request as somebody, and holds the answer against openapi.yaml. Headers are given as "Name: value".
-func (w *world) ask(t testing.TB, who access.Identity, method, path string, body any, headers ...string) answer {
-	t.Helper()
-	return w.askAt(t, who, method, "/namespaces/shop"+path, body, headers...)
+func (w *world) ask(tb testing.TB, who access.Identity, method, path string, body any, headers ...string) answer {
+	tb.Helper()
+	return w.askAt(tb, who, method, "/namespaces/shop"+path, body, headers...)
 }
 
-func (w *world) askAt(t testing.TB, who access.Identity, method, path string, body any, headers ...string) answer {
-	t.Helper()
+func (w *world) askAt(tb testing.TB, who access.Identity, method, path string, body any, headers ...string) answer {
+	tb.Helper()
 	var text []byte
 	kind := "application/json"
 	switch b := body.(type) {
@@ -158,9 +158,9 @@ func (w *world) askAt(t testing.TB, who access.Identity, method, path string, bo
 	default:
 		var err error
 		text, err = json.Marshal(b)
-		require.NoError(t, err)
+		require.NoError(tb, err)
 	}
-	r := httptest.NewRequestWithContext(access.NewContext(t.Context(), who), method, path, bytes.NewReader(text))
+	r := httptest.NewRequestWithContext(access.NewContext(tb.Context(), who), method, path, bytes.NewReader(text))
 	if text != nil {
 		r.Header.Set("Content-Type", kind)
 	}
@@ -171,7 +171,7 @@ func (w *world) askAt(t testing.TB, who access.Identity, method, path string, bo
 	recorder := httptest.NewRecorder()
 	w.api.ServeHTTP(recorder, r)
 	got := answer{recorder.Code, recorder.Header(), recorder.Body.Bytes()}
-	described(t, r, got)
+	described(tb, r, got)
 	return got
 }
 
@@ -188,23 +188,23 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 })
 
 // described fails the test if an answer is not one that openapi.yaml describes.
-func described(t testing.TB, r *http.Request, got answer) {
-	t.Helper()
+func described(tb testing.TB, r *http.Request, got answer) {
+	tb.Helper()
 	router, err := contract()
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	at, err := url.Parse("/api/v1" + r.URL.RequestURI())
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	asked := r.Clone(r.Context())
 	asked.URL = at
 	route, params, err := router.FindRoute(asked)
 	if err != nil {
-		require.Contains(t, []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusBadRequest}, got.status, "%s %s: %s", r.Method, r.URL, err)
+		require.Contains(tb, []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusBadRequest}, got.status, "%s %s: %s", r.Method, r.URL, err)
 		return
 	}
 	options := &openapi3filter.Options{IncludeResponseStatus: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
-	err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
+	err = openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: asked, PathParams: params, Route: route, Options: options},
 		Status:                 got.status, Header: got.header, Body: io.NopCloser(bytes.NewReader(got.body)), Options: options,
 	})
-	require.NoError(t, err, "%s %s: %s", r.Method, r.URL, got.body)
+	require.NoError(tb, err, "%s %s: %s", r.Method, r.URL, got.body)
 }

@@ -207,7 +207,7 @@ func (e *lostError) Unwrap() error { return e.err }
 
 func lost(ctx context.Context, err error) error {
 	var dial *net.OpError
-	sent := !(errors.As(err, &dial) && dial.Op == "dial")
+	sent := !errors.As(err, &dial) || dial.Op != "dial"
 	if cause := context.Cause(ctx); cause != nil {
 		return &lostError{cause, sent}
 	}
