@@ -108,10 +108,18 @@ func (s *scripts) bury(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ended:
+		}
+		select { // many end at once
+		case <-ctx.Done():
+			return
+		case <-time.After(buryEvery):
 			s.kin.Bury()
 		}
 	}
 }
+
+// buryEvery bounds how often orphans are looked for: each time, the children of all threads are read.
+const buryEvery = 250 * time.Millisecond
 
 // errScripts is the error of scripts that do not end.
 var errScripts = errors.New("scripts were killed and do not end")
@@ -128,6 +136,7 @@ func (s *scripts) close(patience time.Duration) error {
 	case <-time.After(patience):
 		return errScripts
 	}
+	s.kin.Bury()
 	if s.groups == nil {
 		return nil
 	}

@@ -65,22 +65,25 @@ const patience = 10 * time.Second
 var ErrLeft = errors.New("processes were killed and do not end")
 
 // End kills the orphans that have a variable in their environment, "name=value", with all that they leave in turn, and
-// returns when none is left. It does not find what has left out the variable.
+// returns when none is left; [Kin.Bury] forgets them. It does not find what has left out the variable.
 func (k *Kin) End(variable string) error {
+	clean := 0
 	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
-		k.mu.Lock()
 		left := 0
-		for _, pid := range k.orphans() {
+		for _, pid := range k.orphans() { // what has just started is not known yet, but has not the variable
 			switch {
-			case hasEnded(pid):
-				_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 			case has(pid, variable):
 				left++
 				_ = syscall.Kill(pid, syscall.SIGKILL)
+			case isEnding(pid): // and may leave orphans in a moment
+				left++
 			}
 		}
-		k.mu.Unlock()
-		if left == 0 {
+		// One that ended after it was listed has left orphans that were not: they are in the next list.
+		if clean++; left > 0 {
+			clean = 0
+		}
+		if clean == 2 {
 			return nil
 		}
 		if time.Now().After(deadline) {
@@ -89,7 +92,8 @@ func (k *Kin) End(variable string) error {
 	}
 }
 
-// orphans are the children of this process for which nobody waits. The caller holds mu.
+// orphans are the children of this process for which nobody waits, and those that have just started unless the caller
+// holds mu.
 func (k *Kin) orphans() (pids []int) {
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
 	for _, list := range lists {
@@ -104,13 +108,30 @@ func (k *Kin) orphans() (pids []int) {
 	return pids
 }
 
+// hasEnded tells whether a process only waits to be forgotten, and isEnding whether it is on its way there: then it has no
+// environment any more, and its children are still its own.
 func hasEnded(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
+	fields := statOf(pid)
+	return len(fields) > 0 && fields[0] == "Z"
+}
+
+func isEnding(pid int) bool {
+	const flagsField, exiting = 9 - 3, 0x4 // PF_EXITING
+	fields := statOf(pid)
+	if len(fields) <= flagsField || fields[0] == "Z" {
 		return false
 	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before may hold anything
-	return len(fields) > 0 && fields[0] == "Z"
+	flags, err := strconv.ParseUint(fields[flagsField], 10, 64)
+	return err == nil && flags&exiting != 0
+}
+
+// statOf are what Linux tells of a process, from its state on, which is the third field.
+func statOf(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the name before may hold anything
 }
 
 // has tells whether a process was started with a variable.
