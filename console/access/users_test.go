@@ -60,20 +60,21 @@ tokens:
 
 func TestFaultyUsersFiles(t *testing.T) {
 	t.Parallel()
+	const twice = "{sha256: " + nobodysSum + ", end: 2027-01-01T00:00:00Z}"
 	for text, wanted := range map[string]string{
-		"users: {anna: {password: secret-word}}":                            `users.anna: invalid password: it must be "$argon2id$v=19$m=19456,t=2,p=1$"`,
-		"users: {anna: {generation: -1}}":                                   "users.anna: invalid generation -1: it must not be negative",
-		"users: {anna: {grants: [{role: root, namespace: shop}]}}":          `users.anna: grants.0: invalid role "root": it must be one of viewer, operator and admin`,
-		"users: {anna: {grants: [{role: admin}]}}":                          `users.anna: grants.0: invalid namespace ""`,
-		"groups: {g: {grants: [{role: admin, namespace: a, jobs: \"[\"}]}}": `groups.g: grants.0: invalid jobs "["`,
-		"tokens: {ci: {sha256: abc, end: 2027-01-01T00:00:00Z}}":            "tokens.ci: invalid sha256: it must be 64 hexadecimal digits",
-		"tokens: {ci: {sha256: " + nobodysSum + "}}":                        "tokens.ci: invalid end: it must say when the token ends",
-		"users: {\"\": {}}":                                                 "invalid name: it must have 1 to 128 bytes",
-		"users: {anna: {pasword: secret-word}}":                             "line 1: there is no pasword; known are users",
-		"users: {anna: {password: a, t=secret-word: b}}":                    "line 1: a value of another kind is wanted",
-		"users: secret-word":                                                "line 1: a value of another kind is wanted",
-		"users: [secret-word":                                               "invalid users file: it is no YAML",
-		"tokens: {a: {sha256: " + nobodysSum + ", end: 2027-01-01T00:00:00Z}, b: {sha256: " + nobodysSum + ", end: 2027-01-01T00:00:00Z}}": `tokens.b: invalid sha256: it is that of "a"`,
+		"users: {anna: {password: secret-word}}":                          `users.anna: invalid password: it must be "$argon2id$v=19$m=19456,t=2,p=1$"`,
+		"users: {anna: {generation: -1}}":                                 "users.anna: invalid generation -1: it must not be negative",
+		"users: {anna: {grants: [{role: root, namespace: shop}]}}":        `users.anna: grants.0: invalid role "root": it must be one of viewer, operator and admin`,
+		"users: {anna: {grants: [{role: admin}]}}":                        `users.anna: grants.0: invalid namespace ""`,
+		"groups: {g: {grants: [{role: admin, namespace: a, jobs: '['}]}}": `groups.g: grants.0: invalid jobs "["`,
+		"tokens: {ci: {sha256: abc, end: 2027-01-01T00:00:00Z}}":          "tokens.ci: invalid sha256: it must be 64 hexadecimal digits",
+		"tokens: {ci: {sha256: " + nobodysSum + "}}":                      "tokens.ci: invalid end: it must say when the token ends",
+		"users: {'': {}}":                                "invalid name: it must have 1 to 128 bytes",
+		"users: {anna: {pasword: secret-word}}":          "line 1: there is no pasword; known are users",
+		"users: {anna: {password: a, t=secret-word: b}}": "line 1: a value of another kind is wanted",
+		"users: secret-word":                             "line 1: a value of another kind is wanted",
+		"users: [secret-word":                            "invalid users file: it is no YAML",
+		"tokens: {a: " + twice + ", b: " + twice + "}":   `tokens.b: invalid sha256: it is that of "a"`,
 	} {
 		_, err := parseUsers([]byte(text))
 		require.ErrorIs(t, err, ErrInvalid, text)

@@ -21,9 +21,9 @@ func (h *Hub) keepChecking(ctx context.Context) {
 	for {
 		asked := time.Now()
 		if h.check(ctx) {
-			h.note(true, asked)
+			h.note(true, asked) //nolint:contextcheck // a history is read for readers, and ends with the hub
 		} else if ctx.Err() == nil {
-			h.note(false, time.Now())
+			h.note(false, time.Now()) //nolint:contextcheck // as above
 		}
 		select {
 		case <-ctx.Done():

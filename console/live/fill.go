@@ -65,9 +65,8 @@ func (h *Hub) fill(name string, j *jobLive, after time.Duration) {
 	case <-h.closed:
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), fillWithin)
+	ctx, cancel := context.WithTimeout(h.ended, fillWithin) // a history is read for all readers of the job
 	defer cancel()
-	defer context.AfterFunc(h.ended, cancel)()
 	asked := time.Now()
 	var rows []history.Execution
 	whole := false

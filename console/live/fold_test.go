@@ -47,8 +47,8 @@ func (s *itemStory) step() {
 	s.now = s.now.Add(time.Duration(rapid.IntRange(1, 5_000).Draw(s.T, "passes")) * time.Millisecond)
 	instance := rapid.SampledFrom([]string{"10.0.0.1@-@a", "10.0.0.2@-@b"}).Draw(s.T, "instance")
 	token := int64(s.record.Token(s.revision))
-	switch {
-	case s.record.State == jobtree.ItemRunning:
+	switch s.record.State {
+	case jobtree.ItemRunning:
 		last := &s.runs[len(s.runs)-1]
 		switch rapid.IntRange(0, 3).Draw(s.T, "ends") {
 		case 0:
@@ -69,7 +69,7 @@ func (s *itemStory) step() {
 			last.outcome, last.end = "success", s.now
 			s.write(next)
 		}
-	case s.record.State == jobtree.ItemWaiting:
+	case jobtree.ItemWaiting:
 		next, err := s.record.Claim(jobtree.Claim{Instance: instance, Session: 1, Time: s.now})
 		require.NoError(s, err)
 		s.runs = append(s.runs, ran{begin: s.now, instance: instance})
@@ -157,7 +157,10 @@ func TestMisfiresAreNoted(t *testing.T) {
 	one, three := node(fire), node(fire, fire.Add(time.Second), fire.Add(2*time.Second))
 	three.Revision = 2
 	for _, c := range []registry.Change{
-		{New: one}, {Old: one, New: three}, {Old: three, New: three}, {Old: three},
+		{New: one},
+		{Old: one, New: three},
+		{Old: three, New: three},
+		{Old: three},
 		{New: registry.Node{Path: one.Path, Revision: 3}}, // as Java notes it
 	} {
 		f.change(of, c)

@@ -37,7 +37,7 @@ func (h *Hub) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.cfg.Limits.giveBack(who.Name)
-	c, first := h.subscribe(topics, time.Now())
+	c, first := h.subscribe(topics, time.Now()) //nolint:contextcheck // a history is read for all readers, and ends with the hub
 	defer func() { h.unsubscribe(c, time.Now()) }()
 	s := stream{w: w, control: http.NewResponseController(w)}
 	s.begin()
