@@ -125,7 +125,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 		r.attach(attached)
 	})
 	s.mu.Unlock()
-	r.follows(view, registry.Snapshot{})
+	r.follows(view, registry.Snapshot{}) //nolint:contextcheck // what the view shows is for as long as Run
 	return nil
 }
 

@@ -126,7 +126,7 @@ func (m *Membership) awaitID(v room.View) {
 	m.ports.Work(func() {
 		node, failed := m.ports.Get(ctx, path)
 		if failed == nil && node.Session == holder { // without an answer nobody knows
-			m.ports.Post(func() {
+			m.ports.Post(func() { //nolint:contextcheck // the runner says it, whatever became of the question
 				if m.waitingID.Equal(asked) { // it has neither joined nor lost touch meanwhile
 					m.duplicate(err)
 				}
