@@ -69,6 +69,6 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, secure *tls.C
 			why = errors.Join(why, err, closed)
 		}
 	}
-	_ = <-ended // that it was shut down
+	<-ended // that it was shut down
 	return why
 }

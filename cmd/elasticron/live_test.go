@@ -31,7 +31,7 @@ var errCode = errors.New("no such table")
 func newLive(t *testing.T) *live {
 	t.Helper()
 	l := &live{world: newWorld(t), fails: func(job.ShardingContext) bool { return false }}
-	l.program.now = time.Now
+	l.now = time.Now
 	for _, id := range []string{first, second} {
 		reg := l.etcdServer.Open("shop")
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(id))

@@ -23,7 +23,9 @@ func FuzzQueries(f *testing.F) {
 		{"wait=5s&dry-run", `"7"`},
 		{"wait=9999999h&dry-run=no", "*"},
 		{"limit=-1&match=[", ""},
-		{"expression=0+0+*+*+*+?&zone=Europe/Berlin&count=3", ""}, {"from=2026-01-01T00:00:00Z&success=maybe&item=x&page=0", "W/7"}, {"a=%zz;", "\x00"},
+		{"expression=0+0+*+*+*+?&zone=Europe/Berlin&count=3", ""},
+		{"from=2026-01-01T00:00:00Z&success=maybe&item=x&page=0", "W/7"},
+		{"a=%zz;", "\x00"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
@@ -106,9 +108,14 @@ func bodyOf[T any](text []byte) error {
 func FuzzRequests(f *testing.F) {
 	w := newWorld(f, nil)
 	for _, seed := range [][3]string{
-		{"GET", "/namespaces/shop/jobs", ""}, {"POST", "/namespaces/shop/jobs/orders/disable?dry-run", "{}"}, {"PUT", "/namespaces/shop/jobs/mail/config?dry-run", `{"text":"{}"}`},
-		{"GET", "/namespaces/shop/nodes?path=//", ""}, {"GET", "/namespaces/%2F/jobs/..%2f..", ""}, {"POST", "/namespaces/shop/import?dry-run", "a: {config: {cron: x}}"},
-		{"POST", "/namespaces/shop/bulk?dry-run", `{"verb":"trigger","match":"*"}`}, {"POST", "/namespaces/shop/jobs/orders/items/99999999999999999999/enable?dry-run", ""},
+		{"GET", "/namespaces/shop/jobs", ""},
+		{"POST", "/namespaces/shop/jobs/orders/disable?dry-run", "{}"},
+		{"PUT", "/namespaces/shop/jobs/mail/config?dry-run", `{"text":"{}"}`},
+		{"GET", "/namespaces/shop/nodes?path=//", ""},
+		{"GET", "/namespaces/%2F/jobs/..%2f..", ""},
+		{"POST", "/namespaces/shop/import?dry-run", "a: {config: {cron: x}}"},
+		{"POST", "/namespaces/shop/bulk?dry-run", `{"verb":"trigger","match":"*"}`},
+		{"POST", "/namespaces/shop/jobs/orders/items/99999999999999999999/enable?dry-run", ""},
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}

@@ -73,7 +73,7 @@ func (d *driver) operate(a action) {
 	goes := max(a.lasts, 30*time.Second) // away, whatever has become of it
 	opts := operate.Options{ID: fmt.Sprintf("%d-%d-%d", a.at, a.do, a.n), Reason: "drawn", Force: true, Wait: a.n%3 == 0}
 	ask := func(do func(ctx context.Context, opts operate.Options) error) {
-		d.wg.Go(func() { d.askAgain(desk, goes, opts, do) })
+		d.wg.Go(func() { d.askAgain(goes, opts, do) })
 	}
 	one := func(do func(ctx context.Context, job string, opts operate.Options) (operate.Result, error)) {
 		ask(func(ctx context.Context, opts operate.Options) error {
@@ -102,7 +102,7 @@ func (d *driver) operate(a action) {
 		})
 	case opJob:
 		if one(op.DisableJob); a.n%4 != 0 {
-			d.later(a, func() { d.askAgain(desk, goes, operate.Options{ID: opts.ID + "-back"}, enabling(op)) })
+			d.later(a, func() { d.askAgain(goes, operate.Options{ID: opts.ID + "-back"}, enabling(op)) })
 		}
 	case opItem:
 		do := op.DisableItem
@@ -231,15 +231,15 @@ func (d *driver) removeAndCreate(a action, desk desk, goes time.Duration, opts o
 	}
 	cfg.Value.Disabled = false
 	d.wg.Go(func() {
-		d.askAgain(desk, goes, opts, func(ctx context.Context, opts operate.Options) error {
+		d.askAgain(goes, opts, func(ctx context.Context, opts operate.Options) error {
 			_, err := desk.op.Remove(ctx, jobName, opts)
 			return err
 		})
 		time.Sleep(time.Duration(a.n) * 10 * time.Millisecond)
 		if a.n%5 > 0 {
-			d.askAgain(desk, goes, operate.Options{ID: opts.ID + "-back"}, enabling(desk.op)) // if it is still there
+			d.askAgain(goes, operate.Options{ID: opts.ID + "-back"}, enabling(desk.op)) // if it is still there
 		}
-		d.askAgain(desk, goes, operate.Options{ID: opts.ID + "-anew"}, func(ctx context.Context, opts operate.Options) error {
+		d.askAgain(goes, operate.Options{ID: opts.ID + "-anew"}, func(ctx context.Context, opts operate.Options) error {
 			_, err := desk.op.Create(ctx, cfg.Value, opts)
 			return err
 		})
@@ -256,7 +256,7 @@ func (d *driver) leaveByDesk(a action, desk desk, goes time.Duration, opts opera
 	}
 	p.troubled = true
 	d.wg.Go(func() {
-		d.askAgain(desk, goes, opts, func(ctx context.Context, opts operate.Options) error {
+		d.askAgain(goes, opts, func(ctx context.Context, opts operate.Options) error {
 			_, err := desk.op.ShutDown(ctx, jobName, p.id, opts)
 			return err
 		})
@@ -271,7 +271,7 @@ func (d *driver) leaveByDesk(a action, desk desk, goes time.Duration, opts opera
 }
 
 // askAgain does an operation, and asks again with its id while it has no answer, until the operator goes away.
-func (d *driver) askAgain(desk desk, goes time.Duration, opts operate.Options, do func(context.Context, operate.Options) error) {
+func (d *driver) askAgain(goes time.Duration, opts operate.Options, do func(context.Context, operate.Options) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), goes)
 	defer cancel()
 	for ctx.Err() == nil {

@@ -56,12 +56,12 @@ func asked(t *testing.T, items ...int) registry.Node {
 	return registry.Node{Path: tree.Triggered(), Value: text, Created: 9, Revision: 9}
 }
 
-// ran is the record of an item that runs for the request of revision 9.
-func ran(t *testing.T, item int) registry.Node {
+// ran is the record of item 1, which runs for the request of revision 9.
+func ran(t *testing.T) registry.Node {
 	t.Helper()
 	record, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: ours, Session: 7, Source: job.Manual, Trigger: 9, Time: noon})
 	require.NoError(t, err)
-	return registry.Node{Path: tree.ItemRecord(item), Value: jobtree.EncodeRecord(record), Created: 10, Revision: 10}
+	return registry.Node{Path: tree.ItemRecord(1), Value: jobtree.EncodeRecord(record), Created: 10, Revision: 10}
 }
 
 func TestWhatIsCommitted(t *testing.T) {
@@ -110,11 +110,11 @@ func TestWhyARequestIsNotMade(t *testing.T) {
 		"all items disabled":  {stored(t, nil, disabled(0), disabled(1), disabled(2), disabled(3)), hour, byhand.AllDisabled, nil},
 		"no items":            {stored(t, nil), byhand.Ask{Items: []int{}, Within: time.Hour}, byhand.Unwritable, nil},
 		"a long parameter":    {stored(t, nil), byhand.Ask{Parameter: strings.Repeat("x", 2_049), Within: time.Hour}, byhand.Unwritable, nil},
-		"one that is pending": {stored(t, nil, asked(t), ran(t, 1)), hour, byhand.Pending, []int{0, 2, 3}},
+		"one that is pending": {stored(t, nil, asked(t), ran(t)), hour, byhand.Pending, []int{0, 2, 3}},
 		"one that goes on": {
-			stored(t, nil, asked(t), ran(t, 1)), byhand.Ask{Within: time.Hour, AfterRuns: true}, byhand.Pending, []int{0, 1, 2, 3},
+			stored(t, nil, asked(t), ran(t)), byhand.Ask{Within: time.Hour, AfterRuns: true}, byhand.Pending, []int{0, 1, 2, 3},
 		},
-		"one that runs":     {stored(t, nil, asked(t, 1), ran(t, 1)), byhand.Ask{Within: time.Hour, AfterRuns: true}, byhand.Pending, []int{1}},
+		"one that runs":     {stored(t, nil, asked(t, 1), ran(t)), byhand.Ask{Within: time.Hour, AfterRuns: true}, byhand.Pending, []int{1}},
 		"items for Java":    {stored(t, nil), byhand.Ask{Items: []int{1}, Within: time.Hour, Java: true}, byhand.BeyondJava, nil},
 		"a text for Java":   {stored(t, nil), byhand.Ask{Parameter: "x", Within: time.Hour, Java: true}, byhand.BeyondJava, nil},
 		"a fire for Java":   {stored(t, nil), byhand.Ask{Fire: noon, Within: time.Hour, Java: true}, byhand.BeyondJava, nil},
@@ -132,7 +132,7 @@ func TestWhyARequestIsNotMade(t *testing.T) {
 			require.Empty(t, r.Writes)
 		})
 	}
-	_, err := byhand.Decide(stateOf(stored(t, nil, asked(t, 1), ran(t, 1)), false), hour, noon)
+	_, err := byhand.Decide(stateOf(stored(t, nil, asked(t, 1), ran(t)), false), hour, noon)
 	require.NoError(t, err, "it has begun")
 	_, err = byhand.Decide(stateOf(stored(t, nil, asked(t)), false), hour, noon.Add(2*time.Hour))
 	require.NoError(t, err, "it is over")

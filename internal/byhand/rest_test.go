@@ -46,7 +46,7 @@ func javaID(n int) string { return fmt.Sprintf("10.0.1.%d@-@7", n) }
 
 func (c *crowd) do(writes ...registry.Write) registry.Revision {
 	c.Helper()
-	revision, err := c.Registry.Commit(c.Context(), registry.Txn{Then: writes})
+	revision, err := c.Commit(c.Context(), registry.Txn{Then: writes})
 	require.NoError(c, err)
 	return revision
 }
@@ -94,7 +94,7 @@ func (c *crowd) CommitAll(ctx context.Context, txns []registry.Txn) []registry.O
 			outcomes[i].Err = &registry.OpError{Op: "commit", Err: registry.ErrUnavailable}
 			continue
 		}
-		if outcomes[i].Revision, outcomes[i].Err = c.Registry.Commit(ctx, txn); outcomes[i].Err == nil {
+		if outcomes[i].Revision, outcomes[i].Err = c.Commit(ctx, txn); outcomes[i].Err == nil {
 			c.note(txn.Then)
 		}
 	}

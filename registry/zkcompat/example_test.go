@@ -2,15 +2,15 @@ package zkcompat_test
 
 import (
 	"context"
+	"fmt"
 	"log"
 	"time"
 
 	"github.com/elasticron/elasticron/registry/zkcompat"
-	"github.com/elasticron/elasticron/scheduler"
 )
 
-// A process joins the jobs that Java instances of Elastic-Job-Lite run. Server lists and namespace are those of
-// their ZookeeperConfiguration.
+// A handle on the namespace of Java instances of Elastic-Job-Lite; servers and namespace are those of their
+// ZookeeperConfiguration. A scheduler over it takes part in their jobs with scheduler.WithJavaPeers.
 func Example() {
 	ctx := context.Background()
 	reg, err := zkcompat.Open(ctx, zkcompat.Config{
@@ -20,12 +20,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer reg.Close(ctx)
-	s, err := scheduler.New(reg, scheduler.WithJavaPeers())
+	jobs, err := reg.Children(ctx, "/")
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Declare the jobs with s.Add, as their Java instances do, then:
-	if err := s.Run(ctx); err != nil {
-		log.Fatal(err)
-	}
+	fmt.Println(jobs)
 }
