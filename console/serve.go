@@ -69,6 +69,6 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener, secure *tls.C
 			why = errors.Join(why, err, closed)
 		}
 	}
-	<-ended // that it was shut down
+	<-ended //nolint:errcheck // it says that it was shut down
 	return why
 }

@@ -93,10 +93,10 @@ var rooms = []struct{ name, imports string }{
 	{"console/api/wire", "history operate registry"},
 	{"console/api", "console/access console/api/wire console/live cronexpr history internal/jobtree internal/option internal/protect job operate operate/jobfile registry seed"},
 	{"console/client", "console/api/wire internal/option operate operate/jobfile registry"},
-	{"console", "console/access console/api console/live console/web history internal/option operate"},
+	{"console", "console/access console/api console/live console/web history internal/jobtree internal/option operate registry"},
 
 	// Jobs without code.
-	{"worker", "internal/jobtree internal/texts job operate registry seed"},
+	{"worker", "health history history/observe internal/jobtree internal/option internal/texts job metrics operate registry scheduler seed"},
 }
 
 // above are the programs: they may import any room, and no room imports them.
