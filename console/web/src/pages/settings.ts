@@ -174,7 +174,7 @@ export async function settings(): Promise<void> {
       h("div", { class: "commit" },
         diff.length > 0 ? h("div", { class: "difference" }, h("h2", null, "Your changes"), h("dl", { class: "changes" }, diff.map((c) => h("div", { key: c.what }, h("dt", null, c.what), h("dd", null, c.before !== "" && h("del", null, h("span", { class: "sign" }, "− "), c.before), c.after !== "" && h("ins", null, h("span", { class: "sign" }, "+ "), c.after)))))) : h("p", { class: "muted" }, `Nothing is changed. These are the settings of revision ${base.revision}.`),
         may && h("p", { class: "deeds" },
-          h("button", { type: "submit", class: "primary", "aria-disabled": changed() && !fault ? null : "true" }, "Look at what it comes to…"),
+          h("button", { type: "submit", class: "primary", "aria-disabled": changed() && !fault ? null : "true" }, "Show what would change…"),
           changed() && h("button", { type: "button", onclick: () => { start(base); askCron(); draw(); } }, "Undo all"))));
   };
 
