@@ -27,13 +27,20 @@ type connection struct {
 	etcd      *etcdflags.Flags
 }
 
+// newConnection gives a command the flags of a connection to a registry, or through a server.
 func newConnection(p *program, flags *pflag.FlagSet) *connection {
+	c := newRegistryConnection(p, flags)
+	flags.StringVar(&c.server, "server", "", "URL of an elasticron server to go through; the token is that of $"+tokenVariable)
+	flags.StringVar(&c.tokenFile, "token-file", "", "file that holds the token for --server, unless $"+tokenVariable+" does")
+	return c
+}
+
+// newRegistryConnection gives a command that needs the registry itself its flags.
+func newRegistryConnection(p *program, flags *pflag.FlagSet) *connection {
 	c := &connection{program: p}
 	flags.StringVar(&c.context, "context", "", "context to use (default: $"+contextVariable+", else the one chosen by elasticron context use)")
 	c.etcd = etcdflags.New(flags, "etcd", "", passwordVariable)
 	flags.StringSliceVar(&c.zooKeeper, "zookeeper", nil, "servers of the ZooKeeper ensemble, as host:port separated by commas")
-	flags.StringVar(&c.server, "server", "", "URL of an elasticron server to go through; the token is that of $"+tokenVariable)
-	flags.StringVar(&c.tokenFile, "token-file", "", "file that holds the token for --server, unless $"+tokenVariable+" does")
 	flags.StringVarP(&c.namespace, "namespace", "n", "", "namespace of the jobs (default: that of the context)")
 	return c
 }

@@ -82,7 +82,7 @@ once.`,
 		},
 	}
 	flags := cmd.Flags()
-	s.conn = newConnection(p, flags)
+	s.conn = newRegistryConnection(p, flags)
 	s.flags(flags)
 	cmd.AddCommand(newServerPassword(p), newServerToken(), newServerKey())
 	return cmd
@@ -168,8 +168,6 @@ func interrupted(ctx context.Context, err error) error {
 // check completes the settings, and names what is wrong with them before anything is opened.
 func (s *serving) check() error {
 	switch {
-	case s.conn.server != "" || s.conn.tokenFile != "":
-		return misuse("--server is given: a server stands before a registry, want --etcd, --zookeeper or --embedded")
 	case s.embedded && (s.conn.etcd.Given() || len(s.conn.zooKeeper) > 0 || s.conn.context != ""):
 		return misuse("--embedded is given besides --etcd, --zookeeper or --context: want one of them")
 	case s.embedded && s.conn.namespace == "":

@@ -57,7 +57,7 @@ func TestWrongServers(t *testing.T) {
 		"--etcd http://e1":                                                     "--namespace is missing",
 		"--embedded":                                                           "--namespace is missing",
 		"--embedded --etcd http://e1 -n shop":                                  "--embedded is given besides",
-		"--server https://c -n shop":                                           "stands before a registry",
+		"--server https://c -n shop":                                           "unknown flag: --server",
 		"--etcd http://e1 -n shop --tls-cert x":                                "--tls-cert and --tls-key",
 		"--etcd http://e1 -n shop --oidc-client-id x":                          "--oidc-issuer is missing",
 		"--etcd http://e1 -n shop --proxy-user-header X":                       "--proxy-from is missing",

@@ -40,7 +40,7 @@ func sharing(t *testing.T) map[string]bool {
 	t.Helper()
 	all := make(map[string]bool)
 	for _, c := range visible(newRoot(newProgram())) {
-		if c.Flags().Lookup("server") != nil && c.RunE != nil && c.Name() != "server" && !strings.Contains(c.CommandPath(), "context") {
+		if c.Flags().Lookup("server") != nil && c.RunE != nil && !strings.Contains(c.CommandPath(), "context") {
 			all[c.CommandPath()] = true
 		}
 	}

@@ -50,7 +50,7 @@ that at once. Under systemd, use Type=notify; a watchdog is served.`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	r.connection = newConnection(p, flags)
+	r.connection = newRegistryConnection(p, flags)
 	flags.StringVar(&r.config, "config", "", "file of the worker")
 	flags.StringVar(&r.jobs, "jobs", "", "in place of --config: folder with files of jobs")
 	flags.StringSliceVar(&r.commands, "commands", nil, "in place of --config: programs that scripts may be, such as '/opt/jobs/*'")
@@ -219,8 +219,8 @@ func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Lo
 			return nil, nil, err
 		}
 	}
-	if cmp.Or(c.server, chosen.Server) != "" {
-		return nil, nil, misuse("a worker needs its registry itself: want --etcd, --zookeeper or --embedded instead of a server")
+	if chosen.Server != "" {
+		return nil, nil, misuse("the context is that of a server, want --etcd, --zookeeper or --embedded")
 	}
 	reg, err := c.open(ctx, chosen)
 	if err != nil {
