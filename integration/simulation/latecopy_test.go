@@ -52,7 +52,9 @@ func TestEveryLateCopyComesToNothing(t *testing.T) {
 		require.Contains(t, census.kinds, kind, "the seeds have nothing of it")
 	}
 	for kind := range census.kinds {
-		require.NotContains(t, kind, "config", "nobody repeats what creates a job")
+		if !strings.HasPrefix(kind, "ends itself: ") {
+			require.NotContains(t, kind, "config", "nobody repeats what creates a job")
+		}
 		require.NotContains(t, kind, "?", "a kind of node that nobody has thought about")
 	}
 }
@@ -64,7 +66,8 @@ var written = map[jobtree.Kind]string{
 	jobtree.KindItemRecord: "record", jobtree.KindItemMisfire: "misfire", jobtree.KindItemFailover: "claim",
 	jobtree.KindFailoverItem: "wish", jobtree.KindFailoverLeft: "left", jobtree.KindItemNext: "next",
 	jobtree.KindElectionLatch: "latch", jobtree.KindServer: "server", jobtree.KindConfig: "config",
-	jobtree.KindOffset: "offset", jobtree.KindItemAside: "aside",
+	jobtree.KindOffset: "offset", jobtree.KindItemAside: "aside", jobtree.KindItemDisabled: "disabled",
+	jobtree.KindTriggered: "triggered", jobtree.KindOperated: "operated",
 }
 
 // lately carries a plan out with a late copy of everything, and returns what is wrong.
