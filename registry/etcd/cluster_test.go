@@ -92,10 +92,10 @@ func TestLeaderKilledUnderLoad(t *testing.T) {
 		var n registry.Node
 		require.Eventually(t, func() bool { // the last one, given up, may be done after the read
 			var err error
-			n, err = r.Get(t.Context(), path)
-			require.NoError(t, err)
-			require.NoError(t, v.WaitRevision(t.Context(), n.Revision))
-			return v.Snapshot().Get(path) == n
+			if n, err = r.Get(t.Context(), path); err == nil {
+				err = v.WaitRevision(t.Context(), n.Revision)
+			}
+			return err == nil && v.Snapshot().Get(path) == n
 		}, time.Minute, 50*time.Millisecond)
 		done, err := strconv.Atoi(n.Value)
 		require.NoError(t, err)
