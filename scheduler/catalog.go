@@ -41,7 +41,7 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 	return nil
 }
 
-// follows has the catalog follow a view until it ends, and then another. Meanwhile it keeps the jobs that
+// follows makes the catalog follow a view until it ends, and then another. Meanwhile it keeps the jobs that
 // it has.
 func (c *catalog) follows(view *registry.View) {
 	view.AfterEnd(func(reason error) {

@@ -45,8 +45,8 @@ func WithHandler(class string, code job.Handler) Option {
 	}
 }
 
-// WithJobFilter has this process take part, of the jobs that it has a handler for, only in those of which take says so.
-// It is asked whenever a job comes or its configuration changes: if take then says no, the process leaves the job as it
+// WithJobFilter limits the jobs that this process takes part in by its handlers to those for which take returns true.
+// take is called whenever a job comes or its configuration changes: if it then returns false, the process leaves the job as it
 // does one without a handler. The default takes all.
 //
 // The function must be safe for concurrent use, fast, and depend on nothing but the configuration. One that panics

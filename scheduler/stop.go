@@ -40,7 +40,7 @@ func (s *Scheduler) Vanish() {
 	s.endLife(ErrVanished) // cancels items, and with them all commits
 }
 
-// end has Run stop, and tells whether it was called.
+// end stops Run, and tells whether that was called.
 func (s *Scheduler) end() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

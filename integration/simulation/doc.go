@@ -14,8 +14,8 @@
 // Few seeds do everything. Most draw a few kinds of trouble and turn them up, so that those meet. In most of them
 // the network holds up messages of one or two kinds, with a heavy tail, and what causes such messages happens again
 // and again. While one is under way, something changes behind its back: its sender loses its session or its node,
-// its item is disabled, the settings change, somebody joins or leaves. Copies of requests arrive late and out of order, the store stops, starts and is slow, operators
-// are careless: they delete nodes of instances and leaders, remove the job, spoil its settings, and do any
+// its item is disabled, the settings change, somebody joins or leaves. Copies of requests arrive late and out of
+// order, the store stops, starts and is slow, operators are careless: they delete nodes of instances and leaders, remove the job, spoil its settings, and do any
 // single deed of package careless to any node. Operators run items by hand, disable items, servers and the job, and
 // ask processes to leave it. The store drops one session, or all at once. One transaction of a
 // resharding moves four items at most here, so that jobs of a few more are resharded in parts.

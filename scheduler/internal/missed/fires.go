@@ -22,7 +22,7 @@ import (
 // Ports are what the room may ask of the process.
 type Ports struct {
 	*room.Ports
-	Consider func(items []int, all bool) // has items looked at of which something may begin
+	Consider func(items []int, all bool) // marks items, or all, to be looked at: something of them may begin
 }
 
 // Fires are what an instance knows of the fires of a job.

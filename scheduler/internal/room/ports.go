@@ -13,7 +13,7 @@ type Ports struct {
 	Work func(func())              // starts a goroutine that the scheduler waits for
 	Wake func(in time.Duration)    // makes the runner decide again by then
 	Log  *slog.Logger              // with the job and the instance
-	// AskClock has the registry asked for its time, unless it was asked within age, and does not wait for the answer.
+	// AskClock asks the registry for its time, unless it was asked within age, and does not wait for the answer.
 	// told is called when the next answer, or none, has come, and must not block; nil = nobody wants to know.
 	AskClock func(age time.Duration, told func())
 	// Tell logs what comes to many items, or again with every try: once, and then as a count.
