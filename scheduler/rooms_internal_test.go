@@ -23,7 +23,8 @@ func TestNoRoomHoldsTheRunner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := reflect.ValueOf(aRunner(t, options)).Elem()
+			whole := aRunner(t, options)
+			r := reflect.ValueOf(whole).Elem()
 			rooms := roomsOf(r)
 			require.Contains(t, rooms, "rounds")
 			_, peers := rooms["peers"]
@@ -40,11 +41,30 @@ func TestNoRoomHoldsTheRunner(t *testing.T) {
 				}
 			}
 			for i := range r.NumField() {
-				if field := r.Type().Field(i); ours(typeOf(r.Field(i))) {
+				field := r.Type().Field(i)
+				if ours(typeOf(r.Field(i))) {
 					require.False(t, field.Anonymous, "%s is embedded", field.Name)
+				}
+				if rooms[field.Name] != nil {
+					require.False(t, reaches(r.Field(i), whole), "the room %s reaches the runner", field.Name)
 				}
 			}
 		})
+	}
+}
+
+// A runner is found wherever a room may have put it.
+func TestARunnerIsFound(t *testing.T) {
+	t.Parallel()
+	type inside struct{ at any }
+	r := new(runner)
+	for name, room := range map[string]any{
+		"behind an interface": inside{r}, "in a slice": []any{1, r}, "in a map": map[string]*inside{"a": {r}}, "by itself": &r,
+	} {
+		require.True(t, reaches(reflect.ValueOf(room), r), name)
+	}
+	for name, room := range map[string]any{"another": inside{new(runner)}, "nothing": inside{}, "no pointer": 7} {
+		require.False(t, reaches(reflect.ValueOf(room), r), name)
 	}
 }
 
@@ -97,6 +117,53 @@ func typeOf(v reflect.Value) reflect.Type {
 		t = t.Elem()
 	}
 	return t
+}
+
+// reaches tells whether a value leads to the runner, by pointers, interfaces, slices and maps. Functions hide what they
+// hold.
+func reaches(from reflect.Value, r *runner) bool {
+	type place struct {
+		of reflect.Type
+		at uintptr
+	}
+	been := make(map[place]bool)
+	var look func(v reflect.Value) bool
+	look = func(v reflect.Value) bool {
+		switch v.Kind() {
+		case reflect.Interface:
+			return look(v.Elem())
+		case reflect.Pointer:
+			here := place{v.Type(), v.Pointer()}
+			if v.IsNil() || been[here] {
+				return false
+			}
+			been[here] = true
+			return here == place{reflect.TypeOf(r), reflect.ValueOf(r).Pointer()} || look(v.Elem())
+		case reflect.Slice, reflect.Array:
+			for i := range v.Len() {
+				if look(v.Index(i)) {
+					return true
+				}
+			}
+		case reflect.Map:
+			for each := v.MapRange(); each.Next(); {
+				if look(each.Key()) || look(each.Value()) {
+					return true
+				}
+			}
+		case reflect.Struct:
+			if pkg := v.Type().PkgPath(); pkg != "" && !strings.Contains(pkg, "/scheduler") {
+				return false // a store or a logger, at work and unable to know a runner
+			}
+			for i := range v.NumField() {
+				if look(v.Field(i)) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return look(from)
 }
 
 // walk notes every type that a type is made of. Functions and interfaces hide what they hold.
