@@ -33,6 +33,8 @@ type scene struct {
 	config   string
 	revision int
 	silent   bool // the stream is refused
+	mute     bool // who asks for the stream gets no answer
+	away     bool // the registry does not answer the server
 	streams  map[chan struct{}]bool
 	role     string
 	expired  bool // the session has ended
