@@ -81,7 +81,7 @@ func TestCancel(t *testing.T) {
 	require.Empty(t, s.done())
 }
 
-// Of a backfill that takes longer than an answer the page asks for what is left, and not for what has run, under one key.
+// Of a backfill that takes longer than an answer the page asks, under one key, for what is left.
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "")
