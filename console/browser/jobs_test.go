@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -78,6 +79,34 @@ func TestCancel(t *testing.T) {
 	tab.click("dialog button", "Cancel")
 	tab.lacks("dialog")
 	require.Empty(t, s.done())
+}
+
+// Of a backfill that takes longer than an answer the page asks, under one key, for what is left.
+func TestBackfill(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	tab.sees("#items", "Running")
+	value[bool](tab, `([...document.querySelectorAll("button")].find(b => b.textContent === "Run past fires…").click(), true)`) // in a menu
+	tab.until(`document.querySelectorAll("dialog input[type=datetime-local]").length === 2`)
+	value[bool](tab, `(document.querySelectorAll("dialog input[type=datetime-local]").forEach((e, i) => {
+		e.value = "2026-03-01T1" + i + ":00";
+		e.dispatchEvent(new Event("change"));
+	}), true)`)
+	tab.sees("dialog fieldset", "3 fires")
+	tab.click("dialog footer button", "Run them")
+	tab.sees("#notes", "all past fires have run")
+	done := s.done()
+	require.Len(t, done, 3)
+	key := strings.Fields(done[0])[2]
+	for i, fires := range []string{
+		"[2026-03-01T10:00:00Z 2026-03-01T10:05:00Z 2026-03-01T10:10:00Z]",
+		"[2026-03-01T10:05:00Z 2026-03-01T10:10:00Z]",
+		"[2026-03-01T10:10:00Z]",
+	} {
+		require.Equal(t, "POST /jobs/orders-settle/backfill "+key+" "+fires, done[i])
+	}
 }
 
 // Whoever has no mouse goes to a job, triggers it and walks along its timeline.

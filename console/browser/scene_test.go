@@ -33,6 +33,8 @@ type scene struct {
 	config   string
 	revision int
 	silent   bool // the stream is refused
+	mute     bool // who asks for the stream gets no answer
+	away     bool // the registry does not answer the server
 	streams  map[chan struct{}]bool
 	role     string
 	expired  bool // the session has ended
@@ -168,6 +170,10 @@ func (s *scene) routes(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("GET "+shop+"/events", s.events)
 	mux.HandleFunc("POST "+shop+"/bulk", s.bulk)
+	mux.HandleFunc("GET "+shop+"/jobs/{job}/fires", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 200, object{"fires": []string{"2026-03-01T10:00:00Z", "2026-03-01T10:05:00Z", "2026-03-01T10:10:00Z"}, "zone": "UTC"})
+	})
+	mux.HandleFunc("POST "+shop+"/jobs/{job}/backfill", s.backfill)
 	mux.HandleFunc("POST "+shop+"/", s.operation)
 	mux.HandleFunc("GET /api/", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, 404, object{"title": "not found", "status": 404, "detail": "the scene has no " + r.URL.Path, "cause": "unknown"})
@@ -331,6 +337,18 @@ func (s *scene) bulk(w http.ResponseWriter, r *http.Request) {
 		status = 200
 	}
 	answer(w, status, object{"id": "bulk-1", "jobs": all})
+}
+
+// backfill runs one fire with each request.
+func (s *scene) backfill(w http.ResponseWriter, r *http.Request) {
+	var body struct{ Fires []string }
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	if r.URL.Query().Has("dry-run") || len(body.Fires) == 0 {
+		answer(w, 200, object{"id": "", "done": []object{}, "left": body.Fires})
+		return
+	}
+	s.note(r, fmt.Sprint(r.Header.Get("Idempotency-Key"), " ", body.Fires))
+	answer(w, 202, object{"id": r.Header.Get("Idempotency-Key"), "done": []object{{"id": "", "plan": object{}}}, "left": body.Fires[1:]})
 }
 
 // operation answers all others.

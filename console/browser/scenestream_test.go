@@ -28,6 +28,13 @@ func (s *scene) silence(on bool) {
 	}
 }
 
+// set changes something about the scene.
+func (s *scene) set(what *bool, is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*what = is
+}
+
 // open is how many streams are.
 func (s *scene) open() int {
 	s.mu.Lock()
@@ -45,12 +52,20 @@ func (s *scene) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.streams[ended] = true
+	mute := s.mute
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
 		delete(s.streams, ended)
 		s.mu.Unlock()
 	}()
+	if mute {
+		select {
+		case <-ended:
+		case <-r.Context().Done():
+		}
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(event string, data any) {
 		text, _ := json.Marshal(data)
@@ -59,8 +74,13 @@ func (s *scene) events(w http.ResponseWriter, r *http.Request) {
 	}
 	query := r.URL.Query()
 	now := time.Now().UTC()
-	status := func() object { return object{"as_of": time.Now().UTC(), "now": time.Now().UTC()} }
-	send("alive", status())
+	alive := func() {
+		s.mu.Lock()
+		event := map[bool]string{false: "alive", true: "disconnected"}[s.away]
+		s.mu.Unlock()
+		send(event, object{"as_of": time.Now().UTC(), "now": time.Now().UTC()})
+	}
+	alive()
 	for _, topic := range query["topic"] {
 		switch name, isJob := strings.CutPrefix(topic, "job/"); {
 		case topic == "overview":
@@ -76,7 +96,7 @@ func (s *scene) events(w http.ResponseWriter, r *http.Request) {
 	for {
 		select {
 		case <-beat.C:
-			send("alive", status())
+			alive()
 		case <-ended:
 			return
 		case <-r.Context().Done():

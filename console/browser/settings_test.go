@@ -3,6 +3,7 @@ package browser
 import (
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,6 +48,11 @@ func TestTwoEditors(t *testing.T) {
 	tab.sees("dialog.merge tr", "0 0/2 * * * ?")
 	tab.accessible("three versions")
 	tab.picture("dialog-merge")
+
+	tab.press(kb.Escape) // without a choice: what the other one committed is not overwritten the next time either
+	tab.lacks("dialog")
+	tab.click("button", "Show what would change")
+	tab.sees("dialog.merge", "Somebody else committed meanwhile")
 	tab.click("dialog.merge footer button", "Go on with these")
 	tab.click("dialog footer button", "Commit on revision 48193")
 	tab.lacks("dialog")

@@ -27,6 +27,34 @@ func TestCutOff(t *testing.T) {
 	tab.until(`document.querySelector("#live").textContent === "live"`)
 }
 
+// Whoever comes back to a page that has let go of the stream sees that it is old, until the server answers again. That
+// the registry answers again, while nobody followed, the page learns from any sign of life.
+func TestWhoComesBack(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	tab.sees("#live", "live")
+	tab.lacks("#banner")
+	leave := func() { value[bool](tab, `dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }))`) }
+	comeBack := func() { value[bool](tab, `dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`) }
+
+	s.set(&s.away, true)
+	tab.sees("#banner", "no connection to the registry")
+	leave()
+	s.set(&s.away, false)
+	comeBack()
+	tab.lacks("#banner")
+
+	leave()
+	s.set(&s.mute, true)
+	comeBack()
+	tab.sees("#banner", "no connection to the server")
+	tab.until(`document.documentElement.classList.contains("stale")`)
+	s.set(&s.mute, false) // for those who ask anew: the page gives up on the connection that says nothing
+	tab.lacks("#banner")
+}
+
 // When the session ends, the page leads to the login, and from there back.
 func TestTheSessionEnds(t *testing.T) {
 	t.Parallel()

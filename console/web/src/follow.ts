@@ -1,8 +1,17 @@
-// Follows a trigger until its items have answered: it asks again under the same id, which does nothing twice.
+// Follows what takes longer than an answer: a trigger until its items have answered, a backfill until its last fire
+// has run. It asks again under the same id, which does nothing twice.
 import { ask, Problem, why } from "./api";
 import { note } from "./chrome";
 import { h } from "./draw";
+import { many, moment } from "./format";
 import type { Outcome } from "./types";
+
+export interface Backfill {
+  left: string[]; // the fires that have not run, ascending
+  under_way?: Outcome;
+  unconfirmed?: string;
+  failed?: string;
+}
 
 /** TIMES is how often it is asked again, for up to 3 s each. */
 const TIMES = 100;
@@ -26,5 +35,34 @@ export async function acknowledge(url: string, body: Record<string, unknown>, id
       heard(error instanceof Problem ? error.message : why(error), true);
       return;
     }
+  }
+}
+
+/** ERRORS is how many requests in a row may fail, RETRY how long it waits after one, in ms. */
+const ERRORS = 20;
+const RETRY = 3_000;
+
+/** drive has the rest of a backfill run: the server runs its fires only while somebody asks for them. */
+export async function drive(url: string, body: Record<string, unknown>, key: string, answer: Backfill, heard: (text: string) => void): Promise<void> {
+  const stay = (event: Event): void => event.preventDefault();
+  addEventListener("beforeunload", stay);
+  try {
+    for (let errors = 0; answer.left.length > 0; ) {
+      const rest = `${many(answer.left.length, "fire")} left, from ${moment(answer.left[0])} on`;
+      const progress = answer.under_way?.progress;
+      if (answer.failed || progress?.overtaken) return note(`Past fires: ${answer.failed || `${progress?.text}: ${answer.unconfirmed}`}. Nothing more is run: ${rest}.`, true);
+      heard(`Past fires: ${rest}${progress?.text ? ` (${progress.text})` : ""}. Keep this page open, it drives them.`);
+      try {
+        answer = (await ask<Backfill>("POST", url, { ...body, fires: answer.left }, { "Idempotency-Key": key })).body;
+        errors = 0;
+      } catch (error) {
+        const passing = error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
+        if (!passing || ++errors >= ERRORS) return note(`Past fires: ${why(error)}. Nothing more is run: ${rest}.`, true);
+        await new Promise((wake) => setTimeout(wake, RETRY));
+      }
+    }
+    note(answer.failed ? `Past fires have run, and not all went well: ${answer.failed}` : "Done: all past fires have run.", !!answer.failed);
+  } finally {
+    removeEventListener("beforeunload", stay);
   }
 }

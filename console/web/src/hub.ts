@@ -26,18 +26,37 @@ class Stream {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private silence: ReturnType<typeof setTimeout> | undefined;
   private pause: number = AGAIN[0];
-  readonly wants = new Map<Tell, Want>();
+  private fresh = false; // somebody waits for whole frames
+  private readonly wants = new Map<Tell, Want>();
+  private readonly served = new Set<Tell>(); // those for whom the stream was opened, so what it says is whole for them
 
   constructor(private readonly url: string) {}
 
-  /** changed opens the stream for what is wanted now. Somebody who is new needs whole frames, so it opens anew for
-   * them even if the topics are the same. */
-  changed(fresh: boolean): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.open(fresh), fresh ? 30 : 200); // pages that open, and one that scrolls, change it often
+  want(tell: Tell, want: Want): void {
+    const before = this.wants.get(tell);
+    this.wants.set(tell, want);
+    this.changed(!before || want.topics.some((t) => !before.topics.includes(t)));
   }
 
-  private open(fresh: boolean): void {
+  forget(tell: Tell): void {
+    this.served.delete(tell);
+    if (this.wants.delete(tell)) this.changed(false);
+  }
+
+  /** changed opens the stream for what is wanted now. Somebody who is new needs whole frames, so it opens anew for
+   * them even if the topics are the same. */
+  private changed(fresh: boolean): void {
+    this.fresh ||= fresh;
+    this.openIn(this.fresh ? 30 : 200); // pages that open, and one that scrolls, change it often
+  }
+
+  private openIn(pause: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.open(), pause);
+  }
+
+  private open(): void {
+    clearTimeout(this.timer);
     const topics = new Set<string>();
     const window = new Set<string>();
     for (const want of this.wants.values()) {
@@ -49,9 +68,11 @@ class Stream {
     [...topics].sort().forEach((t) => query.append("topic", t));
     if (window.size > 0) query.append("window", [...window].slice(0, 200).join(","));
     const address = `${this.url}?${query}`;
-    if (address === this.opened && !fresh && this.source && this.source.readyState !== 2) return;
+    if (address === this.opened && !this.fresh && this.source && this.source.readyState !== EventSource.CLOSED) return;
     this.close();
     this.opened = address;
+    for (const tell of this.wants.keys()) this.served.add(tell);
+    this.listen();
     const source = (this.source = new EventSource(address));
     source.onopen = () => {
       this.pause = AGAIN[0];
@@ -65,36 +86,44 @@ class Stream {
       source.addEventListener(topic, (event) => {
         this.heard();
         const message: Message = { kind: "frame", topic, data: (event as MessageEvent<string>).data };
-        for (const [tell, want] of this.wants) if (want.topics.includes(topic) || !topics.has(topic)) tell(message);
+        for (const [tell, want] of this.wants) if (this.served.has(tell) && (want.topics.includes(topic) || !topics.has(topic))) tell(message);
       });
     }
   }
 
-  /** heard notes that the server is there, and takes a long silence for a dead connection. */
+  /** heard notes that the server is there. */
   private heard(): void {
     this.tell({ kind: "state", live: true });
+    this.listen();
+  }
+
+  /** listen takes a long silence for a connection that is dead, or that never comes to be. */
+  private listen(): void {
     clearTimeout(this.silence);
     this.silence = setTimeout(() => {
       this.tell({ kind: "state", live: false });
-      this.open(true);
+      this.fresh = true;
+      this.open();
     }, SILENCE);
   }
 
   private later(): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.open(true), this.pause);
+    clearTimeout(this.silence);
+    this.fresh = true;
+    this.openIn(this.pause);
     this.pause = Math.min(this.pause * 2, AGAIN[1]);
   }
 
   private tell(message: Message): void {
-    for (const tell of this.wants.keys()) tell(message);
+    for (const tell of this.served) tell(message);
   }
 
-  close(): void {
+  private close(): void {
     clearTimeout(this.silence);
     this.source?.close();
     this.source = null;
     this.opened = "";
+    this.fresh = false; // whatever opens next is whole
   }
 }
 
@@ -104,16 +133,11 @@ export class Hub {
   /** want notes what somebody wants to hear; null is nothing any more. */
   want(tell: Tell, want: Want | null): void {
     for (const stream of this.streams.values()) {
-      if (stream.wants.has(tell) && !(want && this.streams.get(want.url) === stream)) {
-        stream.wants.delete(tell);
-        stream.changed(false);
-      }
+      if (this.streams.get(want?.url ?? "") !== stream) stream.forget(tell);
     }
     if (!want) return;
     let stream = this.streams.get(want.url);
     if (!stream) this.streams.set(want.url, (stream = new Stream(want.url)));
-    const before = stream.wants.get(tell);
-    stream.wants.set(tell, want);
-    stream.changed(!before || want.topics.some((t) => !before.topics.includes(t)));
+    stream.want(tell, want);
   }
 }

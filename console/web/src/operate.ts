@@ -19,8 +19,9 @@ export interface Deed {
   zone?: string;
   /** fields are asked for before the dry run; they change body and ask again. */
   fields?: (again: () => void) => Child;
-  /** done is told of what was done. */
-  done?: (answer: Outcome & { jobs?: JobOutcome[] }) => void;
+  /** done is told of what was done, and with which body and key; quiet if it says itself what came of it. */
+  done?: (answer: Outcome & { jobs?: JobOutcome[] }, sent: unknown, key: string) => void;
+  quiet?: boolean;
   /** refused may take a refusal over, and then closes the dialog. */
   refused?: (problem: Problem) => boolean;
 }
@@ -97,10 +98,11 @@ export function operate(deed: Deed): void {
     doing = true;
     draw();
     try {
-      const response = await ask<Answer>(deed.method ?? "POST", address(false), body(false), { ...deed.headers, "Idempotency-Key": key });
+      const sent = body(false);
+      const response = await ask<Answer>(deed.method ?? "POST", address(false), sent, { ...deed.headers, "Idempotency-Key": key });
       dialog.close();
-      tell(deed, response.body);
-      deed.done?.(response.body);
+      if (!deed.quiet) tell(deed, response.body);
+      deed.done?.(response.body, sent, key);
     } catch (error) {
       doing = false;
       if (error instanceof Problem && deed.refused?.(error)) return dialog.close();
@@ -148,9 +150,11 @@ export function operate(deed: Deed): void {
 
 function tell(deed: Deed, answer: Answer): void {
   const failed = answer.jobs?.filter((j) => j.problem) ?? [];
+  const open = answer.unconfirmed ?? answer.jobs?.find((j) => j.outcome?.unconfirmed)?.outcome?.unconfirmed;
   if (failed.length > 0) {
     note([`${deed.title}: ${many(failed.length, "job was", "jobs were")} refused. `, `${failed[0].job}: ${failed[0].problem?.detail ?? failed[0].problem?.title ?? ""}`], true);
-  } else note(`Done: ${deed.title}.`);
+  } else if (open) note(`${deed.title}: it is written down, and the job was not seen to follow yet: ${[answer.progress?.text, open].filter(Boolean).join(": ")}.`, true);
+  else note(`Done: ${deed.title}.`);
 }
 
 function refusal(p: ProblemBody): Child {

@@ -8,6 +8,7 @@ export type Heard = (topic: string, frame: unknown) => void;
 const HIDDEN = 30_000;
 
 let wanted: Want | null = null;
+let holds = false; // the stream is asked for what is wanted
 let heard: Heard = () => {};
 let send: ((want: Want | null) => void) | undefined;
 let hiding: ReturnType<typeof setTimeout> | undefined;
@@ -48,20 +49,32 @@ function state(): StreamState {
   return { live: why === "", why, asOf };
 }
 
-function want(what: Want | null): void {
-  if (what) wanted = what;
+function want(what: Want): void {
+  wanted = what;
   send ??= connect();
-  if (!document.hidden || !what) send(what);
+  if (!document.hidden) hold();
+}
+
+function hold(): void {
+  holds = true;
+  send?.(wanted);
+}
+
+/** letGo gives the stream up, and with it that what is shown is live: who comes back sees that until there is news. */
+function letGo(): void {
+  holds = false;
+  serverThere = false;
+  send?.(null);
 }
 
 function connect(): (want: Want | null) => void {
   document.addEventListener("visibilitychange", () => {
     clearTimeout(hiding);
-    if (document.hidden) hiding = setTimeout(() => send?.(null), HIDDEN);
-    else send?.(wanted);
+    if (document.hidden) hiding = setTimeout(() => changed(letGo), HIDDEN);
+    else hold();
   });
-  addEventListener("pagehide", () => send?.(null));
-  addEventListener("pageshow", (event) => event.persisted && send?.(wanted));
+  addEventListener("pagehide", letGo); // silently: a request of the banner would keep the page from being kept
+  addEventListener("pageshow", (event) => event.persisted && changed(hold));
   if (typeof SharedWorker === "undefined") {
     const hub = new Hub();
     return (w) => hub.want(receive, w);
@@ -72,6 +85,7 @@ function connect(): (want: Want | null) => void {
 }
 
 function receive(message: Message): void {
+  if (!holds) return; // it was under way
   if (message.kind === "state") {
     if (message.live !== serverThere) changed(() => (serverThere = message.live));
   } else if (message.kind === "frame") {
@@ -79,8 +93,10 @@ function receive(message: Message): void {
     if (frame.as_of) asOf = frame.as_of;
     if (frame.now) skew = Date.parse(frame.now) - Date.now();
     if (message.topic === "disconnected") changed(() => (registryThere = false));
-    else if (message.topic === "connected") changed(() => (registryThere = true));
-    else if (message.topic !== "alive") heard(message.topic, frame);
+    else if (message.topic === "connected" || message.topic === "alive") {
+      if (!registryThere) changed(() => (registryThere = true)); // who comes after the healing hears only alive
+    }
+    else heard(message.topic, frame);
   }
 }
 

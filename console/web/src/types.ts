@@ -173,6 +173,7 @@ export interface Overview {
 }
 export interface Progress {
   done: boolean;
+  overtaken?: boolean; // somebody did something else meanwhile
   ready: number;
   of: number;
   text: string;

@@ -1,8 +1,7 @@
 // A job, alive: its timeline, and beside it who has which item, who takes part, and what happened.
 import { get, why } from "../api";
-import { note } from "../chrome";
 import { find, h, patch, type Child } from "../draw";
-import { acknowledge } from "../follow";
+import { acknowledge, drive, type Backfill } from "../follow";
 import { ago, clock, count, many, moment, phrase, span as lasting, took } from "../format";
 import type { Lanes, View } from "../lanes";
 import { mayAdminister, mayOperate } from "../me";
@@ -165,7 +164,7 @@ export function job(): void {
           mayAdminister(name) && [h("hr"), button("Remove the job", () => ({
             title: `Remove ${name}`, button: "Remove it for good", danger: true, typed: name, url: url("remove"),
             does: "The job and all that is stored of it are deleted. A process that declares it in code creates it again at its next start.",
-            done: () => location.assign(new URL(page.link("jobs"), document.baseURI)),
+            done: (answer) => answer.unconfirmed ? done() : location.assign(new URL(page.link("jobs"), document.baseURI)),
           }), { danger: true })])],
       h("span", { class: "apart" }),
       operates && !off && button("Disable", () => ({ title: `Disable ${name}`, button: "Disable", danger: true, does: "Nothing of the job begins any more, on any server, until somebody enables it. What runs goes on.", url: url("disable"), done }), { danger: true }),
@@ -230,10 +229,15 @@ export function job(): void {
       title: `Run past fires of ${name}`, button: "Run them", url: url("backfill"), body,
       does: "Each fire of the schedule between two times runs by hand, one after another. What the job knows of its last fire stays as it is.",
       fields: (again) => h("fieldset", { class: "two" }, field("From", (v) => (begin = v), again), field("To", (v) => (end = v), again), h("p", { class: "muted" }, found)),
-      done: (answer) => {
-        const left = (answer as unknown as { left?: string[] }).left ?? [];
-        if (left.length > 0) note(`${many(left.length, "fire")} still to run: the server drives them while somebody waits. Ask again for what is left.`, true);
+      quiet: true,
+      done: (answer, sent, key) => {
         done();
+        const strip = find("#ack");
+        strip.hidden = false;
+        void drive(url("backfill"), sent as Record<string, unknown>, key, answer as unknown as Backfill, (text) => patch(strip, text)).then(() => {
+          strip.hidden = true;
+          done();
+        });
       },
     });
   };

@@ -41,7 +41,6 @@ export async function settings(): Promise<void> {
   const form = find<HTMLFormElement>("#settings");
   const may = mayAdminister(name);
   let base: Config;
-  let etag = "";
   let values: Values = {};
   let text = "";
   let fault = "";
@@ -49,11 +48,7 @@ export async function settings(): Promise<void> {
   let cronFault = "";
   let timer: ReturnType<typeof setTimeout>;
 
-  const load = async (): Promise<Config> => {
-    const answer = await ask<Config>("GET", page.api("jobs", name, "config"));
-    etag = answer.headers.get("ETag") ?? `"${answer.body.revision}"`;
-    return answer.body;
-  };
+  const load = async (): Promise<Config> => (await ask<Config>("GET", page.api("jobs", name, "config"))).body;
   const start = (config: Config): void => {
     base = config;
     text = pretty(config.text);
@@ -109,7 +104,9 @@ export async function settings(): Promise<void> {
     operate({
       title: `Change the settings of ${name}`, button: `Commit on revision ${base.revision}`, method: "PUT", url: page.api("jobs", name, "config"),
       does: "All processes of the job follow the new settings at once. What runs goes on with the old ones.",
-      headers: { "If-Match": etag }, body: { text: stored, base: base.text }, zone: String(values.timeZone ?? ""),
+      // The revision that the text is made from: not one that was read since, nor the ETag that a proxy made of it.
+      headers: { "If-Match": `"${base.revision}"` },
+      body: { text: stored, base: base.text }, zone: String(values.timeZone ?? ""),
       refused: (problem) => {
         if (problem.status !== 412) return false;
         void merge();
