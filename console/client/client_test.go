@@ -101,11 +101,15 @@ func TestWaitingGoesOn(t *testing.T) {
 
 func TestWaitingEnds(t *testing.T) {
 	t.Parallel()
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	var asked atomic.Int32
 	n := open(t, func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 2 {
+			stop(context.DeadlineExceeded)
+		}
 		write(w, "application/json", 202, wire.Outcome{ID: "K", Progress: &operate.Progress{Of: 2, Text: "items"}, Unconfirmed: "deadline"})
 	})
-	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer stop()
 	_, err := n.DisableJob(ctx, "orders", operate.Options{Wait: true})
 	var unconfirmed *operate.UnconfirmedError
 	require.ErrorAs(t, err, &unconfirmed)
