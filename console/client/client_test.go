@@ -163,6 +163,31 @@ func TestAnswersOfOthers(t *testing.T) {
 	require.False(t, elsewhere.Load(), "it would get the token")
 }
 
+// A proxy whose server went in the middle of an operation says so with a page of its own.
+func TestAProxyWithoutItsServer(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{502, 503, 504} {
+		var keys []string
+		n := open(t, func(w http.ResponseWriter, r *http.Request) {
+			keys = append(keys, r.Header.Get(wire.HeaderKey))
+			if len(keys) == 1 {
+				write(w, "text/html", status, "x")
+				return
+			}
+			write(w, "application/json", 200, wire.Outcome{ID: keys[0], Revision: 7})
+		})
+		_, err := n.DisableJob(t.Context(), "orders", operate.Options{})
+		require.NoError(t, err)
+		require.Len(t, keys, 2)
+		require.Equal(t, keys[0], keys[1])
+	}
+	n := open(t, func(w http.ResponseWriter, _ *http.Request) { write(w, "text/html", 502, "x") })
+	result, err := n.DisableJob(t.Context(), "orders", operate.Options{ID: "K"})
+	require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+	require.ErrorContains(t, err, "502")
+	require.Equal(t, "K", result.ID)
+}
+
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]client.Config{
