@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/console"
@@ -131,9 +132,13 @@ func TestWhoIsAsked(t *testing.T) {
 	result, err := shop.DisableJob(t.Context(), "orders", operate.Options{Reason: "locked"})
 	require.NoError(t, err)
 	require.NotZero(t, result.Revision)
-	ns, err := operate.ReadNamespace(t.Context(), shop, time.Now())
-	require.NoError(t, err)
-	operations := ns.Operations("orders")
+	var operations []operate.Operation
+	require.EventuallyWithT(t, func(c *assert.CollectT) { // the copy of the server may be late
+		ns, err := operate.ReadNamespace(t.Context(), shop, time.Now())
+		require.NoError(c, err)
+		operations = ns.Operations("orders")
+		require.NotEmpty(c, operations)
+	}, 30*time.Second, 10*time.Millisecond)
 	require.Equal(t, "deploy", operations[0].Who)
 	require.Equal(t, "elasticron v9, by token", operations[0].How)
 	_, err = shop.Remove(t.Context(), "orders", operate.Options{})

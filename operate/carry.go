@@ -76,7 +76,7 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 	unsure := error(nil) // why nobody knows what became of an earlier try
 	for {
 		w := o.worldOf(d.job, view.Snapshot(), opts.Force)
-		dec, again, err := d.judge(w, r.ID)
+		dec, again, err := d.judge(w, r.ID, opts.Again)
 		r.When, r.Repeated = w.now, again
 		r.State, r.Config = w.state.Revision, w.state.Config.Revision
 		if again {
@@ -139,8 +139,9 @@ func (o *Operator) report(ctx context.Context, r Result, reason string) {
 		"who", o.who, "how", o.how, "reason", reason, "changed", lines(r.Changes), "revision", int64(r.Revision))
 }
 
-// judge decides, unless an operation of this id was done already.
-func (d deed) judge(w *world, id string) (dec decision, again bool, err error) {
+// judge decides, unless an operation of this id was done already. What is asked for again is not decided anew, but for
+// a reason why it cannot be.
+func (d deed) judge(w *world, id string, asksAgain bool) (dec decision, again bool, err error) {
 	if err := w.readable(); err != nil {
 		return decision{}, false, err
 	}
@@ -154,6 +155,10 @@ func (d deed) judge(w *world, id string) (dec decision, again bool, err error) {
 		return decision{}, true, nil
 	}
 	dec, err = d.decide(w)
+	if err == nil && asksAgain {
+		return decision{}, false, refuse(CauseOvertaken, "look at what was done since, and ask with another id if it is still wanted",
+			"it was done, and the job does not know the id %q any more", id)
+	}
 	return dec, false, err
 }
 

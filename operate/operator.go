@@ -107,6 +107,10 @@ type Options struct {
 	// ID is the operation's id: 1 to 64 letters, digits, "-" or "_". An operation of the job that has it was done
 	// already, and is not done again. Empty is a new one.
 	ID string
+	// Again says that the operation was seen to be done under its ID, and is asked for only to learn how far the job has
+	// followed. If the job does not know the id any more, because of later operations, it is refused with
+	// [CauseOvertaken], and not done a second time. Of a backfill it is about the first fire.
+	Again bool
 	// DryRun has nothing written. The result says what would be.
 	DryRun bool
 	// Force consents to what a [Refusal] with Forcible says needs consent.

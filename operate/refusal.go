@@ -22,6 +22,7 @@ const (
 	CauseUnusable      Cause = "unusable"       // the job's configuration cannot be used, and the job pauses
 	CauseUnreadable    Cause = "unreadable"     // what operators did cannot be read
 	CauseNewer         Cause = "newer"          // a newer version wrote what operators did
+	CauseOvertaken     Cause = "overtaken"      // it was done, and later operations have taken its place
 	CauseUsed          Cause = "used"           // another operation has this id
 	CauseFiles         Cause = "other files"    // the files of somebody else, or of a later version, decide about the job
 	CauseDenied        Cause = "denied"         // the registry does not let this user do it

@@ -385,6 +385,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		}
 		r.Done = append(r.Done, result)
 		r.Left = r.Left[1:]
+		opts.Again = false // the fires behind it may not have run
 		if failed := result.Progress.Failed(); len(failed) > 0 {
 			err := fmt.Errorf("fire %s: %w", t.Fire.UTC().Format(time.RFC3339), &ItemsFailedError{Items: failed})
 			if !result.Repeated {
@@ -421,7 +422,7 @@ func (e *ItemsFailedError) Error() string {
 
 func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.Time, opts Options) error {
 	d := deed{verb: VerbBackfill, job: job, decide: func(w *world) (decision, error) { return decision{}, w.checkFires(fires) }}
-	opts.DryRun, opts.ID = true, ""
+	opts.DryRun, opts.Again, opts.ID = true, false, ""
 	_, err := o.carry(ctx, d, opts)
 	return err
 }

@@ -96,7 +96,7 @@ func (s *serving) flags(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.embedded, "embedded", false, "start an etcd server in this process, and show that")
 	flags.StringVar(&s.data, "data", "elasticron-data", "folder of what --embedded keeps")
 	flags.StringVar(&s.embeddedListen, "embedded-listen", "127.0.0.1:2379", "address of the etcd server of --embedded; empty is a free port of 127.0.0.1")
-	flags.StringVar(&s.history, "history", "", "SQLite file of a history to show (default: with --embedded its own, else what the registry keeps)")
+	flags.StringVar(&s.history, "history", "", "SQLite file of a history to show, of one namespace (default: with --embedded its own, else what the registry keeps)")
 	flags.StringVar(&s.access.UsersFile, "users", "", "file of users, tokens and what they may do")
 	flags.StringVar(&s.access.KeyFile, "session-key", "", "file of the keys of sessions, for several servers (default: sessions end with the process)")
 	flags.StringSliceVar(&s.access.Origins, "origin", nil, "other origins whose pages may use the API, such as https://ops.example.com")
@@ -179,6 +179,9 @@ func (s *serving) check() error {
 	case len(s.proxyFrom) == 0 && s.proxy.UserHeader+s.proxy.GroupsHeader != "":
 		return misuse("--proxy-from is missing: want the addresses of the proxies")
 	}
+	if err := s.oneHistory(namespacesOf(s.conn.namespace)); err != nil {
+		return err
+	}
 	s.access.Prefix = s.prefix
 	if s.oidc.Issuer != "" {
 		secret, err := s.secret()
@@ -242,6 +245,9 @@ func (s *serving) config(ctx context.Context) (console.Config, error) {
 	c := console.Config{Access: s.access, Logger: s.log}
 	open, names, err := s.registries(ctx)
 	if err != nil {
+		return c, err
+	}
+	if err := s.oneHistory(names); err != nil { // the context may name several
 		return c, err
 	}
 	kept, err := s.shownHistory(ctx)

@@ -54,6 +54,8 @@ func TestWrongServers(t *testing.T) {
 	for args, want := range map[string]string{
 		"--etcd http://e1 -n shop --listen 0.0.0.0:80":                         "listens on loopback only",
 		"--etcd http://e1 -n shop --listen nowhere":                            "--listen: ",
+		"--etcd http://e1 -n shop,bank --history x":                            "a history does not tell namespaces apart",
+		"--embedded -n shop,bank --history x":                                  "a history does not tell namespaces apart",
 		"--etcd http://e1":                                                     "--namespace is missing",
 		"--embedded":                                                           "--namespace is missing",
 		"--embedded --etcd http://e1 -n shop":                                  "--embedded is given besides",

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/console/recorder"
@@ -21,7 +22,17 @@ const (
 	historyTidy  = time.Hour
 )
 
-// shownHistory opens the history that the server is to show of all namespaces; nil if there is none.
+// oneHistory refuses a history of several namespaces: it does not tell of which one an execution is, so who may read
+// one of them would read all.
+func (s *serving) oneHistory(namespaces []string) error {
+	if s.history == "" || len(namespaces) < 2 {
+		return nil
+	}
+	return misuse("--history is given with the namespaces %s: a history does not tell namespaces apart, want one namespace, or a server for each",
+		strings.Join(namespaces, ", "))
+}
+
+// shownHistory opens the history that the server is to show; nil if there is none.
 func (s *serving) shownHistory(ctx context.Context) (history.Reader, error) {
 	if s.history == "" {
 		return nil, nil

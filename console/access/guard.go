@@ -112,7 +112,8 @@ func (g *Guard) identify(w http.ResponseWriter, r *http.Request) (Identity, bool
 		return anonymous, true
 	}
 	now, d := time.Now(), g.users.current()
-	if token, is := bearer(r.Header.Get("Authorization")); is {
+	token, given := bearer(r.Header.Get("Authorization"))
+	if strings.HasPrefix(token, tokenPrefix) {
 		sum, right := sumOfToken(token)
 		return g.byToken(d, sum, right, now)
 	}
@@ -120,6 +121,9 @@ func (g *Guard) identify(w http.ResponseWriter, r *http.Request) (Identity, bool
 		return g.identity(Identity{Name: name, How: ByProxy}, func(d *directory) ([]Grant, bool) {
 			return d.grantsOf(name, groups), true
 		})
+	}
+	if given { // a proxy may hand on a token of its own, but a session does not make a wrong one good
+		return Identity{}, false
 	}
 	s, is := g.cookies.session(r, now)
 	if !is || !s.inForce(d) {

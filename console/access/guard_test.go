@@ -297,6 +297,9 @@ func TestATrustedProxy(t *testing.T) {
 	require.Empty(t, who(t, s.asks("GET", "/api/v1/me", nil, "From", "192.0.2.1:4000", "X-User", "zoe")), "of another address")
 	require.Empty(t, who(t, s.asks("GET", "/api/v1/me", nil, "From", from, "X-User", "zoe", "X-User", "root")), "twice")
 	require.Empty(t, who(t, s.asks("GET", "/api/v1/me", nil, "From", from, "X-User", "")))
+	require.Equal(t, "zoe", who(t, s.asks("GET", "/api/v1/me", nil, "From", from, "X-User", "zoe", "Authorization", "Bearer eyJhbGciOi.x.y")), "the proxy's own token")
+	other, _ := NewToken()
+	require.Empty(t, who(t, s.asks("GET", "/api/v1/me", nil, "From", from, "X-User", "zoe", "Authorization", "Bearer "+other)), "a token of ours that is not in force")
 	answer := s.asks("GET", "/api/v1/me", nil, "From", from, "X-User", "zoe", "X-Groups", "sre, others")
 	var id Identity
 	require.NoError(t, json.NewDecoder(answer.Body).Decode(&id))

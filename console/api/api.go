@@ -43,11 +43,15 @@ type API struct {
 	log        *slog.Logger
 	now        func() time.Time
 	mux        *http.ServeMux
+	trees      chan struct{} // how many trees may be copied at once
 }
+
+// mostTrees is how many answers of /nodes are made at once: each is as large as what it shows.
+const mostTrees = 4
 
 // New makes the handler. The paths of requests begin behind /api/v1. Errors: [ErrInvalidOption].
 func New(c Config) (*API, error) {
-	a := &API{namespaces: make(map[string]*namespace), log: c.Logger, now: c.Now}
+	a := &API{namespaces: make(map[string]*namespace), log: c.Logger, now: c.Now, trees: make(chan struct{}, mostTrees)}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}

@@ -308,6 +308,36 @@ func TestAnOperationIsDoneOnceForItsKey(t *testing.T) {
 	w.ask(t, mailer, "GET", "/operations?job=orders", nil).problem(t, http.StatusForbidden)
 }
 
+// What is asked for again only to learn what it came to is not done a second time, however much came between.
+func TestAskedForAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	const disable = "/jobs/orders/disable"
+	w.ask(t, olaf, "POST", disable+"?again", nil).problem(t, http.StatusBadRequest)
+	require.Equal(t, "overtaken", w.ask(t, olaf, "POST", disable+"?again", nil, "Idempotency-Key: K1").problem(t, http.StatusConflict).Cause, "it never was done")
+	require.Equal(t, http.StatusAccepted, w.ask(t, olaf, "POST", disable, nil, "Idempotency-Key: K1").status)
+	var out wire.Outcome
+	got := w.ask(t, olaf, "POST", disable+"?again&wait=10ms", nil, "Idempotency-Key: K1")
+	require.Less(t, got.status, 300, string(got.body))
+	got.into(t, &out)
+	require.True(t, out.Repeated)
+	for i := range jobtree.MaxOperations + 1 { // the last one enables
+		path := []string{"/jobs/orders/enable", disable}[i%2]
+		got := w.ask(t, olaf, "POST", path, nil)
+		require.Equal(t, http.StatusAccepted, got.status, string(got.body))
+	}
+	p := w.ask(t, olaf, "POST", disable+"?again=true&wait=10ms", nil, "Idempotency-Key: K1").problem(t, http.StatusConflict)
+	require.Equal(t, "overtaken", p.Cause)
+	var refusal *operate.Refusal
+	require.ErrorAs(t, p.Err(), &refusal)
+	node, err := w.reg.Get(t.Context(), jobtree.For("orders").Operated())
+	require.NoError(t, err)
+	require.NotContains(t, node.Value, "K1")
+	fires := wire.BackfillRequest{Fires: []time.Time{time.Date(2025, 3, 1, 2, 0, 0, 0, time.UTC)}}
+	p = w.ask(t, olaf, "POST", "/jobs/orders/backfill?again&wait=50ms", fires, "Idempotency-Key: FILL").problem(t, http.StatusConflict)
+	require.Equal(t, "overtaken", p.Cause)
+}
+
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

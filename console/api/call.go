@@ -140,16 +140,27 @@ func (c *call) reads(job string) bool { return c.who.May(access.Read, c.ns.Name,
 
 // answer writes JSON.
 func (c *call) answer(status int, value any) error {
+	text, err := encoded(value)
+	if err != nil {
+		return err
+	}
+	c.send(status, text)
+	return nil
+}
+
+func encoded(value any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
+	err := encoder.Encode(value)
+	return text.Bytes(), err
+}
+
+// send writes JSON that is encoded.
+func (c *call) send(status int, text []byte) {
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(status)
-	_, _ = c.w.Write(text.Bytes()) // who has gone needs no answer
-	return nil
+	_, _ = c.w.Write(text) // who has gone needs no answer
 }
 
 // maxHow bounds, in bytes, what is written down of the program that was used.

@@ -72,7 +72,7 @@ func (c *call) inOneOrAll(one deed, all inAll) error {
 	if wait > 0 && !opts.DryRun {
 		ctx, cancel := context.WithTimeout(c.ctx, wait)
 		defer cancel()
-		opts.Wait = true
+		opts.Wait, opts.Again = true, true
 		again, err := all(ctx, o, opts)
 		if err == nil || errors.As(err, &some) { // else it is done, whatever became of the waiting
 			confirmed(results, again)
@@ -94,8 +94,11 @@ func confirmed(results, again []operate.JobResult) {
 			continue
 		}
 		results[i].Result.Progress = later.Result.Progress
-		if errors.As(later.Err, &unconfirmed) {
+		switch {
+		case errors.As(later.Err, &unconfirmed):
 			results[i].Err = later.Err
+		case later.Err != nil: // it is done, whatever became of the waiting
+			results[i].Err = &operate.UnconfirmedError{Result: results[i].Result, Err: later.Err}
 		}
 	}
 }

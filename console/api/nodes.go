@@ -40,6 +40,24 @@ func listNodes(c *call) error {
 			return nil
 		}
 	}
+	text, err := c.tree(p, below, secrets)
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("ETag", fmt.Sprintf("%q", p.State.Revision().String()))
+	c.send(http.StatusOK, text)
+	return nil
+}
+
+// tree encodes what who asks may read, when it is its turn: many who ask at once do not copy the namespace as many times
+// at once.
+func (c *call) tree(p *live.Picture, below string, secrets bool) ([]byte, error) {
+	select {
+	case c.trees <- struct{}{}:
+		defer func() { <-c.trees }()
+	case <-c.ctx.Done():
+		return nil, context.Cause(c.ctx)
+	}
 	answer := wire.NodeList{Nodes: []wire.Node{}, Revision: p.State.Revision(), Java: c.ns.java}
 	may := make(map[string]bool)
 	for n := range p.State.Below(below) {
@@ -49,7 +67,7 @@ func listNodes(c *call) error {
 			visible = c.reads(job)
 			may[job] = visible
 			if visible && secrets && !c.secretsOf(job) {
-				return forbidden(access.Administer, c.ns.Name, job)
+				return nil, forbidden(access.Administer, c.ns.Name, job)
 			}
 		}
 		if !visible {
@@ -60,8 +78,7 @@ func listNodes(c *call) error {
 		}
 		answer.Nodes = append(answer.Nodes, wire.NodeOf(n))
 	}
-	c.w.Header().Set("ETag", fmt.Sprintf("%q", p.State.Revision().String()))
-	return c.answer(http.StatusOK, answer)
+	return encoded(answer)
 }
 
 func parseRevision(text string) (registry.Revision, error) {

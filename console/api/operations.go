@@ -86,13 +86,17 @@ func (c *call) outcome(o *operate.Operator, opts operate.Options, wait time.Dura
 func (c *call) followed(o *operate.Operator, opts operate.Options, wait time.Duration, result *operate.Result, do deed) (*operate.UnconfirmedError, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, wait)
 	defer cancel()
-	opts.Wait, opts.Shown = true, nil
+	opts.Wait, opts.Again, opts.Shown = true, true, nil
 	again, err := do(ctx, o, opts)
 	result.Progress = again.Progress
 	var unconfirmed *operate.UnconfirmedError
+	cause, _ := operate.IsRefused(err)
 	switch {
 	case errors.As(err, &unconfirmed):
 		return unconfirmed, nil
+	case cause == operate.CauseOvertaken:
+		result.Progress = operate.Progress{Overtaken: true, Text: "later operations have taken its place"}
+		return &operate.UnconfirmedError{Result: *result, Err: err}, nil
 	case err != nil && (ctx.Err() != nil || unavailable(err)): // it is done, whatever became of the waiting
 		return &operate.UnconfirmedError{Result: *result, Err: err}, nil
 	}

@@ -53,9 +53,10 @@ func unread(err error) error {
 
 // asking is how an operation is asked for, besides what it is.
 type asking struct {
-	dry  bool
-	wait time.Duration
-	key  string
+	dry   bool
+	again bool
+	wait  time.Duration
+	key   string
 }
 
 func parseAsking(query url.Values, header http.Header) (a asking, err error) {
@@ -63,6 +64,9 @@ func parseAsking(query url.Values, header http.Header) (a asking, err error) {
 		if a.dry, err = flag(query, wire.ParamDryRun); err != nil {
 			return asking{}, err
 		}
+	}
+	if a.again, err = flag(query, wire.ParamAgain); err != nil {
+		return asking{}, err
 	}
 	if text := query.Get(wire.ParamWait); text != "" {
 		a.wait, err = time.ParseDuration(text)
@@ -89,11 +93,14 @@ func (c *call) options(asked wire.Asked) (operate.Options, time.Duration, error)
 	if err != nil {
 		return operate.Options{}, 0, err
 	}
+	if a.again && a.key == "" {
+		return operate.Options{}, 0, malformed(wire.HeaderKey, "it is missing, want the id of the operation that is asked for again")
+	}
 	if a.key == "" {
 		a.key = newKey()
 	}
 	c.operation = a.key
-	return operate.Options{Reason: asked.Reason, ID: a.key, DryRun: a.dry, Force: asked.Force, Shown: asked.Shown}, a.wait, nil
+	return operate.Options{Reason: asked.Reason, ID: a.key, Again: a.again, DryRun: a.dry, Force: asked.Force, Shown: asked.Shown}, a.wait, nil
 }
 
 // askedInQuery is what an operation without a body may be told.

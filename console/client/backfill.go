@@ -52,7 +52,7 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 func (n *Namespace) backfillOne(ctx context.Context, fire time.Time, opts operate.Options,
 	ask func([]time.Time, operate.Options, time.Duration) (wire.Backfill, error),
 ) (result operate.Result, failed, err error) {
-	for first := true; ; first = false {
+	for first := true; ; first, opts.Again = false, true {
 		waits := looking(ctx)
 		if first {
 			waits = glance(true)
@@ -61,6 +61,8 @@ func (n *Namespace) backfillOne(ctx context.Context, fire time.Time, opts operat
 		switch {
 		case err != nil && !first && ctx.Err() != nil:
 			return result, nil, &operate.UnconfirmedError{Result: result, Err: context.Cause(ctx)}
+		case err != nil && !first:
+			return result, nil, &operate.UnconfirmedError{Result: result, Err: err}
 		case err != nil:
 			return result, nil, err
 		}

@@ -187,6 +187,8 @@ func answered(at string, response *http.Response, text []byte, answer any) error
 			return fmt.Errorf("server: %s: %w", response.Status, err)
 		}
 		return p.Err()
+	case response.StatusCode >= http.StatusInternalServerError: // of a proxy, behind which the server may have had it
+		return &lostError{fmt.Errorf("%s answers %s (%s), which is no answer of an elasticron server", at, response.Status, kind), true}
 	case response.StatusCode/100 != 2 || kind != "application/json":
 		return fmt.Errorf("server: %s answers %s (%s), which is no answer of an elasticron server", at, response.Status, kind)
 	}

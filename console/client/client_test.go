@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -87,6 +88,7 @@ func TestWaitingGoesOn(t *testing.T) {
 	n := open(t, func(w http.ResponseWriter, r *http.Request) {
 		asked++
 		assert.NotEmpty(t, r.URL.Query().Get("wait"))
+		assert.Equal(t, asked > 1, r.URL.Query().Has("again"), "it may not be done twice")
 		write(w, "application/json", 202, wire.Outcome{
 			ID: "K", Revision: 7, Repeated: asked > 1, Progress: &operate.Progress{Done: asked == 4, Ready: asked, Of: 4, Text: "items"},
 		})
@@ -101,11 +103,15 @@ func TestWaitingGoesOn(t *testing.T) {
 
 func TestWaitingEnds(t *testing.T) {
 	t.Parallel()
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	var asked atomic.Int32
 	n := open(t, func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 2 {
+			stop(context.DeadlineExceeded)
+		}
 		write(w, "application/json", 202, wire.Outcome{ID: "K", Progress: &operate.Progress{Of: 2, Text: "items"}, Unconfirmed: "deadline"})
 	})
-	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer stop()
 	_, err := n.DisableJob(ctx, "orders", operate.Options{Wait: true})
 	var unconfirmed *operate.UnconfirmedError
 	require.ErrorAs(t, err, &unconfirmed)
@@ -119,6 +125,46 @@ func TestWaitingEnds(t *testing.T) {
 	require.ErrorContains(t, err, "something else")
 	_, err = n.Remove(t.Context(), "orders", operate.Options{})
 	require.ErrorAs(t, err, &unconfirmed)
+}
+
+// What the job does not know any more may be long over, and is not done once more.
+func TestWaitingForWhatIsForgotten(t *testing.T) {
+	t.Parallel()
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		under := wire.Outcome{ID: "K", Revision: 7, Progress: &operate.Progress{Of: 2, Text: "items"}, Unconfirmed: "deadline"}
+		problem := wire.Problem{Status: 409, Cause: string(operate.CauseOvertaken), Job: "orders"}
+		several := strings.Contains(r.URL.Path, "/servers/")
+		switch again := r.URL.Query().Has("again"); {
+		case again && several:
+			write(w, "application/json", 200, wire.Outcomes{ID: "K", Jobs: []wire.JobOutcome{{Job: "orders", Problem: &problem}}})
+		case again:
+			write(w, "application/problem+json", 409, problem)
+		case several:
+			under.Unconfirmed = ""
+			write(w, "application/json", 202, wire.Outcomes{ID: "K", Jobs: []wire.JobOutcome{{Job: "orders", Outcome: &under}}})
+		case strings.HasSuffix(r.URL.Path, "/backfill"):
+			write(w, "application/json", 202, wire.Backfill{ID: "K", UnderWay: &under})
+		default:
+			write(w, "application/json", 202, under)
+		}
+	})
+	forgotten := func(err error) {
+		t.Helper()
+		var unconfirmed *operate.UnconfirmedError
+		require.ErrorAs(t, err, &unconfirmed)
+		require.Equal(t, registry.Revision(7), unconfirmed.Result.Revision)
+		cause, _ := operate.IsRefused(err)
+		require.Equal(t, operate.CauseOvertaken, cause)
+	}
+	_, err := n.DisableJob(t.Context(), "orders", operate.Options{Wait: true})
+	forgotten(err)
+	_, err = n.Remove(t.Context(), "orders", operate.Options{})
+	forgotten(err)
+	_, err = n.Backfill(t.Context(), "orders", []time.Time{time.Unix(0, 0)}, operate.Trigger{}, operate.Options{})
+	forgotten(err)
+	results, err := n.DisableServerEverywhere(t.Context(), "10.0.0.1", operate.Options{Wait: true})
+	require.Error(t, err)
+	forgotten(results[0].Err)
 }
 
 // A removal that was not over is gone on with, also if the job went between two requests.
@@ -157,6 +203,31 @@ func TestAnswersOfOthers(t *testing.T) {
 		require.ErrorContains(t, err, "server: ", name)
 	}
 	require.False(t, elsewhere.Load(), "it would get the token")
+}
+
+// A proxy whose server went in the middle of an operation says so with a page of its own.
+func TestAProxyWithoutItsServer(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{502, 503, 504} {
+		var keys []string
+		n := open(t, func(w http.ResponseWriter, r *http.Request) {
+			keys = append(keys, r.Header.Get(wire.HeaderKey))
+			if len(keys) == 1 {
+				write(w, "text/html", status, "x")
+				return
+			}
+			write(w, "application/json", 200, wire.Outcome{ID: keys[0], Revision: 7})
+		})
+		_, err := n.DisableJob(t.Context(), "orders", operate.Options{})
+		require.NoError(t, err)
+		require.Len(t, keys, 2)
+		require.Equal(t, keys[0], keys[1])
+	}
+	n := open(t, func(w http.ResponseWriter, _ *http.Request) { write(w, "text/html", 502, "x") })
+	result, err := n.DisableJob(t.Context(), "orders", operate.Options{ID: "K"})
+	require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+	require.ErrorContains(t, err, "502")
+	require.Equal(t, "K", result.ID)
 }
 
 func TestSettings(t *testing.T) {

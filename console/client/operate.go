@@ -59,6 +59,9 @@ func (r request) of(opts operate.Options, waits time.Duration) request {
 	if waits > 0 {
 		query.Set(wire.ParamWait, waits.Round(time.Millisecond).String())
 	}
+	if opts.Again {
+		query.Set(wire.ParamAgain, "true")
+	}
 	header.Set(wire.HeaderKey, opts.ID)
 	r.query, r.header = query, header
 	return r
@@ -85,6 +88,7 @@ func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options
 	unconfirmed := func(err error) (operate.Result, error) {
 		return result, &operate.UnconfirmedError{Result: result, Err: err}
 	}
+	opts.Again = true
 	for {
 		var again wire.Outcome
 		if err := n.done(ctx, r.of(opts, looking(ctx)), &again); err != nil {
@@ -245,6 +249,7 @@ func (n *Namespace) everywhere(ctx context.Context, path string, opts operate.Op
 	for i, j := range all.Jobs {
 		results[i], index[j.Job] = resultOf(j), i
 	}
+	opts.Again = true
 	for waits := opts.Wait && !opts.DryRun; waits; {
 		var again wire.Outcomes
 		if err := n.done(ctx, r.of(opts, looking(ctx)), &again); err != nil {
@@ -261,7 +266,13 @@ func (n *Namespace) everywhere(ctx context.Context, path string, opts operate.Op
 		waits = false
 		for _, j := range again.Jobs {
 			i, known := index[j.Job]
-			if !known || results[i].Err != nil || j.Outcome == nil {
+			if !known || results[i].Err != nil {
+				continue
+			}
+			if j.Problem != nil {
+				if !results[i].Result.Progress.Done {
+					results[i].Err = &operate.UnconfirmedError{Result: results[i].Result, Err: j.Problem.Err()}
+				}
 				continue
 			}
 			results[i].Result.Progress = j.Outcome.Result().Progress
@@ -293,7 +304,7 @@ func (n *Namespace) Remove(ctx context.Context, job string, opts operate.Options
 	opts = withID(opts)
 	r := request{method: http.MethodPost, path: "/jobs/" + url.PathEscape(job) + "/remove", body: asked(opts)}
 	var result operate.Result
-	for first := true; ; first = false {
+	for first := true; ; first, opts.Again = false, true {
 		var out wire.Outcome
 		err := n.done(ctx, r.of(opts, 0), &out)
 		if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownJob && !first {

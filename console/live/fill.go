@@ -25,14 +25,22 @@ func (h *Hub) fillTopic(t *topic, now time.Time) {
 	if h.cfg.History == nil || t.key.kind != topicJob || j == nil || now.Sub(j.line.filled) < fillAgain || !h.lacks(j.line, now) {
 		return
 	}
-	h.filling.Go(func() { h.fill(t.key.of, j, 0) })
+	h.beginFill(t.key.of, j, 0)
+}
+
+// beginFill has the history of a job read after a time, unless the hub ends: Close, which takes h.mu before it waits,
+// is not to miss one. The caller holds h.mu.
+func (h *Hub) beginFill(name string, j *jobLive, after time.Duration) {
+	if h.ended.Err() == nil {
+		h.filling.Go(func() { h.fill(name, j, after) })
+	}
 }
 
 // refill asks for what was missed while the registry did not answer, when the history has had time to hear of it.
 func (h *Hub) refill() {
 	for key, t := range h.topics {
 		if j := h.jobs[key.of]; h.cfg.History != nil && key.kind == topicJob && j != nil && len(t.clients) > 0 {
-			h.filling.Go(func() { h.fill(key.of, j, fillAgain) })
+			h.beginFill(key.of, j, fillAgain)
 		}
 	}
 }

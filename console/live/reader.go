@@ -18,8 +18,13 @@ type client struct {
 
 func (c *client) cut() { c.once.Do(func() { close(c.gone) }) }
 
-// give hands a batch over. A reader for whom too many wait already is cut off.
+// give hands a batch over. A reader for whom too many wait already is cut off, and gets nothing more.
 func (c *client) give(b batch) {
+	select {
+	case <-c.gone:
+		return
+	default:
+	}
 	select {
 	case c.batches <- b:
 	default:

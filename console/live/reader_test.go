@@ -198,3 +198,14 @@ func (s *seen) take(frames []JobFrame) {
 		s.log = append(s.log, f.Log...)
 	}
 }
+
+// A reader that was cut off gets nothing more, however much room there is for it.
+func TestACutOffReaderGetsNothing(t *testing.T) {
+	t.Parallel()
+	c := &client{batches: make(chan batch, waiting), gone: make(chan struct{})}
+	c.give(batch{})
+	require.Len(t, c.batches, 1)
+	c.cut()
+	c.give(batch{})
+	require.Len(t, c.batches, 1)
+}

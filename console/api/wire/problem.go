@@ -51,7 +51,7 @@ var refusals = map[operate.Cause]bool{
 	operate.CauseUnknownJob: true, operate.CauseUnknownTarget: true, operate.CauseExists: true, operate.CauseAlready: true,
 	operate.CauseInvalid: true, operate.CauseStale: true, operate.CauseNoInstance: true, operate.CauseAlive: true,
 	operate.CausePending: true, operate.CauseUnusable: true, operate.CauseUnreadable: true, operate.CauseNewer: true,
-	operate.CauseUsed: true, operate.CauseDenied: true, operate.CauseOwned: true, operate.CauseNoSpace: true, operate.CauseTooLarge: true,
+	operate.CauseUsed: true, operate.CauseOvertaken: true, operate.CauseDenied: true, operate.CauseOwned: true, operate.CauseNoSpace: true, operate.CauseTooLarge: true,
 }
 
 // Err returns the error that the problem was made of, as far as the wire carries it: an [operate.Refusal], or an error

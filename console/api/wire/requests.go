@@ -12,6 +12,7 @@ const (
 	HeaderIfMatch = "If-Match"
 	ParamDryRun   = "dry-run"
 	ParamWait     = "wait"
+	ParamAgain    = "again"
 )
 
 // MaxWait is how long a request may wait for a job to follow.
