@@ -245,6 +245,28 @@ func TestWhatDoesNotEndByItself(t *testing.T) {
 	}
 }
 
+// A script may take all of script.stop to end: until then the item is its own, and nothing is given up.
+func TestAScriptThatEndsSlowly(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	path := s.script("slow", `trap 'sleep 3; echo >> `+s.dir+`/ended; exit 0' TERM; echo >> `+s.dir+`/began; while :; do sleep 600 & wait; done`)
+	s.store(everySecond("slow", path))
+	other := s.open()
+	w := s.start("grace: 5200ms\nscript: {commands: ['*']}\n")
+	s.eventually(func() bool { return s.lines("began") > 0 }, "it runs")
+	w.stop()
+	select {
+	case err := <-w.ended:
+		require.NoError(t, err)
+	case <-time.After(soon):
+		t.Fatal("the worker does not end")
+	}
+	require.Equal(t, s.lines("began"), s.lines("ended"))
+	node, err := other.Get(t.Context(), jobtree.For("slow").ItemRecord(0))
+	require.NoError(t, err)
+	require.Contains(t, node.Value, "interrupted")
+}
+
 // A bad file changes nothing and shows; when it is mended, it counts.
 func TestABadFileShows(t *testing.T) {
 	t.Parallel()

@@ -223,16 +223,21 @@ func TestKill(t *testing.T) {
 		require.NoError(s, err)
 		began := s.until(nil, 2)
 		ended := make(chan error, 2)
+		ctx, cancel := context.WithCancel(s.Context())
+		defer cancel()
 		for range 2 {
-			go func() { ended <- fn(s.Context(), item) }()
+			go func() { ended <- fn(ctx, item) }()
 		}
 		<-began.Done()
 		code.Kill()
+		<-code.Idle()
+		s.allGone()
+		require.Empty(s, ended, "the item is held until its context ends")
+		cancel()
 		for range 2 {
 			require.ErrorIs(s, <-ended, command.ErrKilled)
 		}
-		s.allGone()
-		require.ErrorIs(s, fn(s.Context(), item), command.ErrKilled)
+		require.ErrorIs(s, fn(ctx, item), command.ErrKilled)
 		code.Wait()
 	})
 }
