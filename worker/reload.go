@@ -37,10 +37,11 @@ func (w *Worker) apply(was *File, file File) error {
 		}
 	}
 	if was.Script != nil && file.Script != nil {
-		if err := w.parts.scripts.set(*file.Script); err != nil {
+		kept := file.Script.keeping(*was.Script)
+		if err := w.parts.scripts.set(*kept); err != nil {
 			return err
 		}
-		was.Script = file.Script.keeping(*was.Script)
+		was.Script = kept
 	}
 	if rules != nil {
 		w.parts.calls.now.Store(rules)
