@@ -20,8 +20,10 @@ func (w *Worker) Reload(file File) (later []string, err error) {
 		w.file = file
 		return nil, nil
 	}
-	w.notify("RELOADING=1\n" + daemon.SdNotifyMonotonicUsec())
-	defer w.notify("READY=1")
+	if w.ready && !w.draining {
+		w.notify("RELOADING=1\n" + daemon.SdNotifyMonotonicUsec())
+		defer w.notify("READY=1")
+	}
 	was := w.file
 	later = was.needRestart(file)
 	return later, w.apply(&was, file)
