@@ -311,7 +311,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		}
 		return n
 	}
-	s.eventually(func() bool { return all() > 2*jobs }, "they run")
+	s.eventually(func() bool { return all() > 2*jobs && len(w.told.all()) > 0 }, "they run, and systemd is told")
 	for range 20 {
 		for _, text := range []string{other, allowed} {
 			later, err := w.Reload(s.parsed(text))

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/script"
@@ -241,6 +242,14 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	forget, err := r.kin.Start(r.cmd)
+	for tries := 0; tries < busyTries && errors.Is(err, syscall.ETXTBSY); tries++ {
+		time.Sleep(busyPause)
+		was := r.cmd                               // which cannot be started twice
+		r.cmd = exec.CommandContext(ctx, was.Path) //nolint:gosec // it is on the list
+		r.cmd.Args, r.cmd.Dir, r.cmd.Env, r.cmd.SysProcAttr = was.Args, was.Dir, was.Env, was.SysProcAttr
+		r.cmd.Stdout, r.cmd.Stderr, r.cmd.Cancel, r.cmd.WaitDelay = was.Stdout, was.Stderr, was.Cancel, was.WaitDelay
+		forget, err = r.kin.Start(r.cmd)
+	}
 	if err != nil {
 		return withCause(ctx, err)
 	}
@@ -266,6 +275,12 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	}
 	return withCause(ctx, err)
 }
+
+// A script that was just written may be open in a process that forks at the same moment, for an instant.
+const (
+	busyTries = 10
+	busyPause = 20 * time.Millisecond
+)
 
 var errMemory = errors.New("the script's processes reached the limit of memory")
 

@@ -27,7 +27,10 @@ import (
 	"github.com/elasticron/elasticron/worker/internal/output"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	kin.Patience = time.Minute
+	goleak.VerifyTestMain(m)
+}
 
 func family() *kin.Kin {
 	k, err := kin.Shared()
@@ -188,6 +191,18 @@ func TestSettingsCountFromTheNextRunOn(t *testing.T) {
 	require.NoError(t, err)
 	code.Set(&command.Settings{Commands: other, Stop: time.Second})
 	require.ErrorIs(t, fn(t.Context(), item), allow.ErrRefused)
+}
+
+// A script that is being written begins when it is.
+func TestAScriptThatIsBeingWritten(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	path := s.script("fresh", "exit 0")
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	closing := time.AfterFunc(30*time.Millisecond, func() { _ = file.Close() })
+	defer closing.Stop()
+	require.NoError(t, s.run(t.Context(), path))
 }
 
 func TestIgnoredSIGTERM(t *testing.T) {
