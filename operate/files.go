@@ -193,13 +193,15 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 	return d, nil
 }
 
-// heard is the mark of the files that were heard last; the zero one if there were none, or if those of another owner
-// name the job no more.
+// heard is the mark of the files that were heard last; the zero one if there were none. Of another owner whose files name
+// the job no more, only what they have left behind counts.
 func (w *world) heard(files Files) (jobtree.Files, *Refusal) {
 	mark := w.operated.Value.Files
 	switch {
-	case mark == nil, mark.Owner != files.Owner && mark.Gone:
+	case mark == nil:
 		return jobtree.Files{}, nil
+	case mark.Owner != files.Owner && mark.Gone:
+		return jobtree.Files{Gone: true, Disabled: mark.Disabled, Unknown: mark.Unknown}, nil
 	case mark.Owner != files.Owner:
 		return jobtree.Files{}, refuse(CauseFiles, "name it in the files of one owner only", "the job is one of the files of %q", mark.Owner)
 	}

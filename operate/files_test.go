@@ -116,6 +116,37 @@ func TestFilesThatNameAJobNoMore(t *testing.T) {
 
 	require.NoError(t, g.leaveFiles(12, operate.GoneKeep))
 	require.NoError(t, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), operate.Files{Owner: "else", Version: 1}, silent())), "others may have it now")
+	require.True(t, disabled(g), "an operator's decision stays")
+}
+
+// Files of another owner undo what was done because those before named the job no more.
+func TestFilesOfTheNextOwner(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	require.NoError(t, g.take(5, g.text(nil)))
+	require.NoError(t, g.leaveFiles(6, operate.GoneDisable))
+	require.True(t, g.tree().Config.Value.Disabled)
+	require.NoError(t, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), operate.Files{Owner: "else", Version: 1}, silent())))
+	require.False(t, g.tree().Config.Value.Disabled)
+	require.Equal(t, "else", g.operated().Files.Owner)
+}
+
+// Files of another owner call off a removal that has stopped halfway.
+func TestTheNextOwnerCallsOffARemoval(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		require.NoError(t, g.take(1, g.text(nil)))
+		g.begin()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := g.op.LeaveFiles(ctx, theJob, shopFiles(2), operate.GoneRemove, silent())
+		var unconfirmed *operate.UnconfirmedError
+		require.ErrorAs(t, err, &unconfirmed)
+		require.NoError(t, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), operate.Files{Owner: "else", Version: 1}, silent())))
+		require.Empty(t, g.operated().Removing)
+		require.False(t, g.tree().Config.Value.Disabled)
+	})
 }
 
 func TestAJobThatNoFileNamesIsRemoved(t *testing.T) {

@@ -25,7 +25,7 @@ func WithLogger(log *slog.Logger) Option {
 }
 
 // WithNotify sets who is told how far the worker is, in the words of systemd's sd_notify: READY=1, RELOADING=1,
-// STOPPING=1, WATCHDOG=1. The default is nobody.
+// STOPPING=1, WATCHDOG=1. It must not call the worker. The default is nobody.
 func WithNotify(notify func(state string)) Option {
 	return func(w *Worker) error {
 		if notify == nil {

@@ -22,11 +22,15 @@ type parts struct {
 	scheduler *scheduler.Scheduler
 	server    *http.Server
 	served    chan struct{} // closed when the server has ended
+
+	hurry    context.Context // ends when the grace is cut short
+	cutShort context.CancelFunc
 }
 
 // open opens everything that a file names, or nothing.
 func (w *Worker) open(ctx context.Context, file File) (_ *parts, err error) {
 	p := &parts{}
+	p.hurry, p.cutShort = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() { //nolint:contextcheck // what is open is closed, whatever has ended
 		if err == nil {
 			return
@@ -103,6 +107,7 @@ func (w *Worker) serve(ctx context.Context, p *parts, address string) error {
 
 // close closes what is open. What is recorded has some seconds to be written.
 func (p *parts) close() error {
+	p.cutShort()
 	var faults []error
 	if p.server != nil {
 		faults = append(faults, p.server.Close())

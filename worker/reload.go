@@ -20,8 +20,10 @@ func (w *Worker) Reload(file File) (later []string, err error) {
 		w.file = file
 		return nil, nil
 	}
-	w.notify("RELOADING=1\n" + daemon.SdNotifyMonotonicUsec())
-	defer w.notify("READY=1")
+	if w.ready && !w.draining {
+		w.notify("RELOADING=1\n" + daemon.SdNotifyMonotonicUsec())
+		defer w.notify("READY=1")
+	}
 	was := w.file
 	later = was.needRestart(file)
 	return later, w.apply(&was, file)
@@ -37,10 +39,11 @@ func (w *Worker) apply(was *File, file File) error {
 		}
 	}
 	if was.Script != nil && file.Script != nil {
-		if err := w.parts.scripts.set(*file.Script); err != nil {
+		kept := file.Script.keeping(*was.Script)
+		if err := w.parts.scripts.set(*kept); err != nil {
 			return err
 		}
-		was.Script = file.Script.keeping(*was.Script)
+		was.Script = kept
 	}
 	if rules != nil {
 		w.parts.calls.now.Store(rules)

@@ -23,4 +23,6 @@ func openScripts(Script, *slog.Logger, func(job.ShardingContext, string)) (*scri
 func (*scripts) set(Script) error          { return errNoScripts }
 func (*scripts) bury(context.Context)      {}
 func (*scripts) close(time.Duration) error { return nil }
+func (*scripts) Stop(error)                {}
 func (*scripts) Kill()                     {}
+func (*scripts) Idle() <-chan struct{}     { return nil }

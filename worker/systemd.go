@@ -13,7 +13,7 @@ import (
 func (w *Worker) tellSystemd(ctx context.Context, s *scheduler.Scheduler) {
 	select {
 	case <-s.Ready():
-		w.notify("READY=1")
+		w.isReady()
 	case <-ctx.Done():
 		return
 	}
@@ -36,5 +36,15 @@ func (w *Worker) tellSystemd(ctx context.Context, s *scheduler.Scheduler) {
 			return
 		case <-beats.C:
 		}
+	}
+}
+
+// isReady notes that the worker is ready, and says so unless it stops already.
+func (w *Worker) isReady() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ready = true
+	if !w.draining {
+		w.notify("READY=1")
 	}
 }

@@ -32,6 +32,7 @@ type Worker struct {
 	mu       sync.Mutex
 	file     File // as it counts
 	ran      bool
+	ready    bool // as systemd was told
 	draining bool
 	parts    *parts // nil before Run has opened them
 	address  string
@@ -106,16 +107,19 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts, file File) error {
 	}
 	stop, stopScheduler := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stopScheduler(nil)
-	drain := context.AfterFunc(ctx, func() {
-		w.mu.Lock()
-		w.draining = true // before anything is handed over
-		w.mu.Unlock()
-		w.notify("STOPPING=1")
+	group.Go(func() {
+		select {
+		case <-beside.Done():
+			return
+		case <-ctx.Done():
+		case <-p.hurry.Done():
+		}
+		w.drains() // before anything is handed over
 		w.log.Info("worker stops", "grace", time.Duration(file.Grace).String())
 		endFiles()
 		stopScheduler(context.Cause(ctx))
+		p.endWhatRuns(beside, file)
 	})
-	defer drain()
 	err := p.scheduler.Run(stop)
 	if p.scripts != nil {
 		err = errors.Join(err, p.scripts.close(time.Duration(file.Script.Stop)+killPatience))
@@ -128,6 +132,53 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts, file File) error {
 // killPatience is how long scripts may take to be gone that were killed.
 const killPatience = 15 * time.Second
 
+// drains notes that the worker stops, and says so.
+func (w *Worker) drains() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.draining = true
+	w.notify("STOPPING=1")
+}
+
+// errGrace is why scripts are ended that run when the worker stops.
+var errGrace = errors.New("the worker stops, and its grace is over")
+
+// endWhatRuns ends scripts when as much of the grace is left as they may take to end, and calls when it is over. The
+// scheduler cancels items only when no script runs: it gives up what does not return at once then, and another worker
+// would begin the item while the script goes on.
+func (p *parts) endWhatRuns(ctx context.Context, file File) {
+	over := time.NewTimer(time.Duration(file.Grace))
+	defer over.Stop()
+	if p.scripts != nil {
+		defer context.AfterFunc(p.hurry, p.scripts.Kill)()
+		last := time.NewTimer(time.Duration(file.Grace - file.Script.Stop))
+		defer last.Stop()
+		select {
+		case <-last.C:
+			p.scripts.Stop(errGrace)
+		case <-p.hurry.Done():
+		case <-ctx.Done():
+		}
+	}
+	if p.calls != nil {
+		select {
+		case <-over.C:
+		case <-p.hurry.Done():
+		case <-ctx.Done():
+		}
+	}
+	if p.scripts != nil {
+		select {
+		case <-p.scripts.Idle():
+		case <-ctx.Done():
+		}
+	}
+	p.scheduler.StopNow()
+}
+
+// lastPatience is how long after the grace scripts may take to be gone before their items are given up.
+const lastPatience = 5 * time.Second
+
 // StopNow cuts the grace short: what runs is ended at once, without SIGTERM. It does not wait for Run to return, and
 // does nothing before Run.
 func (w *Worker) StopNow() {
@@ -137,10 +188,7 @@ func (w *Worker) StopNow() {
 	if p == nil {
 		return
 	}
-	p.scheduler.StopNow()
-	if p.scripts != nil {
-		p.scripts.Kill()
-	}
+	p.cutShort()
 }
 
 // newOperator returns who carries out what files say.
@@ -163,14 +211,13 @@ func sourceOf(j Jobs) jobfiles.Source {
 
 // schedulerOptions are what a file says of the scheduler.
 func schedulerOptions(file File, p *parts, log *slog.Logger) []scheduler.Option {
-	take, stop := file.Take, time.Duration(0)
+	take := file.Take
 	opts := []scheduler.Option{scheduler.WithLogger(log), scheduler.WithJobFilter(take.Takes)}
 	if p.scripts != nil {
 		opts = append(opts, scheduler.WithHandler(job.ScriptClass, p.scripts))
-		stop = time.Duration(file.Script.Stop) // which is part of the grace
 	}
 	if p.calls != nil {
 		opts = append(opts, scheduler.WithHandler(httpjob.Class, callCode{httpjob.Job{Guard: p.calls, Sign: p.calls.sign}, file.HTTP.Secrets}))
 	}
-	return append(opts, scheduler.WithStopTimeout(time.Duration(file.Grace)-stop))
+	return append(opts, scheduler.WithStopTimeout(time.Duration(file.Grace)+lastPatience))
 }

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -185,12 +186,13 @@ history: {file: DIR/history.db}
 `)
 	s.eventually(func() bool { return w.ready().OK }, "ready")
 	s.eventually(func() bool { _, err := os.Stat(s.dir + "/runs"); return err == nil }, "the job runs")
-	status, text := w.get("/metrics")
+	s.eventually(func() bool {
+		status, text := w.get("/metrics")
+		return status == http.StatusOK && strings.Contains(text, `elasticron_executions_running{job="report"} 1`)
+	}, "the job that runs is counted")
+	status, _ := w.get("/live")
 	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, text, `elasticron_executions_running{job="report"} 1`)
-	status, _ = w.get("/live")
-	require.Equal(t, http.StatusOK, status)
-	require.Equal(t, []string{"READY=1"}, w.told.all())
+	s.eventually(func() bool { return slices.Equal([]string{"READY=1"}, w.told.all()) }, "systemd is told")
 
 	w.stop()
 	s.eventually(func() bool { status, _ := w.get("/ready"); return status == http.StatusServiceUnavailable }, "not ready any more")
@@ -245,6 +247,34 @@ func TestWhatDoesNotEndByItself(t *testing.T) {
 	}
 }
 
+// A script may take all of script.stop to end: until then the item is its own, and nothing is given up.
+func TestAScriptThatEndsSlowly(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	path := s.script("slow", `trap 'sleep 3; echo >> `+s.dir+`/ended; exit 0' TERM; echo >> `+s.dir+`/began; while :; do sleep 600 & wait; done`)
+	s.store(everySecond("slow", path))
+	other := s.open()
+	const file = "grace: 5200ms\nscript: {commands: ['*']}\n"
+	w := s.start(file)
+	s.eventually(func() bool { return s.lines("began") > 0 }, "it runs")
+	w.stop()
+	s.eventually(func() bool { return slices.Contains(w.told.all(), "STOPPING=1") }, "it stops")
+	_, err := w.Reload(s.parsed(file))
+	require.NoError(t, err)
+	require.NotContains(t, w.told.all(), "RELOADING=1")
+	select {
+	case err := <-w.ended:
+		require.NoError(t, err)
+	case <-time.After(soon):
+		t.Fatal("the worker does not end")
+	}
+	require.Equal(t, s.lines("began"), s.lines("ended"))
+	require.NotEqual(t, "READY=1", w.told.all()[len(w.told.all())-1])
+	node, err := other.Get(t.Context(), jobtree.For("slow").ItemRecord(0))
+	require.NoError(t, err)
+	require.Contains(t, node.Value, "interrupted")
+}
+
 // A bad file changes nothing and shows; when it is mended, it counts.
 func TestABadFileShows(t *testing.T) {
 	t.Parallel()
@@ -253,7 +283,8 @@ func TestABadFileShows(t *testing.T) {
 	write("a: {config: {cron: whenever}}\n")
 	w := s.start(withProbes + "jobs: {directory: DIR/jobs}\nscript: {commands: ['*']}\n")
 	s.eventually(func() bool {
-		return len(w.ready().Reasons) > 0 && strings.Contains(w.ready().Reasons[0], s.dir+"/jobs/a.yaml")
+		answer := w.ready()
+		return len(answer.Reasons) > 0 && strings.Contains(answer.Reasons[0], s.dir+"/jobs/a.yaml")
 	}, "told")
 	status, _ := w.get("/ready")
 	require.Equal(t, http.StatusServiceUnavailable, status)
@@ -280,7 +311,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		}
 		return n
 	}
-	s.eventually(func() bool { return all() > 2*jobs }, "they run")
+	s.eventually(func() bool { return all() > 2*jobs && len(w.told.all()) > 0 }, "they run, and systemd is told")
 	for range 20 {
 		for _, text := range []string{other, allowed} {
 			later, err := w.Reload(s.parsed(text))
@@ -364,8 +395,10 @@ func TestCalls(t *testing.T) {
 		})
 	}
 	s.eventually(func() bool { _, is := secrets.Load("/honest"); return is }, "it is sent")
-	_, text := w.get("/cluster")
-	require.Contains(t, text, "http.secrets of this worker allows")
+	s.eventually(func() bool {
+		_, text := w.get("/cluster")
+		return strings.Contains(text, "http.secrets of this worker allows")
+	}, "why jobs pause is told")
 	w.stop()
 	require.NoError(t, <-w.ended)
 	require.Zero(t, secret.Load())

@@ -138,11 +138,14 @@ func (a Addresses) Dial(_, address string, _ syscall.RawConn) error {
 	if len(a.networks) > 0 {
 		return fmt.Errorf("%w: the name of the host leads to %s, which is in none of the networks", ErrRefused, ip)
 	}
-	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
+	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || ip == cloud {
 		return fmt.Errorf("%w: the name of the host leads to %s, which is for this machine alone; name it in the list if that is meant", ErrRefused, ip)
 	}
 	return nil
 }
+
+// cloud is where Amazon's machines learn their credentials by IPv6; by IPv4, that is link-local.
+var cloud = netip.MustParseAddr("fd00:ec2::254")
 
 // named tells whether an entry has this very address and port, so that nobody gets further by another name.
 func (a Addresses) named(to netip.AddrPort) bool {

@@ -132,6 +132,7 @@ func TestWhereNamesLead(t *testing.T) {
 		{"https://*.shop.internal", nil, "224.0.0.1:80", false},
 		{"https://*.shop.internal", nil, "nonsense", false},
 		{"*", nil, "169.254.169.254:80", false},
+		{"*", nil, "[fd00:ec2::254]:80", false},
 		{"http://169.254.169.254", nil, "169.254.169.254:80", true},
 		{"http://localhost:8080", nil, "127.0.0.1:8080", true},
 		{"http://localhost:8080", nil, "[::1]:8080", true},

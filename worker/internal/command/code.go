@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/script"
@@ -38,9 +39,10 @@ type Code struct {
 	heard    func(job.ShardingContext, *output.Ends)
 	running  sync.WaitGroup
 
-	mu     sync.Mutex
-	runs   map[*run]context.CancelCauseFunc
-	killed bool
+	mu    sync.Mutex
+	runs  map[*run]context.CancelCauseFunc
+	ended error         // why none begins any more; nil if they do
+	idle  chan struct{} // closed when none begins and none runs any more
 }
 
 var _ job.Handler = (*Code)(nil)
@@ -48,7 +50,7 @@ var _ job.Handler = (*Code)(nil)
 // New returns code with settings. Without groups, what ends a run's processes is their process group, and for those
 // that left it the variables of their environment. heard is told of all output when a script has ended.
 func New(s *Settings, groups *cgroup.Groups, kin *kin.Kin, log *slog.Logger, heard func(job.ShardingContext, *output.Ends)) *Code {
-	c := &Code{groups: groups, kin: kin, log: log, heard: heard}
+	c := &Code{groups: groups, kin: kin, log: log, heard: heard, runs: make(map[*run]context.CancelCauseFunc), idle: make(chan struct{})}
 	c.settings.Store(s)
 	return c
 }
@@ -59,35 +61,61 @@ func (c *Code) Set(s *Settings) { c.settings.Store(s) }
 // ErrKilled is why a script ended that [Code.Kill] has ended.
 var ErrKilled = errors.New("the worker ends at once")
 
-// Kill ends all scripts at once, without SIGTERM, and has none begin any more.
+// Stop asks all scripts to end, with SIGTERM and later SIGKILL as at the end of their contexts, and has none begin any
+// more. Functions whose script ends by Stop or Kill return when their context has ended, too: only then does the
+// scheduler see that the item was interrupted, and it gives up what does not return soon after that.
+func (c *Code) Stop(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end(cause)
+}
+
+// Kill is like Stop, but ends all scripts at once, without SIGTERM.
 func (c *Code) Kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.killed = true
-	for r, cancel := range c.runs {
+	for r := range c.runs {
 		r.hurry.Store(true)
-		cancel(ErrKilled)
+	}
+	c.end(ErrKilled)
+	for r := range c.runs {
 		r.kill()
 	}
 }
 
-// enter puts a run on the list of those that Kill ends, unless it is too late.
-func (c *Code) enter(r *run, cancel context.CancelCauseFunc) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.runs == nil {
-		c.runs = make(map[*run]context.CancelCauseFunc)
+// end cancels all runs. The caller holds mu.
+func (c *Code) end(cause error) {
+	if c.ended == nil && len(c.runs) == 0 {
+		close(c.idle)
 	}
-	if !c.killed {
-		c.runs[r] = cancel
+	c.ended = cause
+	for _, cancel := range c.runs {
+		cancel(cause)
 	}
-	return !c.killed
 }
 
-func (c *Code) leave(r *run) {
+// Idle is closed when no script runs after Stop or Kill.
+func (c *Code) Idle() <-chan struct{} { return c.idle }
+
+// enter puts a run on the list of those that Stop and Kill end; if it is too late, it returns why.
+func (c *Code) enter(r *run, cancel context.CancelCauseFunc) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended == nil {
+		c.runs[r] = cancel
+	}
+	return c.ended
+}
+
+// leave takes a run off the list, and returns why none begins any more, if so.
+func (c *Code) leave(r *run) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.runs, r)
+	if c.ended != nil && len(c.runs) == 0 {
+		close(c.idle)
+	}
+	return c.ended
 }
 
 // Wait returns when no script runs any more. Nothing may begin meanwhile.
@@ -115,18 +143,22 @@ func (c *Code) run(ctx context.Context, sc job.ShardingContext, words []string) 
 		Code: c, s: c.settings.Load(), sc: sc, ends: output.NewEnds(max(c.settings.Load().Keep, lastBytes)),
 		variable: mark + "=" + rand.Text(), log: c.log.With("job", sc.JobName, "item", sc.Item),
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	of, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if !c.enter(r, cancel) {
-		return ErrKilled
+	if err := c.enter(r, cancel); err != nil {
+		<-ctx.Done()
+		return err
 	}
-	err := r.do(ctx, words)
-	c.leave(r)
+	err := r.do(of, words)
+	ended := c.leave(r)
 	if r.ends.Bytes() > 0 && c.heard != nil {
 		c.heard(sc, r.ends)
 	}
 	if err == nil {
 		return nil
+	}
+	if ended != nil {
+		<-ctx.Done()
 	}
 	failed := &script.Error{Command: words[0], ExitCode: -1, Err: err}
 	if r.cmd != nil && r.cmd.ProcessState != nil {
@@ -210,6 +242,14 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	forget, err := r.kin.Start(r.cmd)
+	for tries := 0; tries < busyTries && errors.Is(err, syscall.ETXTBSY); tries++ {
+		time.Sleep(busyPause)
+		was := r.cmd                               // which cannot be started twice
+		r.cmd = exec.CommandContext(ctx, was.Path) //nolint:gosec // it is on the list
+		r.cmd.Args, r.cmd.Dir, r.cmd.Env, r.cmd.SysProcAttr = was.Args, was.Dir, was.Env, was.SysProcAttr
+		r.cmd.Stdout, r.cmd.Stderr, r.cmd.Cancel, r.cmd.WaitDelay = was.Stdout, was.Stderr, was.Cancel, was.WaitDelay
+		forget, err = r.kin.Start(r.cmd)
+	}
 	if err != nil {
 		return withCause(ctx, err)
 	}
@@ -235,6 +275,12 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	}
 	return withCause(ctx, err)
 }
+
+// A script that was just written may be open in a process that forks at the same moment, for an instant.
+const (
+	busyTries = 10
+	busyPause = 20 * time.Millisecond
+)
 
 var errMemory = errors.New("the script's processes reached the limit of memory")
 

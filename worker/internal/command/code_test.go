@@ -27,7 +27,10 @@ import (
 	"github.com/elasticron/elasticron/worker/internal/output"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	kin.Patience = time.Minute
+	goleak.VerifyTestMain(m)
+}
 
 func family() *kin.Kin {
 	k, err := kin.Shared()
@@ -190,6 +193,18 @@ func TestSettingsCountFromTheNextRunOn(t *testing.T) {
 	require.ErrorIs(t, fn(t.Context(), item), allow.ErrRefused)
 }
 
+// A script that is being written begins when it is.
+func TestAScriptThatIsBeingWritten(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	path := s.script("fresh", "exit 0")
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	closing := time.AfterFunc(30*time.Millisecond, func() { _ = file.Close() })
+	defer closing.Stop()
+	require.NoError(t, s.run(t.Context(), path))
+}
+
 func TestIgnoredSIGTERM(t *testing.T) {
 	t.Parallel()
 	both(t, func(s *stage) {
@@ -223,16 +238,21 @@ func TestKill(t *testing.T) {
 		require.NoError(s, err)
 		began := s.until(nil, 2)
 		ended := make(chan error, 2)
+		ctx, cancel := context.WithCancel(s.Context())
+		defer cancel()
 		for range 2 {
-			go func() { ended <- fn(s.Context(), item) }()
+			go func() { ended <- fn(ctx, item) }()
 		}
 		<-began.Done()
 		code.Kill()
+		<-code.Idle()
+		s.allGone()
+		require.Empty(s, ended, "the item is held until its context ends")
+		cancel()
 		for range 2 {
 			require.ErrorIs(s, <-ended, command.ErrKilled)
 		}
-		s.allGone()
-		require.ErrorIs(s, fn(s.Context(), item), command.ErrKilled)
+		require.ErrorIs(s, fn(ctx, item), command.ErrKilled)
 		code.Wait()
 	})
 }

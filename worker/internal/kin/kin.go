@@ -58,8 +58,9 @@ func (k *Kin) Bury() {
 	}
 }
 
-// patience is how long orphans may take to be gone after they were killed.
-const patience = 10 * time.Second
+// Patience is how long orphans may take to be gone after they were killed. Tests on slow machines set it before anything
+// else.
+var Patience = 10 * time.Second
 
 // ErrLeft is the error of processes that do not end.
 var ErrLeft = errors.New("processes were killed and do not end")
@@ -68,7 +69,7 @@ var ErrLeft = errors.New("processes were killed and do not end")
 // returns when none is left; [Kin.Bury] forgets them. It does not find what has left out the variable.
 func (k *Kin) End(variable string) error {
 	clean := 0
-	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); ; time.Sleep(2 * time.Millisecond) {
 		left := 0
 		for _, pid := range k.orphans() { // what has just started is not known yet, but has not the variable
 			switch {
