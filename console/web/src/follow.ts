@@ -19,6 +19,7 @@ const TIMES = 100;
 export async function acknowledge(url: string, body: Record<string, unknown>, id: string, heard: (text: string, done: boolean) => void): Promise<void> {
   const address = new URL(url);
   address.searchParams.set("wait", "3s");
+  address.searchParams.set("again", "true"); // never once more, even if the job has forgotten the id
   for (let i = 0; i < TIMES; i++) {
     try {
       const answer = (await ask<Outcome>("POST", address.href, body, { "Idempotency-Key": id })).body;
