@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -122,11 +123,12 @@ func TestTheReadmeWithoutGo(t *testing.T) {
 		require.NoError(t, err)
 		require.Regexp(t, `item [01] at 20\d\d-`, string(text))
 
-		program := newProgram()
-		var out, errOut bytes.Buffer
-		status := program.run(t.Context(), []string{"get", "jobs", "--etcd", "http://" + address, "-n", "shop"}, &out, &errOut)
-		require.Zero(t, status, errOut.String())
-		require.Regexp(t, `(?m)^hello +OK +2 `, out.String())
+		hello := regexp.MustCompile(`(?m)^hello +OK +2 `)
+		w.eventually(func() bool {
+			var out, errOut bytes.Buffer
+			status := newProgram().run(t.Context(), []string{"get", "jobs", "--etcd", "http://" + address, "-n", "shop"}, &out, &errOut)
+			return status == 0 && hello.MatchString(out.String())
+		}, "the job is OK")
 		w.signal(syscall.SIGTERM)
 		require.NoError(t, w.cmd.Wait(), w.log.String())
 	}
