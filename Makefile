@@ -56,9 +56,9 @@ test: ## Run all tests, with the race detector and in random order
 lint: ## Check modules, code and its format; change nothing
 	go mod tidy -diff
 	go vet ./...
-	$(LINTER) run ./...
+	$(LINTER) run --allow-parallel-runners ./...
 	@for module in $(MODULES); do \
-		(cd $$module && echo "in $$module" && go mod tidy -diff && go vet ./... && $(LINTER) run ./...); \
+		(cd $$module && echo "in $$module" && go mod tidy -diff && go vet ./... && $(LINTER) run --allow-parallel-runners ./...); \
 	done
 
 .PHONY: fmt

@@ -150,7 +150,7 @@ func (p *parts) endWhatRuns(ctx context.Context, file File) {
 	over := time.NewTimer(time.Duration(file.Grace))
 	defer over.Stop()
 	if p.scripts != nil {
-		defer context.AfterFunc(p.hurry, p.scripts.Kill)()
+		defer context.AfterFunc(p.hurry, p.scripts.Kill)() //nolint:contextcheck // a second signal counts whatever ctx is
 		last := time.NewTimer(time.Duration(file.Grace - file.Script.Stop))
 		defer last.Stop()
 		select {
