@@ -26,14 +26,16 @@ help: ## List these targets
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-# What a package printed, if the race detector broke down in it and no test failed: on a busy machine its
-# own checks fail once in a long while ("ThreadSanitizer: CHECK failed"), which says nothing of the tests.
+# What a package printed, if the race detector broke down in it and no test failed. Go 1.26's does so on a busy
+# machine, once in a long while: two goroutines of one synctest bubble that find a timer due at the same moment use
+# one context of the detector at once, which then dies in one of several ways. That says nothing of the tests.
 define broke_down
 /^(ok|\?|FAIL)[ \t]+[^ \t]+/ { \
 	if ($$1 == "FAIL") { if (broke && !failed) print $$2; else exit 1 } \
 	broke = failed = 0; next \
 } \
-/^ThreadSanitizer: CHECK failed/ { broke = 1 } \
+/^ThreadSanitizer: CHECK failed|^SIGSEGV: segmentation violation|^unexpected fault address/ { broke = 1 } \
+/^fatal error: (unsafe.Slice: len out of range|traceback did not unwind completely)/ { broke = 1 } \
 /^[ \t]*--- FAIL|^panic: |DATA RACE|\[build failed\]/ { failed = 1 }
 endef
 export broke_down

@@ -30,6 +30,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		if err := p.standStill(ctx); err != nil {
 			return err
 		}
+		if left <= 0 { // no timer that is due at once: the race detector of Go 1.26 breaks down at two of them in a bubble
+			return nil
+		}
 		_, frozen := p.gate.channels()
 		began := time.Now()
 		timer := time.NewTimer(left)

@@ -21,7 +21,7 @@ func delayed(total int) job.Config {
 func took(d time.Duration) job.HandlerFunc {
 	return func(ctx context.Context, _ job.ShardingContext) error {
 		select {
-		case <-time.After(d):
+		case <-time.After(max(time.Nanosecond, d)):
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -25,7 +25,7 @@ func (w *crowd) run(ctx context.Context, _ job.ShardingContext) error {
 	for most := w.most.Load(); now > most && !w.most.CompareAndSwap(most, now); most = w.most.Load() {
 	}
 	select {
-	case <-time.After(w.takes):
+	case <-time.After(max(time.Nanosecond, w.takes)):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
