@@ -30,6 +30,7 @@ type settings struct {
 	Endpoints []string
 	Namespace string // of an instance, like what follows
 	ID        string
+	Every     int // seconds between two fires of a job
 }
 
 // told is what an instance is told meanwhile, and answers with its counts.
@@ -69,6 +70,7 @@ func beStore(set settings) error {
 // instance runs jobs whose items do nothing.
 type instance struct {
 	scheduler            *scheduler.Scheduler
+	every                int // seconds
 	jobs                 int
 	ran, lost, suspended atomic.Int64
 
@@ -87,7 +89,7 @@ func beInstance(set settings) error {
 	if err != nil {
 		return err
 	}
-	i := &instance{seen: make(map[item]bool)}
+	i := &instance{every: set.Every, seen: make(map[item]bool)}
 	i.scheduler, err = scheduler.New(reg, scheduler.WithInstanceID(set.ID), scheduler.WithObserver(i), scheduler.WithLogger(log))
 	if err != nil {
 		return err
@@ -129,7 +131,10 @@ func (i *instance) want(ctx context.Context, jobs int) error {
 	adds, ctx := errgroup.WithContext(ctx)
 	adds.SetLimit(64)
 	for ; i.jobs < jobs; i.jobs++ {
-		cfg := job.Config{Name: fmt.Sprintf("job-%d", i.jobs), Cron: "* * * * * ?", ShardingTotalCount: itemsPerJob}
+		cfg := job.Config{
+			Name: fmt.Sprintf("job-%d", i.jobs), Cron: fmt.Sprintf("%d/%d * * * * ?", i.jobs%i.every, i.every),
+			ShardingTotalCount: itemsPerJob,
+		}
 		adds.Go(func() error {
 			_, err := i.scheduler.Add(ctx, cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
 			return err

@@ -79,6 +79,7 @@ func (c *child) end() {
 type shape struct {
 	processes, members int
 	roundTrip          time.Duration // that the way to the store takes
+	every              int           // seconds between two fires of a job; 0 = 1
 }
 
 func (s shape) String() string {
@@ -112,7 +113,7 @@ func startCluster(tb testing.TB, s shape) *cluster {
 	}
 	for n := range s.processes {
 		c.instances = append(c.instances, startChild(tb, roleInstance, settings{
-			Endpoints: endpoints, Namespace: "overload", ID: fmt.Sprintf("10.0.0.%d@-@overload", n+1),
+			Endpoints: endpoints, Namespace: "overload", ID: fmt.Sprintf("10.0.0.%d@-@overload", n+1), Every: max(1, s.every),
 		}))
 	}
 	return c
@@ -144,11 +145,11 @@ func (c *cluster) want(jobs int) counts {
 	return all
 }
 
-// rate returns how many executions run a second when so many are wanted, once every item ran, or
+// rate returns how many executions run a second when so many items have fires, once every item ran, or
 // after a minute: at first the store is busy with jobs that begin to exist.
-func (c *cluster) rate(wanted int, span time.Duration) int {
+func (c *cluster) rate(items int, span time.Duration) int {
 	c.tb.Helper()
-	jobs := max(1, wanted/itemsPerJob)
+	jobs := max(1, items/itemsPerJob)
 	c.want(jobs)
 	patience := time.Now().Add(time.Minute)
 	for c.want(0).Items < jobs*itemsPerJob {

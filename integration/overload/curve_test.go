@@ -75,6 +75,23 @@ func capacity(tb testing.TB, s shape, span time.Duration) int {
 	}
 }
 
+// measureOften is the curve of jobs that are asked for more and more often, ten seconds to one between two fires of
+// each: the tree is as large at the least that is wanted as at the most, on a cluster of its own each time.
+func measureOften(tb testing.TB, s shape, span time.Duration) curve {
+	tb.Helper()
+	most := capacity(tb, s, span)
+	items := 10 * most
+	result := curve{capacity: most}
+	for _, s.every = range []int{20, 10, 5, 2, 1} {
+		c := startCluster(tb, s)
+		ran, wanted := c.rate(items, span), items/s.every
+		c.close()
+		tb.Logf("%s: %d items each %d s, wanted %d, ran %d a second", s, items, s.every, wanted, ran)
+		result.points = append(result.points, point{wanted, ran})
+	}
+	return result
+}
+
 // How many executions run a second when half to ten times of what can run is wanted.
 func BenchmarkOverload(b *testing.B) {
 	shapes := []shape{
@@ -91,11 +108,29 @@ func BenchmarkOverload(b *testing.B) {
 			for b.Loop() {
 				last = measure(b, s)
 			}
-			b.ReportMetric(0, "ns/op")
-			for i, multiple := range multiples {
-				b.ReportMetric(float64(last.points[i].ran), fmt.Sprintf("at-%gx/s", multiple))
-			}
-			b.ReportMetric(last.worst(), "worst-to-best")
+			last.report(b)
 		})
 	}
+}
+
+// How many executions run a second when the same jobs want half to ten times of what can run. It takes minutes, so
+// -short leaves it out.
+func BenchmarkOverloadOften(b *testing.B) {
+	if testing.Short() {
+		b.Skip("it takes minutes")
+	}
+	var last curve
+	for b.Loop() {
+		last = measureOften(b, shape{processes: 1, members: 1}, *span)
+	}
+	last.report(b)
+}
+
+func (c curve) report(b *testing.B) {
+	b.Helper()
+	b.ReportMetric(0, "ns/op")
+	for i, multiple := range multiples {
+		b.ReportMetric(float64(c.points[i].ran), fmt.Sprintf("at-%gx/s", multiple))
+	}
+	b.ReportMetric(c.worst(), "worst-to-best")
 }
