@@ -34,7 +34,7 @@ type site struct {
 // start serves until the test ends.
 func start(t *testing.T, who access.Config) *site {
 	t.Helper()
-	s := &site{reg: memory.NewServer().Open("shop"), served: make(chan error, 1)}
+	s := &site{reg: memory.NewServer().Open("shop", memory.WithTTL(time.Minute)), served: make(chan error, 1)}
 	_, err := s.reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
 		registry.Put("/orders/config", `{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":1}`),
 	}})
@@ -138,7 +138,7 @@ func TestWhoIsAsked(t *testing.T) {
 		require.NoError(c, err)
 		operations = ns.Operations("orders")
 		require.NotEmpty(c, operations)
-	}, 30*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	require.Equal(t, "deploy", operations[0].Who)
 	require.Equal(t, "elasticron v9, by token", operations[0].How)
 	_, err = shop.Remove(t.Context(), "orders", operate.Options{})

@@ -42,7 +42,7 @@ func TestOperationsThatAreFollowed(t *testing.T) {
 	defer func() { require.NoError(t, shop.Close(context.Background())) }()
 
 	waits := operate.Options{Wait: true}
-	bounded, cancel := context.WithTimeout(t.Context(), time.Minute)
+	bounded, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	result, err := shop.Trigger(bounded, "mail", operate.Trigger{}, waits)
 	require.NoError(t, err)

@@ -85,10 +85,10 @@ func TestASecondSignalEndsTheReadmesProgramAtOnce(t *testing.T) {
 	server, err := etcdserver.Start(t.Context())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, server.Close()) }()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
 	path := readmeProgram(t, server.Endpoints()[0])
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience) // which is for the program, and not for its build
+		t.Cleanup(cancel)
 		program, says := exec.CommandContext(ctx, path), new(heard)
 		program.Stdout, program.Stderr = says, says
 		require.NoError(t, program.Start())

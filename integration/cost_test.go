@@ -107,8 +107,8 @@ func runScheduler(t *testing.T, s *scheduler.Scheduler) (stop func()) {
 	case <-s.Ready():
 	case err := <-done:
 		require.NoError(t, err, "Run")
-	case <-time.After(30 * time.Second):
-		require.Fail(t, "not ready within 30 s")
+	case <-time.After(2 * time.Minute):
+		require.Fail(t, "not ready within two minutes")
 	}
 	stop = func() {
 		cancel()

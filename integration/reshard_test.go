@@ -40,7 +40,7 @@ func TestAThousandItemsChangeTheirOwners(t *testing.T) {
 	require.NoError(t, err)
 	owned := func(by ...string) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer cancel()
 		_, err := view.WaitFor(ctx, func(now registry.Snapshot) bool {
 			s, share := jobtree.StateOf(cfg.Name, now), make(map[string]int)

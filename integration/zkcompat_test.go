@@ -79,5 +79,5 @@ func TestASchedulerOverZooKeeperSharesItems(t *testing.T) {
 
 func waitForShares(t *testing.T, ran *runners, want map[int]int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return maps.Equal(want, ran.of()) }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return maps.Equal(want, ran.of()) }, 2*time.Minute, 50*time.Millisecond)
 }

@@ -3,6 +3,7 @@ package migrate_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,7 +23,7 @@ type world struct {
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
 	open := func() *memory.Registry {
-		reg := memory.NewServer().Open("shop")
+		reg := memory.NewServer().Open("shop", memory.WithTTL(time.Hour)) // so that a busy machine ends no session
 		tb.Cleanup(func() { require.NoError(tb, reg.Close(context.Background())) })
 		return reg
 	}

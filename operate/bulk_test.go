@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -160,21 +161,23 @@ func TestAnInstanceLeavesAllItsJobs(t *testing.T) {
 // Who asks again with the id waits again, and is not told that nobody knows what has gone since.
 func TestWhatConcernsAllJobsIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
-	results, err := g.op.ShutDownEverywhere(t.Context(), first, operate.Options{ID: "leave"})
-	require.NoError(t, err)
-	require.Len(t, results, 1)
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		results, err := g.op.ShutDownEverywhere(t.Context(), first, operate.Options{ID: "leave"})
+		require.NoError(t, err)
+		require.Len(t, results, 1)
 
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-	defer cancel()
-	_, err = g.op.ShutDownEverywhere(ctx, first, operate.Options{ID: "leave", Wait: true})
-	var unconfirmed *operate.UnconfirmedError
-	require.ErrorAs(t, err, &unconfirmed, "it is there yet")
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		_, err = g.op.ShutDownEverywhere(ctx, first, operate.Options{ID: "leave", Wait: true})
+		var unconfirmed *operate.UnconfirmedError
+		require.ErrorAs(t, err, &unconfirmed, "it is there yet")
 
-	g.leave(first)
-	results, err = g.op.ShutDownEverywhere(t.Context(), first, operate.Options{ID: "leave", Wait: true})
-	require.NoError(t, err)
-	require.True(t, results[0].Result.Repeated)
-	require.True(t, results[0].Result.Progress.Done)
-	g.refused(operate.CauseUnknownTarget, errOf(g.op.ShutDownEverywhere(t.Context(), first, operate.Options{ID: "other"})))
+		g.leave(first)
+		results, err = g.op.ShutDownEverywhere(t.Context(), first, operate.Options{ID: "leave", Wait: true})
+		require.NoError(t, err)
+		require.True(t, results[0].Result.Repeated)
+		require.True(t, results[0].Result.Progress.Done)
+		g.refused(operate.CauseUnknownTarget, errOf(g.op.ShutDownEverywhere(t.Context(), first, operate.Options{ID: "other"})))
+	})
 }

@@ -181,10 +181,10 @@ func ExampleJob_Dump() {
 
 // What a probe asks. Package health answers over HTTP.
 func ExampleScheduler_Health() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // for runners that wait for the registry
-	defer cancel()
 	s, _, stop := reports(context.Background())
 	defer stop()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // for runners that wait for the registry
+	defer cancel()
 	h := s.Health(ctx)
 	fmt.Println(h.State, h.Session.State)
 	for _, j := range h.Jobs {

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func newStage(t *testing.T) *stage {
 }
 
 func (s *stage) open() *memory.Registry {
-	r := s.server.Open("shop")
+	r := s.server.Open("shop", memory.WithTTL(time.Minute)) // so that a busy machine ends no session
 	s.Cleanup(func() { require.NoError(s, r.Close(context.Background())) })
 	return r
 }
@@ -64,6 +65,8 @@ func (s *stage) open() *memory.Registry {
 func (s *stage) script(name, text string) string {
 	s.Helper()
 	path := filepath.Join(s.dir, "bin", name)
+	syscall.ForkLock.RLock() // whoever forks meanwhile would hold it open for a moment, and it could not be run
+	defer syscall.ForkLock.RUnlock()
 	require.NoError(s, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755)) //nolint:gosec // as programs are
 	return path
 }
@@ -254,7 +257,7 @@ func TestAScriptThatEndsSlowly(t *testing.T) {
 	path := s.script("slow", `trap 'sleep 3; echo >> `+s.dir+`/ended; exit 0' TERM; echo >> `+s.dir+`/began; while :; do sleep 600 & wait; done`)
 	s.store(everySecond("slow", path))
 	other := s.open()
-	const file = "grace: 5200ms\nscript: {commands: ['*']}\n"
+	const file = "grace: 1m200ms\nscript: {commands: ['*'], stop: 1m}\n"
 	w := s.start(file)
 	s.eventually(func() bool { return s.lines("began") > 0 }, "it runs")
 	w.stop()

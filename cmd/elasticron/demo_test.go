@@ -50,7 +50,7 @@ type show struct {
 
 func startShow(t *testing.T, mode string, args ...string) *show {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute) // one that hangs is killed
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // one that hangs is killed
 	t.Cleanup(cancel)
 	args = append([]string{"demo", "--dir", smallTree(t), "--every", "1s"}, args...)
 	s := &show{cmd: exec.CommandContext(ctx, os.Args[0], args...)}
@@ -73,6 +73,7 @@ func (s *show) until(t *testing.T, parts ...string) {
 			return
 		}
 	}
+	_ = s.cmd.Wait() // which is still writing errs until then
 	require.Fail(t, "the demo ended too early", "before it said %q; it said:\n%s\n%s", parts, strings.Join(s.text, "\n"), s.errs.String())
 }
 
@@ -233,7 +234,7 @@ func TestDemoWithAConsole(t *testing.T) {
 		}
 		body, err := io.ReadAll(response.Body)
 		return errors.Join(err, response.Body.Close()) == nil && strings.Contains(string(body), `"instances":3`)
-	}, 30*time.Second, 50*time.Millisecond)
+	}, 2*time.Minute, 50*time.Millisecond)
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGINT))
 	text, status := s.end(t)
 	require.Zero(t, status, text)

@@ -155,7 +155,7 @@ func newShop(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	for _, server := range []*memory.Server{w.etcdServer, w.zooKeeperServer} {
-		reg := server.Open("shop")
+		reg := server.Open("shop", memory.WithTTL(time.Hour)) // so that a busy machine ends no session
 		t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 		shop(t, reg)
 	}

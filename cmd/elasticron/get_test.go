@@ -165,7 +165,7 @@ func TestWatchShowsWhatChanges(t *testing.T) {
 			go func() { done <- w.run(ctx, on(append([]string{"get", "jobs", "-w"}, test.args...)...), &out, &errOut) }()
 			shows := func(lines int) {
 				t.Helper()
-				require.Eventually(t, func() bool { return strings.Count(out.String(), "orders") >= lines }, 30*time.Second, time.Millisecond, errOut.String())
+				require.Eventually(t, func() bool { return strings.Count(out.String(), "orders") >= lines }, time.Minute, time.Millisecond, errOut.String())
 			}
 			shows(1)
 			session, err := hand.Session(t.Context())
@@ -196,7 +196,7 @@ func TestWatchAsJSON(t *testing.T) {
 	var out, errOut output
 	done := make(chan int, 1)
 	go func() { done <- w.run(ctx, on("get", "servers", "-w", "-o", "json"), &out, &errOut) }()
-	require.Eventually(t, func() bool { return strings.Count(out.String(), "\n") == 3 }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(out.String(), "\n") == 3 }, time.Minute, time.Millisecond)
 	stop()
 	require.Zero(t, <-done, errOut.String())
 	for line := range strings.Lines(out.String()) {

@@ -144,7 +144,7 @@ func TestATriggerThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	l.hold()
-	out, errOut, status := l.does(t, on("trigger", "orders", "--wait", "--timeout", "3s", "--id", "slow")...)
+	out, errOut, status := l.does(t, on("trigger", "orders", "--wait", "--timeout", "10s", "--id", "slow")...)
 	require.Equal(t, exitWaited, status)
 	require.Contains(t, errOut, "trigger \"orders\" is done (operation slow), and not confirmed yet: ")
 	require.Regexp(t, `(?m)^2 +\S+ +(asked|running) `, out)
@@ -194,7 +194,7 @@ func TestABackfillThatStops(t *testing.T) {
 		return on(append(append([]string{"backfill", "orders"}, between...), more...)...)
 	}
 	l.hold()
-	out, errOut, status := l.does(t, backfill("--timeout", "3s", "--id", "night")...)
+	out, errOut, status := l.does(t, backfill("--timeout", "10s", "--id", "night")...)
 	require.Equal(t, exitWaited, status)
 	require.Equal(t, "0 of 2 fires have run.\n", out)
 	require.Contains(t, errOut, "go on with the same command and --id night")

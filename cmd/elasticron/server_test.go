@@ -25,7 +25,7 @@ func TestServerWithItsOwnEtcd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, command := range []string{"create -f testdata/jobs.yaml", "disable job/orders"} {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // one that hangs is killed
 		t.Cleanup(cancel)
 		server := exec.CommandContext(ctx, os.Args[0], "server", "--embedded", "--embedded-listen", "", "--data", dir, "-n", "shop", "--listen", "127.0.0.1:0")
 		server.Env = append(os.Environ(), asProgram+"="+sound)

@@ -137,9 +137,9 @@ func TestErrorsAreTheSameThroughAServer(t *testing.T) {
 		"disable server/10.9.9.9 --job mail", "shutdown instance/x --yes", "give-up item/orders/0", "remove orders --yes", "reshard none",
 		"rollback orders --to NONE --yes", "edit orders --set cron=x --yes", "edit orders --set shardingTotalCount=1 --yes", "edit none --set a=b --yes",
 		"disable --match [ --yes", "disable --match zz* --yes", "enable --match * --yes", "create -f testdata/jobs.yaml", "tidy servers --job none",
-		"disable item/orders/1 --id no!", "trigger orders --wait --timeout 3s", "backfill orders --from 2025-01-01T00:00:30Z --to 2025-01-01T00:00:31Z --yes",
+		"disable item/orders/1 --id no!", "trigger orders --wait --timeout 10s", "backfill orders --from 2025-01-01T00:00:30Z --to 2025-01-01T00:00:31Z --yes",
 		"export broken", "export none", "audit -o json", "trigger orders --fire 2025-01-01T00:00:00Z -o json --id SAME",
-		"backfill orders --from 2025-03-01T02:00:00Z --to 2025-03-01T02:00:00Z --yes --timeout 3s",
+		"backfill orders --from 2025-03-01T02:00:00Z --to 2025-03-01T02:00:00Z --yes --timeout 10s",
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
@@ -191,7 +191,7 @@ func TestWatchThroughAServer(t *testing.T) {
 	}()
 	lines := func(n int) {
 		t.Helper()
-		require.Eventually(t, func() bool { return strings.Count(out.String(), "\n") >= n }, 30*time.Second, time.Millisecond, errOut.String())
+		require.Eventually(t, func() bool { return strings.Count(out.String(), "\n") >= n }, time.Minute, time.Millisecond, errOut.String())
 	}
 	lines(1)
 	hand := w.hand(t)

@@ -93,7 +93,7 @@ func TestExitStatusesOfSeveralJobs(t *testing.T) {
 		exitMisuse:  {"reshard", "orders", "mail", "--id", "a b"},
 		exitRefused: {"reshard", "none", "neither"},
 		exitSome:    {"reshard", "none", "mail"},
-		exitWaited:  {"reshard", "orders", "mail", "--wait", "--timeout", "1s"},
+		exitWaited:  {"reshard", "orders", "mail", "--wait", "--timeout", "5s"},
 	} {
 		_, errOut, status := w.does(t, on(append(args, "--yes")...)...)
 		require.Equal(t, want, status, errOut)
@@ -216,7 +216,7 @@ func TestWhatWasEditedAndRefusedIsKept(t *testing.T) {
 	w := newShop(t)
 	editor := filepath.Join(t.TempDir(), "editor")
 	for change, text := range map[string]string{`s/0 \* \* \* \* ?/daily at noon/`: "daily at noon", `s/^}$/]/`: "]"} {
-		require.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nsed -i '"+change+"' \"$1\"\n"), 0o700)) //nolint:gosec // it is run
+		writeProgram(t, editor, "sed -i '"+change+"' \"$1\"")
 		w.variables["EDITOR"] = editor
 		_, errOut, status := w.does(t, on("edit", "orders", "--yes")...)
 		require.NotZero(t, status)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,7 +93,7 @@ func TestOperationsByCommand(t *testing.T) {
 	require.NotEqual(t, "absent", value(t, reg, jobtree.For("orders").Triggered()))
 	_, errOut, status = w.does(t, on("trigger", "orders")...)
 	require.Equal(t, exitRefused, status, errOut)
-	_, errOut, status = w.does(t, on("trigger", "orders", "--replace", "--wait", "--timeout", "50ms")...)
+	_, errOut, status = w.does(t, on("trigger", "orders", "--replace", "--wait", "--timeout", "3s")...)
 	require.Equal(t, exitWaited, status, "nobody runs it here")
 	require.Contains(t, errOut, "not confirmed yet")
 	_, errOut, status = w.does(t, on("trigger", "none")...)
@@ -216,13 +217,21 @@ func TestEdit(t *testing.T) {
 	require.Equal(t, exitMisuse, status)
 	require.Contains(t, errOut, "neither $VISUAL nor $EDITOR")
 	editor := filepath.Join(t.TempDir(), "editor")
-	require.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/secret/public/' \"$2\"\n"), 0o700)) //nolint:gosec // it is run
+	writeProgram(t, editor, "sed -i 's/secret/public/' \"$2\"")
 	w.variables["EDITOR"] = editor + " --wait"
 	w.must(t, on("edit", "orders", "--yes")...)
 	require.Equal(t, "public", config(t, reg, "orders").JobParameter)
 	_, errOut, status = w.does(t, on("edit", "orders", "--yes")...)
 	require.Equal(t, exitFailed, status)
 	require.Contains(t, errOut, "nothing was done", "the editor changed nothing")
+}
+
+// writeProgram writes a shell script that is to be run.
+func writeProgram(t *testing.T, path, text string) {
+	t.Helper()
+	syscall.ForkLock.RLock() // whoever forks meanwhile would hold it open for a moment, and it could not be run
+	defer syscall.ForkLock.RUnlock()
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700)) //nolint:gosec // as programs are
 }
 
 func TestCreateApplyAndRemove(t *testing.T) {

@@ -57,7 +57,7 @@ type workerProcess struct {
 
 func startWorker(t *testing.T, dir string, env []string, args ...string) *workerProcess {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // one that hangs is killed
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // one that hangs is killed
 	t.Cleanup(cancel)
 	w := &workerProcess{T: t, dir: dir, cmd: exec.CommandContext(ctx, os.Args[0], args...)}
 	w.cmd.Dir, w.cmd.Env, w.cmd.Stderr = dir, append(append(os.Environ(), asProgram+"="+sound), env...), &w.log

@@ -302,7 +302,7 @@ func TestAnOperationIsDoneOnceForItsKey(t *testing.T) {
 	require.Eventually(t, func() bool {
 		w.ask(t, vera, "GET", "/operations?job=orders", nil).into(t, &list)
 		return len(list.Outside) == 1 && list.Outside[0] == operate.OutsideChange{Job: "orders", What: "item 1", Revision: revision}
-	}, 30*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	w.ask(t, mailer, "GET", "/operations", nil).into(t, &list)
 	require.Empty(t, list.Operations)
 	w.ask(t, mailer, "GET", "/operations?job=orders", nil).problem(t, http.StatusForbidden)
@@ -334,7 +334,7 @@ func TestAskedForAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, node.Value, "K1")
 	fires := wire.BackfillRequest{Fires: []time.Time{time.Date(2025, 3, 1, 2, 0, 0, 0, time.UTC)}}
-	p = w.ask(t, olaf, "POST", "/jobs/orders/backfill?again&wait=50ms", fires, "Idempotency-Key: FILL").problem(t, http.StatusConflict)
+	p = w.ask(t, olaf, "POST", "/jobs/orders/backfill?again&wait=20s", fires, "Idempotency-Key: FILL").problem(t, http.StatusConflict)
 	require.Equal(t, "overtaken", p.Cause)
 }
 
@@ -451,7 +451,7 @@ func TestBackfillGoesOnWithItsKey(t *testing.T) {
 	require.Equal(t, 200, w.ask(t, olaf, "POST", "/jobs/orders/backfill?dry-run", body).status)
 	for range 2 {
 		var b wire.Backfill
-		got := w.ask(t, olaf, "POST", "/jobs/orders/backfill?wait=50ms", body, "Idempotency-Key: FILL")
+		got := w.ask(t, olaf, "POST", "/jobs/orders/backfill?wait=3s", body, "Idempotency-Key: FILL")
 		require.Equal(t, 202, got.status, string(got.body))
 		got.into(t, &b)
 		require.NotEmpty(t, b.Unconfirmed, "nobody runs it here")

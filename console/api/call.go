@@ -189,7 +189,7 @@ type namespace struct {
 }
 
 // catchUp bounds how long a reader waits for the copy to show what was committed here before.
-const catchUp = 2 * time.Second
+const catchUp = 5 * time.Second
 
 // picture returns what the copy shows, with all that was committed here before, unless the copy is late.
 func (c *call) picture() *live.Picture {

@@ -54,7 +54,7 @@ type world struct {
 // read.
 func newWorld(tb testing.TB, kept history.Reader) *world {
 	tb.Helper()
-	reg := memory.NewServer().Open("shop")
+	reg := memory.NewServer().Open("shop", memory.WithTTL(time.Hour)) // so that a busy machine ends no session
 	session, err := reg.Session(tb.Context())
 	require.NoError(tb, err)
 	fire := time.Now().UTC().Truncate(time.Minute)

@@ -49,14 +49,26 @@ func getAxe(tb testing.TB) string {
 	if text, err := os.ReadFile(kept); err == nil && sumOf(text) == axeSum {
 		return string(text)
 	}
-	pack := exec.CommandContext(tb.Context(), need(tb, "npm", "npm"), "pack", "axe-core@"+axeVersion, "--silent")
-	pack.Dir = tb.TempDir()
-	out, err := pack.CombinedOutput()
-	require.NoError(tb, err, "NEEDED: npm pack axe-core: %s", out)
-	text := unpack(tb, filepath.Join(pack.Dir, "axe-core-"+axeVersion+".tgz"))
+	dir := tb.TempDir()
+	fetch(tb, dir, "pack", "axe-core@"+axeVersion, "--silent")
+	text := unpack(tb, filepath.Join(dir, "axe-core-"+axeVersion+".tgz"))
 	require.Equal(tb, axeSum, sumOf(text), "npm brought another axe-core than the one that is pinned")
 	require.NoError(tb, os.WriteFile(kept, text, 0o644))
 	return string(text)
+}
+
+// fetch has npm bring something into a folder.
+func fetch(tb testing.TB, dir string, args ...string) {
+	tb.Helper()
+	npm := need(tb, "npm", "npm")
+	var out []byte
+	err := cache.Again(tb.Context(), func() (err error) {
+		cmd := exec.CommandContext(tb.Context(), npm, args...)
+		cmd.Dir = dir
+		out, err = cmd.CombinedOutput()
+		return err
+	}, cache.Always)
+	require.NoError(tb, err, "NEEDED: npm %v: %s", args, out)
 }
 
 // unpack returns the script in the package.

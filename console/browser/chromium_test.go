@@ -36,7 +36,8 @@ func start(tb testing.TB) context.Context {
 	chromium.once.Do(func() {
 		options := append(chromedp.DefaultExecAllocatorOptions[:],
 			chromedp.ExecPath(need(tb, "chromium", "chromium")),
-			chromedp.Flag("no-sandbox", true), // tests run as root
+			chromedp.Flag("no-sandbox", true),        // tests run as root
+			chromedp.WSURLReadTimeout(2*time.Minute), // a busy machine takes its time to start it
 			chromedp.Flag("disable-dev-shm-usage", true),
 			chromedp.Flag("disable-gpu", true),
 			chromedp.Flag("lang", "en-GB"),

@@ -54,7 +54,7 @@ func (i *instance) kill() { _ = i.cmd.Process.Kill() }
 // beInstance is the program of such a process. It runs until it is killed.
 func beInstance(endpoint, name string) error {
 	ctx := context.Background()
-	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: []string{endpoint}, Namespace: "shop", SessionTTL: 8 * time.Second}) // beside a browser, which takes the processors for seconds
+	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: []string{endpoint}, Namespace: "shop", SessionTTL: 8 * time.Second, DialTimeout: patience}) // beside a browser, which takes the processors for seconds
 	if err != nil {
 		return err
 	}

@@ -39,9 +39,13 @@ func need(tb testing.TB, program, debian string) string {
 		{"update"},
 		{"install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120", debian},
 	} {
-		install := exec.CommandContext(ctx, "apt-get", args...)
-		install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1")
-		out, err := install.CombinedOutput()
+		var out []byte
+		err := cache.Again(ctx, func() (err error) {
+			install := exec.CommandContext(ctx, "apt-get", args...)
+			install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1")
+			out, err = install.CombinedOutput()
+			return err
+		}, cache.Always)
 		require.NoError(tb, err, "NEEDED: apt-get %v\n%s", args, out)
 	}
 	path, err := exec.LookPath(program)

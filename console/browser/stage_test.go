@@ -29,7 +29,7 @@ func newStage(t *testing.T) *stage {
 	server, err := embedded.Start(t.Context(), embedded.WithFastTest())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = server.Close() })
-	reg, err := etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "shop"})
+	reg, err := etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "shop", DialTimeout: patience})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = reg.Close(context.WithoutCancel(t.Context())) })
 

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,22 +42,43 @@ func write(w http.ResponseWriter, kind string, status int, value any) {
 // hangUp ends a connection without an answer.
 func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
+// heard are the keys of requests, which come over one connection after the other.
+type heard struct {
+	mu   sync.Mutex
+	keys []string
+}
+
+// note returns how many requests there were, this one too, and the key of the first.
+func (h *heard) note(r *http.Request) (number int, first string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.keys = append(h.keys, r.Header.Get(wire.HeaderKey))
+	return len(h.keys), h.keys[0]
+}
+
+func (h *heard) all() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.keys)
+}
+
 // An operation whose answer is lost is sent again under the same key.
 func TestALostAnswerIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	var keys []string
+	var requests heard
 	n := open(t, func(w http.ResponseWriter, r *http.Request) {
-		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		number, first := requests.note(r)
 		assert.Equal(t, "/cron/api/v1/namespaces/shop/jobs/a%20b/disable", r.URL.EscapedPath())
 		_, _ = io.Copy(io.Discard, r.Body)
-		if len(keys) < 3 {
+		if number < 3 {
 			hangUp(w)
 		}
-		write(w, "application/json", 202, wire.Outcome{ID: keys[0], Repeated: true})
+		write(w, "application/json", 202, wire.Outcome{ID: first, Repeated: true})
 	})
 	result, err := n.DisableJob(t.Context(), "a b", operate.Options{})
 	require.NoError(t, err)
 	require.False(t, result.Repeated, "by nobody but us")
+	keys := requests.all()
 	require.Len(t, keys, 3)
 	require.NotEmpty(t, keys[0])
 	require.Equal(t, keys[0], keys[1])
@@ -209,17 +232,18 @@ func TestAnswersOfOthers(t *testing.T) {
 func TestAProxyWithoutItsServer(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{502, 503, 504} {
-		var keys []string
+		var requests heard
 		n := open(t, func(w http.ResponseWriter, r *http.Request) {
-			keys = append(keys, r.Header.Get(wire.HeaderKey))
-			if len(keys) == 1 {
+			number, first := requests.note(r)
+			if number == 1 {
 				write(w, "text/html", status, "x")
 				return
 			}
-			write(w, "application/json", 200, wire.Outcome{ID: keys[0], Revision: 7})
+			write(w, "application/json", 200, wire.Outcome{ID: first, Revision: 7})
 		})
 		_, err := n.DisableJob(t.Context(), "orders", operate.Options{})
 		require.NoError(t, err)
+		keys := requests.all()
 		require.Len(t, keys, 2)
 		require.Equal(t, keys[0], keys[1])
 	}

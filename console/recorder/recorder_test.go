@@ -79,7 +79,7 @@ func TestExecutionsAreKeptOnce(t *testing.T) {
 		require.Eventually(t, func() bool {
 			page, err = store.Executions(t.Context(), history.ExecutionQuery{Paging: history.Paging{Ascending: true}})
 			return err == nil && until(page.Rows)
-		}, 30*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 		stop()
 		require.NoError(t, bus.Close(context.Background()))
 		page, err = store.Executions(t.Context(), history.ExecutionQuery{Paging: history.Paging{Ascending: true}})

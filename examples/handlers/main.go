@@ -48,7 +48,7 @@ func run() error {
 		return err
 	}
 	operator := make(chan error, 1)
-	go func() { operator <- operate(ctx, reg) }()
+	go func() { operator <- operate(context.WithoutCancel(ctx), reg) }() // it comes to its end, however slow the machine is
 	return errors.Join(s.Run(ctx), <-operator, reg.Close(context.Background()))
 }
 

@@ -1,6 +1,6 @@
 // Command history keeps the history of a job in a SQLite file, and prints it.
 //
-// A job of three items runs every second for a few seconds; item 2 fails every other time. Then the
+// A job of three items runs every second; item 2 fails every other time. When it has failed twice, the
 // program asks the history what happened. It needs nothing but Go: the registry is in the process, and
 // the file goes with the program.
 //
@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/elasticron/elasticron/history"
@@ -27,7 +28,6 @@ import (
 )
 
 const (
-	runFor   = 4500 * time.Millisecond
 	flushFor = 10 * time.Second // the most that the history may take at the end
 	keep     = 30 * 24 * time.Hour
 )
@@ -56,7 +56,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	return report(ctx, out, store)
 }
 
-// record runs a scheduler for a while, with its history in the store and its failures in the log.
+// record runs a scheduler until an item has failed twice, with its history in the store and its failures in the log.
 func record(ctx context.Context, store *sqlite.Store) error {
 	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	bus, err := history.NewBus(
@@ -74,8 +74,14 @@ func record(ctx context.Context, store *sqlite.Store) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var failures atomic.Int32
 	work := job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		if sc.Item == 2 && sc.Fire.Second()%2 == 0 {
+			if failures.Add(1) == 2 {
+				stop()
+			}
 			return errors.New("out of stock")
 		}
 		return nil
@@ -84,8 +90,6 @@ func record(ctx context.Context, store *sqlite.Store) error {
 		return err
 	}
 
-	ctx, stop := context.WithTimeout(ctx, runFor)
-	defer stop()
 	retained := make(chan error, 1)
 	go func() { retained <- store.Retain(ctx, keep, time.Hour) }()
 	err = s.Run(ctx)

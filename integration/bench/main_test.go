@@ -66,7 +66,7 @@ func openEtcd(b *testing.B, namespace string, adjust ...func(*etcd.Config)) *etc
 	config := etcd.Config{
 		Endpoints: store.endpoints(b), Namespace: namespace,
 		// A busy machine must neither repeat requests nor lose sessions: that is another benchmark.
-		RequestTimeout: 10 * time.Second, SessionTTL: 30 * time.Second,
+		RequestTimeout: 10 * time.Second, SessionTTL: 30 * time.Second, DialTimeout: time.Minute,
 	}
 	for _, change := range adjust {
 		change(&config)

@@ -55,8 +55,8 @@ func (p *process) start() {
 	case <-p.scheduler.Ready():
 	case err := <-p.done:
 		require.FailNow(p.b, "Run ended before it was ready", "error: %v", err)
-	case <-time.After(time.Minute):
-		require.FailNow(p.b, "not ready within a minute")
+	case <-time.After(3 * time.Minute):
+		require.FailNow(p.b, "not ready within three minutes")
 	}
 }
 

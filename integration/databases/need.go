@@ -13,7 +13,7 @@ import (
 )
 
 // installTimeout bounds the installation of a package.
-const installTimeout = 5 * time.Minute
+const installTimeout = 10 * time.Minute
 
 // ci tells whether this is a run of continuous integration, where a test that cannot run has failed.
 func ci() bool { return os.Getenv("CI") != "" }
@@ -62,11 +62,16 @@ func (k *Kind) install(ctx context.Context) error {
 		{"update"},
 		{"install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120", k.pkg},
 	} {
-		cmd := exec.CommandContext(ctx, "apt-get", args...)
-		// Nobody is asked, and at run level 1 an installation starts no service.
-		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("apt-get %v: %w\n%s", args, err, out)
+		if err := cache.Again(ctx, func() error {
+			cmd := exec.CommandContext(ctx, "apt-get", args...)
+			// Nobody is asked, and at run level 1 an installation starts no service.
+			cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return fmt.Errorf("apt-get %v: %w\n%s", args, err, out)
+			}
+			return nil
+		}, cache.Always); err != nil {
+			return err
 		}
 	}
 	if missing := k.missing(); len(missing) > 0 {

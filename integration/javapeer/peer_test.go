@@ -15,7 +15,7 @@ import (
 // what a console does.
 func TestAPeerRunsAJob(t *testing.T) {
 	t.Parallel()
-	cluster := javapeer.Cluster{Servers: zookeeper.Start(t).Address(), Namespace: "peers", Session: 4 * time.Second}
+	cluster := javapeer.Cluster{Servers: zookeeper.Start(t).Address(), Namespace: "peers", Session: 20 * time.Second}
 	peer := javapeer.Start(t, javapeer.WithIP("10.0.0.7"))
 	job := javapeer.NewJob("orders", "0/1 * * * * ?", 3)
 	job.ItemParameters, job.JobParameter = "0=Berlin,1=Oslo", "all"
@@ -38,7 +38,7 @@ func TestAPeerRunsAJob(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, items, 3)
 		return items[0].Status == "RUNNING"
-	}, 30*time.Second, 50*time.Millisecond)
+	}, 2*time.Minute, 50*time.Millisecond)
 	peer.Last("orders", 0)
 
 	settings, err := console.Settings("orders")
@@ -51,7 +51,7 @@ func TestAPeerRunsAJob(t *testing.T) {
 	require.Eventually(t, func() bool {
 		belief, err := peer.Belief("orders")
 		return err == nil && belief.Shutdown
-	}, 30*time.Second, 50*time.Millisecond)
+	}, 2*time.Minute, 50*time.Millisecond)
 	peer.Exit()
 }
 

@@ -80,9 +80,9 @@ func (n *namespace) job(name string) {
 // What package operate says of a tree is what Java's own statistics say of it.
 func TestStatusesAreThoseOfTheConsole(t *testing.T) {
 	t.Parallel()
-	cluster := javapeer.Cluster{Servers: zookeeper.Start(t).Address(), Namespace: "statuses", Session: 4 * time.Second}
+	cluster := javapeer.Cluster{Servers: zookeeper.Start(t).Address(), Namespace: "statuses", Session: 20 * time.Second}
 	console := javapeer.Start(t).Console(cluster)
-	reg, err := zkcompat.Open(t.Context(), zkcompat.Config{Servers: []string{cluster.Servers}, Namespace: cluster.Namespace})
+	reg, err := zkcompat.Open(t.Context(), zkcompat.Config{Servers: []string{cluster.Servers}, Namespace: cluster.Namespace, SessionTimeout: time.Minute, ConnectionTimeout: time.Minute})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 	session, err := reg.Session(t.Context())

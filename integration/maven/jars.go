@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/integration/cache"
@@ -80,12 +81,19 @@ func fetch(root, folder string, fill func(work, jars string) error) error {
 
 // Run runs Maven without questions in the folder of a project. The error holds what Maven printed.
 func Run(ctx context.Context, folder string, args ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "mvn", append([]string{"-q", "-B"}, args...)...)
-	cmd.Dir = folder
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("mvn %v: %w\n%s", args, err, out)
-	}
-	return nil
+	return cache.Again(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "mvn", append([]string{"-q", "-B"}, args...)...)
+		cmd.Dir = folder
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("mvn %v: %w\n%s", args, err, out)
+		}
+		return nil
+	}, isTransfer)
+}
+
+// isTransfer tells whether Maven failed for want of an answer.
+func isTransfer(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "Could not transfer")
 }

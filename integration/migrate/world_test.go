@@ -175,7 +175,7 @@ func (o outcome) report(t *testing.T) map[string]migrate.Job {
 // open returns a handle on a namespace of the target.
 func open(t *testing.T, namespace string) *etcd.Registry {
 	t.Helper()
-	reg, err := etcd.Open(t.Context(), etcd.Config{Endpoints: target.Endpoints(), Namespace: namespace})
+	reg, err := etcd.Open(t.Context(), etcd.Config{Endpoints: target.Endpoints(), Namespace: namespace, DialTimeout: time.Minute})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 	return reg

@@ -88,7 +88,7 @@ func be(text string) error {
 	}
 	ctx := context.Background()
 	reg, err := zkcompat.Open(ctx, zkcompat.Config{
-		Servers: []string{settings.Address}, Namespace: settings.Namespace, SessionTimeout: sessionTimeout,
+		Servers: []string{settings.Address}, Namespace: settings.Namespace, SessionTimeout: sessionTimeout, ConnectionTimeout: patience,
 	})
 	if err != nil {
 		return err

@@ -51,7 +51,7 @@ func newCluster(t *testing.T, name string) *cluster {
 func (c *cluster) open(address string) *zkcompat.Registry {
 	c.t.Helper()
 	reg, err := zkcompat.Open(c.t.Context(), zkcompat.Config{
-		Servers: []string{address}, Namespace: c.namespace, SessionTimeout: sessionTimeout,
+		Servers: []string{address}, Namespace: c.namespace, SessionTimeout: sessionTimeout, ConnectionTimeout: patience,
 	})
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() {

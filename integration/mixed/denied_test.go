@@ -23,7 +23,7 @@ func TestAForbiddenNode(t *testing.T) {
 	need(t)
 	c := newCluster(t, "forbidden_node")
 	other, err := zkcompat.Open(t.Context(), zkcompat.Config{
-		Servers: []string{c.address}, Namespace: c.namespace, SessionTimeout: sessionTimeout, Digest: "others:secret",
+		Servers: []string{c.address}, Namespace: c.namespace, SessionTimeout: sessionTimeout, ConnectionTimeout: patience, Digest: "others:secret",
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = other.Close(context.Background()) })

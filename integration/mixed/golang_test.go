@@ -75,7 +75,7 @@ func (c *cluster) startGoOver(reg registry.Registry, id string, cfg job.Config) 
 
 func options(id string, log io.Writer) []scheduler.Option {
 	return []scheduler.Option{
-		scheduler.WithJavaPeers(), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(time.Second),
+		scheduler.WithJavaPeers(), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(10 * time.Second),
 		scheduler.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	}
 }

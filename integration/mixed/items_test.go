@@ -1,6 +1,7 @@
 package mixed
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -52,12 +53,14 @@ func javaLeavesAloneWhatGoRuns(t *testing.T, j java) {
 func goMakesUpWhatJavaMissed(t *testing.T, j java) {
 	c := newCluster(t, "go_makes_up")
 	g, _ := c.pair(j, never)
-	c.change(func(cfg *job.Config) { cfg.Cron = "0 0 0 * * ?" }) // has fired, and does not fire now
+	hour := (time.Now().UTC().Hour() + 12) % 24
+	c.change(func(cfg *job.Config) { cfg.Cron = fmt.Sprintf("0 0 %d * * ?", hour) }) // has fired, and does not fire now
 	c.do(registry.Put(c.tree.ItemMisfire(0), ""))
 	c.do(registry.Put(c.tree.Server(ipLast), jobtree.EncodeServer(true)))
 	runs := g.wait("a catch-up", ran(0, 0))
 	require.Equal(t, job.Misfire, runs[0].Source)
-	require.Zero(t, runs[0].Fire.Hour()+runs[0].Fire.Minute()+runs[0].Fire.Second())
+	require.Equal(t, hour, runs[0].Fire.Hour())
+	require.Zero(t, runs[0].Fire.Minute()+runs[0].Fire.Second())
 	c.eventually("the note is gone", func(s *jobtree.State) bool { return !s.Item(0).Misfire.Exists() })
 }
 

@@ -16,13 +16,13 @@ import (
 )
 
 // patience is for what takes a moment, and only takes as long if it never comes.
-const patience = 60 * time.Second
+const patience = 90 * time.Second
 
 // tick is how often the tree is looked at.
 const tick = 50 * time.Millisecond
 
 // sessionTimeout of every instance, Go and Java: how long a crash goes unnoticed.
-const sessionTimeout = 3 * time.Second
+const sessionTimeout = 5 * time.Second
 
 // server is the ZooKeeper of all tests, started with the first.
 var server = sync.OnceValues(func() (*zookeeper.Server, error) {

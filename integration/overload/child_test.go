@@ -85,7 +85,7 @@ type item struct {
 
 func beInstance(set settings) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	reg, err := etcd.Open(context.Background(), etcd.Config{Endpoints: set.Endpoints, Namespace: set.Namespace, Logger: log})
+	reg, err := etcd.Open(context.Background(), etcd.Config{Endpoints: set.Endpoints, Namespace: set.Namespace, DialTimeout: time.Minute, Logger: log})
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func startChild(tb testing.TB, role string, set settings) *child {
 func (c *child) end() {
 	c.tb.Helper()
 	require.NoError(c.tb, c.input.Close())
-	dead := time.AfterFunc(time.Minute, func() { _ = c.cmd.Process.Kill() })
+	dead := time.AfterFunc(3*time.Minute, func() { _ = c.cmd.Process.Kill() })
 	defer dead.Stop()
 	require.NoError(c.tb, c.cmd.Wait())
 }

@@ -33,7 +33,7 @@ func nothingGrowsWithRestarts(env environment) {
 	const deaths, together = 50, 10
 	at := registryConfig{Kind: env.kind, Addresses: env.addresses, Namespace: newNamespace(t), TTL: 2 * time.Second}
 	rec := env.record()
-	cfg := jobOf("orders", "* * * * * ?", 12, "10ms", "400ms")
+	cfg := jobOf("orders", "0/2 * * * * ?", 12, "10ms", "400ms")
 	cfg.Failover = true
 
 	survivor := startLocal(t, at, "127.0.0.200@-@host", cfg)

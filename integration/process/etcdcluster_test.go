@@ -85,17 +85,34 @@ func (s *etcdCluster) addresses() []string {
 	return all
 }
 
+// awaitLeader returns the member that leads, and waits for one while there is none.
+func (s *etcdCluster) awaitLeader() (leader *member) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool {
+		var leads bool
+		leader, leads = s.asksForLeader()
+		return leads
+	}, waitTimeout, 20*time.Millisecond, "no member leads")
+	return leader
+}
+
 // leader returns the member that leads, or another one if none says so in time.
 func (s *etcdCluster) leader() *member {
+	leader, _ := s.asksForLeader()
+	return leader
+}
+
+// asksForLeader tells which member says that it leads; some one, and false, if none does.
+func (s *etcdCluster) asksForLeader() (leader *member, leads bool) {
 	for _, m := range s.members {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		status, err := m.client.Status(ctx, m.set.Client)
 		cancel()
 		if err == nil && status.Leader == status.Header.MemberId {
-			return m
+			return m, true
 		}
 	}
-	return s.members[0]
+	return s.members[0], false
 }
 
 // crash kills members all at once.

@@ -74,8 +74,15 @@ func (s *etcdCluster) freeze(c *chaos, m *member, lasts time.Duration) {
 // directions, or so that it is not heard, or does not hear. What it sent meanwhile arrives afterwards,
 // also requests of clients that have long been answered by another member.
 func (s *etcdCluster) isolate(m *member, a action) {
+	heal := s.part(m, a.n)
+	time.Sleep(a.lasts)
+	heal()
+}
+
+// part parts a member from the others, in a way that a number decides, until it is healed.
+func (s *etcdCluster) part(m *member, n int) (heal func()) {
 	in, out := s.around(m)
-	switch a.n % 3 {
+	switch n % 3 {
 	case 0:
 		in.Cut()
 		out.Cut()
@@ -86,9 +93,10 @@ func (s *etcdCluster) isolate(m *member, a action) {
 		in.CutUp()
 		out.CutDown()
 	}
-	time.Sleep(a.lasts)
-	in.Heal()
-	out.Heal()
+	return func() {
+		in.Heal()
+		out.Heal()
+	}
 }
 
 // networks are several that the same is done to.
@@ -151,21 +159,23 @@ func memberName(id uint64) string { return strconv.FormatUint(id, 16) }
 // fill has the store be out of space for a time. The alarm is what makes etcd refuse every put and
 // every new lease; it is raised here as a member raises it whose quota is used up.
 func (s *etcdCluster) fill(lasts time.Duration) {
-	alarm := func(action pb.AlarmRequest_AlarmAction) {
-		for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			_, err := pb.NewMaintenanceClient(s.members[0].client.ActiveConnection()).Alarm(ctx,
-				&pb.AlarmRequest{Action: action, MemberID: s.members[0].id, Alarm: pb.AlarmType_NOSPACE})
-			cancel()
-			if err == nil {
-				return
-			}
-		}
-		s.t.Errorf("the store did not take the alarm %s", action)
-	}
-	alarm(pb.AlarmRequest_ACTIVATE)
+	s.alarm(pb.AlarmRequest_ACTIVATE)
 	time.Sleep(lasts)
-	alarm(pb.AlarmRequest_DEACTIVATE)
+	s.alarm(pb.AlarmRequest_DEACTIVATE)
+}
+
+// alarm raises the alarm or takes it back.
+func (s *etcdCluster) alarm(action pb.AlarmRequest_AlarmAction) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		_, err := pb.NewMaintenanceClient(s.members[0].client.ActiveConnection()).Alarm(ctx,
+			&pb.AlarmRequest{Action: action, MemberID: s.members[0].id, Alarm: pb.AlarmType_NOSPACE})
+		cancel()
+		if err == nil {
+			return
+		}
+	}
+	s.t.Errorf("the store did not take the alarm %s", action)
 }
 
 // TestAnIsolatedMemberServesNobody shows that the networks around a member part it from the others,
@@ -174,25 +184,25 @@ func TestAnIsolatedMemberServesNobody(t *testing.T) {
 	t.Parallel()
 	s := startEtcdCluster(t, t.ArtifactDir(), 3)
 	for n := range 3 {
-		leader := s.leader()
+		leader := s.awaitLeader()
 		follower := s.members[0]
 		if follower == leader {
 			follower = s.members[1]
 		}
-		isolated := make(chan struct{})
-		go func() {
-			defer close(isolated)
-			s.isolate(leader, action{n: n, lasts: 2 * time.Second})
-		}()
+		heal := s.part(leader, n)
 		require.Eventually(t, func() bool {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			status, err := follower.client.Status(ctx, follower.set.Client)
 			return err == nil && status.Leader != 0 && status.Leader != leader.id
 		}, waitTimeout, 20*time.Millisecond, "the others elect another leader (%d)", n)
-		_, err := follower.client.Put(t.Context(), "/key", strconv.Itoa(n))
-		require.NoError(t, err)
-		<-isolated
+		require.Eventually(t, func() bool { // on a busy machine they may elect once more
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			_, err := follower.client.Put(ctx, "/key", strconv.Itoa(n))
+			return err == nil
+		}, waitTimeout, 20*time.Millisecond, "the others serve (%d)", n)
+		heal()
 		require.Eventually(t, func() bool {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -208,17 +218,11 @@ func TestAFullStoreRefuses(t *testing.T) {
 	t.Parallel()
 	s := startEtcdCluster(t, t.ArtifactDir(), 1)
 	client := s.members[0].client
-	filled := make(chan struct{})
-	go func() {
-		defer close(filled)
-		s.fill(time.Second)
-	}()
-	require.Eventually(t, func() bool {
-		_, err := client.Put(t.Context(), "/key", "value")
-		return err != nil && strings.Contains(err.Error(), "space exceeded")
-	}, waitTimeout, 10*time.Millisecond)
-	<-filled
+	s.alarm(pb.AlarmRequest_ACTIVATE)
 	_, err := client.Put(t.Context(), "/key", "value")
+	require.ErrorContains(t, err, "space exceeded")
+	s.alarm(pb.AlarmRequest_DEACTIVATE)
+	_, err = client.Put(t.Context(), "/key", "value")
 	require.NoError(t, err)
 	s.stop()
 }

@@ -33,7 +33,7 @@ const (
 func TestACheckpointDoesNotGoBack(t *testing.T) {
 	t.Parallel()
 	s := startEtcdClusterOf(t, t.ArtifactDir(), 3, etcdserver.Member{PeerTimeout: 5 * time.Minute})
-	leader := s.leader()
+	leader := s.awaitLeader()
 	var asked, other *member
 	for _, m := range s.members {
 		if m != leader {

@@ -23,7 +23,7 @@ func TestKilledInMidRun(t *testing.T) {
 func killedInMidRun(env environment) {
 	t := env.t
 	const kills = 4
-	cfg := jobOf("orders", "* * * * * ?", 3, "5s", "8s")
+	cfg := jobOf("orders", "* * * * * ?", 3, "7s", "10s")
 	cfg.Failover = true
 	c, _ := startCluster(env, 3, failoverTTL, cfg)
 	for n := range kills {

@@ -35,7 +35,7 @@ const statusNotClosed = 3
 var errNotClosed = errors.New("session not ended")
 
 // waitTimeout is for what takes a moment, and only takes as long if it never comes.
-const waitTimeout = 30 * time.Second
+const waitTimeout = 90 * time.Second
 
 func TestMain(m *testing.M) {
 	if settings, set := os.LookupEnv(envInstance); set {

@@ -27,7 +27,7 @@ func TestFrozenBeyondItsSession(t *testing.T) {
 
 func frozenBeyondItsSession(env environment) {
 	t := env.t
-	cfg := jobOf("orders", "* * * * * ?", 2, "6s", "8s")
+	cfg := jobOf("orders", "* * * * * ?", 2, "8s", "9s")
 	cfg.Failover = true
 	c, _ := startCluster(env, 2, failoverTTL, cfg)
 	s, _ := c.await(cfg.Name, "both instances to run an item", func(s *jobtree.State) bool {

@@ -62,7 +62,7 @@ func TestANodeOfAnotherDigestBlindsWhoMayNotReadIt(t *testing.T) {
 	}
 	await := func(want string) {
 		t.Helper()
-		for late := time.After(25 * time.Second); ; {
+		for late := time.After(patience); ; {
 			select {
 			case got := <-ran:
 				if got == want {

@@ -36,13 +36,13 @@ func newPlaces(count int) ([]place, error) {
 
 // serves asks a server for its state. One that has no quorum says that it does not serve.
 func serves(ctx context.Context, address string) bool {
-	dialer := net.Dialer{Timeout: time.Second}
+	dialer := net.Dialer{Timeout: 5 * time.Second}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return false
 	}
 	defer conn.Close() //nolint:errcheck // the answer is read
-	_ = conn.SetDeadline(time.Now().Add(time.Second))
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
 	if _, err := io.WriteString(conn, "srvr"); err != nil {
 		return false
 	}

@@ -1,6 +1,7 @@
 package zookeeper_test
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -15,13 +16,13 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds what takes milliseconds on a machine that is not busy.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
-// connect opens a session of a second.
+// connect opens a session that no busy machine ends.
 func connect(t *testing.T, addresses ...string) *zk.Conn {
 	t.Helper()
 	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
-	conn, events, err := zk.Connect(addresses, time.Second, zk.WithLogger(quiet))
+	conn, events, err := zk.Connect(addresses, 30*time.Second, zk.WithLogger(quiet))
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
 	for late := time.After(patience); ; {
@@ -87,7 +88,7 @@ func TestAFrozenServerAnswersWhenItThaws(t *testing.T) {
 	eventually(t, func() error { _, _, err := conn.Exists("/"); return err })
 }
 
-func TestAShortSessionExpires(t *testing.T) {
+func TestWhatASessionOwnsGoesWithIt(t *testing.T) {
 	t.Parallel()
 	server := zookeeper.Start(t)
 	conn := connect(t, server.Addresses()...)
@@ -113,6 +114,9 @@ func TestAnEnsembleOutlivesOneServer(t *testing.T) {
 	require.NoError(t, servers[2].Kill())
 	eventually(t, func() error {
 		_, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll))
+		if errors.Is(err, zk.ErrNodeExists) { // by a try whose answer was lost
+			return nil
+		}
 		return err
 	})
 }

@@ -142,7 +142,7 @@ func hang(w http.ResponseWriter, r *http.Request) {
 func TestAnEndpointThatHangs(t *testing.T) {
 	t.Parallel()
 	mute := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	short := map[string]string{"http.read.timeout.milliseconds": "50", "http.connect.timeout.milliseconds": "100"}
+	short := map[string]string{"http.read.timeout.milliseconds": "50", "http.connect.timeout.milliseconds": "0"}
 	require.ErrorIs(t, serve(t, mute, short)(t.Context(), item), webcall.ErrReadTimeout)
 	require.ErrorIs(t, serve(t, hang, short)(t.Context(), item), webcall.ErrReadTimeout)
 	require.ErrorIs(t, serve(t, hang, map[string]string{"http.total.timeout.milliseconds": "50"})(t.Context(), item), job.ErrTimeout)
@@ -260,20 +260,22 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 	closed.Close()
 	file := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(file, []byte("swordfish\n"), 0o600))
+	const long, short = "60000", "50" // milliseconds, for those that answer and for the one that does not
 	for name, test := range map[string]struct {
 		address string
+		within  string
 		want    []string
 	}{
-		"a status":    {server.URL + "/?token=swordfish", []string{"POST env:HTTPJOB_URI: status 403", "no such key: file:" + file}},
-		"no answer":   {server.URL + "/hang?token=swordfish", []string{`Post "env:HTTPJOB_URI"`, webcall.ErrReadTimeout.Error()}},
-		"a redirect":  {server.URL + "/redirect?token=swordfish", []string{`"env:HTTPJOB_URI"`, webcall.ErrTooManyRedirects.Error()}},
-		"nobody":      {closed.URL + "/?token=swordfish", []string{`Post "env:HTTPJOB_URI"`, "refused"}},
-		"a user name": {strings.Replace(server.URL, "://", "://swordfish:swordfish@", 1), []string{"POST env:HTTPJOB_URI: status 403"}},
+		"a status":    {server.URL + "/?token=swordfish", long, []string{"POST env:HTTPJOB_URI: status 403", "no such key: file:" + file}},
+		"no answer":   {server.URL + "/hang?token=swordfish", short, []string{`Post "env:HTTPJOB_URI"`, webcall.ErrReadTimeout.Error()}},
+		"a redirect":  {server.URL + "/redirect?token=swordfish", long, []string{`"env:HTTPJOB_URI"`, webcall.ErrTooManyRedirects.Error()}},
+		"nobody":      {closed.URL + "/?token=swordfish", long, []string{`Post "env:HTTPJOB_URI"`, "refused"}},
+		"a user name": {strings.Replace(server.URL, "://", "://swordfish:swordfish@", 1), long, []string{"POST env:HTTPJOB_URI: status 403"}},
 	} {
 		t.Setenv("HTTPJOB_URI", test.address)
 		code := configured(t, map[string]string{
 			"http.uri": "env:HTTPJOB_URI", "http.method": "POST", "http.header.X-Key": "file:" + file,
-			"http.read.timeout.milliseconds": "50", "http.connect.timeout.milliseconds": "100", "http.redirects": "1",
+			"http.read.timeout.milliseconds": test.within, "http.connect.timeout.milliseconds": "0", "http.redirects": "1",
 		})
 		err := code(t.Context(), item)
 		for _, want := range test.want {

@@ -37,6 +37,8 @@ var item = job.ShardingContext{
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "job.sh")
+	syscall.ForkLock.RLock() // whoever forks meanwhile would hold it open for a moment, and it could not be run
+	defer syscall.ForkLock.RUnlock()
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700))
 	return path
 }
@@ -153,7 +155,7 @@ func gone(t *testing.T, pidFile string) {
 			return err != nil || strings.Contains(string(stat), ") Z ")
 		}
 		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
-	}, 30*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // written waits until a file is there.
@@ -162,7 +164,7 @@ func written(t *testing.T, path string) {
 	require.Eventually(t, func() bool {
 		info, err := os.Stat(path)
 		return err == nil && info.Size() > 0
-	}, 30*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // A script that must stop is told so, with all that it started, and has the grace to tidy up.
@@ -183,7 +185,7 @@ func TestAScriptIsToldToStop(t *testing.T) {
 				written(t, pids+"/self")
 				cancel(boom)
 			}()
-			j := script.Job{Grace: 5 * time.Second}
+			j := script.Job{Grace: time.Minute}
 			if name == "and does not listen" {
 				j.Grace = 100 * time.Millisecond
 			}
@@ -220,7 +222,7 @@ func TestAGrandchildHoldsTheOutput(t *testing.T) {
 	pids := t.TempDir()
 	path := write(t, "sleep 600 & echo $! >"+pids+"/child; echo done")
 	j, out := heard()
-	j.Grace = 100 * time.Millisecond
+	j.Grace = time.Second
 	require.NoError(t, run(t.Context(), t, j, path))
 	require.Equal(t, "done\n", out.String())
 	gone(t, pids+"/child")

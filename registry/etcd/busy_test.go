@@ -83,12 +83,12 @@ func (s slowAnswers) RecvMsg(m any) error {
 	return err
 }
 
-// A store that takes nearly half of the TTL to answer a keep-alive has still kept the session.
+// A store that takes two fifths of the TTL to answer a keep-alive, and not a third, has still kept the session.
 func TestSlowKeepAlivesKeepTheSession(t *testing.T) {
 	t.Parallel()
 	var by atomic.Int64
 	r := open(t, sharedServer(t).Endpoints(), func(c *etcd.Config) {
-		c.SessionTTL = 6 * time.Second
+		c.SessionTTL = 12 * time.Second
 		c.DialOptions = append(c.DialOptions, grpc.WithChainStreamInterceptor(
 			func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 				stream, err := streamer(ctx, desc, conn, method, opts...)
@@ -100,7 +100,7 @@ func TestSlowKeepAlivesKeepTheSession(t *testing.T) {
 		))
 	})
 	s := session(t, r)
-	by.Store(int64(s.TTL() * 45 / 100))
+	by.Store(int64(s.TTL() * 2 / 5))
 	select {
 	case <-s.Done():
 		require.Fail(t, "the session was lost", "%v", s.Err())
@@ -114,13 +114,10 @@ func TestSlowKeepAlivesKeepTheSession(t *testing.T) {
 func TestWaitingCommitsGoByTheirTurns(t *testing.T) {
 	t.Parallel()
 	h := newHeldCommits(t, true)
-	soon := time.Now().Add(500 * time.Millisecond)
-	for range 4 {
-		h.commit(t.Context(), "under way", registry.Turn{Until: soon}, nil)
-		require.Equal(t, "under way", <-h.arrived)
-	}
+	soon := time.Now().Add(3 * time.Second)
+	h.sendAll(registry.Turn{Until: soon})
 	of := func(rank registry.Rank, share string) registry.Turn { return registry.Turn{Rank: rank, Share: share} }
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name string
 		turn registry.Turn
 	}{
@@ -131,17 +128,17 @@ func TestWaitingCommitsGoByTheirTurns(t *testing.T) {
 		{"end", of(registry.RankFirst, "")},
 	} {
 		h.commit(t.Context(), c.name, c.turn, nil)
-		time.Sleep(50 * time.Millisecond) // so that they come in this order; nothing tells that they wait
+		h.waits(i + 1) // so that they come in this order
 	}
 	given, giveUp := context.WithCancel(t.Context())
 	gone := h.commit(given, "gone", of(registry.RankFirst, ""), context.Canceled)
 	over := h.commit(t.Context(), "over", registry.Turn{Until: soon}, registry.ErrNotSent)
-	time.Sleep(50 * time.Millisecond)
+	h.waits(7)
 	giveUp()
 	for _, settled := range []chan struct{}{gone, over} {
 		select {
 		case <-settled:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			require.Fail(t, "it waits with the others")
 		}
 	}
@@ -185,8 +182,26 @@ func newHeldCommits(t *testing.T, single bool) *heldCommits {
 		))
 	})
 	put(t, h.r, "/before", "")
+	for h.r.AtOnce() > etcd.BaseInFlight { // a machine that is busy makes the store look slow
+		put(t, h.r, "/before", "")
+	}
 	holding.Store(true)
 	return h
+}
+
+// sendAll has as many requests under way as may be.
+func (h *heldCommits) sendAll(turn registry.Turn) {
+	h.t.Helper()
+	for range etcd.BaseInFlight {
+		h.commit(h.t.Context(), "under way", turn, nil)
+		require.Equal(h.t, "under way", <-h.arrived)
+	}
+}
+
+// waits waits until so many commits wait to be sent.
+func (h *heldCommits) waits(n int) {
+	h.t.Helper()
+	require.Eventually(h.t, func() bool { return h.r.Waiting() == n }, time.Minute, time.Millisecond)
 }
 
 // hold has a request wait until the test lets it go on. It is false for one whose answer gets lost.
@@ -239,7 +254,7 @@ func (h *heldCommits) commit(ctx context.Context, name string, turn registry.Tur
 func TestACommitThatMayHaveBeenDoneHasNoTurn(t *testing.T) {
 	t.Parallel()
 	h := newHeldCommits(t, true)
-	until := time.Now().Add(300 * time.Millisecond)
+	until := time.Now().Add(3 * time.Second)
 	h.commit(t.Context(), "lost", registry.Turn{Until: until}, nil)
 	require.Equal(t, "lost", <-h.arrived)
 	time.Sleep(time.Until(until))
@@ -254,13 +269,10 @@ func TestACommitThatMayHaveBeenDoneHasNoTurn(t *testing.T) {
 func TestWhatIsPassedOverGoesNext(t *testing.T) {
 	t.Parallel()
 	h := newHeldCommits(t, false)
-	for range 4 {
-		h.commit(t.Context(), "under way", registry.Turn{}, nil)
-		require.Equal(t, "under way", <-h.arrived)
-	}
-	for range 2 {
+	h.sendAll(registry.Turn{})
+	for i := range 2 {
 		h.commit(t.Context(), "same", registry.Turn{}, nil)
-		time.Sleep(50 * time.Millisecond) // nothing tells that it waits
+		h.waits(i + 1)
 	}
 	txns := make([]registry.Txn, 400) // several requests full
 	for i := range txns {
@@ -271,7 +283,7 @@ func TestWhatIsPassedOverGoesNext(t *testing.T) {
 			assert.NoError(t, o.Err)
 		}
 	})
-	time.Sleep(50 * time.Millisecond)
+	h.waits(2 + len(txns))
 	var order []string
 	for range 2 {
 		h.allowed <- struct{}{}

@@ -23,7 +23,7 @@ func TestADenialNamesUserRightAndKeys(t *testing.T) {
 	root, err := clientv3.New(clientv3.Config{Endpoints: server.Endpoints(), Username: "root", Password: "root", Logger: zap.NewNop()})
 	require.NoError(t, err)
 	defer func() { _ = root.Close() }()
-	r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "ours", Username: "me", Password: "secret"})
+	r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "ours", Username: "me", Password: "secret", DialTimeout: time.Minute})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close(t.Context())) }()
 	_, err = root.RoleRevokePermission(t.Context(), "ours", "/ours/", "/ours0")
@@ -43,7 +43,7 @@ func TestADenialNamesUserRightAndKeys(t *testing.T) {
 			return err
 		},
 		`lacks the permission read on the keys from "/ours/" to "/ours0"`: func() error {
-			_, err := etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "ours", Username: "me", Password: "secret"})
+			_, err := etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "ours", Username: "me", Password: "secret", DialTimeout: time.Minute})
 			return err
 		},
 	}
@@ -53,7 +53,7 @@ func TestADenialNamesUserRightAndKeys(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, `user "me"`)
 	}
-	_, err = etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "ours", Username: "me", Password: "wrong"})
+	_, err = etcd.Open(t.Context(), etcd.Config{Endpoints: server.Endpoints(), Namespace: "ours", Username: "me", Password: "wrong", DialTimeout: time.Minute})
 	require.ErrorContains(t, err, `(user "me")`)
 	require.NotContains(t, err.Error(), "wrong")
 }
@@ -81,7 +81,7 @@ func TestAnOutageNamesEndpointsAndCause(t *testing.T) {
 	server := startServer(t)
 	log := told{Handler: slog.DiscardHandler, records: make(chan slog.Record, 16)}
 	endpoint := server.Endpoints()[0]
-	r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: []string{endpoint}, Namespace: "ours", SessionTTL: 5 * time.Second, Logger: slog.New(log)})
+	r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: []string{endpoint}, Namespace: "ours", SessionTTL: 5 * time.Second, DialTimeout: time.Minute, Logger: slog.New(log)})
 	require.NoError(t, err)
 	defer r.Vanish()
 	_, err = r.Session(t.Context())

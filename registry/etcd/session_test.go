@@ -31,7 +31,7 @@ func TestSessionIsOneLease(t *testing.T) {
 	server := startServer(t)
 	admin := adminOf(t, server)
 	var sent counter
-	r := open(t, server.Endpoints(), sent.on, func(c *etcd.Config) { c.SessionTTL = 6 * time.Second })
+	r := open(t, server.Endpoints(), sent.on, func(c *etcd.Config) { c.SessionTTL = 12 * time.Second })
 	view(t, r, "/")
 	leases, err := admin.Leases(t.Context())
 	require.NoError(t, err)
@@ -111,9 +111,7 @@ func TestGhostInTheLine(t *testing.T) {
 	admin := adminOf(t, server)
 	holder := open(t, server.Endpoints())
 	wire := newProxy(t, server.Endpoints()[0])
-	waiter := open(t, []string{wire.endpoint()}, func(c *etcd.Config) {
-		shortSession(c)
-	})
+	waiter := open(t, []string{wire.endpoint()}, func(c *etcd.Config) { c.SessionTTL = testTTL })
 	first := session(t, waiter)
 	letGo, held := make(chan struct{}), make(chan error, 1)
 	inside := make(chan struct{})

@@ -164,11 +164,11 @@ func TestWatchLeavesAFrozenMember(t *testing.T) {
 		members, alive int // alone, whichever the watch uses
 		within         time.Duration
 	}{
-		{members: 2, alive: 0, within: 10 * time.Second},
-		{members: 2, alive: 1, within: 10 * time.Second},
-		{members: 3, alive: 0, within: 11500 * time.Millisecond},
-		{members: 3, alive: 1, within: 11500 * time.Millisecond},
-		{members: 3, alive: 2, within: 11500 * time.Millisecond},
+		{members: 2, alive: 0, within: 12 * time.Second},
+		{members: 2, alive: 1, within: 12 * time.Second},
+		{members: 3, alive: 0, within: 12500 * time.Millisecond},
+		{members: 3, alive: 1, within: 12500 * time.Millisecond},
+		{members: 3, alive: 2, within: 12500 * time.Millisecond},
 	} {
 		t.Run(fmt.Sprintf("%d of %d is left", test.alive, test.members), func(t *testing.T) {
 			t.Parallel()

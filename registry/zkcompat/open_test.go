@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/ports"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
@@ -83,12 +84,11 @@ func TestConfigFaultsNameFieldValueAndWhatIsAllowed(t *testing.T) {
 
 func TestNoServerIsSaidWithItsAddress(t *testing.T) {
 	t.Parallel()
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	nobody, err := ports.Claim(1)
 	require.NoError(t, err)
-	address := nobody.Addr().String()
-	require.NoError(t, nobody.Close())
+	address := "127.0.0.1:" + nobody[0]
 	_, err = zkcompat.Open(t.Context(), zkcompat.Config{
-		Servers: []string{address}, Namespace: "n", ConnectionTimeout: 300 * time.Millisecond,
+		Servers: []string{address}, Namespace: "n", ConnectionTimeout: 2 * time.Second,
 	})
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 	require.ErrorContains(t, err, address)
@@ -102,7 +102,7 @@ func TestAServerThatSaysNothingIsGivenUp(t *testing.T) {
 	defer silent.Close()
 	_, err = zkcompat.Open(t.Context(), zkcompat.Config{
 		Servers: []string{silent.Addr().String()}, Namespace: "n",
-		ConnectionTimeout: 500 * time.Millisecond, DialTimeout: 100 * time.Millisecond,
+		ConnectionTimeout: 5 * time.Second, DialTimeout: time.Second,
 	})
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 	require.ErrorContains(t, err, "no answer to the greeting")

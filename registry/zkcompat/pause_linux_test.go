@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,7 +29,7 @@ func TestPausedProcess(t *testing.T) {
 		t.Skip("is run by another test")
 	}
 	r, err := zkcompat.Open(t.Context(), zkcompat.Config{
-		Servers: []string{address}, Namespace: os.Getenv(pausedNamespace), SessionTimeout: testTTL,
+		Servers: []string{address}, Namespace: os.Getenv(pausedNamespace), SessionTimeout: testTTL, ConnectionTimeout: time.Minute,
 	})
 	require.NoError(t, err)
 	session, err := r.Session(t.Context())

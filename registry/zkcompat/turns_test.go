@@ -64,7 +64,7 @@ func TestWaitingCommitsGoByTheirTurns(t *testing.T) {
 		commit(fmt.Sprint("late ", i), registry.Turn{Rank: registry.RankBacklog, Share: "a"})
 	}
 	commit("end", registry.Turn{})
-	commit("over", registry.Turn{Until: time.Now().Add(time.Second)})
+	commit("over", registry.Turn{Until: time.Now().Add(3 * time.Second)})
 	require.Equal(t, "over", <-ended, "nothing else is answered; by then all wait")
 	answers.Unlock()
 	all.Wait()

@@ -21,13 +21,13 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds what takes milliseconds on a machine that is not busy.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // connect opens a session.
 func connect(t *testing.T, server *zookeeper.Server) *zk.Conn {
 	t.Helper()
 	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
-	conn, _, err := zk.Connect(server.Addresses(), 10*time.Second, zk.WithLogger(quiet))
+	conn, _, err := zk.Connect(server.Addresses(), 30*time.Second, zk.WithLogger(quiet))
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
 	return conn

@@ -84,7 +84,7 @@ func TestAWebhookThatHangs(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	t.Cleanup(server.Close)
-	h, err := handler(t, map[string]string{"webhook.url": server.URL, "webhook.readTimeoutMilliseconds": "50", "webhook.connectTimeoutMilliseconds": "50"})
+	h, err := handler(t, map[string]string{"webhook.url": server.URL, "webhook.readTimeoutMilliseconds": "50", "webhook.connectTimeoutMilliseconds": "0"})
 	require.NoError(t, err)
 	require.ErrorContains(t, h.HandleError(t.Context(), "orders", item, errors.New("boom")), "no answer within the read timeout")
 }

@@ -92,7 +92,7 @@ func TestAllOfAGroupEnds(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "setsid sleep 600 & setsid setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600")
 	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.FD()}
 	start(t, cmd)
-	require.Eventually(t, func() bool { return len(g.Processes()) >= 4 }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return len(g.Processes()) >= 4 }, time.Minute, 5*time.Millisecond)
 	all := g.Processes()
 	require.NoError(t, g.Close())
 	require.Error(t, cmd.Wait())

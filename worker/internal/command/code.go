@@ -278,7 +278,7 @@ func (r *run) toTheEnd(ctx context.Context) error {
 
 // A script that was just written may be open in a process that forks at the same moment, for an instant.
 const (
-	busyTries = 10
+	busyTries = 50
 	busyPause = 20 * time.Millisecond
 )
 

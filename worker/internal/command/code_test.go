@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -56,7 +57,7 @@ func newStage(t *testing.T) *stage {
 	require.NoError(t, err)
 	list, err := allow.NewCommands([]string{dir + "/*"})
 	require.NoError(t, err)
-	return &stage{T: t, dir: dir, settings: command.Settings{Commands: list, Stop: 5 * time.Second, Keep: 1 << 10}}
+	return &stage{T: t, dir: dir, settings: command.Settings{Commands: list, Stop: time.Minute, Keep: 1 << 10}}
 }
 
 // both runs a test with process groups, and with cgroups where there are any.
@@ -85,6 +86,8 @@ func both(t *testing.T, test func(*stage)) {
 func (s *stage) script(name, text string) string {
 	s.Helper()
 	path := filepath.Join(s.dir, name)
+	syscall.ForkLock.RLock() // whoever forks meanwhile would hold it open for a moment, and it could not be run
+	defer syscall.ForkLock.RUnlock()
 	require.NoError(s, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755)) //nolint:gosec // as programs are
 	return path
 }
@@ -378,5 +381,5 @@ func TestNoZombiesStay(t *testing.T) {
 			}
 		}
 		return true
-	}, 30*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 }

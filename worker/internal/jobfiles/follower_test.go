@@ -73,6 +73,9 @@ func (s *stage) follow(source jobfiles.Source, files map[string]string) *folder 
 	done := make(chan struct{})
 	go func() { defer close(done); f.Run(ctx) }()
 	s.Cleanup(func() { cancel(); <-done })
+	// No file is written at the very moment at which a folder is looked at, which is every second: that of several
+	// workers not either.
+	time.Sleep(300 * time.Millisecond)
 	synctest.Wait()
 	return f
 }
@@ -240,6 +243,7 @@ func TestOperatorsAndFiles(t *testing.T) {
 		require.Equal(t, "@hourly", s.cron("b"))
 
 		f.Follow(jobfiles.Source{Directory: f.dir, Owner: "shop", Version: 2, Gone: operate.GoneRemove})
+		synctest.Wait() // it has been read
 		f.write(map[string]string{"a.yaml": daily("a", "@daily")})
 		time.Sleep(2 * time.Minute)
 		require.Empty(t, s.cron("b"))

@@ -1,0 +1,18 @@
+package etcd
+
+// BaseInFlight is how many requests of commits a store that is quick has under way.
+const BaseInFlight = baseInFlight
+
+// AtOnce returns how many may be under way by what the store took to answer so far.
+func (r *Registry) AtOnce() int {
+	r.queue.mu.Lock()
+	defer r.queue.mu.Unlock()
+	return r.queue.latency.parallelRequests()
+}
+
+// Waiting returns how many commits wait to be sent, with those that were given up since.
+func (r *Registry) Waiting() int {
+	r.queue.mu.Lock()
+	defer r.queue.mu.Unlock()
+	return r.queue.pending.Len()
+}
