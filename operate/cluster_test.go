@@ -289,3 +289,43 @@ func TestAClusterIsRemoved(t *testing.T) {
 		}
 	})
 }
+
+// Where tokens start is put right by the processes themselves: that is no change of the settings by somebody else, also
+// if they start at nothing.
+func TestTokensThatArePutBackAreNobodysChange(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]jobtree.Tokens{"nothing": {}, "a base": {Base: 1_000_000}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+				working(c)
+				op := migrated(t, c, start)
+				require.NoError(t, errOf(op.DisableItem(t.Context(), theJob, 1, silent())))
+				_, err := c.Operator().Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(nodes.Tokens(), "}{")}})
+				require.NoError(t, err)
+				c.Advance(time.Minute)
+				after := snapshotOf(t, c)
+				require.Empty(t, operate.Outside(after))
+				tokens, err := jobtree.DecodeTokens(after.Get(nodes.Tokens()))
+				require.NoError(t, err, "it was put right")
+				require.Equal(t, start, tokens)
+			})
+		})
+	}
+}
+
+// migrated starts two processes of a job whose tokens start somewhere, as after a migration.
+func migrated(t *testing.T, c *clustertest.Cluster, tokens jobtree.Tokens) *operate.Operator {
+	t.Helper()
+	op := start(t, c, 2, time.Minute)
+	if tokens.Base == 0 {
+		return op
+	}
+	config := snapshotOf(t, c).Get(nodes.Config())
+	_, err := c.Operator().Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Put(nodes.Tokens(), jobtree.EncodeTokens(tokens)), registry.Put(config.Path, config.Value),
+	}})
+	require.NoError(t, err)
+	c.Advance(time.Second)
+	return op
+}
