@@ -46,7 +46,9 @@ Passwords are read from $` + passwordOfSource + ` and $` + passwordOfTarget + `.
   elasticron migrate --from zk1:2181,zk2:2181 --to http://etcd1:2379 --namespace shop \
       --job orders --job invoices --time-zone Europe/Berlin --apply`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return m.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
 	flags := cmd.Flags()
 	m.source = newSource(flags)

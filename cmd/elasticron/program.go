@@ -48,8 +48,8 @@ func newProgram() *program {
 	}
 }
 
-// who is the name that is written down with what is done: that under which the registry knows the user, else that of the
-// login.
+// who is the name that is written down with what is done: that under which the registry knows the user, else that of
+// the login.
 func (p *program) who(known string) string {
 	if name := cmp.Or(known, p.env("USER")); name != "" {
 		return name
