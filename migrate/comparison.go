@@ -18,6 +18,7 @@ type comparison struct {
 	// changes are what people would call a difference; what is written for the sake of order is none.
 	changes []Change
 	tokens  *Change
+	note    *guarded.Note // what is written down of that; nil if nothing is
 }
 
 // differs tells whether the target has the job and somebody wanted it otherwise.

@@ -21,6 +21,7 @@
 //     [Failed].
 //   - You can repeat it. If a job is the same already, it is [Unchanged]. If somebody changed the job in the
 //     target, it [Differs], and is left alone unless [Options.Overwrite] replaces it with the source's.
+//   - What it changes of a job that the target has is written down there as operators' deeds are, with who did it.
 //   - A job becomes visible in the target at once, with everything that is copied of it.
 //   - Fencing tokens never go back: each job's tokens start above the highest that the source can have
 //     granted.

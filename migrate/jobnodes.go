@@ -19,3 +19,5 @@ func nodesOf(name string, nodes []registry.Node, revision registry.Revision) job
 	t.state = jobtree.StateOf(name, registry.NewSnapshot(revision, nodes))
 	return t
 }
+
+func (t jobNodes) get(path string) registry.Node { return t.nodes[path] }

@@ -23,7 +23,11 @@ var ErrNoJobs = errors.New("the namespace has no jobs")
 // Run compares jobs of source and target, writes what the target lacks if opts.Apply, and reports on
 // each job. A fault of one job does not keep it from the others.
 //
-// The error is an [*OptionError], [ErrNoJobs], or that of a registry that cannot be read or written at
+// What it changes of a job that the target has is written down among the job's operations there, in the same transaction,
+// with the configuration before. If these cannot be read, the job is [Refused]. A job that it creates begins without
+// operations.
+//
+// The error is an [ErrInvalidOption], [ErrNoJobs], or that of a registry that cannot be read or written at
 // all; then the report ends with the job before. What is wrong with a single job stands in the
 // report, see [Report.Complete].
 func Run(ctx context.Context, source registry.Reader, target Target, opts Options) (Report, error) {
@@ -36,12 +40,15 @@ func Run(ctx context.Context, source registry.Reader, target Target, opts Option
 		return report, err
 	}
 	m := migration{source: source, target: target, opts: opts}
-	for _, name := range names {
+	for i, name := range names {
 		j, err := m.migrate(ctx, name)
 		if err != nil {
 			return report, fmt.Errorf("job %s: %w", name, err)
 		}
 		report.Jobs = append(report.Jobs, j)
+		if opts.Progress != nil {
+			opts.Progress(i+1, len(names))
+		}
 	}
 	return report, nil
 }
@@ -60,6 +67,9 @@ func jobNames(ctx context.Context, source registry.Reader, asked []string) ([]st
 	}
 	return names, nil
 }
+
+// verb is what a change is called where operations are written down.
+const verb = "migrate"
 
 type migration struct {
 	source registry.Reader
@@ -95,7 +105,11 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 		if err != nil {
 			return comparison{}, fmt.Errorf("read from the target: %w", err)
 		}
-		c, err := compare(&o, text, nodesOf(name, nodes, revision))
+		there := nodesOf(name, nodes, revision)
+		c, err := compare(&o, text, there)
+		if err == nil {
+			c.note, err = guarded.NoteOf(name, there.get, slices.Concat(c.marks, c.config), verb, m.opts.author())
+		}
 		if err != nil {
 			err = refusal{fmt.Errorf("in the target: %w", err)}
 		}
@@ -168,7 +182,7 @@ func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func
 func (m *migration) write(ctx context.Context, c comparison, look func() (comparison, error)) error {
 	writer := guarded.NewWriter(m.target)
 	for {
-		again, err := writer.Commit(ctx, c.marks, c.config)
+		again, err := writer.Commit(ctx, c.note, c.marks, c.config)
 		switch {
 		case err == nil:
 			return nil

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/migrate"
 	"github.com/elasticron/elasticron/registry"
@@ -76,17 +78,56 @@ func TestWhatDiffersIsLeftUnlessAskedFor(t *testing.T) {
 	require.Equal(t, migrate.Updated, j.Action)
 	require.Equal(t, before, w.nodes(w.target), "a dry run")
 
-	j = w.one(migrate.Options{Apply: true, Overwrite: true})
+	j = w.one(migrate.Options{Apply: true, Overwrite: true, Who: "anna", Reason: "as in the old cluster"})
 	require.Equal(t, migrate.Updated, j.Action)
 	require.Equal(t, changes, texts(j.Changes[:len(changes)]))
 	require.Equal(t, "leader/tokens", j.Changes[len(changes)].Node)
+	op := w.operations()[0]
+	require.Equal(t, []string{"migrate", "anna", "migrate", "as in the old cluster", before["/orders/config"]}, []string{op.Verb, op.Who, op.How, op.Reason, op.Before})
+	require.True(t, strings.HasPrefix(op.Changed, "server 10.0.0.1 enabled -> disabled; item 1 enabled -> disabled; server 10.0.0.2 disabled -> none"), op.Changed)
+	require.Equal(t, w.get("/orders/operated").Revision, w.get("/orders/config").Revision, "in one transaction")
 	after := w.nodes(w.target)
 	delete(after, "/orders/leader/tokens")
+	delete(after, "/orders/operated")
 	require.Equal(t, map[string]string{
 		"/orders/config": configOf(t, nil), "/orders/sharding/1/disabled": "", "/orders/servers/10.0.0.1": "DISABLED",
 		"/orders/servers/10.0.0.3": "", "/orders/sharding/0/record": `{"state":"idle"}`,
 	}, after)
 	require.Equal(t, migrate.Unchanged, w.one(apply).Action)
+}
+
+// operations are what is written down of the job "orders" in the target.
+func (w *world) operations() []jobtree.Operation {
+	w.Helper()
+	operated, err := jobtree.DecodeOperated(w.get("/orders/operated"))
+	require.NoError(w, err)
+	return operated.Operations
+}
+
+// What was done to the job in the target is not lost, also if this version cannot read it.
+func TestOperationsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source, "/orders/config", configOf(t, nil))
+	w.has(w.target, "/orders/config", configOf(t, func(c *job.Config) { c.Description = "x" }), "/orders/operated", `{"format":9}`)
+	before := w.nodes(w.target)
+	j := w.one(migrate.Options{Apply: true, Overwrite: true})
+	require.Equal(t, migrate.Refused, j.Action)
+	require.Contains(t, j.Reason, "in the target: what was done to the job cannot be read")
+	require.Equal(t, before, w.nodes(w.target))
+}
+
+func TestEachJobIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source, "/orders/config", configOf(t, nil), "/broken/config", "{")
+	var heard []string
+	opts := migrate.Options{Progress: func(done, of int) { heard = append(heard, fmt.Sprint(done, " of ", of)) }}
+	require.Len(t, w.run(opts).Jobs, 2)
+	require.Equal(t, []string{"1 of 2", "2 of 2"}, heard)
+	_, err := migrate.Run(t.Context(), w.source, w.target, migrate.Options{Who: strings.Repeat("x", 201)})
+	require.ErrorIs(t, err, migrate.ErrInvalidOption)
+	require.ErrorContains(t, err, "Who is ")
 }
 
 func texts(changes []migrate.Change) []string {

@@ -1,8 +1,10 @@
 package migrate
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/internal/option"
 )
 
@@ -20,9 +22,22 @@ type Options struct {
 	// TimeZone is the zone of the jobs that name none: an IANA name, such as Europe/Berlin. Java reads
 	// their cron expressions in the zone of its host. The default, empty, is UTC.
 	TimeZone string
+	// Who changes jobs that the target has, How, such as by which program, and why, is written down with the change. Who and
+	// How have at most 200 bytes, a Reason 1,000. The defaults are "unknown", "migrate" and no reason.
+	Who, How, Reason string
+	// Progress hears after each job how many of all are done, on the caller's goroutine. nil hears nothing.
+	Progress func(done, of int)
+}
+
+// author is who is written down.
+func (o Options) author() guarded.Author {
+	return guarded.Author{Who: cmp.Or(o.Who, "unknown"), How: cmp.Or(o.How, "migrate"), Reason: o.Reason}
 }
 
 func (o Options) check() error {
+	if err := o.author().Check(); err != nil {
+		return err
+	}
 	if _, err := time.LoadLocation(o.TimeZone); err != nil || o.TimeZone == "Local" {
 		return &OptionError{Option: "TimeZone", Value: o.TimeZone, Reason: "must be empty for UTC, or an IANA name that is known here, such as Europe/Berlin"}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -69,21 +70,32 @@ type OutsideChange struct {
 	Job      string            `json:"job"`
 	What     string            `json:"what"` // "settings", "server 10.0.0.1" or "item 3"
 	Revision registry.Revision `json:"revision"`
+	// Gone tells that its node was deleted, at some time after the revision.
+	Gone bool `json:"gone,omitempty"`
 }
 
 // String names it.
 func (c OutsideChange) String() string {
-	return fmt.Sprintf("%s of %q changed from outside, at revision %d", c.What, c.Job, c.Revision)
+	when := "at"
+	if c.Gone {
+		when = "after"
+	}
+	return fmt.Sprintf("%s of %q changed from outside, %s revision %d", c.What, c.Job, when, c.Revision)
 }
 
 // Outside finds in a state of a namespace, or of a part of it, what was changed from outside after the last operation
 // of its job. An operation writes itself down in the commit that does it, so what is newer than that is nobody's. A
 // job that was never operated has no such changes, as its settings and servers are those of its processes. A server that
-// is enabled counts if it was disabled by an operation.
+// is enabled counts if it was disabled by an operation, and so does what is gone, if the last operations tell that it was
+// there. A job that was deleted with all that was written down of it leaves nothing behind.
 func Outside(s registry.Snapshot) (all []OutsideChange) {
 	for n := range s.All() {
 		name, ok := jobtree.Parse(n.Path)
 		if !ok {
+			continue
+		}
+		if name.Kind == jobtree.KindOperated {
+			all = append(all, gone(s, n, name.Job)...)
 			continue
 		}
 		operated := s.Get(jobtree.For(name.Job).Operated())
@@ -124,4 +136,43 @@ func wasDisabled(operated registry.Node, ip string) bool {
 		}
 	}
 	return false
+}
+
+// gone finds what was deleted of a job that the operations have it have.
+func gone(s registry.Snapshot, operated registry.Node, job string) (all []OutsideChange) {
+	did, err := jobtree.DecodeOperated(operated)
+	tree := jobtree.For(job)
+	config := s.Get(tree.Config())
+	add := func(what string) {
+		all = append(all, OutsideChange{Job: job, What: what, Revision: operated.Revision, Gone: true})
+	}
+	switch {
+	case err != nil:
+		return nil
+	case !config.Exists():
+		if did.Removing == "" {
+			add("settings")
+		}
+		return all
+	}
+	judged, items := make(map[string]bool), true
+	for _, op := range slices.Backward(did.Operations) {
+		switch Verb(op.Verb) {
+		case VerbTidy, VerbSeed, VerbMigrate: // which change servers and items without naming each
+			return all
+		case VerbSettings, VerbRollBack, VerbDeclare, VerbUpdate, VerbFiles: // after which there may have been fewer items for a while
+			items = false
+		}
+		last := !judged[op.Target]
+		judged[op.Target] = true
+		ip, number := strings.TrimPrefix(op.Target, serverTarget("")), 0
+		_, err := fmt.Sscanf(op.Target, "item %d", &number)
+		switch {
+		case !last:
+		case Verb(op.Verb) == VerbDisableServer && did.DisabledServers == nil && !s.Get(tree.Server(ip)).Exists(),
+			Verb(op.Verb) == VerbDisableItem && items && err == nil && !s.Get(tree.ItemDisabled(number)).Exists():
+			add(op.Target)
+		}
+	}
+	return all
 }

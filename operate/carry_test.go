@@ -284,6 +284,61 @@ func TestChangesFromOutside(t *testing.T) {
 	require.NotZero(t, revision)
 }
 
+// What an operation did and somebody undoes by deleting its node is changed from outside, too.
+func TestDeletionsFromOutside(t *testing.T) {
+	t.Parallel()
+	server := nodes.Server("10.0.0.1")
+	disableBoth := func(g *ground) {
+		require.NoError(g, errOf(g.op.DisableServer(g.Context(), theJob, "10.0.0.1", silent())))
+		require.NoError(g, errOf(g.op.DisableItem(g.Context(), theJob, 2, silent())))
+	}
+	both := func(g *ground) { g.do(registry.Delete(server), registry.Delete(nodes.ItemDisabled(2))) }
+	for name, row := range map[string]struct {
+		do   []func(*ground)
+		want []string
+	}{
+		"by operations": {[]func(*ground){disableBoth, func(g *ground) {
+			require.NoError(g, errOf(g.op.EnableServer(g.Context(), theJob, "10.0.0.1", silent())))
+			require.NoError(g, errOf(g.op.EnableItem(g.Context(), theJob, 2, silent())))
+		}}, nil},
+		"by hand": {[]func(*ground){disableBoth, both}, []string{"server 10.0.0.1", "item 2"}},
+		"by hand, and somebody has triggered the job since": {[]func(*ground){disableBoth, both, func(g *ground) {
+			require.NoError(g, errOf(g.op.Trigger(g.Context(), theJob, operate.Trigger{}, silent())))
+		}}, []string{"server 10.0.0.1", "item 2"}},
+		"an item, before the count was another one": {[]func(*ground){disableBoth, both, func(g *ground) {
+			require.NoError(g, errOf(g.op.ChangeSettings(g.Context(), theJob, operate.Settings{Change: daily}, silent())))
+		}}, []string{"server 10.0.0.1"}},
+		"a server that is forgotten": {[]func(*ground){func(g *ground) {
+			g.do(registry.Put(nodes.Server("10.0.0.9"), ""))
+			require.NoError(g, errOf(g.op.DisableServer(g.Context(), theJob, "10.0.0.9", silent())))
+			require.NoError(g, errOf(g.op.TidyServers(g.Context(), theJob, []string{"10.0.0.9"}, silent())))
+		}}, nil},
+		"the settings": {[]func(*ground){disableBoth, remove(nodes.Config())}, []string{"settings"}},
+		"a removal that is under way": {[]func(*ground){func(g *ground) {
+			g.do(registry.Put(nodes.Operated(), `{"removing":"yes"}`), registry.Delete(nodes.Config()))
+		}}, nil},
+		"what cannot be read": {[]func(*ground){func(g *ground) { g.do(registry.Put(nodes.Operated(), "}{"), registry.Delete(nodes.Config())) }}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t)
+			for _, do := range row.do {
+				do(g)
+			}
+			list, revision, err := g.registry.List(t.Context(), registry.Root)
+			require.NoError(t, err)
+			var found []string
+			for _, c := range operate.Outside(registry.NewSnapshot(revision, list)) {
+				require.True(t, c.Gone)
+				require.Equal(t, g.node(nodes.Operated()).Revision, c.Revision)
+				require.Contains(t, c.String(), "changed from outside, after revision ")
+				found = append(found, c.What)
+			}
+			require.ElementsMatch(t, row.want, found)
+		})
+	}
+}
+
 // Operators that do anything leave a job as a simple model says, and what is written down says how it came so.
 func TestOperationsAgreeWithAModel(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -288,4 +289,99 @@ func TestAClusterIsRemoved(t *testing.T) {
 			require.Equal(t, clustertest.At(5*time.Minute), e.Fire)
 		}
 	})
+}
+
+// The leader dies while its job is being removed: what it ran is over with its session, and then the job is gone.
+func TestALeaderDiesWhileItsJobIsRemoved(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		working(c)
+		op := start(t, c, 3, 5*time.Minute+200*time.Millisecond) // they run
+		leader := c.Leader(theJob)
+		var err error
+		var done sync.WaitGroup
+		done.Go(func() { _, err = op.Remove(t.Context(), theJob, forced()) })
+		c.Advance(300 * time.Millisecond)
+		leader.Crash()
+		c.Advance(time.Second)
+		require.NotZero(t, snapshotOf(t, c).Len(), "what it ran may go on, as far as anybody knows")
+		c.Advance(time.Minute)
+		done.Wait()
+		require.NoError(t, err)
+		require.Zero(t, snapshotOf(t, c).Len())
+		c.Advance(time.Hour)
+		require.Zero(t, snapshotOf(t, c).Len(), "nothing comes back")
+	})
+}
+
+// Operations while a process drains: what runs there ends there, what it is asked for runs elsewhere.
+func TestOperationsWhileAProcessDrains(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		c.Job(job.Config{Name: theJob, Cron: "0 0/5 * * * ?", ShardingTotalCount: 4, Failover: true}, clustertest.Work(10*time.Second))
+		op := start(t, c, 2, 5*time.Minute+time.Second) // they run
+		leaves := c.Owner(theJob, 0)
+		id := leaves.ID()
+		var r operate.Result
+		var changed, asked, triggered error
+		var done sync.WaitGroup
+		done.Go(func() {
+			time.Sleep(time.Second)
+			changed = errOf(op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.ShardingTotalCount = 5 }), silent()))
+			asked = errOf(op.Reshard(t.Context(), theJob, silent()))
+			r, triggered = op.Trigger(t.Context(), theJob, operate.Trigger{}, waiting())
+		})
+		leaves.Stop() // which takes as long as what runs
+		c.Advance(time.Minute)
+		done.Wait()
+		require.NoError(t, errors.Join(changed, asked, triggered))
+		require.Len(t, r.Progress.Items, 5)
+		for _, it := range r.Progress.Items {
+			require.Equal(t, operate.ItemSucceeded, it.State, "item %d on %s", it.Item, it.Instance)
+			require.NotEqual(t, id, it.Instance)
+		}
+		c.Advance(10 * time.Minute)
+		c.NothingFailed(theJob)
+		c.NoFireRanTwice(theJob)
+	})
+}
+
+// Where tokens start is put right by the processes themselves: that is no change of the settings by somebody else, also
+// if they start at nothing.
+func TestTokensThatArePutBackAreNobodysChange(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]jobtree.Tokens{"nothing": {}, "a base": {Base: 1_000_000}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+				working(c)
+				op := migrated(t, c, start)
+				require.NoError(t, errOf(op.DisableItem(t.Context(), theJob, 1, silent())))
+				_, err := c.Operator().Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(nodes.Tokens(), "}{")}})
+				require.NoError(t, err)
+				c.Advance(time.Minute)
+				after := snapshotOf(t, c)
+				require.Empty(t, operate.Outside(after))
+				tokens, err := jobtree.DecodeTokens(after.Get(nodes.Tokens()))
+				require.NoError(t, err, "it was put right")
+				require.Equal(t, start, tokens)
+			})
+		})
+	}
+}
+
+// migrated starts two processes of a job whose tokens start somewhere, as after a migration.
+func migrated(t *testing.T, c *clustertest.Cluster, tokens jobtree.Tokens) *operate.Operator {
+	t.Helper()
+	op := start(t, c, 2, time.Minute)
+	if tokens.Base == 0 {
+		return op
+	}
+	config := snapshotOf(t, c).Get(nodes.Config())
+	_, err := c.Operator().Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Put(nodes.Tokens(), jobtree.EncodeTokens(tokens)), registry.Put(config.Path, config.Value),
+	}})
+	require.NoError(t, err)
+	c.Advance(time.Second)
+	return op
 }

@@ -34,6 +34,8 @@ const (
 	VerbNoFiles       Verb = "note that no file names" // the job any more
 	VerbDeclare       Verb = "declare"                 // a process replaced the settings by those in its code
 	VerbUpdate        Verb = "update"                  // code changed the settings, by the handle of a scheduler
+	VerbSeed          Verb = "seed"                    // package seed gave the job what a file says
+	VerbMigrate       Verb = "migrate"                 // package migrate made the job as its source has it
 )
 
 // Plan says what an operation comes to, as it is decided on one state of a job.

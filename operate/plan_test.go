@@ -34,9 +34,11 @@ func TestVerbs(t *testing.T) {
 	require.Equal(t, []operate.Verb{
 		"trigger", "backfill", "disable job", "enable job", "disable item", "enable item", "disable server", "enable server",
 		"shut down instance", "change settings", "roll back settings", "create", "remove", "give up item", "tidy servers", "reshard",
+		"take over from files", "note that no file names", "declare", "update", "seed", "migrate",
 	}, []operate.Verb{
 		operate.VerbTrigger, operate.VerbBackfill, operate.VerbDisableJob, operate.VerbEnableJob, operate.VerbDisableItem, operate.VerbEnableItem,
 		operate.VerbDisableServer, operate.VerbEnableServer, operate.VerbShutDown, operate.VerbSettings, operate.VerbRollBack, operate.VerbCreate,
 		operate.VerbRemove, operate.VerbGiveUp, operate.VerbTidy, operate.VerbReshard,
+		operate.VerbFiles, operate.VerbNoFiles, operate.VerbDeclare, operate.VerbUpdate, operate.VerbSeed, operate.VerbMigrate,
 	})
 }

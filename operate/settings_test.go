@@ -169,6 +169,22 @@ func TestSettingsAreRolledBack(t *testing.T) {
 	require.Contains(t, g.refused(operate.CauseUnknownTarget, errOf(g.op.RollBack(t.Context(), theJob, long.ID, silent()))).Error(), "too long to be kept")
 }
 
+// What was allowed when it was stored may not be any more.
+func TestSettingsThatAreInvalidByNow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ends := func(c *job.Config) error { c.EndTime = time.Now().Add(time.Hour).UTC(); return nil }
+		require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: ends}, silent())))
+		later, err := g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.EndTime = time.Time{} }), silent())
+		require.NoError(t, err)
+		time.Sleep(2 * time.Hour)
+		before := g.value(nodes.Config())
+		g.refused(operate.CauseInvalid, errOf(g.op.RollBack(t.Context(), theJob, later.ID, silent())))
+		require.Equal(t, before, g.value(nodes.Config()))
+	})
+}
+
 func TestAJobIsCreated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

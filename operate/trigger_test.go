@@ -210,6 +210,72 @@ func TestItemsThatDoNotRunForATrigger(t *testing.T) {
 	})
 }
 
+// record changes the record of an item, as an instance or the leader does.
+func (g *ground) record(item int, next func(jobtree.Record) (jobtree.Record, error)) {
+	g.Helper()
+	record, err := next(g.tree().Item(item).Record.Value)
+	require.NoError(g, err)
+	g.do(registry.Put(nodes.ItemRecord(item), jobtree.EncodeRecord(record)))
+}
+
+// begun is what an item has begun for the trigger that there is.
+func (g *ground) begun(item int, failover bool) {
+	g.Helper()
+	trigger := g.node(nodes.Triggered()).Revision
+	g.record(item, func(r jobtree.Record) (jobtree.Record, error) {
+		return r.Begin(jobtree.Begin{Instance: second, Session: 7, Source: job.Manual, Trigger: trigger, Failover: failover, Time: time.Now()})
+	})
+}
+
+// Whose process dies in the middle runs again or not, as the job has it; and who looks late is told what is known.
+func TestItemsThatAreLostForATrigger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		lost := func(r jobtree.Record) (jobtree.Record, error) { return r.DeclareLost(1, time.Now(), 3) }
+		r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{0, 1, 2}}, silent())
+		require.NoError(t, err)
+		g.begun(0, true)
+		g.record(0, lost)
+		g.begun(1, false)
+		g.record(1, lost)
+		g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.ShardingTotalCount = 2 })))
+		g.assign(second, first) // item 2 is none any more
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		opts := operate.Options{ID: r.ID, Wait: true}
+		r, err = g.op.Trigger(ctx, theJob, operate.Trigger{Items: []int{0, 1, 2}}, opts)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, map[int]operate.ItemState{0: operate.ItemRerun, 1: operate.ItemLost, 2: operate.ItemSurplus}, statesOf(r.Progress))
+		require.Equal(t, 2, r.Progress.Ready)
+
+		go func() {
+			time.Sleep(time.Second)
+			g.record(0, func(r jobtree.Record) (jobtree.Record, error) {
+				return r.Claim(jobtree.Claim{Instance: first, Session: 8, Time: time.Now()})
+			})
+			time.Sleep(time.Second)
+			g.end(0)
+		}()
+		r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{0, 1, 2}}, opts)
+		require.NoError(t, err)
+		require.Equal(t, map[int]operate.ItemState{0: operate.ItemSucceeded, 1: operate.ItemLost, 2: operate.ItemSurplus}, statesOf(r.Progress))
+		require.Len(t, r.Progress.Failed(), 1, "an item that is none any more has not failed")
+
+		for range 2 { // fires, of which the last two are recorded
+			time.Sleep(5 * time.Minute)
+			g.record(0, func(r jobtree.Record) (jobtree.Record, error) {
+				return r.Begin(jobtree.Begin{Instance: first, Session: 8, Source: job.Scheduled, Fire: time.Now(), Time: time.Now()})
+			})
+			g.end(0)
+		}
+		r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{0, 1, 2}}, opts)
+		require.NoError(t, err)
+		require.Equal(t, operate.ItemRan, statesOf(r.Progress)[0])
+	})
+}
+
 func TestBesideJavaEachJavaInstanceIsAsked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -40,6 +40,7 @@
 // # What it does
 //
 // [Run] creates the nodes that are missing. It keeps what exists, unless [Options.Overwrite] says otherwise, and
-// whether a job that exists is disabled in any case. A job of the file appears at once, with everything that the file says about it. Run leaves alone the jobs and
-// nodes that the file does not mention. Several processes may seed the same file at the same time.
+// whether a job that exists is disabled in any case. A job of the file appears at once, with everything that the file says
+// about it. Run leaves alone the jobs and nodes that the file does not mention. What it changes of a job that exists is
+// written down as operators' deeds are, with who did it. Several processes may seed the same file at the same time.
 package seed

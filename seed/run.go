@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -25,7 +27,24 @@ type Options struct {
 	Overwrite bool
 	// DryRun only reports what Run would do. The default does it.
 	DryRun bool
+	// Who changes jobs that exist, How, such as by which program, and why, is written down with the change. Who and How
+	// have at most 200 bytes, a Reason 1,000. The defaults are "unknown", "seed" and no reason.
+	Who, How, Reason string
+	// Progress hears after each job how many of the file's jobs are done, on the caller's goroutine. nil hears nothing.
+	Progress func(done, of int)
 }
+
+// ErrInvalidOption is the error of an option that is not allowed. It is one error in all packages of this module: errors.Is
+// finds it by any of their names.
+var ErrInvalidOption = option.ErrInvalid
+
+// author is who is written down.
+func (o Options) author() guarded.Author {
+	return guarded.Author{Who: cmp.Or(o.Who, "unknown"), How: cmp.Or(o.How, "seed"), Reason: o.Reason}
+}
+
+// verb is what a change is called where operations are written down.
+const verb = "seed"
 
 // Action is what Run did with a node, or would do. The words are part of the report's format.
 type Action string
@@ -48,15 +67,25 @@ type Node struct {
 // their paths. An error is one of the registry; the nodes that were reported are done. After
 // [registry.ErrUnknownOutcome], what is missing of a job may appear a moment later, or never: run it again.
 //
+// What it changes of a job that exists is written down among the job's operations, in the same transaction, with the
+// configuration before. If these cannot be read, Run changes nothing of the job and returns the fault. A job that it creates
+// begins without operations.
+//
 // If somebody else creates or changes a node meanwhile, Run treats it as one that exists.
 func Run(ctx context.Context, target Target, file File, opts Options) ([]Node, error) {
+	if err := opts.author().Check(); err != nil {
+		return nil, err
+	}
 	var done []Node
-	for _, name := range slices.Sorted(maps.Keys(file.jobs)) {
+	for i, name := range slices.Sorted(maps.Keys(file.jobs)) {
 		nodes, err := fill(ctx, target, name, file.jobs[name], opts)
 		if err != nil {
 			return done, fmt.Errorf("seed job %s: %w", name, err)
 		}
 		done = append(done, nodes...)
+		if opts.Progress != nil {
+			opts.Progress(i+1, len(file.jobs))
+		}
 	}
 	return done, nil
 }
@@ -65,15 +94,17 @@ func Run(ctx context.Context, target Target, file File, opts Options) ([]Node, e
 func fill(ctx context.Context, target Target, name string, values map[string]string, opts Options) ([]Node, error) {
 	writer := guarded.NewWriter(target)
 	for {
-		found, _, err := target.List(ctx, jobtree.For(name).Root())
+		found, revision, err := target.List(ctx, jobtree.For(name).Root())
 		if err != nil {
 			return nil, err
 		}
-		nodes, marks, config := decide(name, values, found, opts.Overwrite)
-		if opts.DryRun {
-			return nodes, nil
+		stored := registry.NewSnapshot(revision, found)
+		nodes, marks, config := decide(name, values, stored, opts.Overwrite)
+		note, err := guarded.NoteOf(name, stored.Get, slices.Concat(marks, config), verb, opts.author())
+		if opts.DryRun || err != nil {
+			return nodes, err
 		}
-		again, err := writer.Commit(ctx, marks, config)
+		again, err := writer.Commit(ctx, note, marks, config)
 		if !errors.Is(err, registry.ErrConflict) && !again {
 			return nodes, err
 		}
@@ -81,14 +112,11 @@ func fill(ctx context.Context, target Target, name string, values map[string]str
 }
 
 // decide says what to do with each node of a job, and what to write for it.
-func decide(name string, values map[string]string, found []registry.Node, overwrite bool) (nodes []Node, marks, config []guarded.Step) {
-	stored := make(map[string]registry.Node, len(found))
-	for _, n := range found {
-		stored[n.Path] = n
-	}
+func decide(name string, values map[string]string, found registry.Snapshot, overwrite bool) (nodes []Node, marks, config []guarded.Step) {
 	for _, path := range slices.Sorted(maps.Keys(values)) {
-		value := withDisabledOf(stored[path], values[path])
-		action := judge(stored[path], value, overwrite)
+		stored := found.Get(path)
+		value := withDisabledOf(stored, values[path])
+		action := judge(stored, value, overwrite)
 		if action == Unchanged && value != values[path] {
 			action = Kept
 		}
@@ -97,7 +125,7 @@ func decide(name string, values map[string]string, found []registry.Node, overwr
 			continue
 		}
 		step := guarded.Step{
-			Write: registry.Put(path, value), Guard: registry.Unchanged(path, stored[path].Revision),
+			Write: registry.Put(path, value), Guard: registry.Unchanged(path, stored.Revision),
 		}
 		if path == jobtree.For(name).Config() {
 			config = append(config, step)

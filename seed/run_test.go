@@ -52,11 +52,27 @@ func TestWhatExistsIsKept(t *testing.T) {
 	got, err = seed.Run(t.Context(), reg, shopFile(t), seed.Options{})
 	require.NoError(t, err)
 	require.Equal(t, want, got)
+	op := written(t, reg, "orders")
+	require.Equal(t, "item 3 enabled -> disabled", op.Changed)
+	require.Equal(t, []string{"unknown", "seed", ""}, []string{op.Who, op.How, op.Before})
 	after := shop(t)
 	for path, value := range before {
 		after[path] = value
 	}
 	require.Equal(t, after, nodes(t, reg))
+}
+
+// written returns the one operation of a job, and takes it away.
+func written(tb testing.TB, reg *memory.Registry, name string) jobtree.Operation {
+	tb.Helper()
+	n, err := reg.Get(tb.Context(), jobtree.For(name).Operated())
+	require.NoError(tb, err)
+	operated, err := jobtree.DecodeOperated(n)
+	require.NoError(tb, err)
+	require.Len(tb, operated.Operations, 1)
+	_, err = reg.Commit(tb.Context(), registry.Txn{Then: []registry.Write{registry.Delete(n.Path)}})
+	require.NoError(tb, err)
+	return operated.Operations[0]
 }
 
 func TestOverwriting(t *testing.T) {
@@ -66,14 +82,21 @@ func TestOverwriting(t *testing.T) {
 	put(t, reg, "/orders/servers/10.0.0.7", "")
 	put(t, reg, "/orders/sharding/3/disabled", "")
 	put(t, reg, "/orders/sharding/2/disabled", "")
-	got, err := seed.Run(t.Context(), reg, shopFile(t), seed.Options{Overwrite: true})
+	var heard []string
+	got, err := seed.Run(t.Context(), reg, shopFile(t), seed.Options{
+		Overwrite: true, Who: "anna", How: "deploy", Reason: "v7", Progress: func(done, of int) { heard = append(heard, fmt.Sprint(done, " of ", of)) },
+	})
 	require.NoError(t, err)
+	require.Equal(t, []string{"1 of 2", "2 of 2"}, heard)
 	require.Equal(t, []seed.Node{
 		{Path: "/cleanup/config", Action: seed.Created},
 		{Path: "/orders/config", Action: seed.Updated},
 		{Path: "/orders/servers/10.0.0.7", Action: seed.Updated},
 		{Path: "/orders/sharding/3/disabled", Action: seed.Unchanged},
 	}, got)
+	op := written(t, reg, "orders")
+	require.Equal(t, []string{"seed", "anna", "deploy", "v7", "theirs"}, []string{op.Verb, op.Who, op.How, op.Reason, op.Before})
+	require.Equal(t, "server 10.0.0.7 enabled -> disabled; the text of the configuration", op.Changed)
 	after := shop(t)
 	after["/orders/sharding/2/disabled"] = "" // the file does not mention it
 	require.Equal(t, after, nodes(t, reg))
@@ -95,6 +118,7 @@ func TestOverwritingKeepsAJobDisabled(t *testing.T) {
 		got, err := seed.Run(t.Context(), reg, file, seed.Options{Overwrite: true})
 		require.NoError(t, err)
 		require.Equal(t, []seed.Node{{Path: "/a/config", Action: seed.Updated}}, got)
+		require.Equal(t, stored(stopped, "old"), written(t, reg, "a").Before)
 		require.Equal(t, map[string]string{"/a/config": stored(stopped, "new")}, nodes(t, reg))
 		got, err = seed.Run(t.Context(), reg, file, seed.Options{Overwrite: true})
 		require.NoError(t, err)
@@ -197,4 +221,24 @@ func TestARegistryThatRefuses(t *testing.T) {
 	cancel()
 	_, err = seed.Run(ctx, reg, shopFile(t), seed.Options{})
 	require.ErrorIs(t, err, registry.ErrUnavailable)
+}
+
+// What was done to a job is not lost, also if this version cannot read it.
+func TestOperationsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	reg := open(t)
+	put(t, reg, "/orders/config", "theirs")
+	put(t, reg, "/orders/operated", `{"format":9}`)
+	before := nodes(t, reg)
+	for _, dry := range []bool{true, false} {
+		_, err := seed.Run(t.Context(), reg, shopFile(t), seed.Options{Overwrite: true, DryRun: dry})
+		require.ErrorIs(t, err, jobtree.ErrNewerFormat)
+		require.ErrorContains(t, err, "seed job orders: what was done to the job cannot be read")
+	}
+	for path, value := range before {
+		require.Equal(t, value, nodes(t, reg)[path])
+	}
+	_, err := seed.Run(t.Context(), reg, shopFile(t), seed.Options{Reason: strings.Repeat("x", 1_001)})
+	require.ErrorIs(t, err, seed.ErrInvalidOption)
+	require.ErrorContains(t, err, "Reason is ")
 }

@@ -69,7 +69,15 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 			return err
 		}
 	}
-	result, err := v.op.Backfill(v.ctx, job, fires, t, v.opts)
+	opts, ran := v.opts, 0
+	opts.Progress = func(p operate.Progress) {
+		v.told.tell(fmt.Sprintf("%d of %d fires have run; %s", ran, len(fires), progressText(p)))
+		if p.Done || p.Overtaken { // it ran before this call, and another trigger has come since
+			ran++
+		}
+	}
+	result, err := v.op.Backfill(v.ctx, job, fires, t, opts)
+	v.told.end()
 	if v.output != formatTable {
 		if shown := v.output.write(v.out, result); shown != nil {
 			return shown

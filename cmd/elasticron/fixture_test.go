@@ -60,6 +60,7 @@ func newWorld(t *testing.T) *world {
 		now: func() time.Time { return noon },
 		env: func(name string) string { return w.variables[name] },
 		in:  strings.NewReader(""), asked: func(any) bool { return false },
+		pause: time.Hour, // a slow machine says no more than a fast one
 	}
 	return w
 }

@@ -31,7 +31,8 @@ owners, executions and missed fires, is not copied.
 
 It writes nothing unless --apply is given, and never changes ZooKeeper. It can be
 repeated: jobs that are the same already are left alone, and so are jobs that were
-changed in etcd, unless --overwrite is given. Jobs that still run are refused.
+changed in etcd, unless --overwrite is given; then that is written down, as elasticron audit
+shows it. Jobs that still run are refused.
 
 The exit status is 0 if all jobs are in etcd as they should be, or would be with --apply,
 1 if one was refused, differs or could not be written, or a server cannot be used, and 2
@@ -45,7 +46,9 @@ Passwords are read from $` + passwordOfSource + ` and $` + passwordOfTarget + `.
   elasticron migrate --from zk1:2181,zk2:2181 --to http://etcd1:2379 --namespace shop \
       --job orders --job invoices --time-zone Europe/Berlin --apply`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd.Context(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return m.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
 	flags := cmd.Flags()
 	m.source = newSource(flags)
@@ -57,6 +60,7 @@ Passwords are read from $` + passwordOfSource + ` and $` + passwordOfTarget + `.
 	flags.BoolVar(&m.opts.Overwrite, "overwrite", false, "make jobs that differ in etcd as ZooKeeper has them")
 	flags.BoolVar(&m.opts.EvenIfRunning, "even-if-running", false, "copy jobs that have live instances or executions, too")
 	flags.StringVar(&m.opts.TimeZone, "time-zone", "", "zone of the Java hosts, for jobs that name none, such as Europe/Berlin (default: UTC)")
+	flags.StringVar(&m.opts.Reason, "reason", "", "why, for whoever reads later what was changed")
 	flags.BoolVar(&m.json, "json", false, "report as JSON")
 	return cmd
 }
@@ -71,7 +75,7 @@ type migration struct {
 	json                       bool
 }
 
-func (m *migration) run(ctx context.Context, out io.Writer) (err error) {
+func (m *migration) run(ctx context.Context, out, news io.Writer) (err error) {
 	if m.namespace == "" {
 		return misuse("--namespace is missing: want the namespace of the jobs")
 	}
@@ -88,9 +92,15 @@ func (m *migration) run(ctx context.Context, out io.Writer) (err error) {
 		return fmt.Errorf("target: %w", err)
 	}
 	defer func() { err = errors.Join(err, leave(ctx, to)) }()
+	told := m.program.teller(news)
+	m.opts.Who, m.opts.How, m.opts.Progress = m.program.who(m.target.User()), agent(), told.jobs
 	report, err := migrate.Run(ctx, from, to, m.opts)
-	if errors.Is(err, migrate.ErrNoJobs) {
+	told.end()
+	switch {
+	case errors.Is(err, migrate.ErrNoJobs):
 		return fmt.Errorf("%w: %s", err, m.namespace)
+	case errors.Is(err, migrate.ErrInvalidOption):
+		return usageError{err}
 	}
 	if shown := m.show(out, report); shown != nil {
 		return shown

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
+	"os/user"
 	"time"
 
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
@@ -20,6 +22,7 @@ type program struct {
 	env       func(string) string
 	in        io.Reader
 	asked     func(in any) bool // whether somebody sits there who can be asked
+	pause     time.Duration     // between two lines that tell of progress, where no terminal is
 }
 
 func newProgram() *program {
@@ -41,7 +44,20 @@ func newProgram() *program {
 		now: time.Now,
 		env: os.Getenv,
 		in:  os.Stdin, asked: terminal,
+		pause: 5 * time.Second,
 	}
+}
+
+// who is the name that is written down with what is done: that under which the registry knows the user, else that of
+// the login.
+func (p *program) who(known string) string {
+	if name := cmp.Or(known, p.env("USER")); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "unknown"
 }
 
 func (p *program) openEtcd(ctx context.Context, flags *etcdflags.Flags, namespace string) (registry.Registry, error) {

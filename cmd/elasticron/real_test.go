@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/zookeeper"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
 
@@ -61,4 +65,25 @@ func TestRealRegistries(t *testing.T) {
 	same("get jobs -o wide", exitOK)
 	same("get items -o wide", exitOK)
 	same("export orders mail invoices", exitOK)
+
+	// What is exported and applied to an empty namespace is the same there, byte for byte.
+	file := filepath.Join(t.TempDir(), "all.yaml")
+	for _, flags := range [][]string{onEtcd, onZooKeeper} {
+		out, errOut, status := w.does(t, append([]string{"export", "orders", "mail", "nightly", "invoices"}, flags...)...)
+		require.Zero(t, status, errOut)
+		require.NoError(t, os.WriteFile(file, []byte(out), 0o600))
+		elsewhere := append(slices.Clone(flags[:len(flags)-1]), "market")
+		_, errOut, status = w.does(t, append([]string{"apply", "-f", file, "--yes", "--force"}, elsewhere...)...)
+		require.Zero(t, status, errOut)
+		exported, errOut, status := w.does(t, append([]string{"export"}, elsewhere...)...)
+		require.Zero(t, status, errOut)
+		require.Equal(t, out, exported)
+	}
+	market, err := zkcompat.Open(t.Context(), zkcompat.Config{Servers: server.Addresses(), Namespace: "market"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, market.Close(context.Background())) })
+	for _, name := range []string{"orders", "mail", "nightly", "invoices"} {
+		path := jobtree.For(name).Config()
+		require.Equal(t, value(t, zk, path), value(t, market, path))
+	}
 }

@@ -23,7 +23,8 @@ func newSeed(p *program) *cobra.Command {
 		Long: `Seed creates the jobs of a file that a namespace does not have: their configuration, and
 which of their servers and items are disabled. What exists is kept, unless --overwrite is
 given, and whether a job that exists is disabled in any case. What the file does not mention
-is left alone. It can be repeated.
+is left alone. What it changes of a job that exists is written down, as elasticron audit shows
+it, and elasticron rollback takes back its settings. It can be repeated.
 
 The file is refused as a whole if anything is wrong with it. A YAML file looks like this;
 members of the config that are left out have their defaults:
@@ -49,7 +50,7 @@ The password is read from $` + passwordVariable + `.`,
   elasticron seed --etcd http://etcd1:2379 --namespace shop jobs.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.run(cmd.Context(), args[0], cmd.OutOrStdout())
+			return s.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
@@ -57,6 +58,7 @@ The password is read from $` + passwordVariable + `.`,
 	flags.StringVar(&s.namespace, "namespace", "", "namespace to fill (required)")
 	flags.BoolVar(&s.opts.Overwrite, "overwrite", false, "give nodes that exist the values of the file; a job stays disabled or enabled")
 	flags.BoolVar(&s.opts.DryRun, "dry-run", false, "only tell what would be written")
+	flags.StringVar(&s.opts.Reason, "reason", "", "why, for whoever reads later what was changed")
 	flags.BoolVar(&s.json, "json", false, "report as JSON")
 	return cmd
 }
@@ -70,7 +72,7 @@ type seeding struct {
 	json      bool
 }
 
-func (s *seeding) run(ctx context.Context, name string, out io.Writer) (err error) {
+func (s *seeding) run(ctx context.Context, name string, out, news io.Writer) (err error) {
 	if s.namespace == "" {
 		return misuse("--namespace is missing: want the namespace to fill")
 	}
@@ -83,7 +85,13 @@ func (s *seeding) run(ctx context.Context, name string, out io.Writer) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, leave(ctx, reg)) }()
+	told := s.program.teller(news)
+	s.opts.Who, s.opts.How, s.opts.Progress = s.program.who(s.target.User()), agent(), told.jobs
 	nodes, err := seed.Run(ctx, reg, file, s.opts)
+	told.end()
+	if errors.Is(err, seed.ErrInvalidOption) {
+		return usageError{err}
+	}
 	if shown := s.show(out, nodes); shown != nil {
 		return errors.Join(err, shown)
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +50,40 @@ func TestSeed(t *testing.T) {
 	out, errOut, status = carryOut(t, "seed", "--etcd", etcd, "--namespace", "shop", "--overwrite", file)
 	require.Zero(t, status, errOut)
 	require.Contains(t, out, "/orders/servers/10.0.0.7  updated\n")
+}
+
+// What seed and migrate overwrite is written down with who did it, and rolled back like what operators do.
+func TestWhatIsOverwrittenIsWrittenDown(t *testing.T) {
+	w := newWorld(t)
+	reg := w.hand(t)
+	file := seedFile(t, "jobs.yaml", seedText)
+	to := []string{"--etcd", "x", "--namespace", "shop"}
+	w.must(t, append([]string{"seed", file}, to...)...)
+	require.Equal(t, "No operations found.\n", w.must(t, on("audit")...))
+	w.must(t, on("edit", "orders", "--set", "cron=@daily", "--yes")...)
+	w.must(t, append([]string{"seed", file, "--overwrite", "--reason", "as in the file"}, to...)...)
+	require.Equal(t, "0 0/5 * * * ?", config(t, reg, "orders").Cron)
+	out := w.must(t, on("audit", "orders")...)
+	require.Regexp(t, `(?m) seed +- +anna +as in the file$`, out)
+	require.NotContains(t, out, "!", "nothing was changed from outside")
+	name := w.must(t, on("get", "operations", "orders", "--status", "seed", "-o", "name")...)
+	w.must(t, on("rollback", "orders", "--to", filepath.Base(strings.TrimSpace(name)), "--yes")...)
+	require.Equal(t, "@daily", config(t, reg, "orders").Cron)
+
+	from := w.etcdServer.Open("old")
+	t.Cleanup(func() { require.NoError(t, from.Close(context.Background())) })
+	put(t, from, "/orders/config", ordersConfig)
+	out, errOut, status := w.does(t, "migrate", "--from-etcd", "x", "--to", "x", "--namespace", "old", "--to-namespace", "shop", "--apply", "--overwrite", "--to-user", "mover")
+	require.NotZero(t, status, "without a password: %s%s", out, errOut)
+	t.Setenv(passwordOfTarget, "geheim")
+	w.must(t, "migrate", "--from-etcd", "x", "--to", "x", "--namespace", "old", "--to-namespace", "shop", "--apply", "--overwrite", "--to-user", "mover")
+	out = w.must(t, on("audit", "orders")...)
+	require.Regexp(t, `(?m) migrate +- +mover +-$`, out)
+	require.NotContains(t, out, "!")
+
+	_, errOut, status = w.does(t, append([]string{"seed", file, "--reason", strings.Repeat("x", 1_001)}, to...)...)
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "Reason is ")
 }
 
 func TestSeedThatCannot(t *testing.T) {

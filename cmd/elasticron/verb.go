@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"os/user"
 	"slices"
 	"strings"
 	"syscall"
@@ -33,6 +32,7 @@ type verb struct {
 	in   io.Reader
 	out  io.Writer
 	news io.Writer // of progress, and for questions
+	told *teller   // which tells how far a job has followed
 	op   operations
 	at   place
 	ctx  context.Context //nolint:containedctx // it lives as long as the command
@@ -61,7 +61,7 @@ func newVerb(p *program, cmd *cobra.Command, do func(v *verb, args []string) err
 		defer restore()
 		return v.conn.with(ctx, func(at place) (err error) {
 			v.at = at
-			if v.op, err = operating(at, v.who(), agent()); err != nil {
+			if v.op, err = operating(at, p.who(v.conn.etcd.User()), agent()); err != nil {
 				return err
 			}
 			v.ctx = ctx
@@ -70,25 +70,12 @@ func newVerb(p *program, cmd *cobra.Command, do func(v *verb, args []string) err
 				v.ctx, stop = context.WithTimeout(ctx, v.timeout)
 				defer stop()
 			}
-			v.opts.Progress = v.progress()
+			v.told = p.teller(v.news)
+			v.opts.Progress = func(p operate.Progress) { v.told.tell(progressText(p)) }
 			return judged(do(v, args))
 		})
 	}
 	return v
-}
-
-// who is the name that is written down: that under which the registry knows the user, else that of the login.
-func (v *verb) who() string {
-	if name := v.conn.etcd.User(); name != "" {
-		return name
-	}
-	if name := v.program.env("USER"); name != "" {
-		return name
-	}
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		return u.Username
-	}
-	return "unknown"
 }
 
 // judged gives what an operation returned its exit status.
@@ -149,6 +136,7 @@ func (v *verb) one(do carry) error {
 		opts.DryRun, opts.Shown = false, &result.Plan
 	}
 	result, err := do(v.ctx, opts)
+	v.told.end()
 	if errors.Is(err, registry.ErrUnknownOutcome) {
 		return repeatable(err, result.ID)
 	}
@@ -273,24 +261,6 @@ func (v *verb) ask(plan string) error {
 		return nil
 	default:
 		return errAborted
-	}
-}
-
-// progress tells on a terminal how far a job has followed.
-func (v *verb) progress() func(operate.Progress) {
-	if !terminal(v.news) { // what always waits tells, too
-		return nil
-	}
-	last := ""
-	return func(p operate.Progress) {
-		text := p.Text
-		if p.Of > 0 {
-			text = fmt.Sprintf("%d of %d  %s", p.Ready, p.Of, p.Text)
-		}
-		if text != last {
-			last = text
-			_, _ = fmt.Fprintln(v.news, printable(text))
-		}
 	}
 }
 

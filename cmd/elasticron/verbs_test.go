@@ -16,7 +16,9 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
 	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/registry/zkcompat"
 )
 
 // hand is a handle on the namespace shop of a world's etcd.
@@ -292,54 +294,83 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// What is exported and applied to an empty namespace is the same there, byte for byte.
+// shared is a registry in memory in which Java instances may take part.
+type shared struct{ *memory.Registry }
+
+func (shared) JavaLayout() (root string, ok bool) { return "/", true }
+
+// What is exported and applied to an empty namespace is the same there, byte for byte, on etcd and on ZooKeeper.
 func TestExportAndApply(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	w := newWorld(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		w.etcdServer = memory.NewServer()
-		from := w.etcdServer.Open("shop")
-		defer from.Close(context.Background())
-		want := make(map[string]string)
-		for _, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z][a-z0-9 .-]{0,5}[a-z]`), 1, 3, rapid.ID).Draw(rt, "names") {
-			text, err := jobtree.EncodeConfig(job.Config{
-				Name: name, Cron: rapid.SampledFrom([]string{"@daily", "0 0/5 * * * ?", "@every 90s"}).Draw(rt, "cron"),
-				ShardingTotalCount: rapid.IntRange(1, 9).Draw(rt, "total"), Description: rapid.String().Draw(rt, "description"),
-				Disabled: rapid.Bool().Draw(rt, "disabled"), Unknown: rapid.SampledFrom([]string{"", `"later":[1.50]`}).Draw(rt, "unknown"),
+	for _, kind := range []string{"--etcd", "--zookeeper"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "all.yaml")
+			w := newWorld(t)
+			var server *memory.Server
+			w.etcd = func(_ context.Context, c etcd.Config) (registry.Registry, error) {
+				return server.Open(c.Namespace), nil
+			}
+			w.zooKeeper = func(_ context.Context, c zkcompat.Config) (registry.Registry, error) {
+				return shared{server.Open(c.Namespace)}, nil
+			}
+			rapid.Check(t, func(rt *rapid.T) {
+				server = memory.NewServer()
+				from := server.Open("shop")
+				defer from.Close(context.Background())
+				want := drawnJobs(rt)
+				var writes []registry.Write
+				for path, value := range want {
+					writes = append(writes, registry.Put(path, value))
+				}
+				_, err := from.Commit(t.Context(), registry.Txn{Then: writes})
+				require.NoError(rt, err)
+				require.NoError(rt, os.WriteFile(file, []byte(w.must(t, "export", kind, "zk1:2181", "-n", "shop")), 0o600))
+				// Some of the jobs Java could not run, to which somebody has consented before.
+				_, errOut, status := w.does(t, "apply", "-f", file, "--yes", "--force", kind, "zk1:2181", "-n", "market")
+				require.Zero(rt, status, errOut)
+				to := server.Open("market")
+				defer to.Close(context.Background())
+				require.Equal(rt, want, withoutOperations(t, to))
 			})
-			require.NoError(rt, err)
-			if rapid.Bool().Draw(rt, "by hand") {
-				text = "{\n  " + text[1:]
-			}
-			want["/"+name+"/config"] = text
-			if rapid.Bool().Draw(rt, "item") {
-				want["/"+name+"/sharding/0/disabled"] = ""
-			}
-			if rapid.Bool().Draw(rt, "server") {
-				want["/"+name+"/servers/10.0.0.1"] = "DISABLED"
-			}
-		}
-		var writes []registry.Write
-		for path, value := range want {
-			writes = append(writes, registry.Put(path, value))
-		}
-		_, err := from.Commit(t.Context(), registry.Txn{Then: writes})
+		})
+	}
+}
+
+// drawnJobs are the nodes of some jobs, by path.
+func drawnJobs(rt *rapid.T) map[string]string {
+	all := make(map[string]string)
+	for _, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z][a-z0-9 .-]{0,5}[a-z]`), 1, 3, rapid.ID).Draw(rt, "names") {
+		text, err := jobtree.EncodeConfig(job.Config{
+			Name: name, Cron: rapid.SampledFrom([]string{"@daily", "0 0/5 * * * ?", "@every 90s"}).Draw(rt, "cron"),
+			ShardingTotalCount: rapid.IntRange(1, 9).Draw(rt, "total"), Description: rapid.String().Draw(rt, "description"),
+			Disabled: rapid.Bool().Draw(rt, "disabled"), Unknown: rapid.SampledFrom([]string{"", `"later":[1.50]`}).Draw(rt, "unknown"),
+		})
 		require.NoError(rt, err)
-		file := filepath.Join(folder, "all.yaml")
-		require.NoError(rt, os.WriteFile(file, []byte(w.must(t, on("export")...)), 0o600))
-		_, errOut, status := w.does(t, "apply", "-f", file, "--yes", "--etcd", "x", "-n", "market")
-		require.Zero(rt, status, errOut)
-		to := w.etcdServer.Open("market")
-		defer to.Close(context.Background())
-		nodes, _, err := to.List(t.Context(), registry.Root)
-		require.NoError(rt, err)
-		got := make(map[string]string)
-		for _, n := range nodes {
-			if at, _ := jobtree.Parse(n.Path); at.Kind != jobtree.KindOperated {
-				got[n.Path] = n.Value
-			}
+		if rapid.Bool().Draw(rt, "by hand") {
+			text = "{\n  " + text[1:]
 		}
-		require.Equal(rt, want, got)
-	})
+		all["/"+name+"/config"] = text
+		if rapid.Bool().Draw(rt, "item") {
+			all["/"+name+"/sharding/0/disabled"] = ""
+		}
+		if rapid.Bool().Draw(rt, "server") {
+			all["/"+name+"/servers/10.0.0.1"] = "DISABLED"
+		}
+	}
+	return all
+}
+
+// withoutOperations are the nodes of a namespace, by path, but for what is written down of operations.
+func withoutOperations(t *testing.T, reg registry.Reader) map[string]string {
+	t.Helper()
+	nodes, _, err := reg.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	all := make(map[string]string)
+	for _, n := range nodes {
+		if at, _ := jobtree.Parse(n.Path); at.Kind != jobtree.KindOperated {
+			all[n.Path] = n.Value
+		}
+	}
+	return all
 }

@@ -75,6 +75,9 @@ func (n *Namespace) backfillOne(ctx context.Context, fire time.Time, opts operat
 		if len(answer.Done) > 0 {
 			result = answer.Done[0].Result()
 			result.Repeated = result.Repeated && first // later on it is repeated by us
+			if opts.Progress != nil {
+				opts.Progress(result.Progress)
+			}
 			return result, failed, nil
 		}
 		if answer.UnderWay != nil {

@@ -52,8 +52,8 @@
 // # What a seed can notice
 //
 // TestEachGuardIsNeeded tells for each guard of a transaction the story that goes wrong without it.
-// Those stories need a slow message at the right moment. TestPower leaves the same guards out and
-// counts the seeds that notice it by chance:
+// Those stories need a slow message at the right moment. TestPower leaves the same guards out, and those of operators,
+// and counts the seeds that notice it by chance:
 //
 //	go test ./integration/simulation -run 'TestPower$' -simulation.power=250 -v -timeout=0
 //

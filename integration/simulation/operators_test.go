@@ -41,7 +41,7 @@ func (d *driver) openDesks() {
 	for i := range desks {
 		id := deskID(i)
 		handle := d.server.Open(namespace, memory.WithLatency(d.latency(id)), memory.WithSpread(d.spread(id)), memory.WithDelays(d.delays(id)))
-		op, err := operate.New(handle, operate.By(id, "simulation"))
+		op, err := operate.New(d.wrap(handle), operate.By(id, "simulation"))
 		require.NoError(d.t, err)
 		d.desks = append(d.desks, desk{handle, op})
 	}

@@ -46,7 +46,17 @@ func mutants() map[string]mutant {
 	for name, x := range breaches() {
 		all[name] = mutant{without: x.without}
 	}
+	for name, kind := range operated {
+		all["operation/"+name+" unchanged"] = mutant{without: []guard{{desked, kind}}}
+	}
 	return all
+}
+
+// operated are the nodes that operations of package operate compare. What goes wrong if one does not, a table in that
+// package tells: TestEachGuardMatters.
+var operated = map[string]jobtree.Kind{
+	"operated": jobtree.KindOperated, "config": jobtree.KindConfig, "triggered": jobtree.KindTriggered, "item disabled": jobtree.KindItemDisabled,
+	"server": jobtree.KindServer, "instance": jobtree.KindInstance, "record": jobtree.KindItemRecord,
 }
 
 // notesMissed tells of the transactions by which those who leave items to others, or know more than the new

@@ -1,5 +1,5 @@
 // Package guarded writes nodes of a job's tree under the condition that each is as it was read, in as
-// few transactions as a registry takes.
+// few transactions as a registry takes, and writes down with them who did it.
 package guarded
 
 import (
@@ -16,8 +16,8 @@ type Step struct {
 	Guard registry.Condition
 }
 
-// MaxSteps bounds the writes of one transaction. etcd takes 128 conditions at most, and each step makes two:
-// its guard, and that no session owns what it puts.
+// MaxSteps bounds the steps of one transaction. etcd takes 128 conditions at most, and each step makes two:
+// its guard, and that no session owns what it puts. So a note has room beside them.
 const MaxSteps = 60
 
 // Writer writes to one registry. It remembers what it has created without an answer: that may be under way
@@ -35,39 +35,52 @@ func NewWriter(target registry.Committer, always ...registry.Condition) *Writer 
 
 // Commit writes all steps in one transaction if they fit, else the last ones in a transaction of their
 // own behind the others. Last are at most [MaxSteps] and hold the config node: a job without one is no
-// job to anybody, so nobody sees a new job before all that is said of it.
+// job to anybody, so nobody sees a new job before all that is said of it. A note that is not nil is written with
+// each of the transactions.
 //
 // The errors are those of [registry.Committer]. After one, steps of earlier transactions are written. After
 // an answer that was lost, again asks to read the result and to call once more with what is
 // lacking. If that would create a node for the second time, the error is that of the first.
-func (w *Writer) Commit(ctx context.Context, first, last []Step) (again bool, err error) {
+func (w *Writer) Commit(ctx context.Context, note *Note, first, last []Step) (again bool, err error) {
 	all := slices.Concat(first, last)
+	if note != nil {
+		all = append(all, note.step())
+	}
 	for _, s := range all {
 		if err := w.unsure[s.Guard.Path]; err != nil && s.creates() {
 			return false, err
 		}
 	}
-	if len(all) <= MaxSteps {
-		return w.commit(ctx, all)
+	if len(first)+len(last) <= MaxSteps {
+		return w.commit(ctx, note, slices.Concat(first, last))
 	}
 	for part := range slices.Chunk(first, MaxSteps) {
-		if again, err := w.commit(ctx, part); err != nil {
+		if again, err := w.commit(ctx, note, part); err != nil {
 			return again, err
 		}
 	}
-	return w.commit(ctx, last)
+	return w.commit(ctx, note, last)
 }
 
-func (w *Writer) commit(ctx context.Context, steps []Step) (again bool, err error) {
+func (w *Writer) commit(ctx context.Context, note *Note, steps []Step) (again bool, err error) {
 	if len(steps) == 0 {
 		return false, nil
 	}
 	txn := registry.Txn{If: slices.Clone(w.always)}
+	if note != nil {
+		steps = append(slices.Clone(steps), note.step())
+		txn.If = append(txn.If, note.job)
+	}
 	for _, s := range steps {
-		txn.If = append(txn.If, s.Guard)
+		if !slices.Contains(txn.If, s.Guard) {
+			txn.If = append(txn.If, s.Guard)
+		}
 		txn.Then = append(txn.Then, s.Write)
 	}
-	_, err = w.target.Commit(ctx, txn)
+	revision, err := w.target.Commit(ctx, txn)
+	if err == nil && note != nil {
+		note.found = revision // for the next part
+	}
 	if !errors.Is(err, registry.ErrUnknownOutcome) {
 		return false, err
 	}

@@ -3,6 +3,8 @@ package guarded_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/guarded"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/option"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 )
@@ -30,7 +35,7 @@ func TestAllAtOnceOrLastTheLast(t *testing.T) {
 	} {
 		server := memory.NewServer()
 		reg := server.Open("test")
-		_, err := guarded.NewWriter(reg).Commit(t.Context(), steps("first", test.first), steps("last", test.last))
+		_, err := guarded.NewWriter(reg).Commit(t.Context(), nil, steps("first", test.first), steps("last", test.last))
 		require.NoError(t, err)
 		nodes, revision, err := reg.List(t.Context(), "/orders")
 		require.NoError(t, err)
@@ -52,7 +57,7 @@ func TestNothingBehindAConflict(t *testing.T) {
 	reg := memory.NewServer().Open("test")
 	_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/first/70", "theirs")}})
 	require.NoError(t, err)
-	again, err := guarded.NewWriter(reg).Commit(t.Context(), steps("first", 150), steps("last", 1))
+	again, err := guarded.NewWriter(reg).Commit(t.Context(), nil, steps("first", 150), steps("last", 1))
 	require.ErrorIs(t, err, registry.ErrConflict)
 	require.False(t, again)
 	nodes, _, err := reg.List(t.Context(), "/orders")
@@ -69,12 +74,12 @@ func TestNothingIsCreatedTwice(t *testing.T) {
 		defer reg.Close(context.Background()) //nolint:errcheck // nothing is left to be said
 		reg.HoldBack(1, time.Minute)
 		w := guarded.NewWriter(reg)
-		again, err := w.Commit(t.Context(), steps("first", 2), nil)
+		again, err := w.Commit(t.Context(), nil, steps("first", 2), nil)
 		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
 		require.True(t, again)
-		_, err = w.Commit(t.Context(), steps("other", 2), nil)
+		_, err = w.Commit(t.Context(), nil, steps("other", 2), nil)
 		require.NoError(t, err)
-		again, err = w.Commit(t.Context(), steps("other", 3)[2:], steps("first", 1))
+		again, err = w.Commit(t.Context(), nil, steps("other", 3)[2:], steps("first", 1))
 		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
 		require.False(t, again)
 		nodes, _, err := reg.List(t.Context(), "/orders")
@@ -87,14 +92,173 @@ func TestNothingIsCreatedTwice(t *testing.T) {
 func TestWhatEachTransactionNeeds(t *testing.T) {
 	t.Parallel()
 	reg := memory.NewServer().Open("test")
-	_, err := guarded.NewWriter(reg, registry.Absent("/orders/config")).Commit(t.Context(), steps("first", 150), nil)
+	_, err := guarded.NewWriter(reg, registry.Absent("/orders/config")).Commit(t.Context(), nil, steps("first", 150), nil)
 	require.NoError(t, err)
 	_, err = reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/config", "theirs")}})
 	require.NoError(t, err)
-	_, err = guarded.NewWriter(reg, registry.Absent("/orders/config")).Commit(t.Context(), steps("later", 150), nil)
+	_, err = guarded.NewWriter(reg, registry.Absent("/orders/config")).Commit(t.Context(), nil, steps("later", 150), nil)
 	require.ErrorIs(t, err, registry.ErrConflict)
 	nodes, _, err := reg.List(t.Context(), "/orders/later")
 	require.NoError(t, err)
 	require.Empty(t, nodes)
 	require.NoError(t, reg.Close(context.Background()))
+}
+
+// read returns what finds a node as it is now.
+func read(t *testing.T, reg registry.Reader) func(path string) registry.Node {
+	t.Helper()
+	nodes, revision, err := reg.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	return registry.NewSnapshot(revision, nodes).Get
+}
+
+// shop has a job "orders" that somebody operated once.
+func shop(t *testing.T) *memory.Registry {
+	t.Helper()
+	reg := memory.NewServer().Open("test")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Put(orders.Config(), configOf(t, "old")), registry.Put(orders.Server("10.0.0.7"), ""),
+		registry.Put(orders.Operated(), jobtree.EncodeOperated(jobtree.Operated{Unknown: `"later":1`}.With(jobtree.Operation{ID: "A", Verb: "reshard", Who: "bert"}))),
+	}})
+	require.NoError(t, err)
+	return reg
+}
+
+var (
+	orders = jobtree.For("orders")
+	anna   = guarded.Author{Who: "anna", How: "test", Reason: "new table"}
+)
+
+func configOf(t *testing.T, secret string) string {
+	t.Helper()
+	text, err := jobtree.EncodeConfig(job.Config{
+		Name: "orders", Cron: map[bool]string{true: "@daily", false: "@hourly"}[secret == "old"], ShardingTotalCount: 200, JobParameter: "of " + secret,
+	})
+	require.NoError(t, err)
+	return text
+}
+
+// changes are steps that change what there is: the settings, a server, and so many items.
+func changes(t *testing.T, found func(path string) registry.Node, items int) (first, last []guarded.Step) {
+	t.Helper()
+	step := func(w registry.Write) guarded.Step {
+		return guarded.Step{Write: w, Guard: registry.Unchanged(w.Path, found(w.Path).Revision)}
+	}
+	first = append(first, step(registry.Put(orders.Server("10.0.0.7"), "DISABLED")))
+	for n := range items {
+		first = append(first, step(registry.Put(orders.ItemDisabled(n), "")))
+	}
+	return first, append(last, step(registry.Put(orders.Config(), configOf(t, "new"))))
+}
+
+// A change of a job is written down with each of the transactions that it takes, and once.
+func TestAChangeIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	for items, transactions := range map[int]int{1: 1, 150: 4} {
+		reg := shop(t)
+		found := read(t, reg)
+		first, last := changes(t, found, items)
+		note, err := guarded.NoteOf("orders", found, slices.Concat(first, last), "seed", anna)
+		require.NoError(t, err)
+		began := reg.Stats().Transactions
+		_, err = guarded.NewWriter(reg).Commit(t.Context(), note, first, last)
+		require.NoError(t, err)
+		require.Equal(t, transactions, reg.Stats().Transactions-began)
+		after := read(t, reg)
+		operated, err := jobtree.DecodeOperated(after(orders.Operated()))
+		require.NoError(t, err)
+		require.Equal(t, `"later":1`, operated.Unknown)
+		require.Len(t, operated.Operations, 2)
+		op := operated.Operations[1]
+		require.NotEmpty(t, op.ID)
+		require.NotZero(t, op.When)
+		require.Equal(t, []string{"seed", "anna", "test", "new table", configOf(t, "old")}, []string{op.Verb, op.Who, op.How, op.Reason, op.Before})
+		require.True(t, strings.HasPrefix(op.Changed, "server 10.0.0.7 enabled -> disabled; item 0 enabled -> disabled"), op.Changed)
+		require.Equal(t, after(orders.Config()).Revision, after(orders.Operated()).Revision, "in one transaction")
+		require.LessOrEqual(t, after(orders.Server("10.0.0.7")).Revision, after(orders.Operated()).Revision)
+	}
+}
+
+// What is shown of a change to the settings holds no secrets; what is kept of them does, to go back to.
+func TestWhatIsWrittenDownOfSettings(t *testing.T) {
+	t.Parallel()
+	reg := shop(t)
+	found := read(t, reg)
+	_, last := changes(t, found, 0)
+	note, err := guarded.NoteOf("orders", found, last, "seed", guarded.Author{})
+	require.NoError(t, err)
+	_, err = guarded.NewWriter(reg).Commit(t.Context(), note, nil, last)
+	require.NoError(t, err)
+	operated, err := jobtree.DecodeOperated(read(t, reg)(orders.Operated()))
+	require.NoError(t, err)
+	op := operated.Operations[1]
+	require.Contains(t, op.Changed, `cron "@daily" -> "@hourly"`)
+	require.NotContains(t, op.Changed, "of old")
+	require.Contains(t, op.Before, "of old")
+}
+
+// Somebody operates or removes the job after it was read: nothing is done and nothing is written down.
+func TestAChangeThatIsOvertakenIsNotWrittenDown(t *testing.T) {
+	t.Parallel()
+	for name, meanwhile := range map[string]registry.Write{
+		"operated": registry.Put(orders.Operated(), "{}"), "removed": registry.DeleteTree("/orders"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reg := shop(t)
+			if name == "removed" { // which nothing but the configuration tells then
+				_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(orders.Operated()), registry.Delete(orders.Server("10.0.0.7"))}})
+				require.NoError(t, err)
+			}
+			found := read(t, reg)
+			first, _ := changes(t, found, 1)
+			note, err := guarded.NoteOf("orders", found, first, "seed", anna)
+			require.NoError(t, err)
+			_, err = reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{meanwhile}})
+			require.NoError(t, err)
+			before, _, err := reg.List(t.Context(), registry.Root)
+			require.NoError(t, err)
+			_, err = guarded.NewWriter(reg).Commit(t.Context(), note, first, nil)
+			require.ErrorIs(t, err, registry.ErrConflict)
+			after, _, err := reg.List(t.Context(), registry.Root)
+			require.NoError(t, err)
+			require.Equal(t, before, after)
+		})
+	}
+}
+
+func TestWhatIsNotWrittenDown(t *testing.T) {
+	t.Parallel()
+	reg := shop(t)
+	found := read(t, reg)
+	same := []guarded.Step{{Write: registry.Put(orders.Config(), found(orders.Config()).Value)}, {Write: registry.Put(orders.Tokens(), "{}")}}
+	for name, steps := range map[string][]guarded.Step{"nothing": nil, "what stays as it is": same} {
+		note, err := guarded.NoteOf("orders", found, steps, "seed", anna)
+		require.NoError(t, err)
+		require.Nil(t, note, name)
+	}
+	note, err := guarded.NoteOf("mail", found, steps("first", 1), "seed", anna)
+	require.NoError(t, err)
+	require.Nil(t, note, "a new job")
+
+	first, last := changes(t, found, 0)
+	for _, text := range []string{"}{", `{"format":9}`} {
+		_, err = reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(orders.Operated(), text)}})
+		require.NoError(t, err)
+		_, err = guarded.NoteOf("orders", read(t, reg), slices.Concat(first, last), "seed", anna)
+		require.ErrorContains(t, err, "what was done to the job cannot be read")
+	}
+}
+
+func TestAuthors(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, anna.Check())
+	for field, a := range map[string]guarded.Author{
+		"Who": {Who: strings.Repeat("x", 201)}, "How": {How: "\xff"}, "Reason": {Reason: strings.Repeat("x", 1_001)},
+	} {
+		err := a.Check()
+		require.ErrorIs(t, err, option.ErrInvalid)
+		require.ErrorContains(t, err, field+" is ")
+	}
 }

@@ -30,7 +30,6 @@ var rooms = []struct{ name, imports string }{
 	{"registry/etcd", "internal/repeats registry registry/backend registry/internal/remote registry/internal/turns"},
 	{"registry/etcd/embedded", "internal/option"},
 	{"registry/zkcompat", "internal/repeats registry registry/backend registry/internal/remote registry/internal/turns"},
-	{"internal/guarded", "registry"},
 
 	// Jobs as users write and configure them, and the tree in which they stand.
 	{"cronexpr", "internal/option"},
@@ -38,7 +37,7 @@ var rooms = []struct{ name, imports string }{
 	{"internal/protect", "job"},
 	{"sharding", "internal/protect internal/texts"},
 	{"internal/jobtree", "internal/texts job registry"},
-	{"internal/byhand", "internal/jobtree registry"},
+	{"internal/guarded", "internal/jobtree internal/option internal/texts registry"},
 	{"internal/careless", "internal/jobtree registry"},
 
 	// Rules: what is seen becomes what to commit.
@@ -81,7 +80,7 @@ var rooms = []struct{ name, imports string }{
 	{"clustertest", "cronexpr internal/jobtree job registry registry/memory scheduler"},
 
 	// What acts on the tree from outside.
-	{"seed", "internal/guarded internal/jobtree job registry"},
+	{"seed", "internal/guarded internal/jobtree internal/option job registry"},
 	{"migrate", "cronexpr internal/guarded internal/jobtree internal/option job registry sharding"},
 	{"operate", "cronexpr internal/byhand internal/javarules internal/jobtree internal/option job registry sharding"},
 	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},

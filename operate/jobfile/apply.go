@@ -92,7 +92,7 @@ func Create(ctx context.Context, store operate.Store, op *operate.Operator, job 
 				steps = append(steps, guarded.Step{Write: w, Guard: registry.Unchanged(w.Path, stored.Revision)})
 			}
 		}
-		_, err := writer.Commit(ctx, steps, nil)
+		_, err := writer.Commit(ctx, nil, steps, nil)
 		if errors.Is(err, registry.ErrConflict) {
 			continue // and see who was faster
 		} else if err != nil {

@@ -64,13 +64,11 @@ func (o *Mending) RestoreTokens(v room.View) room.Batch {
 		o.ports.Wake(left)
 		return nil
 	}
-	write := registry.Put(v.Tree.Tokens(), jobtree.EncodeTokens(m.now))
-	if m.now.Base == 0 {
-		write = registry.Delete(v.Tree.Tokens())
-	}
+	// Also where they start at nothing, the node stays: it tells that nobody has changed the configuration, see
+	// operate.Outside.
 	txn := registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(v.Tree.Tokens(), shown.Revision), registry.Unchanged(v.Tree.Config(), config.Revision)},
-		Then: []registry.Write{write, registry.Put(v.Tree.Config(), config.Value)},
+		Then: []registry.Write{registry.Put(v.Tree.Tokens(), jobtree.EncodeTokens(m.now)), registry.Put(v.Tree.Config(), config.Value)},
 	}
 	return room.Batch{{Step: "restore the fencing tokens", Alone: true, Txn: txn, Done: func(registry.Outcome) { o.restored(v.Tree.Tokens()) }}}
 }
