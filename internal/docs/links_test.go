@@ -30,6 +30,21 @@ func TestLinks(t *testing.T) {
 	require.Greater(t, seen, 50)
 }
 
+// Every folder of examples that a page names is there.
+func TestExamplesThatPagesName(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	for name, page := range pages(t) {
+		for _, s := range page.Spans {
+			if at := strings.Index(s.Text, "examples/"); at >= 0 && (at == 0 || strings.HasPrefix(s.Text, "go run ./")) {
+				seen++
+				require.DirExists(t, filepath.Join(root, filepath.FromSlash(s.Text[at:])), "%s:%d", name, s.Line)
+			}
+		}
+	}
+	require.Greater(t, seen, 10)
+}
+
 // follow goes where a link of a page leads, and tells what is wrong there; empty if nothing is.
 func follow(all map[string]markdown.Page, from string, l markdown.Link) string {
 	file, anchor, anchored := strings.Cut(l.Target, "#")

@@ -45,7 +45,7 @@ func TestBothSidesRun(t *testing.T) {
 				items <- item
 				return nil
 			}))
-			require.NoError(t, reg.Close(context.Background()))
+			require.NoError(t, reg.Close(t.Context()))
 			require.Len(t, items, 2*8)
 		})
 	})
