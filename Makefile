@@ -14,8 +14,9 @@ BENCH       ?= .
 BENCHTIME   ?= 200ms
 BENCHRAW    ?= /dev/null
 BENCHFLAGS  ?=
-# What needs other modules than Elasticron's users do: the bundler of the pages, and the browser that tests them.
-MODULES     := console/web/build console/browser
+# What needs other modules than Elasticron's users do: the bundler of the pages, the browser that tests them, and
+# gocron, beside which a page shows the same job.
+MODULES     := console/web/build console/browser internal/docs/gocron
 FUZZTIME    ?= 20s
 
 ##@ Every day
@@ -76,6 +77,11 @@ demo: ## Show a cluster at work on this machine
 .PHONY: web
 web: ## Build the console's script and style, console/web/dist, from console/web/src
 	go -C console/web/build run .
+
+.PHONY: site
+site: ## Build the pages of docs as a site, site/build; needs Python
+	site/build.sh
+	go run ./site/foreign site/build
 
 .PHONY: web-check
 web-check: ## Have TypeScript's checker look at the console's script; needs npm
