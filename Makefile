@@ -16,6 +16,10 @@ BENCHRAW    ?= /dev/null
 BENCHFLAGS  ?=
 # What needs other modules than Elasticron's users do: the bundler of the pages, and the browser that tests them.
 MODULES     := console/web/build console/browser
+# The image, the chart and the units. Its tests compile Helm and Kubernetes, so they are a target of their own, and without
+# the race detector, which would compile all that a second time.
+DEPLOY      := deploy
+IMAGE       ?= elasticron-image
 FUZZTIME    ?= 20s
 
 ##@ Every day
@@ -24,7 +28,7 @@ FUZZTIME    ?= 20s
 help: ## List these targets
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+		/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # What a package printed, if the race detector broke down in it and no test failed: on a busy machine its
 # own checks fail once in a long while ("ThreadSanitizer: CHECK failed"), which says nothing of the tests.
@@ -57,7 +61,7 @@ lint: ## Check modules, code and its format; change nothing
 	go mod tidy -diff
 	go vet ./...
 	$(LINTER) run --allow-parallel-runners ./...
-	@for module in $(MODULES); do \
+	@for module in $(MODULES) $(DEPLOY); do \
 		(cd $$module && echo "in $$module" && go mod tidy -diff && go vet ./... && $(LINTER) run --allow-parallel-runners ./...); \
 	done
 
@@ -70,6 +74,14 @@ demo: ## Show a cluster at work on this machine
 	go run ./cmd/elasticron demo
 
 ##@ Now and then
+
+.PHONY: image
+image: ## Build the container image into the folder IMAGE=elasticron-image
+	go -C $(DEPLOY) run ./image -o "$(abspath $(IMAGE))"
+
+.PHONY: deploy-test
+deploy-test: ## Test the image, the Helm chart and the systemd units
+	go -C $(DEPLOY) test -vet=off -shuffle=on -timeout=$(TESTTIMEOUT) ./...
 
 .PHONY: web
 web: ## Build the console's script and style, console/web/dist, from console/web/src
