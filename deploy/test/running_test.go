@@ -102,8 +102,8 @@ server: {usersSecret: users, sessionKeySecret: session, tlsSecret: tls, prefix: 
 	worker := start(t, append(placed(of.Args, "/etc/elasticron/worker", dir), "--embedded", dir+"/etcd", "--address", "127.0.0.1:"+claimed[0])...)
 	probe(t, worker, of, "127.0.0.1:"+claimed[1])
 
-	write("users/users.yaml", "users: {anna: {password: "+strings.TrimSpace(elasticron(t, "correct horse battery staple\n", "server", "passwd"))+
-		", grants: [{role: viewer, namespace: shop}]}}\n")
+	write("users/users.yaml", "users: {anna: {password: '"+strings.TrimSpace(elasticron(t, "correct horse battery staple\n", "server", "passwd"))+
+		"', grants: [{role: viewer, namespace: shop}]}}\n")
 	write("session/session.key", elasticron(t, "", "server", "key"))
 	certificate, key := selfSigned(t)
 	write("tls/tls.crt", certificate)
