@@ -31,8 +31,8 @@ import (
 // patience bounds what a test waits for.
 const patience = 3 * time.Minute
 
-// The command builds the real image, twice with the same digest, and what is in it runs as a container would run it: with
-// nothing else around it, and as its user.
+// The command builds the real image, twice with the same digest, and what is in it runs as a container would run it:
+// with nothing else around it, and as its user.
 func TestTheRealImage(t *testing.T) {
 	t.Parallel()
 	var digests []string

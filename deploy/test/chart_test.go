@@ -280,7 +280,7 @@ func secretsOf(pod corev1.PodSpec) map[string]string {
 	return all
 }
 
-// isSafe checks what holds whatever the values are: no pod may do more than it must, and none is judged by what others do.
+// isSafe checks what holds whatever the values are: no pod may do more than it must, or is judged by what others do.
 func (r *rendered) isSafe(t *testing.T) {
 	t.Helper()
 	for name, d := range r.deployments {

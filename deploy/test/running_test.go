@@ -80,8 +80,8 @@ func (p *process) stop(t *testing.T) {
 	require.NoError(t, p.cmd.Wait(), p.errs.String())
 }
 
-// What the chart makes runs: the real program takes the files, jobs and flags of the pods, and their probes find it well.
-// It has an etcd of its own here, and files stand where it can find them.
+// What the chart makes runs: the real program takes the files, jobs and flags of the pods, and their probes find it
+// well. It has an etcd of its own here, and files stand where it can find them.
 func TestWhatTheChartMakesRuns(t *testing.T) {
 	t.Parallel()
 	claimed, err := ports.Claim(2)
