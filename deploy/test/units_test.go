@@ -178,7 +178,19 @@ func TestTheFilesBesideTheUnits(t *testing.T) {
 	require.Len(t, flags, 1)
 	require.Subset(t, flagsOf(t, "server"), flagsIn(" "+flags[0]))
 	require.False(t, slices.ContainsFunc(strings.Fields(flags[0]), func(word string) bool { return strings.ContainsAny(word, `"'$\`) }), "systemd would read those")
-	users, err := os.ReadFile(units + "elasticron.sysusers")
+}
+
+// systemd makes the user of the units from the file beside them.
+func TestTheUserOfTheUnits(t *testing.T) {
+	t.Parallel()
+	sysusers := need(t, "systemd-sysusers", "systemd")
+	file, err := filepath.Abs(units + "elasticron.sysusers")
 	require.NoError(t, err)
-	require.Regexp(t, `(?m)^u `+worker["User"][0]+` `, string(users))
+	root := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(root, "etc"), 0o755)) //nolint:gosec // as such folders are
+	out, err := exec.CommandContext(t.Context(), sysusers, "--dry-run", "--root="+root, file).CombinedOutput()
+	require.NoError(t, err, string(out))
+	for _, unit := range []string{"elasticron-server.service", "elasticron-worker.service"} {
+		require.Contains(t, string(out), "Creating user '"+settings(t, unit)["User"][0]+"'")
+	}
 }
