@@ -17,6 +17,10 @@ BENCHFLAGS  ?=
 # What needs other modules than Elasticron's users do: the bundler of the pages, the browser that tests them, and
 # gocron, beside which a page shows the same job.
 MODULES     := console/web/build console/browser internal/docs/gocron
+# The image, the chart and the units. Its tests compile Helm and Kubernetes, so they are a target of their own, and without
+# the race detector, which would compile all that a second time.
+DEPLOY      := deploy
+IMAGE       ?= elasticron-image
 FUZZTIME    ?= 20s
 
 ##@ Every day
@@ -25,7 +29,7 @@ FUZZTIME    ?= 20s
 help: ## List these targets
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+		/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # What a package printed, if the race detector broke down in it and no test failed. Go 1.26's does so on a busy
 # machine, once in a long while: two goroutines of one synctest bubble that find a timer due at the same moment use
@@ -60,7 +64,7 @@ lint: ## Check modules, code and its format; change nothing
 	go mod tidy -diff
 	go vet ./...
 	$(LINTER) run --allow-parallel-runners ./...
-	@for module in $(MODULES); do \
+	@for module in $(MODULES) $(DEPLOY); do \
 		(cd $$module && echo "in $$module" && go mod tidy -diff && go vet ./... && $(LINTER) run --allow-parallel-runners ./...); \
 	done
 
@@ -73,6 +77,14 @@ demo: ## Show a cluster at work on this machine
 	go run ./cmd/elasticron demo
 
 ##@ Now and then
+
+.PHONY: image
+image: ## Build the container image into the folder IMAGE=elasticron-image
+	go -C $(DEPLOY) run ./image -o "$(abspath $(IMAGE))"
+
+.PHONY: deploy-test
+deploy-test: ## Test the image, the Helm chart and the systemd units
+	go -C $(DEPLOY) test -vet=off -shuffle=on -timeout=$(TESTTIMEOUT) ./...
 
 .PHONY: web
 web: ## Build the console's script and style, console/web/dist, from console/web/src

@@ -68,7 +68,7 @@ folder of --data what that holds, and for 30 days what ran: for trying things ou
 machine.
 
 SIGTERM or Ctrl-C has it stop: requests have ten seconds to be answered. A second one ends it at
-once.`,
+once. Under systemd, use Type=notify; a watchdog is served.`,
 		Example: `  elasticron server --embedded --data ./console -n shop
   elasticron server --etcd https://etcd1:2379 -n shop,bank --users users.yaml --session-key session.key \
     --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem`,
@@ -154,6 +154,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 		server.Close()
 		return errors.Join(err, listener.Close())
 	}
+	defer underSystemd(ctx, server.Handler(), s.log)()
 	return server.Serve(ctx, listener, secure)
 }
 

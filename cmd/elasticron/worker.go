@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
@@ -92,11 +91,7 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, closeRegistry(ctx)) }()
-	w, err := worker.New(reg, file, worker.WithLogger(log), worker.WithNotify(func(state string) {
-		if _, err := daemon.SdNotify(false, state); err != nil {
-			log.Warn("systemd was not told", "state", state, "error", err)
-		}
-	}))
+	w, err := worker.New(reg, file, worker.WithLogger(log), worker.WithNotify(func(state string) { tellSystemd(log, state) }))
 	if err != nil {
 		return err
 	}

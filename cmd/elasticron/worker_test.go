@@ -134,13 +134,12 @@ func TestTheReadmeWithoutGo(t *testing.T) {
 	}
 }
 
-// The daemon as systemd knows it: it says when it is ready, reloads, and stops; a bad file is not taken.
-func TestTheWorkerUnderSystemd(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	socket, err := new(net.ListenConfig).ListenPacket(t.Context(), "unixgram", dir+"/n")
+// listenAsSystemd hears what a process tells systemd, on a socket.
+func listenAsSystemd(t *testing.T, name string) *log {
+	t.Helper()
+	socket, err := new(net.ListenConfig).ListenPacket(t.Context(), "unixgram", name)
 	require.NoError(t, err)
-	var told log
+	told := new(log)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -153,6 +152,14 @@ func TestTheWorkerUnderSystemd(t *testing.T) {
 		}
 	}()
 	t.Cleanup(func() { require.NoError(t, socket.Close()); <-done })
+	return told
+}
+
+// The daemon as systemd knows it: it says when it is ready, reloads, and stops; a bad file is not taken.
+func TestTheWorkerUnderSystemd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	told := listenAsSystemd(t, dir+"/n")
 	for _, name := range []string{"jobs", "bin"} {
 		require.NoError(t, os.Mkdir(dir+"/"+name, 0o755)) //nolint:gosec // as such folders are
 	}
@@ -182,6 +189,20 @@ func TestTheWorkerUnderSystemd(t *testing.T) {
 	write("go", "")
 	require.NoError(t, w.cmd.Wait(), w.log.String())
 	require.Equal(t, w.lines("began"), w.lines("ended"), "what ran came to its end")
+}
+
+// The server as systemd knows it: it says when it answers, that it goes on, and when it stops.
+func TestTheServerUnderSystemd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	told := listenAsSystemd(t, dir+"/n")
+	s := startWorker(t, dir, []string{"NOTIFY_SOCKET=" + dir + "/n", "WATCHDOG_USEC=300000"},
+		"server", "--embedded", "--embedded-listen", "", "-n", "shop", "--listen", "127.0.0.1:0")
+	s.eventually(func() bool { return told.has("READY=1") && told.has("WATCHDOG=1") }, "it is ready, and goes on")
+	require.False(t, told.has("STOPPING=1"))
+	s.signal(syscall.SIGTERM)
+	require.NoError(t, s.cmd.Wait(), s.log.String())
+	s.eventually(func() bool { return told.has("STOPPING=1") }, "it stops")
 }
 
 // A second signal does not wait for what runs.

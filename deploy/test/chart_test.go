@@ -1,0 +1,544 @@
+package test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+)
+
+// The smallest values that work.
+const smallest = `
+image: {repository: registry.example.org/elasticron, tag: v1}
+registry: {etcd: ["https://e1:2379"], namespace: shop}
+server: {usersSecret: users, sessionKeySecret: session}
+worker: {config: {http: {allow: ["https://*.shop.internal"]}}}
+`
+
+// All that can be set and makes a difference.
+const everything = `
+image: {repository: registry.example.org/elasticron, tag: v1, digest: "sha256:` + digest + `", pullPolicy: Always, pullSecrets: [pull]}
+registry:
+  etcd: ["https://e1:2379", "https://e2:2379"]
+  namespace: shop
+  tls: {secret: etcd, clientCertificate: true}
+  user: cron
+  passwordSecret: etcd-password
+server:
+  replicas: 3
+  namespaces: [shop, bank]
+  usersSecret: users
+  sessionKeySecret: session
+  oidc: {issuer: "https://id.example.org", clientId: cron, redirectUrl: "https://cron.example.org/cron/oidc/callback", nameClaim: sub, groupsClaim: roles, secret: oidc}
+  proxy: {from: [10.0.0.0/8, "fd00::1"], userHeader: X-User, groupsHeader: X-Groups}
+  origins: ["https://a.example.org", "https://b.example.org"]
+  prefix: /cron
+  tlsSecret: tls
+  verbose: true
+  service: {type: LoadBalancer, port: 443, annotations: {a: b}}
+  podDisruptionBudget: {maxUnavailable: 50%}
+  resources: {requests: {cpu: 1}, limits: {memory: 1Gi}}
+  serviceAccountName: console
+  priorityClassName: high
+  podAnnotations: {c: d}
+  podLabels: {e: f}
+  nodeSelector: {disk: ssd}
+  tolerations: [{key: k, operator: Exists}]
+  affinity: {nodeAffinity: {}}
+worker:
+  replicas: 5
+  image: {repository: registry.example.org/jobs, tag: v2}
+  graceSeconds: 600
+  config:
+    take: {jobs: ["orders-*"], labels: {zone: eu}}
+    jobs: {missing: disable}
+    script: {commands: [/opt/jobs/*], stop: 20s, directory: "/var/lib/elasticron/{job}/{item}"}
+    http: {allow: ["*"], sign: {keys: ["file:/run/secrets/hmac/key"]}}
+    history: {file: /var/lib/elasticron/history.db, keep: 24h}
+    log: {format: json}
+  jobs: {orders-mail: {config: {jobType: SCRIPT, scriptCommandLine: /opt/jobs/mail, cron: "0 0/5 * * * ?", shardingTotalCount: 4}}}
+  secrets: [hmac]
+  stateSize: 2Gi
+  podDisruptionBudget: {maxUnavailable: 2}
+  serviceMonitor: {enabled: true, interval: 15s, labels: {release: prometheus}}
+  podAnnotations: {g: h}
+networkPolicy:
+  serverFrom: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ingress}}}]
+  metricsFrom: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]
+  egress: [{to: [{ipBlock: {cidr: 10.0.0.0/8}}]}]
+`
+
+const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+// Values, and what comes out of them.
+func TestWhatComesOutOfValues(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		values string
+		holds  func(*testing.T, *rendered)
+	}{
+		"the smallest values": {smallest, func(t *testing.T, r *rendered) {
+			require.Equal(t, []string{
+				"configmap/cron-elasticron-worker", "deployment/cron-elasticron-server", "deployment/cron-elasticron-worker",
+				"networkpolicy/cron-elasticron-server", "networkpolicy/cron-elasticron-worker",
+				"pdb/cron-elasticron-server", "pdb/cron-elasticron-worker", "service/cron-elasticron-server",
+			}, r.names())
+			_, server := r.pod(t, "server")
+			require.Equal(t, "registry.example.org/elasticron:v1", server.Image)
+			require.Equal(t, []string{
+				"server", "--listen=:8080", "--etcd=https://e1:2379", "--namespace=shop",
+				"--users=/run/secrets/elasticron/users/users.yaml", "--session-key=/run/secrets/elasticron/session/session.key",
+			}, server.Args)
+			require.Empty(t, server.Env)
+			pod, worker := r.pod(t, "worker")
+			require.Equal(t, "registry.example.org/elasticron:v1", worker.Image)
+			require.EqualValues(t, 105, *pod.TerminationGracePeriodSeconds)
+			require.YAMLEq(t, `
+registry: {etcd: ["https://e1:2379"], namespace: shop}
+http: {allow: ["https://*.shop.internal"]}
+grace: 90s
+listen: ":9090"
+`, r.workerFile())
+			require.EqualValues(t, 2, *r.deployments["cron-elasticron-server"].Spec.Replicas)
+			require.EqualValues(t, 2, *r.deployments["cron-elasticron-worker"].Spec.Replicas)
+			require.EqualValues(t, 80, r.services["cron-elasticron-server"].Spec.Ports[0].Port)
+			require.NotNil(t, r.policies["cron-elasticron-server"].Spec.Ingress[0].From[0].PodSelector, "its own namespace")
+			require.Empty(t, r.policies["cron-elasticron-worker"].Spec.Ingress, "nobody")
+		}},
+		"all values": {everything, func(t *testing.T, r *rendered) {
+			require.Equal(t, []string{
+				"configmap/cron-elasticron-jobs", "configmap/cron-elasticron-worker",
+				"deployment/cron-elasticron-server", "deployment/cron-elasticron-worker",
+				"networkpolicy/cron-elasticron-server", "networkpolicy/cron-elasticron-worker",
+				"pdb/cron-elasticron-server", "pdb/cron-elasticron-worker",
+				"service/cron-elasticron-server", "service/cron-elasticron-worker", "servicemonitor/cron-elasticron-worker",
+			}, r.names())
+			pod, server := r.pod(t, "server")
+			require.Equal(t, "registry.example.org/elasticron@sha256:"+digest, server.Image)
+			require.Equal(t, corev1.PullAlways, server.ImagePullPolicy)
+			require.Equal(t, []string{
+				"server", "--listen=:8080", "--etcd=https://e1:2379,https://e2:2379", "--namespace=shop,bank", "--user=cron",
+				"--ca=/run/secrets/elasticron/registry/ca.crt", "--cert=/run/secrets/elasticron/registry/tls.crt", "--key=/run/secrets/elasticron/registry/tls.key",
+				"--users=/run/secrets/elasticron/users/users.yaml", "--session-key=/run/secrets/elasticron/session/session.key",
+				"--oidc-issuer=https://id.example.org", "--oidc-client-id=cron", "--oidc-redirect=https://cron.example.org/cron/oidc/callback",
+				"--oidc-name-claim=sub", "--oidc-groups-claim=roles", "--oidc-secret-file=/run/secrets/elasticron/oidc/client-secret",
+				"--proxy-from=10.0.0.0/8,fd00::1", "--proxy-user-header=X-User", "--proxy-groups-header=X-Groups",
+				"--origin=https://a.example.org,https://b.example.org", "--prefix=/cron",
+				"--tls-cert=/run/secrets/elasticron/tls/tls.crt", "--tls-key=/run/secrets/elasticron/tls/tls.key", "--verbose",
+			}, server.Args)
+			require.Equal(t, map[string]string{"oidc": "oidc", "registry": "etcd", "session": "session", "tls": "tls", "users": "users"}, secretsOf(pod))
+			require.Equal(t, "1Gi", server.Resources.Limits.Memory().String())
+			require.Equal(t, "console", pod.ServiceAccountName)
+			require.Equal(t, "high", pod.PriorityClassName)
+			require.Equal(t, "pull", pod.ImagePullSecrets[0].Name)
+			require.Equal(t, map[string]string{"disk": "ssd"}, pod.NodeSelector)
+			require.Equal(t, corev1.TolerationOpExists, pod.Tolerations[0].Operator)
+			require.NotNil(t, pod.Affinity.NodeAffinity)
+			of := r.deployments["cron-elasticron-server"]
+			require.EqualValues(t, 3, *of.Spec.Replicas)
+			require.Equal(t, map[string]string{"c": "d"}, of.Spec.Template.Annotations)
+			require.Equal(t, "f", of.Spec.Template.Labels["e"])
+			service := r.services["cron-elasticron-server"]
+			require.Equal(t, corev1.ServiceTypeLoadBalancer, service.Spec.Type)
+			require.EqualValues(t, 443, service.Spec.Ports[0].Port)
+			require.Equal(t, map[string]string{"a": "b"}, service.Annotations)
+			require.Equal(t, intstr.FromString("50%"), *r.budgets["cron-elasticron-server"].Spec.MaxUnavailable)
+
+			pod, worker := r.pod(t, "worker")
+			require.Equal(t, "registry.example.org/jobs:v2", worker.Image)
+			require.EqualValues(t, 615, *pod.TerminationGracePeriodSeconds)
+			require.Equal(t, map[string]string{"registry": "etcd", "secret-0": "hmac"}, secretsOf(pod))
+			require.Contains(t, worker.VolumeMounts, corev1.VolumeMount{Name: "secret-0", MountPath: "/run/secrets/hmac", ReadOnly: true})
+			require.YAMLEq(t, `
+registry:
+  etcd: ["https://e1:2379", "https://e2:2379"]
+  namespace: shop
+  ca: /run/secrets/elasticron/registry/ca.crt
+  cert: /run/secrets/elasticron/registry/tls.crt
+  key: /run/secrets/elasticron/registry/tls.key
+  user: cron
+  password: env:ELASTICRON_PASSWORD
+take: {jobs: ["orders-*"], labels: {zone: eu}}
+jobs: {directory: /etc/elasticron/jobs, owner: ops/cron-elasticron, missing: disable}
+script: {commands: [/opt/jobs/*], stop: 20s, directory: "/var/lib/elasticron/{job}/{item}"}
+http: {allow: ["*"], sign: {keys: ["file:/run/secrets/hmac/key"]}}
+history: {file: /var/lib/elasticron/history.db, keep: 24h}
+grace: 600s
+listen: ":9090"
+log: {format: json}
+`, r.workerFile())
+			require.YAMLEq(t, `orders-mail: {config: {jobType: SCRIPT, scriptCommandLine: /opt/jobs/mail, cron: "0 0/5 * * * ?", shardingTotalCount: 4}}`,
+				r.configMaps["cron-elasticron-jobs"].Data["jobs.yaml"])
+			require.Equal(t, intstr.FromInt32(2), *r.budgets["cron-elasticron-worker"].Spec.MaxUnavailable)
+			require.Equal(t, "h", r.deployments["cron-elasticron-worker"].Spec.Template.Annotations["g"])
+			monitor := r.monitors["cron-elasticron-worker"]
+			require.Equal(t, "prometheus", monitor.Labels["release"])
+			require.EqualValues(t, "15s", monitor.Spec.Endpoints[0].Interval)
+			require.Equal(t, "/metrics", monitor.Spec.Endpoints[0].Path)
+			for _, part := range []string{"server", "worker"} {
+				policy := r.policies["cron-elasticron-"+part].Spec
+				require.Len(t, policy.PolicyTypes, 2)
+				require.Len(t, policy.Ingress[0].From, 1)
+				require.Equal(t, intstr.FromInt32(53), *policy.Egress[0].Ports[0].Port, "names")
+				require.Equal(t, "10.0.0.0/8", policy.Egress[1].To[0].IPBlock.CIDR)
+			}
+		}},
+		"one server, which may forget its logins": {smallest + `
+server: {replicas: 1, usersSecret: users}
+worker: {enabled: false}
+`, func(t *testing.T, r *rendered) {
+			require.Equal(t, []string{"deployment/cron-elasticron-server", "networkpolicy/cron-elasticron-server", "pdb/cron-elasticron-server", "service/cron-elasticron-server"}, r.names())
+		}},
+		"workers alone, as further ones": {smallest + "server: {enabled: false}\nnetworkPolicy: {enabled: false}\n", func(t *testing.T, r *rendered) {
+			require.Equal(t, []string{"configmap/cron-elasticron-worker", "deployment/cron-elasticron-worker", "pdb/cron-elasticron-worker"}, r.names())
+		}},
+		"a proxy that says who somebody is": {smallest + "server: {proxy: {from: [10.1.2.3], userHeader: X-User}}\n", func(t *testing.T, r *rendered) {
+			_, server := r.pod(t, "server")
+			require.Equal(t, []string{"--proxy-from=10.1.2.3", "--proxy-user-header=X-User"}, server.Args[4:])
+			require.Empty(t, server.VolumeMounts)
+		}},
+		"ZooKeeper": {smallest + "registry: {zookeeper: [\"zk1:2181\", \"zk2:2181\"], namespace: shop}\n", func(t *testing.T, r *rendered) {
+			_, server := r.pod(t, "server")
+			require.Contains(t, server.Args, "--zookeeper=zk1:2181,zk2:2181")
+			require.Contains(t, r.workerFile(), "zookeeper:\n  - zk1:2181\n")
+		}},
+		"jobs of a ConfigMap that is there": {smallest + "worker: {config: {http: {allow: [\"*\"]}, jobs: {owner: me}}, jobsConfigMap: mine}\n", func(t *testing.T, r *rendered) {
+			pod, _ := r.pod(t, "worker")
+			require.True(t, slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.ConfigMap != nil && v.ConfigMap.Name == "mine" }))
+			require.NotContains(t, r.configMaps, "cron-elasticron-jobs")
+			require.Contains(t, r.workerFile(), "owner: me\n")
+		}},
+		"numbers stay numbers": {smallest + "worker: {graceSeconds: 86400, config: {script: {commands: [\"*\"], output: 1048576, stop: 5s}}, jobs: {a: {config: {cron: '@daily', shardingTotalCount: 1234567}}}}\n", func(t *testing.T, r *rendered) {
+			require.Contains(t, r.workerFile(), "output: 1048576\n")
+			require.Contains(t, r.workerFile(), "grace: 86400s\n")
+			require.Contains(t, r.configMaps["cron-elasticron-jobs"].Data["jobs.yaml"], "shardingTotalCount: 1234567\n")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := render(t, merged(t, test.values))
+			test.holds(t, r)
+			r.isSafe(t)
+			r.fitsTogether(t)
+			if file := r.workerFile(); file != "" { // the program itself finds nothing wrong with it
+				name := filepath.Join(t.TempDir(), "worker.yaml")
+				require.NoError(t, os.WriteFile(name, []byte(file), 0o600))
+				require.Equal(t, "The file is in order.\n", elasticron(t, "", "worker", "--config", name, "--check"))
+			}
+		})
+	}
+}
+
+// merged lets what stands further down in a text of values stand in for whole members above it.
+func merged(t *testing.T, values string) string {
+	t.Helper()
+	all := make(map[string]any)
+	var block strings.Builder
+	take := func() {
+		var some map[string]any
+		require.NoError(t, yaml.Unmarshal([]byte(block.String()), &some))
+		for name, value := range some {
+			all[name] = value
+		}
+		block.Reset()
+	}
+	for line := range strings.Lines(values) {
+		if !strings.HasPrefix(line, " ") {
+			take()
+		}
+		block.WriteString(line)
+	}
+	take()
+	text, err := yaml.Marshal(all)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// workerFile is the file of the workers; empty if there are none.
+func (r *rendered) workerFile() string {
+	if c := r.configMaps["cron-elasticron-worker"]; c != nil {
+		return c.Data["worker.yaml"]
+	}
+	return ""
+}
+
+// secretsOf are the Secrets that come into a pod, by the names of their volumes.
+func secretsOf(pod corev1.PodSpec) map[string]string {
+	all := make(map[string]string)
+	for _, v := range pod.Volumes {
+		if v.Secret != nil {
+			all[v.Name] = v.Secret.SecretName
+		}
+	}
+	return all
+}
+
+// isSafe checks what holds whatever the values are: no pod may do more than it must, or is judged by what others do.
+func (r *rendered) isSafe(t *testing.T) {
+	t.Helper()
+	for name, d := range r.deployments {
+		pod := d.Spec.Template.Spec
+		require.False(t, *pod.AutomountServiceAccountToken, name)
+		require.False(t, *pod.EnableServiceLinks, "%s: a Service could set its variables", name)
+		require.True(t, *pod.SecurityContext.RunAsNonRoot, name)
+		require.EqualValues(t, 65532, *pod.SecurityContext.RunAsUser, name)
+		require.EqualValues(t, 65532, *pod.SecurityContext.FSGroup, name)
+		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type, name)
+		require.False(t, pod.HostNetwork || pod.HostPID || pod.HostIPC, name)
+		for _, v := range pod.Volumes {
+			require.Nil(t, v.HostPath, name)
+			require.True(t, v.EmptyDir == nil || !v.EmptyDir.SizeLimit.IsZero(), "%s: %s has no bound", name, v.Name)
+		}
+		c := pod.Containers[0]
+		require.True(t, *c.SecurityContext.ReadOnlyRootFilesystem, name)
+		require.False(t, *c.SecurityContext.AllowPrivilegeEscalation, name)
+		require.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop, name)
+		require.Nil(t, c.SecurityContext.Privileged, name)
+		require.False(t, c.Resources.Requests.Cpu().IsZero(), name)
+		require.False(t, c.Resources.Limits.Memory().IsZero(), name)
+		for _, probe := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+			require.NotNil(t, probe, name)
+			require.Contains(t, []string{"/live", "/ready"}, probe.HTTPGet.Path, "%s: /cluster is about others, too", name)
+		}
+		require.Equal(t, "/live", c.LivenessProbe.HTTPGet.Path, "%s: a restart does not bring the registry back", name)
+		for _, variable := range c.Env {
+			require.Empty(t, variable.Value, "%s: %s is to come from a Secret", name, variable.Name)
+			require.NotNil(t, variable.ValueFrom.SecretKeyRef, name)
+		}
+		require.Equal(t, intstr.FromInt32(0), *d.Spec.Strategy.RollingUpdate.MaxUnavailable, "%s: a rollout that fails takes nobody away", name)
+	}
+}
+
+// fitsTogether checks that what one object says of another one is so.
+func (r *rendered) fitsTogether(t *testing.T) {
+	t.Helper()
+	picks := func(selector map[string]string) *corev1.PodTemplateSpec {
+		var found *corev1.PodTemplateSpec
+		for name, d := range r.deployments {
+			if isPart(selector, d.Spec.Template.Labels) {
+				require.Nil(t, found, "%v selects %s and others", selector, name)
+				found = &d.Spec.Template
+			}
+		}
+		require.NotNil(t, found, "%v selects nothing", selector)
+		return found
+	}
+	port := func(pod *corev1.PodTemplateSpec, name string) {
+		require.True(t, slices.ContainsFunc(pod.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool { return p.Name == name }), "no port %s", name)
+	}
+	for _, d := range r.deployments {
+		pod := picks(d.Spec.Selector.MatchLabels)
+		c := pod.Spec.Containers[0]
+		for _, probe := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+			port(pod, probe.HTTPGet.Port.String())
+		}
+		var volumes, mounts []string
+		for _, v := range pod.Spec.Volumes {
+			volumes = append(volumes, v.Name)
+			if v.ConfigMap != nil && v.ConfigMap.Name != "mine" {
+				require.Contains(t, r.configMaps, v.ConfigMap.Name)
+			}
+		}
+		for _, m := range c.VolumeMounts {
+			mounts = append(mounts, m.Name)
+			require.False(t, strings.HasPrefix(m.MountPath, "/run/secrets/") && !m.ReadOnly, m.MountPath)
+		}
+		require.ElementsMatch(t, volumes, mounts, d.Name)
+		for _, arg := range c.Args { // each file that is named lies in a folder that is there
+			if _, file, found := strings.Cut(arg, "=/"); found && !strings.HasPrefix(arg, "--prefix=") {
+				require.True(t, slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return filepath.Dir("/"+file) == m.MountPath }), arg)
+			}
+		}
+	}
+	for _, s := range r.services {
+		pod := picks(s.Spec.Selector)
+		for _, p := range s.Spec.Ports {
+			port(pod, p.TargetPort.String())
+		}
+	}
+	for _, b := range r.budgets {
+		picks(b.Spec.Selector.MatchLabels)
+	}
+	for _, p := range r.policies {
+		pod := picks(p.Spec.PodSelector.MatchLabels)
+		for _, in := range p.Spec.Ingress {
+			for _, of := range in.Ports {
+				port(pod, of.Port.String())
+			}
+		}
+	}
+	for _, m := range r.monitors {
+		found := 0
+		for _, s := range r.services {
+			if isPart(m.Spec.Selector.MatchLabels, s.Labels) {
+				found++
+				require.Equal(t, m.Spec.Endpoints[0].Port, s.Spec.Ports[0].Name)
+			}
+		}
+		require.Equal(t, 1, found, "services that %s selects", m.Name)
+	}
+}
+
+// isPart tells whether all of some labels are among others.
+func isPart(some, others map[string]string) bool {
+	for name, value := range some {
+		if others[name] != value {
+			return false
+		}
+	}
+	return len(some) > 0
+}
+
+// A change of the workers' file makes other pods, and a change of jobs does not: workers read them as they change.
+func TestWhatRestartsWorkers(t *testing.T) {
+	t.Parallel()
+	sum := func(more string) string {
+		return render(t, merged(t, everything+more)).deployments["cron-elasticron-worker"].Spec.Template.Annotations["checksum/worker"]
+	}
+	worker := func(allow, cron string) string {
+		return "worker: {config: {http: {allow: [" + allow + "]}}, jobs: {a: {config: {jobClass: HTTP, cron: '" + cron + "', shardingTotalCount: 1}}}}\n"
+	}
+	was := sum(worker(`"*"`, "@daily"))
+	require.Len(t, was, 64)
+	require.Equal(t, was, sum(worker(`"*"`, "@hourly")))
+	require.NotEqual(t, was, sum(worker(`"https://a"`, "@daily")))
+}
+
+// Values that are not allowed are refused, and the error says which and what is allowed.
+func TestValuesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for values, wants := range map[string][]string{
+		// By the schema.
+		"servr: {}":                                           {"servr"},
+		"server: {replica: 2}":                                {"server", "replica"},
+		"server: {replicas: 0}":                               {"/server/replicas", "minimum: got 0, want 1"},
+		"server: {replicas: two}":                             {"/server/replicas", "got string, want integer"},
+		"server: {prefix: cron}":                              {"/server/prefix", "'cron' does not match pattern"},
+		"server: {service: {port: 70000}}":                    {"/server/service/port", "maximum: got 70,000, want 65,535"},
+		"server: {service: {type: Both}}":                     {"/server/service/type", "'ClusterIP', 'NodePort', 'LoadBalancer'"},
+		"server: {usersSecret: Anna/pw}":                      {"/server/usersSecret", "does not match pattern"},
+		"server: {podDisruptionBudget: {maxUnavailable: 0}}":  {"/server/podDisruptionBudget/maxUnavailable", "minimum: got 0, want 1"},
+		"server: {oidc: {redirectUrl: 'https://x/callback'}}": {"/server/oidc/redirectUrl", "/oidc/callback"},
+		"registry: {etcd: ['e1:2379']}":                       {"/registry/etcd/0", "'e1:2379' does not match pattern"},
+		"registry: {etcd: 'https://e1:2379'}":                 {"/registry/etcd", "got string, want array"},
+		"registry: {password: secret}":                        {"/registry", "'password' not allowed"},
+		"image: {digest: 'sha256:1'}":                         {"/image/digest", "does not match pattern"},
+		"worker: {graceSeconds: 90s}":                         {"/worker/graceSeconds", "got string, want integer"},
+		"worker: {config: {grace: 90s}}":                      {"/worker/config", "'grace' not allowed"},
+		"worker: {config: {registry: {}}}":                    {"/worker/config", "'registry' not allowed"},
+		"worker: {config: {jobs: {directory: /x}}}":           {"/worker/config/jobs", "'directory' not allowed"},
+		"worker: {config: {jobs: {missing: forget}}}":         {"/worker/config/jobs/missing", "'keep', 'disable', 'remove'"},
+		"worker: {jobs: {a: {cron: '@daily'}}}":               {"/worker/jobs/a", "missing property 'config'"},
+		"worker: {stateSize: 1 GB}":                           {"/worker/stateSize", "does not match pattern"},
+		"networkPolicy: {metricsFrom: monitoring}":            {"/networkPolicy/metricsFrom", "got string, want array"},
+		// By what belongs together. All faults are told at once.
+		"image: {}\nregistry: {}": {
+			"image.repository is missing", "image.tag is missing: want a tag, or image.digest",
+			"registry.etcd is missing", "registry.namespace is missing",
+		},
+		"registry: {etcd: ['https://e'], zookeeper: ['z:1'], namespace: shop}":             {"registry.etcd and registry.zookeeper are given: want one of them"},
+		"registry: {etcd: ['https://e'], namespace: shop, user: cron}":                     {`registry.passwordSecret is missing`, `"cron"`},
+		"registry: {etcd: ['https://e'], namespace: shop, passwordSecret: p}":              {"registry.user is missing"},
+		"registry: {etcd: ['https://e'], namespace: shop, tls: {clientCertificate: true}}": {"registry.tls.secret is missing"},
+		"server: {sessionKeySecret: session}":                                              {"server.usersSecret is missing: want it, server.oidc.issuer or server.proxy.userHeader"},
+		"server: {usersSecret: users}":                                                     {"server.sessionKeySecret is missing: want it with server.replicas 2"},
+		"server: {replicas: 1, oidc: {issuer: 'https://id'}}":                              {"server.oidc.clientId or server.oidc.redirectUrl is missing"},
+		"server: {replicas: 1, usersSecret: u, oidc: {clientId: x}}":                       {"server.oidc.issuer is missing"},
+		"server: {proxy: {userHeader: X}}":                                                 {"server.proxy.from is missing"},
+		"worker: {}":                                                                       {"worker.config has neither script nor http"},
+		"worker: {config: {http: {}, jobs: {owner: x}}}":                                   {"worker.config.jobs is given without worker.jobs"},
+		"worker: {config: {http: {}}, jobs: {a: {config: {}}}, jobsConfigMap: b}":          {"worker.jobs and worker.jobsConfigMap are given"},
+		"worker: {config: {http: {}}, secrets: [elasticron]}":                              {"worker.secrets names elasticron"},
+		"worker: {config: {http: {}}, image: {repository: x}}":                             {"worker.image.tag is missing"},
+		"worker: {config: {http: {}}, image: {tag: x}}":                                    {"worker.image.repository is missing"},
+		"worker: {config: {http: {}}, serviceMonitor: {enabled: true}}":                    {"networkPolicy.metricsFrom is missing"},
+		"server: {enabled: false}\nworker: {enabled: false}":                               {"server.enabled and worker.enabled are false"},
+	} {
+		_, err := template(merged(t, smallest+values+"\n"))
+		require.Error(t, err, values)
+		for _, want := range wants {
+			require.ErrorContains(t, err, want, values)
+		}
+	}
+}
+
+// The schema knows the members that values.yaml has, and no others.
+func TestTheSchemaKnowsAllValues(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../chart/values.yaml")
+	require.NoError(t, err)
+	var values map[string]any
+	require.NoError(t, yaml.UnmarshalStrict(text, &values))
+	text, err = os.ReadFile("../chart/values.schema.json")
+	require.NoError(t, err)
+	var schema map[string]any
+	require.NoError(t, json.Unmarshal(text, &schema))
+	delete(schema["properties"].(map[string]any), "global") // which Helm adds
+	compared := 0
+	var compare func(at string, values, schema map[string]any)
+	compare = func(at string, values, schema map[string]any) {
+		properties, _ := schema["properties"].(map[string]any)
+		if len(properties) == 0 || at == ".worker.config" {
+			return
+		}
+		require.Equal(t, false, schema["additionalProperties"], at)
+		require.ElementsMatch(t, keys(properties), keys(values), at)
+		compared++
+		for name, value := range values {
+			if below, is := value.(map[string]any); is {
+				compare(at+"."+name, below, properties[name].(map[string]any))
+			}
+		}
+	}
+	compare("", values, schema)
+	require.Greater(t, compared, 8)
+}
+
+func keys(of map[string]any) (all []string) {
+	for name := range of {
+		all = append(all, name)
+	}
+	return all
+}
+
+// A misspelt member is found, whatever Kubernetes would make of it.
+func TestMisspeltMembersAreFound(t *testing.T) {
+	t.Parallel()
+	documents, err := template(everything)
+	require.NoError(t, err)
+	all := strings.Join(documents, "\n")
+	for member, misspelt := range map[string]string{
+		"livenessProbe:": "livenesProbe:", "readinessProbe:": "readinessprobe:", "failureThreshold:": "failureTreshold:", "httpGet:": "httpget:",
+		"terminationGracePeriodSeconds:": "terminationGraceSeconds:", "readOnlyRootFilesystem:": "readOnlyRootFileSystem:",
+		"preStop:": "prestop:", "unhealthyPodEvictionPolicy:": "unhealthyEvictionPolicy:", "policyTypes:": "types:", "endpoints:": "endPoints:",
+		"enableServiceLinks: false": "enableServiceLinks: no way", "kind: Service\n": "kind: Servic\n", "targetPort:": "port:",
+	} {
+		require.Contains(t, all, member)
+		var err error
+		for _, document := range documents {
+			if strings.Contains(document, member) {
+				err = new(rendered).decode(strings.ReplaceAll(document, member, misspelt))
+				require.Error(t, err, "%s in\n%s", misspelt, document)
+			}
+		}
+	}
+}
+
+// Every flag that the chart may ever give exists.
+func TestFlagsOfTheChartExist(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"server", "worker"} {
+		text, err := os.ReadFile("../chart/templates/" + command + ".yaml")
+		require.NoError(t, err)
+		used := flagsIn(string(text))
+		require.NotEmpty(t, used)
+		require.Subset(t, flagsOf(t, command), used)
+	}
+}
