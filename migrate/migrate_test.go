@@ -262,6 +262,29 @@ func TestSomebodyElseChangesTheTarget(t *testing.T) {
 	}
 }
 
+// An operator who is faster is neither overwritten nor forgotten, whatever he did to the job.
+func TestSomebodyOperatesTheTarget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source, "/orders/config", configOf(t, nil))
+	theirs := configOf(t, func(c *job.Config) { c.Description = "theirs" })
+	w.has(w.target, "/orders/config", theirs)
+	once := true
+	target := interfering{w.target, func() {
+		if once {
+			once = false
+			w.has(w.target, "/orders/operated", `{"operations":[{"id":"A","verb":"disable item","target":"item 3","who":"bert"}]}`)
+		}
+	}}
+	opts := migrate.Options{Apply: true, Overwrite: true}
+	report, err := migrate.Run(t.Context(), w.source, target, opts)
+	require.NoError(t, err)
+	require.Equal(t, migrate.Failed, report.Jobs[0].Action)
+	require.Equal(t, theirs, w.nodes(w.target)["/orders/config"])
+	require.Equal(t, migrate.Updated, w.one(opts).Action)
+	require.Equal(t, []string{"bert", "unknown"}, []string{w.operations()[0].Who, w.operations()[1].Who})
+}
+
 // An answer that gets lost is asked for again, and what was done is recognised.
 func TestALostAnswer(t *testing.T) {
 	t.Parallel()
@@ -269,6 +292,13 @@ func TestALostAnswer(t *testing.T) {
 	w.has(w.source, "/orders/config", configOf(t, nil))
 	w.target.LoseAnswers(2)
 	require.Equal(t, migrate.Created, w.one(apply).Action)
+
+	w = newWorld(t)
+	w.has(w.source, "/orders/config", configOf(t, nil))
+	w.has(w.target, "/orders/config", configOf(t, func(c *job.Config) { c.Description = "theirs" }))
+	w.target.LoseAnswers(1)
+	require.Equal(t, migrate.Updated, w.one(migrate.Options{Apply: true, Overwrite: true}).Action)
+	require.Len(t, w.operations(), 1, "it is written down once")
 }
 
 // broken answers everything with an error.

@@ -223,6 +223,37 @@ func TestARegistryThatRefuses(t *testing.T) {
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 }
 
+// interfering is a registry to which somebody else writes right before the first commit.
+type interfering struct {
+	*memory.Registry
+	by func()
+}
+
+func (i *interfering) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	if by := i.by; by != nil {
+		i.by = nil
+		by()
+	}
+	return i.Registry.Commit(ctx, txn)
+}
+
+// An operator who is faster is neither overwritten nor forgotten, whatever he did to the job.
+func TestSomebodyOperatesTheJobMeanwhile(t *testing.T) {
+	t.Parallel()
+	reg := open(t)
+	put(t, reg, "/orders/config", "theirs")
+	target := &interfering{reg, func() { put(t, reg, "/orders/operated", `{"operations":[{"id":"A","verb":"reshard","who":"bert"}]}`) }}
+	_, err := seed.Run(t.Context(), target, shopFile(t), seed.Options{Overwrite: true, Who: "anna"})
+	require.NoError(t, err)
+	operated, err := jobtree.DecodeOperated(registry.Node{Path: "/orders/operated", Value: nodes(t, reg)["/orders/operated"]})
+	require.NoError(t, err)
+	var who []string
+	for _, op := range operated.Operations {
+		who = append(who, op.Who)
+	}
+	require.Equal(t, []string{"bert", "anna"}, who)
+}
+
 // What was done to a job is not lost, also if this version cannot read it.
 func TestOperationsThatCannotBeRead(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -115,9 +114,7 @@ func (m *migration) show(out io.Writer, report migrate.Report) error {
 	if !m.json {
 		return showMigration(out, report)
 	}
-	text := json.NewEncoder(out)
-	text.SetIndent("", "  ")
-	return text.Encode(report)
+	return formatJSON.write(out, report)
 }
 
 // complete is the error of a report in which jobs were left behind.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 
@@ -100,9 +99,7 @@ func (s *seeding) run(ctx context.Context, name string, out, news io.Writer) (er
 
 func (s *seeding) show(out io.Writer, nodes []seed.Node) error {
 	if s.json {
-		text := json.NewEncoder(out)
-		text.SetIndent("", "  ")
-		return text.Encode(struct {
+		return formatJSON.write(out, struct {
 			Applied bool        `json:"applied"`
 			Nodes   []seed.Node `json:"nodes"`
 		}{!s.opts.DryRun, nodes})
