@@ -13,8 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -93,9 +95,10 @@ func run() (err error) {
 	server := memory.NewServer()
 	first, second := server.Open("example"), server.Open("example")
 	begun, written, refused := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	begin, write := sync.OnceFunc(func() { close(begun) }), sync.OnceFunc(func() { close(written) })
 	late := job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
 		fmt.Printf("first begins, token %d, and stands still\n", sc.Token)
-		close(begun)
+		begin()
 		<-written
 		// Code that heeds its context would stop here. A process that really stood still may be in the middle of a
 		// request that no context stops any more.
@@ -106,9 +109,9 @@ func run() (err error) {
 	})
 	again := job.HandlerFunc(func(ctx context.Context, sc job.ShardingContext) error {
 		err := store(ctx, db, sc, 2)
-		fmt.Printf("second runs it again, token %d, source %s: %v\n", sc.Token, sc.Source, err)
+		fmt.Printf("second runs it, token %d, source %s: %v\n", sc.Token, sc.Source, err)
 		if sc.Source == job.Failover {
-			close(written)
+			write()
 		}
 		return err
 	})
@@ -130,13 +133,16 @@ func run() (err error) {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	first.Heal()
 	stop()
+	first.Heal()
 	return errors.Join(<-ended, <-ended)
 }
 
 func open(ctx context.Context, file string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate&_pragma=busy_timeout(10000)")
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(file), RawQuery: url.Values{
+		"_txlock": {"immediate"}, "_pragma": {"busy_timeout(10000)"}, // who comes second waits
+	}.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return nil, err
 	}

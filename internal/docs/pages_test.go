@@ -3,6 +3,8 @@ package docs_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,21 +14,34 @@ import (
 
 const root = "../.."
 
-// pages returns README.md and its neighbours, and all pages of docs, by their paths in the repository.
-func pages(t *testing.T) map[string]markdown.Page {
-	t.Helper()
+// read reads README.md and its neighbours, and all pages of docs.
+var read = sync.OnceValues(func() (map[string]markdown.Page, error) {
 	all := make(map[string]markdown.Page)
 	for _, pattern := range []string{"*.md", "docs/*.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
-		require.NoError(t, err)
+		if err != nil {
+			return nil, err
+		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			require.NoError(t, err)
+			if err != nil {
+				return nil, err
+			}
 			name, err := filepath.Rel(root, file)
-			require.NoError(t, err)
+			if err != nil {
+				return nil, err
+			}
 			all[filepath.ToSlash(name)] = markdown.Parse(text)
 		}
 	}
+	return all, nil
+})
+
+// pages returns all pages, by their paths in the repository. All tests share them.
+func pages(t *testing.T) map[string]markdown.Page {
+	t.Helper()
+	all, err := read()
+	require.NoError(t, err)
 	require.Greater(t, len(all), 20, "the pages are not found")
 	return all
 }
@@ -36,15 +51,11 @@ func pages(t *testing.T) map[string]markdown.Page {
 func blocks(t *testing.T, found func(page string, b markdown.Block), languages ...string) {
 	t.Helper()
 	seen := 0
-	all := pages(t)
-	delete(all, "CONTRIBUTING.md")
-	for name, page := range all {
+	for name, page := range pages(t) {
 		for _, b := range page.Blocks {
-			for _, l := range languages {
-				if b.Language == l {
-					seen++
-					found(name, b)
-				}
+			if name != "CONTRIBUTING.md" && slices.Contains(languages, b.Language) {
+				seen++
+				found(name, b)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package docs_test
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,10 +13,12 @@ import (
 )
 
 // others are the programs of others that pages may name in a block for a shell. How they are used is not checked.
-var others = map[string]bool{"cd": true, "mkdir": true, "etcd": true, "etcdctl": true, "etcdutl": true, "kubectl": true, "curl": true}
+var others = []string{
+	"cd", "curl", "etcd", "etcdctl", "etcdutl", "helm", "install", "kubectl", "mkdir", "podman", "skopeo", "systemctl", "systemd-sysusers",
+}
 
-// In the blocks for a shell, `make` has a target that exists, and `go` a folder that exists. A test of cmd/elasticron
-// checks the commands of elasticron itself.
+// In the blocks for a shell, `make` has a target that exists, `go` a folder that exists, and whatever takes a file of this
+// repository finds it. A test of cmd/elasticron checks the commands of elasticron itself.
 func TestShellBlocks(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile(root + "/Makefile")
@@ -32,11 +35,19 @@ func TestShellBlocks(t *testing.T) {
 // ours is the path of a package of this module.
 var ours = regexp.MustCompile(`^(?:\.|github\.com/elasticron/elasticron)((?:/[a-z]+)*)(?:@\w+)?$`)
 
+// inRepository is a path of a file or folder of this repository.
+var inRepository = regexp.MustCompile(`^(?:cmd|deploy|docs|examples|site)/[\w./-]+$`)
+
 // shellFault tells what is wrong with a command line; empty if nothing is.
 func shellFault(makefile, line string) string {
 	words := strings.Fields(line)
+	for _, word := range words {
+		if _, err := os.Stat(root + "/" + word); inRepository.MatchString(word) && err != nil {
+			return "there is no " + word
+		}
+	}
 	switch {
-	case words[0] == "elasticron" || others[words[0]]:
+	case words[0] == "elasticron" || slices.Contains(others, words[0]):
 		return ""
 	case words[0] == "make" && len(words) > 1:
 		if !strings.Contains(makefile, "\n"+words[1]+":") {
@@ -76,10 +87,12 @@ func TestShellFault(t *testing.T) {
 		"go run ./cmd/elastic":    "there is no folder ./cmd/elastic",
 		"go install github.com/elasticron/elasticron/cmd/elasticron@latest": "",
 		"go install github.com/elasticron/elasticron/cmd/cron@latest":       "there is no folder github.com/elasticron/elasticron/cmd/cron@latest",
-		"go fix ./...":           "this test knows no such command of go",
-		"elasticron get jobs":    "",
-		"etcdctl get --prefix /": "",
-		"elastikron get jobs":    "this test knows no such program",
+		"go fix ./...":                         "this test knows no such command of go",
+		"elasticron get jobs":                  "",
+		"etcdctl get --prefix /":               "",
+		"install -m 644 site/mkdocs.yml /etc":  "",
+		"install -m 644 site/mkdocs.json /etc": "there is no site/mkdocs.json",
+		"elastikron get jobs":                  "this test knows no such program",
 	} {
 		require.Equal(t, want, shellFault(makefile, line), line)
 	}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/elasticron/elasticron/clustertest"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/metrics/prometheus"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -63,5 +65,22 @@ func declarationOfJava(ctx context.Context, servers []string, unique string, ord
 	cfg := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 10}
 	cfg.Class = "com.acme.OrderJob" // Java loads it by name
 	_, err = s.Add(ctx, cfg, orders)
+	return s, err
+}
+
+// What docs/metrics.md shows.
+func TestCollectorOfMetrics(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	s, err := collectorOfMetrics(reg)
+	require.NoError(t, err)
+	require.NotNil(t, s)
+}
+
+//nolint:staticcheck // the page leaves the errors to its reader
+func collectorOfMetrics(reg registry.Registry) (*scheduler.Scheduler, error) {
+	collector, err := prometheus.New()
+	s, err := scheduler.New(reg, scheduler.WithObserver(collector))
 	return s, err
 }

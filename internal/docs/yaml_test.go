@@ -15,8 +15,8 @@ import (
 	"github.com/elasticron/elasticron/worker"
 )
 
-// Every block of YAML is what its members say that it is: a file of jobs, a file of a worker, or one of users, or
-// objects of Kubernetes, of which only the form is checked.
+// Every block of YAML is what its members say that it is: a file of jobs, a file of a worker, or one of users, values of the
+// chart, or objects of Kubernetes, of which only the form is checked.
 func TestYAMLBlocks(t *testing.T) {
 	t.Parallel()
 	kinds := make(map[string]int)
@@ -51,6 +51,8 @@ func readDocument(text string, document map[string]any) (kind string, err error)
 		return "kubernetes", nil
 	case document["users"] != nil:
 		return "users", nil
+	case document["image"] != nil:
+		return "values", nil
 	case document["registry"] != nil:
 		_, err := worker.Parse([]byte(text))
 		return "worker", err
@@ -79,6 +81,7 @@ func TestReadYAML(t *testing.T) {
 		{"registry: {etcd: [http://e1:2379], namespace: shop}\nscript: {commands: ['*']}", "worker", ""},
 		{"registry: {etcd: [http://e1:2379], namespace: shop}\nscripts: {}", "worker", "scripts"},
 		{"apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Secret", "kubernetes", ""},
+		{"image: {tag: v1}\nregistry: {}", "values", ""},
 		{"apiVersion: v1", "", "of no kind"},
 		{"a: [", "", "did not find"},
 	}

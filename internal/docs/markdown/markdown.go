@@ -2,8 +2,8 @@
 package markdown
 
 import (
-	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -47,14 +47,15 @@ type Span struct {
 func Parse(page []byte) Page {
 	p := Page{Anchors: make(map[string]bool)}
 	document := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(page))
-	line := 0
+	ends, line := lineEnds(page), 0
 	// The function that is called returns no error, so neither does Walk.
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
 		if n.Type() == ast.TypeBlock && n.Lines().Len() > 0 {
-			line = lineOf(page, n.Lines().At(0).Start)
+			before, _ := slices.BinarySearch(ends, n.Lines().At(0).Start)
+			line = before + 1
 		}
 		p.take(n, page, line)
 		return ast.WalkContinue, nil
@@ -109,7 +110,15 @@ func plain(n ast.Node, page []byte) string {
 	return all.String()
 }
 
-func lineOf(page []byte, at int) int { return 1 + bytes.Count(page[:at], []byte("\n")) }
+// lineEnds returns where the lines of a page end.
+func lineEnds(page []byte) (ends []int) {
+	for i, b := range page {
+		if b == '\n' {
+			ends = append(ends, i)
+		}
+	}
+	return ends
+}
 
 // CommandLine is a line of a block that a shell carries out.
 type CommandLine struct {
@@ -120,8 +129,9 @@ type CommandLine struct {
 // CommandLines returns the command lines of a block for a shell, without comments. A backslash at the end of a line
 // joins the next one to it.
 func (b Block) CommandLines() (lines []CommandLine) {
-	for i, joined := 0, ""; i < strings.Count(b.Text, "\n"); i++ {
-		line := strings.TrimSpace(strings.Split(b.Text, "\n")[i])
+	joined := ""
+	for i, line := range strings.Split(b.Text, "\n") {
+		line = strings.TrimSpace(line)
 		if before, more := strings.CutSuffix(line, "\\"); more {
 			joined += before
 			continue
