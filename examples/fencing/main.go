@@ -162,5 +162,5 @@ func instance(ctx context.Context, reg *memory.Registry, code job.Handler) error
 	if _, err := s.Add(ctx, cfg, code); err != nil {
 		return err
 	}
-	return errors.Join(s.Run(ctx), reg.Close(context.Background()))
+	return errors.Join(s.Run(ctx), reg.Close(context.WithoutCancel(ctx)))
 }
