@@ -363,9 +363,11 @@ func rewriteOperated(g *ground) {
 func crowded(g *ground) {
 	g.leave(first)
 	g.leave(second)
+	var writes []registry.Write
 	for n := range 50 {
-		g.do(registry.Put(nodes.Offset(n), "x"))
+		writes = append(writes, registry.Put(nodes.Offset(n), "x"))
 	}
+	g.do(writes...)
 	g.store.noTrees = 3
 }
 
