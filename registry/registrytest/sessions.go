@@ -150,7 +150,7 @@ func deathLeavesNodesForTheTTL(e *env) {
 	view := e.view(other, registry.Root)
 	died := time.Now()
 	p.Vanish()
-	time.Sleep(e.ttls(0.3))
+	time.Sleep(e.ttls(0.1))
 	require.True(e, e.get(other, "/owned").Exists(), "nobody told the store yet")
 	e.waitAbsent(view, "/owned")
 	require.Less(e, time.Since(died), e.store.TTL+e.store.Slack)
