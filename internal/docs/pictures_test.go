@@ -41,9 +41,11 @@ func TestPictures(t *testing.T) {
 			}
 			light, dark := palettes(t, string(text))
 			for _, palette := range []map[string]string{light, dark} {
-				for _, class := range []string{"ink", "soft", "accent", "bad"} {
-					got := contrast(t, palette[class], palette["paper"])
-					require.GreaterOrEqual(t, got, 4.5, "%s on paper: %v", class, palette)
+				for _, front := range []string{"ink", "soft", "accent", "bad"} {
+					for _, ground := range []string{"paper", "panel"} {
+						got := contrast(t, palette[front], palette[ground])
+						require.GreaterOrEqual(t, got, 4.5, "%s on %s: %v", front, ground, palette)
+					}
 				}
 			}
 		})
