@@ -292,6 +292,8 @@ func TestWhatRestartsWorkers(t *testing.T) {
 	require.Len(t, was, 64)
 	require.Equal(t, was, sum(worker(`"*"`, "@hourly")))
 	require.NotEqual(t, was, sum(worker(`"https://a"`, "@daily")))
+	require.NotEqual(t, was, sum(strings.Replace(worker(`"*"`, "@daily"), "{config:", "{graceSeconds: 7, config:", 1)))
+	require.NotEqual(t, was, sum(worker(`"*"`, "@daily")+"registry: {etcd: [\"https://e9:2379\"], namespace: shop}\n"))
 }
 
 // Every flag that the chart may ever give exists.
