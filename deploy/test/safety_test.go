@@ -16,22 +16,22 @@ func (r *rendered) isSafe(t *testing.T) {
 	t.Helper()
 	for name, d := range r.deployments {
 		pod := d.Spec.Template.Spec
-		require.False(t, *pod.AutomountServiceAccountToken, name)
-		require.False(t, *pod.EnableServiceLinks, "%s: a Service could set its variables", name)
-		require.True(t, *pod.SecurityContext.RunAsNonRoot, name)
-		require.EqualValues(t, 65532, *pod.SecurityContext.RunAsUser, name)
-		require.EqualValues(t, 65532, *pod.SecurityContext.FSGroup, name)
-		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type, name)
+		require.Equal(t, new(false), pod.AutomountServiceAccountToken, name)
+		require.Equal(t, new(false), pod.EnableServiceLinks, "%s: a Service could set its variables", name)
+		require.Equal(t, &corev1.PodSecurityContext{
+			RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), RunAsGroup: new(int64(65532)), FSGroup: new(int64(65532)),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		}, pod.SecurityContext, name)
 		require.False(t, pod.HostNetwork || pod.HostPID || pod.HostIPC, name)
 		for _, v := range pod.Volumes {
 			require.Nil(t, v.HostPath, name)
 			require.True(t, v.EmptyDir == nil || !v.EmptyDir.SizeLimit.IsZero(), "%s: %s has no bound", name, v.Name)
 		}
 		c := pod.Containers[0]
-		require.True(t, *c.SecurityContext.ReadOnlyRootFilesystem, name)
-		require.False(t, *c.SecurityContext.AllowPrivilegeEscalation, name)
-		require.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop, name)
-		require.Nil(t, c.SecurityContext.Privileged, name)
+		require.Equal(t, &corev1.SecurityContext{
+			ReadOnlyRootFilesystem: new(true), AllowPrivilegeEscalation: new(false),
+			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		}, c.SecurityContext, name)
 		require.False(t, c.Resources.Requests.Cpu().IsZero(), name)
 		require.False(t, c.Resources.Limits.Memory().IsZero(), name)
 		for _, probe := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
