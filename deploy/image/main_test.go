@@ -132,9 +132,12 @@ func unpacked(t *testing.T, image v1.Image) string {
 		}
 		require.NoError(t, err)
 		name := filepath.Join(root, header.Name)
-		if header.Typeflag == tar.TypeDir {
-			require.NoError(t, os.Mkdir(name, 0o755)) //nolint:gosec // as such folders are
-		} else {
+		folder := name
+		if header.Typeflag != tar.TypeDir {
+			folder = filepath.Dir(name) // the upper layer comes first
+		}
+		require.NoError(t, os.MkdirAll(folder, 0o755)) //nolint:gosec // as such folders are
+		if header.Typeflag != tar.TypeDir {
 			text, err := io.ReadAll(in)
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(name, text, 0o600))
