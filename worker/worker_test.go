@@ -188,7 +188,7 @@ history: {file: DIR/history.db}
 	s.eventually(func() bool { _, err := os.Stat(s.dir + "/runs"); return err == nil }, "the job runs")
 	s.eventually(func() bool {
 		status, text := w.get("/metrics")
-		return status == http.StatusOK && strings.Contains(text, `elasticron_executions_running{job="report"} 1`)
+		return status == http.StatusOK && strings.Contains(text, `elasticron_executions_running{job_name="report"} 1`)
 	}, "the job that runs is counted")
 	status, _ := w.get("/live")
 	require.Equal(t, http.StatusOK, status)
