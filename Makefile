@@ -14,8 +14,9 @@ BENCH       ?= .
 BENCHTIME   ?= 200ms
 BENCHRAW    ?= /dev/null
 BENCHFLAGS  ?=
-# What needs other modules than Elasticron's users do: the bundler of the pages, and the browser that tests them.
-MODULES     := console/web/build console/browser
+# What needs other modules than Elasticron's users do: the bundler of the pages, the browser that tests them, and
+# Prometheus' parser, which tests alert rules and the dashboard.
+MODULES     := console/web/build console/browser deploy/observability
 FUZZTIME    ?= 20s
 
 ##@ Every day

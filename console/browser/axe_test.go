@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/cache"
+	"github.com/elasticron/elasticron/integration/debian"
 )
 
 // The version of axe-core, and the SHA-256 of the file of it that is used. It is not ours, so it is not committed.
@@ -49,7 +50,7 @@ func getAxe(tb testing.TB) string {
 	if text, err := os.ReadFile(kept); err == nil && sumOf(text) == axeSum {
 		return string(text)
 	}
-	pack := exec.CommandContext(tb.Context(), need(tb, "npm", "npm"), "pack", "axe-core@"+axeVersion, "--silent")
+	pack := exec.CommandContext(tb.Context(), debian.Need(tb, "npm", "npm"), "pack", "axe-core@"+axeVersion, "--silent")
 	pack.Dir = tb.TempDir()
 	out, err := pack.CombinedOutput()
 	require.NoError(tb, err, "NEEDED: npm pack axe-core: %s", out)
