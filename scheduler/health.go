@@ -7,6 +7,7 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -227,6 +228,7 @@ func (r *runner) records(h *JobHealth) {
 		case it.Disabled:
 		case record.State == jobtree.ItemWaiting:
 			h.Waiting = append(h.Waiting, n)
+		case last != record.Current && record.Current != nil && record.Current.Source == job.Failover: // run again just now
 		case last != nil && last.Outcome != jobtree.Success && last.Outcome != jobtree.NotStarted:
 			if theirs, still := r.peers.TheirsUntil(n, r.state.Owner(n)); still || theirs.After(last.End) {
 				continue // they have run it since, and do not say how that ended

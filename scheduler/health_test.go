@@ -191,6 +191,29 @@ func TestHealthTellsWhatWaits(t *testing.T) {
 	})
 }
 
+// While a lost execution is run again, its item neither waits nor has failed.
+func TestHealthOfWhatIsRunAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", hang, failoverOf(4))
+		b := c.start("b", hang, failoverOf(4))
+		sleepUntil(6 * time.Second)
+		a.crash(t)
+		sleepUntil(20 * time.Second)
+		var reruns int
+		for n := range 4 {
+			if e := c.state().Item(n).Record.Value.Current; e.Source == job.Failover && e.Outcome == "" {
+				reruns++
+			}
+		}
+		require.Equal(t, 2, reruns, "the items of a")
+		_, j := b.look(t)
+		require.Empty(t, j.Waiting)
+		require.Empty(t, j.Failed)
+		b.cancel()
+	})
+}
+
 // asker is an observer that asks for reports.
 type asker struct {
 	scheduler.ObserverFunc
