@@ -14,9 +14,9 @@ BENCH       ?= .
 BENCHTIME   ?= 200ms
 BENCHRAW    ?= /dev/null
 BENCHFLAGS  ?=
-# What needs other modules than Elasticron's users do: the bundler of the pages, the browser that tests them, and
-# gocron, beside which a page shows the same job.
-MODULES     := console/web/build console/browser internal/docs/gocron
+# What needs other modules than Elasticron's users do: the bundler of the pages, the browser that tests them,
+# gocron, beside which a page shows the same job, and Prometheus' parser, which tests alert rules and the dashboard.
+MODULES     := console/web/build console/browser internal/docs/gocron deploy/observability
 # The image, the chart and the units. Its tests compile Helm and Kubernetes, so they are a target of their own, and without
 # the race detector, which would compile all that a second time.
 DEPLOY      := deploy

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -79,13 +80,23 @@ type JobHealth struct {
 	ViewRevision int64         `json:"view_revision"`
 	ViewAge      time.Duration `json:"view_age_ns"`
 	Behind       int64         `json:"behind,omitempty"`
-	Items        int           `json:"items"` // sharding total count in force
+	Instances    int           `json:"instances"` // that live, this one among them if it joined
+	Items        int           `json:"items"`     // sharding total count in force
 	// Unowned are the items that no live instance owns.
 	Unowned []int `json:"unowned,omitempty"`
 	// Overdue are enabled items of the whole job that should have run by now, and neither did nor do.
 	// An unmonitored job leaves nothing that would tell, and neither does an item that a Java instance
 	// owns.
 	Overdue []OverdueItem `json:"overdue,omitempty"`
+	// Waiting are enabled items whose execution was lost or cut short and waits to be run again.
+	Waiting []int `json:"waiting,omitempty"`
+	// Failed are enabled items whose last execution did not succeed and is not run again. Those that run just now
+	// count, until they succeed.
+	Failed []int `json:"failed,omitempty"`
+	// LastSuccess is when an execution of any item succeeded last, as far as records tell: they keep the last two
+	// executions of an item. Zero means none. An unmonitored job has neither this nor Waiting and Failed, and items that
+	// Java instances run do not count.
+	LastSuccess time.Time `json:"last_success,omitzero"`
 }
 
 // OverdueItem is an item that should have run.
@@ -169,7 +180,8 @@ func (r *runner) health() JobHealth {
 		Job: r.name, Answered: true, Leader: st.Leader.Instance,
 		Joined:   r.attached.Connected() && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
 		Leading:  r.attached != nil && r.leads(),
-		ShutDown: r.departure.shutDown, ViewRevision: int64(r.applied), Items: st.Total(),
+		ShutDown: r.departure.shutDown, ViewRevision: int64(r.applied),
+		Instances: len(st.Instances), Items: st.Total(),
 	}
 	if !r.shown.IsZero() {
 		h.ViewAge = time.Since(r.shown)
@@ -197,7 +209,49 @@ func (r *runner) health() JobHealth {
 	h.Disabled = len(st.Instances) > 0 && !r.anybodyEnabled()
 	h.Clock = r.membership.ClockTrouble()
 	h.Overdue = r.overdue()
+	r.records(&h)
 	return h
+}
+
+// records adds to a report what the records of the items tell.
+func (r *runner) records(h *JobHealth) {
+	for n := range r.state.Total() {
+		it := r.state.Item(n)
+		record := it.Record.Value
+		last, previous := lastEnded(record)
+		for _, e := range []*jobtree.Execution{last, previous} {
+			if e != nil && e.Outcome == jobtree.Success && e.End.After(h.LastSuccess) {
+				h.LastSuccess = e.End
+			}
+		}
+		switch {
+		case it.Disabled:
+		case record.State == jobtree.ItemWaiting:
+			h.Waiting = append(h.Waiting, n)
+		case last != record.Current && record.Current != nil && record.Current.Source == job.Failover: // run again just now
+		case last != nil && last.Outcome != jobtree.Success && last.Outcome != jobtree.NotStarted:
+			if theirs, still := r.peers.TheirsUntil(n, r.state.Owner(n)); still || theirs.After(last.End) {
+				continue // they have run it since, and do not say how that ended
+			}
+			h.Failed = append(h.Failed, n)
+		}
+	}
+}
+
+// lastEnded returns the newest execution of a record that has ended, and the one before it unless it does not matter; nil
+// is that there is none. An older text is not parsed if the newest execution says all.
+func lastEnded(record jobtree.Record) (last, previous *jobtree.Execution) {
+	current := record.Current
+	if current != nil && current.Outcome == jobtree.Success {
+		return current, nil
+	}
+	if e, ok := record.Previous(); ok && e.Outcome != "" {
+		previous = &e
+	}
+	if current == nil || current.Outcome == "" || current.Outcome == jobtree.NotStarted {
+		return previous, nil
+	}
+	return current, previous
 }
 
 // overdue lists the items that should have run by now. Fires while an item ran, before the

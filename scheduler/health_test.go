@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -121,5 +122,120 @@ func TestHealthOfARunnerThatIsStuck(t *testing.T) {
 		h, j := a.look(t)
 		require.False(t, j.Answered)
 		require.Equal(t, "connected", h.Session.State)
+	})
+}
+
+// An item has failed until it succeeds, also while it is tried again; and when the last success was is told.
+func TestHealthTellsWhatFailed(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", func(_ context.Context, sc job.ShardingContext) error {
+			switch sc.Fire.Sub(bubbleStart) {
+			case 5 * time.Second:
+				return nil
+			case 10 * time.Second, 20 * time.Second:
+				if sc.Item == 1 {
+					return errors.New("out of stock")
+				}
+			case 15 * time.Second:
+				time.Sleep(3 * time.Second)
+			}
+			return nil
+		}, jobOf(2))
+		sleepUntil(7 * time.Second)
+		_, j := a.look(t)
+		require.Empty(t, j.Failed)
+		require.Equal(t, 5*time.Second, j.LastSuccess.Sub(bubbleStart))
+		require.Equal(t, 1, j.Instances)
+		for _, at := range []time.Duration{12, 16} {
+			sleepUntil(at * time.Second)
+			_, j = a.look(t)
+			require.Equal(t, []int{1}, j.Failed, "at second %d", at)
+			require.Equal(t, 10*time.Second, j.LastSuccess.Sub(bubbleStart), "of item 0")
+		}
+		sleepUntil(19 * time.Second)
+		_, j = a.look(t)
+		require.Empty(t, j.Failed)
+		require.Equal(t, 18*time.Second, j.LastSuccess.Sub(bubbleStart))
+		sleepUntil(21 * time.Second)
+		put(t, c.server, jobtree.For("orders").ItemDisabled(1), "")
+		sleepUntil(22 * time.Second)
+		_, j = a.look(t)
+		require.Empty(t, j.Failed, "somebody has taken the item out")
+	})
+}
+
+// A lost execution waits while the job is disabled, and is told until somebody runs it again.
+func TestHealthTellsWhatWaits(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, failoverOf(2))
+		sleepUntil(6 * time.Second)
+		disabled := failoverOf(2)
+		disabled.Disabled = true
+		c.change(disabled)
+		lost := c.state().Item(1).Record.Value
+		execution := *lost.Current
+		execution.Outcome, lost.State, lost.Current = jobtree.Lost, jobtree.ItemWaiting, &execution
+		put(t, c.server, jobtree.For("orders").ItemRecord(1), jobtree.EncodeRecord(lost))
+		sleepUntil(20 * time.Second)
+		_, j := a.look(t)
+		require.Equal(t, []int{1}, j.Waiting)
+		require.True(t, j.Disabled)
+		c.change(failoverOf(2))
+		sleepUntil(30 * time.Second)
+		_, j = a.look(t)
+		require.Empty(t, j.Waiting)
+		require.Empty(t, j.Failed)
+		require.Equal(t, 20*time.Second, j.LastSuccess.Sub(bubbleStart))
+	})
+}
+
+// While a lost execution is run again, its item neither waits nor has failed.
+func TestHealthOfWhatIsRunAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", hang, failoverOf(4))
+		b := c.start("b", hang, failoverOf(4))
+		sleepUntil(6 * time.Second)
+		a.crash(t)
+		sleepUntil(20 * time.Second)
+		var reruns int
+		for n := range 4 {
+			if e := c.state().Item(n).Record.Value.Current; e.Source == job.Failover && e.Outcome == "" {
+				reruns++
+			}
+		}
+		require.Equal(t, 2, reruns, "the items of a")
+		_, j := b.look(t)
+		require.Empty(t, j.Waiting)
+		require.Empty(t, j.Failed)
+		b.cancel()
+	})
+}
+
+// asker is an observer that asks for reports.
+type asker struct {
+	scheduler.ObserverFunc
+	ask func(context.Context) scheduler.Health
+}
+
+func (a *asker) ObserveHealth(health func(context.Context) scheduler.Health) { a.ask = health }
+
+// An observer that wants reports gets them, from before the start to after the end.
+func TestAnObserverAsksForReports(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		observer := &asker{ObserverFunc: func(scheduler.Event) {}}
+		reg := c.server.Open("test")
+		s, err := scheduler.New(reg, scheduler.WithObserver(observer), scheduler.WithInstanceID(fullID("a")))
+		require.NoError(t, err)
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", nil))))
+		require.Equal(t, scheduler.StateNew, observer.ask(t.Context()).State)
+		a := c.run(s, reg)
+		sleepUntil(7 * time.Second)
+		require.True(t, observer.ask(t.Context()).Jobs[0].Joined)
+		a.stop(t)
+		require.Equal(t, scheduler.StateStopped, observer.ask(t.Context()).State)
 	})
 }

@@ -38,6 +38,12 @@ type ItemContext interface {
 	ItemContext(ctx context.Context, e ItemEvent) context.Context
 }
 
+// HealthObserver is another interface that an [Observer] may implement: [New] gives it the scheduler's
+// [Scheduler.Health], once and before it returns. The observer may ask for a report whenever it likes.
+type HealthObserver interface {
+	ObserveHealth(health func(context.Context) Health)
+}
+
 // observers tells several observers of everything. Each has a queue and at most one goroutine of its own,
 // so that none can hold up what it observes, or another one.
 type observers struct {

@@ -83,7 +83,8 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // WithObserver adds somebody who hears what the scheduler does. The default is nobody; of several,
-// each hears everything; see [Event] for what that is.
+// each hears everything; see [Event] for what that is. An observer may also be an [ItemContext] and a
+// [HealthObserver].
 func WithObserver(observer Observer) Option {
 	return func(o *options) error {
 		if f, is := observer.(ObserverFunc); observer == nil || is && f == nil {

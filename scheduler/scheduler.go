@@ -96,6 +96,11 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s.listeners = &notify.Listeners{Curfew: s.curfew, Timeout: s.listenerTimeout, Failed: s.listenerFailed}
 	s.load.Tell = s.tellLoad
 	s.watchRegistryClock()
+	for _, one := range s.observers {
+		if o, is := one.(HealthObserver); is {
+			o.ObserveHealth(s.Health)
+		}
+	}
 	return s, nil
 }
 

@@ -191,8 +191,9 @@ history: {file: DIR/history.db}
 	s.eventually(func() bool { _, err := os.Stat(s.dir + "/runs"); return err == nil }, "the job runs")
 	s.eventually(func() bool {
 		status, text := w.get("/metrics")
-		return status == http.StatusOK && strings.Contains(text, `elasticron_executions_running{job="report"} 1`)
-	}, "the job that runs is counted")
+		return status == http.StatusOK && strings.Contains(text, `elasticron_executions_running{job_name="report"} 1`) &&
+			strings.Contains(text, `elasticron_items_overdue{job_name="report"} 0`)
+	}, "the job that runs is counted, and its health is told")
 	status, _ := w.get("/live")
 	require.Equal(t, http.StatusOK, status)
 	s.eventually(func() bool { return slices.Equal([]string{"READY=1"}, w.told.all()) }, "systemd is told")

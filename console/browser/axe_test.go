@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/cache"
+	"github.com/elasticron/elasticron/integration/debian"
 )
 
 // The version of axe-core, and the SHA-256 of the file of it that is used. It is not ours, so it is not committed.
@@ -60,7 +61,7 @@ func getAxe(tb testing.TB) string {
 // fetch has npm bring something into a folder.
 func fetch(tb testing.TB, dir string, args ...string) {
 	tb.Helper()
-	npm := need(tb, "npm", "npm")
+	npm := debian.Need(tb, "npm", "npm")
 	var out []byte
 	err := cache.Again(tb.Context(), func() (err error) {
 		cmd := exec.CommandContext(tb.Context(), npm, args...)

@@ -16,6 +16,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/debian"
 )
 
 // patience bounds how long a test waits for what it expects; the machine may be busy.
@@ -35,7 +37,7 @@ func start(tb testing.TB) context.Context {
 	tb.Helper()
 	chromium.once.Do(func() {
 		options := append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(need(tb, "chromium", "chromium")),
+			chromedp.ExecPath(debian.Need(tb, "chromium", "chromium")),
 			chromedp.Flag("no-sandbox", true),        // tests run as root
 			chromedp.WSURLReadTimeout(2*time.Minute), // a busy machine takes its time to start it
 			chromedp.Flag("disable-dev-shm-usage", true),

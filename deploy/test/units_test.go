@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
+
+	"github.com/elasticron/elasticron/integration/debian"
 )
 
 const (
@@ -67,7 +69,7 @@ var allUnits = []struct {
 // a warning.
 func TestSystemdVerifiesTheUnits(t *testing.T) {
 	t.Parallel()
-	analyze := need(t, "systemd-analyze", "systemd")
+	analyze := debian.Need(t, "systemd-analyze", "systemd")
 	verify := func(unit string) string {
 		var errs bytes.Buffer
 		cmd := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", unit)
@@ -94,7 +96,7 @@ const offline = 250
 // systemd judges how much of the machine is within reach of the units.
 func TestHowExposedTheUnitsAre(t *testing.T) {
 	t.Parallel()
-	analyze := need(t, "systemd-analyze", "systemd")
+	analyze := debian.Need(t, "systemd-analyze", "systemd")
 	out, err := exec.CommandContext(t.Context(), analyze, "--version").Output()
 	require.NoError(t, err)
 	m := regexp.MustCompile(`^systemd (\d+)`).FindSubmatch(out)
@@ -183,7 +185,7 @@ func TestTheFilesBesideTheUnits(t *testing.T) {
 // systemd makes the user of the units from the file beside them.
 func TestTheUserOfTheUnits(t *testing.T) {
 	t.Parallel()
-	sysusers := need(t, "systemd-sysusers", "systemd")
+	sysusers := debian.Need(t, "systemd-sysusers", "systemd")
 	file, err := filepath.Abs(units + "elasticron.sysusers")
 	require.NoError(t, err)
 	root := t.TempDir()

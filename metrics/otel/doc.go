@@ -24,20 +24,10 @@
 //
 // # Metrics
 //
-//	elasticron.execution.duration   s            {job, source, outcome}
-//	elasticron.execution.lateness   s            {job}
-//	elasticron.execution.active     {execution}  {job}
-//	elasticron.execution.waiting    {execution}  {job}
-//	elasticron.execution.retries    {attempt}    {job}
-//	elasticron.job.paused           {job}        {job}
-//	elasticron.view.blind           {view}       {job}, none for the list of jobs
-//	elasticron.leadership.changes   {change}     {job, change}
-//	elasticron.resharding.moved     {item}       {job}
-//	elasticron.session.changes      {change}     {change}
-//	elasticron.barrier.settled      {barrier}    {job, phase, outcome}
-//	elasticron.overload.fires       {fire}       {fate}, which is wanted, begun or dropped
-//	elasticron.error_handler.failures {failure}  {job}
-//	elasticron.listener.failures    {failure}    {job, listener}
+// docs/metrics.md lists them. They are those of package metrics/prometheus, under names with dots in place of
+// underscores and without units, such as elasticron.execution.lateness; their attributes are elasticron.job,
+// elasticron.source and so on. Some are counted as things happen, and some ask the scheduler for its health report
+// when the meter collects, which takes two seconds at most.
 //
 // The attributes of metrics name no items and no rounds, so the number of jobs bounds the number of streams.
 package otel

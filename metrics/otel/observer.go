@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/elasticron/elasticron/metrics/internal/catalog"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -39,14 +40,13 @@ type Observer struct {
 
 	mu     sync.Mutex
 	rounds map[string]*round // that are open, by id
-	queues map[string]int    // items that wait for their turn, by job
-	pauses map[string]bool   // jobs that pause
-	blinds map[string]bool   // jobs that cannot be followed; "" is the list of jobs
+	report catalog.Reporter  // nil before there is a scheduler
 }
 
 var (
-	_ scheduler.Observer    = (*Observer)(nil)
-	_ scheduler.ItemContext = (*Observer)(nil)
+	_ scheduler.Observer       = (*Observer)(nil)
+	_ scheduler.ItemContext    = (*Observer)(nil)
+	_ scheduler.HealthObserver = (*Observer)(nil)
 )
 
 // New makes an observer. The error is [ErrInvalidOption], with all faults of the options, or says which instrument
@@ -60,11 +60,18 @@ func New(opts ...Option) (*Observer, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	i, err := newInstruments(o.meters.Meter(scope))
+	meter := o.meters.Meter(scope)
+	i, err := newInstruments(meter)
 	if err != nil {
 		return nil, err
 	}
-	return &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round), queues: make(map[string]int), pauses: make(map[string]bool), blinds: make(map[string]bool)}, nil
+	observer := &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round)}
+	if err := observer.observeReports(meter); err != nil {
+		return nil, err
+	}
+	i.connected.Record(context.Background(), 0) // there from the start
+	i.overloaded.Record(context.Background(), 0)
+	return observer, nil
 }
 
 // Observe implements [scheduler.Observer].
@@ -108,59 +115,43 @@ func (o *Observer) Observe(event scheduler.Event) {
 }
 
 func (o *Observer) leadershipChanged(e scheduler.LeadershipEvent) {
-	change := "lost"
+	o.leader.Record(context.Background(), truth(e.Leading), ofJob(e.Job))
 	if e.Leading {
-		change = "gained"
+		o.elections.Add(context.Background(), 1, ofJob(e.Job))
 	}
-	o.leadership.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Job), attrChange.String(change)))
 }
 
 func (o *Observer) jobPaused(e scheduler.PauseEvent) {
-	o.paused.Add(context.Background(), o.turn(o.pauses, e.Job, e.Err != nil), metric.WithAttributes(attrJob.String(e.Job)))
+	o.paused.Record(context.Background(), truth(e.Err != nil), ofJob(e.Job))
 }
 
 func (o *Observer) viewChanged(e scheduler.ViewEvent) {
-	o.blind.Add(context.Background(), o.turn(o.blinds, e.Job, e.Err != nil), metric.WithAttributes(attrJob.String(e.Job)))
-}
-
-// turn notes whether a job is one of a set, and returns by how many the set has grown.
-func (o *Observer) turn(set map[string]bool, job string, in bool) int64 {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	switch {
-	case in && !set[job]:
-		set[job] = true
-		return 1
-	case !in && set[job]:
-		delete(set, job)
-		return -1
-	}
-	return 0
+	o.blind.Record(context.Background(), truth(e.Err != nil), ofJob(e.Job))
 }
 
 func (o *Observer) itemsWaiting(e scheduler.WaitingEvent) {
-	o.mu.Lock()
-	more := e.Waiting - o.queues[e.Job]
-	o.queues[e.Job] = e.Waiting
-	o.mu.Unlock()
-	o.waiting.Add(context.Background(), int64(more), metric.WithAttributes(attrJob.String(e.Job)))
+	o.waiting.Record(context.Background(), int64(e.Waiting), ofJob(e.Job))
 }
 
 func (o *Observer) loadChanged(e scheduler.LoadEvent) {
+	o.overloaded.Record(context.Background(), truth(e.Overloaded))
 	for fate, fires := range map[string]int64{"wanted": e.Wanted, "begun": e.Begun, "dropped": e.Dropped} {
-		o.load.Add(context.Background(), fires, metric.WithAttributes(attrFate.String(fate)))
+		o.overloads.Add(context.Background(), fires, metric.WithAttributes(attrFate.String(fate)))
 	}
 }
 
 func (o *Observer) handlerFailed(e scheduler.ErrorHandlerEvent) {
-	o.handlers.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Context.JobName)))
+	o.handlers.Add(context.Background(), 1, ofJob(e.Context.JobName))
 }
 
 func (o *Observer) resharded(e scheduler.ReshardEvent) {
-	o.moved.Add(context.Background(), int64(e.Moved), metric.WithAttributes(attrJob.String(e.Job)))
+	o.reshardings.Add(context.Background(), 1, ofJob(e.Job))
+	o.moved.Add(context.Background(), int64(e.Moved), ofJob(e.Job))
 }
 
 func (o *Observer) connectionChanged(e scheduler.ConnectionEvent) {
+	connected := e.Change == scheduler.ConnectionEstablished || e.Change == scheduler.ConnectionBack
+	o.connected.Record(context.Background(), truth(connected))
 	o.session.Add(context.Background(), 1, metric.WithAttributes(attrChange.String(string(e.Change))))
 }
 
@@ -170,5 +161,17 @@ func (o *Observer) barrierSettled(e scheduler.WholeRoundEvent) {
 }
 
 func (o *Observer) listenerFailed(e scheduler.ListenerEvent) {
-	o.listeners.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Job), attrListener.String(e.Listener)))
+	o.listenerFailures.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Job), attrListener.String(e.Listener)))
+}
+
+// ofJob is the attribute of what is about a job.
+func ofJob(name string) metric.MeasurementOption {
+	return metric.WithAttributes(attrJob.String(name))
+}
+
+func truth(holds bool) int64 {
+	if holds {
+		return 1
+	}
+	return 0
 }

@@ -38,10 +38,14 @@ func TestWhatDoesNotGoOn(t *testing.T) {
 		tell("orders", why)
 		tell("", why)
 	}
-	require.Equal(t, map[string]int64{"elasticron.job.paused": 2, "elasticron.view.blind": 2}, sumsOf(t, reader))
+	shown := func() [2]int64 {
+		sums := sumsOf(t, reader)
+		return [2]int64{sums["elasticron.job.paused"], sums["elasticron.view.blind"]}
+	}
+	require.Equal(t, [2]int64{2, 2}, shown())
 	tell("orders", nil)
 	tell("orders", nil)
-	require.Equal(t, map[string]int64{"elasticron.job.paused": 1, "elasticron.view.blind": 1}, sumsOf(t, reader))
+	require.Equal(t, [2]int64{1, 1}, shown())
 }
 
 // A round is a trace, its items are spans in it, and what their code traces belongs to those.
@@ -71,6 +75,14 @@ func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 		go func() { done <- s.Run(ctx) }()
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
+		sums := sumsOf(t, reader)
+		for name, want := range map[string]int64{
+			"elasticron.running": 1, "elasticron.session.held": 1, "elasticron.session.connected": 1, "elasticron.leader": 1,
+			"elasticron.items": 2, "elasticron.items.failed": 1, "elasticron.items.overdue": 0, "elasticron.job.instances": 1,
+		} {
+			require.Contains(t, sums, name)
+			require.Equal(t, want, sums[name], name)
+		}
 
 		named := func(name string) []trace.ReadOnlySpan {
 			return slices.DeleteFunc(spans.Ended(), func(s trace.ReadOnlySpan) bool { return s.Name() != name })
@@ -99,10 +111,11 @@ func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 		require.NoError(t, <-done)
 		require.NoError(t, reg.Close(context.Background()))
 		require.Equal(t, map[string]int64{
-			"elasticron.execution.waiting":  0,
-			"elasticron.execution.duration": 2, "elasticron.execution.lateness": 2, "elasticron.execution.active": 0,
-			"elasticron.execution.retries": 1, "elasticron.leadership.changes": 2, "elasticron.resharding.moved": 2,
-			"elasticron.session.changes": 1,
+			"elasticron.executions": 2, "elasticron.executions.running": 0, "elasticron.executions.waiting": 0,
+			"elasticron.execution.duration": 2, "elasticron.execution.lateness": 2, "elasticron.execution.retries": 1,
+			"elasticron.round.duration": 1, "elasticron.leader": 0, "elasticron.elections": 1, "elasticron.reshardings": 1,
+			"elasticron.items.moved": 2, "elasticron.session.connected": 1, "elasticron.session.changes": 1,
+			"elasticron.overloaded": 0, "elasticron.running": 0,
 		}, sumsOf(t, reader))
 	})
 }
@@ -118,6 +131,14 @@ func sumsOf(t *testing.T, reader metric.Reader) map[string]int64 {
 		case metricdata.Sum[int64]:
 			for _, p := range d.DataPoints {
 				sums[m.Name] += p.Value
+			}
+		case metricdata.Gauge[int64]:
+			for _, p := range d.DataPoints {
+				sums[m.Name] += p.Value
+			}
+		case metricdata.Gauge[float64]:
+			for _, p := range d.DataPoints {
+				sums[m.Name] += int64(p.Value)
 			}
 		case metricdata.Histogram[float64]:
 			for _, p := range d.DataPoints {

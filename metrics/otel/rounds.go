@@ -28,6 +28,7 @@ func (o *Observer) roundBegan(e scheduler.RoundEvent) {
 }
 
 func (o *Observer) roundEnded(e scheduler.RoundEvent) {
+	o.round.Record(context.Background(), e.Ended.Sub(e.Began).Seconds(), ofJob(e.Job))
 	o.mu.Lock()
 	r := o.rounds[e.ID]
 	delete(o.rounds, e.ID)
@@ -43,9 +44,9 @@ func (o *Observer) roundEnded(e scheduler.RoundEvent) {
 
 func (o *Observer) itemStarted(e scheduler.ItemEvent) {
 	sc, ctx := e.Context, context.Background()
-	o.active.Add(ctx, 1, metric.WithAttributes(attrJob.String(sc.JobName)))
+	o.running.Add(ctx, 1, ofJob(sc.JobName))
 	if sc.Source == job.Scheduled || sc.Source == job.Misfire {
-		o.lateness.Record(ctx, e.Began.Sub(sc.Fire).Seconds(), metric.WithAttributes(attrJob.String(sc.JobName)))
+		o.lateness.Record(ctx, e.Began.Sub(sc.Fire).Seconds(), ofJob(sc.JobName))
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,7 +88,7 @@ func (o *Observer) spanOf(id string, item int) trace.Span {
 }
 
 func (o *Observer) itemRetrying(e scheduler.RetryEvent) {
-	o.retries.Add(context.Background(), 1, metric.WithAttributes(attrJob.String(e.Context.JobName)))
+	o.retries.Add(context.Background(), 1, ofJob(e.Context.JobName))
 	if span := o.spanOf(e.Round, e.Context.Item); span != nil {
 		span.RecordError(e.Err)
 		span.AddEvent("retry", trace.WithAttributes(attribute.String("elasticron.pause", e.Pause.String())))
@@ -103,10 +104,11 @@ func (o *Observer) itemEnded(e scheduler.ItemEvent) {
 	case e.Err != nil:
 		outcome = "failure"
 	}
-	ofJob := attrJob.String(e.Context.JobName)
-	o.active.Add(ctx, -1, metric.WithAttributes(ofJob))
-	o.duration.Record(ctx, e.Ended.Sub(e.Began).Seconds(),
-		metric.WithAttributes(ofJob, attrSource.String(string(e.Context.Source)), attrOutcome.String(outcome)))
+	name := e.Context.JobName
+	o.running.Add(ctx, -1, ofJob(name))
+	o.duration.Record(ctx, e.Ended.Sub(e.Began).Seconds(), ofJob(name))
+	o.executions.Add(ctx, 1,
+		metric.WithAttributes(attrJob.String(name), attrSource.String(string(e.Context.Source)), attrOutcome.String(outcome)))
 	span := o.spanOf(e.Round, e.Context.Item)
 	if span == nil {
 		return

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/elasticron/elasticron/metrics/internal/catalog"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -14,24 +15,27 @@ import (
 const other = "other"
 
 // Collector is an observer of one scheduler and a collector of its metrics. Its methods are safe for
-// concurrent use and do not block.
+// concurrent use. Collect waits up to two seconds for the scheduler's report; the others do not block.
 type Collector struct {
 	options
 	vectors
+	reports
 
-	mu   sync.Mutex
-	jobs map[string]struct{} // that have a label of their own
+	mu     sync.Mutex
+	jobs   map[string]struct{} // that have a label of their own
+	report catalog.Reporter    // nil before there is a scheduler
 }
 
 var (
-	_ scheduler.Observer   = (*Collector)(nil)
-	_ prometheus.Collector = (*Collector)(nil)
+	_ scheduler.Observer       = (*Collector)(nil)
+	_ scheduler.HealthObserver = (*Collector)(nil)
+	_ prometheus.Collector     = (*Collector)(nil)
 )
 
 // New makes a collector with nothing counted. Register it, and give it to one scheduler. The error is
 // [ErrInvalidOption], with all faults of the options.
 func New(opts ...Option) (*Collector, error) {
-	o := options{maxJobs: defaultMaxJobs, buckets: defaultBuckets()}
+	o := options{maxJobs: defaultMaxJobs, buckets: catalog.Buckets()}
 	var faults []error
 	for _, set := range opts {
 		faults = append(faults, set(&o))
@@ -39,13 +43,16 @@ func New(opts ...Option) (*Collector, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	return &Collector{options: o, vectors: newVectors(o), jobs: make(map[string]struct{})}, nil
+	return &Collector{options: o, vectors: newVectors(o), reports: newReports(), jobs: make(map[string]struct{})}, nil
 }
 
 // Describe implements [prometheus.Collector].
 func (c *Collector) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, v := range c.all {
 		v.Describe(descriptions)
+	}
+	for _, d := range c.reports {
+		descriptions <- d
 	}
 }
 
@@ -54,6 +61,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	for _, v := range c.all {
 		v.Collect(metrics)
 	}
+	c.collectReports(metrics)
 }
 
 // job returns the label of a job.

@@ -48,21 +48,29 @@ func TestMetricsOfAScheduler(t *testing.T) {
 		time.Sleep(12 * time.Second) // after the round of second 5, within that of second 10
 		synctest.Wait()
 		requireMetrics(t, collector, `
-			elasticron_executions_total{job="orders",outcome="failure",source="scheduled"} 1
-			elasticron_executions_total{job="orders",outcome="success",source="scheduled"} 4
-			elasticron_executions_running{job="orders"} 1
-			elasticron_execution_retries_total{job="orders"} 2
-			elasticron_leader{job="orders"} 1
-			elasticron_elections_total{job="orders"} 1
-			elasticron_reshardings_total{job="orders"} 1
-			elasticron_items_moved_total{job="orders"} 3
+			elasticron_executions_total{job_name="orders",outcome="failure",source="scheduled"} 1
+			elasticron_executions_total{job_name="orders",outcome="success",source="scheduled"} 4
+			elasticron_executions_running{job_name="orders"} 1
+			elasticron_execution_retries_total{job_name="orders"} 2
+			elasticron_leader{job_name="orders"} 1
+			elasticron_elections_total{job_name="orders"} 1
+			elasticron_reshardings_total{job_name="orders"} 1
+			elasticron_items_moved_total{job_name="orders"} 3
 			elasticron_session_connected 1
 			elasticron_session_changes_total{change="established"} 1
-			elasticron_listener_failures_total{job="orders",listener="before run"} 2
-			elasticron_item_executions_total{item="0",job="orders",outcome="success"} 2
-			elasticron_item_executions_total{item="1",job="orders",outcome="success"} 2
-			elasticron_item_executions_total{item="other",job="orders",outcome="failure"} 1
-			elasticron_item_last_duration_seconds{item="0",job="orders"} 1
+			elasticron_listener_failures_total{job_name="orders",listener="before run"} 2
+			elasticron_item_executions_total{item="0",job_name="orders",outcome="success"} 2
+			elasticron_item_executions_total{item="1",job_name="orders",outcome="success"} 2
+			elasticron_item_executions_total{item="other",job_name="orders",outcome="failure"} 1
+			elasticron_item_last_duration_seconds{item="0",job_name="orders"} 1
+			elasticron_running 1
+			elasticron_session_held 1
+			elasticron_items{job_name="orders"} 3
+			elasticron_items_failed{job_name="orders"} 1
+			elasticron_items_overdue{job_name="orders"} 0
+			elasticron_job_instances{job_name="orders"} 1
+			elasticron_job_leaderless{job_name="orders"} 0
+			elasticron_job_last_success_timestamp_seconds{job_name="orders"} 9.46684811e+08
 		`)
 		for _, histogram := range []string{"execution_duration", "execution_lateness", "round_duration"} {
 			require.Positive(t, testutil.CollectAndCount(collector, "elasticron_"+histogram+"_seconds"), histogram)
@@ -71,9 +79,11 @@ func TestMetricsOfAScheduler(t *testing.T) {
 		require.NoError(t, <-done)
 		require.NoError(t, reg.Close(context.Background()))
 		requireMetrics(t, collector, `
-			elasticron_executions_running{job="orders"} 0
-			elasticron_leader{job="orders"} 0
+			elasticron_executions_running{job_name="orders"} 0
+			elasticron_leader{job_name="orders"} 0
+			elasticron_running 0
 		`)
+		require.Zero(t, testutil.CollectAndCount(collector, "elasticron_items"), "nobody knows any more")
 	})
 }
 
@@ -103,11 +113,11 @@ func TestMetricsOfABoundedJob(t *testing.T) {
 		go func() { done <- s.Run(ctx) }()
 		time.Sleep(5500 * time.Millisecond)
 		synctest.Wait()
-		requireMetrics(t, collector, `elasticron_executions_waiting{job="orders"} 2`)
+		requireMetrics(t, collector, `elasticron_executions_waiting{job_name="orders"} 2`)
 		time.Sleep(10 * time.Second)
 		requireMetrics(t, collector, `
-			elasticron_executions_waiting{job="orders"} 0
-			elasticron_error_handler_failures_total{job="orders"} 3
+			elasticron_executions_waiting{job_name="orders"} 0
+			elasticron_error_handler_failures_total{job_name="orders"} 3
 		`)
 		cancel()
 		require.NoError(t, <-done)
@@ -148,17 +158,17 @@ func TestMetricsOfWhatDoesNotGoOn(t *testing.T) {
 		reg.Deny("/bills", false)
 		time.Sleep(time.Second)
 		requireMetrics(t, collector, `
-			elasticron_job_paused{job="orders"} 1
-			elasticron_view_blind{job="bills"} 1
-			elasticron_view_blind{job=""} 1
+			elasticron_job_paused{job_name="orders"} 1
+			elasticron_view_blind{job_name="bills"} 1
+			elasticron_view_blind{job_name=""} 1
 		`)
 		write(registry.Put("/orders/config", stored.Value))
 		reg.Allow()
 		time.Sleep(10 * time.Second)
 		requireMetrics(t, collector, `
-			elasticron_job_paused{job="orders"} 0
-			elasticron_view_blind{job="bills"} 0
-			elasticron_view_blind{job=""} 0
+			elasticron_job_paused{job_name="orders"} 0
+			elasticron_view_blind{job_name="bills"} 0
+			elasticron_view_blind{job_name=""} 0
 		`)
 		cancel()
 		require.NoError(t, <-done)
@@ -181,7 +191,31 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 	require.Equal(t, 4, testutil.CollectAndCount(collector, "elasticron_executions_total"))
 	require.Equal(t, 4*5, testutil.CollectAndCount(collector, "elasticron_item_executions_total"))
-	requireMetrics(t, collector, `elasticron_executions_total{job="other",outcome="success",source="manual"} 4850`)
+	requireMetrics(t, collector, `elasticron_executions_total{job_name="other",outcome="success",source="manual"} 4850`)
+}
+
+// Jobs that share a label are added up. Of their times the newest counts.
+func TestReportsOfJobsThatShareALabel(t *testing.T) {
+	t.Parallel()
+	collector := newCollector(t, prometheus.WithMaxJobs(1))
+	collector.ObserveHealth(func(context.Context) scheduler.Health {
+		h := scheduler.Health{State: scheduler.StateRunning, Session: scheduler.SessionHealth{State: "connected"}}
+		for n := range 3 {
+			h.Jobs = append(h.Jobs, scheduler.JobHealth{
+				Job: fmt.Sprintf("job %d", n), Answered: true, Joined: true, Leader: "a", Items: 4,
+				Overdue: make([]scheduler.OverdueItem, n+1), LastSuccess: time.Unix(int64(100-n), 0),
+			})
+		}
+		return h
+	})
+	requireMetrics(t, collector, `
+		elasticron_items{job_name="job 0"} 4
+		elasticron_items{job_name="other"} 8
+		elasticron_items_overdue{job_name="job 0"} 1
+		elasticron_items_overdue{job_name="other"} 5
+		elasticron_job_last_success_timestamp_seconds{job_name="job 0"} 100
+		elasticron_job_last_success_timestamp_seconds{job_name="other"} 99
+	`)
 }
 
 // The names follow Prometheus's conventions, as its own linter knows them.

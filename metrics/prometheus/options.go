@@ -59,7 +59,3 @@ func WithBuckets(seconds ...float64) Option {
 		return nil
 	}
 }
-
-func defaultBuckets() []float64 {
-	return []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600}
-}

@@ -1,4 +1,5 @@
-package browser
+// Package debian gets programs that tests need from Debian's packages.
+package debian
 
 import (
 	"context"
@@ -16,9 +17,9 @@ import (
 // installing bounds the installation of a package.
 const installing = 10 * time.Minute
 
-// need returns the path of a program. If it is missing, the Debian package is installed where that is allowed; else the
-// test is skipped, or fails in CI.
-func need(tb testing.TB, program, debian string) string {
+// Need returns the path of a program. If it is missing, the package that brings it is installed where that is allowed: as
+// root, with CI or ELASTICRON_INSTALL=1 set. Otherwise the test is skipped, and in CI it fails.
+func Need(tb testing.TB, program, pkg string) string {
 	tb.Helper()
 	if path, err := exec.LookPath(program); err == nil {
 		return path
@@ -26,9 +27,9 @@ func need(tb testing.TB, program, debian string) string {
 	ci := os.Getenv("CI") != ""
 	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 || !ci && os.Getenv("ELASTICRON_INSTALL") != "1" {
 		if ci {
-			tb.Fatalf("NEEDED: %s: this test looks at the console in a real browser, and in CI it must not be skipped", program)
+			tb.Fatalf("NEEDED: %s: in CI this test must not be skipped, and the program cannot be installed", program)
 		}
-		tb.Skipf("NEEDED: %s: install it (Debian: apt-get install %s), or set ELASTICRON_INSTALL=1 as root", program, debian)
+		tb.Skipf("NEEDED: %s: install it (Debian: apt-get install %s), or set ELASTICRON_INSTALL=1 as root", program, pkg)
 	}
 	unlock, err := cache.Lock(filepath.Join(os.TempDir(), "elasticron-install.lock"))
 	require.NoError(tb, err)
@@ -37,7 +38,7 @@ func need(tb testing.TB, program, debian string) string {
 	defer cancel()
 	for _, args := range [][]string{
 		{"update"},
-		{"install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120", debian},
+		{"install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120", pkg},
 	} {
 		var out []byte
 		err := cache.Again(ctx, func() (err error) {
@@ -49,6 +50,6 @@ func need(tb testing.TB, program, debian string) string {
 		require.NoError(tb, err, "NEEDED: apt-get %v\n%s", args, out)
 	}
 	path, err := exec.LookPath(program)
-	require.NoError(tb, err, "NEEDED: package %s was installed and brought no %s", debian, program)
+	require.NoError(tb, err, "NEEDED: package %s was installed and brought no %s", pkg, program)
 	return path
 }

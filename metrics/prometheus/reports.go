@@ -1,0 +1,55 @@
+package prometheus
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/elasticron/elasticron/metrics/internal/catalog"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// reports are the metrics that the health of the scheduler tells, asked for when somebody collects.
+type reports map[string]*prometheus.Desc // by name of the metric
+
+func newReports() reports {
+	all := make(reports)
+	for _, m := range catalog.Reported() {
+		all[m.Name] = prometheus.NewDesc(m.Prometheus(), m.Help, labelsOf(m), nil)
+	}
+	return all
+}
+
+// ObserveHealth implements [scheduler.HealthObserver].
+func (c *Collector) ObserveHealth(health func(context.Context) scheduler.Health) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report = health
+}
+
+// collectReports adds up what is reported of jobs that share a label. Of times, the newest counts.
+func (c *Collector) collectReports(metrics chan<- prometheus.Metric) {
+	c.mu.Lock()
+	report := c.report
+	c.mu.Unlock()
+	type series struct{ metric, job string }
+	values := make(map[series]float64)
+	for _, s := range report.Samples(context.Background()) {
+		at := series{metric: s.Name}
+		if s.Has(catalog.Job) {
+			at.job = c.job(s.Job)
+		}
+		if s.Unit == catalog.Seconds {
+			values[at] = max(values[at], s.Value)
+		} else {
+			values[at] += s.Value
+		}
+	}
+	for at, value := range values {
+		var labels []string
+		if at.job != "" {
+			labels = []string{at.job}
+		}
+		metrics <- prometheus.MustNewConstMetric(c.reports[at.metric], prometheus.GaugeValue, value, labels...)
+	}
+}
