@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 )
@@ -77,7 +78,7 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 	faults := []error{cfg.ValidateAt(s.now())}
 	faults = append(faults, s.dialect.Faults(cfg)...)
 	faults = append(faults, configuration.CheckCode(ctx, cfg, handler), configuration.CheckHandler(ctx, cfg, s.handlers, s.log))
-	if _, err := cfg.MaxRunning(); err != nil {
+	if _, err := inforce.MaxRunning(cfg); err != nil {
 		faults = append(faults, err)
 	}
 	if _, err := s.strategies.Lookup(cfg.ShardingStrategy); err != nil {
