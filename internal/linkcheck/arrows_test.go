@@ -27,7 +27,7 @@ var rooms = []struct{ name, imports string }{
 	{"registry/backend", "registry registry/internal/access"},
 	{"registry/internal/remote", "registry registry/backend"},
 	{"registry/registrytest", "registry"},
-	{"registry/memory", "registry registry/backend registry/internal/turns"},
+	{"registry/memory", "internal/option registry registry/backend registry/internal/turns"},
 	{"registry/etcd", "internal/repeats registry registry/backend registry/internal/remote registry/internal/turns"},
 	{"registry/etcd/embedded", "internal/option"},
 	{"registry/zkcompat", "internal/repeats registry registry/backend registry/internal/remote registry/internal/turns"},
@@ -35,7 +35,7 @@ var rooms = []struct{ name, imports string }{
 
 	// Jobs as users write and configure them, and the tree in which they stand.
 	{"cronexpr", "internal/option"},
-	{"job", "cronexpr internal/reference internal/texts"},
+	{"job", "cronexpr internal/option internal/reference internal/texts"},
 	{"internal/inforce", "job"},
 	{"internal/protect", "job"},
 	{"sharding", "internal/protect internal/texts"},
@@ -78,7 +78,7 @@ var rooms = []struct{ name, imports string }{
 	{"history", "internal/option internal/protect internal/texts job"},
 	{"history/observe", "history scheduler"},
 	{"health", "scheduler"},
-	{"dump", "internal/jobtree scheduler"},
+	{"dump", "internal/jobtree internal/option scheduler"},
 	{"metrics", "internal/option job scheduler"},
 	{"clustertest", "cronexpr internal/jobtree job registry registry/memory scheduler"},
 
