@@ -39,7 +39,7 @@ func ExampleReader() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	store, err := sqlite.Open(ctx, filepath.Join(folder, "history.db"))
 	if err != nil {
 		fmt.Println(err)

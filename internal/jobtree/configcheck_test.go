@@ -289,7 +289,7 @@ func TestFaultsThatStopAJob(t *testing.T) {
 			change(&c)
 			_, faulty := jobtree.CheckConfig("orders", c)
 			require.ErrorIs(t, faulty, job.ErrInvalidConfig)
-			require.Len(t, faulty.(interface{ Unwrap() []error }).Unwrap(), 1, "%v", faulty) //nolint:errorlint // it was joined
+			require.Len(t, faulty.(interface{ Unwrap() []error }).Unwrap(), 1, "%v", faulty)
 		})
 	}
 }
