@@ -94,7 +94,7 @@ var builders = map[string]builder{
 	"scheduler/internal/mending/strays.go removeStray":        {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/executions/refusedend.go removeUnder": {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/mending/aside.go SetAside":            {"set a record aside", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/internal/mending/tokens.go RestoreTokens":      {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/internal/mending/tokens.go restoreTokens":      {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
 	"scheduler/handle.go update":                              {"change a job", []string{endsItself}, "writes the configuration that it compares"},
 	"scheduler/storeconfig.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares, and what it writes down with it; one " +
 		"that is created is sent once"},
