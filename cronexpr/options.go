@@ -1,6 +1,7 @@
 package cronexpr
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 var ErrInvalidOption = option.ErrInvalid
 
 // Option changes how [Parse] reads an expression.
-type Option func(*options)
+type Option func(*options) error
 
 type options struct {
 	location *time.Location
@@ -21,42 +22,45 @@ type options struct {
 	window   window
 }
 
-func defaultOptions() options {
-	return options{location: time.UTC, daylight: Natural}
-}
-
 // WithLocation says which clock the fields are read on. The default, and the meaning of nil, is UTC:
 // the processes of a cluster agree on it, while the host's own zone may differ between them.
 func WithLocation(loc *time.Location) Option {
-	return func(o *options) {
+	return func(o *options) error {
 		if loc == nil {
 			loc = time.UTC
 		}
 		o.location = loc
+		return nil
 	}
 }
 
 // WithDaylightSaving says what happens to fires when the clock of the location is changed. The
 // default is [Natural].
 func WithDaylightSaving(mode DaylightSaving) Option {
-	return func(o *options) { o.daylight = mode }
+	return func(o *options) error {
+		if !mode.valid() {
+			return fmt.Errorf("%w: daylight saving %s is unknown; allowed are %s and %s", ErrInvalidOption, mode, Natural, Quartz)
+		}
+		o.daylight = mode
+		return nil
+	}
 }
 
 // WithOffset moves the fires of "@every d" by offset, so that many jobs with the same period need
 // not fire in the same instant. The default is 0. Only the offset modulo d matters, and it may be
 // negative. Expressions of other kinds ignore it.
 func WithOffset(offset time.Duration) Option {
-	return func(o *options) { o.offset = offset }
+	return func(o *options) error {
+		o.offset = offset
+		return nil
+	}
 }
 
-func (o options) validate() error {
-	if !o.daylight.valid() {
-		return fmt.Errorf("%w: daylight saving %s is unknown; allowed are %s and %s",
-			ErrInvalidOption, o.daylight, Natural, Quartz)
+func newOptions(opts []Option) (options, error) {
+	o := options{location: time.UTC, daylight: Natural}
+	var faults []error
+	for _, set := range opts {
+		faults = append(faults, set(&o))
 	}
-	if w := o.window; !w.end.IsZero() && w.end.Before(w.start) {
-		return fmt.Errorf("%w: the end, %s, is before the start, %s",
-			ErrInvalidOption, w.end.Format(time.RFC3339), w.start.Format(time.RFC3339))
-	}
-	return nil
+	return o, errors.Join(append(faults, o.window.check())...)
 }

@@ -28,11 +28,8 @@ type Schedule interface {
 // [ErrInvalidOption]. An expression that can never fire, such as 30 February, is not an error: its
 // Next is zero, see [NeverAfter].
 func Parse(expr string, opts ...Option) (Schedule, error) {
-	o := defaultOptions()
-	for _, opt := range opts {
-		opt(&o)
-	}
-	if err := o.validate(); err != nil {
+	o, err := newOptions(opts)
+	if err != nil {
 		return nil, err
 	}
 	words := strings.Fields(expr)

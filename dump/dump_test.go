@@ -110,6 +110,13 @@ func TestWhatIsMasked(t *testing.T) {
 	require.Contains(t, serve(t, dump.Shelf{"orders": lagging})("dump\n"), "| *** | /orders/offset/1 | *** (differs in what is hidden)\n")
 }
 
+func TestAJobWithoutAName(t *testing.T) {
+	t.Parallel()
+	_, err := dump.ListenTo(dump.Shelf{}, "127.0.0.1:0", dump.WithJob(""))
+	require.ErrorIs(t, err, dump.ErrInvalidOption)
+	require.ErrorContains(t, err, "the job's name is empty")
+}
+
 func TestOnlyLoopbackUnlessAsked(t *testing.T) {
 	t.Parallel()
 	_, err := dump.ListenTo(dump.Shelf{}, "0.0.0.0:0")

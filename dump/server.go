@@ -60,15 +60,20 @@ type Server struct {
 }
 
 // Listen opens the port at which the jobs of a scheduler are dumped. The address is "host:port", as in "127.0.0.1:9888"; port 0 takes a free one.
-// The host must be a loopback address, or "localhost", unless [WithAnyAddress] is given.
+// The host must be a loopback address, or "localhost", unless [WithAnyAddress] is given. Errors: [ErrInvalidOption],
+// [ErrNotLoopback], and those of the port.
 func Listen(s *scheduler.Scheduler, address string, opts ...Option) (*Server, error) {
 	return listen(jobsOf{s}, address, opts)
 }
 
 func listen(from source, address string, opts []Option) (*Server, error) {
 	s := &Server{source: from}
+	var faults []error
 	for _, set := range opts {
-		set(&s.options)
+		faults = append(faults, set(&s.options))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

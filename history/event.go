@@ -15,7 +15,7 @@ type Execution struct {
 	ID       string // the same at start and end, different for every run of every item
 	Round    string // id of the round that it began in; empty in rows that Java wrote
 	Job      string
-	TaskID   string // shortened if it is long; see [ShortTaskID]
+	TaskID   string // shortened if it is longer than 255 characters
 	Hostname string
 	IP       string
 	Source   job.Source
@@ -56,7 +56,7 @@ type Status struct {
 	Round          string // id of the round; empty in rows that Java wrote
 	Job            string
 	OriginalTaskID string // always empty but in rows of Elastic-Job-Cloud
-	TaskID         string // shortened if it is long; see [ShortTaskID]
+	TaskID         string // shortened if it is longer than 255 characters
 	SlaveID        string // IP of the instance
 	Source         string // [SourceLite]
 	ExecutionType  string // [ExecutionReady]

@@ -49,7 +49,7 @@ type Paging struct {
 type ExecutionQuery struct {
 	Job     string
 	Round   string
-	TaskID  string // as it is stored: see [ShortTaskID]
+	TaskID  string // whole, or shortened as the events have it
 	IP      string
 	Item    *int
 	Success *bool // an execution that still runs has not succeeded
@@ -63,7 +63,7 @@ type ExecutionQuery struct {
 type StatusQuery struct {
 	Job           string
 	Round         string
-	TaskID        string // as it is stored: see [ShortTaskID]
+	TaskID        string // whole, or shortened as the events have it
 	Source        string // [SourceLite] for those of schedulers
 	ExecutionType string // [ExecutionReady] for those of schedulers
 	State         State

@@ -53,7 +53,7 @@ func (r Round) End() Status {
 func (r Round) status(state State, at time.Time, message string) Status {
 	return Status{
 		ID: identify("status", r.Job, r.ID, string(state), stamp(r.Began)), Round: r.ID, Job: r.Job,
-		TaskID: ShortTaskID(r.TaskID), SlaveID: taskIP(r.TaskID), Source: SourceLite, ExecutionType: ExecutionReady,
+		TaskID: texts.ShortTaskID(r.TaskID), SlaveID: taskIP(r.TaskID), Source: SourceLite, ExecutionType: ExecutionReady,
 		ShardingItems: itemsText(r.Items), State: state, Message: message, Time: at,
 	}
 }
@@ -62,7 +62,7 @@ func (r Round) status(state State, at time.Time, message string) Status {
 func Started(hostname, round string, sc job.ShardingContext, at time.Time) Execution {
 	return Execution{
 		ID:    identify("execution", sc.JobName, round, strconv.Itoa(sc.Item), strconv.FormatInt(sc.Token, 10), stamp(at)),
-		Round: round, Job: sc.JobName, TaskID: ShortTaskID(sc.TaskID), Hostname: hostname, IP: taskIP(sc.TaskID),
+		Round: round, Job: sc.JobName, TaskID: texts.ShortTaskID(sc.TaskID), Hostname: hostname, IP: taskIP(sc.TaskID),
 		Source: sc.Source, Item: sc.Item, Fire: sc.Fire, Token: sc.Token, Start: at,
 	}
 }

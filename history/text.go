@@ -1,42 +1,15 @@
 package history
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strconv"
 	"strings"
-
-	"github.com/elasticron/elasticron/internal/texts"
 )
 
-// What the columns of Elastic-Job's tables hold, in characters.
-const (
-	MaxText   = 4000 // of failure causes and messages
-	MaxTaskID = 255
-	maxItems  = 100
-)
+// MaxText is how many characters the columns of Elastic-Job's tables hold of failure causes and messages.
+const MaxText = 4000
 
-// ShortTaskID returns a task id as the column of 255 characters holds it: the same, or, if it is
-// longer, with its list of items cut, "orders@-@0,1,2,...@-@READY@-@10.0.0.1@-@7". One that is too long
-// without its items is cut and ends in a hash, so that what differs stays different. The same id is
-// always shortened to the same.
-func ShortTaskID(id string) string {
-	if len(id) <= MaxTaskID {
-		return id
-	}
-	head := strings.Index(id, taskSeparator)
-	tail := strings.LastIndex(id, taskSeparator+"READY"+taskSeparator)
-	if head >= 0 && tail > head {
-		items := head + len(taskSeparator)
-		if room := MaxTaskID - items - len("...") - (len(id) - tail); room > 0 && room < tail-items {
-			kept := id[items : items+room]
-			kept = kept[:strings.LastIndexByte(kept, ',')+1]
-			return id[:items] + kept + "..." + id[tail:]
-		}
-	}
-	sum := sha256.Sum256([]byte(id))
-	return texts.Clean(id, MaxTaskID-17) + "~" + hex.EncodeToString(sum[:8])
-}
+// maxItems is the same of lists of items.
+const maxItems = 100
 
 const taskSeparator = "@-@"
 

@@ -20,10 +20,6 @@ func TestTheZeroValueIsTheDefault(t *testing.T) {
 	require.Equal(t, job.TypeSimple, c.Type)
 	require.True(t, c.Monitored())
 	require.Equal(t, job.MisfireOnce, c.Misfire)
-	require.Equal(t, 3, c.FailoverLimitInForce())
-	require.Equal(t, 100, c.MisfireMaxInForce())
-	require.Equal(t, time.Second, c.RetryBackoffInForce())
-	require.Equal(t, 10*time.Minute, c.ReconcileIntervalInForce())
 	require.Equal(t, job.FailoverRunning, c.FailoverScope)
 	require.Equal(t, job.ClockWarn, c.ClockPolicy)
 	require.Equal(t, job.DaylightSavingNatural, c.DaylightSaving)
@@ -31,18 +27,16 @@ func TestTheZeroValueIsTheDefault(t *testing.T) {
 
 func TestNegativeNumbersAreNone(t *testing.T) {
 	t.Parallel()
-	c := plain()
-	c.FailoverLimit, c.MisfireMax, c.RetryBackoff, c.ReconcileInterval = -1, -7, -time.Second, -1
-	require.NoError(t, c.Validate())
-	require.Zero(t, c.FailoverLimitInForce())
-	require.Zero(t, c.MisfireMaxInForce())
-	require.Zero(t, c.RetryBackoffInForce())
-	require.Zero(t, c.ReconcileIntervalInForce())
-	c.FailoverLimit, c.MisfireMax, c.RetryBackoff, c.ReconcileInterval = 7, 8, 9*time.Second, time.Hour
-	require.Equal(t, 7, c.FailoverLimitInForce())
-	require.Equal(t, 8, c.MisfireMaxInForce())
-	require.Equal(t, 9*time.Second, c.RetryBackoffInForce())
-	require.Equal(t, time.Hour, c.ReconcileIntervalInForce())
+	none := func(limit, most int, backoff, reconcile time.Duration) job.Config {
+		c := plain()
+		c.FailoverLimit, c.MisfireMax, c.RetryBackoff, c.ReconcileInterval = limit, most, backoff, reconcile
+		require.NoError(t, c.Validate())
+		return c
+	}
+	c := none(-1, -7, -time.Second, -1)
+	require.Empty(t, c.Differences(none(-2, -1, -1, -time.Hour)))
+	require.Equal(t, []string{"ReconcileInterval", "FailoverLimit", "MisfireMax", "RetryBackoff"}, c.Differences(plain()))
+	require.Equal(t, []string{"ReconcileInterval", "FailoverLimit", "MisfireMax", "RetryBackoff"}, c.Differences(none(7, 8, 9*time.Second, time.Hour)))
 }
 
 // spelt has the defaults of [plain] in words.

@@ -42,9 +42,14 @@ func TestSourceTrace(t *testing.T) {
 
 func TestTypesAreTheWordsOfJava(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "[SIMPLE DATAFLOW SCRIPT]", fmt.Sprint(job.Types()))
-	require.True(t, job.TypeScript.Known())
-	require.True(t, job.Type("SIMPLE").Known())
-	require.True(t, job.Type("").Known())
-	require.False(t, job.Type("HTTP").Known())
+	require.Equal(t, "SIMPLE DATAFLOW SCRIPT", fmt.Sprint(job.TypeSimple, " ", job.TypeDataflow, " ", job.TypeScript))
+	cfg := plain()
+	for word, known := range map[job.Type]bool{"": true, "SIMPLE": true, "DATAFLOW": true, "dataflow": false, "HTTP": false} {
+		cfg.Type = word
+		if known {
+			require.NoError(t, cfg.Validate(), "%q", word)
+			continue
+		}
+		require.ErrorContains(t, cfg.Validate(), "must be one of [SIMPLE DATAFLOW SCRIPT]")
+	}
 }

@@ -1,9 +1,6 @@
 package job
 
-import (
-	"cmp"
-	"slices"
-)
+import "cmp"
 
 // MisfirePolicy says what happens to the fires of an item that could not begin on time, for example because the
 // item was still running. Package scheduler tells when a fire is missed. The zero value is [MisfireOnce].
@@ -69,13 +66,8 @@ const (
 	TypeScript   Type = "SCRIPT"   // a command line
 )
 
-// Types returns every type, in the order in which they should be offered.
-func Types() []Type { return []Type{TypeSimple, TypeDataflow, TypeScript} }
+// types are all, in the order in which faults name them.
+var types = []Type{TypeSimple, TypeDataflow, TypeScript}
 
 // String returns the word of the type, also for the zero one.
 func (t Type) String() string { return cmp.Or(string(t), "SIMPLE") }
-
-// Known tells whether t is one of [Types], or the word of one.
-func (t Type) Known() bool {
-	return slices.ContainsFunc(Types(), func(known Type) bool { return known.String() == t.String() })
-}

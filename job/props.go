@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/elasticron/elasticron/job/internal/reference"
+	"github.com/elasticron/elasticron/internal/reference"
 )
 
 // propField is what a fault names as the field of a setting of [Config.Props].
@@ -28,8 +28,7 @@ func (f *faults) checkProps(settings map[string]string) {
 		case !utf8.ValidString(value):
 			f.add(propField(name), "", "must be valid UTF-8")
 		case reference.Almost(value):
-			// A text that is stored from before there were references is one, and stays what it is.
-			f.addMild(propField(name), value, "must be "+reference.Allowed+", or begin with neither")
+			f.add(propField(name), value, "must be "+reference.Allowed+", or begin with neither")
 		}
 	}
 }

@@ -35,15 +35,10 @@ func TestPropsThatAreRefused(t *testing.T) {
 	}
 }
 
-// Texts that were stored before there were references stay what they were, with a warning.
-func TestStoredPropsThatAreNoReferencesAreTexts(t *testing.T) {
+// Texts that were stored before there were references stay what they were.
+func TestPropsThatAreAlmostReferencesAreTexts(t *testing.T) {
 	t.Parallel()
-	cfg := valid()
-	cfg.Props = map[string]string{"http.data": "env: prod", "email.subject": "file:a"}
-	warnings, faulty := cfg.ValidateStored()
-	require.NoError(t, faulty)
-	require.ErrorContains(t, warnings, `Props http.data "env: prod" must be`)
-	r := job.ReadProps(cfg.Props)
+	r := job.ReadProps(map[string]string{"http.data": "env: prod", "email.subject": "file:a"})
 	require.Equal(t, "env: prod", r.Text("http.data", ""))
 	require.Equal(t, "file:a", r.Required("email.subject"))
 	require.NoError(t, r.Err())
@@ -176,7 +171,7 @@ func TestReadPropsNamesEveryFault(t *testing.T) {
 	}
 }
 
-func TestMaxRunning(t *testing.T) {
+func TestMaxConcurrentItems(t *testing.T) {
 	t.Parallel()
 	cfg := valid()
 	cfg.MaxConcurrentItems = -1
@@ -184,6 +179,4 @@ func TestMaxRunning(t *testing.T) {
 	cfg = valid()
 	cfg.ExecutorServiceHandler = "com.acme.Pool"
 	require.NoError(t, cfg.Validate(), "it may be stored")
-	_, err := cfg.MaxRunning()
-	require.ErrorContains(t, err, "CPU or SINGLE_THREAD")
 }

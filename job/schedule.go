@@ -42,7 +42,7 @@ func (c Config) over(s cronexpr.Schedule, now time.Time) bool {
 
 // schedule returns nil if one of the fields is at fault.
 func (f *faults) schedule(c Config) cronexpr.Schedule {
-	before := len(f.grave)
+	before := len(*f)
 	location, err := time.LoadLocation(c.TimeZone) // "" is UTC
 	if err != nil || c.TimeZone == "Local" {
 		f.addCause("TimeZone", c.TimeZone, "must be empty for UTC, or an IANA name that is known here, such as Europe/Berlin", err)
@@ -60,7 +60,7 @@ func (f *faults) schedule(c Config) cronexpr.Schedule {
 	if err != nil && !errors.Is(err, cronexpr.ErrInvalidOption) {
 		f.addCause("Cron", c.Cron, "must be a cron expression", err)
 	}
-	if len(f.grave) > before {
+	if len(*f) > before {
 		return nil
 	}
 	return schedule
@@ -68,7 +68,7 @@ func (f *faults) schedule(c Config) cronexpr.Schedule {
 
 // checkWindow also asks that times can be stored. It tells whether all is well.
 func (f *faults) checkWindow(start, end time.Time) bool {
-	before := len(f.grave)
+	before := len(*f)
 	for _, bound := range []struct {
 		field string
 		at    time.Time
@@ -80,5 +80,5 @@ func (f *faults) checkWindow(start, end time.Time) bool {
 	if !end.IsZero() && end.Before(start) {
 		f.add("EndTime", end.Format(time.RFC3339Nano), "must not be before StartTime, "+start.Format(time.RFC3339Nano))
 	}
-	return len(f.grave) == before
+	return len(*f) == before
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,35 +49,19 @@ func (c Config) Validate() error {
 	return f.join()
 }
 
-// ValidateStored judges a configuration that is stored already, by the rules of [Config.Validate]. Faults with
-// which a job can run are only warnings here, because Java accepts them or an earlier version did: failover of an
-// unmonitored job, parameters of items beyond the count, a Java monitor port below -1, and settings that begin
-// like a reference and are none. Each error joins one [*FieldError] for each field.
-func (c Config) ValidateStored() (warnings, faulty error) {
-	var f faults
-	f.check(c)
-	return errors.Join(f.mild...), errors.Join(f.grave...)
-}
-
-// faults gathers what is wrong with a configuration. With what is mild, a job can run.
-type faults struct {
-	grave, mild []error
-}
+// faults gathers what is wrong with a configuration.
+type faults []error
 
 func (f *faults) add(field, value, reason string) {
 	f.addCause(field, value, reason, nil)
 }
 
 func (f *faults) addCause(field, value, reason string, cause error) {
-	f.grave = append(f.grave, &FieldError{Field: field, Value: value, Reason: reason, Err: cause})
-}
-
-func (f *faults) addMild(field, value, reason string) {
-	f.mild = append(f.mild, &FieldError{Field: field, Value: value, Reason: reason})
+	*f = append(*f, &FieldError{Field: field, Value: value, Reason: reason, Err: cause})
 }
 
 // join returns all faults as one error, nil if there are none.
-func (f *faults) join() error { return errors.Join(append(f.grave, f.mild...)...) }
+func (f *faults) join() error { return errors.Join(*f...) }
 
 // check gathers every fault of c. It returns when the job fires, nil if that has faults.
 func (f *faults) check(c Config) cronexpr.Schedule {
@@ -87,9 +72,7 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 	if c.MaxTimeDiff != noTimeDiff {
 		f.checkSpan("MaxTimeDiff", c.MaxTimeDiff, leastTimeDiff, maxTimeDiff)
 	}
-	f.checkPort(c.Java.MonitorPort)
 	f.checkMost("ReconcileInterval", c.ReconcileInterval, leastReconcileInterval, maxReconcileInterval, time.Minute)
-	f.checkFailover(c)
 	checkWord(f, "FailoverScope", c.FailoverScope, FailoverRunning, FailoverAssigned)
 	f.checkMostNumber("FailoverLimit", c.FailoverLimit, maxFailoverLimit)
 	checkWord(f, "Misfire", c.Misfire, MisfireOnce, MisfireAll, MisfireSkip)
@@ -101,7 +84,6 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 	checkWord(f, "ClockPolicy", c.ClockPolicy, ClockWarn, ClockRefuse)
 	f.checkSpan("Jitter", c.Jitter, leastSpan, maxJitter)
 	f.checkSpan("Offset", c.Offset, leastSpan, maxOffset)
-	f.checkProps(c.Props)
 	f.checkRange("MaxConcurrentItems", c.MaxConcurrentItems, 0, MaxShardingTotalCount)
 	schedule := f.schedule(c)
 	if schedule != nil {
@@ -109,6 +91,9 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 		f.checkOffset(c, schedule)
 		f.checkJitter(c, schedule)
 	}
+	f.checkPort(c.Java.MonitorPort)
+	f.checkFailover(c)
+	f.checkProps(c.Props)
 	return schedule
 }
 
@@ -116,7 +101,7 @@ func (f *faults) check(c Config) cronexpr.Schedule {
 // which there are.
 func (f *faults) checkFailover(c Config) {
 	if c.Failover && c.Unmonitored {
-		f.addMild("Failover", "true", "must be false for an unmonitored job, as nothing records the executions that a crash cuts short")
+		f.add("Failover", "true", "must be false for an unmonitored job, as nothing records the executions that a crash cuts short")
 	}
 }
 
@@ -204,8 +189,8 @@ func (f *faults) checkTexts(c Config) {
 
 // checkType also asks of the fields that belong to one type that they are set for it alone.
 func (f *faults) checkType(c Config) {
-	if !c.Type.Known() {
-		f.add("Type", c.Type.String(), fmt.Sprintf("must be one of %s", Types()))
+	if !slices.ContainsFunc(types, func(known Type) bool { return known.String() == c.Type.String() }) {
+		f.add("Type", c.Type.String(), fmt.Sprintf("must be one of %s", types))
 		return
 	}
 	switch {
@@ -231,7 +216,7 @@ func (f *faults) checkItems(c Config) {
 		most = max(most, item)
 	}
 	if most > 0 && most >= c.ShardingTotalCount {
-		f.addMild("ShardingItemParameters", c.ShardingItemParameters,
+		f.add("ShardingItemParameters", c.ShardingItemParameters,
 			fmt.Sprintf("must be of items below ShardingTotalCount, which is %d; item %d is not", c.ShardingTotalCount, most))
 	}
 }
@@ -253,7 +238,7 @@ func (f *faults) checkMostNumber(field string, value, most int) {
 func (f *faults) checkPort(port int) {
 	const field = "Java.MonitorPort"
 	if port < -1 {
-		f.addMild(field, strconv.Itoa(port), fmt.Sprintf("must be between -1 and %d", maxPort))
+		f.add(field, strconv.Itoa(port), fmt.Sprintf("must be between -1 and %d", maxPort))
 		return
 	}
 	f.checkRange(field, port, -1, maxPort)

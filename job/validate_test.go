@@ -257,24 +257,6 @@ func TestValidateHoldsTheBounds(t *testing.T) {
 	}
 }
 
-// What Java accepts and a job can run with is a warning, and nothing else is.
-func TestValidateStoredTellsWhatIsMild(t *testing.T) {
-	t.Parallel()
-	c := valid()
-	c.Failover, c.Unmonitored = true, true
-	c.ShardingItemParameters, c.Java.MonitorPort = "1=B,3=H", -2
-	warnings, faulty := c.ValidateStored()
-	require.NoError(t, faulty)
-	for _, field := range []string{"Failover ", "ShardingItemParameters ", "Java.MonitorPort "} {
-		require.ErrorContains(t, warnings, field)
-	}
-	c = valid()
-	c.FailoverLimit = 1_001
-	warnings, faulty = c.ValidateStored()
-	require.NoError(t, warnings)
-	require.ErrorContains(t, faulty, "FailoverLimit ")
-}
-
 func TestValidateFaultsOfTimes(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -47,9 +47,9 @@ var builders = map[string]builder{
 
 	"scheduler/internal/rounds/begin.go beginTxn": {"T4 begin", []string{endsItself, creation}, "it writes the record that it compares; the first begin creates it, " +
 		"and whoever removes a record has removed the job or its configuration has fewer items, and that is compared"},
-	"scheduler/internal/executions/end.go End":           {"T5 end, not started, cut short", []string{endsItself}, "deletes the mark whose creation it compares"},
-	"scheduler/internal/executions/finish.go endTxn":     {"T5 end", []string{endsItself}, "endWrites with the checkpoint and missed fires"},
-	"scheduler/internal/executions/finish.go lateEndTxn": {"T5b late end", []string{endsItself}, "writes the record that it compares"},
+	"scheduler/internal/executions/end.go End":        {"T5 end, not started, cut short", []string{endsItself}, "deletes the mark whose creation it compares"},
+	"scheduler/internal/executions/end.go endTxn":     {"T5 end", []string{endsItself}, "End with the checkpoint and missed fires"},
+	"scheduler/internal/executions/end.go lateEndTxn": {"T5b late end", []string{endsItself}, "writes the record that it compares"},
 
 	"scheduler/internal/mending/orphans.go removeMark":  {"T5 end of a bare mark", []string{endsItself}, "deletes the mark whose creation it compares"},
 	"scheduler/internal/mending/orphans.go endUnmarked": {"T5b of what nobody runs", []string{endsItself}, "writes the record that it compares"},
@@ -90,13 +90,13 @@ var builders = map[string]builder{
 	"scheduler/internal/leadership/elect.go abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
-	"scheduler/internal/membership/join.go removeFormer":  {"remove a former instance", []string{endsItself}, "deletes what it compares"},
-	"scheduler/internal/mending/strays.go removeStray":    {"remove a stray node", []string{endsItself}, "deletes what it compares"},
-	"scheduler/internal/executions/finish.go removeUnder": {"remove a stray node", []string{endsItself}, "deletes what it compares"},
-	"scheduler/internal/mending/aside.go SetAside":        {"set a record aside", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/internal/mending/tokens.go RestoreTokens":  {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
-	"scheduler/handle.go update":                          {"change a job", []string{endsItself}, "writes the configuration that it compares"},
-	"scheduler/declare.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares, and what it writes down with it; one " +
+	"scheduler/internal/membership/join.go removeFormer":      {"remove a former instance", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/mending/strays.go removeStray":        {"remove a stray node", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/executions/refusedend.go removeUnder": {"remove a stray node", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/mending/aside.go SetAside":            {"set a record aside", []string{endsItself}, "writes the record that it compares"},
+	"scheduler/internal/mending/tokens.go restoreTokens":      {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/handle.go update":                              {"change a job", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/storeconfig.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares, and what it writes down with it; one " +
 		"that is created is sent once"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +
 		"what creates all that it writes is sent once"},

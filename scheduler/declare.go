@@ -6,11 +6,71 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 )
+
+// Add declares a job, whose items handler runs, and returns its handle. It may be called before Run and while
+// Run goes on; in the second case it returns when the job has joined its cluster. If ctx ends before that, the
+// job is declared all the same, and joins when it can; [Scheduler.Job] finds its handle.
+//
+// The first declaration of a job in the registry stores its configuration. Later ones leave the
+// stored one as it is: what is stored counts, for every instance. [OnConflict] says otherwise.
+//
+// Errors after which the registry is as it was: every fault of cfg at once; an option that is not
+// allowed, which is [ErrInvalidOption]; a cron that never fires; an unknown sharding strategy;
+// [ErrDeclared], also of all but one of several calls for one job at once; [ErrClassConflict] if the
+// stored job is another one; [ErrConfigConflict] if a difference is to be refused; a stored configuration
+// that cannot be read; [ErrJavaPeers]; [ErrStopped] if Run has stopped before.
+//
+// Errors after which the configuration may be stored, because others may rely on it by then: those of
+// the registry, the end of ctx, and [ErrStopped] if Run stops meanwhile. After [registry.ErrUnknownOutcome]
+// the job was not there yet, and may be in a moment, or never: declare it again.
+func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...JobOption) (*Job, error) {
+	r, err := s.add(ctx, cfg, handler, opts)
+	if err != nil {
+		return nil, fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	}
+	return &Job{s, r}, nil
+}
+
+func (s *Scheduler) add(ctx context.Context, cfg job.Config, handler job.Handler, opts []JobOption) (*runner, error) {
+	declared, err := newJobOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := declared.check(cfg); err != nil {
+		return nil, err
+	}
+	if err := s.checkDeclaration(ctx, cfg, handler); err != nil {
+		return nil, err
+	}
+	r := newRunner(s, cfg, handler, declared) //nolint:contextcheck // the runner lives as long as Run
+	wait, err := s.declare(ctx, r, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return r, wait()
+}
+
+// declare stores a configuration and puts its runner on the list. Nobody else does either for the same
+// job meanwhile, so a declaration that is refused as the second one has stored nothing. wait is that of
+// enter.
+func (s *Scheduler) declare(ctx context.Context, r *runner, cfg job.Config) (wait func() error, err error) {
+	release, err := s.reserve(ctx, cfg.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := s.dialect.Admit(ctx, cfg.Name); err != nil {
+		return nil, err
+	}
+	if err := s.storeConfig(ctx, cfg, r.declared.conflict); err != nil {
+		return nil, err
+	}
+	return s.enter(ctx, r)
+}
 
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.
 func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handler job.Handler) error {
@@ -18,7 +78,7 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 	faults := []error{cfg.ValidateAt(s.now())}
 	faults = append(faults, s.dialect.Faults(cfg)...)
 	faults = append(faults, configuration.CheckCode(ctx, cfg, handler), configuration.CheckHandler(ctx, cfg, s.handlers, s.log))
-	if _, err := cfg.MaxRunning(); err != nil {
+	if _, err := inforce.MaxRunning(cfg); err != nil {
 		faults = append(faults, err)
 	}
 	if _, err := s.strategies.Lookup(cfg.ShardingStrategy); err != nil {
@@ -27,79 +87,38 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 	return errors.Join(faults...)
 }
 
-// storeConfig makes sure that the registry has a configuration of the job that this process can
-// serve. It stores the declared one if there is none, or if the code wins; each write is guarded by
-// what was read, so of several declarations at once one wins and the others see it.
-//
-// A configuration is created at most once. A create that got no answer may still happen, so it is not tried again:
-// a second one could bring back a job that was removed in between.
-func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Conflict) error {
-	path := jobtree.For(cfg.Name).Config()
-	var unsure error // why nobody knows whether a create was done
+// reserve lets only the caller declare a job of this name, until the caller releases the name. It holds up
+// other declarations, which wait and then find the job declared or may try themselves, and the catalog,
+// which looks at the job afterwards.
+func (s *Scheduler) reserve(ctx context.Context, name string) (release func(), err error) {
 	for {
-		found, err := s.registry.Get(ctx, path)
-		if err != nil && !errors.Is(err, registry.ErrNotFound) {
-			return err
+		s.mu.Lock()
+		err, other := s.refusal(name), s.adding[name]
+		if err == nil && other == nil {
+			s.adding[name] = make(chan struct{})
 		}
-		if !found.Exists() && unsure != nil {
-			return unsure
+		s.mu.Unlock()
+		switch {
+		case err != nil:
+			return nil, err
+		case other == nil:
+			return func() { s.release(name) }, nil //nolint:contextcheck // jobs live as long as Run, not as this call
 		}
-		text, err := s.declaredOver(ctx, found, cfg, conflict)
-		if err != nil || text == found.Value {
-			return err
-		}
-		guards, note, err := s.writtenDown(ctx, cfg.Name, found, deed{
-			id:   fmt.Sprintf("declared-%d", found.Revision), // which is replaced once
-			verb: "declare", changed: replaced(found, text),
-		})
-		if err != nil {
-			return err
-		}
-		_, err = s.registry.Commit(ctx, registry.Txn{
-			If:   append(guards, registry.Unchanged(path, found.Revision)),
-			Then: append(note, registry.Put(path, text)),
-		})
-		// What the registry says after a lost answer is read again, as after a conflict.
-		lost := errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil
-		if lost && !found.Exists() {
-			unsure = err
-		}
-		if err == nil {
-			s.reportReplaced(ctx, found, text)
-		}
-		if !errors.Is(err, registry.ErrConflict) && !lost {
-			return err
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for another declaration of the job: %w", context.Cause(ctx))
 		}
 	}
 }
 
-// declaredOver returns what the stored configuration should be after a declaration: the stored text
-// itself where it is to stay.
-func (s *Scheduler) declaredOver(ctx context.Context, found registry.Node, cfg job.Config, conflict Conflict) (string, error) {
-	if !found.Exists() {
-		return jobtree.EncodeConfig(cfg)
-	}
-	stored, err := jobtree.DecodeConfig(found)
-	if err != nil {
-		return "", fmt.Errorf("the registry holds a configuration that cannot be read (correct it, or remove the job if nobody uses it): %w", err)
-	}
-	if stored.ClassName() != cfg.ClassName() {
-		return "", &ClassConflictError{Job: cfg.Name, Stored: stored.ClassName(), Declared: cfg.ClassName()}
-	}
-	if !s.traits.StartDisabled { // whether the job is disabled is up to operators, once it is there
-		cfg.Disabled = stored.Disabled
-	}
-	switch conflict {
-	case RegistryWins:
-		s.reportIgnored(ctx, stored, cfg)
-		return found.Value, nil
-	case RefuseConflict:
-		if fields := cfg.Differences(stored); len(fields) > 0 {
-			return "", &ConfigConflictError{Job: cfg.Name, Fields: fields, Values: differences(stored, cfg)}
-		}
-		return found.Value, nil
-	default:
-		cfg.Unknown = stored.Unknown
-		return jobtree.EncodeConfig(cfg)
+func (s *Scheduler) release(name string) {
+	s.mu.Lock()
+	close(s.adding[name])
+	delete(s.adding, name)
+	c := s.catalog
+	s.mu.Unlock()
+	if c != nil {
+		c.box.Post(func() { c.consider(name) })
 	}
 }

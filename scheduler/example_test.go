@@ -70,19 +70,21 @@ func ExampleJob_Trigger() {
 	}
 	cleanup, err := s.Add(ctx, cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
 		fmt.Println(sc.JobName, sc.Item, sc.ItemParameter, sc.Source)
-		stop()
 		return nil
 	}))
 	if err != nil {
 		log.Fatal(err)
 	}
-	go func() {
-		<-s.Ready()
-		if _, err := cleanup.Trigger(ctx); err != nil {
-			log.Fatal(err)
-		}
-	}()
-	if err := s.Run(ctx); err != nil {
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	<-s.Ready()
+	if request, err := cleanup.Trigger(ctx); err != nil {
+		log.Fatal(err)
+	} else if _, err := request.Wait(ctx); err != nil {
+		log.Fatal(err)
+	}
+	stop()
+	if err := <-done; err != nil {
 		log.Fatal(err)
 	}
 	// Output: cleanup 0 archive manual

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -73,7 +74,7 @@ func TestItemsWaitForTheirTurn(t *testing.T) {
 
 func TestExecutorsByName(t *testing.T) {
 	t.Parallel()
-	two, err := job.Config{ExecutorServiceHandler: job.ExecutorCPU}.MaxRunning()
+	two, err := inforce.MaxRunning(job.Config{ExecutorServiceHandler: job.ExecutorCPU})
 	require.NoError(t, err)
 	for name, test := range map[string]struct {
 		set  func(*job.Config)

@@ -46,9 +46,6 @@ func (r *runner) reconcile() {
 	}
 }
 
-// latchWait bounds how long an election or a claim waits for its latch.
-const latchWait = 2 * time.Second
-
 // startElection starts an election in which this instance stands.
 func (r *runner) startElection(c *leadership.Candidacy) {
 	attached := r.attached
@@ -76,18 +73,6 @@ func (r *runner) campaign(a *room.Attachment, c *leadership.Candidacy) (registry
 		return err
 	})
 	return revision, err
-}
-
-// latched commits inside a latch, which only spares the registry a crowd, and without it if the latch is not to be
-// had. The context that commit gets is the latch's.
-func (s *Scheduler) latched(ctx context.Context, latch string, commit func(context.Context) error) error {
-	waiting, cancel := context.WithTimeout(ctx, latchWait)
-	defer cancel()
-	err := s.registry.Latch(waiting, latch, commit)
-	if errors.Is(err, registry.ErrUnavailable) && ctx.Err() == nil {
-		err = commit(ctx)
-	}
-	return err
 }
 
 func (r *runner) hasLeader(s registry.Snapshot) bool { return s.Get(r.tree.Leader()).Exists() }

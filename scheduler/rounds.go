@@ -4,13 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"time"
 
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
-	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/rounds"
 )
 
@@ -87,62 +84,4 @@ func (r *runner) noteMissed() bool {
 // claimAbandoned claims lost executions of items that may be another's.
 func (r *runner) claimAbandoned() {
 	r.rounds.ClaimAbandoned(r.look(), func() string { return rand.Text()[:12] })
-}
-
-// inLatch commits a transaction inside a latch, and tells how that went.
-func (r *runner) inLatch(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error)) {
-	r.s.work.Go(func() {
-		var revision registry.Revision
-		err := r.s.latched(under.Ctx, latch, func(ctx context.Context) (err error) {
-			revision, err = r.s.registry.Commit(ctx, txn)
-			return err
-		})
-		r.box.Post(func() { settled(revision, err) })
-	})
-}
-
-// reporter tells the observers of what runs.
-type reporter struct {
-	observer *observers
-	job      string
-	tally    *tally
-}
-
-var _ executions.Reporter = (*reporter)(nil)
-
-// Round implements [executions.Reporter].
-func (p *reporter) Round(r executions.Round) {
-	p.observer.observe(RoundEvent{ID: r.ID, Job: p.job, TaskID: r.TaskID, Items: r.Items, Began: r.Began, Ended: r.Ended, Failed: r.Failed})
-}
-
-// Item implements [executions.Reporter].
-func (p *reporter) Item(r executions.Run) {
-	if !r.Ended.IsZero() {
-		p.tally.count(r.Err, r.Refused)
-	}
-	p.observer.observe(itemEvent(r))
-}
-
-func itemEvent(r executions.Run) ItemEvent {
-	return ItemEvent{Round: r.Round, Context: r.Context, Began: r.Began, Ended: r.Ended, Err: r.Err, CutShort: r.CutShort, Refused: r.Refused}
-}
-
-// ItemContext implements [executions.Reporter].
-func (p *reporter) ItemContext(ctx context.Context, r executions.Run) context.Context {
-	return p.observer.itemContext(ctx, itemEvent(r))
-}
-
-// Retry implements [executions.Reporter].
-func (p *reporter) Retry(r executions.Run, err error, pause time.Duration) {
-	p.observer.observe(RetryEvent{Round: r.Round, Context: r.Context, Err: err, Pause: pause})
-}
-
-// Waiting implements [executions.Reporter].
-func (p *reporter) Waiting(waiting, running, limit int) {
-	p.observer.observe(WaitingEvent{Job: p.job, Waiting: waiting, Running: running, Limit: limit})
-}
-
-// HandlerFailed implements [executions.Reporter].
-func (p *reporter) HandlerFailed(sc job.ShardingContext, failure, handler error) {
-	p.observer.observe(ErrorHandlerEvent{Context: sc, Err: failure, Handler: handler})
 }

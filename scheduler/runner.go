@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -171,25 +170,6 @@ func (r *runner) attach(a *room.Attachment) {
 	r.attached = a
 	if a != nil {
 		r.await(r.needed) // what was waited for may have come and gone while there was no session
-	}
-}
-
-// reportUnreadable tells of values that nothing can be decided upon. They are reported when they
-// come, and not whenever they are in the way.
-func (r *runner) reportUnreadable(t jobtree.Touched) {
-	if err := r.state.Epoch.Err; t.Epoch && err != nil {
-		r.log.ErrorContext(r.life, "the assignment cannot be read", logError, err)
-	}
-	if err := r.state.Tokens().Err; t.Config && err != nil {
-		r.log.ErrorContext(r.life, "where the fencing tokens start cannot be read: nothing begins in processes that do not remember it until it is put back", logError, err)
-	}
-	if err := r.state.Triggered().Err; t.Triggered && err != nil {
-		r.log.ErrorContext(r.life, "the request by hand cannot be read: no item runs for it", logError, err)
-	}
-	for _, n := range t.Items {
-		if err := r.state.Item(n).Record.Err; errors.Is(err, jobtree.ErrNewerFormat) {
-			r.log.ErrorContext(r.life, "item pauses: a newer version wrote its record", logItem, n, logError, err)
-		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package scheduler
 
-import "github.com/elasticron/elasticron/internal/jobtree"
+import (
+	"errors"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+)
 
 // tellings are what was logged of what operators change, so that every change is logged once. What is enabled
 // when a process comes needs no word.
@@ -51,5 +55,24 @@ func (r *runner) tellChanges(t jobtree.Touched) {
 		r.log.WarnContext(r.life, "server disabled, its instances get no items", logServer, server)
 	} else {
 		r.log.InfoContext(r.life, "server enabled", logServer, server)
+	}
+}
+
+// reportUnreadable tells of values that nothing can be decided upon. They are reported when they
+// come, and not whenever they are in the way.
+func (r *runner) reportUnreadable(t jobtree.Touched) {
+	if err := r.state.Epoch.Err; t.Epoch && err != nil {
+		r.log.ErrorContext(r.life, "the assignment cannot be read", logError, err)
+	}
+	if err := r.state.Tokens().Err; t.Config && err != nil {
+		r.log.ErrorContext(r.life, "where the fencing tokens start cannot be read: nothing begins in processes that do not remember it until it is put back", logError, err)
+	}
+	if err := r.state.Triggered().Err; t.Triggered && err != nil {
+		r.log.ErrorContext(r.life, "the request by hand cannot be read: no item runs for it", logError, err)
+	}
+	for _, n := range t.Items {
+		if err := r.state.Item(n).Record.Err; errors.Is(err, jobtree.ErrNewerFormat) {
+			r.log.ErrorContext(r.life, "item pauses: a newer version wrote its record", logItem, n, logError, err)
+		}
 	}
 }

@@ -22,40 +22,69 @@ const DefaultTriggerWithin = time.Hour
 var ErrTriggerPending = errors.New("the request before is pending; it can be replaced")
 
 // TriggerOption says what [Job.Trigger] asks for.
-type TriggerOption func(*byhand.Ask)
+type TriggerOption func(*triggerOptions) error
+
+type triggerOptions struct{ byhand.Ask }
 
 // TriggerItems names the items that are to run. The default is all that the job has by then.
 func TriggerItems(items ...int) TriggerOption {
-	return func(a *byhand.Ask) {
-		a.Items = slices.Compact(slices.Sorted(slices.Values(items)))
-		if a.Items == nil {
-			a.Items = []int{}
+	return func(o *triggerOptions) error {
+		if len(items) == 0 {
+			return fmt.Errorf("%w: no items are named", ErrInvalidOption)
 		}
+		o.Items = slices.Compact(slices.Sorted(slices.Values(items)))
+		return nil
 	}
 }
 
 // TriggerParameter gives a text to the code of the items, as [job.ShardingContext].TriggerParameter, at most 2,048
 // bytes. The registry keeps it with the job.
-func TriggerParameter(text string) TriggerOption { return func(a *byhand.Ask) { a.Parameter = text } }
+func TriggerParameter(text string) TriggerOption {
+	return func(o *triggerOptions) error {
+		if len(text) > jobtree.MaxTriggerParameter {
+			return fmt.Errorf("%w: a parameter of %d bytes must have at most %d", ErrInvalidOption, len(text), jobtree.MaxTriggerParameter)
+		}
+		o.Parameter = text
+		return nil
+	}
+}
 
 // TriggerFire names a fire that the executions stand for, as when the work of one is done again. The schedule is
 // left alone, and the fire need not be one of it.
-func TriggerFire(fire time.Time) TriggerOption { return func(a *byhand.Ask) { a.Fire = fire } }
+func TriggerFire(fire time.Time) TriggerOption {
+	return func(o *triggerOptions) error {
+		o.Fire = fire
+		return nil
+	}
+}
 
-// TriggerWithin says how long the request lasts: an item that cannot begin by then does not run for it. The default is
-// [DefaultTriggerWithin].
-func TriggerWithin(d time.Duration) TriggerOption { return func(a *byhand.Ask) { a.Within = d } }
+// TriggerWithin says how long the request lasts: an item that cannot begin by then does not run for it. It must be
+// positive. The default is [DefaultTriggerWithin].
+func TriggerWithin(d time.Duration) TriggerOption {
+	return func(o *triggerOptions) error {
+		if d <= 0 {
+			return fmt.Errorf("%w: within %s must be positive", ErrInvalidOption, d)
+		}
+		o.Within = d
+		return nil
+	}
+}
 
 // TriggerReplacing takes the place of a request that is pending. Items that have not begun for that one do not run for
 // it any more.
-func TriggerReplacing() TriggerOption { return func(a *byhand.Ask) { a.Replace = true } }
+func TriggerReplacing() TriggerOption {
+	return func(o *triggerOptions) error {
+		o.Replace = true
+		return nil
+	}
+}
 
 // Trigger makes items of the job run once, now, whatever the cron says: all of them, or those that the options
 // name, each where it is. It returns when the request is in the registry; the request can be waited for. An item that
 // is running runs once more right after, before it runs for fires that it missed. An item that is disabled does not
 // run, unless it is enabled before the request ends.
 //
-// A job has one request at a time. Errors: [ErrTriggerPending] while items have yet to begin for the one before,
+// A job has one request at a time. Errors: [ErrInvalidOption], [ErrTriggerPending] while items have yet to begin for the one before,
 // [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if no instance lives
 // whose server is enabled, or the job is disabled, a [job.FieldError] for what the job cannot do, such as items that
 // it does not have or that are disabled, and those of the registry. After [registry.ErrUnknownOutcome] the job may
@@ -65,9 +94,13 @@ func TriggerReplacing() TriggerOption { return func(a *byhand.Ask) { a.Replace =
 // instance answers for the items that it has at that time. Beyond a hundred Java instances it takes further requests. If
 // one of those fails, the error says so: the others run for it, and those that are left do not.
 func (j *Job) Trigger(ctx context.Context, options ...TriggerOption) (*Request, error) {
-	a := byhand.Ask{Within: DefaultTriggerWithin, Java: j.s.traits.AloneAnswered}
-	for _, option := range options {
-		option(&a)
+	o := triggerOptions{byhand.Ask{Within: DefaultTriggerWithin, Java: j.s.traits.AloneAnswered}}
+	var faults []error
+	for _, set := range options {
+		faults = append(faults, set(&o))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("trigger job %q: %w", j.r.name, err)
 	}
 	j.s.mu.Lock()
 	known := j.s.runners[j.r.name] == j.r && (j.s.life == nil || j.s.life.Err() == nil)
@@ -77,7 +110,7 @@ func (j *Job) Trigger(ctx context.Context, options ...TriggerOption) (*Request, 
 	}
 	var seen registry.Revision // what was in the way must be seen
 	for {
-		request, err := j.trigger(ctx, a, seen)
+		request, err := j.trigger(ctx, o.Ask, seen)
 		var conflict *registry.ConflictError
 		switch {
 		case err == nil:
@@ -150,8 +183,6 @@ func refusedTrigger(s *jobtree.State, a byhand.Ask, err error) error {
 		return ErrNoInstance
 	case byhand.Unusable, byhand.Unwritable:
 		return fault.Err
-	case byhand.NoTime:
-		return &job.FieldError{Field: "Within", Value: a.Within.String(), Reason: "must be positive"}
 	case byhand.BeyondJava:
 		return &job.FieldError{Field: "Items", Value: fmt.Sprint(a.Items), Reason: "and parameter and fire must not be given, because Java instances take part, which know the whole job alone"}
 	case byhand.UnknownItems:

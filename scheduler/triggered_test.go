@@ -83,15 +83,21 @@ func TestATriggerThatTheJobCannotDo(t *testing.T) {
 		put(t, c.server, ofOrders.ItemDisabled(1), "")
 		sleepUntil(time.Second)
 		for want, option := range map[string]scheduler.TriggerOption{
-			`Items "2" must be from 0 to 1`:                          scheduler.TriggerItems(2),
-			`Items "-1" must be from 0 to 1`:                         scheduler.TriggerItems(-1),
-			`Items "1" must be enabled`:                              scheduler.TriggerItems(0, 1),
-			`items is "", must name items`:                           scheduler.TriggerItems(),
-			`Within "0s" must be positive`:                           scheduler.TriggerWithin(0),
-			`parameter is "2049 bytes", must have at most 2048 byte`: scheduler.TriggerParameter(string(make([]byte, 2_049))),
+			`Items "2" must be from 0 to 1`:  scheduler.TriggerItems(2),
+			`Items "-1" must be from 0 to 1`: scheduler.TriggerItems(-1),
+			`Items "1" must be enabled`:      scheduler.TriggerItems(0, 1),
 		} {
 			_, err := ordersOf(t, a).Trigger(t.Context(), option)
 			require.ErrorContains(t, err, want)
+		}
+		for want, option := range map[string]scheduler.TriggerOption{
+			`no items are named`:                               scheduler.TriggerItems(),
+			`within 0s must be positive`:                       scheduler.TriggerWithin(0),
+			`a parameter of 2049 bytes must have at most 2048`: scheduler.TriggerParameter(string(make([]byte, 2_049))),
+		} {
+			_, err := ordersOf(t, a).Trigger(t.Context(), option)
+			require.ErrorContains(t, err, want)
+			require.ErrorIs(t, err, scheduler.ErrInvalidOption)
 		}
 		put(t, c.server, ofOrders.Server("10.0.0.1"), "DISABLED")
 		sleepUntil(2 * time.Second)

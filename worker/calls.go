@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/httpjob"
 	"github.com/elasticron/elasticron/job/httpjob/callback"
@@ -41,7 +42,7 @@ type callCode struct {
 func (c callCode) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	var faults []error
 	for _, name := range slices.Sorted(maps.Keys(cfg.Props)) {
-		if value := cfg.Props[name]; job.IsReference(value) && !c.mayRead(value) {
+		if value := cfg.Props[name]; reference.Is(value) && !c.mayRead(value) {
 			faults = append(faults, &job.FieldError{
 				Field: "Props " + name, Value: value, Reason: "must be a reference that http.secrets of this worker allows: " + strings.Join(c.secrets, ", "),
 			})
@@ -53,12 +54,12 @@ func (c callCode) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	return c.Job.Configure(cfg)
 }
 
-func (c callCode) mayRead(reference string) bool {
-	if file, is := strings.CutPrefix(reference, "file:"); is && path.Clean(file) != file {
+func (c callCode) mayRead(from string) bool {
+	if file, is := strings.CutPrefix(from, "file:"); is && path.Clean(file) != file {
 		return false
 	}
 	return slices.ContainsFunc(c.secrets, func(pattern string) bool {
-		ok, _ := path.Match(pattern, reference)
+		ok, _ := path.Match(pattern, from)
 		return ok
 	})
 }
@@ -79,10 +80,10 @@ func rulesOf(h HTTP) (*callRules, error) {
 	}
 	var keys [][]byte
 	var faults []error
-	for _, reference := range h.Sign.Keys {
-		key, err := job.Resolve(reference)
+	for _, from := range h.Sign.Keys {
+		key, err := reference.Resolve(from)
 		if err != nil {
-			faults = append(faults, &FieldError{Field: "http.sign.keys", Value: reference, Reason: "must name a variable or a file that this process can read", Err: err})
+			faults = append(faults, &FieldError{Field: "http.sign.keys", Value: from, Reason: "must name a variable or a file that this process can read", Err: err})
 		}
 		keys = append(keys, []byte(key))
 	}

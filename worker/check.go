@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/job/httpjob"
 	"github.com/elasticron/elasticron/worker/internal/allow"
 )
@@ -116,7 +116,7 @@ func (c *checker) absolute(field, value string) {
 }
 
 func (c *checker) reference(field, value string) {
-	is := job.IsReference(value)
+	is := reference.Is(value)
 	if !is {
 		value = fmt.Sprintf("%d bytes", len(value)) // which may be the secret itself
 	}

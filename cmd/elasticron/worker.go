@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
-	"github.com/elasticron/elasticron/job"
+	references "github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd/embedded"
 	"github.com/elasticron/elasticron/worker"
@@ -202,7 +202,7 @@ func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Lo
 		password := ""
 		if from.Password != "" {
 			var err error
-			if password, err = job.Resolve(from.Password); err != nil {
+			if password, err = references.Resolve(from.Password); err != nil {
 				return nil, nil, fmt.Errorf("registry.password %q: %w", from.Password, err)
 			}
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -77,7 +78,7 @@ var space = uuid.MustParse("5b8a3c1e-6f0d-4d0e-9a53-0c6a1f2b7e41")
 func execution(name jobtree.Name, e *jobtree.Execution, token int64) history.Execution {
 	id := uuid.NewSHA1(space, fmt.Appendf(nil, "%s\x00%d\x00%s\x00%d", name.Job, name.Item, e.Instance, e.Begin.UnixMilli()))
 	event := history.Execution{
-		ID: id.String(), Round: e.Round, Job: name.Job, TaskID: history.ShortTaskID(fmt.Sprintf("%s@-@%d@-@READY@-@%s", name.Job, name.Item, e.Instance)),
+		ID: id.String(), Round: e.Round, Job: name.Job, TaskID: texts.ShortTaskID(fmt.Sprintf("%s@-@%d@-@READY@-@%s", name.Job, name.Item, e.Instance)),
 		IP: jobtree.ServerOf(e.Instance), Hostname: jobtree.ServerOf(e.Instance), Source: e.Source, Item: name.Item, Fire: e.Fire,
 		Start: e.Begin, Complete: e.End, Success: e.Outcome == jobtree.Success,
 	}

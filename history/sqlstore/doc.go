@@ -30,7 +30,7 @@
 // The store writes words as Java knows them. It stores a run by hand as a NORMAL_TRIGGER with a round and
 // without a fire time, and reads it as [job.Manual]; one that was asked for a fire it reads as [job.Scheduled], as Java
 // has no word for it. It cuts texts to the length of their columns, in characters:
-// causes and messages to 4000, task ids and lists of items as [history.ShortTaskID] says.
+// causes and messages to 4000. It leaves items out of task ids above 255 and of lists of items above 100.
 //
 // # Time
 //

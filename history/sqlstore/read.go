@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // Executions implements [history.Reader].
@@ -16,7 +17,7 @@ func (s *Store) Executions(ctx context.Context, q history.ExecutionQuery) (histo
 	var w where
 	w.equal("job_name", q.Job)
 	w.equal("round_id", q.Round)
-	w.equal("task_id", q.TaskID)
+	w.equal("task_id", texts.ShortTaskID(q.TaskID))
 	w.equal("ip", q.IP)
 	if q.Item != nil {
 		w.add("sharding_item = ?", *q.Item)
@@ -34,7 +35,7 @@ func (s *Store) Statuses(ctx context.Context, q history.StatusQuery) (history.Pa
 	var w where
 	w.equal("job_name", q.Job)
 	w.equal("round_id", q.Round)
-	w.equal("task_id", q.TaskID)
+	w.equal("task_id", texts.ShortTaskID(q.TaskID))
 	w.equal("source", q.Source)
 	w.equal("execution_type", q.ExecutionType)
 	w.equal("state", string(q.State))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/history/sqlstore"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -64,10 +65,10 @@ func testManyItems(t *testing.T, p place) {
 	require.NoError(t, db.QueryRow("SELECT COUNT(*), COUNT(DISTINCT sharding_item) FROM JOB_EXECUTION_LOG WHERE failure_cause = 'out of stock'").
 		Scan(&count, &of))
 	require.Equal(t, []int{total, total}, []int{count, of})
-	page, err := s.Statuses(t.Context(), history.StatusQuery{TaskID: history.ShortTaskID(id)})
+	page, err := s.Statuses(t.Context(), history.StatusQuery{TaskID: id})
 	require.NoError(t, err)
 	require.Equal(t, 3, page.Total)
-	executions, err := s.Executions(t.Context(), history.ExecutionQuery{TaskID: history.ShortTaskID(id)})
+	executions, err := s.Executions(t.Context(), history.ExecutionQuery{TaskID: texts.ShortTaskID(id)})
 	require.NoError(t, err)
 	require.Equal(t, total, executions.Total)
 }

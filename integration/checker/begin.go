@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 )
@@ -135,9 +136,9 @@ func (j *judge) judgeRequest(e *execution) {
 
 // judgeAftermath judges what the end of an execution left to be done.
 func (j *judge) judgeAftermath(e *execution) {
-	limit := job.Config{}.FailoverLimitInForce() // while there are no settings that can be read
+	limit := inforce.FailoverLimit(job.Config{}) // while there are no settings that can be read
 	if stored := j.before.Config; stored.Exists() && stored.Err == nil {
-		limit = stored.Value.FailoverLimitInForce()
+		limit = inforce.FailoverLimit(stored.Value)
 	}
 	owed := e.begun.Current.Failover && (limit == 0 || e.begun.Reruns < limit)
 	want := jobtree.ItemIdle

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 )
@@ -47,7 +48,7 @@ func (j *judge) deserted(from, until time.Time) bool {
 // fires are not made up, or only the newest, or they are too many or too old, or those of another cron.
 func (j *judge) policyDrops(m missed, from, at time.Time) bool {
 	newer := 0
-	for fire := m.settings.schedule.Next(m.fire); !fire.IsZero() && !fire.After(at.Add(j.rules.Skew)) && newer < m.settings.MisfireMaxInForce(); fire = m.settings.schedule.Next(fire) {
+	for fire := m.settings.schedule.Next(m.fire); !fire.IsZero() && !fire.After(at.Add(j.rules.Skew)) && newer < inforce.MisfireMax(m.settings.Config); fire = m.settings.schedule.Next(fire) {
 		newer++
 	}
 	age := at.Sub(m.fire) + j.rules.Settle + 2*j.rules.Skew
@@ -58,7 +59,7 @@ func (j *judge) policyDrops(m missed, from, at time.Time) bool {
 		case !s.usable:
 			return false // what is due outlasts that
 		default:
-			return !s.sameTimes(m.settings) || s.Misfire == job.MisfireSkip || s.all() && newer >= s.MisfireMaxInForce() ||
+			return !s.sameTimes(m.settings) || s.Misfire == job.MisfireSkip || s.all() && newer >= inforce.MisfireMax(s.Config) ||
 				!s.all() && newer > 0 && m.settings.all() || s.MisfireWindow > 0 && age > s.MisfireWindow
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -439,7 +440,7 @@ func (p *plan) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "seed %d (%s): %d processes, clocks off by up to %s, %d items, cron %q, failover %t, misfire %s up to %d and %s, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %t\n",
 		p.seed, cmp.Or(p.kind, "of no kind"), p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Failover, p.config.Misfire,
-		p.config.MisfireMaxInForce(), p.config.MisfireWindow, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooked)
+		inforce.MisfireMax(p.config), p.config.MisfireWindow, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooked)
 	for _, h := range p.holdups {
 		fmt.Fprintf(&text, "\t%s\n", h)
 	}

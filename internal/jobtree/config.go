@@ -89,7 +89,7 @@ func DecodeConfig(n registry.Node) (job.Config, error) {
 	settle(&c.Config)
 	config := c.joined()
 	if !typed {
-		faults = append(faults, ofConfig(n.Path, &ValueError{Field: "jobType", Reason: mustBeOneOf(job.Types())}))
+		faults = append(faults, ofConfig(n.Path, &ValueError{Field: "jobType", Reason: mustBeOneOf(types)}))
 	}
 	for _, fault := range storedFaults(config) {
 		if !unread[fault.Field] {
@@ -128,8 +128,8 @@ func storedFaults(c job.Config) (faults []*ValueError) {
 	if c.Name == "" {
 		fault("jobName", "", "must not be empty")
 	}
-	if !c.Type.Known() {
-		fault("jobType", c.Type.String(), mustBeOneOf(job.Types()))
+	if !KnownType(c.Type) {
+		fault("jobType", c.Type.String(), mustBeOneOf(types))
 	}
 	if c.Class == "" {
 		fault("jobClass", "", "must not be empty")

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -16,44 +18,76 @@ import (
 // CheckConfig judges what the config node of a job says, as [DecodeConfig] has read it, by the rules of
 // [job.Config.Validate]. Whoever reads a configuration asks it, so that all think the same of it.
 //
-// faulty is what keeps the job from running: the faults of [job.Config.ValidateStored], and another
+// faulty is what keeps the job from running: the faults of Validate that are not [mild], and another
 // name than that of the job. warnings are what a job runs with: the rest of Validate's, and members
 // that nobody knows, with the name that may have been meant. Each joins a [ValueError] for each field,
 // which names it as it is stored; errors.Is(err, job.ErrInvalidConfig) is true for those of Validate.
 func CheckConfig(name string, c job.Config) (warnings, faulty error) {
 	path := For(name).Config()
-	doubts, faults := c.ValidateStored()
-	grave := storedErrors(path, c, faults)
+	var doubts, grave []error
+	for _, fault := range each(c.Validate()) {
+		if mild(c, fault) {
+			doubts = append(doubts, storedFault(path, c, fault))
+		} else {
+			grave = append(grave, storedFault(path, c, fault))
+		}
+	}
 	if c.Name != name {
 		grave = append(grave, &ValueError{Path: path, Field: "jobName", Value: c.Name, Reason: fmt.Sprintf("must be %q, as the path has it", name)})
 	}
-	return errors.Join(append(storedErrors(path, c, doubts), unknownMembers(path, c.Unknown)...)...), errors.Join(grave...)
+	return errors.Join(append(doubts, unknownMembers(path, c.Unknown)...)...), errors.Join(grave...)
 }
 
 // CheckNewConfig judges a configuration that is about to be stored, by all rules of [job.Config.ValidateAt]: with what
 // is only a warning where it was found, nobody needs to begin. The result is that of [CheckConfig], each fault once. No
 // fault names a path, as nothing is stored yet.
 func CheckNewConfig(name string, c job.Config, now time.Time) (warnings, faulty error) {
-	all := storedErrors("", c, c.ValidateAt(now))
+	var all []error
+	for _, fault := range each(c.ValidateAt(now)) {
+		all = append(all, storedFault("", c, fault))
+	}
 	if c.Name != name {
 		all = append(all, &ValueError{Field: "jobName", Value: c.Name, Reason: fmt.Sprintf("must be %q: a job under another name is another job", name)})
 	}
 	return errors.Join(unknownMembers("", c.Unknown)...), errors.Join(all...)
 }
 
-// storedErrors names the fields of faults of c as they are stored, and numbers and flags by what is stored.
-func storedErrors(path string, c job.Config, joined error) (all []error) {
+// each lists the faults that Validate has joined.
+func each(joined error) []error {
 	if joined == nil {
 		return nil
 	}
-	for _, err := range joined.(interface{ Unwrap() []error }).Unwrap() {
-		err = StoredError(path, err)
-		if fault, is := err.(*ValueError); is { //nolint:errorlint // StoredError made it
-			fault.Value = cmp.Or(plainValue(c, fault.Field), fault.Value)
-		}
-		all = append(all, err)
+	return joined.(interface{ Unwrap() []error }).Unwrap()
+}
+
+// mild tells whether a job can run with a fault of its configuration, because Java accepts it or an earlier version
+// did: failover of an unmonitored job, parameters of items beyond the count, a Java monitor port below -1, and settings
+// that begin like a reference and are none.
+func mild(c job.Config, err error) bool {
+	var fault *job.FieldError
+	if !errors.As(err, &fault) {
+		return false
 	}
-	return all
+	switch fault.Field {
+	case "Failover":
+		return true
+	case "ShardingItemParameters":
+		_, unread := job.ParseItemParameters(c.ShardingItemParameters)
+		return unread == nil && utf8.ValidString(c.ShardingItemParameters)
+	case "Java.MonitorPort":
+		return c.Java.MonitorPort < -1
+	default:
+		return strings.HasPrefix(fault.Field, "Props ") && reference.Almost(fault.Value)
+	}
+}
+
+// storedFault names the field of a fault of c as it is stored, and a number or flag by what is stored.
+func storedFault(path string, c job.Config, err error) error {
+	err = StoredError(path, err)
+	if fault, is := err.(*ValueError); is { //nolint:errorlint // StoredError made it
+		fault.Value = cmp.Or(plainValue(c, fault.Field), fault.Value)
+	}
+	return err
 }
 
 // plainValue returns what is stored in a member that is a number or a flag; empty for others, and for a time

@@ -254,6 +254,7 @@ func TestWhatJavaAcceptsIsAWarning(t *testing.T) {
 		"failover without monitoring":  func(c *job.Config) { c.Failover, c.Unmonitored = true, true },
 		"parameters beyond the count":  func(c *job.Config) { c.ShardingItemParameters = "7=H" },
 		"a port that is none":          func(c *job.Config) { c.Java.MonitorPort = -2 },
+		"a text almost a reference":    func(c *job.Config) { c.Props = map[string]string{"http.data": "env: prod"} },
 		"a member that nobody knows":   func(c *job.Config) { c.Unknown = `"misfirePolcy":"all"` },
 		"a member of a later version":  func(c *job.Config) { c.Unknown = `"priority":{"lane":5}` },
 		"several unknown ones":         func(c *job.Config) { c.Unknown = `"a":1,"retrys":[3]` },
@@ -267,6 +268,28 @@ func TestWhatJavaAcceptsIsAWarning(t *testing.T) {
 			require.NoError(t, faulty)
 			require.ErrorIs(t, warnings, jobtree.ErrInvalidValue)
 			require.NotContains(t, warnings.Error(), "swordfish")
+		})
+	}
+}
+
+// What is mild in one way is not in every way.
+func TestFaultsThatStopAJob(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*job.Config){
+		"parameters that cannot be read":    func(c *job.Config) { c.ShardingItemParameters = "0=A=B" },
+		"parameters that are no text":       func(c *job.Config) { c.ShardingItemParameters = "0=\xff" },
+		"a port beyond all ports":           func(c *job.Config) { c.Java.MonitorPort = 70_000 },
+		"a setting that is no text":         func(c *job.Config) { c.Props = map[string]string{"http.data": "\xff"} },
+		"a setting whose name is none":      func(c *job.Config) { c.Props = map[string]string{"\xff": "env: prod"} },
+		"beside failover that has no sense": func(c *job.Config) { c.Failover, c.Unmonitored, c.FailoverLimit = true, true, 1_001 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := job.Config{Name: "orders", Cron: "0 0/5 * * * ?", ShardingTotalCount: 3}
+			change(&c)
+			_, faulty := jobtree.CheckConfig("orders", c)
+			require.ErrorIs(t, faulty, job.ErrInvalidConfig)
+			require.Len(t, faulty.(interface{ Unwrap() []error }).Unwrap(), 1, "%v", faulty)
 		})
 	}
 }

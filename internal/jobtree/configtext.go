@@ -3,6 +3,7 @@ package jobtree
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -71,16 +72,24 @@ func (t text) read(m member) error {
 	}
 }
 
+// types are those of jobs, in the order in which faults name them.
+var types = []job.Type{job.TypeSimple, job.TypeDataflow, job.TypeScript}
+
+// KnownType tells whether a type is that of a job, or the word of one.
+func KnownType(t job.Type) bool {
+	return slices.ContainsFunc(types, func(known job.Type) bool { return known.String() == t.String() })
+}
+
 func (t typeWord) append(dst []byte) []byte { return texts.AppendGson(dst, t.field.String()) }
 
 func (t typeWord) read(m member) error {
-	for _, known := range job.Types() {
+	for _, known := range types {
 		if m.value[0] == '"' && unquote(m.value) == known.String() {
 			*t.field = known
 			return nil
 		}
 	}
-	return &ValueError{Field: m.name, Value: m.value, Reason: mustBeOneOf(job.Types())}
+	return &ValueError{Field: m.name, Value: m.value, Reason: mustBeOneOf(types)}
 }
 
 func (c choice[T]) append(dst []byte) []byte { return texts.AppendGson(dst, (*c.field).String()) }

@@ -16,6 +16,7 @@ import (
 var rooms = []struct{ name, imports string }{
 	// Tools that know nothing of jobs.
 	{"internal/option", ""},
+	{"internal/reference", ""},
 	{"internal/repeats", ""},
 	{"internal/texts", ""},
 
@@ -26,18 +27,20 @@ var rooms = []struct{ name, imports string }{
 	{"registry/backend", "registry registry/internal/access"},
 	{"registry/internal/remote", "registry registry/backend"},
 	{"registry/registrytest", "registry"},
-	{"registry/memory", "registry registry/backend registry/internal/turns"},
+	{"registry/memory", "internal/option registry registry/backend registry/internal/turns"},
 	{"registry/etcd", "internal/repeats registry registry/backend registry/internal/remote registry/internal/turns"},
 	{"registry/etcd/embedded", "internal/option"},
 	{"registry/zkcompat", "internal/repeats registry registry/backend registry/internal/remote registry/internal/turns"},
 
 	// Jobs as users write and configure them, and the tree in which they stand.
 	{"cronexpr", "internal/option"},
-	{"job", "cronexpr internal/texts"},
+	{"job", "cronexpr internal/option internal/reference internal/texts"},
+	{"internal/inforce", "job"},
 	{"internal/protect", "job"},
 	{"sharding", "internal/protect internal/texts"},
-	{"internal/jobtree", "internal/texts job registry"},
+	{"internal/jobtree", "internal/reference internal/texts job registry"},
 	{"internal/guarded", "internal/jobtree internal/option internal/texts registry"},
+	{"internal/byhand", "internal/jobtree registry"},
 	{"internal/careless", "internal/jobtree registry"},
 
 	// Rules: what is seen becomes what to commit.
@@ -55,27 +58,27 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/asking", "internal/protect"},
 	{"scheduler/internal/notify", "internal/protect job scheduler/internal/actor scheduler/internal/stopping"},
 	{"scheduler/internal/fires", "cronexpr job"},
-	{"scheduler/internal/policy", "cronexpr internal/jobtree job"},
-	{"scheduler/internal/room", "internal/jobtree job registry scheduler/internal/policy"},
+	{"scheduler/internal/policy", "cronexpr internal/inforce internal/jobtree job"},
+	{"scheduler/internal/room", "internal/inforce internal/jobtree job registry scheduler/internal/policy"},
 	{"scheduler/internal/peers", "internal/jobtree job registry scheduler/internal/room sharding"},
 	{"scheduler/internal/javapeers", "cronexpr failover internal/javarules internal/jobtree internal/option internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
-	{"scheduler/internal/configuration", "internal/jobtree internal/protect job scheduler/internal/asking scheduler/internal/peers scheduler/internal/policy scheduler/internal/room sharding"},
+	{"scheduler/internal/configuration", "internal/inforce internal/jobtree internal/protect job scheduler/internal/asking scheduler/internal/peers scheduler/internal/policy scheduler/internal/room sharding"},
 	{"scheduler/internal/membership", "internal/jobtree job registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/room"},
-	{"scheduler/internal/leadership", "internal/jobtree internal/resharding registry scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/room sharding"},
+	{"scheduler/internal/leadership", "internal/inforce internal/jobtree internal/resharding registry scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/room sharding"},
 	{"scheduler/internal/lost", "failover internal/jobtree registry scheduler/internal/actor scheduler/internal/room"},
 	{"scheduler/internal/missed", "internal/jobtree registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room"},
 	{"scheduler/internal/requests", "internal/jobtree registry scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/wholeround", "internal/barrier internal/jobtree job registry scheduler/internal/actor scheduler/internal/room"},
-	{"scheduler/internal/executions", "internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
+	{"scheduler/internal/executions", "internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
 	{"scheduler/internal/mending", "internal/jobtree job registry scheduler/internal/actor scheduler/internal/executions scheduler/internal/room"},
 	{"scheduler/internal/rounds", "failover internal/jobtree job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/load scheduler/internal/missed scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/wholeround"},
-	{"scheduler", "cronexpr internal/byhand internal/jobtree internal/option internal/protect internal/repeats internal/resharding internal/texts job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/wholeround sharding"},
+	{"scheduler", "cronexpr internal/byhand internal/inforce internal/jobtree internal/option internal/protect internal/repeats internal/resharding internal/texts job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/wholeround sharding"},
 
 	// What looks at a scheduler.
 	{"history", "internal/option internal/protect internal/texts job"},
 	{"history/observe", "history scheduler"},
 	{"health", "scheduler"},
-	{"dump", "internal/jobtree scheduler"},
+	{"dump", "internal/jobtree internal/option scheduler"},
 	{"metrics", "internal/option job scheduler"},
 	{"clustertest", "cronexpr internal/jobtree job registry registry/memory scheduler"},
 
@@ -92,10 +95,10 @@ var rooms = []struct{ name, imports string }{
 	{"console/api/wire", "history operate registry"},
 	{"console/api", "console/access console/api/wire console/live cronexpr history internal/jobtree internal/option internal/protect job operate operate/jobfile registry seed"},
 	{"console/client", "console/api/wire internal/option operate operate/jobfile registry"},
-	{"console", "console/access console/api console/live console/web history internal/jobtree internal/option operate registry"},
+	{"console", "console/access console/api console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
 
 	// Jobs without code.
-	{"worker", "health history history/observe internal/jobtree internal/option internal/texts job metrics operate registry scheduler seed"},
+	{"worker", "health history history/observe internal/jobtree internal/option internal/reference internal/texts job metrics operate registry scheduler seed"},
 }
 
 // above are the programs: they may import any room, and no room imports them.

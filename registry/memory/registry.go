@@ -60,15 +60,9 @@ var _ registry.Registry = (*Registry)(nil)
 // session comes in the background. It panics if the namespace or an option makes no sense.
 func (s *Server) Open(namespace string, options ...Option) *Registry {
 	settings := settings{ttl: DefaultTTL, tryTimeout: DefaultTryTimeout}
-	for _, option := range options {
-		option(&settings)
-	}
+	take(&settings, options)
 	if err := registry.CheckPath("/" + namespace); err != nil {
 		panic(fmt.Sprintf("memory: namespace %q: %v", namespace, err))
-	}
-	if settings.ttl <= 0 || settings.tryTimeout <= 0 || settings.latency < 0 {
-		panic(fmt.Sprintf("memory: want a TTL and a try timeout above 0 and a latency of at least 0, have %s, %s and %s",
-			settings.ttl, settings.tryTimeout, settings.latency))
 	}
 	r := &Registry{
 		server: s, prefix: "/" + namespace, settings: settings, link: newLink(settings),

@@ -28,12 +28,11 @@ type Server struct {
 	skew      time.Duration
 }
 
-// NewServer starts an empty store. It has no goroutine of its own and needs no closing.
+// NewServer starts an empty store. It has no goroutine of its own and needs no closing. It panics if an
+// option makes no sense.
 func NewServer(options ...ServerOption) *Server {
 	limits := limits{ops: DefaultMaxOps, bytes: DefaultMaxBytes, history: DefaultHistory}
-	for _, option := range options {
-		option(&limits)
-	}
+	take(&limits, options)
 	return &Server{
 		limits:   limits,
 		history:  history{limit: limits.history, complete: 1},

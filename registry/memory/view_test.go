@@ -93,7 +93,15 @@ func TestOpenRefusesNonsense(t *testing.T) {
 	for _, namespace := range []string{"", "/shop", "shop/", "a//b", "a/../b"} {
 		require.Panics(t, func() { server.Open(namespace) }, namespace)
 	}
-	require.Panics(t, func() { server.Open("shop", memory.WithTTL(0)) })
-	require.Panics(t, func() { server.Open("shop", memory.WithLatency(-1)) })
-	require.Panics(t, func() { server.Open("shop", memory.WithTryTimeout(0)) })
+	for want, nonsense := range map[string]func(){
+		"memory: invalid option: TTL 0s must be positive":                                 func() { server.Open("shop", memory.WithTTL(0)) },
+		"memory: invalid option: latency -1ns must not be negative":                       func() { server.Open("shop", memory.WithLatency(-1)) },
+		"memory: invalid option: try timeout 0s must be positive":                         func() { server.Open("shop", memory.WithTryTimeout(0)) },
+		"memory: invalid option: -1 requests at a time must not be negative":              func() { server.Open("shop", memory.WithRequests(-1)) },
+		"memory: invalid option: 0 conditions and writes of a request must be at least 1": func() { memory.NewServer(memory.WithMaxOps(0)) },
+		"memory: invalid option: 0 bytes of a request must be at least 1":                 func() { memory.NewServer(memory.WithMaxBytes(0)) },
+		"memory: invalid option: a history of 0 commits must have at least 1":             func() { memory.NewServer(memory.WithHistory(0)) },
+	} {
+		require.PanicsWithError(t, want, nonsense)
+	}
 }

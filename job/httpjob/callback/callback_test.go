@@ -187,6 +187,22 @@ for c in json.load(sys.stdin):
 	require.Zero(t, status, out)
 }
 
+func TestOptionsThatAreNotAllowed(t *testing.T) {
+	t.Parallel()
+	for want, option := range map[string]callback.Option{
+		"tolerance 0s must be positive": callback.WithTolerance(0),
+		"0 bytes of a body must be":     callback.WithMaxBody(0),
+		"clock is nil":                  callback.WithClock(nil),
+	} {
+		_, err := callback.NewVerifier([][]byte{newKey}, option)
+		require.ErrorIs(t, err, callback.ErrInvalidOption)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := callback.NewVerifier(nil, callback.WithTolerance(-1))
+	require.ErrorIs(t, err, callback.ErrKey, "all faults are named at once")
+	require.ErrorIs(t, err, callback.ErrInvalidOption)
+}
+
 func TestWhyACallIsNotGenuine(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1767225600, 0)

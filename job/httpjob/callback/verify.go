@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/elasticron/elasticron/internal/option"
 )
 
 // The defaults of a [Verifier].
@@ -35,47 +38,58 @@ type Verifier struct {
 	now       func() time.Time
 }
 
-// Option changes a [Verifier].
-type Option func(*Verifier)
+// ErrInvalidOption says that an option of [NewVerifier] has a value that is not allowed. It is one error in all packages
+// of this module: errors.Is finds it by the name that any of them gives it.
+var ErrInvalidOption = option.ErrInvalid
 
-// WithTolerance sets how far the time of a call may be from this machine's, to either side. The default is
-// [DefaultTolerance]; what is not above 0 is the default.
+// Option changes a [Verifier].
+type Option func(*Verifier) error
+
+// WithTolerance sets how far the time of a call may be from this machine's, to either side. It must be
+// positive. The default is [DefaultTolerance].
 func WithTolerance(d time.Duration) Option {
-	return func(v *Verifier) {
-		if d > 0 {
-			v.tolerance = d
+	return func(v *Verifier) error {
+		if d <= 0 {
+			return fmt.Errorf("%w: tolerance %s must be positive", ErrInvalidOption, d)
 		}
+		v.tolerance = d
+		return nil
 	}
 }
 
-// WithMaxBody sets how many bytes of a body are read. The default is [DefaultMaxBody]; what is not above 0 is the
-// default.
+// WithMaxBody sets how many bytes of a body are read. It must be positive, and less than the greatest number. The
+// default is [DefaultMaxBody].
 func WithMaxBody(bytes int64) Option {
-	return func(v *Verifier) {
-		if bytes > 0 {
-			v.maxBody = bytes
+	return func(v *Verifier) error {
+		if bytes <= 0 || bytes == math.MaxInt64 {
+			return fmt.Errorf("%w: %d bytes of a body must be from 1 to %d", ErrInvalidOption, bytes, int64(math.MaxInt64-1))
 		}
+		v.maxBody = bytes
+		return nil
 	}
 }
 
 // WithClock sets where the verifier reads the time, for tests. The default is [time.Now].
 func WithClock(now func() time.Time) Option {
-	return func(v *Verifier) {
-		if now != nil {
-			v.now = now
+	return func(v *Verifier) error {
+		if now == nil {
+			return fmt.Errorf("%w: clock is nil", ErrInvalidOption)
 		}
+		v.now = now
+		return nil
 	}
 }
 
 // NewVerifier returns a verifier that takes signatures of one key or, while they change, of either of two. The error
-// is [ErrKey].
+// is [ErrKey], [ErrInvalidOption], or both.
 func NewVerifier(keys [][]byte, opts ...Option) (*Verifier, error) {
-	if err := checkKeys(keys); err != nil {
-		return nil, err
-	}
 	v := &Verifier{keys: keys, tolerance: DefaultTolerance, maxBody: DefaultMaxBody, now: time.Now}
+	faults := []error{checkKeys(keys)}
 	for _, set := range opts {
-		set(v)
+		faults = append(faults, set(v))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
 	return v, nil
 }

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/elasticron/elasticron/job/internal/reference"
+	"github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/job/internal/tail"
 )
 

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -166,7 +167,7 @@ func (d *decoder) settle(root string) {
 // has none, the word for its type. Whether a class is a dataflow job, only its properties can show.
 func (d *decoder) kind(root string) (job.Type, string) {
 	class := root
-	if t := job.Type(root); t.Known() || root == "HTTP" {
+	if t := job.Type(root); jobtree.KnownType(t) || root == "HTTP" {
 		class = ""
 		if root != job.TypeSimple.String() && root != "" {
 			return t, class

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
@@ -206,7 +207,7 @@ func (c *Configuration) tellDoubts(warnings error) {
 
 // maxRunning returns the bound of a configuration; what it does not know is without one.
 func (c *Configuration) maxRunning(cfg job.Config) int {
-	limit, err := cfg.MaxRunning()
+	limit, err := inforce.MaxRunning(cfg)
 	if err != nil {
 		c.ports.Log.WarnContext(c.ports.Life(), "the job's executor is not known here, its items run without limit", room.KeyError, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 )
@@ -26,7 +27,7 @@ func LimitsOf(cfg job.Config) Limits {
 	return Limits{
 		timeout: cfg.Timeout,
 		retries: cfg.Retries,
-		backoff: cfg.RetryBackoffInForce(),
+		backoff: inforce.RetryBackoff(cfg),
 	}
 }
 

@@ -1,9 +1,13 @@
 package executions
 
 import (
+	"context"
+	"slices"
+
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // Mark is the condition that the mark of an execution still stands. The mark's creation is the token, so an
@@ -29,4 +33,90 @@ func End(tree jobtree.Tree, item int, token registry.Revision, source job.Source
 		txn.Then = append(txn.Then, registry.Put(tree.FailoverItem(item), ""))
 	}
 	return txn
+}
+
+// endTxn is the transaction of an end (T5). The mark's creation is the token: an execution that was
+// taken away cannot end the one that follows. What this clock ticked while the item ran here is noted with
+// it, whoever owns the item by now.
+func (x *Executions) endTxn(v room.View, e *Execution) registry.Txn {
+	record := endRecord(v, e)
+	txn := End(v.Tree, e.Item, e.Token, e.Context.Source, record)
+	if write, unsaved := e.progress.last(); unsaved {
+		txn.Then = append(txn.Then, write)
+	}
+	if x.makesUpItself(v, e) {
+		return txn
+	}
+	noted := v.State.Item(e.Item).Misfire
+	switch {
+	case e.noted != nil: // it was refused over what the state showed
+		noted = *e.noted
+	case e.MadeUp && v.Applied < e.Token: // the state still shows what its begin removed
+		noted = jobtree.Stored[jobtree.Misfire]{}
+	}
+	conditions, writes := x.ports.Missed(v, e.Item, *e.Due, noted, record.LastFire)
+	txn.If, txn.Then = append(txn.If, conditions...), append(txn.Then, writes...)
+	return txn
+}
+
+// makesUpItself tells whether what was missed while an execution ran need not be noted with its end. Beyond
+// capacity every execution misses fires, and the item begins for them here as soon as its turn comes; two
+// more writes for each would cost a fifth of what can run. Whoever gives the item up before that, or cannot run
+// it any more, notes them then. After a crash others have ticked them; if nobody else lived, they are fires
+// without a witness. Others may count on the note.
+func (x *Executions) makesUpItself(v room.View, e *Execution) bool {
+	return x.ports.Overloaded() && !x.ports.Others.CountOnNotes && v.Owns(e.Item) && !v.Leaving && e.Under == v.Attached && e.Under.Connected() && x.ports.MayBegin(v)
+}
+
+// lateEndTxn is the transaction of an end whose mark is gone (T5b): the record, as it was read, still
+// says that this execution runs. So nobody declared it lost, and nobody began another one.
+func (x *Executions) lateEndTxn(v room.View, e *Execution, asRead registry.Revision) registry.Txn {
+	txn := x.endTxn(v, e)
+	i := slices.Index(txn.If, Mark(v.Tree, e.Item, e.Token))
+	txn.If[i] = registry.Unchanged(v.Tree.ItemRecord(e.Item), asRead)
+	txn.Then = slices.DeleteFunc(txn.Then, func(w registry.Write) bool {
+		return w.Path == v.Tree.ItemRunning(e.Item) || x.ports.Others.Borrow && w.Path == v.Tree.ItemFailover(e.Item) // another's by now
+	})
+	return txn
+}
+
+// endRecord returns the record after the execution.
+func endRecord(v room.View, e *Execution) jobtree.Record {
+	var record jobtree.Record
+	var err error
+	if e.Undo {
+		record, err = e.Record.Undo(int64(e.Token), e.ended)
+	} else {
+		outcome, text := e.outcome()
+		record, err = e.Record.End(jobtree.End{
+			Token: int64(e.Token), Time: e.ended, Outcome: outcome, Error: text, FailoverLimit: v.FailoverLimit(),
+		})
+	}
+	if err != nil {
+		// The record is the one that this execution began with, so the rules cannot object.
+		panic("scheduler: end of a running record refused: " + err.Error())
+	}
+	return record
+}
+
+// outcome tells how an execution went. One that returns an error after its context was cancelled was
+// cut short; one that succeeds all the same has succeeded.
+func (e *Execution) outcome() (jobtree.Outcome, string) {
+	switch {
+	case e.err == nil:
+		return jobtree.Success, ""
+	case e.cutShort():
+		return jobtree.Interrupted, context.Cause(e.Under.Work).Error() + ": " + e.err.Error()
+	default:
+		return jobtree.Failure, e.err.Error()
+	}
+}
+
+// cutShort tells whether the code returned an error after its context had been cancelled.
+func (e *Execution) cutShort() bool { return e.err != nil && e.Under.Work.Err() != nil }
+
+// MarkGone tells whether the state shows that the mark of an execution has vanished. It cannot come
+// back: its creation is the token.
+func MarkGone(v room.View, e *Execution) bool {
+	return v.Applied >= e.Token && v.State.Item(e.Item).Running.Created != e.Token
 }

@@ -1,11 +1,8 @@
 package executions
 
 import (
-	"errors"
 	"time"
 
-	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -55,28 +52,5 @@ func (x *Executions) leaveRound(e *Execution, refused error) {
 	if o.open--; o.open == 0 {
 		x.ports.Report.Round(o.event)
 		x.afterRun(o)
-	}
-}
-
-// failed hands an execution that failed to the job's error handler.
-func (x *Executions) failed(e *Execution) {
-	x.ports.Failures.Tell(notify.Failure{
-		Handler: e.Handler, Context: e.Context, Err: e.err,
-		Told: func(err error) { x.handled(e.scope, e.Context, e.err, err) },
-	})
-}
-
-// handled deals with an error handler's answer to a failure. It is called on any goroutine.
-func (x *Executions) handled(scope *roundScope, sc job.ShardingContext, failure, err error) {
-	switch {
-	case err == nil:
-	case errors.Is(err, notify.ErrHandlerClosed):
-		x.ports.Report.HandlerFailed(sc, failure, err)
-	case errors.Is(err, job.ErrFailRound):
-		x.ports.Post(func() { x.failRound(scope, err) })
-	default:
-		x.ports.Log.ErrorContext(x.ports.Life(), "error handler failed", room.KeyItem, sc.Item, room.KeyFire, sc.Fire,
-			room.KeyToken, sc.Token, room.KeyError, err, "failure", failure)
-		x.ports.Report.HandlerFailed(sc, failure, err)
 	}
 }

@@ -109,3 +109,6 @@ func (*java) Claiming(v room.View) (latch string, guards []registry.Condition) {
 	}
 	return v.Tree.FailoverLatch(), guards
 }
+
+// Decide implements [peers.Peers].
+func (s *java) Decide(v room.View) []room.Batch { return []room.Batch{s.yield(v), s.settleLosses(v)} }

@@ -67,3 +67,6 @@ func aroundFire(schedule cronexpr.Schedule, now time.Time) time.Duration {
 	}
 	return fire.Add(after).Sub(now)
 }
+
+// Planned implements [peers.Leaders].
+func (s *java) Planned(held bool) { s.held = held }

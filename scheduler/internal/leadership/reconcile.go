@@ -3,6 +3,7 @@ package leadership
 import (
 	"time"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
@@ -44,7 +45,7 @@ func (l *Leadership) KeepReconciling(v room.View) {
 		l.reconciler.stop()
 		return
 	}
-	l.reconciler.set(v.Config.ReconcileIntervalInForce())
+	l.reconciler.set(inforce.ReconcileInterval(*v.Config))
 }
 
 // Reconcile proposes to remove what is there for no reason, when its time has come. due tells that everything

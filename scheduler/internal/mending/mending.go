@@ -38,6 +38,9 @@ func (m *Mending) Observe(v room.View, t jobtree.Touched) {
 	}
 }
 
+// Decide proposes to remove what only a session can own and none does, and to put back where the fencing tokens start.
+func (m *Mending) Decide(v room.View) room.Batch { return append(m.strays(v), m.restoreTokens(v)...) }
+
 // NewSession marks everything to be looked at again under a session that is new.
 func (m *Mending) NewSession() {
 	m.unexplained.Note(nil, true)

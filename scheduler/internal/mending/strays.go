@@ -6,13 +6,13 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Strays proposes to remove nodes that only a session can own and that none does. Somebody wrote them by hand, and
+// strays proposes to remove nodes that only a session can own and that none does. Somebody wrote them by hand, and
 // nothing would ever take them away: a mark under which nothing runs, a leader that does not lead, an
 // instance that runs nothing. Missed fires that a session owns are in the way of everybody who has some to
 // note. Each is deleted as it was seen.
 //
 // A mark that is gone is not put back. Its execution goes on and ends by its record (T5b).
-func (m *Mending) Strays(v room.View) (batch room.Batch) {
+func (m *Mending) strays(v room.View) (batch room.Batch) {
 	stray := func(path string, seen registry.Revision) { batch = append(batch, m.removeStray(path, seen)) }
 	leader := v.State.Leader
 	mine := v.Attached.Session.ID()

@@ -38,10 +38,10 @@ const (
 	forgottenAfter = 5 * time.Second
 )
 
-// RestoreTokens proposes to put the node back that says where the fencing tokens start. The leader does, or whoever
+// restoreTokens proposes to put the node back that says where the fencing tokens start. The leader does, or whoever
 // remembers what the leader never knew, or at last, if nobody remembers, the leader by the records. Like
 // whoever writes the node, it writes the configuration as well, because begins compare the configuration.
-func (o *Mending) RestoreTokens(v room.View) room.Batch {
+func (o *Mending) restoreTokens(v room.View) room.Batch {
 	m, shown := &o.tokens, v.State.Tokens()
 	config := o.ports.Snapshot().Get(v.Tree.Config())
 	if shown.Err == nil && shown.Value == m.now || !config.Exists() || config.Revision != v.State.Config.Revision {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 )
@@ -28,7 +29,7 @@ func Of(cfg job.Config) Policy {
 	return Policy{
 		On:     cfg.Misfire != job.MisfireSkip,
 		All:    cfg.Misfire == job.MisfireAll,
-		Most:   cfg.MisfireMaxInForce(),
+		Most:   inforce.MisfireMax(cfg),
 		Window: cfg.MisfireWindow,
 		Jitter: cfg.Jitter,
 	}

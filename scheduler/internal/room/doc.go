@@ -5,6 +5,9 @@
 // decides. What else a room needs, a message to itself, a goroutine or the registry's time, it asks for by its
 // [Ports].
 //
+// Not all rooms have something for each: configuration commits nothing, so it takes a stored configuration up and says
+// by its ports what is in force. Package requests keeps nothing of its own, so its decisions are functions.
+//
 // One room asks the registry in between: executions reads why an end was refused, and may try it again at once,
 // because each try depends on what was just read.
 package room

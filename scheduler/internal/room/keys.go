@@ -1,7 +1,5 @@
 package room
 
-import "time"
-
 // Keys of log records, the same everywhere in the scheduler. Operators filter by them.
 const (
 	KeyError   = "error"
@@ -12,7 +10,3 @@ const (
 	KeySource  = "source"
 	KeyToken   = "token"
 )
-
-// RetryAfter is how long a runner waits after a refusal that no event will end, such as a full registry, and how
-// long an end or a hook that could not be recorded waits for the next try.
-const RetryAfter = time.Second

@@ -1,10 +1,6 @@
 package room
 
-import (
-	"errors"
-
-	"github.com/elasticron/elasticron/registry"
-)
+import "github.com/elasticron/elasticron/registry"
 
 // Proposal is a transaction that is to be committed, and what follows from each outcome.
 type Proposal struct {
@@ -46,20 +42,4 @@ func (b Batch) Txns() []registry.Txn {
 		txns[i] = p.Txn
 	}
 	return txns
-}
-
-// Hopeless tells whether the transaction itself is what the registry refuses: the same one will never
-// be done.
-func Hopeless(err error) bool {
-	for _, reason := range []error{registry.ErrInvalid, registry.ErrTooLarge, registry.ErrOwned, registry.ErrUnsupported} {
-		if errors.Is(err, reason) {
-			return true
-		}
-	}
-	return false
-}
-
-// Final tells whether asking again cannot change the answer.
-func Final(err error) bool {
-	return err == nil || errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrClosed) || Hopeless(err)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -108,4 +109,4 @@ func (v View) Settled() bool {
 }
 
 // FailoverLimit is how often in a row a lost execution is run again.
-func (v View) FailoverLimit() int { return v.Config.FailoverLimitInForce() }
+func (v View) FailoverLimit() int { return inforce.FailoverLimit(*v.Config) }

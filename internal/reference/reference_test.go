@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/job/internal/reference"
+	"github.com/elasticron/elasticron/internal/reference"
 )
 
 func TestWhatIsAReference(t *testing.T) {

@@ -1,0 +1,117 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+)
+
+// enter puts the runner on the list, and starts it if Run is under way. Both are one step under the
+// lock: Run, when it stops, sees the runner and waits for its start, or the runner is refused. wait
+// returns when the job has joined, or at once before Run.
+func (s *Scheduler) enter(ctx context.Context, r *runner) (wait func() error, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	life, err := s.enterLocked(r)
+	if err != nil {
+		return nil, err
+	}
+	if life == nil {
+		return func() error { return nil }, nil // Run starts it
+	}
+	started := make(chan error)
+	s.work.Go(func() { s.startNow(ctx, life, r, started) })
+	return func() error {
+		select {
+		case err := <-started:
+			if err != nil {
+				return err
+			}
+			return r.waitJoined(ctx)
+		case <-ctx.Done():
+			return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
+		}
+	}, nil
+}
+
+// startNow starts a job of a Run that is under way, and tells how that went while ctx lasts. The job
+// itself lives as long as Run.
+func (s *Scheduler) startNow(ctx, life context.Context, r *runner, started chan<- error) {
+	err := s.start(life, r)
+	if err != nil {
+		s.forget(r)
+	}
+	select {
+	case started <- err:
+	case <-ctx.Done():
+		if err != nil && life.Err() == nil {
+			r.log.ErrorContext(life, "job was declared and cannot be started", logError, err)
+		}
+	}
+}
+
+// enterData puts the runner of a job that nobody is declaring on the list, and returns Run's life.
+func (s *Scheduler) enterData(r *runner) (context.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.adding[r.name] != nil {
+		return nil, ErrDeclared
+	}
+	if _, left := s.left[r.name]; left {
+		return nil, errLeft
+	}
+	return s.enterLocked(r)
+}
+
+// enterLocked puts the runner on the list, and returns Run's life if it is running. The caller holds mu.
+func (s *Scheduler) enterLocked(r *runner) (context.Context, error) {
+	if err := s.refusal(r.name); err != nil {
+		return nil, err
+	}
+	s.runners[r.name] = r
+	return s.life, nil
+}
+
+// refusal tells why a job of this name cannot be added. The caller holds mu.
+func (s *Scheduler) refusal(name string) error {
+	switch {
+	case s.runners[name] != nil:
+		return ErrDeclared
+	case s.stop != nil && s.stop.Err() != nil:
+		return ErrStopped
+	default:
+		return nil
+	}
+}
+
+// forget takes a runner off the list that could not be started.
+func (s *Scheduler) forget(r *runner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.view == nil {
+		delete(s.runners, r.name)
+		r.departure.over()
+	}
+}
+
+// waitJoined waits until the runner's instance is registered.
+func (r *runner) waitJoined(ctx context.Context) error {
+	select {
+	case <-r.joined:
+		return nil
+	case <-r.departure.gone:
+		return errLeft
+	case <-ctx.Done():
+		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
+	case <-r.life.Done():
+		return ErrStopped
+	}
+}
+
+// list returns the runners. The caller holds mu.
+func (s *Scheduler) list() []*runner {
+	all := make([]*runner, 0, len(s.runners))
+	for _, r := range s.runners {
+		all = append(all, r)
+	}
+	return all
+}

@@ -1,0 +1,37 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// latchWait bounds how long an election or a claim waits for its latch.
+const latchWait = 2 * time.Second
+
+// latched commits inside a latch, which only spares the registry a crowd, and without it if the latch is not to be
+// had. The context that commit gets is the latch's.
+func (s *Scheduler) latched(ctx context.Context, latch string, commit func(context.Context) error) error {
+	waiting, cancel := context.WithTimeout(ctx, latchWait)
+	defer cancel()
+	err := s.registry.Latch(waiting, latch, commit)
+	if errors.Is(err, registry.ErrUnavailable) && ctx.Err() == nil {
+		err = commit(ctx)
+	}
+	return err
+}
+
+// inLatch commits a transaction inside a latch, and tells how that went.
+func (r *runner) inLatch(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error)) {
+	r.s.work.Go(func() {
+		var revision registry.Revision
+		err := r.s.latched(under.Ctx, latch, func(ctx context.Context) (err error) {
+			revision, err = r.s.registry.Commit(ctx, txn)
+			return err
+		})
+		r.box.Post(func() { settled(revision, err) })
+	})
+}

@@ -1,0 +1,88 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// storeConfig makes sure that the registry has a configuration of the job that this process can
+// serve. It stores the declared one if there is none, or if the code wins; each write is guarded by
+// what was read, so of several declarations at once one wins and the others see it.
+//
+// A configuration is created at most once. A create that got no answer may still happen, so it is not tried again:
+// a second one could bring back a job that was removed in between.
+func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Conflict) error {
+	path := jobtree.For(cfg.Name).Config()
+	var unsure error // why nobody knows whether a create was done
+	for {
+		found, err := s.registry.Get(ctx, path)
+		if err != nil && !errors.Is(err, registry.ErrNotFound) {
+			return err
+		}
+		if !found.Exists() && unsure != nil {
+			return unsure
+		}
+		text, err := s.declaredOver(ctx, found, cfg, conflict)
+		if err != nil || text == found.Value {
+			return err
+		}
+		guards, note, err := s.writtenDown(ctx, cfg.Name, found, deed{
+			id:   fmt.Sprintf("declared-%d", found.Revision), // which is replaced once
+			verb: "declare", changed: replaced(found, text),
+		})
+		if err != nil {
+			return err
+		}
+		_, err = s.registry.Commit(ctx, registry.Txn{
+			If:   append(guards, registry.Unchanged(path, found.Revision)),
+			Then: append(note, registry.Put(path, text)),
+		})
+		// What the registry says after a lost answer is read again, as after a conflict.
+		lost := errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil
+		if lost && !found.Exists() {
+			unsure = err
+		}
+		if err == nil {
+			s.reportReplaced(ctx, found, text)
+		}
+		if !errors.Is(err, registry.ErrConflict) && !lost {
+			return err
+		}
+	}
+}
+
+// declaredOver returns what the stored configuration should be after a declaration: the stored text
+// itself where it is to stay.
+func (s *Scheduler) declaredOver(ctx context.Context, found registry.Node, cfg job.Config, conflict Conflict) (string, error) {
+	if !found.Exists() {
+		return jobtree.EncodeConfig(cfg)
+	}
+	stored, err := jobtree.DecodeConfig(found)
+	if err != nil {
+		return "", fmt.Errorf("the registry holds a configuration that cannot be read (correct it, or remove the job if nobody uses it): %w", err)
+	}
+	if stored.ClassName() != cfg.ClassName() {
+		return "", &ClassConflictError{Job: cfg.Name, Stored: stored.ClassName(), Declared: cfg.ClassName()}
+	}
+	if !s.traits.StartDisabled { // whether the job is disabled is up to operators, once it is there
+		cfg.Disabled = stored.Disabled
+	}
+	switch conflict {
+	case RegistryWins:
+		s.reportIgnored(ctx, stored, cfg)
+		return found.Value, nil
+	case RefuseConflict:
+		if fields := cfg.Differences(stored); len(fields) > 0 {
+			return "", &ConfigConflictError{Job: cfg.Name, Fields: fields, Values: differences(stored, cfg)}
+		}
+		return found.Value, nil
+	default:
+		cfg.Unknown = stored.Unknown
+		return jobtree.EncodeConfig(cfg)
+	}
+}
