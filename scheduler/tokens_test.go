@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -162,6 +163,34 @@ func TestTheRecordsRememberTheBase(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// Of a job whose tokens start at nothing the node is put right at once, also if a session owns it, which nobody can write.
+func TestABaseOfNothingIsPutRight(t *testing.T) {
+	t.Parallel()
+	for name, borrowed := range map[string]bool{"spoilt": false, "spoilt in a session": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.start("a", nil, jobOf(2))
+				sleepUntil(6 * time.Second)
+				hand := c.server.Open("test", memory.WithTTL(time.Hour))
+				defer hand.Vanish()
+				write := registry.Put(orders.Tokens(), "{")
+				if borrowed {
+					session, err := hand.Session(t.Context())
+					require.NoError(t, err)
+					write = registry.PutOwned(orders.Tokens(), "{", session)
+				}
+				_, err := hand.Commit(t.Context(), registry.Txn{Then: []registry.Write{write}})
+				require.NoError(t, err)
+				sleepUntil(7 * time.Second)
+				require.NotEqual(t, "{", stored(t, c.server)[orders.Tokens()])
+				sleepUntil(11 * time.Second)
+				require.Contains(t, c.shown(), "item 0 fire 10s scheduled on a")
+			})
+		})
 	}
 }
 

@@ -65,10 +65,14 @@ func (o *Mending) restoreTokens(v room.View) room.Batch {
 		return nil
 	}
 	// Also where they start at nothing, the node stays: it tells that nobody has changed the configuration, see
-	// operate.Outside.
+	// operate.Outside. One that a session owns cannot be written, and is not waited for.
+	write := registry.Put(v.Tree.Tokens(), jobtree.EncodeTokens(m.now))
+	if m.now.Base == 0 && o.ports.Snapshot().Get(v.Tree.Tokens()).Ephemeral() {
+		write = registry.Delete(v.Tree.Tokens())
+	}
 	txn := registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(v.Tree.Tokens(), shown.Revision), registry.Unchanged(v.Tree.Config(), config.Revision)},
-		Then: []registry.Write{registry.Put(v.Tree.Tokens(), jobtree.EncodeTokens(m.now)), registry.Put(v.Tree.Config(), config.Value)},
+		Then: []registry.Write{write, registry.Put(v.Tree.Config(), config.Value)},
 	}
 	return room.Batch{{Step: "restore the fencing tokens", Alone: true, Txn: txn, Done: func(registry.Outcome) { o.restored(v.Tree.Tokens()) }}}
 }
