@@ -40,7 +40,6 @@ var rooms = []struct{ name, imports string }{
 	{"sharding", "internal/protect internal/texts"},
 	{"internal/jobtree", "internal/reference internal/texts job registry"},
 	{"internal/guarded", "internal/jobtree internal/option internal/texts registry"},
-	{"internal/byhand", "internal/jobtree registry"},
 	{"internal/careless", "internal/jobtree registry"},
 
 	// Rules: what is seen becomes what to commit.
