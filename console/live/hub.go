@@ -64,7 +64,6 @@ type Hub struct {
 type jobLive struct {
 	row      *Row
 	line     *timeline
-	outside  []operate.OutsideChange
 	upcoming upcoming
 	at       time.Time // when it looks other by the clock alone
 

@@ -31,6 +31,8 @@ type Picture struct {
 type Row struct {
 	operate.JobRow
 	JSON json.RawMessage // of JobRow
+	// Outside is what of the job was changed from outside.
+	Outside []operate.OutsideChange
 
 	changed uint64 // the number of the change that made it
 	live    *jobLive
