@@ -80,7 +80,7 @@ func madeUpJobs(n int) []object {
 			"job": name, "status": status, "items": 4, "running_items": 0, "waiting_items": 0, "overdue_items": 0, "disabled_items": 0,
 			"instances": 3, "leader": first, "recorded": true, "revision": 48190, "cron": "0 0/5 * * * ?", "time_zone": "Europe/Berlin", "class": name, "type": "SIMPLE",
 			"next": now.Add(2 * time.Minute).Format(time.RFC3339),
-			"last": execution(name, 1, first, "success", now.Add(-80*time.Second), 1200*time.Millisecond, ""),
+			"runs": "ssssssssssssissfsssr", "last": execution(name, 1, first, "success", now.Add(-80*time.Second), 1200*time.Millisecond, ""),
 		}
 		for key, value := range more {
 			row[key] = value
@@ -168,7 +168,7 @@ func (s *scene) routes(mux *http.ServeMux) {
 			{"job": "orders-mail", "id": "k1", "verb": "disable server", "target": "server 10.0.0.2", "who": "anna", "how": "console", "when": now.Add(-50 * time.Hour)},
 		}})
 	})
-	mux.HandleFunc("GET "+shop+"/events", s.events)
+	mux.HandleFunc("POST "+shop+"/events", s.events)
 	mux.HandleFunc("POST "+shop+"/bulk", s.bulk)
 	mux.HandleFunc("GET "+shop+"/jobs/{job}/fires", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, object{"fires": []string{"2026-03-01T10:00:00Z", "2026-03-01T10:05:00Z", "2026-03-01T10:10:00Z"}, "zone": "UTC"})

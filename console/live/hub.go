@@ -65,6 +65,7 @@ type Hub struct {
 type jobLive struct {
 	row      *Row
 	line     *timeline
+	recent   recent
 	upcoming upcoming
 	at       time.Time // when it looks other by the clock alone
 

@@ -18,7 +18,7 @@ func (h *Hub) look(name string, shown *operate.Namespace, news news) {
 	if !exists || j == nil {
 		return
 	}
-	text, err := json.Marshal(row)
+	text, err := json.Marshal(j.listed(row))
 	if err != nil { // not with times that came from JSON
 		text = json.RawMessage("{}")
 	}

@@ -35,7 +35,7 @@ type Shown struct {
 
 // JobPage is a part of a list of jobs.
 type JobPage struct {
-	Jobs   []json.RawMessage `json:"jobs"`  // of [operate.JobRow]
+	Jobs   []json.RawMessage `json:"jobs"`  // of live.ListedJob
 	Total  int               `json:"total"` // that match
 	Offset int               `json:"offset"`
 	Shown
