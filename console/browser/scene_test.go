@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -38,6 +39,7 @@ type scene struct {
 	streams  map[chan struct{}]bool
 	role     string
 	expired  bool // the session has ended
+	failing  bool // the next fire of a backfill fails
 }
 
 const (
@@ -348,12 +350,28 @@ func (s *scene) backfill(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.note(r, fmt.Sprint(r.Header.Get("Idempotency-Key"), " ", body.Fires))
-	answer(w, 202, object{"id": r.Header.Get("Idempotency-Key"), "done": []object{{"id": "", "plan": object{}}}, "left": body.Fires[1:]})
+	b := object{"id": r.Header.Get("Idempotency-Key"), "done": []object{{"id": "", "plan": object{}}}, "left": body.Fires[1:]}
+	s.mu.Lock()
+	if s.failing {
+		b["failed"], s.failing = "fire 2026-03-01T10:00:00Z: item 1 failed (exit 3)", false
+	}
+	s.mu.Unlock()
+	answer(w, 202, b)
 }
 
 // operation answers all others.
 func (s *scene) operation(w http.ResponseWriter, r *http.Request) {
-	s.note(r, "")
+	several := strings.HasSuffix(r.URL.Path, "/import") || strings.Contains(r.URL.Path, "/servers/")
+	var asked struct {
+		Text  string
+		Shown object
+	}
+	_ = json.NewDecoder(r.Body).Decode(&asked)
+	text := ""
+	if several {
+		text = fmt.Sprint(asked.Text, slices.Sorted(maps.Keys(asked.Shown)))
+	}
+	s.note(r, text)
 	plan := object{
 		"verb": path.Base(r.URL.Path), "job": "orders-settle", "state": 1, "config": s.revision,
 		"changes":  []object{{"what": "disabled", "before": "false", "after": "true"}},
@@ -365,8 +383,11 @@ func (s *scene) operation(w http.ResponseWriter, r *http.Request) {
 		body["operation"] = object{"job": "orders-settle", "id": "op-1", "verb": plan["verb"], "who": "anna", "when": time.Now()}
 		body["progress"] = object{"done": true, "ready": 20, "of": 20, "text": "20 of 20 items ok", "items": []object{}}
 	}
+	if several {
+		body = object{"jobs": []object{{"job": "orders-settle", "outcome": object{"plan": plan}}, {"job": "stock-count", "problem": object{"title": "unusable", "status": 409, "why": "it cannot be read"}}}}
+	}
 	if strings.HasSuffix(r.URL.Path, "/import") {
-		body = object{"differences": []string{"+ new-job", `~ orders-settle  cron  "0 0/5 * * * ?" -> "0 0/2 * * * ?"`}, "jobs": []object{{"job": "orders-settle", "outcome": object{"plan": plan}}}}
+		body["differences"] = []string{"+ new-job", `~ orders-settle  cron  "0 0/5 * * * ?" -> "0 0/2 * * * ?"`}
 	}
 	answer(w, 200, body)
 }

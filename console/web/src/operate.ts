@@ -166,7 +166,7 @@ function planned(answer: Answer, zone = ""): Child {
     answer.differences && answer.differences.length > 0 && h("ul", { class: "differences" }, answer.differences.map((d) => h("li", null, d))),
     h("p", null, h("strong", null, many(will.length, "job")), will.length === 0 ? " would be changed." : `: ${names(will)}.`),
     will.some((j) => (j.outcome?.plan.warnings ?? []).length > 0) && list("Beware", will.flatMap((j) => (j.outcome?.plan.warnings ?? []).map((w) => `${j.job}: ${w}`)), "warn"),
-    not.length > 0 && list(`${many(not.length, "job stays", "jobs stay")} as they are`, not.map((j) => `${j.job}: ${j.problem?.why || j.problem?.detail || j.problem?.title || ""}`), "off"),
+    not.length > 0 && list(`${many(not.length, "job stays as it is", "jobs stay as they are")}`, not.map((j) => `${j.job}: ${j.problem?.why || j.problem?.detail || j.problem?.title || ""}`), "off"),
     will.length === 1 && will[0].outcome ? plan(will[0].outcome.plan, zone) : null,
   ];
 }
