@@ -25,7 +25,7 @@ func ShortTaskID(id string) string {
 		return id
 	}
 	head := strings.Index(id, taskSeparator)
-	tail := strings.LastIndex(id, taskSeparator+"READY"+taskSeparator)
+	tail := strings.LastIndex(id, BeforeInstance)
 	if head >= 0 && tail > head {
 		items := head + len(taskSeparator)
 		if room := MaxTaskID - items - len("...") - (len(id) - tail); room > 0 && room < tail-items {
@@ -39,6 +39,18 @@ func ShortTaskID(id string) string {
 }
 
 const taskSeparator = "@-@"
+
+// BeforeInstance is what stands before the id of the instance in a task id.
+const BeforeInstance = taskSeparator + "READY" + taskSeparator
+
+// InstanceOf returns the id of the instance at the end of a task id; empty if it has none.
+func InstanceOf(taskID string) string {
+	i := strings.LastIndex(taskID, BeforeInstance)
+	if i < 0 {
+		return ""
+	}
+	return taskID[i+len(BeforeInstance):]
+}
 
 // taskIP returns the IP at the end of a task id, "...@-@<ip>@-@<text>"; empty if it has none.
 func taskIP(id string) string {

@@ -32,7 +32,7 @@ func parsePaging(query url.Values, columns []string) (p history.Paging, err erro
 }
 
 func parseExecutionQuery(query url.Values) (q history.ExecutionQuery, err error) {
-	q = history.ExecutionQuery{Job: query.Get("job"), Round: query.Get("round"), IP: query.Get("ip"), Source: job.Source(query.Get("source"))}
+	q = history.ExecutionQuery{Job: query.Get("job"), Round: query.Get("round"), IP: query.Get("ip"), Instance: query.Get("instance"), Source: job.Source(query.Get("source"))}
 	if text := query.Get("item"); text != "" {
 		item, err := strconv.Atoi(text)
 		if err != nil || item < 0 {
@@ -46,6 +46,17 @@ func parseExecutionQuery(query url.Values) (q history.ExecutionQuery, err error)
 			return q, err
 		}
 		q.Success = &success
+	}
+	outcome, err := oneOf(query, "outcome", "", "success", "failure", "running")
+	if err != nil {
+		return q, err
+	}
+	if outcome != "" {
+		success, running := outcome == "success", outcome == "running"
+		q.Running = &running
+		if !running {
+			q.Success = &success
+		}
 	}
 	if q.From, err = instant(query, "from"); err != nil {
 		return q, err
@@ -72,7 +83,7 @@ func listExecutions(c *call) error {
 	answer := wire.ExecutionPage{Executions: []wire.Execution{}, Total: page.Total, Recorded: wire.FromStore}
 	for _, e := range page.Rows {
 		answer.Executions = append(answer.Executions, wire.Execution{
-			ID: e.ID, Round: e.Round, Job: e.Job, Task: e.TaskID, Hostname: e.Hostname, IP: e.IP, Source: string(e.Source), Item: e.Item,
+			ID: e.ID, Round: e.Round, Job: e.Job, Task: e.TaskID, Hostname: e.Hostname, IP: e.IP, Instance: history.InstanceOf(e.TaskID), Source: string(e.Source), Item: e.Item,
 			Fire: e.Fire, Token: e.Token, Start: e.Start.UTC(), Complete: e.Complete.UTC(), Success: e.Success, Running: e.Running(), Error: e.FailureCause,
 		})
 	}
@@ -129,6 +140,7 @@ func lastOfJob(all []operate.ExecutionRow, ascending bool, wanted func(*operate.
 // matches tells whether an execution is one that a query is about.
 func matches(q history.ExecutionQuery, e *operate.ExecutionRow) bool {
 	return (q.Round == "" || q.Round == e.Round) && (q.IP == "" || q.IP == jobtree.ServerOf(e.Instance)) &&
+		(q.Instance == "" || q.Instance == e.Instance) && (q.Running == nil || *q.Running == (e.Outcome == operate.OutcomeRunning)) &&
 		(q.Item == nil || *q.Item == e.Item) && (q.Source == "" || q.Source == e.Source) &&
 		(q.Success == nil || *q.Success == (e.Outcome == string(jobtree.Success))) &&
 		(q.From.IsZero() || !e.Begin.Before(q.From)) && (q.Until.IsZero() || !e.Begin.After(q.Until))
