@@ -187,22 +187,29 @@ func (n *Namespace) Executions(name string) []ExecutionRow {
 // all, the newest first or, if ascending, the oldest first. wanted says which ones count; total is how many those are. Older
 // ones are for [Namespace.Executions]: to read those of all jobs takes ten times as long.
 func (n *Namespace) NewestExecutions(most int, ascending bool, wanted func(*ExecutionRow) bool) (rows []ExecutionRow, total int) {
-	found := best[*ExecutionRow]{most: most, order: func(a, b *ExecutionRow) int {
+	type candidate struct {
+		l     *look
+		item  int
+		begin time.Time
+	}
+	found := best[candidate]{most: most, order: func(a, b candidate) int {
 		if ascending {
-			return a.Begin.Compare(b.Begin)
+			return a.begin.Compare(b.begin)
 		}
-		return b.Begin.Compare(a.Begin)
+		return b.begin.Compare(a.begin)
 	}}
+	var row ExecutionRow // one for all, as most are only looked at
 	for _, l := range n.jobs {
 		for number := range l.st.Items() {
-			if last := l.last(l.st.Item(number)); last != nil && wanted(last) {
+			if l.lastInto(&row, l.st.Item(number)) && wanted(&row) {
 				total++
-				found.add(last)
+				found.add(candidate{l, number, row.Begin})
 			}
 		}
 	}
-	for _, row := range found.sorted() {
-		rows = append(rows, *row)
+	for _, c := range found.sorted() {
+		c.l.lastInto(&row, c.l.st.Item(c.item))
+		rows = append(rows, row)
 	}
 	return rows, total
 }
@@ -406,16 +413,29 @@ func (l *look) item(number int) ItemRow {
 
 // last returns the newest execution of an item whose code was called; nil if none is recorded.
 func (l *look) last(it jobtree.Item) *ExecutionRow {
-	record := it.Record.Value
-	e := record.Current
-	if e == nil {
+	var row ExecutionRow
+	if !l.lastInto(&row, it) {
 		return nil
 	}
-	if e.Outcome == jobtree.NotStarted {
-		return l.previous(it)
-	}
-	row := l.execution(it.Number, e, tokenOf(e, record, it.Record.Revision))
 	return &row
+}
+
+// lastInto is last, into a row that there is already; false if none is recorded.
+func (l *look) lastInto(row *ExecutionRow, it jobtree.Item) bool {
+	record := it.Record.Value
+	e := record.Current
+	switch {
+	case e == nil:
+		return false
+	case e.Outcome == jobtree.NotStarted:
+		before := l.previous(it)
+		if before != nil {
+			*row = *before
+		}
+		return before != nil
+	}
+	*row = l.execution(it.Number, e, tokenOf(e, record, it.Record.Revision))
+	return true
 }
 
 // previous returns the execution before the record's current one; nil if none is recorded. Lists of jobs do without
