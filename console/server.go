@@ -47,6 +47,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
+	s.follow.Go(func() { s.guard.Run(running) })
 	for _, hub := range s.hubs {
 		s.follow.Go(func() {
 			if err := hub.Run(running); err != nil {

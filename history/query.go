@@ -47,15 +47,18 @@ type Paging struct {
 
 // ExecutionQuery says which executions a query returns. An empty field matches all of them.
 type ExecutionQuery struct {
-	Job     string
-	Round   string
-	TaskID  string // whole, or shortened as the events have it
-	IP      string
-	Item    *int
-	Success *bool // an execution that still runs has not succeeded
-	Source  job.Source
-	From    time.Time // of the start, inclusive; to the millisecond
-	Until   time.Time // inclusive
+	Job    string
+	Round  string
+	TaskID string // whole, or shortened as the events have it
+	IP     string
+	// Instance is the id of the instance, which the task id ends in.
+	Instance string
+	Item     *int
+	Success  *bool // an execution that still runs has not succeeded
+	Running  *bool // whether its end is not known
+	Source   job.Source
+	From     time.Time // of the start, inclusive; to the millisecond
+	Until    time.Time // inclusive
 	Paging
 }
 

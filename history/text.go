@@ -13,6 +13,18 @@ const maxItems = 100
 
 const taskSeparator = "@-@"
 
+// BeforeInstance is what stands before the id of the instance in a task id.
+const BeforeInstance = taskSeparator + "READY" + taskSeparator
+
+// InstanceOf returns the id of the instance at the end of a task id; empty if it has none.
+func InstanceOf(taskID string) string {
+	i := strings.LastIndex(taskID, BeforeInstance)
+	if i < 0 {
+		return ""
+	}
+	return taskID[i+len(BeforeInstance):]
+}
+
 // taskIP returns the IP at the end of a task id, "...@-@<ip>@-@<text>"; empty if it has none.
 func taskIP(id string) string {
 	last := strings.LastIndex(id, taskSeparator)

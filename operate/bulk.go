@@ -78,13 +78,13 @@ func (e *SomeFailedError) Unwrap() (all []error) {
 const together = 8
 
 // Each does an operation to several jobs, up to eight at once, under one id, so that it may be asked for again
-// with the same one. Shown is not heeded, as it is of one job. heard, if it is not nil, is told of each as it is
-// done, on the caller's goroutine. The results are in the order of the jobs. If some failed, the error is a
+// with the same one. What was shown is told by ShownJobs: do is given each job's plan as Shown. heard, if it is not nil, is
+// told of each as it is done, on the caller's goroutine. The results are in the order of the jobs. If some failed, the error is a
 // [*SomeFailedError]. When the context ends, the jobs that have not begun fail with its cause.
 //
 //	results, err := operate.Each(ctx, jobs, opts, op.DisableJob, nil)
 func Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.Context, job string, opts Options) (Result, error), heard func(JobResult)) ([]JobResult, error) {
-	opts.ID, opts.Progress, opts.Shown = opts.id(), nil, nil
+	opts.ID, opts.Progress = opts.id(), nil
 	results := make([]JobResult, len(jobs))
 	finished, slots := make(chan int, len(jobs)), make(chan struct{}, together) // sized so that nobody waits to tell
 	var group sync.WaitGroup
@@ -95,7 +95,7 @@ func Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.
 				defer func() { <-slots }()
 				results[i] = JobResult{Job: job}
 				if results[i].Err = context.Cause(ctx); results[i].Err == nil {
-					results[i].Result, results[i].Err = do(ctx, job, opts)
+					results[i].Result, results[i].Err = do(ctx, job, opts.ofJob(job))
 				}
 				finished <- i
 			})
@@ -121,8 +121,8 @@ func SomeFailed(results []JobResult) error {
 
 // DisableServerEverywhere disables a server in every job that knows it or has an instance there, under one id. Asking
 // again is harmless: a job in which it is disabled already counts as done, with Repeated set. The results name the
-// jobs; if some failed, the error is a [*SomeFailedError]. Shown is not heeded. It is refused if no job knows the
-// server.
+// jobs; if some failed, the error is a [*SomeFailedError]. What was shown is told by ShownJobs. It is refused if no job
+// knows the server.
 func (o *Operator) DisableServerEverywhere(ctx context.Context, ip string, opts Options) ([]JobResult, error) {
 	return o.everywhere(ctx, opts, knowsServer(ip), func(job string) deed { return serverDeed(VerbDisableServer, job, ip) })
 }
@@ -176,6 +176,9 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 		if cause, is := IsRefused(err); is && cause == CauseAlready {
 			r.Result.Repeated, err = true, nil
 		}
+		if shown := opts.ofJob(job).Shown; err == nil && !r.Result.Repeated && shown != nil && !shown.Same(r.Result.Plan) {
+			err = stale(shown.differenceTo(r.Result.Plan))
+		}
 		r.Err = d.completed(err)
 		if err == nil && !r.Result.Repeated && !opts.DryRun {
 			txns, decided = append(txns, o.transaction(w, dec, r.Result, opts.Reason)), append(decided, len(results))
@@ -204,8 +207,8 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 // settle takes in the outcome of one transaction of several. What was overtaken is decided anew, by itself.
 func (o *Operator) settle(ctx context.Context, d deed, r *JobResult, outcome registry.Outcome, opts Options) {
 	if errors.Is(outcome.Err, registry.ErrConflict) {
-		opts.Wait, opts.Shown = false, nil
-		r.Result, r.Err = o.carry(ctx, d, opts)
+		opts.Wait = false
+		r.Result, r.Err = o.carry(ctx, d, opts.ofJob(d.job))
 		if cause, is := IsRefused(r.Err); is && cause == CauseAlready {
 			r.Result.Repeated, r.Err = true, nil
 		}

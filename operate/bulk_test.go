@@ -3,6 +3,7 @@ package operate_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -142,6 +143,83 @@ func TestAServerOfAllJobsWhileSomebodyOperatesOne(t *testing.T) {
 		require.Equal(t, "DISABLED", g.value(jobtree.For(r.Job).Server("10.0.0.1")))
 		require.Equal(t, r.Job == "orders-2", r.Result.Repeated, r.Job)
 	}
+}
+
+// shownOf are the plans of a dry run, by job.
+func shownOf(results []operate.JobResult) map[string]*operate.Plan {
+	shown := make(map[string]*operate.Plan)
+	for _, r := range results {
+		if r.Err == nil {
+			shown[r.Job] = &r.Result.Plan
+		}
+	}
+	return shown
+}
+
+// What was shown of each job is what is done to it; a job that is otherwise by then is left alone, and so is one that was
+// not shown at all, also if that is only seen when the others are committed.
+func TestAServerOfAllJobsIsDoneAsItWasShown(t *testing.T) {
+	t.Parallel()
+	const ip = "10.0.0.1"
+	for name, change := range map[string]func(g *ground, now func()){
+		"before":             func(_ *ground, now func()) { now() },
+		"at the last moment": func(g *ground, now func()) { g.store.beforeAll = sync.OnceFunc(now) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t)
+			for _, name := range many(g, 4)[:3] {
+				g.do(registry.Put(jobtree.For(name).Server(ip), ""))
+			}
+			dry, err := g.op.DisableServerEverywhere(t.Context(), ip, operate.Options{DryRun: true})
+			require.NoError(t, err)
+			shown := shownOf(dry)
+			require.Len(t, shown, 4)
+			delete(shown, "orders-0")
+			change(g, func() { // an instance of orders-1 begins there, and its only item is about to move
+				tree := jobtree.For("orders-1")
+				g.do(registry.PutOwned(tree.Instance(first), "", g.sessions[first]), registry.Put(tree.ItemInstance(0), first))
+				require.NoError(t, errOf(g.operator("bert").Reshard(t.Context(), "orders-1", silent())))
+			})
+			results, err := g.op.DisableServerEverywhere(t.Context(), ip, operate.Options{ShownJobs: shown})
+			require.Error(t, err)
+			for _, r := range results {
+				cause, _ := operate.IsRefused(r.Err)
+				switch r.Job {
+				case "orders-0", "orders-1":
+					require.Equal(t, operate.CauseStale, cause, "%s: %v", r.Job, r.Err)
+					require.Empty(t, g.value(jobtree.For(r.Job).Server(ip)))
+				default:
+					require.NoError(t, r.Err, r.Job)
+					require.Equal(t, "DISABLED", g.value(jobtree.For(r.Job).Server(ip)))
+				}
+			}
+			require.ErrorContains(t, err, `now operation disable server 10.0.0.1 of "orders-0"`)
+			again, err := g.op.DisableServerEverywhere(t.Context(), ip, operate.Options{DryRun: true})
+			require.NoError(t, err)
+			results, err = g.op.DisableServerEverywhere(t.Context(), ip, operate.Options{ShownJobs: shownOf(again)})
+			require.NoError(t, err, "as it is shown by now")
+			require.Len(t, results, 4)
+		})
+	}
+}
+
+// Each job of several is given what was shown of it.
+func TestManyJobsAreDoneAsTheyWereShown(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	names := many(g, 3)
+	disable := func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+		return g.op.DisableJob(ctx, job, opts)
+	}
+	dry, err := operate.Each(t.Context(), names[:2], operate.Options{DryRun: true}, disable, nil)
+	require.NoError(t, err)
+	results, err := operate.Each(t.Context(), names, operate.Options{ShownJobs: shownOf(dry)}, disable, nil)
+	require.Error(t, err)
+	require.NoError(t, results[0].Err)
+	require.NoError(t, results[1].Err)
+	cause, _ := operate.IsRefused(results[2].Err)
+	require.Equal(t, operate.CauseStale, cause)
 }
 
 func TestAnInstanceLeavesAllItsJobs(t *testing.T) {

@@ -118,6 +118,9 @@ type Options struct {
 	// Shown is the plan to which a person has agreed. If the operation would be another one by now, it is refused,
 	// with the difference. nil agrees to whatever the operation is.
 	Shown *Plan
+	// ShownJobs is Shown of operations on several jobs, by job. A job of which no plan was shown is refused if there is
+	// anything to do to it. nil agrees to whatever the operation is.
+	ShownJobs map[string]*Plan
 	// Wait has the operation return when the job has followed, or ctx ends.
 	Wait bool
 	// Progress hears of how far a job has followed, while the operation waits, on the caller's goroutine.
@@ -148,6 +151,16 @@ func (o Options) id() string {
 		return o.ID
 	}
 	return rand.Text()[:16]
+}
+
+// ofJob returns the options for one of several jobs.
+func (o Options) ofJob(job string) Options {
+	o.Shown = o.ShownJobs[job]
+	if o.Shown == nil && o.ShownJobs != nil {
+		o.Shown = &Plan{Job: job} // which no operation is
+	}
+	o.ShownJobs = nil
+	return o
 }
 
 // shownConfig is the revision of the configuration in the plan to which a person has agreed; 0 if there is none.

@@ -127,10 +127,22 @@ func (p Plan) differenceTo(now Plan) []Change {
 	add("change", lines(p.Changes), lines(now.Changes))
 	add("move", lines(p.Moves), lines(now.Moves))
 	add("warning", p.Warnings, now.Warnings)
-	if target, is := p.String(), now.String(); target != is {
+	target, is := p.String(), now.String()
+	if p.Verb == "" { // nothing was to be done
+		target = ""
+	}
+	if target != is {
 		all = append(all, Change{What: "operation", Before: target, After: is})
 	}
 	return all
+}
+
+// Agreed refuses, as [CauseStale], an operation of which another plan was shown than it is now; see [Plan.Same].
+func Agreed(shown, now Plan) error {
+	if shown.Same(now) {
+		return nil
+	}
+	return deed{verb: now.Verb, job: now.Job, target: now.Target}.completed(stale(shown.differenceTo(now)))
 }
 
 func lines[T fmt.Stringer](list []T) []string {

@@ -183,18 +183,35 @@ func (n *Namespace) Executions(name string) []ExecutionRow {
 	return rows
 }
 
-// LastExecutions returns the newest execution of each item of all jobs, in the order of the jobs and items. Older ones
-// are for [Namespace.Executions]: to read those of all jobs takes ten times as long.
-func (n *Namespace) LastExecutions() []ExecutionRow {
-	var rows []ExecutionRow
+// NewestExecutions returns the executions of all jobs that began last, of each item only its newest and at most so many in
+// all, the newest first or, if ascending, the oldest first. wanted says which ones count; total is how many those are. Older
+// ones are for [Namespace.Executions]: to read those of all jobs takes ten times as long.
+func (n *Namespace) NewestExecutions(most int, ascending bool, wanted func(*ExecutionRow) bool) (rows []ExecutionRow, total int) {
+	type candidate struct {
+		l     *look
+		item  int
+		begin time.Time
+	}
+	found := best[candidate]{most: most, order: func(a, b candidate) int {
+		if ascending {
+			return a.begin.Compare(b.begin)
+		}
+		return b.begin.Compare(a.begin)
+	}}
+	var row ExecutionRow // one for all, as most are only looked at
 	for _, l := range n.jobs {
 		for number := range l.st.Items() {
-			if last := l.last(l.st.Item(number)); last != nil {
-				rows = append(rows, *last)
+			if l.lastInto(&row, l.st.Item(number)) && wanted(&row) {
+				total++
+				found.add(candidate{l, number, row.Begin})
 			}
 		}
 	}
-	return rows
+	for _, c := range found.sorted() {
+		c.l.lastInto(&row, c.l.st.Item(c.item))
+		rows = append(rows, row)
+	}
+	return rows, total
 }
 
 // Operations returns the last operations of a job, the oldest first, as [Operator.Operations] does. What cannot be read
@@ -205,6 +222,31 @@ func (n *Namespace) Operations(name string) []Operation {
 		return nil
 	}
 	return operationsOf(name, l.operated.Value)
+}
+
+// NewestOperations returns at most so many of the last operations of the jobs that a function names, the newest first. id
+// is that of all of them; empty is any. What cannot be read is left out.
+func (n *Namespace) NewestOperations(most int, id string, of func(job string) bool) []Operation {
+	type written struct {
+		job string
+		op  *jobtree.Operation
+	}
+	found := best[written]{most: most, order: func(a, b written) int { return b.op.When.Compare(a.op.When) }}
+	for _, l := range n.jobs {
+		if l.operated.Err != nil || len(l.operated.Value.Operations) == 0 || !of(l.name()) {
+			continue
+		}
+		for i := range l.operated.Value.Operations {
+			if op := &l.operated.Value.Operations[i]; id == "" || op.ID == id {
+				found.add(written{l.name(), op})
+			}
+		}
+	}
+	var all []Operation
+	for _, w := range found.sorted() {
+		all = append(all, operationsOf(w.job, jobtree.Operated{Operations: []jobtree.Operation{*w.op}})...)
+	}
+	return all
 }
 
 // UnreadableOperations returns the jobs whose list of operations cannot be read, in order, and why.
@@ -224,29 +266,24 @@ func (n *Namespace) Instances() []InstanceRow {
 	byID := make(map[string]*InstanceRow)
 	disabled, leaving := make(map[string]int), make(map[string][]string)
 	for _, l := range n.jobs {
-		for _, in := range l.st.Instances {
-			row := byID[in.ID]
+		for i := range l.parts {
+			p := &l.parts[i]
+			row := byID[p.instance]
 			if row == nil {
-				row = &InstanceRow{Instance: in.ID, Server: jobtree.ServerOf(in.ID), Java: jobtree.JavaInstance(in.ID)}
-				byID[in.ID] = row
+				row = &InstanceRow{Instance: p.instance, Server: jobtree.ServerOf(p.instance), Java: jobtree.JavaInstance(p.instance)}
+				byID[p.instance] = row
 			}
 			row.Jobs = append(row.Jobs, l.name())
-			if l.st.Leader.Instance == in.ID {
+			row.Items += p.items
+			row.Running += p.running
+			if p.leads {
 				row.Leads = append(row.Leads, l.name())
 			}
-			if !l.st.Enabled(in.ID) {
-				disabled[in.ID]++
+			if !p.enabled {
+				disabled[p.instance]++
 			}
-			if in.Shutdown {
-				leaving[in.ID] = append(leaving[in.ID], l.name())
-			}
-		}
-		for number := range l.st.Total() {
-			if row := byID[l.st.Owner(number)]; row != nil {
-				row.Items++
-				if l.st.Item(number).Running.Exists() {
-					row.Running++
-				}
+			if p.leaving {
+				leaving[p.instance] = append(leaving[p.instance], l.name())
 			}
 		}
 	}
@@ -264,7 +301,7 @@ func (n *Namespace) Instances() []InstanceRow {
 
 // Servers returns a row for each server in the order of their addresses.
 func (n *Namespace) Servers() []ServerRow {
-	byIP := make(map[string]*ServerRow)
+	byIP, placed := make(map[string]*ServerRow), make(map[string]bool)
 	for _, l := range n.jobs {
 		for _, s := range l.servers {
 			row := byIP[s.ip]
@@ -277,16 +314,19 @@ func (n *Namespace) Servers() []ServerRow {
 				row.Disabled = append(row.Disabled, l.name())
 			}
 		}
-		for _, in := range l.st.Instances {
-			row := byIP[jobtree.ServerOf(in.ID)]
-			row.Instances = append(row.Instances, in.ID)
+		for i := range l.parts {
+			id := l.parts[i].instance
+			if !placed[id] {
+				placed[id] = true
+				row := byIP[jobtree.ServerOf(id)]
+				row.Instances = append(row.Instances, id)
+			}
 		}
 	}
 	rows := make([]ServerRow, 0, len(byIP))
 	for _, ip := range slices.Sorted(maps.Keys(byIP)) {
 		row := byIP[ip]
 		slices.Sort(row.Instances)
-		row.Instances = slices.Compact(row.Instances)
 		row.Status, row.Reasons = statusInJobs(len(row.Instances) > 0, len(row.Disabled), len(row.Jobs))
 		rows = append(rows, *row)
 	}
@@ -373,16 +413,29 @@ func (l *look) item(number int) ItemRow {
 
 // last returns the newest execution of an item whose code was called; nil if none is recorded.
 func (l *look) last(it jobtree.Item) *ExecutionRow {
-	record := it.Record.Value
-	e := record.Current
-	if e == nil {
+	var row ExecutionRow
+	if !l.lastInto(&row, it) {
 		return nil
 	}
-	if e.Outcome == jobtree.NotStarted {
-		return l.previous(it)
-	}
-	row := l.execution(it.Number, e, tokenOf(e, record, it.Record.Revision))
 	return &row
+}
+
+// lastInto is last, into a row that there is already; false if none is recorded.
+func (l *look) lastInto(row *ExecutionRow, it jobtree.Item) bool {
+	record := it.Record.Value
+	e := record.Current
+	switch {
+	case e == nil:
+		return false
+	case e.Outcome == jobtree.NotStarted:
+		before := l.previous(it)
+		if before != nil {
+			*row = *before
+		}
+		return before != nil
+	}
+	*row = l.execution(it.Number, e, tokenOf(e, record, it.Record.Revision))
+	return true
 }
 
 // previous returns the execution before the record's current one; nil if none is recorded. Lists of jobs do without

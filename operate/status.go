@@ -108,6 +108,7 @@ type look struct {
 	schedule cronexpr.Schedule // nil while paused
 	delay    time.Duration     // of a fixed delay; 0 = none
 	servers  []serverOfJob     // in ascending order of their addresses
+	parts    []part            // of the live instances, in ascending order of their ids
 	removing string            // the operation that is removing the job; empty if none is
 	operated jobtree.Stored[jobtree.Operated]
 }
@@ -119,7 +120,7 @@ type serverOfJob struct {
 }
 
 func newLook(st *jobtree.State, now time.Time, schedules map[timing]cronexpr.Schedule) *look {
-	l := &look{st: st, now: now}
+	l := &look{st: st, now: now, parts: partsOf(st)}
 	l.paused = pausedFor(st)
 	if l.paused == "" {
 		l.schedule = scheduleOf(st.Config.Value, schedules)

@@ -184,6 +184,11 @@ func (s *serving) check() error {
 		return err
 	}
 	s.access.Prefix = s.prefix
+	if s.access.KeyFile == "" { // which would tell servers of one host apart
+		if _, port, err := net.SplitHostPort(s.listen); err == nil && port != "0" {
+			s.access.Cookie = port
+		}
+	}
 	if s.oidc.Issuer != "" {
 		secret, err := s.secret()
 		if err != nil {

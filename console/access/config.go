@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -17,6 +18,10 @@ type Config struct {
 	UsersFile string
 	// KeyFile is the path of the key file; see [NewKey]. Empty: sessions end with the process.
 	KeyFile string
+	// Cookie tells the cookies of this server from those of others on the same host, as browsers do not tell ports apart: 1 to
+	// 32 letters and digits. Empty: what the key file gives, as servers that share it share sessions; without a key file
+	// nothing.
+	Cookie string
 	// OIDC is the OpenID provider; nil: there is none.
 	OIDC *OIDC
 	// Proxy is what stands before the server; nil: nothing that is trusted.
@@ -69,6 +74,8 @@ type Proxy struct {
 	GroupsHeader string
 }
 
+var cookieTag = regexp.MustCompile(`^[A-Za-z0-9]{0,32}$`)
+
 func (c Config) complete() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -78,6 +85,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.Prefix != "" && (!strings.HasPrefix(c.Prefix, "/") || strings.HasSuffix(c.Prefix, "/") || strings.HasPrefix(c.Prefix, "//")) {
 		return c, fmt.Errorf(`%w Prefix %q: it must begin with one slash and not end in one, such as "/cron"`, ErrInvalid, c.Prefix)
+	}
+	if !cookieTag.MatchString(c.Cookie) {
+		return c, fmt.Errorf("%w Cookie %q: it must have at most 32 letters and digits", ErrInvalid, c.Cookie)
 	}
 	if c.Proxy != nil && len(c.Proxy.From) == 0 {
 		return c, fmt.Errorf("%w Proxy.From: it must list the addresses of the proxies", ErrInvalid)

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -24,7 +25,7 @@ type Guard struct {
 	origins  *http.CrossOriginProtection
 }
 
-// New returns a guard. It reads the users file and the key file; the OpenID provider is asked when somebody logs in.
+// New returns a guard. It reads the users file and the key file. If there is an OpenID provider, call Run.
 // The error is [ErrInvalid], or that of a file.
 func New(cfg Config) (*Guard, error) {
 	cfg, err := cfg.complete()
@@ -39,7 +40,7 @@ func New(cfg Config) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.cookies = cookies{codecs(keys, int(sessionFor.Seconds()))}
+	g.cookies = newCookies(keys, cfg.Cookie, cfg.KeyFile != "")
 	if cfg.OIDC != nil {
 		g.provider = newProvider(*cfg.OIDC)
 	}
@@ -49,6 +50,17 @@ func New(cfg Config) (*Guard, error) {
 		}
 	}
 	return g, nil
+}
+
+// Run looks for the OpenID provider, and goes on until it answers or ctx ends; before that nobody can log in there. Without a
+// provider it returns at once.
+func (g *Guard) Run(ctx context.Context) {
+	if g.provider == nil {
+		return
+	}
+	g.provider.run(ctx, func(err error, pause time.Duration) {
+		g.cfg.Logger.Warn("the OpenID provider does not answer", "issuer", g.cfg.OIDC.Issuer, "again_in", pause, "error", err)
+	})
 }
 
 // Authenticated tells whether anybody is asked who they are.

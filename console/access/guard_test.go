@@ -2,6 +2,7 @@ package access
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -11,7 +12,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,6 +56,15 @@ func newSite(t *testing.T, change func(*Config)) *site {
 	var err error
 	s.guard, err = New(cfg)
 	require.NoError(t, err)
+	if cfg.OIDC != nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		var looking sync.WaitGroup
+		looking.Go(func() { s.guard.Run(ctx) })
+		t.Cleanup(func() {
+			cancel()
+			looking.Wait()
+		})
+	}
 	mux := http.NewServeMux()
 	for _, route := range []string{"/login", "/logout", "/oidc/"} {
 		mux.Handle(route, s.guard.Routes())
@@ -100,7 +112,7 @@ func (s *site) login() string {
 func cookieOf(t *testing.T, answer *http.Response, name string) string {
 	t.Helper()
 	for _, c := range answer.Cookies() {
-		if c.Name == name {
+		if c.Name == name || regexp.MustCompile("^"+name+"-[0-9a-f]{8}$").MatchString(c.Name) {
 			require.True(t, c.Secure)
 			require.True(t, c.HttpOnly)
 			require.Equal(t, "/", c.Path)
@@ -259,6 +271,40 @@ func TestKeysAreRotated(t *testing.T) {
 	require.Equal(t, "anna", is(with(fresh), both.login()), "the first key makes new sessions")
 	require.Empty(t, is(with(fresh), cookie))
 	require.Empty(t, is(newSite(t, nil), cookie))
+}
+
+// A browser sends the cookies of a host to all its ports: servers with other keys, or another tag, keep theirs apart, and
+// those that share a key share sessions.
+func TestServersOfOneHost(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, os.WriteFile(file, []byte(NewKey()), 0o600))
+	keyed := func(c *Config) { c.KeyFile = file }
+	tagged := func(tag string) func(*Config) { return func(c *Config) { c.Cookie = tag } }
+	is := func(s *site, cookies string) string {
+		return who(t, s.asks("GET", "/api/v1/me", nil, "Cookie", cookies))
+	}
+	all := map[string]*site{"keys": newSite(t, keyed), "other keys": newSite(t, func(c *Config) {
+		c.KeyFile = filepath.Join(t.TempDir(), "others")
+		require.NoError(t, os.WriteFile(c.KeyFile, []byte(NewKey()), 0o600))
+	}), "8080": newSite(t, tagged("8080")), "8081": newSite(t, tagged("8081"))}
+	var sent []string
+	names := make(map[string]bool)
+	for name, s := range all {
+		login := s.asks("POST", "/login", url.Values{"name": {"anna"}, "password": {annasPassword}})
+		require.Len(t, login.Cookies(), 1, name)
+		sent = append(sent, login.Cookies()[0].Name+"="+login.Cookies()[0].Value)
+		names[login.Cookies()[0].Name] = true
+	}
+	require.Len(t, names, len(all))
+	for name, s := range all {
+		require.Equal(t, "anna", is(s, strings.Join(sent, "; ")), name)
+	}
+	require.Equal(t, "anna", is(newSite(t, keyed), all["keys"].login()), "servers that share keys")
+	out := all["keys"].asks("POST", "/logout", nil, "Cookie", strings.Join(sent, "; "))
+	require.Len(t, out.Cookies(), 1, "of the others nobody is logged out")
+	_, err := New(Config{Cookie: "a=b"})
+	require.ErrorContains(t, err, `Cookie "a=b"`)
 }
 
 func TestTokensGetIn(t *testing.T) {
@@ -475,7 +521,7 @@ func TestFaultySettings(t *testing.T) {
 func FuzzCookie(f *testing.F) {
 	keys, err := readKeys("")
 	require.NoError(f, err)
-	c := cookies{codecs(keys, int(sessionFor.Seconds()))}
+	c := newCookies(keys, "", false)
 	w := httptest.NewRecorder()
 	require.NoError(f, c.setSession(w, session{Name: "anna", Began: time.Now().Unix()}, time.Now()))
 	right := w.Result().Cookies()[0].Value

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -16,46 +15,11 @@ import (
 )
 
 const (
-	emailClaim   = "email"
-	providerTime = 10 * time.Second // for each request to the provider
-	loginFor     = 10 * time.Minute // how long somebody may take at the provider
+	emailClaim = "email"
+	loginFor   = 10 * time.Minute // how long somebody may take at the provider
 )
 
 var errNotNamed = errors.New("the provider does not say who that is")
-
-// provider is an OpenID provider, which is asked for its addresses when somebody logs in first.
-type provider struct {
-	cfg    OIDC
-	client *http.Client
-
-	mu    sync.Mutex
-	found *oidc.Provider
-}
-
-func newProvider(cfg OIDC) *provider {
-	return &provider{cfg: cfg, client: &http.Client{Timeout: providerTime}}
-}
-
-// context is one in which requests go to the provider by the client with the timeout.
-func (p *provider) context(ctx context.Context) context.Context {
-	return oidc.ClientContext(ctx, p.client)
-}
-
-// discover returns the provider's addresses. A failure is not kept: the provider may be down.
-func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.found != nil {
-		return p.found, nil
-	}
-	// What is found keeps its context, for the keys that it fetches later.
-	found, err := oidc.NewProvider(p.context(context.WithoutCancel(ctx)), p.cfg.Issuer)
-	if err != nil {
-		return nil, err
-	}
-	p.found = found
-	return found, nil
-}
 
 func (p *provider) oauth(found *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{
@@ -82,7 +46,8 @@ func random() string {
 func (g *Guard) loginAtProvider(w http.ResponseWriter, r *http.Request) {
 	found, err := g.provider.discover(r.Context())
 	if err != nil {
-		g.failed(w, r, "", http.StatusBadGateway, "The OpenID provider does not answer.", err)
+		next := r.URL.Query().Get("next")
+		g.failed(w, r, next, http.StatusBadGateway, "The OpenID provider does not answer. The server goes on asking it: try again in a moment.", err)
 		return
 	}
 	u := underWay{

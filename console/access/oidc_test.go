@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -210,15 +211,49 @@ func TestALoginThatBeganElsewhere(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, answer.StatusCode)
 }
 
-// A provider that is down costs a clear answer and not the server; when it is back, it is found.
+// A provider that is down costs a clear answer and not the server, one that is slow no more than a while; when it is back,
+// it is found.
 func TestAProviderThatIsDown(t *testing.T) {
 	t.Parallel()
-	i := newIssuer(t)
-	s := newSite(t, func(c *Config) {
-		c.OIDC = &OIDC{Issuer: "http://127.0.0.1:1", ClientID: "console", RedirectURL: "http://localhost/oidc/callback"}
-	})
-	answer := s.asks("GET", "/oidc/login", nil)
-	require.Equal(t, http.StatusBadGateway, answer.StatusCode)
-	s.guard.provider.cfg.Issuer = i.server.URL
-	require.Equal(t, http.StatusSeeOther, s.asks("GET", "/oidc/login", nil).StatusCode)
+	for name, asked := range map[string]func(w http.ResponseWriter, back <-chan struct{}){
+		"down": func(w http.ResponseWriter, _ <-chan struct{}) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"slow": func(_ http.ResponseWriter, back <-chan struct{}) { <-back },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := newIssuer(t)
+			back := make(chan struct{})
+			whole := i.server.Config.Handler
+			i.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				select {
+				case <-back:
+				default:
+					if asked(w, back); name == "down" {
+						return
+					}
+				}
+				whole.ServeHTTP(w, r)
+			})
+			s := providerSite(t, i)
+			if name == "slow" {
+				s.guard.provider.patience = 50 * time.Millisecond
+			} else {
+				s.guard.provider.patience = time.Minute // the next try ends it
+			}
+			for range 2 {
+				answer := s.asks("GET", "/oidc/login?next=/jobs", nil)
+				require.Equal(t, http.StatusBadGateway, answer.StatusCode)
+				page, err := io.ReadAll(answer.Body)
+				require.NoError(t, err)
+				require.Contains(t, string(page), "does not answer")
+				require.Contains(t, string(page), "next=%2fjobs", "the way back is kept")
+				require.Empty(t, answer.Cookies())
+			}
+			close(back)
+			s.guard.provider.patience = time.Minute
+			require.Eventually(t, func() bool {
+				return s.asks("GET", "/oidc/login", nil).StatusCode == http.StatusSeeOther
+			}, time.Minute, 10*time.Millisecond)
+		})
+	}
 }

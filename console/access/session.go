@@ -1,6 +1,8 @@
 package access
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"time"
 
@@ -15,7 +17,8 @@ const (
 	renewAfter = time.Minute
 )
 
-// The cookies. The prefix has browsers insist on Secure, the path "/" and no domain.
+// The cookies, to which is added what tells servers of one host apart. The prefix has browsers insist on Secure, the path
+// "/" and no domain.
 const (
 	sessionCookie = "__Host-elasticron"
 	loginCookie   = "__Host-elasticron-login"
@@ -40,12 +43,37 @@ func (s session) until() time.Time {
 	return end
 }
 
-// cookies writes and reads cookies.
-type cookies struct{ codecs []securecookie.Codec }
+// cookies writes and reads cookies. Each key has names of its own, and the first key is that of new cookies.
+type cookies []jar
+
+// jar is for the cookies of one key.
+type jar struct {
+	codec  securecookie.Codec
+	suffix string // of the names
+}
+
+// newCookies returns cookies for keys. tag is what is added to the names; if it is empty and the keys are those of a file,
+// it is made of them.
+func newCookies(keys [][]byte, tag string, ofFile bool) cookies {
+	all := make(cookies, len(keys))
+	for i, codec := range codecs(keys, int(sessionFor.Seconds())) {
+		suffix := tag
+		if suffix == "" && ofFile {
+			sum := sha256.Sum256(append([]byte("name of cookies\x00"), keys[i]...))
+			suffix = hex.EncodeToString(sum[:4])
+		}
+		if suffix != "" {
+			suffix = "-" + suffix
+		}
+		all[i] = jar{codec, suffix}
+	}
+	return all
+}
 
 // set writes a cookie. Whoever it is too long for gets none.
 func (c cookies) set(w http.ResponseWriter, name string, value any, age time.Duration, same http.SameSite) error {
-	text, err := securecookie.EncodeMulti(name, value, c.codecs...)
+	name += c[0].suffix
+	text, err := c[0].codec.Encode(name, value)
 	if err != nil {
 		return err
 	}
@@ -56,13 +84,24 @@ func (c cookies) set(w http.ResponseWriter, name string, value any, age time.Dur
 }
 
 func (c cookies) clear(w http.ResponseWriter, name string, same http.SameSite) {
-	http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: same})
+	cleared := make(map[string]bool)
+	for _, jar := range c {
+		if name := name + jar.suffix; !cleared[name] {
+			cleared[name] = true
+			http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: same})
+		}
+	}
 }
 
 // read reads a cookie into value; false if there is none that is right.
 func (c cookies) read(r *http.Request, name string, value any) bool {
-	cookie, err := r.Cookie(name)
-	return err == nil && securecookie.DecodeMulti(name, cookie.Value, value, c.codecs...) == nil
+	for _, jar := range c {
+		cookie, err := r.Cookie(name + jar.suffix)
+		if err == nil && jar.codec.Decode(cookie.Name, cookie.Value, value) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // session returns the session of a request; false if there is none, or it has ended.

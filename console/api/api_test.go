@@ -395,7 +395,7 @@ func TestOperations(t *testing.T) {
 
 	do("/bulk?dry-run", wire.Bulk{Verb: "disable", Match: "[mo]*"}, 200).into(t, &many)
 	require.Len(t, many.Jobs, 2)
-	do("/bulk", wire.Bulk{Verb: "disable", Jobs: []string{"mail", "nightly", "none"}, Reason: "audit"}, 202).into(t, &many)
+	do("/bulk", wire.Bulk{Verb: "disable", Jobs: []string{"mail", "nightly", "none"}, AskedOfMany: wire.AskedOfMany{Reason: "audit"}}, 202).into(t, &many)
 	require.NotNil(t, many.Jobs[0].Outcome)
 	require.Equal(t, "already so", many.Jobs[1].Problem.Cause)
 	require.Equal(t, 404, many.Jobs[2].Problem.Status)
@@ -407,6 +407,62 @@ func TestOperations(t *testing.T) {
 	w.ask(t, mailer, "POST", "/bulk", wire.Bulk{Verb: "enable", Jobs: []string{"mail", "orders"}}).problem(t, http.StatusForbidden)
 	w.ask(t, mailer, "POST", "/bulk?dry-run", wire.Bulk{Verb: "enable", Match: "*"}).into(t, &many)
 	require.Len(t, many.Jobs, 1, "of the others they know nothing")
+}
+
+// plansOf are what a dry run has shown, by job.
+func plansOf(jobs []wire.JobOutcome) map[string]*operate.Plan {
+	shown := make(map[string]*operate.Plan)
+	for _, j := range jobs {
+		if j.Outcome != nil {
+			shown[j.Job] = &j.Outcome.Plan
+		}
+	}
+	return shown
+}
+
+// What somebody saw of a server's jobs, of several jobs and of a file is what is done.
+func TestManyJobsAsTheyWereShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	var many wire.Outcomes
+	w.ask(t, olaf, "POST", "/servers/10.0.0.1/disable?dry-run", nil).into(t, &many)
+	shown := plansOf(many.Jobs)
+	require.Len(t, shown, 3)
+	require.Equal(t, 202, w.ask(t, olaf, "POST", "/servers/10.0.0.1/disable?job=mail", nil).status)
+	require.Equal(t, 202, w.ask(t, olaf, "POST", "/jobs/nightly/enable", nil).status)
+	delete(shown, "orders")
+	w.ask(t, olaf, "POST", "/servers/10.0.0.1/disable", wire.AskedOfMany{Shown: shown}).into(t, &many)
+	causes := make(map[string]string)
+	for _, j := range many.Jobs {
+		causes[j.Job] = ""
+		if j.Problem != nil {
+			causes[j.Job] = j.Problem.Cause
+			require.Equal(t, 412, j.Problem.Status)
+			require.NotEmpty(t, j.Problem.Diff)
+		}
+	}
+	require.Equal(t, map[string]string{"mail": "", "nightly": "stale", "orders": "stale"}, causes)
+	w.ask(t, olaf, "POST", "/servers/10.0.0.1/disable", wire.Asked{Shown: &operate.Plan{}}).problem(t, 400)
+
+	w.ask(t, olaf, "POST", "/bulk?dry-run", wire.Bulk{Verb: "disable", Jobs: []string{"mail"}}).into(t, &many)
+	ask := wire.Bulk{Verb: "disable", Jobs: []string{"mail", "orders"}, AskedOfMany: wire.AskedOfMany{Shown: plansOf(many.Jobs)}}
+	w.ask(t, olaf, "POST", "/bulk", ask).into(t, &many)
+	require.Nil(t, many.Jobs[0].Problem)
+	require.Equal(t, "stale", many.Jobs[1].Problem.Cause)
+
+	var in wire.Import
+	file := wire.ImportRequest{Text: "fresh: {config: {cron: '@daily', shardingTotalCount: 1}}\nother: {config: {cron: '@daily', shardingTotalCount: 1}}\n"}
+	w.ask(t, anna, "POST", "/import?dry-run", file).into(t, &in)
+	file.Shown, file.Reason = plansOf(in.Jobs), "as agreed"
+	require.Len(t, file.Shown, 2)
+	taken := wire.NewJob{Job: "fresh", Text: `{"jobName":"fresh","jobClass":"fresh","jobType":"SIMPLE","cron":"@weekly","shardingTotalCount":1}`}
+	require.Equal(t, 202, w.ask(t, anna, "POST", "/jobs", taken).status)
+	w.ask(t, anna, "POST", "/import", file).into(t, &in)
+	require.Equal(t, "fresh", in.Jobs[0].Job)
+	require.Equal(t, "stale", in.Jobs[0].Problem.Cause)
+	require.Nil(t, in.Jobs[1].Problem)
+	require.Equal(t, "as agreed", in.Jobs[1].Outcome.Operation.Reason)
+	w.ask(t, anna, "POST", "/import", wire.ImportRequest{Text: strings.Repeat("# x\n", maxImport/4+1)}).problem(t, 413)
 }
 
 func TestCreateAndRemove(t *testing.T) {

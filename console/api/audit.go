@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	"github.com/elasticron/elasticron/console/api/wire"
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
-	"github.com/elasticron/elasticron/registry"
 )
 
 // Sizes of a list of operations.
@@ -26,43 +24,26 @@ func listOperations(c *call) error {
 	if of != "" && !c.reads(of) {
 		return forbidden("read", c.ns.Name, of)
 	}
-	return c.operations(limit, func(job string) bool { return of == "" || job == of }, func(operate.Operation) bool { return true })
+	return c.operations(limit, "", of)
 }
 
-func getOperation(c *call) error {
-	id := c.r.PathValue("id")
-	return c.operations(mostOperations, func(string) bool { return true }, func(o operate.Operation) bool { return o.ID == id })
-}
+func getOperation(c *call) error { return c.operations(mostOperations, c.r.PathValue("id"), "") }
 
-// operations answers with those that are wanted, the newest first, of jobs that who asks may read.
-func (c *call) operations(limit int, ofJob func(string) bool, wanted func(operate.Operation) bool) error {
+// operations answers with those of an id, or all, of one job or of all that who asks may read, the newest first.
+func (c *call) operations(limit int, id, of string) error {
 	p := c.picture()
-	ns := p.Namespace
-	visible := func(job string) bool { return ofJob(job) && c.reads(job) }
+	reads := c.readable()
+	visible := func(job string) bool { return (of == "" || job == of) && reads(job) }
 	list := wire.OperationList{
-		Operations: []operate.Operation{}, Outside: []operate.OutsideChange{}, Revision: p.Revision, AsOf: p.AsOf.UTC(),
+		Operations: append([]operate.Operation{}, p.Namespace.NewestOperations(limit, id, visible)...),
+		Outside:    []operate.OutsideChange{}, Shown: shown(p),
 	}
-	for _, job := range ns.Names() {
-		if !visible(job) {
-			continue
-		}
-		for _, o := range ns.Operations(job) {
-			if wanted(o) {
-				list.Operations = append(list.Operations, o)
-			}
+	for _, row := range p.Rows {
+		if len(row.Outside) > 0 && visible(row.Job) {
+			list.Outside = append(list.Outside, row.Outside...)
 		}
 	}
-	slices.SortStableFunc(list.Operations, func(a, b operate.Operation) int { return b.When.Compare(a.When) })
-	list.Operations = list.Operations[:min(limit, len(list.Operations))]
-	for _, job := range ns.Names() {
-		tree := jobtree.For(job)
-		if !visible(job) || !p.State.Get(tree.Operated()).Exists() { // which says that there is none
-			continue
-		}
-		of := registry.NewSnapshot(p.Revision, slices.Collect(p.State.Below(tree.Root())))
-		list.Outside = append(list.Outside, operate.Outside(of)...)
-	}
-	unreadable, _ := ns.UnreadableOperations()
+	unreadable, _ := p.Namespace.UnreadableOperations()
 	list.Unreadable = slices.DeleteFunc(unreadable, func(job string) bool { return !visible(job) })
 	return c.answer(http.StatusOK, list)
 }

@@ -21,9 +21,22 @@ import (
 // Limits of each request, see the package comment.
 const (
 	maxBody   = 1 << 20
-	maxImport = 8 << 20
+	maxMany   = 16 << 20 // about several jobs, with what was shown of each
+	maxImport = 8 << 20  // a file
 	maxTime   = 20 * time.Second
 )
+
+// limitOf is how many bytes a request may have.
+func limitOf(rt route, r *http.Request) int64 {
+	switch importing := strings.HasSuffix(rt.path, "/import"); {
+	case importing && !isJSON(r):
+		return maxImport
+	case importing || strings.HasSuffix(rt.path, "/bulk") || rt.method == http.MethodPost && rt.scope == asked:
+		return maxMany
+	default:
+		return maxBody
+	}
+}
 
 // call is one request.
 type call struct {
@@ -45,11 +58,7 @@ func (a *API) carriedOut(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), maxTime+wire.MaxWait)
 		defer cancel()
-		limit := int64(maxBody)
-		if strings.HasSuffix(rt.path, "/import") {
-			limit = maxImport
-		}
-		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		r.Body = http.MaxBytesReader(w, r.Body, limitOf(rt, r))
 		if rt.path != inNamespace+"/events" { // which bounds each frame
 			// A connection that cannot have deadlines is bounded by its server.
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
@@ -138,6 +147,14 @@ func forbidden(action access.Action, namespace, job string) error {
 // reads tells whether who asks may read a job.
 func (c *call) reads(job string) bool { return c.who.May(access.Read, c.ns.Name, job) }
 
+// readable returns what tells whether who asks may read a job, for those who ask for many.
+func (c *call) readable() func(job string) bool {
+	if c.reads("") {
+		return func(string) bool { return true }
+	}
+	return c.reads
+}
+
 // answer writes JSON.
 func (c *call) answer(status int, value any) error {
 	text, err := encoded(value)
@@ -186,6 +203,8 @@ type namespace struct {
 
 	// written is the newest revision that an operation committed here: what is shown afterwards is no older.
 	written atomic.Int64
+
+	servers, instances keptRows
 }
 
 // catchUp bounds how long a reader waits for the copy to show what was committed here before.

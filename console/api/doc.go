@@ -22,6 +22,6 @@
 //
 // # Limits
 //
-// A request has at most 1 MiB, a file to import 8 MiB. An answer takes at most 20 seconds and what ?wait says, and is then
+// A request has at most 1 MiB, one about several jobs 16 MiB, a file to import 8 MiB. An answer takes at most 20 seconds and what ?wait says, and is then
 // 503; what was asked for may have been done, and the problem has the id to ask again with.
 package api

@@ -11,50 +11,36 @@ import (
 // A server or an instance is operated in the job that the parameter "job" names, or in all its jobs.
 
 func disableServer(c *call) error {
-	ip := c.r.PathValue("ip")
-	return c.inOneOrAll(
-		func(ctx context.Context, o *operate.Operator, opts operate.Options) (operate.Result, error) {
-			return o.DisableServer(ctx, c.job, ip, opts)
-		},
-		func(ctx context.Context, o *operate.Operator, opts operate.Options) ([]operate.JobResult, error) {
-			return o.DisableServerEverywhere(ctx, ip, opts)
-		})
+	return c.inOneOrAll("ip", (*operate.Operator).DisableServer, (*operate.Operator).DisableServerEverywhere)
 }
 
 func enableServer(c *call) error {
-	ip := c.r.PathValue("ip")
-	return c.inOneOrAll(
-		func(ctx context.Context, o *operate.Operator, opts operate.Options) (operate.Result, error) {
-			return o.EnableServer(ctx, c.job, ip, opts)
-		},
-		func(ctx context.Context, o *operate.Operator, opts operate.Options) ([]operate.JobResult, error) {
-			return o.EnableServerEverywhere(ctx, ip, opts)
-		})
+	return c.inOneOrAll("ip", (*operate.Operator).EnableServer, (*operate.Operator).EnableServerEverywhere)
 }
 
 func shutDownInstance(c *call) error {
-	id := c.r.PathValue("instance")
-	return c.inOneOrAll(
-		func(ctx context.Context, o *operate.Operator, opts operate.Options) (operate.Result, error) {
-			return o.ShutDown(ctx, c.job, id, opts)
-		},
-		func(ctx context.Context, o *operate.Operator, opts operate.Options) ([]operate.JobResult, error) {
-			return o.ShutDownEverywhere(ctx, id, opts)
-		})
+	return c.inOneOrAll("instance", (*operate.Operator).ShutDown, (*operate.Operator).ShutDownEverywhere)
 }
 
-// inAll is an operation on all jobs of something, as the operator has it.
-type inAll func(ctx context.Context, o *operate.Operator, opts operate.Options) ([]operate.JobResult, error)
+// An operation on a server or an instance in one job, and in all, as the operator has them.
+type (
+	inOne func(o *operate.Operator, ctx context.Context, job, target string, opts operate.Options) (operate.Result, error)
+	inAll func(o *operate.Operator, ctx context.Context, target string, opts operate.Options) ([]operate.JobResult, error)
+)
 
-func (c *call) inOneOrAll(one deed, all inAll) error {
+// inOneOrAll operates what the path names.
+func (c *call) inOneOrAll(name string, one inOne, all inAll) error {
+	target := c.r.PathValue(name)
 	if c.job != "" {
-		return c.simple(one)
+		return c.simple(func(ctx context.Context, o *operate.Operator, opts operate.Options) (operate.Result, error) {
+			return one(o, ctx, c.job, target, opts)
+		})
 	}
-	asked, err := body[wire.Asked](c)
+	asked, err := body[wire.AskedOfMany](c)
 	if err != nil {
 		return err
 	}
-	opts, wait, err := c.options(asked)
+	opts, wait, err := c.optionsOfMany(asked)
 	if err != nil {
 		return err
 	}
@@ -64,7 +50,7 @@ func (c *call) inOneOrAll(one deed, all inAll) error {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, maxTime)
 	defer cancel()
-	results, err := all(ctx, o, opts)
+	results, err := all(o, ctx, target, opts)
 	var some *operate.SomeFailedError
 	if err != nil && !errors.As(err, &some) {
 		return err
@@ -73,7 +59,7 @@ func (c *call) inOneOrAll(one deed, all inAll) error {
 		ctx, cancel := context.WithTimeout(c.ctx, wait)
 		defer cancel()
 		opts.Wait, opts.Again = true, true
-		again, err := all(ctx, o, opts)
+		again, err := all(o, ctx, target, opts)
 		if err == nil || errors.As(err, &some) { // else it is done, whatever became of the waiting
 			confirmed(results, again)
 		}
@@ -174,7 +160,7 @@ func operateJobs(c *call) error {
 	if err != nil {
 		return err
 	}
-	opts, wait, err := c.options(wire.Asked{Reason: asked.Reason, Force: asked.Force})
+	opts, wait, err := c.optionsOfMany(asked.AskedOfMany)
 	switch {
 	case err != nil:
 		return err
@@ -189,7 +175,6 @@ func operateJobs(c *call) error {
 	defer cancel()
 	do := make(asked)
 	results, err := operate.Each(ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
-		opts.Shown = asked.Shown[job]
 		return do(ctx, o, job, opts)
 	}, nil)
 	var some *operate.SomeFailedError

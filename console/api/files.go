@@ -48,19 +48,15 @@ func exportJobs(c *call) error {
 }
 
 func importJobs(c *call) error {
-	asked, err := c.askedInQuery()
+	asked, err := c.importAsked()
 	if err != nil {
 		return err
 	}
-	text, err := c.read()
-	if err != nil {
-		return err
-	}
-	file, err := seed.ParseYAML(text)
+	file, err := seed.ParseYAML([]byte(asked.Text))
 	if err != nil {
 		return fault(http.StatusUnprocessableEntity, string(operate.CauseInvalid), "%s", err)
 	}
-	opts, wait, err := c.options(asked)
+	opts, wait, err := c.optionsOfMany(asked.AskedOfMany)
 	switch {
 	case err != nil:
 		return err
@@ -91,4 +87,21 @@ func importJobs(c *call) error {
 	return c.answer(statusOf(opts.DryRun, false), wire.Import{
 		Differences: jobfile.Differences(file, slices.Collect(state.All())), Jobs: c.outcomes(opts, asked.Reason, results).Jobs,
 	})
+}
+
+// importAsked reads what is asked for: as JSON, or as the file itself with the rest in the query.
+func (c *call) importAsked() (asked wire.ImportRequest, err error) {
+	if isJSON(c.r) {
+		if asked, err = body[wire.ImportRequest](c); err == nil && len(asked.Text) > maxImport {
+			err = &http.MaxBytesError{Limit: maxImport}
+		}
+		return asked, err
+	}
+	query := c.r.URL.Query()
+	if asked.Force, err = flag(query, "force"); err != nil {
+		return asked, err
+	}
+	text, err := c.read()
+	asked.Reason, asked.Text = query.Get("reason"), string(text)
+	return asked, err
 }

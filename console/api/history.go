@@ -32,7 +32,7 @@ func parsePaging(query url.Values, columns []string) (p history.Paging, err erro
 }
 
 func parseExecutionQuery(query url.Values) (q history.ExecutionQuery, err error) {
-	q = history.ExecutionQuery{Job: query.Get("job"), Round: query.Get("round"), IP: query.Get("ip"), Source: job.Source(query.Get("source"))}
+	q = history.ExecutionQuery{Job: query.Get("job"), Round: query.Get("round"), IP: query.Get("ip"), Instance: query.Get("instance"), Source: job.Source(query.Get("source"))}
 	if text := query.Get("item"); text != "" {
 		item, err := strconv.Atoi(text)
 		if err != nil || item < 0 {
@@ -46,6 +46,17 @@ func parseExecutionQuery(query url.Values) (q history.ExecutionQuery, err error)
 			return q, err
 		}
 		q.Success = &success
+	}
+	outcome, err := oneOf(query, "outcome", "", "success", "failure", "running")
+	if err != nil {
+		return q, err
+	}
+	if outcome != "" {
+		success, running := outcome == "success", outcome == "running"
+		q.Running = &running
+		if !running {
+			q.Success = &success
+		}
 	}
 	if q.From, err = instant(query, "from"); err != nil {
 		return q, err
@@ -72,7 +83,7 @@ func listExecutions(c *call) error {
 	answer := wire.ExecutionPage{Executions: []wire.Execution{}, Total: page.Total, Recorded: wire.FromStore}
 	for _, e := range page.Rows {
 		answer.Executions = append(answer.Executions, wire.Execution{
-			ID: e.ID, Round: e.Round, Job: e.Job, Task: e.TaskID, Hostname: e.Hostname, IP: e.IP, Source: string(e.Source), Item: e.Item,
+			ID: e.ID, Round: e.Round, Job: e.Job, Task: e.TaskID, Hostname: e.Hostname, IP: e.IP, Instance: history.InstanceOf(e.TaskID), Source: string(e.Source), Item: e.Item,
 			Fire: e.Fire, Token: e.Token, Start: e.Start.UTC(), Complete: e.Complete.UTC(), Success: e.Success, Running: e.Running(), Error: e.FailureCause,
 		})
 	}
@@ -93,23 +104,19 @@ func (c *call) lastExecutions(q history.ExecutionQuery) error {
 	if q.Sort != "" && q.Sort != "startTime" {
 		return malformed("sort", "%q is given, and without a history store executions are ordered by startTime only", q.Sort)
 	}
-	ns := c.picture().Namespace
+	p := c.picture()
+	wanted := func(e *operate.ExecutionRow) bool { return matches(q, e) }
+	until := q.Page * q.PerPage
 	var found []operate.ExecutionRow
+	var total int
 	if q.Job == "" {
-		found = ns.LastExecutions()
+		found, total = p.Namespace.NewestExecutions(until, q.Ascending, wanted)
 	} else {
-		found = ns.Executions(q.Job)
+		found, total = lastOfJob(p.Namespace.Executions(q.Job), q.Ascending, wanted)
 	}
-	found = slices.DeleteFunc(found, func(e operate.ExecutionRow) bool { return !matches(q, e) })
-	slices.SortStableFunc(found, func(a, b operate.ExecutionRow) int {
-		if q.Ascending {
-			return a.Begin.Compare(b.Begin)
-		}
-		return b.Begin.Compare(a.Begin)
-	})
-	answer := wire.ExecutionPage{Executions: []wire.Execution{}, Total: len(found), Recorded: wire.FromRegistry}
-	from := min((q.Page-1)*q.PerPage, len(found))
-	for _, e := range found[from:min(from+q.PerPage, len(found))] {
+	state := shown(p)
+	answer := wire.ExecutionPage{Executions: []wire.Execution{}, Total: total, Recorded: wire.FromRegistry, Shown: &state}
+	for _, e := range found[min(until-q.PerPage, len(found)):min(until, len(found))] {
 		answer.Executions = append(answer.Executions, wire.Execution{
 			Round: e.Round, Job: e.Job, IP: jobtree.ServerOf(e.Instance), Instance: e.Instance, Source: string(e.Source), Item: e.Item, Fire: e.Fire, Token: e.Token,
 			Start: e.Begin.UTC(), Complete: e.End, Success: e.Outcome == string(jobtree.Success), Running: e.Outcome == operate.OutcomeRunning, Error: e.Error,
@@ -118,9 +125,22 @@ func (c *call) lastExecutions(q history.ExecutionQuery) error {
 	return c.answer(http.StatusOK, answer)
 }
 
+// lastOfJob returns those that are wanted by time, and how many there are.
+func lastOfJob(all []operate.ExecutionRow, ascending bool, wanted func(*operate.ExecutionRow) bool) ([]operate.ExecutionRow, int) {
+	all = slices.DeleteFunc(all, func(e operate.ExecutionRow) bool { return !wanted(&e) })
+	slices.SortStableFunc(all, func(a, b operate.ExecutionRow) int {
+		if ascending {
+			return a.Begin.Compare(b.Begin)
+		}
+		return b.Begin.Compare(a.Begin)
+	})
+	return all, len(all)
+}
+
 // matches tells whether an execution is one that a query is about.
-func matches(q history.ExecutionQuery, e operate.ExecutionRow) bool {
+func matches(q history.ExecutionQuery, e *operate.ExecutionRow) bool {
 	return (q.Round == "" || q.Round == e.Round) && (q.IP == "" || q.IP == jobtree.ServerOf(e.Instance)) &&
+		(q.Instance == "" || q.Instance == e.Instance) && (q.Running == nil || *q.Running == (e.Outcome == operate.OutcomeRunning)) &&
 		(q.Item == nil || *q.Item == e.Item) && (q.Source == "" || q.Source == e.Source) &&
 		(q.Success == nil || *q.Success == (e.Outcome == string(jobtree.Success))) &&
 		(q.From.IsZero() || !e.Begin.Before(q.From)) && (q.Until.IsZero() || !e.Begin.After(q.Until))

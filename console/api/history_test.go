@@ -23,7 +23,7 @@ func TestHistoryOfAStore(t *testing.T) {
 	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	require.NoError(t, store.Write(t.Context(), []history.Event{
 		history.Execution{ID: "a", Round: "r1", Job: "orders", TaskID: "t", Hostname: "h", IP: "10.0.0.1", Source: "scheduled", Item: 0, Start: at, Complete: at.Add(time.Second), Success: true},
-		history.Execution{ID: "b", Round: "r1", Job: "orders", TaskID: "t", Hostname: "h", IP: "10.0.0.2", Source: "scheduled", Item: 1, Start: at.Add(time.Minute), Complete: at.Add(2 * time.Minute), FailureCause: "exit <3>"},
+		history.Execution{ID: "b", Round: "r1", Job: "orders", TaskID: "orders@-@1@-@READY@-@10.0.0.2@-@7-b", Hostname: "h", IP: "10.0.0.2", Source: "scheduled", Item: 1, Start: at.Add(time.Minute), Complete: at.Add(2 * time.Minute), FailureCause: "exit <3>"},
 		history.Execution{ID: "c", Round: "r2", Job: "mail", TaskID: "t", Hostname: "h", IP: "10.0.0.1", Source: "manual", Item: 0, Start: at.Add(time.Hour)},
 		history.Status{ID: "s", Round: "r1", Job: "orders", TaskID: "t", SlaveID: "10.0.0.1", Source: history.SourceLite, ExecutionType: history.ExecutionReady, ShardingItems: "[0]", State: history.Finished, Time: at},
 	}))
@@ -42,6 +42,7 @@ func TestHistoryOfAStore(t *testing.T) {
 	}
 	for query, want := range map[string][]string{
 		"": {"c", "b", "a"}, "?job=orders": {"b", "a"}, "?round=r1&ascending": {"a", "b"}, "?item=1": {"b"}, "?ip=10.0.0.1": {"c", "a"}, "?success=true": {"a"},
+		"?instance=10.0.0.2@-@7-b": {"b"}, "?instance=10.0.0.1@-@7": nil, "?outcome=running": {"c"}, "?outcome=failure": {"b"}, "?outcome=success": {"a"}, "?outcome=success&success=false": {"a"},
 		"?success=false&job=orders": {"b"}, "?from=2026-03-02T12:00:30Z&until=2026-03-02T12:30:00Z": {"b"}, "?per-page=1&page=2": {"b"}, "?sort=shardingItem&ascending=true&job=orders": {"a", "b"},
 	} {
 		require.Equal(t, want, ids(query), query)
@@ -53,7 +54,7 @@ func TestHistoryOfAStore(t *testing.T) {
 	w.ask(t, mailer, "GET", "/executions?job=mail", nil)
 	w.ask(t, mailer, "GET", "/executions", nil).problem(t, 403)
 	w.ask(t, mailer, "GET", "/rounds?job=orders", nil).problem(t, 403)
-	for _, query := range []string{"?item=x", "?item=-1", "?success=maybe", "?from=now", "?until=x", "?page=0", "?per-page=1001", "?sort=size", "?ascending=up"} {
+	for _, query := range []string{"?item=x", "?item=-1", "?success=maybe", "?from=now", "?until=x", "?page=0", "?per-page=1001", "?sort=size", "?ascending=up", "?outcome=lost"} {
 		w.ask(t, vera, "GET", "/executions"+query, nil).problem(t, 400)
 	}
 	for _, query := range []string{"?state=DANCING", "?sort=startTime"} {
@@ -73,6 +74,12 @@ func TestHistoryOfTheRegistry(t *testing.T) {
 	require.Len(t, page.Executions, 1)
 	require.Equal(t, "exit 3", page.Executions[0].Error)
 	require.Equal(t, first, page.Executions[0].Instance)
+	require.True(t, page.Connected)
+	require.False(t, page.AsOf.IsZero())
+	for query, want := range map[string]int{"?instance=" + first: 2, "?instance=" + second: 0, "?outcome=failure": 1, "?outcome=success": 1, "?outcome=running": 0} {
+		w.ask(t, vera, "GET", "/executions"+query, nil).into(t, &page)
+		require.Equal(t, want, page.Total, query)
+	}
 	w.ask(t, vera, "GET", "/executions?page=2", nil).into(t, &page)
 	require.Empty(t, page.Executions)
 	w.ask(t, vera, "GET", "/executions?sort=jobName", nil).problem(t, 400)

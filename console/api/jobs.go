@@ -127,11 +127,7 @@ func listJobs(c *call) error {
 		return err
 	}
 	p := c.picture()
-	visible := c.reads
-	if c.reads("") {
-		visible = func(string) bool { return true }
-	}
-	rows, total := s.page(p.Rows, visible)
+	rows, total := s.page(p.Rows, c.readable())
 	return c.answer(http.StatusOK, wire.JobPage{Jobs: rows, Total: total, Offset: s.offset, Shown: shown(p)})
 }
 
@@ -192,16 +188,6 @@ func serversOf(st *jobtree.State, ns *operate.Namespace) []wire.JobServer {
 		all = append(all, s)
 	}
 	return all
-}
-
-func listServers(c *call) error {
-	p := c.picture()
-	return c.answer(http.StatusOK, wire.ServerList{Servers: p.Namespace.Servers(), Shown: shown(p)})
-}
-
-func listInstances(c *call) error {
-	p := c.picture()
-	return c.answer(http.StatusOK, wire.InstanceList{Instances: p.Namespace.Instances(), Shown: shown(p)})
 }
 
 func me(c *call) error {

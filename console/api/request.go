@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"path"
@@ -15,6 +16,12 @@ import (
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/operate"
 )
+
+// isJSON tells whether a request says that its body is JSON.
+func isJSON(r *http.Request) bool {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return kind == "application/json"
+}
 
 // body reads the request's JSON. Nothing at all is the zero value.
 func body[T any](c *call) (value T, err error) {
@@ -103,11 +110,11 @@ func (c *call) options(asked wire.Asked) (operate.Options, time.Duration, error)
 	return operate.Options{Reason: asked.Reason, ID: a.key, Again: a.again, DryRun: a.dry, Force: asked.Force, Shown: asked.Shown}, a.wait, nil
 }
 
-// askedInQuery is what an operation without a body may be told.
-func (c *call) askedInQuery() (wire.Asked, error) {
-	query := c.r.URL.Query()
-	force, err := flag(query, "force")
-	return wire.Asked{Reason: query.Get("reason"), Force: force}, err
+// optionsOfMany are those of an operation on several jobs.
+func (c *call) optionsOfMany(asked wire.AskedOfMany) (operate.Options, time.Duration, error) {
+	opts, wait, err := c.options(wire.Asked{Reason: asked.Reason, Force: asked.Force})
+	opts.ShownJobs = asked.Shown
+	return opts, wait, err
 }
 
 // flag reads a parameter that is there or not, or true or false.

@@ -81,6 +81,7 @@ func (a *API) routes() []route {
 		{"POST", ns + "/import", access.Administer, wholeNamespace, importJobs},
 		{"GET", ns + "/nodes", access.Read, visible, listNodes},
 		{"GET", ns + "/events", access.Read, visible, followEvents},
+		{"POST", ns + "/events", access.Read, visible, followEvents}, // which has room for more names, and changes nothing
 	}
 }
 

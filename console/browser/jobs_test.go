@@ -26,6 +26,7 @@ func TestTenThousandJobs(t *testing.T) {
 	tab.sees("#total", "2 jobs found")
 	tab.sees("#rows a", "orders-settle")
 	tab.until(`location.search === "?match=orders"`)
+	tab.until(`document.querySelector('[data-job="orders-settle"] .strip').getAttribute("aria-label") === "last runs: 17 ok, 1 failed, 1 interrupted, 1 running"`)
 
 	tab.types("#match", "batch-0*")
 	tab.sees("#total", "jobs found")
@@ -81,10 +82,33 @@ func TestCancel(t *testing.T) {
 	require.Empty(t, s.done())
 }
 
-// Of a backfill that takes longer than an answer the page asks, under one key, for what is left.
+// What was shown of each job goes with an operation on all jobs of a server, and with a file.
+func TestWhatWasShownOfSeveralJobsIsSent(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("servers"))
+	tab.sees("#all-servers tbody", "10.0.0.1")
+	tab.click(`button[aria-label="Disable 10.0.0.1"]`, "")
+	tab.sees("dialog .plan", "1 job stays as it is")
+	tab.click("dialog footer button", "Disable")
+	tab.lacks("dialog")
+	tab.open(s.shop("transfer"))
+	tab.sees("#import", "Show what would change")
+	tab.types("#import textarea", "new-job: {}")
+	tab.click("#import button", "Show what would change")
+	tab.sees("dialog .plan", "+ new-job")
+	tab.click("dialog footer button", "Import")
+	tab.lacks("dialog")
+	require.Equal(t, []string{"POST /servers/10.0.0.1/disable [orders-settle]", "POST /import new-job: {}[orders-settle]"}, s.done())
+}
+
+// Of a backfill that takes longer than an answer the page asks, under one key, for what is left. One that a fire has stopped
+// goes on when somebody says so.
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "")
+	s.set(&s.failing, true)
 	tab := look(t)
 	tab.open(s.shop("jobs/orders-settle"))
 	tab.sees("#items", "Running")
@@ -96,7 +120,11 @@ func TestBackfill(t *testing.T) {
 	}), true)`)
 	tab.sees("dialog fieldset", "3 fires")
 	tab.click("dialog footer button", "Run them")
+	tab.sees("#ack", "item 1 failed (exit 3). Nothing more is run: 2 fires left")
+	require.Len(t, s.done(), 1)
+	tab.click("#ack button", "Go on with the rest")
 	tab.sees("#notes", "all past fires have run")
+	tab.lacks("#ack")
 	done := s.done()
 	require.Len(t, done, 3)
 	key := strings.Fields(done[0])[2]

@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -38,6 +39,7 @@ type scene struct {
 	streams  map[chan struct{}]bool
 	role     string
 	expired  bool // the session has ended
+	failing  bool // the next fire of a backfill fails
 }
 
 const (
@@ -80,7 +82,7 @@ func madeUpJobs(n int) []object {
 			"job": name, "status": status, "items": 4, "running_items": 0, "waiting_items": 0, "overdue_items": 0, "disabled_items": 0,
 			"instances": 3, "leader": first, "recorded": true, "revision": 48190, "cron": "0 0/5 * * * ?", "time_zone": "Europe/Berlin", "class": name, "type": "SIMPLE",
 			"next": now.Add(2 * time.Minute).Format(time.RFC3339),
-			"last": execution(name, 1, first, "success", now.Add(-80*time.Second), 1200*time.Millisecond, ""),
+			"runs": "ssssssssssssissfsssr", "last": execution(name, 1, first, "success", now.Add(-80*time.Second), 1200*time.Millisecond, ""),
 		}
 		for key, value := range more {
 			row[key] = value
@@ -168,7 +170,7 @@ func (s *scene) routes(mux *http.ServeMux) {
 			{"job": "orders-mail", "id": "k1", "verb": "disable server", "target": "server 10.0.0.2", "who": "anna", "how": "console", "when": now.Add(-50 * time.Hour)},
 		}})
 	})
-	mux.HandleFunc("GET "+shop+"/events", s.events)
+	mux.HandleFunc("POST "+shop+"/events", s.events)
 	mux.HandleFunc("POST "+shop+"/bulk", s.bulk)
 	mux.HandleFunc("GET "+shop+"/jobs/{job}/fires", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, object{"fires": []string{"2026-03-01T10:00:00Z", "2026-03-01T10:05:00Z", "2026-03-01T10:10:00Z"}, "zone": "UTC"})
@@ -348,12 +350,28 @@ func (s *scene) backfill(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.note(r, fmt.Sprint(r.Header.Get("Idempotency-Key"), " ", body.Fires))
-	answer(w, 202, object{"id": r.Header.Get("Idempotency-Key"), "done": []object{{"id": "", "plan": object{}}}, "left": body.Fires[1:]})
+	b := object{"id": r.Header.Get("Idempotency-Key"), "done": []object{{"id": "", "plan": object{}}}, "left": body.Fires[1:]}
+	s.mu.Lock()
+	if s.failing {
+		b["failed"], s.failing = "fire 2026-03-01T10:00:00Z: item 1 failed (exit 3)", false
+	}
+	s.mu.Unlock()
+	answer(w, 202, b)
 }
 
 // operation answers all others.
 func (s *scene) operation(w http.ResponseWriter, r *http.Request) {
-	s.note(r, "")
+	several := strings.HasSuffix(r.URL.Path, "/import") || strings.Contains(r.URL.Path, "/servers/")
+	var asked struct {
+		Text  string
+		Shown object
+	}
+	_ = json.NewDecoder(r.Body).Decode(&asked)
+	text := ""
+	if several {
+		text = fmt.Sprint(asked.Text, slices.Sorted(maps.Keys(asked.Shown)))
+	}
+	s.note(r, text)
 	plan := object{
 		"verb": path.Base(r.URL.Path), "job": "orders-settle", "state": 1, "config": s.revision,
 		"changes":  []object{{"what": "disabled", "before": "false", "after": "true"}},
@@ -365,8 +383,11 @@ func (s *scene) operation(w http.ResponseWriter, r *http.Request) {
 		body["operation"] = object{"job": "orders-settle", "id": "op-1", "verb": plan["verb"], "who": "anna", "when": time.Now()}
 		body["progress"] = object{"done": true, "ready": 20, "of": 20, "text": "20 of 20 items ok", "items": []object{}}
 	}
+	if several {
+		body = object{"jobs": []object{{"job": "orders-settle", "outcome": object{"plan": plan}}, {"job": "stock-count", "problem": object{"title": "unusable", "status": 409, "why": "it cannot be read"}}}}
+	}
 	if strings.HasSuffix(r.URL.Path, "/import") {
-		body = object{"differences": []string{"+ new-job", `~ orders-settle  cron  "0 0/5 * * * ?" -> "0 0/2 * * * ?"`}, "jobs": []object{{"job": "orders-settle", "outcome": object{"plan": plan}}}}
+		body["differences"] = []string{"+ new-job", `~ orders-settle  cron  "0 0/5 * * * ?" -> "0 0/2 * * * ?"`}
 	}
 	answer(w, 200, body)
 }

@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -44,6 +45,9 @@ func (s *scene) open() int {
 
 // events answers as the server does: whole frames at first, then signs of life.
 func (s *scene) events(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ Topics, Window, Since []string }
+	text, _ := io.ReadAll(r.Body) // to its end, as else nobody would see the page go
+	_ = json.Unmarshal(text, &asked)
 	ended := make(chan struct{})
 	s.mu.Lock()
 	if s.silent {
@@ -72,7 +76,6 @@ func (s *scene) events(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, text)
 		w.(http.Flusher).Flush()
 	}
-	query := r.URL.Query()
 	now := time.Now().UTC()
 	alive := func() {
 		s.mu.Lock()
@@ -81,12 +84,12 @@ func (s *scene) events(w http.ResponseWriter, r *http.Request) {
 		send(event, object{"as_of": time.Now().UTC(), "now": time.Now().UTC()})
 	}
 	alive()
-	for _, topic := range query["topic"] {
+	for _, topic := range asked.Topics {
 		switch name, isJob := strings.CutPrefix(topic, "job/"); {
 		case topic == "overview":
 			send(topic, s.overview(now))
 		case topic == "jobs":
-			send(topic, s.window(strings.Split(query.Get("window"), ",")))
+			send(topic, s.window(asked.Window))
 		case isJob:
 			send(topic, s.jobFrame(name, now))
 		}

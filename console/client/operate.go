@@ -196,13 +196,9 @@ func (n *Namespace) ChangeSettings(ctx context.Context, job string, s operate.Se
 	}, opts)
 }
 
-// inJob returns the request for one job of a server or an instance, or for all.
+// inJob returns the request for one job of a server or an instance.
 func inJob(path, job string, opts operate.Options) request {
-	r := request{method: http.MethodPost, path: path, body: asked(opts)}
-	if job != "" {
-		r.query = url.Values{"job": {job}}
-	}
-	return r
+	return request{method: http.MethodPost, path: path, query: url.Values{"job": {job}}, body: asked(opts)}
 }
 
 func serverPath(ip, what string) string { return "/servers/" + url.PathEscape(ip) + what }
@@ -240,7 +236,7 @@ func (n *Namespace) ShutDownEverywhere(ctx context.Context, instance string, opt
 
 func (n *Namespace) everywhere(ctx context.Context, path string, opts operate.Options) ([]operate.JobResult, error) {
 	opts = withID(opts)
-	r := inJob(path, "", opts)
+	r := request{method: http.MethodPost, path: path, body: wire.AskedOfMany{Reason: opts.Reason, Force: opts.Force, Shown: opts.ShownJobs}}
 	var all wire.Outcomes
 	if err := n.done(ctx, r.of(opts, 0), &all); err != nil {
 		return nil, err

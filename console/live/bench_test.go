@@ -180,7 +180,7 @@ func BenchmarkReaders(b *testing.B) {
 			query = fmt.Sprintf("who=u%d&topic=job/%s", i, t.jobs[i])
 		case i%3 == 0:
 			at := i % 20 * 50
-			query = fmt.Sprintf("who=u%d&topic=jobs&window=%s", i, strings.Join(t.jobs[at:at+50], ","))
+			query = fmt.Sprintf("who=u%d&topic=jobs&window=%s", i, strings.Join(t.jobs[at:at+50], "&window="))
 		}
 		conn := dial(b, address, query)
 		b.Cleanup(func() { _ = conn.Close() })

@@ -4,17 +4,22 @@
 //
 //	hub, err := live.Open(ctx, live.Config{Registry: reg, Namespace: "shop", History: store, Logger: logger})
 //	go hub.Run(ctx)
-//	mux.Handle("GET /api/v1/namespaces/shop/events", guard.Protect(hub.Events()))
+//	mux.Handle("/api/v1/namespaces/shop/events", guard.Protect(hub.Events()))
 //	picture := hub.Picture() // of now, for pages and lists: no request to the registry
 //
 // # The stream
 //
 // [Hub.Events] answers with server-sent events. A request names its topics:
 //
-//	GET …/events?topic=overview&topic=jobs&window=a,b,c&topic=job/J
+//	GET …/events?topic=overview&topic=jobs&window=a&window=b&window=c&topic=job/J
 //
 // window gives the names of at most 200 jobs for the topic jobs. At most 64 topics are allowed,
-// as the pages of a browser share a stream. Every frame is
+// as the pages of a browser share a stream. A POST asks for the same by a JSON body, since proxies bound an address to some
+// 8 KB:
+//
+//	{"topics": ["overview", "jobs", "job/J"], "window": ["a", "b", "c"]}
+//
+// Every frame is
 //
 //	id: <epoch>-<number>
 //	event: <event>
@@ -37,8 +42,9 @@
 //
 // A comment comes at once and every 15 s. A browser that was cut off connects again by itself with Last-Event-ID,
 // and gets what it missed, if that is among the last 1,000 frames, or else fresh frames (full). Whoever opens
-// another stream, with other topics, may say what it has: since=<id> once for each topic, in their order, empty for
-// those that are new. If a topic's frame is full, forget what you knew of the topic; else merge it:
+// another stream, with other topics, may say what it has: since=<id> (in a body, the list "since") once for each topic, in
+// their order, empty for those that are new. A topic that nobody reads is kept for a minute for those who come back, and of
+// such topics the last 256. If a topic's frame is full, forget what you knew of the topic; else merge it:
 // rows by job, items by item, spans by (item, begin, instance); entries of the log are appended; gaps, instances and
 // next fires replace what was, where the frame has them.
 //

@@ -138,21 +138,12 @@ func spanOfHistory(e history.Execution) span {
 	}
 	s := span{
 		begin: milliseconds(e.Start), end: milliseconds(e.Complete), fire: milliseconds(e.Fire), token: e.Token,
-		item: int32(e.Item), history: true, failover: e.Source == job.Failover, instance: unique.Make(instanceOf(e)),
+		item: int32(e.Item), history: true, failover: e.Source == job.Failover, instance: unique.Make(cmp.Or(history.InstanceOf(e.TaskID), e.IP)),
 		source: unique.Make(string(e.Source)), outcome: unique.Make(outcome),
 		round: unique.Make(e.Round).Value(), error: excerpt(e.FailureCause),
 	}
 	s.end = cmp.Or(s.end, s.begin)
 	return s
-}
-
-// instanceOf returns the id of the instance at the end of a task id, or the address if it is not there.
-func instanceOf(e history.Execution) string {
-	const before = "@-@READY@-@"
-	if i := strings.LastIndex(e.TaskID, before); i >= 0 {
-		return e.TaskID[i+len(before):]
-	}
-	return e.IP
 }
 
 // excerpt cuts a text to what a record would keep of it.

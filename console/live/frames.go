@@ -84,7 +84,7 @@ type JobsFrame struct {
 	Full     bool              `json:"full,omitempty"` // the rows are all of the window
 	Revision registry.Revision `json:"revision"`
 	AsOf     time.Time         `json:"as_of"`
-	Rows     []json.RawMessage `json:"rows"`           // of [operate.JobRow]
+	Rows     []json.RawMessage `json:"rows"`           // of [ListedJob]
 	Gone     []string          `json:"gone,omitempty"` // names that there are not, or not any more
 }
 
@@ -95,7 +95,7 @@ type JobFrame struct {
 	AsOf     time.Time         `json:"as_of"`
 	Gone     bool              `json:"gone,omitempty"` // there is no such job, and nothing else in the frame
 	// Row is there if it changed.
-	Row json.RawMessage `json:"row,omitempty"` // of [operate.JobRow]
+	Row json.RawMessage `json:"row,omitempty"` // of [ListedJob]
 	// Items are those that changed; Total how many there are: forget those from there on.
 	Items []json.RawMessage `json:"items,omitempty"` // of [operate.ItemRow]
 	Total int               `json:"total"`

@@ -22,6 +22,7 @@ const (
 	jobsEvery  = time.Second            // of the topic jobs
 	aliveEvery = 5 * time.Second
 	idleFor    = time.Minute // how long a topic without readers is kept, for those who come back
+	mostIdle   = 256         // such topics are kept at most, those that were read last
 )
 
 // Hub follows a namespace and tells readers what is new. All methods are safe for concurrent use.
@@ -64,7 +65,7 @@ type Hub struct {
 type jobLive struct {
 	row      *Row
 	line     *timeline
-	outside  []operate.OutsideChange
+	recent   recent
 	upcoming upcoming
 	at       time.Time // when it looks other by the clock alone
 

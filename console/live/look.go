@@ -18,7 +18,7 @@ func (h *Hub) look(name string, shown *operate.Namespace, news news) {
 	if !exists || j == nil {
 		return
 	}
-	text, err := json.Marshal(row)
+	text, err := json.Marshal(j.listed(row))
 	if err != nil { // not with times that came from JSON
 		text = json.RawMessage("{}")
 	}
@@ -29,7 +29,11 @@ func (h *Hub) look(name string, shown *operate.Namespace, news news) {
 	state, _ := shown.State(name)
 	j.instances = state.Instances
 	if j.row == nil || string(j.row.JSON) != string(text) {
-		j.row = &Row{JobRow: row, JSON: text, changed: h.number, live: j, shown: row.Shown()}
+		fresh := &Row{JobRow: row, JSON: text, changed: h.number, live: j, shown: row.Shown()}
+		if j.row != nil {
+			fresh.Outside = j.row.Outside
+		}
+		j.row = fresh
 	}
 	if need := needOf(&row, failures, state.JobDisabled()); need != nil || j.row.need != nil {
 		again := *j.row // rows that others have do not change
@@ -37,7 +41,11 @@ func (h *Hub) look(name string, shown *operate.Namespace, news news) {
 		j.row = &again
 	}
 	if news.changed[name] {
-		j.outside = outsideOf(name, news.snapshot)
+		if outside := outsideOf(name, news.snapshot); !slices.Equal(outside, j.row.Outside) {
+			again := *j.row
+			again.Outside = outside
+			j.row = &again
+		}
 	}
 	if at := shown.ChangesAt(name); !at.Equal(j.at) {
 		j.at = at

@@ -72,7 +72,7 @@ func (h *Hub) overview(scope string, now time.Time) Overview {
 		case row.Instances > 0:
 			o.Leaderless++
 		}
-		o.Outside = append(o.Outside, j.outside...)
+		o.Outside = append(o.Outside, row.Outside...)
 		j.upcoming.show(p.Namespace, row, first)
 		for i, fires := range j.upcoming.fires {
 			o.Upcoming[i] += int(fires)

@@ -30,7 +30,9 @@ type Picture struct {
 // Row is a job as lists show it. It is to be read only.
 type Row struct {
 	operate.JobRow
-	JSON json.RawMessage // of JobRow
+	JSON json.RawMessage // of [ListedJob]
+	// Outside is what of the job was changed from outside.
+	Outside []operate.OutsideChange
 
 	changed uint64 // the number of the change that made it
 	live    *jobLive

@@ -93,6 +93,7 @@ func (h *Hub) unsubscribe(c *client, now time.Time) {
 			t.idle = now
 		}
 	}
+	h.keepFewIdle()
 }
 
 // clock is the time as of which something can be said: while the registry does not answer, it stands still.

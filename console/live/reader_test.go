@@ -46,10 +46,22 @@ type page struct {
 // opens reads the stream of a query until close.
 func opens(t *testing.T, h *Hub, who access.Identity, query, lastID string) *page {
 	t.Helper()
+	r := httptest.NewRequest("GET", "/events?"+query, nil)
+	r.Header.Set("Last-Event-ID", lastID)
+	return sends(t, h, who, r)
+}
+
+// asks opens a stream by a body.
+func asks(t *testing.T, h *Hub, who access.Identity, body string) *page {
+	t.Helper()
+	return sends(t, h, who, httptest.NewRequest("POST", "/events", strings.NewReader(body)))
+}
+
+func sends(t *testing.T, h *Hub, who access.Identity, r *http.Request) *page {
+	t.Helper()
 	ctx, cancel := context.WithCancel(access.NewContext(context.Background(), who))
 	p := &page{T: t, cancel: cancel, over: make(chan struct{}), header: make(http.Header)}
-	r := httptest.NewRequestWithContext(ctx, "GET", "/events?"+query, nil)
-	r.Header.Set("Last-Event-ID", lastID)
+	r = r.WithContext(ctx)
 	go func() {
 		defer close(p.over)
 		h.Events().ServeHTTP(p, r)

@@ -17,10 +17,37 @@ func (h *Hub) sweep(now time.Time) {
 	}
 	h.gaps = slices.DeleteFunc(h.gaps, func(g Gap) bool { return g.To.Before(now.Add(-keptFor)) })
 	h.tidyDue()
-	for key, t := range h.topics {
+	for _, t := range h.topics {
 		if len(t.clients) == 0 && now.Sub(t.idle) >= idleFor {
-			delete(h.topics, key)
+			h.dropTopic(t)
 		}
+	}
+}
+
+// dropTopic forgets a topic that nobody reads. Its frames may be kept for longer, but not what readers were told by them.
+func (h *Hub) dropTopic(t *topic) {
+	delete(h.topics, t.key)
+	t.told, t.full = nil, nil
+}
+
+// keepFewIdle forgets the topics that nobody has read for longest, if there are too many: windows of a list that is
+// scrolled are all different.
+func (h *Hub) keepFewIdle() {
+	if len(h.topics) <= mostIdle {
+		return
+	}
+	var idle []*topic
+	for _, t := range h.topics {
+		if len(t.clients) == 0 {
+			idle = append(idle, t)
+		}
+	}
+	if len(idle) <= mostIdle {
+		return
+	}
+	slices.SortFunc(idle, func(a, b *topic) int { return a.idle.Compare(b.idle) })
+	for _, t := range idle[:len(idle)-mostIdle] {
+		h.dropTopic(t)
 	}
 }
 

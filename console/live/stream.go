@@ -26,7 +26,11 @@ func (h *Hub) Events() http.Handler { return http.HandlerFunc(h.events) }
 
 func (h *Hub) events(w http.ResponseWriter, r *http.Request) {
 	who := access.FromContext(r.Context())
-	topics, refused := h.topicsOf(r, who)
+	asked, refused := askedOf(w, r)
+	var topics []wanted
+	if refused == nil {
+		topics, refused = h.topicsOf(asked, r.Header.Get("Last-Event-ID"), who)
+	}
 	if refused != nil {
 		refused.write(w)
 		return
@@ -66,20 +70,20 @@ func (h *Hub) serve(r *http.Request, c *client, who access.Identity, s *stream) 
 	}
 }
 
-// topicsOf reads which topics a request asks for, and asks whether they may be read.
-func (h *Hub) topicsOf(r *http.Request, who access.Identity) ([]wanted, *problem) {
-	query := r.URL.Query()
-	names, since := query["topic"], query["since"]
+// topicsOf reads which topics are asked for, and asks whether they may be read. lastID is that of the last frame that the
+// reader had.
+func (h *Hub) topicsOf(a asked, lastID string, who access.Identity) ([]wanted, *problem) {
+	names, since := a.Topics, a.Since
 	switch {
 	case len(names) == 0 || len(names) > MaxTopics:
 		return nil, badRequest("topic must be there between 1 and %d times, and is %d times", MaxTopics, len(names))
 	case len(since) != 0 && len(since) != len(names):
 		return nil, badRequest("since must be there once for each of the %d topics or not at all, and is %d times", len(names), len(since))
 	}
-	last, resumed := h.numberOf(r.Header.Get("Last-Event-ID"))
+	last, resumed := h.numberOf(lastID)
 	var all []wanted
 	for i, name := range names {
-		key, refused := h.keyOf(name, query.Get("window"), who)
+		key, refused := h.keyOf(name, a.Window, who)
 		if refused != nil {
 			return nil, refused
 		}
@@ -95,7 +99,7 @@ func (h *Hub) topicsOf(r *http.Request, who access.Identity) ([]wanted, *problem
 	return all, nil
 }
 
-func (h *Hub) keyOf(topic, window string, who access.Identity) (topicKey, *problem) {
+func (h *Hub) keyOf(topic string, window []string, who access.Identity) (topicKey, *problem) {
 	namespace := h.cfg.Namespace
 	switch name, isJob := strings.CutPrefix(topic, EventJob); {
 	case topic == EventOverview:
@@ -105,16 +109,15 @@ func (h *Hub) keyOf(topic, window string, who access.Identity) (topicKey, *probl
 		}
 		return topicKey{topicOverview, scope}, nil
 	case topic == EventJobs:
-		names := strings.Split(window, ",")
-		if window == "" || len(names) > MaxWindow {
-			return topicKey{}, badRequest("window must name between 1 and %d jobs, parted by commas", MaxWindow)
+		if len(window) > MaxWindow {
+			return topicKey{}, badRequest("window must be there once for each of at most %d jobs, and is %d times", MaxWindow, len(window))
 		}
-		for _, name := range names {
+		for _, name := range window {
 			if refused := readable(name, namespace, who); refused != nil {
 				return topicKey{}, refused
 			}
 		}
-		slices.Sort(names)
+		names := slices.Sorted(slices.Values(window))
 		return topicKey{topicJobs, strings.Join(slices.Compact(names), "\x00")}, nil
 	case isJob:
 		return topicKey{topicJob, name}, readable(name, namespace, who)

@@ -65,7 +65,7 @@ func streaming(t *testing.T, test func(t *testing.T, s *store, h *Hub), jobs ...
 func TestRowsOfAWindow(t *testing.T) {
 	t.Parallel()
 	streaming(t, func(t *testing.T, s *store, h *Hub) {
-		p := opens(t, h, anna, "topic=jobs&window=b,a,zz", "")
+		p := opens(t, h, anna, "topic=jobs&window=b&window=a&window=zz", "")
 		defer p.close()
 		first := of[JobsFrame](t, p.news(), EventJobs)
 		require.Len(t, first, 1)
@@ -302,7 +302,7 @@ func TestWhoReadsWhat(t *testing.T) {
 	streaming(t, func(t *testing.T, _ *store, h *Hub) {
 		some := access.Identity{Name: "zoe", Grants: []access.Grant{{Role: access.Viewer, Namespace: "shop", Jobs: "team-*"}}}
 		nobody := access.Identity{}
-		many := strings.Repeat("x,", MaxWindow) + "x"
+		many := strings.Repeat("x&window=", MaxWindow) + "x"
 		for query, row := range map[string]struct {
 			who    access.Identity
 			status int
@@ -311,14 +311,16 @@ func TestWhoReadsWhat(t *testing.T) {
 			"topic=overview":                         {nobody, 403, "nothing may be read"},
 			"topic=job/a":                            {some, 403, `the job "a" of the namespace "shop" may not be read`},
 			"topic=job/team-1":                       {some, 200, ""},
-			"topic=jobs&window=team-1,a":             {some, 403, `the job "a"`},
-			"topic=jobs&window=team-1,team-2":        {some, 200, ""},
+			"topic=jobs&window=team-1&window=a":      {some, 403, `the job "a"`},
+			"topic=jobs&window=team-1&window=team-2": {some, 200, ""},
+			"topic=jobs&window=team-1,a":             {some, 200, ""}, // one name
+
 			"":                                       {anna, 400, "between 1 and 64 times"},
 			strings.Repeat("topic=overview&", 65):    {anna, 400, "is 65 times"},
 			"topic=overview&topic=overview":          {anna, 400, "is there twice"},
 			"topic=x":                                {anna, 400, `topic "x" must be "overview", "jobs" or "job/" and a name`},
-			"topic=jobs":                             {anna, 400, "window must name between 1 and 200 jobs"},
-			"topic=jobs&window=" + many:              {anna, 400, "window must name"},
+			"topic=jobs":                             {anna, 200, ""}, // nothing is to be seen yet
+			"topic=jobs&window=" + many:              {anna, 400, "and is 201 times"},
 			"topic=job/":                             {anna, 400, `"" is no name of a job`},
 			"topic=job/a%0aevent:%20x":               {anna, 400, "is no name of a job"},
 			"topic=job/a/b":                          {anna, 400, "is no name of a job"},
@@ -432,16 +434,72 @@ func TestWhatIsDueIsBounded(t *testing.T) {
 	}, "a")
 }
 
+// A body has room for as many names as there may be, as long as they may be, and names may have commas.
+func TestAStreamThatABodyAsksFor(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, _ *store, h *Hub) {
+		names := []string{"a,b", "c"}
+		for i := range MaxWindow - len(names) {
+			names = append(names, fmt.Sprintf("%03d-%s", i, strings.Repeat("n", longestName-4)))
+		}
+		body, err := json.Marshal(asked{Topics: []string{EventJobs, EventJob + "a,b"}, Window: names})
+		require.NoError(t, err)
+		p := asks(t, h, anna, string(body))
+		defer p.close()
+		news := p.news()
+		require.Len(t, of[JobsFrame](t, news, EventJobs)[0].Rows, 2)
+		require.True(t, of[JobFrame](t, news, EventJob+"a,b")[0].Full)
+		for body, says := range map[string]string{
+			"": "must be JSON", "{": "must be JSON", `{"topic":"x"}`: "must be JSON", `{"topics":[]}`: "between 1 and 64 times",
+			`{"topics":["jobs"],"window":["` + strings.Repeat("x", maxAsked) + `"]}`: "may have 1048576 bytes",
+		} {
+			refused := asks(t, h, anna, body)
+			<-refused.over
+			require.Equal(t, http.StatusBadRequest, refused.status)
+			require.Contains(t, refused.text.String(), says)
+			refused.close()
+		}
+	}, "a,b", "c")
+}
+
+// Who scrolls a list reads ever other windows: of those that nobody reads any more few are kept, and none that is read goes.
+func TestTopicsThatNobodyReadsAreFew(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		reads := opens(t, h, anna, "topic=jobs&window=a", "")
+		defer reads.close()
+		reads.news()
+		for i := range 2 * mostIdle {
+			opens(t, h, anna, fmt.Sprintf("topic=jobs&window=a&window=x%d", i), "").close()
+		}
+		last := opens(t, h, anna, fmt.Sprintf("topic=jobs&window=a&window=x%d", 2*mostIdle-1), "")
+		defer last.close()
+		h.mu.Lock()
+		require.LessOrEqual(t, len(h.topics), mostIdle+2)
+		kept := h.topics[topicKey{topicJobs, fmt.Sprintf("a\x00x%d", 2*mostIdle-1)}]
+		h.mu.Unlock()
+		require.NotNil(t, kept, "those that were read last are kept")
+		s.declare("a", 3)
+		time.Sleep(2 * time.Second)
+		require.Len(t, of[JobsFrame](t, reads.news(), EventJobs), 1)
+		time.Sleep(3 * idleFor)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		require.Len(t, h.topics, 2, "after a while none is")
+	}, "a")
+}
+
 // Whatever somebody asks for, they read only what they may, and no name of a topic breaks a frame.
 func FuzzTopics(f *testing.F) {
 	h := &Hub{cfg: Config{Namespace: "shop"}, epoch: "00000000"}
 	who := access.Identity{Name: "zoe", Grants: []access.Grant{{Role: access.Viewer, Namespace: "shop", Jobs: "team-*"}}}
 	f.Add("topic=overview&topic=job/team-1&since=&since=00000000-7", "00000000-3")
-	f.Add("topic=jobs&window=team-1,team-2", "x")
+	f.Add("topic=jobs&window=team-1&window=team-2", "x")
 	f.Add("topic=job/a%0aevent:x", "")
 	f.Fuzz(func(t *testing.T, query, lastID string) {
-		r := &http.Request{URL: &url.URL{RawQuery: query}, Header: http.Header{"Last-Event-Id": {lastID}}}
-		topics, refused := h.topicsOf(r, who)
+		a, refused := askedOf(nil, &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: query}})
+		require.Nil(t, refused)
+		topics, refused := h.topicsOf(a, lastID, who)
 		if refused != nil {
 			require.Contains(t, []int{http.StatusBadRequest, http.StatusForbidden}, refused.Status)
 			return
@@ -451,8 +509,10 @@ func FuzzTopics(f *testing.F) {
 			switch w.key.kind {
 			case topicOverview:
 				require.Equal(t, "team-*", w.key.of)
+			case topicJob:
+				require.True(t, who.May(access.Read, "shop", w.key.of), w.key.of)
 			default:
-				for name := range strings.SplitSeq(w.key.of, "\x00") {
+				for _, name := range w.key.names() {
 					require.True(t, who.May(access.Read, "shop", name), name)
 				}
 			}

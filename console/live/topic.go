@@ -33,6 +33,14 @@ func (k topicKey) event() string {
 	}
 }
 
+// names are those of a window.
+func (k topicKey) names() []string {
+	if k.of == "" { // a list in which nothing is to be seen
+		return nil
+	}
+	return strings.Split(k.of, "\x00")
+}
+
 // topic is one for which there are readers, or were until a minute ago.
 type topic struct {
 	key     topicKey
@@ -69,7 +77,7 @@ func (h *Hub) newTopic(key topicKey, now time.Time) *topic {
 	case topicOverview:
 		t.told = &toldOverview{}
 	case topicJobs:
-		t.told = &toldJobs{names: strings.Split(key.of, "\x00")}
+		t.told = &toldJobs{names: key.names()}
 	default:
 		t.told = &toldJob{}
 	}

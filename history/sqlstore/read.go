@@ -19,11 +19,15 @@ func (s *Store) Executions(ctx context.Context, q history.ExecutionQuery) (histo
 	w.equal("round_id", q.Round)
 	w.equal("task_id", texts.ShortTaskID(q.TaskID))
 	w.equal("ip", q.IP)
+	w.ends("task_id", q.Instance)
 	if q.Item != nil {
 		w.add("sharding_item = ?", *q.Item)
 	}
 	if q.Success != nil {
 		w.add("is_success = ?", map[bool]int{false: 0, true: 1}[*q.Success])
+	}
+	if q.Running != nil {
+		w.add("complete_time IS " + map[bool]string{false: "NOT NULL", true: "NULL"}[*q.Running])
 	}
 	w.source(q.Source)
 	w.between(s, executions.time, q.From, q.Until)

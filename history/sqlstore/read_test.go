@@ -26,6 +26,7 @@ func testFilters(t *testing.T, p place) {
 	rows[2].Round = "R2"
 	rows[3].TaskID = "t"
 	rows[4].IP = "10.0.0.2"
+	rows[4].TaskID = "orders@-@4@-@READY@-@10.0.0.2@-@a_b!"
 	rows[5].Source = job.Failover
 	rows[6].Source, rows[6].Fire = job.Manual, time.Time{}
 	rows[7] = rows[7].Ended(minute(8), nil, nil)
@@ -45,6 +46,12 @@ func testFilters(t *testing.T, p place) {
 		{"round", history.ExecutionQuery{Round: "R2"}, []int{2}},
 		{"task", history.ExecutionQuery{TaskID: "t"}, []int{3}},
 		{"ip", history.ExecutionQuery{IP: "10.0.0.2"}, []int{4}},
+		{"instance", history.ExecutionQuery{Instance: "10.0.0.2@-@a_b!"}, []int{4}},
+		{"instance is no pattern", history.ExecutionQuery{Instance: "10.0.0.2@-@a%"}, nil},
+		{"instance is whole", history.ExecutionQuery{Instance: "b!"}, nil},
+		{"running", history.ExecutionQuery{Running: ptr(true)}, []int{0, 1, 2, 3, 4, 5, 6}},
+		{"ended", history.ExecutionQuery{Running: ptr(false)}, []int{7, 8}},
+		{"failed", history.ExecutionQuery{Running: ptr(false), Success: ptr(false)}, []int{8}},
 		{"failover", history.ExecutionQuery{Source: job.Failover}, []int{5}},
 		{"by hand", history.ExecutionQuery{Source: job.Manual}, []int{6}},
 		{"scheduled", history.ExecutionQuery{Source: job.Scheduled}, []int{0, 1, 2, 3, 4, 7, 8}},

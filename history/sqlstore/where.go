@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -22,6 +23,14 @@ func (w *where) add(condition string, args ...any) {
 func (w *where) equal(column, text string) {
 	if text != "" {
 		w.add(column+" = ?", text)
+	}
+}
+
+// ends adds a condition that a task id ends in an instance, if one is given.
+func (w *where) ends(column, instance string) {
+	if instance != "" {
+		literal := strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(history.BeforeInstance + instance)
+		w.add(column+" LIKE ? ESCAPE '!'", "%"+literal)
 	}
 }
 

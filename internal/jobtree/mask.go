@@ -52,6 +52,23 @@ func Mask(path, value string) string {
 
 // isSecret tells whether a member or a setting of a config is not to be shown.
 func isSecret(name string) bool {
+	if secret, known := secretOfMembers[name]; known {
+		return secret
+	}
+	return namedSecret(name)
+}
+
+// secretOfMembers is what namedSecret says of the members that every config has: a page of operations masks hundreds of
+// configs.
+var secretOfMembers = func() map[string]bool {
+	all := make(map[string]bool, len(configFields))
+	for _, f := range configFields {
+		all[f.name] = namedSecret(f.name)
+	}
+	return all
+}()
+
+func namedSecret(name string) bool {
 	return secretMembers[name] || secretNames.MatchString(strings.TrimPrefix(name, "props."))
 }
 

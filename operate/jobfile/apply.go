@@ -41,24 +41,55 @@ func (d Direct) CreateJob(ctx context.Context, job Job, opts operate.Options) (o
 // stays as it is, and so does whether an existing job is disabled. stored is the configuration on which the caller has
 // decided; the zero node if there was none. If nothing is to be done, the result says Repeated.
 //
+// The plan of a dry run names everything that would be changed. With it as Shown, the job is made so or, if that is something
+// else by now, refused; what is said of servers and items is compared once, before the settings are stored.
+//
 // Errors are those of package operate.
 func Apply(ctx context.Context, op Operations, stored registry.Node, job Job, opts operate.Options) (operate.Result, error) {
-	switch {
-	case !stored.Exists():
-		return op.CreateJob(ctx, job, opts)
-	case stored.Value == job.Config || job.Config == "":
-		return marks(ctx, op, job, opts, operate.Result{Plan: operate.Plan{Verb: operate.VerbSettings, Job: job.Name}, Repeated: true})
+	if opts.Shown != nil && !opts.DryRun {
+		dry := opts
+		dry.DryRun, dry.Shown, dry.Wait = true, nil, false
+		first, more, err := settings(ctx, op, stored, job, dry)
+		if err != nil {
+			return first, err
+		}
+		whole := first
+		if more {
+			if whole, err = marks(ctx, op, job, dry, first); err != nil {
+				return whole, err
+			}
+		}
+		if whole.Repeated {
+			return whole, nil
+		}
+		if err := operate.Agreed(*opts.Shown, whole.Plan); err != nil {
+			return whole, err
+		}
+		opts.Shown = &first.Plan
 	}
-	s := operate.Settings{Text: job.Config, Shown: stored.Revision, ShownText: stored.Value}
-	result, err := op.ChangeSettings(ctx, job.Name, s, opts)
-	cause, _ := operate.IsRefused(err)
-	switch {
-	case cause == operate.CauseAlready: // but for whether the job is disabled, perhaps
-		result.Repeated = true
-	case err != nil:
+	result, more, err := settings(ctx, op, stored, job, opts)
+	if err != nil || !more {
 		return result, err
 	}
 	return marks(ctx, op, job, opts, result)
+}
+
+// settings creates a job or changes its settings. more tells that what the file says of servers and items is still to be
+// done.
+func settings(ctx context.Context, op Operations, stored registry.Node, job Job, opts operate.Options) (result operate.Result, more bool, err error) {
+	switch {
+	case !stored.Exists():
+		result, err = op.CreateJob(ctx, job, opts)
+		return result, false, err
+	case stored.Value == job.Config || job.Config == "":
+		return operate.Result{Plan: operate.Plan{Verb: operate.VerbSettings, Job: job.Name}, Repeated: true}, true, nil
+	}
+	s := operate.Settings{Text: job.Config, Shown: stored.Revision, ShownText: stored.Value}
+	result, err = op.ChangeSettings(ctx, job.Name, s, opts)
+	if cause, _ := operate.IsRefused(err); cause == operate.CauseAlready { // but for whether the job is disabled, perhaps
+		result.Repeated, err = true, nil
+	}
+	return result, true, err
 }
 
 // ErrNoConfig is the error of a job that is to be created and of which the file has no configuration.

@@ -87,6 +87,66 @@ func TestAFileIsAppliedOnce(t *testing.T) {
 	require.Equal(t, operate.CauseExists, cause)
 }
 
+// A job is made as a dry run has shown it, or not at all.
+func TestAFileIsAppliedAsItWasShown(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	op, err := operate.New(reg, operate.By("anna", "test"))
+	require.NoError(t, err)
+	direct := jobfile.Direct{Operator: op, Store: reg}
+	file, err := seed.ParseYAML([]byte(text))
+	require.NoError(t, err)
+	orders := jobfile.Jobs(file)[1]
+	put := func(path, value string) {
+		t.Helper()
+		_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(path, value)}})
+		require.NoError(t, err)
+	}
+	stored := func() registry.Node {
+		n, err := reg.Get(t.Context(), jobtree.For("orders").Config())
+		if err != nil {
+			require.ErrorIs(t, err, registry.ErrNotFound)
+		}
+		return n
+	}
+	try := func(opts operate.Options) (operate.Result, error) {
+		return jobfile.Apply(t.Context(), direct, stored(), orders, opts)
+	}
+	show := func() *operate.Plan {
+		t.Helper()
+		dry, err := try(operate.Options{DryRun: true})
+		require.NoError(t, err)
+		return &dry.Plan
+	}
+	stale := func(shown *operate.Plan) {
+		t.Helper()
+		before := stored()
+		_, err := try(operate.Options{Shown: shown})
+		cause, _ := operate.IsRefused(err)
+		require.Equal(t, operate.CauseStale, cause, "%v", err)
+		require.Equal(t, before, stored())
+	}
+	creates := show()
+	put("/orders/config", `{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":2}`)
+	stale(creates)
+	changes := show()
+	put("/orders/servers/10.0.0.7", "DISABLED")
+	stale(changes) // one change less is not what was shown
+	changes = show()
+	put("/orders/config", `{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@weekly","shardingTotalCount":2}`)
+	stale(changes)
+	result, err := try(operate.Options{Shown: show()})
+	require.NoError(t, err)
+	require.False(t, result.Repeated)
+	require.Equal(t, orders.Config, stored().Value)
+	_, err = reg.Get(t.Context(), "/orders/sharding/1/disabled")
+	require.NoError(t, err)
+	result, err = try(operate.Options{Shown: changes})
+	require.NoError(t, err)
+	require.True(t, result.Repeated, "nothing is to be done any more")
+}
+
 // Somebody creates the same job between the look and the writing: what is said of servers and items does not hit it.
 func TestAJobThatSomebodyElseCreates(t *testing.T) {
 	t.Parallel()

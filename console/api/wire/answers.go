@@ -35,7 +35,7 @@ type Shown struct {
 
 // JobPage is a part of a list of jobs.
 type JobPage struct {
-	Jobs   []json.RawMessage `json:"jobs"`  // of [operate.JobRow]
+	Jobs   []json.RawMessage `json:"jobs"`  // of live.ListedJob
 	Total  int               `json:"total"` // that match
 	Offset int               `json:"offset"`
 	Shown
@@ -180,8 +180,7 @@ type OperationList struct {
 	Operations []operate.Operation     `json:"operations"`
 	Outside    []operate.OutsideChange `json:"outside"`
 	Unreadable []string                `json:"unreadable,omitempty"` // jobs of which nobody can tell
-	Revision   registry.Revision       `json:"revision"`
-	AsOf       time.Time               `json:"as_of"`
+	Shown
 }
 
 // ExecutionPage is a part of a history.
@@ -189,6 +188,7 @@ type ExecutionPage struct {
 	Executions []Execution `json:"executions"`
 	Total      int         `json:"total"`
 	Recorded   string      `json:"recorded"` // FromStore or FromRegistry
+	*Shown                 // nil of a store
 }
 
 // Where executions come from.

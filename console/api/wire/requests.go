@@ -25,6 +25,21 @@ type Asked struct {
 	Shown  *operate.Plan `json:"shown,omitempty"`
 }
 
+// AskedOfMany is what every operation on several jobs may be told.
+type AskedOfMany struct {
+	Reason string `json:"reason,omitempty"`
+	Force  bool   `json:"force,omitempty"`
+	// Shown are the plans that were shown, by job. If it is there, a job of which no plan was shown is refused if there is
+	// anything to do to it.
+	Shown map[string]*operate.Plan `json:"shown,omitzero"`
+}
+
+// ImportRequest asks for jobs to be made as a file says.
+type ImportRequest struct {
+	AskedOfMany
+	Text string `json:"text"` // of the file
+}
+
 // Trigger asks for a job to be run now.
 type Trigger struct {
 	Asked
@@ -73,13 +88,11 @@ type NewJob struct {
 
 // Bulk asks for something about several jobs.
 type Bulk struct {
-	Verb      string                   `json:"verb"`
-	Jobs      []string                 `json:"jobs,omitempty"`
-	Match     string                   `json:"match,omitempty"`
-	Reason    string                   `json:"reason,omitempty"`
-	Force     bool                     `json:"force,omitempty"`
-	Replace   bool                     `json:"replace,omitempty"`
-	Items     []int                    `json:"items,omitempty"`
-	Parameter string                   `json:"parameter,omitempty"`
-	Shown     map[string]*operate.Plan `json:"shown,omitempty"` // by job
+	AskedOfMany
+	Verb      string   `json:"verb"`
+	Jobs      []string `json:"jobs,omitempty"`
+	Match     string   `json:"match,omitempty"`
+	Replace   bool     `json:"replace,omitempty"`
+	Items     []int    `json:"items,omitempty"`
+	Parameter string   `json:"parameter,omitempty"`
 }

@@ -36,9 +36,8 @@ const PATIENCE = 30_000;
 export async function ask<T>(method: string, url: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
   const init: RequestInit = { method, headers: { Accept: "application/json", ...headers }, signal: AbortSignal.timeout(PATIENCE), cache: "no-store" };
   if (body !== undefined) {
-    const text = typeof body === "string";
-    init.body = text ? body : JSON.stringify(body);
-    init.headers = { "Content-Type": text ? "application/yaml" : "application/json", ...init.headers };
+    init.body = JSON.stringify(body);
+    init.headers = { "Content-Type": "application/json", ...init.headers };
   }
   let response: Response;
   try {

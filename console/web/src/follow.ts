@@ -2,7 +2,7 @@
 // has run. It asks again under the same id, which does nothing twice.
 import { ask, Problem, why } from "./api";
 import { note } from "./chrome";
-import { h } from "./draw";
+import { h, type Child } from "./draw";
 import { many, moment } from "./format";
 import type { Outcome } from "./types";
 
@@ -37,31 +37,39 @@ export async function acknowledge(url: string, body: Record<string, unknown>, id
       return;
     }
   }
+  heard("", true);
+  note("The trigger goes on, and this page waits for its answer no longer: the items below show how far it is.");
 }
 
 /** ERRORS is how many requests in a row may fail, RETRY how long it waits after one, in ms. */
 const ERRORS = 20;
 const RETRY = 3_000;
 
-/** drive has the rest of a backfill run: the server runs its fires only while somebody asks for them. */
-export async function drive(url: string, body: Record<string, unknown>, key: string, answer: Backfill, heard: (text: string) => void): Promise<void> {
+/** drive has the rest of a backfill run: the server runs its fires only while somebody asks for them. heard is told how
+ * far it is, at the end nothing, or why it stopped, with a button that goes on. */
+export async function drive(url: string, body: Record<string, unknown>, key: string, answer: Backfill, heard: (text: Child) => void): Promise<void> {
   const stay = (event: Event): void => event.preventDefault();
+  const stopped = (reason: string, rest: string): void =>
+    heard([h("span", { class: "bad" }, `Past fires: ${reason}. Nothing more is run: ${rest}. `),
+      h("button", { type: "button", class: "small", onclick: () => void drive(url, body, key, { left: answer.left }, heard) }, "Go on with the rest"),
+      " ", h("button", { type: "button", class: "small quiet", onclick: () => heard(null) }, "Leave it")]);
   addEventListener("beforeunload", stay);
   try {
     for (let errors = 0; answer.left.length > 0; ) {
       const rest = `${many(answer.left.length, "fire")} left, from ${moment(answer.left[0])} on`;
       const progress = answer.under_way?.progress;
-      if (answer.failed || progress?.overtaken) return note(`Past fires: ${answer.failed || `${progress?.text}: ${answer.unconfirmed}`}. Nothing more is run: ${rest}.`, true);
+      if (answer.failed || progress?.overtaken) return stopped(answer.failed || `${progress?.text}: ${answer.unconfirmed}`, rest);
       heard(`Past fires: ${rest}${progress?.text ? ` (${progress.text})` : ""}. Keep this page open, it drives them.`);
       try {
         answer = (await ask<Backfill>("POST", url, { ...body, fires: answer.left }, { "Idempotency-Key": key })).body;
         errors = 0;
       } catch (error) {
         const passing = error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
-        if (!passing || ++errors >= ERRORS) return note(`Past fires: ${why(error)}. Nothing more is run: ${rest}.`, true);
+        if (!passing || ++errors >= ERRORS) return stopped(why(error), rest);
         await new Promise((wake) => setTimeout(wake, RETRY));
       }
     }
+    heard(null);
     note(answer.failed ? `Past fires have run, and not all went well: ${answer.failed}` : "Done: all past fires have run.", !!answer.failed);
   } finally {
     removeEventListener("beforeunload", stay);

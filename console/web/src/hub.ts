@@ -1,6 +1,7 @@
-// The one stream of a browser: it holds an EventSource for each namespace that somebody looks at, with the topics of
+// The one stream of a browser: it holds one for each namespace that somebody looks at, with the topics of
 // all pages that are to be seen, and hands every frame to the pages that asked for its topic. It runs in a
 // SharedWorker, because HTTP/1.1 allows a host six connections; where there is none, in the page itself.
+import { Source } from "./source";
 
 export interface Want {
   url: string; // of the namespace's events
@@ -21,7 +22,7 @@ const AGAIN = [1_000, 30_000] as const;
 const SILENCE = 12_000;
 
 class Stream {
-  private source: EventSource | null = null;
+  private source: Source | null = null;
   private opened = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
   private silence: ReturnType<typeof setTimeout> | undefined;
@@ -64,31 +65,29 @@ class Stream {
       want.window.forEach((j) => window.add(j));
     }
     if (topics.size === 0) return this.close();
-    const query = new URLSearchParams();
-    [...topics].sort().forEach((t) => query.append("topic", t));
-    if (window.size > 0) query.append("window", [...window].slice(0, 200).join(","));
-    const address = `${this.url}?${query}`;
-    if (address === this.opened && !this.fresh && this.source && this.source.readyState !== EventSource.CLOSED) return;
+    const asked = JSON.stringify({ topics: [...topics].sort(), window: [...window].slice(0, 200) });
+    if (asked === this.opened && !this.fresh && this.source) return;
     this.close();
-    this.opened = address;
+    this.opened = asked;
     for (const tell of this.wants.keys()) this.served.add(tell);
     this.listen();
-    const source = (this.source = new EventSource(address));
-    source.onopen = () => {
-      this.pause = AGAIN[0];
-      this.heard();
-    };
-    source.onerror = () => {
-      this.tell({ kind: "state", live: false });
-      if (source.readyState === EventSource.CLOSED) this.later(); // refused; a cut one comes back by itself
-    };
-    for (const topic of [...topics, "alive", "connected", "disconnected"]) {
-      source.addEventListener(topic, (event) => {
+    this.source = new Source(this.url, asked, {
+      open: () => {
+        this.pause = AGAIN[0];
         this.heard();
-        const message: Message = { kind: "frame", topic, data: (event as MessageEvent<string>).data };
+      },
+      lost: (refused) => {
+        this.tell({ kind: "state", live: false });
+        if (!refused) return; // a cut one comes back by itself
+        this.source = null;
+        this.later();
+      },
+      frame: (topic, data) => {
+        this.heard();
+        const message: Message = { kind: "frame", topic, data };
         for (const [tell, want] of this.wants) if (this.served.has(tell) && (want.topics.includes(topic) || !topics.has(topic))) tell(message);
-      });
-    }
+      },
+    });
   }
 
   /** heard notes that the server is there. */

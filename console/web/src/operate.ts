@@ -14,7 +14,7 @@ export interface Deed {
   typed?: string; // what a person must type first, as it cannot be taken back
   method?: string;
   url: string;
-  body?: Record<string, unknown> | string;
+  body?: Record<string, unknown>;
   headers?: Record<string, string>;
   zone?: string;
   /** fields are asked for before the dry run; they change body and ask again. */
@@ -51,21 +51,15 @@ export function operate(deed: Deed): void {
   const address = (dry: boolean): string => {
     const url = new URL(deed.url);
     if (dry) url.searchParams.set("dry-run", "");
-    if (typeof deed.body === "string") {
-      if (reason) url.searchParams.set("reason", reason);
-      if (consent) url.searchParams.set("force", "true");
-    }
     return url.href;
   };
   const body = (dry: boolean): unknown => {
-    if (typeof deed.body === "string") return deed.body;
     const all: Record<string, unknown> = { ...deed.body };
     if (reason) all.reason = reason;
     if (consent) all.force = true;
     if (!dry && answer) {
       const plans = answer.jobs?.filter((j) => j.outcome).map((j) => [j.job, j.outcome?.plan]);
-      if (!plans) all.shown = answer.plan;
-      else if (all.verb) all.shown = Object.fromEntries(plans); // a bulk operation; the others take no plans
+      all.shown = plans ? Object.fromEntries(plans) : answer.plan; // of several jobs by job
     }
     return all;
   };
@@ -172,7 +166,7 @@ function planned(answer: Answer, zone = ""): Child {
     answer.differences && answer.differences.length > 0 && h("ul", { class: "differences" }, answer.differences.map((d) => h("li", null, d))),
     h("p", null, h("strong", null, many(will.length, "job")), will.length === 0 ? " would be changed." : `: ${names(will)}.`),
     will.some((j) => (j.outcome?.plan.warnings ?? []).length > 0) && list("Beware", will.flatMap((j) => (j.outcome?.plan.warnings ?? []).map((w) => `${j.job}: ${w}`)), "warn"),
-    not.length > 0 && list(`${many(not.length, "job stays", "jobs stay")} as they are`, not.map((j) => `${j.job}: ${j.problem?.why || j.problem?.detail || j.problem?.title || ""}`), "off"),
+    not.length > 0 && list(`${many(not.length, "job stays as it is", "jobs stay as they are")}`, not.map((j) => `${j.job}: ${j.problem?.why || j.problem?.detail || j.problem?.title || ""}`), "off"),
     will.length === 1 && will[0].outcome ? plan(will[0].outcome.plan, zone) : null,
   ];
 }

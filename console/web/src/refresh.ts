@@ -6,6 +6,14 @@ import { clock } from "./format";
 
 const AGAIN = 5_000;
 
+/** asOf says of which moment an answer is, and whether it may be told that it is of now. */
+export function asOf(answer: unknown): void {
+  const of = document.querySelector("#as-of");
+  const { connected, as_of } = answer as { connected?: boolean; as_of?: string };
+  const at = clock(as_of ?? new Date().toISOString());
+  if (of) patch(of, connected !== false ? `as of ${at}` : h("span", { class: "bad" }, h("span", { class: "mark warn", "aria-hidden": "true" }), `as of ${at}, the server has no connection to the registry`));
+}
+
 /** refresh draws what read answers, now and every five seconds; it returns a function that does so at once. */
 export function refresh<T>(where: string, read: () => Promise<T>, draw: (answer: T) => void): () => Promise<void> {
   const region = find(where);
@@ -20,9 +28,7 @@ export function refresh<T>(where: string, read: () => Promise<T>, draw: (answer:
       seen = true;
       region.removeAttribute("aria-busy");
       draw(answer);
-      const connected = (answer as { connected?: boolean }).connected !== false;
-      const at = (answer as { as_of?: string }).as_of ?? new Date().toISOString();
-      if (of) patch(of, connected ? `as of ${clock(at)}` : h("span", { class: "bad" }, h("span", { class: "mark warn", "aria-hidden": "true" }), `as of ${clock(at)}, the server has no connection to the registry`));
+      asOf(answer);
     } catch (error) {
       if (mine !== turn) return;
       if (!seen) failed(region, error);

@@ -37,6 +37,7 @@ export interface JobRow {
   overdue_since?: string;
   recorded: boolean;
   last?: Execution;
+  runs?: string; // how the last ones went, the oldest first: s, f, i, r or u each
   revision: number;
 }
 export interface ItemRow {

@@ -4,6 +4,7 @@ import { failed } from "../chrome";
 import { find, h, patch, type Child } from "../draw";
 import { ago, count, many, moment, span as lasting } from "../format";
 import { page } from "../page";
+import { asOf } from "../refresh";
 import { badge, lookOf } from "../status";
 
 export interface Past {
@@ -27,6 +28,8 @@ interface Found {
   executions: Past[];
   total: number;
   recorded: string;
+  as_of?: string; // of what the registry keeps
+  connected?: boolean;
 }
 
 const PER_PAGE = 50;
@@ -52,7 +55,7 @@ export async function history(): Promise<void> {
   };
   const number = Number(params.get("page") ?? "1") || 1;
   const query: Record<string, string | number> = { page: number, "per-page": PER_PAGE };
-  for (const name of ["job", "item", "ip", "source", "success", "round", ...TIMES]) query[name] = params.get(name) ?? "";
+  for (const name of ["job", "item", "ip", "instance", "source", "outcome", "success", "round", ...TIMES]) query[name] = params.get(name) ?? "";
   let found: Found;
   try {
     found = await get<Found>(["executions"], query);
@@ -60,6 +63,7 @@ export async function history(): Promise<void> {
     return failed(region, error);
   }
   region.removeAttribute("aria-busy");
+  asOf(found);
   const round = params.get("round");
   const longest = Math.max(1, ...found.executions.map(lasted));
   patch(region,
@@ -74,7 +78,7 @@ export async function history(): Promise<void> {
         h("td", null, h("a", { href: page.link("jobs", e.job) }, e.job)),
         h("td", { class: "num" }, h("a", { href: link({ job: e.job, item: String(e.item) }), title: "all executions of this item" }, e.item)),
         h("td", { class: "took" }, e.complete ? lasting(lasted(e)) : "–", h("span", { class: "meter", style: { "--share": String(lasted(e) / longest) } })),
-        h("td", null, e.ip ?? e.instance ?? ""),
+        h("td", null, e.instance ? h("a", { href: link({ instance: e.instance }), title: `all executions on ${e.instance}` }, e.ip ?? e.instance) : (e.ip ?? "")),
         h("td", null, e.source, e.fire && h("small", null, ` fire ${moment(e.fire)}`)),
         h("td", { class: "num" }, e.token ? String(e.token) : ""),
         h("td", { class: "error" }, e.error && h("details", null, h("summary", null, e.error.split("\n")[0]), h("pre", null, e.error)))))))),

@@ -234,9 +234,10 @@ export function job(): void {
         done();
         const strip = find("#ack");
         strip.hidden = false;
-        void drive(url("backfill"), sent as Record<string, unknown>, key, answer as unknown as Backfill, (text) => patch(strip, text)).then(() => {
-          strip.hidden = true;
-          done();
+        void drive(url("backfill"), sent as Record<string, unknown>, key, answer as unknown as Backfill, (says) => {
+          strip.hidden = !says;
+          patch(strip, says);
+          if (!says) done();
         });
       },
     });

@@ -12,6 +12,8 @@ const LINES = 200;
 interface Found {
   executions: Past[];
   recorded: string;
+  as_of?: string; // of what the registry keeps, as all that follows
+  connected?: boolean;
 }
 
 export function log(): void {
@@ -22,7 +24,8 @@ export function log(): void {
     "#found",
     async () => {
       const both = await Promise.all(["failover", "misfire"].map((source) => get<Found>(["executions"], { source, job, "per-page": LINES })));
-      return { recorded: both[0].recorded, all: both.flatMap((b) => b.executions).sort((a, b) => Date.parse(b.start) - Date.parse(a.start)).slice(0, LINES) };
+      const { recorded, as_of, connected } = both[0];
+      return { recorded, as_of, connected, all: both.flatMap((b) => b.executions).sort((a, b) => Date.parse(b.start) - Date.parse(a.start)).slice(0, LINES) };
     },
     ({ all, recorded }) => {
       const failovers = all.filter((e) => e.source === "failover").length;

@@ -30,7 +30,7 @@ export function transfer(): void {
     event.preventDefault();
     if (text.value.trim() === "") return text.focus();
     operate({
-      title: "Import jobs", button: "Import", url: page.api("import"), body: text.value,
+      title: "Import jobs", button: "Import", url: page.api("import"), body: { text: text.value },
       does: "Jobs of the file that do not exist are created, the settings of the others become those of the file. Jobs that the file does not name stay as they are.",
       done: () => {
         text.value = "";

@@ -1,0 +1,78 @@
+// Reads a stream of server-sent events that is asked for by a body: an EventSource can only GET, and the names of all
+// jobs that are to be seen do not fit into every proxy's idea of an address.
+
+export interface Ears {
+  open: () => void;
+  frame: (event: string, data: string) => void;
+  /** lost: it was cut off, and comes back by itself; or it was refused, and does not. */
+  lost: (refused: boolean) => void;
+}
+
+/** What a stream that was cut off waits before it asks again, unless the server says otherwise, in ms. */
+const RETRY = 1_000;
+
+export class Source {
+  private readonly over = new AbortController();
+  private last = "";
+  private retry = RETRY;
+
+  constructor(
+    private readonly url: string,
+    private readonly body: string,
+    private readonly ears: Ears,
+  ) {
+    void this.run();
+  }
+
+  close(): void {
+    this.over.abort();
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.over;
+    while (!signal.aborted) {
+      let refused = false;
+      try {
+        const headers: Record<string, string> = { "Content-Type": "application/json", Accept: "text/event-stream" };
+        if (this.last) headers["Last-Event-ID"] = this.last;
+        const response = await fetch(this.url, { method: "POST", body: this.body, headers, signal, cache: "no-store" });
+        refused = !response.ok || !/event-stream/.test(response.headers.get("Content-Type") ?? "");
+        if (!refused && response.body) {
+          this.ears.open();
+          await this.read(response.body);
+        }
+      } catch {
+        // It was cut off, or never came to be.
+      }
+      if (signal.aborted) return;
+      this.ears.lost(refused);
+      if (refused) return;
+      await new Promise((wake) => setTimeout(wake, this.retry));
+    }
+  }
+
+  private async read(body: ReadableStream<Uint8Array>): Promise<void> {
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
+    for (let text = ""; ; ) {
+      const { done, value } = await reader.read();
+      if (done || this.over.signal.aborted) return;
+      const frames = (text + decoder.decode(value, { stream: true })).split("\n\n");
+      text = frames.pop() ?? "";
+      frames.forEach((frame) => this.take(frame));
+    }
+  }
+
+  private take(frame: string): void {
+    let event = "";
+    let data = "";
+    for (const line of frame.split("\n")) {
+      const value = line.slice(line.indexOf(": ") + 2);
+      if (line.startsWith("event: ")) event = value;
+      else if (line.startsWith("data: ")) data = value;
+      else if (line.startsWith("id: ")) this.last = value;
+      else if (line.startsWith("retry: ")) this.retry = Number(value) || RETRY;
+    }
+    if (event) this.ears.frame(event, data);
+  }
+}

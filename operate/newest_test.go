@@ -1,0 +1,81 @@
+package operate_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// The newest executions and operations of all jobs are those that all jobs have, by time, and as many as are asked for.
+func TestTheNewestOfAllJobs(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	var nodes []registry.Node
+	var executions []operate.ExecutionRow
+	var operations []operate.Operation
+	put := func(path, value string) {
+		nodes = append(nodes, registry.Node{Path: path, Value: value, Revision: registry.Revision(len(nodes) + 1)})
+	}
+	for j := range 4 {
+		name := fmt.Sprintf("job-%d", j)
+		text, err := jobtree.EncodeConfig(job.Config{Name: name, Cron: "@hourly", ShardingTotalCount: 3, JobParameter: "geheim"})
+		require.NoError(t, err)
+		put(jobtree.For(name).Config(), text)
+		for item := range 3 {
+			at := began.Add(time.Duration((j*5+item*7)%12) * time.Minute)
+			r, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: first, Session: 7, Source: job.Scheduled, Fire: at, Time: at})
+			require.NoError(t, err)
+			if item == 1 {
+				r, err = r.End(jobtree.End{Token: 41, Time: at.Add(time.Second), Outcome: jobtree.Success})
+				require.NoError(t, err)
+			}
+			put(jobtree.For(name).ItemRecord(item), jobtree.EncodeRecord(r))
+		}
+		var done jobtree.Operated
+		for i := range 3 {
+			done = done.With(jobtree.Operation{
+				ID: fmt.Sprintf("op-%d", i), Verb: string(operate.VerbSettings), Who: "anna", When: began.Add(time.Duration((j*4+i*5)%12) * time.Hour), Before: text,
+			})
+		}
+		put(jobtree.For(name).Operated(), jobtree.EncodeOperated(done))
+	}
+	put(jobtree.For("unreadable").Operated(), "{")
+	ns := operate.NewNamespace(nodes, 100, began, false)
+	for _, name := range ns.Names() {
+		executions = append(executions, ns.Executions(name)...)
+		operations = append(operations, ns.Operations(name)...)
+	}
+	require.Len(t, executions, 12)
+	require.Len(t, operations, 12)
+	oldest := slices.Clone(executions)
+	slices.SortStableFunc(oldest, func(a, b operate.ExecutionRow) int { return a.Begin.Compare(b.Begin) })
+	slices.SortStableFunc(executions, func(a, b operate.ExecutionRow) int { return b.Begin.Compare(a.Begin) })
+	slices.SortStableFunc(operations, func(a, b operate.Operation) int { return b.When.Compare(a.When) })
+
+	every := func(*operate.ExecutionRow) bool { return true }
+	for _, most := range []int{0, 1, 5, 12, 100} {
+		got, total := ns.NewestExecutions(most, false, every)
+		require.Equal(t, 12, total)
+		require.ElementsMatch(t, executions[:min(most, 12)], got)
+		require.True(t, slices.EqualFunc(executions[:min(most, 12)], got, func(a, b operate.ExecutionRow) bool { return a == b }))
+		got, _ = ns.NewestExecutions(most, true, every)
+		require.ElementsMatch(t, oldest[:min(most, 12)], got)
+		all := ns.NewestOperations(most, "", func(string) bool { return true })
+		require.ElementsMatch(t, operations[:min(most, 12)], all)
+		for _, o := range all {
+			require.NotContains(t, o.Before, "geheim")
+		}
+	}
+	got, total := ns.NewestExecutions(2, false, func(e *operate.ExecutionRow) bool { return e.Outcome == string(jobtree.Success) })
+	require.Equal(t, 4, total)
+	require.Len(t, got, 2)
+	require.Len(t, ns.NewestOperations(100, "op-1", func(job string) bool { return job != "job-2" }), 3)
+}
