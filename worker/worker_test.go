@@ -250,6 +250,51 @@ func TestWhatDoesNotEndByItself(t *testing.T) {
 	}
 }
 
+// A worker that stops under load has what it began come to its end, and the others run its items.
+func TestDrainUnderLoad(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	const items = 4
+	s.store(job.Config{
+		Name: "count", Type: job.TypeScript, Cron: "@every 100ms", ShardingTotalCount: items,
+		ScriptCommandLine: s.script("count", `echo >> `+s.dir+`/began.$ELASTICRON_ITEM; sleep 0.1; echo >> `+s.dir+`/ended.$ELASTICRON_ITEM`),
+	})
+	const file = "grace: 10m\nscript: {commands: [DIR/bin/*], log: {directory: DIR/log/"
+	var workers []*running
+	for _, name := range []string{"one", "two"} {
+		require.NoError(t, os.Mkdir(s.dir+"/log/"+name, 0o700))
+		workers = append(workers, s.start(file+name+"}}\n"))
+	}
+	s.eventually(func() bool {
+		one, _ := filepath.Glob(s.dir + "/log/one/count/*")
+		two, _ := filepath.Glob(s.dir + "/log/two/count/*")
+		return len(one) > 0 && len(two) > 0
+	}, "both run items")
+	lines := func(what string) (all []int) {
+		for i := range items {
+			all = append(all, s.lines(what+"."+strconv.Itoa(i)))
+		}
+		return all
+	}
+	workers[0].stop()
+	require.NoError(t, <-workers[0].ended)
+	before := lines("ended")
+	s.eventually(func() bool { return allMore(lines("ended"), before) }, "all items run")
+	workers[1].stop()
+	require.NoError(t, <-workers[1].ended)
+	require.Equal(t, lines("began"), lines("ended"), "what began has ended")
+}
+
+// allMore tells whether each number is greater than what it was.
+func allMore(now, was []int) bool {
+	for i := range now {
+		if now[i] <= was[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // A script may take all of script.stop to end: until then the item is its own, and nothing is given up.
 func TestAScriptThatEndsSlowly(t *testing.T) {
 	t.Parallel()
