@@ -69,8 +69,8 @@ func (o *Operator) TakeFiles(ctx context.Context, job, text string, files Files,
 }
 
 // LeaveFiles says that files do not name a job any more. It is refused with [CauseAlready] if that is noted already,
-// and with [CauseFiles] if the job is not of this owner, or if files of the same or a higher version name it that are not
-// what these have been before.
+// and with [CauseFiles] if the job is not of this owner, or if files of the same or a higher version name it that are
+// not what these have been before.
 //
 // A removal waits until nothing runs; see [Operator.Remove]. If it does not come to an end, the job stays disabled, and
 // files of a higher version that name it again call the removal off.

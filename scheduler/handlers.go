@@ -46,11 +46,12 @@ func WithHandler(class string, code job.Handler) Option {
 }
 
 // WithJobFilter limits the jobs that this process takes part in by its handlers to those for which take returns true.
-// take is called whenever a job comes or its configuration changes: if it then returns false, the process leaves the job as it
-// does one without a handler. The default takes all.
+// take is called whenever a job comes or its configuration changes: if it then returns false, the process leaves the
+// job as it does one without a handler. The default takes all.
 //
-// The function must be safe for concurrent use, fast, and depend on nothing but the configuration; if it decides in another
-// way from some moment on, call [Scheduler.Reconsider]. One that panics says no. Jobs that [Scheduler.Add] declares are not asked about.
+// The function must be safe for concurrent use, fast, and depend on nothing but the configuration; if it decides in
+// another way from some moment on, call [Scheduler.Reconsider]. One that panics says no. Jobs that [Scheduler.Add]
+// declares are not asked about.
 func WithJobFilter(take func(job.Config) bool) Option {
 	return func(o *options) error {
 		if take == nil {

@@ -2,10 +2,10 @@ package worker
 
 import "github.com/coreos/go-systemd/v22/daemon"
 
-// Reload has another file count: its sections take and jobs, but not whether there are jobs; script, but not whether
-// there are scripts, and cgroup; http, but not whether there are calls, and secrets; and grace, for a stop that begins
-// later. Scripts and calls that run go on as they began. It returns the names of members that differ and count only after
-// a restart. If the file is not allowed, or the machine has not what it asks for, nothing changes.
+// Reload has another file count: its section take; jobs, but not whether there is a folder; script, but not whether
+// there is that section, and not cgroup; http, but not whether there is that section, and not secrets; and grace, for a
+// stop that begins later. Scripts and calls that run go on as they began. It returns the names of members that differ
+// and count only after a restart. If the file is not allowed, or the machine has not what it asks for, nothing changes.
 func (w *Worker) Reload(file File) (later []string, err error) {
 	file, err = file.Completed()
 	if err != nil {

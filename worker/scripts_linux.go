@@ -23,10 +23,9 @@ type scripts struct {
 	kin *kin.Kin
 	log *slog.Logger
 
-	mu      sync.Mutex
-	groups  *cgroup.Groups // nil if there are none
-	slowest time.Duration  // the longest stop so far: what runs may have begun with it
-	closed  bool
+	mu     sync.Mutex
+	groups *cgroup.Groups // nil if there are none
+	closed bool
 }
 
 // openScripts prepares the machine for scripts.
@@ -47,7 +46,7 @@ func openScripts(s Script, log *slog.Logger, heard hearing) (*scripts, error) {
 		log.Warn("scripts run as root: script.user is not set")
 	}
 	code := command.New(settings, family, log, heard)
-	return &scripts{Code: code, kin: family, log: log, groups: settings.Groups, slowest: settings.Stop}, nil
+	return &scripts{Code: code, kin: family, log: log, groups: settings.Groups}, nil
 }
 
 func limitsOf(s Script) cgroup.Limits {
@@ -124,16 +123,8 @@ func (s *scripts) set(to Script) error {
 		}
 	}
 	settings.Groups = s.groups
-	s.slowest = max(s.slowest, settings.Stop)
 	s.Set(settings)
 	return nil
-}
-
-// longestStop is how long a script that runs may take from SIGTERM to SIGKILL.
-func (s *scripts) longestStop() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.slowest
 }
 
 // bury forgets orphans that have ended, until ctx ends.

@@ -23,7 +23,7 @@ func openScripts(Script, *slog.Logger, hearing) (*scripts, error) {
 func (*scripts) set(Script) error           { return errNoScripts }
 func (*scripts) bury(context.Context)       {}
 func (*scripts) close(time.Duration) error  { return nil }
-func (*scripts) longestStop() time.Duration { return 0 }
+func (*scripts) LongestStop() time.Duration { return 0 }
 func (*scripts) Stop(error)                 {}
 func (*scripts) Kill()                      {}
 func (*scripts) Idle() <-chan struct{}      { return nil }

@@ -25,8 +25,8 @@ import (
 
 var soak = flag.Duration("worker.soak", 0, "how long three workers run 200 script jobs; 0 skips the test")
 
-// Three workers share 200 script jobs for a while: memory, descriptors, processes and goroutines stay where they are. What
-// was measured is printed.
+// Three workers share 200 script jobs for a while: memory, descriptors, processes and goroutines stay where they are.
+// What was measured is printed.
 func TestSoak(t *testing.T) {
 	if *soak == 0 {
 		t.Skip("-worker.soak is 0")

@@ -122,7 +122,7 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts) error {
 	})
 	err := p.scheduler.Run(stop)
 	if p.scripts != nil {
-		err = errors.Join(err, p.scripts.close(p.scripts.longestStop()+killPatience))
+		err = errors.Join(err, p.scripts.close(p.scripts.LongestStop()+killPatience))
 	}
 	endBeside()
 	group.Wait()
@@ -152,7 +152,7 @@ func (p *parts) endWhatRuns(ctx context.Context, grace time.Duration) {
 	defer over.Stop()
 	if p.scripts != nil {
 		defer context.AfterFunc(p.hurry, p.scripts.Kill)() //nolint:contextcheck // a second signal counts whatever ctx is
-		last := time.NewTimer(grace - p.scripts.longestStop())
+		last := time.NewTimer(grace - p.scripts.LongestStop())
 		defer last.Stop()
 		select {
 		case <-last.C:

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// The names of groups: those that hold the runs of a process, with its pid, a random word and a number, and the one into
-// which the process itself moves.
+// The names of groups: those that hold the runs of a process, with its pid, a random word and a number, and the one
+// into which the process itself moves.
 const (
 	prefix = "elasticron-"
 	self   = "elasticron-worker"
@@ -37,8 +37,8 @@ type Groups struct {
 	next  atomic.Int64
 }
 
-// Open prepares a cgroup for groups, of which some may have these limits, and ends what processes have left there that live
-// no more. The error is [ErrUnavailable] if the limits cannot be kept there; then nothing stays.
+// Open prepares a cgroup for groups, of which some may have these limits, and ends what processes have left there that
+// live no more. The error is [ErrUnavailable] if the limits cannot be kept there; then nothing stays.
 func Open(place string, limits Limits) (*Groups, error) {
 	if err := has(place, limits); err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func (g *Groups) Prepare(limits Limits) error {
 	return nil
 }
 
-// claim makes a folder for groups and locks it. The lock goes with the process: others see by it that the process lives,
-// also those in another container, which do not see the process itself.
+// claim makes a folder for groups and locks it. The lock goes with the process: others see by it that the process
+// lives, also those in another container, which do not see the process itself.
 func claim(place string) (dir string, lock *os.File, err error) {
 	for {
 		dir = filepath.Join(place, fmt.Sprintf("%s%d-%s-%d", prefix, os.Getpid(), word, opened.Add(1)))

@@ -116,6 +116,18 @@ func (c *Code) leave(r *run) error {
 	return c.ended
 }
 
+// LongestStop is how long one of the scripts may take from SIGTERM to SIGKILL: those that run have the settings with
+// which they began.
+func (c *Code) LongestStop() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	longest := c.settings.Load().Stop
+	for r := range c.runs {
+		longest = max(longest, r.s.Stop)
+	}
+	return longest
+}
+
 // Wait returns when no script runs any more. Nothing may begin meanwhile.
 func (c *Code) Wait() { c.running.Wait() }
 
@@ -275,7 +287,8 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	return withCause(ctx, err)
 }
 
-// A script that is just being written cannot be started, nor one that is open in a process that forks at the same moment.
+// A script that is just being written cannot be started, nor one that is open in a process that forks at the same
+// moment.
 const (
 	busyTries = 100
 	busyPause = 20 * time.Millisecond
