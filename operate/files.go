@@ -20,8 +20,9 @@ import (
 // written down with each job says which files were heard last, and a version is never followed by a lower one, so those
 // processes come to an end however their files differ.
 type Files struct {
-	Owner   string // one name for all who have these files, and for nobody else
-	Version int64  // above 0; of what is at hand
+	Owner string // one name for all who have these files, and for nobody else
+	// Version is that of what is at hand, above 0. One that is a time is lower than all others.
+	Version int64
 	// ByTime says that the version is when the file was changed that names the job, or the folder that does not, in
 	// nanoseconds since 1970. Copies have several such times. So what was heard before, and was replaced, is heard again
 	// only if it was changed after that, and who lacks a job is heard only if that came after the job.
@@ -108,7 +109,7 @@ func takeFiles(w *world, text string, files Files) (decision, error) {
 	same := mark.Digest == digest && !mark.Gone
 	switch {
 	case mark.Version == 0 || same || files.madeOf(mark): // nobody has been heard, or just these, or what they were
-	case mark.Version > files.Version:
+	case later(mark.Version, files.Version):
 		return decision{}, w.otherFiles(mark, "files of a later version decide")
 	case slices.Contains(mark.Past, digest) && !files.changedSince(mark):
 		return decision{}, w.otherFiles(mark, "files that have replaced these decide, and these were not changed since")
@@ -144,17 +145,33 @@ func (f Files) changedSince(mark jobtree.Files) bool {
 	return !f.ByTime || mark.Heard.IsZero() || f.Version > mark.Heard.UnixNano()
 }
 
+// later tells whether a version is higher than another; 0 is none. One that somebody gives is higher than any time:
+// otherwise who gives the first one would not be heard.
+func later(a, b int64) bool {
+	if a > 0 && b > 0 && isTime(a) != isTime(b) {
+		return isTime(b)
+	}
+	return a > b
+}
+
+// isTime tells whether a version is a time, in nanoseconds since 1970, from 1973 on; nobody counts that far.
+func isTime(version int64) bool { return version > 1e17 }
+
 // mostPast is how many digests of what was heard before are kept of a job. What is older has a lower version, too.
 const mostPast = 8
 
 // nextMark is the mark of files that are heard after those of another mark, without what they say.
 func nextMark(mark jobtree.Files, files Files, now time.Time) jobtree.Files {
+	version := files.Version
+	if later(mark.Version, version) {
+		version = mark.Version
+	}
 	past := slices.DeleteFunc(slices.Clone(mark.Past), func(p string) bool { return p == mark.Digest })
 	if mark.Digest != "" {
 		past = append(past, mark.Digest)
 	}
 	return jobtree.Files{
-		Owner: files.Owner, Version: max(files.Version, mark.Version), Heard: now, Past: past[max(0, len(past)-mostPast):], Unknown: mark.Unknown,
+		Owner: files.Owner, Version: version, Heard: now, Past: past[max(0, len(past)-mostPast):], Unknown: mark.Unknown,
 	}
 }
 
@@ -209,7 +226,7 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 		return decision{}, r
 	case mark.Owner != files.Owner:
 		return decision{}, refuse(CauseFiles, "", "the job is of no files")
-	case !files.madeOf(mark) && (mark.Version > files.Version || mark.Version == files.Version && !mark.Gone):
+	case !files.madeOf(mark) && (later(mark.Version, files.Version) || mark.Version == files.Version && !mark.Gone):
 		return decision{}, w.otherFiles(mark, "files that name it decide")
 	case !mark.Gone && !files.madeOf(mark) && !files.changedSince(mark):
 		return decision{}, w.otherFiles(mark, "files that name it decide, and these were not changed since")
@@ -286,8 +303,8 @@ func digestOf(text string) string {
 
 // versionText shows a version as a time where it is one.
 func versionText(version int64) string {
-	if at := time.Unix(0, version); at.Year() > 2000 {
-		return at.UTC().Format(time.RFC3339Nano)
+	if isTime(version) {
+		return time.Unix(0, version).UTC().Format(time.RFC3339Nano)
 	}
 	return strconv.FormatInt(version, 10)
 }

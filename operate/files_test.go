@@ -119,8 +119,8 @@ func TestFilesThatWereReplaced(t *testing.T) {
 			"a version that somebody has given decides alone")
 
 		time.Sleep(time.Minute)
-		g.refused(operate.CauseFiles, errOf(g.op.LeaveFiles(g.Context(), theJob, operate.Files{Owner: "shop", Version: 1, ByTime: true, Before: first}, operate.GoneKeep, silent())))
-		require.NoError(t, errOf(g.op.LeaveFiles(g.Context(), theJob, operate.Files{Owner: "shop", Version: 1, ByTime: true, Before: third}, operate.GoneKeep, silent())))
+		g.refused(operate.CauseFiles, errOf(g.op.LeaveFiles(g.Context(), theJob, operate.Files{Owner: "shop", Version: began.UnixNano(), ByTime: true, Before: first}, operate.GoneKeep, silent())))
+		require.NoError(t, errOf(g.op.LeaveFiles(g.Context(), theJob, operate.Files{Owner: "shop", Version: began.UnixNano(), ByTime: true, Before: third}, operate.GoneKeep, silent())))
 		g.refused(operate.CauseFiles, take(time.Now().Add(-30*time.Second), third, third))
 		time.Sleep(time.Minute)
 		for n := range 20 {
@@ -128,6 +128,20 @@ func TestFilesThatWereReplaced(t *testing.T) {
 		}
 		require.Len(t, g.operated().Files.Past, 8)
 	})
+}
+
+// Who gives the first version is heard, whatever time the files have that were heard before.
+func TestTheFirstVersion(t *testing.T) {
+	t.Parallel()
+	g := bareGround(t)
+	timed := operate.Files{Owner: "shop", Version: time.Now().UnixNano(), ByTime: true}
+	require.NoError(t, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), timed, silent())))
+	require.NoError(t, g.take(1, g.text(daily1)))
+	require.Equal(t, int64(1), g.operated().Files.Version)
+	timed.Version += int64(time.Hour)
+	g.refused(operate.CauseFiles, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), timed, silent())))
+	g.refused(operate.CauseFiles, errOf(g.op.LeaveFiles(t.Context(), theJob, timed, operate.GoneKeep, silent())))
+	require.NoError(t, g.leaveFiles(2, operate.GoneKeep))
 }
 
 func TestFilesThatNameAJobNoMore(t *testing.T) {

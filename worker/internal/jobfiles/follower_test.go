@@ -237,18 +237,18 @@ func TestWorkersDoNotFight(t *testing.T) {
 func TestCopiesOfAFolder(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
-		const day = 24 * time.Hour
-		time.Sleep(10 * day)
+		const step = time.Minute
+		time.Sleep(10 * step)
 		began := time.Now()
 		old, fresh := map[string]string{"a.yaml": daily("a", "@daily")}, map[string]string{"a.yaml": daily("a", "@hourly"), "b.yaml": daily("b", "@daily")}
 		source := jobfiles.Source{Gone: operate.GoneDisable}
 		copied := s.follow(source, old) // later than the other was written, and heard first
 		original := s.begin(source, nil)
-		original.writeAsOf(began.Add(-5*day), old)
+		original.writeAsOf(began.Add(-5*step), old)
 		time.Sleep(time.Minute)
 		require.Equal(t, jobfiles.State{Read: true}, original.State())
 
-		original.writeAsOf(began.Add(-day), fresh) // as rsync and tar do: older than the copy
+		original.writeAsOf(began.Add(-step), fresh) // as rsync and tar do: older than the copy
 		time.Sleep(time.Minute)
 		require.Equal(t, "@hourly", s.cron("a"), "it was made of what is there")
 		require.Equal(t, "@daily", s.cron("b"))
@@ -261,8 +261,8 @@ func TestCopiesOfAFolder(t *testing.T) {
 		require.Equal(t, "@daily", s.cron("b"), "it has never been there")
 
 		late := s.begin(source, nil) // an old image that starts now
-		late.writeAsOf(began.Add(-time.Hour), old)
-		late.touch(began.Add(-4 * day))
+		late.writeAsOf(began.Add(-step/2), old)
+		late.touch(began.Add(-4 * step))
 		time.Sleep(90 * time.Second)
 		require.Equal(t, "@hourly", s.cron("a"))
 		require.Equal(t, "@daily", s.cron("b"))
@@ -284,9 +284,9 @@ func TestCopiesOfAFolder(t *testing.T) {
 func TestAFileThatGoes(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
-		time.Sleep(24 * time.Hour)
+		time.Sleep(10 * time.Minute)
 		f := s.follow(jobfiles.Source{Gone: operate.GoneDisable}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
-		f.writeAsOf(time.Now().Add(-10*time.Hour), map[string]string{"b.yaml": ""})
+		f.writeAsOf(time.Now().Add(-5*time.Minute), map[string]string{"b.yaml": ""})
 		time.Sleep(2 * time.Minute)
 		require.Equal(t, "disabled @daily", s.cron("b"))
 		f.write(map[string]string{"b.yaml": daily("b", "@daily")})
