@@ -51,6 +51,8 @@ func TestSoak(t *testing.T) {
 	runs, failed := s.executions(t, len(workers))
 	for _, w := range workers {
 		w.stop()
+	}
+	for _, w := range workers {
 		require.NoError(t, <-w.ended)
 	}
 	ended := measured(t)
