@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -19,8 +20,16 @@ import (
 // written down with each job says which files were heard last, and a version is never followed by a lower one, so those
 // processes come to an end however their files differ.
 type Files struct {
-	Owner   string // one name for all who have these files, and for nobody else
-	Version int64  // above 0; of what is at hand
+	Owner string // one name for all who have these files, and for nobody else
+	// Version is that of what is at hand, above 0. One that is a time is lower than all others.
+	Version int64
+	// ByTime says that the version is when the file was changed that names the job, or the folder that does not, in
+	// nanoseconds since 1970. Copies have several such times. So what was heard before, and was replaced, is heard again
+	// only if it was changed after that, and who lacks a job is heard only if that came after the job.
+	ByTime bool
+	// Before is what these very files said of the job until they were changed, if who has them knows that. If it is what
+	// was heard last, then they were made of that, and are heard whatever their version is.
+	Before string
 }
 
 func (f Files) check() error {
@@ -46,7 +55,8 @@ const (
 // it; one that was disabled because its files did not name it is enabled. Files consent to fewer items.
 //
 // It is refused with [CauseAlready] if the job is so, and with [CauseFiles] if the job is one of another owner, or if
-// other files of the owner decide: those of a higher version, or of the same version that were faster. Settings that
+// other files of the owner decide: those of a higher version, those of the same version that were faster, or those that
+// have replaced what these say. Settings that
 // somebody else has changed since are put right by files that say what was heard last, whatever their version is. The
 // other refusals are those of [Operator.Create] and [Operator.ChangeSettings].
 func (o *Operator) TakeFiles(ctx context.Context, job, text string, files Files, opts Options) (Result, error) {
@@ -60,7 +70,8 @@ func (o *Operator) TakeFiles(ctx context.Context, job, text string, files Files,
 }
 
 // LeaveFiles says that files do not name a job any more. It is refused with [CauseAlready] if that is noted already,
-// and with [CauseFiles] if the job is not of this owner, or if files of the same or a higher version name it.
+// and with [CauseFiles] if the job is not of this owner, or if files of the same or a higher version name it that are
+// not what these have been before.
 //
 // A removal waits until nothing runs; see [Operator.Remove]. If it does not come to an end, the job stays disabled, and
 // files of a higher version that name it again call the removal off.
@@ -95,10 +106,13 @@ func takeFiles(w *world, text string, files Files) (decision, error) {
 		return decision{}, r
 	}
 	digest := digestOf(text)
-	switch same := mark.Digest == digest && !mark.Gone; {
-	case mark.Version == 0 || same: // nobody has been heard, or just these
-	case mark.Version > files.Version:
+	same := mark.Digest == digest && !mark.Gone
+	switch {
+	case mark.Version == 0 || same || files.madeOf(mark): // nobody has been heard, or just these, or what they were
+	case later(mark.Version, files.Version):
 		return decision{}, w.otherFiles(mark, "files of a later version decide")
+	case slices.Contains(mark.Past, digest) && !files.changedSince(mark):
+		return decision{}, w.otherFiles(mark, "files that have replaced these decide, and these were not changed since")
 	case mark.Version == files.Version:
 		return decision{}, w.otherFiles(mark, "other files of the same version were faster")
 	}
@@ -112,8 +126,53 @@ func takeFiles(w *world, text string, files Files) (decision, error) {
 	if mark.Gone && w.operated.Value.Removing != "" {
 		d.plan.Changes = append(d.plan.Changes, Change{What: "removal", Before: "under way", After: "called off"})
 	}
-	d.mark(jobtree.Files{Owner: files.Owner, Version: max(files.Version, mark.Version), Digest: digest, Unknown: mark.Unknown}, mark.Gone)
+	now := nextMark(mark, files, w.now)
+	if same {
+		now.Heard, now.Past = mark.Heard, mark.Past
+	}
+	now.Digest = digest
+	d.mark(now, mark.Gone)
 	return d, nil
+}
+
+// madeOf tells whether files were made of what was heard last.
+func (f Files) madeOf(mark jobtree.Files) bool {
+	return f.Before != "" && !mark.Gone && mark.Digest == digestOf(f.Before)
+}
+
+// changedSince tells whether files were changed after those that were heard last, as far as their version tells that.
+func (f Files) changedSince(mark jobtree.Files) bool {
+	return !f.ByTime || mark.Heard.IsZero() || f.Version > mark.Heard.UnixNano()
+}
+
+// later tells whether a version is higher than another; 0 is none. One that somebody gives is higher than any time:
+// otherwise who gives the first one would not be heard.
+func later(a, b int64) bool {
+	if a > 0 && b > 0 && isTime(a) != isTime(b) {
+		return isTime(b)
+	}
+	return a > b
+}
+
+// isTime tells whether a version is a time, in nanoseconds since 1970, from 1973 on; nobody counts that far.
+func isTime(version int64) bool { return version > 1e17 }
+
+// mostPast is how many digests of what was heard before are kept of a job. What is older has a lower version, too.
+const mostPast = 8
+
+// nextMark is the mark of files that are heard after those of another mark, without what they say.
+func nextMark(mark jobtree.Files, files Files, now time.Time) jobtree.Files {
+	version := files.Version
+	if later(mark.Version, version) {
+		version = mark.Version
+	}
+	past := slices.DeleteFunc(slices.Clone(mark.Past), func(p string) bool { return p == mark.Digest })
+	if mark.Digest != "" {
+		past = append(past, mark.Digest)
+	}
+	return jobtree.Files{
+		Owner: files.Owner, Version: version, Heard: now, Past: past[max(0, len(past)-mostPast):], Unknown: mark.Unknown,
+	}
 }
 
 // asFilesHaveIt decides to store what files say.
@@ -167,13 +226,16 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 		return decision{}, r
 	case mark.Owner != files.Owner:
 		return decision{}, refuse(CauseFiles, "", "the job is of no files")
-	case mark.Version > files.Version, mark.Version == files.Version && !mark.Gone:
+	case !files.madeOf(mark) && (later(mark.Version, files.Version) || mark.Version == files.Version && !mark.Gone):
 		return decision{}, w.otherFiles(mark, "files that name it decide")
+	case !mark.Gone && !files.madeOf(mark) && !files.changedSince(mark):
+		return decision{}, w.otherFiles(mark, "files that name it decide, and these were not changed since")
 	case mark.Gone && (gone != GoneRemove || w.operated.Value.Removing == ""):
 		return decision{}, refuse(CauseAlready, "", "that is noted already")
 	}
 	d := decision{plan: Plan{Changes: []Change{{What: "files", Before: "name the job", After: "do not"}}}}
-	now := jobtree.Files{Owner: files.Owner, Version: files.Version, Gone: true, Disabled: mark.Disabled, Unknown: mark.Unknown}
+	now := nextMark(mark, files, w.now)
+	now.Gone, now.Disabled = true, mark.Disabled
 	cfg := w.state.Config
 	switch {
 	case gone == GoneRemove && w.operated.Value.Removing == "":
@@ -241,8 +303,8 @@ func digestOf(text string) string {
 
 // versionText shows a version as a time where it is one.
 func versionText(version int64) string {
-	if at := time.Unix(0, version); at.Year() > 2000 {
-		return at.UTC().Format(time.RFC3339Nano)
+	if isTime(version) {
+		return time.Unix(0, version).UTC().Format(time.RFC3339Nano)
 	}
 	return strconv.FormatInt(version, 10)
 }

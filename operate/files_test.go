@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,6 +88,60 @@ func TestFilesLeaveDisabledAlone(t *testing.T) {
 	require.True(t, g.tree().Config.Value.Disabled, "it was not the files that disabled it")
 	require.NoError(t, errOf(g.op.EnableJob(t.Context(), theJob, silent())))
 	g.refused(operate.CauseAlready, g.take(4, g.text(func(c *job.Config) { daily1(c); c.Disabled = true })))
+}
+
+// What has been replaced comes back only by a change that came later, and what was made of the newest counts at once.
+func TestFilesThatWereReplaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := bareGround(t)
+		take := func(changed time.Time, text, before string) error {
+			files := operate.Files{Owner: "shop", Version: changed.UnixNano(), ByTime: true, Before: before}
+			return errOf(g.op.TakeFiles(g.Context(), theJob, text, files, silent()))
+		}
+		began, first, second, third := time.Now(), g.text(nil), g.text(daily1), g.text(cron("0 0 1 * * ?"))
+		require.NoError(t, take(began.Add(-time.Hour), first, ""))
+		time.Sleep(time.Minute)
+		g.refused(operate.CauseFiles, take(began.Add(-2*time.Hour), second, ""))
+		require.NoError(t, take(began.Add(-2*time.Hour), second, first), "it was made of what is there")
+		require.Equal(t, began.Add(-time.Hour).UnixNano(), g.operated().Files.Version, "which makes nothing older")
+		refusal := g.refused(operate.CauseFiles, take(began.Add(time.Second), first, ""))
+		require.Contains(t, refusal.Error(), "files that have replaced these decide")
+		lacks := operate.Files{Owner: "shop", Version: began.Add(time.Second).UnixNano(), ByTime: true}
+		refusal = g.refused(operate.CauseFiles, errOf(g.op.LeaveFiles(g.Context(), theJob, lacks, operate.GoneKeep, silent())))
+		require.Contains(t, refusal.Error(), "files that name it decide, and these were not changed since")
+		require.NoError(t, take(began.Add(2*time.Second), third, ""), "that is new")
+		g.refused(operate.CauseFiles, take(began.Add(3*time.Second), second, first))
+		time.Sleep(time.Minute)
+		require.NoError(t, take(time.Now(), first, ""), "it was changed since")
+		g.refused(operate.CauseFiles, take(time.Now().Add(-time.Second), third, ""))
+		require.NoError(t, errOf(g.op.TakeFiles(g.Context(), theJob, third, operate.Files{Owner: "shop", Version: time.Now().UnixNano() + 1}, silent())),
+			"a version that somebody has given decides alone")
+
+		time.Sleep(time.Minute)
+		g.refused(operate.CauseFiles, errOf(g.op.LeaveFiles(g.Context(), theJob, operate.Files{Owner: "shop", Version: began.UnixNano(), ByTime: true, Before: first}, operate.GoneKeep, silent())))
+		require.NoError(t, errOf(g.op.LeaveFiles(g.Context(), theJob, operate.Files{Owner: "shop", Version: began.UnixNano(), ByTime: true, Before: third}, operate.GoneKeep, silent())))
+		g.refused(operate.CauseFiles, take(time.Now().Add(-30*time.Second), third, third))
+		time.Sleep(time.Minute)
+		for n := range 20 {
+			require.NoError(t, take(time.Now().Add(time.Duration(n)*time.Millisecond), g.text(cron(fmt.Sprintf("%d 0 1 * * ?", n))), ""))
+		}
+		require.Len(t, g.operated().Files.Past, 8)
+	})
+}
+
+// Who gives the first version is heard, whatever time the files have that were heard before.
+func TestTheFirstVersion(t *testing.T) {
+	t.Parallel()
+	g := bareGround(t)
+	timed := operate.Files{Owner: "shop", Version: time.Now().UnixNano(), ByTime: true}
+	require.NoError(t, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), timed, silent())))
+	require.NoError(t, g.take(1, g.text(daily1)))
+	require.Equal(t, int64(1), g.operated().Files.Version)
+	timed.Version += int64(time.Hour)
+	g.refused(operate.CauseFiles, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), timed, silent())))
+	g.refused(operate.CauseFiles, errOf(g.op.LeaveFiles(t.Context(), theJob, timed, operate.GoneKeep, silent())))
+	require.NoError(t, g.leaveFiles(2, operate.GoneKeep))
 }
 
 func TestFilesThatNameAJobNoMore(t *testing.T) {
@@ -194,12 +249,14 @@ func TestFilesOfManyVersionsComeToAnEnd(t *testing.T) {
 		g := bareGround(t)
 		type process struct {
 			version int64
+			byTime  bool
 			text    string // empty: they do not name the job
 			gone    operate.Gone
 		}
 		processes := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) process {
 			return process{
 				version: rapid.Int64Range(1, 4).Draw(t, "version"),
+				byTime:  rapid.Bool().Draw(t, "by time"),
 				text:    rapid.SampledFrom([]string{"", g.text(nil), g.text(daily1), g.text(cron("0 0 1 * * ?"))}).Draw(t, "text"),
 				gone:    rapid.SampledFrom([]operate.Gone{operate.GoneKeep, operate.GoneDisable}).Draw(t, "gone"),
 			}
@@ -208,10 +265,11 @@ func TestFilesOfManyVersionsComeToAnEnd(t *testing.T) {
 		for _, at := range rapid.SliceOfN(rapid.IntRange(0, len(processes)-1), 1, 60).Draw(t, "turns") {
 			p := processes[at]
 			var err error
+			files := operate.Files{Owner: "shop", Version: p.version, ByTime: p.byTime}
 			if p.text == "" {
-				err = g.leaveFiles(p.version, p.gone)
+				err = errOf(g.op.LeaveFiles(g.Context(), theJob, files, p.gone, silent()))
 			} else {
-				err = g.take(p.version, p.text)
+				err = errOf(g.op.TakeFiles(g.Context(), theJob, p.text, files, silent()))
 			}
 			if err == nil {
 				writes++

@@ -141,6 +141,15 @@ func (c *catalog) consider(name string) {
 	}
 }
 
+// considerAll considers every job.
+func (c *catalog) considerAll() {
+	for node := range c.now.Below(registry.Root) {
+		if name, ok := jobtree.Parse(node.Path); ok && name.Kind == jobtree.KindConfig {
+			c.consider(name.Job)
+		}
+	}
+}
+
 // handles tells whether this process has code for a job and takes it. A configuration that cannot be read is nobody's;
 // a runner that is there keeps its job until it can be read again.
 func (c *catalog) handles(name string) bool {

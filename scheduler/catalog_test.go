@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,6 +118,36 @@ func TestAFilterTakesJobs(t *testing.T) {
 	})
 	_, err := scheduler.New(memory.NewServer().Open("shop"), scheduler.WithJobFilter(nil))
 	require.ErrorIs(t, err, scheduler.ErrInvalidOption)
+}
+
+// A filter that decides in another way counts when the scheduler is told, and what runs comes to its end.
+func TestAFilterChanges(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var none atomic.Bool
+		filter := scheduler.WithJobFilter(func(job.Config) bool { return !none.Load() })
+		c.store(ofClass("orders", "index", 1))
+		s := c.launchWith("a", nil, append(handlers(c, "a", took(7*time.Second), "index"), filter), nil)
+		sleepUntil(6 * time.Second)
+		none.Store(true)
+		require.Equal(t, []string{fullID("a")}, c.members(), "nobody has told it")
+		s.Reconsider()
+		sleepUntil(7 * time.Second)
+		require.Empty(t, c.members())
+		sleepUntil(21 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 1)
+		require.NoError(t, runs[0].cause)
+		none.Store(false)
+		s.Reconsider()
+		s.Reconsider()
+		sleepUntil(33 * time.Second)
+		require.Equal(t, []string{fullID("a")}, c.members())
+		require.NotEmpty(t, c.take())
+	})
+	s, err := scheduler.New(memory.NewServer().Open("shop"))
+	require.NoError(t, err)
+	s.Reconsider()
 }
 
 // A job that is removed while an item of it runs: the run comes to its end, nobody can record that, and

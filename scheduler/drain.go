@@ -24,7 +24,7 @@ func (s *Scheduler) windDown(runners []*runner) (over func(), abandoned error) {
 		a := s.awaited(runners)
 		tellers.Go(func() { a.Tell(s.log, level, message, done) })
 	}
-	end := s.curfew.Start(s.stopTimeout, func() {
+	end := s.curfew.Start(s.timeToStop(), func() {
 		tell(slog.LevelWarn, "stop timeout is over, what still runs is cancelled")
 		s.cancelItems(ErrStopped)
 	})

@@ -46,11 +46,12 @@ func WithHandler(class string, code job.Handler) Option {
 }
 
 // WithJobFilter limits the jobs that this process takes part in by its handlers to those for which take returns true.
-// take is called whenever a job comes or its configuration changes: if it then returns false, the process leaves the job as it
-// does one without a handler. The default takes all.
+// take is called whenever a job comes or its configuration changes: if it then returns false, the process leaves the
+// job as it does one without a handler. The default takes all.
 //
-// The function must be safe for concurrent use, fast, and depend on nothing but the configuration. One that panics
-// says no. Jobs that [Scheduler.Add] declares are not asked about.
+// The function must be safe for concurrent use, fast, and depend on nothing but the configuration; if it decides in
+// another way from some moment on, call [Scheduler.Reconsider]. One that panics says no. Jobs that [Scheduler.Add]
+// declares are not asked about.
 func WithJobFilter(take func(job.Config) bool) Option {
 	return func(o *options) error {
 		if take == nil {
@@ -58,6 +59,17 @@ func WithJobFilter(take func(job.Config) bool) Option {
 		}
 		o.classes.take = take
 		return nil
+	}
+}
+
+// Reconsider asks the function of [WithJobFilter] again about every job: the process joins those that it takes now, and
+// leaves the others, in which what runs goes on to its end. It does not wait for that. Without Run it does nothing.
+func (s *Scheduler) Reconsider() {
+	s.mu.Lock()
+	c := s.catalog
+	s.mu.Unlock()
+	if c != nil {
+		c.box.Post(c.considerAll)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/elasticron/elasticron/registry"
 )
@@ -24,6 +25,23 @@ func (s *Scheduler) StopNow() {
 	if s.end() {
 		s.curfew.Hasten()
 	}
+}
+
+// SetStopTimeout changes what [WithStopTimeout] has set, for a stop that begins later.
+func (s *Scheduler) SetStopTimeout(d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("%w: stop timeout %s is negative", ErrInvalidOption, d)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopTimeout = d
+	return nil
+}
+
+func (s *Scheduler) timeToStop() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopTimeout
 }
 
 // Vanish ends Run without a word to the registry: running items are cancelled with the cause

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
@@ -86,6 +87,11 @@ func TestTheBoundOfAStop(t *testing.T) {
 	t.Parallel()
 	graceful := func(_ *scheduler.Scheduler, cancel context.CancelFunc) { cancel() }
 	hurried := func(s *scheduler.Scheduler, _ context.CancelFunc) { s.StopNow() }
+	shortened := func(s *scheduler.Scheduler, cancel context.CancelFunc) {
+		assert.ErrorIs(t, s.SetStopTimeout(-1), scheduler.ErrInvalidOption)
+		assert.NoError(t, s.SetStopTimeout(time.Second))
+		cancel()
+	}
 	vanished := func(s *scheduler.Scheduler, _ context.CancelFunc) { s.Vanish() }
 	all := []string{"code", "before", "after", "handler", "hook"}
 	for name, test := range map[string]struct {
@@ -100,6 +106,7 @@ func TestTheBoundOfAStop(t *testing.T) {
 		"handlers": {all[3:4], graceful, 8 * time.Second, []string{`job "handler-07": error handler was not called any more: the scheduler stopped (`}},
 		"hooks":    {all[4:], graceful, 8 * time.Second, []string{`job "hook-07": hook listener did not return`}},
 		"all":      {all, graceful, 8 * time.Second, []string{`job "code-00": items`, `job "before-01": before run`, `job "after-02": after run`, `job "handler-03": error handler`, `job "hook-04": hook`, `leadership listener did not return`}},
+		"sooner":   {all[:1], shortened, 4 * time.Second, []string{`job "code-49": items [0 1 2] did not return`}},
 		"hurried":  {all, hurried, 3 * time.Second, []string{`job "code-00": items`, `job "after-02": after run`}},
 		"vanished": {all, vanished, 3 * time.Second, []string{"vanished"}},
 	} {

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/netip"
@@ -19,6 +20,7 @@ import (
 	"github.com/elasticron/elasticron/job/httpjob"
 	"github.com/elasticron/elasticron/job/httpjob/callback"
 	"github.com/elasticron/elasticron/worker/internal/allow"
+	"github.com/elasticron/elasticron/worker/internal/output"
 )
 
 // calls are what HTTP jobs may call, and how that is signed, as the file has it now.
@@ -27,6 +29,7 @@ type calls struct{ now atomic.Pointer[callRules] }
 type callRules struct {
 	allow  allow.Addresses
 	signer *callback.Signer // nil signs nothing
+	keep   int              // bytes of the beginning and of the end of what a run is answered
 }
 
 var _ httpjob.Guard = (*calls)(nil)
@@ -64,6 +67,31 @@ func (c callCode) mayRead(from string) bool {
 	})
 }
 
+// output keeps what a run is answered until its end. heard may be nil: nobody hears of it.
+func (c *calls) output(heard hearing) func(job.ShardingContext) io.Writer {
+	if heard == nil {
+		return nil
+	}
+	return func(sc job.ShardingContext) io.Writer {
+		return &answers{Ends: output.NewEnds(c.now.Load().keep), sc: sc, heard: heard}
+	}
+}
+
+// answers are those of one run.
+type answers struct {
+	*output.Ends
+	sc    job.ShardingContext
+	heard hearing
+}
+
+// Close tells of them, if there are any: a call that is refused has none.
+func (a *answers) Close() error {
+	if a.Bytes() > 0 {
+		a.heard(a.sc, a.Ends)
+	}
+	return nil
+}
+
 // rulesOf reads the keys.
 func rulesOf(h HTTP) (*callRules, error) {
 	var networks []netip.Prefix
@@ -76,7 +104,7 @@ func rulesOf(h HTTP) (*callRules, error) {
 	}
 	list, err := allow.NewAddresses(h.Allow, networks)
 	if err != nil || len(h.Sign.Keys) == 0 {
-		return &callRules{allow: list}, err
+		return &callRules{allow: list, keep: int(h.Output)}, err
 	}
 	var keys [][]byte
 	var faults []error
@@ -94,7 +122,7 @@ func rulesOf(h HTTP) (*callRules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("http.sign.keys: %w", err)
 	}
-	return &callRules{list, signer}, nil
+	return &callRules{list, signer, int(h.Output)}, nil
 }
 
 func (c *calls) Allow(address *url.URL) error { return c.now.Load().allow.Allow(address) }

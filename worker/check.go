@@ -34,11 +34,14 @@ const (
 	DefaultLogSize  = 10 << 20
 	DefaultLogFiles = 5
 	DefaultKeep     = 720 * time.Hour
+	DefaultOutputs  = 100
 	DefaultAddress  = "127.0.0.1:2379"
 )
 
-// mostOutput bounds what of an output is kept in memory, of its beginning and of its end each.
-const mostOutput = 1 << 20
+const (
+	mostOutput  = 1 << 20 // of an output that is kept in memory, of its beginning and of its end each
+	mostOutputs = 100_000 // of an item that the history keeps
+)
 
 // Completed returns the file with its defaults, or every fault of it.
 func (f File) Completed() (File, error) {
@@ -55,6 +58,7 @@ func (f File) Completed() (File, error) {
 	}
 	c.absolute("history.file", f.History.File)
 	c.require(f.History.Keep > 0, "history.keep", time.Duration(f.History.Keep), "must be above 0")
+	c.require(f.History.Outputs > 0 && f.History.Outputs <= mostOutputs, "history.outputs", f.History.Outputs, fmt.Sprintf("must be 1 to %d", mostOutputs))
 	c.require(f.Grace > 0, "grace", time.Duration(f.Grace), "must be above 0")
 	if f.Listen != "" {
 		_, _, err := net.SplitHostPort(f.Listen)
@@ -67,7 +71,7 @@ func (f File) Completed() (File, error) {
 
 func (f *File) complete() {
 	f.Grace = cmp.Or(f.Grace, Duration(DefaultGrace))
-	f.History.Keep = cmp.Or(f.History.Keep, Duration(DefaultKeep))
+	f.History.Keep, f.History.Outputs = cmp.Or(f.History.Keep, Duration(DefaultKeep)), cmp.Or(f.History.Outputs, DefaultOutputs)
 	f.Jobs.Missing = cmp.Or(f.Jobs.Missing, MissingKeep)
 	f.Log.Level, f.Log.Format = cmp.Or(f.Log.Level, "info"), cmp.Or(f.Log.Format, "text")
 	f.Registry.Address = cmp.Or(f.Registry.Address, DefaultAddress)
@@ -77,6 +81,11 @@ func (f *File) complete() {
 		s.Output = cmp.Or(s.Output, DefaultOutput)
 		s.Log.Size, s.Log.Files = cmp.Or(s.Log.Size, DefaultLogSize), cmp.Or(s.Log.Files, DefaultLogFiles)
 		f.Script = &s
+	}
+	if f.HTTP != nil {
+		h := *f.HTTP
+		h.Output = cmp.Or(h.Output, DefaultOutput)
+		f.HTTP = &h
 	}
 	if len(f.Take.Classes) == 0 {
 		f.Take.Classes = f.sections()
@@ -223,6 +232,7 @@ func (c *checker) http(h HTTP) {
 		is := strings.HasPrefix(pattern, "env:") || strings.HasPrefix(pattern, "file:/")
 		c.require(err == nil && is, "http.secrets", pattern, "must be patterns such as file:/run/secrets/* and env:API_*")
 	}
+	c.require(h.Output <= mostOutput, "http.output", int64(h.Output), "must be at most 1M")
 	c.require(len(h.Sign.Keys) <= 2, "http.sign.keys", fmt.Sprintf("%d keys", len(h.Sign.Keys)), "must be one key, or two while they change")
 	for _, key := range h.Sign.Keys {
 		c.reference("http.sign.keys", key)

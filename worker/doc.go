@@ -34,7 +34,7 @@
 //	                          # default: the path of the folder
 //	  missing: disable        # what becomes of a job of this owner that no file names any more: keep, disable or
 //	                          # remove; for the last two, owner is required. Default: keep
-//	  version: 42             # of the files: the higher one counts. Default: when one of them changed last
+//	  version: 42             # of the files: the higher one counts. Default: when the file of a job was changed
 //	script:                   # without it, no scripts run
 //	  commands: [/opt/jobs/*] # required: absolute paths of programs, which are compared when links are followed; "*"
 //	                          # stands for a part of one segment, and the single word "*" for everything
@@ -60,11 +60,14 @@
 //	                          # and unspecified addresses; of these, those that allow names
 //	  secrets: ["file:/run/secrets/*", "env:API_*"] # references that the props of jobs may have; "*" is as in
 //	                          # commands. Default: none
+//	  output: 64K             # how much of the beginning, and of the end, of the answers of a run the history keeps;
+//	                          # default: 64K
 //	  sign:
 //	    keys: [file:/run/hmac] # one or two keys that sign calls, see package callback; default: none
 //	history:                  # of executions; default: none
 //	  file: /var/lib/history.db # a database of SQLite, for this worker alone
 //	  keep: 720h              # how long; default: 720h
+//	  outputs: 100            # how many outputs of one item, the newest; default: 100
 //	grace: 90s                # from SIGTERM to the end of the worker; default: 30s
 //	listen: 127.0.0.1:9090    # /live, /ready, /cluster and /metrics; default: nowhere
 //	log:                      # of the command

@@ -91,6 +91,7 @@ type HTTP struct {
 	Allow    []string `yaml:"allow"`
 	Networks []string `yaml:"networks"`
 	Secrets  []string `yaml:"secrets"`
+	Output   Size     `yaml:"output"`
 	Sign     Sign     `yaml:"sign"`
 }
 
@@ -99,10 +100,11 @@ type Sign struct {
 	Keys []string `yaml:"keys"`
 }
 
-// History says where executions are kept.
+// History says where executions and their outputs are kept.
 type History struct {
-	File string   `yaml:"file"`
-	Keep Duration `yaml:"keep"`
+	File    string   `yaml:"file"`
+	Keep    Duration `yaml:"keep"`
+	Outputs int      `yaml:"outputs"`
 }
 
 // Log says how the command logs.

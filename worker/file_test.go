@@ -54,6 +54,8 @@ func TestDefaults(t *testing.T) {
 	file, err = worker.Parse([]byte("script: {commands: ['*']}\nhttp: {allow: ['*']}\n"))
 	require.NoError(t, err)
 	require.Equal(t, []string{worker.ClassScript, worker.ClassHTTP}, file.Take.Classes)
+	require.Equal(t, worker.Size(worker.DefaultOutput), file.HTTP.Output)
+	require.Equal(t, worker.DefaultOutputs, file.History.Outputs)
 }
 
 // Every fault names the member, its value and what is allowed.
@@ -104,6 +106,8 @@ func TestWrongFiles(t *testing.T) {
 		"registry: {etcd: [a], password: swordfish}\n" + script:             `registry.password "9 bytes" must be "file:"`,
 		"listen: here\n" + script:                                           `listen "here" must be host:port`,
 		"log: {level: loud}\n" + script:                                     `log.level "loud" must be one of debug, info, warn, error`,
+		"http: {allow: ['*'], output: 2M}\n":                                `http.output "2097152" must be at most 1M`,
+		"history: {outputs: -1}\n" + script:                                 `history.outputs "-1" must be 1 to 100000`,
 		"history: {file: h.db}\n" + script:                                  `history.file "h.db" must be an absolute path`,
 	} {
 		_, err := worker.Parse([]byte(text))

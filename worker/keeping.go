@@ -13,6 +13,7 @@ import (
 	"github.com/elasticron/elasticron/history/sqlstore"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler"
+	"github.com/elasticron/elasticron/worker/internal/output"
 )
 
 const (
@@ -21,20 +22,30 @@ const (
 	tidyEvery      = time.Hour
 )
 
-// keeping keeps executions with the output of scripts. It is an observer of the scheduler.
+// keeping keeps executions with the outputs of scripts and calls. It is an observer of the scheduler.
 type keeping struct {
 	store *sqlite.Store
 	bus   *history.Bus
 	*observe.Observer
-	keep time.Duration
-	log  *slog.Logger
+	keep    time.Duration
+	perItem int // outputs of one item
+	log     *slog.Logger
 
-	outputs chan sqlite.Output // as many as may wait
-	written chan struct{}      // closed when the last one is
+	outputs chan history.Output // as many as may wait
+	written chan struct{}       // closed when the last one is
 
 	mu   sync.Mutex
-	last map[itemOf]string // outputs of items that have not ended yet
+	last map[itemOf]wrote // what items wrote that have not ended yet
 }
+
+// wrote is what the code of an item wrote, under a token: one that was given up may tell of it too late.
+type wrote struct {
+	token int64
+	ends  *output.Ends
+}
+
+// hearing is told of the output of an item's code when that has ended, if there is any.
+type hearing func(job.ShardingContext, *output.Ends)
 
 // itemOf names an item: at any time, at most one execution of it is here.
 type itemOf struct {
@@ -55,18 +66,18 @@ func openHistory(ctx context.Context, h History, log *slog.Logger) (*keeping, er
 	}
 	bus.Start()
 	k := &keeping{
-		store: store, bus: bus, Observer: observe.New(bus), keep: time.Duration(h.Keep), log: log,
-		outputs: make(chan sqlite.Output, waitingOutputs), written: make(chan struct{}), last: make(map[itemOf]string),
+		store: store, bus: bus, Observer: observe.New(bus), keep: time.Duration(h.Keep), perItem: h.Outputs, log: log,
+		outputs: make(chan history.Output, waitingOutputs), written: make(chan struct{}), last: make(map[itemOf]wrote),
 	}
 	go k.write() //nolint:contextcheck // what is kept is written after Run was told to end, too
 	return k, nil
 }
 
-// heard takes up the output of a script: that of the last try, if there are several.
-func (k *keeping) heard(sc job.ShardingContext, text string) {
+// heard takes up an output, to which nothing is written any more.
+func (k *keeping) heard(sc job.ShardingContext, ends *output.Ends) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.last[itemOf{sc.JobName, sc.Item}] = text
+	k.last[itemOf{sc.JobName, sc.Item}] = wrote{sc.Token, ends}
 }
 
 // Observe posts what [observe.Observer] does, and the output of an execution that has ended.
@@ -78,26 +89,30 @@ func (k *keeping) Observe(event scheduler.Event) {
 	}
 	of := itemOf{e.Context.JobName, e.Context.Item}
 	k.mu.Lock()
-	text, has := k.last[of]
+	last := k.last[of]
 	delete(k.last, of)
 	k.mu.Unlock()
-	if !has {
+	if last.ends == nil || last.token != e.Context.Token {
 		return
 	}
 	started := history.Started("", e.Round, e.Context, e.Began)
 	select {
-	case k.outputs <- sqlite.Output{ID: started.ID, Job: started.Job, Item: started.Item, Start: e.Began, Text: text}:
+	case k.outputs <- history.Output{
+		ID: started.ID, Job: started.Job, Item: started.Item, Token: started.Token, Start: e.Began, Bytes: last.ends.Bytes(), Text: last.ends.String(),
+	}:
 	default:
-		k.log.Warn("the output of a script is not kept in the history", "job", of.job, "item", of.item, "error", "the database is too slow")
+		k.log.Warn(notKept, "job", of.job, "item", of.item, "error", "the database is too slow")
 	}
 }
+
+const notKept = "an output is not kept in the history"
 
 func (k *keeping) write() {
 	defer close(k.written)
 	for o := range k.outputs {
 		ctx, cancel := context.WithTimeout(context.Background(), writePatience)
-		if err := k.store.KeepOutput(ctx, o); err != nil {
-			k.log.Warn("the output of a script is not kept in the history", "job", o.Job, "item", o.Item, "error", err)
+		if err := k.store.KeepOutput(ctx, o, k.perItem); err != nil {
+			k.log.Warn(notKept, "job", o.Job, "item", o.Item, "error", err)
 		}
 		cancel()
 	}
@@ -131,7 +146,7 @@ func (k *keeping) close() error {
 	select {
 	case <-k.written:
 	case <-ctx.Done():
-		err = errors.Join(err, errors.New("outputs of scripts are not written to the history"))
+		err = errors.Join(err, errors.New("outputs are not written to the history"))
 	}
 	return errors.Join(err, k.store.Close())
 }

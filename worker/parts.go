@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler"
 	"github.com/elasticron/elasticron/worker/internal/jobfiles"
 )
 
 // parts are what a worker that runs consists of.
 type parts struct {
+	take      atomic.Pointer[Take]
 	scripts   *scripts // nil without a section script
 	calls     *calls   // nil without a section http
 	files     *jobfiles.Follower
@@ -46,11 +47,7 @@ func (w *Worker) open(ctx context.Context, file File) (_ *parts, err error) {
 		}
 	}
 	if file.Script != nil {
-		heard := func(job.ShardingContext, string) {}
-		if p.history != nil {
-			heard = p.history.heard
-		}
-		if p.scripts, err = openScripts(*file.Script, w.log, heard); err != nil {
+		if p.scripts, err = openScripts(*file.Script, w.log, p.heard()); err != nil {
 			return nil, err
 		}
 	}
@@ -80,6 +77,14 @@ func (w *Worker) open(ctx context.Context, file File) (_ *parts, err error) {
 		return p, w.serve(ctx, p, file.Listen)
 	}
 	return p, nil
+}
+
+// heard is who is told of outputs; nil if nobody keeps them.
+func (p *parts) heard() hearing {
+	if p.history == nil {
+		return nil
+	}
+	return p.history.heard
 }
 
 // serve listens for probes.

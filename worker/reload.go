@@ -1,14 +1,11 @@
 package worker
 
-import (
-	"reflect"
+import "github.com/coreos/go-systemd/v22/daemon"
 
-	"github.com/coreos/go-systemd/v22/daemon"
-)
-
-// Reload has another file count: its section jobs, but not whether there is one; of script all but the limits, the
-// cgroup and stop; and of http all but the secrets. It returns the names of members that differ and count only after a restart. If the file is not
-// allowed, or the machine has not what it asks for, nothing changes.
+// Reload has another file count: its section take; jobs, but not whether there is a folder; script, but not whether
+// there is that section, and not cgroup; http, but not whether there is that section, and not secrets; and grace, for a
+// stop that begins later. Scripts and calls that run go on as they began. It returns the names of members that differ
+// and count only after a restart. If the file is not allowed, or the machine has not what it asks for, nothing changes.
 func (w *Worker) Reload(file File) (later []string, err error) {
 	file, err = file.Completed()
 	if err != nil {
@@ -55,41 +52,20 @@ func (w *Worker) apply(was *File, file File) error {
 		w.parts.files.Follow(sourceOf(file.Jobs))
 		was.Jobs = file.Jobs
 	}
+	if err := w.parts.scheduler.SetStopTimeout(stopTimeoutOf(file)); err != nil {
+		return err
+	}
+	was.Take, was.Grace = file.Take, file.Grace
+	w.parts.take.Store(&was.Take)
+	w.parts.scheduler.Reconsider()
 	w.file = *was
 	return nil
 }
 
 // keeping returns the section with what cannot be changed of another.
 func (s Script) keeping(of Script) *Script {
-	s.Memory, s.Pids, s.CPU, s.Cgroup, s.Stop = of.Memory, of.Pids, of.CPU, of.Cgroup, of.Stop
+	if s.Cgroup != of.Cgroup {
+		s.Cgroup, s.Memory, s.Pids, s.CPU = of.Cgroup, of.Memory, of.Pids, of.CPU
+	}
 	return &s
-}
-
-// needRestart names what differs and is not changed by a reload.
-func (f File) needRestart(next File) (names []string) {
-	differs := func(name string, a, b any) {
-		if !reflect.DeepEqual(a, b) {
-			names = append(names, name)
-		}
-	}
-	differs("registry", f.Registry, next.Registry)
-	differs("take", f.Take, next.Take)
-	differs("jobs.directory", f.Jobs.Directory == "", next.Jobs.Directory == "")
-	differs("script", f.Script == nil, next.Script == nil)
-	differs("http", f.HTTP == nil, next.HTTP == nil)
-	if f.Script != nil && next.Script != nil {
-		differs("script.memory", f.Script.Memory, next.Script.Memory)
-		differs("script.pids", f.Script.Pids, next.Script.Pids)
-		differs("script.cpu", f.Script.CPU, next.Script.CPU)
-		differs("script.cgroup", f.Script.Cgroup, next.Script.Cgroup)
-		differs("script.stop", f.Script.Stop, next.Script.Stop)
-	}
-	if f.HTTP != nil && next.HTTP != nil {
-		differs("http.secrets", f.HTTP.Secrets, next.HTTP.Secrets)
-	}
-	differs("history", f.History, next.History)
-	differs("grace", f.Grace, next.Grace)
-	differs("listen", f.Listen, next.Listen)
-	differs("log", f.Log, next.Log)
-	return names
 }

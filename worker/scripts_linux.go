@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/worker/internal/allow"
 	"github.com/elasticron/elasticron/worker/internal/cgroup"
 	"github.com/elasticron/elasticron/worker/internal/command"
@@ -20,12 +20,16 @@ import (
 // scripts are the code of script jobs, with what it needs of the machine.
 type scripts struct {
 	*command.Code
-	kin    *kin.Kin
+	kin *kin.Kin
+	log *slog.Logger
+
+	mu     sync.Mutex
 	groups *cgroup.Groups // nil if there are none
+	closed bool
 }
 
 // openScripts prepares the machine for scripts.
-func openScripts(s Script, log *slog.Logger, heard func(job.ShardingContext, string)) (*scripts, error) {
+func openScripts(s Script, log *slog.Logger, heard hearing) (*scripts, error) {
 	settings, err := settingsOf(s)
 	if err != nil {
 		return nil, err
@@ -34,15 +38,19 @@ func openScripts(s Script, log *slog.Logger, heard func(job.ShardingContext, str
 	if err != nil {
 		return nil, err
 	}
-	groups, err := openGroups(s, log)
+	settings.Groups, err = openGroups(s, log)
 	if err != nil {
 		return nil, err
 	}
 	if s.User == "" && os.Geteuid() == 0 {
 		log.Warn("scripts run as root: script.user is not set")
 	}
-	code := command.New(settings, groups, family, log, func(sc job.ShardingContext, ends *output.Ends) { heard(sc, ends.String()) })
-	return &scripts{code, family, groups}, nil
+	code := command.New(settings, family, log, heard)
+	return &scripts{Code: code, kin: family, log: log, groups: settings.Groups}, nil
+}
+
+func limitsOf(s Script) cgroup.Limits {
+	return cgroup.Limits{Memory: int64(s.Memory), Pids: s.Pids, CPU: s.CPU}
 }
 
 // openGroups opens the cgroup of the runs. Without limits, it does without one where there is none.
@@ -50,7 +58,7 @@ func openGroups(s Script, log *slog.Logger) (*cgroup.Groups, error) {
 	if s.Cgroup == "none" {
 		return nil, nil
 	}
-	limits := cgroup.Limits{Memory: int64(s.Memory), Pids: s.Pids, CPU: s.CPU}
+	limits := limitsOf(s)
 	place, err := s.Cgroup, error(nil)
 	if place == "" {
 		place, err = cgroup.Own()
@@ -63,12 +71,17 @@ func openGroups(s Script, log *slog.Logger) (*cgroup.Groups, error) {
 	case err == nil:
 		return groups, nil
 	case limits != cgroup.Limits{}:
-		return nil, &FieldError{Field: "script.memory, pids and cpu", Value: place, Reason: "need a cgroup v2 with their controllers: delegate one to the worker, or set no limits", Err: err}
+		return nil, unlimited(place, err)
 	case s.Cgroup != "":
 		return nil, &FieldError{Field: "script.cgroup", Value: place, Reason: "must be a cgroup v2 that the worker may write to, or none", Err: err}
 	}
 	log.Info("scripts run without cgroups", "error", err)
 	return nil, nil
+}
+
+// unlimited is the error of limits that cannot be kept.
+func unlimited(place string, err error) error {
+	return &FieldError{Field: "script.memory, pids and cpu", Value: place, Reason: "need a cgroup v2 with their controllers: delegate one to the worker, or set no limits", Err: err}
 }
 
 func settingsOf(s Script) (*command.Settings, error) {
@@ -78,7 +91,7 @@ func settingsOf(s Script) (*command.Settings, error) {
 	}
 	settings := &command.Settings{
 		Commands: list, Directory: s.Directory, Pass: s.Env.Pass, EnvFiles: s.Env.Files, Stop: time.Duration(s.Stop), Keep: int(s.Output),
-		Files: output.Files{Directory: s.Log.Directory, Size: int64(s.Log.Size), Older: s.Log.Files},
+		Files: output.Files{Directory: s.Log.Directory, Size: int64(s.Log.Size), Older: s.Log.Files}, Limits: limitsOf(s),
 	}
 	if s.User != "" {
 		settings.User, err = command.LookupUser(s.User)
@@ -92,10 +105,26 @@ func settingsOf(s Script) (*command.Settings, error) {
 // set changes the settings for runs that begin from now on.
 func (s *scripts) set(to Script) error {
 	settings, err := settingsOf(to)
-	if err == nil {
-		s.Set(settings)
+	if err != nil {
+		return err
 	}
-	return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil // nothing begins any more
+	case s.groups != nil:
+		if err := s.groups.Prepare(settings.Limits); err != nil {
+			return unlimited(to.Cgroup, err)
+		}
+	case settings.Limits != cgroup.Limits{}:
+		if s.groups, err = openGroups(to, s.log); err != nil {
+			return err
+		}
+	}
+	settings.Groups = s.groups
+	s.Set(settings)
+	return nil
 }
 
 // bury forgets orphans that have ended, until ctx ends.
@@ -137,6 +166,9 @@ func (s *scripts) close(patience time.Duration) error {
 		return errScripts
 	}
 	s.kin.Bury()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
 	if s.groups == nil {
 		return nil
 	}

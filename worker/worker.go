@@ -84,12 +84,12 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	w.parts = p
 	w.mu.Unlock()
 	close(w.serving)
-	return w.toTheEnd(ctx, p, file)
+	return w.toTheEnd(ctx, p)
 }
 
 // toTheEnd runs what is open, and closes it in the order in which one part needs another: what makes jobs, then those,
 // then what records them.
-func (w *Worker) toTheEnd(ctx context.Context, p *parts, file File) error {
+func (w *Worker) toTheEnd(ctx context.Context, p *parts) error {
 	beside, endBeside := context.WithCancel(context.WithoutCancel(ctx))
 	defer endBeside()
 	var group sync.WaitGroup
@@ -114,15 +114,15 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts, file File) error {
 		case <-ctx.Done():
 		case <-p.hurry.Done():
 		}
-		w.drains() // before anything is handed over
-		w.log.Info("worker stops", "grace", time.Duration(file.Grace).String())
+		grace := w.drains() // before anything is handed over
+		w.log.Info("worker stops", "grace", grace.String())
 		endFiles()
 		stopScheduler(context.Cause(ctx))
-		p.endWhatRuns(beside, file)
+		p.endWhatRuns(beside, grace)
 	})
 	err := p.scheduler.Run(stop)
 	if p.scripts != nil {
-		err = errors.Join(err, p.scripts.close(time.Duration(file.Script.Stop)+killPatience))
+		err = errors.Join(err, p.scripts.close(p.scripts.LongestStop()+killPatience))
 	}
 	endBeside()
 	group.Wait()
@@ -132,12 +132,13 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts, file File) error {
 // killPatience is how long scripts may take to be gone that were killed.
 const killPatience = 15 * time.Second
 
-// drains notes that the worker stops, and says so.
-func (w *Worker) drains() {
+// drains notes that the worker stops, and says so. It returns the grace as it is now.
+func (w *Worker) drains() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.draining = true
 	w.notify("STOPPING=1")
+	return time.Duration(w.file.Grace)
 }
 
 // errGrace is why scripts are ended that run when the worker stops.
@@ -146,12 +147,12 @@ var errGrace = errors.New("the worker stops, and its grace is over")
 // endWhatRuns ends scripts when as much of the grace is left as they may take to end, and calls when it is over. The
 // scheduler cancels items only when no script runs: it gives up what does not return at once then, and another worker
 // would begin the item while the script goes on.
-func (p *parts) endWhatRuns(ctx context.Context, file File) {
-	over := time.NewTimer(time.Duration(file.Grace))
+func (p *parts) endWhatRuns(ctx context.Context, grace time.Duration) {
+	over := time.NewTimer(grace)
 	defer over.Stop()
 	if p.scripts != nil {
 		defer context.AfterFunc(p.hurry, p.scripts.Kill)() //nolint:contextcheck // a second signal counts whatever ctx is
-		last := time.NewTimer(time.Duration(file.Grace - file.Script.Stop))
+		last := time.NewTimer(grace - p.scripts.LongestStop())
 		defer last.Stop()
 		select {
 		case <-last.C:
@@ -211,13 +212,17 @@ func sourceOf(j Jobs) jobfiles.Source {
 
 // schedulerOptions are what a file says of the scheduler.
 func schedulerOptions(file File, p *parts, log *slog.Logger) []scheduler.Option {
-	take := file.Take
-	opts := []scheduler.Option{scheduler.WithLogger(log), scheduler.WithJobFilter(take.Takes)}
+	p.take.Store(&file.Take)
+	takes := func(cfg job.Config) bool { return p.take.Load().Takes(cfg) }
+	opts := []scheduler.Option{scheduler.WithLogger(log), scheduler.WithJobFilter(takes)}
 	if p.scripts != nil {
 		opts = append(opts, scheduler.WithHandler(job.ScriptClass, p.scripts))
 	}
 	if p.calls != nil {
-		opts = append(opts, scheduler.WithHandler(httpjob.Class, callCode{httpjob.Job{Guard: p.calls, Sign: p.calls.sign}, file.HTTP.Secrets}))
+		code := httpjob.Job{Guard: p.calls, Sign: p.calls.sign, Output: p.calls.output(p.heard())}
+		opts = append(opts, scheduler.WithHandler(httpjob.Class, callCode{code, file.HTTP.Secrets}))
 	}
-	return append(opts, scheduler.WithStopTimeout(time.Duration(file.Grace)+lastPatience))
+	return append(opts, scheduler.WithStopTimeout(stopTimeoutOf(file)))
 }
+
+func stopTimeoutOf(file File) time.Duration { return time.Duration(file.Grace) + lastPatience }

@@ -215,9 +215,12 @@ history: {file: DIR/history.db}
 	page, err := store.Executions(t.Context(), history.ExecutionQuery{Job: "report"})
 	require.NoError(t, err)
 	require.True(t, page.Rows[0].Success)
-	output, err := store.Output(t.Context(), page.Rows[0].ID)
+	output, err := store.Output(t.Context(), "report", page.Rows[0].ID)
 	require.NoError(t, err)
 	require.Equal(t, "report 0\n", output.Text)
+	require.Equal(t, int64(len("report 0\n")), output.Bytes)
+	require.Equal(t, page.Rows[0].Token, output.Token)
+	require.NotZero(t, output.Token)
 	kept, err := os.ReadFile(s.dir + "/log/report/0.log")
 	require.NoError(t, err)
 	require.Contains(t, string(kept), "report 0\n")
@@ -249,6 +252,51 @@ func TestWhatDoesNotEndByItself(t *testing.T) {
 			require.NoDirExists(t, "/proc/"+strings.TrimSpace(string(text)))
 		})
 	}
+}
+
+// A worker that stops under load has what it began come to its end, and the others run its items.
+func TestDrainUnderLoad(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	const items = 4
+	s.store(job.Config{
+		Name: "count", Type: job.TypeScript, Cron: "@every 100ms", ShardingTotalCount: items,
+		ScriptCommandLine: s.script("count", `echo >> `+s.dir+`/began.$ELASTICRON_ITEM; sleep 0.1; echo >> `+s.dir+`/ended.$ELASTICRON_ITEM`),
+	})
+	const file = "grace: 10m\nscript: {commands: [DIR/bin/*], log: {directory: DIR/log/"
+	var workers []*running
+	for _, name := range []string{"one", "two"} {
+		require.NoError(t, os.Mkdir(s.dir+"/log/"+name, 0o700))
+		workers = append(workers, s.start(file+name+"}}\n"))
+	}
+	s.eventually(func() bool {
+		one, _ := filepath.Glob(s.dir + "/log/one/count/*")
+		two, _ := filepath.Glob(s.dir + "/log/two/count/*")
+		return len(one) > 0 && len(two) > 0
+	}, "both run items")
+	lines := func(what string) (all []int) {
+		for i := range items {
+			all = append(all, s.lines(what+"."+strconv.Itoa(i)))
+		}
+		return all
+	}
+	workers[0].stop()
+	require.NoError(t, <-workers[0].ended)
+	before := lines("ended")
+	s.eventually(func() bool { return allMore(lines("ended"), before) }, "all items run")
+	workers[1].stop()
+	require.NoError(t, <-workers[1].ended)
+	require.Equal(t, lines("began"), lines("ended"), "what began has ended")
+}
+
+// allMore tells whether each number is greater than what it was.
+func allMore(now, was []int) bool {
+	for i := range now {
+		if now[i] <= was[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // A script may take all of script.stop to end: until then the item is its own, and nothing is given up.
@@ -326,23 +374,81 @@ func TestReloadUnderLoad(t *testing.T) {
 	before := all()
 	s.eventually(func() bool { return all() > before+2*jobs }, "they run on")
 
-	later, err := w.Reload(s.parsed(allowed + "grace: 1m\nlisten: 127.0.0.1:0\ntake: {jobs: [x]}\n"))
+	later, err := w.Reload(s.parsed(allowed + "grace: 1m\nlisten: 127.0.0.1:0\nlog: {level: debug}\n"))
 	require.NoError(t, err)
-	require.Equal(t, []string{"take", "grace", "listen"}, later)
+	require.Equal(t, []string{"listen", "log.level"}, later)
 	_, err = w.Reload(s.parsed("script: {commands: ['*'], user: no-such-user}\n"))
 	require.ErrorContains(t, err, `script.user "no-such-user" must be a user`)
-	later, err = w.Reload(s.parsed("script: {commands: [DIR/other/*], memory: 64M}\n"))
+	before = all()
+	s.eventually(func() bool { return all() > before+2*jobs }, "what is refused changes nothing")
+
+	reg := s.open()
+	members := func() (all []string) {
+		for i := range jobs {
+			names, err := reg.Children(t.Context(), jobtree.For("job"+strconv.Itoa(i)).Instances())
+			require.NoError(t, err)
+			all = append(all, names...)
+		}
+		return all
+	}
+	require.Len(t, members(), jobs)
+	later, err = w.Reload(s.parsed(allowed + "take: {jobs: [x]}\n"))
 	require.NoError(t, err)
-	require.Equal(t, []string{"script.memory"}, later)
-	before = -1
-	s.eventually(func() bool {
-		now := all()
-		was := before
-		before = now
-		time.Sleep(200 * time.Millisecond)
-		return was == now
-	}, "no script runs any more")
+	require.Empty(t, later)
+	s.eventually(func() bool { return len(members()) == 0 }, "it leaves the jobs")
+	before = all()
+	_, err = w.Reload(s.parsed(allowed))
+	require.NoError(t, err)
+	s.eventually(func() bool { return len(members()) == jobs && all() > before+2*jobs }, "it is back")
+
+	_, err = w.Reload(s.parsed(other))
+	require.NoError(t, err)
+	for i := range jobs {
+		s.eventually(func() bool {
+			node, err := reg.Get(t.Context(), jobtree.For("job"+strconv.Itoa(i)).ItemRecord(0))
+			return err == nil && strings.Contains(node.Value, "not allowed")
+		}, "what is not on the list fails")
+	}
 	require.Contains(t, w.told.all(), "RELOADING=1")
+}
+
+// Limits count for runs that begin later, or the file is refused where they cannot be kept.
+func TestLimitsAreReloaded(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.store(everySecond("count", s.script("count", `echo >> `+s.dir+`/runs`)))
+	const file = "script: {commands: [DIR/bin/*]}\n"
+	w := s.start(file)
+	s.eventually(func() bool { return s.lines("runs") > 0 && len(w.told.all()) > 0 }, "it runs")
+	later, err := w.Reload(s.parsed("script: {commands: [DIR/bin/*], memory: 64M, pids: 32, stop: 2s}\n"))
+	require.Empty(t, later, "they need no restart")
+	if err != nil {
+		require.ErrorContains(t, err, "need a cgroup v2 with their controllers")
+	}
+	before := s.lines("runs")
+	s.eventually(func() bool { return s.lines("runs") > before }, "it runs on")
+	later, err = w.Reload(s.parsed("script: {commands: [DIR/bin/*], cgroup: none}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"script.cgroup"}, later)
+}
+
+// A stop takes the grace that was reloaded last.
+func TestTheGraceIsReloaded(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.store(everySecond("deaf", s.script("deaf", `trap '' TERM; echo >> `+s.dir+`/began; while :; do sleep 600; done`)))
+	w := s.start("grace: 10h\nscript: {commands: ['*'], stop: 2s}\n")
+	s.eventually(func() bool { return s.lines("began") > 0 }, "it runs")
+	later, err := w.Reload(s.parsed("grace: 2200ms\nscript: {commands: ['*'], stop: 200ms}\n"))
+	require.NoError(t, err)
+	require.Empty(t, later)
+	w.stop()
+	select {
+	case err := <-w.ended:
+		require.NoError(t, err)
+	case <-time.After(soon):
+		t.Fatal("the worker does not end")
+	}
 }
 
 // A call goes where it may, signed; a redirect to another place is not followed.
@@ -371,6 +477,7 @@ func TestCalls(t *testing.T) {
 		if r.Header.Get(httpjob.JobHeader) == "call" {
 			genuine.Add(1)
 		}
+		_, _ = io.WriteString(w, "done with "+r.Header.Get("X-Secret"))
 	})))
 	t.Cleanup(open.Close)
 	for name, address := range map[string]string{"call": open.URL + "/a.b?c=1", "away": open.URL + "/away", "direct": hidden.URL} {
@@ -403,6 +510,23 @@ func TestCalls(t *testing.T) {
 		_, text := w.get("/cluster")
 		return strings.Contains(text, "http.secrets of this worker allows")
 	}, "why jobs pause is told")
+	kept := func(name string) (text string) {
+		t.Helper()
+		s.eventually(func() bool {
+			found, err := store.Outputs(t.Context(), history.OutputQuery{Job: name})
+			require.NoError(t, err)
+			if len(found) == 0 {
+				return false
+			}
+			output, err := store.Output(t.Context(), name, found[0].ID)
+			require.NoError(t, err)
+			text = output.Text
+			return true
+		}, "the answer is kept")
+		return text
+	}
+	require.Equal(t, "HTTP/1.1 200 OK\n\ndone with \n", kept("call"))
+	require.Equal(t, "HTTP/1.1 200 OK\n\ndone with file:"+s.dir+"/secrets/token\n", kept("honest"))
 	w.stop()
 	require.NoError(t, <-w.ended)
 	require.Zero(t, secret.Load())

@@ -43,7 +43,7 @@ func completes(cmd *cobra.Command, c *connection, names namesOf) {
 
 func jobNames(ns *operate.Namespace) []string { return ns.Names() }
 
-// targetNames are those of describe, disable and enable, of these kinds.
+// targetNames are those of describe, logs, disable and enable, of these kinds.
 func targetNames(kinds ...string) namesOf {
 	return func(ns *operate.Namespace) (all []string) {
 		for _, kind := range kinds {
@@ -62,6 +62,12 @@ func targetNames(kinds ...string) namesOf {
 				for _, job := range ns.Names() {
 					for _, r := range ns.Items(job) {
 						all = append(all, itemListed(r, ns.Time()).name)
+					}
+				}
+			case "execution":
+				for _, job := range ns.Names() {
+					for _, r := range ns.Executions(job) {
+						all = append(all, executionListed(r, ns.Time()).name)
 					}
 				}
 			}

@@ -14,24 +14,28 @@ import (
 	"github.com/elasticron/elasticron/cronexpr/words"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
-	"github.com/elasticron/elasticron/registry"
 )
 
 func newDescribe(p *program) *cobra.Command {
 	var output format
+	var history string
 	cmd := &cobra.Command{
 		Use:   "describe KIND/NAME",
-		Short: "Tell everything about a job, a server or an instance",
+		Short: "Tell everything about a job, a server, an instance or an execution",
 		Long: `Describe tells what lists have no room for: of a job its settings, its items and their last
 executions, and every reason why it is not as it should be; of a server or an instance, the
-jobs in which it has a part. Settings and parameters that may hold secrets are hidden.`,
+jobs in which it has a part; of an execution, as get executions -o name names it, also what it
+wrote, if that is in a history: see elasticron logs. Settings and parameters that may hold
+secrets are hidden.`,
 		Example: `  elasticron describe job/orders
   elasticron describe server/10.0.0.1
-  elasticron describe instance/10.0.0.1@-@7-a`,
+  elasticron describe instance/10.0.0.1@-@7-a
+  elasticron describe execution/orders/0/2026-03-02T12:00:00.02Z`,
 		Args: cobra.ExactArgs(1),
 	}
-	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
-		d, err := describe(cmd, args[0], at, p.now())
+	var conn *connection
+	conn = reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
+		d, err := describe(cmd, args[0], at, p.now(), conn.historyFile(history))
 		if err != nil {
 			return err
 		}
@@ -41,8 +45,9 @@ jobs in which it has a part. Settings and parameters that may hold secrets are h
 		_, err = io.WriteString(cmd.OutOrStdout(), d.text)
 		return err
 	})
+	historyFlag(cmd.Flags(), &history)
 	outputFlag(cmd.Flags(), &output, formatJSON, formatYAML)
-	completes(cmd, conn, targetNames("job", "server", "instance"))
+	completes(cmd, conn, targetNames("job", "server", "instance", "execution"))
 	return cmd
 }
 
@@ -52,9 +57,9 @@ type description struct {
 	value any
 }
 
-var errKinds = errors.New("want job/NAME, server/IP or instance/ID")
+var errKinds = errors.New("want job/NAME, server/IP, instance/ID or " + executionShape)
 
-func describe(cmd *cobra.Command, what string, reg registry.Reader, now time.Time) (description, error) {
+func describe(cmd *cobra.Command, what string, reg place, now time.Time, history string) (description, error) {
 	kind, name, found := strings.Cut(what, "/")
 	if !found || name == "" {
 		return description{}, usageError{fmt.Errorf("%q: %w", what, errKinds)}
@@ -79,6 +84,8 @@ func describe(cmd *cobra.Command, what string, reg registry.Reader, now time.Tim
 			return description{}, err
 		}
 		return describeInstance(ns, name)
+	case "execution", "executions":
+		return describeExecution(cmd.Context(), what, reg, now, history)
 	default:
 		return description{}, usageError{fmt.Errorf("%q: %w", what, errKinds)}
 	}

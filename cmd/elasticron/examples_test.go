@@ -71,6 +71,7 @@ func prepared(t *testing.T, command string) *world {
 		return w
 	}
 	w = newShop(t)
+	w.writeHistory(t)
 	hand := w.etcdServer.Open("shop")
 	t.Cleanup(func() { require.NoError(t, hand.Close(context.Background())) })
 	lost, err := ran(t, first, noon, jobtree.Interrupted, "").Requeue()

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/history/sqlite"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -149,6 +151,24 @@ func ran(tb testing.TB, instance string, fire time.Time, outcome jobtree.Outcome
 	r, err = r.End(jobtree.End{Token: 41, Time: fire.Add(time.Second), Outcome: outcome, Error: text})
 	require.NoError(tb, err)
 	return r
+}
+
+// writeHistory has outputs of the shop's executions in a history, which the environment names.
+func (w *world) writeHistory(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "history.db")
+	store, err := sqlite.Open(t.Context(), file)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	begin := noon.Truncate(time.Minute).Add(20 * time.Millisecond)
+	for _, o := range []history.Output{
+		{ID: "o1", Job: "orders", Item: 0, Token: 40, Start: begin.Add(-time.Minute), Bytes: 6, Text: "older\n"},
+		{ID: "o2", Job: "orders", Item: 0, Token: 41, Start: begin, Bytes: 90, Text: "one\ntwo\x1b[31m\nthree"},
+		{ID: "o3", Job: "orders", Item: 1, Token: 41, Start: begin, Bytes: 5, Text: "item1"},
+	} {
+		require.NoError(t, store.KeepOutput(t.Context(), o, 9))
+	}
+	w.variables[historyVariable] = file
 }
 
 // newShop is a world with a filled namespace on both registries.

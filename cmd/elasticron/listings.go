@@ -92,8 +92,8 @@ func listExecutions() *listing {
 	return &listing{
 		name: "executions", aliases: []string{"execution", "exec"}, argument: "JOB",
 		about: `Get executions lists the last two executions of each item, which is what the registry keeps.
-A history store keeps all of them. --status looks at the outcome: running, success, failure,
-interrupted or lost.`,
+A history store keeps all of them; elasticron logs shows what they wrote. --status looks at the
+outcome: running, success, failure, interrupted or lost.`,
 		example: `  elasticron get executions orders
   elasticron get executions --status failure,lost -o wide`,
 		header: []string{"JOB", "ITEM", "OUTCOME", "BEGIN", "TOOK", "SOURCE", "ERROR"},

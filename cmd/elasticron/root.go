@@ -27,7 +27,7 @@ for others; 5 the time to wait was over.`,
 	root.AddGroup(&cobra.Group{ID: groupRead, Title: "See:"}, &cobra.Group{ID: groupOperate, Title: "Operate:"},
 		&cobra.Group{ID: groupMove, Title: "Copy and fill:"}, &cobra.Group{ID: groupHere, Title: "Here:"})
 	for group, commands := range map[string][]*cobra.Command{
-		groupRead: {newGet(p), newDescribe(p), newNext(p), newDump(p), newAudit(p)},
+		groupRead: {newGet(p), newDescribe(p), newLogs(p), newNext(p), newDump(p), newAudit(p)},
 		groupOperate: {
 			newTrigger(p), newBackfill(p), stateVerb(p, true), stateVerb(p, false), newShutdown(p), newGiveUp(p), newTidy(p), newReshard(p),
 			newCreate(p), newEdit(p), newApply(p), newRollback(p), newRemove(p),

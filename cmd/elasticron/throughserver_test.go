@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/console"
+	"github.com/elasticron/elasticron/history/sqlite"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -25,7 +26,14 @@ func (w *world) withServer(t *testing.T) []string {
 	t.Helper()
 	reg := w.etcdServer.Open("shop")
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
-	server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{{Name: "shop", Registry: reg}}})
+	shop := console.Namespace{Name: "shop", Registry: reg}
+	if file := w.variables[historyVariable]; file != "" {
+		store, err := sqlite.Open(t.Context(), file)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, store.Close()) })
+		shop.History = store
+	}
+	server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{shop}})
 	require.NoError(t, err)
 	front := httptest.NewServer(server.Handler())
 	t.Cleanup(func() {
@@ -140,10 +148,15 @@ func TestErrorsAreTheSameThroughAServer(t *testing.T) {
 		"disable item/orders/1 --id no!", "trigger orders --wait --timeout 10s", "backfill orders --from 2025-01-01T00:00:30Z --to 2025-01-01T00:00:31Z --yes",
 		"export broken", "export none", "audit -o json", "trigger orders --fire 2025-01-01T00:00:00Z -o json --id SAME",
 		"backfill orders --from 2025-03-01T02:00:00Z --to 2025-03-01T02:00:00Z --yes --timeout 10s",
+		"logs job/mail", "logs item/orders/0 --token 5", "logs job/none", "logs execution/none/0/2026-03-02T12:00:00Z", "logs execution/orders/0/2026-03-02T12:00:00Z",
+		"logs execution/mail/0/2026-03-02T12:00:00.02Z", "logs server/10.0.0.1", "logs execution/orders/0/noon", "logs job/orders --last 0", "logs job/orders --tail -1",
+		"describe execution/orders/1/2026-03-02T12:00:00Z",
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			direct, through := newShop(t), newShop(t)
+			direct.writeHistory(t)
+			through.writeHistory(t)
 			args := strings.Fields(command)
 			out, errOut, status := direct.does(t, append(args, "--etcd", "http://e1:2379", "-n", "shop")...)
 			gotOut, gotErr, gotStatus := through.does(t, append(args, through.withServer(t)...)...)

@@ -54,6 +54,7 @@ that at once. Under systemd, use Type=notify; a watchdog is served.`,
 	flags.StringVar(&r.jobs, "jobs", "", "in place of --config: folder with files of jobs")
 	flags.StringSliceVar(&r.commands, "commands", nil, "in place of --config: programs that scripts may be, such as '/opt/jobs/*'")
 	flags.StringSliceVar(&r.allow, "allow", nil, "in place of --config: addresses that may be called, such as 'https://*.shop.internal'")
+	flags.StringVar(&r.history, "history", "", "in place of --config: SQLite file that keeps executions and what they write")
 	flags.StringVar(&r.embedded, "embedded", "", "folder of an etcd that runs inside this process (default: that of the file)")
 	flags.StringVar(&r.address, "address", "", "where that etcd listens (default: that of the file, or "+worker.DefaultAddress+")")
 	flags.BoolVar(&r.check, "check", false, "only read the file, and tell what is wrong with it")
@@ -71,6 +72,7 @@ type workerRun struct {
 	jobs       string
 	commands   []string
 	allow      []string
+	history    string
 	embedded   string
 	address    string
 	check      bool
@@ -103,10 +105,10 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 
 // file reads the file of the worker, or makes one of what the flags say.
 func (r *workerRun) file() (worker.File, error) {
-	flags := r.jobs != "" || len(r.commands) > 0 || len(r.allow) > 0
+	flags := r.jobs != "" || len(r.commands) > 0 || len(r.allow) > 0 || r.history != ""
 	switch {
 	case r.config != "" && flags:
-		return worker.File{}, misuse("--config is given besides --jobs, --commands or --allow: want either")
+		return worker.File{}, misuse("--config is given besides --jobs, --commands, --allow or --history: want either")
 	case r.config != "":
 		return worker.ReadFile(r.config)
 	case !flags:
@@ -119,6 +121,13 @@ func (r *workerRun) file() (worker.File, error) {
 			return worker.File{}, err
 		}
 		file.Jobs.Directory = dir
+	}
+	if r.history != "" {
+		path, err := filepath.Abs(r.history)
+		if err != nil {
+			return worker.File{}, err
+		}
+		file.History.File = path
 	}
 	if len(r.commands) > 0 {
 		file.Script = &worker.Script{Commands: r.commands}

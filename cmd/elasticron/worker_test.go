@@ -205,14 +205,14 @@ func TestTheServerUnderSystemd(t *testing.T) {
 	s.eventually(func() bool { return told.has("STOPPING=1") }, "it stops")
 }
 
-// A second signal does not wait for what runs.
+// A second signal does not wait for what runs. What that has written is kept.
 func TestASecondSignalEndsTheWorker(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(dir+"/jobs", 0o700))
 	require.NoError(t, os.WriteFile(dir+"/jobs/deaf.yaml", []byte(
-		"deaf: {config: {jobType: SCRIPT, scriptCommandLine: '/bin/sh -c \"trap : TERM; echo $$ >> pid; while :; do sleep 600; done\"', cron: '* * * * * ?', shardingTotalCount: 1}}\n"), 0o600))
-	w := startWorker(t, dir, nil, "worker", "--embedded", "data", "--jobs", "jobs", "--commands", "/bin/sh", "-n", "shop", "--address", "127.0.0.1:"+freePort(t))
+		"deaf: {config: {jobType: SCRIPT, scriptCommandLine: '/bin/sh -c \"trap : TERM; echo begun; echo $$ >> pid; while :; do sleep 600; done\"', cron: '* * * * * ?', shardingTotalCount: 1}}\n"), 0o600))
+	w := startWorker(t, dir, nil, "worker", "--embedded", "data", "--jobs", "jobs", "--commands", "/bin/sh", "-n", "shop", "--address", "127.0.0.1:"+freePort(t), "--history", "history.db")
 	w.eventually(func() bool { return w.lines("pid") > 0 }, "it runs")
 	w.signal(syscall.SIGTERM)
 	w.eventually(func() bool { return w.log.has("worker stops") }, "the first one is heard")
@@ -221,6 +221,9 @@ func TestASecondSignalEndsTheWorker(t *testing.T) {
 	text, err := os.ReadFile(dir + "/pid")
 	require.NoError(t, err)
 	require.NoDirExists(t, "/proc/"+strings.TrimSpace(string(text)))
+	var out, errOut bytes.Buffer
+	require.Zero(t, newProgram().run(t.Context(), []string{"logs", "item/deaf/0", "--history", dir + "/history.db"}, &out, &errOut), errOut.String())
+	require.Equal(t, "begun\n", out.String())
 }
 
 func TestWrongUsesOfTheWorker(t *testing.T) {

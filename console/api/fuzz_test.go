@@ -13,6 +13,7 @@ import (
 
 	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/history"
 )
 
 // Whatever a query and headers say, each reader of them gives a value within its bounds or names the field that is wrong.
@@ -66,6 +67,9 @@ func FuzzQueries(f *testing.F) {
 		}
 		_, err = parseStatusQuery(query)
 		check(err)
+		written, err := parseOutputQuery(query)
+		check(err)
+		require.True(t, err != nil || written.Limit >= 1 && written.Limit <= history.MaxOutputs && written.Token >= 0)
 		_, err = parseRevision(query.Get("after"))
 		check(err)
 		c, err := parseCronQuery(query)

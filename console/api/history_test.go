@@ -62,6 +62,54 @@ func TestHistoryOfAStore(t *testing.T) {
 	}
 }
 
+// What executions wrote is for who may read their job.
+func TestOutputs(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	for _, o := range []history.Output{
+		{ID: "a", Job: "orders", Item: 0, Token: 40, Start: at, Bytes: 5, Text: "<a>\x01\n"},
+		{ID: "b", Job: "orders", Item: 1, Token: 41, Start: at.Add(time.Second), Bytes: 900, Text: "b"},
+		{ID: "c", Job: "mail", Item: 0, Start: at.Add(time.Hour), Bytes: 1, Text: "c"},
+	} {
+		require.NoError(t, store.KeepOutput(t.Context(), o, 9))
+	}
+	w := newWorld(t, store)
+	for query, want := range map[string][]string{"": {"b"}, "?limit=9": {"b", "a"}, "?item=0": {"a"}, "?token=40": {"a"}, "?item=1&token=40": nil} {
+		var list wire.OutputList
+		got := w.ask(t, vera, "GET", "/jobs/orders/outputs"+query, nil)
+		require.Equal(t, 200, got.status, string(got.body))
+		got.into(t, &list)
+		var ids []string
+		for _, o := range list.Outputs {
+			require.Empty(t, o.Text)
+			ids = append(ids, o.ID)
+		}
+		require.Equal(t, want, ids, query)
+	}
+	var one wire.Output
+	w.ask(t, vera, "GET", "/jobs/orders/outputs/a", nil).into(t, &one)
+	require.Equal(t, wire.Output{ID: "a", Job: "orders", Token: 40, Start: at, Bytes: 5, Text: "<a>\x01\n"}, one)
+	w.ask(t, vera, "GET", "/jobs/orders/outputs/none", nil).problem(t, 404)
+	w.ask(t, mailer, "GET", "/jobs/mail/outputs/c", nil).into(t, &one)
+	require.Equal(t, "c", one.Text)
+	w.ask(t, mailer, "GET", "/jobs/orders/outputs/a", nil).problem(t, 403)
+	w.ask(t, mailer, "GET", "/jobs/mail/outputs/a", nil).problem(t, 404)
+	for _, query := range []string{"?item=-1", "?item=x", "?token=0", "?token=x", "?limit=0", "?limit=101"} {
+		w.ask(t, vera, "GET", "/jobs/orders/outputs"+query, nil).problem(t, 400)
+	}
+	require.NoError(t, store.Close())
+	w.ask(t, vera, "GET", "/jobs/orders/outputs", nil).problem(t, 500)
+	w.ask(t, vera, "GET", "/jobs/orders/outputs/a", nil).problem(t, 500)
+
+	w = newWorld(t, away{})
+	p := w.ask(t, vera, "GET", "/jobs/orders/outputs", nil).problem(t, 404)
+	require.Contains(t, p.Detail, "has no history with outputs")
+	w.ask(t, vera, "GET", "/jobs/orders/outputs/a", nil).problem(t, 404)
+}
+
 // Without a store there is what the registry keeps.
 func TestHistoryOfTheRegistry(t *testing.T) {
 	t.Parallel()

@@ -55,6 +55,8 @@ func (a *API) routes() []route {
 		{"PUT", job + "/config", access.Administer, oneJob, putConfig},
 		{"POST", job + "/rollback", access.Administer, oneJob, rollBackJob},
 		{"GET", job + "/fires", access.Read, oneJob, listFires},
+		{"GET", job + "/outputs", access.Read, oneJob, listOutputs},
+		{"GET", job + "/outputs/{id}", access.Read, oneJob, getOutput},
 		{"POST", job + "/trigger", access.Operate, oneJob, triggerJob},
 		{"POST", job + "/backfill", access.Operate, oneJob, backfillJob},
 		{"POST", job + "/disable", access.Operate, oneJob, disableJob},

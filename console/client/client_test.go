@@ -18,6 +18,7 @@ import (
 
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/console/client"
+	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -273,6 +274,36 @@ func TestSettings(t *testing.T) {
 	require.NoError(t, err)
 	_, err = n.ChangeSettings(t.Context(), "orders", operate.Settings{}, operate.Options{})
 	require.ErrorIs(t, err, client.ErrInvalidOption)
+}
+
+// Outputs are those of the history, and one that is not kept is told from other faults.
+func TestOutputs(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.EscapedPath() {
+		case "/cron/api/v1/namespaces/shop/jobs/a%20b/outputs":
+			assert.Equal(t, "item=3&limit=7&token=5", r.URL.Query().Encode())
+			write(w, "application/json", 200, wire.OutputList{Outputs: []wire.Output{{ID: "x", Job: "a b", Item: 3, Token: 5, Start: at, Bytes: 9}}})
+		case "/cron/api/v1/namespaces/shop/jobs/a%20b/outputs/x":
+			write(w, "application/json", 200, wire.Output{ID: "x", Job: "a b", Item: 3, Token: 5, Start: at, Bytes: 9, Text: "text"})
+		default:
+			write(w, "application/problem+json", 404, wire.Problem{Status: 404, Cause: wire.CauseNotFound, Detail: "no output is kept of this"})
+		}
+	})
+	item := 3
+	want := history.Output{ID: "x", Job: "a b", Item: 3, Token: 5, Start: at, Bytes: 9}
+	list, err := n.Outputs(t.Context(), history.OutputQuery{Job: "a b", Item: &item, Token: 5, Limit: 7})
+	require.NoError(t, err)
+	require.Equal(t, []history.Output{want}, list)
+	one, err := n.Output(t.Context(), "a b", "x")
+	require.NoError(t, err)
+	want.Text = "text"
+	require.Equal(t, want, one)
+	_, err = n.Output(t.Context(), "a b", "y")
+	require.ErrorIs(t, err, history.ErrNoOutput)
+	_, err = n.Outputs(t.Context(), history.OutputQuery{Job: "c"})
+	require.ErrorIs(t, err, registry.ErrNotFound)
 }
 
 // Who waits for news outlasts a server that goes and comes back.

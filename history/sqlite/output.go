@@ -6,49 +6,109 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/elasticron/elasticron/history"
 )
 
-// Output is what an execution wrote, or what is kept of it.
-type Output struct {
-	ID    string    // of the [history.Execution]
-	Job   string    // and what else is known of that
-	Item  int       //
-	Start time.Time //
-	Text  string
+// outputs are the table of outputs, which only this store has, and its index. Times are milliseconds since 1970. The
+// text comes last, so that lists do not read it.
+var outputs = []string{
+	`CREATE TABLE IF NOT EXISTS ELASTICRON_OUTPUT_LOG (
+	id VARCHAR(40) NOT NULL PRIMARY KEY, job_name TEXT NOT NULL, sharding_item INT NOT NULL, fencing_token INT NOT NULL,
+	start_time INT NOT NULL, bytes INT NOT NULL, output TEXT NOT NULL)`,
+	"CREATE INDEX IF NOT EXISTS ELASTICRON_OUTPUT_JOB_INDEX ON ELASTICRON_OUTPUT_LOG (job_name, sharding_item, start_time)",
 }
 
-// outputs is the table of outputs, which only this store has. Its times are milliseconds since 1970.
-const outputs = `CREATE TABLE IF NOT EXISTS ELASTICRON_OUTPUT_LOG (
-	id VARCHAR(40) NOT NULL PRIMARY KEY, job_name TEXT NOT NULL, sharding_item INT NOT NULL, start_time INT NOT NULL, output TEXT NOT NULL)`
+var _ history.OutputReader = (*Store)(nil)
 
-// ErrNoOutput is the error of [Store.Output] if no output of the execution is kept.
-var ErrNoOutput = errors.New("no output is kept")
+// prepareOutputs makes the table if there is none.
+func (s *Store) prepareOutputs(ctx context.Context) error {
+	for _, statement := range outputs {
+		if _, err := s.db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("prepare the table of outputs: %w", err)
+		}
+	}
+	return nil
+}
 
-// KeepOutput keeps the output of an execution, in place of what was kept of it before.
-func (s *Store) KeepOutput(ctx context.Context, o Output) error {
-	if _, err := s.db.ExecContext(ctx, outputs); err != nil {
+// KeepOutput keeps the output of an execution, in place of what was kept of it before. Of the outputs of its item, it
+// keeps the newest only, as many as most says. A text of more than [history.MaxOutput] bytes is an error.
+func (s *Store) KeepOutput(ctx context.Context, o history.Output, most int) error {
+	if len(o.Text) > history.MaxOutput {
+		return fmt.Errorf("keep output: it has %d bytes, want at most %d", len(o.Text), history.MaxOutput)
+	}
+	if most < 1 {
+		return fmt.Errorf("keep output: the newest %d of an item are to be kept, want 1 or more", most)
+	}
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
 		return fmt.Errorf("keep output: %w", err)
 	}
-	_, err := s.db.ExecContext(ctx, "INSERT OR REPLACE INTO ELASTICRON_OUTPUT_LOG (id, job_name, sharding_item, start_time, output) VALUES (?, ?, ?, ?, ?)",
-		o.ID, o.Job, o.Item, o.Start.UnixMilli(), o.Text)
+	defer tx.Rollback() //nolint:errcheck // it is committed by then, or another error counts
+	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO ELASTICRON_OUTPUT_LOG (id, job_name, sharding_item, fencing_token, start_time, bytes, output)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Job, o.Item, o.Token, o.Start.UnixMilli(), o.Bytes, o.Text)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, `DELETE FROM ELASTICRON_OUTPUT_LOG WHERE job_name = ? AND sharding_item = ? AND id NOT IN (
+			SELECT id FROM ELASTICRON_OUTPUT_LOG WHERE job_name = ? AND sharding_item = ? ORDER BY start_time DESC, id DESC LIMIT ?)`,
+			o.Job, o.Item, o.Job, o.Item, most)
+	}
+	if err == nil {
+		err = tx.Commit()
+	}
 	if err != nil {
 		return fmt.Errorf("keep output: %w", err)
 	}
 	return nil
 }
 
-// Output returns what is kept of the output of an execution, or [ErrNoOutput].
-func (s *Store) Output(ctx context.Context, id string) (Output, error) {
-	o, start := Output{ID: id}, int64(0)
-	if _, err := s.db.ExecContext(ctx, outputs); err != nil {
-		return Output{}, fmt.Errorf("read output: %w", err)
+// Outputs implements [history.OutputReader].
+func (s *Store) Outputs(ctx context.Context, q history.OutputQuery) ([]history.Output, error) {
+	switch {
+	case q.Job == "":
+		return nil, fmt.Errorf("%w: outputs of no job", history.ErrInvalidQuery)
+	case q.Limit < 0 || q.Limit > history.MaxOutputs:
+		return nil, fmt.Errorf("%w: %d outputs are not 1 to %d", history.ErrInvalidQuery, q.Limit, history.MaxOutputs)
 	}
-	err := s.db.QueryRowContext(ctx, "SELECT job_name, sharding_item, start_time, output FROM ELASTICRON_OUTPUT_LOG WHERE id = ?", id).Scan(&o.Job, &o.Item, &start, &o.Text)
+	statement := "SELECT id, job_name, sharding_item, fencing_token, start_time, bytes FROM ELASTICRON_OUTPUT_LOG WHERE job_name = ?"
+	args := []any{q.Job}
+	if q.Item != nil {
+		statement, args = statement+" AND sharding_item = ?", append(args, *q.Item)
+	}
+	if q.Token != 0 {
+		statement, args = statement+" AND fencing_token = ?", append(args, q.Token)
+	}
+	rows, err := s.db.QueryContext(ctx, statement+" ORDER BY start_time DESC, sharding_item DESC, id DESC LIMIT ?", append(args, max(q.Limit, 1))...)
+	if err != nil {
+		return nil, fmt.Errorf("list outputs: %w", err)
+	}
+	defer rows.Close() //nolint:errcheck // read to the end, or another error counts
+	var found []history.Output
+	for rows.Next() {
+		var o history.Output
+		var start int64
+		if err := rows.Scan(&o.ID, &o.Job, &o.Item, &o.Token, &start, &o.Bytes); err != nil {
+			return nil, fmt.Errorf("list outputs: %w", err)
+		}
+		o.Start = time.UnixMilli(start).UTC()
+		found = append(found, o)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list outputs: %w", err)
+	}
+	return found, nil
+}
+
+// Output implements [history.OutputReader].
+func (s *Store) Output(ctx context.Context, job, id string) (history.Output, error) {
+	o, start := history.Output{ID: id, Job: job}, int64(0)
+	err := s.db.QueryRowContext(ctx,
+		"SELECT sharding_item, fencing_token, start_time, bytes, output FROM ELASTICRON_OUTPUT_LOG WHERE id = ? AND job_name = ?", id, job).
+		Scan(&o.Item, &o.Token, &start, &o.Bytes, &o.Text)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return Output{}, ErrNoOutput
+		return history.Output{}, history.ErrNoOutput
 	case err != nil:
-		return Output{}, fmt.Errorf("read output: %w", err)
+		return history.Output{}, fmt.Errorf("read output: %w", err)
 	}
 	o.Start = time.UnixMilli(start).UTC()
 	return o, nil
@@ -56,9 +116,6 @@ func (s *Store) Output(ctx context.Context, id string) (Output, error) {
 
 // DeleteOutputsBefore deletes the outputs of executions that started before a time, and returns how many.
 func (s *Store) DeleteOutputsBefore(ctx context.Context, before time.Time) (int64, error) {
-	if _, err := s.db.ExecContext(ctx, outputs); err != nil {
-		return 0, fmt.Errorf("delete outputs: %w", err)
-	}
 	result, err := s.db.ExecContext(ctx, "DELETE FROM ELASTICRON_OUTPUT_LOG WHERE start_time < ?", before.UnixMilli())
 	if err != nil {
 		return 0, fmt.Errorf("delete outputs: %w", err)

@@ -1,35 +1,100 @@
 package sqlite_test
 
 import (
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/history/sqlite"
 )
 
-func TestOutputs(t *testing.T) {
-	t.Parallel()
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func openStore(t *testing.T) *sqlite.Store {
+	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
 	require.NoError(t, err)
-	defer store.Close()
-	_, err = store.Output(t.Context(), "1")
-	require.ErrorIs(t, err, sqlite.ErrNoOutput)
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	old := sqlite.Output{ID: "1", Job: "orders", Item: 3, Start: at, Text: "zwölf\n\x01"}
-	for _, o := range []sqlite.Output{{ID: "1", Job: "orders", Start: at, Text: "first try"}, old, {ID: "2", Job: "orders", Start: at.Add(time.Hour)}} {
-		require.NoError(t, store.KeepOutput(t.Context(), o))
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
+}
+
+func TestOutputs(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	_, err := store.Output(t.Context(), "orders", "1")
+	require.ErrorIs(t, err, history.ErrNoOutput)
+	old := history.Output{ID: "1", Job: "orders", Item: 3, Token: 17, Start: noon, Bytes: 900, Text: "zwölf\n\x01"}
+	for _, o := range []history.Output{{ID: "1", Job: "orders", Start: noon, Text: "first try"}, old, {ID: "2", Job: "orders", Start: noon.Add(time.Hour)}} {
+		require.NoError(t, store.KeepOutput(t.Context(), o, 9))
 	}
-	got, err := store.Output(t.Context(), "1")
+	got, err := store.Output(t.Context(), "orders", "1")
 	require.NoError(t, err)
 	require.Equal(t, old, got)
-	n, err := store.DeleteOutputsBefore(t.Context(), at.Add(time.Minute))
+	_, err = store.Output(t.Context(), "mail", "1")
+	require.ErrorIs(t, err, history.ErrNoOutput, "it is that of another job")
+	n, err := store.DeleteOutputsBefore(t.Context(), noon.Add(time.Minute))
 	require.NoError(t, err)
 	require.Equal(t, int64(1), n)
-	_, err = store.Output(t.Context(), "1")
-	require.ErrorIs(t, err, sqlite.ErrNoOutput)
-	_, err = store.Output(t.Context(), "2")
+	_, err = store.Output(t.Context(), "orders", "1")
+	require.ErrorIs(t, err, history.ErrNoOutput)
+	_, err = store.Output(t.Context(), "orders", "2")
 	require.NoError(t, err)
+}
+
+func TestListsOfOutputs(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	for n := range 6 {
+		o := history.Output{ID: fmt.Sprint(n), Job: "orders", Item: n % 2, Token: int64(40 + n), Start: noon.Add(time.Duration(n) * time.Second), Bytes: 4, Text: "text"}
+		require.NoError(t, store.KeepOutput(t.Context(), o, 2))
+	}
+	require.NoError(t, store.KeepOutput(t.Context(), history.Output{ID: "x", Job: "mail", Start: noon.Add(time.Hour)}, 2))
+	one := 1
+	for name, test := range map[string]struct {
+		query history.OutputQuery
+		want  []string
+	}{
+		"the newest":              {history.OutputQuery{}, []string{"5"}},
+		"the newest of each item": {history.OutputQuery{Limit: 100}, []string{"5", "4", "3", "2"}},
+		"of an item":              {history.OutputQuery{Item: &one, Limit: 9}, []string{"5", "3"}},
+		"by token":                {history.OutputQuery{Token: 42}, []string{"2"}},
+		"none":                    {history.OutputQuery{Token: 40}, nil},
+	} {
+		test.query.Job = "orders"
+		found, err := store.Outputs(t.Context(), test.query)
+		require.NoError(t, err, name)
+		var ids []string
+		for _, o := range found {
+			require.Empty(t, o.Text, name)
+			require.Equal(t, int64(4), o.Bytes, name)
+			ids = append(ids, o.ID)
+		}
+		require.Equal(t, test.want, ids, name)
+	}
+	for _, q := range []history.OutputQuery{{}, {Job: "orders", Limit: -1}, {Job: "orders", Limit: history.MaxOutputs + 1}} {
+		_, err := store.Outputs(t.Context(), q)
+		require.ErrorIs(t, err, history.ErrInvalidQuery)
+	}
+}
+
+func TestOutputsThatAreNotKept(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	err := store.KeepOutput(t.Context(), history.Output{ID: "1", Job: "orders", Text: strings.Repeat("x", history.MaxOutput+1)}, 1)
+	require.ErrorContains(t, err, "want at most")
+	err = store.KeepOutput(t.Context(), history.Output{ID: "1", Job: "orders"}, 0)
+	require.ErrorContains(t, err, "want 1 or more")
+	require.NoError(t, store.Close())
+	require.ErrorContains(t, store.KeepOutput(t.Context(), history.Output{ID: "1"}, 1), "keep output")
+	_, err = store.Outputs(t.Context(), history.OutputQuery{Job: "orders"})
+	require.ErrorContains(t, err, "list outputs")
+	_, err = store.Output(t.Context(), "orders", "1")
+	require.ErrorContains(t, err, "read output")
+	_, err = store.DeleteOutputsBefore(t.Context(), noon)
+	require.ErrorContains(t, err, "delete outputs")
 }

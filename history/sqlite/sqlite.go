@@ -20,7 +20,7 @@ import (
 	"github.com/elasticron/elasticron/history/sqlstore"
 )
 
-// Store is a history in a file. Its methods are those of [sqlstore.Store], and Close.
+// Store is a history in a file: an [sqlstore.Store] that keeps outputs of executions, too.
 type Store struct {
 	*sqlstore.Store
 	db *sql.DB
@@ -42,15 +42,19 @@ func Open(ctx context.Context, path string, opts ...sqlstore.Option) (*Store, er
 	if err != nil {
 		return nil, fmt.Errorf("open history %q: %w", path, err)
 	}
-	store, err := sqlstore.New(db, sqlstore.SQLite, opts...)
+	store := &Store{db: db}
+	store.Store, err = sqlstore.New(db, sqlstore.SQLite, opts...)
 	if err == nil {
 		err = store.Prepare(ctx)
+	}
+	if err == nil {
+		err = store.prepareOutputs(ctx)
 	}
 	if err != nil {
 		_ = db.Close() // the first error counts
 		return nil, fmt.Errorf("open history %q: %w", path, err)
 	}
-	return &Store{Store: store, db: db}, nil
+	return store, nil
 }
 
 // Close closes the file. Before, close the bus that writes to the store.

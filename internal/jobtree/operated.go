@@ -43,6 +43,10 @@ type Files struct {
 	Version int64  // of the files that were heard last
 	Digest  string // of the settings as these files have them
 	Gone    bool   // these files name the job no more
+	// Heard is when the files that were heard last first said so, and Past are the digests of what was heard before, the
+	// oldest first.
+	Heard time.Time
+	Past  []string
 	// Disabled tells that the job was disabled because of that, and by nobody else since.
 	Disabled bool
 	// Unknown are members that this version does not know, as they stood. They are kept.
@@ -255,6 +259,10 @@ func (f *Files) write(w *writer) {
 	w.string("digest", f.Digest)
 	w.flag("gone", f.Gone)
 	w.flag("disabled", f.Disabled)
+	w.instant("heard", f.Heard)
+	if len(f.Past) > 0 {
+		w.strings("past", f.Past)
+	}
 	w.members(f.Unknown)
 }
 
@@ -272,6 +280,10 @@ func (f *Files) read(r *reader, o object) {
 			f.Gone = r.flag(m)
 		case "disabled":
 			f.Disabled = r.flag(m)
+		case "heard":
+			f.Heard = r.instant(m)
+		case "past":
+			f.Past = r.texts(m)
 		default:
 			unknown = append(unknown, m.text)
 		}

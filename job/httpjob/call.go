@@ -61,19 +61,27 @@ type call struct {
 	retries int
 	pause   time.Duration
 	sign    func(req *http.Request, body []byte, at time.Time) // nil signs nothing
+	output  func(sc job.ShardingContext) io.Writer             // nil: nowhere
 }
 
 // run makes the call for an item, and again as the settings say.
 func (c *call) run(ctx context.Context, sc job.ShardingContext) error {
+	to := io.Discard
+	if c.output != nil {
+		to = c.output(sc)
+		if closer, has := to.(io.Closer); has {
+			defer closer.Close() //nolint:errcheck // what became of the run is known by then
+		}
+	}
 	if c.retries == 0 {
-		_, err := c.once(ctx, sc)
+		_, err := c.once(ctx, sc, to)
 		return err
 	}
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = max(c.pause, time.Millisecond), longestPause, 2
 	var last error
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		after, err := c.once(ctx, sc)
+		after, err := c.once(ctx, sc, to)
 		last = err
 		switch {
 		case err == nil:
@@ -102,7 +110,7 @@ func mayPass(err error) bool {
 }
 
 // once makes one call. It returns how long the server wants to be left alone.
-func (c *call) once(ctx context.Context, sc job.ShardingContext) (time.Duration, error) {
+func (c *call) once(ctx context.Context, sc job.ShardingContext, to io.Writer) (time.Duration, error) {
 	if c.total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.total, errTotalTimeout)
@@ -112,7 +120,7 @@ func (c *call) once(ctx context.Context, sc job.ShardingContext) (time.Duration,
 	if err != nil {
 		return 0, err
 	}
-	answer, err := c.caller.Do(ctx, req)
+	answer, err := c.caller.DoTo(ctx, req, to)
 	if err != nil {
 		return 0, err
 	}

@@ -34,6 +34,7 @@
 // a JSON string. [Job.Sign] signs a call, with package callback, so that its receiver knows who calls.
 //
 // Whoever can write to the registry chooses the address. [Job.Guard] says which of them this process calls.
+// [Job.Output] gets what the endpoint answers.
 //
 // # How it ends
 //

@@ -227,6 +227,45 @@ func TestRedirectsAndAnswersAreBounded(t *testing.T) {
 	require.NoError(t, endless(t.Context(), item))
 }
 
+// heard is the writer of a run.
+type heard struct {
+	strings.Builder
+	closed int
+}
+
+func (h *heard) Close() error { h.closed++; return nil }
+
+// All that is answered in a run goes to its writer, without secrets, also where the error has the end only.
+func TestOutput(t *testing.T) {
+	t.Setenv("HTTPJOB_KEY", "swordfish")
+	var calls atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if calls.Add(1) == 1 {
+			http.Error(w, "busy", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, r.Header.Get("X-Key")+"\n"+strings.Repeat("x", 300<<10)+r.Header.Get("X-Key"))
+	}))
+	t.Cleanup(server.Close)
+	var out []*heard
+	answering := httpjob.Job{Output: func(sc job.ShardingContext) io.Writer {
+		require.Equal(t, item, sc)
+		out = append(out, new(heard))
+		return out[len(out)-1]
+	}}
+	cfg := job.Config{Name: "warmup", Cron: "@daily", ShardingTotalCount: 3, Class: httpjob.Class, Props: map[string]string{
+		"http.uri": server.URL, "http.method": "GET", "http.header.X-Key": "env:HTTPJOB_KEY", "http.retries": "1", "http.retry.milliseconds": "1",
+	}}
+	code, err := answering.Configure(cfg)
+	require.NoError(t, err)
+	require.NoError(t, code(t.Context(), item))
+	require.Len(t, out, 1, "one for all calls of a run")
+	require.Equal(t, "HTTP/1.1 503 Service Unavailable\n\nbusy\n\nHTTP/1.1 200 OK\n\nenv:HTTPJOB_KEY\n"+strings.Repeat("x", 300<<10)+"env:HTTPJOB_KEY\n", out[0].String())
+	require.NoError(t, code(t.Context(), item))
+	require.Len(t, out, 2)
+	require.Equal(t, []int{1, 1}, []int{out[0].closed, out[1].closed})
+}
+
 func TestConfigureNamesEveryFault(t *testing.T) {
 	t.Parallel()
 	cfg := job.Config{Name: "warmup", Cron: "0 0 * * * ?", ShardingTotalCount: 3}

@@ -2,6 +2,7 @@ package httpjob
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -58,6 +59,11 @@ type Job struct {
 	//
 	// [callback.Signer.Sign]: https://pkg.go.dev/github.com/elasticron/elasticron/job/httpjob/callback
 	Sign func(req *http.Request, body []byte, at time.Time)
+	// Output returns a writer for what an item's calls are answered: of each call a line with the status, an empty one,
+	// and the body as far as it is read, with the values of references replaced. It is called once for each run, one
+	// goroutine uses the writer, and its Close is called at the end of the run if it has one. A write that fails ends
+	// the call. By default, answers go nowhere.
+	Output func(sc job.ShardingContext) io.Writer
 }
 
 var _ job.Handler = Job{}
@@ -75,7 +81,7 @@ func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 		strict:  p.Flag("http.fail.on.status", true),
 		retries: p.Number("http.retries", 0, 0, mostRetries),
 		pause:   p.Milliseconds("http.retry.milliseconds", time.Second),
-		sign:    j.Sign,
+		sign:    j.Sign, output: j.Output,
 	}
 	if c.method != "" {
 		c.method = p.Word("http.method", http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,

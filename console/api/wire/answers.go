@@ -217,6 +217,32 @@ type Execution struct {
 	Error    string    `json:"error,omitempty"`
 }
 
+// OutputList is outputs of a job, the newest first, without their texts.
+type OutputList struct {
+	Outputs []Output `json:"outputs"`
+}
+
+// Output is what an execution wrote, or what is kept of it.
+type Output struct {
+	ID    string    `json:"id"` // of the execution
+	Job   string    `json:"job"`
+	Item  int       `json:"item"`
+	Token int64     `json:"token,omitempty"`
+	Start time.Time `json:"start"`
+	Bytes int64     `json:"bytes"`          // that were written
+	Text  string    `json:"text,omitempty"` // its beginning and its end, with a line that says what is left out
+}
+
+// OutputOf makes an output of one of a history.
+func OutputOf(o history.Output) Output {
+	return Output{ID: o.ID, Job: o.Job, Item: o.Item, Token: o.Token, Start: o.Start.UTC(), Bytes: o.Bytes, Text: o.Text}
+}
+
+// Output makes an output of a history.
+func (o Output) Output() history.Output {
+	return history.Output{ID: o.ID, Job: o.Job, Item: o.Item, Token: o.Token, Start: o.Start, Bytes: o.Bytes, Text: o.Text}
+}
+
 // RoundPage is a part of the steps of rounds.
 type RoundPage struct {
 	Rounds []Round `json:"rounds"`

@@ -108,6 +108,12 @@ func forbidden(err error) error {
 // Do makes a call. What the server answers is no error, whatever the status is. An answer that is
 // longer than the limit is read so far and no further.
 func (c *Caller) Do(ctx context.Context, req *http.Request) (Answer, error) {
+	return c.DoTo(ctx, req, io.Discard)
+}
+
+// DoTo is [Caller.Do], and writes the answer as it comes: a line with the status, an empty one, what is read of the
+// body, with secrets replaced, and the end of a line.
+func (c *Caller) DoTo(ctx context.Context, req *http.Request, to io.Writer) (Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	heard := func() {}
@@ -117,14 +123,14 @@ func (c *Caller) Do(ctx context.Context, req *http.Request) (Answer, error) {
 		defer watch.Stop()
 		heard = func() { watch.Reset(c.limits.Read) }
 	}
-	answer, err := c.do(req.WithContext(ctx), heard)
+	answer, err := c.do(req.WithContext(ctx), heard, to)
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	return answer, err
 }
 
-func (c *Caller) do(req *http.Request, heard func()) (Answer, error) {
+func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, error) {
 	if err := c.limits.allow(req.URL); err != nil {
 		return Answer{}, err
 	}
@@ -135,12 +141,27 @@ func (c *Caller) do(req *http.Request, heard func()) (Answer, error) {
 	defer resp.Body.Close() //nolint:errcheck // the answer is read, or not wanted
 	heard()
 	end := tail.New(c.limits.Tail)
-	_, err = io.Copy(end, &listening{io.LimitReader(resp.Body, c.limits.Bytes), heard})
-	text := end.String()
-	if c.limits.Redact != nil {
-		text = c.limits.Redact(text)
+	read := func(to io.Writer) error {
+		_, err := io.Copy(to, &listening{io.LimitReader(resp.Body, c.limits.Bytes), heard})
+		return err
 	}
-	return Answer{Status: resp.StatusCode, Header: resp.Header, Tail: text}, err
+	all := io.MultiWriter(end, to)
+	if _, err := fmt.Fprintf(to, "%s %d %s\n\n", resp.Proto, resp.StatusCode, http.StatusText(resp.StatusCode)); err != nil {
+		return Answer{}, err
+	}
+	if c.limits.Redact == nil {
+		err = read(all)
+	} else {
+		hidden := &redacting{to: all, redact: c.limits.Redact}
+		err = read(hidden)
+		if flushed := hidden.flush(); err == nil {
+			err = flushed
+		}
+	}
+	if _, ended := io.WriteString(to, "\n"); err == nil {
+		err = ended
+	}
+	return Answer{Status: resp.StatusCode, Header: resp.Header, Tail: end.String()}, err
 }
 
 // withoutAddress replaces the address in the error of a call, which may be that of a redirect.

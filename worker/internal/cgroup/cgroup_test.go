@@ -8,10 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -87,7 +89,7 @@ func TestAllOfAGroupEnds(t *testing.T) {
 	t.Parallel()
 	groups, err := Open(place(t), Limits{})
 	require.NoError(t, err)
-	g, err := groups.New()
+	g, err := groups.New(Limits{})
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "setsid sleep 600 & setsid setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600")
 	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.FD()}
@@ -111,7 +113,7 @@ func TestAllOfAGroupEnds(t *testing.T) {
 func TestWhatDeadWorkersLeft(t *testing.T) {
 	t.Parallel()
 	dir := place(t)
-	dead := filepath.Join(dir, prefix+"999999-1-1", "7")
+	dead := filepath.Join(dir, prefix+"999999-AAAAAAAA-1", "7")
 	require.NoError(t, os.MkdirAll(dead, 0o700))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "elasticron-other-thing"), 0o700))
 	f, err := os.Open(dead)
@@ -131,15 +133,68 @@ func TestWhatDeadWorkersLeft(t *testing.T) {
 	require.NoError(t, groups.Close())
 }
 
+// Whether a worker lives is told by its lock: one in another container has a pid that means nothing here.
+func TestWorkersOfOtherContainers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cgroup.controllers"), nil, 0o600))
+	left, lives := filepath.Join(dir, prefix+"1-AAAAAAAA-1"), filepath.Join(dir, prefix+"1-BBBBBBBB-1")
+	for _, name := range []string{left, lives} {
+		require.NoError(t, os.MkdirAll(filepath.Join(name, "7"), 0o700))
+	}
+	lock, err := lockOf(lives, syscall.LOCK_EX)
+	require.NoError(t, err)
+	groups, err := Open(dir, Limits{})
+	require.NoError(t, err)
+	require.NoDirExists(t, left)
+	require.DirExists(t, filepath.Join(lives, "7"))
+	sweep(dir)
+	require.DirExists(t, groups.dir, "its own")
+	require.NoError(t, lock.Close())
+	// A process that another test has just forked holds the lock until it is another program.
+	require.Eventually(t, func() bool {
+		sweep(dir)
+		_, err := os.Stat(lives)
+		return errors.Is(err, os.ErrNotExist)
+	}, 30*time.Second, time.Millisecond)
+	require.NoError(t, groups.Close())
+	require.NoDirExists(t, groups.dir)
+}
+
+// Many that begin at once do not take each other for dead.
+func TestWorkersThatBeginAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cgroup.controllers"), nil, 0o600))
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			groups, err := Open(dir, Limits{})
+			if assert.NoError(t, err) {
+				assert.DirExists(t, groups.dir)
+				assert.NoError(t, groups.Close())
+			}
+		})
+	}
+	group.Wait()
+}
+
 // Where the controllers are there, a group is bounded.
 func TestAGroupIsBounded(t *testing.T) {
 	t.Parallel()
-	groups, err := Open(place(t), Limits{Pids: 8, Memory: 64 << 20})
+	limits := Limits{Pids: 8, Memory: 64 << 20}
+	groups, err := Open(place(t), Limits{})
+	if err == nil {
+		err = groups.Prepare(limits) // later, as a reload does
+	}
 	if err != nil {
 		require.ErrorIs(t, err, ErrUnavailable)
+		if groups != nil {
+			require.NoError(t, groups.Close())
+		}
 		t.Skip(err)
 	}
-	g, err := groups.New()
+	g, err := groups.New(limits)
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "i=0; while [ $i -lt 20 ]; do sleep 600 & i=$((i+1)); done; wait")
 	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.FD()}

@@ -3,6 +3,7 @@
 package cgroup
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -15,51 +16,109 @@ import (
 	"time"
 )
 
-// The names of groups: that of runs of a process, with its pid, the time at which it started and a number, and the one
+// The names of groups: those that hold the runs of a process, with its pid, a random word and a number, and the one
 // into which the process itself moves.
 const (
 	prefix = "elasticron-"
 	self   = "elasticron-worker"
 )
 
-// opened counts what this process has opened.
-var opened atomic.Int64
+// What tells this process from others: in another container, one may have the same pid.
+var (
+	word   = rand.Text()[:8]
+	opened atomic.Int64
+)
 
 // Groups makes the groups of the runs of this process. Its methods are safe for concurrent use.
 type Groups struct {
-	dir    string // holds all of them
-	limits Limits
-	next   atomic.Int64
+	place string
+	dir   string   // holds all of them
+	lock  *os.File // on dir, for as long as this process lives
+	next  atomic.Int64
 }
 
-// Open prepares a cgroup for groups with these limits, and ends what processes have left there that live no more. The
-// error is [ErrUnavailable] if the limits cannot be kept there; nothing is done in part.
+// Open prepares a cgroup for groups, of which some may have these limits, and ends what processes have left there that
+// live no more. The error is [ErrUnavailable] if the limits cannot be kept there; then nothing stays.
 func Open(place string, limits Limits) (*Groups, error) {
+	if err := has(place, limits); err != nil {
+		return nil, err
+	}
+	sweep(place)
+	dir, lock, err := claim(place)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	g := &Groups{place: place, dir: dir, lock: lock}
+	if err := g.Prepare(limits); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+// has tells whether a place is a cgroup v2 with the controllers of the limits.
+func has(place string, limits Limits) error {
 	available, err := read(place, "cgroup.controllers")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s is none: %w", ErrUnavailable, place, err)
+		return fmt.Errorf("%w: %s is none: %w", ErrUnavailable, place, err)
 	}
 	for _, needed := range limits.needs() {
 		if !slices.Contains(strings.Fields(available), needed) {
-			return nil, fmt.Errorf("%w: %s has no controller %s (it has %q)", ErrUnavailable, place, needed, available)
+			return fmt.Errorf("%w: %s has no controller %s (it has %q)", ErrUnavailable, place, needed, available)
 		}
 	}
-	sweep(place)
-	if err := enable(place, limits); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	return nil
+}
+
+// Prepare has groups be able to have limits from now on, or returns [ErrUnavailable].
+func (g *Groups) Prepare(limits Limits) error {
+	if err := has(g.place, limits); err != nil {
+		return err
 	}
-	started, err := startOf(os.Getpid())
+	for _, dir := range []string{g.place, g.dir} {
+		if err := enable(dir, limits); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+	}
+	return nil
+}
+
+// claim makes a folder for groups and locks it. The lock goes with the process: others see by it that the process
+// lives, also those in another container, which do not see the process itself.
+func claim(place string) (dir string, lock *os.File, err error) {
+	for {
+		dir = filepath.Join(place, fmt.Sprintf("%s%d-%s-%d", prefix, os.Getpid(), word, opened.Add(1)))
+		if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // as all of them are
+			return "", nil, err
+		}
+		if lock, err = lockOf(dir, syscall.LOCK_EX); err == nil { // which one that sweeps may hold for a moment
+			if _, err := os.Stat(dir); err == nil {
+				return dir, lock, nil
+			}
+			_ = lock.Close() // it was swept before it was locked
+			continue
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return "", nil, errors.Join(fmt.Errorf("lock %s: %w", dir, err), os.Remove(dir))
+		}
+	}
+}
+
+// lockOf locks a folder until the file is closed.
+func lockOf(dir string, how int) (*os.File, error) {
+	file, err := os.Open(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return nil, err
 	}
-	dir := filepath.Join(place, fmt.Sprintf("%s%d-%s-%d", prefix, os.Getpid(), started, opened.Add(1)))
-	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // as all of them are
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	for {
+		err = syscall.Flock(int(file.Fd()), how)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
 	}
-	if err := enable(dir, limits); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %w", ErrUnavailable, err), os.Remove(dir))
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
-	return &Groups{dir: dir, limits: limits}, nil
+	return file, nil
 }
 
 // enable has groups below a folder have the controllers of the limits. A group with such groups below it must have no
@@ -88,7 +147,7 @@ func moveAway(dir string) error {
 }
 
 // Close removes what the groups were in. The groups must be closed.
-func (g *Groups) Close() error { return os.Remove(g.dir) }
+func (g *Groups) Close() error { return errors.Join(os.Remove(g.dir), g.lock.Close()) }
 
 // Group is where one run lives.
 type Group struct {
@@ -96,13 +155,13 @@ type Group struct {
 	file *os.File
 }
 
-// New makes a group with the limits. Close it.
-func (g *Groups) New() (*Group, error) {
+// New makes a group with limits, for which the groups were prepared. Close it.
+func (g *Groups) New(limits Limits) (*Group, error) {
 	dir := filepath.Join(g.dir, strconv.FormatInt(g.next.Add(1), 10))
 	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // as all of them are
 		return nil, err
 	}
-	err := g.limits.set(dir)
+	err := limits.set(dir)
 	var file *os.File
 	if err == nil {
 		file, err = os.Open(dir)
@@ -177,14 +236,15 @@ func sweep(place string) {
 	all, _ := os.ReadDir(place)
 	for _, entry := range all {
 		words := strings.Split(strings.TrimPrefix(entry.Name(), prefix), "-")
-		pid, err := strconv.Atoi(words[0])
+		_, err := strconv.Atoi(words[0])
 		if !strings.HasPrefix(entry.Name(), prefix) || len(words) != 3 || err != nil {
 			continue
 		}
-		if started, err := startOf(pid); err == nil && started == words[1] {
-			continue
-		}
 		dir := filepath.Join(place, entry.Name())
+		lock, err := lockOf(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+		if err != nil {
+			continue // its worker lives
+		}
 		runs, _ := os.ReadDir(dir)
 		for _, run := range runs {
 			if run.IsDir() {
@@ -192,19 +252,6 @@ func sweep(place string) {
 			}
 		}
 		_ = os.Remove(dir)
+		_ = lock.Close()
 	}
-}
-
-// startOf is the time at which a process started, as Linux tells it: with the pid, it names a process.
-func startOf(pid int) (string, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return "", err
-	}
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // the name before may hold anything
-	const startTime = 22 - 3                                                            // counted from the third field, the state
-	if len(fields) <= startTime {
-		return "", fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
-	}
-	return fields[startTime], nil
 }

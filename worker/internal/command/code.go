@@ -33,7 +33,6 @@ const mark = "ELASTICRON_RUN"
 // Code is a [job.Handler] for scripts. Its methods are safe for concurrent use.
 type Code struct {
 	settings atomic.Pointer[Settings]
-	groups   *cgroup.Groups // nil: runs have no cgroups
 	kin      *kin.Kin
 	log      *slog.Logger
 	heard    func(job.ShardingContext, *output.Ends)
@@ -47,10 +46,9 @@ type Code struct {
 
 var _ job.Handler = (*Code)(nil)
 
-// New returns code with settings. Without groups, what ends a run's processes is their process group, and for those
-// that left it the variables of their environment. heard is told of all output when a script has ended.
-func New(s *Settings, groups *cgroup.Groups, kin *kin.Kin, log *slog.Logger, heard func(job.ShardingContext, *output.Ends)) *Code {
-	c := &Code{groups: groups, kin: kin, log: log, heard: heard, runs: make(map[*run]context.CancelCauseFunc), idle: make(chan struct{})}
+// New returns code with settings. heard is told of all output when a script has ended; nil: nobody is.
+func New(s *Settings, kin *kin.Kin, log *slog.Logger, heard func(job.ShardingContext, *output.Ends)) *Code {
+	c := &Code{kin: kin, log: log, heard: heard, runs: make(map[*run]context.CancelCauseFunc), idle: make(chan struct{})}
 	c.settings.Store(s)
 	return c
 }
@@ -118,6 +116,18 @@ func (c *Code) leave(r *run) error {
 	return c.ended
 }
 
+// LongestStop is how long one of the scripts may take from SIGTERM to SIGKILL: those that run have the settings with
+// which they began.
+func (c *Code) LongestStop() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	longest := c.settings.Load().Stop
+	for r := range c.runs {
+		longest = max(longest, r.s.Stop)
+	}
+	return longest
+}
+
 // Wait returns when no script runs any more. Nothing may begin meanwhile.
 func (c *Code) Wait() { c.running.Wait() }
 
@@ -139,8 +149,9 @@ func (c *Code) Configure(cfg job.Config) (job.HandlerFunc, error) {
 
 // run runs a script for an item and returns when nothing of it is left.
 func (c *Code) run(ctx context.Context, sc job.ShardingContext, words []string) error {
+	settings := c.settings.Load()
 	r := &run{
-		Code: c, s: c.settings.Load(), sc: sc, ends: output.NewEnds(max(c.settings.Load().Keep, lastBytes)),
+		Code: c, s: settings, sc: sc, ends: output.NewEnds(max(settings.Keep, lastBytes)),
 		variable: mark + "=" + rand.Text(), log: c.log.With("job", sc.JobName, "item", sc.Item),
 	}
 	of, cancel := context.WithCancelCause(ctx)
@@ -203,8 +214,8 @@ func (r *run) do(ctx context.Context, words []string) error {
 		return fmt.Errorf("output: %w", err)
 	}
 	defer closeOutput()
-	if r.groups != nil {
-		if r.group, err = r.groups.New(); err != nil {
+	if r.s.Groups != nil {
+		if r.group, err = r.s.Groups.New(r.s.Limits); err != nil {
 			return fmt.Errorf("cgroup: %w", err)
 		}
 		defer r.closeGroup()
@@ -276,9 +287,10 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	return withCause(ctx, err)
 }
 
-// A script that was just written may be open in a process that forks at the same moment, for an instant.
+// A script that is just being written cannot be started, nor one that is open in a process that forks at the same
+// moment.
 const (
-	busyTries = 50
+	busyTries = 100
 	busyPause = 20 * time.Millisecond
 )
 

@@ -46,7 +46,6 @@ type stage struct {
 	*testing.T
 	dir      string
 	settings command.Settings
-	groups   *cgroup.Groups
 	mu       sync.Mutex
 	heard    string
 }
@@ -72,12 +71,12 @@ func both(t *testing.T, test func(*stage)) {
 		s := newStage(t)
 		own, err := cgroup.Own()
 		if err == nil {
-			s.groups, err = cgroup.Open(own, cgroup.Limits{})
+			s.settings.Groups, err = cgroup.Open(own, cgroup.Limits{})
 		}
 		if err != nil {
 			t.Skip(err)
 		}
-		t.Cleanup(func() { require.NoError(t, s.groups.Close()) })
+		t.Cleanup(func() { require.NoError(t, s.settings.Groups.Close()) })
 		test(s)
 	})
 }
@@ -96,7 +95,7 @@ var item = job.ShardingContext{JobName: "orders", Item: 3, TotalCount: 4, Source
 
 func (s *stage) run(ctx context.Context, line string) error {
 	s.Helper()
-	code := command.New(&s.settings, s.groups, family(), slog.New(slog.DiscardHandler), func(sc job.ShardingContext, ends *output.Ends) {
+	code := command.New(&s.settings, family(), slog.New(slog.DiscardHandler), func(sc job.ShardingContext, ends *output.Ends) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.heard = ends.String()
@@ -186,7 +185,7 @@ func TestSettingsCountFromTheNextRunOn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	path := s.script("report", "exit 0")
-	code := command.New(&s.settings, nil, family(), slog.New(slog.DiscardHandler), nil)
+	code := command.New(&s.settings, family(), slog.New(slog.DiscardHandler), nil)
 	fn, err := code.Configure(job.Config{Name: "orders", Type: job.TypeScript, ScriptCommandLine: path})
 	require.NoError(t, err)
 	require.NoError(t, fn(t.Context(), item))
@@ -235,7 +234,7 @@ func TestKill(t *testing.T) {
 	t.Parallel()
 	both(t, func(s *stage) {
 		s.settings.Stop = time.Hour
-		code := command.New(&s.settings, s.groups, family(), slog.New(slog.DiscardHandler), nil)
+		code := command.New(&s.settings, family(), slog.New(slog.DiscardHandler), nil)
 		path := s.script("deaf", `trap '' TERM; : > `+s.dir+`/pid.$$; setsid sleep 600 & while :; do sleep 600; done`)
 		fn, err := code.Configure(job.Config{Name: "orders", Type: job.TypeScript, ScriptCommandLine: path})
 		require.NoError(s, err)

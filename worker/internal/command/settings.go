@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/worker/internal/allow"
+	"github.com/elasticron/elasticron/worker/internal/cgroup"
 	"github.com/elasticron/elasticron/worker/internal/output"
 )
 
@@ -28,6 +29,10 @@ type Settings struct {
 	Stop      time.Duration // from SIGTERM to SIGKILL
 	Keep      int           // bytes of the beginning and of the end of the output
 	Files     output.Files
+	// Groups make a cgroup for each run, with these limits, for which they are prepared. Without them, what ends a run's
+	// processes is their process group, and for those that left it the variables of their environment.
+	Groups *cgroup.Groups
+	Limits cgroup.Limits
 }
 
 // User is as whom scripts run.

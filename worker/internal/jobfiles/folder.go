@@ -17,29 +17,38 @@ import (
 // ErrFolder is what every fault of a folder is.
 var ErrFolder = errors.New("invalid folder of jobs")
 
-// Look is what a folder looks like without reading its files. Two looks that are the same are of the same files.
+// Look is what the files of a folder look like without being read. Two looks that are the same are of the same files.
 type Look struct {
 	signature string
-	newest    time.Time
+	files     []file
+	changed   time.Time // when a file was changed last, or came into the folder or left it
+}
+
+// same tells whether two looks are of the same files.
+func (l Look) same(as Look) bool { return l.signature == as.signature }
+
+// file is one that holds jobs.
+type file struct {
+	path    string
+	changed time.Time
 }
 
 // folderEnds are the ends of the names of files that hold jobs.
 var folderEnds = []string{".yaml", ".yml", ".properties"}
 
 // LookAt looks at a folder. Files whose names begin with a dot, or end otherwise, are none of jobs.
-func LookAt(dir string) (Look, []string, error) {
+func LookAt(dir string) (Look, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return Look{}, nil, err
+		return Look{}, err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return Look{}, nil, err
+		return Look{}, err
 	}
-	look := Look{newest: info.ModTime()}
+	look := Look{changed: info.ModTime()}
 	var text strings.Builder
-	var files []string
-	fmt.Fprintln(&text, info.ModTime().UnixNano())
+	fmt.Fprintf(&text, "%q\n", dir)
 	for _, entry := range entries {
 		name := entry.Name()
 		if strings.HasPrefix(name, ".") || !slices.Contains(folderEnds, strings.ToLower(filepath.Ext(name))) {
@@ -50,63 +59,88 @@ func LookAt(dir string) (Look, []string, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue // it has just gone, and the next look shows that
 		case err != nil:
-			return Look{}, nil, err
+			return Look{}, err
 		case !info.Mode().IsRegular():
-			return Look{}, nil, fmt.Errorf("%w: %s is no regular file", ErrFolder, filepath.Join(dir, name))
+			return Look{}, fmt.Errorf("%w: %s is no regular file", ErrFolder, filepath.Join(dir, name))
 		}
-		if info.ModTime().After(look.newest) {
-			look.newest = info.ModTime()
+		if info.ModTime().After(look.changed) {
+			look.changed = info.ModTime()
 		}
-		files = append(files, filepath.Join(dir, name))
+		look.files = append(look.files, file{filepath.Join(dir, name), info.ModTime()})
 		fmt.Fprintf(&text, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
 	}
 	look.signature = text.String()
-	return look, files, nil
+	return look, nil
 }
 
 // Set is what the files of a folder say.
 type Set struct {
-	Jobs    map[string]string // the configurations, by the names of the jobs
+	Jobs map[string]Entry // by their names
+	// Version is that of what the files do not say. ByTime tells that versions are times of changes, in nanoseconds since
+	// 1970: that of a job is its file's, and this one also the folder's, which alone changes when a file goes.
+	Version int64
+	ByTime  bool
+}
+
+// Entry is what a file says of a job.
+type Entry struct {
+	Text    string // the configuration
 	Version int64
 }
 
 // ahead is how far a clock may be behind that of whoever changed a file.
 const ahead = time.Minute
 
-// Read reads a folder. The version is that given or, if it is 0, the time at which a file or the folder was changed
-// last. The error joins all faults.
+// ErrMoving is the error of files that are changed while they are read.
+var ErrMoving = errors.New("files of jobs are being changed")
+
+// Read reads a folder. All versions are the one given or, if it is 0, times. The error joins all faults, or is
+// [ErrMoving].
 func Read(dir string, version int64, now time.Time) (Set, error) {
-	look, files, err := LookAt(dir)
+	look, err := LookAt(dir)
 	if err != nil {
 		return Set{}, err
 	}
-	set := Set{Jobs: make(map[string]string), Version: version}
+	set := Set{Jobs: make(map[string]Entry), Version: version, ByTime: version == 0}
 	var faults []error
-	if version == 0 {
-		set.Version = max(look.newest.UnixNano(), 1)
-		if look.newest.After(now.Add(ahead)) {
-			faults = append(faults, fmt.Errorf("%w: %s was changed at %s, which is in the future: want a time up to now, or jobs.version",
-				ErrFolder, dir, look.newest.UTC().Format(time.RFC3339)))
+	if set.ByTime {
+		if look.changed.After(now) {
+			look.changed = now
 		}
+		set.Version = versionOf(look.changed)
 	}
 	from := make(map[string]string)
-	for _, name := range files {
-		file, err := seed.ReadFile(name)
+	for _, f := range look.files {
+		of := version
+		if set.ByTime {
+			of = versionOf(f.changed)
+			if f.changed.After(now.Add(ahead)) {
+				faults = append(faults, fmt.Errorf("%w: %s was changed at %s, which is in the future: want a time up to now, or jobs.version",
+					ErrFolder, f.path, f.changed.UTC().Format(time.RFC3339)))
+			}
+		}
+		content, err := seed.ReadFile(f.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil // it has just gone
 		}
 		faults = append(faults, err)
-		for path, value := range file.Nodes() {
+		for path, value := range content.Nodes() {
 			at, _ := jobtree.Parse(path)
 			switch other, twice := from[at.Job]; {
 			case at.Kind != jobtree.KindConfig:
-				faults = append(faults, fmt.Errorf("%w: %s says %s, which is up to operators: want configs alone", ErrFolder, name, path))
+				faults = append(faults, fmt.Errorf("%w: %s says %s, which is up to operators: want configs alone", ErrFolder, f.path, path))
 			case twice:
-				faults = append(faults, fmt.Errorf("%w: job %q is in %s and in %s", ErrFolder, at.Job, other, name))
+				faults = append(faults, fmt.Errorf("%w: job %q is in %s and in %s", ErrFolder, at.Job, other, f.path))
 			default:
-				from[at.Job], set.Jobs[at.Job] = name, value
+				from[at.Job], set.Jobs[at.Job] = f.path, Entry{value, of}
 			}
 		}
 	}
+	if again, err := LookAt(dir); err != nil || !again.same(look) {
+		return Set{}, errors.Join(ErrMoving, err)
+	}
 	return set, errors.Join(faults...)
 }
+
+// versionOf makes a version of a time.
+func versionOf(t time.Time) int64 { return max(t.UnixNano(), 1) }

@@ -51,6 +51,9 @@ type Follower struct {
 	made map[string]string
 	// missing says since when files name a job no more.
 	missing map[string]time.Time
+	// lacks is the version of what the files did not say when they were first read. What happens to the folder later is
+	// no sign that a job has left it which this process has never seen there.
+	lacks int64
 }
 
 // State is how far the registry is as the files have it.
@@ -75,7 +78,8 @@ func (f *Follower) State() State {
 	return f.state
 }
 
-// Follow follows another folder from now on, or the same one in another way, and reads it at once.
+// Follow follows another folder from now on, or the same one in another way, and reads it as soon as it looks the same
+// twice.
 func (f *Follower) Follow(source Source) {
 	f.mu.Lock()
 	f.source = source
@@ -90,29 +94,35 @@ func (f *Follower) Follow(source Source) {
 func (f *Follower) Run(ctx context.Context) {
 	looks := time.NewTicker(lookEvery)
 	defer looks.Stop()
-	var seen, counted Look
-	f.compare(ctx)
-	compared := time.Now()
+	seen, due := f.look(), true
+	var counted Look
+	var compared time.Time
 	for {
-		asked := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-f.wake:
-			asked = true
+			seen, due = f.look(), true
+			looks.Reset(lookEvery)
+			continue
 		case <-looks.C:
 		}
-		look, _, err := LookAt(f.now().Directory)
-		if err != nil {
-			look = Look{signature: err.Error()}
-		}
-		settled := look == seen
+		look := f.look()
+		settled := look.same(seen)
 		seen = look
-		if asked || settled && (look != counted || time.Since(compared) >= compareEvery) {
-			f.compare(ctx)
-			counted, compared = look, time.Now()
+		if settled && (due || !look.same(counted) || time.Since(compared) >= compareEvery) && f.compare(ctx) {
+			counted, compared, due = look, time.Now(), false
 		}
 	}
+}
+
+// look looks at the folder; what is wrong with that is a look, too.
+func (f *Follower) look() Look {
+	look, err := LookAt(f.now().Directory)
+	if err != nil {
+		return Look{signature: err.Error()}
+	}
+	return look
 }
 
 func (f *Follower) now() Source {
@@ -121,26 +131,33 @@ func (f *Follower) now() Source {
 	return f.source
 }
 
-// compare reads the folder and makes the registry so.
-func (f *Follower) compare(ctx context.Context) {
+// compare reads the folder and makes the registry so. It tells whether the files stood still meanwhile.
+func (f *Follower) compare(ctx context.Context) bool {
 	source := f.now()
 	if source != f.compared { // what was missing in another folder, or as another owner's, is not in this
-		f.compared = source
+		f.compared, f.lacks = source, 0
 		clear(f.missing)
 	}
 	set, err := Read(source.Directory, source.Version, time.Now())
+	if errors.Is(err, ErrMoving) {
+		return false
+	}
 	if err != nil {
 		f.tell(ctx, func(s *State) { s.Faults = strings.Split(err.Error(), "\n") })
-		return
+		return true
+	}
+	if f.lacks == 0 || !set.ByTime {
+		f.lacks = set.Version
 	}
 	nodes, revision, err := f.registry.List(ctx, registry.Root)
 	if err != nil { // of which the session tells, and the next comparison does it
 		f.failed(ctx, err)
-		return
+		return true
 	}
 	o := outcome{}
 	f.make(ctx, source, set, registry.NewSnapshot(revision, nodes), &o)
 	f.tell(ctx, func(s *State) { *s = State{Read: true, Faults: o.faults, Notes: o.notes} })
+	return true
 }
 
 // tell sets the state, and logs faults that are new.
@@ -192,9 +209,8 @@ const patience = 30 * time.Second
 // make carries out the operations that lead from a state of the registry to the set. Each is guarded by itself, so
 // whatever happens meanwhile, and wherever this ends, the next comparison goes on from there.
 func (f *Follower) make(ctx context.Context, source Source, set Set, seen registry.Snapshot, o *outcome) {
-	files := operate.Files{Owner: source.Owner, Version: set.Version}
 	for _, job := range slices.Sorted(maps.Keys(set.Jobs)) {
-		text := set.Jobs[job]
+		text := set.Jobs[job].Text
 		delete(f.missing, job)
 		if operate.AsFilesHaveIt(seen, job, text, source.Owner) {
 			f.made[job] = text
@@ -204,6 +220,7 @@ func (f *Follower) make(ctx context.Context, source Source, set Set, seen regist
 			o.notes = append(o.notes, fmt.Sprintf("job %q was removed, and comes back when its files change or the worker starts", job))
 			continue
 		}
+		files := operate.Files{Owner: source.Owner, Version: set.Jobs[job].Version, ByTime: set.ByTime, Before: f.made[job]}
 		err := f.operation(ctx, func(ctx context.Context) error {
 			_, err := f.operator.TakeFiles(ctx, job, text, files, operate.Options{Reason: "files in " + source.Directory})
 			return err
@@ -215,6 +232,9 @@ func (f *Follower) make(ctx context.Context, source Source, set Set, seen regist
 		if err == nil {
 			f.made[job] = text
 			f.log.InfoContext(ctx, "job is as files have it", "job", job)
+		}
+		if cause, _ := operate.IsRefused(err); cause == operate.CauseFiles {
+			delete(f.made, job) // what others have decided since was not made of that
 		}
 	}
 	for _, job := range operate.FilesOf(seen, source.Owner) {
@@ -229,6 +249,10 @@ func (f *Follower) make(ctx context.Context, source Source, set Set, seen regist
 		if time.Since(since) < goneAfter {
 			continue
 		}
+		files := operate.Files{Owner: source.Owner, Version: f.lacks, ByTime: set.ByTime}
+		if was, seen := f.made[job]; seen {
+			files.Version, files.Before = set.Version, was
+		}
 		err := f.operation(ctx, func(ctx context.Context) error {
 			_, err := f.operator.LeaveFiles(ctx, job, files, source.Gone, operate.Options{Reason: "no file in " + source.Directory + " names it"})
 			return err
@@ -240,6 +264,9 @@ func (f *Follower) make(ctx context.Context, source Source, set Set, seen regist
 		if o.hear(err) {
 			f.failed(ctx, err)
 			return
+		}
+		if cause, _ := operate.IsRefused(err); err == nil || cause == operate.CauseFiles {
+			delete(f.made, job)
 		}
 		if err == nil {
 			f.log.InfoContext(ctx, "files name a job no more", "job", job, "missing", string(source.Gone))

@@ -59,8 +59,17 @@ type folder struct {
 	reg *memory.Registry
 }
 
-// follow starts a worker with files.
+// follow starts a worker with files, and returns when it has compared them.
 func (s *stage) follow(source jobfiles.Source, files map[string]string) *folder {
+	s.Helper()
+	f := s.begin(source, files)
+	time.Sleep(2 * time.Second)
+	synctest.Wait()
+	return f
+}
+
+// begin starts a worker with files.
+func (s *stage) begin(source jobfiles.Source, files map[string]string) *folder {
 	s.Helper()
 	f := &folder{stage: s, dir: s.TempDir(), reg: s.open()}
 	f.write(files)
@@ -83,6 +92,12 @@ func (s *stage) follow(source jobfiles.Source, files map[string]string) *folder 
 // write writes files, as of now by the clock of the bubble; an empty text removes one.
 func (f *folder) write(files map[string]string) {
 	f.Helper()
+	f.writeAsOf(time.Now(), files)
+}
+
+// writeAsOf is write with another time of the change.
+func (f *folder) writeAsOf(at time.Time, files map[string]string) {
+	f.Helper()
 	for name, text := range files {
 		path := filepath.Join(f.dir, name)
 		if text == "" {
@@ -90,10 +105,13 @@ func (f *folder) write(files map[string]string) {
 			continue
 		}
 		require.NoError(f, os.WriteFile(path, []byte(text), 0o600))
-		require.NoError(f, os.Chtimes(path, time.Now(), time.Now()))
+		require.NoError(f, os.Chtimes(path, at, at))
 	}
-	require.NoError(f, os.Chtimes(f.dir, time.Now(), time.Now()))
+	f.touch(at)
 }
+
+// touch changes the time of the folder.
+func (f *folder) touch(at time.Time) { require.NoError(f, os.Chtimes(f.dir, at, at)) }
 
 func daily(name, cron string) string {
 	return name + ": {config: {cron: '" + cron + "', shardingTotalCount: 2, jobType: SCRIPT, scriptCommandLine: /opt/x}}\n"
@@ -215,6 +233,94 @@ func TestWorkersDoNotFight(t *testing.T) {
 		other := s.follow(jobfiles.Source{Owner: "other"}, map[string]string{"x.yaml": daily("a", "@weekly")})
 		require.Equal(t, "@hourly", s.cron("a"))
 		require.Contains(t, other.State().Notes[0], `the job is one of the files of "shop"`)
+	})
+}
+
+// Copies of one folder have several times, and what happens to a folder says nothing of what is in it.
+func TestCopiesOfAFolder(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		const step = time.Minute
+		time.Sleep(10 * step)
+		began := time.Now()
+		old, fresh := map[string]string{"a.yaml": daily("a", "@daily")}, map[string]string{"a.yaml": daily("a", "@hourly"), "b.yaml": daily("b", "@daily")}
+		source := jobfiles.Source{Gone: operate.GoneDisable}
+		copied := s.follow(source, old) // later than the other was written, and heard first
+		original := s.begin(source, nil)
+		original.writeAsOf(began.Add(-5*step), old)
+		time.Sleep(time.Minute)
+		require.Equal(t, jobfiles.State{Read: true}, original.State())
+
+		original.writeAsOf(began.Add(-step), fresh) // as rsync and tar do: older than the copy
+		time.Sleep(time.Minute)
+		require.Equal(t, "@hourly", s.cron("a"), "it was made of what is there")
+		require.Equal(t, "@daily", s.cron("b"))
+		require.Contains(t, copied.State().Notes[0], "files that have replaced these decide")
+
+		time.Sleep(time.Minute)
+		copied.touch(time.Now())
+		time.Sleep(90 * time.Second)
+		require.Equal(t, "@hourly", s.cron("a"), "nothing in it was changed")
+		require.Equal(t, "@daily", s.cron("b"), "it has never been there")
+
+		late := s.begin(source, nil) // an old image that starts now
+		late.writeAsOf(began.Add(-step/2), old)
+		late.touch(began.Add(-4 * step))
+		time.Sleep(90 * time.Second)
+		require.Equal(t, "@hourly", s.cron("a"))
+		require.Equal(t, "@daily", s.cron("b"))
+		before := s.revision()
+		time.Sleep(90 * time.Second)
+		require.Equal(t, before, s.revision(), "nobody writes")
+
+		copied.write(map[string]string{"a.yaml": daily("a", "@daily")}) // with the text of before, now
+		time.Sleep(time.Minute)
+		require.Equal(t, "@daily", s.cron("a"), "who goes back means it")
+		require.NotEmpty(t, original.State().Notes)
+		before = s.revision()
+		time.Sleep(90 * time.Second)
+		require.Equal(t, before, s.revision(), "nobody writes")
+	})
+}
+
+// A file that goes takes its jobs with it, whatever the time of the folder says.
+func TestAFileThatGoes(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		time.Sleep(10 * time.Minute)
+		f := s.follow(jobfiles.Source{Gone: operate.GoneDisable}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
+		f.writeAsOf(time.Now().Add(-5*time.Minute), map[string]string{"b.yaml": ""})
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("b"))
+		f.write(map[string]string{"b.yaml": daily("b", "@daily")})
+		time.Sleep(time.Minute)
+		require.Equal(t, "@daily", s.cron("b"), "the same file is back")
+	})
+}
+
+// What is written while the worker starts, or while it is told to read again, counts when it stands still.
+func TestHalfAFile(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		f := s.begin(jobfiles.Source{}, map[string]string{"a.yaml": daily("a", "@daily")})
+		for _, cron := range []string{"@weekly", "@hourly"} {
+			time.Sleep(600 * time.Millisecond)
+			require.Empty(t, s.cron("a"), "it is still written")
+			require.False(t, f.State().Read)
+			f.write(map[string]string{"a.yaml": daily("a", cron)})
+		}
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "@hourly", s.cron("a"))
+
+		f.write(map[string]string{"a.yaml": daily("a", "@weekly")})
+		for _, cron := range []string{"@daily", "@yearly"} {
+			f.Follow(jobfiles.Source{Directory: f.dir, Owner: "shop"})
+			time.Sleep(600 * time.Millisecond)
+			require.Equal(t, "@hourly", s.cron("a"), "it is still written")
+			f.write(map[string]string{"a.yaml": daily("a", cron)})
+		}
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "@yearly", s.cron("a"))
 	})
 }
 

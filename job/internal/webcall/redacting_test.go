@@ -1,0 +1,37 @@
+package webcall
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// No secret gets through, wherever it stands and in whatever parts it comes, and nothing else is lost.
+func TestSecretsOfAnAnswerAreHidden(t *testing.T) {
+	t.Parallel()
+	redact := func(text string) string { return strings.ReplaceAll(text, "swordfish", "env:KEY") }
+	rapid.Check(t, func(t *rapid.T) {
+		var out bytes.Buffer
+		r := &redacting{to: &out, redact: redact}
+		var all strings.Builder
+		for range rapid.IntRange(1, 6).Draw(t, "pieces") {
+			piece := strings.Repeat("x", rapid.SampledFrom([]int{0, 1, longestSecret - 5, 2*longestSecret - 4, 2 * longestSecret}).Draw(t, "filler")) + "swordfish"
+			all.WriteString(piece)
+			for len(piece) > 0 {
+				n := min(len(piece), rapid.SampledFrom([]int{3, 32 << 10, longestSecret}).Draw(t, "part"))
+				if len(piece) > 1<<10 && n < 1<<10 {
+					n = len(piece) - 5 // few small parts are enough
+				}
+				written, err := r.Write([]byte(piece[:n]))
+				require.NoError(t, err)
+				require.Equal(t, n, written)
+				piece = piece[n:]
+			}
+		}
+		require.NoError(t, r.flush())
+		require.True(t, redact(all.String()) == out.String(), "however it is cut") //nolint:testifylint // nobody reads megabytes
+	})
+}
