@@ -96,9 +96,16 @@ func runs(b *testing.B, reg *memory.Registry) {
 // 50 ms for 99 of 100 requests. The tree below a job is what one look at a job by the command line asks for.
 func BenchmarkPageData(b *testing.B) {
 	pages := []struct{ name, path string }{
-		{"Jobs", "/jobs?limit=100"}, {"JobsByNext", "/jobs?sort=next&limit=100&offset=5000"}, {"JobsFiltered", "/jobs?match=*99*&status=ok&sort=-last"},
-		{"Job", "/jobs/job-07777"}, {"Servers", "/servers"}, {"Instances", "/instances"}, {"Operations", "/operations?limit=200"},
-		{"Operation", "/operations/op-2-of-7777"}, {"Executions", "/executions?per-page=50"}, {"Failovers", "/executions?source=failover&per-page=200"},
+		{"Jobs", "/jobs?limit=100"},
+		{"JobsByNext", "/jobs?sort=next&limit=100&offset=5000"},
+		{"JobsFiltered", "/jobs?match=*99*&status=ok&sort=-last"},
+		{"Job", "/jobs/job-07777"},
+		{"Servers", "/servers"},
+		{"Instances", "/instances"},
+		{"Operations", "/operations?limit=200"},
+		{"Operation", "/operations/op-2-of-7777"},
+		{"Executions", "/executions?per-page=50"},
+		{"Failovers", "/executions?source=failover&per-page=200"},
 		{"Nodes", "/nodes?path=/job-07777"},
 	}
 	for _, state := range []string{"quiet", "busy"} {

@@ -27,7 +27,7 @@ func typescript(tb testing.TB) (tsc string) {
 	if _, err := os.Stat(tsc); err == nil {
 		return tsc
 	}
-	whole, err := os.MkdirTemp(folder, "fetch-")
+	whole, err := os.MkdirTemp(folder, "fetch-") //nolint:usetesting // beside where it is to be, so that it can be renamed
 	require.NoError(tb, err)
 	defer func() { _ = os.RemoveAll(whole) }()
 	fetch(tb, whole, "install", "--prefix", whole, "--no-audit", "--no-fund", "typescript@"+typescriptVersion)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	client "github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/stretchr/testify/require"
 
@@ -131,7 +131,7 @@ func (w walk) selector(e *parser.VectorSelector) []string {
 	require.True(w.t, there, "%s asks for %q, which nobody exports", w.text, e.Name)
 	w.asked[e.Name] = true
 	for _, m := range e.LabelMatchers {
-		if m.Name != labels.MetricName {
+		if m.Name != model.MetricNameLabel {
 			require.Contains(w.t, metric.labels, m.Name, "%s asks for a label that %s does not have", w.text, e.Name)
 		}
 	}

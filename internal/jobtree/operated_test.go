@@ -39,7 +39,10 @@ func TestOperationsAreReadAsTheyWereWritten(t *testing.T) {
 			Removing:        rapid.SampledFrom([]string{"", "AB12"}).Draw(t, "removing"),
 			DisabledServers: rapid.SampledFrom([][]string{nil, {}, {"10.0.0.1"}, {"10.0.0.1", "10.0.0.2"}}).Draw(t, "servers"),
 			Files: rapid.SampledFrom([]*jobtree.Files{
-				nil, {}, {Owner: "shop", Version: 1 << 60, Digest: "ab", Unknown: `"later":1`}, {Owner: "shop", Gone: true, Disabled: true},
+				nil,
+				{},
+				{Owner: "shop", Version: 1 << 60, Digest: "ab", Unknown: `"later":1`},
+				{Owner: "shop", Gone: true, Disabled: true},
 				{Owner: "shop", Version: 3, Digest: "ab", Heard: time.Unix(1767225600, 5e6).UTC(), Past: []string{"cd", "ef"}},
 			}).Draw(t, "files"),
 			Unknown: rapid.SampledFrom([]string{"", `"later":[{"a":"]"}]`, `"format":1`}).Draw(t, "unknown"),

@@ -38,10 +38,17 @@ func tell(exporter interface {
 	ended, over := item, round
 	ended.Ended, ended.Err, over.Ended = now, why, now
 	for _, event := range []scheduler.Event{
-		round, item, scheduler.WaitingEvent{Job: "orders", Waiting: 1}, scheduler.RetryEvent{Round: "r", Context: item.Context, Err: why}, ended, over,
-		scheduler.ErrorHandlerEvent{Context: item.Context}, scheduler.ViewEvent{Job: "orders", Err: why}, scheduler.JoinEvent{Job: "orders"},
-		scheduler.LeadershipEvent{Job: "orders", Leading: true}, scheduler.PauseEvent{Job: "orders", Err: why},
-		scheduler.ReshardEvent{Job: "orders", Moved: 1}, scheduler.ConnectionEvent{Change: scheduler.ConnectionEstablished},
+		round, item,
+		scheduler.WaitingEvent{Job: "orders", Waiting: 1},
+		scheduler.RetryEvent{Round: "r", Context: item.Context, Err: why},
+		ended, over,
+		scheduler.ErrorHandlerEvent{Context: item.Context},
+		scheduler.ViewEvent{Job: "orders", Err: why},
+		scheduler.JoinEvent{Job: "orders"},
+		scheduler.LeadershipEvent{Job: "orders", Leading: true},
+		scheduler.PauseEvent{Job: "orders", Err: why},
+		scheduler.ReshardEvent{Job: "orders", Moved: 1},
+		scheduler.ConnectionEvent{Change: scheduler.ConnectionEstablished},
 		scheduler.WholeRoundEvent{Job: "orders", Phase: "started", Outcome: "success"},
 		scheduler.LoadEvent{LoadHealth: scheduler.LoadHealth{Overloaded: true, Wanted: 2, Begun: 1, Dropped: 1}},
 		scheduler.ListenerEvent{Job: "orders", Listener: scheduler.ListenerAfterRun, Err: why},
