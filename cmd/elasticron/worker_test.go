@@ -179,9 +179,9 @@ func TestTheWorkerUnderSystemd(t *testing.T) {
 	w.eventually(func() bool {
 		return w.log.has("the old one counts on") && w.log.has(`grcae \"1s\" is no member`)
 	}, "the bad file is told")
-	write("worker.yaml", file+"grace: 50s\n")
+	write("worker.yaml", file+"grace: 50s\nlisten: 127.0.0.1:0\n")
 	w.signal(syscall.SIGHUP)
-	w.eventually(func() bool { return w.log.has("after_a_restart=grace") && told.has("RELOADING=1\nMONOTONIC_USEC=") }, "the good one counts")
+	w.eventually(func() bool { return w.log.has("after_a_restart=listen") && told.has("RELOADING=1\nMONOTONIC_USEC=") }, "the good one counts")
 
 	w.signal(syscall.SIGTERM)
 	w.eventually(func() bool { return told.has("STOPPING=1") }, "it stops")
