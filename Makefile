@@ -36,11 +36,13 @@ help: ## List these targets
 # one context of the detector at once, which then dies in one of several ways. That says nothing of the tests.
 define broke_down
 /^(ok|\?|FAIL)[ \t]+[^ \t]+/ { \
-	if ($$1 == "FAIL") { if (broke && !failed) print $$2; else exit 1 } \
-	broke = failed = 0; next \
+	if ($$1 == "FAIL") { if ((broke || bubble && fault) && !failed) print $$2; else exit 1 } \
+	broke = bubble = fault = failed = 0; next \
 } \
-/^ThreadSanitizer: CHECK failed|^SIGSEGV: segmentation violation|^unexpected fault address/ { broke = 1 } \
-/^fatal error: (unsafe.Slice: len out of range|traceback did not unwind completely)/ { broke = 1 } \
+/^ThreadSanitizer: CHECK failed/ { broke = 1 } \
+/^SIGSEGV: segmentation violation|^unexpected fault address/ { fault = 1 } \
+/^fatal error: (unsafe.Slice: len out of range|traceback did not unwind completely)/ { fault = 1 } \
+/^goroutine .*synctest bubble/ { bubble = 1 } \
 /^[ \t]*--- FAIL|^panic: |DATA RACE|\[build failed\]/ { failed = 1 }
 endef
 export broke_down

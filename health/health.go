@@ -101,7 +101,7 @@ func Cluster(h scheduler.Health) Verdict {
 		if h.State != scheduler.StateRunning || j.Blind != "" || j.Config != "" {
 			continue
 		}
-		v.require(j.Joined, "job %q: not joined", j.Job)
+		v.require(j.Joined || j.Leaving, "job %q: not joined", j.Job)
 		v.require(j.Disabled || j.Leader != "", "job %q: no leader", j.Job)
 		v.require(j.Sharding == "", "job %q: items stay where they are: %s", j.Job, j.Sharding)
 		v.require(j.Disabled || len(j.Unowned) == 0, "job %q: items %v have no owner", j.Job, j.Unowned)

@@ -135,9 +135,9 @@ func takeFiles(w *world, text string, files Files) (decision, error) {
 	return d, nil
 }
 
-// madeOf tells whether files were made of what was heard last.
+// madeOf tells whether files were made of what was heard last. A version that somebody gives decides alone.
 func (f Files) madeOf(mark jobtree.Files) bool {
-	return f.Before != "" && !mark.Gone && mark.Digest == digestOf(f.Before)
+	return f.Before != "" && !mark.Gone && mark.Digest == digestOf(f.Before) && (f.ByTime || !later(mark.Version, f.Version))
 }
 
 // changedSince tells whether files were changed after those that were heard last, as far as their version tells that.

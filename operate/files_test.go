@@ -144,6 +144,18 @@ func TestTheFirstVersion(t *testing.T) {
 	require.NoError(t, g.leaveFiles(2, operate.GoneKeep))
 }
 
+// Of versions that somebody gives, the highest decides, also over files of which the highest was made.
+func TestALowerVersionThatIsChanged(t *testing.T) {
+	t.Parallel()
+	g := bareGround(t)
+	text, lower := g.text(nil), shopFiles(5)
+	require.NoError(t, g.take(6, text))
+	lower.Before = text // the files of the lower version said the same
+	g.refused(operate.CauseFiles, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(daily1), lower, silent())))
+	g.refused(operate.CauseFiles, errOf(g.op.LeaveFiles(t.Context(), theJob, lower, operate.GoneKeep, silent())))
+	require.Equal(t, int64(6), g.operated().Files.Version)
+}
+
 func TestFilesThatNameAJobNoMore(t *testing.T) {
 	t.Parallel()
 	disabled := func(g *ground) bool { return g.tree().Config.Value.Disabled }

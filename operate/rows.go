@@ -183,8 +183,8 @@ func (n *Namespace) Executions(name string) []ExecutionRow {
 	return rows
 }
 
-// NewestExecutions returns the executions of all jobs that began last, of each item only its newest and at most so many in
-// all, the newest first or, if ascending, the oldest first. wanted says which ones count; total is how many those are. Older
+// NewestExecutions returns the executions of all jobs, of each item only its newest, and at most so many in all: those that
+// began last, the newest first, or, if ascending, those that began first, the oldest first. wanted says which ones count; total is how many those are. Older
 // ones are for [Namespace.Executions]: to read those of all jobs takes ten times as long.
 func (n *Namespace) NewestExecutions(most int, ascending bool, wanted func(*ExecutionRow) bool) (rows []ExecutionRow, total int) {
 	type candidate struct {

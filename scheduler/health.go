@@ -53,10 +53,12 @@ type JobHealth struct {
 	Job string `json:"job"`
 	// Answered is false if the job's runner did not answer in time, as when it waits for the registry.
 	// Then only Job says something.
-	Answered bool   `json:"answered"`
-	Joined   bool   `json:"joined"` // registered under the present session
-	Leader   string `json:"leader,omitempty"`
-	Leading  bool   `json:"leading"` // this process is it
+	Answered bool `json:"answered"`
+	Joined   bool `json:"joined"` // registered under the present session
+	// Leaving tells that this process is giving the job up, and waits for what still runs.
+	Leaving bool   `json:"leaving,omitempty"`
+	Leader  string `json:"leader,omitempty"`
+	Leading bool   `json:"leading"` // this process is it
 	// Sharding tells why the job's items stay where they are although they should be spread. On the leader:
 	// the sharding strategy fails, or does not return. On others: the leader has not moved them for
 	// more than 10 s and two TTLs of the session, for example because it may not read the node of an instance. Empty
@@ -179,6 +181,7 @@ func (r *runner) health() JobHealth {
 	h := JobHealth{
 		Job: r.name, Answered: true, Leader: st.Leader.Instance,
 		Joined:   r.attached.Connected() && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
+		Leaving:  r.departure.leaving,
 		Leading:  r.attached != nil && r.leads(),
 		ShutDown: r.departure.shutDown, ViewRevision: int64(r.applied),
 		Instances: len(st.Instances), Items: st.Total(),
@@ -206,7 +209,7 @@ func (r *runner) health() JobHealth {
 			h.Unowned = append(h.Unowned, n)
 		}
 	}
-	h.Disabled = len(st.Instances) > 0 && !r.anybodyEnabled()
+	h.Disabled = st.Config.Value.Disabled || len(st.Instances) > 0 && !r.anybodyEnabled()
 	h.Clock = r.membership.ClockTrouble()
 	h.Overdue = r.overdue()
 	r.records(&h)
@@ -215,6 +218,9 @@ func (r *runner) health() JobHealth {
 
 // records adds to a report what the records of the items tell.
 func (r *runner) records(h *JobHealth) {
+	if r.settings.Config.Unmonitored { // records of an earlier time say nothing of what runs now
+		return
+	}
 	for n := range r.state.Total() {
 		it := r.state.Item(n)
 		record := it.Record.Value

@@ -165,6 +165,30 @@ func TestHealthTellsWhatFailed(t *testing.T) {
 	})
 }
 
+// What the records of a time when the job was monitored say is not told when it is not.
+func TestHealthOfAJobThatIsUnmonitoredNow(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", func(context.Context, job.ShardingContext) error { return errors.New("out of stock") }, jobOf(2))
+		sleepUntil(7 * time.Second)
+		_, j := a.look(t)
+		require.Equal(t, []int{0, 1}, j.Failed)
+		unmonitored := jobOf(2)
+		unmonitored.Unmonitored = true
+		c.change(unmonitored)
+		sleepUntil(13 * time.Second)
+		_, j = a.look(t)
+		require.Empty(t, j.Failed)
+		require.True(t, j.LastSuccess.IsZero())
+		disabled := unmonitored
+		disabled.Disabled = true
+		c.change(disabled)
+		sleepUntil(14 * time.Second)
+		_, j = a.look(t)
+		require.True(t, j.Disabled)
+	})
+}
+
 // A lost execution waits while the job is disabled, and is told until somebody runs it again.
 func TestHealthTellsWhatWaits(t *testing.T) {
 	t.Parallel()

@@ -39,7 +39,8 @@ type ItemContext interface {
 }
 
 // HealthObserver is another interface that an [Observer] may implement: [New] gives it the scheduler's
-// [Scheduler.Health], once and before it returns. The observer may ask for a report whenever it likes.
+// [Scheduler.Health], once and before it returns. The observer may ask for a report whenever it likes, with a context
+// that has a deadline: near the end of Run, a job's runner may not answer.
 type HealthObserver interface {
 	ObserveHealth(health func(context.Context) Health)
 }

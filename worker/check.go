@@ -41,6 +41,8 @@ const (
 const (
 	mostOutput  = 1 << 20 // of an output that is kept in memory, of its beginning and of its end each
 	mostOutputs = 100_000 // of an item that the history keeps
+
+	longestGrace = 30 * 24 * time.Hour
 )
 
 // Completed returns the file with its defaults, or every fault of it.
@@ -59,7 +61,7 @@ func (f File) Completed() (File, error) {
 	c.absolute("history.file", f.History.File)
 	c.require(f.History.Keep > 0, "history.keep", time.Duration(f.History.Keep), "must be above 0")
 	c.require(f.History.Outputs > 0 && f.History.Outputs <= mostOutputs, "history.outputs", f.History.Outputs, fmt.Sprintf("must be 1 to %d", mostOutputs))
-	c.require(f.Grace > 0, "grace", time.Duration(f.Grace), "must be above 0")
+	c.require(f.Grace > 0 && f.Grace <= Duration(longestGrace), "grace", time.Duration(f.Grace), fmt.Sprintf("must be above 0 and at most %s", longestGrace))
 	if f.Listen != "" {
 		_, _, err := net.SplitHostPort(f.Listen)
 		c.require(err == nil, "listen", f.Listen, "must be host:port, such as 127.0.0.1:9090")

@@ -55,7 +55,11 @@ func (w *Worker) apply(was *File, file File) error {
 	if err := w.parts.scheduler.SetStopTimeout(stopTimeoutOf(file)); err != nil {
 		return err
 	}
+	classes := was.Take.Classes
 	was.Take, was.Grace = file.Take, file.Grace
+	if (was.Script == nil) != (file.Script == nil) || (was.HTTP == nil) != (file.HTTP == nil) {
+		was.Take.Classes = classes // they follow the sections, which count after a restart
+	}
 	w.parts.take.Store(&was.Take)
 	w.parts.scheduler.Reconsider()
 	w.file = *was

@@ -57,13 +57,19 @@ func (p *provider) run(ctx context.Context, failed func(err error, pause time.Du
 			return
 		}
 		failed(err, pause)
-		timer := time.NewTimer(pause)
+		// However many want to log in, the provider is not asked more often than that.
+		least, rest := time.NewTimer(firstPause), time.NewTimer(pause)
 		select {
-		case <-timer.C:
-		case <-p.wanted:
+		case <-least.C:
+			select {
+			case <-rest.C:
+			case <-p.wanted:
+			case <-ctx.Done():
+			}
 		case <-ctx.Done():
 		}
-		timer.Stop()
+		least.Stop()
+		rest.Stop()
 		if ctx.Err() != nil {
 			return
 		}

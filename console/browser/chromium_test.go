@@ -35,9 +35,10 @@ var chromium struct {
 // start starts the one browser of all tests.
 func start(tb testing.TB) context.Context {
 	tb.Helper()
+	program := debian.Need(tb, "chromium", "chromium") // each test is skipped without it
 	chromium.once.Do(func() {
 		options := append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(debian.Need(tb, "chromium", "chromium")),
+			chromedp.ExecPath(program),
 			chromedp.Flag("no-sandbox", true),        // tests run as root
 			chromedp.WSURLReadTimeout(2*time.Minute), // a busy machine takes its time to start it
 			chromedp.Flag("disable-dev-shm-usage", true),

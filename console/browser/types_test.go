@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/cache"
+	"github.com/elasticron/elasticron/integration/debian"
 )
 
 // typescriptVersion is that of the checker: esbuild strips types and does not look at them.
@@ -17,6 +18,7 @@ const typescriptVersion = "7.0.2"
 // typescript returns TypeScript's checker. npm brings it once; afterwards it is in the cache.
 func typescript(tb testing.TB) (tsc string) {
 	tb.Helper()
+	debian.Need(tb, "node", "nodejs") // in which the checker runs
 	folder, err := cache.Folder("typescript")
 	require.NoError(tb, err)
 	unlock, err := cache.Lock(filepath.Join(folder, "lock"))

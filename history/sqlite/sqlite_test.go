@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -37,7 +38,9 @@ func TestAFileIsOpenedAgain(t *testing.T) {
 		require.Equal(t, execution(n), page.Rows[0])
 		require.NoError(t, store.Close())
 	}
-	require.FileExists(t, path)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode(), "it holds what executions printed")
 }
 
 // One process writes while others read and write, too.

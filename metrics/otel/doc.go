@@ -27,7 +27,8 @@
 // docs/metrics.md lists them. They are those of package metrics/prometheus, under names with dots in place of
 // underscores and without units, such as elasticron.execution.lateness; their attributes are elasticron.job,
 // elasticron.source and so on. Some are counted as things happen, and some ask the scheduler for its health report
-// when the meter collects, which takes two seconds at most.
+// when the meter collects, which takes two seconds at most. Schedulers that report to one MeterProvider need one observer
+// each with attributes of their own, or one MeterProvider each: gauges of the same name take each other's place.
 //
 // The attributes of metrics name no items and no rounds, so the number of jobs bounds the number of streams.
 package otel

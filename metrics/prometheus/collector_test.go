@@ -202,7 +202,7 @@ func TestReportsOfJobsThatShareALabel(t *testing.T) {
 		h := scheduler.Health{State: scheduler.StateRunning, Session: scheduler.SessionHealth{State: "connected"}}
 		for n := range 3 {
 			h.Jobs = append(h.Jobs, scheduler.JobHealth{
-				Job: fmt.Sprintf("job %d", n), Answered: true, Joined: true, Leader: "a", Items: 4,
+				Job: fmt.Sprintf("job %d", n), Answered: true, Joined: true, Leader: "a", Items: 4, ViewRevision: 1,
 				Overdue: make([]scheduler.OverdueItem, n+1), LastSuccess: time.Unix(int64(100-n), 0),
 			})
 		}

@@ -46,7 +46,7 @@ func (d Direct) CreateJob(ctx context.Context, job Job, opts operate.Options) (o
 //
 // Errors are those of package operate.
 func Apply(ctx context.Context, op Operations, stored registry.Node, job Job, opts operate.Options) (operate.Result, error) {
-	if opts.Shown != nil && !opts.DryRun {
+	if opts.Shown != nil {
 		dry := opts
 		dry.DryRun, dry.Shown, dry.Wait = true, nil, false
 		first, more, err := settings(ctx, op, stored, job, dry)
@@ -64,6 +64,9 @@ func Apply(ctx context.Context, op Operations, stored registry.Node, job Job, op
 		}
 		if err := operate.Agreed(*opts.Shown, whole.Plan); err != nil {
 			return whole, err
+		}
+		if opts.DryRun {
+			return whole, nil
 		}
 		opts.Shown = &first.Plan
 	}

@@ -117,6 +117,9 @@ func TestAFileIsAppliedAsItWasShown(t *testing.T) {
 		t.Helper()
 		dry, err := try(operate.Options{DryRun: true})
 		require.NoError(t, err)
+		again, err := try(operate.Options{DryRun: true, Shown: &dry.Plan})
+		require.NoError(t, err, "it is so still")
+		require.True(t, again.Plan.Same(dry.Plan))
 		return &dry.Plan
 	}
 	stale := func(shown *operate.Plan) {

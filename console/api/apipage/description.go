@@ -62,6 +62,7 @@ type schema struct {
 	Properties  ordered[schema] `yaml:"properties"`
 	Additional  yaml.Node       `yaml:"additionalProperties"` // a flag, or a schema
 	OneOf       []schema        `yaml:"oneOf"`
+	AnyOf       []schema        `yaml:"anyOf"`
 }
 
 // ordered is a mapping that keeps its order.

@@ -98,9 +98,9 @@ func kind(s schema) string {
 	case s.Ref != "":
 		name := s.Ref[strings.LastIndex(s.Ref, "/")+1:]
 		return "[" + name + "](#" + strings.ToLower(name) + ")"
-	case len(s.OneOf) > 0:
+	case len(s.OneOf)+len(s.AnyOf) > 0:
 		var all []string
-		for _, one := range s.OneOf {
+		for _, one := range slices.Concat(s.OneOf, s.AnyOf) {
 			all = append(all, kind(one))
 		}
 		return strings.Join(all, " or ")

@@ -48,7 +48,7 @@ func good() scheduler.Health {
 	return scheduler.Health{
 		State: scheduler.StateRunning, Session: scheduler.SessionHealth{State: "connected"},
 		Jobs: []scheduler.JobHealth{{
-			Job: "orders", Answered: true, Joined: true, Leader: "10.0.0.1@-@a", Instances: 3, Items: 20, LastSuccess: time.UnixMilli(1500),
+			Job: "orders", Answered: true, Joined: true, Leader: "10.0.0.1@-@a", Instances: 3, Items: 20, LastSuccess: time.UnixMilli(1500), ViewRevision: 9,
 		}},
 	}
 }
@@ -99,6 +99,16 @@ func TestWhatAReportSays(t *testing.T) {
 		"an operator has shut the instance down": {func(_ *scheduler.Health, j *scheduler.JobHealth) {
 			j.ShutDown, j.Joined = true, false
 		}, nil},
+		"this process is leaving the job": {func(_ *scheduler.Health, j *scheduler.JobHealth) {
+			j.Leaving, j.Joined = true, false
+		}, nil},
+		"the job was not read yet": {func(_ *scheduler.Health, j *scheduler.JobHealth) {
+			*j = scheduler.JobHealth{Job: j.Job, Answered: true}
+		}, map[string]float64{
+			"job.not_joined": 1, "job.disabled": missing, "job.leaderless": missing, "job.stuck": missing,
+			"job.instances": missing, "items": missing, "items.overdue": missing, "items.waiting": missing, "items.unowned": missing,
+			"items.failed": missing, "job.last_success.timestamp": missing,
+		}},
 		"nothing has succeeded yet": {func(_ *scheduler.Health, j *scheduler.JobHealth) {
 			j.LastSuccess = time.Time{}
 		}, map[string]float64{"job.last_success.timestamp": missing}},

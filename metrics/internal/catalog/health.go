@@ -32,7 +32,8 @@ func (report Reporter) Samples(ctx context.Context) []Sample {
 }
 
 // SamplesOf returns what a health report says. What the report cannot know, it does not say: before Run and after it,
-// nothing of sessions and jobs; without a session, and while a job cannot be followed, nothing of what others do there.
+// nothing of sessions and jobs; without a session, and until a job was read or while it cannot be followed, nothing of
+// what others do there.
 func SamplesOf(h scheduler.Health) []Sample {
 	running := h.State == scheduler.StateRunning
 	said := samples{{Metric: Running, Value: truth(running)}}
@@ -44,7 +45,7 @@ func SamplesOf(h scheduler.Health) []Sample {
 	for _, j := range h.Jobs {
 		said.add(Unanswered, j.Job, truth(!j.Answered))
 		if j.Answered {
-			said.ofJob(j, held && j.Blind == "")
+			said.ofJob(j, held && j.Blind == "" && j.ViewRevision != 0)
 		}
 	}
 	return said
@@ -59,7 +60,7 @@ func (s *samples) add(m Metric, job string, value float64) {
 // ofJob adds what a report says of a job; sees tells whether it is what is true of the others, too.
 func (s *samples) ofJob(j scheduler.JobHealth, sees bool) {
 	paused := j.Config != ""
-	outside := !j.Joined && !paused && !j.ShutDown && j.Blind == "" && j.Clock == ""
+	outside := !j.Joined && !j.Leaving && !paused && !j.ShutDown && j.Blind == "" && j.Clock == ""
 	s.add(NotJoined, j.Job, truth(outside))
 	s.add(ClockOff, j.Job, truth(j.Clock != ""))
 	if !sees {

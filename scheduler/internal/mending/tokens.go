@@ -65,7 +65,8 @@ func (o *Mending) restoreTokens(v room.View) room.Batch {
 		return nil
 	}
 	// Also where they start at nothing, the node stays: it tells that nobody has changed the configuration, see
-	// operate.Outside. One that a session owns cannot be written, and is not waited for.
+	// operate.Outside. One that a session owns cannot be written, and is not waited for; operators
+	// see a change from outside then, which it is.
 	write := registry.Put(v.Tree.Tokens(), jobtree.EncodeTokens(m.now))
 	if m.now.Base == 0 && o.ports.Snapshot().Get(v.Tree.Tokens()).Ephemeral() {
 		write = registry.Delete(v.Tree.Tokens())

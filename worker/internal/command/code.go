@@ -205,6 +205,9 @@ func (r *run) do(ctx context.Context, words []string) error {
 	if err != nil {
 		return fmt.Errorf("variables: %w", err)
 	}
+	if _, err := r.s.Commands.Resolve(words[0]); err != nil { // before a folder is made for it
+		return err
+	}
 	dir, err := r.s.directory(r.sc.JobName, r.sc.Item)
 	if err != nil {
 		return fmt.Errorf("folder: %w", err)

@@ -340,6 +340,8 @@ func TestTheFolder(t *testing.T) {
 	require.FileExists(t, base+"/orders/3/here")
 	require.NoError(t, s.run(t.Context(), path), "it may be there")
 	require.NoError(t, os.RemoveAll(base+"/orders/3"))
+	require.ErrorIs(t, s.run(t.Context(), "/bin/sh -c pwd"), allow.ErrRefused)
+	require.NoDirExists(t, base+"/orders/3", "what is refused leaves nothing behind")
 	require.NoError(t, os.Symlink("/etc", base+"/orders/3"))
 	require.Error(t, s.run(t.Context(), path), "a link leads out of it")
 }

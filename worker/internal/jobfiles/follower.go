@@ -237,7 +237,12 @@ func (f *Follower) make(ctx context.Context, source Source, set Set, seen regist
 			delete(f.made, job) // what others have decided since was not made of that
 		}
 	}
-	for _, job := range operate.FilesOf(seen, source.Owner) {
+	theirs := operate.FilesOf(seen, source.Owner)
+	if len(set.Jobs) == 0 && len(f.made) == 0 && len(theirs) > 0 {
+		o.notes = append(o.notes, fmt.Sprintf("the folder has no job since the worker started, so the %d jobs of %q in the registry stay", len(theirs), source.Owner))
+		return // it was just made, or what it is to show is not mounted yet
+	}
+	for _, job := range theirs {
 		if _, named := set.Jobs[job]; named {
 			continue
 		}

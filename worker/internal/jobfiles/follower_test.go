@@ -298,6 +298,24 @@ func TestAFileThatGoes(t *testing.T) {
 	})
 }
 
+// A folder that has no job when the worker starts was just made, or is not mounted yet: the jobs of its owner stay.
+func TestAnEmptyFolder(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		s.follow(jobfiles.Source{Gone: operate.GoneRemove}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
+		time.Sleep(10 * time.Minute)
+		late := s.follow(jobfiles.Source{Gone: operate.GoneRemove}, nil)
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, "@daily", s.cron("a"))
+		require.Len(t, late.State().Notes, 1)
+		require.Contains(t, late.State().Notes[0], "the folder has no job since the worker started")
+		late.write(map[string]string{"a.yaml": daily("a", "@hourly")})
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, "@hourly", s.cron("a"))
+		require.Empty(t, s.cron("b"), "the folder has jobs now, and this is none of them")
+	})
+}
+
 // What is written while the worker starts, or while it is told to read again, counts when it stands still.
 func TestHalfAFile(t *testing.T) {
 	t.Parallel()
