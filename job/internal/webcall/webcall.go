@@ -112,8 +112,7 @@ func (c *Caller) Do(ctx context.Context, req *http.Request) (Answer, error) {
 }
 
 // DoTo is [Caller.Do], and writes the answer as it comes, or, where secrets are to be replaced, a quarter of a MiB at a
-// time: a line with the status, an empty one, what is read of the
-// body, with secrets replaced, and the end of a line.
+// time: a line with the status, an empty one, what is read of the body, with secrets replaced, and the end of a line.
 func (c *Caller) DoTo(ctx context.Context, req *http.Request, to io.Writer) (Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
