@@ -24,7 +24,7 @@ type Collector struct {
 	mu     sync.Mutex
 	jobs   map[string]struct{} // that have a label of their own
 	shared shared
-	report catalog.Reporter    // nil before there is a scheduler
+	report catalog.Reporter // nil before there is a scheduler
 }
 
 var (
