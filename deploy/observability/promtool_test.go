@@ -11,7 +11,11 @@ import (
 	"github.com/elasticron/elasticron/integration/debian"
 )
 
-const rulesTestFile = "../alerts/elasticron_test.yml"
+// rulesTestFile has a case of each alert; hoursTestFile has those that take many hours.
+const (
+	rulesTestFile = "../alerts/elasticron_test.yml"
+	hoursTestFile = "../alerts/hours_test.yml"
+)
 
 // Prometheus' own tool finds the rules in order, and they fire and keep quiet as their unit tests say.
 func TestPromtool(t *testing.T) {
@@ -19,7 +23,7 @@ func TestPromtool(t *testing.T) {
 	promtool := debian.Need(t, "promtool", "prometheus")
 	for _, args := range [][]string{
 		{"check", "rules", "--lint-fatal", rulesFile},
-		{"test", "rules", rulesTestFile},
+		{"test", "rules", rulesTestFile, hoursTestFile},
 	} {
 		out, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput()
 		require.NoError(t, err, "promtool %v\n%s", args, out)

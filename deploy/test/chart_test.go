@@ -58,7 +58,7 @@ worker:
   config:
     take: {jobs: ["orders-*"], labels: {zone: eu}}
     jobs: {missing: disable}
-    script: {commands: [/opt/jobs/*], stop: 20s, directory: "/var/lib/elasticron/{job}/{item}"}
+    script: {commands: [/opt/jobs/*], stop: 20s, directory: "/tmp/{job}/{item}"}
     http: {allow: ["*"], sign: {keys: ["file:/run/secrets/hmac/key"]}}
     history: {file: /var/lib/elasticron/history.db, keep: 24h}
     log: {format: json}
@@ -166,7 +166,7 @@ registry:
   password: env:ELASTICRON_PASSWORD
 take: {jobs: ["orders-*"], labels: {zone: eu}}
 jobs: {directory: /etc/elasticron/jobs, owner: ops/cron-elasticron, missing: disable}
-script: {commands: [/opt/jobs/*], stop: 20s, directory: "/var/lib/elasticron/{job}/{item}"}
+script: {commands: [/opt/jobs/*], stop: 20s, directory: "/tmp/{job}/{item}"}
 http: {allow: ["*"], sign: {keys: ["file:/run/secrets/hmac/key"]}}
 history: {file: /var/lib/elasticron/history.db, keep: 24h}
 grace: 600s

@@ -53,6 +53,9 @@ func TestValuesThatAreRefused(t *testing.T) {
 		"worker: {}":                                                                       {"worker.config has neither script nor http"},
 		"worker: {config: {http: {}, jobs: {owner: x}}}":                                   {"worker.config.jobs is given without worker.jobs"},
 		"worker: {config: {http: {}}, jobs: {a: {config: {}}}, jobsConfigMap: b}":          {"worker.jobs and worker.jobsConfigMap are given"},
+		"worker: {graceSeconds: 5, config: {script: {}}}":                                  {"worker.graceSeconds is 5: want more than worker.config.script.stop, which is 5s"},
+		"worker: {config: {script: {stop: 1m30s}}}":                                        {"worker.graceSeconds is 90: want more than worker.config.script.stop, which is 1m30s"},
+		"worker: {graceSeconds: 3, config: {script: {stop: 3500ms}}}":                      {"worker.graceSeconds is 3", "3500ms"},
 		"worker: {config: {http: {}}, secrets: [elasticron]}":                              {"worker.secrets names elasticron"},
 		"worker: {config: {http: {}}, image: {repository: x}}":                             {"worker.image.tag is missing"},
 		"worker: {config: {http: {}}, image: {tag: x}}":                                    {"worker.image.repository is missing"},
@@ -64,6 +67,21 @@ func TestValuesThatAreRefused(t *testing.T) {
 		for _, want := range wants {
 			require.ErrorContains(t, err, want, values)
 		}
+	}
+}
+
+// A grace above script.stop is allowed, by however little it is above.
+func TestGracesThatLeaveTimeToStop(t *testing.T) {
+	t.Parallel()
+	for _, values := range []string{
+		"worker: {graceSeconds: 6, config: {script: {}}}",
+		"worker: {graceSeconds: 91, config: {script: {stop: 1m30s}}}",
+		"worker: {graceSeconds: 4, config: {script: {stop: 3500ms}}}",
+		"worker: {graceSeconds: 1, config: {http: {}}}",
+		"worker: {config: {script: {stop: soon}}}", // which no template can read
+	} {
+		_, err := template(merged(t, smallest+values+"\n"))
+		require.NoError(t, err, values)
 	}
 }
 

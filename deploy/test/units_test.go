@@ -147,6 +147,18 @@ func TestWhatTheUnitsSay(t *testing.T) {
 	require.NotContains(t, worker, "ProtectControlGroups", "the worker makes cgroups")
 }
 
+// With a user of their own, scripts get through the folders above theirs, and cannot read the files there: SQLite makes
+// its file for all to read.
+func TestTheUnitForTheUserOfScripts(t *testing.T) {
+	t.Parallel()
+	s := settings(t, "elasticron-worker.service.d/script-user.conf")
+	mask, err := strconv.ParseUint(s["UMask"][0], 8, 32)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o711), 0o711&^os.FileMode(mask), "folders that the worker makes")
+	require.Equal(t, os.FileMode(0o600), 0o644&^os.FileMode(mask), "files")
+	require.Equal(t, []string{"0711"}, s["StateDirectoryMode"])
+}
+
 func seconds(t *testing.T, text string) time.Duration {
 	t.Helper()
 	d, err := time.ParseDuration(text)
@@ -171,10 +183,15 @@ func TestTheFilesBesideTheUnits(t *testing.T) {
 	require.NoError(t, yaml.Unmarshal(text, &file))
 	worker := settings(t, "elasticron-worker.service")
 	require.GreaterOrEqual(t, seconds(t, worker["TimeoutStopSec"][0]), seconds(t, file.Grace)+15*time.Second, "systemd must not kill what the worker still waits for")
-	state, logs := "/var/lib/"+worker["StateDirectory"][0], "/var/log/"+worker["LogsDirectory"][0]
-	require.Equal(t, state, filepath.Dir(file.History.File), "ProtectSystem=strict leaves no other folder")
-	require.True(t, strings.HasPrefix(file.Script.Directory, state+"/"))
-	require.Equal(t, logs, file.Script.Log.Directory)
+	state := strings.Fields(worker["StateDirectory"][0]) // the worker makes none of them, and ProtectSystem=strict leaves no others
+	history, found := strings.CutPrefix(filepath.Dir(file.History.File), "/var/lib/")
+	require.True(t, found)
+	require.Contains(t, state, history)
+	jobs, _, found := strings.Cut(strings.TrimPrefix(file.Script.Directory, "/var/lib/"), "/{job}")
+	require.True(t, found)
+	require.Contains(t, state, jobs)
+	require.False(t, strings.HasPrefix(history+"/", jobs+"/"), "a job may be called as the history is")
+	require.Equal(t, "/var/log/"+worker["LogsDirectory"][0], file.Script.Log.Directory)
 
 	flags := settings(t, "server.env")["FLAGS"]
 	require.Len(t, flags, 1)

@@ -23,7 +23,8 @@ type Collector struct {
 
 	mu     sync.Mutex
 	jobs   map[string]struct{} // that have a label of their own
-	report catalog.Reporter    // nil before there is a scheduler
+	shared shared
+	report catalog.Reporter // nil before there is a scheduler
 }
 
 var (
@@ -43,7 +44,7 @@ func New(opts ...Option) (*Collector, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	return &Collector{options: o, vectors: newVectors(o), reports: newReports(), jobs: make(map[string]struct{})}, nil
+	return &Collector{options: o, vectors: newVectors(o), reports: newReports(), jobs: make(map[string]struct{}), shared: make(shared)}, nil
 }
 
 // Describe implements [prometheus.Collector].
@@ -76,6 +77,18 @@ func (c *Collector) job(name string) string {
 	}
 	c.jobs[name] = struct{}{}
 	return name
+}
+
+// setOfJob sets what a gauge says of a job.
+func (c *Collector) setOfJob(gauge *prometheus.GaugeVec, name string, value float64) {
+	label := c.job(name)
+	if label != other {
+		gauge.WithLabelValues(label).Set(value)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	gauge.WithLabelValues(other).Add(c.shared.change(gauge, name, value))
 }
 
 // item returns the label of an item.

@@ -194,6 +194,40 @@ func TestLabelsAreBounded(t *testing.T) {
 	requireMetrics(t, collector, `elasticron_executions_total{job_name="other",outcome="success",source="manual"} 4850`)
 }
 
+// Of jobs that share a label, a gauge is the sum: one that goes on does not hide another that does not.
+func TestGaugesOfJobsThatShareALabel(t *testing.T) {
+	t.Parallel()
+	collector, why := newCollector(t, prometheus.WithMaxJobs(1)), errors.New("out of stock")
+	tell := func(err error, leading bool, waiting int, jobs ...string) {
+		for _, name := range jobs {
+			collector.Observe(scheduler.PauseEvent{Job: name, Err: err})
+			collector.Observe(scheduler.ViewEvent{Job: name, Err: err})
+			collector.Observe(scheduler.LeadershipEvent{Job: name, Leading: leading})
+			collector.Observe(scheduler.WaitingEvent{Job: name, Waiting: waiting})
+		}
+	}
+	of := func(label string, jobs, waiting int) string {
+		return fmt.Sprintf(`
+			elasticron_job_paused{job_name=%[1]q} %[2]d
+			elasticron_view_blind{job_name=%[1]q} %[2]d
+			elasticron_leader{job_name=%[1]q} %[2]d
+			elasticron_executions_waiting{job_name=%[1]q} %[3]d
+		`, label, jobs, waiting)
+	}
+	tell(why, true, 3, "own", "a", "b", "c")
+	requireMetrics(t, collector, of("own", 1, 3)+of("other", 3, 9))
+	tell(why, true, 5, "b") // again, and with more that wait
+	requireMetrics(t, collector, of("other", 3, 11))
+	tell(nil, false, 0, "own", "b")
+	requireMetrics(t, collector, of("own", 0, 0)+of("other", 2, 6))
+	tell(nil, false, 0, "b")
+	requireMetrics(t, collector, of("other", 2, 6))
+	tell(nil, false, 0, "a", "c")
+	requireMetrics(t, collector, of("other", 0, 0))
+	tell(why, true, 1, "other") // a job may be called so
+	requireMetrics(t, collector, of("other", 1, 1))
+}
+
 // Jobs that share a label are added up. Of their times the newest counts.
 func TestReportsOfJobsThatShareALabel(t *testing.T) {
 	t.Parallel()

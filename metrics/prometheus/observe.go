@@ -78,7 +78,7 @@ func (c *Collector) itemEnded(e scheduler.ItemEvent) {
 }
 
 func (c *Collector) itemsWaiting(e scheduler.WaitingEvent) {
-	c.waiting.WithLabelValues(c.job(e.Job)).Set(float64(e.Waiting))
+	c.setOfJob(c.waiting, e.Job, float64(e.Waiting))
 }
 
 func (c *Collector) loadChanged(e scheduler.LoadEvent) {
@@ -102,7 +102,7 @@ func (c *Collector) leadershipChanged(e scheduler.LeadershipEvent) {
 		leads = 1
 		c.elections.WithLabelValues(c.job(e.Job)).Inc()
 	}
-	c.leader.WithLabelValues(c.job(e.Job)).Set(leads)
+	c.setOfJob(c.leader, e.Job, leads)
 }
 
 func (c *Collector) jobPaused(e scheduler.PauseEvent) {
@@ -110,18 +110,19 @@ func (c *Collector) jobPaused(e scheduler.PauseEvent) {
 	if e.Err != nil {
 		paused = 1
 	}
-	c.paused.WithLabelValues(c.job(e.Job)).Set(paused)
+	c.setOfJob(c.paused, e.Job, paused)
 }
 
 func (c *Collector) viewChanged(e scheduler.ViewEvent) {
-	name, blind := "", 0.0
-	if e.Job != "" {
-		name = c.job(e.Job)
-	}
+	blind := 0.0
 	if e.Err != nil {
 		blind = 1
 	}
-	c.blind.WithLabelValues(name).Set(blind)
+	if e.Job == "" {
+		c.blind.WithLabelValues("").Set(blind)
+		return
+	}
+	c.setOfJob(c.blind, e.Job, blind)
 }
 
 func (c *Collector) resharded(e scheduler.ReshardEvent) {

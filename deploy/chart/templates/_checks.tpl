@@ -63,6 +63,14 @@ server.proxy.from is missing: want the addresses of the proxies, as anybody else
 {{- if not (or (hasKey $w.config "script") (hasKey $w.config "http")) }}
 worker.config has neither script nor http: want one of them, which says what may run, or worker.enabled: false
 {{- end }}
+{{- if hasKey $w.config "script" }}
+{{- /* A duration can only be added to a date here. One that cannot be read adds nothing; the worker refuses it. */}}
+{{- $stop := $w.config.script.stop | default "5s" | toString }}
+{{- $epoch := toDate "2006-01-02 MST" "1970-01-01 UTC" }}
+{{- if le (int64 $w.graceSeconds) (int64 (dateModify $stop $epoch | unixEpoch)) }}
+worker.graceSeconds is {{ int64 $w.graceSeconds }}: want more than worker.config.script.stop, which is {{ $stop }}
+{{- end }}
+{{- end }}
 {{- if and $w.jobs $w.jobsConfigMap }}
 worker.jobs and worker.jobsConfigMap are given: want one of them
 {{- end }}
