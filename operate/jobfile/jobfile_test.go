@@ -119,7 +119,7 @@ func TestAFileIsAppliedAsItWasShown(t *testing.T) {
 		require.NoError(t, err)
 		again, err := try(operate.Options{DryRun: true, Shown: &dry.Plan})
 		require.NoError(t, err, "it is so still")
-		require.True(t, again.Plan.Same(dry.Plan))
+		require.True(t, again.Same(dry.Plan))
 		return &dry.Plan
 	}
 	stale := func(shown *operate.Plan) {
