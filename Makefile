@@ -21,6 +21,9 @@ MODULES     := console/web/build console/browser internal/docs/gocron deploy/obs
 # the race detector, which would compile all that a second time.
 DEPLOY      := deploy
 IMAGE       ?= elasticron-image
+# The comparison with other libraries, a module of its own for it needs them.
+PEERS       := integration/peers
+PEERSFLAGS  ?= -peers.page=$(abspath docs/figures.md)
 FUZZTIME    ?= 20s
 
 ##@ Every day
@@ -66,7 +69,7 @@ lint: ## Check modules, code and its format; change nothing
 	go mod tidy -diff
 	go vet ./...
 	$(LINTER) run --allow-parallel-runners ./...
-	@for module in $(MODULES) $(DEPLOY); do \
+	@for module in $(MODULES) $(DEPLOY) $(PEERS); do \
 		(cd $$module && echo "in $$module" && go mod tidy -diff && go vet ./... && $(LINTER) run --allow-parallel-runners ./...); \
 	done
 
@@ -108,6 +111,10 @@ bench: ## Run benchmarks: BENCH=regexp BENCHTIME=200ms PKG=./... BENCHRAW=file B
 	@go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -timeout 30m $(BENCHFLAGS) \
 		$$(go list $(PKG) | awk '{ print !/integration\/overload$$/, $$0 }' | sort -sn -k1,1 | cut -d' ' -f2) \
 		| tee $(BENCHRAW) | go run ./integration/bench/benchtable
+
+.PHONY: bench-peers
+bench-peers: ## Compare with other libraries, some twenty minutes; writes docs/figures.md
+	go -C $(PEERS) test -count=1 -v -timeout=2h . $(PEERSFLAGS)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target: FUZZTIME=20s for each, PKG=./...

@@ -182,6 +182,9 @@ func (p *Peer) WaitEvents(job string, enough func([]Event) bool) []Event {
 	}
 }
 
+// PID is the process id.
+func (p *process) PID() int { return p.cmd.Process.Pid }
+
 // Kill ends the process with SIGKILL.
 func (p *Peer) Kill() {
 	_ = p.cmd.Process.Kill()

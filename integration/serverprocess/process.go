@@ -56,6 +56,9 @@ func (p *Process) live(out *os.File, started chan<- error) {
 	}
 }
 
+// PID is the process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Gone returns a channel that is closed when the process has ended.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
