@@ -16,6 +16,7 @@ import (
 
 	"github.com/elasticron/elasticron/console"
 	"github.com/elasticron/elasticron/history/sqlite"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -197,7 +198,7 @@ func TestWatchThroughAServer(t *testing.T) {
 	w := newShop(t)
 	flags := w.withServer(t)
 	ctx, stop := context.WithCancel(t.Context())
-	var out, errOut output
+	var out, errOut serverprocess.Output
 	done := make(chan int, 1)
 	go func() {
 		done <- w.run(ctx, append([]string{"get", "jobs", "-w", "--match", "orders", "-o", "name"}, flags...), &out, &errOut)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/javapeer"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -30,15 +31,15 @@ type cluster struct {
 	namespace string
 	job       string
 	tree      jobtree.Tree
-	registry  registry.Registry // of somebody who only looks, and operates
-	log       *lockedBuffer     // of all Go instances, shown if the test fails
+	registry  registry.Registry     // of somebody who only looks, and operates
+	log       *serverprocess.Output // of all Go instances, shown if the test fails
 }
 
 // newCluster makes a cluster for a job of this name, which no other test may use: a Java process has one
 // instance a job.
 func newCluster(t *testing.T, name string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, address: need(t), namespace: name + "-" + strings.ToLower(rand.Text()[:8]), job: name, tree: jobtree.For(name), log: new(lockedBuffer)}
+	c := &cluster{t: t, address: need(t), namespace: name + "-" + strings.ToLower(rand.Text()[:8]), job: name, tree: jobtree.For(name), log: new(serverprocess.Output)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(c.log.String())

@@ -1,5 +1,6 @@
 // Package serverprocess starts the real servers of tests as processes of their own, signals them and
-// ends them: by process id only, and so that they die with the test however that ends (on Linux).
+// ends them: by process id only, and so that they die with the test however that ends (on Linux). [Output] keeps what
+// a process says.
 package serverprocess
 
 import (

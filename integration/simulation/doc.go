@@ -30,8 +30,8 @@
 // # How many
 //
 // Every run of the tests tries thousands of seeds. The race detector makes a seed five times dearer,
-// so under it TestSimulation tries dozens, and TestThousandsOfSeeds has it try the thousands in a test
-// program without. On a machine that is busy with other things it begins no further seed after two
+// so under it TestSimulation tries dozens, and TestThousandsOfSeeds has it try the thousands, and replay a few, in a
+// test program without. On a machine that is busy with other things it begins no further seed after two
 // minutes, and says how many it tried.
 //
 //	go test ./integration/simulation -run 'TestSimulation$' -simulation.seeds=100000 -simulation.first=5000 -timeout=0
