@@ -90,6 +90,7 @@ func (r *Rounds) useTurns(v room.View, u admission.Urgency, n int) {
 			continue
 		}
 		it.queued = false
+		r.rouse(it)
 		r.expire(v, it, now, true)
 		switch {
 		case it.Due.None() || it.running != nil || it.permit:
