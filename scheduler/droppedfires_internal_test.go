@@ -46,7 +46,7 @@ type nobody struct{}
 
 func (nobody) Granted(admission.Urgency, int) bool { return false }
 
-// newCrowd starts jobs and lets them fire once.
+// newCrowd starts jobs that have not fired yet.
 func newCrowd(tb testing.TB, jobs, items int, change func(*job.Config)) *crowd {
 	tb.Helper()
 	c := &crowd{tb: tb, items: jobs * items, alarm: fires.NewEntry(func(fires.Tick) {})}
@@ -77,8 +77,6 @@ func newCrowd(tb testing.TB, jobs, items int, change func(*job.Config)) *crowd {
 	}
 	<-c.Ready()
 	c.untilQuiet(func() bool { return c.owned() == c.items })
-	c.second()
-	c.second()
 	return c
 }
 
@@ -147,6 +145,8 @@ func TestADroppedFireCostsNoMemory(t *testing.T) { //nolint:paralleltest // it c
 		t.Run(name, func(t *testing.T) {
 			c := newCrowd(t, 20, 10, change)
 			defer c.end()
+			c.second()
+			c.second()
 			_, allocations := c.spent(func() {
 				for range 100 {
 					c.second()
@@ -156,6 +156,35 @@ func TestADroppedFireCostsNoMemory(t *testing.T) { //nolint:paralleltest // it c
 			require.EqualValues(t, 101*c.items, c.load.Counted().Dropped, "all but the newest, which may still begin")
 		})
 	}
+}
+
+// While there is no room for one begin more, a fire is waited for without a decision. When there is room, what waits
+// begins.
+func TestWhatMustWaitIsNotDecidedUpon(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 3, 10, func(*job.Config) {})
+	defer c.end()
+	var decisions atomic.Int64
+	for _, r := range c.runners {
+		r.box.Post(func() {
+			decide := r.box.After
+			r.box.After = func() { decisions.Add(1); decide() }
+		})
+	}
+	c.owned() // comes after that
+	c.untilQuiet(func() bool {
+		before := decisions.Load()
+		time.Sleep(10 * time.Millisecond)
+		return decisions.Load() == before
+	})
+	before := decisions.Load()
+	for range 3 {
+		c.second()
+	}
+	require.Zero(t, decisions.Load()-before)
+	require.Zero(t, c.load.Counted().Begun)
+	c.admission.GiveBack(c.items)
+	c.untilQuiet(func() bool { return c.load.Counted().Begun == int64(c.items) })
 }
 
 func policies() map[string]func(*job.Config) {
@@ -170,6 +199,8 @@ func BenchmarkDroppedFires(b *testing.B) {
 			b.Run(fmt.Sprintf("jobs=%d/items=%d/%s", s.jobs, s.items, policy), func(b *testing.B) {
 				c := newCrowd(b, s.jobs, s.items, change)
 				defer c.end()
+				c.second()
+				c.second()
 				cpuTime, allocations := c.spent(func() {
 					for b.Loop() {
 						c.second()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/admission"
@@ -165,5 +166,37 @@ func TestADroppedFireIsNotedOnceForAllItems(t *testing.T) { //nolint:paralleltes
 			r.Tick(v, second(at, at+3), true)
 			require.Equal(t, counted, r.ports.Load.Counted(), "ticks that were kept were counted")
 		})
+	}
+}
+
+// Only an item of which nothing but its fire can be due waits for its turn without having been looked at.
+func TestPlainlyIdleItems(t *testing.T) {
+	t.Parallel()
+	tree := jobtree.For("orders")
+	record := func(state jobtree.ItemState, outcome jobtree.Outcome) registry.Node {
+		return registry.Node{Path: tree.ItemRecord(0), Value: jobtree.EncodeRecord(jobtree.Record{
+			State: state, Before: &jobtree.Before{State: jobtree.ItemIdle},
+			Current: &jobtree.Execution{Instance: "me", Session: 7, Source: job.Scheduled, Fire: dawn, Begin: dawn, Outcome: outcome},
+		})}
+	}
+	for name, test := range map[string]struct {
+		nodes []registry.Node
+		want  bool
+	}{
+		"never ran":   {nil, true},
+		"idle":        {[]registry.Node{record(jobtree.ItemIdle, jobtree.Success)}, true},
+		"interrupted": {[]registry.Node{record(jobtree.ItemInterrupted, jobtree.Lost)}, true},
+		"running":     {[]registry.Node{record(jobtree.ItemRunning, "")}, false},
+		"waiting":     {[]registry.Node{record(jobtree.ItemWaiting, jobtree.Lost)}, false},
+		"not started": {[]registry.Node{record(jobtree.ItemIdle, jobtree.NotStarted)}, false},
+		"marked":      {[]registry.Node{{Path: tree.ItemRunning(0), Value: "me"}}, false},
+		"missed":      {[]registry.Node{{Path: tree.ItemMisfire(0)}}, false},
+		"unreadable":  {[]registry.Node{{Path: tree.ItemRecord(0), Value: "{"}}, false},
+	} {
+		for i := range test.nodes {
+			test.nodes[i].Created, test.nodes[i].Revision = 5, 5
+		}
+		state := jobtree.StateOf("orders", registry.NewSnapshot(9, test.nodes))
+		require.Equal(t, test.want, plainlyIdle(state.Item(0)), name)
 	}
 }

@@ -42,6 +42,7 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 	if !kept {
 		r.Kept()
 	}
+	atOnce := !left && r.mayQueueAtOnce(v)
 	wanted, dropped := 0, 0
 	note := func(n int) {
 		it := r.items[n]
@@ -52,13 +53,14 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 			it = r.item(n)
 		}
 		wanted++
-		if !it.queued {
-			r.toConsider.Note([]int{n}, false)
-			decide = true
-		} else if !it.Due.OnTime.IsZero() {
+		if it.queued && !it.Due.OnTime.IsZero() {
 			dropped++ // nothing but its turn kept it from beginning since the fire before
 		}
 		it.Tick(m.Policy, t.Fire, passed)
+		if !it.queued && !(atOnce && r.queueAtOnce(v, it)) {
+			r.toConsider.Note([]int{n}, false)
+			decide = true
+		}
 		if it.queued && it.running == nil && !left {
 			r.doze(it, m, t.Fire)
 		}
