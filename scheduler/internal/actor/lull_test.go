@@ -104,7 +104,7 @@ func TestAClosedMailboxForgetsItsLull(t *testing.T) {
 }
 
 // A note that is kept costs no memory.
-func TestAKeptNoteAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts what the process allocates
+func TestAKeptNoteAllocatesNothing(t *testing.T) { // not parallel: it counts what the process allocates
 	l := newLulled()
 	l.notes.fold = func(kept, _ string) (string, bool) { return kept, true }
 	l.quiet = true

@@ -140,7 +140,7 @@ func switched(v room.View, n int, disabled bool) registry.Step {
 }
 
 // A fire that is dropped costs no memory, and no step for each item: none is looked at until something happens to it.
-func TestADroppedFireIsNotedOnceForAllItems(t *testing.T) { //nolint:paralleltest // it counts what the process allocates
+func TestADroppedFireIsNotedOnceForAllItems(t *testing.T) { // not parallel: it counts what the process allocates
 	for name, cfg := range misfires() {
 		t.Run(name, func(t *testing.T) {
 			const items = 1000
