@@ -57,7 +57,7 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 			dropped++ // nothing but its turn kept it from beginning since the fire before
 		}
 		it.Tick(m.Policy, t.Fire, passed)
-		if !it.queued && !(atOnce && r.queueAtOnce(v, it)) {
+		if !it.queued && (!atOnce || !r.queueAtOnce(v, it)) {
 			r.toConsider.Note([]int{n}, false)
 			decide = true
 		}
