@@ -95,8 +95,14 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports}
 	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
-	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.rounds.ReturnTurns() }}
-	r.entry = fires.NewEntry(r.rounds.Fired)
+	r.box = actor.Mailbox{
+		Start: s.work.Go, After: func() { r.decide(); r.rounds.ReturnTurns() },
+		Quiet: func() bool { return r.rounds.Dozes(r.look()) },
+	}
+	ticks := actor.NewLull(&r.box, rounds.Fold, r.rounds.Kept, func(t fires.Tick, kept bool) (decide bool) {
+		return r.rounds.Tick(r.look(), t, kept)
+	})
+	r.entry = fires.NewEntry(ticks.Post)
 	r.alarm.Ring = func() { r.box.Post(func() {}) }
 	return r
 }

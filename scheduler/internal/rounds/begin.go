@@ -78,6 +78,7 @@ func (r *Rounds) MayBegin(v room.View) bool {
 // consider decides what happens to one of my items now.
 func (r *Rounds) consider(v room.View, round *Round, n int) {
 	it, node := r.item(n), v.State.Item(n)
+	r.rouse(it)
 	m := v.Rules
 	if node.Disabled {
 		it.Due = it.Due.DropDisabled()
@@ -272,6 +273,7 @@ func makesUp(node jobtree.Item, record jobtree.Record) bool {
 // execution is ended as never started. What is due of the item then stays so, and the next decision
 // judges it by the time at which it is made.
 func (r *Rounds) began(v room.View, round *Round, it *item, under *room.Attachment, record jobtree.Record, token registry.Revision) {
+	r.rouse(it)
 	it.wrote = token
 	wanted := v.Rules.StillWanted(&record, v.Clock.Now())
 	it.running = r.newExecution(v, it, under, record, token)
