@@ -125,7 +125,10 @@ func (h *Hub) takeHistory(name string, j *jobLive, rows []history.Execution, who
 	}
 	h.size += j.line.size
 	h.keepWithin()
-	h.tell(time.Now(), map[string]bool{name: true})
+	now, shown := time.Now(), h.following.Shown()
+	h.look(name, shown, news{}) // whose last runs are others now
+	h.show(now, shown)
+	h.tell(now, map[string]bool{name: true})
 }
 
 func spanOfHistory(e history.Execution) span {
