@@ -6,10 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -203,4 +205,38 @@ func TestSettings(t *testing.T) {
 		_, err := console.New(t.Context(), c)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// The process lives as long as the copies of its namespaces are looked after, whether the registry answers or not. A copy
+// that nobody looks after any more is no live one, and a new start helps.
+func TestACopyThatStandsStill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reg := memory.NewServer().Open("shop")
+		defer func() { require.NoError(t, reg.Close(context.Background())) }()
+		server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{{Name: "shop", Registry: reg}}})
+		require.NoError(t, err)
+		defer server.Close()
+		ask := func(path string) (int, string) {
+			answer := httptest.NewRecorder()
+			server.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil))
+			return answer.Code, answer.Body.String()
+		}
+		for _, cut := range []bool{false, true} {
+			if cut {
+				reg.Cut()
+			}
+			time.Sleep(time.Hour)
+			status, _ := ask("/live")
+			require.Equal(t, http.StatusOK, status)
+		}
+		status, _ := ask("/ready")
+		require.Equal(t, http.StatusServiceUnavailable, status)
+		reg.Heal()
+		server.Close() // which ends that, for want of another way to have it stand still
+		time.Sleep(time.Minute)
+		status, text := ask("/live")
+		require.Equal(t, http.StatusServiceUnavailable, status)
+		require.Contains(t, text, `namespace "shop" stands still, for 1m`)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/console/api"
@@ -20,6 +21,7 @@ type Server struct {
 	log     *slog.Logger
 	guard   *access.Guard
 	hubs    []*live.Hub
+	names   []string // of their namespaces
 	handler http.Handler
 
 	follow  sync.WaitGroup
@@ -65,7 +67,6 @@ func New(ctx context.Context, c Config) (*Server, error) {
 func (s *Server) assemble(ctx context.Context, c Config) (err error) {
 	limits := live.NewLimits()
 	var namespaces []api.Namespace
-	var names []string
 	for _, n := range c.Namespaces {
 		hub, err := live.Open(ctx, live.Config{Registry: n.Registry, Namespace: n.Name, History: n.History, Limits: limits, Logger: c.Logger})
 		if err != nil {
@@ -73,9 +74,9 @@ func (s *Server) assemble(ctx context.Context, c Config) (err error) {
 		}
 		s.hubs = append(s.hubs, hub)
 		namespaces = append(namespaces, api.Namespace{Name: n.Name, Store: n.Registry, Hub: hub, History: n.History})
-		names = append(names, n.Name)
+		s.names = append(s.names, n.Name)
 	}
-	pages, err := web.New(web.Config{Prefix: c.Access.Prefix, Who: func(r *http.Request) web.Who { return whoOf(r, names) }})
+	pages, err := web.New(web.Config{Prefix: c.Access.Prefix, Who: func(r *http.Request) web.Who { return whoOf(r, s.names) }})
 	if err != nil {
 		return err
 	}
@@ -136,8 +137,20 @@ const (
 	pathReady = "/ready"
 )
 
-// live tells that the process answers.
-func (s *Server) live(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
+// standsStill is how long a hub may take for what it does twice a second before a new start is the better way: the whole of a
+// large namespace may have to be read anew.
+const standsStill = 30 * time.Second
+
+// live tells that the process answers, and goes on with what it shows.
+func (s *Server) live(w http.ResponseWriter, _ *http.Request) {
+	for i, hub := range s.hubs {
+		if since := time.Since(hub.Looked()); since > standsStill {
+			http.Error(w, fmt.Sprintf("namespace %q stands still, for %s", s.names[i], since.Truncate(time.Second)), http.StatusServiceUnavailable)
+			return
+		}
+	}
+	_, _ = w.Write([]byte("ok\n"))
+}
 
 // ready tells whether what is shown is true: the registries answer.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {

@@ -34,6 +34,7 @@ type Hub struct {
 	view    *registry.View
 	feed    *feed
 	picture atomic.Pointer[Picture]
+	looked  atomic.Pointer[time.Time]
 	closed  <-chan struct{}
 	ended   context.Context
 	end     context.CancelFunc
@@ -95,6 +96,7 @@ func Open(ctx context.Context, cfg Config) (*Hub, error) {
 	}
 	h.began = time.Now()
 	h.asOf, h.connected = h.began, true
+	h.looked.Store(&h.began)
 	h.view.Subscribe(h.feed.take)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,6 +155,8 @@ func (h *Hub) Run(ctx context.Context) error {
 			}
 		}
 		h.tick(time.Now())
+		now := time.Now()
+		h.looked.Store(&now)
 		told = nil
 		pause.Reset(frameEvery)
 	}
@@ -174,6 +178,10 @@ func (h *Hub) Close() {
 
 // Picture returns what is known now.
 func (h *Hub) Picture() *Picture { return h.picture.Load() }
+
+// Looked returns when the hub last came to an end of looking for what is new, which it does twice a second while it
+// runs, also while the registry does not answer. It waits for nobody, so that it tells of a hub that stands still.
+func (h *Hub) Looked() time.Time { return *h.looked.Load() }
 
 // tick takes over what is new and tells the readers.
 func (h *Hub) tick(now time.Time) {
