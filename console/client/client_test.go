@@ -333,6 +333,35 @@ func TestNewsAreWaitedFor(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
+// Pages are of one state; when the server has forgotten that, all are read again.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		revision := registry.Revision(7)
+		switch asked.Add(1) {
+		case 2:
+			assert.Equal(t, "7 /a", q.Get("revision")+" "+q.Get("behind"))
+			write(w, "application/problem+json", 410, wire.Problem{Status: 410, Cause: wire.CauseForgotten})
+			return
+		case 3, 4:
+			revision = 9
+		}
+		if q.Get("behind") == "" {
+			write(w, "application/json", 200, wire.NodeList{Nodes: []wire.Node{{Path: "/a", Revision: revision}}, Revision: revision, Next: "/a"})
+			return
+		}
+		assert.Equal(t, "9 /a", q.Get("revision")+" "+q.Get("behind"))
+		assert.Empty(t, q.Get("after"))
+		write(w, "application/json", 200, wire.NodeList{Nodes: []wire.Node{{Path: "/b", Revision: 8}}, Revision: revision})
+	})
+	nodes, revision, err := n.Newer(t.Context(), 3)
+	require.NoError(t, err)
+	require.Equal(t, registry.Revision(9), revision)
+	require.Equal(t, []registry.Node{{Path: "/a", Revision: 9}, {Path: "/b", Revision: 8}}, nodes)
+}
+
 // What is read of the tree is what a registry would say.
 func TestReading(t *testing.T) {
 	t.Parallel()

@@ -268,11 +268,13 @@ type Import struct {
 	Jobs        []JobOutcome `json:"jobs"`
 }
 
-// NodeList is a part of a namespace as it is stored.
+// NodeList is a page of a part of a namespace as it is stored, in ascending order of paths.
 type NodeList struct {
 	Nodes    []Node            `json:"nodes"`
 	Revision registry.Revision `json:"revision"`
-	Java     bool              `json:"java"` // Java instances may take part in the jobs
+	// Next is behind which path the next page of the same revision begins; empty: this is the last.
+	Next string `json:"next,omitempty"`
+	Java bool   `json:"java"` // Java instances may take part in the jobs
 }
 
 // Node is one node.
