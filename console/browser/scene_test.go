@@ -166,6 +166,18 @@ func (s *scene) routes(mux *http.ServeMux) {
 		}})
 	})
 	mux.HandleFunc("GET "+shop+"/executions", s.executions)
+	mux.HandleFunc("GET "+shop+"/jobs/{job}/outputs/{id}", func(w http.ResponseWriter, r *http.Request) {
+		s.note(r, "")
+		if r.PathValue("id") == "12" { // it was deleted since
+			answer(w, 404, object{"title": "not found", "status": 404, "cause": "not found", "detail": "no output of the execution is kept"})
+			return
+		}
+		text := strings.Repeat("settled 1 <b>order</b>\n", 13_000)
+		if r.PathValue("id") == "2" {
+			text = "settling 20 orders\nno such table: <script>alert(1)</script>\n"
+		}
+		answer(w, 200, object{"id": r.PathValue("id"), "job": r.PathValue("job"), "item": 0, "start": time.Now(), "bytes": len(text), "text": text})
+	})
 	mux.HandleFunc("GET "+shop+"/operations", func(w http.ResponseWriter, _ *http.Request) {
 		now := time.Now()
 		answer(w, 200, object{"outside": []object{{"job": "invoices", "what": "settings", "revision": 47001}}, "operations": []object{
@@ -465,7 +477,10 @@ func (s *scene) executions(w http.ResponseWriter, r *http.Request) {
 		switch i % 10 {
 		case 3:
 			e["source"] = "failover"
+		case 2:
+			e["output"] = 6_200
 		case 5:
+			e["output"] = 310_000
 			e["success"], e["error"] = false, "exit 3: no such table: settlements_2026\ngoroutine 71 [running]:\nmain.settle()"
 		case 7:
 			e["source"] = "misfire"

@@ -215,6 +215,7 @@ type Execution struct {
 	Success  bool      `json:"success"`
 	Running  bool      `json:"running"`
 	Error    string    `json:"error,omitempty"`
+	Output   int64     `json:"output,omitempty"` // how many bytes it wrote, if its output is kept
 }
 
 // OutputList is outputs of a job, the newest first, without their texts.
