@@ -127,7 +127,11 @@ func (c *call) lastExecutions(q history.ExecutionQuery) error {
 	var found []operate.ExecutionRow
 	var total int
 	if q.Job == "" {
-		found, total = p.Namespace.NewestExecutions(until, q.Ascending, wanted)
+		f := operate.ExecutionFilter{Source: q.Source}
+		if narrows(q) {
+			f.Wanted = wanted
+		}
+		found, total = p.Namespace.NewestExecutions(until, q.Ascending, f)
 	} else {
 		found, total = lastOfJob(p.Namespace.Executions(q.Job), q.Ascending, wanted)
 	}
@@ -152,6 +156,11 @@ func lastOfJob(all []operate.ExecutionRow, ascending bool, wanted func(*operate.
 		return b.Begin.Compare(a.Begin)
 	})
 	return all, len(all)
+}
+
+// narrows tells whether a query says more of executions than the job and the source.
+func narrows(q history.ExecutionQuery) bool {
+	return q.Round != "" || q.IP != "" || q.Instance != "" || q.Running != nil || q.Item != nil || q.Success != nil || !q.From.IsZero() || !q.Until.IsZero()
 }
 
 // matches tells whether an execution is one that a query is about.
