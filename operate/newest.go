@@ -13,8 +13,30 @@ type lastRun struct {
 	begin  time.Time
 	token  int64
 	e      *jobtree.Execution
-	item   int32
-	source sources
+	item    int32
+	source  sources
+	outcome outcomes
+}
+
+// outcomes are a set of outcomes, as far as lists tell them apart.
+type outcomes uint8
+
+const (
+	stillRuns outcomes = 1 << iota
+	succeeded
+	endedOtherwise
+	anyOutcome = stillRuns | succeeded | endedOtherwise
+)
+
+func outcomeOf(e *jobtree.Execution) outcomes {
+	switch e.Outcome {
+	case "":
+		return stillRuns
+	case jobtree.Success:
+		return succeeded
+	default:
+		return endedOtherwise
+	}
 }
 
 // sources are a set of sources.
@@ -42,6 +64,7 @@ func sourceOf(s job.Source) sources {
 type lastRuns struct {
 	all           []lastRun // in the order of the items
 	sources       sources
+	outcomes      outcomes
 	first, latest time.Time // of their begins
 }
 
@@ -62,8 +85,9 @@ func lastRunsOf(st *jobtree.State) (l lastRuns) {
 			}
 			r.e, r.token = &before, tokenOf(&before, record, 0)
 		}
-		r.begin, r.source = r.e.Begin, sourceOf(r.e.Source)
+		r.begin, r.source, r.outcome = r.e.Begin, sourceOf(r.e.Source), outcomeOf(r.e)
 		l.sources |= r.source
+		l.outcomes |= r.outcome
 		if len(l.all) == 0 || r.begin.Before(l.first) {
 			l.first = r.begin
 		}
@@ -78,8 +102,28 @@ func lastRunsOf(st *jobtree.State) (l lastRuns) {
 // ExecutionFilter says which executions a list has. The zero value is for all.
 type ExecutionFilter struct {
 	Source job.Source // empty: any
-	// Wanted tells of each that has the source whether it is wanted; nil: it is. It must not keep the row.
+	// Success and Running tell whether it has ended well and whether it still runs; nil: either.
+	Success, Running *bool
+	// Wanted tells of each of these whether it is wanted; nil: it is. It must not keep the row.
 	Wanted func(*ExecutionRow) bool
+}
+
+// outcomes are those that the filter wants.
+func (f *ExecutionFilter) outcomes() outcomes {
+	set := anyOutcome
+	for _, says := range []struct {
+		is   *bool
+		what outcomes
+	}{{f.Success, succeeded}, {f.Running, stillRuns}} {
+		switch {
+		case says.is == nil:
+		case *says.is:
+			set &= says.what
+		default:
+			set &^= says.what
+		}
+	}
+	return set
 }
 
 // NewestExecutions returns the executions of all jobs, of each item only its newest, and at most so many in all: those that
@@ -97,13 +141,17 @@ func (n *Namespace) NewestExecutions(most int, ascending bool, f ExecutionFilter
 		return b.Compare(a)
 	}
 	found := best[candidate]{most: most, order: func(a, b candidate) int { return order(a.run.begin, b.run.begin) }}
+	wantedSources, wantedOutcomes := ^sources(0), f.outcomes()
+	if f.Source != "" {
+		wantedSources = sourceOf(f.Source)
+	}
 	var row ExecutionRow // one for all, as most are only looked at
 	for _, l := range n.jobs {
 		last := &l.lasts
-		if f.Source != "" && last.sources&sourceOf(f.Source) == 0 {
+		if last.sources&wantedSources == 0 || last.outcomes&wantedOutcomes == 0 {
 			continue
 		}
-		if f.Source == "" && f.Wanted == nil && len(last.all) > 0 {
+		if f.Source == "" && wantedOutcomes == anyOutcome && f.Wanted == nil {
 			nearest := last.latest
 			if ascending {
 				nearest = last.first
@@ -115,7 +163,7 @@ func (n *Namespace) NewestExecutions(most int, ascending bool, f ExecutionFilter
 		}
 		for i := range last.all {
 			run := &last.all[i]
-			if f.Source != "" && run.e.Source != f.Source {
+			if run.source&wantedSources == 0 || run.outcome&wantedOutcomes == 0 || wantedSources == otherSource && run.e.Source != f.Source {
 				continue
 			}
 			if f.Wanted != nil {

@@ -85,6 +85,22 @@ func TestTheNewestOfAllJobs(t *testing.T) {
 	got, total := ns.NewestExecutions(2, false, operate.ExecutionFilter{Wanted: func(e *operate.ExecutionRow) bool { return e.Outcome == string(jobtree.Success) }})
 	require.Equal(t, 4, total)
 	require.Len(t, got, 2)
+	yes, no := true, false
+	for i, test := range []struct {
+		filter operate.ExecutionFilter
+		want   int
+	}{
+		{operate.ExecutionFilter{Success: &yes}, 4},
+		{operate.ExecutionFilter{Success: &no}, 8},
+		{operate.ExecutionFilter{Running: &yes}, 8},
+		{operate.ExecutionFilter{Running: &no}, 4},
+		{operate.ExecutionFilter{Running: &no, Success: &no}, 0},
+		{operate.ExecutionFilter{Running: &yes, Success: &yes}, 0},
+	} {
+		rows, total := ns.NewestExecutions(100, true, test.filter)
+		require.Equal(t, test.want, total, i)
+		require.Len(t, rows, total, i)
+	}
 	looked := 0
 	_, _ = ns.NewestExecutions(2, false, operate.ExecutionFilter{Source: job.Failover, Wanted: func(*operate.ExecutionRow) bool { looked++; return true }})
 	require.Zero(t, looked, "jobs without a failover are not looked through")

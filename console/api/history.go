@@ -127,7 +127,7 @@ func (c *call) lastExecutions(q history.ExecutionQuery) error {
 	var found []operate.ExecutionRow
 	var total int
 	if q.Job == "" {
-		f := operate.ExecutionFilter{Source: q.Source}
+		f := operate.ExecutionFilter{Source: q.Source, Success: q.Success, Running: q.Running}
 		if narrows(q) {
 			f.Wanted = wanted
 		}
@@ -158,9 +158,9 @@ func lastOfJob(all []operate.ExecutionRow, ascending bool, wanted func(*operate.
 	return all, len(all)
 }
 
-// narrows tells whether a query says more of executions than the job and the source.
+// narrows tells whether a query says more of executions than what operate.ExecutionFilter has.
 func narrows(q history.ExecutionQuery) bool {
-	return q.Round != "" || q.IP != "" || q.Instance != "" || q.Running != nil || q.Item != nil || q.Success != nil || !q.From.IsZero() || !q.Until.IsZero()
+	return q.Round != "" || q.IP != "" || q.Instance != "" || q.Item != nil || !q.From.IsZero() || !q.Until.IsZero()
 }
 
 // matches tells whether an execution is one that a query is about.
