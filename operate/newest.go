@@ -10,9 +10,9 @@ import (
 // lastRun is the newest execution of an item whose code was called. A job's lie side by side, so that those of thousands of
 // jobs are looked through without a look at their trees.
 type lastRun struct {
-	begin  time.Time
-	token  int64
-	e      *jobtree.Execution
+	begin   time.Time
+	token   int64
+	e       *jobtree.Execution
 	item    int32
 	source  sources
 	outcome outcomes
