@@ -84,6 +84,7 @@ func (h *Hub) fill(name string, j *jobLive, after time.Duration) {
 			Paging: history.Paging{Page: page, PerPage: history.MaxPerPage, Sort: "startTime"},
 		})
 		if err != nil {
+			h.untold.Add(1)
 			h.cfg.Logger.Warn("the history did not tell what ran", "namespace", h.cfg.Namespace, "job", name, "error", err)
 			return
 		}

@@ -35,6 +35,8 @@ type Hub struct {
 	feed    *feed
 	picture atomic.Pointer[Picture]
 	looked  atomic.Pointer[time.Time]
+	slow    atomic.Int64 // readers that were cut off
+	untold  atomic.Int64 // reads of the history that failed
 	closed  <-chan struct{}
 	ended   context.Context
 	end     context.CancelFunc
@@ -182,6 +184,9 @@ func (h *Hub) Picture() *Picture { return h.picture.Load() }
 // Looked returns when the hub last came to an end of looking for what is new, which it does twice a second while it
 // runs, also while the registry does not answer. It waits for nobody, so that it tells of a hub that stands still.
 func (h *Hub) Looked() time.Time { return *h.looked.Load() }
+
+// Faults tells how many readers were cut off because they were too slow, and how many reads of the history failed.
+func (h *Hub) Faults() (slow, untold int64) { return h.slow.Load(), h.untold.Load() }
 
 // tick takes over what is new and tells the readers.
 func (h *Hub) tick(now time.Time) {
