@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/elasticron/elasticron/console"
 	"github.com/elasticron/elasticron/console/access"
+	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -31,8 +33,9 @@ type hall struct {
 	session registry.SessionID
 }
 
-// newHall starts a server with the job orders, of so many items, and an instance that leads it.
-func newHall(tb testing.TB, items int, who access.Config) *hall {
+// newHall starts a server with the job orders, of so many items, and an instance that leads it. past is what its history
+// tells, the newest first.
+func newHall(tb testing.TB, items int, who access.Config, past ...history.Execution) *hall {
 	tb.Helper()
 	h := &hall{tb: tb, reg: memory.NewServer().Open("shop", memory.WithTTL(time.Hour)), records: make(map[int]jobtree.Record)}
 	tb.Cleanup(func() { require.NoError(tb, h.reg.Close(context.Background())) })
@@ -46,7 +49,11 @@ func newHall(tb testing.TB, items int, who access.Config) *hall {
 		writes = append(writes, registry.Put(tree.ItemInstance(item), first))
 	}
 	h.commit(writes...)
-	c, err := console.New(tb.Context(), console.Config{Namespaces: []console.Namespace{{Name: "shop", Registry: h.reg}}, Access: who})
+	shop := console.Namespace{Name: "shop", Registry: h.reg}
+	if len(past) > 0 {
+		shop.History = told{rows: past}
+	}
+	c, err := console.New(tb.Context(), console.Config{Namespaces: []console.Namespace{shop}, Access: who})
 	require.NoError(tb, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(tb, err)
@@ -56,6 +63,17 @@ func newHall(tb testing.TB, items int, who access.Config) *hall {
 	go func() { served <- c.Serve(ctx, small{listener}, nil) }()
 	tb.Cleanup(func() { stop(); require.NoError(tb, <-served) })
 	return h
+}
+
+// told is a history that has some executions.
+type told struct {
+	history.Reader
+	rows []history.Execution
+}
+
+func (p told) Executions(_ context.Context, q history.ExecutionQuery) (history.Page[history.Execution], error) {
+	from := min(len(p.rows), (q.Page-1)*q.PerPage)
+	return history.Page[history.Execution]{Rows: p.rows[from:min(len(p.rows), from+q.PerPage)], Total: len(p.rows)}, nil
 }
 
 // small has connections that hold little of what nobody reads.
@@ -71,8 +89,10 @@ func (s small) Accept() (net.Conn, error) {
 
 func (h *hall) commit(writes ...registry.Write) {
 	h.tb.Helper()
-	_, err := h.reg.Commit(h.tb.Context(), registry.Txn{Then: writes})
-	require.NoError(h.tb, err)
+	for some := range slices.Chunk(writes, 100) {
+		_, err := h.reg.Commit(h.tb.Context(), registry.Txn{Then: some})
+		require.NoError(h.tb, err)
+	}
 }
 
 // run writes that items ran at a time, each for a second, and how it ended.
