@@ -21,6 +21,8 @@ type timeline struct {
 	gaps  []Gap // of which nobody knows what ran
 	// since is when the spans begin to be complete; zero: when the hub began to follow.
 	since time.Time
+	// forgotten is before when spans may have begun that were dropped, in milliseconds.
+	forgotten int64
 	// filled tells up to when the history store was asked.
 	filled time.Time
 	size   int
@@ -80,6 +82,7 @@ func (t *timeline) remove(wanted *span) (shrunk int) {
 
 // dropTo forgets the spans that began before a time, but those that still run.
 func (t *timeline) dropTo(begin int64) (shrunk int) {
+	t.forgotten = max(t.forgotten, begin)
 	kept := t.spans[:0]
 	for _, s := range t.spans {
 		if s.begin < begin && !s.running() {

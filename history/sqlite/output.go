@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/history"
@@ -19,7 +21,10 @@ var outputs = []string{
 	"CREATE INDEX IF NOT EXISTS ELASTICRON_OUTPUT_JOB_INDEX ON ELASTICRON_OUTPUT_LOG (job_name, sharding_item, start_time)",
 }
 
-var _ history.OutputReader = (*Store)(nil)
+var (
+	_ history.OutputReader = (*Store)(nil)
+	_ history.OutputFinder = (*Store)(nil)
+)
 
 // prepareOutputs makes the table if there is none.
 func (s *Store) prepareOutputs(ctx context.Context) error {
@@ -112,6 +117,42 @@ func (s *Store) Output(ctx context.Context, job, id string) (history.Output, err
 	}
 	o.Start = time.UnixMilli(start).UTC()
 	return o, nil
+}
+
+// idsAtOnce is how many ids one query names: older versions of SQLite take no more than 999 parameters.
+const idsAtOnce = 500
+
+// OutputsOf implements [history.OutputFinder].
+func (s *Store) OutputsOf(ctx context.Context, ids []string) (map[string]int64, error) {
+	found := make(map[string]int64)
+	for some := range slices.Chunk(ids, idsAtOnce) {
+		if err := s.outputsOf(ctx, some, found); err != nil {
+			return nil, fmt.Errorf("find outputs: %w", err)
+		}
+	}
+	return found, nil
+}
+
+func (s *Store) outputsOf(ctx context.Context, ids []string, found map[string]int64) error {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	rows, err := s.db.QueryContext(ctx,
+		"SELECT id, bytes FROM ELASTICRON_OUTPUT_LOG WHERE id IN (?"+strings.Repeat(", ?", len(ids)-1)+")", args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // read to the end, or another error counts
+	for rows.Next() {
+		var id string
+		var bytes int64
+		if err := rows.Scan(&id, &bytes); err != nil {
+			return err
+		}
+		found[id] = bytes
+	}
+	return rows.Err()
 }
 
 // DeleteOutputsBefore deletes the outputs of executions that started before a time, and returns how many.

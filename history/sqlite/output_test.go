@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,30 @@ func TestOutputs(t *testing.T) {
 	require.ErrorIs(t, err, history.ErrNoOutput)
 	_, err = store.Output(t.Context(), "orders", "2")
 	require.NoError(t, err)
+}
+
+func TestWhichOutputsAreKept(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	var ids []string
+	want := make(map[string]int64)
+	for n := range 1_200 {
+		ids = append(ids, fmt.Sprint(n))
+		if n%100 == 99 {
+			want[ids[n]] = int64(n)
+			require.NoError(t, store.KeepOutput(t.Context(), history.Output{ID: ids[n], Job: "orders", Start: noon, Bytes: int64(n)}, 20))
+		}
+	}
+	found, err := store.OutputsOf(t.Context(), ids)
+	require.NoError(t, err)
+	require.Equal(t, want, found)
+	found, err = store.OutputsOf(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = store.OutputsOf(stopped, ids)
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestListsOfOutputs(t *testing.T) {

@@ -94,7 +94,8 @@ var rooms = []struct{ name, imports string }{
 	{"console/api/wire", "history operate registry"},
 	{"console/api", "console/access console/api/wire console/live cronexpr history internal/jobtree internal/option internal/protect job operate operate/jobfile registry seed"},
 	{"console/client", "console/api/wire history internal/option operate operate/jobfile registry"},
-	{"console", "console/access console/api console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
+	{"console/figures", "console/live"},
+	{"console", "console/access console/api console/figures console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
 
 	// Jobs without code.
 	{"worker", "health history history/observe internal/jobtree internal/option internal/reference internal/texts job metrics operate registry scheduler seed"},
