@@ -103,7 +103,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 
 // start opens the runner's view of the job's tree; what it shows is the first message.
 func (s *Scheduler) start(life context.Context, r *runner) error {
-	view, err := s.registry.View(life, r.tree.Root())
+	view, err := s.registry.View(life, r.tree.Root(), jobtree.ForOperators)
 	switch {
 	case err != nil && life.Err() != nil:
 		return ErrStopped
