@@ -191,6 +191,7 @@ func (r *runner) decide() {
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()
+	r.hold()
 	if r.departure.leaving {
 		if r.attached != nil && r.applied >= r.needed {
 			r.clearOrphans()
@@ -210,9 +211,12 @@ func (r *runner) decide() {
 		return
 	}
 	if !r.takePart() {
-		if r.membership.Away() { // what it has begun before goes on
+		switch {
+		case r.membership.Away(): // what it has begun before goes on
 			r.clearOrphans()
 			r.mindBarriers()
+		case !r.state.Config.Exists(): // and so it does if the job was deleted
+			r.clearOrphans()
 		}
 		return
 	}
