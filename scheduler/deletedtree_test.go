@@ -166,4 +166,3 @@ func TestADeletionByHandIsToldFromARemoval(t *testing.T) {
 		})
 	}
 }
-

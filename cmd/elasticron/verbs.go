@@ -60,6 +60,10 @@ func (v *verb) jobs(args []string, match string, do ofJob) error {
 	if err != nil {
 		return err
 	}
+	return v.ofJobs(jobs, match, do)
+}
+
+func (v *verb) ofJobs(jobs []string, match string, do ofJob) error {
 	if len(jobs) == 1 && match == "" {
 		return v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) { return do(ctx, jobs[0], opts) })
 	}
@@ -271,18 +275,35 @@ func newReshard(p *program) *cobra.Command {
 }
 
 func newRemove(p *program) *cobra.Command {
+	match, to := "", ""
 	cmd := &cobra.Command{
 		Use:   "remove [JOB]...",
 		Short: "Delete jobs with all that is known of them",
 		Long: `Remove disables a job, waits until nothing of it runs, and deletes it. It is refused while
 instances take part, unless --force is given. If it is interrupted, the job stays disabled:
 repeat it, or enable the job. A process that declares the job in code creates it again when it
-starts next. It asks, unless --yes is given; elasticron export keeps a copy.`,
+starts next. It asks, unless --yes is given.
+
+Before anything is removed, the jobs are written to a file that only you can read, as elasticron
+export would write them, and the output says where: elasticron apply -f stores them again. With a
+job goes all else that the registry knows of it, such as its last results, checkpoints and operations.`,
 		Example: `  elasticron remove orders --force --dry-run
   elasticron remove stopped --yes`,
 	}
-	v := newJobsVerb(p, cmd, func(v *verb) (ofJob, error) { return v.op.Remove, nil })
+	v := newVerb(p, cmd, func(v *verb, args []string) error {
+		jobs, err := v.jobsOf(args, match)
+		if err != nil {
+			return err
+		}
+		if to == keepInOutput && v.output != formatTable {
+			return misuse("--export is -, and -o is %s: want one of them, as both write to the output", v.output)
+		}
+		k := &keeping{v: v, to: to, jobs: jobs}
+		return errors.Join(v.ofJobs(jobs, match, k.removes(v.op.Remove)), k.end())
+	})
 	v.asks = true
+	matchFlag(cmd, &match)
+	cmd.Flags().StringVar(&to, "export", "", "new file for the jobs, - for the output, or none (default: a file in the folder removed, beside that of the contexts)")
 	return cmd
 }
 

@@ -24,8 +24,8 @@ func (x *Executions) Hold(v room.View) (batch room.Batch) {
 		batch = append(batch, room.Proposal{
 			Step: "hold an item",
 			Txn: registry.Txn{
-				If:   []registry.Condition{registry.Absent(v.Tree.ItemRunning(e.Item)), registry.Absent(v.Tree.ItemRecord(e.Item))},
-				Then: []registry.Write{registry.PutOwned(v.Tree.ItemRunning(e.Item), v.Instance, v.Attached.Session)},
+				If:     []registry.Condition{registry.Absent(v.Tree.ItemRunning(e.Item)), registry.Absent(v.Tree.ItemRecord(e.Item))},
+				Then:   []registry.Write{registry.PutOwned(v.Tree.ItemRunning(e.Item), v.Instance, v.Attached.Session)},
 				Repeat: registry.RepeatOwned,
 			},
 			Done: func(registry.Outcome) {
