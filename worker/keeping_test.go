@@ -1,6 +1,9 @@
 package worker
 
 import (
+	"bytes"
+	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,7 @@ import (
 
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/history/observe"
+	"github.com/elasticron/elasticron/history/sqlite"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler"
 	"github.com/elasticron/elasticron/worker/internal/output"
@@ -65,4 +69,43 @@ func TestTheOutputsOfAttempts(t *testing.T) {
 	require.Contains(t, text, "--- attempt 1 ---\n")
 	require.Contains(t, text, "bytes are left out")
 	require.Equal(t, int64(40_000), many.bytes)
+}
+
+// All outputs together stay within their bound, also if each item has few; what was there before counts, too.
+func TestAllOutputsTogetherAreBounded(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "made", "history.db")
+	log := slog.New(slog.DiscardHandler)
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	const each = 4_000
+	keep := func(size Size, from, to int) {
+		k, err := openHistory(t.Context(), History{File: file, Keep: Duration(time.Hour), Outputs: 10, Size: size}, log)
+		require.NoError(t, err)
+		for n := from; n < to; n++ {
+			sc := job.ShardingContext{JobName: "orders", Item: n, Token: int64(1 + n), Fire: at}
+			ends := output.NewEnds(each)
+			_, _ = ends.Write(bytes.Repeat([]byte("x"), each))
+			k.heard(sc, ends)
+			k.Observe(scheduler.ItemEvent{Context: sc, Began: at.Add(time.Duration(n) * time.Second), Ended: at.Add(time.Hour)})
+		}
+		require.NoError(t, k.close())
+	}
+	left := func() int {
+		store, err := sqlite.Open(t.Context(), file)
+		require.NoError(t, err)
+		defer store.Close()
+		found, err := store.Outputs(t.Context(), history.OutputQuery{Job: "orders", Limit: history.MaxOutputs})
+		require.NoError(t, err)
+		for _, o := range found {
+			require.GreaterOrEqual(t, o.Item, 60-len(found), "the newest are kept")
+		}
+		return len(found)
+	}
+	keep(1<<30, 0, 60)
+	require.Equal(t, 60, left())
+	keep(50*(each+sqlite.OutputOverhead), 0, 0) // as after a restart with a lower bound
+	require.Equal(t, 50, left())
+	keep(20*(each+sqlite.OutputOverhead), 40, 60)
+	require.LessOrEqual(t, left(), 21)
+	require.GreaterOrEqual(t, left(), 19)
 }
