@@ -36,11 +36,11 @@ func TestAPortThatIsTakenMeanwhile(t *testing.T) {
 		nth  int64
 		more []Option
 	}{
-		"the clients' port": {1, nil},
-		"the peer's port":   {2, nil},
+		"the clients' port":                          {1, nil},
+		"the peer's port":                            {2, nil},
 		"the peer's port, and the clients' is given": {1, []Option{WithAddress(given)}},
 		"the peer's port, in a folder that stays":    {2, []Option{WithDir(t.TempDir())}},
-		"both":                                       {1, []Option{WithAddress(given), WithDir(t.TempDir())}},
+		"both": {1, []Option{WithAddress(given), WithDir(t.TempDir())}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			busy, found := taken(t, test.nth)
