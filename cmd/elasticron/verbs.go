@@ -41,9 +41,9 @@ became of each item, and the exit status is 4 if one has failed.`,
 
 // newJobsVerb gives a command the flags of all operations and --match, and what it does to each job that its arguments
 // name, or whose name matches. A fault of its own flags goes before one of the jobs.
-func newJobsVerb(p *program, cmd *cobra.Command, of func(v *verb) (ofJob, error)) *verb {
+func newJobsVerb(p *program, cmd *cobra.Command, of func(v *verb) (ofJob, error)) {
 	match := ""
-	v := newVerb(p, cmd, func(v *verb, args []string) error {
+	newVerb(p, cmd, func(v *verb, args []string) error {
 		do, err := of(v)
 		if err != nil {
 			return err
@@ -51,7 +51,6 @@ func newJobsVerb(p *program, cmd *cobra.Command, of func(v *verb) (ofJob, error)
 		return v.jobs(args, match, do)
 	})
 	matchFlag(cmd, &match)
-	return v
 }
 
 // jobs carries out an operation on one job that was named, or on several.
