@@ -19,6 +19,8 @@ type comparison struct {
 	changes []Change
 	tokens  *Change
 	note    *guarded.Note // what is written down of that; nil if nothing is
+	// unwritable tells why nothing can be written down, so that nothing may be written.
+	unwritable error
 }
 
 // differs tells whether the target has the job and somebody wanted it otherwise.

@@ -100,18 +100,25 @@ func TestServersThatStartDisabled(t *testing.T) {
 	require.Contains(t, got, "/orders/servers/10.0.0.4", "disabled is what it would be without the node")
 }
 
-// What operators said before 2.1 took a tree over is named: 2.1 has not heeded it since.
-func TestFlagsOfFormerVersionsAreNamed(t *testing.T) {
+// A server that was paused or stopped before 2.1 is disabled, unless it has started with 2.1 since, which has not heeded that.
+func TestFlagsOfFormerVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.has(w.source,
 		"/orders/config", configOf(t, func(*job.Config) {}), "/orders/sharding/0/instance", "10.0.0.1@-@7",
-		"/orders/servers/10.0.0.1/paused", "", "/orders/servers/10.0.0.2/stoped", "", "/orders/servers/10.0.0.2/hostName", "h",
+		"/orders/servers/10.0.0.1", "", "/orders/servers/10.0.0.1/paused", "", "/orders/servers/10.0.0.2/stoped", "", "/orders/servers/10.0.0.2/hostName", "h",
+		"/orders/servers/10.0.0.2/shutdown", "", "/orders/servers/10.0.0.3/paused", "", "/orders/servers/10.0.0.3", "",
 	)
 	report := w.one(apply)
 	require.Equal(t, migrate.Created, report.Action)
-	require.Contains(t, fmt.Sprint(report), "(10.0.0.1 paused, 10.0.0.2 stoped)")
-	require.NotContains(t, w.nodes(w.target), "/orders/servers/10.0.0.1/paused")
+	require.Contains(t, fmt.Sprint(report), "paused or stopped (10.0.0.1 paused, 10.0.0.2 shutdown, 10.0.0.2 stoped)")
+	require.Contains(t, fmt.Sprint(report), "which does not heed them (10.0.0.3 paused)")
+	got := w.nodes(w.target)
+	require.Equal(t, "DISABLED", got["/orders/servers/10.0.0.1"])
+	require.Equal(t, "DISABLED", got["/orders/servers/10.0.0.2"])
+	require.NotContains(t, got, "/orders/servers/10.0.0.1/paused")
+	require.NotContains(t, got, "/orders/servers/10.0.0.3")
+	require.Equal(t, migrate.Unchanged, w.one(apply).Action, "a repetition changes nothing")
 }
 
 func TestRefused(t *testing.T) {

@@ -20,6 +20,7 @@ type original struct {
 	config job.Config
 	// seen is the newest revision of the job's nodes, and bound the newest of the whole source.
 	seen, bound registry.Revision
+	flagged     []string // servers that were paused or stopped before 2.1
 	notes       []string
 }
 
@@ -124,7 +125,7 @@ func (o *original) finish(zone string) error {
 	if o.config.Disabled && slices.ContainsFunc(o.state.Servers, func(s jobtree.Server) bool { return !s.Disabled }) {
 		o.note("disabled stands over all servers from now on, also those that are enabled; in Java it only says how new servers start: enable the job to have it run")
 	}
-	o.noteFormerFlags()
+	o.heedFormerFlags()
 	o.noteWork()
 	return nil
 }
@@ -133,19 +134,31 @@ func (o *original) finish(zone string) error {
 // spelt so.
 var formerFlags = []string{"disabled", "paused", "stoped", "shutdown"}
 
-// noteFormerFlags notes flags of servers that 2.1 has not heeded since it took the tree over. Nobody knows whether they
-// are still wanted.
-func (o *original) noteFormerFlags() {
-	var flags []string
-	for path := range o.nodes {
-		server, flag, found := strings.Cut(strings.TrimPrefix(path, o.state.Tree().Servers()+"/"), "/")
-		if found && registry.Within(path, o.state.Tree().Servers()) && slices.Contains(formerFlags, flag) {
-			flags = append(flags, server+" "+flag)
+// heedFormerFlags has servers be disabled whose flags say that they are to be paused or stopped. A process writes its
+// server's node whenever it starts, with 2.1 too, which does not heed the flags: those that are older were overtaken
+// by that start, and are left out. A server that was stopped until its next start stays disabled as well; all processes
+// start anew after a migration.
+func (o *original) heedFormerFlags() {
+	tree := o.state.Tree()
+	var heeded, overtaken []string
+	for path, node := range o.nodes {
+		server, flag, found := strings.Cut(strings.TrimPrefix(path, tree.Servers()+"/"), "/")
+		switch {
+		case !found || !registry.Within(path, tree.Servers()) || !slices.Contains(formerFlags, flag):
+		case node.Revision >= o.nodes[tree.Server(server)].Revision:
+			heeded = append(heeded, server+" "+flag)
+			o.flagged = append(o.flagged, server)
+		default:
+			overtaken = append(overtaken, server+" "+flag)
 		}
 	}
-	if slices.Sort(flags); len(flags) > 0 {
-		o.note("not copied: flags of Elastic-Job 1.x and 2.0, which 2.1 does not heed (%s): disable the servers, or the job, if that is still wanted",
-			strings.Join(flags, ", "))
+	if slices.Sort(heeded); len(heeded) > 0 {
+		o.note("servers are disabled whose flags of Elastic-Job 1.x and 2.0 say that they are paused or stopped (%s): enable those that are to run",
+			strings.Join(heeded, ", "))
+	}
+	if slices.Sort(overtaken); len(overtaken) > 0 {
+		o.note("not copied: flags of Elastic-Job 1.x and 2.0 that are older than the last start of their server with 2.1, which does not heed them (%s): disable the servers, or the job, if that is still wanted",
+			strings.Join(overtaken, ", "))
 	}
 }
 

@@ -51,6 +51,8 @@ var builders = map[string]builder{
 	"scheduler/internal/executions/end.go endTxn":     {"T5 end", []string{endsItself}, "End with the checkpoint and missed fires"},
 	"scheduler/internal/executions/end.go lateEndTxn": {"T5b late end", []string{endsItself}, "writes the record that it compares"},
 
+	"scheduler/internal/executions/hold.go Hold": {"mark an item anew", []string{owned}, "a mark of the own session under which nothing runs is " +
+		"removed as soon as it is seen: see removeMark"},
 	"scheduler/internal/mending/orphans.go removeMark":  {"T5 end of a bare mark", []string{endsItself}, "deletes the mark whose creation it compares"},
 	"scheduler/internal/mending/orphans.go endUnmarked": {"T5b of what nobody runs", []string{endsItself}, "writes the record that it compares"},
 

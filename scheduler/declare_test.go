@@ -221,10 +221,10 @@ type shy struct {
 	show chan struct{}
 }
 
-func (r *shy) View(ctx context.Context, path string) (*registry.View, error) {
+func (r *shy) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 	select {
 	case <-r.show:
-		return r.Registry.View(ctx, path)
+		return r.Registry.View(ctx, path, except...)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -31,6 +31,13 @@ func (r *runner) finish() {
 	}
 }
 
+// hold keeps others from items that run here though the tree shows nothing of them any more.
+func (r *runner) hold() {
+	if r.attached != nil && r.applied >= r.needed {
+		r.commit(r.rounds.Executions().Hold(r.look()))
+	}
+}
+
 // newRounds makes the room of what this instance runs.
 func (r *runner) newRounds() *rounds.Rounds {
 	return rounds.New(rounds.Ports{

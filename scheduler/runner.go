@@ -109,7 +109,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 
 // start opens the runner's view of the job's tree; what it shows is the first message.
 func (s *Scheduler) start(life context.Context, r *runner) error {
-	view, err := s.registry.View(life, r.tree.Root())
+	view, err := s.registry.View(life, r.tree.Root(), jobtree.ForOperators)
 	switch {
 	case err != nil && life.Err() != nil:
 		return ErrStopped
@@ -197,6 +197,7 @@ func (r *runner) decide() {
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()
+	r.hold()
 	if r.departure.leaving {
 		if r.attached != nil && r.applied >= r.needed {
 			r.clearOrphans()
@@ -216,9 +217,12 @@ func (r *runner) decide() {
 		return
 	}
 	if !r.takePart() {
-		if r.membership.Away() { // what it has begun before goes on
+		switch {
+		case r.membership.Away(): // what it has begun before goes on
 			r.clearOrphans()
 			r.mindBarriers()
+		case !r.state.Config.Exists(): // and so it does if the job was deleted
+			r.clearOrphans()
 		}
 		return
 	}

@@ -155,6 +155,21 @@ func (s *Store) outputsOf(ctx context.Context, ids []string, found map[string]in
 	return rows.Err()
 }
 
+// OutputOverhead is what [Store.DeleteOutputsBeyond] counts of an output besides its text, in bytes.
+const OutputOverhead = 256
+
+// DeleteOutputsBeyond deletes the oldest outputs until all have at most size bytes together, and returns how many. Each
+// counts with its text and [OutputOverhead]. The file does not shrink: it uses again what was freed.
+func (s *Store) DeleteOutputsBeyond(ctx context.Context, size int64) (int64, error) {
+	result, err := s.db.ExecContext(ctx, `DELETE FROM ELASTICRON_OUTPUT_LOG WHERE id IN (SELECT id FROM (
+		SELECT id, SUM(octet_length(output) + ?) OVER (ORDER BY start_time DESC, id DESC) AS so_far FROM ELASTICRON_OUTPUT_LOG) WHERE so_far > ?)`,
+		OutputOverhead, size)
+	if err != nil {
+		return 0, fmt.Errorf("delete outputs: %w", err)
+	}
+	return result.RowsAffected()
+}
+
 // DeleteOutputsBefore deletes the outputs of executions that started before a time, and returns how many.
 func (s *Store) DeleteOutputsBefore(ctx context.Context, before time.Time) (int64, error) {
 	result, err := s.db.ExecContext(ctx, "DELETE FROM ELASTICRON_OUTPUT_LOG WHERE start_time < ?", before.UnixMilli())

@@ -69,6 +69,12 @@ func (t Tree) Triggered() string { return t.root + nodeTriggered }
 // Operated holds what operators did to the job last. Instances of the job do not read it.
 func (t Tree) Operated() string { return t.root + nodeOperated }
 
+// ForOperators tells whether a node is one that instances do not read: what operators did may be long, and each
+// instance of each job would keep it. So their views leave it out.
+func ForOperators(path string) bool {
+	return strings.HasSuffix(path, nodeOperated) && strings.LastIndexByte(path, '/') == strings.IndexByte(path[1:], '/')+1
+}
+
 // Servers is the folder of [Tree.Server].
 func (t Tree) Servers() string { return t.root + folderServers }
 
