@@ -14,15 +14,16 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// arrive copies the job to its new home. It does nothing if the job has arrived.
+// arrive copies the job to its new home. It does nothing if the job has arrived, whatever has become of it there since.
 func (m *mover) arrive(ctx context.Context) error {
 	for {
 		left, err := m.list(ctx, m.r.From, m.from)
 		if err != nil {
 			return err
 		}
-		e, is := jobtree.DecodeElsewhere(left.Get(m.tree.Config()))
-		if !is || !e.Leaving() || e.Home != m.r.To {
+		closed := left.Get(m.tree.Config())
+		e, is := jobtree.DecodeElsewhere(closed)
+		if !is || !e.Leaving() || e.Home != m.r.To || m.id != "" && m.id != e.Move {
 			return nil // another mover has completed it
 		}
 		m.id = e.Move
@@ -30,47 +31,55 @@ func (m *mover) arrive(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o, err := m.originalOf(left, e)
-		if err != nil {
-			return err
-		}
 		there := theirs.Get(m.tree.Config())
-		kept, elsewhere := jobtree.DecodeElsewhere(there)
+		_, elsewhere := jobtree.DecodeElsewhere(there)
 		switch {
+		case e.Arrived(there):
+			return nil
+		case e.KeptBy(there) && e.Kept != 0:
+			again, err := m.bring(ctx, left, e, theirs, there.Revision)
+			if err != nil || !again {
+				return err
+			}
+		case e.KeptBy(there):
+			e.Kept = there.Revision
+			if err := m.put(ctx, m.r.From, m.from, closed, e); err != nil {
+				return err
+			}
 		case there.Exists() && !elsewhere:
-			return m.arrived(o, theirs)
-		case kept.Arriving && kept.Move == e.Move:
+			return fmt.Errorf("%w: %s has a job of this name that did not come from %s: remove it there, and call this again", ErrTwice, m.r.To, m.r.From)
 		default:
 			m.say("keeping its place in %s", m.r.To)
-			if _, err := commit(ctx, m.r.To, m.to, registry.Txn{
-				If: []registry.Condition{registry.Unchanged(m.tree.Config(), there.Revision)},
-				Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{
-					Home: m.r.From, Move: e.Move, Arriving: true,
-				}))},
-			}); err != nil {
+			if err := m.put(ctx, m.r.To, m.to, there, jobtree.Elsewhere{Home: m.r.From, Move: e.Move, Arriving: true}); err != nil {
 				return err
 			}
-			continue
-		}
-		if o.cfg.Unmonitored {
-			if err := m.deserted(ctx); err != nil {
-				return err
-			}
-		}
-		m.say("copying it to %s", m.r.To)
-		if again, err := m.copy(ctx, o, theirs, there.Revision); err != nil || !again {
-			return err
 		}
 	}
 }
 
-// arrived tells whether the job that is there is the one that was copied, and not another one.
-func (m *mover) arrived(o original, theirs registry.Snapshot) error {
-	tokens, err := jobtree.DecodeTokens(theirs.Get(m.tree.Tokens()))
-	if err == nil && tokens == o.tokens {
-		return nil
+// put says in a config node where the job is, if the node is as it was found. If it is not, or the answer was lost, the caller
+// looks again.
+func (m *mover) put(ctx context.Context, name string, store Store, found registry.Node, e jobtree.Elsewhere) error {
+	_, err := commit(ctx, name, store, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(m.tree.Config(), found.Revision)},
+		Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(e))},
+	})
+	return err
+}
+
+// bring copies a closed job to the place that is kept for it.
+func (m *mover) bring(ctx context.Context, left registry.Snapshot, e jobtree.Elsewhere, theirs registry.Snapshot, kept registry.Revision) (again bool, err error) {
+	o, err := m.originalOf(left, e)
+	if err != nil {
+		return false, err
 	}
-	return fmt.Errorf("%w: %s has a job of this name that did not come from %s: remove it there, and call this again", ErrTwice, m.r.To, m.r.From)
+	if o.cfg.Unmonitored {
+		if err := m.deserted(ctx); err != nil {
+			return false, err
+		}
+	}
+	m.say("copying it to %s", m.r.To)
+	return m.copy(ctx, o, theirs, kept)
 }
 
 // deserted waits until no instance of an unmonitored job is left in its former home.
@@ -106,7 +115,8 @@ func (m *mover) originalOf(left registry.Snapshot, e jobtree.Elsewhere) (origina
 		return original{}, fmt.Errorf("the configuration that was closed cannot be read: %w", err)
 	}
 	o := original{state: st, cfg: cfg, config: e.Config, nodes: make(map[string]string)}
-	// Nothing has begun since it was closed, so no token is above this revision.
+	// Nothing has begun since it was closed, so no token is above this revision. Every mover finds the same one: it is
+	// that of the node from which the job is copied.
 	o.tokens = jobtree.Tokens{Base: st.Tokens().Value.Of(closed)}
 	for n := range left.All() {
 		name, known := jobtree.Parse(n.Path)
@@ -163,6 +173,10 @@ func (m *mover) request(o *original, now time.Time) error {
 	return nil
 }
 
+// lateBegin is how long before the stop a fire may have been that was still on time to begin: five seconds, by the rules, and
+// as much for clocks that differ.
+const lateBegin = 10 * time.Second
+
 // missed returns what is noted of an item's missed fires, with those that came while the job stood.
 func (m *mover) missed(o original, item int, since, now time.Time) string {
 	it := o.state.Item(item)
@@ -174,7 +188,9 @@ func (m *mover) missed(o original, item int, since, now time.Time) string {
 	if _, delayed := cronexpr.DelayOf(schedule); delayed {
 		return ""
 	}
-	if last := it.Record.Value.LastFire; last.After(since) {
+	if last := it.Record.Value.LastFire; last.IsZero() {
+		since = since.Add(-time.Millisecond) // a fire of the very moment in which the job was stopped
+	} else if since = since.Add(-lateBegin); last.After(since) {
 		since = last
 	}
 	var fires []time.Time
@@ -309,6 +325,11 @@ func (m *mover) tidy(ctx context.Context) error {
 	if m.opts.DryRun {
 		return nil
 	}
+	if m.r.To != m.d.name {
+		if err := m.d.tell(ctx, m.r.Job, m.r.To); err != nil {
+			return err
+		}
+	}
 	var silent []string
 	for _, name := range m.d.names {
 		if name == m.r.To {
@@ -323,19 +344,20 @@ func (m *mover) tidy(ctx context.Context) error {
 			return err
 		}
 		e, is := jobtree.DecodeElsewhere(n)
-		if !is || e.Leaving() && e.Home != m.r.To {
+		if !is {
 			continue
 		}
-		if m.from, err = m.d.store(ctx, name); err != nil {
-			return err
-		}
-		if !e.Leaving() {
-			err = m.clean(ctx, name, m.from)
-		} else if m.to, err = m.d.store(ctx, m.r.To); err == nil { // it has arrived, and its mover has died after that
-			m.r.From, m.r.Resumed = name, true
-			if err = m.arrive(ctx); err == nil {
-				err = m.settle(ctx)
+		m.id = ""
+		if e.Leaving() { // its mover may have died when it had arrived
+			there, err := m.d.get(ctx, e.Home, m.r.Job)
+			if err != nil || !e.Arrived(there) {
+				continue
 			}
+			m.id, m.r.Resumed = e.Move, true
+		}
+		store, err := m.d.store(ctx, name)
+		if err == nil {
+			err = m.clean(ctx, name, store)
 		}
 		if err != nil {
 			return err

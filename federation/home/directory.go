@@ -171,33 +171,27 @@ func away(name string, err error) error {
 	}
 }
 
-// follow goes from a config node to where the job is. Each node on the way says that the job is not there. One that a job
-// has left is followed to where it goes: it may have arrived.
+// follow goes from a config node to where the job is. Each node on the way says that the job is not there.
 func (d *Directory) follow(ctx context.Context, job, name string, n registry.Node) (Place, error) {
-	var leaving Place
 	for range 2*len(d.names) + 2 {
 		e, is := jobtree.DecodeElsewhere(n)
 		switch {
-		case n.Exists() && !is:
-			return Place{Registry: name, Exists: true}, nil
-		case leaving.From != "" && (!n.Exists() || e.Arriving || name == leaving.From):
-			return leaving, nil
 		case !n.Exists():
 			return Place{Registry: name}, nil
-		case e.Leaving() && leaving.From == "":
-			leaving = Place{Registry: e.Home, From: name}
+		case !is:
+			return Place{Registry: name, Exists: true}, nil
 		}
 		next, err := d.get(ctx, e.Home, job)
+		left, _ := jobtree.DecodeElsewhere(next)
 		switch {
-		case err != nil && leaving.From != "":
-			return leaving, err
 		case err != nil:
 			return Place{Registry: e.Home}, err
+		case e.Leaving() && !e.Arrived(next):
+			return Place{Registry: e.Home, From: name}, nil
 		case !e.Arriving:
 			name, n = e.Home, next
 			continue
-		}
-		if left, is := jobtree.DecodeElsewhere(next); is && left.Leaving() && left.Move == e.Move {
+		case left.Leaving() && left.KeptBy(n):
 			return Place{Registry: name, From: e.Home}, nil
 		}
 		// It has arrived or been removed meanwhile, or somebody kept the place for a move that was over.
@@ -207,7 +201,7 @@ func (d *Directory) follow(ctx context.Context, job, name string, n registry.Nod
 		}
 		n = again
 	}
-	return leaving, fmt.Errorf("%w: the registries name each other in a circle, the last one is %s", ErrLost, name)
+	return Place{}, fmt.Errorf("%w: the registries name each other in a circle, the last one is %s", ErrLost, name)
 }
 
 // search looks for a job of which the directory says nothing, or which is away.

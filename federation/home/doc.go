@@ -36,8 +36,10 @@
 //
 //	stop     A  the job is disabled, with a note that it moves to B; what runs ends by itself
 //	close    A  when nothing runs, the configuration gives way to {"home":"b"}, which quotes it
-//	copy     B  the place is kept; then records, missed fires, checkpoints, marks and the rest are
-//	            copied, and last, in one transaction, the configuration and where fencing tokens start
+//	keep   B A  the place in B is kept by {"home":"a","arriving":true}, and A notes the revision of that: once
+//	            B has another one, the job has arrived, whatever becomes of it there
+//	copy     B  records, missed fires, checkpoints, marks and the rest are copied and last, in one
+//	            transaction, the configuration and where fencing tokens start
 //	tell        the directory's node is changed to B
 //	clean    A  what is left of the job is deleted; {"home":"b"} stays
 //

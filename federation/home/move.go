@@ -304,11 +304,20 @@ func (m *mover) shut(ctx context.Context, revision registry.Revision) (closed bo
 				told = text
 				m.say("waiting for items %s to end in %s", text, m.r.From)
 			}
-			if err := m.bury(ctx, st); err != nil {
-				return false, err
-			}
-			if _, err := view.WaitFor(ctx, func(s registry.Snapshot) bool { return s.Revision() != shown.Revision() }); err != nil {
-				return false, fmt.Errorf("items %v still run; call it again to go on, or enable the job to call it off: %w", running, err)
+			// What finished in a process that had lost touch is recorded first, if it comes in time.
+			bounded, cancel := context.WithTimeout(ctx, lateEnd)
+			_, err := view.WaitFor(bounded, func(s registry.Snapshot) bool { return s.Revision() != shown.Revision() })
+			cancel()
+			switch {
+			case ctx.Err() != nil:
+				return false, fmt.Errorf("items %v still run; call it again to go on, or enable the job to call it off: %w", running, context.Cause(ctx))
+			case err == nil:
+			case bounded.Err() == nil:
+				return false, away(m.r.From, err)
+			default:
+				if err := m.bury(ctx, st); err != nil {
+					return false, err
+				}
 			}
 			continue
 		}
@@ -346,11 +355,11 @@ func runningItems(st *jobtree.State) (items []int) {
 	return items
 }
 
-// bury declares lost what ran in processes that are gone, if no other process lives to do it.
+// lateEnd is how long nothing may change of a job before what ran in processes that are gone is declared lost.
+const lateEnd = 5 * time.Second
+
+// bury declares lost what ran in processes that are gone. The job's instances do not do that while it is disabled.
 func (m *mover) bury(ctx context.Context, st *jobtree.State) error {
-	if len(st.Instances) > 0 {
-		return nil
-	}
 	for n := range st.Items() {
 		if !failover.Lost(st, n) {
 			continue

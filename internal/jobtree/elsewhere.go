@@ -20,6 +20,9 @@ type Elsewhere struct {
 	// Config is the configuration of a job that has left and not arrived yet, as it is to be there. It stands only in the
 	// registry that the job leaves, until it has arrived.
 	Config string
+	// Kept is the revision of the node that keeps the job's place in its new home; 0 while that is not known. Once it is
+	// known, the job has arrived when the node is not at this revision any more.
+	Kept registry.Revision
 	// Since is when the job was stopped for its move.
 	Since time.Time
 	// Arriving keeps the place of a job that is being copied here.
@@ -29,6 +32,15 @@ type Elsewhere struct {
 // Leaving tells whether the job has left and is not known to have arrived.
 func (e Elsewhere) Leaving() bool { return e.Config != "" }
 
+// KeptBy tells whether a config node of the new home keeps the place of a job that is leaving.
+func (e Elsewhere) KeptBy(n registry.Node) bool {
+	place, is := DecodeElsewhere(n)
+	return is && place.Arriving && place.Move == e.Move && (e.Kept == 0 || e.Kept == n.Revision)
+}
+
+// Arrived tells whether a job that was leaving has arrived, as the config node of its new home tells.
+func (e Elsewhere) Arrived(n registry.Node) bool { return e.Kept != 0 && !e.KeptBy(n) }
+
 // elsewhereBegins is how the text of every Elsewhere begins, and that of no config: that begins with the name.
 const elsewhereBegins = `{"home":`
 
@@ -37,6 +49,7 @@ func EncodeElsewhere(e Elsewhere) string {
 	w := writer{text: []byte{'{'}}
 	w.string("home", e.Home)
 	w.string("move", e.Move)
+	w.count("kept", int64(e.Kept))
 	w.instant("since", e.Since)
 	w.flag("arriving", e.Arriving)
 	w.string("config", e.Config)
@@ -60,6 +73,8 @@ func DecodeElsewhere(n registry.Node) (Elsewhere, bool) {
 			e.Home = r.text(m)
 		case "move":
 			e.Move = r.text(m)
+		case "kept":
+			e.Kept = registry.Revision(r.count(m))
 		case "since":
 			e.Since = r.instant(m)
 		case "arriving":
