@@ -58,7 +58,7 @@ func TestSeveralRegistriesAreShownAsOne(t *testing.T) {
 	require.Contains(t, w.must(t, "context", "list"), "several one,three,two")
 
 	w.must(t, "disable", "job/mail")
-	require.Contains(t, w.must(t, "get", "jobs", "mail", "--context", "of-two"), "DISABLED")
+	require.Contains(t, w.must(t, "get", "operations", "mail", "--context", "of-two"), "disable")
 	_, errOut, status := w.does(t, "get", "jobs", "--watch")
 	require.Equal(t, exitFailed, status)
 	require.Contains(t, errOut, "name the context of one of them")

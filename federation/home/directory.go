@@ -150,8 +150,12 @@ func (d *Directory) get(ctx context.Context, name, job string) (registry.Node, e
 // store returns a registry that can be reached.
 func (d *Directory) store(ctx context.Context, name string) (Store, error) {
 	store, err := d.reach(ctx, name)
-	if err != nil {
-		return nil, away(name, err)
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrAway), errors.Is(err, ErrInvalidOption):
+		return nil, err
+	default:
+		return nil, &AwayError{Registries: []string{name}, Err: err}
 	}
 	if operate.MayHoldJava(store) {
 		return nil, fmt.Errorf("registry %s: %w: Java instances may take part in its jobs, and know nothing of other registries", name, registry.ErrUnsupported)
