@@ -14,6 +14,7 @@ import (
 	"github.com/elasticron/elasticron/health"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -269,4 +270,24 @@ func TestOptionsThatAreNotAllowed(t *testing.T) {
 		require.ErrorIs(t, err, federation.ErrInvalidOption, text)
 		require.ErrorContains(t, err, text)
 	}
+}
+
+// shared is a registry that Java instances may share.
+type shared struct{ registry.Registry }
+
+func (shared) JavaLayout() (root string, ok bool) { return "/shop", true }
+
+func TestARegistryOfJavaInstancesIsRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := memory.NewServer()
+		f, err := federation.New("a", []federation.Registry{{Name: "a", Open: func(context.Context) (registry.Registry, error) {
+			return shared{server.Open("shop")}, nil
+		}}})
+		require.NoError(t, err)
+		_, err = f.Add(t.Context(), jobs(1)[0], job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
+		require.ErrorIs(t, err, federation.ErrInvalidOption)
+		require.ErrorContains(t, err, "Java instances")
+		require.NoError(t, f.Close(t.Context()))
+	})
 }

@@ -59,7 +59,10 @@ func (m *member) scheduler(ctx context.Context) (registry.Registry, *scheduler.S
 		m.suspect(err)
 		return nil, nil, m.away(err)
 	}
-	s, err := m.f.newScheduler(m, reg)
+	var s *scheduler.Scheduler
+	if err = checkLayout(reg); err == nil {
+		s, err = m.f.newScheduler(m, reg)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("registry %s: %w", m.name, err), reg.Close(ctx))
 	}
@@ -67,6 +70,16 @@ func (m *member) scheduler(ctx context.Context) (registry.Registry, *scheduler.S
 	defer m.mu.Unlock()
 	m.reg, m.sched, m.reason, m.sick = reg, s, nil, time.Time{}
 	return reg, s, nil
+}
+
+// checkLayout refuses a registry that Java instances may share: they know nothing of other registries.
+func checkLayout(reg registry.Registry) error {
+	if layout, is := reg.(registry.JavaLayout); is {
+		if _, shared := layout.JavaLayout(); shared {
+			return fmt.Errorf("%w: Java instances may take part in its jobs, so it cannot be one of several", ErrInvalidOption)
+		}
+	}
+	return nil
 }
 
 // present returns what was opened; nothing if it was not. The error is that it was tried just now, or has stopped.
