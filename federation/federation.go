@@ -133,7 +133,7 @@ func (f *Federation) Run(ctx context.Context) error {
 	for i, m := range f.members {
 		members.Go(func() { errs[i] = m.run(stop) })
 	}
-	f.goAlong(f.settleAll)
+	f.goAlong(f.settleAll) //nolint:contextcheck // its context is that of Run
 	f.wake()
 	members.Wait()
 	if stop.Err() == nil {

@@ -53,7 +53,7 @@ func (m *member) scheduler(ctx context.Context) (registry.Registry, *scheduler.S
 	defer cancel()
 	reg, err := m.open(bounded)
 	if err == nil && reg == nil {
-		err = errors.New("Open returned nil")
+		err = errors.New("what Open returned is nil")
 	}
 	if err != nil {
 		m.suspect(err)

@@ -38,7 +38,7 @@ func (w *world) without(gone string) *home.Directory {
 func TestFind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		job := config(t, false)
+		job := config(t)
 		for name, test := range map[string]struct {
 			nodes map[string]string
 			gone  string
@@ -96,7 +96,7 @@ func TestClaim(t *testing.T) {
 		require.ErrorIs(t, err, home.ErrAway)
 
 		w = newWorld(t) // one that was there before: the directory is told
-		w.put("a", config(t, false))
+		w.put("a", config(t))
 		p, err = w.directory(nil).Claim(t.Context(), "orders", rule("b"))
 		require.NoError(t, err)
 		require.Equal(t, "a", p.Registry)

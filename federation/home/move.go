@@ -16,10 +16,11 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// ErrRefused: the job must not or cannot be moved so. Nothing was changed by the call.
+// ErrRefused says that the job must not or cannot be moved so. Nothing was changed by the call.
 var ErrRefused = errors.New("not moved")
 
-// ErrCalledOff: the job was enabled or removed before it was closed, and stays where it is; or others moved it on.
+// ErrCalledOff says that the job was enabled or removed before it was closed, and stays where it is; or that others moved
+// it on.
 var ErrCalledOff = errors.New("the move was called off")
 
 // MoveOptions say how a job is moved. The zero value moves it.

@@ -77,9 +77,9 @@ func (g gated) Commit(ctx context.Context, txn registry.Txn) (r registry.Revisio
 
 var orders = jobtree.For("orders")
 
-func config(t *testing.T, disabled bool) string {
+func config(t *testing.T) string {
 	t.Helper()
-	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "@every 10s", ShardingTotalCount: 3, Disabled: disabled, JobParameter: "geheim"})
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "@every 10s", ShardingTotalCount: 3, JobParameter: "geheim"})
 	require.NoError(t, err)
 	return text
 }
@@ -98,7 +98,7 @@ func (w *world) store(name string) {
 	lost.Outcome, lost.Failover = jobtree.Lost, true
 	waits.Current = &lost
 	_, err := w.handles[name].Commit(w.t.Context(), registry.Txn{Then: []registry.Write{
-		registry.Put(orders.Config(), config(w.t, false)),
+		registry.Put(orders.Config(), config(w.t)),
 		registry.Put(orders.Tokens(), jobtree.EncodeTokens(jobtree.Tokens{Base: 100})),
 		registry.Put(orders.ItemRecord(0), jobtree.EncodeRecord(ran)),
 		registry.Put(orders.ItemInstance(0), "10.0.0.1@-@1"),
@@ -126,7 +126,7 @@ func (w *world) nodes(name string) map[string]string {
 }
 
 // livesOnlyIn asserts that one registry has all of the job, and the others say where it is, if anything.
-func (w *world) livesOnlyIn(home string, disabled bool) {
+func (w *world) livesOnlyIn(home string) {
 	w.t.Helper()
 	for _, name := range names {
 		nodes := w.nodes(name)
@@ -138,7 +138,7 @@ func (w *world) livesOnlyIn(home string, disabled bool) {
 			}
 			continue
 		}
-		require.Equal(w.t, config(w.t, disabled), nodes[orders.Config()])
+		require.Equal(w.t, config(w.t), nodes[orders.Config()])
 		require.Equal(w.t, "page 7", nodes[orders.Offset(0)])
 		require.Equal(w.t, "DISABLED", nodes[orders.Server("10.0.0.7")])
 		require.Contains(w.t, nodes, orders.ItemDisabled(2))
@@ -180,7 +180,7 @@ func TestAJobMoves(t *testing.T) {
 				require.True(t, moved.Done)
 				require.Equal(t, from, moved.From)
 				require.NotEmpty(t, steps)
-				w.livesOnlyIn(to, false)
+				w.livesOnlyIn(to)
 				require.GreaterOrEqual(t, w.tokens(to), granted)
 				p, err := d.Find(t.Context(), "orders")
 				require.NoError(t, err)
@@ -227,7 +227,7 @@ func TestAMoverDiesAnywhere(t *testing.T) {
 					moved, err := w.directory(nil).Move(t.Context(), "orders", route[1], home.MoveOptions{})
 					require.NoError(t, err)
 					require.True(t, moved.Done)
-					w.livesOnlyIn(route[1], false)
+					w.livesOnlyIn(route[1])
 				}
 			}
 		}
@@ -286,7 +286,7 @@ func TestAMoverSleepsAnywhere(t *testing.T) {
 					p, err := w.directory(nil).Find(t.Context(), "orders")
 					require.NoError(t, err)
 					require.True(t, p.Exists, "%v, asleep before %d", others, at)
-					w.livesOnlyIn(p.Registry, false)
+					w.livesOnlyIn(p.Registry)
 					require.GreaterOrEqual(t, w.tokens(p.Registry), before)
 				case err := <-result:
 					require.NoError(t, err)
@@ -325,7 +325,7 @@ func TestTwoMoversAtOnce(t *testing.T) {
 				p, err := w.directory(nil).Find(t.Context(), "orders")
 				require.NoError(t, err)
 				require.True(t, p.Exists)
-				w.livesOnlyIn(p.Registry, false)
+				w.livesOnlyIn(p.Registry)
 			}
 		}
 	})
@@ -356,7 +356,7 @@ func TestAMoveWithoutAnswers(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, moved.Done)
 			time.Sleep(time.Minute)
-			w.livesOnlyIn("b", false)
+			w.livesOnlyIn("b")
 		}
 	})
 }
@@ -452,14 +452,14 @@ func TestAMoveWaitsAndIsCalledOff(t *testing.T) {
 				_, err = op.EnableJob(t.Context(), "orders", operate.Options{})
 				require.NoError(t, err)
 				require.ErrorIs(t, <-result, home.ErrCalledOff)
-				require.Equal(t, config(t, false), w.nodes("a")[orders.Config()])
+				require.Equal(t, config(t), w.nodes("a")[orders.Config()])
 				require.Empty(t, w.nodes("b"))
 				continue
 			}
 			_, err = w.handles["a"].Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(orders.ItemRunning(2))}})
 			require.NoError(t, err)
 			require.NoError(t, <-result)
-			w.livesOnlyIn("b", false)
+			w.livesOnlyIn("b")
 		}
 	})
 }
