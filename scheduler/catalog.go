@@ -168,6 +168,9 @@ func (c *catalog) handles(name string) bool {
 	if err == nil {
 		return c.s.classes.has(cfg)
 	}
+	if away := (*jobtree.ElsewhereError)(nil); errors.As(err, &away) {
+		return false // it is data of another registry
+	}
 	if c.mine[name] == nil && c.bad[name] != node.Revision {
 		c.bad[name] = node.Revision
 		c.s.log.WarnContext(c.life, "job is left alone: its configuration cannot be read", logJob, name, logError, err)

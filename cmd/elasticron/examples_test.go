@@ -70,6 +70,9 @@ func prepared(t *testing.T, command string) *world {
 		require.NoError(t, err)
 		return w
 	}
+	if command == "elasticron move" { // which wants a job that nothing runs of
+		return severalWorld(t)
+	}
 	w = newShop(t)
 	w.writeHistory(t)
 	hand := w.etcdServer.Open("shop")

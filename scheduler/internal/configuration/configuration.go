@@ -190,11 +190,14 @@ func (c *Configuration) tellPause(why error) {
 	}
 	c.pausedFor = text
 	log, life := c.ports.Log, c.ports.Life()
+	elsewhere := (*jobtree.ElsewhereError)(nil)
 	switch {
 	case why == nil:
 		log.InfoContext(life, "job goes on: its configuration can be used again")
 	case errors.Is(why, errDeleted):
 		log.WarnContext(life, "job was deleted from the registry by hand, it pauses")
+	case errors.As(why, &elsewhere):
+		log.WarnContext(life, "job pauses: its home is another registry", room.KeyError, why)
 	case errors.Is(why, ErrNotStored):
 		log.WarnContext(life, "job was removed from the registry, it pauses")
 	case c.unreadable:
