@@ -69,15 +69,11 @@ func (t *timeline) put(s span) (grown int, added bool) {
 }
 
 // remove takes a span out that turned out never to have run.
-func (t *timeline) remove(wanted *span) (shrunk int) {
-	for i, s := range t.spans {
-		if s == wanted {
-			t.spans = slices.Delete(t.spans, i, i+1)
-			t.size -= s.size()
-			return s.size()
-		}
+func (t *timeline) remove(wanted *span) {
+	if i := slices.Index(t.spans, wanted); i >= 0 {
+		t.spans = slices.Delete(t.spans, i, i+1)
+		t.size -= wanted.size()
 	}
-	return 0
 }
 
 // dropTo forgets the spans that began before a time, but those that still run.
