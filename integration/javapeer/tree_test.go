@@ -1,6 +1,7 @@
 package javapeer_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -49,7 +50,7 @@ func treeOf(t *testing.T, conn *zk.Conn, namespace, job string) []string {
 	var walk func(path string)
 	walk = func(path string) {
 		value, stat, err := conn.Get(path)
-		if err == zk.ErrNoNode { //nolint:errorlint // the client returns it as it is
+		if errors.Is(err, zk.ErrNoNode) {
 			return // it went meanwhile
 		}
 		require.NoError(t, err)
@@ -62,6 +63,9 @@ func treeOf(t *testing.T, conn *zk.Conn, namespace, job string) []string {
 		line = latchNode.ReplaceAllString(processID.ReplaceAllString(line, "@-@1"), "_c_-latch-$1")
 		lines = append(lines, line)
 		children, _, err := conn.Children(path)
+		if errors.Is(err, zk.ErrNoNode) {
+			return
+		}
 		require.NoError(t, err)
 		slices.Sort(children)
 		for _, child := range children {
