@@ -108,6 +108,9 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 		there := nodesOf(name, nodes, revision)
 		c, err := compare(&o, text, there)
 		if err == nil {
+			err = untouched("here", there)
+		}
+		if err == nil {
 			c.note, c.unwritable = guarded.NoteOf(name, there.get, slices.Concat(c.marks, c.config), verb, m.opts.author())
 		}
 		if err != nil {
@@ -136,6 +139,9 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 	}
 	o, err := readOriginal(name, nodes, revision)
 	if err == nil {
+		err = untouched("in the source", o.jobNodes)
+	}
+	if err == nil {
 		err = o.finish(m.opts.TimeZone)
 	}
 	if err != nil {
@@ -152,7 +158,7 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 
 // carryOut decides what to do with a job that was compared, and does it. look compares the job again.
 func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func() (comparison, error)) (Job, error) {
-	j.Changes = c.changes
+	j.Changes, j.Notes = c.changes, append(j.Notes, c.notes...)
 	switch {
 	case c.differs() && !m.opts.Overwrite:
 		j.Action = Differs

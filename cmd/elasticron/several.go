@@ -219,7 +219,7 @@ func (s *several) CommitAll(ctx context.Context, txns []registry.Txn) []registry
 }
 
 // View follows a job in its home. All of several registries cannot be followed at once.
-func (s *several) View(ctx context.Context, path string) (*registry.View, error) {
+func (s *several) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 	if path == registry.Root {
 		return nil, fmt.Errorf("%w: several registries cannot be watched at once: name the context of one of them, %s", registry.ErrUnsupported, strings.Join(s.names, ", "))
 	}
@@ -227,7 +227,7 @@ func (s *several) View(ctx context.Context, path string) (*registry.View, error)
 	if err != nil {
 		return nil, err
 	}
-	return reg.View(ctx, path)
+	return reg.View(ctx, path, except...)
 }
 
 // Close closes what was opened.
