@@ -124,7 +124,7 @@ func (p *process) kill() {
 	p.mu.Unlock()
 	p.f.Vanish()
 	p.cancel()
-	_ = <-p.done // what a killed process could not tell
+	<-p.done //nolint:errcheck // what a killed process could not tell
 }
 
 // stop ends the process gracefully.
