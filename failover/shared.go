@@ -1,6 +1,7 @@
 package failover
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -12,7 +13,7 @@ import (
 // to those who saw its mark vanish together with its instance.
 type Foreign struct {
 	Instance string             // the one that ran the item
-	Session  registry.SessionID // under which
+	Session  registry.SessionID // under which; 0 = not known, as its mark outlived it
 	Token    registry.Revision  // that created its mark
 	Fire     time.Time          // the newest that it may stand for; zero if none is known
 }
@@ -49,6 +50,16 @@ func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limi
 		},
 		Then:   []registry.Write{registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
 		Repeat: registry.RepeatCreation,
+	}
+	if run.Session == 0 { // only that the instance is gone tells that it crashed
+		txn.If = append(txn.If, registry.Absent(tree.Instance(run.Instance)))
+	}
+	if guards, writes := s.TakeRemains(item); guards != nil {
+		txn.If = append(slices.DeleteFunc(txn.If, func(c registry.Condition) bool { return c.Path == tree.ItemRunning(item) }), guards...)
+		txn.Then = append(txn.Then, writes...)
+	}
+	if s.Layout() == jobtree.ElasticJob3 {
+		txn.Then = append(txn.Then, registry.Delete(tree.ItemFailovering(item))) // which would have others claim it once more
 	}
 	if record.State == jobtree.ItemWaiting {
 		txn.Then = append(txn.Then, registry.Put(tree.FailoverItem(item), ""))

@@ -164,44 +164,11 @@ func (s *State) setTrigger(id string, n registry.Node) bool {
 // asked adds to an instance what is asked of it by another node than its own.
 func (s *State) asked(i Instance) Instance {
 	if s.java != nil && s.java.layout == ElasticJob3 {
-		i.Request = s.java.triggers[i.ID]
-		i.Triggered = i.Request != 0
-	}
-	return i
-}
-
-// markedBy marks the items as touched that an instance's persistent marks are of: with the instance, they come and go.
-func (s *State) markedBy(id string, t *Touched) {
-	if s.Layout() != ElasticJob3 {
-		return
-	}
-	for n := range s.items {
-		if m := s.items[n].running; m != nil && m.Session == 0 && m.Value == id {
-			t.addItem(n)
+		if asked := s.java.triggers[i.ID]; asked > i.Created { // an older one was for another instance of this id
+			i.Triggered, i.Request = true, asked
+		} else {
+			i.Triggered, i.Request = false, 0
 		}
 	}
-}
-
-// settleMark gives a persistent mark to the session under which it counts, or takes it for what a gone instance left.
-func (s *State) settleMark(it *Item) {
-	mark := it.Running
-	if s.Layout() != ElasticJob3 || !mark.Exists() || mark.Session != 0 {
-		return
-	}
-	runner := s.Instance(mark.Value)
-	if session := recordedUnder(it.Record, mark); runner.Created == 0 || session != 0 && session != runner.Session {
-		it.Running, it.Remains = Mark{}, mark
-		return
-	}
-	it.Running.Session = runner.Session
-}
-
-// recordedUnder returns the session under which the record says that the execution of a mark runs; 0 if it says
-// nothing of that.
-func recordedUnder(record Stored[Record], mark Mark) registry.SessionID {
-	r := record.Value
-	if record.Err != nil || r.State != ItemRunning || r.Current.Instance != mark.Value || r.Token(record.Revision) != mark.Created {
-		return 0
-	}
-	return r.Current.Session
+	return i
 }

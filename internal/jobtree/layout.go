@@ -49,6 +49,15 @@ func (l Layout) PutConfig(t Tree, root, text string, c job.Config) []registry.Wr
 	return writes
 }
 
+// OtherClass returns the class for which the value of the job's own node keeps the name of the job although it has no
+// configuration; empty if it does not.
+func (l Layout) OtherClass(root string, c job.Config) string {
+	if l != ElasticJob3 || strings.TrimSpace(root) == "" || root == rootOf(c) {
+		return ""
+	}
+	return root
+}
+
 // EncodeServer returns the text of a server node.
 func (l Layout) EncodeServer(disabled bool) string {
 	if l == ElasticJob3 && !disabled {
@@ -90,4 +99,24 @@ func (l Layout) instanceOf(id string, n registry.Node) Instance {
 		i.Triggered, i.Shutdown, i.Request = false, false, 0
 	}
 	return i
+}
+
+// Ask returns the writes that ask an instance to run its items, and the guards that it is still as it was seen.
+func (s *State) Ask(i Instance) ([]registry.Condition, []registry.Write) {
+	path := s.tree.Instance(i.ID)
+	write := registry.Update(path, InstanceTriggered)
+	if s.Layout() == ElasticJob3 {
+		write = registry.Put(s.tree.InstanceTrigger(i.ID), "")
+	}
+	return []registry.Condition{registry.Unchanged(path, i.Revision)}, []registry.Write{write}
+}
+
+// Answer returns the write by which an instance takes back what was asked of it, and the guard that nothing else was.
+func (s *State) Answer(i Instance) (registry.Condition, registry.Write) {
+	if s.Layout() == ElasticJob3 {
+		path := s.tree.InstanceTrigger(i.ID)
+		return registry.Unchanged(path, i.Request), registry.Delete(path)
+	}
+	path := s.tree.Instance(i.ID)
+	return registry.Unchanged(path, i.Request), registry.Update(path, InstanceIdle)
 }

@@ -30,7 +30,7 @@ type loss struct {
 // lookForCrashes notes what a step takes away of executions that nobody recorded.
 func (s *java) lookForCrashes(v room.View, step registry.Step) {
 	s.noteClaims(step)
-	if !v.Usable || !v.Config.Failover {
+	if !v.Usable || !v.Config.Failover || s.of == jobtree.ElasticJob3 { // whose marks tell when their instances are gone
 		return
 	}
 	gone := make(map[registry.SessionID]string)
@@ -80,6 +80,39 @@ func (s *java) noteLoss(v room.View, item int, l loss) {
 	s.lost[item] = l
 }
 
+// noteRemains notes the marks that instances of Java's left which are gone. They stay in the tree, so whoever comes
+// later sees them as well.
+func (s *java) noteRemains(v room.View) {
+	if s.of != jobtree.ElasticJob3 || !v.Usable {
+		return
+	}
+	for item := range s.left.Take(v.State.Items()) {
+		it := v.State.Item(item)
+		if !it.Remains.Exists() || it.Record.Err != nil || s.lost[item].Token == it.Remains.Created {
+			continue
+		}
+		if r := it.Record.Value; r.State == jobtree.ItemRunning && r.Current.Instance == it.Remains.Value && r.Token(it.Record.Revision) == it.Remains.Created {
+			continue // one of ours: the record tells
+		}
+		s.noteLoss(v, item, loss{record: it.Record.Revision, seen: time.Now(), Foreign: failover.Foreign{Instance: it.Remains.Value, Token: it.Remains.Created}})
+		s.ports.Wake(confirmLoss)
+	}
+}
+
+// clearRemains proposes to take away a mark that a gone instance left of an item that nobody is to run again.
+func (s *java) clearRemains(v room.View, batch *room.Batch, item int, l loss) {
+	conditions, writes := v.State.TakeRemains(item)
+	if conditions == nil {
+		s.forgetLoss(item)
+		return
+	}
+	txn := registry.Txn{If: append(conditions, registry.Absent(v.Tree.Instance(l.Instance))), Then: writes}
+	batch.Add("clear a mark of Java's", txn, func(registry.Outcome) {
+		s.forgetLoss(item)
+		s.ports.Log.InfoContext(s.ports.Life(), "removed the mark of a Java instance that is gone", room.KeyItem, item, "lost_instance", l.Instance)
+	})
+}
+
 // MaybeLost implements [peers.Executors].
 func (s *java) MaybeLost(item int) bool {
 	_, pending := s.lost[item]
@@ -94,9 +127,11 @@ func (s *java) settleLosses(v room.View) room.Batch {
 	var batch room.Batch
 	for item, l := range s.lost {
 		it := v.State.Item(item)
-		back := v.State.Instance(l.Instance).Session == l.Session
-		if back || it.Running.Session == l.Session || it.Failover.Exists() || it.Record.Revision != l.record {
+		if changed := it.Record.Revision != l.record; changed || s.wasNone(v, it, l) || it.Failover.Exists() {
 			s.forgetLoss(item)
+			if changed && it.Remains.Exists() {
+				s.left.Note([]int{item}, false)
+			}
 			continue
 		}
 		confirm := confirmLoss
@@ -112,12 +147,25 @@ func (s *java) settleLosses(v room.View) room.Batch {
 	return batch
 }
 
+// wasNone tells that an execution was not lost after all: its instance is back, or it has ended.
+func (s *java) wasNone(v room.View, it jobtree.Item, l loss) bool {
+	if l.Session != 0 {
+		return v.State.Instance(l.Instance).Session == l.Session || it.Running.Session == l.Session
+	}
+	// Another Java instance that takes the remains away asks for a claimant first; who ends its work does not.
+	return v.State.Instance(l.Instance).Created != 0 || it.Remains.Created != l.Token && it.FailoverItem == 0
+}
+
 func (s *java) forgetLoss(item int) {
 	delete(s.lost, item)
 	s.ports.Consider([]int{item}, false)
 }
 
 func (s *java) proposeLoss(v room.View, batch *room.Batch, item int, l loss) {
+	if !v.Config.Failover { // it had to be noted because its mark is in the way
+		s.clearRemains(v, batch, item, l)
+		return
+	}
 	txn, err := failover.DeclareForeign(v.State, item, l.Foreign, v.Clock.Now(), v.FailoverLimit())
 	if err != nil {
 		s.ports.Log.ErrorContext(s.ports.Life(), "cannot record a lost execution", room.KeyItem, item, room.KeyError, err)
