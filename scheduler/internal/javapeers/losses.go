@@ -1,6 +1,7 @@
 package javapeers
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
@@ -88,7 +89,11 @@ func (s *java) noteRemains(v room.View) {
 	}
 	for item := range s.left.Take(v.State.Items()) {
 		it := v.State.Item(item)
-		if !it.Remains.Exists() || it.Record.Err != nil || s.lost[item].Token == it.Remains.Created {
+		if _, noted := s.lost[item]; noted || it.Record.Err != nil {
+			continue
+		}
+		if !it.Remains.Exists() {
+			s.noteWish(v, it)
 			continue
 		}
 		if r := it.Record.Value; r.State == jobtree.ItemRunning && r.Current.Instance == it.Remains.Value && r.Token(it.Record.Revision) == it.Remains.Created {
@@ -98,6 +103,23 @@ func (s *java) noteRemains(v room.View) {
 		s.ports.Wake(confirmLoss)
 	}
 }
+
+// noteWish notes that another Java instance asks for a claimant. It claims as soon as it is idle, and so does every
+// other one at the end of its next round; the last of them may be gone by then.
+func (s *java) noteWish(v room.View, it jobtree.Item) {
+	state := it.Record.Value.State
+	if it.FailoverItem == 0 || it.Failover.Exists() || it.Running.Exists() || !v.Config.Failover || state == jobtree.ItemRunning || state == jobtree.ItemWaiting {
+		return
+	}
+	ran := cmp.Or(s.lastRun(it.Number), v.State.Owner(it.Number), unknownInstance)
+	s.noteLoss(v, it.Number, loss{record: it.Record.Revision, seen: time.Now(), Foreign: failover.Foreign{
+		Instance: ran, Token: it.FailoverItem, Wish: it.FailoverItem,
+	}})
+	s.ports.Wake(confirmLoss)
+}
+
+// unknownInstance stands for an instance of which nobody here has seen anything.
+const unknownInstance = "null@-@0"
 
 // clearRemains proposes to take away a mark that a gone instance left of an item that nobody is to run again.
 func (s *java) clearRemains(v room.View, batch *room.Batch, item int, l loss) {
@@ -151,6 +173,9 @@ func (s *java) settleLosses(v room.View) room.Batch {
 func (s *java) wasNone(v room.View, it jobtree.Item, l loss) bool {
 	if l.Session != 0 {
 		return v.State.Instance(l.Instance).Session == l.Session || it.Running.Session == l.Session
+	}
+	if l.Wish != 0 {
+		return it.FailoverItem != l.Wish || it.Running.Exists()
 	}
 	// Another Java instance that takes the remains away asks for a claimant first; who ends its work does not.
 	return v.State.Instance(l.Instance).Created != 0 || it.Remains.Created != l.Token && it.FailoverItem == 0

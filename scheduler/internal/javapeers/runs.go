@@ -54,6 +54,13 @@ func (s *java) noteRun(v room.View, item int, change registry.Change, now time.T
 	s.ran[item] = run
 }
 
+// lastRun returns the Java instance that was seen to run an item last; empty if none was.
+func (r *runs) lastRun(item int) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ran[item].Instance
+}
+
 // javas tells whether a mark is of an execution in a Java instance: it is empty, or names one in ElasticJob 3.x.
 func (s *java) javas(mark registry.Node) bool {
 	if s.of == jobtree.ElasticJob3 {
