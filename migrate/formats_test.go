@@ -63,17 +63,18 @@ func TestATreeOfJava3(t *testing.T) {
 	require.Equal(t, migrate.Format3, j.Format)
 	require.Equal(t, []string{
 		"kept in config.elasticJob3, where they mean nothing: label",
-		"not copied: lost executions that wait to be run again, of items 1",
 		"not copied: disabled marks of items 7, which are beyond the sharding total count",
+		"run again in the target: lost executions of items 1",
 	}, j.Notes)
 	got := w.nodes(w.target)
 	delete(got, "/orders/leader/tokens")
+	delete(got, "/orders/sharding/1/record")
 	require.Equal(t, map[string]string{
 		"/orders/config": configOf(t, func(c *job.Config) {
 			c.Cron, c.ShardingTotalCount, c.ShardingItemParameters = "0/5 * * * * ?", 2, "0=A,1=B"
 			c.Failover, c.TimeZone, c.Unknown = true, "Etc/GMT-8", `"elasticJob3":{"label":"blue"}`
 		}),
-		"/orders/servers/10.0.0.2": "DISABLED", "/orders/sharding/0/disabled": "",
+		"/orders/servers/10.0.0.2": "DISABLED", "/orders/sharding/0/disabled": "", "/orders/leader/failover/items/1": "",
 	}, got)
 }
 
@@ -151,7 +152,8 @@ func TestRefused(t *testing.T) {
 		},
 		"an instance lives":             {[]string{"/orders/config", javaConfig, "/orders/instances/10.0.0.1@-@7!", ""}, []string{"still running", "live instances 10.0.0.1@-@7"}},
 		"an item runs":                  {[]string{"/orders/config", javaConfig, "/orders/sharding/2/running!", ""}, []string{"still running", "executions of items 2"}},
-		"an execution of 3.x, left":     {[]string{"/orders/config", newConfig, "/orders/sharding/1/running", "10.0.0.1@-@7"}, []string{"executions of items 1"}},
+		"an execution of 3.x":           {[]string{"/orders/config", newConfig, "/orders/instances/10.0.0.1@-@7!", "", "/orders/sharding/1/running", "10.0.0.1@-@7"}, []string{"live instances 10.0.0.1@-@7; executions of items 1"}},
+		"one of 3.x in a session":       {[]string{"/orders/config", newConfig, "/orders/sharding/1/running!", "10.0.0.1@-@7"}, []string{"executions of items 1"}},
 		"where tokens start is garbage": {[]string{"/orders/config", javaConfig, "/orders/leader/tokens", "x"}, []string{"/orders/leader/tokens"}},
 	} {
 		t.Run(name, func(t *testing.T) {

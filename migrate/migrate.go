@@ -152,7 +152,7 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 
 // carryOut decides what to do with a job that was compared, and does it. look compares the job again.
 func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func() (comparison, error)) (Job, error) {
-	j.Changes = c.changes
+	j.Changes, j.Notes = c.changes, append(j.Notes, c.notes...)
 	switch {
 	case c.differs() && !m.opts.Overwrite:
 		j.Action = Differs

@@ -21,6 +21,8 @@ type original struct {
 	// seen is the newest revision of the job's nodes, and bound the newest of the whole source.
 	seen, bound registry.Revision
 	notes       []string
+	// lost are the executions that are to be run again, by item.
+	lost map[int]jobtree.Execution
 }
 
 // readOriginal reads a job from its nodes. The error says why it cannot be copied.
@@ -124,9 +126,19 @@ func (o *original) finish(zone string) error {
 	if o.config.Disabled && slices.ContainsFunc(o.state.Servers, func(s jobtree.Server) bool { return !s.Disabled }) {
 		o.note("disabled stands over all servers from now on, also those that are enabled; in Java it only says how new servers start: enable the job to have it run")
 	}
+	o.noteCalls()
 	o.noteFormerFlags()
 	o.noteWork()
+	o.findLost()
 	return nil
+}
+
+// noteCalls notes how the calls of 3.x differ.
+func (o *original) noteCalls() {
+	_, said := o.config.Props["http.fail.on.status"]
+	if o.format == Format3 && o.config.Type == job.TypeSimple && o.config.Class == elasticjob3.ClassHTTP && !said {
+		o.note("an answer with status 400 or more is a failure from now on; Java takes it for a success, and so does the property http.fail.on.status=false")
+	}
 }
 
 // formerFlags are what operators said of servers in Elastic-Job before 2.1: nodes below the server's. "stoped" is
@@ -151,7 +163,7 @@ func (o *original) noteFormerFlags() {
 
 // noteWork notes what of the source's work is given up.
 func (o *original) noteWork() {
-	var waiting, missed, surplus []int
+	var missed, surplus []int
 	for n := range o.state.Items() {
 		it := o.state.Item(n)
 		switch {
@@ -159,25 +171,18 @@ func (o *original) noteWork() {
 			if it.Disabled {
 				surplus = append(surplus, n)
 			}
-			continue
-		case it.FailoverItem != 0 || it.Record.Value.State == jobtree.ItemWaiting:
-			waiting = append(waiting, n)
-		}
-		if it.Misfire.Exists() {
+		case it.Misfire.Exists():
 			missed = append(missed, n)
 		}
 	}
-	for _, given := range []struct {
-		items []int
-		text  string
-	}{
-		{waiting, "not copied: lost executions that wait to be run again, of items %s"},
-		{missed, "not copied: missed fires of items %s"},
-		{surplus, "not copied: disabled marks of items %s, which are beyond the sharding total count"},
-	} {
-		if len(given.items) > 0 {
-			o.note(given.text, list(given.items))
-		}
+	o.noteItems("not copied: missed fires of items %s", missed)
+	o.noteItems("not copied: disabled marks of items %s, which are beyond the sharding total count", surplus)
+}
+
+// noteItems notes what is to be said of items, if there are any.
+func (o *original) noteItems(text string, items []int) {
+	if len(items) > 0 {
+		o.note(text, list(items))
 	}
 }
 
@@ -185,7 +190,7 @@ func (o *original) noteWork() {
 func (o *original) running() error {
 	var items []int
 	for n := range o.state.Items() {
-		if o.state.Item(n).Running.Exists() {
+		if o.state.Item(n).Running.Exists() && !o.left(n) {
 			items = append(items, n)
 		}
 	}

@@ -1,14 +1,15 @@
 package io.github.elasticron.javapeer;
 
-import com.dangdang.ddframe.job.api.ShardingContext;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** What items do: tell that they began, last as long as the test wants, tell that they ended. */
 final class Work {
 
     private final Out out;
     private final Map<String, Duration> durations = new ConcurrentHashMap<>();
+    private final Map<String, AtomicInteger> batches = new ConcurrentHashMap<>();
 
     Work(final Out out) {
         this.out = out;
@@ -19,10 +20,25 @@ final class Work {
         durations.computeIfAbsent(job, name -> new Duration()).set(hold, millis);
     }
 
-    void run(final ShardingContext context) {
-        out.event(Event.of("begin", context));
-        pass(context.getJobName());
-        out.event(Event.of("end", context));
+    void run(final Event begin) {
+        out.event(begin);
+        pass(begin.job);
+        out.event(begin.then("end"));
+    }
+
+    /** Tells of something that is no execution. */
+    void tell(final Event event) {
+        out.event(event);
+    }
+
+    /** Sets how many batches of data a job has for this process. */
+    void feed(final String job, final int count) {
+        batches.computeIfAbsent(job, name -> new AtomicInteger()).set(count);
+    }
+
+    /** Takes one batch, and tells whether there was one. */
+    boolean fetch(final String job) {
+        return batches.computeIfAbsent(job, name -> new AtomicInteger()).getAndUpdate(left -> Math.max(0, left - 1)) > 0;
     }
 
     /** Takes as long as was set for a job. */

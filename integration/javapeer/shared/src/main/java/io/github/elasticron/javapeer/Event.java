@@ -1,7 +1,5 @@
 package io.github.elasticron.javapeer;
 
-import com.dangdang.ddframe.job.api.ShardingContext;
-
 /** What happened here. */
 final class Event {
 
@@ -21,14 +19,15 @@ final class Event {
         return event;
     }
 
-    static Event of(final String what, final ShardingContext context) {
+    /** Returns another event of the same execution, now. */
+    Event then(final String what) {
         Event event = of(what);
-        event.job = context.getJobName();
-        event.item = context.getShardingItem();
-        event.task = context.getTaskId();
-        event.total = context.getShardingTotalCount();
-        event.itemParameter = context.getShardingParameter();
-        event.jobParameter = context.getJobParameter();
+        event.job = job;
+        event.item = item;
+        event.task = task;
+        event.total = total;
+        event.itemParameter = itemParameter;
+        event.jobParameter = jobParameter;
         return event;
     }
 }

@@ -14,6 +14,13 @@ public final class PeerJob implements SimpleJob {
 
     @Override
     public void execute(final ShardingContext context) {
-        work.run(context);
+        Event begin = Event.of("begin");
+        begin.job = context.getJobName();
+        begin.item = context.getShardingItem();
+        begin.task = context.getTaskId();
+        begin.total = context.getShardingTotalCount();
+        begin.itemParameter = context.getShardingParameter();
+        begin.jobParameter = context.getJobParameter();
+        work.run(begin);
     }
 }
