@@ -15,7 +15,7 @@ import (
 
 // A Go leader that is killed is followed by Java, and what it ran is run again by another Go instance.
 func theGoLeaderIsKilled(t *testing.T, j java) {
-	c := newCluster(t, "go_leader_is_killed")
+	c := j.newCluster(t, "go_leader_is_killed")
 	cfg := c.config(never, 3)
 	cfg.Failover = true
 	leader := c.startChild(cfg)
@@ -40,7 +40,7 @@ func theGoLeaderIsKilled(t *testing.T, j java) {
 // A Go instance is killed under a Java leader, which gives its items to others with the next fire: in a
 // long time. What was running is run again by Go at once.
 func aGoInstanceIsKilledUnderAJavaLeader(t *testing.T, j java) {
-	c := newCluster(t, "go_is_killed_under_java")
+	c := j.newCluster(t, "go_is_killed_under_java")
 	spec := javapeer.NewJob(c.job, everySecond, 3)
 	spec.Failover = true
 	first := c.joinJava(j.first, spec)
@@ -154,7 +154,7 @@ func TestAJavaInstanceIsKilledWithMissedFires(t *testing.T) {
 // It would run the items of a crashed instance at once, off the schedule, as it knows another one of the
 // same server.
 func aReconnectOfGoIsNoCrashToJava(t *testing.T, j java) {
-	c := newCluster(t, "reconnect_of_go")
+	c := j.newCluster(t, "reconnect_of_go")
 	cfg := c.config(never, 4)
 	cfg.Failover = true
 	network := proxy.Start(t, c.address)

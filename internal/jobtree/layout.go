@@ -85,6 +85,14 @@ func LayoutOf(instance registry.Node) Layout {
 	return Lite
 }
 
+// LayoutOfConfig tells in which layout the text of a config node is written.
+func LayoutOfConfig(text string) Layout {
+	if text != "" && text[0] != '{' && yamlOfElasticJob3.MatchString(text) {
+		return ElasticJob3
+	}
+	return Lite
+}
+
 func (l Layout) serverOf(ip string, n registry.Node) Server {
 	if l == ElasticJob3 {
 		return Server{IP: ip, Disabled: n.Value != serverEnabled, Unset: n.Value == "", Revision: n.Revision}
