@@ -489,3 +489,28 @@ func TestTheConsoleOfElasticJob3ShutsDown(t *testing.T) {
 		a.stop(t)
 	})
 }
+
+// Only leaders of ElasticJob 3.x ask for a resharding. Who is the leader when its own server is disabled, or its node
+// taken away, asks for the one that follows.
+func TestALeaderThatResignsBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	for name, deed := range map[string]registry.Write{
+		"disabled":  registry.Put(orders.Server("10.0.0.1"), "DISABLED"),
+		"shut down": registry.Delete(orders.Instance(fullID("a"))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startBeside3("a", nil, sharedJob(2))
+				sleepUntil(time.Second)
+				j := c.elasticJob3Joins(javaID)
+				sleepUntil(2 * time.Second)
+				require.Equal(t, map[string]int{fullID("a"): 1, javaID: 1}, c.owners3())
+				j.do(deed)
+				sleepUntil(4 * time.Second)
+				require.Zero(t, c.state3().Leader.Created)
+				require.NotZero(t, c.state3().Necessary)
+			})
+		})
+	}
+}

@@ -27,7 +27,7 @@ func WithJavaPeers() Option {
 // WithElasticJob3Peers tells that Java instances of ElasticJob 3.0.x take part in the jobs of this scheduler, over the
 // same ZooKeeper. It is [WithJavaPeers] for these, and not to be used with it: nodes are read and written as ElasticJob
 // 3.x writes them, so one job is never shared by both kinds, nor by processes with different options. Settings that
-// ElasticJob 3.x does not have are refused. docs/java.md says what is tested.
+// ElasticJob 3.x does not have are refused. It is tested with 3.0.4; docs/java.md says what works.
 func WithElasticJob3Peers() Option {
 	return func(o *options) error {
 		o.java3 = true

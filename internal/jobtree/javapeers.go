@@ -73,6 +73,10 @@ func (s *State) JavaReshards() bool {
 	return s.java != nil && s.LedByJava() && (s.Necessary != 0 || s.java.processing)
 }
 
+// OnlyLeadersAsk tells whether only leaders ask for a resharding when members change, as in ElasticJob 3.x. So who gives
+// the leadership up asks for one, too: the next leader has not seen the change as a leader.
+func (s *State) OnlyLeadersAsk() bool { return s.Layout() == ElasticJob3 }
+
 // JavaAssigns tells whether a Java leader is at a resharding: it has seen that nothing runs, and takes the
 // items from their owners.
 func (s *State) JavaAssigns() bool { return s.java != nil && s.LedByJava() && s.java.processing }
