@@ -61,6 +61,17 @@ func (o *original) lostExecution(item int) (jobtree.Execution, bool) {
 	}
 }
 
+// lostExecutions are those that the job would run again by itself, by item.
+func (o *original) lostExecutions() map[int]jobtree.Execution {
+	found := make(map[int]jobtree.Execution)
+	for n := range min(o.state.Items(), o.config.ShardingTotalCount) {
+		if e, lost := o.lostExecution(n); lost && o.config.Failover && !o.state.Item(n).Disabled {
+			found[n] = e
+		}
+	}
+	return found
+}
+
 // rerun returns the writes that have the lost executions run again in a target that has not had the job.
 func (o *original) rerun(target jobNodes, now time.Time) (steps []guarded.Step, changes []Change) {
 	tree := target.state.Tree()

@@ -108,6 +108,9 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 		there := nodesOf(name, nodes, revision)
 		c, err := compare(&o, text, there)
 		if err == nil {
+			err = untouched("here", there)
+		}
+		if err == nil {
 			c.note, err = guarded.NoteOf(name, there.get, slices.Concat(c.marks, c.config), verb, m.opts.author())
 		}
 		if err != nil {
@@ -135,6 +138,9 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 		return original{}, errors.New("the source has no such job")
 	}
 	o, err := readOriginal(name, nodes, revision)
+	if err == nil {
+		err = untouched("in the source", o.jobNodes)
+	}
 	if err == nil {
 		err = o.finish(m.opts.TimeZone)
 	}

@@ -84,7 +84,7 @@ var rooms = []struct{ name, imports string }{
 
 	// What acts on the tree from outside.
 	{"seed", "internal/guarded internal/jobtree internal/option job registry"},
-	{"migrate", "cronexpr internal/guarded internal/jobtree internal/option job registry sharding"},
+	{"migrate", "cronexpr failover internal/guarded internal/jobtree internal/option job registry sharding"},
 	{"operate", "cronexpr internal/byhand internal/javarules internal/jobtree internal/option job registry sharding"},
 	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},
 
