@@ -49,15 +49,19 @@ func TestDeclareForeignOfElasticJob3(t *testing.T) {
 		write bool // takes the mark away
 	}{
 		"its mark": {
-			[]registry.Node{mark}, failover.Foreign{Instance: javaID, Token: 44},
-			[]registry.Condition{registry.Unchanged(tree.ItemRunning(item), 44), registry.Absent(tree.Instance(javaID))}, true,
+			[]registry.Node{mark},
+			failover.Foreign{Instance: javaID, Token: 44},
+			[]registry.Condition{registry.Unchanged(tree.ItemRunning(item), 44), registry.Absent(tree.Instance(javaID))},
+			true,
 		},
 		"another took its mark away": {
 			[]registry.Node{wish}, failover.Foreign{Instance: javaID, Token: 44}, []registry.Condition{registry.Absent(tree.Instance(javaID))}, false,
 		},
 		"a wish alone": {
-			[]registry.Node{wish}, failover.Foreign{Instance: javaID, Token: 45, Wish: 45},
-			[]registry.Condition{registry.Unchanged(tree.FailoverItem(item), 45), registry.Absent(tree.ItemRunning(item))}, false,
+			[]registry.Node{wish},
+			failover.Foreign{Instance: javaID, Token: 45, Wish: 45},
+			[]registry.Condition{registry.Unchanged(tree.FailoverItem(item), 45), registry.Absent(tree.ItemRunning(item))},
+			false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
