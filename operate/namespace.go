@@ -86,7 +86,9 @@ func NewNamespace(nodes []registry.Node, revision registry.Revision, now time.Ti
 // lookAt returns nil for what is no job.
 func lookAt(name string, nodes registry.Step, now time.Time, java bool, schedules map[timing]cronexpr.Schedule) *look {
 	st := jobtree.NewState(name)
-	if java && slices.ContainsFunc(nodes.Changes, javaLives) {
+	if text := nodes.Snapshot.Get(jobtree.For(name).Config()).Value; jobtree.LayoutOfConfig(text) == jobtree.ElasticJob3 {
+		st.ShareWithElasticJob3()
+	} else if java && slices.ContainsFunc(nodes.Changes, javaLives) {
 		st.ShareWithJava()
 	}
 	st.Apply(nodes)

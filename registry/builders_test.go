@@ -92,6 +92,9 @@ var builders = map[string]builder{
 	"scheduler/internal/leadership/elect.go abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
+	"scheduler/internal/javapeers/java.go keepServer": {"keep the server", []string{harmless}, "needs this instance as it was created; as long as it takes part, " +
+		"its server has a node, and one that is there is left alone"},
+	"scheduler/internal/javapeers/losses.go clearRemains":     {"clear a mark of Java's", []string{endsItself}, "deletes the mark that it compares"},
 	"scheduler/internal/membership/join.go removeFormer":      {"remove a former instance", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/mending/strays.go removeStray":        {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/executions/refusedend.go removeUnder": {"remove a stray node", []string{endsItself}, "deletes what it compares"},

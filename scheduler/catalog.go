@@ -164,7 +164,7 @@ func (c *catalog) handles(name string) bool {
 		delete(c.bad, name)
 		return false
 	}
-	cfg, err := jobtree.DecodeConfig(node)
+	cfg, err := c.s.dialect.Layout().DecodeConfig(c.now.Get(jobtree.For(name).Root()).Value, node)
 	if err == nil {
 		return c.s.classes.has(cfg)
 	}

@@ -27,7 +27,7 @@ func TestAForbiddenNode(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = other.Close(context.Background()) })
 	var text serverprocess.Output
-	s, err := scheduler.New(c.open(c.address), append(options(goID, c.log), scheduler.WithLogger(slog.New(slog.NewTextHandler(&text, nil))))...)
+	s, err := scheduler.New(c.open(c.address), append(c.options(goID, c.log), scheduler.WithLogger(slog.New(slog.NewTextHandler(&text, nil))))...)
 	require.NoError(t, err)
 	good := c.config(never, 1)
 	good.Name = "good_job"

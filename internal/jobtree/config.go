@@ -112,8 +112,8 @@ func writtenElsewhere(text string) string {
 	switch {
 	case text == "":
 		return ours + "an empty one is of Elastic-Job 1.x, or of nobody"
-	case text[0] != '{' && yamlOfElasticJob3.MatchString(text): // which costs as much as to read the JSON
-		return ours + "this is YAML, as ElasticJob 3.x writes it: 3.x and this cannot share a job, see elasticron migrate"
+	case LayoutOfConfig(text) == ElasticJob3: // which costs as much as to read the JSON
+		return ours + "this is YAML, as ElasticJob 3.x writes it: see WithElasticJob3Peers to share the job, or elasticron migrate"
 	default:
 		return ""
 	}

@@ -23,6 +23,7 @@ const (
 	nodeSystemTime = "/systemTime/current"
 
 	folderServers       = "/servers"
+	folderTrigger       = "/trigger"
 	folderInstances     = "/instances"
 	folderSharding      = "/sharding"
 	folderElectionLatch = "/leader/election/latch"
@@ -40,6 +41,7 @@ const (
 	itemFailover = "/failover"
 	itemMisfire  = "/misfire"
 	itemDisabled = "/disabled"
+	itemClaimed  = "/failovering"
 	itemRecord   = "/record"
 	itemNext     = "/next"
 	itemAside    = "/unreadable"
@@ -87,6 +89,9 @@ func (t Tree) Instances() string { return t.root + folderInstances }
 // Instance stands for a live instance and belongs to its session; see [InstanceIdle].
 func (t Tree) Instance(id string) string { return t.root + folderInstances + "/" + id }
 
+// InstanceTrigger asks an instance to run its items now, where the layout is [ElasticJob3].
+func (t Tree) InstanceTrigger(id string) string { return t.root + folderTrigger + "/" + id }
+
 // Sharding is the folder of [Tree.Item].
 func (t Tree) Sharding() string { return t.root + folderSharding }
 
@@ -101,6 +106,10 @@ func (t Tree) ItemRunning(item int) string { return t.ofItem(folderSharding, ite
 
 // ItemFailover marks a claim of the item, holds the claimant's id and belongs to its session.
 func (t Tree) ItemFailover(item int) string { return t.ofItem(folderSharding, item, itemFailover) }
+
+// ItemFailovering holds the id of who claimed the item last, where the layout is [ElasticJob3]. It outlives the
+// claimant, so that the item can be claimed once more.
+func (t Tree) ItemFailovering(item int) string { return t.ofItem(folderSharding, item, itemClaimed) }
 
 // ItemMisfire holds the fires that the item missed; see [EncodeMisfire].
 func (t Tree) ItemMisfire(item int) string { return t.ofItem(folderSharding, item, itemMisfire) }
@@ -207,12 +216,14 @@ type Kind uint8
 const (
 	KindRoot Kind = iota + 1
 	KindConfig
-	KindServer   // Key is the IP address
-	KindInstance // Key is the instance id
+	KindServer          // Key is the IP address
+	KindInstance        // Key is the instance id
+	KindInstanceTrigger // Key is the instance id
 	KindItem
 	KindItemInstance
 	KindItemRunning
 	KindItemFailover
+	KindItemFailovering
 	KindItemMisfire
 	KindItemDisabled
 	KindItemRecord
@@ -388,6 +399,7 @@ var itemEnds = map[string]Kind{
 	itemInstance: KindItemInstance,
 	itemRunning:  KindItemRunning,
 	itemFailover: KindItemFailover,
+	itemClaimed:  KindItemFailovering,
 	itemMisfire:  KindItemMisfire,
 	itemDisabled: KindItemDisabled,
 	itemRecord:   KindItemRecord,
@@ -405,6 +417,7 @@ type folder struct {
 var folders = []folder{
 	{folderServers, KindServer, false},
 	{folderInstances, KindInstance, false},
+	{folderTrigger, KindInstanceTrigger, false},
 	{folderElectionLatch, KindElectionLatch, false},
 	{folderFailoverLatch, KindFailoverLatch, false},
 	{folderFailoverLeft, KindFailoverLeft, false},

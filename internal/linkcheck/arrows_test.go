@@ -38,7 +38,8 @@ var rooms = []struct{ name, imports string }{
 	{"internal/inforce", "job"},
 	{"internal/protect", "job"},
 	{"sharding", "internal/protect internal/texts"},
-	{"internal/jobtree", "internal/reference internal/texts job registry"},
+	{"internal/javayaml", ""},
+	{"internal/jobtree", "cronexpr internal/javayaml internal/reference internal/texts job registry"},
 	{"internal/guarded", "internal/jobtree internal/option internal/texts registry"},
 	{"internal/careless", "internal/jobtree registry"},
 

@@ -34,6 +34,10 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 	if v.Leads() {
 		txn.If = append(txn.If, v.Term())
 		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
+		if !v.Registered() && v.State.OnlyLeadersAsk() && v.State.Config.Exists() { // whoever took the instance out did not ask
+			txn.If = append(txn.If, registry.Present(v.Tree.Config()))
+			txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
+		}
 	}
 	return txn
 }

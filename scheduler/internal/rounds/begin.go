@@ -244,10 +244,9 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 		v.Mine(),
 	)
 	conditions = append(conditions, r.ports.Peers.Beginning(v)...)
-	writes := []registry.Write{
-		registry.PutOwned(v.Tree.ItemRunning(n), v.Instance, v.Attached.Session),
-		registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)),
-	}
+	marked, writes := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
+	conditions = append(conditions, marked...)
+	writes = append(writes, registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
 	if madeUp {
 		writes = append(writes, registry.Delete(v.Tree.ItemMisfire(n)))
 	}
