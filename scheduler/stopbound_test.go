@@ -42,7 +42,7 @@ func (h hanging) options(kind string) (job.HandlerFunc, []scheduler.JobOption) {
 	return work, []scheduler.JobOption{scheduler.WithListener(listener), scheduler.WithListener(listener)}
 }
 
-// stopOf runs twenty jobs, of which each has code that hangs, and stops them. It returns what Run returned,
+// stopOf runs fifty jobs, of which each has code that hangs, and stops them. It returns what Run returned,
 // and how long that took.
 func stopOf(t *testing.T, kinds []string, stop func(*scheduler.Scheduler, context.CancelFunc), log *slog.Logger) (time.Duration, error) {
 	t.Helper()
@@ -58,7 +58,7 @@ func stopOf(t *testing.T, kinds []string, stop func(*scheduler.Scheduler, contex
 			return h.wait()
 		}))
 	require.NoError(t, err)
-	for n := range 20 {
+	for n := range 50 {
 		kind := kinds[n%len(kinds)]
 		cfg := job.Config{Name: fmt.Sprintf("%s-%02d", kind, n), Cron: "@every 1s", ShardingTotalCount: 3}
 		cfg.ErrorHandler = "TEST"
@@ -100,13 +100,13 @@ func TestTheBoundOfAStop(t *testing.T) {
 		most  time.Duration
 		says  []string
 	}{
-		"code":     {all[:1], graceful, 8 * time.Second, []string{`job "code-19": items [0 1 2] did not return`}},
+		"code":     {all[:1], graceful, 8 * time.Second, []string{`job "code-49": items [0 1 2] did not return`}},
 		"before":   {all[1:2], graceful, 8 * time.Second, []string{`job "before-00": before run listener did not return when the stop timeout was over`}},
-		"after":    {all[2:3], graceful, 8 * time.Second, []string{`job "after-19": after run listener did not return`, `job "after-19": after run listener was not called any more`}},
+		"after":    {all[2:3], graceful, 8 * time.Second, []string{`job "after-49": after run listener did not return`, `job "after-49": after run listener was not called any more`}},
 		"handlers": {all[3:4], graceful, 8 * time.Second, []string{`job "handler-07": error handler was not called any more: the scheduler stopped (`}},
 		"hooks":    {all[4:], graceful, 8 * time.Second, []string{`job "hook-07": hook listener did not return`}},
 		"all":      {all, graceful, 8 * time.Second, []string{`job "code-00": items`, `job "before-01": before run`, `job "after-02": after run`, `job "handler-03": error handler`, `job "hook-04": hook`, `leadership listener did not return`}},
-		"sooner":   {all[:1], shortened, 4 * time.Second, []string{`job "code-19": items [0 1 2] did not return`}},
+		"sooner":   {all[:1], shortened, 4 * time.Second, []string{`job "code-49": items [0 1 2] did not return`}},
 		"hurried":  {all, hurried, 3 * time.Second, []string{`job "code-00": items`, `job "after-02": after run`}},
 		"vanished": {all, vanished, 3 * time.Second, []string{"vanished"}},
 	} {
