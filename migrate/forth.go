@@ -123,10 +123,7 @@ func (m *mover) drain(s *scene) (d deed, needed bool, err error) {
 		if node.Exists() {
 			p.Servers[ip] = &node.Value
 		}
-		step, _ := s.source.put(node.Path, jobtree.EncodeServer(true))
-		if !node.Exists() {
-			step, _ = s.source.put(tree.Server(ip), jobtree.EncodeServer(true))
-		}
+		step, _ := s.source.put(tree.Server(ip), jobtree.EncodeServer(true))
 		steps, servers = append(steps, step), append(servers, ip)
 	}
 	needed = !confirmed && !s.here.promises(s.there.ID, drained) || len(steps) > 0 || text != config
