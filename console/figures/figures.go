@@ -81,32 +81,32 @@ func (f *Figures) Describe(to chan<- *prometheus.Desc) {
 func (f *Figures) Collect(to chan<- prometheus.Metric) {
 	f.requests.Collect(to)
 	f.took.Collect(to)
-	tell := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+	send := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, kind, value, labels...)
 	}
-	tell(streams, prometheus.GaugeValue, float64(f.limits.Streams()))
+	send(streams, prometheus.GaugeValue, float64(f.limits.Streams()))
 	ofUser, inAll := f.limits.Refused()
-	tell(refused, prometheus.CounterValue, float64(ofUser), "user")
-	tell(refused, prometheus.CounterValue, float64(inAll), "server")
-	tell(session, prometheus.GaugeValue, float64(f.guard.Sessions()))
+	send(refused, prometheus.CounterValue, float64(ofUser), "user")
+	send(refused, prometheus.CounterValue, float64(inAll), "server")
+	send(session, prometheus.GaugeValue, float64(f.guard.Sessions()))
 	succeeded, failed, delayed := f.guard.Logins()
-	tell(logins, prometheus.CounterValue, float64(succeeded), "ok")
-	tell(logins, prometheus.CounterValue, float64(failed), "failed")
-	tell(logins, prometheus.CounterValue, float64(delayed), "delayed")
+	send(logins, prometheus.CounterValue, float64(succeeded), "ok")
+	send(logins, prometheus.CounterValue, float64(failed), "failed")
+	send(logins, prometheus.CounterValue, float64(delayed), "delayed")
 	for name, hub := range f.hubs {
 		p, now := hub.Picture(), time.Now()
 		is := 0.0
 		if p.Connected {
 			is = 1
 		}
-		tell(connected, prometheus.GaugeValue, is, name)
-		tell(age, prometheus.GaugeValue, max(0, now.Sub(p.AsOf).Seconds()), name)
-		tell(still, prometheus.GaugeValue, now.Sub(hub.Looked()).Seconds(), name)
-		tell(jobs, prometheus.GaugeValue, float64(len(p.Rows)), name)
-		tell(nodes, prometheus.GaugeValue, float64(p.State.Len()), name)
+		send(connected, prometheus.GaugeValue, is, name)
+		send(age, prometheus.GaugeValue, max(0, now.Sub(p.AsOf).Seconds()), name)
+		send(still, prometheus.GaugeValue, now.Sub(hub.Looked()).Seconds(), name)
+		send(jobs, prometheus.GaugeValue, float64(len(p.Rows)), name)
+		send(nodes, prometheus.GaugeValue, float64(p.State.Len()), name)
 		slow, unread := hub.Faults()
-		tell(cut, prometheus.CounterValue, float64(slow), name)
-		tell(untold, prometheus.CounterValue, float64(unread), name)
+		send(cut, prometheus.CounterValue, float64(slow), name)
+		send(untold, prometheus.CounterValue, float64(unread), name)
 	}
 }
 

@@ -47,6 +47,13 @@ func (m *mover) arrive(ctx context.Context) error {
 				return err
 			}
 		case there.Exists() && !elsewhere:
+			now, err := m.d.get(ctx, m.r.From, m.r.Job)
+			if err != nil {
+				return err
+			}
+			if now.Revision != closed.Revision {
+				continue // another mover has gone on since this one looked
+			}
 			return fmt.Errorf("%w: %s has a job of this name that did not come from %s: remove it there, and call this again", ErrTwice, m.r.To, m.r.From)
 		default:
 			m.say("keeping its place in %s", m.r.To)

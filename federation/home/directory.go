@@ -208,10 +208,26 @@ func (d *Directory) follow(ctx context.Context, job, name string, n registry.Nod
 	return Place{}, fmt.Errorf("%w: the registries name each other in a circle, the last one is %s", ErrLost, name)
 }
 
-// search looks for a job of which the directory says nothing, or which is away.
+// search looks for a job of which the directory says nothing, or which is away. Registries are read at one time or another,
+// so a job that moves meanwhile may be seen in two of them, or in none. What contradicts itself is looked at again, until it
+// stays as it is.
 func (d *Directory) search(ctx context.Context, job string, directory error) (Place, error) {
-	nodes := make([]registry.Node, len(d.names))
-	errs := make([]error, len(d.names))
+	var before []registry.Node
+	for {
+		nodes, errs := d.look(ctx, job, directory)
+		p, err := d.conclude(ctx, job, nodes, errs)
+		if !errors.Is(err, ErrTwice) && !errors.Is(err, ErrLost) || before != nil && slices.EqualFunc(before, nodes, sameRevision) {
+			return p, err
+		}
+		before = nodes
+	}
+}
+
+func sameRevision(a, b registry.Node) bool { return a.Revision == b.Revision }
+
+// look reads what all registries say of a job, but for the directory, of which is known what it says.
+func (d *Directory) look(ctx context.Context, job string, directory error) (nodes []registry.Node, errs []error) {
+	nodes, errs = make([]registry.Node, len(d.names)), make([]error, len(d.names))
 	var all sync.WaitGroup
 	for i, name := range d.names {
 		if name == d.name {
@@ -221,6 +237,11 @@ func (d *Directory) search(ctx context.Context, job string, directory error) (Pl
 		all.Go(func() { nodes[i], errs[i] = d.get(ctx, name, job) })
 	}
 	all.Wait()
+	return nodes, errs
+}
+
+// conclude tells where a job is that registries say this of.
+func (d *Directory) conclude(ctx context.Context, job string, nodes []registry.Node, errs []error) (Place, error) {
 	var here, silent []string
 	var first error
 	for i, name := range d.names {

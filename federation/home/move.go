@@ -168,6 +168,13 @@ func (m *mover) depart(ctx context.Context, exists bool) error {
 		return err
 	}
 	if _, elsewhere := jobtree.DecodeElsewhere(theirs); theirs.Exists() && !elsewhere {
+		ours, err := m.d.get(ctx, m.r.From, m.r.Job)
+		if err != nil {
+			return err
+		}
+		if e, left := jobtree.DecodeElsewhere(ours); left && e.Home == m.r.To {
+			return nil // another mover has completed it since this one looked
+		}
 		return refused("%s has a job of this name, which did not come from %s: remove one of them", m.r.To, m.r.From)
 	}
 	if !exists {

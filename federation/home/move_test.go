@@ -61,6 +61,31 @@ func (w *world) directory(gate func(registry string, txn registry.Txn, do func()
 	return d
 }
 
+// reading is a directory that does something before each of its reads.
+func (w *world) reading(before func()) *home.Directory {
+	w.t.Helper()
+	d, err := home.New("dir", names, func(_ context.Context, name string) (home.Store, error) {
+		return slowReads{w.handles[name], before}, nil
+	})
+	require.NoError(w.t, err)
+	return d
+}
+
+type slowReads struct {
+	*memory.Registry
+	before func()
+}
+
+func (s slowReads) Get(ctx context.Context, path string) (registry.Node, error) {
+	s.before()
+	return s.Registry.Get(ctx, path)
+}
+
+func (s slowReads) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	s.before()
+	return s.Registry.List(ctx, path)
+}
+
 type gated struct {
 	*memory.Registry
 	name string
@@ -329,6 +354,32 @@ func TestTwoMoversAtOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A mover sleeps right before one of its reads, whichever it is, and meanwhile another one completes the move.
+func TestAMoverThatReadsLate(t *testing.T) {
+	t.Parallel()
+	slept := true
+	for n := 0; slept; n++ {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.store("a")
+			reads := 0
+			slept = false
+			late := w.reading(func() {
+				if reads++; reads == n+1 {
+					slept = true
+					moved, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{})
+					require.NoError(t, err)
+					require.True(t, moved.Done)
+				}
+			})
+			moved, err := late.Move(t.Context(), "orders", "b", home.MoveOptions{})
+			require.NoError(t, err, "read %d", n)
+			require.True(t, moved.Done)
+			w.livesOnlyIn("b")
+		})
+	}
 }
 
 // Answers are lost all the way.
