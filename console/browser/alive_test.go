@@ -44,7 +44,7 @@ func TestACluster(t *testing.T) {
 
 	// A process dies. Its items go to the other one, and what it ran is run again there.
 	gone, stays := a, b
-	gone.kill()
+	gone.killWhileItRuns(t, "orders-settle")
 	anna.until(`[...document.querySelectorAll("#items .owner")].every(e => e.querySelector("span").title === ` + quote(stays.id) + `)`)
 	anna.until(`document.querySelector(".span .rerun")`)
 	anna.sees("#log .failover", "item")

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -26,8 +29,9 @@ const (
 
 // instance is a process that takes part in the jobs of the stage.
 type instance struct {
-	id  string
-	cmd *exec.Cmd
+	id       string
+	endpoint string
+	cmd      *exec.Cmd
 }
 
 // join starts an instance, and waits until it takes part.
@@ -35,7 +39,7 @@ func join(tb testing.TB, endpoint, name string) *instance {
 	tb.Helper()
 	self, err := os.Executable()
 	require.NoError(tb, err)
-	i := &instance{cmd: exec.Command(self)}
+	i := &instance{endpoint: endpoint, cmd: exec.Command(self)}
 	i.cmd.Env = append(os.Environ(), instanceEndpoint+"="+endpoint, instanceName+"="+name)
 	out, err := i.cmd.StdoutPipe()
 	require.NoError(tb, err)
@@ -50,6 +54,42 @@ func join(tb testing.TB, endpoint, name string) *instance {
 
 // kill is SIGKILL: the process says nothing to anybody.
 func (i *instance) kill() { _ = i.cmd.Process.Kill() }
+
+// killWhileItRuns kills the process when it runs an item of a job. It is stopped first, so that the item has no time to end.
+func (i *instance) killWhileItRuns(tb testing.TB, job string) {
+	tb.Helper()
+	reg, err := etcd.Open(tb.Context(), etcd.Config{Endpoints: []string{i.endpoint}, Namespace: "shop", DialTimeout: patience})
+	require.NoError(tb, err)
+	defer reg.Close(context.Background()) //nolint:errcheck // it is read from only
+	require.Eventually(tb, func() bool {
+		require.NoError(tb, i.cmd.Process.Signal(syscall.SIGSTOP))
+		if i.runs(tb, reg, job) {
+			time.Sleep(300 * time.Millisecond) // for what it had sent before it was stopped
+			if i.runs(tb, reg, job) {
+				i.kill()
+				return true
+			}
+		}
+		require.NoError(tb, i.cmd.Process.Signal(syscall.SIGCONT))
+		return false
+	}, patience, 100*time.Millisecond, "%s runs nothing of %s", i.id, job)
+}
+
+// runs tells whether the registry says that the process runs an item of a job.
+func (i *instance) runs(tb testing.TB, reg *etcd.Registry, job string) bool {
+	tb.Helper()
+	nodes, _, err := reg.List(tb.Context(), "/"+job)
+	require.NoError(tb, err)
+	var mine registry.SessionID
+	for _, n := range nodes {
+		if n.Path == "/"+job+"/instances/"+i.id {
+			mine = n.Session
+		}
+	}
+	return slices.ContainsFunc(nodes, func(n registry.Node) bool {
+		return mine != 0 && n.Session == mine && strings.HasSuffix(n.Path, "/running")
+	})
+}
 
 // beInstance is the program of such a process. It runs until it is killed.
 func beInstance(endpoint, name string) error {
