@@ -26,8 +26,8 @@ func TestACluster(t *testing.T) {
 
 	// What runs appears and ends without a reload.
 	anna.sees("#live", "live")
-	anna.until(`document.querySelector(".span.running")`)
-	anna.until(`document.querySelectorAll(".span.success").length >= 4`)
+	anna.until(`document.querySelector(".span[data-key].running")`)
+	anna.until(`document.querySelectorAll(".span[data-key].success").length >= 4`)
 	anna.sees("#instances", "7001-a")
 	anna.sees("#instances", "7002-b")
 
@@ -38,7 +38,7 @@ func TestACluster(t *testing.T) {
 	mail.types(`dialog input[name="reason"]`, "a customer asked")
 	mail.click("dialog footer button", "Trigger")
 	mail.sees("#notes", "Trigger answered")
-	mail.until(`document.querySelectorAll(".span.success .manual").length === 3`)
+	mail.until(`document.querySelectorAll(".span[data-key].success .manual").length === 3`)
 	mail.open(s.shop("audit"))
 	mail.sees("#found", "a customer asked")
 
@@ -46,7 +46,7 @@ func TestACluster(t *testing.T) {
 	gone, stays := a, b
 	gone.killWhileItRuns(t, "orders-settle")
 	anna.until(`[...document.querySelectorAll("#items .owner")].every(e => e.querySelector("span").title === ` + quote(stays.id) + `)`)
-	anna.until(`document.querySelector(".span .rerun")`)
+	anna.until(`document.querySelector(".span[data-key] .rerun")`)
 	anna.sees("#log .failover", "item")
 	anna.settled()
 	anna.picture("failover")
@@ -56,7 +56,7 @@ func TestACluster(t *testing.T) {
 	anna.sees("#banner", "not connected")
 	require.NoError(t, s.server.Restart(t.Context()))
 	anna.lacks("#banner")
-	anna.until(`document.querySelector(".span.running:not(.unsure)")`)
+	anna.until(`document.querySelector(".span[data-key].running:not(.unsure)")`)
 }
 
 // A viewer sees the same and is offered nothing, and the server refuses what the page does not offer.

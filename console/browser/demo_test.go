@@ -55,10 +55,10 @@ func TestTheDemo(t *testing.T) {
 	tab.click("#rows a", "")
 	tab.sees("#live", "live")
 	tab.click(".segments label", "1 min")
-	tab.until(`document.querySelectorAll(".span.success").length > 6`)
+	tab.until(`document.querySelectorAll(".span[data-key].success").length > 6`)
 	tab.until(`document.querySelector("#log .lost, #log .failover")`) // and not its span, which moves out of the minute
 	if file := os.Getenv(pictureFor); file != "" {
-		tab.until(`document.querySelectorAll(".span.success").length > 240`) // so that there is something to look at
+		tab.until(`document.querySelectorAll(".span[data-key].success").length > 240`) // so that there is something to look at
 		tab.size(1280, 800)
 		tab.settled()
 		png, err := chromedp.Run(tab.ctx, chromedp.CaptureScreenshot())

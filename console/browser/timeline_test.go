@@ -16,7 +16,7 @@ func TestTimeline(t *testing.T) {
 		return value[int](tab, "document.querySelectorAll("+quote(selector)+").length")
 	}
 	tab.until(`document.querySelectorAll(".label").length === 8`)
-	for _, shape := range []string{".span.success", ".span.failure .sign", ".span.running", ".span.interrupted", ".span.lost", ".span .rerun", ".span .late", ".misfire text", ".handover", ".moved", ".gap", ".plot .next", ".now"} {
+	for _, shape := range []string{".span[data-key].success", ".span[data-key].failure .sign", ".span[data-key].running", ".span[data-key].interrupted", ".span[data-key].lost", ".span[data-key] .rerun", ".span[data-key] .late", ".misfire text", ".handover", ".moved", ".gap", ".plot .next", ".now"} {
 		require.NotZero(t, count(shape), "nothing is drawn as %s", shape)
 	}
 
@@ -39,9 +39,10 @@ func TestTimeline(t *testing.T) {
 
 	tab.click("#pause", "Pause")
 	tab.sees("#pause", "go on")
-	still := value[string](tab, `document.querySelector(".span").getAttribute("aria-label") + document.querySelector(".span .body").getAttribute("d")`)
+	value[int](tab, `new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(1))))`)
+	still := value[string](tab, `document.querySelector(".span[data-key]").getAttribute("aria-label") + document.querySelector(".span[data-key] .body").getAttribute("d")`)
 	tab.until(`performance.now() > (window.since ??= performance.now()) + 1500`)
-	require.Equal(t, still, value[string](tab, `document.querySelector(".span").getAttribute("aria-label") + document.querySelector(".span .body").getAttribute("d")`))
+	require.Equal(t, still, value[string](tab, `document.querySelector(".span[data-key]").getAttribute("aria-label") + document.querySelector(".span[data-key] .body").getAttribute("d")`))
 }
 
 // Above a thousand executions in sight a lane is one bar, and a page draws it with ease.

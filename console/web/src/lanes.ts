@@ -80,7 +80,7 @@ export class Lanes extends HTMLElement {
   show(picture: Picture, view: View): void {
     if (view.paused && !this.view.paused) this.frozen = this.now();
     this.picture = picture;
-    this.view = view;
+    this.view = { ...view }; // the page changes its own
     this.all = lanes(picture.spans.values(), picture.items, picture.instances, view.by);
     this.dirty = true;
   }
