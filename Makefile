@@ -117,7 +117,7 @@ bench: ## Run benchmarks: BENCH=regexp BENCHTIME=200ms PKG=./... BENCHRAW=file B
 		| tee $(BENCHRAW) | go run ./integration/bench/benchtable
 
 .PHONY: bench-peers
-bench-peers: ## Compare with other libraries, some twenty minutes; writes docs/figures.md
+bench-peers: ## Compare with other libraries, half an hour; writes docs/figures.md
 	go -C $(PEERS) test -count=1 -v -timeout=2h . $(PEERSFLAGS)
 
 .PHONY: fuzz
