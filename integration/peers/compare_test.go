@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	rounds = flag.Int("peers.rounds", 3, "how often each contender goes through each scenario")
+	rounds = flag.Int("peers.rounds", 2, "how often each contender goes through each scenario")
 	page   = flag.String("peers.page", "", "the page whose tables are replaced; none if empty")
 )
 

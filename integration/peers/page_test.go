@@ -103,7 +103,7 @@ func replaceTables(file string, tables []table) error {
 		return fmt.Errorf("%s has no lines %q and %q between which the tables would go", file, tablesBegin, tablesEnd)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s\nMeasured on %s, with %s.\n", before, tablesBegin, time.Now().UTC().Format(time.DateOnly), machine())
+	fmt.Fprintf(&b, "%s%s\nMeasured on %s, in turns of %d, on %s.\n", before, tablesBegin, time.Now().UTC().Format(time.DateOnly), *rounds, machine())
 	for _, t := range tables {
 		fmt.Fprintf(&b, "\n%s", t)
 	}
