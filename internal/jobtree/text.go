@@ -134,7 +134,7 @@ type Instance struct {
 	Created   registry.Revision // when it joined; a process that joined anew has a new one
 	Revision  registry.Revision
 	Triggered bool // it is asked to run its items now; Revision then identifies the request
-	Shutdown  bool // it is asked to leave the job
+	Shutdown  bool // it is asked to leave the job, or leaves it anyway
 }
 
 // Server is an operator's intent for a server. The zero Server is one that is not there, and enabled.
