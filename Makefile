@@ -14,13 +14,16 @@ BENCH       ?= .
 BENCHTIME   ?= 200ms
 BENCHRAW    ?= /dev/null
 BENCHFLAGS  ?=
-# What needs other modules than Elasticron's users do: the bundler of the pages, the browser that tests them,
+# What needs other modules than Elasticron's users do: the browser that tests the pages, the bundler of them,
 # gocron, beside which a page shows the same job, and Prometheus' parser, which tests alert rules and the dashboard.
-MODULES     := console/web/build console/browser internal/docs/gocron deploy/observability
+MODULES     := console/browser console/web/build internal/docs/gocron deploy/observability
 # The image, the chart and the units. Its tests compile Helm and Kubernetes, so they are a target of their own, and without
 # the race detector, which would compile all that a second time.
 DEPLOY      := deploy
 IMAGE       ?= elasticron-image
+# The comparison with other libraries, a module of its own for it needs them.
+PEERS       := integration/peers
+PEERSFLAGS  ?= -peers.page=$(abspath docs/figures.md)
 FUZZTIME    ?= 20s
 
 ##@ Every day
@@ -48,25 +51,29 @@ endef
 export broke_down
 
 .PHONY: test
-# As many packages at a time as there are processors: while one waits for servers and sessions, another
-# compiles and links, which is most of the work. make lint vets.
+# The race detector has every test program, and every program that a test starts, sleep for a second before it exits,
+# in case a goroutine that is left races then. Tests leave none: bubbles and packages that start goroutines look for leaks.
+test: export GORACE := atexit_sleep_ms=0 $(GORACE)
+# One package more at a time than there are processors: those that wait for servers and sessions leave one of them
+# idle, and compiling and linking is a large part of the work. The modules go two at a time for the same reason; the
+# one that waits for a browser begins first. make lint vets.
 test: ## Run all tests, with the race detector and in random order
 	@out=$$(mktemp); trap 'rm -f "$$out"' EXIT; \
-	go test -race -vet=off -shuffle=on -timeout=$(TESTTIMEOUT) $(PKG) 2>&1 | tee "$$out" || { \
+	test=(go test -race -vet=off -shuffle=on -timeout=$(TESTTIMEOUT) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))); \
+	"$${test[@]}" $(PKG) 2>&1 | tee "$$out" || { \
 		again=$$(awk "$$broke_down" "$$out") && [ -n "$$again" ] || exit 1; \
 		echo "the race detector broke down, once more: $$again"; \
-		go test -race -vet=off -shuffle=on -timeout=$(TESTTIMEOUT) $$again; \
+		"$${test[@]}" $$again; \
 	}
-	@[ "$(PKG)" != ./... ] || for module in $(MODULES); do \
-		go -C $$module test -race -shuffle=on -timeout=$(TESTTIMEOUT) ./...; \
-	done
+	@[ "$(PKG)" != ./... ] || printf '%s\n' $(MODULES) | xargs -P 2 -I{} \
+		go -C {} test -race -vet=off -shuffle=on -timeout=$(TESTTIMEOUT) ./...
 
 .PHONY: lint
 lint: ## Check modules, code and its format; change nothing
 	go mod tidy -diff
 	go vet ./...
 	$(LINTER) run --allow-parallel-runners ./...
-	@for module in $(MODULES) $(DEPLOY); do \
+	@for module in $(MODULES) $(DEPLOY) $(PEERS); do \
 		(cd $$module && echo "in $$module" && go mod tidy -diff && go vet ./... && $(LINTER) run --allow-parallel-runners ./...); \
 	done
 
@@ -108,6 +115,10 @@ bench: ## Run benchmarks: BENCH=regexp BENCHTIME=200ms PKG=./... BENCHRAW=file B
 	@go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -timeout 30m $(BENCHFLAGS) \
 		$$(go list $(PKG) | awk '{ print !/integration\/overload$$/, $$0 }' | sort -sn -k1,1 | cut -d' ' -f2) \
 		| tee $(BENCHRAW) | go run ./integration/bench/benchtable
+
+.PHONY: bench-peers
+bench-peers: ## Compare with other libraries, some twenty minutes; writes docs/figures.md
+	go -C $(PEERS) test -count=1 -v -timeout=2h . $(PEERSFLAGS)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target: FUZZTIME=20s for each, PKG=./...

@@ -3,13 +3,17 @@ package console_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -59,8 +63,17 @@ func start(t *testing.T, who access.Config) *site {
 // get returns what stands at a path.
 func (s *site) get(t *testing.T, path string) (status int, body string, header http.Header) {
 	t.Helper()
+	return s.getAs(t, path, "")
+}
+
+// getAs is get with a token.
+func (s *site) getAs(t *testing.T, path, token string) (status int, body string, header http.Header) {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
 	require.NoError(t, err)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
 	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := plain.Do(r)
 	require.NoError(t, err)
@@ -203,4 +216,101 @@ func TestSettings(t *testing.T) {
 		_, err := console.New(t.Context(), c)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// What the server says of itself is for who may see all its namespaces. Programs that may not are told so, and not sent to
+// a login page, which they would take for an answer.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	open := start(t, access.Config{})
+	open.get(t, "/api/v1/namespaces/shop/jobs")
+	status, body, header := open.get(t, "/metrics")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, header.Get("Content-Type"), "text/plain")
+	for _, line := range []string{
+		`elasticron_console_connected{namespace="shop"} 1`, `elasticron_console_jobs{namespace="shop"} 1`, "elasticron_console_streams 0",
+		`elasticron_console_requests_total{part="api",status="2xx"} 1`, "process_open_fds ", "go_goroutines ",
+	} {
+		require.Contains(t, body, line)
+	}
+
+	seesShop, ofShop := access.NewToken()
+	seesOther, ofOther := access.NewToken()
+	users := filepath.Join(t.TempDir(), "users.yaml")
+	hash, err := access.HashPassword("correct horse")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(users, []byte("users: {anna: {password: '"+hash+"', grants: [{role: viewer, namespace: shop}]}}\n"+
+		"tokens:\n  prometheus: {sha256: "+ofShop+", end: 2099-01-01T00:00:00Z, grants: [{role: viewer, namespace: shop}]}\n"+
+		"  other: {sha256: "+ofOther+", end: 2099-01-01T00:00:00Z, grants: [{role: admin, namespace: bank}]}\n"), 0o600))
+	s := start(t, access.Config{UsersFile: users})
+	for token, want := range map[string]int{"": http.StatusUnauthorized, "x": http.StatusUnauthorized, seesOther: http.StatusForbidden, seesShop: http.StatusOK} {
+		status, body, _ := s.getAs(t, "/metrics", token)
+		require.Equal(t, want, status)
+		require.Equal(t, want == http.StatusOK, strings.Contains(body, "elasticron_console_connected"))
+	}
+	for _, password := range []string{"wrong", "correct horse"} {
+		form := strings.NewReader(url.Values{"name": {"anna"}, "password": {password}}.Encode())
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/login", form)
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		answer, err := plain.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		for _, method := range []string{http.MethodGet, http.MethodGet, http.MethodPost} { // the last one logs out
+			path := map[string]string{http.MethodGet: "/api/v1/me", http.MethodPost: "/logout"}[method]
+			again, err := http.NewRequestWithContext(t.Context(), method, s.url+path, nil)
+			require.NoError(t, err)
+			for _, c := range answer.Cookies() {
+				again.AddCookie(c)
+			}
+			if method == http.MethodPost {
+				_, body, _ := s.getAs(t, "/metrics", seesShop)
+				require.Contains(t, body, fmt.Sprintf("elasticron_console_sessions %d", len(answer.Cookies())))
+			}
+			got, err := plain.Do(again)
+			require.NoError(t, err)
+			require.NoError(t, got.Body.Close())
+		}
+	}
+	_, body, _ = s.getAs(t, "/metrics", seesShop)
+	for _, line := range []string{
+		`elasticron_console_logins_total{outcome="failed"} 1`, `elasticron_console_logins_total{outcome="ok"} 1`, "elasticron_console_sessions 0",
+	} {
+		require.Contains(t, body, line)
+	}
+}
+
+// The process lives as long as the copies of its namespaces are looked after, whether the registry answers or not. A copy
+// that nobody looks after any more is no live one, and a new start helps.
+func TestACopyThatStandsStill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reg := memory.NewServer().Open("shop")
+		defer func() { require.NoError(t, reg.Close(context.Background())) }()
+		server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{{Name: "shop", Registry: reg}}})
+		require.NoError(t, err)
+		defer server.Close()
+		ask := func(path string) (int, string) {
+			answer := httptest.NewRecorder()
+			server.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil))
+			return answer.Code, answer.Body.String()
+		}
+		for _, cut := range []bool{false, true} {
+			if cut {
+				reg.Cut()
+			}
+			time.Sleep(time.Hour)
+			status, _ := ask("/live")
+			require.Equal(t, http.StatusOK, status)
+		}
+		status, _ := ask("/ready")
+		require.Equal(t, http.StatusServiceUnavailable, status)
+		reg.Heal()
+		server.Close() // which ends that, for want of another way to have it stand still
+		time.Sleep(time.Minute)
+		status, text := ask("/live")
+		require.Equal(t, http.StatusServiceUnavailable, status)
+		require.Contains(t, text, `namespace "shop" stands still, for 1m`)
+	})
 }

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/console/api"
+	"github.com/elasticron/elasticron/console/figures"
 	"github.com/elasticron/elasticron/console/live"
 	"github.com/elasticron/elasticron/console/web"
 )
@@ -20,6 +22,7 @@ type Server struct {
 	log     *slog.Logger
 	guard   *access.Guard
 	hubs    []*live.Hub
+	names   []string // of their namespaces
 	handler http.Handler
 
 	follow  sync.WaitGroup
@@ -65,17 +68,17 @@ func New(ctx context.Context, c Config) (*Server, error) {
 func (s *Server) assemble(ctx context.Context, c Config) (err error) {
 	limits := live.NewLimits()
 	var namespaces []api.Namespace
-	var names []string
+	hubs := make(map[string]*live.Hub)
 	for _, n := range c.Namespaces {
 		hub, err := live.Open(ctx, live.Config{Registry: n.Registry, Namespace: n.Name, History: n.History, Limits: limits, Logger: c.Logger})
 		if err != nil {
 			return err
 		}
-		s.hubs = append(s.hubs, hub)
+		s.hubs, hubs[n.Name] = append(s.hubs, hub), hub
 		namespaces = append(namespaces, api.Namespace{Name: n.Name, Store: n.Registry, Hub: hub, History: n.History})
-		names = append(names, n.Name)
+		s.names = append(s.names, n.Name)
 	}
-	pages, err := web.New(web.Config{Prefix: c.Access.Prefix, Who: func(r *http.Request) web.Who { return whoOf(r, names) }})
+	pages, err := web.New(web.Config{Prefix: c.Access.Prefix, Who: func(r *http.Request) web.Who { return whoOf(r, s.names) }})
 	if err != nil {
 		return err
 	}
@@ -95,8 +98,10 @@ func (s *Server) assemble(ctx context.Context, c Config) (err error) {
 	}
 	routes.HandleFunc("GET "+pathLive, s.live)
 	routes.HandleFunc("GET "+pathReady, s.ready)
+	counts := figures.New(hubs, limits, s.guard)
+	routes.Handle("GET "+pathMetrics, s.forAll(counts.Handler()))
 	routes.Handle("/", pages)
-	s.handler = behind(c.Access.Prefix, s.guard.Protect(routes))
+	s.handler = behind(c.Access.Prefix, counts.Count(s.guard.Protect(routes)))
 	return nil
 }
 
@@ -136,8 +141,37 @@ const (
 	pathReady = "/ready"
 )
 
-// live tells that the process answers.
-func (s *Server) live(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
+// standsStill is how long a hub may take for what it does twice a second before a new start is the better way: the whole of a
+// large namespace may have to be read anew.
+const standsStill = 30 * time.Second
+
+// pathMetrics is where Prometheus asks, with a token if anybody is asked who they are.
+const pathMetrics = "/metrics"
+
+// forAll lets through who may see all namespaces: next tells of all of them.
+func (s *Server) forAll(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := access.FromContext(r.Context())
+		for _, name := range s.names {
+			if !who.Sees(name) {
+				http.Error(w, fmt.Sprintf("this tells of all namespaces, and you may see nothing of %q", name), http.StatusForbidden)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// live tells that the process answers, and goes on with what it shows.
+func (s *Server) live(w http.ResponseWriter, _ *http.Request) {
+	for i, hub := range s.hubs {
+		if since := time.Since(hub.Looked()); since > standsStill {
+			http.Error(w, fmt.Sprintf("namespace %q stands still, for %s", s.names[i], since.Truncate(time.Second)), http.StatusServiceUnavailable)
+			return
+		}
+	}
+	_, _ = w.Write([]byte("ok\n"))
+}
 
 // ready tells whether what is shown is true: the registries answer.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {

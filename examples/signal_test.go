@@ -3,13 +3,11 @@
 package examples_test
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/etcdserver"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 )
 
 const module = "github.com/elasticron/elasticron/"
@@ -54,22 +53,7 @@ func readmeProgram(t *testing.T, endpoint string) (path string) {
 }
 
 // heard is what a process says.
-type heard struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (h *heard) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.text.Write(p)
-}
-
-func (h *heard) String() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.text.String()
-}
+type heard struct{ serverprocess.Output }
 
 // until waits until the process has said something.
 func (h *heard) until(t *testing.T, part string) {

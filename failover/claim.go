@@ -2,6 +2,7 @@ package failover
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -22,7 +23,7 @@ type Claimant struct {
 func Claimable(s *jobtree.State, item int) bool {
 	it := s.Item(item)
 	return it.Record.Err == nil && it.Record.Value.State == jobtree.ItemWaiting &&
-		!it.Running.Exists() && !it.Failover.Exists() && !it.Disabled && item < s.Total() &&
+		!it.Running.Exists() && !it.Remains.Exists() && !it.Failover.Exists() && !it.Disabled && item < s.Total() &&
 		!TakenOver(s, item)
 }
 
@@ -38,8 +39,9 @@ func Claim(s *jobtree.State, item int, c Claimant) (registry.Txn, jobtree.Record
 		return registry.Txn{}, jobtree.Record{}, fmt.Errorf("item %d: %w", item, err)
 	}
 	server := jobtree.ServerOf(c.Instance)
+	marked, marks := s.MarkRunning(item, c.Instance, c.Session)
 	return registry.Txn{
-		If: []registry.Condition{
+		If: append([]registry.Condition{
 			registry.Unchanged(tree.ItemRecord(item), it.Record.Revision),
 			registry.Unchanged(tree.FailoverItem(item), it.FailoverItem),
 			registry.Absent(tree.ItemDisabled(item)),
@@ -48,12 +50,11 @@ func Claim(s *jobtree.State, item int, c Claimant) (registry.Txn, jobtree.Record
 			// Whoever raises the fencing tokens writes the config as well.
 			registry.Unchanged(tree.Config(), s.Config.Revision),
 			registry.CreatedAt(tree.Instance(c.Instance), s.Instance(c.Instance).Created),
-		},
-		Then: []registry.Write{
-			registry.Delete(tree.FailoverItem(item)),
-			registry.PutOwned(tree.ItemFailover(item), c.Instance, c.Session),
-			registry.PutOwned(tree.ItemRunning(item), c.Instance, c.Session),
-			registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record)),
-		},
+		}, marked...),
+		Then: slices.Concat(
+			[]registry.Write{registry.Delete(tree.FailoverItem(item))},
+			s.MarkClaimed(item, c.Instance, c.Session), marks,
+			[]registry.Write{registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
+		),
 	}, record, nil
 }

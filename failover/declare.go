@@ -1,9 +1,11 @@
 package failover
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -49,6 +51,13 @@ func Declare(s *jobtree.State, item int, now time.Time, limit int) (registry.Txn
 	if s.SharedWithJava() {
 		txn.If[1] = registry.NotOwnedBy(tree.ItemRunning(item), runner.Session)
 		txn.If = append(txn.If, registry.Absent(tree.ItemFailover(item)))
+	}
+	if guards, writes := s.TakeRemains(item); guards != nil {
+		txn.If = append(slices.DeleteFunc(txn.If, func(c registry.Condition) bool { return c.Path == tree.ItemRunning(item) }), guards...)
+		txn.Then = append(txn.Then, writes...)
+	}
+	if s.Layout() == jobtree.ElasticJob3 && runner.Source == job.Failover {
+		txn.Then = append(txn.Then, registry.Delete(tree.ItemFailovering(item))) // which would have others claim it once more
 	}
 	if record.State == jobtree.ItemWaiting {
 		txn.Then = append(txn.Then, registry.Put(tree.FailoverItem(item), ""))

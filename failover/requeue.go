@@ -24,7 +24,7 @@ func Crashed(s *jobtree.State, item int) bool {
 		return false
 	}
 	_, err := it.Record.Value.Requeue()
-	return err == nil && it.Record.Err == nil && !it.Running.Exists() && !it.Disabled
+	return err == nil && it.Record.Err == nil && !it.Running.Exists() && !it.Remains.Exists() && !it.Disabled
 }
 
 // Requeue returns the transaction that has such an item wait for a claimant.

@@ -12,9 +12,12 @@ import (
 // to those who saw its mark vanish together with its instance.
 type Foreign struct {
 	Instance string             // the one that ran the item
-	Session  registry.SessionID // under which
+	Session  registry.SessionID // under which; 0 = not known, as its mark outlived it
 	Token    registry.Revision  // that created its mark
 	Fire     time.Time          // the newest that it may stand for; zero if none is known
+	// Wish is the revision of the node by which another instance of its kind asks for a claimant, if that alone tells
+	// that it was lost; 0 otherwise.
+	Wish registry.Revision
 }
 
 // DeclareForeign returns the transaction that has such an execution run again. now goes into the record;
@@ -24,6 +27,9 @@ func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limi
 	it, tree := s.Item(item), s.Tree()
 	begin := jobtree.Begin{
 		Instance: run.Instance, Session: run.Session, Time: now, Failover: true, Source: job.Scheduled, Fire: run.Fire,
+	}
+	if begin.Session == 0 { // the mark's creation stands for the session that made it
+		begin.Session = registry.SessionID(run.Token)
 	}
 	known := run.Fire.After(it.Record.Value.LastFire)
 	if !known { // no fire, and no request that is known: the number is for Begin alone
@@ -40,20 +46,35 @@ func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limi
 		record.Trigger, record.Current.Trigger = it.Record.Value.Trigger, 0
 	}
 	txn := registry.Txn{
-		If: []registry.Condition{
+		If: append(run.gone(s, item),
 			registry.Unchanged(tree.ItemRecord(item), it.Record.Revision),
-			registry.NotOwnedBy(tree.ItemRunning(item), run.Session),
 			registry.Absent(tree.ItemFailover(item)),
-			registry.NotOwnedBy(tree.Instance(run.Instance), run.Session),
 			registry.Unchanged(tree.Config(), s.Config.Revision), // whoever removes the record changes it first
-		},
+		),
 		Then:   []registry.Write{registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
 		Repeat: registry.RepeatCreation,
+	}
+	if s.Layout() == jobtree.ElasticJob3 {
+		_, remains := s.TakeRemains(item)
+		txn.Then = append(append(txn.Then, remains...), registry.Delete(tree.ItemFailovering(item))) // which would have others claim it once more
 	}
 	if record.State == jobtree.ItemWaiting {
 		txn.Then = append(txn.Then, registry.Put(tree.FailoverItem(item), ""))
 	}
 	return txn, nil
+}
+
+// gone are the conditions under which the instance that ran the item is gone, and its mark with it.
+func (run Foreign) gone(s *jobtree.State, item int) []registry.Condition {
+	tree := s.Tree()
+	if run.Session != 0 {
+		return []registry.Condition{registry.NotOwnedBy(tree.ItemRunning(item), run.Session), registry.NotOwnedBy(tree.Instance(run.Instance), run.Session)}
+	}
+	if run.Wish != 0 {
+		return []registry.Condition{registry.Unchanged(tree.FailoverItem(item), run.Wish), registry.Absent(tree.ItemRunning(item))}
+	}
+	remains, _ := s.TakeRemains(item) // unless another instance has taken them away, to ask for a claimant
+	return append(remains, registry.Absent(tree.Instance(run.Instance)))
 }
 
 // TakenOver tells whether a Java instance runs, or is about to run, an execution that the record has as

@@ -43,3 +43,11 @@ type OutputReader interface {
 	// Output returns what is kept of the output of an execution of a job, or [ErrNoOutput].
 	Output(ctx context.Context, job, id string) (Output, error)
 }
+
+// OutputFinder tells of which executions an output is kept. An [OutputReader] may be one. Its methods are safe for concurrent
+// use.
+type OutputFinder interface {
+	// OutputsOf returns, by the ids of executions, how many bytes each of them wrote, if its output is kept. Errors are those
+	// of the store.
+	OutputsOf(ctx context.Context, ids []string) (map[string]int64, error)
+}

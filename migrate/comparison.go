@@ -2,8 +2,10 @@ package migrate
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -18,7 +20,10 @@ type comparison struct {
 	// changes are what people would call a difference; what is written for the sake of order is none.
 	changes []Change
 	tokens  *Change
+	notes   []string
 	note    *guarded.Note // what is written down of that; nil if nothing is
+	// unwritable tells why nothing can be written down, so that nothing may be written.
+	unwritable error
 }
 
 // differs tells whether the target has the job and somebody wanted it otherwise.
@@ -35,6 +40,7 @@ func compare(o *original, text string, target jobNodes) (comparison, error) {
 	members := memberChanges(target, text)
 	c.changes = members
 	c.compareMarks(o.wanted(), !o.config.Disabled, target)
+	c.compareLost(o, target)
 	present := target.state.Tokens().Value
 	if start := o.tokens(present.Base); start != present {
 		step, change := target.put(names.Tokens(), jobtree.EncodeTokens(start))
@@ -66,6 +72,24 @@ func (c *comparison) compareMarks(wanted map[string]string, startEnabled bool, t
 			name.Kind == jobtree.KindServer && target.state.Server(name.Key).Disabled == startEnabled {
 			c.addMark(target.remove(path))
 		}
+	}
+}
+
+// compareLost adds what has lost executions run again. Once the target has the job, nobody can tell whether they were.
+func (c *comparison) compareLost(o *original, target jobNodes) {
+	items := slices.Sorted(maps.Keys(o.lost))
+	if c.exists {
+		c.noteItems("not copied: lost executions that wait to be run again, of items %s", items)
+		return
+	}
+	steps, changes := o.rerun(target, time.Now())
+	c.marks, c.changes = append(c.marks, steps...), append(c.changes, changes...)
+	c.noteItems("run again in the target: lost executions of items %s", items)
+}
+
+func (c *comparison) noteItems(text string, items []int) {
+	if len(items) > 0 {
+		c.notes = append(c.notes, fmt.Sprintf(text, list(items)))
 	}
 }
 

@@ -10,8 +10,7 @@
 //
 // It copies what people decided: the configuration, the items that an operator disabled, and the state of
 // servers that an operator set. It reads the trees of Elastic-Job-Lite 2.1 (and so ours) and of ElasticJob 3.x.
-// It leaves behind what instances wrote about their work: owners, executions, records, missed fires, lost
-// executions that wait for a failover. If it gives up something of this kind, [Job.Notes] says so.
+// It leaves behind what instances wrote about their work: owners, executions, records, missed fires. If it gives up something of this kind, [Job.Notes] says so.
 //
 // # What it guarantees
 //
@@ -26,7 +25,17 @@
 //   - Fencing tokens never go back: each job's tokens start above the highest that the source can have
 //     granted.
 //
-// # What it does not do
+// # Executions that were lost
+//
+// If failover is on, the source would run lost executions again. A target that gets the job runs them again
+// instead. A target that has the job already does not: nobody could tell whether it did so before.
+//
+// # A job whose instances live
+//
+// [Move] moves a job from a cluster that runs it, without a moment in which both sides do. [Return] takes it
+// back, until [Confirm] ends the move. Each can be repeated by anybody after whoever called it has died.
+//
+// # What Run does not do
 //
 // It stops no instances. If a job has instances or executions in the source, it does not copy the job, because
 // the instances of source and target do not see each other, and would both run every fire.

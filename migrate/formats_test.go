@@ -63,17 +63,18 @@ func TestATreeOfJava3(t *testing.T) {
 	require.Equal(t, migrate.Format3, j.Format)
 	require.Equal(t, []string{
 		"kept in config.elasticJob3, where they mean nothing: label",
-		"not copied: lost executions that wait to be run again, of items 1",
 		"not copied: disabled marks of items 7, which are beyond the sharding total count",
+		"run again in the target: lost executions of items 1",
 	}, j.Notes)
 	got := w.nodes(w.target)
 	delete(got, "/orders/leader/tokens")
+	delete(got, "/orders/sharding/1/record")
 	require.Equal(t, map[string]string{
 		"/orders/config": configOf(t, func(c *job.Config) {
 			c.Cron, c.ShardingTotalCount, c.ShardingItemParameters = "0/5 * * * * ?", 2, "0=A,1=B"
 			c.Failover, c.TimeZone, c.Unknown = true, "Etc/GMT-8", `"elasticJob3":{"label":"blue"}`
 		}),
-		"/orders/servers/10.0.0.2": "DISABLED", "/orders/sharding/0/disabled": "",
+		"/orders/servers/10.0.0.2": "DISABLED", "/orders/sharding/0/disabled": "", "/orders/leader/failover/items/1": "",
 	}, got)
 }
 
@@ -100,18 +101,25 @@ func TestServersThatStartDisabled(t *testing.T) {
 	require.Contains(t, got, "/orders/servers/10.0.0.4", "disabled is what it would be without the node")
 }
 
-// What operators said before 2.1 took a tree over is named: 2.1 has not heeded it since.
-func TestFlagsOfFormerVersionsAreNamed(t *testing.T) {
+// A server that was paused or stopped before 2.1 is disabled, unless it has started with 2.1 since, which has not heeded that.
+func TestFlagsOfFormerVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.has(w.source,
 		"/orders/config", configOf(t, func(*job.Config) {}), "/orders/sharding/0/instance", "10.0.0.1@-@7",
-		"/orders/servers/10.0.0.1/paused", "", "/orders/servers/10.0.0.2/stoped", "", "/orders/servers/10.0.0.2/hostName", "h",
+		"/orders/servers/10.0.0.1", "", "/orders/servers/10.0.0.1/paused", "", "/orders/servers/10.0.0.2/stoped", "", "/orders/servers/10.0.0.2/hostName", "h",
+		"/orders/servers/10.0.0.2/shutdown", "", "/orders/servers/10.0.0.3/paused", "", "/orders/servers/10.0.0.3", "",
 	)
 	report := w.one(apply)
 	require.Equal(t, migrate.Created, report.Action)
-	require.Contains(t, fmt.Sprint(report), "(10.0.0.1 paused, 10.0.0.2 stoped)")
-	require.NotContains(t, w.nodes(w.target), "/orders/servers/10.0.0.1/paused")
+	require.Contains(t, fmt.Sprint(report), "paused or stopped (10.0.0.1 paused, 10.0.0.2 shutdown, 10.0.0.2 stoped)")
+	require.Contains(t, fmt.Sprint(report), "which does not heed them (10.0.0.3 paused)")
+	got := w.nodes(w.target)
+	require.Equal(t, "DISABLED", got["/orders/servers/10.0.0.1"])
+	require.Equal(t, "DISABLED", got["/orders/servers/10.0.0.2"])
+	require.NotContains(t, got, "/orders/servers/10.0.0.1/paused")
+	require.NotContains(t, got, "/orders/servers/10.0.0.3")
+	require.Equal(t, migrate.Unchanged, w.one(apply).Action, "a repetition changes nothing")
 }
 
 func TestRefused(t *testing.T) {
@@ -151,7 +159,8 @@ func TestRefused(t *testing.T) {
 		},
 		"an instance lives":             {[]string{"/orders/config", javaConfig, "/orders/instances/10.0.0.1@-@7!", ""}, []string{"still running", "live instances 10.0.0.1@-@7"}},
 		"an item runs":                  {[]string{"/orders/config", javaConfig, "/orders/sharding/2/running!", ""}, []string{"still running", "executions of items 2"}},
-		"an execution of 3.x, left":     {[]string{"/orders/config", newConfig, "/orders/sharding/1/running", "10.0.0.1@-@7"}, []string{"executions of items 1"}},
+		"an execution of 3.x":           {[]string{"/orders/config", newConfig, "/orders/instances/10.0.0.1@-@7!", "", "/orders/sharding/1/running", "10.0.0.1@-@7"}, []string{"live instances 10.0.0.1@-@7; executions of items 1"}},
+		"one of 3.x in a session":       {[]string{"/orders/config", newConfig, "/orders/sharding/1/running!", "10.0.0.1@-@7"}, []string{"executions of items 1"}},
 		"where tokens start is garbage": {[]string{"/orders/config", javaConfig, "/orders/leader/tokens", "x"}, []string{"/orders/leader/tokens"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -108,7 +108,10 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 		there := nodesOf(name, nodes, revision)
 		c, err := compare(&o, text, there)
 		if err == nil {
-			c.note, err = guarded.NoteOf(name, there.get, slices.Concat(c.marks, c.config), verb, m.opts.author())
+			err = untouched("here", there)
+		}
+		if err == nil {
+			c.note, c.unwritable = guarded.NoteOf(name, there.get, slices.Concat(c.marks, c.config), verb, m.opts.author())
 		}
 		if err != nil {
 			err = refusal{fmt.Errorf("in the target: %w", err)}
@@ -136,6 +139,9 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 	}
 	o, err := readOriginal(name, nodes, revision)
 	if err == nil {
+		err = untouched("in the source", o.jobNodes)
+	}
+	if err == nil {
 		err = o.finish(m.opts.TimeZone)
 	}
 	if err != nil {
@@ -152,7 +158,7 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 
 // carryOut decides what to do with a job that was compared, and does it. look compares the job again.
 func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func() (comparison, error)) (Job, error) {
-	j.Changes = c.changes
+	j.Changes, j.Notes = c.changes, append(j.Notes, c.notes...)
 	switch {
 	case c.differs() && !m.opts.Overwrite:
 		j.Action = Differs
@@ -167,7 +173,12 @@ func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func
 	if c.tokens != nil {
 		j.Changes = append(slices.Clone(j.Changes), *c.tokens)
 	}
-	if !m.opts.Apply || j.Action == Unchanged {
+	switch {
+	case j.Action == Unchanged:
+		return j, nil
+	case c.unwritable != nil:
+		return j, refusal{fmt.Errorf("in the target: %w", c.unwritable)}
+	case !m.opts.Apply:
 		return j, nil
 	}
 	err := m.write(ctx, c, look)
@@ -189,7 +200,10 @@ func (m *migration) write(ctx context.Context, c comparison, look func() (compar
 		case !again:
 			return fmt.Errorf("write to the target: %w", err)
 		}
-		if c, err = look(); err != nil {
+		if c, err = look(); err == nil && c.unwritable != nil {
+			err = refusal{fmt.Errorf("in the target: %w", c.unwritable)}
+		}
+		if err != nil {
 			return err
 		}
 		if c.differs() && !m.opts.Overwrite {

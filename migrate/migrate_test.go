@@ -115,6 +115,11 @@ func TestOperationsThatCannotBeRead(t *testing.T) {
 	require.Equal(t, migrate.Refused, j.Action)
 	require.Contains(t, j.Reason, "in the target: what was done to the job cannot be read")
 	require.Equal(t, before, w.nodes(w.target))
+	require.Equal(t, migrate.Refused, w.one(migrate.Options{Overwrite: true}).Action, "a dry run says what the run would")
+	j = w.one(migrate.Options{Apply: true})
+	require.Equal(t, migrate.Differs, j.Action, "which would write nothing, and so needs to read nothing")
+	require.NotEmpty(t, j.Changes)
+	require.Equal(t, before, w.nodes(w.target))
 }
 
 func TestEachJobIsTold(t *testing.T) {

@@ -20,7 +20,10 @@ type original struct {
 	config job.Config
 	// seen is the newest revision of the job's nodes, and bound the newest of the whole source.
 	seen, bound registry.Revision
+	flagged     []string // servers that were paused or stopped before 2.1
 	notes       []string
+	// lost are the executions that are to be run again, by item.
+	lost map[int]jobtree.Execution
 }
 
 // readOriginal reads a job from its nodes. The error says why it cannot be copied.
@@ -124,34 +127,56 @@ func (o *original) finish(zone string) error {
 	if o.config.Disabled && slices.ContainsFunc(o.state.Servers, func(s jobtree.Server) bool { return !s.Disabled }) {
 		o.note("disabled stands over all servers from now on, also those that are enabled; in Java it only says how new servers start: enable the job to have it run")
 	}
-	o.noteFormerFlags()
+	o.noteCalls()
+	o.heedFormerFlags()
 	o.noteWork()
+	o.findLost()
 	return nil
+}
+
+// noteCalls notes how the calls of 3.x differ.
+func (o *original) noteCalls() {
+	_, said := o.config.Props["http.fail.on.status"]
+	if o.format == Format3 && o.config.Type == job.TypeSimple && o.config.Class == elasticjob3.ClassHTTP && !said {
+		o.note("an answer with status 400 or more is a failure from now on; Java takes it for a success, and so does the property http.fail.on.status=false")
+	}
 }
 
 // formerFlags are what operators said of servers in Elastic-Job before 2.1: nodes below the server's. "stoped" is
 // spelt so.
 var formerFlags = []string{"disabled", "paused", "stoped", "shutdown"}
 
-// noteFormerFlags notes flags of servers that 2.1 has not heeded since it took the tree over. Nobody knows whether they
-// are still wanted.
-func (o *original) noteFormerFlags() {
-	var flags []string
-	for path := range o.nodes {
-		server, flag, found := strings.Cut(strings.TrimPrefix(path, o.state.Tree().Servers()+"/"), "/")
-		if found && registry.Within(path, o.state.Tree().Servers()) && slices.Contains(formerFlags, flag) {
-			flags = append(flags, server+" "+flag)
+// heedFormerFlags has servers be disabled whose flags say that they are to be paused or stopped. A process writes its
+// server's node whenever it starts, with 2.1 too, which does not heed the flags: those that are older were overtaken
+// by that start, and are left out. A server that was stopped until its next start stays disabled as well; all processes
+// start anew after a migration.
+func (o *original) heedFormerFlags() {
+	tree := o.state.Tree()
+	var heeded, overtaken []string
+	for path, node := range o.nodes {
+		server, flag, found := strings.Cut(strings.TrimPrefix(path, tree.Servers()+"/"), "/")
+		switch {
+		case !found || !registry.Within(path, tree.Servers()) || !slices.Contains(formerFlags, flag):
+		case node.Revision >= o.nodes[tree.Server(server)].Revision:
+			heeded = append(heeded, server+" "+flag)
+			o.flagged = append(o.flagged, server)
+		default:
+			overtaken = append(overtaken, server+" "+flag)
 		}
 	}
-	if slices.Sort(flags); len(flags) > 0 {
-		o.note("not copied: flags of Elastic-Job 1.x and 2.0, which 2.1 does not heed (%s): disable the servers, or the job, if that is still wanted",
-			strings.Join(flags, ", "))
+	if slices.Sort(heeded); len(heeded) > 0 {
+		o.note("servers are disabled whose flags of Elastic-Job 1.x and 2.0 say that they are paused or stopped (%s): enable those that are to run",
+			strings.Join(heeded, ", "))
+	}
+	if slices.Sort(overtaken); len(overtaken) > 0 {
+		o.note("not copied: flags of Elastic-Job 1.x and 2.0 that are older than the last start of their server with 2.1, which does not heed them (%s): disable the servers, or the job, if that is still wanted",
+			strings.Join(overtaken, ", "))
 	}
 }
 
 // noteWork notes what of the source's work is given up.
 func (o *original) noteWork() {
-	var waiting, missed, surplus []int
+	var missed, surplus []int
 	for n := range o.state.Items() {
 		it := o.state.Item(n)
 		switch {
@@ -159,25 +184,18 @@ func (o *original) noteWork() {
 			if it.Disabled {
 				surplus = append(surplus, n)
 			}
-			continue
-		case it.FailoverItem != 0 || it.Record.Value.State == jobtree.ItemWaiting:
-			waiting = append(waiting, n)
-		}
-		if it.Misfire.Exists() {
+		case it.Misfire.Exists():
 			missed = append(missed, n)
 		}
 	}
-	for _, given := range []struct {
-		items []int
-		text  string
-	}{
-		{waiting, "not copied: lost executions that wait to be run again, of items %s"},
-		{missed, "not copied: missed fires of items %s"},
-		{surplus, "not copied: disabled marks of items %s, which are beyond the sharding total count"},
-	} {
-		if len(given.items) > 0 {
-			o.note(given.text, list(given.items))
-		}
+	o.noteItems("not copied: missed fires of items %s", missed)
+	o.noteItems("not copied: disabled marks of items %s, which are beyond the sharding total count", surplus)
+}
+
+// noteItems notes what is to be said of items, if there are any.
+func (o *original) noteItems(text string, items []int) {
+	if len(items) > 0 {
+		o.note(text, list(items))
 	}
 }
 
@@ -185,7 +203,7 @@ func (o *original) noteWork() {
 func (o *original) running() error {
 	var items []int
 	for n := range o.state.Items() {
-		if o.state.Item(n).Running.Exists() {
+		if o.state.Item(n).Running.Exists() && !o.left(n) {
 			items = append(items, n)
 		}
 	}

@@ -20,6 +20,9 @@ func (o *original) wanted() map[string]string {
 			nodes[tree.Server(s.IP)] = jobtree.EncodeServer(s.Disabled)
 		}
 	}
+	for _, ip := range o.flagged {
+		nodes[tree.Server(ip)] = jobtree.EncodeServer(true)
+	}
 	return nodes
 }
 

@@ -22,6 +22,15 @@ func (b *best[T]) add(v T) {
 	}
 }
 
+// worst returns the last of the best so far, and false as long as anything is among them: what does not come before it
+// is not. It need not be given to add.
+func (b *best[T]) worst() (last T, full bool) {
+	if b.full {
+		last = b.kept[b.most-1]
+	}
+	return last, b.full
+}
+
 func (b *best[T]) cut() {
 	slices.SortStableFunc(b.kept, b.order)
 	if len(b.kept) > b.most {

@@ -162,8 +162,11 @@ func (d deed) judge(w *world, id string, asksAgain bool) (dec decision, again bo
 	return dec, false, err
 }
 
-// readable refuses what would spoil what is written down of operations.
+// readable refuses what would spoil what is written down of operations, or what others read.
 func (w *world) readable() error {
+	if w.state.Layout() == jobtree.ElasticJob3 {
+		return refuse(CauseUnusable, "use the console of ElasticJob", "ElasticJob 3.x writes the nodes of this job, and is operated by its own console")
+	}
 	switch err := w.operated.Err; {
 	case err == nil:
 		return nil

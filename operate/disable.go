@@ -22,7 +22,8 @@ func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Re
 	return o.carry(ctx, deed{verb: VerbDisableJob, job: job, decide: disableJob, followed: nothingRuns(true)}, opts)
 }
 
-// EnableJob takes back [Operator.DisableJob], and calls off a removal that has not been completed. Servers that were
+// EnableJob takes back [Operator.DisableJob], and calls off a removal that has not been completed, and a move to another
+// registry for which the job has not been closed yet. Servers that were
 // disabled one by one stay so; a warning names them. It is done when every item belongs to a live instance, or none
 // lives.
 //
@@ -61,6 +62,9 @@ func enableJob(w *world) (decision, error) {
 	err := w.setDisabled(&d, false)
 	if operated.Removing != "" {
 		d.plan.Changes = append(d.plan.Changes, Change{What: "removal", Before: "under way", After: "called off"})
+	}
+	if m := operated.Moving; m != nil {
+		d.plan.Changes = append(d.plan.Changes, Change{What: "move to " + m.To, Before: "under way", After: "called off"})
 	}
 	return d, err
 }
@@ -107,7 +111,7 @@ func (w *world) setDisabled(d *decision, disabled bool) error {
 		if disabled {
 			o.DisabledServers = before
 		} else {
-			o.Removing = ""
+			o.Removing, o.Moving = "", nil
 		}
 	}
 	return nil

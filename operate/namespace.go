@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -55,7 +56,7 @@ func MayHoldJava(store registry.Reader) bool {
 
 // NewNamespace shows the jobs of nodes that were read before, in any order. Nodes that belong to no job are
 // passed over, and so are jobs without a configuration of which nothing lives or is recorded: Java leaves such
-// remains behind. java is what [MayHoldJava] says of the registry: then jobs in which a Java instance lives are read as
+// remains behind; and jobs whose home is another registry. java is what [MayHoldJava] says of the registry: then jobs in which a Java instance lives are read as
 // Java reads them.
 func NewNamespace(nodes []registry.Node, revision registry.Revision, now time.Time, java bool) *Namespace {
 	byJob := make(map[string][]registry.Change)
@@ -85,12 +86,17 @@ func NewNamespace(nodes []registry.Node, revision registry.Revision, now time.Ti
 // lookAt returns nil for what is no job.
 func lookAt(name string, nodes registry.Step, now time.Time, java bool, schedules map[timing]cronexpr.Schedule) *look {
 	st := jobtree.NewState(name)
-	if java && slices.ContainsFunc(nodes.Changes, javaLives) {
+	if text := nodes.Snapshot.Get(jobtree.For(name).Config()).Value; jobtree.LayoutOfConfig(text) == jobtree.ElasticJob3 {
+		st.ShareWithElasticJob3()
+	} else if java && slices.ContainsFunc(nodes.Changes, javaLives) {
 		st.ShareWithJava()
 	}
 	st.Apply(nodes)
 	if !st.Config.Exists() && len(st.Instances) == 0 && st.Items() == 0 && !slices.ContainsFunc(nodes.Changes, isOperated) {
 		return nil
+	}
+	if away := (*jobtree.ElsewhereError)(nil); errors.As(st.Config.Err, &away) && !away.Leaving() {
+		return nil // its home is another registry
 	}
 	l := newLook(st, now, schedules)
 	l.noteOperated(nodes.Changes)

@@ -60,8 +60,16 @@ func TestTheNewestOfAllJobs(t *testing.T) {
 	slices.SortStableFunc(executions, func(a, b operate.ExecutionRow) int { return b.Begin.Compare(a.Begin) })
 	slices.SortStableFunc(operations, func(a, b operate.Operation) int { return b.When.Compare(a.When) })
 
-	every := func(*operate.ExecutionRow) bool { return true }
-	for _, most := range []int{0, 1, 5, 12, 100} {
+	every := operate.ExecutionFilter{}
+	for _, most := range []int{0, 1, 2, 3, 5, 12, 100} {
+		for _, filter := range []operate.ExecutionFilter{{Source: job.Scheduled}, {Wanted: func(*operate.ExecutionRow) bool { return true }}} {
+			for _, ascending := range []bool{false, true} {
+				want, of := ns.NewestExecutions(most, ascending, every)
+				got, total := ns.NewestExecutions(most, ascending, filter)
+				require.Equal(t, want, got)
+				require.Equal(t, of, total)
+			}
+		}
 		got, total := ns.NewestExecutions(most, false, every)
 		require.Equal(t, 12, total)
 		require.ElementsMatch(t, executions[:min(most, 12)], got)
@@ -74,8 +82,31 @@ func TestTheNewestOfAllJobs(t *testing.T) {
 			require.NotContains(t, o.Before, "geheim")
 		}
 	}
-	got, total := ns.NewestExecutions(2, false, func(e *operate.ExecutionRow) bool { return e.Outcome == string(jobtree.Success) })
+	got, total := ns.NewestExecutions(2, false, operate.ExecutionFilter{Wanted: func(e *operate.ExecutionRow) bool { return e.Outcome == string(jobtree.Success) }})
 	require.Equal(t, 4, total)
 	require.Len(t, got, 2)
+	yes, no := true, false
+	for i, test := range []struct {
+		filter operate.ExecutionFilter
+		want   int
+	}{
+		{operate.ExecutionFilter{Success: &yes}, 4},
+		{operate.ExecutionFilter{Success: &no}, 8},
+		{operate.ExecutionFilter{Running: &yes}, 8},
+		{operate.ExecutionFilter{Running: &no}, 4},
+		{operate.ExecutionFilter{Running: &no, Success: &no}, 0},
+		{operate.ExecutionFilter{Running: &yes, Success: &yes}, 0},
+	} {
+		rows, total := ns.NewestExecutions(100, true, test.filter)
+		require.Equal(t, test.want, total, i)
+		require.Len(t, rows, total, i)
+	}
+	looked := 0
+	_, _ = ns.NewestExecutions(2, false, operate.ExecutionFilter{Source: job.Failover, Wanted: func(*operate.ExecutionRow) bool { looked++; return true }})
+	require.Zero(t, looked, "jobs without a failover are not looked through")
+	for source, want := range map[job.Source]int{job.Failover: 0, job.Misfire: 0, "of a later version": 0, job.Scheduled: 12} {
+		_, total = ns.NewestExecutions(2, false, operate.ExecutionFilter{Source: source})
+		require.Equal(t, want, total, source)
+	}
 	require.Len(t, ns.NewestOperations(100, "op-1", func(job string) bool { return job != "job-2" }), 3)
 }

@@ -109,6 +109,13 @@ func (p Plan) Same(other Plan) bool {
 		slices.Equal(p.Changes, other.Changes) && slices.Equal(p.Moves, other.Moves) && slices.Equal(p.Warnings, other.Warnings)
 }
 
+// Compared returns what of the plan is compared when an operation is done as it was shown: see [Plan.Same] and [Settings.Shown].
+// It is what whoever has shown a plan needs to send back.
+func (p Plan) Compared() Plan {
+	p.State, p.Next, p.Notes = 0, nil, nil
+	return p
+}
+
 // differenceTo returns what another plan says otherwise.
 func (p Plan) differenceTo(now Plan) []Change {
 	var all []Change

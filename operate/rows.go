@@ -183,37 +183,6 @@ func (n *Namespace) Executions(name string) []ExecutionRow {
 	return rows
 }
 
-// NewestExecutions returns the executions of all jobs, of each item only its newest, and at most so many in all: those that
-// began last, the newest first, or, if ascending, those that began first, the oldest first. wanted says which ones count; total is how many those are. Older
-// ones are for [Namespace.Executions]: to read those of all jobs takes ten times as long.
-func (n *Namespace) NewestExecutions(most int, ascending bool, wanted func(*ExecutionRow) bool) (rows []ExecutionRow, total int) {
-	type candidate struct {
-		l     *look
-		item  int
-		begin time.Time
-	}
-	found := best[candidate]{most: most, order: func(a, b candidate) int {
-		if ascending {
-			return a.begin.Compare(b.begin)
-		}
-		return b.begin.Compare(a.begin)
-	}}
-	var row ExecutionRow // one for all, as most are only looked at
-	for _, l := range n.jobs {
-		for number := range l.st.Items() {
-			if l.lastInto(&row, l.st.Item(number)) && wanted(&row) {
-				total++
-				found.add(candidate{l, number, row.Begin})
-			}
-		}
-	}
-	for _, c := range found.sorted() {
-		c.l.lastInto(&row, c.l.st.Item(c.item))
-		rows = append(rows, row)
-	}
-	return rows, total
-}
-
 // Operations returns the last operations of a job, the oldest first, as [Operator.Operations] does. What cannot be read
 // is left out.
 func (n *Namespace) Operations(name string) []Operation {
@@ -222,31 +191,6 @@ func (n *Namespace) Operations(name string) []Operation {
 		return nil
 	}
 	return operationsOf(name, l.operated.Value)
-}
-
-// NewestOperations returns at most so many of the last operations of the jobs that a function names, the newest first. id
-// is that of all of them; empty is any. What cannot be read is left out.
-func (n *Namespace) NewestOperations(most int, id string, of func(job string) bool) []Operation {
-	type written struct {
-		job string
-		op  *jobtree.Operation
-	}
-	found := best[written]{most: most, order: func(a, b written) int { return b.op.When.Compare(a.op.When) }}
-	for _, l := range n.jobs {
-		if l.operated.Err != nil || len(l.operated.Value.Operations) == 0 || !of(l.name()) {
-			continue
-		}
-		for i := range l.operated.Value.Operations {
-			if op := &l.operated.Value.Operations[i]; id == "" || op.ID == id {
-				found.add(written{l.name(), op})
-			}
-		}
-	}
-	var all []Operation
-	for _, w := range found.sorted() {
-		all = append(all, operationsOf(w.job, jobtree.Operated{Operations: []jobtree.Operation{*w.op}})...)
-	}
-	return all
 }
 
 // UnreadableOperations returns the jobs whose list of operations cannot be read, in order, and why.
@@ -413,29 +357,16 @@ func (l *look) item(number int) ItemRow {
 
 // last returns the newest execution of an item whose code was called; nil if none is recorded.
 func (l *look) last(it jobtree.Item) *ExecutionRow {
-	var row ExecutionRow
-	if !l.lastInto(&row, it) {
-		return nil
-	}
-	return &row
-}
-
-// lastInto is last, into a row that there is already; false if none is recorded.
-func (l *look) lastInto(row *ExecutionRow, it jobtree.Item) bool {
 	record := it.Record.Value
 	e := record.Current
 	switch {
 	case e == nil:
-		return false
+		return nil
 	case e.Outcome == jobtree.NotStarted:
-		before := l.previous(it)
-		if before != nil {
-			*row = *before
-		}
-		return before != nil
+		return l.previous(it)
 	}
-	*row = l.execution(it.Number, e, tokenOf(e, record, it.Record.Revision))
-	return true
+	row := l.execution(it.Number, e, tokenOf(e, record, it.Record.Revision))
+	return &row
 }
 
 // previous returns the execution before the record's current one; nil if none is recorded. Lists of jobs do without

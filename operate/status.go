@@ -102,6 +102,7 @@ type timing struct {
 // look is one job, and what is worked out of it once.
 type look struct {
 	st  *jobtree.State
+	job string // its name
 	now time.Time
 
 	paused   string            // why every instance pauses the job; empty if none does
@@ -110,7 +111,10 @@ type look struct {
 	servers  []serverOfJob     // in ascending order of their addresses
 	parts    []part            // of the live instances, in ascending order of their ids
 	removing string            // the operation that is removing the job; empty if none is
+	lasts    lastRuns
 	operated jobtree.Stored[jobtree.Operated]
+
+	operatedLast time.Time // when the newest of its operations was done
 }
 
 // serverOfJob is a server that an operator said something of, or on which an instance lives.
@@ -120,7 +124,7 @@ type serverOfJob struct {
 }
 
 func newLook(st *jobtree.State, now time.Time, schedules map[timing]cronexpr.Schedule) *look {
-	l := &look{st: st, now: now, parts: partsOf(st)}
+	l := &look{st: st, job: st.Tree().Job(), now: now, parts: partsOf(st), lasts: lastRunsOf(st)}
 	l.paused = pausedFor(st)
 	if l.paused == "" {
 		l.schedule = scheduleOf(st.Config.Value, schedules)
@@ -151,9 +155,14 @@ func (l *look) noteOperated(nodes []registry.Change) {
 	l.operated.Revision = nodes[i].New.Revision
 	l.operated.Value, l.operated.Err = jobtree.DecodeOperated(nodes[i].New)
 	l.removing = l.operated.Value.Removing
+	for i := range l.operated.Value.Operations {
+		if when := l.operated.Value.Operations[i].When; i == 0 || when.After(l.operatedLast) {
+			l.operatedLast = when
+		}
+	}
 }
 
-func (l *look) name() string { return l.st.Tree().Job() }
+func (l *look) name() string { return l.job }
 
 // pausedFor tells why instances pause the job, which is what package scheduler tells, too.
 func pausedFor(st *jobtree.State) string {

@@ -34,7 +34,9 @@ func (o *Operator) worldOf(job string, snapshot registry.Snapshot, force bool) *
 		w.root, w.shared = layout.JavaLayout()
 		w.java = w.shared && slices.ContainsFunc(w.instances(), jobtree.JavaInstance)
 	}
-	if w.java {
+	if jobtree.LayoutOfConfig(snapshot.Get(w.tree.Config()).Value) == jobtree.ElasticJob3 {
+		w.state = jobtree.ElasticJob3StateOf(job, snapshot)
+	} else if w.java {
 		w.state = jobtree.SharedStateOf(job, snapshot)
 	} else {
 		w.state = jobtree.StateOf(job, snapshot)

@@ -51,6 +51,8 @@ var builders = map[string]builder{
 	"scheduler/internal/executions/end.go endTxn":     {"T5 end", []string{endsItself}, "End with the checkpoint and missed fires"},
 	"scheduler/internal/executions/end.go lateEndTxn": {"T5b late end", []string{endsItself}, "writes the record that it compares"},
 
+	"scheduler/internal/executions/hold.go Hold": {"mark an item anew", []string{owned}, "a mark of the own session under which nothing runs is " +
+		"removed as soon as it is seen: see removeMark"},
 	"scheduler/internal/mending/orphans.go removeMark":  {"T5 end of a bare mark", []string{endsItself}, "deletes the mark whose creation it compares"},
 	"scheduler/internal/mending/orphans.go endUnmarked": {"T5b of what nobody runs", []string{endsItself}, "writes the record that it compares"},
 
@@ -91,6 +93,9 @@ var builders = map[string]builder{
 	"scheduler/internal/leadership/elect.go abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
+	"scheduler/internal/javapeers/java.go keepServer": {"keep the server", []string{harmless}, "needs this instance as it was created; as long as it takes part, " +
+		"its server has a node, and one that is there is left alone"},
+	"scheduler/internal/javapeers/losses.go clearRemains":     {"clear a mark of Java's", []string{endsItself}, "deletes the mark that it compares"},
 	"scheduler/internal/membership/join.go removeFormer":      {"remove a former instance", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/mending/strays.go removeStray":        {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/executions/refusedend.go removeUnder": {"remove a stray node", []string{endsItself}, "deletes what it compares"},
@@ -101,6 +106,17 @@ var builders = map[string]builder{
 		"that is created is sent once"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +
 		"what creates all that it writes is sent once"},
+
+	"federation/home/directory.go tell": {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
+	"federation/home/directory.go free": {"give up a place that is kept", []string{endsItself}, "deletes what it compares"},
+	"federation/home/move.go stop":      {"move: stop", []string{endsItself}, "writes the configuration that it compares"},
+	"federation/home/move.go shut":      {"move: close", []string{endsItself}, "writes the configuration that it compares"},
+	"federation/home/move.go rename": {"move a job that is nowhere", []string{endsItself, notRepeated}, "writes the word that it compares; the first one " +
+		"is sent once"},
+	"federation/home/copy.go put":    {"move: keep the place", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
+	"federation/home/copy.go settle": {"move: tell the directory", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
+	"federation/home/copy.go clean": {"move: clean", []string{endsItself, harmless}, "writes the word that it compares, and then deletes under it what has no use " +
+		"there; the word is written anew when the job comes back"},
 
 	"registry/memory/latch.go queue": {"stand in the line of a latch", []string{owned}, "a ticket of its own in the session, which nobody " +
 		"waits with any more: see clearLitter"},

@@ -93,7 +93,10 @@ type Viewer interface {
 	// View returns a copy of the subtree at path, the node itself included, that follows the store
 	// until ctx ends, [View.Close] or the handle's Close. It returns when the first state is there;
 	// until then ctx bounds the call. A view costs no goroutine of its own.
-	View(ctx context.Context, path string) (*View, error)
+	//
+	// Nodes of whose paths one of the functions of except says true are no part of the copy: the view neither keeps
+	// them nor tells of them. Each must be quick, and always say the same of a path.
+	View(ctx context.Context, path string, except ...func(path string) bool) (*View, error)
 }
 
 // Sessioner gives the process's session.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -49,6 +50,10 @@ type Session struct {
 	ttl   time.Duration
 	clock func() time.Duration // also goes while the machine sleeps, and never back
 
+	// now is what the last look under the lock came to, for all who only ask: thousands of executions do so in
+	// the same moment.
+	now atomic.Pointer[standing]
+
 	mu        sync.Mutex
 	renewed   time.Duration // on clock: when the last confirmed keep-alive was sent
 	suspended bool          // by the backend, until the next renewal
@@ -58,6 +63,15 @@ type Session struct {
 	changed   chan struct{} // closed and replaced at every change of state
 	done      chan struct{}
 	timer     *time.Timer // next moment at which the state may change by itself
+}
+
+// standing is what a session is until a moment of its clock, unless another takes its place before. It never
+// changes.
+type standing struct {
+	state  SessionState
+	until  time.Duration // on clock
+	expiry time.Duration // on clock
+	lost   error         // why it is over; nil while it is not
 }
 
 // newSession makes a session that the store granted or confirmed in answer to a request sent at sent on
@@ -83,9 +97,24 @@ func (s *Session) TTL() time.Duration { return s.ttl }
 // State tells what may be done now. It reads the clock, so it is right even if this process was
 // paused until a moment ago.
 func (s *Session) State() SessionState {
+	is, _ := s.look()
+	return is.state
+}
+
+// look returns what the session is, and the time at which it was. It takes no lock unless the clock may have
+// changed something. The clock is read after what is compared with it: so an answer is never older than the
+// question, wherever this process is paused.
+func (s *Session) look() (*standing, time.Duration) {
+	is := s.now.Load()
+	now := s.clock()
+	if is.state == SessionLost || now < is.until {
+		return is, now
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.refresh()
+	now = s.clock()
+	s.refreshAt(now)
+	return s.now.Load(), now
 }
 
 // Changed returns a channel that is closed at the next change of state. Take it before reading the
@@ -101,20 +130,17 @@ func (s *Session) Done() <-chan struct{} { return s.done }
 
 // Err returns why the session is lost, wrapping [ErrSessionLost], and nil while it is not.
 func (s *Session) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refresh()
-	return s.lost
+	is, _ := s.look()
+	return is.lost
 }
 
 // Remaining returns how long the session is valid if no further confirmation comes; 0 when lost.
 func (s *Session) Remaining() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.refresh() == SessionLost {
+	is, now := s.look()
+	if is.state == SessionLost {
 		return 0
 	}
-	return s.expiry() - s.clock()
+	return is.expiry - now
 }
 
 // Abandon gives the session up, for a reason that its Err will wrap beside [ErrAbandoned]. It is for a
@@ -190,8 +216,10 @@ func (s *Session) expiry() time.Duration { return s.renewed + s.ttl*5/6 }
 
 // refresh brings the state up to date with the clock, tells of changes, and sets the timer for the
 // next one. The caller holds mu.
-func (s *Session) refresh() SessionState {
-	now := s.clock()
+func (s *Session) refresh() SessionState { return s.refreshAt(s.clock()) }
+
+// refreshAt is refresh at a time of the clock.
+func (s *Session) refreshAt(now time.Duration) SessionState {
 	if s.lost == nil && now >= s.expiry() {
 		s.markLost(fmt.Errorf("no keep-alive was confirmed for %s of a TTL of %s", now-s.renewed, s.ttl))
 	}
@@ -202,13 +230,34 @@ func (s *Session) refresh() SessionState {
 	case s.suspended || now >= s.overdue():
 		state = SessionSuspended
 	}
-	if state != s.shown {
-		s.shown = state
-		close(s.changed)
-		s.changed = make(chan struct{})
-	}
+	s.now.Store(&standing{state: state, until: s.lookAgain(state, now), expiry: s.expiry(), lost: s.lost})
+	s.tell(state) // whoever is told finds it so
 	s.schedule(state, now)
 	return state
+}
+
+// tell tells of a state if it is another than before. The caller holds mu.
+func (s *Session) tell(state SessionState) {
+	if state == s.shown {
+		return
+	}
+	s.shown = state
+	close(s.changed)
+	s.changed = make(chan struct{})
+	if state == SessionLost {
+		close(s.done)
+	}
+}
+
+// lookAgain returns from when on whoever asks must not rely on what was found now: when the clock may change
+// the state, and well before that now and then, because the timer does not see the time that the machine slept.
+// Who asks then sets it anew, so that work is told in time, too.
+func (s *Session) lookAgain(state SessionState, now time.Duration) time.Duration {
+	soon := now + s.ttl/30
+	if state == SessionConnected {
+		return min(soon, s.overdue())
+	}
+	return min(soon, s.expiry())
 }
 
 // schedule has the timer look again when the state may next change. The clock may run behind the
@@ -226,13 +275,16 @@ func (s *Session) schedule(state SessionState, now time.Duration) {
 }
 
 // check is the timer's function.
-func (s *Session) check() { s.State() }
+func (s *Session) check() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh()
+}
 
-// markLost ends the session. The caller holds mu.
+// markLost ends the session, as the next refresh tells. The caller holds mu.
 func (s *Session) markLost(reason error) {
 	if !errors.Is(reason, ErrSessionLost) {
 		reason = fmt.Errorf("%w: session %s: %w", ErrSessionLost, s.id, reason)
 	}
 	s.lost = reason
-	close(s.done)
 }

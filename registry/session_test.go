@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -196,6 +197,102 @@ func TestSessionWithAStoppedClock(t *testing.T) {
 		p.requireState(registry.SessionConnected)
 		p.stopped.Store(0)
 		p.requireState(registry.SessionLost)
+	})
+}
+
+// The timer does not see that the machine slept, but whoever looks does, and so work is told in time.
+func TestSessionIsLostInTimeAfterAShortSleep(t *testing.T) {
+	inProcess(t, func(p *fakeProcess) {
+		p.requireState(registry.SessionConnected)
+		start := time.Now()
+		p.asleep.Store(int64(ttl / 3))
+		p.requireState(registry.SessionConnected)
+		<-p.session.Done()
+		require.Equal(p, ttl*5/6-ttl/3, time.Since(start))
+	})
+}
+
+// Whoever looks waits for nobody, not even for one who changes the session at that moment.
+func TestLookingAtASessionTakesNoLock(t *testing.T) {
+	t.Parallel()
+	var hold atomic.Bool
+	held, release := make(chan struct{}), make(chan struct{})
+	base := backend.NewClock()
+	s, control := backend.NewSession(31, time.Hour, func() time.Duration {
+		if hold.CompareAndSwap(true, false) {
+			close(held)
+			<-release
+		}
+		return base()
+	}, base())
+	hold.Store(true)
+	changing, looked := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(changing)
+		control.Suspend()
+	}()
+	<-held
+	go func() {
+		defer close(looked)
+		for range 1000 {
+			if s.State() != registry.SessionConnected || s.Err() != nil || s.Remaining() == 0 {
+				return
+			}
+		}
+	}()
+	select {
+	case <-looked:
+	case <-time.After(time.Minute):
+		t.Error("whoever looks waits")
+	}
+	close(release)
+	<-changing
+	<-looked
+	require.Equal(t, registry.SessionSuspended, s.State())
+	control.Lose(registry.ErrClosed)
+}
+
+// Whoever is told of a change finds it, and nobody finds a lost session alive again.
+func TestSessionIsAsItTells(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		base := backend.NewClock()
+		s, control := backend.NewSession(31, time.Hour, base, base())
+		var looking sync.WaitGroup
+		var wrong atomic.Int64
+		for range 4 {
+			looking.Go(func() {
+				for s.State() != registry.SessionLost {
+				}
+				if s.Err() == nil || s.State() != registry.SessionLost || s.Remaining() != 0 {
+					wrong.Add(1)
+				}
+			})
+		}
+		looking.Go(func() {
+			<-s.Done()
+			if s.State() != registry.SessionLost || s.Err() == nil {
+				wrong.Add(1)
+			}
+		})
+		control.Lose(registry.ErrClosed)
+		looking.Wait()
+		require.Zero(t, wrong.Load())
+	}
+}
+
+// What it costs an execution to look, while all the others do.
+func BenchmarkSessionState(b *testing.B) {
+	base := backend.NewClock()
+	s, control := backend.NewSession(31, time.Hour, base, base())
+	defer control.Lose(registry.ErrClosed)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if s.State() != registry.SessionConnected {
+				b.Fail()
+			}
+		}
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -73,7 +74,7 @@ func (r *runner) lostSight(view *registry.View, reason error) {
 		r.box.Post(func() { r.blind.expired = r.blind.since == &now })
 	})
 	r.s.work.Go(func() {
-		view := r.s.reopen(r.life, r.tree.Root(), r.box.Closed)
+		view := r.s.reopen(r.life, r.tree.Root(), jobtree.ForOperators, r.box.Closed)
 		if view != nil && !r.box.Post(func() { r.regainSight(view) }) {
 			view.Close()
 		}
@@ -81,7 +82,7 @@ func (r *runner) lostSight(view *registry.View, reason error) {
 }
 
 // reopen opens a view until that succeeds; nil if it is not wanted any more.
-func (s *Scheduler) reopen(life context.Context, path string, closed func() bool) *registry.View {
+func (s *Scheduler) reopen(life context.Context, path string, except func(path string) bool, closed func() bool) *registry.View {
 	for pause := firstReopening; ; pause = min(2*pause, longestReopening) {
 		timer := time.NewTimer(pause)
 		select {
@@ -93,7 +94,7 @@ func (s *Scheduler) reopen(life context.Context, path string, closed func() bool
 		if closed() {
 			return nil
 		}
-		if view, err := s.registry.View(life, path); err == nil {
+		if view, err := s.registry.View(life, path, except); err == nil {
 			return view
 		}
 	}

@@ -190,14 +190,14 @@ func (r *reluctant) refuses(txns []registry.Txn) bool {
 	return true
 }
 
-func (r *reluctant) View(ctx context.Context, path string) (*registry.View, error) {
+func (r *reluctant) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 	r.mu.Lock()
 	hidden := r.hidden && path == "/orders"
 	r.mu.Unlock()
 	if hidden {
 		return nil, registry.ErrDenied
 	}
-	return r.Registry.View(ctx, path)
+	return r.Registry.View(ctx, path, except...)
 }
 
 // What an item misses while its owner cannot follow the job goes with it, to one that was not there yet: also

@@ -28,7 +28,7 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 	if len(s.classes.byClass) == 0 {
 		return nil
 	}
-	view, err := s.registry.View(life, registry.Root)
+	view, err := s.registry.View(life, registry.Root, notForCatalog)
 	if err != nil {
 		return err
 	}
@@ -39,6 +39,12 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 	s.mu.Unlock()
 	c.follows(view) //nolint:contextcheck // jobs live as long as Run
 	return nil
+}
+
+// notForCatalog names what the catalog does not look at. Who has handlers would keep all of the namespace otherwise.
+func notForCatalog(path string) bool {
+	name, ok := jobtree.Parse(path)
+	return !ok || name.Kind != jobtree.KindConfig && name.Kind != jobtree.KindInstance
 }
 
 // follows makes the catalog follow a view until it ends, and then another. Meanwhile it keeps the jobs that
@@ -65,7 +71,7 @@ func (c *catalog) lostSight(reason error) {
 	c.s.setCatalogBlind(reason)
 	c.s.observer.observe(ViewEvent{Err: reason, Time: c.s.now()})
 	c.s.work.Go(func() {
-		view := c.s.reopen(c.life, registry.Root, c.box.Closed)
+		view := c.s.reopen(c.life, registry.Root, notForCatalog, c.box.Closed)
 		if view != nil && !c.box.Post(func() { c.regainSight(view, began) }) {
 			view.Close()
 		}
@@ -158,9 +164,12 @@ func (c *catalog) handles(name string) bool {
 		delete(c.bad, name)
 		return false
 	}
-	cfg, err := jobtree.DecodeConfig(node)
+	cfg, err := c.s.dialect.Layout().DecodeConfig(c.now.Get(jobtree.For(name).Root()).Value, node)
 	if err == nil {
 		return c.s.classes.has(cfg)
+	}
+	if away := (*jobtree.ElsewhereError)(nil); errors.As(err, &away) {
+		return false // it is data of another registry
 	}
 	if c.mine[name] == nil && c.bad[name] != node.Revision {
 		c.bad[name] = node.Revision

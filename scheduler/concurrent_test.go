@@ -70,9 +70,9 @@ func TestCallsWhileRunBeginsAndEnds(t *testing.T) {
 // slowViews takes its time to open a view.
 type slowViews struct{ *memory.Registry }
 
-func (s slowViews) View(ctx context.Context, root string) (*registry.View, error) {
+func (s slowViews) View(ctx context.Context, root string, except ...func(path string) bool) (*registry.View, error) {
 	time.Sleep(100 * time.Microsecond)
-	return s.Registry.View(ctx, root)
+	return s.Registry.View(ctx, root, except...)
 }
 
 // heldCommits are commits that wait for an answer, and say that they do.

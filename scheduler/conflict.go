@@ -70,13 +70,13 @@ func (s *Scheduler) reportIgnored(ctx context.Context, stored, declared job.Conf
 }
 
 // reportReplaced says that a declaration has replaced what was stored, if something was.
-func (s *Scheduler) reportReplaced(ctx context.Context, found registry.Node, text string) {
+func (s *Scheduler) reportReplaced(ctx context.Context, root string, found registry.Node, text string) {
 	if !found.Exists() {
 		return
 	}
-	stored, err := jobtree.DecodeConfig(found)
+	stored, err := s.dialect.Layout().DecodeConfig(root, found)
 	found.Value = text
-	declared, fault := jobtree.DecodeConfig(found)
+	declared, fault := s.dialect.Layout().DecodeConfig(root, found)
 	if err != nil || fault != nil {
 		return // both were read or written before
 	}
@@ -87,10 +87,10 @@ func (s *Scheduler) reportReplaced(ctx context.Context, found registry.Node, tex
 }
 
 // replaced shows in short what a configuration changes that takes the place of another.
-func replaced(found registry.Node, text string) string {
-	stored, err := jobtree.DecodeConfig(found)
+func (s *Scheduler) replaced(root string, found registry.Node, text string) string {
+	stored, err := s.dialect.Layout().DecodeConfig(root, found)
 	found.Value = text
-	declared, fault := jobtree.DecodeConfig(found)
+	declared, fault := s.dialect.Layout().DecodeConfig(root, found)
 	if err != nil || fault != nil {
 		return "" // both were read or written before
 	}

@@ -90,10 +90,11 @@
 // A process begins items as fast as the registry confirms that they began, and no faster. While more are
 // due, the jobs take turns, a few items each, so that a large job does not starve a small one; fires that
 // are late already wait until no other does; and ends, members, leaders and assignments go before all
-// begins. A fire that cannot begin in time is dropped before anything is sent, which costs next to
-// nothing, so what runs does not fall when more is asked for. Runs by hand, reruns of lost executions and
-// jobs with a fixed delay wait as long as it takes. [LoadEvent], [Health.Load] and a line in the log, once
-// a minute at most, tell how much is wanted, how much begins, and how much goes by.
+// begins. A fire that cannot begin in time is dropped before anything is sent. Items that wait are not even looked
+// at when they fire again: what they missed meanwhile is found out when their turn comes, so what runs does not
+// fall when more is asked for. Runs by hand, reruns of lost executions and jobs with a fixed delay wait as long as
+// it takes. [LoadEvent], [Health.Load] and a line in the log, once a minute at most, tell how much is wanted, how
+// much begins, and how much goes by.
 //
 // # Three ways to go
 //

@@ -3,6 +3,8 @@ package scheduler
 import (
 	"context"
 	"fmt"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // Dump is a job's tree, as the registry has it and as this process sees it.
@@ -28,7 +30,7 @@ type DumpNode struct {
 func (n DumpNode) Agrees() bool { return n.Seen && n.SeenValue == n.Value }
 
 // Dump reads the job's tree, with one request, and sets what this process sees beside it. It waits for
-// nothing: a view that lags shows.
+// nothing: a view that lags shows. What operators did is left out, as processes do not follow it.
 //
 // Errors: [ErrUnknownJob], and those of the registry.
 func (j *Job) Dump(ctx context.Context) (Dump, error) {
@@ -47,6 +49,9 @@ func (j *Job) Dump(ctx context.Context) (Dump, error) {
 	seen := view.Snapshot()
 	d := Dump{Job: name, Revision: int64(revision), ViewRevision: int64(seen.Revision()), Nodes: make([]DumpNode, 0, len(nodes)), Paused: paused}
 	for _, n := range nodes {
+		if jobtree.ForOperators(n.Path) {
+			continue
+		}
 		mine := seen.Get(n.Path)
 		d.Nodes = append(d.Nodes, DumpNode{Path: n.Path, Value: n.Value, Seen: mine.Exists(), SeenValue: mine.Value})
 	}

@@ -29,8 +29,8 @@ var (
 	ErrConfigConflict = errors.New("job is stored with another configuration")
 	// ErrDuplicateInstance: another live process uses the same instance id.
 	ErrDuplicateInstance = membership.ErrDuplicate
-	// ErrJavaPeers: live Java instances take part in the job, and this process does not know of them; see
-	// [WithJavaPeers].
+	// ErrJavaPeers: live Java instances take part in the job, and this process does not know of them, or was told
+	// of those of another kind; see [WithJavaPeers] and [WithElasticJob3Peers].
 	ErrJavaPeers = javapeers.ErrPeers
 	// ErrNoInstance: no instance of the job is registered.
 	ErrNoInstance = errors.New("job has no instance")

@@ -67,7 +67,7 @@ func (j *Job) Config() (job.Config, registry.Revision, error) {
 	if !node.Exists() {
 		return job.Config{}, 0, fmt.Errorf("job %q: %w", j.r.name, configuration.ErrNotStored)
 	}
-	cfg, err := jobtree.DecodeConfig(node)
+	cfg, err := j.s.dialect.Layout().DecodeConfig(view.Snapshot().Get(j.r.tree.Root()).Value, node)
 	return cfg, node.Revision, err
 }
 
@@ -132,7 +132,11 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	} else if err != nil {
 		return 0, err
 	}
-	before, err := jobtree.DecodeConfig(stored)
+	root, err := j.s.rootOf(ctx, j.r.tree)
+	if err != nil {
+		return 0, err
+	}
+	before, err := j.s.dialect.Layout().DecodeConfig(root, stored)
 	if err != nil {
 		return 0, err
 	}
@@ -150,7 +154,7 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	if err := errors.Join(j.s.checkDeclaration(ctx, after, j.r.handler), j.r.declared.check(after)); err != nil {
 		return 0, err
 	}
-	text, err := jobtree.EncodeConfig(after)
+	text, err := j.s.dialect.Layout().EncodeConfig(after)
 	if err != nil || text == stored.Value {
 		return stored.Revision, err
 	}
@@ -163,7 +167,7 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	}
 	revision, err := j.s.registry.Commit(ctx, registry.Txn{
 		If:   append(guards, registry.Unchanged(path, stored.Revision)),
-		Then: append(note, registry.Put(path, text)),
+		Then: append(note, j.s.dialect.Layout().PutConfig(j.r.tree, root, text, after)...),
 	})
 	return revision, unsure(err)
 }

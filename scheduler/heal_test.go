@@ -57,7 +57,7 @@ func healed(t *testing.T, c *cluster, at time.Duration, d careless.Deed) {
 	}
 	sleepUntil(44 * time.Second)
 	all := c.take()
-	sleepUntil(64 * time.Second)
+	sleepUntil(54 * time.Second)
 	late := c.take()
 	ran := make(map[string]int)
 	for _, r := range late {
@@ -66,7 +66,7 @@ func healed(t *testing.T, c *cluster, at time.Duration, d careless.Deed) {
 		}
 	}
 	for item := range 3 {
-		for fire := 45 * time.Second; fire <= 60*time.Second; fire += 5 * time.Second {
+		for fire := 45 * time.Second; fire <= 50*time.Second; fire += 5 * time.Second {
 			require.Equal(t, 1, ran[fmt.Sprintf("item %d fire %s", item, fire)], "item %d, fire %s: %v", item, fire, late)
 		}
 	}

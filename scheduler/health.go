@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
@@ -201,8 +202,9 @@ func (r *runner) health() JobHealth {
 		h.Sharding = r.leadership.Unspread(r.look(), r.s.traits)
 	}
 	h.Config = r.pausedFor
-	if !r.shown.IsZero() && st.Config.Revision == 0 { // before Run nothing is known of it
-		h.Config = configuration.ErrNotStored.Error()
+	missing := configuration.ErrNotStored.Error()
+	if !r.shown.IsZero() && st.Config.Revision == 0 && !strings.HasPrefix(h.Config, missing) { // before Run nothing is known of it
+		h.Config = missing
 	}
 	for n := range st.Total() {
 		if st.Instance(st.Owner(n)).Created == 0 {

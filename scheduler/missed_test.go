@@ -518,7 +518,7 @@ func TestNoFireIsLost(t *testing.T) {
 						did = append(did, fmt.Sprintf("%s %s", time.Since(bubbleStart), what))
 					}
 				}
-				sleepUntil((last + 60) * time.Second)
+				sleepUntil((last + 40) * time.Second)
 				fires := firesOf(c.take())
 				var wrong []string
 				for n := range items {

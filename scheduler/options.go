@@ -25,7 +25,8 @@ type options struct {
 	strategies  *sharding.Registry
 	stopTimeout time.Duration
 	now         func() time.Time
-	java        bool // Java instances share the jobs
+	java        bool // Java instances of Elastic-Job-Lite 2.1.5 share the jobs
+	java3       bool // Java instances of ElasticJob 3.0.x share the jobs
 	classes     handlers
 
 	connectionListeners []ConnectionListener

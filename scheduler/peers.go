@@ -1,6 +1,9 @@
 package scheduler
 
 import (
+	"fmt"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
@@ -21,10 +24,24 @@ func WithJavaPeers() Option {
 	}
 }
 
+// WithElasticJob3Peers tells that Java instances of ElasticJob 3.0.x take part in the jobs of this scheduler, over the
+// same ZooKeeper. It is [WithJavaPeers] for these, and not to be used with it: nodes are read and written as ElasticJob
+// 3.x writes them, so one job is never shared by both kinds, nor by processes with different options. Settings that
+// ElasticJob 3.x does not have are refused. It is tested with 3.0.4; docs/java.md says what works.
+func WithElasticJob3Peers() Option {
+	return func(o *options) error {
+		o.java3 = true
+		return nil
+	}
+}
+
 // checkShared tells what is wrong with the options of a process among others.
 func (o *options) checkShared() error {
-	if !o.java {
+	if !o.java && !o.java3 {
 		return nil
+	}
+	if o.java && o.java3 {
+		return fmt.Errorf("%w: WithJavaPeers and WithElasticJob3Peers exclude each other: they write the same nodes in different words", ErrInvalidOption)
 	}
 	return javapeers.CheckInstance(o.instance)
 }
@@ -37,6 +54,8 @@ func dialectOf(o *options, reg registry.Registry) (peers.Dialect, error) {
 	switch {
 	case o.java:
 		dialect = javapeers.Dialect{Instance: o.instance, Registry: reg}
+	case o.java3:
+		dialect = javapeers.Dialect{Instance: o.instance, Registry: reg, Of: jobtree.ElasticJob3}
 	case possible:
 		dialect = javapeers.Unaware{Registry: reg}
 	default:

@@ -137,7 +137,7 @@ func (w *awaitedItems) look(now registry.Snapshot) (runs []ItemRun, over bool) {
 		w.err = configuration.ErrNotStored
 		return nil, true
 	}
-	cfg, err := jobtree.DecodeConfig(node)
+	cfg, err := w.q.j.s.dialect.Layout().DecodeConfig(now.Get(tree.Root()).Value, node)
 	if err != nil {
 		return nil, false // the job pauses
 	}

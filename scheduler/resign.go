@@ -47,7 +47,7 @@ func (s *Scheduler) watchLeft(life context.Context, job string) {
 
 func (s *Scheduler) followLeft(life context.Context, job string) {
 	path := jobtree.For(job).Instance(s.instance)
-	view := s.reopen(life, path, func() bool { return life.Err() != nil })
+	view := s.reopen(life, path, jobtree.ForOperators, func() bool { return life.Err() != nil })
 	if view == nil {
 		return
 	}

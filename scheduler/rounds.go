@@ -31,11 +31,17 @@ func (r *runner) finish() {
 	}
 }
 
+// hold keeps others from items that run here though the tree shows nothing of them any more.
+func (r *runner) hold() {
+	if r.attached != nil && r.applied >= r.needed {
+		r.commit(r.rounds.Executions().Hold(r.look()))
+	}
+}
+
 // newRounds makes the room of what this instance runs.
 func (r *runner) newRounds() *rounds.Rounds {
 	return rounds.New(rounds.Ports{
 		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Whole: r.whole, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
-		PostNote:    r.box.PostNote,
 		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
 		SetAside:    r.mending.SetAside,
 		Lost:        r.lost.Is,

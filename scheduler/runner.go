@@ -95,15 +95,21 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports}
 	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
-	r.box = actor.Mailbox{Start: s.work.Go, After: func() { r.decide(); r.rounds.ReturnTurns() }}
-	r.entry = fires.NewEntry(r.rounds.Fired)
+	r.box = actor.Mailbox{
+		Start: s.work.Go, After: func() { r.decide(); r.rounds.ReturnTurns() },
+		Quiet: func() bool { return r.rounds.Dozes(r.look()) },
+	}
+	ticks := actor.NewLull(&r.box, rounds.Fold, r.rounds.Kept, func(t fires.Tick, kept bool) (decide bool) {
+		return r.rounds.Tick(r.look(), t, kept)
+	})
+	r.entry = fires.NewEntry(ticks.Post)
 	r.alarm.Ring = func() { r.box.Post(func() {}) }
 	return r
 }
 
 // start opens the runner's view of the job's tree; what it shows is the first message.
 func (s *Scheduler) start(life context.Context, r *runner) error {
-	view, err := s.registry.View(life, r.tree.Root())
+	view, err := s.registry.View(life, r.tree.Root(), jobtree.ForOperators)
 	switch {
 	case err != nil && life.Err() != nil:
 		return ErrStopped
@@ -191,6 +197,7 @@ func (r *runner) decide() {
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()
+	r.hold()
 	if r.departure.leaving {
 		if r.attached != nil && r.applied >= r.needed {
 			r.clearOrphans()
@@ -210,9 +217,12 @@ func (r *runner) decide() {
 		return
 	}
 	if !r.takePart() {
-		if r.membership.Away() { // what it has begun before goes on
+		switch {
+		case r.membership.Away(): // what it has begun before goes on
 			r.clearOrphans()
 			r.mindBarriers()
+		case !r.state.Config.Exists(): // and so it does if the job was deleted
+			r.clearOrphans()
 		}
 		return
 	}

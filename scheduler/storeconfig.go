@@ -17,7 +17,8 @@ import (
 // A configuration is created at most once. A create that got no answer may still happen, so it is not tried again:
 // a second one could bring back a job that was removed in between.
 func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Conflict) error {
-	path := jobtree.For(cfg.Name).Config()
+	tree, layout := jobtree.For(cfg.Name), s.dialect.Layout()
+	path := tree.Config()
 	var unsure error // why nobody knows whether a create was done
 	for {
 		found, err := s.registry.Get(ctx, path)
@@ -27,20 +28,24 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 		if !found.Exists() && unsure != nil {
 			return unsure
 		}
-		text, err := s.declaredOver(ctx, found, cfg, conflict)
+		root, err := s.rootOf(ctx, tree)
+		if err != nil {
+			return err
+		}
+		text, err := s.declaredOver(ctx, root, found, cfg, conflict)
 		if err != nil || text == found.Value {
 			return err
 		}
 		guards, note, err := s.writtenDown(ctx, cfg.Name, found, deed{
 			id:   fmt.Sprintf("declared-%d", found.Revision), // which is replaced once
-			verb: "declare", changed: replaced(found, text),
+			verb: "declare", changed: s.replaced(root, found, text),
 		})
 		if err != nil {
 			return err
 		}
 		_, err = s.registry.Commit(ctx, registry.Txn{
 			If:   append(guards, registry.Unchanged(path, found.Revision)),
-			Then: append(note, registry.Put(path, text)),
+			Then: append(note, layout.PutConfig(tree, root, text, cfg)...),
 		})
 		// What the registry says after a lost answer is read again, as after a conflict.
 		lost := errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil
@@ -48,7 +53,7 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 			unsure = err
 		}
 		if err == nil {
-			s.reportReplaced(ctx, found, text)
+			s.reportReplaced(ctx, root, found, text)
 		}
 		if !errors.Is(err, registry.ErrConflict) && !lost {
 			return err
@@ -56,13 +61,28 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 	}
 }
 
-// declaredOver returns what the stored configuration should be after a declaration: the stored text
-// itself where it is to stay.
-func (s *Scheduler) declaredOver(ctx context.Context, found registry.Node, cfg job.Config, conflict Conflict) (string, error) {
-	if !found.Exists() {
-		return jobtree.EncodeConfig(cfg)
+// rootOf returns the value of the job's own node, where that says something of its configuration.
+func (s *Scheduler) rootOf(ctx context.Context, tree jobtree.Tree) (string, error) {
+	if s.dialect.Layout() == jobtree.Lite {
+		return "", nil
 	}
-	stored, err := jobtree.DecodeConfig(found)
+	node, err := s.registry.Get(ctx, tree.Root())
+	if errors.Is(err, registry.ErrNotFound) {
+		err = nil
+	}
+	return node.Value, err
+}
+
+// declaredOver returns what the stored configuration should be after a declaration: the stored text
+// itself where it is to stay. root is the value of the job's own node.
+func (s *Scheduler) declaredOver(ctx context.Context, root string, found registry.Node, cfg job.Config, conflict Conflict) (string, error) {
+	if !found.Exists() {
+		if other := s.dialect.Layout().OtherClass(root, cfg); other != "" {
+			return "", &ClassConflictError{Job: cfg.Name, Stored: other, Declared: cfg.ClassName()}
+		}
+		return s.dialect.Layout().EncodeConfig(cfg)
+	}
+	stored, err := s.dialect.Layout().DecodeConfig(root, found)
 	if err != nil {
 		return "", fmt.Errorf("the registry holds a configuration that cannot be read (correct it, or remove the job if nobody uses it): %w", err)
 	}
@@ -83,6 +103,6 @@ func (s *Scheduler) declaredOver(ctx context.Context, found registry.Node, cfg j
 		return found.Value, nil
 	default:
 		cfg.Unknown = stored.Unknown
-		return jobtree.EncodeConfig(cfg)
+		return s.dialect.Layout().EncodeConfig(cfg)
 	}
 }

@@ -25,7 +25,7 @@ type Options struct {
 	// Overwrite replaces the values of nodes that exist by those of the file, but for whether a job is disabled: that
 	// is up to operators, once the job is there. The default keeps all of them.
 	Overwrite bool
-	// DryRun only reports what Run would do. The default does it.
+	// DryRun only reports what Run would do, and returns the fault for which it would do nothing. The default does it.
 	DryRun bool
 	// Who changes jobs that exist, How, such as by which program, and why, is written down with the change. Who and How
 	// have at most 200 bytes, a Reason 1,000. The defaults are "unknown", "seed" and no reason.

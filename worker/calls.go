@@ -84,11 +84,9 @@ type answers struct {
 	heard hearing
 }
 
-// Close tells of them, if there are any: a call that is refused has none.
+// Close tells of them, also if there are none, as of a call that is refused.
 func (a *answers) Close() error {
-	if a.Bytes() > 0 {
-		a.heard(a.sc, a.Ends)
-	}
+	a.heard(a.sc, a.Ends)
 	return nil
 }
 

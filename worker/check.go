@@ -35,12 +35,14 @@ const (
 	DefaultLogFiles = 5
 	DefaultKeep     = 720 * time.Hour
 	DefaultOutputs  = 100
+	DefaultSize     = 1 << 30
 	DefaultAddress  = "127.0.0.1:2379"
 )
 
 const (
 	mostOutput  = 1 << 20 // of an output that is kept in memory, of its beginning and of its end each
 	mostOutputs = 100_000 // of an item that the history keeps
+	leastSize   = 1 << 20 // of all outputs in the history
 
 	longestGrace = 30 * 24 * time.Hour
 )
@@ -61,6 +63,7 @@ func (f File) Completed() (File, error) {
 	c.absolute("history.file", f.History.File)
 	c.require(f.History.Keep > 0, "history.keep", time.Duration(f.History.Keep), "must be above 0")
 	c.require(f.History.Outputs > 0 && f.History.Outputs <= mostOutputs, "history.outputs", f.History.Outputs, fmt.Sprintf("must be 1 to %d", mostOutputs))
+	c.require(f.History.Size >= leastSize, "history.size", int64(f.History.Size), "must be at least 1M")
 	c.require(f.Grace > 0 && f.Grace <= Duration(longestGrace), "grace", time.Duration(f.Grace), fmt.Sprintf("must be above 0 and at most %s", longestGrace))
 	if f.Listen != "" {
 		_, _, err := net.SplitHostPort(f.Listen)
@@ -74,6 +77,7 @@ func (f File) Completed() (File, error) {
 func (f *File) complete() {
 	f.Grace = cmp.Or(f.Grace, Duration(DefaultGrace))
 	f.History.Keep, f.History.Outputs = cmp.Or(f.History.Keep, Duration(DefaultKeep)), cmp.Or(f.History.Outputs, DefaultOutputs)
+	f.History.Size = cmp.Or(f.History.Size, DefaultSize)
 	f.Jobs.Missing = cmp.Or(f.Jobs.Missing, MissingKeep)
 	f.Log.Level, f.Log.Format = cmp.Or(f.Log.Level, "info"), cmp.Or(f.Log.Format, "text")
 	f.Registry.Address = cmp.Or(f.Registry.Address, DefaultAddress)
@@ -201,6 +205,10 @@ func (c *checker) script(s Script, f File) {
 	base, _, _ := strings.Cut(s.Directory, "{")
 	c.require(s.Directory == base || strings.HasSuffix(base, "/") && base != "/", "script.directory", s.Directory,
 		"must have {job} and {item} as whole segments below an existing folder")
+	if file := filepath.Clean(f.History.File); s.Directory != "" && f.History.File != "" {
+		c.require(!strings.HasPrefix(file, strings.TrimSuffix(filepath.Clean(base), "/")+"/"), "history.file", f.History.File,
+			"must not be below "+base+", where scripts run and jobs get folders by their names")
+	}
 	for _, name := range s.Env.Pass {
 		c.require(name != "" && !strings.ContainsAny(name, "=\x00"), "script.env.pass", name, "must be names of variables")
 	}

@@ -105,6 +105,7 @@ type History struct {
 	File    string   `yaml:"file"`
 	Keep    Duration `yaml:"keep"`
 	Outputs int      `yaml:"outputs"`
+	Size    Size     `yaml:"size"`
 }
 
 // Log says how the command logs.

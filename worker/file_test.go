@@ -96,24 +96,39 @@ func TestWrongFiles(t *testing.T) {
 		"jobs: {directory: /j, missing: drop}\n" + script:   `jobs.missing "drop" must be one of keep, disable, remove`,
 		"jobs: {directory: /j, missing: remove}\n" + script: `jobs.owner "" must be there if missing is remove`,
 		"jobs: {missing: remove, owner: x}\n" + script:      `jobs.directory "" must be there if owner, missing or version is`,
-		"http: {}\n":                                                        `http.allow "" is not allowed: the list is missing`,
-		"http: {allow: ['https://a/b']}\n":                                  `http.allow "https://a/b" is not allowed: "https://a/b" must be scheme://host`,
-		"http: {allow: ['*'], networks: [10]}\n":                            `http.networks "10" must be networks such as 10.0.0.0/8`,
-		"http: {allow: ['*'], secrets: ['/run/*']}\n":                       `http.secrets "/run/*" must be patterns such as file:/run/secrets/*`,
-		"http: {allow: ['*'], sign: {keys: [swordfish]}}\n":                 `http.sign.keys "9 bytes" must be "file:" and an absolute path`,
-		"http: {allow: ['*'], sign: {keys: ['env:A', 'env:B', 'env:C']}}\n": `http.sign.keys "3 keys" must be one key, or two`,
-		"registry: {etcd: [a], embedded: /e}\n" + script:                    `registry "" must have one of etcd, zookeeper and embedded`,
-		"registry: {etcd: [a], password: swordfish}\n" + script:             `registry.password "9 bytes" must be "file:"`,
-		"listen: here\n" + script:                                           `listen "here" must be host:port`,
-		"log: {level: loud}\n" + script:                                     `log.level "loud" must be one of debug, info, warn, error`,
-		"http: {allow: ['*'], output: 2M}\n":                                `http.output "2097152" must be at most 1M`,
-		"history: {outputs: -1}\n" + script:                                 `history.outputs "-1" must be 1 to 100000`,
-		"history: {file: h.db}\n" + script:                                  `history.file "h.db" must be an absolute path`,
+		"http: {}\n":                                                                          `http.allow "" is not allowed: the list is missing`,
+		"http: {allow: ['https://a/b']}\n":                                                    `http.allow "https://a/b" is not allowed: "https://a/b" must be scheme://host`,
+		"http: {allow: ['*'], networks: [10]}\n":                                              `http.networks "10" must be networks such as 10.0.0.0/8`,
+		"http: {allow: ['*'], secrets: ['/run/*']}\n":                                         `http.secrets "/run/*" must be patterns such as file:/run/secrets/*`,
+		"http: {allow: ['*'], sign: {keys: [swordfish]}}\n":                                   `http.sign.keys "9 bytes" must be "file:" and an absolute path`,
+		"http: {allow: ['*'], sign: {keys: ['env:A', 'env:B', 'env:C']}}\n":                   `http.sign.keys "3 keys" must be one key, or two`,
+		"registry: {etcd: [a], embedded: /e}\n" + script:                                      `registry "" must have one of etcd, zookeeper and embedded`,
+		"registry: {etcd: [a], password: swordfish}\n" + script:                               `registry.password "9 bytes" must be "file:"`,
+		"listen: here\n" + script:                                                             `listen "here" must be host:port`,
+		"log: {level: loud}\n" + script:                                                       `log.level "loud" must be one of debug, info, warn, error`,
+		"http: {allow: ['*'], output: 2M}\n":                                                  `http.output "2097152" must be at most 1M`,
+		"history: {outputs: -1}\n" + script:                                                   `history.outputs "-1" must be 1 to 100000`,
+		"history: {file: /w/x/h.db}\nscript: {commands: ['*'], directory: '/w/{job}/{item}'}": `history.file "/w/x/h.db" must not be below /w/, where scripts run`,
+		"history: {file: /w//h.db}\nscript: {commands: ['*'], directory: /w}":                 `history.file "/w//h.db" must not be below /w, where scripts run`,
+		"history: {size: 1K}\n" + script:                                                      `history.size "1024" must be at least 1M`,
+		"history: {file: h.db}\n" + script:                                                    `history.file "h.db" must be an absolute path`,
 	} {
 		_, err := worker.Parse([]byte(text))
 		require.ErrorIs(t, err, worker.ErrInvalidFile, text)
 		require.ErrorContains(t, err, want, text)
 		require.NotContains(t, err.Error(), "swordfish")
+	}
+}
+
+func TestAHistoryBesideTheFoldersOfJobs(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"history: {file: /v/history/h.db}\nscript: {commands: ['*'], directory: '/v/jobs/{job}/{item}'}",
+		"history: {file: /v/h.db}\nscript: {commands: ['*'], directory: /v/h}",
+		"history: {file: /v/h.db}\nscript: {commands: ['*']}",
+	} {
+		_, err := worker.Parse([]byte(text))
+		require.NoError(t, err, text)
 	}
 }
 

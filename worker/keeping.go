@@ -3,7 +3,11 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,23 +32,53 @@ type keeping struct {
 	bus   *history.Bus
 	*observe.Observer
 	keep    time.Duration
-	perItem int // outputs of one item
+	perItem int   // outputs of one item
+	size    int64 // of all outputs
 	log     *slog.Logger
 
 	outputs chan history.Output // as many as may wait
 	written chan struct{}       // closed when the last one is
 
 	mu   sync.Mutex
-	last map[itemOf]wrote // what items wrote that have not ended yet
+	last map[itemOf]wrote // what items wrote whose executions have not ended yet
 }
 
-// wrote is what the code of an item wrote, under a token: one that was given up may tell of it too late.
+// wrote is what the code of an item wrote in all attempts of an execution. One that was given up may tell of it too
+// late.
 type wrote struct {
-	token int64
-	ends  *output.Ends
+	token    int64
+	fire     time.Time
+	attempts int
+	bytes    int64
+	ends     *output.Ends // of the only attempt, or of all that are there so far
 }
 
-// hearing is told of the output of an item's code when that has ended, if there is any.
+// and adds what one more attempt wrote. All together need no more room than one.
+func (w wrote) and(ends *output.Ends) wrote {
+	w.attempts++
+	w.bytes += ends.Bytes()
+	switch w.attempts {
+	case 1:
+		w.ends = ends
+		return w
+	case 2:
+		first := w.ends
+		w.ends = first.Like()
+		w.add(1, first)
+	}
+	w.add(w.attempts, ends)
+	return w
+}
+
+func (w wrote) add(attempt int, ends *output.Ends) {
+	text := ends.String()
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	_, _ = fmt.Fprintf(w.ends, "--- attempt %d ---\n%s", attempt, text) // it never fails
+}
+
+// hearing is told of the output of each attempt of an item's code when that has ended, also if there is none.
 type hearing func(job.ShardingContext, *output.Ends)
 
 // itemOf names an item: at any time, at most one execution of it is here.
@@ -56,6 +90,9 @@ type itemOf struct {
 var _ scheduler.Observer = (*keeping)(nil)
 
 func openHistory(ctx context.Context, h History, log *slog.Logger) (*keeping, error) {
+	if err := os.MkdirAll(filepath.Dir(h.File), 0o700); err != nil { // outputs may hold secrets
+		return nil, &FieldError{Field: "history.file", Value: h.File, Reason: "must be in a folder that is there or can be made", Err: err}
+	}
 	store, err := sqlite.Open(ctx, h.File, sqlstore.WithLogger(log))
 	if err != nil {
 		return nil, err
@@ -66,7 +103,7 @@ func openHistory(ctx context.Context, h History, log *slog.Logger) (*keeping, er
 	}
 	bus.Start()
 	k := &keeping{
-		store: store, bus: bus, Observer: observe.New(bus), keep: time.Duration(h.Keep), perItem: h.Outputs, log: log,
+		store: store, bus: bus, Observer: observe.New(bus), keep: time.Duration(h.Keep), perItem: h.Outputs, size: int64(h.Size), log: log,
 		outputs: make(chan history.Output, waitingOutputs), written: make(chan struct{}), last: make(map[itemOf]wrote),
 	}
 	go k.write() //nolint:contextcheck // what is kept is written after Run was told to end, too
@@ -77,7 +114,12 @@ func openHistory(ctx context.Context, h History, log *slog.Logger) (*keeping, er
 func (k *keeping) heard(sc job.ShardingContext, ends *output.Ends) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.last[itemOf{sc.JobName, sc.Item}] = wrote{sc.Token, ends}
+	of := itemOf{sc.JobName, sc.Item}
+	last := k.last[of]
+	if last.token != sc.Token || !last.fire.Equal(sc.Fire) {
+		last = wrote{token: sc.Token, fire: sc.Fire}
+	}
+	k.last[of] = last.and(ends)
 }
 
 // Observe posts what [observe.Observer] does, and the output of an execution that has ended.
@@ -92,13 +134,13 @@ func (k *keeping) Observe(event scheduler.Event) {
 	last := k.last[of]
 	delete(k.last, of)
 	k.mu.Unlock()
-	if last.ends == nil || last.token != e.Context.Token {
+	if last.bytes == 0 || last.token != e.Context.Token {
 		return
 	}
 	started := history.Started("", e.Round, e.Context, e.Began)
 	select {
 	case k.outputs <- history.Output{
-		ID: started.ID, Job: started.Job, Item: started.Item, Token: started.Token, Start: e.Began, Bytes: last.ends.Bytes(), Text: last.ends.String(),
+		ID: started.ID, Job: started.Job, Item: started.Item, Token: started.Token, Start: e.Began, Bytes: last.bytes, Text: last.ends.String(),
 	}:
 	default:
 		k.log.Warn(notKept, "job", of.job, "item", of.item, "error", "the database is too slow")
@@ -107,16 +149,41 @@ func (k *keeping) Observe(event scheduler.Event) {
 
 const notKept = "an output is not kept in the history"
 
+// boundEvery is how often all outputs are measured: each time that a fraction of their bound was written, as that takes
+// longer than to write one.
+const boundEvery = 64
+
 func (k *keeping) write() {
 	defer close(k.written)
+	k.bound() // it may be lower than it was
+	var since int64
 	for o := range k.outputs {
 		ctx, cancel := context.WithTimeout(context.Background(), writePatience)
 		if err := k.store.KeepOutput(ctx, o, k.perItem); err != nil {
 			k.log.Warn(notKept, "job", o.Job, "item", o.Item, "error", err)
 		}
 		cancel()
+		if since += int64(len(o.Text)) + sqlite.OutputOverhead; since > k.size/boundEvery {
+			k.bound()
+			since = 0
+		}
 	}
 }
+
+// bound deletes the oldest outputs until all are within their bound.
+func (k *keeping) bound() {
+	ctx, cancel := context.WithTimeout(context.Background(), writePatience)
+	defer cancel()
+	deleted, err := k.store.DeleteOutputsBeyond(ctx, k.size)
+	switch {
+	case err != nil:
+		k.log.WarnContext(ctx, notDeleted, "error", err)
+	case deleted > 0:
+		k.log.InfoContext(ctx, "the oldest outputs were deleted: all together had more than history.size", "outputs", deleted, "size", k.size)
+	}
+}
+
+const notDeleted = "old outputs could not be deleted, will try again"
 
 // Retain deletes what is older than is to be kept, until ctx ends.
 func (k *keeping) Retain(ctx context.Context) {
@@ -127,7 +194,7 @@ func (k *keeping) Retain(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if _, err := k.store.DeleteOutputsBefore(ctx, time.Now().Add(-k.keep)); err != nil && ctx.Err() == nil {
-			k.log.WarnContext(ctx, "old outputs could not be deleted, will try again", "error", err)
+			k.log.WarnContext(ctx, notDeleted, "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -185,7 +185,7 @@ func TestAWorker(t *testing.T) {
 	w := s.start(withProbes + `
 jobs: {directory: DIR/jobs}
 script: {commands: [DIR/bin/*], log: {directory: DIR/log}}
-history: {file: DIR/history.db}
+history: {file: DIR/kept/here/history.db}
 `)
 	s.eventually(func() bool { return w.ready().OK }, "ready")
 	s.eventually(func() bool { _, err := os.Stat(s.dir + "/runs"); return err == nil }, "the job runs")
@@ -209,7 +209,10 @@ history: {file: DIR/history.db}
 	require.Equal(t, []string{"READY=1", "STOPPING=1"}, w.told.all())
 	require.ErrorIs(t, w.Run(t.Context()), worker.ErrRan)
 
-	store, err := sqlite.Open(t.Context(), s.dir+"/history.db")
+	folder, err := os.Stat(s.dir + "/kept")
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), folder.Mode().Perm(), "outputs may hold secrets")
+	store, err := sqlite.Open(t.Context(), s.dir+"/kept/here/history.db")
 	require.NoError(t, err)
 	defer store.Close()
 	page, err := store.Executions(t.Context(), history.ExecutionQuery{Job: "report"})
@@ -412,11 +415,20 @@ func TestReloadUnderLoad(t *testing.T) {
 	require.Contains(t, w.told.all(), "RELOADING=1")
 }
 
-// Limits count for runs that begin later, or the file is refused where they cannot be kept.
+// Limits count for runs that begin later, which are bounded by them; or the file is refused where they cannot be kept, and
+// nothing has changed.
 func TestLimitsAreReloaded(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.store(everySecond("count", s.script("count", `echo >> `+s.dir+`/runs`)))
+	s.store(everySecond("count", s.script("count", `
+group=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
+echo "$(cat $group/memory.max 2>&1) $(cat $group/pids.max 2>&1)" > `+s.dir+`/limits.new && mv `+s.dir+`/limits.new `+s.dir+`/limits
+echo >> `+s.dir+`/runs`)))
+	limited := func() bool {
+		text, err := os.ReadFile(s.dir + "/limits")
+		require.NoError(t, err)
+		return string(text) == fmt.Sprintf("%d 32\n", 64<<20)
+	}
 	const file = "script: {commands: [DIR/bin/*]}\n"
 	w := s.start(file)
 	s.eventually(func() bool { return s.lines("runs") > 0 && len(w.told.all()) > 0 }, "it runs")
@@ -425,8 +437,9 @@ func TestLimitsAreReloaded(t *testing.T) {
 	if err != nil {
 		require.ErrorContains(t, err, "need a cgroup v2 with their controllers")
 	}
-	before := s.lines("runs")
+	before := s.lines("runs") + 1 // one may have begun before
 	s.eventually(func() bool { return s.lines("runs") > before }, "it runs on")
+	require.Equal(t, err == nil, limited(), "runs have the limits, or the reload was refused")
 	later, err = w.Reload(s.parsed("script: {commands: [DIR/bin/*], cgroup: none}\n"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"script.cgroup"}, later)
@@ -551,7 +564,7 @@ func TestWhatAMachineHasNot(t *testing.T) {
 		"http: {allow: ['*'], sign: {keys: ['env:NO_SUCH_KEY_IN_TESTS']}}\n":   `http.sign.keys "env:NO_SUCH_KEY_IN_TESTS" must name a variable or a file`,
 		"http: {allow: ['*'], sign: {keys: ['file:DIR/short']}}\n":             `want at least 16`,
 		"http: {allow: ['*']}\nlisten: " + taken.Addr().String() + "\n":        `address already in use`,
-		"http: {allow: ['*']}\nhistory: {file: DIR/none/history.db}\n":         `open history`,
+		"http: {allow: ['*']}\nhistory: {file: /dev/null/history.db}\n":        `history.file "/dev/null/history.db" must be in a folder that is there or can be made`,
 		"script: {commands: ['*']}\nlisten: " + taken.Addr().String() + "\n":   `address already in use`,
 		"script: {commands: ['*']}\nhistory: {file: DIR/h.db}\nlisten: x:99\n": `listen`,
 	} {

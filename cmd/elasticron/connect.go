@@ -61,6 +61,9 @@ func (c *connection) with(ctx context.Context, do func(place) error) error {
 		return err
 	}
 	err = do(at)
+	if all, is := at.(*several); is && err == nil {
+		err = all.lacking()
+	}
 	if closed := leave(ctx, at); err == nil {
 		err = closed
 	}
@@ -78,6 +81,9 @@ func (c *connection) reach(ctx context.Context) (place, error) {
 	}
 	if c.tokenFile != "" {
 		return nil, misuse("--token-file is given without --server")
+	}
+	if len(chosen.Registries) > 0 {
+		return c.newSeveral(chosen)
 	}
 	return c.open(ctx, chosen)
 }
@@ -113,6 +119,9 @@ const tokenVariable = "ELASTICRON_TOKEN"
 
 // open connects to a registry.
 func (c *connection) open(ctx context.Context, chosen cluster) (registry.Registry, error) {
+	if len(chosen.Registries) > 0 {
+		return nil, misuse("the context has several registries: want that of one")
+	}
 	c.etcd.Default(etcdflags.Defaults{
 		Endpoints: chosen.Etcd, User: chosen.User, PasswordFile: chosen.PasswordFile, CA: chosen.CA, Cert: chosen.Cert, Key: chosen.Key,
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,10 +39,16 @@ func newContextSet(p *program) *cobra.Command {
 		Use:   "set NAME",
 		Short: "Create a context, or change what flags say of one",
 		Long: `Set creates a context or changes one: what flags do not mention stays as it is. An empty
-value, as in --user "", takes a setting away. The first context is also chosen.`,
+value, as in --user "", takes a setting away. The first context is also chosen.
+
+A context may have several registries over which jobs are spread: --registries names the context of
+each. Commands then show all of them as one, and go to the registry where a job is. One that is away
+is named, and the exit status is 1. --directory is the registry that decides where new jobs are, the
+same as in the processes.`,
 		Example: `  elasticron context set prod --etcd https://etcd1:2379 --namespace shop --ca /etc/elasticron/ca.pem
   elasticron context set prod --user ops --password-file /run/secrets/elasticron
-  elasticron context set console --server https://cron.example.com -n shop --token-file /run/secrets/token`,
+  elasticron context set console --server https://cron.example.com -n shop --token-file /run/secrets/token
+  elasticron context set all --registries one=prod,two=prod2 --directory one`,
 		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
@@ -55,6 +62,8 @@ value, as in --user "", takes a setting away. The first context is also chosen.`
 	flags.StringVar(&given.CA, "ca", "", "PEM file of the authorities that etcd's certificates are checked against")
 	flags.StringVar(&given.Cert, "cert", "", "PEM file of the client's certificate")
 	flags.StringVar(&given.Key, "key", "", "PEM file of the client's key")
+	flags.StringToStringVar(&given.Registries, "registries", nil, "several registries, as name=context separated by commas")
+	flags.StringVar(&given.Directory, "directory", "", "name of the registry that decides where new jobs are")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name := args[0]
 		if strings.TrimSpace(name) != name || name == "" {
@@ -74,6 +83,8 @@ value, as in --user "", takes a setting away. The first context is also chosen.`
 				"ca":            func() { c.CA = given.CA },
 				"cert":          func() { c.Cert = given.Cert },
 				"key":           func() { c.Key = given.Key },
+				"registries":    func() { c.Registries = given.Registries },
+				"directory":     func() { c.Directory = given.Directory },
 			} {
 				if flags.Changed(flag) {
 					take()
@@ -167,7 +178,11 @@ func newContextList(p *program) *cobra.Command {
 				case c.Server != "":
 					kind = "server "
 				}
-				rows = append(rows, []string{mark, name, kind + strings.Join(slices.Concat(c.Etcd, c.ZooKeeper), ",") + c.Server, c.Namespace, c.User})
+				at := strings.Join(slices.Concat(c.Etcd, c.ZooKeeper), ",") + c.Server
+				if len(c.Registries) > 0 {
+					kind, at = "several ", strings.Join(slices.Sorted(maps.Keys(c.Registries)), ",")
+				}
+				rows = append(rows, []string{mark, name, kind + at, c.Namespace, c.User})
 			}
 			_, err = io.WriteString(cmd.OutOrStdout(), tableOf(rows))
 			return err

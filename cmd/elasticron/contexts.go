@@ -8,11 +8,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/elasticron/elasticron/federation/home"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -40,11 +42,19 @@ type cluster struct {
 	CA           string   `yaml:"ca,omitempty"        json:"ca,omitempty"`
 	Cert         string   `yaml:"cert,omitempty"      json:"cert,omitempty"`
 	Key          string   `yaml:"key,omitempty"       json:"key,omitempty"`
+	// Registries are several registries over which jobs are spread: the contexts of each, by name. Directory is the one that
+	// decides where new jobs are.
+	Registries map[string]string `yaml:"registries,omitempty" json:"registries,omitempty"`
+	Directory  string            `yaml:"directory,omitempty"  json:"directory,omitempty"`
 }
 
 // check names what is wrong with a context.
 func (c cluster) check() error {
 	switch {
+	case len(c.Registries) > 0:
+		return c.checkSeveral()
+	case c.Directory != "":
+		return errors.New("directory is given without registries")
 	case len(c.Etcd) > 0 && len(c.ZooKeeper) > 0:
 		return errors.New("etcd and zookeeper are given: want one of them")
 	case c.Server != "" && len(c.Etcd)+len(c.ZooKeeper) > 0:
@@ -66,6 +76,22 @@ func (c cluster) check() error {
 	default:
 		return nil
 	}
+}
+
+// checkSeveral names what is wrong with a context of several registries.
+func (c cluster) checkSeveral() error {
+	alone := c
+	alone.Registries, alone.Directory, alone.Namespace = nil, "", ""
+	if !reflect.DeepEqual(alone, cluster{}) {
+		return errors.New("registries are given besides how to reach one: that belongs into the contexts that they name")
+	}
+	if c.Namespace != "" {
+		if err := registry.CheckPath("/" + c.Namespace); err != nil {
+			return err
+		}
+	}
+	_, err := home.New(c.Directory, slices.Collect(maps.Keys(c.Registries)), nil)
+	return err
 }
 
 // contextsFile returns where the contexts are kept.

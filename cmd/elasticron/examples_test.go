@@ -40,7 +40,7 @@ func TestExamplesWork(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, "elasticron", words[0], line)
 				out, errOut, status := w.does(t, words[1:]...)
-				require.Zero(t, status, "%s\n%s", line, errOut)
+				require.Zero(t, status, "%s\n%s\n%s", line, errOut, out)
 				if target != "" {
 					require.NoError(t, os.MkdirAll(filepath.Dir(target), 0o700))
 					require.NoError(t, os.WriteFile(target, []byte(out), 0o600))
@@ -61,14 +61,20 @@ func prepared(t *testing.T, command string) *world {
 	require.NoError(t, os.WriteFile("jobs.yaml", jobs, 0o600))
 	require.NoError(t, os.WriteFile("new.yaml", []byte("fresh: {config: {cron: '@daily', shardingTotalCount: 2}}\n"), 0o600))
 	w := newWorld(t)
-	if command == "elasticron migrate" { // which wants jobs that do not run, and none where they go
+	if strings.HasPrefix(command, "elasticron migrate") { // which wants jobs that do not run, and none where they go
 		file, err := seed.ParseYAML(jobs)
 		require.NoError(t, err)
 		from := w.zooKeeperServer.Open("shop")
 		t.Cleanup(func() { require.NoError(t, from.Close(context.Background())) })
 		_, err = seed.Run(t.Context(), from, file, seed.Options{})
 		require.NoError(t, err)
+		if command == "elasticron migrate return" || command == "elasticron migrate confirm" {
+			w.must(t, "migrate", "move", "--from", "zk1:2181", "--to", "http://etcd1:2379", "--namespace", "shop", "--job", "orders", "--apply")
+		}
 		return w
+	}
+	if command == "elasticron move" { // which wants a job that nothing runs of
+		return severalWorld(t)
 	}
 	w = newShop(t)
 	w.writeHistory(t)

@@ -135,11 +135,32 @@ func (g *getting) run(ctx context.Context, out io.Writer, at place) error {
 		return err
 	}
 	rows := g.rows(ns)
+	if all, is := at.(*several); is && g.list.name == "jobs" {
+		rows = g.withRegistries(rows, all)
+	}
 	_, known := ns.State(g.want.name)
 	if len(rows) == 0 && g.want.name != "" && (!known || g.list.argument != "JOB") {
 		return fmt.Errorf("no %s of %q", g.list.name, g.want.name)
 	}
 	return g.show(out, ns, rows)
+}
+
+// withRegistries adds to jobs the registries where they are.
+func (g *getting) withRegistries(rows []listed, all *several) []listed {
+	list := *g.list
+	list.header = slices.Insert(slices.Clone(list.header), 1, "REGISTRY")
+	g.list = &list
+	for i, r := range rows {
+		at := all.registryOf(r.own)
+		rows[i].cells = slices.Insert(slices.Clone(r.cells), 1, at)
+		if row, is := r.value.(operate.JobRow); is {
+			rows[i].value = struct {
+				operate.JobRow
+				Registry string `json:"registry"`
+			}{row, at}
+		}
+	}
+	return rows
 }
 
 func (g *getting) rows(ns *operate.Namespace) []listed {

@@ -5,13 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
@@ -123,24 +123,6 @@ func TestSameOutputOfEtcdAndZooKeeper(t *testing.T) {
 	}
 }
 
-// output is a buffer that may be read while it is written to.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(text []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(text)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
 func TestWatchShowsWhatChanges(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -160,7 +142,7 @@ func TestWatchShowsWhatChanges(t *testing.T) {
 			hand := w.etcdServer.Open("shop")
 			t.Cleanup(func() { require.NoError(t, hand.Close(context.Background())) })
 			ctx, stop := context.WithCancel(t.Context())
-			var out, errOut output
+			var out, errOut serverprocess.Output
 			done := make(chan int, 1)
 			go func() { done <- w.run(ctx, on(append([]string{"get", "jobs", "-w"}, test.args...)...), &out, &errOut) }()
 			shows := func(lines int) {
@@ -193,7 +175,7 @@ func TestWatchAsJSON(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	ctx, stop := context.WithCancel(t.Context())
-	var out, errOut output
+	var out, errOut serverprocess.Output
 	done := make(chan int, 1)
 	go func() { done <- w.run(ctx, on("get", "servers", "-w", "-o", "json"), &out, &errOut) }()
 	require.Eventually(t, func() bool { return strings.Count(out.String(), "\n") == 3 }, time.Minute, time.Millisecond)

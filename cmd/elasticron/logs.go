@@ -17,6 +17,7 @@ import (
 	"github.com/elasticron/elasticron/console/client"
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/history/sqlite"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -46,7 +47,8 @@ says how much is left out between. Secrets that the worker knows are replaced in
 
 Outputs are in the history of the worker that ran the job. Name its file by --history or the
 variable ` + historyVariable + `, on the worker's machine; or go through a server that was started
-with --history.`,
+with --history. If this history has none, logs asks the registry on which machine the item ran, and
+says it. Of an execution that was tried several times, each attempt is there, below its number.`,
 		Example: `  elasticron logs job/orders
   elasticron logs item/orders/0 --last 3 --tail 20
   elasticron logs job/orders --token 41 -o json
@@ -112,11 +114,58 @@ func (l *logging) run(ctx context.Context, out io.Writer, what string) error {
 			return err
 		}
 		if len(found) == 0 {
-			return fmt.Errorf("no output of %s is kept%s", what, underToken(l.token))
+			return fmt.Errorf("no output of %s is kept%s in this history%s", what, underToken(l.token), l.elsewhere(ctx, at, q))
 		}
 		return l.show(out, found)
 	})
 }
+
+// searching bounds how long the registry is asked where an execution ran, for an error that is one already.
+const searching = 5 * time.Second
+
+// elsewhere says where the executions ran whose output is asked for, and how to read it there, as far as the registry
+// knows and can be asked: a history is that of one worker.
+func (l *logging) elsewhere(ctx context.Context, at place, q history.OutputQuery) string {
+	ctx, cancel := context.WithTimeout(ctx, searching)
+	defer cancel()
+	var ran []operate.ExecutionRow
+	ask := func(at place) error {
+		ns, err := operate.ReadJob(ctx, at, q.Job, l.program.now())
+		if err != nil {
+			return err
+		}
+		for _, row := range ns.Executions(q.Job) {
+			if (q.Item == nil || row.Item == *q.Item) && (q.Token == 0 || row.Token == q.Token) {
+				ran = append(ran, row)
+			}
+		}
+		return nil
+	}
+	var err error
+	if at != nil {
+		err = ask(at)
+	} else {
+		err = l.conn.with(ctx, ask)
+	}
+	switch {
+	case err != nil:
+		return ", and a history is that of one worker: ask the one that ran it"
+	case len(ran) == 0:
+		return ", and the registry knows of none that ran: it keeps the last two of each item"
+	}
+	slices.SortFunc(ran, func(a, b operate.ExecutionRow) int { return b.Begin.Compare(a.Begin) })
+	var where []string
+	for _, row := range ran {
+		text := fmt.Sprintf("item %d began %s on %s (%s)", row.Item, row.Begin.Format(time.RFC3339Nano), jobtree.ServerOf(row.Instance), row.Instance)
+		if len(where) < mostPlaces {
+			where = append(where, text)
+		}
+	}
+	return fmt.Sprintf(": %s. If it wrote anything, the history of the worker there has it: call elasticron logs on that machine, or by kubectl exec in that pod, with --history", strings.Join(where, ", "))
+}
+
+// mostPlaces is how many executions are named that ran elsewhere.
+const mostPlaces = 3
 
 func underToken(token int64) string {
 	if token == 0 {

@@ -38,6 +38,23 @@ func TestLogs(t *testing.T) {
 	require.Equal(t, "item1", w.must(t, "logs", "job/orders"))
 }
 
+// Of an output that another worker has, the machine is named.
+func TestLogsOfAnotherMachine(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.writeHistory(t)
+	for _, flags := range [][]string{on(), w.withServer(t)} {
+		_, errOut, status := w.does(t, append([]string{"logs", "item/mail/0"}, flags...)...)
+		require.Equal(t, exitFailed, status)
+		require.Contains(t, errOut, "no output of item/mail/0 is kept in this history: item 0 began 2026-03-02T12:00:00.02Z on 10.0.0.1 (10.0.0.1@-@7-a)")
+		require.Contains(t, errOut, "call elasticron logs on that machine")
+		_, errOut, _ = w.does(t, append([]string{"logs", "job/orders", "--token", "99"}, flags...)...)
+		require.Contains(t, errOut, "no output of job/orders is kept under the token 99 in this history, and the registry knows of none that ran")
+	}
+	_, errOut, _ := w.does(t, "logs", "job/mail", "--history", w.variables[historyVariable])
+	require.Contains(t, errOut, "is kept in this history, and a history is that of one worker", "no registry is named")
+}
+
 // Where outputs are to be found has to be said.
 func TestLogsWithoutAHistory(t *testing.T) {
 	t.Parallel()

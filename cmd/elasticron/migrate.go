@@ -10,6 +10,7 @@ import (
 
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
 	"github.com/elasticron/elasticron/migrate"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // Variables of the environment that hold passwords.
@@ -27,6 +28,9 @@ func newMigrate(p *program) *cobra.Command {
 the items that are disabled, and the servers that are. It reads the trees of
 Elastic-Job-Lite 2.1 and of ElasticJob 3.x. What instances keep of their work, such as
 owners, executions and missed fires, is not copied.
+
+Executions that were lost, and that the source would run again, are run again in etcd
+if etcd did not have the job. Jobs whose instances live are moved by elasticron migrate move.
 
 It writes nothing unless --apply is given, and never changes ZooKeeper. It can be
 repeated: jobs that are the same already are left alone, and so are jobs that were
@@ -49,19 +53,26 @@ Passwords are read from $` + passwordOfSource + ` and $` + passwordOfTarget + `.
 			return m.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	m.declare(cmd)
+	flags := cmd.Flags()
+	flags.BoolVar(&m.opts.Apply, "apply", false, "write to etcd (default: only tell what would be written)")
+	flags.BoolVar(&m.opts.EvenIfRunning, "even-if-running", false, "copy jobs that have live instances or executions, too")
+	cmd.AddCommand(newMigrateMove(p), newMigrateReturn(p), newMigrateConfirm(p))
+	return cmd
+}
+
+// declare declares the flags that all ways to migrate have.
+func (m *migration) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	m.source = newSource(flags)
 	m.target = etcdflags.New(flags, "to", "to-", passwordOfTarget)
 	flags.StringVar(&m.namespace, "namespace", "", "namespace of the jobs (required)")
 	flags.StringVar(&m.targetNamespace, "to-namespace", "", "namespace in etcd (default: the same)")
-	flags.StringArrayVar(&m.opts.Jobs, "job", nil, "copy this job; may be repeated (default: all jobs of the namespace)")
-	flags.BoolVar(&m.opts.Apply, "apply", false, "write to etcd (default: only tell what would be written)")
+	flags.StringArrayVar(&m.opts.Jobs, "job", nil, "this job; may be repeated (default: all jobs of the namespace)")
 	flags.BoolVar(&m.opts.Overwrite, "overwrite", false, "make jobs that differ in etcd as ZooKeeper has them")
-	flags.BoolVar(&m.opts.EvenIfRunning, "even-if-running", false, "copy jobs that have live instances or executions, too")
 	flags.StringVar(&m.opts.TimeZone, "time-zone", "", "zone of the Java hosts, for jobs that name none, such as Europe/Berlin (default: UTC)")
 	flags.StringVar(&m.opts.Reason, "reason", "", "why, for whoever reads later what was changed")
 	flags.BoolVar(&m.json, "json", false, "report as JSON")
-	return cmd
 }
 
 // migration is one run of the command.
@@ -74,7 +85,26 @@ type migration struct {
 	json                       bool
 }
 
-func (m *migration) run(ctx context.Context, out, news io.Writer) (err error) {
+func (m *migration) run(ctx context.Context, out, news io.Writer) error {
+	var report migrate.Report
+	err := m.between(ctx, news, func(from, to registry.Registry) (err error) {
+		report, err = migrate.Run(ctx, from, to, m.opts)
+		return err
+	})
+	if err != nil && report.Jobs == nil {
+		return err
+	}
+	if shown := m.show(out, report); shown != nil {
+		return shown
+	}
+	if err != nil {
+		return err
+	}
+	return complete(report)
+}
+
+// between opens both registries for what is to be done between them.
+func (m *migration) between(ctx context.Context, news io.Writer, do func(from, to registry.Registry) error) (err error) {
 	if m.namespace == "" {
 		return misuse("--namespace is missing: want the namespace of the jobs")
 	}
@@ -93,7 +123,7 @@ func (m *migration) run(ctx context.Context, out, news io.Writer) (err error) {
 	defer func() { err = errors.Join(err, leave(ctx, to)) }()
 	told := m.program.teller(news)
 	m.opts.Who, m.opts.How, m.opts.Progress = m.program.who(m.target.User()), agent(), told.jobs
-	report, err := migrate.Run(ctx, from, to, m.opts)
+	err = do(from, to)
 	told.end()
 	switch {
 	case errors.Is(err, migrate.ErrNoJobs):
@@ -101,13 +131,7 @@ func (m *migration) run(ctx context.Context, out, news io.Writer) (err error) {
 	case errors.Is(err, migrate.ErrInvalidOption):
 		return usageError{err}
 	}
-	if shown := m.show(out, report); shown != nil {
-		return shown
-	}
-	if err != nil {
-		return err
-	}
-	return complete(report)
+	return err
 }
 
 func (m *migration) show(out io.Writer, report migrate.Report) error {

@@ -32,7 +32,7 @@ for others; 5 the time to wait was over.`,
 			newTrigger(p), newBackfill(p), stateVerb(p, true), stateVerb(p, false), newShutdown(p), newGiveUp(p), newTidy(p), newReshard(p),
 			newCreate(p), newEdit(p), newApply(p), newRollback(p), newRemove(p),
 		},
-		groupMove: {newExport(p), newDiff(p), newMigrate(p), newSeed(p)},
+		groupMove: {newExport(p), newDiff(p), newMigrate(p), newMove(p), newSeed(p)},
 		groupHere: {newServer(p), newWorker(p), newContext(p), newCron(p), newDemo()},
 	} {
 		for _, c := range commands {

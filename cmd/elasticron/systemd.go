@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -17,17 +18,18 @@ func tellSystemd(log *slog.Logger, state string) {
 }
 
 // underSystemd tells systemd that the server is ready, that it stops when ctx ends and, if the service has a watchdog,
-// that the handler still comes back. What it returns ends that, and waits for its end.
+// that the server lives. What it returns ends that, and waits for its end.
 func underSystemd(ctx context.Context, handler http.Handler, log *slog.Logger) (end func()) {
 	limit, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
 		log.Warn("systemd's watchdog is not served", "error", err)
 	}
-	tellSystemd(log, "READY=1")
+	tell := func(state string) { tellSystemd(log, state) }
+	tell("READY=1")
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		tellUntil(ctx, over, limit, handler, log)
+		tellUntil(ctx, over, limit, handler, tell, log)
 	}()
 	return func() {
 		close(over)
@@ -36,7 +38,7 @@ func underSystemd(ctx context.Context, handler http.Handler, log *slog.Logger) (
 }
 
 // tellUntil tells systemd the rest, until over is closed.
-func tellUntil(ctx context.Context, over <-chan struct{}, limit time.Duration, handler http.Handler, log *slog.Logger) {
+func tellUntil(ctx context.Context, over <-chan struct{}, limit time.Duration, handler http.Handler, tell func(state string), log *slog.Logger) {
 	var beats <-chan time.Time
 	if limit > 0 {
 		ticker := time.NewTicker(limit / 3)
@@ -47,31 +49,41 @@ func tellUntil(ctx context.Context, over <-chan struct{}, limit time.Duration, h
 	for {
 		select {
 		case <-beats:
-			ask(ctx, handler) // which never comes back if the namespaces are locked for good
-			tellSystemd(log, "WATCHDOG=1")
+			// A server that stops ends what it shows before it has answered all requests.
+			if answer := ask(ctx, handler); answer.status == http.StatusOK || ctx.Err() != nil {
+				tell("WATCHDOG=1")
+			} else {
+				log.ErrorContext(ctx, "systemd's watchdog is not fed", "status", answer.status, "error", strings.TrimSpace(answer.text.String()))
+			}
 		case <-stops:
-			tellSystemd(log, "STOPPING=1")
+			tell("STOPPING=1")
 			stops = nil
 		case <-over:
 			if stops != nil && ctx.Err() != nil { // both came at once
-				tellSystemd(log, "STOPPING=1")
+				tell("STOPPING=1")
 			}
 			return
 		}
 	}
 }
 
-// ask has the handler answer a probe. What the answer is makes no difference.
-func ask(ctx context.Context, handler http.Handler) {
-	probe, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/ready", nil)
+// ask has the handler say whether the server lives.
+func ask(ctx context.Context, handler http.Handler) *heard {
+	answer := &heard{status: http.StatusOK, header: make(http.Header)}
+	probe, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/live", nil)
 	if err == nil { // as it always is
-		handler.ServeHTTP(unheard{}, probe)
+		handler.ServeHTTP(answer, probe)
 	}
+	return answer
 }
 
-// unheard is an answer that nobody reads.
-type unheard struct{}
+// heard is an answer to this process.
+type heard struct {
+	status int
+	header http.Header
+	text   strings.Builder
+}
 
-func (unheard) Header() http.Header         { return http.Header{} }
-func (unheard) Write(p []byte) (int, error) { return len(p), nil }
-func (unheard) WriteHeader(int)             {}
+func (h *heard) Header() http.Header         { return h.header }
+func (h *heard) Write(p []byte) (int, error) { return h.text.Write(p) }
+func (h *heard) WriteHeader(status int)      { h.status = status }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/elasticron/elasticron/console"
 	"github.com/elasticron/elasticron/history/sqlite"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -90,7 +91,7 @@ func TestExamplesAreTheSameThroughAServer(t *testing.T) {
 					}
 					for _, line := range lines {
 						out := w.carriesOut(t, line, func(command string) bool { return knows["elasticron "+command] || command == "get" }, flags)
-						steps[way] = append(steps[way], out)
+						steps[way] = append(steps[way], strings.ReplaceAll(out, filepath.Dir(w.variables[contextsFileVariable]), "folder"))
 					}
 					trees[way] = w.tree(t)
 				})
@@ -197,7 +198,7 @@ func TestWatchThroughAServer(t *testing.T) {
 	w := newShop(t)
 	flags := w.withServer(t)
 	ctx, stop := context.WithCancel(t.Context())
-	var out, errOut output
+	var out, errOut serverprocess.Output
 	done := make(chan int, 1)
 	go func() {
 		done <- w.run(ctx, append([]string{"get", "jobs", "-w", "--match", "orders", "-o", "name"}, flags...), &out, &errOut)

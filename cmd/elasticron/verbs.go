@@ -41,9 +41,9 @@ became of each item, and the exit status is 4 if one has failed.`,
 
 // newJobsVerb gives a command the flags of all operations and --match, and what it does to each job that its arguments
 // name, or whose name matches. A fault of its own flags goes before one of the jobs.
-func newJobsVerb(p *program, cmd *cobra.Command, of func(v *verb) (ofJob, error)) *verb {
+func newJobsVerb(p *program, cmd *cobra.Command, of func(v *verb) (ofJob, error)) {
 	match := ""
-	v := newVerb(p, cmd, func(v *verb, args []string) error {
+	newVerb(p, cmd, func(v *verb, args []string) error {
 		do, err := of(v)
 		if err != nil {
 			return err
@@ -51,7 +51,6 @@ func newJobsVerb(p *program, cmd *cobra.Command, of func(v *verb) (ofJob, error)
 		return v.jobs(args, match, do)
 	})
 	matchFlag(cmd, &match)
-	return v
 }
 
 // jobs carries out an operation on one job that was named, or on several.
@@ -60,6 +59,10 @@ func (v *verb) jobs(args []string, match string, do ofJob) error {
 	if err != nil {
 		return err
 	}
+	return v.ofJobs(jobs, match, do)
+}
+
+func (v *verb) ofJobs(jobs []string, match string, do ofJob) error {
 	if len(jobs) == 1 && match == "" {
 		return v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) { return do(ctx, jobs[0], opts) })
 	}
@@ -271,18 +274,35 @@ func newReshard(p *program) *cobra.Command {
 }
 
 func newRemove(p *program) *cobra.Command {
+	match, to := "", ""
 	cmd := &cobra.Command{
 		Use:   "remove [JOB]...",
 		Short: "Delete jobs with all that is known of them",
 		Long: `Remove disables a job, waits until nothing of it runs, and deletes it. It is refused while
 instances take part, unless --force is given. If it is interrupted, the job stays disabled:
 repeat it, or enable the job. A process that declares the job in code creates it again when it
-starts next. It asks, unless --yes is given; elasticron export keeps a copy.`,
+starts next. It asks, unless --yes is given.
+
+Before anything is removed, the jobs are written to a file that only you can read, as elasticron
+export would write them, and the output says where: elasticron apply -f stores them again. With a
+job goes all else that the registry knows of it, such as its last results, checkpoints and operations.`,
 		Example: `  elasticron remove orders --force --dry-run
   elasticron remove stopped --yes`,
 	}
-	v := newJobsVerb(p, cmd, func(v *verb) (ofJob, error) { return v.op.Remove, nil })
+	v := newVerb(p, cmd, func(v *verb, args []string) error {
+		jobs, err := v.jobsOf(args, match)
+		if err != nil {
+			return err
+		}
+		if to == keepInOutput && v.output != formatTable {
+			return misuse("--export is -, and -o is %s: want one of them, as both write to the output", v.output)
+		}
+		k := &keeping{v: v, to: to, jobs: jobs}
+		return errors.Join(v.ofJobs(jobs, match, k.removes(v.op.Remove)), k.end())
+	})
 	v.asks = true
+	matchFlag(cmd, &match)
+	cmd.Flags().StringVar(&to, "export", "", "new file for the jobs, - for the output, or none (default: a file in the folder removed, beside that of the contexts)")
 	return cmd
 }
 

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,31 +20,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/ports"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 )
 
 // log is what a process writes.
-type log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
+type log struct{ serverprocess.Output }
 
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *log) has(text string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Contains(l.text.String(), text)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
+func (l *log) has(text string) bool { return strings.Contains(l.String(), text) }
 
 // workerProcess is the command in a process of its own.
 type workerProcess struct {

@@ -23,6 +23,7 @@ type Guard struct {
 	backoff  *backoff
 	provider *provider // nil: none
 	origins  *http.CrossOriginProtection
+	tally    tally
 }
 
 // New returns a guard. It reads the users file and the key file. If there is an OpenID provider, call Run.
@@ -68,8 +69,8 @@ func (g *Guard) Authenticated() bool {
 	return g.cfg.UsersFile != "" || g.cfg.OIDC != nil || g.cfg.Proxy != nil && g.cfg.Proxy.UserHeader != ""
 }
 
-// Protect lets requests through to next, with who asks in their context. Nobody gets a 401 below /api/ and is sent to
-// the login elsewhere. Requests by which another site would have somebody's browser write get a 403. Every answer has
+// Protect lets requests through to next, with who asks in their context. Nobody gets a 401 below /api/ and of /metrics, and
+// is sent to the login elsewhere. Requests by which another site would have somebody's browser write get a 403. Every answer has
 // headers that keep other sites out of the page.
 //
 // Paths are those behind the prefix: put http.StripPrefix before the guard.
@@ -108,7 +109,7 @@ func (g *Guard) open(path string) bool {
 
 func (g *Guard) turnAway(w http.ResponseWriter, r *http.Request) {
 	switch isPage := r.Method == http.MethodGet || r.Method == http.MethodHead; {
-	case strings.HasPrefix(r.URL.Path, "/api/") || !isPage:
+	case strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == pathMetrics || !isPage:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="elasticron"`)
 		refuse(w, http.StatusUnauthorized, "log in, or send a token that is in force")
 	case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") == "navigate":
@@ -145,6 +146,7 @@ func (g *Guard) identify(w http.ResponseWriter, r *http.Request) (Identity, bool
 		_ = g.cookies.setSession(w, s, now) // it was short enough before
 		s.Seen = now.Unix()
 	}
+	g.tally.use(s, now)
 	return g.bySession(s)
 }
 

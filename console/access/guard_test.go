@@ -273,6 +273,68 @@ func TestKeysAreRotated(t *testing.T) {
 	require.Empty(t, is(newSite(t, nil), cookie))
 }
 
+// browser keeps the cookies of a host.
+type browser map[string]string
+
+func (b browser) asks(s *site, method, path string, body url.Values) *http.Response {
+	var sent []string
+	for name, value := range b {
+		sent = append(sent, name+"="+value)
+	}
+	answer := s.asks(method, path, body, "Cookie", strings.Join(sent, "; "))
+	for _, c := range answer.Cookies() {
+		if b[c.Name] = c.Value; c.MaxAge < 0 {
+			delete(b, c.Name)
+		}
+	}
+	return answer
+}
+
+// While keys are changed, servers side by side have the old key, both, or the new one. A session lasts meanwhile, and ends
+// at all of them with a logout at any that could use it; who logs in afterwards is the new one everywhere.
+func TestALogoutWhileKeysAreChanged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old, fresh := NewKey(), NewKey()
+	for name, keys := range map[string][2]string{
+		"the new key is brought out": {fresh + "\n" + old, old}, "the old key is taken away": {fresh, fresh + "\n" + old},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var servers []*site
+			for i, text := range keys {
+				path := filepath.Join(dir, fmt.Sprint(name, i))
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+				servers = append(servers, newSite(t, func(c *Config) {
+					c.KeyFile = path
+					users := strings.Replace(usersText(0, nobodysSum), "outside: {", "berta: {password: '"+annasHash+"', ", 1)
+					require.NoError(t, os.WriteFile(c.UsersFile, []byte(users), 0o600))
+				}))
+			}
+			for i := range 8 {
+				at, goes, out := servers[i&1], servers[1-i&1], servers[i>>1&1]
+				b := browser{}
+				is := func(s *site) string { return who(t, b.asks(s, "GET", "/api/v1/me", nil)) }
+				login := func(name string) {
+					b.asks(at, "POST", "/login", url.Values{"name": {name}, "password": {annasPassword}})
+				}
+				login("anna")
+				if i&4 != 0 { // so that another server renews the session
+					time.Sleep(2 * renewAfter)
+				}
+				require.Equal(t, "anna", is(goes))
+				require.Equal(t, "anna", is(at))
+				b.asks(out, "POST", "/logout", nil)
+				for _, s := range servers {
+					require.Empty(t, is(s), "%s, %03b", name, i)
+				}
+				login("berta")
+				require.Equal(t, "berta", is(goes))
+				require.Equal(t, "berta", is(at))
+			}
+		})
+	}
+}
+
 // A browser sends the cookies of a host to all its ports: servers with other keys, or another tag, keep theirs apart, and
 // those that share a key share sessions.
 func TestServersOfOneHost(t *testing.T) {

@@ -17,6 +17,9 @@ const (
 	pathCallback = "/oidc/callback"
 )
 
+// pathMetrics is for programs, which a login page would not help.
+const pathMetrics = "/metrics"
+
 const (
 	maxForm     = 64 << 10
 	hashWithin  = 10 * time.Second // for a login to have its turn
@@ -88,12 +91,14 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 	name, password := r.PostForm.Get("name"), r.PostForm.Get("password")
 	page := LoginPage{Next: g.next(r.PostForm.Get("next")), Name: name}
 	if checkName(name) != nil || len(password) > MaxPassword {
+		g.tally.failed.Add(1)
 		page.Name, page.Failed = "", true
 		g.page(w, r, http.StatusUnauthorized, page)
 		return
 	}
 	from, now := g.cfg.Proxy.clientOf(r), time.Now()
 	if wait := g.backoff.wait(name, from, now); wait > 0 {
+		g.tally.delayed.Add(1)
 		page.Wait = (wait + time.Second - 1).Truncate(time.Second)
 		g.page(w, r, http.StatusTooManyRequests, page)
 		return
@@ -107,6 +112,7 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 		page.Problem = "Too many others log in at the moment. Try again."
 		g.page(w, r, http.StatusServiceUnavailable, page)
 	case !right:
+		g.tally.failed.Add(1)
 		g.cfg.Logger.Warn("a login failed", "user", name, "from", from)
 		page.Failed = true
 		g.page(w, r, http.StatusUnauthorized, page)
@@ -125,10 +131,14 @@ func (g *Guard) begin(w http.ResponseWriter, r *http.Request, s session) {
 		g.cfg.Logger.Error("a session is too long for a cookie", "user", s.Name, "groups", len(s.Groups), "error", err)
 		return
 	}
+	g.tally.succeeded.Add(1)
 	g.cfg.Logger.Info("somebody logged in", "user", s.Name, "from", g.cfg.Proxy.clientOf(r))
 }
 
 func (g *Guard) logout(w http.ResponseWriter, r *http.Request) {
+	if s, is := g.cookies.session(r, time.Now()); is {
+		g.tally.end(s)
+	}
 	g.cookies.clear(w, sessionCookie, http.SameSiteStrictMode)
 	http.Redirect(w, r, g.cfg.Prefix+pathLogin, http.StatusSeeOther)
 }

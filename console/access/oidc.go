@@ -88,6 +88,7 @@ func (g *Guard) callback(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *Guard) failed(w http.ResponseWriter, r *http.Request, next string, status int, text string, err error) {
+	g.tally.failed.Add(1)
 	g.cfg.Logger.Warn("a login at the OpenID provider failed", "from", g.cfg.Proxy.clientOf(r), "error", err)
 	g.page(w, r, status, LoginPage{Next: g.next(next), Problem: text})
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gorilla/securecookie"
@@ -32,7 +33,13 @@ type session struct {
 	Generation int      `json:"v"`
 	Began      int64    `json:"b"` // in seconds
 	Seen       int64    `json:"s"`
+	// Twin is the suffix of the other cookie that holds this session, while keys are changed. Who knows that name, too,
+	// takes the session only with both: a server that knows one of the keys can end it for all.
+	Twin string `json:"t,omitempty"`
 }
+
+// same tells whether two cookies hold one session.
+func (s session) same(other session) bool { return s.Name == other.Name && s.Began == other.Began }
 
 // until returns when the session ends.
 func (s session) until() time.Time {
@@ -106,15 +113,42 @@ func (c cookies) read(r *http.Request, name string, value any) bool {
 
 // session returns the session of a request; false if there is none, or it has ended.
 func (c cookies) session(r *http.Request, now time.Time) (s session, ok bool) {
-	if !c.read(r, sessionCookie, &s) || s.Name == "" || !now.Before(s.until()) {
-		return session{}, false
+	found := make(map[string]session, len(c)) // by suffix
+	for i, jar := range c {
+		if s := (session{}); c[i:i+1].read(r, sessionCookie, &s) && s.Name != "" && now.Before(s.until()) {
+			found[jar.suffix] = s
+		}
 	}
-	return s, true
+	for _, jar := range c {
+		s, ok := found[jar.suffix]
+		if ok && (!c.named(s.Twin) || found[s.Twin].same(s)) {
+			return s, true
+		}
+	}
+	return session{}, false
 }
 
+// named tells whether one of the keys has a name for its cookies that ends so.
+func (c cookies) named(suffix string) bool {
+	return suffix != "" && slices.ContainsFunc(c, func(j jar) bool { return j.suffix == suffix })
+}
+
+// setSession writes a session's cookie or, while keys are changed, one for each key: not all servers have the new one yet,
+// or still have the old one.
 func (c cookies) setSession(w http.ResponseWriter, s session, now time.Time) error {
 	s.Seen = now.Unix()
-	return c.set(w, sessionCookie, s, time.Until(time.Unix(s.Began, 0).Add(sessionFor)), http.SameSiteStrictMode)
+	for i, jar := range c {
+		s.Twin = ""
+		if other := c[len(c)-1-i].suffix; other != jar.suffix { // there are two keys at most
+			s.Twin = other
+		} else if i > 0 {
+			break // they have one name
+		}
+		if err := c[i:i+1].set(w, sessionCookie, s, time.Until(time.Unix(s.Began, 0).Add(sessionFor)), http.SameSiteStrictMode); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // inForce tells whether a session is still one by the users file: its user's generation is the same, and a user who

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -601,6 +604,81 @@ func TestNodes(t *testing.T) {
 	require.NoError(t, err)
 	(<-newer).into(t, &masked)
 	require.Greater(t, masked.Revision, revision)
+}
+
+// A namespace of any size is read in pages of a bounded one, all of one state, whatever changes meanwhile.
+func TestPagesOfNodes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	const large = 64 << 10
+	var writes []registry.Write
+	for i := range 3 * maxTree / large {
+		writes = append(writes, registry.Put(fmt.Sprintf("/large/sharding/%d/record", i), strings.Repeat("x", large)))
+	}
+	for part := range slices.Chunk(writes, 8) {
+		revision, err := w.reg.Commit(t.Context(), registry.Txn{Then: part})
+		require.NoError(t, err)
+		w.api.namespaces["shop"].wrote(revision)
+	}
+	stored, revision, err := w.reg.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	read := func(who access.Identity, between func()) (nodes []registry.Node, pages int) {
+		for query := "/nodes?path=/"; ; {
+			got := w.ask(t, who, "GET", query, nil)
+			require.Equal(t, http.StatusOK, got.status, string(got.body))
+			require.Less(t, len(got.body), maxTree*3/2)
+			var page wire.NodeList
+			got.into(t, &page)
+			pages++
+			for _, n := range page.Nodes {
+				nodes = append(nodes, n.Node())
+			}
+			if page.Next == "" {
+				return nodes, pages
+			}
+			require.Equal(t, revision, page.Revision)
+			query = "/nodes?revision=" + page.Revision.String() + "&behind=" + url.QueryEscape(page.Next)
+			between()
+		}
+	}
+	nodes, pages := read(vera, func() {
+		at, err := w.reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/large/sharding/0/record", "y"), registry.Put("/zebra/config", "z")}})
+		require.NoError(t, err)
+		w.api.namespaces["shop"].wrote(at)
+		w.ask(t, vera, "GET", "/nodes?path=/zebra", nil)
+	})
+	require.Equal(t, 4, pages)
+	require.Len(t, nodes, len(stored))
+	for i := range nodes {
+		require.Equal(t, stored[i].Path, nodes[i].Path)
+		require.Equal(t, stored[i].Revision, nodes[i].Revision, nodes[i].Path)
+	}
+	_, pages = read(mailer, func() {})
+	require.Equal(t, 1, pages, "what they may not read has no pages")
+
+	gone := w.ask(t, vera, "GET", "/nodes?revision=1&behind=/a", nil).problem(t, http.StatusGone)
+	require.ErrorIs(t, gone.Err(), wire.ErrForgotten)
+	for _, query := range []string{"revision=7", "behind=/a", "revision=7&behind=/a&after=3", "revision=x&behind=/a"} {
+		w.ask(t, vera, "GET", "/nodes?"+query, nil).problem(t, http.StatusBadRequest)
+	}
+}
+
+// States are kept for a while, and only so many.
+func TestKeptStates(t *testing.T) {
+	t.Parallel()
+	var k keptStates
+	now := time.Now()
+	for i := range 2 * mostKept {
+		k.keep(registry.NewSnapshot(registry.Revision(i+1), nil), now.Add(time.Duration(i)*time.Millisecond))
+		_, kept := k.of(registry.Revision(i + 1))
+		require.True(t, kept)
+	}
+	_, kept := k.of(mostKept)
+	require.False(t, kept)
+	_, kept = k.of(mostKept + 1)
+	require.True(t, kept)
+	k.keep(registry.NewSnapshot(999, nil), now.Add(2*keptFor))
+	require.Len(t, k.used, 1)
 }
 
 func TestMalformedRequests(t *testing.T) {

@@ -105,6 +105,8 @@ func BenchmarkPageData(b *testing.B) {
 		{"Operations", "/operations?limit=200"},
 		{"Operation", "/operations/op-2-of-7777"},
 		{"Executions", "/executions?per-page=50"},
+		{"Failures", "/executions?outcome=failure&per-page=50"},
+		{"OnServer", "/executions?ip=10.0.0.3&per-page=50"},
 		{"Failovers", "/executions?source=failover&per-page=200"},
 		{"Nodes", "/nodes?path=/job-07777"},
 	}

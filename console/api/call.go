@@ -205,6 +205,7 @@ type namespace struct {
 	written atomic.Int64
 
 	servers, instances keptRows
+	kept               keptStates
 }
 
 // catchUp bounds how long a reader waits for the copy to show what was committed here before.

@@ -70,7 +70,7 @@ func FuzzQueries(f *testing.F) {
 		written, err := parseOutputQuery(query)
 		check(err)
 		require.True(t, err != nil || written.Limit >= 1 && written.Limit <= history.MaxOutputs && written.Token >= 0)
-		_, err = parseRevision(query.Get("after"))
+		_, err = parseRevision(query, "after")
 		check(err)
 		c, err := parseCronQuery(query)
 		check(err)

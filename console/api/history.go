@@ -80,14 +80,31 @@ func listExecutions(c *call) error {
 	if err != nil {
 		return notAsked(err)
 	}
+	written, err := c.written(page.Rows)
+	if err != nil {
+		return err
+	}
 	answer := wire.ExecutionPage{Executions: []wire.Execution{}, Total: page.Total, Recorded: wire.FromStore}
 	for _, e := range page.Rows {
 		answer.Executions = append(answer.Executions, wire.Execution{
 			ID: e.ID, Round: e.Round, Job: e.Job, Task: e.TaskID, Hostname: e.Hostname, IP: e.IP, Instance: history.InstanceOf(e.TaskID), Source: string(e.Source), Item: e.Item,
-			Fire: e.Fire, Token: e.Token, Start: e.Start.UTC(), Complete: e.Complete.UTC(), Success: e.Success, Running: e.Running(), Error: e.FailureCause,
+			Fire: e.Fire, Token: e.Token, Start: e.Start.UTC(), Complete: e.Complete.UTC(), Success: e.Success, Running: e.Running(), Error: e.FailureCause, Output: written[e.ID],
 		})
 	}
 	return c.answer(http.StatusOK, answer)
+}
+
+// written tells of which executions the output is kept, and how much they wrote.
+func (c *call) written(rows []history.Execution) (map[string]int64, error) {
+	kept, is := c.ns.History.(history.OutputFinder)
+	if !is {
+		return nil, nil
+	}
+	ids := make([]string, len(rows))
+	for i, e := range rows {
+		ids[i] = e.ID
+	}
+	return kept.OutputsOf(c.ctx, ids)
 }
 
 // notAsked makes a problem of a query that a store refuses.
@@ -110,7 +127,11 @@ func (c *call) lastExecutions(q history.ExecutionQuery) error {
 	var found []operate.ExecutionRow
 	var total int
 	if q.Job == "" {
-		found, total = p.Namespace.NewestExecutions(until, q.Ascending, wanted)
+		f := operate.ExecutionFilter{Source: q.Source, Success: q.Success, Running: q.Running}
+		if narrows(q) {
+			f.Wanted = wanted
+		}
+		found, total = p.Namespace.NewestExecutions(until, q.Ascending, f)
 	} else {
 		found, total = lastOfJob(p.Namespace.Executions(q.Job), q.Ascending, wanted)
 	}
@@ -135,6 +156,11 @@ func lastOfJob(all []operate.ExecutionRow, ascending bool, wanted func(*operate.
 		return b.Begin.Compare(a.Begin)
 	})
 	return all, len(all)
+}
+
+// narrows tells whether a query says more of executions than what operate.ExecutionFilter has.
+func narrows(q history.ExecutionQuery) bool {
+	return q.Round != "" || q.IP != "" || q.Instance != "" || q.Item != nil || !q.From.IsZero() || !q.Until.IsZero()
 }
 
 // matches tells whether an execution is one that a query is about.

@@ -62,6 +62,29 @@ func TestHistoryOfAStore(t *testing.T) {
 	}
 }
 
+// A list of executions tells of which the output is kept.
+func TestExecutionsWithOutputs(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	for i, id := range []string{"a", "b", "c"} {
+		begun := history.Execution{ID: id, Job: "orders", TaskID: "orders@-@0@-@READY@-@10.0.0.1@-@7", Item: i, Source: "scheduled", Start: at.Add(time.Duration(i) * time.Second)}
+		require.NoError(t, store.Write(t.Context(), []history.Event{begun}))
+	}
+	require.NoError(t, store.KeepOutput(t.Context(), history.Output{ID: "b", Job: "orders", Item: 1, Start: at, Bytes: 900, Text: "b"}, 9))
+	w := newWorld(t, store)
+	var page wire.ExecutionPage
+	w.ask(t, mailer, "GET", "/executions?job=orders", nil).problem(t, 403)
+	w.ask(t, vera, "GET", "/executions?job=orders&ascending=true", nil).into(t, &page)
+	written := make(map[string]int64)
+	for _, e := range page.Executions {
+		written[e.ID] = e.Output
+	}
+	require.Equal(t, map[string]int64{"a": 0, "b": 900, "c": 0}, written)
+}
+
 // What executions wrote is for who may read their job.
 func TestOutputs(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/elasticron/elasticron/console/access"
@@ -14,8 +15,11 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// listNodes answers with the tree itself. The command line judges it with its own code, so that a namespace looks the
-// same whether it is reached through a server or not.
+// maxTree bounds a page of nodes, by about as many bytes as they take. A node alone may take more.
+const maxTree = 2 << 20
+
+// listNodes answers with the tree itself, page by page, all of one state. The command line judges it with its own code, so
+// that a namespace looks the same whether it is reached through a server or not.
 func listNodes(c *call) error {
 	query := c.r.URL.Query()
 	below := query.Get("path")
@@ -29,38 +33,59 @@ func listNodes(c *call) error {
 	if err != nil {
 		return err
 	}
-	after, err := parseRevision(query.Get("after"))
+	after, err := parseRevision(query, "after")
 	if err != nil {
 		return err
 	}
-	p := c.picture()
-	if after > 0 {
-		if p = c.newerThan(p, after); p.State.Revision() <= after {
+	of, err := parseRevision(query, "revision")
+	if err != nil {
+		return err
+	}
+	behind := query.Get("behind")
+	if (behind != "") != (of > 0) || of > 0 && after > 0 {
+		return malformed("behind", "behind and revision go together, and without after: want what the page before said")
+	}
+	var state registry.Snapshot
+	if of > 0 {
+		var kept bool
+		if state, kept = c.ns.kept.of(of); !kept {
+			return fault(http.StatusGone, wire.CauseForgotten, "the state of revision %d is not kept any more: begin with the first page", of)
+		}
+	} else {
+		p := c.picture()
+		if after > 0 {
+			p = c.newerThan(p, after)
+		}
+		if state = p.State; after > 0 && state.Revision() <= after {
 			c.w.WriteHeader(http.StatusNotModified)
 			return nil
 		}
 	}
-	text, err := c.tree(p, below, secrets)
+	text, err := c.tree(state, below, behind, secrets)
 	if err != nil {
 		return err
 	}
-	c.w.Header().Set("ETag", fmt.Sprintf("%q", p.State.Revision().String()))
+	c.w.Header().Set("ETag", fmt.Sprintf("%q", state.Revision().String()))
 	c.send(http.StatusOK, text)
 	return nil
 }
 
-// tree encodes what who asks may read, when it is its turn: many who ask at once do not copy the namespace as many times
-// at once.
-func (c *call) tree(p *live.Picture, below string, secrets bool) ([]byte, error) {
+// tree encodes a page of what who asks may read, when it is its turn: many who ask at once do not copy the namespace as many
+// times at once.
+func (c *call) tree(state registry.Snapshot, below, behind string, secrets bool) ([]byte, error) {
 	select {
 	case c.trees <- struct{}{}:
 		defer func() { <-c.trees }()
 	case <-c.ctx.Done():
 		return nil, context.Cause(c.ctx)
 	}
-	answer := wire.NodeList{Nodes: []wire.Node{}, Revision: p.State.Revision(), Java: c.ns.java}
+	answer := wire.NodeList{Nodes: []wire.Node{}, Revision: state.Revision(), Java: c.ns.java}
 	may := make(map[string]bool)
-	for n := range p.State.Below(below) {
+	left := maxTree
+	for n := range state.Below(below) {
+		if n.Path <= behind {
+			continue
+		}
 		job := operate.JobOf(n.Path)
 		visible, known := may[job]
 		if !known {
@@ -73,21 +98,33 @@ func (c *call) tree(p *live.Picture, below string, secrets bool) ([]byte, error)
 		if !visible {
 			continue
 		}
+		if left <= 0 {
+			answer.Next = answer.Nodes[len(answer.Nodes)-1].Path
+			break
+		}
 		if !secrets {
 			n = jobtree.MaskSecrets(n)
 		}
+		left -= len(n.Path) + len(n.Value) + sizeOfNode
 		answer.Nodes = append(answer.Nodes, wire.NodeOf(n))
+	}
+	if answer.Next != "" {
+		c.ns.kept.keep(state, c.now())
 	}
 	return encoded(answer)
 }
 
-func parseRevision(text string) (registry.Revision, error) {
+// sizeOfNode is what a node takes besides its path and its value, in bytes.
+const sizeOfNode = 80
+
+func parseRevision(query url.Values, name string) (registry.Revision, error) {
+	text := query.Get(name)
 	if text == "" {
 		return 0, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, malformed("after", "%q is given, want a revision", text)
+		return 0, malformed(name, "%q is given, want a revision", text)
 	}
 	return registry.Revision(n), nil
 }

@@ -100,7 +100,10 @@ func TestWhatWasShownOfSeveralJobsIsSent(t *testing.T) {
 	tab.sees("dialog .plan", "+ new-job")
 	tab.click("dialog footer button", "Import")
 	tab.lacks("dialog")
-	require.Equal(t, []string{"POST /servers/10.0.0.1/disable [orders-settle]", "POST /import new-job: {}[orders-settle]"}, s.done())
+	require.Equal(t, []string{
+		"POST /servers/10.0.0.1/disable [orders-settle][changes config job moves state verb warnings]",
+		"POST /import new-job: {}[orders-settle][changes config job moves state verb warnings]", // what is compared, and no more
+	}, s.done())
 }
 
 // Of a backfill that takes longer than an answer the page asks, under one key, for what is left. One that a fire has stopped
@@ -110,16 +113,7 @@ func TestBackfill(t *testing.T) {
 	s := newScene(t, 5, "")
 	s.set(&s.failing, true)
 	tab := look(t)
-	tab.open(s.shop("jobs/orders-settle"))
-	tab.sees("#items", "Running")
-	value[bool](tab, `([...document.querySelectorAll("button")].find(b => b.textContent === "Run past fires…").click(), true)`) // in a menu
-	tab.until(`document.querySelectorAll("dialog input[type=datetime-local]").length === 2`)
-	value[bool](tab, `(document.querySelectorAll("dialog input[type=datetime-local]").forEach((e, i) => {
-		e.value = "2026-03-01T1" + i + ":00";
-		e.dispatchEvent(new Event("change"));
-	}), true)`)
-	tab.sees("dialog fieldset", "3 fires")
-	tab.click("dialog footer button", "Run them")
+	tab.backfills(s)
 	tab.sees("#ack", "item 1 failed (exit 3). Nothing more is run: 2 fires left")
 	require.Len(t, s.done(), 1)
 	tab.click("#ack button", "Go on with the rest")
@@ -134,6 +128,70 @@ func TestBackfill(t *testing.T) {
 		"[2026-03-01T10:10:00Z]",
 	} {
 		require.Equal(t, "POST /jobs/orders-settle/backfill "+key+" "+fires, done[i])
+	}
+}
+
+// backfills begins one of three fires.
+func (t *tab) backfills(s *scene) {
+	t.tb.Helper()
+	t.open(s.shop("jobs/orders-settle"))
+	t.sees("#items", "Running")
+	value[bool](t, `([...document.querySelectorAll("button")].find(b => b.textContent === "Run past fires…").click(), true)`) // in a menu
+	t.until(`document.querySelectorAll("dialog input[type=datetime-local]").length === 2`)
+	value[bool](t, `(document.querySelectorAll("dialog input[type=datetime-local]").forEach((e, i) => {
+		e.value = "2026-03-01T1" + i + ":00";
+		e.dispatchEvent(new Event("change"));
+	}), true)`)
+	t.sees("dialog fieldset", "3 fires")
+	t.click("dialog footer button", "Run them")
+}
+
+// A job remembers some operations only. What a backfill has begun and the job has forgotten since does not run a second time
+// unless somebody says so.
+func TestABackfillThatIsForgotten(t *testing.T) {
+	t.Parallel()
+	const all, rest = "[2026-03-01T10:00:00Z 2026-03-01T10:05:00Z 2026-03-01T10:10:00Z]", "[2026-03-01T10:05:00Z 2026-03-01T10:10:00Z]"
+	for name, row := range map[string]struct {
+		slow, loses, forgot bool
+		want                []string
+	}{
+		"under way":                            {true, false, false, []string{"POST " + all, "POST " + all + " again"}},
+		"under way, and forgotten":             {true, false, true, []string{"POST " + all, "POST " + all + " again", "POST " + rest}},
+		"a lost answer":                        {false, true, false, []string{"POST " + all, "POST " + rest, "GET", "POST " + rest + " again"}},
+		"a lost answer, and forgotten with it": {false, true, true, []string{"POST " + all, "POST " + rest, "GET", "POST [2026-03-01T10:10:00Z]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, 5, "")
+			s.set(&s.failing, row.loses) // so that the page drives, and not the dialog
+			s.set(&s.slow, row.slow)
+			s.set(&s.forgot, row.forgot)
+			tab := look(t)
+			tab.backfills(s)
+			if row.loses {
+				tab.sees("#ack", "item 1 failed")
+				s.set(&s.loses, true)
+				tab.click("#ack button", "Go on with the rest")
+			}
+			if row.forgot {
+				tab.sees("#ack", "is not known, as the job has forgotten it")
+				tab.settled()
+				tab.picture("backfill-forgotten")
+				tab.click("#ack button", "Go on behind it")
+			}
+			tab.sees("#notes", "all past fires have run")
+			var done []string
+			for _, line := range s.done() {
+				words := strings.Fields(line)
+				if words[0] == "GET" {
+					done = append(done, "GET")
+					continue
+				}
+				done = append(done, words[0]+" "+strings.Join(words[3:], " "))
+			}
+			require.GreaterOrEqual(t, len(done), len(row.want))
+			require.Equal(t, row.want, done[:len(row.want)])
+		})
 	}
 }
 

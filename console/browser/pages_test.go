@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -53,6 +54,44 @@ func TestEveryPage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What executions wrote is read when somebody opens it, and no earlier. It is text; of much the end is shown.
+func TestOutputsOfExecutions(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("history"))
+	tab.sees("#found summary", "Output, 6 KiB")
+	require.Empty(t, s.done())
+	toggle := func(i int) {
+		value[bool](tab, fmt.Sprintf(`(document.querySelectorAll(".output summary")[%d].scrollIntoView({ block: "center" }), document.querySelectorAll(".output summary")[%d].click(), true)`, i, i))
+	}
+	toggle(0)
+	tab.sees(".output pre", "no such table: <script>")
+	tab.settled()
+	tab.picture("output-1280")
+	tab.accessible("with an output")
+	tab.size(390, 844)
+	tab.settled()
+	value[bool](tab, `(document.querySelector(".output").scrollIntoView({ block: "center", inline: "center" }), true)`)
+	tab.settled()
+	tab.picture("output-390")
+	tab.accessible("with an output, narrow")
+	tab.size(1280, 900)
+	toggle(0)
+	toggle(0)
+	toggle(1)
+	tab.sees(".output", "Only the end is shown")
+	require.Less(t, value[int](tab, `document.querySelectorAll(".output")[1].querySelector("pre").textContent.length`), 200_000)
+	tab.click(".output button", "Show all 292 KiB")
+	tab.until(`document.querySelectorAll(".output")[1].querySelector("pre").textContent.length === 13000 * 23`)
+	require.Zero(t, value[int](tab, `document.querySelectorAll(".output pre *").length`))
+	toggle(2)
+	tab.sees(".output .bad", "no output of the execution is kept")
+	require.Equal(t, []string{
+		"GET /jobs/orders-settle/outputs/2 ", "GET /jobs/orders-settle/outputs/5 ", "GET /jobs/orders-settle/outputs/12 ",
+	}, s.done(), "each is read once")
 }
 
 // settled waits for two frames, so that what depends on the size is drawn.

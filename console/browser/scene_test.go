@@ -38,8 +38,12 @@ type scene struct {
 	away     bool // the registry does not answer the server
 	streams  map[chan struct{}]bool
 	role     string
-	expired  bool // the session has ended
-	failing  bool // the next fire of a backfill fails
+	expired  bool   // the session has ended
+	failing  bool   // the next fire of a backfill fails
+	slow     bool   // the next fire of a backfill goes on, when its request is answered
+	forgot   bool   // the job does not know its backfill any more
+	loses    bool   // the answer to the next request for a backfill is lost
+	filled   string // the fire up to which the backfill has come
 }
 
 const (
@@ -162,6 +166,18 @@ func (s *scene) routes(mux *http.ServeMux) {
 		}})
 	})
 	mux.HandleFunc("GET "+shop+"/executions", s.executions)
+	mux.HandleFunc("GET "+shop+"/jobs/{job}/outputs/{id}", func(w http.ResponseWriter, r *http.Request) {
+		s.note(r, "")
+		if r.PathValue("id") == "12" { // it was deleted since
+			answer(w, 404, object{"title": "not found", "status": 404, "cause": "not found", "detail": "no output of the execution is kept"})
+			return
+		}
+		text := strings.Repeat("settled 1 <b>order</b>\n", 13_000)
+		if r.PathValue("id") == "2" {
+			text = "settling 20 orders\nno such table: <script>alert(1)</script>\n"
+		}
+		answer(w, 200, object{"id": r.PathValue("id"), "job": r.PathValue("job"), "item": 0, "start": time.Now(), "bytes": len(text), "text": text})
+	})
 	mux.HandleFunc("GET "+shop+"/operations", func(w http.ResponseWriter, _ *http.Request) {
 		now := time.Now()
 		answer(w, 200, object{"outside": []object{{"job": "invoices", "what": "settings", "revision": 47001}}, "operations": []object{
@@ -169,6 +185,16 @@ func (s *scene) routes(mux *http.ServeMux) {
 			{"job": "invoices", "id": "k2", "verb": "disable job", "who": "otto", "how": "cli", "when": now.Add(-26 * time.Hour), "reason": "wrong sums, see ticket 4711"},
 			{"job": "orders-mail", "id": "k1", "verb": "disable server", "target": "server 10.0.0.2", "who": "anna", "how": "console", "when": now.Add(-50 * time.Hour)},
 		}})
+	})
+	mux.HandleFunc("GET "+shop+"/operations/{id}", func(w http.ResponseWriter, r *http.Request) {
+		s.note(r, "")
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		all := []object{}
+		if !s.forgot {
+			all = append(all, object{"job": "orders-settle", "id": r.PathValue("id"), "verb": "backfill", "target": "fire " + s.filled, "who": "anna"})
+		}
+		answer(w, 200, object{"operations": all, "outside": []object{}})
 	})
 	mux.HandleFunc("POST "+shop+"/events", s.events)
 	mux.HandleFunc("POST "+shop+"/bulk", s.bulk)
@@ -349,13 +375,33 @@ func (s *scene) backfill(w http.ResponseWriter, r *http.Request) {
 		answer(w, 200, object{"id": "", "done": []object{}, "left": body.Fires})
 		return
 	}
-	s.note(r, fmt.Sprint(r.Header.Get("Idempotency-Key"), " ", body.Fires))
-	b := object{"id": r.Header.Get("Idempotency-Key"), "done": []object{{"id": "", "plan": object{}}}, "left": body.Fires[1:]}
+	again := r.URL.Query().Has("again")
+	line := fmt.Sprint(r.Header.Get("Idempotency-Key"), " ", body.Fires)
+	if again {
+		line += " again"
+	}
+	s.note(r, line)
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if again && s.forgot {
+		answer(w, 409, object{"title": "overtaken", "status": 409, "cause": "overtaken", "detail": "the job does not know the id any more"})
+		return
+	}
+	s.filled = body.Fires[0]
+	if s.loses {
+		s.loses = false
+		answer(w, 502, object{"title": "bad gateway", "status": 502, "detail": "the proxy lost the answer"})
+		return
+	}
+	if s.slow {
+		s.slow = false
+		answer(w, 202, object{"id": "", "done": []object{}, "left": body.Fires, "under_way": object{"plan": object{}, "progress": object{"done": false, "ready": 0, "of": 1, "text": "item 0 runs"}}})
+		return
+	}
+	b := object{"id": r.Header.Get("Idempotency-Key"), "done": []object{{"id": "", "plan": object{}}}, "left": body.Fires[1:]}
 	if s.failing {
 		b["failed"], s.failing = "fire 2026-03-01T10:00:00Z: item 1 failed (exit 3)", false
 	}
-	s.mu.Unlock()
 	answer(w, 202, b)
 }
 
@@ -370,6 +416,10 @@ func (s *scene) operation(w http.ResponseWriter, r *http.Request) {
 	text := ""
 	if several {
 		text = fmt.Sprint(asked.Text, slices.Sorted(maps.Keys(asked.Shown)))
+		for _, of := range asked.Shown {
+			shown, _ := of.(object)
+			text += fmt.Sprint(slices.Sorted(maps.Keys(shown)))
+		}
 	}
 	s.note(r, text)
 	plan := object{
@@ -427,7 +477,10 @@ func (s *scene) executions(w http.ResponseWriter, r *http.Request) {
 		switch i % 10 {
 		case 3:
 			e["source"] = "failover"
+		case 2:
+			e["output"] = 6_200
 		case 5:
+			e["output"] = 310_000
 			e["success"], e["error"] = false, "exit 3: no such table: settlements_2026\ngoroutine 71 [running]:\nmain.settle()"
 		case 7:
 			e["source"] = "misfire"

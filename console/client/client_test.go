@@ -333,6 +333,63 @@ func TestNewsAreWaitedFor(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
+// Of what was shown goes back what is compared.
+func TestWhatWasShown(t *testing.T) {
+	t.Parallel()
+	plan := operate.Plan{
+		Verb: operate.VerbDisableJob, Job: "orders", State: 7, Config: 6, Changes: []operate.Change{{What: "disabled", Before: "false", After: "true"}},
+		Moves: []operate.Move{{Item: 1}}, Warnings: []string{"w"}, Next: []time.Time{time.Now()}, Notes: []string{"n"},
+	}
+	require.True(t, plan.Same(plan.Compared()))
+	want := &operate.Plan{Verb: plan.Verb, Job: plan.Job, Config: 6, Changes: plan.Changes, Moves: plan.Moves, Warnings: plan.Warnings}
+	var one wire.Asked
+	var several wire.AskedOfMany
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/jobs/orders/disable") {
+			assert.NoError(t, json.NewDecoder(r.Body).Decode(&one))
+			write(w, "application/json", 200, wire.Outcome{})
+			return
+		}
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&several))
+		write(w, "application/json", 200, wire.Outcomes{Jobs: []wire.JobOutcome{}})
+	})
+	_, err := n.DisableJob(t.Context(), "orders", operate.Options{Shown: &plan})
+	require.NoError(t, err)
+	require.Equal(t, want, one.Shown)
+	_, err = n.DisableServerEverywhere(t.Context(), "10.0.0.1", operate.Options{ShownJobs: map[string]*operate.Plan{"orders": &plan}})
+	require.NoError(t, err)
+	require.Equal(t, map[string]*operate.Plan{"orders": want}, several.Shown)
+}
+
+// Pages are of one state; when the server has forgotten that, all are read again.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		revision := registry.Revision(7)
+		switch asked.Add(1) {
+		case 2:
+			assert.Equal(t, "7 /a", q.Get("revision")+" "+q.Get("behind"))
+			write(w, "application/problem+json", 410, wire.Problem{Status: 410, Cause: wire.CauseForgotten})
+			return
+		case 3, 4:
+			revision = 9
+		}
+		if q.Get("behind") == "" {
+			write(w, "application/json", 200, wire.NodeList{Nodes: []wire.Node{{Path: "/a", Revision: revision}}, Revision: revision, Next: "/a"})
+			return
+		}
+		assert.Equal(t, "9 /a", q.Get("revision")+" "+q.Get("behind"))
+		assert.Empty(t, q.Get("after"))
+		write(w, "application/json", 200, wire.NodeList{Nodes: []wire.Node{{Path: "/b", Revision: 8}}, Revision: revision})
+	})
+	nodes, revision, err := n.Newer(t.Context(), 3)
+	require.NoError(t, err)
+	require.Equal(t, registry.Revision(9), revision)
+	require.Equal(t, []registry.Node{{Path: "/a", Revision: 9}, {Path: "/b", Revision: 8}}, nodes)
+}
+
 // What is read of the tree is what a registry would say.
 func TestReading(t *testing.T) {
 	t.Parallel()

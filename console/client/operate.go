@@ -68,7 +68,27 @@ func (r request) of(opts operate.Options, waits time.Duration) request {
 }
 
 func asked(opts operate.Options) wire.Asked {
-	return wire.Asked{Reason: opts.Reason, Force: opts.Force, Shown: opts.Shown}
+	return wire.Asked{Reason: opts.Reason, Force: opts.Force, Shown: compared(opts.Shown)}
+}
+
+func askedOfMany(opts operate.Options) wire.AskedOfMany {
+	asked := wire.AskedOfMany{Reason: opts.Reason, Force: opts.Force}
+	if opts.ShownJobs != nil {
+		asked.Shown = make(map[string]*operate.Plan, len(opts.ShownJobs))
+		for job, shown := range opts.ShownJobs {
+			asked.Shown[job] = compared(shown)
+		}
+	}
+	return asked
+}
+
+// compared is what of a plan the server compares: of ten thousand jobs the rest would be too much.
+func compared(shown *operate.Plan) *operate.Plan {
+	if shown == nil {
+		return nil
+	}
+	plan := shown.Compared()
+	return &plan
 }
 
 // operate carries out an operation on one job.
@@ -236,7 +256,7 @@ func (n *Namespace) ShutDownEverywhere(ctx context.Context, instance string, opt
 
 func (n *Namespace) everywhere(ctx context.Context, path string, opts operate.Options) ([]operate.JobResult, error) {
 	opts = withID(opts)
-	r := request{method: http.MethodPost, path: path, body: wire.AskedOfMany{Reason: opts.Reason, Force: opts.Force, Shown: opts.ShownJobs}}
+	r := request{method: http.MethodPost, path: path, body: askedOfMany(opts)}
 	var all wire.Outcomes
 	if err := n.done(ctx, r.of(opts, 0), &all); err != nil {
 		return nil, err

@@ -39,7 +39,17 @@ func (n *Namespace) Newer(ctx context.Context, than registry.Revision) ([]regist
 	}
 }
 
-func (n *Namespace) list(ctx context.Context, path string, after registry.Revision) ([]registry.Node, registry.Revision, error) {
+// list reads all pages of one state. If the server has forgotten that meanwhile, or another one answers, it begins again.
+func (n *Namespace) list(ctx context.Context, path string, after registry.Revision) (nodes []registry.Node, revision registry.Revision, err error) {
+	for try := 1; ; try++ {
+		nodes, revision, err = n.pages(ctx, path, after)
+		if !errors.Is(err, wire.ErrForgotten) || try == maxTries || !wait(ctx, pause) {
+			return nodes, revision, err
+		}
+	}
+}
+
+func (n *Namespace) pages(ctx context.Context, path string, after registry.Revision) ([]registry.Node, registry.Revision, error) {
 	query := url.Values{"path": {path}}
 	if n.secrets {
 		query.Set("secrets", "true")
@@ -47,16 +57,23 @@ func (n *Namespace) list(ctx context.Context, path string, after registry.Revisi
 	if after > 0 {
 		query.Set("after", after.String())
 	}
-	var answer wire.NodeList
-	if err := n.once(ctx, request{method: http.MethodGet, path: "/nodes", query: query}, &answer); err != nil {
-		return nil, 0, err
+	nodes := []registry.Node{}
+	for {
+		var answer wire.NodeList
+		if err := n.once(ctx, request{method: http.MethodGet, path: "/nodes", query: query}, &answer); err != nil {
+			return nil, 0, err
+		}
+		n.java.Store(answer.Java)
+		for _, node := range answer.Nodes {
+			nodes = append(nodes, node.Node())
+		}
+		if answer.Next == "" {
+			return nodes, answer.Revision, nil
+		}
+		query.Del("after")
+		query.Set("revision", answer.Revision.String())
+		query.Set("behind", answer.Next)
 	}
-	n.java.Store(answer.Java)
-	nodes := make([]registry.Node, 0, len(answer.Nodes))
-	for _, node := range answer.Nodes {
-		nodes = append(nodes, node.Node())
-	}
-	return nodes, answer.Revision, nil
 }
 
 // Get returns one node, or [registry.ErrNotFound].

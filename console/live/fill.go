@@ -84,6 +84,7 @@ func (h *Hub) fill(name string, j *jobLive, after time.Duration) {
 			Paging: history.Paging{Page: page, PerPage: history.MaxPerPage, Sort: "startTime"},
 		})
 		if err != nil {
+			h.untold.Add(1)
 			h.cfg.Logger.Warn("the history did not tell what ran", "namespace", h.cfg.Namespace, "job", name, "error", err)
 			return
 		}
@@ -125,7 +126,10 @@ func (h *Hub) takeHistory(name string, j *jobLive, rows []history.Execution, who
 	}
 	h.size += j.line.size
 	h.keepWithin()
-	h.tell(time.Now(), map[string]bool{name: true})
+	now, shown := time.Now(), h.following.Shown()
+	h.look(name, shown, news{}) // whose last runs are others now
+	h.show(now, shown)
+	h.tell(now, map[string]bool{name: true})
 }
 
 func spanOfHistory(e history.Execution) span {

@@ -91,6 +91,10 @@ func TestTheHistoryFillsTheTimeline(t *testing.T) {
 		require.Equal(t, "failure", outcomes[50].Outcome)
 		require.Equal(t, outcomeUnknown, outcomes[40].Outcome, "that it still runs, only the registry can say")
 		require.True(t, outcomes[40].Failover)
+		row, _ := h.Picture().Row("a")
+		require.Contains(t, string(row.JSON), `"runs":"ufsf"`, "lists tell of it, too")
+		last := frames[len(frames)-1]
+		require.Contains(t, string(last.Row), `"runs":"ufsf"`, "and so does the page of the job")
 
 		again := opens(t, h, anna, "topic=job/a", "")
 		defer again.close()

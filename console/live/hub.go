@@ -34,6 +34,9 @@ type Hub struct {
 	view    *registry.View
 	feed    *feed
 	picture atomic.Pointer[Picture]
+	looked  atomic.Pointer[time.Time]
+	slow    atomic.Int64 // readers that were cut off
+	untold  atomic.Int64 // reads of the history that failed
 	closed  <-chan struct{}
 	ended   context.Context
 	end     context.CancelFunc
@@ -95,6 +98,7 @@ func Open(ctx context.Context, cfg Config) (*Hub, error) {
 	}
 	h.began = time.Now()
 	h.asOf, h.connected = h.began, true
+	h.looked.Store(&h.began)
 	h.view.Subscribe(h.feed.take)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,6 +157,8 @@ func (h *Hub) Run(ctx context.Context) error {
 			}
 		}
 		h.tick(time.Now())
+		now := time.Now()
+		h.looked.Store(&now)
 		told = nil
 		pause.Reset(frameEvery)
 	}
@@ -174,6 +180,13 @@ func (h *Hub) Close() {
 
 // Picture returns what is known now.
 func (h *Hub) Picture() *Picture { return h.picture.Load() }
+
+// Looked returns when the hub last came to an end of looking for what is new, which it does twice a second while it
+// runs, also while the registry does not answer. It waits for nobody, so that it tells of a hub that stands still.
+func (h *Hub) Looked() time.Time { return *h.looked.Load() }
+
+// Faults tells how many readers were cut off because they were too slow, and how many reads of the history failed.
+func (h *Hub) Faults() (slow, untold int64) { return h.slow.Load(), h.untold.Load() }
 
 // tick takes over what is new and tells the readers.
 func (h *Hub) tick(now time.Time) {

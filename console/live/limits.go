@@ -13,6 +13,8 @@ type Limits struct {
 	mu    sync.Mutex
 	total int
 	users map[string]int
+
+	ofUsers, inAll int64 // that were refused
 }
 
 // NewLimits returns limits with no stream yet.
@@ -25,14 +27,23 @@ func (l *Limits) Streams() int {
 	return l.total
 }
 
+// Refused returns how many streams were refused: because their user had too many, or the process.
+func (l *Limits) Refused() (ofUsers, inAll int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ofUsers, l.inAll
+}
+
 // take counts a stream of a user, unless there are too many of theirs or in all.
 func (l *Limits) take(user string) (ofUser, inAll bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.users[user] >= MaxStreamsOfUser:
+		l.ofUsers++
 		return true, false
 	case l.total >= MaxStreams:
+		l.inAll++
 		return false, true
 	}
 	l.total++

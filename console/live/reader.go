@@ -2,6 +2,7 @@ package live
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,6 +15,7 @@ type client struct {
 	batches chan batch
 	gone    chan struct{} // closed when the reader is cut off
 	once    sync.Once
+	slow    *atomic.Int64 // counts who is cut off for being slow
 }
 
 func (c *client) cut() { c.once.Do(func() { close(c.gone) }) }
@@ -28,6 +30,7 @@ func (c *client) give(b batch) {
 	select {
 	case c.batches <- b:
 	default:
+		c.slow.Add(1)
 		c.cut()
 	}
 }
@@ -41,7 +44,7 @@ type wanted struct {
 
 // subscribe gives a reader all of the topics, or what is new since they read last, and from then on what changes.
 func (h *Hub) subscribe(topics []wanted, now time.Time) (*client, batch) {
-	c := &client{batches: make(chan batch, waiting), gone: make(chan struct{})}
+	c := &client{batches: make(chan batch, waiting), gone: make(chan struct{}), slow: &h.slow}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var first batch

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -214,7 +215,7 @@ func (s *seen) take(frames []JobFrame) {
 // A reader that was cut off gets nothing more, however much room there is for it.
 func TestACutOffReaderGetsNothing(t *testing.T) {
 	t.Parallel()
-	c := &client{batches: make(chan batch, waiting), gone: make(chan struct{})}
+	c := &client{batches: make(chan batch, waiting), gone: make(chan struct{}), slow: new(atomic.Int64)}
 	c.give(batch{})
 	require.Len(t, c.batches, 1)
 	c.cut()

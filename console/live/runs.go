@@ -1,6 +1,8 @@
 package live
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -78,25 +80,42 @@ func (t *timeline) runs() (all []run) {
 // recent are a job's last runs, also from before what the timeline holds.
 type recent []run
 
-// follow takes over what the timeline says now, and leaves what is older as it is.
-func (r recent) follow(now []run) recent {
+// same tells whether two are the same run.
+func (r *run) same(other *run) bool {
+	switch {
+	case r.fire != 0 || other.fire != 0:
+		return r.fire == other.fire
+	case r.round != "" && other.round != "":
+		return r.round == other.round
+	default:
+		return r.begin == other.begin
+	}
+}
+
+// follow takes over what the timeline says now. What began before forgotten stays as it is, as the timeline may have
+// forgotten it or a part of it; of what began later it knows all, so what it does not tell of was taken back.
+func (r recent) follow(now []run, forgotten int64) recent {
 	if len(now) == 0 {
 		return r
 	}
-	kept := r[:0:0]
+	all := slices.Clone(now)
 	for _, old := range r {
+		i := slices.IndexFunc(now, func(is run) bool { return is.same(&old) })
 		switch {
-		case old.fire != 0 && old.fire == now[0].fire: // of which the timeline may have forgotten a part
-			now[0].begin = min(old.begin, now[0].begin)
+		case i >= 0 && old.begin < forgotten:
+			all[i].begin = min(old.begin, all[i].begin)
 			if old.letter != 'r' {
-				now[0].letter = worse(old.letter, now[0].letter)
+				all[i].letter = worse(old.letter, all[i].letter)
 			}
-		case old.begin < now[0].begin:
-			kept = append(kept, run{begin: old.begin, fire: old.fire, letter: old.letter})
+		case i < 0 && old.begin < forgotten:
+			if old.letter == 'r' { // what runs is not forgotten, so it has ended
+				old.letter = 'u'
+			}
+			all = append(all, old)
 		}
 	}
-	kept = append(kept, now...)
-	return kept[max(0, len(kept)-mostRuns):]
+	slices.SortStableFunc(all, func(a, b run) int { return cmp.Compare(a.begin, b.begin) })
+	return slices.Clone(all[max(0, len(all)-mostRuns):])
 }
 
 // String returns the letters.
@@ -110,9 +129,10 @@ func (r recent) String() string {
 
 // listed is the row of a job as lists show it.
 func (j *jobLive) listed(row operate.JobRow) ListedJob {
-	j.recent = j.recent.follow(j.line.runs())
-	if len(j.recent) == 0 && row.Last != nil {
+	j.recent = j.recent.follow(j.line.runs(), j.line.forgotten)
+	if len(j.recent) == 0 && row.Last != nil { // which the timeline never heard of
 		j.recent = recent{{begin: milliseconds(row.Last.Begin), fire: milliseconds(row.Last.Fire), letter: letterOf(row.Last.Outcome)}}
+		j.line.forgotten = max(j.line.forgotten, j.recent[0].begin+1)
 	}
 	return ListedJob{JobRow: row, Runs: j.recent.String()}
 }

@@ -58,24 +58,53 @@ func TestRunsOutlastATimeline(t *testing.T) {
 	line := &timeline{}
 	var known recent
 	line.put(ranSpan(0, 10, 10, 0, "", "running"))
-	known = known.follow(line.runs())
+	known = known.follow(line.runs(), line.forgotten)
 	require.Equal(t, "r", known.String())
 	line.put(ranSpan(0, 10, 10, 11, "", "success"))
 	line.put(ranSpan(1, 10, 10, 12, "", "failure"))
 	line.put(ranSpan(0, 20, 20, 21, "", "success"))
-	known = known.follow(line.runs())
+	known = known.follow(line.runs(), line.forgotten)
 	require.Equal(t, "fs", known.String())
 	line.dropTo(15_000)
 	line.put(ranSpan(0, 30, 30, 31, "", "success"))
-	known = known.follow(line.runs())
+	known = known.follow(line.runs(), line.forgotten)
 	require.Equal(t, "fss", known.String())
 	line.dropTo(35_000)
-	require.Equal(t, "fss", known.follow(line.runs()).String(), "nothing new")
+	require.Equal(t, "fss", known.follow(line.runs(), line.forgotten).String(), "nothing new")
 	for i := range int64(25) {
 		line.put(ranSpan(0, 10*i+40, 10*i+40, 10*i+41, "", "success"))
-		known = known.follow(line.runs())
+		known = known.follow(line.runs(), line.forgotten)
 	}
 	require.Len(t, known, mostRuns)
+}
+
+// An item that hangs keeps its run on the timeline, and the runs of the other items since then are not forgotten for it.
+func TestRunsBesideAnItemThatHangs(t *testing.T) {
+	t.Parallel()
+	line := &timeline{}
+	var known recent
+	look := func() string {
+		known = known.follow(line.runs(), line.forgotten)
+		return known.String()
+	}
+	line.put(ranSpan(0, 10, 10, 0, "", "running"))
+	line.put(ranSpan(1, 10, 11, 12, "", "success"))
+	line.put(ranSpan(1, 20, 20, 21, "", "failure"))
+	line.put(ranSpan(1, 0, 25, 26, "by hand", "interrupted"))
+	line.put(ranSpan(1, 30, 30, 31, "", "success"))
+	require.Equal(t, "rfis", look())
+	line.dropTo(28_000)
+	line.put(ranSpan(1, 40, 40, 41, "", "success"))
+	require.Equal(t, "rfiss", look())
+	line.dropTo(45_000)
+	require.Equal(t, "rfiss", look())
+	line.put(ranSpan(1, 50, 50, 0, "", "running"))
+	require.Equal(t, "rfissr", look())
+	taken := ranSpan(1, 50, 50, 0, "", "running")
+	line.remove(line.find(&taken))
+	require.Equal(t, "rfiss", look(), "a run that was taken back")
+	line.put(ranSpan(0, 10, 10, 60, "", "failure"))
+	require.Equal(t, "ffiss", look())
 }
 
 // A row of a list says how the last runs went, also of a job that ran last long before the hub began.

@@ -21,6 +21,8 @@ type timeline struct {
 	gaps  []Gap // of which nobody knows what ran
 	// since is when the spans begin to be complete; zero: when the hub began to follow.
 	since time.Time
+	// forgotten is before when spans may have begun that were dropped, in milliseconds.
+	forgotten int64
 	// filled tells up to when the history store was asked.
 	filled time.Time
 	size   int
@@ -67,19 +69,16 @@ func (t *timeline) put(s span) (grown int, added bool) {
 }
 
 // remove takes a span out that turned out never to have run.
-func (t *timeline) remove(wanted *span) (shrunk int) {
-	for i, s := range t.spans {
-		if s == wanted {
-			t.spans = slices.Delete(t.spans, i, i+1)
-			t.size -= s.size()
-			return s.size()
-		}
+func (t *timeline) remove(wanted *span) {
+	if i := slices.Index(t.spans, wanted); i >= 0 {
+		t.spans = slices.Delete(t.spans, i, i+1)
+		t.size -= wanted.size()
 	}
-	return 0
 }
 
 // dropTo forgets the spans that began before a time, but those that still run.
 func (t *timeline) dropTo(begin int64) (shrunk int) {
+	t.forgotten = max(t.forgotten, begin)
 	kept := t.spans[:0]
 	for _, s := range t.spans {
 		if s.begin < begin && !s.running() {

@@ -2,7 +2,6 @@ package test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -18,7 +17,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,31 +25,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/elasticron/elasticron/integration/ports"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 )
 
 // process is the program at work.
 type process struct {
 	cmd  *exec.Cmd
-	errs safeBuffer
+	errs serverprocess.Output
 	out  io.Reader
-}
-
-// safeBuffer may be read while a process writes it.
-type safeBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
 
 func start(t *testing.T, args ...string) *process {

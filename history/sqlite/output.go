@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/history"
@@ -19,7 +21,10 @@ var outputs = []string{
 	"CREATE INDEX IF NOT EXISTS ELASTICRON_OUTPUT_JOB_INDEX ON ELASTICRON_OUTPUT_LOG (job_name, sharding_item, start_time)",
 }
 
-var _ history.OutputReader = (*Store)(nil)
+var (
+	_ history.OutputReader = (*Store)(nil)
+	_ history.OutputFinder = (*Store)(nil)
+)
 
 // prepareOutputs makes the table if there is none.
 func (s *Store) prepareOutputs(ctx context.Context) error {
@@ -112,6 +117,57 @@ func (s *Store) Output(ctx context.Context, job, id string) (history.Output, err
 	}
 	o.Start = time.UnixMilli(start).UTC()
 	return o, nil
+}
+
+// idsAtOnce is how many ids one query names: older versions of SQLite take no more than 999 parameters.
+const idsAtOnce = 500
+
+// OutputsOf implements [history.OutputFinder].
+func (s *Store) OutputsOf(ctx context.Context, ids []string) (map[string]int64, error) {
+	found := make(map[string]int64)
+	for some := range slices.Chunk(ids, idsAtOnce) {
+		if err := s.outputsOf(ctx, some, found); err != nil {
+			return nil, fmt.Errorf("find outputs: %w", err)
+		}
+	}
+	return found, nil
+}
+
+func (s *Store) outputsOf(ctx context.Context, ids []string, found map[string]int64) error {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	rows, err := s.db.QueryContext(ctx,
+		"SELECT id, bytes FROM ELASTICRON_OUTPUT_LOG WHERE id IN (?"+strings.Repeat(", ?", len(ids)-1)+")", args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // read to the end, or another error counts
+	for rows.Next() {
+		var id string
+		var bytes int64
+		if err := rows.Scan(&id, &bytes); err != nil {
+			return err
+		}
+		found[id] = bytes
+	}
+	return rows.Err()
+}
+
+// OutputOverhead is what [Store.DeleteOutputsBeyond] counts of an output besides its text, in bytes.
+const OutputOverhead = 256
+
+// DeleteOutputsBeyond deletes the oldest outputs until all have at most size bytes together, and returns how many. Each
+// counts with its text and [OutputOverhead]. The file does not shrink: it uses again what was freed.
+func (s *Store) DeleteOutputsBeyond(ctx context.Context, size int64) (int64, error) {
+	result, err := s.db.ExecContext(ctx, `DELETE FROM ELASTICRON_OUTPUT_LOG WHERE id IN (SELECT id FROM (
+		SELECT id, SUM(octet_length(output) + ?) OVER (ORDER BY start_time DESC, id DESC) AS so_far FROM ELASTICRON_OUTPUT_LOG) WHERE so_far > ?)`,
+		OutputOverhead, size)
+	if err != nil {
+		return 0, fmt.Errorf("delete outputs: %w", err)
+	}
+	return result.RowsAffected()
 }
 
 // DeleteOutputsBefore deletes the outputs of executions that started before a time, and returns how many.

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,62 @@ func TestOutputs(t *testing.T) {
 	require.ErrorIs(t, err, history.ErrNoOutput)
 	_, err = store.Output(t.Context(), "orders", "2")
 	require.NoError(t, err)
+}
+
+func TestWhichOutputsAreKept(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	var ids []string
+	want := make(map[string]int64)
+	for n := range 1_200 {
+		ids = append(ids, fmt.Sprint(n))
+		if n%100 == 99 {
+			want[ids[n]] = int64(n)
+			require.NoError(t, store.KeepOutput(t.Context(), history.Output{ID: ids[n], Job: "orders", Start: noon, Bytes: int64(n)}, 20))
+		}
+	}
+	found, err := store.OutputsOf(t.Context(), ids)
+	require.NoError(t, err)
+	require.Equal(t, want, found)
+	found, err = store.OutputsOf(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = store.OutputsOf(stopped, ids)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Of all outputs together, the oldest go first.
+func TestOutputsBeyondABound(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	for n := range 10 {
+		o := history.Output{ID: fmt.Sprint(n), Job: fmt.Sprintf("job-%d", n%3), Item: n % 2, Start: noon.Add(time.Duration(n) * time.Second), Text: strings.Repeat("ü", 500)}
+		require.NoError(t, store.KeepOutput(t.Context(), o, 9))
+	}
+	const each = 1000 + sqlite.OutputOverhead
+	left := func() (ids []string) {
+		for n := range 10 {
+			if _, err := store.Output(t.Context(), fmt.Sprintf("job-%d", n%3), fmt.Sprint(n)); err == nil {
+				ids = append(ids, fmt.Sprint(n))
+			}
+		}
+		return ids
+	}
+	for _, test := range []struct {
+		size    int64
+		deleted int64
+		left    []string
+	}{{10 * each, 0, []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}}, {3*each + 1, 7, []string{"7", "8", "9"}}, {each - 1, 3, nil}} {
+		deleted, err := store.DeleteOutputsBeyond(t.Context(), test.size)
+		require.NoError(t, err)
+		require.Equal(t, test.deleted, deleted)
+		require.Equal(t, test.left, left())
+	}
+	require.NoError(t, store.Close())
+	_, err := store.DeleteOutputsBeyond(t.Context(), 1)
+	require.ErrorContains(t, err, "delete outputs")
 }
 
 func TestListsOfOutputs(t *testing.T) {

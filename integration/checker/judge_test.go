@@ -930,3 +930,25 @@ func TestOperations(t *testing.T) {
 		}, []lapse{{checker.NoStall, "was told to leave and leads"}, {checker.NoStall, "which cannot run it"}}},
 	})
 }
+
+// Whoever runs an item whose job was deleted under it may mark it anew, and nobody else.
+func TestAnItemThatIsHeldAnew(t *testing.T) {
+	t.Parallel()
+	for _, mine := range []bool{true, false} {
+		s := newStory()
+		runningOn(s)
+		s.at(second)
+		var all []registry.Node
+		for path := range s.nodes {
+			all = append(all, gone(path))
+			all[len(all)-1].Created = -1
+		}
+		s.commit(all...)
+		if mine {
+			s.at(2 * second).commit(put(tree.ItemRunning(0), a, ofA))
+		} else {
+			s.at(2 * second).commit(put(tree.ItemRunning(0), b, ofB))
+		}
+		require.Equal(t, !mine, hasLapse(s.judge(), lapse{checker.OneHolder, "no begin made"}))
+	}
+}

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -21,9 +22,17 @@ func (j *judge) judgeStep(at time.Time, n int) {
 	if was.Running.Exists() && was.Running.Created != is.Running.Created && open != nil && open.token == was.Running.Created {
 		open.markGone = at
 	}
-	if is.Running.Exists() && (open == nil || open.token != is.Running.Created) {
+	if is.Running.Exists() && (open == nil || open.token != is.Running.Created) && !j.heldAnew(n, is) {
 		j.find(OneHolder, at, n, fmt.Sprintf("session %s holds a mark that no begin made", is.Running.Session), maybe(open)...)
 	}
+}
+
+// heldAnew tells whether a process has marked an item anew that it began, and of which the tree shows nothing any more: the
+// job was deleted under it. Nobody else may begin it then.
+func (j *judge) heldAnew(n int, is jobtree.Item) bool {
+	return !is.Record.Exists() && slices.ContainsFunc(j.byItem[n], func(e *execution) bool {
+		return e.outcome() == "" && e.token < is.Running.Created && e.instance() == is.Running.Value && e.begun.Current.Session == is.Running.Session
+	})
 }
 
 // judgeRecord judges the change of a record.

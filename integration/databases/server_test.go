@@ -70,9 +70,9 @@ func TestNeedNamesWhatIsMissing(t *testing.T) {
 	databases.SetPrograms(&missing, "no-such-program")
 	t.Setenv("PATH", t.TempDir()) // no apt-get either
 	for _, env := range []struct{ ci, skipped, failed string }{
-		{"", "NEEDED: [no-such-program] of MariaDB: this test talks to a real server. Install it " +
-			"(Debian: apt-get install mariadb-server-core), or set ELASTICRON_INSTALL=1 as root", ""},
-		{"true", "", "NEEDED: [no-such-program] of MariaDB: this test talks to a real server, and in CI it must not be skipped"},
+		{"", "NEEDED: [no-such-program] of MariaDB: install it (Debian: apt-get install mariadb-server-core), " +
+			"or set ELASTICRON_INSTALL=1 as root", ""},
+		{"true", "", "NEEDED: [no-such-program] of MariaDB: in CI this test must not be skipped, and programs cannot be installed"},
 	} {
 		t.Setenv("CI", env.ci)
 		heard := &skips{TB: t}

@@ -27,6 +27,9 @@ func Start(ctx context.Context, opts ...Option) (*Server, error) {
 // Endpoints returns the URLs that clients connect to.
 func (s *Server) Endpoints() []string { return []string{s.endpoint} }
 
+// PID is the id of the server's process, in which the other members of its cluster are, too.
+func (s *Server) PID() int { return s.process.PID() }
+
 // Stop stops the server and leaves its data for [Server.Restart]. A leader hands over to another
 // member first. It breaks the connections of clients rather than wait for them, and does nothing if
 // the server is stopped already.

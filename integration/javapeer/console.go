@@ -30,6 +30,23 @@ func (c Console) Enable(job, ip string) error { return c.ask("enable", job, ip, 
 // Shutdown stops a job on a server; an empty ip is all servers, an empty job all jobs.
 func (c Console) Shutdown(job, ip string) error { return c.ask("shutdown", job, ip, nil) }
 
+// Remove shuts a job down on a server and forgets the server; an empty ip is all servers, an empty job all jobs.
+func (c Console) Remove(job, ip string) error { return c.ask("remove", job, ip, nil) }
+
+// Dump has an instance of a job tell what its registry has of the job, which is the text that an operator
+// sees. peer is the process of that instance. It is for [ElasticJob3].
+func (c Console) Dump(peer *Peer, job string) (string, error) {
+	var port int
+	if err := peer.ask(request{Op: "snapshot", Job: job}, &port); err != nil {
+		return "", err
+	}
+	r := c.cluster.request("console-dump")
+	r.Job, r.IP, r.Item = job, "127.0.0.1", port
+	var text string
+	err := c.peer.ask(r, &text)
+	return text, err
+}
+
 // DisableItem excludes an item.
 func (c Console) DisableItem(job string, item int) error {
 	r := c.cluster.request("console-disable-item")
@@ -61,6 +78,9 @@ func (c Console) UpdateSettings(settings map[string]any) error {
 	r.Text = string(text)
 	return c.peer.ask(r, nil)
 }
+
+// RemoveSettings removes a job's tree.
+func (c Console) RemoveSettings(job string) error { return c.ask("remove-settings", job, "", nil) }
 
 // Items returns what the console shows of a job's items.
 func (c Console) Items(job string) ([]ItemInfo, error) {

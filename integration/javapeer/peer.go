@@ -27,10 +27,11 @@ type Peer struct {
 func (p *Peer) In(tb testing.TB) *Peer { return &Peer{p.process, tb} }
 
 type process struct {
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	ready chan struct{}
-	gone  chan struct{} // closed when the process has ended
+	release *Release
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	ready   chan struct{}
+	gone    chan struct{} // closed when the process has ended
 
 	mu      sync.Mutex
 	asked   int64
@@ -43,18 +44,28 @@ type process struct {
 // Option changes how a peer is started.
 type Option func(*options)
 
-type options struct{ ip string }
+type options struct {
+	ip      string
+	release *Release
+}
 
 // WithIP sets the address under which the process takes part, so that several on one machine are
 // servers of their own. The default is 10.0.0.1.
 func WithIP(ip string) Option { return func(o *options) { o.ip = ip } }
 
+// WithRelease sets which library the process uses. The default is [Lite2].
+func WithRelease(r *Release) Option { return func(o *options) { o.release = r } }
+
 // Start starts a Java process that ends with the test. See [Need] for machines that cannot run it. A
 // test that fails shows what the process logged.
 func Start(tb testing.TB, chosen ...Option) *Peer {
 	tb.Helper()
-	Need(tb)
-	p, err := launch(tb, chosen)
+	o := options{ip: "10.0.0.1", release: Lite2}
+	for _, choose := range chosen {
+		choose(&o)
+	}
+	o.release.Need(tb)
+	p, err := launch(tb, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -69,17 +80,14 @@ func Start(tb testing.TB, chosen ...Option) *Peer {
 	return p
 }
 
-func launch(tb testing.TB, chosen []Option) (*Peer, error) {
-	o := options{ip: "10.0.0.1"}
-	for _, choose := range chosen {
-		choose(&o)
-	}
-	folder, err := jars()
+func launch(tb testing.TB, o options) (*Peer, error) {
+	folder, err := o.release.jars()
 	if err != nil {
 		return nil, err
 	}
 	p := &process{
-		ready: make(chan struct{}), gone: make(chan struct{}), changed: make(chan struct{}),
+		release: o.release,
+		ready:   make(chan struct{}), gone: make(chan struct{}), changed: make(chan struct{}),
 		answers: make(map[int64]chan answer),
 	}
 	line := command(folder, o.ip)
@@ -181,6 +189,9 @@ func (p *Peer) WaitEvents(job string, enough func([]Event) bool) []Event {
 		}
 	}
 }
+
+// PID is the process id.
+func (p *process) PID() int { return p.cmd.Process.Pid }
 
 // Kill ends the process with SIGKILL.
 func (p *Peer) Kill() {

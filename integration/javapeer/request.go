@@ -3,6 +3,7 @@ package javapeer
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -88,9 +89,12 @@ func (c Cluster) request(op string) request {
 // Join has the process take part in a job, as an instance of its own with a session of its own, and
 // returns what it then takes to be so. The error is what the library threw.
 func (p *Peer) Join(c Cluster, job Job) (Belief, error) {
+	var belief Belief
+	if p.release == Lite2 && job.needs3() {
+		return belief, fmt.Errorf("job %s: %s has not all of its settings", job.Name, p.release)
+	}
 	r := c.request("start")
 	r.Spec = &job
-	var belief Belief
 	err := p.ask(r, &belief)
 	return belief, err
 }
@@ -101,6 +105,15 @@ func (p *Peer) Last(job string, d time.Duration) {
 	p.tb.Helper()
 	p.request(request{Op: "last", Job: job, Hold: d == UntilTold, Millis: max(0, d.Milliseconds())})
 }
+
+// Feed sets how many batches of data a dataflow job finds in this process, whatever its items. The default is none.
+func (p *Peer) Feed(job string, batches int) {
+	p.tb.Helper()
+	p.request(request{Op: "feed", Job: job, Item: batches})
+}
+
+// Execute has a job without cron run once, as the application does that declared it.
+func (p *Peer) Execute(job string) error { return p.ask(request{Op: "execute", Job: job}, nil) }
 
 // Belief returns what the instance takes to be so of a job.
 func (p *Peer) Belief(job string) (Belief, error) {

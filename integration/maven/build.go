@@ -10,17 +10,23 @@ import (
 )
 
 // Build returns a folder that holds the jar of a Maven project and those that it needs to run. It is
-// like [Jars] for a project of our own: project holds its pom.xml and its sources, and a change to any
-// of them has it built anew.
-func Build(ctx context.Context, name string, project fs.FS) (string, error) {
-	content, err := contentOf(project)
-	if err != nil {
-		return "", fmt.Errorf("read the project %s: %w", name, err)
+// like [Jars] for a project of our own: its parts together hold its pom.xml and its sources, each file
+// once, and a change to any of them has it built anew. Projects may share parts.
+func Build(ctx context.Context, name string, parts ...fs.FS) (string, error) {
+	var content []byte
+	for _, part := range parts {
+		text, err := contentOf(part)
+		if err != nil {
+			return "", fmt.Errorf("read the project %s: %w", name, err)
+		}
+		content = append(content, text...)
 	}
 	return once(name, content, func(work, jars string) error {
 		folder := filepath.Join(work, "project")
-		if err := os.CopyFS(folder, project); err != nil {
-			return err
+		for _, part := range parts {
+			if err := os.CopyFS(folder, part); err != nil {
+				return err
+			}
 		}
 		if err := Run(ctx, folder, "package", "dependency:copy-dependencies",
 			"-DincludeScope=runtime", "-DoutputDirectory="+jars); err != nil {

@@ -179,7 +179,13 @@ func TestFromEtcdToEtcd(t *testing.T) {
 
 func base(t *testing.T, namespace string) int64 {
 	t.Helper()
-	path := jobtree.For("order_job").Tokens()
+	return baseOf(t, namespace, "order_job")
+}
+
+// baseOf returns where a job's tokens start in the target.
+func baseOf(t *testing.T, namespace, name string) int64 {
+	t.Helper()
+	path := jobtree.For(name).Tokens()
 	tokens, err := jobtree.DecodeTokens(registry.Node{Path: path, Value: nodes(t, namespace)[path]})
 	require.NoError(t, err)
 	return tokens.Base

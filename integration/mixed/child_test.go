@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 	"github.com/elasticron/elasticron/scheduler"
@@ -22,6 +23,7 @@ const envChild = "ELASTICRON_MIXED_CHILD"
 
 type childSettings struct {
 	Address, Namespace, ID string
+	Layout                 jobtree.Layout
 	Config                 job.Config
 }
 
@@ -34,7 +36,7 @@ type child struct {
 // startChild starts a Go instance in a process and waits until it has joined. Its executions never end.
 func (c *cluster) startChild(cfg job.Config) *child {
 	c.t.Helper()
-	settings, err := json.Marshal(childSettings{c.address, c.namespace, goID, cfg})
+	settings, err := json.Marshal(childSettings{c.address, c.namespace, goID, c.layout, cfg})
 	require.NoError(c.t, err)
 	self, err := os.Executable()
 	require.NoError(c.t, err)
@@ -93,7 +95,7 @@ func be(text string) error {
 	if err != nil {
 		return err
 	}
-	s, err := scheduler.New(reg, options(settings.ID, os.Stderr)...)
+	s, err := scheduler.New(reg, options(settings.Layout, settings.ID, os.Stderr)...)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/javapeer"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -29,22 +30,31 @@ type cluster struct {
 	address   string
 	namespace string
 	job       string
+	layout    jobtree.Layout // of the Java instances
 	tree      jobtree.Tree
-	registry  registry.Registry // of somebody who only looks, and operates
-	log       *lockedBuffer     // of all Go instances, shown if the test fails
+	registry  registry.Registry     // of somebody who only looks, and operates
+	log       *serverprocess.Output // of all Go instances, shown if the test fails
 }
 
 // newCluster makes a cluster for a job of this name, which no other test may use: a Java process has one
 // instance a job.
 func newCluster(t *testing.T, name string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, address: need(t), namespace: name + "-" + strings.ToLower(rand.Text()[:8]), job: name, tree: jobtree.For(name), log: new(lockedBuffer)}
+	c := &cluster{t: t, address: need(t), namespace: name + "-" + strings.ToLower(rand.Text()[:8]), job: name, tree: jobtree.For(name), log: new(serverprocess.Output)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(c.log.String())
 		}
 	})
 	c.registry = c.open(c.address)
+	return c
+}
+
+// newCluster makes a cluster for a job of instances like these.
+func (j java) newCluster(t *testing.T, name string) *cluster {
+	t.Helper()
+	c := newCluster(t, name)
+	c.layout = j.layout
 	return c
 }
 
@@ -70,7 +80,10 @@ func (c *cluster) java() javapeer.Cluster {
 // config is the job as Go declares it.
 func (c *cluster) config(cron string, total int) job.Config {
 	cfg := job.Config{Name: c.job, Cron: cron, ShardingTotalCount: total}
-	cfg.Class, cfg.DaylightSaving = javapeer.Class, job.DaylightSavingQuartz
+	cfg.Class = javapeer.Class
+	if c.layout == jobtree.Lite {
+		cfg.DaylightSaving = job.DaylightSavingQuartz
+	}
 	return cfg
 }
 
@@ -88,14 +101,10 @@ func (c *cluster) state() *jobtree.State {
 	c.t.Helper()
 	nodes, revision, err := c.registry.List(c.t.Context(), c.tree.Root())
 	require.NoError(c.t, err)
-	s := jobtree.NewState(c.job)
-	s.ShareWithJava()
-	step := registry.Step{Snapshot: registry.NewSnapshot(revision, nodes)}
-	for _, n := range nodes {
-		step.Changes = append(step.Changes, registry.Change{New: n})
+	if c.layout == jobtree.ElasticJob3 {
+		return jobtree.ElasticJob3StateOf(c.job, registry.NewSnapshot(revision, nodes))
 	}
-	s.Apply(step)
-	return s
+	return jobtree.SharedStateOf(c.job, registry.NewSnapshot(revision, nodes))
 }
 
 // eventually waits until the tree is as asked for, and says what it was waiting for if it never is.
@@ -172,7 +181,7 @@ func (c *cluster) change(change func(*job.Config)) {
 	c.t.Helper()
 	cfg := c.state().Config.Value
 	change(&cfg)
-	text, err := jobtree.EncodeConfig(cfg)
+	text, err := c.layout.EncodeConfig(cfg)
 	require.NoError(c.t, err)
 	c.do(registry.Put(c.tree.Config(), text))
 }

@@ -15,7 +15,7 @@ import (
 
 // What Go stored counts for Java, and what only Go knows of it does not disturb.
 func configOfGoIsReadByJava(t *testing.T, j java) {
-	c := newCluster(t, "config_of_go")
+	c := j.newCluster(t, "config_of_go")
 	cfg := c.config(everySecond, 3)
 	cfg.ShardingItemParameters, cfg.JobParameter = "0=Berlin,1=Oslo,2=Köln", `x<y & 'z'="q"`
 	cfg.Failover, cfg.FailoverLimit, cfg.Timeout, cfg.Misfire = true, 7, 30*time.Second, job.MisfireAll
@@ -43,7 +43,7 @@ func configOfGoIsReadByJava(t *testing.T, j java) {
 
 // What Java stored counts for Go, and written again it is the same to the byte.
 func configOfJavaIsReadByGo(t *testing.T, j java) {
-	c := newCluster(t, "config_of_java")
+	c := j.newCluster(t, "config_of_java")
 	spec := javapeer.NewJob(c.job, everySecond, 3)
 	spec.ItemParameters, spec.JobParameter = "0=Berlin,1=Oslo,2=Köln", `x<y & 'z'="q"`
 	c.joinJava(j.first, spec)
@@ -54,7 +54,7 @@ func configOfJavaIsReadByGo(t *testing.T, j java) {
 	require.Equal(t, "Berlin", sc.ItemParameter)
 	require.Equal(t, spec.JobParameter, sc.JobParameter)
 
-	script := newCluster(t, "script_of_java")
+	script := j.newCluster(t, "script_of_java")
 	spec = javapeer.NewJob(script.job, never, 2)
 	spec.Script, spec.Disabled = `/bin/echo "a b"`, true
 	script.joinJava(j.first, spec)
@@ -62,7 +62,7 @@ func configOfJavaIsReadByGo(t *testing.T, j java) {
 	for _, c := range []*cluster{c, script} {
 		node, err := c.registry.Get(t.Context(), c.tree.Config())
 		require.NoError(t, err)
-		text, err := jobtree.EncodeConfig(c.state().Config.Value)
+		text, err := c.layout.EncodeConfig(c.state().Config.Value)
 		require.NoError(t, err)
 		require.Equal(t, node.Value, text)
 	}

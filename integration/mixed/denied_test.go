@@ -1,15 +1,14 @@
 package mixed
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -27,8 +26,8 @@ func TestAForbiddenNode(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = other.Close(context.Background()) })
-	var text lockedBuffer
-	s, err := scheduler.New(c.open(c.address), append(options(goID, c.log), scheduler.WithLogger(slog.New(slog.NewTextHandler(&text, nil))))...)
+	var text serverprocess.Output
+	s, err := scheduler.New(c.open(c.address), append(c.options(goID, c.log), scheduler.WithLogger(slog.New(slog.NewTextHandler(&text, nil))))...)
 	require.NoError(t, err)
 	good := c.config(never, 1)
 	good.Name = "good_job"
@@ -54,22 +53,4 @@ func TestAForbiddenNode(t *testing.T) {
 	require.Contains(t, text.String(), c.namespace+c.tree.Sharding()+":", "the node that was made")
 	_, err = c.registry.Get(t.Context(), jobtree.For(good.Name).Config())
 	require.NoError(t, err)
-}
-
-// lockedBuffer is a buffer that a log writes to from many goroutines.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

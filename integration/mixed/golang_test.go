@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
@@ -53,7 +54,7 @@ func (c *cluster) startGo(cfg job.Config) *golang {
 
 func (c *cluster) startGoOver(reg registry.Registry, id string, cfg job.Config) *golang {
 	c.t.Helper()
-	s, err := scheduler.New(reg, options(id, c.log)...)
+	s, err := scheduler.New(reg, c.options(id, c.log)...)
 	require.NoError(c.t, err)
 	g := &golang{Scheduler: s, c: c, id: id, done: make(chan error, 1), changed: make(chan struct{})}
 	_, err = s.Add(c.t.Context(), cfg, job.HandlerFunc(g.execute))
@@ -73,9 +74,18 @@ func (c *cluster) startGoOver(reg registry.Registry, id string, cfg job.Config) 
 	return g
 }
 
-func options(id string, log io.Writer) []scheduler.Option {
+func (c *cluster) options(id string, log io.Writer) []scheduler.Option {
+	return options(c.layout, id, log)
+}
+
+// peersOf are the options of a process beside Java instances.
+var peersOf = map[jobtree.Layout]scheduler.Option{
+	jobtree.Lite: scheduler.WithJavaPeers(), jobtree.ElasticJob3: scheduler.WithElasticJob3Peers(),
+}
+
+func options(of jobtree.Layout, id string, log io.Writer) []scheduler.Option {
 	return []scheduler.Option{
-		scheduler.WithJavaPeers(), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(10 * time.Second),
+		peersOf[of], scheduler.WithInstanceID(id), scheduler.WithStopTimeout(10 * time.Second),
 		scheduler.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	}
 }

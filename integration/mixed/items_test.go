@@ -16,7 +16,7 @@ import (
 
 // A Go leader takes an item from Java when it has ended and not before, and nobody begins it meanwhile.
 func goLeavesAloneWhatJavaRuns(t *testing.T, j java) {
-	c := newCluster(t, "java_runs")
+	c := j.newCluster(t, "java_runs")
 	g, last := c.pair(j, everySecond)
 	j.last.Last(c.job, javapeer.UntilTold)
 	mark := c.eventually("Java runs", func(s *jobtree.State) bool { return s.Item(0).Running.Exists() }).Item(0).Running
@@ -34,7 +34,7 @@ func goLeavesAloneWhatJavaRuns(t *testing.T, j java) {
 
 // Java gets an item that Go runs, as no leader of ours would have it, and does not begin it.
 func javaLeavesAloneWhatGoRuns(t *testing.T, j java) {
-	c := newCluster(t, "go_runs")
+	c := j.newCluster(t, "go_runs")
 	g, last := c.pair(j, everySecond)
 	g.hold()
 	mark := c.eventually("Go runs", func(s *jobtree.State) bool { return s.Item(1).Running.Exists() }).Item(1).Running
@@ -51,12 +51,12 @@ func javaLeavesAloneWhatGoRuns(t *testing.T, j java) {
 // What Java notes of missed fires says that there were some. Go, which gets the item, runs once for the
 // newest.
 func goMakesUpWhatJavaMissed(t *testing.T, j java) {
-	c := newCluster(t, "go_makes_up")
+	c := j.newCluster(t, "go_makes_up")
 	g, _ := c.pair(j, never)
 	hour := (time.Now().UTC().Hour() + 12) % 24
 	c.change(func(cfg *job.Config) { cfg.Cron = fmt.Sprintf("0 0 %d * * ?", hour) }) // has fired, and does not fire now
 	c.do(registry.Put(c.tree.ItemMisfire(0), ""))
-	c.do(registry.Put(c.tree.Server(ipLast), jobtree.EncodeServer(true)))
+	c.do(registry.Put(c.tree.Server(ipLast), c.layout.EncodeServer(true)))
 	runs := g.wait("a catch-up", ran(0, 0))
 	require.Equal(t, job.Misfire, runs[0].Source)
 	require.Equal(t, hour, runs[0].Fire.Hour())
@@ -66,7 +66,7 @@ func goMakesUpWhatJavaMissed(t *testing.T, j java) {
 
 // What Go notes of missed fires has Java run once more.
 func javaMakesUpWhatGoMissed(t *testing.T, j java) {
-	c := newCluster(t, "java_makes_up")
+	c := j.newCluster(t, "java_makes_up")
 	g, last := c.pair(j, everySecond)
 	g.hold()
 	c.eventually("Go runs", func(s *jobtree.State) bool { return s.Item(1).Running.Exists() })
@@ -90,9 +90,12 @@ func javaMakesUpWhatGoMissed(t *testing.T, j java) {
 
 // Java reads, lists and assigns a tree that has all that Go leaves behind.
 func javaReadsAUsedTree(t *testing.T, j java) {
-	c := newCluster(t, "a_used_tree")
+	c := j.newCluster(t, "a_used_tree")
 	cfg := c.config(everySecond, 6)
-	cfg.Failover, cfg.FailoverScope = true, job.FailoverAssigned
+	cfg.Failover = true
+	if c.layout == jobtree.Lite {
+		cfg.FailoverScope = job.FailoverAssigned
+	}
 	g := c.startGo(cfg)
 	c.goLeads()
 	other := c.startGoOver(c.open(c.address), "10.0.0.4@-@go", cfg)

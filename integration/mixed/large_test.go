@@ -18,7 +18,7 @@ func TestTheLargestJob(t *testing.T) {
 	t.Parallel()
 	need(t)
 	c := newCluster(t, "largest_job")
-	s, err := scheduler.New(c.open(c.address), options(goID, c.log)...)
+	s, err := scheduler.New(c.open(c.address), c.options(goID, c.log)...)
 	require.NoError(t, err)
 	_, err = s.Add(t.Context(), c.config(never, 100_000), job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
 	var fault *job.FieldError

@@ -18,7 +18,7 @@ import (
 func oneAssignmentWhoeverLeads(name, strategy string) func(*testing.T, java) {
 	return func(t *testing.T, j java) {
 		const total = 7
-		c := newCluster(t, name)
+		c := j.newCluster(t, name)
 		spec := javapeer.NewJob(c.job, everySecond, total)
 		spec.Strategy = strategy
 		first := c.joinJava(j.first, spec)
@@ -83,7 +83,7 @@ func (c *cluster) everyItemRuns(g *golang, j java) {
 
 // While a Go leader has an item that runs and runs, Java instances go on, whoever joins.
 func javaDoesNotWaitForGo(t *testing.T, j java) {
-	c := newCluster(t, "java_does_not_wait")
+	c := j.newCluster(t, "java_does_not_wait")
 	g := c.startGo(c.config(everySecond, 6))
 	c.goLeads()
 	spec := javapeer.NewJob(c.job, everySecond, 6)
@@ -109,7 +109,7 @@ func javaDoesNotWaitForGo(t *testing.T, j java) {
 
 // A latch that Go holds holds a Java instance up, and nothing else.
 func javaWaitsInTheLatchForGo(t *testing.T, j java) {
-	c := newCluster(t, "latch_of_go")
+	c := j.newCluster(t, "latch_of_go")
 	other := c.open(c.address)
 	release, done := make(chan struct{}), make(chan error, 1)
 	held := make(chan struct{})
@@ -138,7 +138,7 @@ func javaWaitsInTheLatchForGo(t *testing.T, j java) {
 
 // And the other way round.
 func goWaitsInTheLatchForJava(t *testing.T, j java) {
-	c := newCluster(t, "latch_of_java")
+	c := j.newCluster(t, "latch_of_java")
 	c.joinJava(j.first, javapeer.NewJob(c.job, never, 1))
 	j.first.HoldLatch(c.job, "leader/election/latch")
 	reached, done := make(chan struct{}), make(chan error, 1)

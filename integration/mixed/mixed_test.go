@@ -4,12 +4,17 @@ import (
 	"testing"
 
 	"github.com/elasticron/elasticron/integration/javapeer"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // java are the Java processes that the tests share, by address.
 type java struct {
 	first, last *javapeer.Peer // 10.0.0.1 and 10.0.0.3
+	layout      jobtree.Layout // of their nodes
 }
+
+// in returns the processes for a subtest.
+func (j java) in(t *testing.T) java { return java{j.first.In(t), j.last.In(t), j.layout} }
 
 // The addresses of a cluster. Java orders instances by their ids, descending, so Go stands in between.
 const (
@@ -56,7 +61,7 @@ func TestMixed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, java{processes.first.In(t), processes.last.In(t)})
+			test(t, processes.in(t))
 		})
 	}
 }

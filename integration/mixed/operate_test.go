@@ -28,13 +28,13 @@ func (c *cluster) pair(j java, cron string) (*golang, string) {
 }
 
 func theConsoleTriggers(t *testing.T, j java) {
-	c := newCluster(t, "console_triggers")
+	c := j.newCluster(t, "console_triggers")
 	g, _ := c.pair(j, never)
 	c.triggered(g, j, func() error { return j.first.Console(c.java()).Trigger(c.job) })
 }
 
 func goTriggers(t *testing.T, j java) {
-	c := newCluster(t, "go_triggers")
+	c := j.newCluster(t, "go_triggers")
 	g, _ := c.pair(j, never)
 	c.triggered(g, j, func() error { return g.triggerJob(t.Context(), c.job) })
 }
@@ -57,7 +57,7 @@ func (c *cluster) triggered(g *golang, j java, trigger func() error) {
 }
 
 func theConsoleDisablesAndEnablesGo(t *testing.T, j java) {
-	c := newCluster(t, "console_disables")
+	c := j.newCluster(t, "console_disables")
 	g, last := c.pair(j, everySecond)
 	g.wait("a fire", ran(1, 0))
 	console := j.first.Console(c.java())
@@ -82,7 +82,7 @@ func (c *cluster) staysIdle(g *golang, j java) {
 
 // What an operator said of a server outlives the process, which writes nothing over it.
 func disabledSurvivesARestartOfGo(t *testing.T, j java) {
-	c := newCluster(t, "disabled_survives")
+	c := j.newCluster(t, "disabled_survives")
 	g, last := c.pair(j, everySecond)
 	console := j.first.Console(c.java())
 	require.NoError(t, console.Disable(c.job, ipGo))
@@ -100,7 +100,7 @@ func disabledSurvivesARestartOfGo(t *testing.T, j java) {
 }
 
 func theConsoleShutsGoDown(t *testing.T, j java) {
-	c := newCluster(t, "console_shuts_down")
+	c := j.newCluster(t, "console_shuts_down")
 	g, last := c.pair(j, everySecond)
 	require.NoError(t, j.first.Console(c.java()).Shutdown(c.job, ipGo))
 	c.eventually("Java alone", settled(2, last))
@@ -114,14 +114,14 @@ func theConsoleShutsGoDown(t *testing.T, j java) {
 
 // Go disables, enables and shuts down as the console does, and Java follows.
 func goShutsJavaDown(t *testing.T, j java) {
-	c := newCluster(t, "go_shuts_down")
+	c := j.newCluster(t, "go_shuts_down")
 	g, last := c.pair(j, everySecond)
 	j.last.WaitEvents(c.job, began(0, 0))
-	c.do(registry.Put(c.tree.Server(ipLast), jobtree.EncodeServer(true)))
+	c.do(registry.Put(c.tree.Server(ipLast), c.layout.EncodeServer(true)))
 	c.eventually("Go alone", settled(2, goID))
 	runs, _ := g.look()
 	g.wait("Java's item", ran(0, times(runs, 0)))
-	c.do(registry.Put(c.tree.Server(ipLast), jobtree.EncodeServer(false)))
+	c.do(registry.Put(c.tree.Server(ipLast), c.layout.EncodeServer(false)))
 	c.eventually("two instances", settled(2, goID, last))
 	j.last.WaitEvents(c.job, began(0, begins(j.last.Events(c.job))[0]))
 	c.do(registry.Delete(c.tree.Instance(last)))
@@ -134,7 +134,7 @@ func goShutsJavaDown(t *testing.T, j java) {
 
 // The console drops what only Go knows of the settings, and both follow what it wrote.
 func theConsoleChangesSettings(t *testing.T, j java) {
-	c := newCluster(t, "console_settings")
+	c := j.newCluster(t, "console_settings")
 	g, last := c.pair(j, never)
 	console := j.first.Console(c.java())
 	settings, err := console.Settings(c.job)
@@ -151,17 +151,21 @@ func theConsoleChangesSettings(t *testing.T, j java) {
 	e := j.last.WaitEvents(c.job, began(0, 0))[0]
 	require.Equal(t, "console", e.JobParameter)
 
-	c.change(func(cfg *job.Config) { cfg.ShardingTotalCount, cfg.JobParameter, cfg.FailoverLimit = 3, "go", 5 })
+	limit := 5 // which only Go knows
+	if c.layout == jobtree.ElasticJob3 {
+		limit = 0 // which would refuse it
+	}
+	c.change(func(cfg *job.Config) { cfg.ShardingTotalCount, cfg.JobParameter, cfg.FailoverLimit = 3, "go", limit })
 	c.eventually("three items", settled(3, goID, last))
 	j.last.WaitEvents(c.job, func(events []javapeer.Event) bool {
 		newest := events[len(events)-1]
 		return newest.Total == 3 && newest.JobParameter == "go"
 	})
-	require.Equal(t, 5, c.state().Config.Value.FailoverLimit)
+	require.Equal(t, limit, c.state().Config.Value.FailoverLimit)
 }
 
 func theConsoleDisablesItems(t *testing.T, j java) {
-	c := newCluster(t, "console_items")
+	c := j.newCluster(t, "console_items")
 	g, _ := c.pair(j, everySecond)
 	g.wait("a fire", ran(1, 0))
 	console := j.first.Console(c.java())
@@ -180,7 +184,7 @@ func theConsoleDisablesItems(t *testing.T, j java) {
 
 // A Go process that is not told of the Java instances of a job does not take part in it.
 func aProcessThatIsNotToldOfJava(t *testing.T, j java) {
-	c := newCluster(t, "not_told_of_java")
+	c := j.newCluster(t, "not_told_of_java")
 	first := c.joinJava(j.first, javapeer.NewJob(c.job, never, 2))
 	s, err := scheduler.New(c.open(c.address))
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 // An operator of package operate has a Java instance do what he says: run by hand, run by other settings, leave an item
 // alone, stop and go on, and leave.
 func operatorsAreHeardByJava(t *testing.T, j java) {
-	c := newCluster(t, "operators")
+	c := j.newCluster(t, "operators")
 	g, last := c.pair(j, never)
 	op, err := operate.New(c.registry, operate.By("anna", "test"))
 	require.NoError(t, err)

@@ -1,5 +1,6 @@
 // Package serverprocess starts the real servers of tests as processes of their own, signals them and
-// ends them: by process id only, and so that they die with the test however that ends (on Linux).
+// ends them: by process id only, and so that they die with the test however that ends (on Linux). [Output] keeps what
+// a process says.
 package serverprocess
 
 import (
@@ -55,6 +56,9 @@ func (p *Process) live(out *os.File, started chan<- error) {
 		_ = p.cmd.Wait() // it was killed
 	}
 }
+
+// PID is the process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Gone returns a channel that is closed when the process has ended.
 func (p *Process) Gone() <-chan struct{} { return p.gone }

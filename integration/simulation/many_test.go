@@ -36,14 +36,14 @@ func seedsToTry() int {
 	}
 }
 
-// TestThousandsOfSeeds has TestSimulation run in a test program of its own without the race detector,
-// if this one has it.
+// TestThousandsOfSeeds has TestSimulation and TestAReplayIsExact run in a test program without the race
+// detector, if this one has it.
 func TestThousandsOfSeeds(t *testing.T) {
 	if !underRace || *seeds > 0 || *seed > 0 {
 		t.Skip("TestSimulation does it")
 	}
 	began := time.Now()
-	program := exec.CommandContext(t.Context(), "go", "test", "-race=false", "-v", "-count=1", "-timeout=30m", "-run=^TestSimulation$", ".",
+	program := exec.CommandContext(t.Context(), "go", "test", "-race=false", "-v", "-count=1", "-timeout=30m", "-run=^(TestSimulation|TestAReplayIsExact)$", ".",
 		fmt.Sprintf("-simulation.seeds=%d", thousands), fmt.Sprintf("-simulation.first=%d", *first), fmt.Sprintf("-simulation.patience=%s", patience))
 	program.Env = append(os.Environ(), "GOGC=400") // memory is there, time is not
 	output, err := program.CombinedOutput()

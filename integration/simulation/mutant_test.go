@@ -105,11 +105,11 @@ func (m mutant) of(r registry.Registry) registry.Registry {
 }
 
 // View implements [registry.Viewer].
-func (m mutant) View(ctx context.Context, path string) (*registry.View, error) {
+func (m mutant) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 	if m.deaf != nil && m.deaf.Load() {
 		return nil, registry.ErrDenied
 	}
-	view, err := m.Registry.View(ctx, path)
+	view, err := m.Registry.View(ctx, path, except...)
 	if m.deaf != nil && errors.Is(err, registry.ErrDenied) {
 		m.deaf.Store(true)
 	}

@@ -11,6 +11,9 @@ import (
 // TestAReplayIsExact runs a few seeds three times, one with operators among them: the same happens, to the nanosecond and
 // the byte.
 func TestAReplayIsExact(t *testing.T) {
+	if underRace {
+		t.Skip("TestThousandsOfSeeds does it, for a fifth of the price")
+	}
 	t.Parallel()
 	operated := uint64(8)
 	for planOf(operated).kind != operators {

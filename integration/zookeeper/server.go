@@ -128,6 +128,16 @@ func (s *Server) Freeze() error { return s.with((*serverprocess.Process).Freeze)
 // Thaw lets a frozen server go on.
 func (s *Server) Thaw() error { return s.with((*serverprocess.Process).Thaw) }
 
+// PID is the id of the server's process, 0 while it is down.
+func (s *Server) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		return 0
+	}
+	return s.running.PID()
+}
+
 func (s *Server) with(do func(*serverprocess.Process) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

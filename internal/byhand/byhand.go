@@ -74,13 +74,12 @@ func Decide(s *jobtree.State, a Ask, now time.Time) (Request, error) {
 	for _, i := range s.Instances {
 		switch {
 		case !a.Java || !jobtree.JavaInstance(i.ID):
-		case asked == together:
+		case asked == together && s.Layout() == jobtree.Lite: // elsewhere nothing tells afterwards who was asked
 			r.More = true
 		default:
 			asked++
-			node := tree.Instance(i.ID)
-			r.Compare = append(r.Compare, registry.Unchanged(node, i.Revision))
-			r.Writes = append(r.Writes, registry.Update(node, jobtree.InstanceTriggered))
+			compare, writes := s.Ask(i)
+			r.Compare, r.Writes = append(r.Compare, compare...), append(r.Writes, writes...)
 		}
 	}
 	return r, nil

@@ -43,7 +43,7 @@ func AskRest(ctx context.Context, store registry.Committer, look func(context.Co
 // request has taken the place of this one, nobody is left.
 func rest(s *jobtree.State, request registry.Revision) (txns []registry.Txn) {
 	tree := s.Tree()
-	if s.Triggered().Revision != request {
+	if s.Triggered().Revision != request || s.Layout() != jobtree.Lite { // where all were asked with the request
 		return nil
 	}
 	for _, i := range s.Instances {

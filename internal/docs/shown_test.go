@@ -68,6 +68,13 @@ func declarationOfJava(ctx context.Context, servers []string, unique string, ord
 	return s, err
 }
 
+var _ = declarationBesideElasticJob3
+
+func declarationBesideElasticJob3(reg registry.Registry, unique string) (*scheduler.Scheduler, error) {
+	s, err := scheduler.New(reg, scheduler.WithElasticJob3Peers(), scheduler.WithInstanceID("10.0.0.7@-@"+unique))
+	return s, err
+}
+
 // What docs/metrics.md shows.
 func TestCollectorOfMetrics(t *testing.T) {
 	t.Parallel()

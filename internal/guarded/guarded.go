@@ -36,7 +36,7 @@ func NewWriter(target registry.Committer, always ...registry.Condition) *Writer 
 // Commit writes all steps in one transaction if they fit, else the last ones in a transaction of their
 // own behind the others. Last are at most [MaxSteps] and hold the config node: a job without one is no
 // job to anybody, so nobody sees a new job before all that is said of it. A note that is not nil is written with
-// each of the transactions.
+// each of the transactions, and says what was done up to there.
 //
 // The errors are those of [registry.Committer]. After one, steps of earlier transactions are written. After
 // an answer that was lost, again asks to read the result and to call once more with what is
@@ -44,7 +44,7 @@ func NewWriter(target registry.Committer, always ...registry.Condition) *Writer 
 func (w *Writer) Commit(ctx context.Context, note *Note, first, last []Step) (again bool, err error) {
 	all := slices.Concat(first, last)
 	if note != nil {
-		all = append(all, note.step())
+		all = append(all, note.guard())
 	}
 	for _, s := range all {
 		if err := w.unsure[s.Guard.Path]; err != nil && s.creates() {
@@ -67,8 +67,12 @@ func (w *Writer) commit(ctx context.Context, note *Note, steps []Step) (again bo
 		return false, nil
 	}
 	txn := registry.Txn{If: slices.Clone(w.always)}
+	var written []string
 	if note != nil {
-		steps = append(slices.Clone(steps), note.step())
+		step, done, write := note.with(steps)
+		if write {
+			steps, written = append(slices.Clone(steps), step), done
+		}
 		txn.If = append(txn.If, note.job)
 	}
 	for _, s := range steps {
@@ -78,8 +82,8 @@ func (w *Writer) commit(ctx context.Context, note *Note, steps []Step) (again bo
 		txn.Then = append(txn.Then, s.Write)
 	}
 	revision, err := w.target.Commit(ctx, txn)
-	if err == nil && note != nil {
-		note.found = revision // for the next part
+	if err == nil && written != nil {
+		note.found, note.done = revision, written // for the next part
 	}
 	if !errors.Is(err, registry.ErrUnknownOutcome) {
 		return false, err

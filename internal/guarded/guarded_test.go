@@ -180,6 +180,50 @@ func TestAChangeIsWrittenDown(t *testing.T) {
 	}
 }
 
+// Of a change in several parts that stops halfway, what was done is written down, and no more.
+func TestWhatIsWrittenDownOfAPart(t *testing.T) {
+	t.Parallel()
+	reg := shop(t)
+	found := read(t, reg)
+	first, last := changes(t, found, 100)
+	first[70].Guard = registry.Unchanged(first[70].Guard.Path, 999) // in the second part
+	note, err := guarded.NoteOf("orders", found, slices.Concat(first, last), "seed", anna)
+	require.NoError(t, err)
+	_, err = guarded.NewWriter(reg).Commit(t.Context(), note, first, last)
+	require.ErrorIs(t, err, registry.ErrConflict)
+	after := read(t, reg)
+	require.Equal(t, found(orders.Config()), after(orders.Config()), "the last part")
+	require.True(t, after(orders.ItemDisabled(10)).Exists(), "the first part")
+	operated, err := jobtree.DecodeOperated(after(orders.Operated()))
+	require.NoError(t, err)
+	require.Len(t, operated.Operations, 2)
+	require.Empty(t, operated.Operations[1].Before, "the settings are as they were")
+	require.NotContains(t, operated.Operations[1].Changed, "cron")
+}
+
+// A part that changes nothing that people decide is not written down.
+func TestAPartOfNothing(t *testing.T) {
+	t.Parallel()
+	reg := shop(t)
+	found := read(t, reg)
+	_, last := changes(t, found, 0)
+	same := found(orders.Config())
+	tokens := guarded.Step{Write: registry.Put(orders.Tokens(), "{}"), Guard: registry.Absent(orders.Tokens())}
+	first := slices.Repeat([]guarded.Step{tokens}, 1)
+	for n := range guarded.MaxSteps {
+		path := fmt.Sprintf("/orders/offset/%d", n)
+		first = append(first, guarded.Step{Write: registry.Put(path, ""), Guard: registry.Absent(path)})
+	}
+	last[0].Guard = registry.Unchanged(same.Path, 999)
+	note, err := guarded.NoteOf("orders", found, slices.Concat(first, last), "seed", anna)
+	require.NoError(t, err)
+	_, err = guarded.NewWriter(reg).Commit(t.Context(), note, first, last)
+	require.ErrorIs(t, err, registry.ErrConflict)
+	after := read(t, reg)
+	require.True(t, after(orders.Tokens()).Exists())
+	require.Equal(t, found(orders.Operated()), after(orders.Operated()))
+}
+
 // What is shown of a change to the settings holds no secrets; what is kept of them does, to go back to.
 func TestWhatIsWrittenDownOfSettings(t *testing.T) {
 	t.Parallel()

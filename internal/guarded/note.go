@@ -3,6 +3,7 @@ package guarded
 import (
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,12 +36,17 @@ func (a Author) Check() error {
 	return nil
 }
 
-// Note is what is written down of a change, in each transaction that makes a part of it.
+// Note is what is written down of a change, in each transaction that makes a part of it: that part, and those before.
+// So it is true also if the last part is never made.
 type Note struct {
-	path  string
-	found registry.Revision // that the node has
-	text  string
-	job   registry.Condition // lest a job that is gone leaves the note behind
+	path     string
+	found    registry.Revision  // that the node has
+	job      registry.Condition // lest a job that is gone leaves the note behind
+	operated jobtree.Operated   // what is written down besides
+	op       jobtree.Operation  // but for what it changed
+	config   registry.Node
+	changes  map[string]string // of all parts, by path
+	done     []string          // those of the parts that were made
 }
 
 // NoteOf is what is to be written down when steps change a job that is there, as operators write down what they do. found
@@ -55,20 +61,15 @@ func NoteOf(job string, found func(path string) registry.Node, steps []Step, ver
 	op := jobtree.Operation{
 		ID: rand.Text()[:16], Verb: verb, Who: by.Who, How: by.How, When: time.Now().UTC().Truncate(time.Millisecond), Reason: by.Reason,
 	}
-	var changes []string
+	changes := make(map[string]string)
 	for _, s := range steps {
-		was := found(s.Write.Path)
-		if text := changed(was, s.Write); text != "" {
-			changes = append(changes, text)
-		}
-		if was.Path == config.Path && was.Value != s.Write.Value {
-			op.Before = config.Value
+		if text := changed(found(s.Write.Path), s.Write); text != "" {
+			changes[s.Write.Path] = text
 		}
 	}
-	if changes == nil {
+	if len(changes) == 0 {
 		return nil, nil
 	}
-	op.Changed = texts.Shorten(strings.Join(changes, "; "))
 	var operated jobtree.Operated
 	if node.Exists() {
 		var err error
@@ -77,8 +78,8 @@ func NoteOf(job string, found func(path string) registry.Node, steps []Step, ver
 		}
 	}
 	return &Note{
-		path: tree.Operated(), found: node.Revision, text: jobtree.EncodeOperated(operated.With(op)),
-		job: registry.Unchanged(config.Path, config.Revision),
+		path: tree.Operated(), found: node.Revision, job: registry.Unchanged(config.Path, config.Revision),
+		operated: operated, op: op, config: config, changes: changes,
 	}, nil
 }
 
@@ -129,7 +130,26 @@ func mark(disabled, exists bool) string {
 	}
 }
 
-// step is the note as one more step of a transaction.
-func (n *Note) step() Step {
-	return Step{Write: registry.Put(n.path, n.text), Guard: registry.Unchanged(n.path, n.found)}
+// guard is the condition under which a note is written.
+func (n *Note) guard() Step { return Step{Guard: registry.Unchanged(n.path, n.found)} }
+
+// with is the note as one more step of the transaction that makes a part, and what it says then. There is none to
+// write as long as nothing was changed that people decide.
+func (n *Note) with(part []Step) (note Step, done []string, write bool) {
+	op := n.op
+	done = slices.Clone(n.done)
+	for _, s := range part {
+		text, is := n.changes[s.Write.Path]
+		if !is {
+			continue
+		}
+		done = append(done, text)
+		if s.Write.Path == n.config.Path {
+			op.Before = n.config.Value
+		}
+	}
+	op.Changed = texts.Shorten(strings.Join(done, "; "))
+	note = n.guard()
+	note.Write = registry.Put(n.path, jobtree.EncodeOperated(n.operated.With(op)))
+	return note, done, len(done) > 0
 }

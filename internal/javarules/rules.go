@@ -1,9 +1,11 @@
-// Package javarules are the rules by which Java instances of Elastic-Job-Lite 2.1.5 can read and run a configuration, beyond
-// those of every job. The scheduler asks them of what it declares, and package operate of what it stores. No I/O.
+// Package javarules are the rules by which Java instances of Elastic-Job-Lite 2.1.5 and of ElasticJob 3.0.x can read and
+// run a configuration, beyond those of every job. The scheduler asks them of what it declares, and package operate of
+// what it stores. No I/O.
 package javarules
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,20 +18,8 @@ import (
 // of the job. root is where the registry's nodes lie in ZooKeeper, and instance the longest id of an instance of the job
 // that is known; it may be empty.
 func Faults(root, instance string, cfg job.Config) []error {
-	var all []error
-	fault := func(field, value, reason string) {
-		all = append(all, &job.FieldError{Field: field, Value: value, Reason: reason + ", because Java instances share the job"})
-	}
-	if reason := PathFault(cfg.Name); reason != "" {
-		fault("Name", cfg.Name, reason)
-	}
-	// Java pastes the name into a regular expression.
-	if strings.ContainsAny(cfg.Name, `\()[]{}*+?^$|`) {
-		fault("Name", cfg.Name, `must not contain any of \()[]{}*+?^$|`)
-	}
-	if cfg.Class == "" && cfg.Type != job.TypeScript {
-		fault("Class", cfg.Class, "must be the canonical name of the Java class")
-	}
+	all := faultsOfAll(root, instance, cfg)
+	fault := func(field, value, reason string) { all = append(all, faultOf(field, value, reason)) }
 	if cfg.ShardingStrategy != "" && !strings.Contains(cfg.ShardingStrategy, ".") {
 		fault("ShardingStrategy", cfg.ShardingStrategy, "must be empty or the name of a Java class")
 	}
@@ -38,6 +28,52 @@ func Faults(root, instance string, cfg job.Config) []error {
 	}
 	if _, err := cronexpr.ParseDaylightSaving(string(cfg.DaylightSaving)); err == nil && cfg.DaylightSaving != job.DaylightSavingQuartz && cfg.TimeZone != "" {
 		fault("DaylightSaving", string(cfg.DaylightSaving), "must be quartz for a job with a time zone")
+	}
+	return all
+}
+
+// Faults3 is [Faults] for Java instances of ElasticJob 3.0.x.
+func Faults3(root, instance string, cfg job.Config) []error {
+	all := faultsOfAll(root, instance, cfg)
+	fault := func(field, value, reason string) { all = append(all, faultOf(field, value, reason)) }
+	if cfg.ShardingStrategy != "" && !slices.Contains(strategies3, cfg.ShardingStrategy) {
+		fault("ShardingStrategy", cfg.ShardingStrategy, fmt.Sprintf("must be empty or one of %q", strategies3))
+	}
+	if cfg.ErrorHandler != "" && !slices.Contains(errorHandlers3, cfg.ErrorHandler) {
+		fault("ErrorHandler", cfg.ErrorHandler, fmt.Sprintf("must be empty or one of %q", errorHandlers3))
+	}
+	if cfg.Cron == cronexpr.Triggered {
+		fault("Cron", cfg.Cron, "must be a Quartz expression: a job of one shot is not shared")
+	} else if reason := CronReason(cfg.Cron); reason != "" {
+		fault("Cron", cfg.Cron, reason)
+	}
+	if _, err := jobtree.ElasticJob3.EncodeConfig(cfg); err != nil {
+		all = append(all, fmt.Errorf("ElasticJob 3.x could not read it: %w", err))
+	}
+	return all
+}
+
+// What ElasticJob 3.0.x looks up by name. It refuses the whole configuration for a name that it does not know.
+var (
+	strategies3    = []string{"AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN"}
+	errorHandlers3 = []string{"LOG", "IGNORE", "THROW", "EMAIL", "WECHAT", "DINGTALK"}
+)
+
+func faultOf(field, value, reason string) error {
+	return &job.FieldError{Field: field, Value: value, Reason: reason + ", because Java instances share the job"}
+}
+
+// faultsOfAll lists what no Java instance could read or run.
+func faultsOfAll(root, instance string, cfg job.Config) (all []error) {
+	if reason := PathFault(cfg.Name); reason != "" {
+		all = append(all, faultOf("Name", cfg.Name, reason))
+	}
+	// Java pastes the name into a regular expression.
+	if strings.ContainsAny(cfg.Name, `\()[]{}*+?^$|`) {
+		all = append(all, faultOf("Name", cfg.Name, `must not contain any of \()[]{}*+?^$|`))
+	}
+	if cfg.Class == "" && cfg.Type != job.TypeScript {
+		all = append(all, faultOf("Class", cfg.Class, "must be the canonical name of the Java class"))
 	}
 	if err := totalFault(root, instance, cfg); err != nil {
 		all = append(all, err)

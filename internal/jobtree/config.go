@@ -60,8 +60,11 @@ func EncodeConfig(c job.Config) (string, error) {
 // off; those that say what the default is are read as the zero value, too. The exact value of a time counts
 // only if it is, rounded up, what the member of its whole units says: a hand that knows that member alone has
 // the last word. Unknown members are kept in the result's Unknown. The error joins a [ValueError] for each
-// fault. Whether what can be read can also be used, [CheckConfig] says.
+// fault, or is an [ElsewhereError]. Whether what can be read can also be used, [CheckConfig] says.
 func DecodeConfig(n registry.Node) (job.Config, error) {
+	if e, is := DecodeElsewhere(n); is {
+		return job.Config{}, &ElsewhereError{Path: n.Path, Elsewhere: e}
+	}
 	if elsewhere := writtenElsewhere(n.Value); elsewhere != "" {
 		return job.Config{}, ofConfig(n.Path, &ValueError{Value: n.Value, Reason: elsewhere})
 	}
@@ -109,8 +112,8 @@ func writtenElsewhere(text string) string {
 	switch {
 	case text == "":
 		return ours + "an empty one is of Elastic-Job 1.x, or of nobody"
-	case text[0] != '{' && yamlOfElasticJob3.MatchString(text): // which costs as much as to read the JSON
-		return ours + "this is YAML, as ElasticJob 3.x writes it: 3.x and this cannot share a job, see elasticron migrate"
+	case LayoutOfConfig(text) == ElasticJob3: // which costs as much as to read the JSON
+		return ours + "this is YAML, as ElasticJob 3.x writes it: see WithElasticJob3Peers to share the job, or elasticron migrate"
 	default:
 		return ""
 	}

@@ -12,9 +12,11 @@
 //	operated                      what operators did last, JSON; not for instances
 //	servers/<ip>                  "" or DISABLED
 //	instances/<id>                a live instance (ephemeral): "", TRIGGER or SHUTDOWN
+//	trigger/<id>                  asks an instance to run its items, in ElasticJob 3.x
 //	sharding/<item>/instance      the instance that the item is assigned to
 //	sharding/<item>/running       an execution (ephemeral)
 //	sharding/<item>/failover      a claim (ephemeral): id of the claimant
+//	sharding/<item>/failovering   the same, beside ElasticJob 3.x: it outlives the claimant
 //	sharding/<item>/misfire       missed fires, JSON; empty from Java: some, and not which
 //	sharding/<item>/disabled      an operator excluded the item
 //	sharding/<item>/record        what is known of the item's executions, JSON
@@ -36,6 +38,8 @@
 //	guarantee/completed/<item>    an item arrived at Java's barrier after a round
 //	offset/<item>                 the item's checkpoint, a text of the job's own, as in Elastic-Job 1.x
 //	systemTime/current            touched to learn the registry's clock
+//
+// Where instances of ElasticJob 3.x share the job, some nodes are written in other words: see [Layout].
 //
 // # How to use it
 //

@@ -1,6 +1,9 @@
 package jobtree
 
-import "github.com/elasticron/elasticron/registry"
+import (
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
 
 // ShareWithJava has the state read the tree as Java instances of Elastic-Job-Lite 2.1.5 read it, for
 // jobs that they take part in. Call it before the first [State.Apply]. Then
@@ -21,11 +24,38 @@ func SharedStateOf(job string, snapshot registry.Snapshot) *State {
 	return s
 }
 
+// ShareWithElasticJob3 is [State.ShareWithJava] for Java instances of ElasticJob 3.0.x. Besides,
+//
+//   - nodes are read in the layout [ElasticJob3], and a server without a node counts as disabled.
+//   - the mark of an execution may be persistent and hold the id of its instance. It counts as that of the
+//     instance's session, see [Item.Running], and what an instance left that is gone is in [Item.Remains].
+func (s *State) ShareWithElasticJob3() { s.java = &java{layout: ElasticJob3} }
+
+// ElasticJob3StateOf is [StateOf] for a job that Java instances of ElasticJob 3.0.x share.
+func ElasticJob3StateOf(job string, snapshot registry.Snapshot) *State {
+	s := NewState(job)
+	s.ShareWithElasticJob3()
+	s.show(snapshot)
+	return s
+}
+
+// Layout returns in which words the nodes of the job are written.
+func (s *State) Layout() Layout {
+	if s.java == nil {
+		return Lite
+	}
+	return s.java.layout
+}
+
 // java is what a state keeps of a job only where Java instances share it.
 type java struct {
-	assigned   int               // items up to the last that has an instance node
-	processing bool              // a Java leader reshards
-	stray      registry.Revision // of a processing node that no session owns; 0 = there is none
+	layout     Layout
+	root       string                       // the value of the job's own node
+	config     registry.Node                // likewise
+	triggers   map[string]registry.Revision // of the nodes that ask instances to run their items
+	assigned   int                          // items up to the last that has an instance node
+	processing bool                         // a Java leader reshards
+	stray      registry.Revision            // of a processing node that no session owns; 0 = there is none
 }
 
 // SharedWithJava tells whether [State.ShareWithJava] was called.
@@ -42,6 +72,10 @@ func (s *State) LedByJava() bool {
 func (s *State) JavaReshards() bool {
 	return s.java != nil && s.LedByJava() && (s.Necessary != 0 || s.java.processing)
 }
+
+// OnlyLeadersAsk tells whether only leaders ask for a resharding when members change, as in ElasticJob 3.x. So who gives
+// the leadership up asks for one, too: the next leader has not seen the change as a leader.
+func (s *State) OnlyLeadersAsk() bool { return s.Layout() == ElasticJob3 }
 
 // JavaAssigns tells whether a Java leader is at a resharding: it has seen that nothing runs, and takes the
 // items from their owners.
@@ -90,4 +124,55 @@ func (s *State) noteProcessing(n registry.Node) bool {
 func (s *State) hasInstanceNode(item int) bool {
 	nodes := s.items.get(item)
 	return nodes != nil && nodes.instanceRevision != 0
+}
+
+// setConfig takes over the configuration, which may be in two nodes.
+func (s *State) setConfig(name Name, n registry.Node) bool {
+	j := s.java
+	switch {
+	case j == nil || j.layout == Lite:
+		if name.Kind == KindConfig {
+			s.Config = stored(n, DecodeConfig)
+		}
+		return name.Kind == KindConfig
+	case name.Kind == KindConfig:
+		j.config = n
+	default:
+		j.root = n.Value
+	}
+	s.Config = stored(j.config, func(n registry.Node) (job.Config, error) { return j.layout.DecodeConfig(j.root, n) })
+	return true
+}
+
+// setTrigger takes over whether an instance is asked to run its items.
+func (s *State) setTrigger(id string, n registry.Node) bool {
+	j := s.java
+	if j == nil || j.layout != ElasticJob3 {
+		return false
+	}
+	if j.triggers == nil {
+		j.triggers = make(map[string]registry.Revision)
+	}
+	if j.triggers[id] = n.Revision; !n.Exists() {
+		delete(j.triggers, id)
+	}
+	if len(j.triggers) == 0 {
+		j.triggers = nil
+	}
+	if i := s.Instance(id); i.Created != 0 {
+		s.Instances = replace(s.Instances, id, compareInstance, s.asked(i), true)
+	}
+	return true
+}
+
+// asked adds to an instance what is asked of it by another node than its own.
+func (s *State) asked(i Instance) Instance {
+	if s.java != nil && s.java.layout == ElasticJob3 {
+		if asked := s.java.triggers[i.ID]; asked > i.Created { // an older one was for another instance of this id
+			i.Triggered, i.Request = true, asked
+		} else {
+			i.Triggered, i.Request = false, 0
+		}
+	}
+	return i
 }

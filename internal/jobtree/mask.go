@@ -41,6 +41,8 @@ func Mask(path, value string) string {
 		return value
 	case name.Kind == KindOffset, name.Kind == KindOperated: // that quotes configs
 		return Hidden
+	case name.Kind == KindConfig && strings.HasPrefix(value, elsewhereBegins): // which quotes a config while the job moves
+		return maskObject(value, hiding(func(name string) bool { return name == "config" }))
 	case name.Kind == KindConfig:
 		return maskObject(value, hiding(isSecret))
 	case strings.HasPrefix(value, "{"):

@@ -31,6 +31,8 @@ type Operated struct {
 	// DisabledServers are the servers that were disabled one by one when the job was disabled beside Java
 	// instances, and stay so when it is enabled. nil: the job was not disabled so.
 	DisabledServers []string
+	// Moving says that the job is stopped to be moved to another registry; nil if it is not.
+	Moving *Moving
 	// Files says whose files name the job; nil if none do.
 	Files *Files
 	// Unknown are members that this version does not know, as they stood. They are kept.
@@ -118,6 +120,9 @@ func EncodeOperated(o Operated) string {
 	if o.DisabledServers != nil {
 		w.strings("disabledServers", o.DisabledServers)
 	}
+	if o.Moving != nil {
+		w.object("moving", o.Moving.write)
+	}
 	if o.Files != nil {
 		w.object("files", o.Files.write)
 	}
@@ -165,6 +170,9 @@ func DecodeOperated(n registry.Node) (Operated, error) {
 			o.Removing = r.text(m)
 		case "disabledServers":
 			o.DisabledServers = r.texts(m)
+		case "moving":
+			o.Moving = new(Moving)
+			r.within(m, o.Moving.read)
 		case "files":
 			o.Files = new(Files)
 			r.within(m, o.Files.read)

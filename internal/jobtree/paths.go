@@ -23,6 +23,7 @@ const (
 	nodeSystemTime = "/systemTime/current"
 
 	folderServers       = "/servers"
+	folderTrigger       = "/trigger"
 	folderInstances     = "/instances"
 	folderSharding      = "/sharding"
 	folderElectionLatch = "/leader/election/latch"
@@ -40,6 +41,7 @@ const (
 	itemFailover = "/failover"
 	itemMisfire  = "/misfire"
 	itemDisabled = "/disabled"
+	itemClaimed  = "/failovering"
 	itemRecord   = "/record"
 	itemNext     = "/next"
 	itemAside    = "/unreadable"
@@ -69,6 +71,12 @@ func (t Tree) Triggered() string { return t.root + nodeTriggered }
 // Operated holds what operators did to the job last. Instances of the job do not read it.
 func (t Tree) Operated() string { return t.root + nodeOperated }
 
+// ForOperators tells whether a node is one that instances do not read: what operators did may be long, and each
+// instance of each job would keep it. So their views leave it out.
+func ForOperators(path string) bool {
+	return strings.HasSuffix(path, nodeOperated) && strings.LastIndexByte(path, '/') == strings.IndexByte(path[1:], '/')+1
+}
+
 // Servers is the folder of [Tree.Server].
 func (t Tree) Servers() string { return t.root + folderServers }
 
@@ -80,6 +88,9 @@ func (t Tree) Instances() string { return t.root + folderInstances }
 
 // Instance stands for a live instance and belongs to its session; see [InstanceIdle].
 func (t Tree) Instance(id string) string { return t.root + folderInstances + "/" + id }
+
+// InstanceTrigger asks an instance to run its items now, where the layout is [ElasticJob3].
+func (t Tree) InstanceTrigger(id string) string { return t.root + folderTrigger + "/" + id }
 
 // Sharding is the folder of [Tree.Item].
 func (t Tree) Sharding() string { return t.root + folderSharding }
@@ -95,6 +106,10 @@ func (t Tree) ItemRunning(item int) string { return t.ofItem(folderSharding, ite
 
 // ItemFailover marks a claim of the item, holds the claimant's id and belongs to its session.
 func (t Tree) ItemFailover(item int) string { return t.ofItem(folderSharding, item, itemFailover) }
+
+// ItemFailovering holds the id of who claimed the item last, where the layout is [ElasticJob3]. It outlives the
+// claimant, so that the item can be claimed once more.
+func (t Tree) ItemFailovering(item int) string { return t.ofItem(folderSharding, item, itemClaimed) }
 
 // ItemMisfire holds the fires that the item missed; see [EncodeMisfire].
 func (t Tree) ItemMisfire(item int) string { return t.ofItem(folderSharding, item, itemMisfire) }
@@ -201,12 +216,14 @@ type Kind uint8
 const (
 	KindRoot Kind = iota + 1
 	KindConfig
-	KindServer   // Key is the IP address
-	KindInstance // Key is the instance id
+	KindServer          // Key is the IP address
+	KindInstance        // Key is the instance id
+	KindInstanceTrigger // Key is the instance id
 	KindItem
 	KindItemInstance
 	KindItemRunning
 	KindItemFailover
+	KindItemFailovering
 	KindItemMisfire
 	KindItemDisabled
 	KindItemRecord
@@ -382,6 +399,7 @@ var itemEnds = map[string]Kind{
 	itemInstance: KindItemInstance,
 	itemRunning:  KindItemRunning,
 	itemFailover: KindItemFailover,
+	itemClaimed:  KindItemFailovering,
 	itemMisfire:  KindItemMisfire,
 	itemDisabled: KindItemDisabled,
 	itemRecord:   KindItemRecord,
@@ -399,6 +417,7 @@ type folder struct {
 var folders = []folder{
 	{folderServers, KindServer, false},
 	{folderInstances, KindInstance, false},
+	{folderTrigger, KindInstanceTrigger, false},
 	{folderElectionLatch, KindElectionLatch, false},
 	{folderFailoverLatch, KindFailoverLatch, false},
 	{folderFailoverLeft, KindFailoverLeft, false},

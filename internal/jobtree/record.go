@@ -531,6 +531,15 @@ func (r Record) TakenOver(token int64, now time.Time) (Record, error) {
 	return next, nil
 }
 
+// LostElsewhere returns the record of an item whose execution was lost while the job was in another registry: it waits
+// to be run again. e is that execution. Its session, token, request by hand and round mean nothing here, and are dropped.
+func LostElsewhere(e Execution, now time.Time) Record {
+	return Record{State: ItemWaiting, Current: &Execution{
+		Instance: e.Instance, Source: e.Source, Fire: e.Fire, Parameter: e.Parameter, Begin: e.Begin,
+		End: moment(now), Outcome: Lost, Failover: true,
+	}}
+}
+
 // GiveUp returns the record of an item whose lost execution is not to be run again after all: the item is
 // interrupted, and its next fire runs.
 func (r Record) GiveUp() (Record, error) {

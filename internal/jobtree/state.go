@@ -86,7 +86,11 @@ func (s *State) Barrier(p Phase) BarrierState { return valueOf(s.barriers)[p] }
 // Enabled tells whether an instance may be given items and may lead: unless an operator disabled its server, or
 // the job. Nothing is written when a server starts, so nothing is left behind when it goes for good.
 func (s *State) Enabled(instance string) bool {
-	return !s.JobDisabled() && !s.Server(ServerOf(instance)).Disabled
+	server := s.Server(ServerOf(instance))
+	if s.Layout() == ElasticJob3 && server.Revision == 0 {
+		return false
+	}
+	return !s.JobDisabled() && !server.Disabled
 }
 
 // MayOwn tells whether a live instance may be given items: unless it is disabled, or leaves the job. One that leaves is
@@ -111,6 +115,7 @@ func (s *State) Item(item int) Item {
 	all := Item{Number: item}
 	if nodes := s.items.get(item); nodes != nil {
 		all = nodes.item(item)
+		s.settleMark(&all)
 	}
 	all.Offset, all.OffsetRevision = s.offsets[item].text, s.offsets[item].revision
 	return all
@@ -180,18 +185,21 @@ func (s *State) Apply(step registry.Step) Touched {
 // set takes over the new state of a node; n is the zero Node if it was removed.
 func (s *State) set(name Name, n registry.Node, t *Touched) {
 	switch name.Kind {
-	case KindConfig:
-		s.Config, t.Config = stored(n, DecodeConfig), true
+	case KindConfig, KindRoot:
+		t.Config = s.setConfig(name, n) || t.Config
 	case KindTokens:
 		s.tokens, t.Config = storedRarely(n, DecodeTokens), true
 	case KindTriggered:
 		s.trigger, t.Triggered = storedRarely(n, DecodeTriggered), true
 	case KindServer:
-		s.Servers = replace(s.Servers, name.Key, compareServer, serverOf(name.Key, n), n.Exists())
+		s.Servers = replace(s.Servers, name.Key, compareServer, s.Layout().serverOf(name.Key, n), n.Exists())
 		t.Servers = true
 	case KindInstance:
-		s.Instances = replace(s.Instances, name.Key, compareInstance, instanceOf(name.Key, n), n.Exists())
+		s.Instances = replace(s.Instances, name.Key, compareInstance, s.asked(s.Layout().instanceOf(name.Key, n)), n.Exists())
 		t.Instances = true
+		s.markedBy(name.Key, t)
+	case KindInstanceTrigger:
+		t.Instances = s.setTrigger(name.Key, n) || t.Instances
 	case KindLeader:
 		s.Leader, t.Leader = leaderOf(n), true
 	case KindNecessary:

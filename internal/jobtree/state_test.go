@@ -100,7 +100,7 @@ func TestStateShowsTheWholeTree(t *testing.T) {
 		{IP: "10.0.0.1", Revision: enabled}, {IP: "10.0.0.2", Disabled: true, Revision: server},
 	}, state.Servers)
 	require.Equal(t, []jobtree.Instance{
-		{ID: "10.0.0.1@-@7", Session: 0x1f, Created: first, Revision: trigger, Triggered: true},
+		{ID: "10.0.0.1@-@7", Session: 0x1f, Created: first, Revision: trigger, Triggered: true, Request: 6},
 		{ID: "10.0.0.2@-@9", Session: 0x2f, Created: second, Revision: second},
 	}, state.Instances)
 	require.Equal(t, state.Servers[1], state.Server("10.0.0.2"))

@@ -133,14 +133,17 @@ type Instance struct {
 	Session   registry.SessionID
 	Created   registry.Revision // when it joined; a process that joined anew has a new one
 	Revision  registry.Revision
-	Triggered bool // it is asked to run its items now; Revision then identifies the request
-	Shutdown  bool // it is asked to leave the job, or leaves it anyway
+	Triggered bool              // it is asked to run its items now
+	Request   registry.Revision // identifies the request to run its items; 0 = there is none
+	Shutdown  bool              // it is asked to leave the job, or leaves it anyway
+	Layout    Layout            // in which its node is written
 }
 
 // Server is an operator's intent for a server. The zero Server is one that is not there, and enabled.
 type Server struct {
 	IP       string
 	Disabled bool
+	Unset    bool // the node is there and says nothing, where that means something else than enabled
 	Revision registry.Revision
 }
 
@@ -153,10 +156,14 @@ type Leader struct {
 }
 
 func instanceOf(id string, n registry.Node) Instance {
-	return Instance{
+	i := Instance{
 		ID: id, Session: n.Session, Created: n.Created, Revision: n.Revision,
 		Triggered: n.Value == InstanceTriggered, Shutdown: n.Value == InstanceShutdown,
 	}
+	if i.Triggered {
+		i.Request = n.Revision
+	}
+	return i
 }
 
 func serverOf(ip string, n registry.Node) Server {

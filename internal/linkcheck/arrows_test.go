@@ -38,7 +38,8 @@ var rooms = []struct{ name, imports string }{
 	{"internal/inforce", "job"},
 	{"internal/protect", "job"},
 	{"sharding", "internal/protect internal/texts"},
-	{"internal/jobtree", "internal/reference internal/texts job registry"},
+	{"internal/javayaml", ""},
+	{"internal/jobtree", "cronexpr internal/javayaml internal/reference internal/texts job registry"},
 	{"internal/guarded", "internal/jobtree internal/option internal/texts registry"},
 	{"internal/careless", "internal/jobtree registry"},
 
@@ -83,9 +84,11 @@ var rooms = []struct{ name, imports string }{
 
 	// What acts on the tree from outside.
 	{"seed", "internal/guarded internal/jobtree internal/option job registry"},
-	{"migrate", "cronexpr internal/guarded internal/jobtree internal/option job registry sharding"},
+	{"migrate", "cronexpr failover internal/guarded internal/jobtree internal/option job registry sharding"},
 	{"operate", "cronexpr internal/byhand internal/javarules internal/jobtree internal/option job registry sharding"},
 	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},
+	{"federation/home", "cronexpr failover internal/guarded internal/inforce internal/jobtree internal/option job operate registry"},
+	{"federation", "federation/home internal/jobtree internal/option job registry scheduler"},
 
 	// The console: who may do what, what is live, the pages, and the interface that carries them.
 	{"console/access", ""},
@@ -94,7 +97,8 @@ var rooms = []struct{ name, imports string }{
 	{"console/api/wire", "history operate registry"},
 	{"console/api", "console/access console/api/wire console/live cronexpr history internal/jobtree internal/option internal/protect job operate operate/jobfile registry seed"},
 	{"console/client", "console/api/wire history internal/option operate operate/jobfile registry"},
-	{"console", "console/access console/api console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
+	{"console/figures", "console/live"},
+	{"console", "console/access console/api console/figures console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
 
 	// Jobs without code.
 	{"worker", "health history history/observe internal/jobtree internal/option internal/reference internal/texts job metrics operate registry scheduler seed"},

@@ -57,6 +57,9 @@ func (g *gatherer) ghosts() {
 }
 
 func (g *gatherer) servers() {
+	if g.s.Layout() == jobtree.ElasticJob3 {
+		return // whoever starts there writes its server first, and takes away those that nobody uses
+	}
 	for _, server := range g.s.Servers {
 		inUse := slices.ContainsFunc(g.s.Instances, func(i jobtree.Instance) bool {
 			return jobtree.ServerOf(i.ID) == server.IP

@@ -18,7 +18,7 @@ func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted 
 	conditions := guards(s, members, term, maxConditions)
 	for _, m := range moves(s, wanted) {
 		from := s.Owner(m.item)
-		if s.Item(m.item).Running.Exists() || hold != nil && hold(from, m.owner) {
+		if it := s.Item(m.item); it.Running.Exists() || it.Remains.Exists() || hold != nil && hold(from, m.owner) {
 			plan.Held++
 			continue
 		}

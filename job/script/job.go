@@ -40,6 +40,9 @@ type Job struct {
 	// Output returns a writer for the output of an item's script, both of its streams together. It is
 	// called once for each run, and one goroutine uses the writer. By default, the output goes nowhere.
 	Output func(sc job.ShardingContext) io.Writer
+	// JavaQuoting splits the command line as Java does, see [JavaWords]. Set it where Java instances share the job, so
+	// that the script gets the same arguments from all. By default, [Words] splits it.
+	JavaQuoting bool
 	// Logger gets the output line by line, at level info. By default, nothing is logged.
 	Logger *slog.Logger
 }
@@ -55,7 +58,7 @@ func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	if cfg.Type != job.TypeScript {
 		return nil, &job.FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be SCRIPT, as the code is a script"}
 	}
-	words, err := CommandLine(cfg)
+	words, err := j.commandLine(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +74,7 @@ func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 // Check looks for the command on this machine, as it would be run: in [Job.Dir] or in PATH. It does not run
 // it.
 func (j Job) Check(cfg job.Config) error {
-	words, err := CommandLine(cfg)
+	words, err := j.commandLine(cfg)
 	if err != nil {
 		return err
 	}
@@ -85,13 +88,20 @@ func (j Job) Check(cfg job.Config) error {
 	return nil
 }
 
-// CommandLine returns the words of a configuration's command line: at least one. The error is a [*job.FieldError].
-func CommandLine(cfg job.Config) ([]string, error) {
+// CommandLine returns the words of a configuration's command line, as [Words] splits it: at least one. The error is a
+// [*job.FieldError].
+func CommandLine(cfg job.Config) ([]string, error) { return Job{}.commandLine(cfg) }
+
+func (j Job) commandLine(cfg job.Config) ([]string, error) {
 	line := cfg.ScriptCommandLine
 	if line == "" {
 		line = cfg.Props[Property]
 	}
-	words, err := Words(line)
+	split := Words
+	if j.JavaQuoting {
+		split = JavaWords
+	}
+	words, err := split(line)
 	if err != nil {
 		return nil, &job.FieldError{Field: "ScriptCommandLine", Value: line, Reason: "must be a command line", Err: err}
 	}

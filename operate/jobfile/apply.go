@@ -2,6 +2,8 @@ package jobfile
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -42,7 +44,9 @@ func (d Direct) CreateJob(ctx context.Context, job Job, opts operate.Options) (o
 // decided; the zero node if there was none. If nothing is to be done, the result says Repeated.
 //
 // The plan of a dry run names everything that would be changed. With it as Shown, the job is made so or, if that is something
-// else by now, refused; what is said of servers and items is compared once, before the settings are stored.
+// else by now, refused; what is said of servers and items is compared once, before the settings are stored. Asked for
+// again with the same ID and the same plan, Apply goes on with what is left of it, and does nothing a second time, whatever
+// others have changed back since.
 //
 // Errors are those of package operate.
 func Apply(ctx context.Context, op Operations, stored registry.Node, job Job, opts operate.Options) (operate.Result, error) {
@@ -63,7 +67,13 @@ func Apply(ctx context.Context, op Operations, stored registry.Node, job Job, op
 			return whole, nil
 		}
 		if err := operate.Agreed(*opts.Shown, whole.Plan); err != nil {
-			return whole, err
+			switch done, begun := began(ctx, op, job, dry, *opts.Shown); {
+			case done:
+				whole.Changes, whole.Repeated = nil, true
+				return whole, nil
+			case !begun || !within(whole.Changes, opts.Shown.Changes):
+				return whole, err
+			}
 		}
 		if opts.DryRun {
 			return whole, nil
@@ -75,6 +85,38 @@ func Apply(ctx context.Context, op Operations, stored registry.Node, job Job, op
 		return result, err
 	}
 	return marks(ctx, op, job, opts, result)
+}
+
+// began tells whether the operation of this id was begun before with what was shown, and was cut short perhaps; done, that
+// nothing of it can be left. It is about settings that are stored, or a job that is created: of servers and items the plan
+// says itself which are done. dry is a dry run.
+func began(ctx context.Context, op Operations, job Job, dry operate.Options, shown operate.Plan) (done, begun bool) {
+	if dry.ID == "" {
+		return false, false
+	}
+	if shown.Verb == operate.VerbCreate { // which is the last that is written
+		result, err := op.CreateJob(ctx, job, dry)
+		return err == nil && result.Repeated, false
+	}
+	if job.Config != "" {
+		result, err := op.ChangeSettings(ctx, job.Name, operate.Settings{Text: job.Config}, dry)
+		begun = err == nil && result.Repeated
+	}
+	for i, mark := range job.operations(op) {
+		result, err := mark(ctx, withID(dry, i))
+		begun = begun || err == nil && result.Repeated
+	}
+	return false, begun
+}
+
+// within tells whether all changes were shown.
+func within(changes, shown []operate.Change) bool {
+	for _, c := range changes {
+		if !slices.Contains(shown, c) {
+			return false
+		}
+	}
+	return true
 }
 
 // settings creates a job or changes its settings. more tells that what the file says of servers and items is still to be
@@ -136,39 +178,62 @@ func Create(ctx context.Context, store operate.Store, op *operate.Operator, job 
 	}
 }
 
-// marks disables and enables what a file says of an existing job. Each is an operation of its own with an id of its own.
+// marks disables and enables what a file says of an existing job. Each is an operation of its own with an id of its own,
+// which follows from the whole's: so a repeat knows which are done.
 func marks(ctx context.Context, op Operations, job Job, opts operate.Options, done operate.Result) (operate.Result, error) {
-	opts.ID, opts.Shown = "", nil
-	try := func(result operate.Result, err error) error {
-		if cause, refused := operate.IsRefused(err); refused && cause == operate.CauseAlready {
-			return nil
-		}
-		if err == nil {
+	opts.Shown = nil
+	for i, mark := range job.operations(op) {
+		result, err := mark(ctx, withID(opts, i))
+		cause, refused := operate.IsRefused(err)
+		switch {
+		case refused && cause == operate.CauseAlready, err == nil && result.Repeated:
+		case err != nil:
+			return done, err
+		default:
 			done.Changes = append(done.Changes, result.Changes...)
 			done.Revision = max(done.Revision, result.Revision)
 			done.Repeated = false
 		}
-		return err
-	}
-	for _, ip := range slices.Sorted(maps.Keys(job.Servers)) {
-		do := op.EnableServer
-		if job.Servers[ip] {
-			do = op.DisableServer
-		}
-		result, err := do(ctx, job.Name, ip, opts)
-		if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownTarget {
-			opts := opts
-			opts.Force = true // the file may know a server that nobody has seen yet
-			result, err = do(ctx, job.Name, ip, opts)
-		}
-		if err := try(result, err); err != nil {
-			return done, err
-		}
-	}
-	for _, item := range job.Items {
-		if err := try(op.DisableItem(ctx, job.Name, item, opts)); err != nil {
-			return done, err
-		}
 	}
 	return done, nil
+}
+
+// operations are those that disable and enable what belongs to the job, always in the same order.
+func (j Job) operations(op Operations) (all []func(context.Context, operate.Options) (operate.Result, error)) {
+	for _, ip := range slices.Sorted(maps.Keys(j.Servers)) {
+		do := op.EnableServer
+		if j.Servers[ip] {
+			do = op.DisableServer
+		}
+		all = append(all, func(ctx context.Context, opts operate.Options) (operate.Result, error) {
+			result, err := do(ctx, j.Name, ip, opts)
+			if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownTarget {
+				opts.Force = true // the file may know a server that nobody has seen yet
+				return do(ctx, j.Name, ip, opts)
+			}
+			return result, err
+		})
+	}
+	for _, item := range j.Items {
+		all = append(all, func(ctx context.Context, opts operate.Options) (operate.Result, error) {
+			return op.DisableItem(ctx, j.Name, item, opts)
+		})
+	}
+	return all
+}
+
+// withID gives one of the operations of which an operation is made an id: that of the whole and its number or, if that is
+// too long, a digest of both.
+func withID(opts operate.Options, number int) operate.Options {
+	if opts.ID == "" {
+		return opts
+	}
+	const longest = 64
+	id := fmt.Sprintf("%s-%d", opts.ID, number)
+	if len(id) > longest {
+		sum := sha256.Sum256([]byte(id))
+		id = hex.EncodeToString(sum[:longest/2])
+	}
+	opts.ID = id
+	return opts
 }

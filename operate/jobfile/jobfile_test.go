@@ -2,6 +2,9 @@ package jobfile_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -183,4 +186,89 @@ func (f *faster) Commit(ctx context.Context, txn registry.Txn) (registry.Revisio
 		}
 	}
 	return f.Registry.Commit(ctx, txn)
+}
+
+// tired is a registry that takes only so many commits, and then none for a while.
+type tired struct {
+	*memory.Registry
+	left int
+}
+
+var errTired = errors.New("no more")
+
+func (s *tired) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	if s.left == 0 {
+		return 0, errTired
+	}
+	s.left--
+	return s.Registry.Commit(ctx, txn)
+}
+
+// What was cut short goes on when it is asked for again with the same id and the same plan, wherever it was cut; what is
+// done is not done again, even if somebody has taken it back since.
+func TestAFileThatWasCutShort(t *testing.T) {
+	t.Parallel()
+	file, err := seed.ParseYAML([]byte(text))
+	require.NoError(t, err)
+	orders := jobfile.Jobs(file)[1]
+	for name, row := range map[string]struct {
+		stored  string // the configuration before; empty: no job
+		commits int    // that an undisturbed run needs
+	}{
+		"other settings":    {`{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":2}`, 3},
+		"the same settings": {orders.Config, 2},
+		"a new job":         {"", 2},
+	} {
+		for cut := range row.commits + 1 {
+			t.Run(fmt.Sprintf("%s/%d", name, cut), func(t *testing.T) {
+				t.Parallel()
+				store := &tired{Registry: memory.NewServer().Open("shop"), left: -1}
+				t.Cleanup(func() { require.NoError(t, store.Close(context.Background())) })
+				op, err := operate.New(store, operate.By("anna", "test"))
+				require.NoError(t, err)
+				if row.stored != "" {
+					_, err := store.Registry.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+						registry.Put("/orders/config", row.stored), registry.Put("/orders/servers/10.0.0.8", ""), // which is enabled in either way
+					}})
+					require.NoError(t, err)
+				}
+				try := func(opts operate.Options) (operate.Result, error) {
+					node, err := store.Get(t.Context(), "/orders/config")
+					if err != nil {
+						require.ErrorIs(t, err, registry.ErrNotFound)
+					}
+					return jobfile.Apply(t.Context(), jobfile.Direct{Operator: op, Store: store}, node, orders, opts)
+				}
+				dry, err := try(operate.Options{DryRun: true})
+				require.NoError(t, err)
+				opts := operate.Options{ID: strings.Repeat("k", 64), Shown: &dry.Plan}
+				store.left = cut
+				_, err = try(opts)
+				if cut < row.commits {
+					require.ErrorIs(t, err, errTired)
+				} else {
+					require.NoError(t, err)
+				}
+				store.left = -1
+				_, err = try(opts)
+				require.NoError(t, err)
+				nodes, _, err := store.List(t.Context(), registry.Root)
+				require.NoError(t, err)
+				for _, line := range jobfile.Differences(file, nodes) {
+					require.NotContains(t, line, "orders")
+				}
+
+				_, err = op.EnableItem(t.Context(), "orders", 1, operate.Options{})
+				require.NoError(t, err)
+				again, err := try(opts)
+				require.NoError(t, err)
+				require.True(t, again.Repeated)
+				_, err = store.Get(t.Context(), "/orders/sharding/1/disabled")
+				require.ErrorIs(t, err, registry.ErrNotFound, "what was done once is not done again")
+				_, err = try(operate.Options{Shown: &dry.Plan})
+				cause, _ := operate.IsRefused(err)
+				require.Equal(t, operate.CauseStale, cause, "with another id it is another operation")
+			})
+		}
+	}
 }

@@ -39,7 +39,7 @@
 //
 // The method View of a handle whose store is read with list and watched with watch:
 //
-//	func (r *Registry) View(ctx context.Context, path string) (*registry.View, error) {
+//	func (r *Registry) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 //		if err := backend.CheckSubtree(path); err != nil {
 //			return nil, &registry.OpError{Op: "view", Path: path, Err: err}
 //		}
@@ -48,7 +48,7 @@
 //			return nil, &registry.OpError{Op: "view", Path: path, Err: err}
 //		}
 //		w := r.watch(path, revision) // it brings what has changed since revision
-//		view, feed := backend.NewView(path, registry.NewSnapshot(revision, nodes), w.askRevision, w.stop)
+//		view, feed := backend.NewView(path, registry.NewSnapshot(revision, nodes), w.askRevision, w.stop, except...)
 //		w.unbind = context.AfterFunc(ctx, func() { feed.End(context.Cause(ctx)) }) // stop calls unbind
 //		w.start(feed) // from now on, the goroutine of the handle's watches calls feed.Apply
 //		return view, nil

@@ -13,15 +13,41 @@ var views = access.Take[access.Views[registry.View, registry.Snapshot, registry.
 
 // Feed is the backend's side of a [registry.View]: it brings the view new states. Calls must come one after
 // the other, in the order of the store.
-type Feed struct{ view *registry.View }
+type Feed struct {
+	view   *registry.View
+	except []func(path string) bool // what the view does not show
+}
 
 // NewView makes a view of the subtree at path that shows first. The view calls advance when somebody waits
 // for a revision that it has not reached: the backend should confirm that revision through the feed soon,
 // even if nothing changes in the subtree. advance must not block for long. The view calls closed once, when
-// it has ended; closed must not wait for the goroutine that feeds the view.
-func NewView(path string, first registry.Snapshot, advance func(ctx context.Context, to registry.Revision), closed func()) (*registry.View, *Feed) {
-	view := views.New(path, first, advance, closed)
-	return view, &Feed{view}
+// it has ended; closed must not wait for the goroutine that feeds the view. What except names is left out of all that
+// comes: a backend need not do that itself.
+func NewView(path string, first registry.Snapshot, advance func(ctx context.Context, to registry.Revision), closed func(), except ...func(path string) bool) (*registry.View, *Feed) {
+	f := &Feed{except: except}
+	f.view = views.New(path, f.shown(first), advance, closed)
+	return f.view, f
+}
+
+// shown returns a copy without what the view does not show.
+func (f *Feed) shown(fresh registry.Snapshot) registry.Snapshot {
+	if len(f.except) == 0 {
+		return fresh
+	}
+	nodes := make([]registry.Node, 0, fresh.Len())
+	for n := range fresh.All() {
+		if !f.hides(n.Path) {
+			nodes = append(nodes, n)
+		}
+	}
+	if len(nodes) == fresh.Len() {
+		return fresh
+	}
+	return registry.NewSnapshot(fresh.Revision(), nodes)
+}
+
+func (f *Feed) hides(path string) bool {
+	return slices.ContainsFunc(f.except, func(except func(path string) bool) bool { return except(path) })
 }
 
 // Event is one node's new state: a put, or a removal if Node does not exist.
@@ -38,7 +64,7 @@ func (f *Feed) Apply(revision registry.Revision, events []Event) {
 		if revision <= now.Revision() {
 			return now, nil, false
 		}
-		changes := changesOf(now, f.view.Path(), events)
+		changes := f.changesOf(now, events)
 		return views.Changed(now, revision, changes), changes, true
 	})
 }
@@ -50,7 +76,8 @@ func (f *Feed) Replace(fresh registry.Snapshot) {
 		if fresh.Revision() < now.Revision() {
 			return now, nil, false
 		}
-		return fresh, fresh.Since(now), true
+		shown := f.shown(fresh)
+		return shown, shown.Since(now), true
 	})
 }
 
@@ -63,11 +90,12 @@ func (f *Feed) Revision() registry.Revision { return f.view.Snapshot().Revision(
 // End ends the view for a reason that its Err will give.
 func (f *Feed) End(reason error) { views.End(f.view, reason) }
 
-// changesOf returns what events change in a state of the subtree at root, in ascending order of paths.
-func changesOf(now registry.Snapshot, root string, events []Event) []registry.Change {
+// changesOf returns what events change in a state of the view, in ascending order of paths.
+func (f *Feed) changesOf(now registry.Snapshot, events []Event) []registry.Change {
+	root := f.view.Path()
 	inside := make([]Event, 0, len(events))
 	for _, e := range events {
-		if registry.Within(e.Path, root) {
+		if registry.Within(e.Path, root) && !f.hides(e.Path) {
 			inside = append(inside, e)
 		}
 	}

@@ -219,3 +219,19 @@ func TestFeedAgreesWithTheStore(t *testing.T) {
 		}
 	})
 }
+
+// A view neither keeps nor tells of what it is to leave out, in whichever way it comes.
+func TestFeedLeavesOutWhatIsExcepted(t *testing.T) {
+	t.Parallel()
+	x, big := node("/x", "1", 1), node("/big", "1", 2)
+	v, feed := backend.NewView(registry.Root, registry.NewSnapshot(5, []registry.Node{x, big}),
+		func(context.Context, registry.Revision) {}, func() {}, func(path string) bool { return path == "/big" })
+	steps := record(v)
+	require.Equal(t, []registry.Node{x}, all(v.Snapshot()))
+	feed.Apply(6, []backend.Event{put(node("/big", "2", 6))})
+	feed.Replace(registry.NewSnapshot(7, []registry.Node{x, node("/big", "3", 7)}))
+	feed.Apply(8, []backend.Event{removal("/big")})
+	require.Empty(t, *steps)
+	require.Equal(t, []registry.Node{x}, all(v.Snapshot()))
+	require.Equal(t, registry.Revision(8), feed.Revision(), "nevertheless it goes on")
+}

@@ -115,6 +115,21 @@ func TestSmallerServerLimit(t *testing.T) {
 	nodes, _, err := r.List(t.Context(), "/a")
 	require.NoError(t, err)
 	require.Len(t, nodes, 100)
+
+	// What these looked at does not fit into one question.
+	refused := make([]registry.Txn, 4)
+	for i := range refused {
+		for k := range 5 {
+			refused[i].If = append(refused[i].If, registry.Absent(fmt.Sprintf("/b/%d-%d", i, k)))
+		}
+		refused[i].If = append(refused[i].If, registry.Absent("/a/0"))
+		refused[i].Then = []registry.Write{registry.Put(fmt.Sprintf("/b/%d", i), "")}
+	}
+	for _, o := range r.CommitAll(t.Context(), refused) {
+		var conflict *registry.ConflictError
+		require.ErrorAs(t, o.Err, &conflict)
+		require.Equal(t, registry.Absent("/a/0"), conflict.Condition)
+	}
 }
 
 // TestBurstTravelsTogether commits from many goroutines at once.

@@ -33,7 +33,7 @@ func (r *Registry) commitAll(ctx context.Context, txns []registry.Txn) []registr
 	for wave := range waves(txns, outcomes) {
 		commits := make([]*commit, 0, len(wave))
 		for _, i := range wave {
-			commits = append(commits, newCommit(txns[i]))
+			commits = append(commits, r.ns.newCommit(txns[i]))
 		}
 		r.queue.submit(ctx, commits)
 		for k, i := range wave {
@@ -59,6 +59,10 @@ func (r *Registry) knowRevision(ctx context.Context) error {
 // have an error for an outcome already are left out.
 func waves(txns []registry.Txn, outcomes []registry.Outcome) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
+		if len(txns) == 1 && outcomes[0].Err == nil {
+			yield([]int{0})
+			return
+		}
 		var wave []int
 		footprint := newFootprint()
 		for i, txn := range txns {
@@ -86,6 +90,11 @@ type commit struct {
 	sessions []*registry.Session // in which it writes
 	outcome  chan registry.Outcome
 
+	guards   []registry.Condition // of the transaction
+	compares int                  // conditions as etcd counts them
+	writes   int                  // as etcd counts them
+	bytes    int                  // of keys and values, about
+
 	// The rest belongs to the queue; its mutex guards it.
 	since     registry.Revision         // the store had reached it before the first try was sent
 	mayBeDone bool                      // a try without an answer may have been done
@@ -93,18 +102,43 @@ type commit struct {
 	alone     bool                      // a request that it shared was refused as a whole
 	abandoned func(meaning error) error // why its caller left; nil while it waits
 	retry     retryPolicy
-	enc       *encoded
+	explains  bool // its next try has the store read what it looks at, if it is refused
 }
 
-func newCommit(txn registry.Txn) *commit {
-	c := &commit{txn: txn, outcome: make(chan registry.Outcome, 1)}
+func (n namespace) newCommit(txn registry.Txn) *commit {
+	c := &commit{txn: txn, outcome: make(chan registry.Outcome, 1), guards: txn.Guards()}
+	c.compares, c.writes = len(c.guards), len(txn.Then)
+	for _, g := range c.guards {
+		c.bytes += len(n) + len(g.Path)
+	}
 	for _, w := range txn.Then {
+		c.bytes += len(n) + len(w.Path) + len(w.Value)
+		switch w.Kind {
+		case registry.WritePut: // that no session owns the node
+			c.compares++
+			c.bytes += len(n) + len(w.Path)
+		case registry.WriteDeleteTree: // the root by itself
+			c.writes++
+		}
 		if w.Session != nil && !slices.Contains(c.sessions, w.Session) {
 			c.sessions = append(c.sessions, w.Session)
 		}
 	}
 	return c
 }
+
+// size is what etcd counts against its limit of operations, if so many of the conditions are judged elsewhere: the
+// longest of three lists.
+func (c *commit) size(elsewhere int) int {
+	size := max(c.compares-elsewhere, c.writes)
+	if c.explains {
+		size = max(size, len(c.lookedAt())+2*len(c.txn.Then))
+	}
+	return size
+}
+
+// weight is about how much the store has to do.
+func (c *commit) weight() int { return c.compares + c.writes }
 
 // lostSession returns why a session that the commit writes in is over, or nil.
 func (c *commit) lostSession() error {

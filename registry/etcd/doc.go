@@ -54,6 +54,17 @@
 // because its lease is gone or it is too large, etcd refuses the whole request. The package then repeats
 // each transaction by itself. Ten thousand commits at once take about a hundred requests.
 //
+// Transactions that follow each other and state the same conditions, as the items of a job do about its config and
+// the instance that runs them, state these once. If such a condition does not hold, none of them is done.
+//
+// # Why a transaction was refused
+//
+// A transaction does not carry the reads that would explain a refusal, because every member would have to store
+// them, and few are refused. The package asks afterwards: one read for all refused transactions of a request, at the
+// very revision that refused them, so that a conflict shows what was judged and not what came later. If the store has
+// compacted that revision away by then, the transaction is sent again, with its reads. A transaction that is
+// repeated because it got no answer carries its reads, too.
+//
 // # Costs
 //
 // A handle has one connection to each member and one keep-alive stream. It watches up to 16 subtrees one by

@@ -19,6 +19,12 @@ func newFootprint() *footprint {
 	return &footprint{paths: make(map[string]bool), trees: make(map[string]bool)}
 }
 
+// forget empties the footprint and keeps its room.
+func (f *footprint) forget() {
+	clear(f.paths)
+	clear(f.trees)
+}
+
 // conflictsWith tells whether the transaction writes what is in the footprint, or reads what is written.
 func (f *footprint) conflictsWith(txn registry.Txn) bool {
 	for _, c := range txn.If {

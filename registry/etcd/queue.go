@@ -30,14 +30,15 @@ type queue struct {
 	r  *Registry
 	wg sync.WaitGroup
 
-	mu       sync.Mutex
-	pending  turns.Line[*commit]
-	inFlight int
-	latency  latency
-	closed   bool
+	mu        sync.Mutex
+	pending   turns.Line[*commit]
+	footprint *footprint // of the request in the making
+	inFlight  int
+	latency   latency
+	closed    bool
 }
 
-func newQueue(r *Registry) *queue { return &queue{r: r} }
+func newQueue(r *Registry) *queue { return &queue{r: r, footprint: newFootprint()} }
 
 // submit takes well-formed commits in and sends what can be sent.
 func (q *queue) submit(ctx context.Context, commits []*commit) {
@@ -83,12 +84,11 @@ func (q *queue) wait(ctx context.Context, c *commit) registry.Outcome {
 	}
 }
 
-// expire ends a commit whose turn is over, unless it is under way or may have been done: then it is
-// settled.
+// expire ends a commit whose turn is over, unless it is under way or was before and is to be settled.
 func (q *queue) expire(c *commit) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if c.request == nil && !c.mayBeDone && c.abandoned == nil {
+	if c.request == nil && !c.explains && c.abandoned == nil {
 		c.abandoned = func(error) error { return registry.ErrNotSent }
 		c.fail(registry.ErrNotSent)
 	}
@@ -104,7 +104,7 @@ func (q *queue) abandon(c *commit, why func(meaning error) error) {
 	case c.request == nil:
 		c.fail(c.abandoned(c.unansweredMeaning()))
 	case !c.request.abandon():
-		c.fail(c.abandoned(registry.ErrUnknownOutcome))
+		c.fail(c.abandoned(c.request.unansweredMeaning()))
 	}
 }
 
@@ -126,20 +126,20 @@ func sessionLost(c *commit, meaning error) error {
 // startRequests starts requests while there are commits and not too many requests. The caller holds mu.
 func (q *queue) startRequests() {
 	for q.inFlight < q.latency.parallelRequests() && q.pending.Len() > 0 {
-		batch := q.nextBatch()
-		if len(batch) == 0 {
+		next := q.nextBatch()
+		if len(next.commits) == 0 {
 			continue
 		}
 		q.inFlight++
-		req := q.begin(batch)
+		req := q.begin(next)
 		q.wg.Go(func() { q.carryOut(req) })
 	}
 }
 
 // nextBatch removes the commits of the next request from those that are pending: the first, and those
 // after it that fit. The caller holds mu.
-func (q *queue) nextBatch() []*commit {
-	builder, now := newRequestBuilder(q.r.config.NoCoalescing), time.Now()
+func (q *queue) nextBatch() *requestBuilder {
+	builder, now := newRequestBuilder(q.r.config.NoCoalescing, q.footprint), time.Now()
 	var passed []*commit
 	for len(passed) < lookAhead && !builder.full() {
 		c, ok := q.pending.Take()
@@ -151,7 +151,7 @@ func (q *queue) nextBatch() []*commit {
 		}
 	}
 	q.putBack(passed)
-	return builder.commits
+	return builder
 }
 
 // putBack has commits go before all others of their rank. The caller holds mu.
@@ -164,7 +164,7 @@ func (q *queue) putBack(commits []*commit) {
 // ready prepares a commit for its next try, or ends it if its session or its turn is over. The caller
 // holds mu.
 func (q *queue) ready(c *commit, now time.Time) bool {
-	if c.txn.Turn.Over(now) && !c.mayBeDone {
+	if c.txn.Turn.Over(now) && !c.explains {
 		c.fail(registry.ErrNotSent)
 		return false
 	}
@@ -174,9 +174,6 @@ func (q *queue) ready(c *commit, now time.Time) bool {
 	}
 	if c.since == 0 {
 		c.since = registry.Revision(q.r.seen.Load())
-	}
-	if c.enc == nil {
-		c.enc = q.r.ns.encode(c.txn, c.mayBeDone)
 	}
 	return true
 }

@@ -3,6 +3,8 @@ package etcd
 import (
 	"context"
 	"time"
+
+	"github.com/elasticron/elasticron/registry"
 )
 
 // The bounds of a request that several transactions share. etcd's own are 128 operations and 1.5 MiB;
@@ -18,35 +20,53 @@ const (
 // requestBuilder is a request in the making.
 type requestBuilder struct {
 	single    bool // it takes only one
-	commits   []*commit
+	groups    []group
+	commits   []*commit // of all groups
 	footprint *footprint
-	size      int // of the largest transaction
+	size      int // of the largest group
 	weight    int
 	bytes     int
 }
 
-func newRequestBuilder(single bool) *requestBuilder {
-	return &requestBuilder{single: single, footprint: newFootprint()}
+// newRequestBuilder begins a request. It forgets what is in the footprint, which nobody else may use meanwhile.
+func newRequestBuilder(single bool, footprint *footprint) *requestBuilder {
+	footprint.forget()
+	return &requestBuilder{single: single, footprint: footprint}
 }
 
 // full tells that nothing more fits, whatever it is.
 func (b *requestBuilder) full() bool {
-	return len(b.commits) > 0 &&
-		(b.single || len(b.commits)+b.size >= maxOps || b.weight >= maxWeight || b.bytes >= maxBytes)
+	return len(b.commits) > 0 && (b.single || b.ops() >= maxOps || b.weight >= maxWeight || b.bytes >= maxBytes)
 }
 
-// add takes the commit in if it may share the request with those that are in it already. etcd allows
-// a nested transaction as many operations as the request has left of its limit.
+// ops is what etcd counts against its limit of operations. It allows what is nested as many as the request has
+// left of the limit.
+func (b *requestBuilder) ops() int {
+	if len(b.commits) == 1 {
+		return b.size
+	}
+	return len(b.groups) + b.size
+}
+
+// add takes the commit in if it may share the request with those that are in it already.
 func (b *requestBuilder) add(c *commit) bool {
-	size := max(b.size, c.enc.size())
-	weight, bytes := b.weight+c.enc.weight(), b.bytes+c.enc.keyedBytes
+	before, joined := b.groups, newGroup(c)
+	weight, bytes := b.weight+c.weight(), b.bytes+c.bytes
+	if last := len(b.groups) - 1; last >= 0 {
+		if wider, may := b.groups[last].with(c); may {
+			before, joined = b.groups[:last], wider
+			weight -= wider.spared() - b.groups[last].spared()
+		}
+	}
+	size := max(b.size, joined.size())
 	if len(b.commits) > 0 {
-		over := len(b.commits)+1+size > maxOps || weight > maxWeight || bytes > maxBytes
+		over := len(before)+1+size > maxOps || weight > maxWeight || bytes > maxBytes
 		if c.alone || over || b.footprint.conflictsWith(c.txn) {
 			return false
 		}
 	}
 	b.single = b.single || c.alone
+	b.groups = append(before, joined)
 	b.commits = append(b.commits, c)
 	b.footprint.add(c.txn)
 	b.size, b.weight, b.bytes = size, weight, bytes
@@ -55,24 +75,60 @@ func (b *requestBuilder) add(c *commit) bool {
 
 // request is a request that is under way.
 type request struct {
-	commits []*commit
-	waiters int // commits whose callers wait; guarded by the queue's mutex
+	groups  []group
+	commits []*commit // of all groups
+	asks    bool      // it only asks why the commits were refused
+	waiters int       // commits whose callers wait; guarded by the queue's mutex
 	began   time.Time
 	ctx     context.Context
 	cancel  context.CancelFunc
 	sent    sentMarker
 }
 
-// begin makes the commits those of a request, and gives it its time. The caller holds mu.
-func (q *queue) begin(batch []*commit) *request {
-	req := &request{commits: batch, waiters: len(batch), began: time.Now()}
+// begin makes a request of what a builder gathered, and gives it its time. The caller holds mu.
+func (q *queue) begin(b *requestBuilder) *request {
+	req := &request{groups: b.groups, commits: b.commits, waiters: len(b.commits), began: time.Now()}
 	limit := q.latency.minTimeout(q.r.config.RequestTimeout)
-	for _, c := range batch {
+	for _, c := range req.commits {
 		c.request = req
 		limit = max(limit, c.retry.tryTimeout())
 	}
 	req.ctx, req.cancel = context.WithTimeout(req.sent.attach(q.r.life), limit)
 	return req
+}
+
+// ask ends a request that was answered, and begins another for what it refused.
+func (q *queue) ask(req *request, refused []*commit) *request {
+	asking := &request{asks: true}
+	asking.ctx, asking.cancel = context.WithCancel(q.r.life)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, c := range req.commits {
+		c.request = nil
+	}
+	for _, c := range refused {
+		if c.abandoned != nil {
+			c.fail(c.abandoned(registry.ErrUnavailable))
+			continue
+		}
+		c.request = asking
+		asking.commits = append(asking.commits, c)
+	}
+	asking.waiters = len(asking.commits)
+	return asking
+}
+
+// told takes the first n commits out of a request, whose callers know their outcomes.
+func (q *queue) told(req *request, n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, c := range req.commits[:n] {
+		c.request = nil
+		if c.abandoned == nil {
+			req.waiters--
+		}
+	}
+	req.commits = req.commits[n:]
 }
 
 // abandon notes that one caller has left, and cancels the request if it was the last. It tells whether it was.
@@ -83,6 +139,14 @@ func (req *request) abandon() bool {
 	}
 	req.cancel()
 	return true
+}
+
+// unansweredMeaning is what an end without an answer means for the commits while the request is under way.
+func (req *request) unansweredMeaning() error {
+	if req.asks {
+		return registry.ErrUnavailable // they were refused
+	}
+	return registry.ErrUnknownOutcome
 }
 
 // finish ends what begin began, and returns those commits that somebody still waits for.

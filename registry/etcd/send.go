@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -20,15 +22,18 @@ import (
 // before it.
 func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
 	defer req.cancel()
-	resp, err := q.r.transact(req.ctx, requestOf(req.commits))
+	resp, err := q.r.transact(req.ctx, q.r.ns.encode(req.groups))
 	if err == nil {
 		q.observeLatency(req)
 	}
 	switch refused := refusal(err); {
 	case err == nil:
-		q.answered(req.commits, resp)
-		q.finish(req, func(*commit) {})
-		return nil, 0
+		refused := q.answered(req, resp)
+		if len(refused) == 0 {
+			q.finish(req, func(*commit) {})
+			return nil, 0
+		}
+		return q.explainConflicts(q.ask(req, refused), registry.Revision(resp.Header.Revision)), 0
 	case refused == nil:
 		q.r.log.Debug("commit without an answer", slog.Int("transactions", len(req.commits)), slog.Any("error", err))
 		if req.ctx.Err() == nil || tookTooLong(err) { // not because nobody waits for it any more
@@ -56,8 +61,8 @@ func (q *queue) observeLatency(req *request) {
 // repeated is given up.
 func (c *commit) noteUnanswered(err error, maybe bool) {
 	c.retry.noteFailure(err)
-	if maybe && !c.mayBeDone {
-		c.mayBeDone, c.enc = true, nil // encode again, now with what settling needs to see
+	if maybe {
+		c.mayBeDone, c.explains = true, true // now with what settling needs to see
 	}
 	if c.mayBeDone && c.abandoned == nil && !c.txn.Repeatable() {
 		c.abandoned = func(error) error { return backend.NotRepeated(err) }
@@ -72,43 +77,42 @@ func longestBackoff(batch []*commit) (d time.Duration) {
 	return d
 }
 
-// requestOf makes one request of the commits: one transaction as it is, several as the nested ones
-// of a transaction without conditions.
-func requestOf(batch []*commit) *pb.TxnRequest {
-	if len(batch) == 1 {
-		return batch[0].enc.TxnRequest
-	}
-	nested := make([]*pb.RequestOp, len(batch))
-	for i, c := range batch {
-		nested[i] = &pb.RequestOp{Request: &pb.RequestOp_RequestTxn{RequestTxn: c.enc.TxnRequest}}
-	}
-	return &pb.TxnRequest{Success: nested}
-}
-
-// answered tells each commit its outcome. All share the revision of the request.
-func (q *queue) answered(batch []*commit, resp *pb.TxnResponse) {
+// answered tells each commit its outcome, but those that were refused and are still to be told why: these it returns.
+// All commits share the revision of the request.
+func (q *queue) answered(req *request, resp *pb.TxnResponse) (refused []*commit) {
 	q.r.see(resp.Header.Revision)
 	revision := registry.Revision(resp.Header.Revision)
-	for i, c := range batch {
-		own := resp
-		if len(batch) > 1 {
-			own = resp.Responses[i].GetResponseTxn()
+	for i, g := range req.groups {
+		of := resp
+		if len(req.commits) > 1 {
+			of = resp.Responses[i].GetResponseTxn()
 		}
-		if own.Succeeded {
-			c.end(registry.Outcome{Revision: revision})
-			continue
+		for k, c := range g.commits {
+			own := of
+			if len(g.commits) > 1 && of.Succeeded { // or else a shared condition did not hold
+				own = of.Responses[k].GetResponseTxn()
+			}
+			switch {
+			case own.Succeeded:
+				c.end(registry.Outcome{Revision: revision})
+			case c.explains:
+				q.conflicted(c, q.r.ns.found(own), revision)
+			default:
+				refused = append(refused, c)
+			}
 		}
-		found, conflict := q.r.ns.conflict(c.txn, own, revision)
-		q.conflicted(c, conflict, found)
 	}
+	return refused
 }
 
-func (q *queue) conflicted(c *commit, conflict error, found []registry.Node) {
+// conflicted ends a commit that the store refused and that found is the reason of.
+func (q *queue) conflicted(c *commit, found map[string]registry.Node, revision registry.Revision) {
+	conflict := c.conflict(found, revision)
 	if !c.mayBeDone {
 		c.fail(conflict)
 		return
 	}
-	revision, err := backend.Settle(c.txn, conflict, c.since, found)
+	revision, err := backend.Settle(c.txn, conflict, c.since, slices.Collect(maps.Values(found)))
 	c.end(registry.Outcome{Revision: revision, Err: err})
 }
 

@@ -60,7 +60,7 @@ func opOfPut(r *pb.PutRequest) clientv3.Op {
 }
 
 func opOfRange(r *pb.RangeRequest) clientv3.Op {
-	options := append(rangeTo(r.RangeEnd), clientv3.WithLimit(r.Limit))
+	options := append(rangeTo(r.RangeEnd), clientv3.WithLimit(r.Limit), clientv3.WithRev(r.Revision))
 	if r.KeysOnly {
 		options = append(options, clientv3.WithKeysOnly())
 	}

@@ -1,181 +1,169 @@
 package etcd
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/elasticron/elasticron/registry"
 )
 
-// encoded is a transaction in etcd's terms: if all compares hold, do what Success says, otherwise read what they
-// looked at, so that a refusal is explained by the same answer. It is a message and not an Op of etcd's client:
-// making one of the other copies each compare three times, which took a tenth of a busy process's time.
-type encoded struct {
-	*pb.TxnRequest
-	lookedAt   []string // paths that Failure reads; as a rule they are few
-	keyedBytes int      // of keys and values, about
+// encoder makes one request of commits. It makes the message itself and not by the Ops of etcd's client: those copy
+// each compare three times. What a message consists of it takes from a few slices, since a request of a hundred
+// begins has some five thousand parts, which all go together.
+type encoder struct {
+	n        namespace
+	text     slab[byte]
+	txns     slab[pb.TxnRequest]
+	compares slab[pb.Compare]
+	listed   slab[*pb.Compare]
+	creates  slab[pb.Compare_CreateRevision]
+	mods     slab[pb.Compare_ModRevision]
+	leases   slab[pb.Compare_Lease]
+	ops      slab[pb.RequestOp]
+	opsOf    slab[*pb.RequestOp]
+	nested   slab[pb.RequestOp_RequestTxn]
+	puts     slab[pb.PutRequest]
+	putOps   slab[pb.RequestOp_RequestPut]
 }
 
-// encode translates a transaction. One that is repeated after a try without an answer also reads
-// what it would have deleted, so that its outcome can be settled.
-func (n namespace) encode(txn registry.Txn, repeated bool) *encoded {
-	e := &encoded{TxnRequest: new(pb.TxnRequest)}
-	for _, c := range txn.Guards() {
-		e.Compare = append(e.Compare, n.compare(c))
-		e.look(n, c.Path)
+// encode makes the request of groups: of one commit its transaction as it is, of more the nested ones of a transaction
+// without conditions.
+func (n namespace) encode(groups []group) *pb.TxnRequest {
+	e := &encoder{n: n}
+	if len(groups) == 1 && len(groups[0].commits) == 1 {
+		return e.commit(groups[0].commits[0], nil)
 	}
-	for _, w := range txn.Then {
-		e.write(n, w)
-		if repeated {
-			e.lookAtDeleted(n, w)
+	all := e.txns.one()
+	all.Success = e.opsOf.take(len(groups))
+	for i, g := range groups {
+		all.Success[i] = e.nest(e.group(g))
+	}
+	return all
+}
+
+func (e *encoder) group(g group) *pb.TxnRequest {
+	if len(g.commits) == 1 {
+		return e.commit(g.commits[0], nil)
+	}
+	txn := e.txns.one()
+	txn.Compare = e.listed.take(len(g.shared))
+	for i, s := range g.shared {
+		txn.Compare[i] = e.compare(s)
+	}
+	txn.Success = e.opsOf.take(len(g.commits))
+	for i, c := range g.commits {
+		txn.Success[i] = e.nest(e.commit(c, g.shared))
+	}
+	return txn
+}
+
+// commit translates a transaction, less the conditions that are judged elsewhere: if all compares hold, do what
+// Success says, otherwise what Failure says, which is nothing unless the commit explains itself.
+func (e *encoder) commit(c *commit, elsewhere []registry.Condition) *pb.TxnRequest {
+	txn := e.txns.one()
+	txn.Compare = e.listed.take(c.compares)[:0]
+	for _, g := range c.guards {
+		if !slices.Contains(elsewhere, g) {
+			txn.Compare = append(txn.Compare, e.compare(g))
 		}
 	}
-	e.readLookedAt(n)
-	return e
+	txn.Success = e.opsOf.take(c.writes)[:0]
+	for _, w := range c.txn.Then {
+		e.write(txn, w)
+	}
+	if c.explains {
+		txn.Failure = e.n.reads(c.lookedAt(), 0)
+		for _, w := range c.txn.Then {
+			if c.mayBeDone && w.Kind == registry.WriteDeleteTree {
+				txn.Failure = append(txn.Failure, e.n.readAnyBelow(w.Path))
+			}
+		}
+	}
+	return txn
 }
 
-func (n namespace) compare(c registry.Condition) *pb.Compare {
-	key := n.key(c.Path)
+func (e *encoder) compare(c registry.Condition) *pb.Compare {
+	key := e.key(c.Path)
 	switch c.Kind {
 	case registry.CondPresent:
-		return compareCreation(key, pb.Compare_GREATER, 0)
+		return e.compareCreation(key, pb.Compare_GREATER, 0)
 	case registry.CondUnchanged:
-		return &pb.Compare{
-			Key: []byte(key), Target: pb.Compare_MOD, Result: pb.Compare_EQUAL,
-			TargetUnion: &pb.Compare_ModRevision{ModRevision: int64(c.Revision)},
-		}
+		compared, mod := e.compares.one(), e.mods.one()
+		mod.ModRevision = int64(c.Revision)
+		compared.Key, compared.Target, compared.Result, compared.TargetUnion = key, pb.Compare_MOD, pb.Compare_EQUAL, mod
+		return compared
 	case registry.CondCreatedAt:
-		return compareCreation(key, pb.Compare_EQUAL, int64(c.Revision))
+		return e.compareCreation(key, pb.Compare_EQUAL, int64(c.Revision))
 	case registry.CondNotOwnedBy: // etcd compares an absent key as one without a lease
-		return compareLease(key, pb.Compare_NOT_EQUAL, int64(c.Session))
+		return e.compareLease(key, pb.Compare_NOT_EQUAL, int64(c.Session))
 	default: // registry.CondAbsent; Txn.Check let no other pass
-		return compareCreation(key, pb.Compare_EQUAL, 0)
+		return e.compareCreation(key, pb.Compare_EQUAL, 0)
 	}
 }
 
-func compareCreation(key string, result pb.Compare_CompareResult, revision int64) *pb.Compare {
-	return &pb.Compare{
-		Key: []byte(key), Target: pb.Compare_CREATE, Result: result,
-		TargetUnion: &pb.Compare_CreateRevision{CreateRevision: revision},
-	}
+func (e *encoder) compareCreation(key []byte, result pb.Compare_CompareResult, revision int64) *pb.Compare {
+	compared, creation := e.compares.one(), e.creates.one()
+	creation.CreateRevision = revision
+	compared.Key, compared.Target, compared.Result, compared.TargetUnion = key, pb.Compare_CREATE, result, creation
+	return compared
 }
 
-func compareLease(key string, result pb.Compare_CompareResult, lease int64) *pb.Compare {
-	return &pb.Compare{
-		Key: []byte(key), Target: pb.Compare_LEASE, Result: result, TargetUnion: &pb.Compare_Lease{Lease: lease},
-	}
+func (e *encoder) compareLease(key []byte, result pb.Compare_CompareResult, id int64) *pb.Compare {
+	compared, lease := e.compares.one(), e.leases.one()
+	lease.Lease = id
+	compared.Key, compared.Target, compared.Result, compared.TargetUnion = key, pb.Compare_LEASE, result, lease
+	return compared
 }
 
-func (e *encoded) write(n namespace, w registry.Write) {
-	key := n.key(w.Path)
-	e.keyedBytes += len(key) + len(w.Value)
+func (e *encoder) write(txn *pb.TxnRequest, w registry.Write) {
+	key := e.key(w.Path)
 	switch w.Kind {
 	case registry.WritePut:
 		// A put without a lease would detach the key from its session and outlive it.
-		e.Compare = append(e.Compare, compareLease(key, pb.Compare_EQUAL, 0))
-		e.look(n, w.Path)
-		e.put(&pb.PutRequest{Key: []byte(key), Value: []byte(w.Value)})
+		txn.Compare = append(txn.Compare, e.compareLease(key, pb.Compare_EQUAL, 0))
+		e.put(txn, key, w)
 	case registry.WritePutOwned:
-		e.put(&pb.PutRequest{Key: []byte(key), Value: []byte(w.Value), Lease: int64(w.Session.ID())})
+		e.put(txn, key, w).Lease = int64(w.Session.ID())
 	case registry.WriteUpdate:
-		e.put(&pb.PutRequest{Key: []byte(key), Value: []byte(w.Value), IgnoreLease: true})
+		e.put(txn, key, w).IgnoreLease = true
 	case registry.WriteDelete:
-		e.remove(&pb.DeleteRangeRequest{Key: []byte(key)})
+		e.remove(txn, &pb.DeleteRangeRequest{Key: key})
 	case registry.WriteDeleteTree:
-		start, end := n.below(w.Path)
-		e.remove(&pb.DeleteRangeRequest{Key: []byte(key)})
-		e.remove(&pb.DeleteRangeRequest{Key: []byte(start), RangeEnd: []byte(end)})
+		start, end := e.n.below(w.Path)
+		e.remove(txn, &pb.DeleteRangeRequest{Key: key})
+		e.remove(txn, &pb.DeleteRangeRequest{Key: []byte(start), RangeEnd: []byte(end)})
 	}
 }
 
-func (e *encoded) put(r *pb.PutRequest) {
-	e.Success = append(e.Success, &pb.RequestOp{Request: &pb.RequestOp_RequestPut{RequestPut: r}})
+func (e *encoder) put(txn *pb.TxnRequest, key []byte, w registry.Write) *pb.PutRequest {
+	put, is, op := e.puts.one(), e.putOps.one(), e.ops.one()
+	put.Key, put.Value = key, e.bytes(w.Value)
+	is.RequestPut, op.Request = put, is
+	txn.Success = append(txn.Success, op)
+	return put
 }
 
-func (e *encoded) remove(r *pb.DeleteRangeRequest) {
-	e.Success = append(e.Success, &pb.RequestOp{Request: &pb.RequestOp_RequestDeleteRange{RequestDeleteRange: r}})
+func (e *encoder) remove(txn *pb.TxnRequest, r *pb.DeleteRangeRequest) {
+	op := e.ops.one()
+	op.Request = &pb.RequestOp_RequestDeleteRange{RequestDeleteRange: r}
+	txn.Success = append(txn.Success, op)
 }
 
-func (e *encoded) lookAtDeleted(n namespace, w registry.Write) {
-	switch w.Kind {
-	case registry.WriteDelete:
-		e.look(n, w.Path)
-	case registry.WriteDeleteTree:
-		e.look(n, w.Path)
-		start, end := n.below(w.Path)
-		e.read(&pb.RangeRequest{Key: []byte(start), RangeEnd: []byte(end), Limit: 1, KeysOnly: true})
-	}
+func (e *encoder) nest(txn *pb.TxnRequest) *pb.RequestOp {
+	op, is := e.ops.one(), e.nested.one()
+	is.RequestTxn, op.Request = txn, is
+	return op
 }
 
-func (e *encoded) look(n namespace, path string) {
-	e.keyedBytes += len(n) + len(path)
-	if !slices.Contains(e.lookedAt, path) {
-		e.lookedAt = append(e.lookedAt, path)
-	}
+func (e *encoder) key(path string) []byte {
+	key := e.text.take(len(e.n) + len(path))
+	copy(key[copy(key, e.n):], path)
+	return key
 }
 
-// siblingsFrom is how deep nodes lie between which there is little, such as those of an item: /job/sharding/0/record.
-const siblingsFrom = 3
-
-// readLookedAt has the nodes read that were looked at. Siblings, such as those of one item, are one range, with
-// whatever lies between them: each operation of a request costs each member of the store, and only a refusal
-// carries these out. Higher up a whole subtree may lie between two nodes, so those are read one by one.
-func (e *encoded) readLookedAt(n namespace) {
-	slices.SortFunc(e.lookedAt, func(a, b string) int { return cmp.Or(strings.Compare(parent(a), parent(b)), strings.Compare(a, b)) })
-	for rest := e.lookedAt; len(rest) > 0; {
-		siblings := rest
-		if end := slices.IndexFunc(rest, func(p string) bool { return parent(p) != parent(rest[0]) }); end > 0 {
-			siblings = rest[:end]
-		}
-		rest = rest[len(siblings):]
-		first, last := siblings[0], siblings[len(siblings)-1]
-		if first != last && strings.Count(parent(first), "/") >= siblingsFrom {
-			e.read(&pb.RangeRequest{Key: []byte(n.key(first)), RangeEnd: []byte(n.key(last) + "\x00")})
-			continue
-		}
-		for _, path := range siblings {
-			e.read(&pb.RangeRequest{Key: []byte(n.key(path))})
-		}
-	}
-}
-
-// parent returns the path above one; empty for one right below the root.
-func parent(path string) string { return path[:strings.LastIndexByte(path, '/')] }
-
-func (e *encoded) read(r *pb.RangeRequest) {
-	e.Failure = append(e.Failure, &pb.RequestOp{Request: &pb.RequestOp_RequestRange{RequestRange: r}})
-}
-
-// size is what etcd counts against its limit of operations: the longest of the three lists.
-func (e *encoded) size() int { return max(len(e.Compare), len(e.Success), len(e.Failure)) }
-
-// weight is about how much the store has to do.
-func (e *encoded) weight() int { return len(e.Compare) + len(e.Success) }
-
-// conflict explains why the transaction was refused at revision: by the first condition that did not
-// hold, or else by a plain put on a node that a session owns. found are the nodes that the refusal
-// showed.
-func (n namespace) conflict(txn registry.Txn, resp *pb.TxnResponse, revision registry.Revision) (found []registry.Node, refusal error) {
-	at := make(map[string]registry.Node)
-	for _, part := range resp.Responses {
-		for _, node := range n.nodes(part.GetResponseRange().GetKvs()) {
-			found = append(found, node)
-			at[node.Path] = node
-		}
-	}
-	for _, c := range txn.Guards() {
-		if !c.Holds(at[c.Path]) {
-			return found, &registry.ConflictError{Condition: c, Found: at[c.Path], Revision: revision}
-		}
-	}
-	for _, w := range txn.Then {
-		if node := at[w.Path]; w.Kind == registry.WritePut && node.Ephemeral() {
-			return found, fmt.Errorf("%w: put of %s", registry.ErrOwned, node)
-		}
-	}
-	return found, fmt.Errorf("etcd refused at revision %d what the nodes that it showed allow: %v", revision, found)
+func (e *encoder) bytes(s string) []byte {
+	b := e.text.take(len(s))
+	copy(b, s)
+	return b
 }

@@ -10,16 +10,16 @@ import (
 
 // View implements [registry.Viewer]: one read of the subtree, and from then on the watch that it
 // shares with other views of the handle.
-func (r *Registry) View(ctx context.Context, path string) (*registry.View, error) {
-	v, err := r.view(ctx, path)
+func (r *Registry) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
+	v, err := r.view(ctx, path, except)
 	return v, r.opError("view", path, err)
 }
 
-func (r *Registry) view(ctx context.Context, path string) (*registry.View, error) {
+func (r *Registry) view(ctx context.Context, path string, except []func(path string) bool) (*registry.View, error) {
 	if err := backend.CheckSubtree(path); err != nil {
 		return nil, err
 	}
-	f := newFollower(path)
+	f := newFollower(path, except)
 	if err := r.hub.join(ctx, f); err != nil {
 		return nil, err
 	}
@@ -45,8 +45,9 @@ func (r *Registry) snapshot(ctx context.Context, path string) (registry.Snapshot
 // until a fresh copy of the subtree has come; so a copy may be read while a watch runs on, and
 // nothing falls between the two.
 type follower struct {
-	root string
-	feed *backend.Feed // set by start; nil before
+	root   string
+	except []func(path string) bool // what the view does not show
+	feed   *backend.Feed            // set by start; nil before
 
 	mu    sync.Mutex
 	holds int               // copies under way
@@ -66,7 +67,9 @@ type update struct {
 }
 
 // newFollower returns one that is held until start.
-func newFollower(root string) *follower { return &follower{root: root, holds: 1} }
+func newFollower(root string, except []func(path string) bool) *follower {
+	return &follower{root: root, except: except, holds: 1}
+}
 
 // hold buffers what comes from now on. Each hold must be followed by a release or an unhold.
 func (f *follower) hold() {
@@ -82,7 +85,7 @@ func (f *follower) start(first registry.Snapshot, h *hub) *registry.View {
 		first = f.fresh
 	}
 	advance := func(_ context.Context, to registry.Revision) { h.awaitRevision(f, to) }
-	view, feed := backend.NewView(f.root, first, advance, func() { h.leave(f) })
+	view, feed := backend.NewView(f.root, first, advance, func() { h.leave(f) }, f.except...)
 	f.feed = feed
 	f.mu.Unlock()
 	f.unhold()

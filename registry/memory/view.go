@@ -9,7 +9,7 @@ import (
 
 // View implements [registry.Viewer]. It shows every revision, except those that it misses because
 // the server forgot them.
-func (r *Registry) View(ctx context.Context, path string) (*registry.View, error) {
+func (r *Registry) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 	nodes, revision, err := r.list(ctx, "view", path)
 	if err != nil {
 		return nil, err
@@ -17,7 +17,7 @@ func (r *Registry) View(ctx context.Context, path string) (*registry.View, error
 	f := &follower{}
 	f.view, f.feed = backend.NewView(path, registry.NewSnapshot(revision, nodes),
 		func(_ context.Context, to registry.Revision) { r.await(f, to) },
-		func() { r.forget(f) })
+		func() { r.forget(f) }, except...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closing {

@@ -70,9 +70,9 @@ func (c *Counted) Children(ctx context.Context, path string) ([]string, error) {
 }
 
 // View implements [registry.Viewer].
-func (c *Counted) View(ctx context.Context, path string) (*registry.View, error) {
+func (c *Counted) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 	c.views.Add(1)
-	return c.Registry.View(ctx, path)
+	return c.Registry.View(ctx, path, except...)
 }
 
 // ServerTime implements [registry.Clock].

@@ -17,6 +17,7 @@ func viewCases() []testCase {
 		{name: "AddedUpdatedAndRemovedAreToldApart", run: kindsAreToldApart},
 		{name: "FollowsAfterIdleness", run: followsAfterIdleness},
 		{name: "NeighboursStayOut", run: neighboursStayOut},
+		{name: "LeavesOutWhatIsExcepted", run: leavesOutWhatIsExcepted},
 		{name: "ShowsOwnWrites", run: showsOwnWrites},
 		{name: "ReachesRevisionsThatChangedOthers", run: reachesRevisionsThatChangedOthers},
 		{name: "ManyViewsOfOneHandleAgree", run: manyViewsOfOneHandleAgree},
@@ -99,6 +100,44 @@ func neighboursStayOut(e *env) {
 	e.commit(p, registry.DeleteTree("/a/10"), registry.Update("/a/1", "still mine"))
 	r.requireAgrees(e, p)
 	require.Equal(e, []string{"/a/1", "/a/1/below"}, paths(r.list()))
+}
+
+// leavesOutWhatIsExcepted has views of one subtree that leave out different nodes, from the first state on and when
+// these are changed, also where the views share what the handle follows.
+func leavesOutWhatIsExcepted(e *env) {
+	p, other := e.open(), e.open()
+	e.commit(other, registry.Put("/a/big", "1"), registry.Put("/a/x", "1"), registry.Put("/a/y", "1"))
+	is := func(node string) func(string) bool { return func(path string) bool { return path == node } }
+	whole := e.view(p, "/a")
+	small, err := p.View(e.ctx, "/a", is("/a/big"))
+	require.NoError(e, err)
+	smaller, err := p.View(e.ctx, "/a", is("/a/big"), is("/a/x"))
+	require.NoError(e, err)
+	told := map[string]int{}
+	small.Subscribe(func(s registry.Step) {
+		for _, c := range s.Changes {
+			told[c.Path()]++
+		}
+	})
+	e.commit(other, registry.Put("/a/big", "2"), registry.Put("/a/x", "2"))
+	e.commit(other, registry.Put("/a/big", "3"))
+	revision := e.commit(other, registry.Delete("/a/big"))
+	for _, v := range []*registry.View{whole, small, smaller} {
+		e.waitRevision(v, revision)
+	}
+	e.commit(other, registry.Put("/a/big", "4"), registry.Put("/a/y", "2"))
+	for _, v := range []*registry.View{whole, small, smaller} {
+		e.waitValue(v, "/a/y", "2")
+	}
+	require.Equal(e, []string{"/a/big", "/a/x", "/a/y"}, paths(collect(whole.Snapshot())))
+	require.Equal(e, []string{"/a/x", "/a/y"}, paths(collect(small.Snapshot())))
+	require.Equal(e, []string{"/a/y"}, paths(collect(smaller.Snapshot())))
+	small.Close() // nobody is told any more
+	require.Equal(e, map[string]int{"/a/x": 2, "/a/y": 2}, told)
+	_, err = p.Commit(e.ctx, registry.Txn{
+		If: []registry.Condition{registry.Absent("/a/big")}, Then: []registry.Write{registry.Put("/a/z", "")},
+	})
+	require.ErrorIs(e, err, registry.ErrConflict, "a transaction goes by the store")
 }
 
 func showsOwnWrites(e *env) {

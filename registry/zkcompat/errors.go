@@ -12,13 +12,11 @@ import (
 )
 
 // refusals are the answers of ZooKeeper that repeating does not change, and what they mean to users of
-// the registry; refusal adds zk.ErrNoAuth. What is in neither table is a matter of time: a broken
+// the registry; refusal adds those that need more words. What is in neither table is a matter of time: a broken
 // connection, an election.
 var refusals = remote.Refusals{
 	{zk.ErrAuthFailed, registry.ErrDenied},
 	{zk.ErrInvalidACL, registry.ErrDenied},
-	{zk.ErrBadArguments, registry.ErrInvalid},
-	{zk.ErrInvalidPath, registry.ErrInvalid},
 	{zk.ErrNoChildrenForEphemerals, registry.ErrUnsupported},
 	{zk.ErrShortBuffer, registry.ErrTooLarge},
 	{errQuota, registry.ErrNoSpace},
@@ -56,6 +54,10 @@ func refusal(err error) error {
 	err = named(err)
 	if errors.Is(err, zk.ErrNoAuth) {
 		return fmt.Errorf("%w: the node belongs to another digest than Config.Digest: %w", registry.ErrDenied, err)
+	}
+	if errors.Is(err, zk.ErrBadArguments) || errors.Is(err, zk.ErrInvalidPath) {
+		return fmt.Errorf("%w: ZooKeeper refuses control characters, private ones and those beyond U+FFEF, such as emoji, in a path, "+
+			"and so in the name of a job: %w", registry.ErrInvalid, err)
 	}
 	return refusals.Translate(err)
 }

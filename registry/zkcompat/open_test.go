@@ -214,3 +214,20 @@ func TestNodesOfAnotherDigestAreDenied(t *testing.T) {
 	_, err = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/ours", "y")}})
 	require.NoError(t, err)
 }
+
+// What cannot be the name of a znode is refused with the reason; as a value it is like any other text.
+func TestEmoji(t *testing.T) {
+	t.Parallel()
+	reg := open(t, func(c *zkcompat.Config) { c.Namespace = "emoji" })
+	put := func(path string) error {
+		_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(path, "\U0001F680")}})
+		return err
+	}
+	err := put("/orders-\U0001F680/config")
+	require.ErrorIs(t, err, registry.ErrInvalid)
+	require.ErrorContains(t, err, "such as emoji, in a path")
+	require.NoError(t, put("/orders/config"))
+	found, err := reg.Get(t.Context(), "/orders/config")
+	require.NoError(t, err)
+	require.Equal(t, "\U0001F680", found.Value)
+}

@@ -59,7 +59,7 @@ func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, regi
 }
 
 // Children implements [registry.Reader]. A child that holds nothing itself is looked into: ZooKeeper
-// keeps parents when their children go.
+// keeps parents when their children go. One that this user may not read is named, lest it hides the others.
 func (r *Registry) Children(ctx context.Context, path string) ([]string, error) {
 	if err := backend.CheckSubtree(path); err != nil {
 		return nil, r.opError("children", path, err)
@@ -91,8 +91,13 @@ func (r *Registry) Children(ctx context.Context, path string) ([]string, error) 
 	return names, nil
 }
 
-// holds tells whether there is a node at a znode or below it.
-func (r *Registry) holds(ctx context.Context, l *link, path string) (bool, error) {
+// holds tells whether there is a node at a znode or below it, or one that this user may not read.
+func (r *Registry) holds(ctx context.Context, l *link, path string) (found bool, err error) {
+	defer func() {
+		if errors.Is(err, zk.ErrNoAuth) {
+			found, err = true, nil
+		}
+	}()
 	z, err := r.fetch(ctx, l, path)
 	if err != nil || !z.there || z.node(path).Exists() {
 		return z.there, err

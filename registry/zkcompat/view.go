@@ -10,9 +10,10 @@ import (
 
 // follower is one view on the side of its hub. All but ready is guarded by the hub's mutex.
 type follower struct {
-	hub   *hub
-	root  *root
-	ready chan struct{} // closed when there is a view, or a reason why there is none
+	hub    *hub
+	root   *root
+	except []func(path string) bool // what the view does not show
+	ready  chan struct{}            // closed when there is a view, or a reason why there is none
 
 	view   *registry.View // nil before the first state
 	feed   *backend.Feed
@@ -21,16 +22,16 @@ type follower struct {
 }
 
 // View implements [registry.Viewer].
-func (r *Registry) View(ctx context.Context, path string) (*registry.View, error) {
-	v, err := r.view(ctx, path)
+func (r *Registry) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
+	v, err := r.view(ctx, path, except)
 	return v, r.opError("view", path, err)
 }
 
-func (r *Registry) view(ctx context.Context, path string) (*registry.View, error) {
+func (r *Registry) view(ctx context.Context, path string, except []func(path string) bool) (*registry.View, error) {
 	if err := backend.CheckSubtree(path); err != nil {
 		return nil, err
 	}
-	f, err := r.hub.join(path)
+	f, err := r.hub.join(path, except)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (r *Registry) view(ctx context.Context, path string) (*registry.View, error
 }
 
 // join adds a follower of the subtree at a path.
-func (h *hub) join(path string) (*follower, error) {
+func (h *hub) join(path string, except []func(path string) bool) (*follower, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed || h.r.life.Err() != nil {
@@ -56,7 +57,7 @@ func (h *hub) join(path string) (*follower, error) {
 		root = newRoot(h.r.ns, znode)
 		h.roots[znode] = root
 	}
-	f := &follower{hub: h, root: root, ready: make(chan struct{})}
+	f := &follower{hub: h, root: root, except: except, ready: make(chan struct{})}
 	root.followers[f] = true
 	root.ask = true
 	h.wakeUp()
@@ -78,7 +79,7 @@ func (h *hub) bind(ctx context.Context, f *follower) (*registry.View, error) {
 // start makes the view. The caller holds the hub's mutex.
 func (f *follower) start(first registry.Snapshot) {
 	path := f.root.ns.path(f.root.path)
-	f.view, f.feed = backend.NewView(path, first, f.advance, func() { f.hub.leave(f) })
+	f.view, f.feed = backend.NewView(path, first, f.advance, func() { f.hub.leave(f) }, f.except...)
 	close(f.ready)
 }
 

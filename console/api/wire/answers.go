@@ -215,6 +215,7 @@ type Execution struct {
 	Success  bool      `json:"success"`
 	Running  bool      `json:"running"`
 	Error    string    `json:"error,omitempty"`
+	Output   int64     `json:"output,omitempty"` // how many bytes it wrote, if its output is kept
 }
 
 // OutputList is outputs of a job, the newest first, without their texts.
@@ -268,11 +269,13 @@ type Import struct {
 	Jobs        []JobOutcome `json:"jobs"`
 }
 
-// NodeList is a part of a namespace as it is stored.
+// NodeList is a page of a part of a namespace as it is stored, in ascending order of paths.
 type NodeList struct {
 	Nodes    []Node            `json:"nodes"`
 	Revision registry.Revision `json:"revision"`
-	Java     bool              `json:"java"` // Java instances may take part in the jobs
+	// Next is behind which path the next page of the same revision begins; empty: this is the last.
+	Next string `json:"next,omitempty"`
+	Java bool   `json:"java"` // Java instances may take part in the jobs
 }
 
 // Node is one node.

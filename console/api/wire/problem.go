@@ -39,12 +39,16 @@ const (
 	CauseNobody       = "unauthenticated" // nobody knows who asks
 	CauseForbidden    = "forbidden"       // who asks may not do this
 	CauseNotFound     = "not found"       // there is no such thing
+	CauseForgotten    = "forgotten"       // the server does not keep it any more: ask from the beginning
 	CausePrecondition = "if-match"        // If-Match is missing
 	CauseTooLong      = "too long"        // the request has too many bytes
 	CauseUnknown      = "unknown outcome" // the registry's answer was lost: it may have been done
 	CauseUnavailable  = "unavailable"     // the registry does not answer, or not in time
 	CauseInternal     = "internal"        // a fault of the server
 )
+
+// ErrForgotten is the error of a page of a state that the server does not keep any more.
+var ErrForgotten = errors.New("the server does not keep it any more")
 
 // refusals are the causes of refused operations.
 var refusals = map[operate.Cause]bool{
@@ -71,6 +75,8 @@ func (p *Problem) Err() error {
 		return &said{text, registry.ErrUnknownOutcome}
 	case p.Cause == CauseOption:
 		return &said{text, operate.ErrInvalidOption}
+	case p.Cause == CauseForgotten:
+		return &said{text, ErrForgotten}
 	case p.Cause == CauseNotFound:
 		return &said{text, registry.ErrNotFound}
 	default:

@@ -1,6 +1,6 @@
 // Follows what takes longer than an answer: a trigger until its items have answered, a backfill until its last fire
 // has run. It asks again under the same id, which does nothing twice.
-import { ask, Problem, why } from "./api";
+import { ask, get, Problem, why } from "./api";
 import { note } from "./chrome";
 import { h, type Child } from "./draw";
 import { many, moment } from "./format";
@@ -46,26 +46,45 @@ const ERRORS = 20;
 const RETRY = 3_000;
 
 /** drive has the rest of a backfill run: the server runs its fires only while somebody asks for them. heard is told how
- * far it is, at the end nothing, or why it stopped, with a button that goes on. */
-export async function drive(url: string, body: Record<string, unknown>, key: string, answer: Backfill, heard: (text: Child) => void): Promise<void> {
+ * far it is, at the end nothing, or why it stopped, with buttons that go on. The job remembers some operations only, so
+ * what may have begun is asked for as such: the server refuses it once the job has forgotten, and a person decides. unsure
+ * tells that a request before was not answered. */
+export async function drive(url: string, body: Record<string, unknown>, key: string, answer: Backfill, heard: (text: Child) => void, unsure = false): Promise<void> {
   const stay = (event: Event): void => event.preventDefault();
-  const stopped = (reason: string, rest: string): void =>
-    heard([h("span", { class: "bad" }, `Past fires: ${reason}. Nothing more is run: ${rest}. `),
-      h("button", { type: "button", class: "small", onclick: () => void drive(url, body, key, { left: answer.left }, heard) }, "Go on with the rest"),
-      " ", h("button", { type: "button", class: "small quiet", onclick: () => heard(null) }, "Leave it")]);
+  const again = new URL(url);
+  again.searchParams.set("again", "true");
+  const go = (label: string, from: Backfill, open = false): Child =>
+    [h("button", { type: "button", class: "small", onclick: () => void drive(url, body, key, from, heard, open) }, label), " "];
+  const stopped = (reason: Child, ways: Child): void =>
+    heard([h("span", { class: "bad" }, "Past fires: ", reason, " "), ways, h("button", { type: "button", class: "small quiet", onclick: () => heard(null) }, "Leave it")]);
+  const unknown = (): void => {
+    const left = answer.left;
+    stopped([`whether the fire of ${moment(left[0])} has run is not known, as the job has forgotten it over later operations: look at its history. Nothing more is run.`],
+      [left.length > 1 && go("Go on behind it", { left: left.slice(1) }), go("Run it again", { left })]);
+  };
   addEventListener("beforeunload", stay);
   try {
     for (let errors = 0; answer.left.length > 0; ) {
       const rest = `${many(answer.left.length, "fire")} left, from ${moment(answer.left[0])} on`;
       const progress = answer.under_way?.progress;
-      if (answer.failed || progress?.overtaken) return stopped(answer.failed || `${progress?.text}: ${answer.unconfirmed}`, rest);
+      const halt = (reason: string): void => stopped(`${reason}. Nothing more is run: ${rest}.`, go("Go on with the rest", { left: answer.left, under_way: answer.failed ? undefined : answer.under_way }, unsure));
+      if (answer.failed || progress?.overtaken) return halt(answer.failed || `${progress?.text}: ${answer.unconfirmed}`);
       heard(`Past fires: ${rest}${progress?.text ? ` (${progress.text})` : ""}. Keep this page open, it drives them.`);
       try {
-        answer = (await ask<Backfill>("POST", url, { ...body, fires: answer.left }, { "Idempotency-Key": key })).body;
+        let begun = !!answer.under_way;
+        if (unsure && !begun) {
+          const known = (await get<{ operations: { target?: string }[] }>(["operations", key])).operations[0];
+          if (!known) return unknown();
+          begun = Date.parse(known.target?.slice("fire ".length) ?? "") >= Date.parse(answer.left[0]);
+        }
+        answer = (await ask<Backfill>("POST", begun ? again.href : url, { ...body, fires: answer.left }, { "Idempotency-Key": key })).body;
         errors = 0;
+        unsure = false;
       } catch (error) {
+        if (error instanceof Problem && error.body.cause === "overtaken") return unknown();
         const passing = error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
-        if (!passing || ++errors >= ERRORS) return stopped(why(error), rest);
+        unsure ||= passing;
+        if (!passing || ++errors >= ERRORS) return halt(why(error));
         await new Promise((wake) => setTimeout(wake, RETRY));
       }
     }

@@ -33,8 +33,10 @@ const COLUMN = 2; // px
 const ROW = 18; // px for one span of a lane
 const GAP = 8; // px between lanes
 const BAR = 12; // px height of a span
-/** Lanes beyond what is to be seen are not drawn. */
-const MARGIN = 200; // px
+/** Lanes far beyond what is to be seen are not drawn. */
+const MARGIN = 400; // px
+/** NEAR is how near to what is not drawn somebody may scroll before it is. */
+const NEAR = 100; // px
 
 export class Lanes extends HTMLElement {
   private picture: Picture = { spans: new Map(), items: [], instances: [], leader: "", gaps: [], log: [], next: [], from: 0, moved: new Map() };
@@ -47,6 +49,8 @@ export class Lanes extends HTMLElement {
   private blind = 0; // since when nothing is known; 0: the page is live
   private dirty = true;
   private drawnAt = 0;
+  private drawnFrom = 0; // which part of the height is drawn, in px
+  private drawnTo = 0;
   private current = ""; // the span that the keyboard is on
   private frame = 0;
   private slid = NaN;
@@ -56,7 +60,7 @@ export class Lanes extends HTMLElement {
     new ResizeObserver(() => {
       this.dirty = true;
     }).observe(this);
-    this.addEventListener("scroll", () => (this.dirty = true), { passive: true });
+    this.addEventListener("scroll", () => (this.dirty ||= this.scrollTop - NEAR < this.drawnFrom || this.scrollTop + this.clientHeight + NEAR > this.drawnTo), { passive: true });
     this.addEventListener("pointerover", (e) => this.point(e.target as Element));
     this.addEventListener("pointerleave", () => this.hideTip());
     this.addEventListener("focusin", (e) => this.point(e.target as Element));
@@ -123,7 +127,9 @@ export class Lanes extends HTMLElement {
       top += lane.rows * ROW + GAP;
       return at;
     });
-    const seen = (i: number): boolean => tops[i] + this.all[i].rows * ROW + GAP > this.scrollTop - MARGIN && tops[i] < this.scrollTop + this.clientHeight + MARGIN;
+    this.drawnFrom = this.scrollTop - MARGIN;
+    this.drawnTo = this.scrollTop + this.clientHeight + MARGIN;
+    const seen = (i: number): boolean => tops[i] + this.all[i].rows * ROW + GAP > this.drawnFrom && tops[i] < this.drawnTo;
     const placed = this.all.map((lane) => within(lane, this.base, now));
     const total = placed.reduce((n, p) => n + p.length, 0);
     const crowded = total > CROWD;

@@ -26,6 +26,9 @@ export interface Deed {
   refused?: (problem: Problem) => boolean;
 }
 
+/** compared is what of a plan the server compares: of ten thousand jobs the rest would be too much. */
+const compared = (p?: Plan): Partial<Plan> | undefined => p && { ...p, next: undefined, notes: undefined };
+
 type Answer = Outcome & { jobs?: JobOutcome[]; id?: string; differences?: string[] };
 
 /** PAUSE is how long somebody must have stopped typing before the dry run is asked for again. */
@@ -58,8 +61,8 @@ export function operate(deed: Deed): void {
     if (reason) all.reason = reason;
     if (consent) all.force = true;
     if (!dry && answer) {
-      const plans = answer.jobs?.filter((j) => j.outcome).map((j) => [j.job, j.outcome?.plan]);
-      all.shown = plans ? Object.fromEntries(plans) : answer.plan; // of several jobs by job
+      const plans = answer.jobs?.filter((j) => j.outcome).map((j) => [j.job, compared(j.outcome?.plan)]);
+      all.shown = plans ? Object.fromEntries(plans) : compared(answer.plan); // of several jobs by job
     }
     return all;
   };

@@ -77,9 +77,16 @@ func TestDecode(t *testing.T) {
 		"a dataflow job":           {root: "c", text: "props: {streaming.process: 'true'}\n", want: func(c *job.Config) { c.Class, c.Type, c.StreamingProcess = "c", job.TypeDataflow, true }},
 		"a typed dataflow job":     {root: "DATAFLOW", text: "jobName: a\n", want: func(c *job.Config) { c.Name, c.Type = "a", job.TypeDataflow }},
 		"a script by its property": {root: "c", text: "props: {script.command.line: x}\n", want: func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, "x" }},
-		"an HTTP job":              {root: "HTTP", text: "props: {}\n", want: func(c *job.Config) { c.Type = "HTTP" }},
-		"no root value":            {text: "jobName: a\n", want: func(c *job.Config) { c.Name = "a" }},
-		"texts that are null":      {text: "jobName: a\ncron: null\ndescription:\nprops: ~\n", want: func(c *job.Config) { c.Name = "a" }},
+		"an HTTP job":              {root: "HTTP", text: "props: {}\n", want: func(c *job.Config) { c.Class = "HTTP" }},
+		"a pool as 3.0.4 names it": {root: "c", text: "jobExecutorServiceHandlerType: SINGLE_THREAD\n", want: func(c *job.Config) { c.Class, c.ExecutorServiceHandler = "c", "SINGLE_THREAD" }},
+		"an HTTP job and its call": {
+			root: "HTTP", text: "props:\n  http.method: GET\n  http.uri: http://a/\n",
+			want: func(c *job.Config) {
+				c.Class, c.Props = "HTTP", map[string]string{"http.method": "GET", "http.uri": "http://a/"}
+			},
+		},
+		"no root value":       {text: "jobName: a\n", want: func(c *job.Config) { c.Name = "a" }},
+		"texts that are null": {text: "jobName: a\ncron: null\ndescription:\nprops: ~\n", want: func(c *job.Config) { c.Name = "a" }},
 		"texts that look like others": {
 			text: "jobName: 1\njobParameter: true\ndescription: 2026-01-02\n",
 			want: func(c *job.Config) { c.Name, c.JobParameter, c.Description = "1", "true", "2026-01-02" },

@@ -12,6 +12,9 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
+// ClassHTTP is the word of HTTP jobs there, and the class of package httpjob here. Their properties have the same names.
+const ClassHTTP = "HTTP"
+
 // Member is the name of the unknown member of a configuration that keeps what has no counterpart.
 const Member = "elasticJob3"
 
@@ -61,7 +64,8 @@ func (d *decoder) member(name string, value *yaml.Node) {
 		d.text(name, value, &c.ShardingStrategy)
 	case "jobErrorHandlerType":
 		d.text(name, value, &c.ErrorHandler)
-	case "jobExecutorThreadPoolSizeProviderType":
+	case "jobExecutorServiceHandlerType", // as 3.0.0 to 3.0.4 call it
+		"jobExecutorThreadPoolSizeProviderType": // and later versions
 		d.text(name, value, &c.ExecutorServiceHandler)
 	case "props":
 		d.readProps(value)
@@ -167,7 +171,10 @@ func (d *decoder) settle(root string) {
 // has none, the word for its type. Whether a class is a dataflow job, only its properties can show.
 func (d *decoder) kind(root string) (job.Type, string) {
 	class := root
-	if t := job.Type(root); jobtree.KnownType(t) || root == "HTTP" {
+	if root == ClassHTTP {
+		return job.TypeSimple, ClassHTTP
+	}
+	if t := job.Type(root); jobtree.KnownType(t) {
 		class = ""
 		if root != job.TypeSimple.String() && root != "" {
 			return t, class

@@ -33,13 +33,15 @@ type options struct {
 	maxTxnOps   uint
 	tls         transport.TLSInfo
 	logger      *slog.Logger
-	httpAddress string // where HTTP is answered apart from gRPC; empty = on the clients' port
+	httpAddress string                 // where HTTP is answered apart from gRPC; empty = on the clients' port
+	free        func() (string, error) // finds an address of the loopback that nobody listens on
 }
 
 func newOptions(opts []Option) (*options, error) {
 	o := &options{
 		tickMs: 100, electionMs: 1000, bcryptCost: uint(bcrypt.DefaultCost),
 		retention: 10 * time.Minute, maxTxnOps: embed.DefaultMaxTxnOps,
+		free: freeAddress,
 	}
 	var faults []error
 	for _, opt := range opts {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -37,17 +38,41 @@ func startTogether(ctx context.Context, o *options, n int) ([]*Server, error) {
 		if temporary {
 			err = errors.Join(err, os.RemoveAll(base))
 		}
-		if !errors.Is(err, syscall.EADDRINUSE) || o.address != "" || try == startTries || ctx.Err() != nil {
+		if !errors.Is(err, syscall.EADDRINUSE) || o.given(err) || try == startTries || ctx.Err() != nil {
 			return nil, err
 		}
 	}
 }
 
-func tryTogether(ctx context.Context, o *options, base string, temporary bool, n int) ([]*Server, error) {
+// given tells whether an address that was asked for is the one that is taken. Another would not do.
+func (o *options) given(err error) bool {
+	var failed *net.OpError
+	if !errors.As(err, &failed) || failed.Addr == nil {
+		return o.address != ""
+	}
+	taken := portOf(failed.Addr.String())
+	return taken == portOf(o.address) || taken == portOf(o.httpAddress)
+}
+
+func portOf(address string) string {
+	_, port, _ := net.SplitHostPort(address)
+	return port
+}
+
+func tryTogether(ctx context.Context, o *options, base string, temporary bool, n int) (_ []*Server, err error) {
 	places, err := findPlaces(o, base, n)
 	if err != nil {
 		return nil, err
 	}
+	fresh := slices.DeleteFunc(slices.Clone(places), func(at place) bool { _, err := os.Stat(at.dir); return err == nil })
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, at := range fresh { // the next try has other peers, and would not find those of this one
+			err = errors.Join(err, os.RemoveAll(at.dir))
+		}
+	}()
 	servers := make([]*Server, n)
 	for i, at := range places {
 		servers[i] = &Server{opts: o, place: at, temporary: temporary}
@@ -83,9 +108,12 @@ func findPlaces(o *options, base string, n int) ([]place, error) {
 	for i := range places {
 		client, err := o.address, error(nil)
 		if client == "" {
-			client, err = freeAddress()
+			client, err = o.free()
 		}
-		peer, err2 := freeAddress()
+		peer, err2 := o.free()
+		for err2 == nil && portOf(peer) == portOf(client) { // which nobody listens on yet
+			peer, err2 = o.free()
+		}
 		if err := errors.Join(err, err2); err != nil {
 			return nil, err
 		}

@@ -7,30 +7,47 @@ import "sync"
 type Mailbox struct {
 	Start func(func()) // starts a goroutine that the scheduler waits for
 	After func()       // runs after each batch with a message that asks for it
+	// Quiet tells, after each batch, whether notes of the mailbox's [Lull] may be kept until another message
+	// comes. It may be nil if there is no Lull.
+	Quiet func() bool
 
 	mu       sync.Mutex
 	messages []message
 	working  bool
 	closed   bool
+	quiet    bool   // nobody works, and the lull may keep its notes
+	lull     keeper // nil = none
+}
+
+// keeper is a [Lull] of any notes.
+type keeper interface {
+	// release returns the message that says what was kept; false if nothing was.
+	release() (message, bool)
 }
 
 // message is one of two functions.
 type message struct {
 	do   func()      // asks for what runs after messages
-	note func() bool // tells whether it does
+	note func() bool // a note of the [Lull], which most often changes nothing: it tells whether it does
 }
 
 // Post adds a message, and tells whether it did. It never blocks, and after Close it does nothing.
-func (m *Mailbox) Post(do func()) bool { return m.add(message{do: do}) }
-
-// PostNote is Post for a message that most often changes nothing that is to be decided upon.
-func (m *Mailbox) PostNote(note func() (decide bool)) { m.add(message{note: note}) }
-
-func (m *Mailbox) add(added message) bool {
+func (m *Mailbox) Post(do func()) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.add(message{do: do})
+}
+
+// add adds a message behind what the lull has kept. The caller holds mu.
+func (m *Mailbox) add(added message) bool {
 	if m.closed {
 		return false
+	}
+	if m.quiet {
+		m.quiet = false
+		if kept, any := m.lull.release(); any {
+			m.messages = append(m.messages, kept)
+		}
 	}
 	m.messages = append(m.messages, added)
 	if !m.working {
@@ -44,7 +61,7 @@ func (m *Mailbox) add(added message) bool {
 func (m *Mailbox) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.closed = true
+	m.closed, m.quiet = true, false
 	m.messages = nil
 }
 
@@ -56,8 +73,8 @@ func (m *Mailbox) Closed() bool {
 }
 
 func (m *Mailbox) work() {
-	for {
-		batch := m.take()
+	for quiet := false; ; quiet = m.lull != nil && m.Quiet() {
+		batch := m.take(quiet)
 		if batch == nil {
 			return
 		}
@@ -79,14 +96,14 @@ func (m *Mailbox) work() {
 	}
 }
 
-// take returns all messages, or nil when the goroutine is to end.
-func (m *Mailbox) take() []message {
+// take returns all messages, or nil when the goroutine is to end. quiet tells whether the lull may keep notes then.
+func (m *Mailbox) take(quiet bool) []message {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	batch := m.messages
 	m.messages = nil
 	if len(batch) == 0 {
-		m.working = false
+		m.working, m.quiet = false, quiet
 		return nil
 	}
 	return batch

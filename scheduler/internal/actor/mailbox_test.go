@@ -151,26 +151,3 @@ func TestManySenders(t *testing.T) {
 		require.Equal(t, each, next[sender])
 	}
 }
-
-// What runs after messages runs after a batch with one that asks for it, and after no other.
-func TestANoteAsksOnlyIfItMust(t *testing.T) {
-	t.Parallel()
-	o := newOffice()
-	note := func(name string, decide bool) {
-		o.PostNote(func() bool { o.message(name)(); return decide })
-	}
-	note("a", false)
-	require.Equal(t, []string{"a"}, o.idle())
-	note("b", true)
-	require.Equal(t, []string{"b", "|"}, o.idle())
-	letGo := o.hold()
-	o.Post(o.message("c"))
-	note("d", false)
-	letGo()
-	require.Equal(t, []string{"|", "c", "d", "|"}, o.idle(), "another message of the batch asks")
-	letGo = o.hold()
-	note("e", false)
-	note("f", false)
-	letGo()
-	require.Equal(t, []string{"|", "e", "f"}, o.idle())
-}

@@ -80,6 +80,17 @@ func (a *Admission) Take(job Applicant, u Urgency) bool {
 	return false
 }
 
+// Wait makes the job wait for its turn, unless a begin could be admitted at once.
+func (a *Admission) Wait(job Applicant, u Urgency) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.out < a.window {
+		return false
+	}
+	a.lines[u].want(job)
+	return true
+}
+
 // GiveBack returns begins that were admitted and are not made.
 func (a *Admission) GiveBack(n int) {
 	if n == 0 {

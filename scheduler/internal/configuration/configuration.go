@@ -38,6 +38,10 @@ var none = Settings{Config: new(job.Config)} // never written
 // ErrNotStored says that the job has no configuration.
 var ErrNotStored = errors.New("the job is not in the registry")
 
+// errDeleted is ErrNotStored of a job that was enabled when its configuration went. Whoever removes a job disables it
+// first, so that nothing of it runs; this one was deleted by hand.
+var errDeleted = fmt.Errorf("%w: somebody deleted it by hand, and did not disable it first, as a removal does", ErrNotStored)
+
 // Ports are what the room may ask of the process.
 type Ports struct {
 	*room.Ports
@@ -65,6 +69,7 @@ type Configuration struct {
 	// told last; empty = nothing.
 	pausedFor, doubts string
 	unreadable        bool // the stored one
+	enabled           bool // as it was stored last
 }
 
 // New makes the room of a job.
@@ -80,6 +85,11 @@ func (c *Configuration) Stop() { c.maker.Stop() }
 func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 	c.unreadable = v.State.Config.Err != nil
 	next, warnings, err := c.judge(v, others)
+	if stored := v.State.Config; stored.Exists() {
+		c.enabled = stored.Err == nil && !stored.Value.Disabled
+	} else if c.enabled {
+		err = errDeleted
+	}
 	if next.Config == nil {
 		c.maker.Drop()
 		c.takeUp(None(), nil, err)
@@ -180,9 +190,14 @@ func (c *Configuration) tellPause(why error) {
 	}
 	c.pausedFor = text
 	log, life := c.ports.Log, c.ports.Life()
+	elsewhere := (*jobtree.ElsewhereError)(nil)
 	switch {
 	case why == nil:
 		log.InfoContext(life, "job goes on: its configuration can be used again")
+	case errors.Is(why, errDeleted):
+		log.WarnContext(life, "job was deleted from the registry by hand, it pauses")
+	case errors.As(why, &elsewhere):
+		log.WarnContext(life, "job pauses: its home is another registry", room.KeyError, why)
 	case errors.Is(why, ErrNotStored):
 		log.WarnContext(life, "job was removed from the registry, it pauses")
 	case c.unreadable:

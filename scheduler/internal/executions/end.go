@@ -18,7 +18,8 @@ func Mark(tree jobtree.Tree, item int, token registry.Revision) registry.Conditi
 
 // End is the part of an end that every ending of an execution has; record is that after the execution, and source
 // why it ran.
-func End(tree jobtree.Tree, item int, token registry.Revision, source job.Source, record jobtree.Record) registry.Txn {
+func End(s *jobtree.State, item int, token registry.Revision, source job.Source, record jobtree.Record) registry.Txn {
+	tree := s.Tree()
 	txn := registry.Txn{
 		If: []registry.Condition{Mark(tree, item, token)},
 		Then: []registry.Write{
@@ -27,7 +28,7 @@ func End(tree jobtree.Tree, item int, token registry.Revision, source job.Source
 		},
 	}
 	if source == job.Failover {
-		txn.Then = append(txn.Then, registry.Delete(tree.ItemFailover(item)))
+		txn.Then = append(txn.Then, s.Unclaim(item)...)
 	}
 	if record.State == jobtree.ItemWaiting {
 		txn.Then = append(txn.Then, registry.Put(tree.FailoverItem(item), ""))
@@ -40,7 +41,7 @@ func End(tree jobtree.Tree, item int, token registry.Revision, source job.Source
 // it, whoever owns the item by now.
 func (x *Executions) endTxn(v room.View, e *Execution) registry.Txn {
 	record := endRecord(v, e)
-	txn := End(v.Tree, e.Item, e.Token, e.Context.Source, record)
+	txn := End(v.State, e.Item, e.Token, e.Context.Source, record)
 	if write, unsaved := e.progress.last(); unsaved {
 		txn.Then = append(txn.Then, write)
 	}
@@ -75,7 +76,8 @@ func (x *Executions) lateEndTxn(v room.View, e *Execution, asRead registry.Revis
 	i := slices.Index(txn.If, Mark(v.Tree, e.Item, e.Token))
 	txn.If[i] = registry.Unchanged(v.Tree.ItemRecord(e.Item), asRead)
 	txn.Then = slices.DeleteFunc(txn.Then, func(w registry.Write) bool {
-		return w.Path == v.Tree.ItemRunning(e.Item) || x.ports.Others.Borrow && w.Path == v.Tree.ItemFailover(e.Item) // another's by now
+		claim := w.Path == v.Tree.ItemFailover(e.Item) || w.Path == v.Tree.ItemFailovering(e.Item)
+		return w.Path == v.Tree.ItemRunning(e.Item) || x.ports.Others.Borrow && claim // another's by now
 	})
 	return txn
 }
@@ -118,5 +120,6 @@ func (e *Execution) cutShort() bool { return e.err != nil && e.Under.Work.Err() 
 // MarkGone tells whether the state shows that the mark of an execution has vanished. It cannot come
 // back: its creation is the token.
 func MarkGone(v room.View, e *Execution) bool {
-	return v.Applied >= e.Token && v.State.Item(e.Item).Running.Created != e.Token
+	it := v.State.Item(e.Item)
+	return v.Applied >= e.Token && it.Running.Created != e.Token && it.Remains.Created != e.Token
 }

@@ -90,6 +90,7 @@ type Executions struct {
 	ended      []*Execution // whose end is not committed yet
 	endsGather bool         // the ends wait for others
 	executor   executor     // those that wait for their turn
+	unheld     bool         // the tree may show nothing of one that runs here
 	maxRunning int          // at once; 0 = without limit
 	yields     yielding
 	listening  int  // rounds that are over while listeners are still told of them
@@ -100,7 +101,10 @@ type Executions struct {
 func New(ports Ports) *Executions { return &Executions{ports: ports} }
 
 // Observe takes in what a step of the view has changed.
-func (x *Executions) Observe(t jobtree.Touched) { x.yields.noted.Note(t.Items, t.Config || t.Epoch) }
+func (x *Executions) Observe(t jobtree.Touched) {
+	x.yields.noted.Note(t.Items, t.Config || t.Epoch)
+	x.unheld = x.unheld || len(t.Items) > 0
+}
 
 // Bound bounds how many run at once; 0 = without limit.
 func (x *Executions) Bound(most int) { x.maxRunning = most }

@@ -34,8 +34,11 @@ type Entry struct {
 func NewEntry(fired func(Tick)) *Entry { return &Entry{fired: fired, index: -1} }
 
 // wait makes the entry wait for its first fire after a time.
-func (e *Entry) wait(after time.Time) {
-	e.next = e.schedule.Next(after)
+func (e *Entry) wait(after time.Time) { e.waitFor(e.schedule.Next(after)) }
+
+// waitFor makes the entry wait for a fire; zero = never again.
+func (e *Entry) waitFor(fire time.Time) {
+	e.next = fire
 	e.at = e.next.Add(e.jitter.Of(e.next))
 }
 
@@ -128,10 +131,12 @@ func (t *Timetable) fire(now time.Time) time.Duration {
 // many they are.
 func (e *Entry) advance(now time.Time) Tick {
 	due := Tick{Fire: e.next, First: e.next}
+	if next := e.schedule.Next(e.next); next.IsZero() || next.After(now) { // there is but one, as a rule
+		e.waitFor(next)
+		return due
+	}
 	// A fire whose jitter is not over is not passed; it is the next one.
-	if newest := cronexpr.Last(e.schedule, e.next, now); newest.IsZero() {
-		// there is but one
-	} else if !newest.Add(e.jitter.Of(newest)).After(now) {
+	if newest := cronexpr.Last(e.schedule, e.next, now); !newest.Add(e.jitter.Of(newest)).After(now) {
 		due.Fire = newest
 	} else if over := cronexpr.Last(e.schedule, e.next, now.Add(-e.jitter.Most)); !over.IsZero() {
 		due.Fire = over

@@ -25,6 +25,8 @@ func (s *java) After(v room.View, t jobtree.Touched) (plan bool) {
 		s.lastCron = lastCron{} // what is stored next is another job
 	}
 	s.look = true
+	s.report(s.ports, v, t)
+	s.left.Note(t.Items, t.Instances)
 	s.taken.Note(t.Items, t.Instances)
 	return s.held && len(t.Items) > 0
 }
@@ -33,7 +35,10 @@ func (s *java) After(v room.View, t jobtree.Touched) (plan bool) {
 func (s *java) Ticked(v room.View) { s.blocked = v.State.JavaReshards() }
 
 // LookAgain implements [peers.Watcher].
-func (s *java) LookAgain() { s.taken.Note(nil, true) }
+func (s *java) LookAgain() {
+	s.taken.Note(nil, true)
+	s.left.Note(nil, true)
+}
 
 // LookAtAssignment implements [peers.Watcher].
 func (s *java) LookAtAssignment() { s.look = true }

@@ -1,9 +1,13 @@
-// Package javapeers are the Java instances of Elastic-Job-Lite 2.1.5 that share a job over the same ZooKeeper, as
-// the peers of those of this library: what they expect, what they leave out, and what is done about it. All that
-// differs for them stands here. docs/java.md says what that means for users.
+// Package javapeers are the Java instances of Elastic-Job-Lite 2.1.5, or of ElasticJob 3.0.x, that share a job over the
+// same ZooKeeper, as the peers of those of this library: what they expect, what they leave out, and what is done about
+// it. All that differs for them stands here, but for the words of their nodes, which are a [jobtree.Layout].
+// docs/java.md says what that means for users.
 package javapeers
 
 import (
+	"context"
+	"path"
+
 	"github.com/elasticron/elasticron/internal/javarules"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -18,6 +22,7 @@ type Dialect struct {
 	peers.None
 	Instance string // the id of this process
 	Registry registry.Registry
+	Of       jobtree.Layout // which Java instances they are
 }
 
 // Traits implements [peers.Dialect].
@@ -30,29 +35,56 @@ func (Dialect) Traits() peers.Traits {
 // Faults implements [peers.Dialect]. Some of it would stop every Java instance of the job.
 func (d Dialect) Faults(cfg job.Config) []error {
 	root, _ := Root(d.Registry)
+	if d.Of == jobtree.ElasticJob3 {
+		return javarules.Faults3(root, d.Instance, cfg)
+	}
 	return javarules.Faults(root, d.Instance, cfg)
 }
 
+// Admit implements [peers.Dialect]: instances that write their nodes in other words would be misread, and misread ours.
+func (d Dialect) Admit(ctx context.Context, name string) error {
+	return admit(ctx, d.Registry, name, func(instance registry.Node) error {
+		if found := jobtree.LayoutOf(instance); found != d.Of {
+			return errOther(path.Base(instance.Path), found)
+		}
+		return nil
+	})
+}
+
+// Layout implements [peers.Dialect].
+func (d Dialect) Layout() jobtree.Layout { return d.Of }
+
 // NewState implements [peers.Dialect].
-func (Dialect) NewState(job string) *jobtree.State {
+func (d Dialect) NewState(job string) *jobtree.State {
 	s := jobtree.NewState(job)
-	s.ShareWithJava()
+	if d.Of == jobtree.ElasticJob3 {
+		s.ShareWithElasticJob3()
+	} else {
+		s.ShareWithJava()
+	}
 	return s
 }
 
 // StateOf implements [peers.Dialect].
-func (Dialect) StateOf(job string, s registry.Snapshot) *jobtree.State {
+func (d Dialect) StateOf(job string, s registry.Snapshot) *jobtree.State {
+	if d.Of == jobtree.ElasticJob3 {
+		return jobtree.ElasticJob3StateOf(job, s)
+	}
 	return jobtree.SharedStateOf(job, s)
 }
 
 // New implements [peers.Dialect].
-func (Dialect) New(ports peers.Ports) peers.Peers {
-	return &java{ports: ports, former: make(map[int]string)}
+func (d Dialect) New(ports peers.Ports) peers.Peers {
+	return &java{
+		ports: ports, of: d.Of, former: make(map[int]string),
+		strangers: strangers{is: func(i jobtree.Instance) bool { return i.Layout != d.Of }, err: func(i jobtree.Instance) error { return errOther(i.ID, i.Layout) }},
+	}
 }
 
 // java is what is known of the Java instances of one job.
 type java struct {
 	ports   peers.Ports
+	of      jobtree.Layout // which Java instances they are
 	held    bool           // items wait for the end of their executions to be moved
 	former  map[int]string // owners of items before their present ones
 	blocked bool           // a Java leader was resharding at the last tick: no Java instance began anything
@@ -63,7 +95,9 @@ type java struct {
 	abandoned
 	urging
 	lastCron
+	strangers
 	taken actor.Lookout // items that Java may have taken over
+	left  actor.Lookout // items of which gone instances may have left marks
 }
 
 var (
@@ -72,18 +106,16 @@ var (
 	_ peers.Peers   = (*java)(nil)
 )
 
-// Refuses implements [peers.Members].
-func (*java) Refuses(room.View) error { return nil }
-
 // Joining implements [peers.Members]: each instance writes the node of its server when it joins.
-func (*java) Joining(v room.View) ([]registry.Condition, []registry.Write) {
-	server := jobtree.ServerOf(v.Instance)
-	if v.State.Server(server).Revision != 0 {
+func (s *java) Joining(v room.View) ([]registry.Condition, []registry.Write) {
+	ip := jobtree.ServerOf(v.Instance)
+	server := v.State.Server(ip)
+	if server.Revision != 0 && !server.Unset {
 		return nil, nil
 	}
-	path := v.Tree.Server(server)
-	return []registry.Condition{registry.Absent(path)},
-		[]registry.Write{registry.Put(path, jobtree.EncodeServer(v.State.Config.Value.Disabled))}
+	path := v.Tree.Server(ip)
+	return []registry.Condition{registry.Unchanged(path, server.Revision)},
+		[]registry.Write{registry.Put(path, s.of.EncodeServer(v.State.Config.Value.Disabled))}
 }
 
 // LeaderDeclaresNone implements [peers.Leaders].
@@ -111,4 +143,28 @@ func (*java) Claiming(v room.View) (latch string, guards []registry.Condition) {
 }
 
 // Decide implements [peers.Peers].
-func (s *java) Decide(v room.View) []room.Batch { return []room.Batch{s.yield(v), s.settleLosses(v)} }
+func (s *java) Decide(v room.View) []room.Batch {
+	s.noteRemains(v)
+	return []room.Batch{s.yield(v), s.settleLosses(v), s.keepServer(v)}
+}
+
+// keepServer proposes to write the node of this server again. An instance of ElasticJob 3.x that starts takes away those
+// of servers on which it has seen no instance, also if one joins in that moment, and all take a server without a node
+// for disabled. Whoever removes a server on purpose takes its instances out as well.
+func (s *java) keepServer(v room.View) room.Batch {
+	if s.of != jobtree.ElasticJob3 || v.Attached == nil || !v.Registered() || v.Leaving {
+		return nil
+	}
+	conditions, writes := s.Joining(v)
+	if writes == nil {
+		return nil
+	}
+	txn := registry.Txn{
+		If: append(conditions, v.Mine()), Then: writes,
+
+		Repeat: registry.RepeatHarmless, // as long as this instance takes part, its server has a node
+	}
+	return room.Batch{{Step: "keep the server", Txn: txn, Done: func(registry.Outcome) {
+		s.ports.Log.InfoContext(s.ports.Life(), "wrote the node of this server again: somebody had taken it away")
+	}}}
+}

@@ -1,6 +1,7 @@
 package javapeers
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
@@ -30,7 +31,7 @@ type loss struct {
 // lookForCrashes notes what a step takes away of executions that nobody recorded.
 func (s *java) lookForCrashes(v room.View, step registry.Step) {
 	s.noteClaims(step)
-	if !v.Usable || !v.Config.Failover {
+	if !v.Usable || !v.Config.Failover || s.of == jobtree.ElasticJob3 { // whose marks tell when their instances are gone
 		return
 	}
 	gone := make(map[registry.SessionID]string)
@@ -80,6 +81,60 @@ func (s *java) noteLoss(v room.View, item int, l loss) {
 	s.lost[item] = l
 }
 
+// noteRemains notes the marks that instances of Java's left which are gone. They stay in the tree, so whoever comes
+// later sees them as well.
+func (s *java) noteRemains(v room.View) {
+	if s.of != jobtree.ElasticJob3 || !v.Usable {
+		return
+	}
+	for item := range s.left.Take(v.State.Items()) {
+		it := v.State.Item(item)
+		if _, noted := s.lost[item]; noted || it.Record.Err != nil {
+			continue
+		}
+		if !it.Remains.Exists() {
+			s.noteWish(v, it)
+			continue
+		}
+		if r := it.Record.Value; r.State == jobtree.ItemRunning && r.Current.Instance == it.Remains.Value && r.Token(it.Record.Revision) == it.Remains.Created {
+			continue // one of ours: the record tells
+		}
+		s.noteLoss(v, item, loss{record: it.Record.Revision, seen: time.Now(), Foreign: failover.Foreign{Instance: it.Remains.Value, Token: it.Remains.Created}})
+		s.ports.Wake(confirmLoss)
+	}
+}
+
+// noteWish notes that another Java instance asks for a claimant. It claims as soon as it is idle, and so does every
+// other one at the end of its next round; the last of them may be gone by then.
+func (s *java) noteWish(v room.View, it jobtree.Item) {
+	state := it.Record.Value.State
+	if it.FailoverItem == 0 || it.Failover.Exists() || it.Running.Exists() || !v.Config.Failover || state == jobtree.ItemRunning || state == jobtree.ItemWaiting {
+		return
+	}
+	ran := cmp.Or(s.lastRun(it.Number), v.State.Owner(it.Number), unknownInstance)
+	s.noteLoss(v, it.Number, loss{record: it.Record.Revision, seen: time.Now(), Foreign: failover.Foreign{
+		Instance: ran, Token: it.FailoverItem, Wish: it.FailoverItem,
+	}})
+	s.ports.Wake(confirmLoss)
+}
+
+// unknownInstance stands for an instance of which nobody here has seen anything.
+const unknownInstance = "null@-@0"
+
+// clearRemains proposes to take away a mark that a gone instance left of an item that nobody is to run again.
+func (s *java) clearRemains(v room.View, batch *room.Batch, item int, l loss) {
+	conditions, writes := v.State.TakeRemains(item)
+	if conditions == nil {
+		s.forgetLoss(item)
+		return
+	}
+	txn := registry.Txn{If: append(conditions, registry.Absent(v.Tree.Instance(l.Instance))), Then: writes}
+	batch.Add("clear a mark of Java's", txn, func(registry.Outcome) {
+		s.forgetLoss(item)
+		s.ports.Log.InfoContext(s.ports.Life(), "removed the mark of a Java instance that is gone", room.KeyItem, item, "lost_instance", l.Instance)
+	})
+}
+
 // MaybeLost implements [peers.Executors].
 func (s *java) MaybeLost(item int) bool {
 	_, pending := s.lost[item]
@@ -94,9 +149,11 @@ func (s *java) settleLosses(v room.View) room.Batch {
 	var batch room.Batch
 	for item, l := range s.lost {
 		it := v.State.Item(item)
-		back := v.State.Instance(l.Instance).Session == l.Session
-		if back || it.Running.Session == l.Session || it.Failover.Exists() || it.Record.Revision != l.record {
+		if changed := it.Record.Revision != l.record; changed || s.wasNone(v, it, l) || it.Failover.Exists() {
 			s.forgetLoss(item)
+			if changed && it.Remains.Exists() {
+				s.left.Note([]int{item}, false)
+			}
 			continue
 		}
 		confirm := confirmLoss
@@ -112,12 +169,28 @@ func (s *java) settleLosses(v room.View) room.Batch {
 	return batch
 }
 
+// wasNone tells that an execution was not lost after all: its instance is back, or it has ended.
+func (s *java) wasNone(v room.View, it jobtree.Item, l loss) bool {
+	if l.Session != 0 {
+		return v.State.Instance(l.Instance).Session == l.Session || it.Running.Session == l.Session
+	}
+	if l.Wish != 0 {
+		return it.FailoverItem != l.Wish || it.Running.Exists()
+	}
+	// Another Java instance that takes the remains away asks for a claimant first; who ends its work does not.
+	return v.State.Instance(l.Instance).Created != 0 || it.Remains.Created != l.Token && it.FailoverItem == 0
+}
+
 func (s *java) forgetLoss(item int) {
 	delete(s.lost, item)
 	s.ports.Consider([]int{item}, false)
 }
 
 func (s *java) proposeLoss(v room.View, batch *room.Batch, item int, l loss) {
+	if !v.Config.Failover { // it had to be noted because its mark is in the way
+		s.clearRemains(v, batch, item, l)
+		return
+	}
 	txn, err := failover.DeclareForeign(v.State, item, l.Foreign, v.Clock.Now(), v.FailoverLimit())
 	if err != nil {
 		s.ports.Log.ErrorContext(s.ports.Life(), "cannot record a lost execution", room.KeyItem, item, room.KeyError, err)

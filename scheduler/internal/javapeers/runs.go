@@ -17,7 +17,7 @@ type runs struct {
 	came map[int]time.Time // when the item was taken from a Java instance last
 }
 
-// noteRuns notes what a step shows of executions in Java instances: their marks are empty.
+// noteRuns notes what a step shows of executions in Java instances.
 func (s *java) noteRuns(v room.View, step registry.Step) {
 	now := v.Clock.Now().UTC()
 	s.mu.Lock()
@@ -40,10 +40,10 @@ func (s *java) noteRuns(v room.View, step registry.Step) {
 // noteRun notes a change of an item's mark. The caller holds mu.
 func (s *java) noteRun(v room.View, item int, change registry.Change, now time.Time) {
 	run := s.ran[item]
-	switch began, is := change.New.Created, change.New.Exists() && change.New.Value == ""; {
+	switch began, is := change.New.Created, s.javas(change.New); {
 	case is && began != change.Old.Created:
-		run = peers.Statistics{Runs: run.Runs + 1, Instance: instanceUnder(v, change.New.Session, item), LastBegin: now}
-	case !is && change.Old.Exists() && change.Old.Value == "":
+		run = peers.Statistics{Runs: run.Runs + 1, Instance: s.runnerOf(v, change.New, item), LastBegin: now}
+	case !is && s.javas(change.Old):
 		run.LastEnd = now
 	default:
 		return
@@ -52,6 +52,29 @@ func (s *java) noteRun(v room.View, item int, change registry.Change, now time.T
 		s.ran = make(map[int]peers.Statistics)
 	}
 	s.ran[item] = run
+}
+
+// lastRun returns the Java instance that was seen to run an item last; empty if none was.
+func (r *runs) lastRun(item int) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ran[item].Instance
+}
+
+// javas tells whether a mark is of an execution in a Java instance: it is empty, or names one in ElasticJob 3.x.
+func (s *java) javas(mark registry.Node) bool {
+	if s.of == jobtree.ElasticJob3 {
+		return mark.Exists() && jobtree.JavaInstance(mark.Value)
+	}
+	return mark.Exists() && mark.Value == ""
+}
+
+// runnerOf returns the instance of a mark of Java's.
+func (s *java) runnerOf(v room.View, mark registry.Node, item int) string {
+	if s.of == jobtree.ElasticJob3 {
+		return mark.Value
+	}
+	return instanceUnder(v, mark.Session, item)
 }
 
 // instanceUnder returns the instance of a session, or else the item's owner.

@@ -55,6 +55,10 @@ func (l *Leadership) abdicate(v room.View) room.Batch {
 		If:   []registry.Condition{v.Term()},
 		Then: []registry.Write{registry.Delete(v.Tree.Leader())},
 	}
+	if v.State.OnlyLeadersAsk() { // and nobody led who could, of those who saw what made this one resign
+		txn.If = append(txn.If, registry.Present(v.Tree.Config()))
+		txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
+	}
 	return room.Batch{{Step: "abdicate", Alone: true, Txn: txn, Done: func(registry.Outcome) {
 		l.ports.Log.InfoContext(l.ports.Life(), "resigned as leader: the server is disabled, or the job's settings cannot be used here")
 	}}}

@@ -68,7 +68,7 @@ func (l *Load) Begin(n int) { l.begun.Add(int64(n)) }
 
 // Drop counts fires that could not begin in time.
 func (l *Load) Drop(n int) {
-	if n == 0 || l.dropped.Add(int64(n)) == 0 {
+	if n == 0 || l.dropped.Add(int64(n)) == 0 || l.lasts.Load() {
 		return
 	}
 	l.mu.Lock()
@@ -168,4 +168,9 @@ func (l *Load) Stop() {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
+}
+
+// Counted returns the fires since the process started.
+func (l *Load) Counted() Fires {
+	return Fires{Wanted: l.wanted.Load(), Begun: l.begun.Load(), Dropped: l.dropped.Load()}
 }

@@ -161,6 +161,10 @@ func TestAMemberHandsOver(t *testing.T) {
 		require.Contains(t, batch[0].Txn.If, registry.Unchanged(me.Path, me.Revision), name)
 		require.True(t, batch[0].Txn.Repeatable(), name)
 	}
+	v := seeing(t, me, lead)
+	config := registry.Node{Path: v.Tree.Config(), Value: "jobName: orders\n", Created: 1, Revision: 1}
+	v.State = jobtree.ElasticJob3StateOf("orders", registry.NewSnapshot(9, []registry.Node{me, lead, config}))
+	require.Empty(t, m.HandOver(v), "there the node says something else")
 }
 
 // refusing are others among whom this instance must not be.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -75,7 +74,7 @@ func (m *Membership) join(v room.View) room.Batch {
 	return room.Batch{{Step: "join", Alone: true, Txn: registry.Txn{
 		If: append([]registry.Condition{registry.Present(v.Tree.Config())}, conditions...),
 		Then: append([]registry.Write{
-			registry.PutOwned(v.Tree.Instance(v.Instance), jobtree.InstanceIdle, v.Attached.Session),
+			registry.PutOwned(v.Tree.Instance(v.Instance), v.State.Layout().EncodeInstance(v.Instance), v.Attached.Session),
 			registry.Put(v.Tree.Necessary(), ""),
 		}, writes...),
 		Repeat: registry.RepeatOwned,

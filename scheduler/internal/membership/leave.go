@@ -35,6 +35,10 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 	if v.Leads() {
 		txn.If = append(txn.If, v.Term())
 		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
+		if !v.Registered() && v.State.OnlyLeadersAsk() && v.State.Config.Exists() { // whoever took the instance out did not ask
+			txn.If = append(txn.If, registry.Present(v.Tree.Config()))
+			txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
+		}
 	}
 	return txn
 }
@@ -50,10 +54,13 @@ func (m *Membership) Leave(v room.View, marks []registry.Condition) room.Batch {
 
 // HandOver proposes to hand over all that others may have of an instance that leaves and must stay registered for as
 // long as something runs there: its items, by asking for a resharding, in which one that leaves gets none, and the
-// leadership. It proposes nothing if that was done.
+// leadership. It proposes nothing if that was done, nor beside ElasticJob 3.x, whose layout has no word for it.
 func (m *Membership) HandOver(v room.View) room.Batch {
 	mine := v.State.Instance(v.Instance)
-	if !v.Registered() || mine.Shutdown && !v.Leads() || !v.State.Config.Exists() {
+	switch {
+	case !v.Registered(), mine.Shutdown && !v.Leads(), !v.State.Config.Exists():
+		return nil
+	case v.State.Layout() == jobtree.ElasticJob3: // whose instances read something else in the node
 		return nil
 	}
 	path := v.Tree.Instance(v.Instance)

@@ -29,7 +29,7 @@ func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.B
 	text := strings.ToValidUTF8(found.Value[:min(len(found.Value), maxAside)], "\uFFFD")
 	fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: now.Truncate(time.Millisecond), Trigger: lastAsked(v.State)}
 	txn := registry.Txn{
-		If: []registry.Condition{registry.Unchanged(path, found.Revision), registry.Absent(v.Tree.ItemRunning(n))},
+		If: []registry.Condition{registry.Unchanged(path, found.Revision), registry.Unchanged(v.Tree.ItemRunning(n), node.Remains.Revision)},
 		Then: []registry.Write{
 			registry.Put(path, jobtree.EncodeRecord(fresh)),
 			registry.Put(v.Tree.ItemAside(n), text),
@@ -45,9 +45,7 @@ func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.B
 func lastAsked(s *jobtree.State) registry.Revision {
 	last := s.Triggered().Revision
 	for _, i := range s.Instances {
-		if i.Triggered {
-			last = max(last, i.Revision)
-		}
+		last = max(last, i.Request)
 	}
 	return last
 }

@@ -48,7 +48,7 @@ func (m *Mending) endOrphan(v room.View, node jobtree.Item) room.Batch {
 		m.ports.Log.ErrorContext(m.ports.Life(), "cannot end an execution that nobody runs", room.KeyItem, n, room.KeyError, err)
 		return nil
 	}
-	txn := executions.End(v.Tree, n, token, node.Record.Value.Current.Source, record)
+	txn := executions.End(v.State, n, token, node.Record.Value.Current.Source, record)
 	return room.Batch{{Step: "clear orphans", Txn: txn, Done: func(registry.Outcome) {
 		m.ports.Log.WarnContext(m.ports.Life(), "ended an execution that nobody runs", room.KeyItem, n, room.KeyToken, m.tokens.now.Of(token))
 	}}}
@@ -96,7 +96,7 @@ func (m *Mending) endUnmarked(v room.View, node jobtree.Item) room.Batch {
 		txn.Then = append(txn.Then, registry.Put(v.Tree.FailoverItem(n), ""))
 	}
 	if node.Record.Value.Current.Source == job.Failover && node.Failover.Session == v.Attached.Session.ID() {
-		txn.Then = append(txn.Then, registry.Delete(v.Tree.ItemFailover(n)))
+		txn.Then = append(txn.Then, v.State.Unclaim(n)...)
 	}
 	return room.Batch{{Step: "clear orphans", Txn: txn}}
 }

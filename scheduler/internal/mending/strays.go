@@ -11,7 +11,8 @@ import (
 // instance that runs nothing. Missed fires that a session owns are in the way of everybody who has some to
 // note. Each is deleted as it was seen.
 //
-// A mark that is gone is not put back. Its execution goes on and ends by its record (T5b).
+// A mark that is gone is not put back. Its execution goes on and ends by its record (T5b); if that is gone, too, see
+// executions.Hold.
 func (m *Mending) strays(v room.View) (batch room.Batch) {
 	stray := func(path string, seen registry.Revision) { batch = append(batch, m.removeStray(path, seen)) }
 	leader := v.State.Leader

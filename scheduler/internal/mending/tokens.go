@@ -44,7 +44,8 @@ const (
 func (o *Mending) restoreTokens(v room.View) room.Batch {
 	m, shown := &o.tokens, v.State.Tokens()
 	config := o.ports.Snapshot().Get(v.Tree.Config())
-	if shown.Err == nil && shown.Value == m.now || !config.Exists() || config.Revision != v.State.Config.Revision {
+	_, elsewhere := jobtree.DecodeElsewhere(config) // then whoever moves the job deletes what is left here
+	if shown.Err == nil && shown.Value == m.now || !config.Exists() || elsewhere || config.Revision != v.State.Config.Revision {
 		m.since = time.Time{}
 		return nil
 	}

@@ -1,6 +1,7 @@
 package missed
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -26,6 +27,15 @@ func (i *Item) Blank() bool {
 func (i *Item) Tick(m policy.Policy, fire time.Time, passed []time.Time) {
 	i.Due = m.Tick(i.Due, fire, passed)
 	i.seen = fire
+}
+
+// CatchUp is Tick for those of some fires, ascending, that are later than the last one that was considered for it.
+func (i *Item) CatchUp(m policy.Policy, fires []time.Time) {
+	first, _ := slices.BinarySearchFunc(fires, i.seen.Add(1), time.Time.Compare)
+	if fires = fires[first:]; len(fires) > 0 {
+		last := len(fires) - 1
+		i.Tick(m, fires[last], fires[:last])
+	}
 }
 
 // Settled notes that the former owner is expected to tell nothing more of the item: it has begun here, or is

@@ -29,6 +29,9 @@ func (None) Faults(job.Config) []error { return nil }
 // Admit implements [Dialect].
 func (None) Admit(context.Context, string) error { return nil }
 
+// Layout implements [Dialect].
+func (None) Layout() jobtree.Layout { return jobtree.Lite }
+
 // NewState implements [Dialect].
 func (None) NewState(job string) *jobtree.State { return jobtree.NewState(job) }
 

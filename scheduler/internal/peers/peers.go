@@ -26,6 +26,8 @@ type Dialect interface {
 	Faults(cfg job.Config) []error
 	// Admit tells why a job must not be declared, for what the registry shows of the others in it.
 	Admit(ctx context.Context, job string) error
+	// Layout says in which words the others read and write nodes.
+	Layout() jobtree.Layout
 	// NewState and StateOf make a state that reads the job's tree as the others do.
 	NewState(job string) *jobtree.State
 	StateOf(job string, s registry.Snapshot) *jobtree.State

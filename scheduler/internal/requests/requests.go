@@ -88,15 +88,15 @@ func (o Open) Node() registry.Revision { return o.node.Revision }
 func newest(v room.View, others peers.Traits) registry.Revision {
 	mine := v.State.Instance(v.Instance)
 	if mine.Triggered {
-		return mine.Revision
+		return mine.Request
 	}
 	if others.AloneAnswered {
 		return 0
 	}
 	request := registry.Revision(0)
 	for _, other := range v.State.Instances {
-		if other.Triggered && other.Revision < mine.Created {
-			request = max(request, other.Revision)
+		if other.Triggered && other.Request < mine.Created {
+			request = max(request, other.Request)
 		}
 	}
 	return request
@@ -111,15 +111,12 @@ func Decide(v room.View, others peers.Traits, wants func(item int, request regis
 		return nil
 	}
 	for n := range v.State.Total() {
-		if answersFor(v, others, v.State.Owner(n), mine.Revision) && wants(n, mine.Revision) {
+		if answersFor(v, others, v.State.Owner(n), mine.Request) && wants(n, mine.Request) {
 			return nil
 		}
 	}
-	path := v.Tree.Instance(v.Instance)
-	txn := registry.Txn{
-		If:   []registry.Condition{registry.Unchanged(path, mine.Revision)},
-		Then: []registry.Write{registry.Update(path, jobtree.InstanceIdle)},
-	}
+	asked, answer := v.State.Answer(mine)
+	txn := registry.Txn{If: []registry.Condition{asked}, Then: []registry.Write{answer}}
 	return room.Batch{{Step: "acknowledge trigger", Alone: true, Txn: txn}}
 }
 
@@ -132,5 +129,5 @@ func answersFor(v room.View, others peers.Traits, owner string, request registry
 		return owner == v.Instance
 	}
 	other := v.State.Instance(owner)
-	return v.Config.Monitored() && (other.Created > request || other.Triggered && other.Revision == request)
+	return v.Config.Monitored() && (other.Created > request || other.Triggered && other.Request == request)
 }

@@ -78,6 +78,7 @@ func (r *Rounds) MayBegin(v room.View) bool {
 // consider decides what happens to one of my items now.
 func (r *Rounds) consider(v room.View, round *Round, n int) {
 	it, node := r.item(n), v.State.Item(n)
+	r.rouse(it)
 	m := v.Rules
 	if node.Disabled {
 		it.Due = it.Due.DropDisabled()
@@ -243,10 +244,9 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 		v.Mine(),
 	)
 	conditions = append(conditions, r.ports.Peers.Beginning(v)...)
-	writes := []registry.Write{
-		registry.PutOwned(v.Tree.ItemRunning(n), v.Instance, v.Attached.Session),
-		registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)),
-	}
+	marked, writes := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
+	conditions = append(conditions, marked...)
+	writes = append(writes, registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
 	if madeUp {
 		writes = append(writes, registry.Delete(v.Tree.ItemMisfire(n)))
 	}
@@ -272,6 +272,7 @@ func makesUp(node jobtree.Item, record jobtree.Record) bool {
 // execution is ended as never started. What is due of the item then stays so, and the next decision
 // judges it by the time at which it is made.
 func (r *Rounds) began(v room.View, round *Round, it *item, under *room.Attachment, record jobtree.Record, token registry.Revision) {
+	r.rouse(it)
 	it.wrote = token
 	wanted := v.Rules.StillWanted(&record, v.Clock.Now())
 	it.running = r.newExecution(v, it, under, record, token)

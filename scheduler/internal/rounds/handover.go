@@ -12,6 +12,7 @@ func (r *Rounds) release(v room.View, n int) {
 	if it == nil {
 		return
 	}
+	r.rouse(it)
 	r.missed.Release(v, n, &it.Item)
 	if it.running == nil {
 		r.part(v, it)
@@ -21,6 +22,7 @@ func (r *Rounds) release(v room.View, n int) {
 // part forgets an item that does not run here and is not to run here, once what is due of it has been
 // noted.
 func (r *Rounds) part(v room.View, it *item) {
+	r.rouse(it)
 	if it.Due.None() {
 		if !v.Owns(it.number) {
 			delete(r.items, it.number)
@@ -65,6 +67,7 @@ func (l leftovers) Leftover(n int) (policy.Due, bool) {
 	if !l.r.idleAway(l.v, n) {
 		return policy.Due{}, false
 	}
+	l.r.rouse(l.r.items[n])
 	return l.r.items[n].Due, true
 }
 

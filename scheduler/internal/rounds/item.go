@@ -19,13 +19,14 @@ type item struct {
 	wrote       registry.Revision     // of its record, by this process
 	triggered   registry.Revision     // the newest trigger that it ran without leaving a record
 	queued      bool                  // it waits for its turn to begin
+	dozes       bool                  // its fires are noted for all that doze; see [dozing]
 	permit      bool                  // it has its turn
 }
 
 // blank tells whether the item is as if nothing were known of it.
 func (it *item) blank() bool {
 	return it.running == nil && it.Blank() && it.wake.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0 &&
-		!it.queued && !it.permit
+		!it.queued && !it.dozes && !it.permit
 }
 
 // item returns what is known of an item, from now on if nothing was.

@@ -31,8 +31,6 @@ type Ports struct {
 	Admission *admission.Admission
 	Load      *load.Load
 	Look      func() room.View // what the runner knows when a message comes
-	// PostNote posts a message that tells whether it changed anything that is to be decided upon.
-	PostNote func(note func() (decide bool))
 
 	FireAhead   func(item int, err error)
 	SetAside    func(v room.View, node jobtree.Item, now time.Time) room.Batch
@@ -59,10 +57,13 @@ type Rounds struct {
 	task       string            // names them
 	stale      bool              // owned must be computed anew
 	turns      turns             // of items that wait until they may begin
+	dozing     dozing            // those of them for which nothing but their turn can come
 	toConsider actor.Lookout     // items of which something may begin
 	claiming   bool              // a claim in a latch is under way
 	claimingOf int               // of which item
 	answered   registry.Revision // the newest triggered node for which nothing more is to run here
+
+	settled, settledKnown bool // the assignment was, after the last step; see isSettled
 }
 
 // New makes the room of a job. run is what the part that runs items may ask; this room adds what it knows itself.
@@ -86,6 +87,8 @@ func (r *Rounds) Before(v room.View, step registry.Step) { r.missed.Before(v, st
 // Observe takes in what a step of the view has changed.
 func (r *Rounds) Observe(t jobtree.Touched) {
 	r.stale = r.stale || t.Config || t.Epoch || len(t.Items) > 0
+	r.settledKnown = false
+	r.rouseTouched(t.Items)
 	r.toConsider.Note(t.Items, t.Config || t.Epoch || t.Servers || t.Instances || t.Triggered)
 	r.executions.Observe(t)
 }
@@ -105,7 +108,8 @@ func (r *Rounds) Stale() { r.stale = true }
 
 // Adopt takes in the settings by which the job goes on, or pauses.
 func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
-	r.settings = next
+	r.rouseAll()
+	r.settings, r.settledKnown = next, false
 	r.executions.Bound(next.MaxRunning)
 	if !next.OK {
 		return
@@ -130,6 +134,7 @@ func (r *Rounds) FiresBy(times fires.Times) bool { return r.missed.FiresBy(times
 
 // FireBy sets the times by which the job fires from now on, and forgets fires that were due by others.
 func (r *Rounds) FireBy(next fires.Times) {
+	r.rouseAll()
 	r.missed.FireBy(next)
 	for _, it := range r.items {
 		it.Due = it.Due.DropOtherTimes()
@@ -138,6 +143,7 @@ func (r *Rounds) FireBy(next fires.Times) {
 
 // ClockWrong takes in that this process's clock is off by so much; negative if it is behind.
 func (r *Rounds) ClockWrong(v room.View, off time.Duration) {
+	r.rouseAll()
 	// What this clock ticked ahead of time was not missed, and says nothing about what others missed.
 	r.missed.Forget()
 	if horizon := v.Clock.Now().Add(-off); off > 0 {

@@ -3,6 +3,7 @@ package rounds
 import (
 	"time"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/admission"
@@ -64,9 +65,48 @@ func (r *Rounds) takeTurn(it *item, u admission.Urgency) bool {
 		r.have(it)
 		return true
 	}
+	r.queue(it, u)
+	return false
+}
+
+// queue notes that an item waits for its turn.
+func (r *Rounds) queue(it *item, u admission.Urgency) {
 	it.queued = true
 	r.turns.waiting[u] = append(r.turns.waiting[u], it.number)
-	return false
+}
+
+// queueAtOnce lets an item wait for its turn whose fire has just come, without a decision: beyond capacity a decision
+// could but come to the same. It does so only if nothing about the item is to be decided but that begin,
+// and only if there is no room for it.
+func (r *Rounds) queueAtOnce(v room.View, it *item) bool {
+	if it.permit || it.running != nil || it.MayBeTold() || len(it.Due.Missed) > 0 || v.Rules.TooLate(it.Due.OnTime, v.Clock.Now()) {
+		return false
+	}
+	if v.Applied < it.wrote || r.ports.Peers.MaybeLost(it.number) || !plainlyIdle(v.State.Item(it.number)) || !r.ports.Admission.Wait(r, admission.OnTimeFirst) {
+		return false
+	}
+	r.queue(it, admission.OnTimeFirst)
+	return true
+}
+
+// plainlyIdle tells whether nothing runs of an item, and nothing is owed of it.
+func plainlyIdle(node jobtree.Item) bool {
+	record := node.Record
+	if node.Running.Exists() || node.Misfire.Exists() || record.Err != nil {
+		return false
+	}
+	switch record.Value.State {
+	case "", jobtree.ItemIdle, jobtree.ItemInterrupted:
+		return record.Value.Current == nil || record.Value.Current.Outcome != jobtree.NotStarted
+	default:
+		return false
+	}
+}
+
+// mayQueueAtOnce tells whether fires of the job are all that there is to begin of its items, now.
+func (r *Rounds) mayQueueAtOnce(v room.View) bool {
+	return !v.Config.Unmonitored && !v.Refuses && !v.Leaving && v.Attached.Connected() && !v.State.Triggered().Exists() &&
+		r.MayBegin(v) && r.ports.Peers.MayBegin(v)
 }
 
 // have notes that an item may begin.
@@ -90,6 +130,7 @@ func (r *Rounds) useTurns(v room.View, u admission.Urgency, n int) {
 			continue
 		}
 		it.queued = false
+		r.rouse(it)
 		r.expire(v, it, now, true)
 		switch {
 		case it.Due.None() || it.running != nil || it.permit:

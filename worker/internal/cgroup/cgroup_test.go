@@ -161,6 +161,33 @@ func TestWorkersOfOtherContainers(t *testing.T) {
 	require.NoDirExists(t, groups.dir)
 }
 
+// Nobody but its user can lock the folder of a worker, and so pass for it or hold it up; whoever holds it all the same does
+// not do so for ever.
+func TestTheLockIsTheWorkersOwn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cgroup.controllers"), nil, 0o600))
+	groups, err := Open(dir, Limits{})
+	require.NoError(t, err)
+	info, err := os.Stat(groups.dir)
+	require.NoError(t, err)
+	require.Zero(t, info.Mode().Perm()&0o066, "others may neither read nor write it")
+	other := exec.CommandContext(t.Context(), "flock", "--nonblock", groups.dir, "true")
+	if _, err := exec.LookPath("flock"); err == nil && os.Getuid() == 0 {
+		for _, above := range []string{dir, filepath.Dir(dir)} {
+			require.NoError(t, os.Chmod(above, 0o755)) //nolint:gosec // as a cgroup is
+		}
+		other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		out, err := other.CombinedOutput()
+		require.Error(t, err)
+		require.Contains(t, string(out), "Permission denied")
+	}
+
+	_, err = lockWithin(groups.dir, time.Millisecond)
+	require.ErrorIs(t, err, syscall.EWOULDBLOCK)
+	require.NoError(t, groups.Close())
+}
+
 // Many that begin at once do not take each other for dead.
 func TestWorkersThatBeginAtOnce(t *testing.T) {
 	t.Parallel()

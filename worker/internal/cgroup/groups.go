@@ -83,14 +83,15 @@ func (g *Groups) Prepare(limits Limits) error {
 }
 
 // claim makes a folder for groups and locks it. The lock goes with the process: others see by it that the process
-// lives, also those in another container, which do not see the process itself.
+// lives, also those in another container, which do not see the process itself. Only who may read the folder can open
+// it, and so lock it: that is this user alone. Everybody may look into the groups in it, where scripts find their limits.
 func claim(place string) (dir string, lock *os.File, err error) {
 	for {
 		dir = filepath.Join(place, fmt.Sprintf("%s%d-%s-%d", prefix, os.Getpid(), word, opened.Add(1)))
-		if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // as all of them are
+		if err := os.Mkdir(dir, 0o711); err != nil { //nolint:gosec // see above
 			return "", nil, err
 		}
-		if lock, err = lockOf(dir, syscall.LOCK_EX); err == nil { // which one that sweeps may hold for a moment
+		if lock, err = lockWithin(dir, claiming); err == nil { // which one that sweeps may hold for a moment
 			if _, err := os.Stat(dir); err == nil {
 				return dir, lock, nil
 			}
@@ -99,6 +100,19 @@ func claim(place string) (dir string, lock *os.File, err error) {
 		}
 		if !errors.Is(err, os.ErrNotExist) {
 			return "", nil, errors.Join(fmt.Errorf("lock %s: %w", dir, err), os.Remove(dir))
+		}
+	}
+}
+
+// claiming is how long a worker waits for others that look whether it lives.
+const claiming = 10 * time.Second
+
+// lockWithin locks a folder as soon as nobody else has it locked, if that is in time.
+func lockWithin(dir string, patience time.Duration) (*os.File, error) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		lock, err := lockOf(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Now().After(deadline) {
+			return lock, err
 		}
 	}
 }

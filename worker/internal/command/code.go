@@ -162,7 +162,7 @@ func (c *Code) run(ctx context.Context, sc job.ShardingContext, words []string) 
 	}
 	err := r.do(of, words)
 	ended := c.leave(r)
-	if r.ends.Bytes() > 0 && c.heard != nil {
+	if c.heard != nil {
 		c.heard(sc, r.ends)
 	}
 	if err == nil {
@@ -205,7 +205,16 @@ func (r *run) do(ctx context.Context, words []string) error {
 	if err != nil {
 		return fmt.Errorf("variables: %w", err)
 	}
-	if _, err := r.s.Commands.Resolve(words[0]); err != nil { // before a folder is made for it
+	if r.s.Groups != nil {
+		if r.group, err = r.s.Groups.New(r.s.Limits); err != nil {
+			return fmt.Errorf("cgroup: %w", err)
+		}
+		defer r.closeGroup()
+	}
+	// Before the look at the command nothing is made that stays, and nothing that could take long comes between it and
+	// the start.
+	path, err := r.s.Commands.Resolve(words[0])
+	if err != nil {
 		return err
 	}
 	dir, err := r.s.directory(r.sc.JobName, r.sc.Item)
@@ -217,17 +226,6 @@ func (r *run) do(ctx context.Context, words []string) error {
 		return fmt.Errorf("output: %w", err)
 	}
 	defer closeOutput()
-	if r.s.Groups != nil {
-		if r.group, err = r.s.Groups.New(r.s.Limits); err != nil {
-			return fmt.Errorf("cgroup: %w", err)
-		}
-		defer r.closeGroup()
-	}
-	// Nothing comes between the look at the command and its start that could take long.
-	path, err := r.s.Commands.Resolve(words[0])
-	if err != nil {
-		return err
-	}
 	r.cmd = exec.CommandContext(ctx, path, append(slices.Clone(words[1:]), r.sc.JSON())...) //nolint:gosec // it is on the list
 	r.cmd.Args[0] = words[0]
 	r.cmd.Dir, r.cmd.Env = dir, append(append(variables, script.Variables(r.sc)...), r.variable)

@@ -16,6 +16,9 @@ type Ends struct {
 // NewEnds returns one that keeps up to most bytes of the beginning and of the end each.
 func NewEnds(most int) *Ends { return &Ends{most: most} }
 
+// Like returns an empty one that keeps as much.
+func (e *Ends) Like() *Ends { return NewEnds(e.most) }
+
 // Write takes all of p; it never fails.
 func (e *Ends) Write(p []byte) (int, error) {
 	written := len(p)

@@ -1,5 +1,5 @@
 // The history explorer: the filters are the address, so that what one has found can be sent to somebody.
-import { get } from "../api";
+import { get, why } from "../api";
 import { failed } from "../chrome";
 import { find, h, patch, type Child } from "../draw";
 import { ago, count, many, moment, span as lasting } from "../format";
@@ -23,6 +23,7 @@ export interface Past {
   success: boolean;
   running: boolean;
   error?: string;
+  output?: number; // bytes that it wrote, if they are kept
 }
 interface Found {
   executions: Past[];
@@ -71,19 +72,51 @@ export async function history(): Promise<void> {
     round && roundHead(found.executions, round),
     h("p", { class: "found", role: "status" }, found.total === 0 ? "No execution is so." : `${many(found.total, "execution")} found`),
     found.executions.length > 0 && h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Executions" }, h("table", { class: "past" },
-      h("thead", null, h("tr", null, ["Began", "Outcome", "Job", "Item", "Took", "Where", "Why", "Token", "Error"].map((c) => h("th", { scope: "col", class: c === "Item" || c === "Token" ? "num" : null }, c)))),
+      h("thead", null, h("tr", null, ["Began", "Outcome", "Job", "Item", "Took", "Where", "Why", "Token", "Error, output"].map((c) => h("th", { scope: "col", class: c === "Item" || c === "Token" ? "num" : null }, c)))),
       h("tbody", null, found.executions.map((e, i) => h("tr", { key: e.id ?? i, class: lookOf(outcomeOf(e)) === "bad" ? "failed" : null },
         h("td", null, e.round ? h("a", { href: link({ round: e.round, job: e.job }), title: "all of this round" }, moment(e.start)) : moment(e.start)),
         h("td", null, badge(outcomeOf(e))),
         h("td", null, h("a", { href: page.link("jobs", e.job) }, e.job)),
         h("td", { class: "num" }, h("a", { href: link({ job: e.job, item: String(e.item) }), title: "all executions of this item" }, e.item)),
-        h("td", { class: "took" }, e.complete ? lasting(lasted(e)) : "–", h("span", { class: "meter", style: { "--share": String(lasted(e) / longest) } })),
+        h("td", { class: "lasted" }, e.complete ? lasting(lasted(e)) : "–", h("span", { class: "meter", style: { "--share": String(lasted(e) / longest) } })),
         h("td", null, e.instance ? h("a", { href: link({ instance: e.instance }), title: `all executions on ${e.instance}` }, e.ip ?? e.instance) : (e.ip ?? "")),
         h("td", null, e.source, e.fire && h("small", null, ` fire ${moment(e.fire)}`)),
         h("td", { class: "num" }, e.token ? String(e.token) : ""),
-        h("td", { class: "error" }, e.error && h("details", null, h("summary", null, e.error.split("\n")[0]), h("pre", null, e.error)))))))),
+        h("td", { class: "error" }, e.error && h("details", null, h("summary", null, e.error.split("\n")[0]), h("pre", { tabindex: "0" }, e.error)), output(e))))))),
     pager(number, found.total, params));
 }
+
+/** MUCH is of how many characters a page shows the end only, until it is asked for all. */
+const MUCH = 100_000;
+
+/** output is what an execution wrote, which is read when somebody opens it. */
+function output(e: Past): Child {
+  if (!e.output || !e.id) return null;
+  const id = e.id;
+  let asked = false;
+  const read = async (into: Element): Promise<void> => {
+    asked = true;
+    patch(into, h("p", { class: "waiting" }, "Reading it…"));
+    try {
+      const text = (await get<{ text?: string }>(["jobs", e.job, "outputs", id])).text ?? "";
+      const show = (all: boolean): void =>
+        patch(into,
+          !all && h("p", null, "Only the end is shown. ", h("button", { type: "button", class: "small", onclick: () => show(true) }, `Show all ${size(text.length)}`)),
+          h("pre", { tabindex: "0", "aria-label": `Output of item ${e.item}` }, all ? text : text.slice(-MUCH)));
+      show(text.length <= MUCH);
+    } catch (error) {
+      asked = false; // so that opening it once more asks once more
+      patch(into, h("p", { class: "bad", role: "alert" }, why(error)));
+    }
+  };
+  return h("details", { class: "output", ontoggle: (event: Event) => {
+    const details = event.target as HTMLDetailsElement;
+    if (details.open && !asked) void read(find("div", details));
+  } }, h("summary", null, `Output, ${size(e.output)}`), h("div", null));
+}
+
+/** size writes a number of bytes. */
+const size = (n: number): string => (n < 1024 ? many(n, "byte") : n < 1024 * 1024 ? `${count(Math.round(n / 1024))} KiB` : `${(n / 1024 / 1024).toFixed(1)} MiB`);
 
 const lasted = (e: Past): number => (e.complete ? Date.parse(e.complete) - Date.parse(e.start) : 0);
 

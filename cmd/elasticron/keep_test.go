@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+)
+
+// idle fills the namespace with jobs in which nobody takes part.
+func (w *world) idle(t *testing.T) *world {
+	t.Helper()
+	reg := w.hand(t)
+	put(t, reg, "/plain/config", nightlyAt("plain", "0 0 3 * * ?", `,"later":[1, 2]`))
+	put(t, reg, "/plain/servers/10.0.0.9", "DISABLED")
+	put(t, reg, "/plain/sharding/1/disabled", "")
+	put(t, reg, "/other/config", nightlyAt("other", "0 0 4 * * ?", ``))
+	put(t, reg, "/bad/config", "{\n no JSON")
+	return w
+}
+
+// nightlyAt is a configuration, with members at its end that this version does not know.
+func nightlyAt(name, cron, later string) string {
+	text, err := jobtree.EncodeConfig(job.Config{Name: name, Cron: cron, ShardingTotalCount: 2, Class: "X"})
+	if err != nil {
+		panic(err)
+	}
+	return strings.TrimSuffix(text, "}") + later + "}"
+}
+
+func keptIn(t *testing.T, out string) string {
+	t.Helper()
+	m := regexp.MustCompile(`Kept in (.*): elasticron apply -f`).FindStringSubmatch(out)
+	require.NotNil(t, m, out)
+	return m[1]
+}
+
+// What is removed can be stored again, with the same bytes, though nothing of it is left in the registry.
+func TestARemovedJobCanBeStoredAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).idle(t)
+	reg := w.hand(t)
+	before := map[string]string{}
+	nodes := []string{"/plain/config", "/plain/servers/10.0.0.9", "/plain/sharding/1/disabled", "/other/config"}
+	for _, path := range nodes {
+		before[path] = value(t, reg, path)
+	}
+	require.Contains(t, w.must(t, on("remove", "plain", "--dry-run")...), "Nothing was done")
+	one := keptIn(t, w.must(t, on("remove", "plain", "--yes")...))
+	require.Equal(t, filepath.Join(filepath.Dir(w.variables[contextsFileVariable]), "removed", "20260302T120003Z-1.yaml"), one)
+	out, errOut, status := w.does(t, on("remove", "--match", "oth*", "--yes")...)
+	require.Zero(t, status, errOut)
+	two := keptIn(t, out)
+	require.NotEqual(t, one, two, "no file is replaced")
+	info, err := os.Stat(one)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	left, _, err := reg.List(t.Context(), "/plain")
+	require.NoError(t, err)
+	require.Empty(t, left)
+	for _, file := range []string{one, two} {
+		_, errOut, status := w.does(t, on("apply", "-f", file, "--yes")...)
+		require.Zero(t, status, errOut)
+	}
+	for _, path := range nodes {
+		require.Equal(t, before[path], value(t, reg, path), path)
+	}
+}
+
+func TestWhereARemovedJobIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).idle(t)
+	reg := w.hand(t)
+	file := filepath.Join(t.TempDir(), "kept.yaml")
+	folder := filepath.Join(filepath.Dir(w.variables[contextsFileVariable]), "removed")
+
+	_, errOut, status := w.does(t, on("remove", "none", "--yes", "--export", file)...)
+	require.Equal(t, exitRefused, status, errOut)
+	require.NoFileExists(t, file, "nothing was removed")
+
+	require.NoError(t, os.WriteFile(file, []byte("mine"), 0o600))
+	_, errOut, status = w.does(t, on("remove", "plain", "--yes", "--export", file)...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, "nothing was removed, as the jobs cannot be kept first (see --export): open "+file+": file exists")
+	require.NotEqual(t, "absent", value(t, reg, "/plain/config"))
+	require.NoError(t, os.Remove(file))
+
+	_, errOut, status = w.does(t, on("remove", "plain", "--yes", "--export", "-", "-o", "json")...)
+	require.Equal(t, exitMisuse, status, errOut)
+	require.Contains(t, w.must(t, on("remove", "plain", "--yes", "--export", "-")...), "plain:\n  config: ")
+
+	out, errOut, status := w.does(t, on("remove", "other", "bad", "--yes", "--force", "--export", file, "-o", "json")...)
+	require.Zero(t, status, errOut)
+	require.NotContains(t, out, "Kept in")
+	require.Equal(t, file, keptIn(t, errOut))
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "other:\n")
+	require.Contains(t, string(text), "# Its configuration was:\n# { no JSON\n", "also what no file can hold is kept")
+
+	put(t, reg, "/more/config", nightlyAt("more", "0 0 4 * * ?", ``))
+	w.must(t, on("remove", "more", "--yes", "--export", "none")...)
+	require.NoDirExists(t, folder)
+}
+
+// A job that is changed at the last moment is kept as it was removed.
+func TestAJobIsKeptAsItWasRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).idle(t)
+	file := filepath.Join(t.TempDir(), "kept.yaml")
+	k := &keeping{v: &verb{program: w.program, at: w.hand(t)}, to: file, jobs: []string{"other"}}
+	changed := nightlyAt("other", "0 0 5 * * ?", ``)
+	remove := k.removes(func(ctx context.Context, _ string, _ operate.Options) (operate.Result, error) {
+		return operate.Result{Before: changed}, nil
+	})
+	_, err := remove(t.Context(), "other", operate.Options{})
+	require.NoError(t, err)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "0 0 5 * * ?")
+	require.NotContains(t, string(text), "0 0 4 * * ?")
+	require.NoFileExists(t, file+".new")
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/elasticron/elasticron/migrate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+func newMigrateMove(p *program) *cobra.Command {
+	m := movement{migration: migration{program: p}, way: migrate.Move}
+	cmd := m.command(&cobra.Command{
+		Use:   "move",
+		Short: "Move jobs from a cluster that runs them to etcd, one by one",
+		Long: `Move brings one job after the other from ZooKeeper to etcd while its instances live, so that
+never both sides run it:
+
+  1. etcd gets the job, disabled. Its instances may start now, and wait.
+  2. The job is disabled in ZooKeeper, and its servers. What runs there ends by itself.
+  3. The job is enabled in etcd. Its fencing tokens are above those of ZooKeeper, and lost
+     executions are run again here.
+
+Without --apply it tells what it would do. It can be stopped, and started again by anybody:
+it goes on from where the job stands. elasticron migrate return takes jobs back, until
+elasticron migrate confirm ends their moves.
+
+Java begins executions without looking at the registry again. So if Java instances live, the
+job must be quiet for as long as --settle before step 3. If a job has monitorExecution off,
+Java does not tell what runs: choose --settle longer than its executions. A Java process that
+starts anew and overwrites the settings enables the job again: start none until the move is
+confirmed.
+
+The exit status is 0 if all jobs are moved, or nothing is in the way of that, 1 if one could
+not be moved or a server cannot be used, and 2 if the command line is wrong.`,
+		Example: `  elasticron migrate move --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders
+  elasticron migrate move --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders --apply`,
+	})
+	cmd.Flags().DurationVar(&m.opts.Settle, "settle", 0, "how long a job of Java must be quiet before etcd runs it (default 10s)")
+	return cmd
+}
+
+func newMigrateReturn(p *program) *cobra.Command {
+	m := movement{migration: migration{program: p}, way: migrate.Return}
+	return m.command(&cobra.Command{
+		Use:   "return",
+		Short: "Take jobs back that were moved to etcd",
+		Long: `Return takes jobs back that elasticron migrate move has moved, or has begun to move. The job is
+disabled in etcd, what runs there is waited for, and then ZooKeeper's job gets back the settings
+and servers that it had before. etcd keeps the job, disabled, and it can be moved again.
+
+Without --apply it tells what it would do. It can be stopped and started again.`,
+		Example: `  elasticron migrate return --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders --apply`,
+	})
+}
+
+func newMigrateConfirm(p *program) *cobra.Command {
+	m := movement{migration: migration{program: p}, way: migrate.Confirm}
+	return m.command(&cobra.Command{
+		Use:   "confirm",
+		Short: "End the moves of jobs: there is no way back then",
+		Long: `Confirm ends the moves of jobs that elasticron migrate move has moved. From then on there is no way
+back. ZooKeeper keeps its job, disabled, until somebody removes it.
+
+Without --apply it tells what it would do.`,
+		Example: `  elasticron migrate confirm --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders --apply`,
+	})
+}
+
+// movement is one run of a command that moves jobs.
+type movement struct {
+	migration
+	opts migrate.MoveOptions
+	way  func(ctx context.Context, source, target migrate.Side, opts migrate.MoveOptions) (migrate.MoveReport, error)
+}
+
+// command completes one of the commands.
+func (m *movement) command(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return m.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	m.declare(cmd)
+	cmd.Flags().BoolVar(&m.migration.opts.Apply, "apply", false, "do it (default: only tell what would be done)")
+	cmd.Flags().DurationVar(&m.opts.Wait, "wait", 0, "how long to wait for the executions of one job (default: without end)")
+	return cmd
+}
+
+func (m *movement) run(ctx context.Context, out, news io.Writer) error {
+	var report migrate.MoveReport
+	err := m.between(ctx, news, func(from, to registry.Registry) (err error) {
+		m.opts.Options = m.migration.opts
+		report, err = m.way(ctx, from, to, m.opts)
+		return err
+	})
+	if err != nil && report.Jobs == nil {
+		return err
+	}
+	if shown := m.show(out, report); shown != nil {
+		return shown
+	}
+	if err == nil && !report.Complete() {
+		err = fmt.Errorf("not all of %d jobs are where they should be", len(report.Jobs))
+	}
+	return err
+}
+
+// show writes a report: for people, a line for each job, and below it what is to be known.
+func (m *movement) show(out io.Writer, report migrate.MoveReport) error {
+	if m.json {
+		return formatJSON.write(out, report)
+	}
+	rows := [][]string{{"JOB", "TREE", "STATE"}}
+	var details strings.Builder
+	for _, j := range report.Jobs {
+		format := j.Format
+		if format == "" {
+			format = "?"
+		}
+		rows = append(rows, []string{j.Name, string(format), string(j.State)})
+		if len(j.Steps)+len(j.Notes) > 0 || j.Reason != "" {
+			fmt.Fprintf(&details, "\n%s: %s\n", j.Name, j.State)
+		}
+		if j.Reason != "" {
+			fmt.Fprintf(&details, "  %s\n", strings.ReplaceAll(j.Reason, "\n", "\n  "))
+		}
+		for i, step := range j.Steps {
+			fmt.Fprintf(&details, "  %d. %s\n", i+1, step)
+		}
+		for _, note := range j.Notes {
+			fmt.Fprintf(&details, "  note: %s\n", note)
+		}
+	}
+	text := tableOf(rows) + details.String()
+	if !report.Applied {
+		text += "\nNothing was changed: these are the steps that --apply would take.\n"
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}

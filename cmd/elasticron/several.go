@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"github.com/elasticron/elasticron/federation/home"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// several is one namespace to commands that is spread over several registries. What concerns a job goes to its home; a list of
+// everything is put together from all that answer. It is for one command: where it has found a job, it goes on looking. If
+// the job moves meanwhile, its former home refuses what depends on it.
+type several struct {
+	directory string
+	names     []string
+	homes     *home.Directory
+	open      func(ctx context.Context, name string) (registry.Registry, error)
+
+	mu     sync.Mutex
+	opened map[string]registry.Registry
+	failed map[string]error  // registries that could not be opened
+	where  map[string]string // the registry of jobs that were looked for
+	away   map[string]error  // registries that a list leaves out
+}
+
+// newSeveral reaches the registries of a context when they are needed.
+func (c *connection) newSeveral(chosen cluster) (*several, error) {
+	s := &several{
+		directory: chosen.Directory, names: slices.Sorted(maps.Keys(chosen.Registries)),
+		opened: make(map[string]registry.Registry), failed: make(map[string]error), where: make(map[string]string), away: make(map[string]error),
+	}
+	all, err := c.program.readContexts()
+	if err != nil {
+		return nil, err
+	}
+	s.open = func(ctx context.Context, name string) (registry.Registry, error) {
+		one, err := all.get(chosen.Registries[name])
+		if err != nil {
+			return nil, err
+		}
+		own := newRegistryConnection(c.program, pflag.NewFlagSet("", pflag.ContinueOnError))
+		own.namespace = c.namespace
+		return own.open(ctx, one)
+	}
+	s.homes, err = home.New(s.directory, s.names, func(ctx context.Context, name string) (home.Store, error) { return s.registry(ctx, name) })
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return s, nil
+}
+
+// registry returns a registry of the context. One that could not be opened is not tried again.
+func (s *several) registry(ctx context.Context, name string) (registry.Registry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if reg := s.opened[name]; reg != nil {
+		return reg, nil
+	}
+	if err := s.failed[name]; err != nil {
+		return nil, err
+	}
+	reg, err := s.open(ctx, name)
+	if err != nil {
+		err = &home.AwayError{Registries: []string{name}, Err: err}
+		s.failed[name] = err
+		return nil, err
+	}
+	s.opened[name] = reg
+	return reg, nil
+}
+
+// of returns the registry of the job to which a path belongs. A job that no registry knows belongs to the directory: there it
+// is decided who creates it.
+func (s *several) of(ctx context.Context, path string) (registry.Registry, error) {
+	job := operate.JobOf(path)
+	s.mu.Lock()
+	at := s.where[job]
+	s.mu.Unlock()
+	if at == "" {
+		p, err := s.homes.Find(ctx, job)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case p.From != "":
+			at = p.From
+		case p.Registry != "":
+			at = p.Registry
+		default:
+			at = s.directory
+		}
+		s.mu.Lock()
+		s.where[job] = at
+		s.mu.Unlock()
+	}
+	return s.registry(ctx, at)
+}
+
+// Get reads from the home of a job.
+func (s *several) Get(ctx context.Context, path string) (registry.Node, error) {
+	reg, err := s.of(ctx, path)
+	if err != nil {
+		return registry.Node{}, err
+	}
+	return reg.Get(ctx, path)
+}
+
+// List reads from the home of a job, or everything from all registries. Revisions are those of each node's registry.
+func (s *several) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	if path == registry.Root {
+		return s.listAll(ctx)
+	}
+	reg, err := s.of(ctx, path)
+	if err != nil {
+		return nil, 0, err
+	}
+	return reg.List(ctx, path)
+}
+
+func (s *several) listAll(ctx context.Context) (all []registry.Node, newest registry.Revision, err error) {
+	lists := make([][]registry.Node, len(s.names))
+	revisions, errs := make([]registry.Revision, len(s.names)), make([]error, len(s.names))
+	var asked sync.WaitGroup
+	for i, name := range s.names {
+		asked.Go(func() {
+			var reg registry.Registry
+			if reg, errs[i] = s.registry(ctx, name); errs[i] == nil {
+				lists[i], revisions[i], errs[i] = reg.List(ctx, registry.Root)
+			}
+		})
+	}
+	asked.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from := make(map[string]string) // the home of each job, or what it has left and not arrived from
+	for _, leaving := range []bool{false, true} {
+		for i, name := range s.names {
+			for _, n := range lists[i] {
+				what, ok := jobtree.Parse(n.Path)
+				if !ok || what.Kind != jobtree.KindConfig {
+					continue
+				}
+				if e, elsewhere := jobtree.DecodeElsewhere(n); e.Leaving() == leaving && elsewhere == leaving && from[what.Job] == "" {
+					from[what.Job] = name
+				}
+			}
+		}
+	}
+	for i, name := range s.names {
+		if errs[i] != nil {
+			s.away[name] = errs[i]
+			continue
+		}
+		newest = max(newest, revisions[i])
+		for _, n := range lists[i] {
+			job := operate.JobOf(n.Path)
+			if at, known := from[job]; known && at == name || !known && name == s.directory {
+				s.where[job] = name
+				all = append(all, n)
+			}
+		}
+	}
+	if len(s.away) == len(s.names) {
+		return nil, 0, errors.Join(errs...)
+	}
+	slices.SortFunc(all, func(a, b registry.Node) int { return strings.Compare(a.Path, b.Path) })
+	return all, newest, nil
+}
+
+// Children lists the nodes below a path.
+func (s *several) Children(ctx context.Context, path string) ([]string, error) {
+	if path != registry.Root {
+		reg, err := s.of(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		return reg.Children(ctx, path)
+	}
+	nodes, _, err := s.listAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[string]bool)
+	for _, n := range nodes {
+		names[operate.JobOf(n.Path)] = true
+	}
+	return slices.Sorted(maps.Keys(names)), nil
+}
+
+// Commit writes to the home of the job that a transaction is about.
+func (s *several) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	if len(txn.Then) == 0 {
+		return 0, registry.ErrInvalid
+	}
+	reg, err := s.of(ctx, txn.Then[0].Path)
+	if err != nil {
+		return 0, err
+	}
+	return reg.Commit(ctx, txn)
+}
+
+// CommitAll commits one by one, each to the home of its job.
+func (s *several) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
+	all := make([]registry.Outcome, len(txns))
+	for i, txn := range txns {
+		all[i].Revision, all[i].Err = s.Commit(ctx, txn)
+	}
+	return all
+}
+
+// View follows a job in its home. All of several registries cannot be followed at once.
+func (s *several) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
+	if path == registry.Root {
+		return nil, fmt.Errorf("%w: several registries cannot be watched at once: name the context of one of them, %s", registry.ErrUnsupported, strings.Join(s.names, ", "))
+	}
+	reg, err := s.of(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return reg.View(ctx, path, except...)
+}
+
+// Close closes what was opened.
+func (s *several) Close(ctx context.Context) error {
+	var errs []error
+	for _, name := range s.names {
+		if reg := s.opened[name]; reg != nil {
+			errs = append(errs, reg.Close(ctx))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// registryOf returns where a job was found; a dash if nowhere.
+func (s *several) registryOf(job string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return orDash(s.where[job])
+}
+
+// lacking is the error of a command that has shown what it could, and left out registries that are away.
+func (s *several) lacking() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(s.away)) {
+		errs = append(errs, fmt.Errorf("the jobs of registry %s are left out: %w", name, s.away[name]))
+	}
+	return errors.Join(errs...)
+}
+
+var (
+	_ place         = (*several)(nil)
+	_ operate.Store = (*several)(nil)
+)

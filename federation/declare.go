@@ -1,0 +1,299 @@
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/elasticron/elasticron/federation/home"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+// settledAtOnce is how many jobs are brought to their homes at a time.
+const settledAtOnce = 16
+
+// lookEvery is how often all jobs are looked at for one that has moved unheard.
+const lookEvery = time.Minute
+
+// errMoving is why a job is not run: it is on its way.
+var errMoving = errors.New("the job is being moved")
+
+// Add declares a job, as [scheduler.Scheduler.Add] does, in the registry that is its home or, if no registry knows it, in the
+// one that the rule names. It may be called before Run and while Run goes on.
+//
+// If a registry that must be asked does not answer within the patience, or the job is just being moved, Add
+// returns all the same: the job is declared, is brought to its home as soon as that can be, and [Federation.Health] says
+// what it waits for.
+//
+// Errors, after which the job is not declared: those of [scheduler.Scheduler.Add] but for the registry's being away;
+// [home.ErrTwice] and [home.ErrLost]; [ErrInvalidOption] if the rule names no registry of the federation; and the end of
+// ctx.
+func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...scheduler.JobOption) (*Job, error) {
+	j := &Job{f: f, name: cfg.Name, cfg: cfg, handler: handler, options: opts, waits: errors.New("it is being declared")}
+	j.settling.Lock()
+	defer j.settling.Unlock()
+	f.mu.Lock()
+	known := f.jobs[cfg.Name] != nil
+	if !known {
+		f.jobs[cfg.Name] = j
+	}
+	f.mu.Unlock()
+	if known {
+		return nil, fmt.Errorf("declare job %q: %w", cfg.Name, scheduler.ErrDeclared)
+	}
+	err := cfg.ValidateAt(time.Now())
+	if handler == nil {
+		err = errors.Join(err, errors.New("the job has no code: handler is nil"))
+	}
+	if err == nil {
+		err = j.settle(ctx)
+	}
+	if err != nil && (ctx.Err() != nil || !passes(err)) {
+		f.forget(j)
+		return nil, fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	}
+	return j, nil
+}
+
+// passes tells whether an error goes by itself, when a registry is back or a move is over.
+func passes(err error) bool {
+	for _, passing := range []error{
+		home.ErrAway, errMoving, registry.ErrUnavailable, registry.ErrUnknownOutcome, registry.ErrSessionLost, registry.ErrNoSpace,
+		context.DeadlineExceeded,
+	} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *Federation) forget(j *Job) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.jobs[j.name] == j {
+		delete(f.jobs, j.name)
+	}
+}
+
+// settle brings the job to its home, if it is not there: the scheduler of its former home leaves it, that of its home
+// takes it up. The caller has the lock of settling. The error says why it is not there, and is kept for the report.
+func (j *Job) settle(ctx context.Context) (err error) {
+	j.mu.Lock()
+	j.moved = false
+	j.mu.Unlock()
+	defer func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.waits = err; err == nil && j.moved {
+			j.waits = errMoving
+			j.f.wake()
+		}
+	}()
+	for {
+		if handle := j.scheduled(); handle != nil {
+			if !hasMoved(handle) {
+				return nil
+			}
+			if err := handle.Leave(ctx); err != nil {
+				return fmt.Errorf("leave %s: %w", j.Registry(), err)
+			}
+			j.keep("", nil)
+		}
+		place, err := j.f.directory.Claim(ctx, j.name, func(string) string { return j.f.rule(j.cfg) })
+		switch {
+		case err != nil:
+			return err
+		case place.From != "":
+			j.keep(place.Registry, nil)
+			j.f.awaitArrival(j, place) //nolint:contextcheck // it is awaited for as long as Run goes on
+			return fmt.Errorf("%w from %s to %s", errMoving, place.From, place.Registry)
+		}
+		err = j.enter(ctx, j.f.member(place.Registry))
+		if away := (*jobtree.ElsewhereError)(nil); errors.As(err, &away) {
+			continue // it has moved since
+		}
+		return err
+	}
+}
+
+// enter declares the job to the scheduler of its home.
+func (j *Job) enter(ctx context.Context, m *member) error {
+	j.keep(m.name, nil)
+	_, s, err := m.scheduler(ctx)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, j.f.patience)
+	defer cancel()
+	handle, err := s.Add(bounded, j.cfg, j.handler, j.options...)
+	if handle == nil && (passes(err) || j.entered == m.name && errors.Is(err, scheduler.ErrDeclared)) {
+		j.entered = m.name
+		if known, missing := s.Job(j.name); missing == nil { // it is declared, and joins when it can
+			handle, err = known, nil
+		}
+	}
+	if err != nil {
+		if ctx.Err() == nil && bounded.Err() != nil {
+			m.suspect(err)
+		}
+		return err
+	}
+	j.keep(m.name, handle)
+	return nil
+}
+
+// hasMoved tells whether a job is not where its handle is, as far as the process sees.
+func hasMoved(handle *scheduler.Job) bool {
+	_, _, err := handle.Config()
+	away := (*jobtree.ElsewhereError)(nil)
+	return errors.As(err, &away)
+}
+
+// hasMoved has a job looked at whose scheduler says that its home is elsewhere.
+func (f *Federation) hasMoved(name string) {
+	f.mu.Lock()
+	j := f.jobs[name]
+	f.mu.Unlock()
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	j.moved = true
+	if j.waits == nil {
+		j.waits = errMoving
+	}
+	j.mu.Unlock()
+	f.wake()
+}
+
+// settleAll brings jobs to their homes that are not there, until ctx ends.
+func (f *Federation) settleAll(ctx context.Context) {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	pause, again := firstPause, time.NewTimer(0)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-f.woken:
+			pause = firstPause
+		case <-again.C:
+			pause = min(2*pause, longPause)
+		case <-look.C:
+			f.lookForMoved()
+		case <-ctx.Done():
+			return
+		}
+		waiting := f.waiting()
+		if len(waiting) == 0 {
+			again.Stop()
+			continue
+		}
+		var all sync.WaitGroup
+		slots := make(chan struct{}, settledAtOnce)
+		for _, j := range waiting {
+			slots <- struct{}{}
+			all.Go(func() {
+				j.settleAgain(ctx)
+				<-slots
+			})
+		}
+		all.Wait()
+		again.Reset(pause)
+	}
+}
+
+// settleAgain tries once more, and tells what has come of it if that has changed.
+func (j *Job) settleAgain(ctx context.Context) {
+	j.settling.Lock()
+	defer j.settling.Unlock()
+	before := j.Waits()
+	if before == nil || j.isGone() {
+		return
+	}
+	err := j.settle(ctx)
+	switch {
+	case ctx.Err() != nil:
+	case err == nil:
+		j.f.log.InfoContext(ctx, "job is at its home", logJob, j.name, logRegistry, j.Registry())
+	case err.Error() != before.Error() && !passes(err):
+		j.f.log.ErrorContext(ctx, "job cannot be run", logJob, j.name, logError, err)
+	case err.Error() != before.Error():
+		j.f.log.WarnContext(ctx, "job stands", logJob, j.name, logError, err)
+	}
+}
+
+// waiting returns the jobs that are not at their homes.
+func (f *Federation) waiting() (all []*Job) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, j := range f.jobs {
+		if j.Waits() != nil {
+			all = append(all, j)
+		}
+	}
+	return all
+}
+
+// lookForMoved finds jobs of whose move nobody has heard, as when too much happened at once.
+func (f *Federation) lookForMoved() {
+	f.mu.Lock()
+	all := make([]*Job, 0, len(f.jobs))
+	for _, j := range f.jobs {
+		all = append(all, j)
+	}
+	f.mu.Unlock()
+	for _, j := range all {
+		if handle := j.scheduled(); handle != nil && hasMoved(handle) {
+			f.hasMoved(j.name)
+		}
+	}
+}
+
+// awaitArrival has a job looked at again when it has arrived where it is being moved to. It does not wait for that.
+func (f *Federation) awaitArrival(j *Job, place home.Place) {
+	j.mu.Lock()
+	awaited := j.awaited
+	j.awaited = true
+	j.mu.Unlock()
+	over := func() {
+		j.mu.Lock()
+		j.awaited = false
+		j.mu.Unlock()
+	}
+	if !awaited && !f.goAlong(func(ctx context.Context) {
+		f.watchFor(ctx, j.name, place.Registry)
+		over()
+		f.wake()
+	}) {
+		over()
+	}
+}
+
+// watchFor returns when a registry has a job that is to arrive there, or after a while.
+func (f *Federation) watchFor(ctx context.Context, name, registryName string) {
+	ctx, cancel := context.WithTimeout(ctx, lookEvery)
+	defer cancel()
+	store, err := f.member(registryName).store(ctx)
+	if err != nil {
+		return // the next try finds out why
+	}
+	view, err := store.View(ctx, jobtree.For(name).Config())
+	if err != nil {
+		return
+	}
+	defer view.Close()
+	_, _ = view.WaitFor(ctx, func(s registry.Snapshot) bool {
+		for n := range s.All() {
+			if _, elsewhere := jobtree.DecodeElsewhere(n); !elsewhere {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,370 @@
+package home
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/guarded"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// arrive copies the job to its new home. It does nothing if the job has arrived, whatever has become of it there since.
+func (m *mover) arrive(ctx context.Context) error {
+	for {
+		left, err := m.list(ctx, m.r.From, m.from)
+		if err != nil {
+			return err
+		}
+		closed := left.Get(m.tree.Config())
+		e, is := jobtree.DecodeElsewhere(closed)
+		if !is || !e.Leaving() || e.Home != m.r.To || m.id != "" && m.id != e.Move {
+			return nil // another mover has completed it
+		}
+		m.id = e.Move
+		theirs, err := m.list(ctx, m.r.To, m.to)
+		if err != nil {
+			return err
+		}
+		there := theirs.Get(m.tree.Config())
+		_, elsewhere := jobtree.DecodeElsewhere(there)
+		switch {
+		case e.Arrived(there):
+			return nil
+		case e.KeptBy(there) && e.Kept != 0:
+			again, err := m.bring(ctx, left, e, theirs, there.Revision)
+			if err != nil || !again {
+				return err
+			}
+		case e.KeptBy(there):
+			e.Kept = there.Revision
+			if err := m.put(ctx, m.r.From, m.from, closed, e); err != nil {
+				return err
+			}
+		case there.Exists() && !elsewhere:
+			return fmt.Errorf("%w: %s has a job of this name that did not come from %s: remove it there, and call this again", ErrTwice, m.r.To, m.r.From)
+		default:
+			m.say("keeping its place in %s", m.r.To)
+			if err := m.put(ctx, m.r.To, m.to, there, jobtree.Elsewhere{Home: m.r.From, Move: e.Move, Arriving: true}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// put says in a config node where the job is, if the node is as it was found. If it is not, or the answer was lost, the caller
+// looks again.
+func (m *mover) put(ctx context.Context, name string, store Store, found registry.Node, e jobtree.Elsewhere) error {
+	_, err := commit(ctx, name, store, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(m.tree.Config(), found.Revision)},
+		Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(e))},
+	})
+	return err
+}
+
+// bring copies a closed job to the place that is kept for it.
+func (m *mover) bring(ctx context.Context, left registry.Snapshot, e jobtree.Elsewhere, theirs registry.Snapshot, kept registry.Revision) (again bool, err error) {
+	o, err := m.originalOf(left, e)
+	if err != nil {
+		return false, err
+	}
+	if o.cfg.Unmonitored {
+		if err := m.deserted(ctx); err != nil {
+			return false, err
+		}
+	}
+	m.say("copying it to %s", m.r.To)
+	return m.copy(ctx, o, theirs, kept)
+}
+
+// deserted waits until no instance of an unmonitored job is left in its former home.
+func (m *mover) deserted(ctx context.Context) error {
+	view, err := m.from.View(ctx, m.tree.Instances())
+	if err != nil {
+		return away(m.r.From, err)
+	}
+	defer view.Close()
+	if view.Snapshot().Len() > 0 {
+		m.say("waiting for its instances to leave %s: it is unmonitored, and only so nothing of it runs", m.r.From)
+	}
+	if _, err := view.WaitFor(ctx, func(s registry.Snapshot) bool { return s.Len() == 0 }); err != nil {
+		return fmt.Errorf("instances of the unmonitored job are left in %s: %w", m.r.From, err)
+	}
+	return nil
+}
+
+// original is a job that was closed. Nothing of it changes any more.
+type original struct {
+	state  *jobtree.State
+	cfg    job.Config
+	config string
+	tokens jobtree.Tokens
+	nodes  map[string]string // that it is to have in its new home, by path, but for those above
+}
+
+func (m *mover) originalOf(left registry.Snapshot, e jobtree.Elsewhere) (original, error) {
+	st := jobtree.StateOf(m.r.Job, left)
+	closed := left.Get(m.tree.Config()).Revision
+	cfg, err := jobtree.DecodeConfig(registry.Node{Path: m.tree.Config(), Value: e.Config, Revision: closed})
+	if err != nil {
+		return original{}, fmt.Errorf("the configuration that was closed cannot be read: %w", err)
+	}
+	o := original{state: st, cfg: cfg, config: e.Config, nodes: make(map[string]string)}
+	// Nothing has begun since it was closed, so no token is above this revision. Every mover finds the same one: it is
+	// that of the node from which the job is copied.
+	o.tokens = jobtree.Tokens{Base: st.Tokens().Value.Of(closed)}
+	for n := range left.All() {
+		name, known := jobtree.Parse(n.Path)
+		if known && !n.Ephemeral() && carried(name.Kind) {
+			o.nodes[n.Path] = n.Value
+		}
+	}
+	now := time.Now()
+	for n := range st.Items() {
+		it := st.Item(n)
+		if it.Record.Revision != 0 {
+			o.nodes[m.tree.ItemRecord(n)] = jobtree.EncodeRecord(it.Record.Value.Moved())
+		}
+		if fires := m.missed(o, n, e.Since, now); fires != "" {
+			o.nodes[m.tree.ItemMisfire(n)] = fires
+		}
+	}
+	if err := m.request(&o, now); err != nil {
+		return o, err
+	}
+	operated, err := jobtree.DecodeOperated(left.Get(m.tree.Operated()))
+	if err != nil {
+		return o, err
+	}
+	operated.Moving = nil
+	o.nodes[m.tree.Operated()] = jobtree.EncodeOperated(operated)
+	return o, nil
+}
+
+// carried tells which nodes go with a job as they are. The others say who does what in a registry, or are made anew.
+func carried(kind jobtree.Kind) bool {
+	switch kind {
+	case jobtree.KindServer, jobtree.KindItemDisabled, jobtree.KindItemMisfire, jobtree.KindItemRecord, jobtree.KindItemAside,
+		jobtree.KindFailoverItem, jobtree.KindOffset, jobtree.KindOperated:
+		return true
+	default:
+		return false
+	}
+}
+
+// request carries over what items still have to run by hand.
+func (m *mover) request(o *original, now time.Time) error {
+	items, before := o.state.Pending(now), o.state.Triggered()
+	if len(items) == 0 || before.Err != nil || o.cfg.Unmonitored {
+		return nil
+	}
+	asked := before.Value
+	asked.Items = items
+	text, err := jobtree.EncodeTriggered(asked)
+	if err != nil {
+		return err
+	}
+	o.nodes[m.tree.Triggered()] = text
+	return nil
+}
+
+// lateBegin is how long before the stop a fire may have been that was still on time to begin: five seconds, by the rules, and
+// as much for clocks that differ.
+const lateBegin = 10 * time.Second
+
+// missed returns what is noted of an item's missed fires, with those that came while the job stood.
+func (m *mover) missed(o original, item int, since, now time.Time) string {
+	it := o.state.Item(item)
+	schedule, err := o.cfg.Schedule()
+	if err != nil || o.cfg.Disabled || it.Disabled || since.IsZero() || o.cfg.Misfire == job.MisfireSkip ||
+		cronexpr.IsTriggered(schedule) || item >= o.cfg.ShardingTotalCount {
+		return ""
+	}
+	if _, delayed := cronexpr.DelayOf(schedule); delayed {
+		return ""
+	}
+	if last := it.Record.Value.LastFire; last.IsZero() {
+		since = since.Add(-time.Millisecond) // a fire of the very moment in which the job was stopped
+	} else if since = since.Add(-lateBegin); last.After(since) {
+		since = last
+	}
+	var fires []time.Time
+	for fire := schedule.Next(since); !fire.IsZero() && !fire.After(now); fire = schedule.Next(fire) {
+		if fires = append(fires, fire); len(fires) > jobtree.MaxMissedFires {
+			fires = fires[1:]
+		}
+	}
+	if fires == nil {
+		return ""
+	}
+	noted := it.Misfire.Value
+	noted.Fires = jobtree.MissedFires(append(slices.Clone(noted.Fires), fires...)...)
+	return jobtree.EncodeMisfire(noted)
+}
+
+// copy writes what the new home lacks, the configuration last. kept is the revision of the node that keeps the place: each
+// transaction is guarded by it, so nothing is written once the job has arrived. again asks to look and call once more.
+func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, kept registry.Revision) (again bool, err error) {
+	var first []guarded.Step
+	put := func(path, value string) guarded.Step {
+		return guarded.Step{Write: registry.Put(path, value), Guard: registry.Unchanged(path, theirs.Get(path).Revision)}
+	}
+	for n := range theirs.All() {
+		if _, wanted := o.nodes[n.Path]; !wanted && !n.Ephemeral() && n.Path != m.tree.Config() && n.Path != m.tree.Tokens() {
+			first = append(first, guarded.Step{Write: registry.Delete(n.Path), Guard: registry.Unchanged(n.Path, n.Revision)})
+		}
+	}
+	for path, value := range o.nodes {
+		if found := theirs.Get(path); !found.Exists() || found.Value != value {
+			first = append(first, put(path, value))
+		}
+	}
+	last := []guarded.Step{
+		put(m.tree.Tokens(), jobtree.EncodeTokens(o.tokens)),
+		{Write: registry.Put(m.tree.Config(), o.config), Guard: registry.Unchanged(m.tree.Config(), kept)},
+	}
+	again, err = guarded.NewWriter(m.to, registry.Unchanged(m.tree.Config(), kept)).Commit(ctx, nil, first, last)
+	if errors.Is(err, registry.ErrConflict) || again && ctx.Err() == nil {
+		return true, nil
+	}
+	return false, away(m.r.To, err)
+}
+
+// settle tells the directory that the job has arrived, and cleans up behind it.
+func (m *mover) settle(ctx context.Context) error {
+	m.say("telling the directory, and cleaning up in %s", m.r.From)
+	for m.d.name != m.r.From && m.d.name != m.r.To {
+		word, err := m.d.get(ctx, m.d.name, m.r.Job)
+		if err != nil {
+			return err
+		}
+		if e, is := jobtree.DecodeElsewhere(word); word.Exists() && (!is || e.Home != m.r.From) {
+			break // it says so already, or the job has moved on
+		}
+		left, err := m.d.get(ctx, m.r.From, m.r.Job)
+		if err != nil {
+			return err
+		}
+		if e, is := jobtree.DecodeElsewhere(left); !is || e.Home != m.r.To {
+			break // it is on its way back
+		}
+		store, err := m.d.store(ctx, m.d.name)
+		if err != nil {
+			return err
+		}
+		again, err := commit(ctx, m.d.name, store, registry.Txn{
+			If:   []registry.Condition{registry.Unchanged(m.tree.Config(), word.Revision)},
+			Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: m.r.To}))},
+		})
+		if err != nil {
+			return err
+		}
+		if !again {
+			break
+		}
+	}
+	return m.clean(ctx, m.r.From, m.from)
+}
+
+// partOfCleaning is how many nodes one transaction deletes. Each makes two conditions, of which etcd takes 128.
+const partOfCleaning = 50
+
+// clean deletes what is left of the job where it has been. What is there of a session goes with its process.
+func (m *mover) clean(ctx context.Context, name string, store Store) error {
+	for {
+		shown, err := m.list(ctx, name, store)
+		if err != nil {
+			return err
+		}
+		config := shown.Get(m.tree.Config())
+		e, is := jobtree.DecodeElsewhere(config)
+		if !is || e.Arriving || e.Leaving() && e.Move != m.id {
+			return nil // it has come back, and perhaps leaves again
+		}
+		if plain := jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: e.Home}); config.Value != plain {
+			if _, err := commit(ctx, name, store, registry.Txn{
+				If:   []registry.Condition{registry.Unchanged(config.Path, config.Revision)},
+				Then: []registry.Write{registry.Put(config.Path, plain)},
+			}); err != nil {
+				return err
+			}
+			continue
+		}
+		var paths []string
+		for n := range shown.All() {
+			if !n.Ephemeral() && n.Path != config.Path && n.Path != m.tree.Root() {
+				paths = append(paths, n.Path)
+			}
+		}
+		slices.Reverse(paths) // what lies below goes first
+		if len(paths) == 0 {
+			return nil
+		}
+		for part := range slices.Chunk(paths, partOfCleaning) {
+			txn := registry.Txn{If: []registry.Condition{registry.Unchanged(config.Path, config.Revision)}, Repeat: registry.RepeatHarmless}
+			for _, path := range part {
+				txn.Then = append(txn.Then, registry.Delete(path))
+			}
+			if again, err := commit(ctx, name, store, txn); err != nil {
+				return err
+			} else if again {
+				break
+			}
+		}
+	}
+}
+
+// tidy completes what a mover has left undone that died after the job had arrived: it cleans up where the job has been.
+// Registries that are away keep their remains, which do no harm.
+func (m *mover) tidy(ctx context.Context) error {
+	if m.opts.DryRun {
+		return nil
+	}
+	if m.r.To != m.d.name {
+		if err := m.d.tell(ctx, m.r.Job, m.r.To); err != nil {
+			return err
+		}
+	}
+	var silent []string
+	for _, name := range m.d.names {
+		if name == m.r.To {
+			continue
+		}
+		n, err := m.d.get(ctx, name, m.r.Job)
+		if errors.Is(err, ErrAway) && ctx.Err() == nil {
+			silent = append(silent, name)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		e, is := jobtree.DecodeElsewhere(n)
+		if !is {
+			continue
+		}
+		m.id = ""
+		if e.Leaving() { // its mover may have died when it had arrived
+			there, err := m.d.get(ctx, e.Home, m.r.Job)
+			if err != nil || !e.Arrived(there) {
+				continue
+			}
+			m.id, m.r.Resumed = e.Move, true
+		}
+		store, err := m.d.store(ctx, name)
+		if err == nil {
+			err = m.clean(ctx, name, store)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if silent != nil {
+		m.note("not looked at, because they are away: %s", listed(silent))
+	}
+	return nil
+}

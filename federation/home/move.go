@@ -1,0 +1,404 @@
+package home
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/failover"
+	"github.com/elasticron/elasticron/internal/guarded"
+	"github.com/elasticron/elasticron/internal/inforce"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// ErrRefused says that the job must not or cannot be moved so. Nothing was changed by the call.
+var ErrRefused = errors.New("not moved")
+
+// ErrCalledOff says that the job was enabled or removed before it was closed, and stays where it is; or that others moved
+// it on.
+var ErrCalledOff = errors.New("the move was called off")
+
+// MoveOptions say how a job is moved. The zero value moves it.
+type MoveOptions struct {
+	// DryRun changes nothing, and tells what would be done.
+	DryRun bool
+	// Who moves the job, How, such as by which program, and why, is written down with the job's operations. Who and How have
+	// at most 200 bytes, a Reason 1,000. The defaults are "unknown", "move" and no reason.
+	Who, How, Reason string
+	// Progress hears, on the caller's goroutine, what is done or waited for next. nil hears nothing.
+	Progress func(step string)
+}
+
+func (o MoveOptions) author() guarded.Author {
+	return guarded.Author{Who: cmp.Or(o.Who, "unknown"), How: cmp.Or(o.How, "move"), Reason: o.Reason}
+}
+
+// Moved tells of a move.
+type Moved struct {
+	Job  string `json:"job"`
+	From string `json:"from,omitempty"` // empty if the job was there already
+	To   string `json:"to"`
+	// Done tells that the job is in To. After an error without it, the same call goes on where this one ended.
+	Done bool `json:"done"`
+	// Resumed tells that an earlier call had begun the move.
+	Resumed bool `json:"resumed,omitempty"`
+	// Notes are for the person who moves the job.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Move makes the registry named to the home of a job; the package documentation tells how. It waits for what runs to end,
+// as long as ctx lasts. If ctx ends or the process dies, call it again to go on, from anywhere; until the job is closed,
+// an operator can enable it instead to call the move off.
+//
+// Errors: [ErrRefused], before anything was changed, if no registry knows the job, it is being moved to another registry or
+// removed, something of it cannot be read, or to has a job of this name; [ErrCalledOff]; [ErrInvalidOption]; the cause of
+// ctx; and those of [Directory.Find] and of the registries.
+func (d *Directory) Move(ctx context.Context, job, to string, opts MoveOptions) (Moved, error) {
+	r := Moved{Job: job, To: to}
+	err := opts.author().Check()
+	if err == nil && registry.CheckPath(jobtree.For(job).Root()) != nil {
+		err = fmt.Errorf("%w: the name of the job is %q, must be one segment of a path", ErrInvalidOption, job)
+	}
+	if err == nil {
+		_, err = d.get(ctx, to, job)
+	}
+	if err == nil {
+		err = d.move(ctx, &r, opts)
+	}
+	if err != nil {
+		return r, fmt.Errorf("move job %q to %s: %w", job, to, err)
+	}
+	return r, nil
+}
+
+func refused(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrRefused}, args...)...)
+}
+
+func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error {
+	p, err := d.find(ctx, r.Job)
+	m := &mover{d: d, r: r, opts: opts, tree: jobtree.For(r.Job)}
+	switch {
+	case err != nil:
+		return err
+	case p.Registry == "":
+		return refused("no registry knows the job")
+	case p.From != "" && p.Registry != r.To:
+		return refused("it is being moved from %s to %s: complete that first", p.From, p.Registry)
+	case p.From == "" && p.Registry == r.To:
+		r.Done = true
+		return m.tidy(ctx)
+	}
+	r.From, r.Resumed = cmp.Or(p.From, p.Registry), p.From != ""
+	for _, end := range []struct {
+		name  string
+		store *Store
+	}{{r.From, &m.from}, {r.To, &m.to}} {
+		if *end.store, err = d.store(ctx, end.name); err != nil {
+			return err
+		}
+	}
+	if p.From == "" {
+		if err := m.depart(ctx, p.Exists); err != nil || opts.DryRun {
+			return err
+		}
+	} else if opts.DryRun {
+		m.say("it has left %s, and would be copied to %s", r.From, r.To)
+		return nil
+	}
+	if err := m.arrive(ctx); err != nil {
+		return err
+	}
+	if err := m.settle(ctx); err != nil {
+		return err
+	}
+	now, err := d.find(ctx, r.Job)
+	if err == nil && (now.Registry != r.To || now.From != "") {
+		err = fmt.Errorf("%w: somebody has moved the job on, to %s", ErrCalledOff, now.Registry)
+	}
+	r.Done = err == nil
+	return err
+}
+
+// mover carries out one move.
+type mover struct {
+	d        *Directory
+	r        *Moved
+	opts     MoveOptions
+	tree     jobtree.Tree
+	from, to Store
+	id       string // of the move, once the job is closed
+}
+
+func (m *mover) say(format string, args ...any) {
+	if m.opts.Progress != nil {
+		m.opts.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+func (m *mover) note(format string, args ...any) {
+	m.r.Notes = append(m.r.Notes, fmt.Sprintf(format, args...))
+}
+
+// commit carries out one transaction. again tells that something has changed meanwhile, or that the answer was lost: look
+// again.
+func commit(ctx context.Context, name string, store Store, txn registry.Txn) (again bool, err error) {
+	_, err = store.Commit(ctx, txn)
+	if errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil {
+		return true, nil
+	}
+	return false, away(name, err)
+}
+
+// list reads all of the job in a registry.
+func (m *mover) list(ctx context.Context, name string, store Store) (registry.Snapshot, error) {
+	nodes, revision, err := store.List(ctx, m.tree.Root())
+	return registry.NewSnapshot(revision, nodes), away(name, err)
+}
+
+// depart stops the job in its former home, and closes it when nothing runs.
+func (m *mover) depart(ctx context.Context, exists bool) error {
+	theirs, err := m.d.get(ctx, m.r.To, m.r.Job)
+	if err != nil {
+		return err
+	}
+	if _, elsewhere := jobtree.DecodeElsewhere(theirs); theirs.Exists() && !elsewhere {
+		return refused("%s has a job of this name, which did not come from %s: remove one of them", m.r.To, m.r.From)
+	}
+	if !exists {
+		return m.rename(ctx)
+	}
+	began := false // by this call, or seen to be under way
+	for {
+		shown, err := m.list(ctx, m.r.From, m.from)
+		if err != nil {
+			return err
+		}
+		config := shown.Get(m.tree.Config())
+		e, elsewhere := jobtree.DecodeElsewhere(config)
+		switch {
+		case elsewhere && e.Home == m.r.To: // somebody has closed it, and perhaps completed the move
+			return nil
+		case elsewhere:
+			return refused("it has moved to %s meanwhile", e.Home)
+		case !config.Exists():
+			return fmt.Errorf("%w: the job was removed", ErrCalledOff)
+		}
+		st, operated, err := m.movable(shown)
+		if err != nil {
+			return err
+		}
+		under := operated.Moving
+		switch {
+		case under != nil && under.To != m.r.To:
+			return refused("it is being moved to %s: complete that first, or enable the job to call it off", under.To)
+		case under != nil && st.Config.Value.Disabled:
+			m.r.Resumed = m.r.Resumed || !began
+			began = true
+		case began:
+			return fmt.Errorf("%w: the job was enabled", ErrCalledOff)
+		}
+		if m.opts.DryRun {
+			m.foretell(st)
+			return nil
+		}
+		if !began {
+			m.say("stopping it in %s", m.r.From)
+			again, err := commit(ctx, m.r.From, m.from, m.stop(shown, st, operated))
+			if err != nil {
+				return err
+			}
+			began = !again
+			continue
+		}
+		closed, err := m.shut(ctx, config.Revision)
+		if err != nil || closed {
+			return err
+		}
+	}
+}
+
+// movable reads a job that can be moved.
+func (m *mover) movable(shown registry.Snapshot) (*jobtree.State, jobtree.Operated, error) {
+	st := jobtree.StateOf(m.r.Job, shown)
+	var operated jobtree.Operated
+	var err error
+	if n := shown.Get(m.tree.Operated()); n.Exists() {
+		operated, err = jobtree.DecodeOperated(n)
+	}
+	if err = errors.Join(st.Config.Err, st.Tokens().Err, err); err != nil {
+		return nil, operated, refused("something of it cannot be read: %v", err)
+	}
+	for n := range st.Items() {
+		if err := st.Item(n).Record.Err; err != nil {
+			return nil, operated, refused("something of it cannot be read: %v", err)
+		}
+	}
+	if operated.Removing != "" {
+		return nil, operated, refused("it is being removed: complete that, or enable the job to call it off")
+	}
+	return st, operated, nil
+}
+
+func (m *mover) foretell(st *jobtree.State) {
+	if running := runningItems(st); running != nil {
+		m.say("it would be stopped in %s, and closed when its items %v have ended", m.r.From, running)
+	} else {
+		m.say("it would be stopped and closed in %s: nothing of it runs", m.r.From)
+	}
+	m.say("then it would be copied to %s", m.r.To)
+}
+
+// stop is the transaction that disables the job and notes why.
+func (m *mover) stop(shown registry.Snapshot, st *jobtree.State, operated jobtree.Operated) registry.Txn {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	id := rand.Text()[:16]
+	cfg := st.Config.Value
+	operated.Moving = &jobtree.Moving{To: m.r.To, Move: id, Since: now, Disabled: cfg.Disabled}
+	by := m.opts.author()
+	operated = operated.With(jobtree.Operation{
+		ID: id, Verb: "move", Who: by.Who, How: by.How, When: now, Reason: by.Reason,
+		Changed: fmt.Sprintf("registry %s -> %s", m.r.From, m.r.To),
+	})
+	cfg.Disabled = true
+	text, err := jobtree.EncodeConfig(cfg)
+	if err != nil { // what was read can be written
+		text = shown.Get(m.tree.Config()).Value
+	}
+	return registry.Txn{
+		If: []registry.Condition{
+			registry.Unchanged(m.tree.Config(), st.Config.Revision),
+			registry.Unchanged(m.tree.Operated(), shown.Get(m.tree.Operated()).Revision),
+		},
+		Then: []registry.Write{
+			registry.Put(m.tree.Config(), text),
+			registry.Put(m.tree.Operated(), jobtree.EncodeOperated(operated)),
+		},
+	}
+}
+
+// shut waits until nothing of the stopped job runs, and closes it. It answers false if the configuration is not that of
+// revision any more.
+func (m *mover) shut(ctx context.Context, revision registry.Revision) (closed bool, err error) {
+	view, err := m.from.View(ctx, m.tree.Root())
+	if err != nil {
+		return false, away(m.r.From, err)
+	}
+	defer view.Close()
+	if err := view.WaitRevision(ctx, revision); err != nil {
+		return false, away(m.r.From, err)
+	}
+	told := ""
+	for {
+		shown := view.Snapshot()
+		st := jobtree.StateOf(m.r.Job, shown)
+		if st.Config.Revision != revision {
+			return false, nil
+		}
+		if running := runningItems(st); running != nil {
+			if text := fmt.Sprint(running); text != told {
+				told = text
+				m.say("waiting for items %s to end in %s", text, m.r.From)
+			}
+			// What finished in a process that had lost touch is recorded first, if it comes in time.
+			bounded, cancel := context.WithTimeout(ctx, lateEnd)
+			_, err := view.WaitFor(bounded, func(s registry.Snapshot) bool { return s.Revision() != shown.Revision() })
+			cancel()
+			switch {
+			case ctx.Err() != nil:
+				return false, fmt.Errorf("items %v still run; call it again to go on, or enable the job to call it off: %w", running, context.Cause(ctx))
+			case err == nil:
+			case bounded.Err() == nil:
+				return false, away(m.r.From, err)
+			default:
+				if err := m.bury(ctx, st); err != nil {
+					return false, err
+				}
+			}
+			continue
+		}
+		operated, err := jobtree.DecodeOperated(shown.Get(m.tree.Operated()))
+		if err != nil || operated.Moving == nil {
+			return false, nil
+		}
+		m.say("closing it in %s", m.r.From)
+		cfg := st.Config.Value
+		cfg.Disabled = operated.Moving.Disabled
+		text, err := jobtree.EncodeConfig(cfg)
+		if err != nil {
+			return false, refused("its configuration cannot be written: %v", err)
+		}
+		again, err := commit(ctx, m.r.From, m.from, registry.Txn{
+			If: []registry.Condition{
+				registry.Unchanged(m.tree.Config(), revision),
+				registry.Unchanged(m.tree.Operated(), shown.Get(m.tree.Operated()).Revision),
+			},
+			Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{
+				Home: m.r.To, Move: operated.Moving.Move, Since: operated.Moving.Since, Config: text,
+			}))},
+		})
+		return !again && err == nil, err
+	}
+}
+
+// runningItems are those that run, or of whose end nothing is recorded yet.
+func runningItems(st *jobtree.State) (items []int) {
+	for n := range st.Items() {
+		if it := st.Item(n); it.Running.Exists() || it.Record.Value.State == jobtree.ItemRunning {
+			items = append(items, n)
+		}
+	}
+	return items
+}
+
+// lateEnd is how long nothing may change of a job before what ran in processes that are gone is declared lost.
+const lateEnd = 5 * time.Second
+
+// bury declares lost what ran in processes that are gone. The job's instances do not do that while it is disabled.
+func (m *mover) bury(ctx context.Context, st *jobtree.State) error {
+	for n := range st.Items() {
+		if !failover.Lost(st, n) {
+			continue
+		}
+		txn, err := failover.Declare(st, n, time.Now(), inforce.FailoverLimit(st.Config.Value))
+		if err != nil {
+			return refused("item %d: %v", n, err)
+		}
+		if _, err := commit(ctx, m.r.From, m.from, txn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rename gives a name another home that no registry has a job of.
+func (m *mover) rename(ctx context.Context) error {
+	if m.opts.DryRun {
+		m.say("%s has no job of this name: it would be created in %s from now on", m.r.From, m.r.To)
+		return nil
+	}
+	m.note("%s had no job of this name; it is created in %s from now on", m.r.From, m.r.To)
+	n, err := m.d.get(ctx, m.r.From, m.r.Job)
+	if err != nil {
+		return err
+	}
+	if e, is := jobtree.DecodeElsewhere(n); n.Exists() && (!is || !e.Arriving) {
+		return refused("it was created in %s meanwhile: move it again", m.r.From)
+	}
+	again, err := commit(ctx, m.r.From, m.from, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(m.tree.Config(), n.Revision)},
+		Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: m.r.To}))},
+	})
+	if again {
+		return refused("it was created in %s meanwhile: move it again", m.r.From)
+	}
+	return err
+}
+
+// listed joins what a text names.
+func listed(all []string) string { return strings.Join(all, ", ") }

@@ -1,0 +1,480 @@
+package home_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/federation/home"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+)
+
+// world is three registries, of which dir is the directory.
+type world struct {
+	t       *testing.T
+	servers map[string]*memory.Server
+	handles map[string]*memory.Registry
+}
+
+var names = []string{"a", "b", "dir"}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, servers: make(map[string]*memory.Server), handles: make(map[string]*memory.Registry)}
+	for i, name := range names {
+		w.servers[name] = memory.NewServer()
+		w.handles[name] = w.servers[name].Open("shop")
+		for range 40 * i { // revisions that count from elsewhere
+			_, err := w.handles[name].Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/other/node", "")}})
+			require.NoError(t, err)
+		}
+	}
+	t.Cleanup(func() {
+		for _, h := range w.handles {
+			require.NoError(t, h.Close(context.Background()))
+		}
+	})
+	return w
+}
+
+// directory is what a process or an operator uses, whose commits go through the gate.
+func (w *world) directory(gate func(registry string, txn registry.Txn, do func() error) error) *home.Directory {
+	w.t.Helper()
+	d, err := home.New("dir", names, func(_ context.Context, name string) (home.Store, error) {
+		if gate == nil {
+			return w.handles[name], nil
+		}
+		return gated{w.handles[name], name, gate}, nil
+	})
+	require.NoError(w.t, err)
+	return d
+}
+
+type gated struct {
+	*memory.Registry
+	name string
+	gate func(registry string, txn registry.Txn, do func() error) error
+}
+
+func (g gated) Commit(ctx context.Context, txn registry.Txn) (r registry.Revision, err error) {
+	err = g.gate(g.name, txn, func() error {
+		r, err = g.Registry.Commit(ctx, txn)
+		return err
+	})
+	return r, err
+}
+
+var orders = jobtree.For("orders")
+
+func config(t *testing.T) string {
+	t.Helper()
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "@every 10s", ShardingTotalCount: 3, JobParameter: "geheim"})
+	require.NoError(t, err)
+	return text
+}
+
+// store puts a job that has run into a registry.
+func (w *world) store(name string) {
+	w.t.Helper()
+	when := time.Now().UTC().Add(-time.Minute).Truncate(10 * time.Second)
+	ran := jobtree.Record{
+		State: jobtree.ItemIdle, LastFire: when, Trigger: 1000, Counts: jobtree.Counts{Success: 7},
+		Current: &jobtree.Execution{Instance: "10.0.0.1@-@1", Session: 5, Source: job.Scheduled, Fire: when, Token: 30, Base: 2, Begin: when, End: when, Outcome: jobtree.Success},
+	}
+	waits := ran
+	waits.State = jobtree.ItemWaiting
+	lost := *ran.Current
+	lost.Outcome, lost.Failover = jobtree.Lost, true
+	waits.Current = &lost
+	_, err := w.handles[name].Commit(w.t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Put(orders.Config(), config(w.t)),
+		registry.Put(orders.Tokens(), jobtree.EncodeTokens(jobtree.Tokens{Base: 100})),
+		registry.Put(orders.ItemRecord(0), jobtree.EncodeRecord(ran)),
+		registry.Put(orders.ItemInstance(0), "10.0.0.1@-@1"),
+		registry.Put(orders.ItemRecord(1), jobtree.EncodeRecord(waits)),
+		registry.Put(orders.FailoverItem(1), ""),
+		registry.Put(orders.ItemDisabled(2), ""),
+		registry.Put(orders.Offset(0), "page 7"),
+		registry.Put(orders.Server("10.0.0.7"), "DISABLED"),
+		registry.Put(orders.ItemMisfire(0), jobtree.EncodeMisfire(jobtree.Misfire{Fires: []time.Time{when.Add(10 * time.Second)}})),
+		registry.Put(orders.Epoch(), `{}`),
+	}})
+	require.NoError(w.t, err)
+}
+
+// nodes is what a registry has of the job.
+func (w *world) nodes(name string) map[string]string {
+	w.t.Helper()
+	all, _, err := w.handles[name].List(w.t.Context(), orders.Root())
+	require.NoError(w.t, err)
+	nodes := make(map[string]string)
+	for _, n := range all {
+		nodes[n.Path] = n.Value
+	}
+	return nodes
+}
+
+// livesOnlyIn asserts that one registry has all of the job, and the others say where it is, if anything.
+func (w *world) livesOnlyIn(home string) {
+	w.t.Helper()
+	for _, name := range names {
+		nodes := w.nodes(name)
+		if name != home {
+			want := map[string]string{orders.Config(): nodes[orders.Config()]}
+			if len(nodes) > 0 {
+				require.True(w.t, strings.HasPrefix(nodes[orders.Config()], `{"home":`), "%s: %v", name, nodes)
+				require.Equal(w.t, want, nodes, name)
+			}
+			continue
+		}
+		require.Equal(w.t, config(w.t), nodes[orders.Config()])
+		require.Equal(w.t, "page 7", nodes[orders.Offset(0)])
+		require.Equal(w.t, "DISABLED", nodes[orders.Server("10.0.0.7")])
+		require.Contains(w.t, nodes, orders.ItemDisabled(2))
+		require.Contains(w.t, nodes, orders.FailoverItem(1))
+		operated, err := jobtree.DecodeOperated(registry.Node{Value: nodes[orders.Operated()]})
+		require.NoError(w.t, err)
+		require.Nil(w.t, operated.Moving)
+		record, err := jobtree.DecodeRecord(registry.Node{Value: nodes[orders.ItemRecord(0)]})
+		require.NoError(w.t, err)
+		require.Equal(w.t, int64(7), record.Counts.Success)
+		require.Equal(w.t, int64(32), record.Current.Base+record.Current.Token, "the token that the code was given")
+		require.Zero(w.t, record.Trigger)
+	}
+}
+
+// tokens returns where the job's tokens start in a registry.
+func (w *world) tokens(name string) int64 {
+	w.t.Helper()
+	tokens, err := jobtree.DecodeTokens(registry.Node{Value: w.nodes(name)[orders.Tokens()]})
+	require.NoError(w.t, err)
+	return tokens.Base
+}
+
+func TestAJobMoves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, route := range [][]string{{"a", "b"}, {"a", "dir"}, {"dir", "a"}, {"a", "b", "a"}, {"dir", "a", "b", "dir"}, {"b", "a", "b", "a"}} {
+			w := newWorld(t)
+			d := w.directory(nil)
+			w.store(route[0])
+			for i, to := range route[1:] {
+				from := route[i]
+				_, newest, err := w.handles[from].List(t.Context(), "/")
+				require.NoError(t, err)
+				granted := w.tokens(from) + int64(newest)
+				var steps []string
+				moved, err := d.Move(t.Context(), "orders", to, home.MoveOptions{Who: "anna", Progress: func(step string) { steps = append(steps, step) }})
+				require.NoError(t, err, route)
+				require.True(t, moved.Done)
+				require.Equal(t, from, moved.From)
+				require.NotEmpty(t, steps)
+				w.livesOnlyIn(to)
+				require.GreaterOrEqual(t, w.tokens(to), granted)
+				p, err := d.Find(t.Context(), "orders")
+				require.NoError(t, err)
+				require.Equal(t, []any{to, true, ""}, []any{p.Registry, p.Exists, p.From})
+				again, err := d.Move(t.Context(), "orders", to, home.MoveOptions{})
+				require.NoError(t, err)
+				require.Equal(t, home.Moved{Job: "orders", To: to, Done: true}, again)
+			}
+		}
+	})
+}
+
+var errDied = errors.New("the mover died")
+
+// A mover dies before or after each of its transactions. Whoever goes on completes the move, and the outcome is the same.
+func TestAMoverDiesAnywhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, route := range [][]string{{"a", "b"}, {"a", "dir"}, {"dir", "a"}} {
+			for _, after := range []bool{false, true} {
+				for at, over := 0, false; !over; at++ {
+					w := newWorld(t)
+					w.store(route[0])
+					count := 0
+					first := w.directory(func(_ string, _ registry.Txn, do func() error) error {
+						count++
+						switch {
+						case count <= at:
+							return do()
+						case after && count == at+1:
+							_ = do()
+						}
+						return errDied
+					})
+					_, err := first.Move(t.Context(), "orders", route[1], home.MoveOptions{})
+					over = err == nil
+					if !over {
+						require.ErrorIs(t, err, errDied)
+						p, err := w.directory(nil).Find(t.Context(), "orders")
+						require.NoError(t, err)
+						require.Contains(t, route, p.Registry)
+						w.atMostOneUsable()
+					}
+					moved, err := w.directory(nil).Move(t.Context(), "orders", route[1], home.MoveOptions{})
+					require.NoError(t, err)
+					require.True(t, moved.Done)
+					w.livesOnlyIn(route[1])
+				}
+			}
+		}
+	})
+}
+
+// atMostOneUsable asserts that no two registries have a configuration by which something could run.
+func (w *world) atMostOneUsable() {
+	w.t.Helper()
+	var usable []string
+	for _, name := range names {
+		text := w.nodes(name)[orders.Config()]
+		if cfg, err := jobtree.DecodeConfig(registry.Node{Value: text}); text != "" && err == nil && !cfg.Disabled {
+			usable = append(usable, name)
+		}
+	}
+	require.LessOrEqual(w.t, len(usable), 1, usable)
+}
+
+// A mover sleeps before one of its transactions while others complete the move, and move the job on. When it wakes up, it
+// changes nothing any more.
+func TestAMoverSleepsAnywhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, others := range [][]string{{"b"}, {"b", "a"}, {"b", "dir"}, {"b", "a", "b"}, {"b", "dir", "a"}, {"b", "a", "dir", "a", "b"}} {
+			for at, over := 1, false; !over; at++ {
+				w := newWorld(t)
+				w.store("a")
+				count, asleep, wake := 0, make(chan struct{}), make(chan struct{})
+				first := w.directory(func(_ string, _ registry.Txn, do func() error) error {
+					if count++; count == at {
+						close(asleep)
+						<-wake
+					}
+					return do()
+				})
+				result := make(chan error, 1)
+				go func() {
+					_, err := first.Move(t.Context(), "orders", "b", home.MoveOptions{})
+					result <- err
+				}()
+				select {
+				case <-asleep:
+					for _, to := range others {
+						_, err := w.directory(nil).Move(t.Context(), "orders", to, home.MoveOptions{})
+						require.NoError(t, err)
+					}
+					last := others[len(others)-1]
+					before := w.tokens(last)
+					close(wake)
+					err := <-result
+					if err != nil {
+						require.True(t, errors.Is(err, home.ErrRefused) || errors.Is(err, home.ErrCalledOff), "%v", err)
+					}
+					w.atMostOneUsable()
+					p, err := w.directory(nil).Find(t.Context(), "orders")
+					require.NoError(t, err)
+					require.True(t, p.Exists, "%v, asleep before %d", others, at)
+					w.livesOnlyIn(p.Registry)
+					require.GreaterOrEqual(t, w.tokens(p.Registry), before)
+				case err := <-result:
+					require.NoError(t, err)
+					over = true
+				}
+			}
+		}
+	})
+}
+
+// Two movers at once with one target help each other; with two targets, one of them is refused.
+func TestTwoMoversAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, targets := range [][2]string{{"b", "b"}, {"b", "dir"}} {
+			for seed := range 30 {
+				w := newWorld(t)
+				w.store("a")
+				results := make(chan error, 2)
+				for i, to := range targets {
+					d := w.directory(func(_ string, _ registry.Txn, do func() error) error {
+						time.Sleep(time.Duration((seed*7+i*13)%5) * time.Millisecond)
+						return do()
+					})
+					go func() {
+						_, err := d.Move(t.Context(), "orders", to, home.MoveOptions{})
+						results <- err
+					}()
+				}
+				one, two := <-results, <-results
+				if targets[0] == targets[1] {
+					require.NoError(t, errors.Join(one, two))
+				} else {
+					require.True(t, one == nil || two == nil, "%v, %v", one, two)
+				}
+				p, err := w.directory(nil).Find(t.Context(), "orders")
+				require.NoError(t, err)
+				require.True(t, p.Exists)
+				w.livesOnlyIn(p.Registry)
+			}
+		}
+	})
+}
+
+// Answers are lost all the way.
+func TestAMoveWithoutAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for late := range 2 {
+			w := newWorld(t)
+			w.store("a")
+			for _, name := range names {
+				if late == 1 {
+					w.handles[name].HoldBack(100, time.Second)
+				} else {
+					w.handles[name].LoseAnswers(100)
+				}
+			}
+			moved, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{})
+			for _, name := range names {
+				w.handles[name].Calm()
+			}
+			if err != nil { // what was created without an answer is not created twice
+				require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+				moved, err = w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{})
+			}
+			require.NoError(t, err)
+			require.True(t, moved.Done)
+			time.Sleep(time.Minute)
+			w.livesOnlyIn("b")
+		}
+	})
+}
+
+// Fires that come while the job stands are noted for every enabled item.
+func TestFiresWhileAJobMoves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("a")
+		began := time.Now().UTC()
+		died := w.directory(func(name string, _ registry.Txn, do func() error) error {
+			if name == "b" {
+				return errDied
+			}
+			return do()
+		})
+		_, err := died.Move(t.Context(), "orders", "b", home.MoveOptions{})
+		require.ErrorIs(t, err, errDied)
+		time.Sleep(35 * time.Second)
+		moved, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{})
+		require.NoError(t, err)
+		require.True(t, moved.Resumed)
+		for item, want := range map[int]int{0: 5, 1: 4, 2: 0} { // one was noted before, one was on time when the job stopped; the last item is disabled
+			missed, err := jobtree.DecodeMisfire(registry.Node{Value: w.nodes("b")[orders.ItemMisfire(item)]})
+			require.NoError(t, err)
+			require.Len(t, missed.Fires, want, "item %d", item)
+			after := slices.DeleteFunc(missed.Fires, func(fire time.Time) bool { return !fire.After(began) })
+			require.Len(t, after, min(want, 3))
+		}
+	})
+}
+
+func TestMovesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		put := func(path, text string) func(w *world) {
+			return func(w *world) {
+				_, err := w.handles["a"].Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(path, text)}})
+				require.NoError(t, err)
+			}
+		}
+		for name, test := range map[string]struct {
+			before func(w *world)
+			to     string
+			want   error
+			text   string
+		}{
+			"an unknown registry":        {func(*world) {}, "c", home.ErrLost, `"c"`},
+			"the target has one":         {func(w *world) { w.store("b") }, "b", home.ErrTwice, "a, b"},
+			"the configuration":          {put(orders.Config(), "{}"), "b", home.ErrRefused, "cannot be read"},
+			"a record":                   {put(orders.ItemRecord(0), "{}"), "b", home.ErrRefused, "cannot be read"},
+			"it is being removed":        {put(orders.Operated(), `{"removing":"yes"}`), "b", home.ErrRefused, "being removed"},
+			"it moves to another target": {put(orders.Operated(), `{"moving":{"to":"dir","move":"x"}}`), "b", home.ErrRefused, "moved to dir"},
+		} {
+			w := newWorld(t)
+			w.store("a")
+			test.before(w)
+			before := fmt.Sprint(w.nodes("a"), w.nodes("b"), w.nodes("dir"))
+			_, err := w.directory(nil).Move(t.Context(), "orders", test.to, home.MoveOptions{})
+			require.ErrorIs(t, err, test.want, name)
+			require.ErrorContains(t, err, test.text, name)
+			require.Equal(t, before, fmt.Sprint(w.nodes("a"), w.nodes("b"), w.nodes("dir")))
+		}
+	})
+}
+
+// What runs is waited for. Until the job is closed, an operator can call the move off by enabling it.
+func TestAMoveWaitsAndIsCalledOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, off := range []bool{false, true} {
+			w := newWorld(t)
+			w.store("a")
+			session, err := w.handles["a"].Session(t.Context())
+			require.NoError(t, err)
+			_, err = w.handles["a"].Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned(orders.ItemRunning(2), "x", session)}})
+			require.NoError(t, err)
+			short, cancel := context.WithTimeout(t.Context(), time.Minute)
+			_, err = w.directory(nil).Move(short, "orders", "b", home.MoveOptions{})
+			cancel()
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorContains(t, err, "items [2] still run")
+			result := make(chan error, 1)
+			go func() {
+				_, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{})
+				result <- err
+			}()
+			synctest.Wait()
+			if off {
+				op, err := operate.New(w.handles["a"], operate.By("bert", "test"))
+				require.NoError(t, err)
+				_, err = op.EnableJob(t.Context(), "orders", operate.Options{})
+				require.NoError(t, err)
+				require.ErrorIs(t, <-result, home.ErrCalledOff)
+				require.Equal(t, config(t), w.nodes("a")[orders.Config()])
+				require.Empty(t, w.nodes("b"))
+				continue
+			}
+			_, err = w.handles["a"].Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(orders.ItemRunning(2))}})
+			require.NoError(t, err)
+			require.NoError(t, <-result)
+			w.livesOnlyIn("b")
+		}
+	})
+}
+
+func TestADryRunChangesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("a")
+		before := fmt.Sprint(w.nodes("a"), w.nodes("b"), w.nodes("dir"))
+		var steps []string
+		moved, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{DryRun: true, Progress: func(step string) { steps = append(steps, step) }})
+		require.NoError(t, err)
+		require.False(t, moved.Done)
+		require.Len(t, steps, 2)
+		require.Equal(t, before, fmt.Sprint(w.nodes("a"), w.nodes("b"), w.nodes("dir")))
+	})
+}

@@ -1,0 +1,79 @@
+package jobtree
+
+import "github.com/elasticron/elasticron/registry"
+
+// MarkRunning returns what a begin compares and writes for the mark of the item, beside the guard that its instance is
+// registered. In the layout [ElasticJob3] the mark outlives the instance if failover is on: it tells the others what
+// ran.
+func (s *State) MarkRunning(item int, instance string, session *registry.Session) ([]registry.Condition, []registry.Write) {
+	path := s.tree.ItemRunning(item)
+	if s.Layout() == ElasticJob3 && s.Config.Value.Failover {
+		return []registry.Condition{registry.Absent(path)}, []registry.Write{registry.Put(path, instance)}
+	}
+	return nil, []registry.Write{registry.PutOwned(path, instance, session)}
+}
+
+// MarkClaimed returns the writes by which an instance claims an item.
+func (s *State) MarkClaimed(item int, instance string, session *registry.Session) []registry.Write {
+	writes := []registry.Write{registry.PutOwned(s.tree.ItemFailover(item), instance, session)}
+	if s.Layout() == ElasticJob3 {
+		writes = append(writes, registry.Put(s.tree.ItemFailovering(item), instance))
+	}
+	return writes
+}
+
+// Unclaim returns the writes that take the marks of a claim away.
+func (s *State) Unclaim(item int) []registry.Write {
+	writes := []registry.Write{registry.Delete(s.tree.ItemFailover(item))}
+	if s.Layout() == ElasticJob3 {
+		writes = append(writes, registry.Delete(s.tree.ItemFailovering(item)))
+	}
+	return writes
+}
+
+// TakeRemains returns what takes away the mark that a gone instance left of an item, and the guard that it is still
+// that one; nothing if there is none.
+func (s *State) TakeRemains(item int) ([]registry.Condition, []registry.Write) {
+	remains := s.Item(item).Remains
+	if !remains.Exists() {
+		return nil, nil
+	}
+	path := s.tree.ItemRunning(item)
+	return []registry.Condition{registry.Unchanged(path, remains.Revision)}, []registry.Write{registry.Delete(path)}
+}
+
+// markedBy marks the items as touched that an instance's persistent marks are of: with the instance, they come and go.
+func (s *State) markedBy(id string, t *Touched) {
+	if s.Layout() != ElasticJob3 {
+		return
+	}
+	for n := range s.items {
+		if m := s.items[n].running; m != nil && m.Session == 0 && m.Value == id {
+			t.addItem(n)
+		}
+	}
+}
+
+// settleMark gives a persistent mark to the session under which it counts, or takes it for what a gone instance left.
+func (s *State) settleMark(it *Item) {
+	mark := it.Running
+	if s.Layout() != ElasticJob3 || !mark.Exists() || mark.Session != 0 {
+		return
+	}
+	runner := s.Instance(mark.Value)
+	if session := recordedUnder(it.Record, mark); runner.Created == 0 || session != 0 && session != runner.Session {
+		it.Running, it.Remains = Mark{}, mark
+		return
+	}
+	it.Running.Session = runner.Session
+}
+
+// recordedUnder returns the session under which the record says that the execution of a mark runs; 0 if it says
+// nothing of that.
+func recordedUnder(record Stored[Record], mark Mark) registry.SessionID {
+	r := record.Value
+	if record.Err != nil || r.State != ItemRunning || r.Current.Instance != mark.Value || r.Token(record.Revision) != mark.Created {
+		return 0
+	}
+	return r.Current.Session
+}

@@ -1,0 +1,328 @@
+package migrate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/guarded"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/migrate/internal/elasticjob3"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// forth says what the way to the target needs next.
+func (m *mover) forth(s *scene) (deed, error) {
+	switch {
+	case s.here.State == Confirmed && s.there.State == "":
+		return deed{done: true}, nil
+	case s.here.State == drained && s.here.ID != s.there.ID:
+		return deed{}, refusal{fmt.Errorf("in the source: it is drained by another move, of %s: this target knows nothing of it", s.here.When.Format(time.RFC3339))}
+	case s.there.State == Returning:
+		return deed{}, refusal{errors.New("it is being taken back: finish that first")}
+	}
+	d, needed, err := m.drain(s)
+	if err != nil {
+		return deed{}, err
+	}
+	running := s.there.State == Moved || s.there.State == Confirming
+	switch {
+	case s.there.State != Prepared && !running:
+		return m.prepare(s)
+	case needed:
+		m.settled, d.rest = false, []string{m.waitForSource(s).text, enableTarget}
+		return d, nil
+	case running:
+		return deed{done: true}, nil
+	case s.source.busy() != nil || !m.settled && m.settle(s) > 0:
+		if s.source.busy() != nil {
+			m.settled = false
+		}
+		return m.waitForSource(s), nil
+	}
+	if d, needed := m.takeLost(s, true); needed {
+		d.rest = []string{enableTarget}
+		return d, nil
+	}
+	return m.start(s)
+}
+
+// prepare has the target get the job, disabled.
+func (m *mover) prepare(s *scene) (deed, error) {
+	wanted, err := m.former(s)
+	if err != nil {
+		return deed{}, err
+	}
+	wanted.config.Disabled = true
+	text, err := jobtree.EncodeConfig(wanted.config)
+	if err != nil {
+		return deed{}, refusal{err}
+	}
+	names, d := s.target.state.Tree(), deed{text: "create the job in the target, disabled"}
+	found := s.target.nodes[names.Config()]
+	if found.Exists() {
+		d.text = "disable the job in the target"
+		changes := memberChanges(s.target.jobNodes, text)
+		if s.there.State == "" && len(changes) > 0 && !m.opts.Overwrite {
+			return deed{}, refusal{fmt.Errorf("the target has the job, and has it otherwise (%s): overwrite that, or remove it", changes[0])}
+		}
+		if s.there.State == Returned {
+			d.text = "have the target's job as the source has it, disabled"
+		}
+	}
+	step, _ := s.target.put(names.Config(), text)
+	d.last = []guarded.Step{step, m.pledge(s.target.jobNodes, pledge{ID: newMoveID(), State: Prepared})}
+	d.rest = m.plan(s)
+	return d, nil
+}
+
+const enableTarget = "enable the job in the target, with fencing tokens above the source's"
+
+// plan says what comes after the next thing on the way to the target.
+func (m *mover) plan(s *scene) []string {
+	var texts []string
+	if d, needed, _ := m.drain(s); needed && s.there.State != Prepared {
+		texts = append(texts, d.text)
+	}
+	return append(texts, m.waitForSource(s).text, enableTarget)
+}
+
+// perStep bounds how many servers one transaction changes.
+const perStep = 40
+
+// drain is what disables the job in the source. It is needed as long as something there is enabled that may run it.
+func (m *mover) drain(s *scene) (d deed, needed bool, err error) {
+	tree, p := s.source.state.Tree(), s.here
+	confirmed := p.promises(s.there.ID, Confirmed)
+	if !confirmed && !p.promises(s.there.ID, drained) {
+		p = pledge{ID: s.there.ID, State: drained}
+	}
+	p.Servers = maps.Clone(p.Servers)
+	if p.Servers == nil {
+		p.Servers = make(map[string]*string)
+	}
+	config := s.source.nodes[tree.Config()].Value
+	if p.Config == "" || !s.source.config.Disabled {
+		p.Config = config
+	}
+	text, err := s.source.withDisabled(true)
+	if err != nil {
+		return d, false, refusal{fmt.Errorf("in the source: %w", err)}
+	}
+	var steps []guarded.Step
+	var servers []string
+	for _, ip := range s.source.servers() {
+		node := s.source.nodes[tree.Server(ip)]
+		if node.Value == jobtree.EncodeServer(true) || len(servers) == perStep {
+			continue
+		}
+		p.Servers[ip] = nil
+		if node.Exists() {
+			p.Servers[ip] = &node.Value
+		}
+		step, _ := s.source.put(tree.Server(ip), jobtree.EncodeServer(true))
+		steps, servers = append(steps, step), append(servers, ip)
+	}
+	needed = !confirmed && !s.here.promises(s.there.ID, drained) || len(steps) > 0 || text != config
+	put, _ := s.source.put(tree.Config(), text)
+	d = deed{toSource: true, text: "disable the job in the source", last: append(steps, put, m.pledge(s.source.jobNodes, p))}
+	if len(servers) > 0 {
+		d.text += ", on its servers " + list(servers)
+	}
+	return d, needed, nil
+}
+
+// servers are the addresses of the instances that live, in ascending order.
+func (o *original) servers() []string {
+	var all []string
+	for _, i := range o.state.Instances {
+		all = append(all, jobtree.ServerOf(i.ID))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// javaLives tells whether a Java instance takes part.
+func (o *original) javaLives() bool {
+	return slices.ContainsFunc(o.state.Instances, func(i jobtree.Instance) bool { return jobtree.JavaInstance(i.ID) })
+}
+
+// withDisabled returns the config as it is, but for what it says of disabled.
+func (o *original) withDisabled(disabled bool) (string, error) {
+	tree := o.state.Tree()
+	text := o.nodes[tree.Config()].Value
+	switch {
+	case o.config.Disabled == disabled:
+		return text, nil
+	case o.format == Format3:
+		return elasticjob3.SetDisabled(o.nodes[tree.Root()].Value, text, disabled)
+	default:
+		c := o.state.Config.Value
+		c.Disabled = disabled
+		return jobtree.EncodeConfig(c)
+	}
+}
+
+// busy says what still runs of a job that is disabled; nil if nothing does.
+func (o *original) busy() error {
+	var items []int
+	for n := range o.state.Items() {
+		it := o.state.Item(n)
+		if it.Running.Exists() && !o.left(n) || it.Failover.Exists() {
+			items = append(items, n)
+		}
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	return fmt.Errorf("items %s still run", list(items))
+}
+
+// settle is how long the source must be quiet.
+func (m *mover) settle(s *scene) time.Duration {
+	switch {
+	case !s.source.javaLives():
+		return 0
+	case m.opts.Settle == 0:
+		return defaultSettle
+	default:
+		return m.opts.Settle
+	}
+}
+
+func (m *mover) waitForSource(s *scene) deed {
+	d := deed{toSource: true, wait: (*original).busy, settle: m.settle(s), rest: []string{enableTarget}, text: "wait until nothing of it runs in the source"}
+	if d.settle > 0 {
+		d.text += fmt.Sprintf(", for %v", d.settle)
+	}
+	if busy := s.source.busy(); busy != nil {
+		d.text += "; now " + busy.Error()
+	}
+	return d
+}
+
+// takeLost has one side give up the executions that it has lost, and remember them for the other.
+func (m *mover) takeLost(s *scene, fromSource bool) (d deed, needed bool) {
+	side, p := s.target, s.there
+	if fromSource {
+		side, p = s.source, s.here
+	}
+	tree, now := side.state.Tree(), time.Now()
+	p.Lost = maps.Clone(p.Lost)
+	var items []int
+	for n, e := range side.lostExecutions() {
+		if len(items) == perStep/4 {
+			break
+		}
+		if p.Lost == nil {
+			p.Lost = make(map[int]string)
+		}
+		p.Lost[n] = jobtree.EncodeRecord(jobtree.LostElsewhere(e, now))
+		items = append(items, n)
+		for _, path := range []string{tree.ItemRunning(n), tree.Item(n) + "/failovering", tree.FailoverItem(n)} {
+			if side.nodes[path].Exists() {
+				step, _ := side.remove(path)
+				d.first = append(d.first, step)
+			}
+		}
+		if it := side.state.Item(n); it.Record.Exists() {
+			step, _ := side.put(tree.ItemRecord(n), jobtree.EncodeRecord(givenUp(it, now)))
+			d.first = append(d.first, step)
+		}
+	}
+	slices.Sort(items)
+	d.toSource, d.text = fromSource, "take over the lost executions of items "+list(items)
+	d.last = append(d.last, m.pledge(side.jobNodes, p))
+	return d, len(items) > 0
+}
+
+// givenUp is the record of an item whose lost execution another registry runs again.
+func givenUp(it jobtree.Item, now time.Time) jobtree.Record {
+	r := it.Record.Value
+	if lost, err := r.DeclareLost(int64(r.Token(it.Record.Revision)), now, 0); err == nil {
+		r = lost
+	}
+	if up, err := r.GiveUp(); err == nil {
+		r = up
+	}
+	return r
+}
+
+// former is the source's job as it was before it was disabled.
+func (m *mover) former(s *scene) (*original, error) {
+	tree := s.source.state.Tree()
+	nodes := make([]registry.Node, 0, len(s.source.nodes))
+	for path, n := range s.source.nodes {
+		if s.here.State == drained {
+			if path == tree.Config() {
+				n.Value = s.here.Config
+			}
+			if name, ok := jobtree.Parse(path); ok && name.Kind == jobtree.KindServer {
+				was, changed := s.here.Servers[name.Key]
+				switch {
+				case changed && was == nil:
+					continue
+				case changed:
+					n.Value = *was
+				}
+			}
+		}
+		nodes = append(nodes, n)
+	}
+	slices.SortFunc(nodes, func(a, b registry.Node) int { return cmp.Compare(a.Path, b.Path) })
+	o, err := readOriginal(s.name, nodes, s.source.bound)
+	if err == nil {
+		err = o.finish(m.opts.TimeZone)
+	}
+	if err != nil {
+		return nil, refusal{err}
+	}
+	o.lost = nil // takeLost has them
+	m.job.Notes = o.notes
+	return &o, nil
+}
+
+// start has the target run the job.
+func (m *mover) start(s *scene) (deed, error) {
+	wanted, err := m.former(s)
+	if err != nil {
+		return deed{}, err
+	}
+	text, err := jobtree.EncodeConfig(wanted.config)
+	if err != nil {
+		return deed{}, refusal{err}
+	}
+	c, err := compare(wanted, text, s.target.jobNodes)
+	if err != nil {
+		return deed{}, refusal{err}
+	}
+	for _, change := range c.changes {
+		if change.From != nil && change.Node != "config.disabled" && !m.opts.Overwrite {
+			return deed{}, refusal{fmt.Errorf("somebody changed it in the target meanwhile (%s): overwrite that, or take it back", change)}
+		}
+	}
+	tree, d := s.target.state.Tree(), deed{text: enableTarget}
+	if wanted.config.Disabled {
+		d.text = "have the target keep the job, disabled as it was"
+	}
+	d.first, d.last = c.marks, c.config
+	for _, n := range slices.Sorted(maps.Keys(s.here.Lost)) {
+		if n < wanted.config.ShardingTotalCount {
+			record, _ := s.target.put(tree.ItemRecord(n), s.here.Lost[n])
+			waits, _ := s.target.put(tree.FailoverItem(n), "")
+			d.first = append(d.first, record, waits)
+		}
+	}
+	if !slices.ContainsFunc(d.last, func(step guarded.Step) bool { return step.Write.Path == tree.Config() }) {
+		put, _ := s.target.put(tree.Config(), text)
+		d.last = append(d.last, put)
+	}
+	p := s.there
+	p.State, p.Started = Moved, true
+	d.last = append(d.last, m.pledge(s.target.jobNodes, p))
+	m.toTarget = guarded.NewWriter(m.target, s.target.guard(movePath(tree)))
+	return d, nil
+}

@@ -1,0 +1,326 @@
+package migrate
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/guarded"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// Side is one of the registries between which jobs are moved.
+type Side interface {
+	registry.Reader
+	registry.Committer
+	registry.Viewer
+}
+
+// MoveOptions say what [Move], [Return] and [Confirm] do.
+type MoveOptions struct {
+	// Options are those of [Run]. Without Apply, they only plan. EvenIfRunning has no meaning and is refused: a job
+	// is moved while it runs.
+	Options
+	// Settle is how long nothing of a job must run in a source that Java instances share, before the target starts
+	// it. Java does not say that it has seen that its servers are disabled: an execution may still begin which was
+	// decided upon before. The default, 0, is 10 s. Where no Java instance lives there is nothing to wait for.
+	Settle time.Duration
+	// Wait is how long one job's executions are waited for. A job that is not drained by then is reported, and its
+	// source stays disabled. The default, 0, is as long as the context lasts.
+	Wait time.Duration
+}
+
+const defaultSettle = 10 * time.Second
+
+func (o MoveOptions) check() error {
+	for name, d := range map[string]time.Duration{"Settle": o.Settle, "Wait": o.Wait} {
+		if d < 0 {
+			return &OptionError{Option: name, Value: d.String(), Reason: "must not be negative"}
+		}
+	}
+	if o.EvenIfRunning {
+		return &OptionError{Option: "EvenIfRunning", Value: "true", Reason: "must be false for a move, which stops what runs"}
+	}
+	return o.Options.check()
+}
+
+// Move moves jobs from a source whose instances live to a target, one after the other. In each step only one side may
+// run the job:
+//
+//  1. The target gets the job, disabled. Its instances may start, and wait.
+//  2. The source's job is disabled, and its servers. What runs there ends by itself, and is waited for.
+//  3. The target's job is enabled. Its fencing tokens are above all that the source has granted, and executions that
+//     the source has lost are run again here, not there.
+//
+// Whoever moves may die at any time: the same call, by anybody, goes on from where the job stands. Several may move the same
+// job at once. Until [Confirm], [Return] takes the job back. Without Apply the report says what would be done.
+//
+// What no condition guards is what Java decides. Java instances begin executions without looking at the registry again:
+// see [MoveOptions.Settle]. A Java process that starts anew and declares the job with overwrite enables it again, which
+// a repeated Move notices and mends. Of a job without monitorExecution Java does not tell what runs.
+//
+// The errors are those of [Run].
+func Move(ctx context.Context, source, target Side, opts MoveOptions) (MoveReport, error) {
+	return eachJob(ctx, source, target, opts, (*mover).forth)
+}
+
+// Return takes jobs back that [Move] has moved or begun to move: the target's job is disabled, what runs there is waited
+// for, and the source's job gets back the settings and servers that it had. Tokens of the source are then above those of
+// the target, for those who read them. The target keeps the job, disabled, and it can be moved again.
+func Return(ctx context.Context, source, target Side, opts MoveOptions) (MoveReport, error) {
+	return eachJob(ctx, source, target, opts, (*mover).back)
+}
+
+// Confirm ends the moves of jobs: from then on there is no way back. The source keeps its job, disabled, until somebody
+// removes it.
+func Confirm(ctx context.Context, source, target Side, opts MoveOptions) (MoveReport, error) {
+	return eachJob(ctx, source, target, opts, (*mover).confirm)
+}
+
+// eachJob brings each job to the end of a direction.
+func eachJob(ctx context.Context, source, target Side, opts MoveOptions, next func(*mover, *scene) (deed, error)) (MoveReport, error) {
+	report := MoveReport{Applied: opts.Apply}
+	if err := opts.check(); err != nil {
+		return report, err
+	}
+	names, err := jobNames(ctx, source, opts.Jobs)
+	if err != nil {
+		return report, err
+	}
+	for i, name := range names {
+		m := mover{
+			source: source, target: target, opts: opts, next: next, job: MovedJob{Name: name, State: NotMoved},
+			toSource: guarded.NewWriter(source), toTarget: guarded.NewWriter(target),
+		}
+		err := m.carryOut(ctx)
+		if err != nil {
+			return report, fmt.Errorf("job %s: %w", name, err)
+		}
+		report.Jobs = append(report.Jobs, m.job)
+		if opts.Progress != nil {
+			opts.Progress(i+1, len(names))
+		}
+	}
+	return report, nil
+}
+
+// mover brings one job from one registry to another.
+type mover struct {
+	source, target     Side
+	toSource, toTarget *guarded.Writer
+	opts               MoveOptions
+	next               func(*mover, *scene) (deed, error) // the direction
+	job                MovedJob
+	settled            bool // what was waited for is over
+}
+
+// scene is a job on both sides. The source was read first; see pledge.
+type scene struct {
+	name           string
+	source, target *original
+	here, there    pledge // the source's and the target's
+}
+
+// deed is the next thing to be done.
+type deed struct {
+	text        string                // for people
+	toSource    bool                  // else to the target
+	first, last []guarded.Step        // what is written, as guarded.Writer takes it
+	wait        func(*original) error // what is waited for; nil is nothing
+	settle      time.Duration         // how long that must hold
+	done        bool                  // there is nothing to be done
+	rest        []string              // what a plan says of the time after
+}
+
+// maxTries bounds how often one job is looked at anew, as others change it.
+const maxTries = 100
+
+// carryOut does one thing after the other until the job is where it was to be brought, or only says what these are. An
+// error is one that the next job would meet, too.
+func (m *mover) carryOut(ctx context.Context) error {
+	for range maxTries {
+		s, err := m.look(ctx)
+		var d deed
+		if err == nil {
+			m.tell(s)
+			d, err = m.next(m, s)
+		}
+		var refused refusal
+		switch {
+		case errors.As(err, &refused):
+			m.job.Reason = refused.Error()
+			return nil
+		case err != nil:
+			return err
+		case d.done:
+			m.job.Done = true
+			return nil
+		case !m.opts.Apply:
+			m.job.Steps, m.job.Done = append([]string{d.text}, d.rest...), true
+			return nil
+		}
+		if err := m.do(ctx, s, d); err != nil || m.job.Reason != "" {
+			return err
+		}
+	}
+	m.job.Reason = "others keep changing the job; run it again"
+	return nil
+}
+
+// tell keeps for the report what a look has shown.
+func (m *mover) tell(s *scene) {
+	m.job.Format, m.job.State = s.source.format, cmp.Or(s.there.State, NotMoved)
+	if s.there.State == "" && s.here.State == Confirmed {
+		m.job.State = Confirmed
+	}
+}
+
+// do does one thing. What others did in between is no error: the next look shows it.
+func (m *mover) do(ctx context.Context, s *scene, d deed) error {
+	if d.wait != nil {
+		return m.wait(ctx, d)
+	}
+	writer, note := m.toSource, (*guarded.Note)(nil)
+	if !d.toSource {
+		var err error
+		writer = m.toTarget
+		if note, err = guarded.NoteOf(s.name, s.target.get, slices.Concat(d.first, d.last), verb, m.opts.author()); err != nil {
+			m.job.Reason = "in the target: " + err.Error()
+			return nil
+		}
+	}
+	again, err := writer.Commit(ctx, note, d.first, d.last)
+	switch {
+	case err == nil:
+		m.job.Steps = append(m.job.Steps, d.text)
+		return nil
+	case again || errors.Is(err, registry.ErrConflict):
+		return nil
+	case errors.Is(err, registry.ErrDenied), errors.Is(err, registry.ErrTooLarge), errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil:
+		m.job.Reason = err.Error()
+		return nil
+	default:
+		return err
+	}
+}
+
+// wait waits until nothing of the job runs on a side.
+func (m *mover) wait(ctx context.Context, d deed) error {
+	side := m.target
+	if d.toSource {
+		side = m.source
+	}
+	bounded, cancel := ctx, context.CancelFunc(func() {})
+	if m.opts.Wait > 0 {
+		bounded, cancel = context.WithTimeout(ctx, m.opts.Wait)
+	}
+	defer cancel()
+	var busy error
+	over := func(s registry.Snapshot) bool {
+		o, err := readOriginal(m.job.Name, slices.Collect(s.All()), s.Revision())
+		busy = nil
+		if err == nil {
+			busy = d.wait(&o)
+		}
+		return busy == nil
+	}
+	err := quiet(bounded, side, jobtree.For(m.job.Name).Root(), over, d.settle)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		m.job.Reason = fmt.Sprintf("after %v: %v; run it again to go on, or take it back", m.opts.Wait, busy)
+		return nil
+	}
+	m.settled = err == nil
+	if errors.Is(err, registry.ErrDenied) {
+		m.job.Reason = err.Error()
+		return nil
+	}
+	return err
+}
+
+// quiet waits until it has been over for as long as settle.
+func quiet(ctx context.Context, side Side, root string, over func(registry.Snapshot) bool, settle time.Duration) error {
+	v, err := side.View(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	for {
+		if _, err := v.WaitFor(ctx, over); err != nil || settle == 0 {
+			return err
+		}
+		pause, cancel := context.WithTimeout(ctx, settle)
+		_, err := v.WaitFor(pause, func(s registry.Snapshot) bool { return !over(s) })
+		passed := pause.Err() != nil && ctx.Err() == nil
+		cancel()
+		if passed {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// look reads both sides, the source first.
+func (m *mover) look(ctx context.Context) (*scene, error) {
+	s := &scene{name: m.job.Name}
+	root := jobtree.For(s.name).Root()
+	if err := registry.CheckPath(root); err != nil {
+		return nil, refusal{err}
+	}
+	var err error
+	if s.source, err = m.read(ctx, m.source, true); err != nil {
+		return nil, within("in the source", err)
+	}
+	if s.target, err = m.read(ctx, m.target, false); err != nil {
+		return nil, within("in the target", err)
+	}
+	if s.here, err = pledgeOf(s.source.jobNodes); err == nil {
+		s.there, err = pledgeOf(s.target.jobNodes)
+	}
+	if err != nil {
+		return nil, refusal{err}
+	}
+	return s, nil
+}
+
+// within says where an error was met.
+func within(where string, err error) error {
+	var refused refusal
+	if errors.As(err, &refused) {
+		return refusal{fmt.Errorf("%s: %w", where, refused.error)}
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}
+
+// read reads a job, which must be there or may be missing.
+func (m *mover) read(ctx context.Context, side Side, must bool) (*original, error) {
+	nodes, revision, err := side.List(ctx, jobtree.For(m.job.Name).Root())
+	switch {
+	case errors.Is(err, registry.ErrDenied):
+		return nil, refusal{err}
+	case err != nil:
+		return nil, err
+	case len(nodes) == 0 && must:
+		return nil, refusal{errors.New("there is no such job")}
+	}
+	o, err := readOriginal(m.job.Name, nodes, revision)
+	if err != nil && (must || o.nodes[o.state.Tree().Config()].Exists()) {
+		return nil, refusal{err}
+	}
+	return &o, nil
+}
+
+// pledge returns a node's new value, and the write of it.
+func (m *mover) pledge(t jobNodes, p pledge) guarded.Step {
+	p.Who, p.When = m.opts.author().Who, time.Now().UTC().Truncate(time.Millisecond)
+	step, _ := t.put(movePath(t.state.Tree()), p.text())
+	return step
+}
+
+func newMoveID() string { return rand.Text()[:16] }

@@ -1,0 +1,326 @@
+package migrate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/migrate"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+)
+
+// javaAt is an instance of Java that lives in the source.
+const javaAt = "10.0.0.1@-@7"
+
+// live is a job of 3.x that two instances share, on the servers 1 and 2. Nobody lives on the third.
+func (w *world) live() {
+	w.Helper()
+	w.has(w.source,
+		"/orders", "com.acme.OrderJob", "/orders/config", newConfig,
+		"/orders/servers/10.0.0.1", "ENABLED", "/orders/servers/10.0.0.2", "DISABLED", "/orders/servers/10.0.0.3", "ENABLED",
+		"/orders/instances/10.0.0.1@-@7!", "jobInstanceId: 10.0.0.1@-@7\n", "/orders/instances/10.0.0.2@-@8!", "",
+		"/orders/sharding/0/instance", javaAt, "/orders/sharding/1/instance", javaAt, "/orders/sharding/1/disabled", "",
+	)
+}
+
+// sides tells which sides may run the job.
+func (w *world) sides() (source, target bool) {
+	w.Helper()
+	read := func(reg *memory.Registry) *jobtree.State {
+		nodes, revision, err := reg.List(context.Background(), "/orders")
+		require.NoError(w, err)
+		return jobtree.StateOf("orders", registry.NewSnapshot(revision, nodes))
+	}
+	s := read(w.source)
+	for _, i := range s.Instances {
+		source = source || !s.Server(jobtree.ServerOf(i.ID)).Disabled
+	}
+	t := read(w.target)
+	return source, t.Config.Exists() && !t.Config.Value.Disabled
+}
+
+// side is a registry whose reads and commits a test is told of.
+type side struct {
+	*memory.Registry
+	before, after func() error
+}
+
+func (s side) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	if err := s.before(); err != nil {
+		return nil, 0, err
+	}
+	return s.Registry.List(ctx, path)
+}
+
+func (s side) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	if err := s.before(); err != nil {
+		return 0, err
+	}
+	revision, err := s.Registry.Commit(ctx, txn)
+	if err != nil {
+		return revision, err
+	}
+	return revision, s.after()
+}
+
+// watched returns both sides. Each commit holds that at most one of them may run the job; reads and commits are counted.
+func (w *world) watched(before, after func(request int) error) (source, target side) {
+	request := 0
+	s := side{
+		before: func() error {
+			request++
+			return before(request)
+		},
+		after: func() error {
+			here, there := w.sides()
+			require.False(w, here && there, "both sides may run the job after request %d", request)
+			return after(request)
+		},
+	}
+	source, target = s, s
+	source.Registry, target.Registry = w.source, w.target
+	return source, target
+}
+
+func nothing(int) error { return nil }
+
+type direction func(context.Context, migrate.Side, migrate.Side, migrate.MoveOptions) (migrate.MoveReport, error)
+
+var applyMove = migrate.MoveOptions{Options: migrate.Options{Apply: true, Who: "anna"}}
+
+// goes brings the job all the way in a direction.
+func (w *world) goes(way direction) migrate.MovedJob {
+	w.Helper()
+	source, target := w.watched(nothing, nothing)
+	report, err := way(w.Context(), source, target, applyMove)
+	require.NoError(w, err)
+	require.Len(w, report.Jobs, 1)
+	return report.Jobs[0]
+}
+
+// bubble runs a test over a world of its own, in which time passes when all wait.
+func bubble(t *testing.T, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(newWorld(t)) })
+}
+
+func TestAPlanOfAMoveWritesNothing(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		w.live()
+		w.has(w.source, "/orders/sharding/0/running", javaAt)
+		before, after := w.nodes(w.source), w.nodes(w.target)
+		report, err := migrate.Move(w.Context(), w.source, w.target, migrate.MoveOptions{})
+		require.NoError(w, err)
+		require.True(w, report.Complete())
+		require.Equal(w, []string{
+			"create the job in the target, disabled",
+			"disable the job in the source, on its servers 10.0.0.1",
+			"wait until nothing of it runs in the source, for 10s; now items 0 still run",
+			"enable the job in the target, with fencing tokens above the source's",
+		}, report.Jobs[0].Steps)
+		require.Equal(w, migrate.NotMoved, report.Jobs[0].State)
+		require.Equal(w, []string{"kept in config.elasticJob3, where they mean nothing: label"}, report.Jobs[0].Notes)
+		require.Equal(w, before, w.nodes(w.source))
+		require.Equal(w, after, w.nodes(w.target))
+	})
+}
+
+func TestAJobIsMovedWhileItRuns(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		w.live()
+		w.has(w.source, "/orders/sharding/0/running", javaAt)
+		before := w.nodes(w.source)
+		last := w.highest()
+		began := time.Now()
+		ended := make(chan migrate.MovedJob)
+		go func() { ended <- w.goes(migrate.Move) }()
+		synctest.Wait()
+		here, there := w.sides()
+		require.False(w, here || there, "it drains")
+		require.Contains(w, w.nodes(w.source)["/orders/config"], "disabled: true")
+		time.Sleep(time.Minute)
+		_, err := w.source.Commit(w.Context(), registry.Txn{Then: []registry.Write{registry.Delete("/orders/sharding/0/running")}})
+		require.NoError(w, err)
+		moved := <-ended
+		require.Equal(w, time.Minute+10*time.Second, time.Since(began), "and then settles")
+		require.True(w, moved.Done, moved.Reason)
+		require.Equal(w, migrate.Moved, moved.State)
+		require.Greater(w, w.base(), last)
+		target := w.nodes(w.target)
+		require.Contains(w, target["/orders/config"], `"disabled":false`)
+		require.Equal(w, "DISABLED", target["/orders/servers/10.0.0.2"], "as the operator wants it")
+		require.NotContains(w, target, "/orders/servers/10.0.0.1")
+		require.Contains(w, target, "/orders/sharding/1/disabled")
+		ops := w.operations()
+		require.Equal(w, "anna", ops[len(ops)-1].Who)
+		require.True(w, w.goes(migrate.Move).Done, "it can be repeated")
+
+		returned := w.goes(migrate.Return)
+		require.True(w, returned.Done, returned.Reason)
+		after := w.nodes(w.source)
+		tokens, err := jobtree.DecodeTokens(registry.Node{Path: "/orders/leader/tokens", Value: after["/orders/leader/tokens"]})
+		require.NoError(w, err)
+		require.Greater(w, tokens.Base, w.base(), "also those that the target has granted")
+		delete(after, "/orders/leader/move")
+		delete(after, "/orders/leader/tokens")
+		delete(before, "/orders/sharding/0/running")
+		require.Equal(w, before, after)
+		require.True(w, w.goes(migrate.Return).Done)
+
+		require.True(w, w.goes(migrate.Move).Done)
+		confirmed := w.goes(migrate.Confirm)
+		require.True(w, confirmed.Done, confirmed.Reason)
+		require.Equal(w, migrate.Confirmed, confirmed.State)
+		require.NotContains(w, w.nodes(w.target), "/orders/leader/move")
+		require.True(w, w.goes(migrate.Confirm).Done)
+		require.True(w, w.goes(migrate.Move).Done)
+		require.Contains(w, w.goes(migrate.Return).Reason, "was confirmed")
+	})
+}
+
+// highest returns the newest revision of the source.
+func (w *world) highest() int64 {
+	w.Helper()
+	_, revision, err := w.source.List(w.Context(), registry.Root)
+	require.NoError(w, err)
+	return int64(revision)
+}
+
+// errDead is what a mover dies of.
+var errDead = errors.New("the mover has died")
+
+// A mover dies at any of its requests, a write before or after the store has done it. Whoever starts it again brings the job
+// where it was to be brought, and never do both sides run it.
+func TestAMoverThatDiesAnywhereIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	for name, ways := range map[string][]direction{
+		"forth":       {migrate.Move},
+		"back":        {migrate.Move, migrate.Return},
+		"forth again": {migrate.Move, migrate.Return, migrate.Move},
+		"confirmed":   {migrate.Move, migrate.Confirm},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for request, ended := 1, false; !ended; request++ {
+				for _, after := range []bool{false, true} {
+					died := false
+					bubble(t, func(w *world) {
+						w.live()
+						w.has(w.source, "/orders/leader/failover/items/0", "")
+						for _, way := range ways[:len(ways)-1] {
+							require.True(w, w.goes(way).Done)
+						}
+						die := func(now bool) func(int) error {
+							return func(n int) error {
+								if now && n == request {
+									died = true
+									return errDead
+								}
+								return nil
+							}
+						}
+						source, target := w.watched(die(!after), die(after))
+						report, err := ways[len(ways)-1](w.Context(), source, target, applyMove)
+						require.Equal(w, died, errors.Is(err, errDead), "%v %v", report, err)
+						ended = ended || !died && !after
+						last := w.goes(ways[len(ways)-1])
+						require.True(w, last.Done, last.Reason)
+						w.holdsEnd(last.State)
+					})
+				}
+			}
+		})
+	}
+}
+
+// holdsEnd holds what both sides have at the end of a way.
+func (w *world) holdsEnd(state migrate.MoveState) {
+	w.Helper()
+	here, there := w.sides()
+	owed, waits := w.owedIn(0) != nil, w.nodes(w.source)["/orders/leader/failover/items/0"]
+	_, left := w.nodes(w.source)["/orders/leader/failover/items/0"]
+	require.Empty(w, waits)
+	switch state {
+	case migrate.Moved, migrate.Confirmed:
+		require.Equal(w, []bool{false, true}, []bool{here, there})
+		require.Equal(w, []bool{true, false}, []bool{owed, left}, "the lost execution is the target's")
+	case migrate.Returned:
+		require.Equal(w, []bool{true, false}, []bool{here, there})
+		require.Equal(w, []bool{false, true}, []bool{owed, left}, "the lost execution is the source's")
+	default:
+		require.Fail(w, "no end", state)
+	}
+}
+
+// A mover is held up before any of its requests while others bring the job elsewhere, once or several times. What it then
+// writes is refused or does no harm.
+func TestTwoMoversAtOnce(t *testing.T) {
+	t.Parallel()
+	type others []direction
+	for name, test := range map[string]struct {
+		before, first direction // what was done before, and what the mover does that is held up
+		others        others
+	}{
+		"two move":                         {first: migrate.Move, others: others{migrate.Move}},
+		"moved and taken back":             {first: migrate.Move, others: others{migrate.Move, migrate.Return}},
+		"taken back":                       {first: migrate.Move, others: others{migrate.Return}},
+		"taken back, and moved again":      {first: migrate.Move, others: others{migrate.Return, migrate.Move}},
+		"moved, taken back, moved again":   {first: migrate.Move, others: others{migrate.Move, migrate.Return, migrate.Move}},
+		"moved and confirmed":              {first: migrate.Move, others: others{migrate.Move, migrate.Confirm}},
+		"two take back":                    {before: migrate.Move, first: migrate.Return, others: others{migrate.Return}},
+		"taken back by two, moved again":   {before: migrate.Move, first: migrate.Return, others: others{migrate.Return, migrate.Move}},
+		"confirmed while it is taken back": {before: migrate.Move, first: migrate.Return, others: others{migrate.Confirm}},
+		"taken back while confirmed":       {before: migrate.Move, first: migrate.Confirm, others: others{migrate.Return}},
+		"... and moved again":              {before: migrate.Move, first: migrate.Confirm, others: others{migrate.Return, migrate.Move}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for request, held := 1, true; held; request++ {
+				held = false
+				bubble(t, func(w *world) {
+					w.live()
+					w.has(w.source, "/orders/leader/failover/items/0", "")
+					if test.before != nil {
+						require.True(w, w.goes(test.before).Done)
+					}
+					source, target := w.watched(func(n int) error {
+						if n == request {
+							held = true
+							for _, way := range test.others {
+								w.goes(way) // it may be refused
+							}
+						}
+						return nil
+					}, nothing)
+					_, err := test.first(w.Context(), source, target, applyMove)
+					require.NoError(w, err)
+					here, there := w.sides()
+					require.False(w, here && there)
+					w.endsSomehow(fmt.Sprintf("held up at request %d", request))
+				})
+			}
+		})
+	}
+}
+
+// endsSomehow holds that the job can be brought to an end from wherever it stands.
+func (w *world) endsSomehow(what string) {
+	w.Helper()
+	moved := w.goes(migrate.Move)
+	if strings.Contains(moved.Reason, "taken back") {
+		require.True(w, w.goes(migrate.Return).Done, what)
+		moved = w.goes(migrate.Move)
+	}
+	require.True(w, moved.Done, "%s: %s", what, moved.Reason)
+	w.holdsEnd(moved.State)
+}

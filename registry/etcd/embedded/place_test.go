@@ -1,0 +1,77 @@
+package embedded
+
+import (
+	"net"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// taken returns an option by which the nth address that is found is one that somebody else has taken since, and how many
+// were found.
+func taken(t *testing.T, nth int64) (option Option, found *atomic.Int64) {
+	t.Helper()
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, other.Close()) })
+	found = new(atomic.Int64)
+	return func(o *options) error {
+		o.free = func() (string, error) {
+			if found.Add(1) == nth {
+				return other.Addr().String(), nil
+			}
+			return freeAddress()
+		}
+		return nil
+	}, found
+}
+
+// A port that somebody else takes between our finding it free and listening on it is replaced by another one: a peer's
+// port also where the clients' is given, and in a folder that is to stay.
+func TestAPortThatIsTakenMeanwhile(t *testing.T) {
+	given, err := freeAddress()
+	require.NoError(t, err)
+	for name, test := range map[string]struct {
+		nth  int64
+		more []Option
+	}{
+		"the clients' port":                          {1, nil},
+		"the peer's port":                            {2, nil},
+		"the peer's port, and the clients' is given": {1, []Option{WithAddress(given)}},
+		"the peer's port, in a folder that stays":    {2, []Option{WithDir(t.TempDir())}},
+		"both": {1, []Option{WithAddress(given), WithDir(t.TempDir())}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			busy, found := taken(t, test.nth)
+			s, err := Start(t.Context(), append(test.more, WithFastTest(), busy)...)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, s.Close()) })
+			require.Greater(t, found.Load(), test.nth)
+			require.DirExists(t, s.Dir())
+		})
+	}
+	for _, nth := range []int64{3, 6} { // ports of the second and third member
+		busy, _ := taken(t, nth)
+		c, err := StartCluster(t.Context(), 3, WithFastTest(), busy, WithDir(t.TempDir()))
+		require.NoError(t, err, nth)
+		_, err = c.Leader(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+	}
+}
+
+// The clients' port that was asked for is not replaced.
+func TestAGivenPortThatIsTaken(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, other.Close()) }()
+	_, found := taken(t, 0)
+	_, err = Start(t.Context(), WithFastTest(), WithAddress(other.Addr().String()), func(o *options) error {
+		o.free = func() (string, error) { found.Add(1); return freeAddress() }
+		return nil
+	})
+	require.ErrorContains(t, err, "address already in use")
+	require.ErrorContains(t, err, other.Addr().String())
+	require.Equal(t, int64(1), found.Load(), "there was one try")
+}

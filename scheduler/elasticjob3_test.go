@@ -1,0 +1,516 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
+)
+
+func TestTheTwoKindsOfJavaPeersExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("test")
+	_, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithJavaPeers(), scheduler.WithElasticJob3Peers())
+	require.ErrorIs(t, err, scheduler.ErrInvalidOption)
+	for _, id := range []string{"host@-@1", "10.0.0.1@-@4711"} {
+		_, err = scheduler.New(reg, scheduler.WithInstanceID(id), scheduler.WithElasticJob3Peers())
+		require.ErrorIs(t, err, scheduler.ErrInvalidOption, id)
+	}
+	require.NoError(t, reg.Close(t.Context()))
+}
+
+func TestDeclarationsThatElasticJob3CannotRead(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(*job.Config){
+		"Name":               func(c *job.Config) { c.Name = "orders(eu)" },
+		"Class":              func(c *job.Config) { c.Class = "" },
+		"ShardingStrategy":   func(c *job.Config) { c.ShardingStrategy = "minimal-movement" },
+		"ErrorHandler":       func(c *job.Config) { c.ErrorHandler = "com.acme.Handler" },
+		"Cron":               func(c *job.Config) { c.Cron = "*/5 * * * *" },
+		"one shot":           func(c *job.Config) { c.Cron = "@triggered" },
+		"timeZone":           func(c *job.Config) { c.TimeZone = "Europe/Berlin" },
+		"Timeout":            func(c *job.Config) { c.Timeout = time.Second },
+		"Retries":            func(c *job.Config) { c.Retries = 2 },
+		"DaylightSaving":     func(c *job.Config) { c.DaylightSaving = job.DaylightSavingQuartz },
+		"Misfire":            func(c *job.Config) { c.Misfire = job.MisfireAll },
+		"ShardingTotalCount": func(c *job.Config) { c.ShardingTotalCount = 6000 },
+	} {
+		reg := memory.NewServer().Open("test")
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithElasticJob3Peers())
+		require.NoError(t, err)
+		cfg := sharedJob(2)
+		change(&cfg)
+		_, err = s.Add(t.Context(), cfg, nothing)
+		require.ErrorContains(t, err, want)
+		_, err = reg.Get(t.Context(), jobtree.For(cfg.Name).Config())
+		require.ErrorIs(t, err, registry.ErrNotFound)
+		require.NoError(t, reg.Close(t.Context()))
+	}
+}
+
+// What an instance of ours writes when it comes first is what one of ElasticJob 3.x would have written.
+func TestTheFirstOneBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.startBeside3("a", nil, failingOver(2))
+		sleepUntil(6 * time.Second)
+		require.Len(t, c.take(), 2)
+		require.Equal(t, "com.acme.Orders", c.node(orders.Root()).Value)
+		require.Contains(t, c.node(orders.Config()).Value, "\njobName: orders\n")
+		require.Equal(t, "ENABLED", c.node(orders.Server("10.0.0.1")).Value)
+		require.Equal(t, "jobInstanceId: 10.0.0.1@-@a\nserverIp: 10.0.0.1\n", c.node(orders.Instance(fullID("a"))).Value)
+
+		ours, err := a.Job("orders")
+		require.NoError(t, err)
+		stored, _, err := ours.Config()
+		require.NoError(t, err)
+		require.Empty(t, stored.Differences(failingOver(2)))
+		require.NoError(t, ours.Update(t.Context(), func(cfg *job.Config) error { cfg.Description = "now: with one"; return nil }))
+		require.Contains(t, c.node(orders.Config()).Value, "\ndescription: 'now: with one'\n")
+		require.ErrorContains(t, ours.Update(t.Context(), func(cfg *job.Config) error { cfg.Retries = 1; return nil }), "Retries")
+		sleepUntil(11 * time.Second)
+		require.Len(t, c.take(), 2, "it goes on")
+		require.Equal(t, "com.acme.Orders", c.node(orders.Root()).Value)
+	})
+}
+
+func TestAServerBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		found    *string
+		disabled bool
+		want     string
+	}{
+		"new":                     {nil, false, "ENABLED"},
+		"new, of a disabled job":  {nil, true, "DISABLED"},
+		"without a word":          {new(""), false, "ENABLED"},
+		"disabled by an operator": {new("DISABLED"), false, "DISABLED"},
+		"enabled by an operator":  {new("ENABLED"), true, "ENABLED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				if test.found != nil {
+					put(t, c.server, orders.Server("10.0.0.1"), *test.found)
+				}
+				cfg := sharedJob(2)
+				cfg.Disabled = test.disabled
+				c.startBeside3("a", nil, cfg)
+				sleepUntil(6 * time.Second)
+				require.Equal(t, test.want, c.node(orders.Server("10.0.0.1")).Value)
+				require.Equal(t, test.want == "ENABLED", len(c.take()) == 2)
+			})
+		})
+	}
+}
+
+// An instance of ElasticJob 3.x that starts takes servers away on which it saw no instance, also if one joins meanwhile.
+func TestAServerThatElasticJob3TookAway(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startBeside3("a", nil, sharedJob(2))
+		j := c.elasticJob3Joins(lastJavaID)
+		sleepUntil(time.Second)
+		j.do(registry.Delete(orders.Server("10.0.0.1")))
+		sleepUntil(2 * time.Second)
+		require.Equal(t, "ENABLED", c.node(orders.Server("10.0.0.1")).Value)
+		j.do(registry.Put(orders.Server("10.0.0.1"), "DISABLED"))
+		sleepUntil(3 * time.Second)
+		require.Equal(t, "DISABLED", c.node(orders.Server("10.0.0.1")).Value)
+		require.NotEqual(t, fullID("a"), c.state3().Leader.Instance, "a disabled one does not lead")
+		c.take()
+		sleepUntil(6 * time.Second)
+		require.Empty(t, c.take())
+		j.do(registry.Put(orders.Server("10.0.0.1"), "ENABLED"))
+		sleepUntil(9 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 1, lastJavaID: 1}, c.owners3())
+	})
+}
+
+// Instances that write their nodes in other words are never joined.
+func TestTheWrongOptionBesideJavaInstances(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lite   bool // the Java instance is of 2.1.5
+		option []scheduler.Option
+		want   string
+	}{
+		"none beside 3.x":  {false, nil, "WithElasticJob3Peers"},
+		"2.1.5 beside 3.x": {false, []scheduler.Option{scheduler.WithJavaPeers()}, "WithElasticJob3Peers"},
+		"3.x beside 2.1.5": {true, []scheduler.Option{scheduler.WithElasticJob3Peers()}, "WithJavaPeers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				reg := c.server.Open("test")
+				defer reg.Close(t.Context())
+				early, err := scheduler.New(javaLayout{reg}, append(test.option, scheduler.WithInstanceID(fullID("a")))...)
+				require.NoError(t, err)
+				require.NoError(t, errOf(early.Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing))))
+				if test.lite {
+					c.javaJoins(javaID)
+				} else {
+					c.elasticJob3Joins(javaID)
+				}
+				err = early.Run(t.Context())
+				require.ErrorIs(t, err, scheduler.ErrJavaPeers, "it came before Run")
+				require.ErrorContains(t, err, test.want)
+				require.False(t, c.node(orders.Instance(fullID("a"))).Exists())
+
+				late, err := scheduler.New(javaLayout{reg}, append(test.option, scheduler.WithInstanceID(fullID("a")))...)
+				require.NoError(t, err)
+				err = errOf(late.Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing)))
+				require.ErrorIs(t, err, scheduler.ErrJavaPeers)
+				require.ErrorContains(t, err, javaID)
+				require.ErrorContains(t, err, test.want)
+			})
+		})
+	}
+}
+
+func TestAConfigurationOfTheOtherKind(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		put(t, c.server, orders.Config(), mustEncode(sharedJob(2)))
+		reg := c.server.Open("test")
+		defer reg.Close(t.Context())
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithElasticJob3Peers())
+		require.NoError(t, err)
+		_, err = s.Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing))
+		require.ErrorContains(t, err, "must be YAML as ElasticJob 3.x writes it")
+
+		put(t, c.server, orders.Root(), "com.acme.Others")
+		remove(t, c.server, orders.Config())
+		_, err = s.Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing))
+		require.ErrorIs(t, err, scheduler.ErrClassConflict)
+	})
+}
+
+func TestItemsThatALeaderOfElasticJob3Assigned(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		j := c.elasticJob3Leads(sharedJob(3))
+		c.startBeside3("a", nil, sharedJob(3))
+		require.NotZero(t, c.state3().Necessary)
+		sleepUntil(6 * time.Second)
+		require.Empty(t, c.take(), "it has not assigned yet")
+		j.reshard(0, fullID("a"), javaID, fullID("a"))
+		sleepUntil(7 * time.Second)
+		require.Equal(t, []string{"item 0 fire 5s scheduled on a", "item 2 fire 5s scheduled on a"}, c.shown(), "nobody ran it before")
+	})
+}
+
+func TestElasticJob3GetsItsItems(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startBeside3("a", lasting(time.Second), sharedJob(4))
+		sleepUntil(time.Second)
+		j := c.elasticJob3Joins(javaID)
+		sleepUntil(2 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 2, javaID: 2}, c.owners3())
+		s := c.state3()
+		require.Zero(t, s.Necessary)
+		require.Equal(t, javaID, s.Owner(0), "the descending order of Java")
+		sleepUntil(5500 * time.Millisecond)
+		mark := c.node(orders.ItemRunning(2))
+		require.Equal(t, fullID("a"), mark.Value)
+		require.True(t, mark.Ephemeral(), "without failover nobody needs it later")
+		j.begin(0, false)
+		j.leave()
+		j.end(0)
+		sleepUntil(8 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 4}, c.owners3())
+	})
+}
+
+// With failover on the marks of both outlive their instances, and ours are taken away by their ends.
+func TestMarksBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.startBeside3("a", lasting(3*time.Second), failingOver(1))
+		sleepUntil(6 * time.Second)
+		mark := c.node(orders.ItemRunning(0))
+		require.Equal(t, fullID("a"), mark.Value)
+		require.False(t, mark.Ephemeral())
+		sleepUntil(9 * time.Second)
+		requireNoMarks(t, c, 0)
+		require.Equal(t, jobtree.Success, c.state3().Item(0).Record.Value.Current.Outcome)
+
+		// One that ends after its session was lost takes its mark along, too.
+		sleepUntil(11 * time.Second)
+		c.take()
+		a.registry.Expire()
+		sleepUntil(14500 * time.Millisecond)
+		requireNoMarks(t, c, 0)
+		sleepUntil(59 * time.Second)
+		for _, r := range c.take() {
+			require.NotEqual(t, job.Failover, r.sc.Source, "%s", r)
+		}
+		require.Equal(t, jobtree.ItemIdle, c.state3().Item(0).Record.Value.State)
+	})
+}
+
+// What an instance of ElasticJob 3.x was running when it crashed is run again, and nothing else is.
+func TestAnInstanceOfElasticJob3Crashes(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]bool{"while we are there": true, "before we came": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failingSlowly(4)
+				if before {
+					c.startBeside3("a", nil, cfg)
+				}
+				sleepUntil(time.Second)
+				j := c.elasticJob3(javaID)
+				if !before {
+					j.store(cfg)
+				}
+				j.join()
+				sleepUntil(12 * time.Second)
+				c.take()
+				j.begin(0, true)
+				j.begin(1, true)
+				j.end(1)
+				j.vanish()
+				sleepUntil(30 * time.Second)
+				if !before {
+					require.True(t, c.node(orders.ItemRunning(0)).Exists())
+					c.startBeside3("a", nil, cfg)
+				}
+				sleepUntil(waitOut)
+				require.Equal(t, []string{"item 0 fire 10s failover on a"}, c.reruns())
+				requireNoMarks(t, c, 0)
+				sleepUntil(waitOut + 12*time.Second)
+				require.Len(t, c.take(), 4, "they are all ours now")
+			})
+		})
+	}
+}
+
+// Another instance of ElasticJob 3.x that sees the crash asks for a claimant, claims itself and runs the item.
+func TestElasticJob3TakesOverWhatItLost(t *testing.T) {
+	t.Parallel()
+	for name, deed := range map[string]func(j *elasticJob3){
+		"at once": func(j *elasticJob3) { j.flag(0); j.claim(0) },
+		"in two steps": func(j *elasticJob3) {
+			j.flag(0)
+			time.Sleep(300 * time.Millisecond)
+			j.claim(0)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startBeside3("a", nil, failingSlowly(4))
+				other := c.elasticJob3Joins(secondJavaID)
+				j := c.elasticJob3Joins(javaID)
+				sleepUntil(12 * time.Second)
+				c.take()
+				j.begin(0, true)
+				j.do(registry.Delete(orders.Instance(javaID))) // its session ends
+				deed(other)
+				other.begin(0, true)
+				sleepUntil(20 * time.Second)
+				other.endClaimed(0)
+				sleepUntil(waitOut)
+				require.Empty(t, c.reruns())
+				requireNoMarks(t, c, 0)
+			})
+		})
+	}
+}
+
+// One that asks for a claimant and then does not come, as it is busy, leaves the item to us.
+func TestElasticJob3AsksForAClaimant(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startBeside3("a", nil, failingSlowly(4))
+		other := c.elasticJob3Joins(secondJavaID)
+		j := c.elasticJob3Joins(javaID)
+		sleepUntil(12 * time.Second)
+		c.take()
+		j.begin(0, true)
+		j.do(registry.Delete(orders.Instance(javaID)))
+		other.flag(0)
+		sleepUntil(waitOut)
+		require.Equal(t, []string{"item 0 fire 10s failover on a"}, c.reruns())
+		requireNoMarks(t, c, 0)
+	})
+}
+
+// One that reconnects, or is shut down and ends its work, has not crashed.
+func TestAnInstanceOfElasticJob3ThatDidNotCrash(t *testing.T) {
+	t.Parallel()
+	for name, deed := range map[string]func(j *elasticJob3){
+		"reconnects": func(j *elasticJob3) {
+			j.do(registry.Delete(orders.Instance(javaID)))
+			time.Sleep(300 * time.Millisecond)
+			j.join()
+			j.end(0)
+		},
+		"leaves": func(j *elasticJob3) {
+			j.end(0)
+			j.leave()
+		},
+		"is shut down": func(j *elasticJob3) {
+			j.leave()
+			time.Sleep(800 * time.Millisecond)
+			j.end(0)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startBeside3("a", nil, failingSlowly(4))
+				sleepUntil(time.Second)
+				j := c.elasticJob3Joins(javaID)
+				sleepUntil(12 * time.Second)
+				j.begin(0, true)
+				deed(j)
+				sleepUntil(waitOut)
+				require.Empty(t, c.reruns())
+				requireNoMarks(t, c, 0)
+			})
+		})
+	}
+}
+
+// With failover off again, what a crashed one left is only in the way.
+func TestRemainsThatNobodyIsToRunAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		j := c.elasticJob3(javaID)
+		j.store(sharedJob(1))
+		j.do(registry.Put(orders.ItemRunning(0), javaID))
+		c.startBeside3("a", nil, sharedJob(1))
+		sleepUntil(11 * time.Second)
+		require.Equal(t, []string{"item 0 fire 5s scheduled on a", "item 0 fire 10s scheduled on a"}, c.shown())
+	})
+}
+
+// What we were running when we crashed can be seen by ElasticJob 3.x, and by others of ours.
+func TestWeCrashBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		b := c.startBeside3("b", stuckUntilCancelled, failingSlowly(1))
+		sleepUntil(12 * time.Second)
+		b.crash(t)
+		sleepUntil(30 * time.Second)
+		mark := c.node(orders.ItemRunning(0))
+		require.Equal(t, fullID("b"), mark.Value)
+		require.False(t, c.node(orders.Instance(fullID("b"))).Exists())
+		c.take()
+		c.startBeside3("a", nil, failingSlowly(1))
+		sleepUntil(waitOut)
+		require.Equal(t, []string{"item 0 fire 10s failover on a"}, c.reruns())
+		requireNoMarks(t, c, 0)
+	})
+}
+
+// What ElasticJob 3.x takes over is its own, and the item's next fire runs.
+func TestElasticJob3TakesOurLostExecutionOver(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startBeside3("a", nil, failingSlowly(2))
+		b := c.startBeside3("b", stuck, failingSlowly(2))
+		sleepUntil(12 * time.Second)
+		j := c.elasticJob3Joins(lastJavaID)
+		item := 0
+		if c.state3().Item(1).Running.Value == fullID("b") {
+			item = 1
+		}
+		require.Equal(t, fullID("b"), c.state3().Item(item).Running.Value)
+		c.take()
+		b.crash(t)
+		for c.node(orders.Instance(fullID("b"))).Exists() {
+			time.Sleep(time.Millisecond)
+		}
+		j.flag(item)
+		j.claim(item)
+		j.begin(item, true)
+		sleepUntil(45 * time.Second)
+		reruns := c.reruns()
+		if len(reruns) == 0 {
+			require.Equal(t, jobtree.ItemInterrupted, c.state3().Item(item).Record.Value.State)
+		}
+		j.endClaimed(item)
+		sleepUntil(waitOut)
+		require.Empty(t, c.reruns())
+		requireNoMarks(t, c, item)
+	})
+}
+
+// The console of ElasticJob 3.x asks each instance by a node of its own.
+func TestTheConsoleOfElasticJob3Triggers(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := sharedJob(4)
+		cfg.Cron = "0 0 0 1 7 ?"
+		a := c.startBeside3("a", nil, cfg)
+		j := c.elasticJob3Joins(javaID)
+		sleepUntil(time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 2, javaID: 2}, c.owners3())
+		for range 2 {
+			j.do(registry.Put(orders.InstanceTrigger(fullID("a")), ""))
+			time.Sleep(time.Second)
+			require.Equal(t, []string{"item 2 fire by hand manual on a", "item 3 fire by hand manual on a"}, c.shown())
+			require.False(t, c.node(orders.InstanceTrigger(fullID("a"))).Exists())
+		}
+		ours, err := a.Job("orders")
+		require.NoError(t, err)
+		_, err = ours.Trigger(t.Context())
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		require.Len(t, c.take(), 2)
+		require.True(t, c.node(orders.InstanceTrigger(javaID)).Exists(), "it is asked as it wants to be")
+		require.Equal(t, jobtree.ElasticJob3.EncodeInstance(javaID), c.node(orders.Instance(javaID)).Value)
+	})
+}
+
+func TestTheConsoleOfElasticJob3ShutsDown(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.startBeside3("a", nil, sharedJob(2))
+		c.startBeside3("b", nil, sharedJob(2))
+		sleepUntil(6 * time.Second)
+		c.elasticJob3(javaID).do(registry.Delete(orders.Instance(fullID("a"))))
+		sleepUntil(9 * time.Second)
+		c.take()
+		sleepUntil(11 * time.Second)
+		require.Equal(t, map[string]int{fullID("b"): 2}, c.owners3())
+		require.Len(t, c.take(), 2)
+		a.stop(t)
+	})
+}
+
+// Only leaders of ElasticJob 3.x ask for a resharding. Who is the leader when its own server is disabled, or its node
+// taken away, asks for the one that follows.
+func TestALeaderThatResignsBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	for name, deed := range map[string]registry.Write{
+		"disabled":  registry.Put(orders.Server("10.0.0.1"), "DISABLED"),
+		"shut down": registry.Delete(orders.Instance(fullID("a"))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startBeside3("a", nil, sharedJob(2))
+				sleepUntil(time.Second)
+				j := c.elasticJob3Joins(javaID)
+				sleepUntil(2 * time.Second)
+				require.Equal(t, map[string]int{fullID("a"): 1, javaID: 1}, c.owners3())
+				j.do(deed)
+				sleepUntil(4 * time.Second)
+				require.Zero(t, c.state3().Leader.Created)
+				require.NotZero(t, c.state3().Necessary)
+			})
+		})
+	}
+}

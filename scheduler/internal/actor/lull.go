@@ -1,0 +1,56 @@
+package actor
+
+// Lull posts notes of one kind to a mailbox. While an actor has nothing to do, and no such note can lead to a
+// decision, they are folded into one, which is carried out before the next message of any other kind: a note then
+// needs no goroutine and no memory. In which order things happen remains the same.
+type Lull[T any] struct {
+	box  *Mailbox
+	fold func(kept, next T) (T, bool)
+	keep func()
+	do   func(note T, kept bool) (decide bool)
+
+	kept T
+	any  bool // something is kept
+}
+
+// NewLull makes the one Lull of a mailbox, before anything is posted there.
+//
+// fold makes one note of two, unless they cannot be one. keep hears of each note that is kept, and do carries one
+// out: as it was posted, or the one into which those were folded that were kept. fold and keep are called
+// while the actor rests, under the mailbox's lock: they may read what the actor reads, and must not post.
+func NewLull[T any](box *Mailbox, fold func(kept, next T) (T, bool), keep func(), do func(note T, kept bool) (decide bool)) *Lull[T] {
+	l := &Lull[T]{box: box, fold: fold, keep: keep, do: do}
+	box.lull = l
+	return l
+}
+
+// Post posts a note, or keeps it. It never blocks.
+func (l *Lull[T]) Post(note T) {
+	l.box.mu.Lock()
+	defer l.box.mu.Unlock()
+	if l.box.quiet && l.keeps(note) {
+		l.keep()
+		return
+	}
+	l.box.add(message{note: func() bool { return l.do(note, false) }})
+}
+
+// keeps adds a note to those that are kept, if it can.
+func (l *Lull[T]) keeps(note T) bool {
+	if !l.any {
+		l.kept, l.any = note, true
+		return true
+	}
+	both, ok := l.fold(l.kept, note)
+	if ok {
+		l.kept = both
+	}
+	return ok
+}
+
+// release implements keeper.
+func (l *Lull[T]) release() (message, bool) {
+	note, any := l.kept, l.any
+	l.any = false
+	return message{note: func() bool { return l.do(note, true) }}, any
+}

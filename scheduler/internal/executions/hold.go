@@ -1,0 +1,39 @@
+package executions
+
+import (
+	"log/slog"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Hold proposes to mark executions anew of which the tree shows nothing any more: neither the mark nor the record, as
+// after somebody deleted the whole tree by hand. If the job is stored again while they run, whoever gets their items
+// would take them for items that have never run, and begin them. The new mark keeps everybody from that. It ends no
+// execution: it goes when the code has returned, see mending.Orphans, or with the session.
+func (x *Executions) Hold(v room.View) (batch room.Batch) {
+	if !x.unheld || !v.Attached.Connected() {
+		return nil
+	}
+	x.unheld = false
+	for e := range x.ports.All() {
+		node := v.State.Item(e.Item)
+		if !e.Monitored() || e.Under != v.Attached || !MarkGone(v, e) || node.Running.Exists() || node.Record.Exists() {
+			continue
+		}
+		batch = append(batch, room.Proposal{
+			Step: "hold an item",
+			Txn: registry.Txn{
+				If:     []registry.Condition{registry.Absent(v.Tree.ItemRunning(e.Item)), registry.Absent(v.Tree.ItemRecord(e.Item))},
+				Then:   []registry.Write{registry.PutOwned(v.Tree.ItemRunning(e.Item), v.Instance, v.Attached.Session)},
+				Repeat: registry.RepeatOwned,
+			},
+			Done: func(registry.Outcome) {
+				x.ports.Tell(slog.LevelWarn, "the job's tree was deleted while the item runs: nobody else begins it before it has ended", nil,
+					room.KeyItem, e.Item, room.KeyToken, e.Context.Token)
+			},
+			Refused: func(error) bool { x.unheld = true; return false },
+		})
+	}
+	return batch
+}

@@ -1,0 +1,111 @@
+package worker
+
+import (
+	"bytes"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/history/observe"
+	"github.com/elasticron/elasticron/history/sqlite"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
+	"github.com/elasticron/elasticron/worker/internal/output"
+)
+
+type nobody struct{}
+
+func (nobody) Post(history.Event) {}
+
+func wroteOf(text string) *output.Ends {
+	ends := output.NewEnds(40)
+	_, _ = ends.Write([]byte(text))
+	return ends
+}
+
+// Of an execution that was tried several times, what each attempt wrote is kept, and no more than one may have.
+func TestTheOutputsOfAttempts(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	one, other := job.ShardingContext{JobName: "orders", Token: 7, Fire: at}, job.ShardingContext{JobName: "orders", Token: 8, Fire: at.Add(time.Minute)}
+	for name, test := range map[string]struct {
+		attempts []string
+		want     string
+		bytes    int64
+	}{
+		"one":                      {[]string{"fine"}, "fine", 4},
+		"nothing":                  {[]string{"", ""}, "", 0},
+		"two":                      {[]string{"no disk\n", "fine\n"}, "--- attempt 1 ---\nno disk\n--- attempt 2 ---\nfine\n", 13},
+		"the last one is silent":   {[]string{"no disk", "", ""}, "--- attempt 1 ---\nno disk\n--- attempt 2 ---\n--- attempt 3 ---\n", 7},
+		"the first one was silent": {[]string{"", "fine"}, "--- attempt 1 ---\n--- attempt 2 ---\nfine\n", 4},
+	} {
+		k := &keeping{outputs: make(chan history.Output, 1), last: make(map[itemOf]wrote), Observer: observe.New(nobody{})}
+		k.heard(other, wroteOf("of a former execution, whose end is not heard of"))
+		for _, text := range test.attempts {
+			k.heard(one, wroteOf(text))
+		}
+		k.Observe(scheduler.ItemEvent{Context: one, Began: at, Ended: at})
+		if test.bytes == 0 {
+			require.Empty(t, k.outputs, name)
+			continue
+		}
+		o := <-k.outputs
+		require.Equal(t, test.want, o.Text, name)
+		require.Equal(t, test.bytes, o.Bytes, name)
+		require.Empty(t, k.last)
+	}
+
+	many := wrote{}
+	for range 1000 {
+		many = many.and(wroteOf(strings.Repeat("x", 40)))
+	}
+	text := many.ends.String()
+	require.Less(t, len(text), 200)
+	require.Contains(t, text, "--- attempt 1 ---\n")
+	require.Contains(t, text, "bytes are left out")
+	require.Equal(t, int64(40_000), many.bytes)
+}
+
+// All outputs together stay within their bound, also if each item has few; what was there before counts, too.
+func TestAllOutputsTogetherAreBounded(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "made", "history.db")
+	log := slog.New(slog.DiscardHandler)
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	const each = 4_000
+	keep := func(size Size, from, to int) {
+		k, err := openHistory(t.Context(), History{File: file, Keep: Duration(time.Hour), Outputs: 10, Size: size}, log)
+		require.NoError(t, err)
+		for n := from; n < to; n++ {
+			sc := job.ShardingContext{JobName: "orders", Item: n, Token: int64(1 + n), Fire: at}
+			ends := output.NewEnds(each)
+			_, _ = ends.Write(bytes.Repeat([]byte("x"), each))
+			k.heard(sc, ends)
+			k.Observe(scheduler.ItemEvent{Context: sc, Began: at.Add(time.Duration(n) * time.Second), Ended: at.Add(time.Hour)})
+		}
+		require.NoError(t, k.close())
+	}
+	left := func() int {
+		store, err := sqlite.Open(t.Context(), file)
+		require.NoError(t, err)
+		defer store.Close()
+		found, err := store.Outputs(t.Context(), history.OutputQuery{Job: "orders", Limit: history.MaxOutputs})
+		require.NoError(t, err)
+		for _, o := range found {
+			require.GreaterOrEqual(t, o.Item, 60-len(found), "the newest are kept")
+		}
+		return len(found)
+	}
+	keep(1<<30, 0, 60)
+	require.Equal(t, 60, left())
+	keep(50*(each+sqlite.OutputOverhead), 0, 0) // as after a restart with a lower bound
+	require.Equal(t, 50, left())
+	keep(20*(each+sqlite.OutputOverhead), 40, 60)
+	require.LessOrEqual(t, left(), 21)
+	require.GreaterOrEqual(t, left(), 19)
+}
