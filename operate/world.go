@@ -68,7 +68,7 @@ func (w *world) asRead(path string) registry.Condition {
 func (w *world) enabled(without func(ip string) bool) []string {
 	var ids []string
 	for _, i := range w.state.Instances {
-		if w.state.Enabled(i.ID) && (without == nil || !without(jobtree.ServerOf(i.ID))) {
+		if w.state.MayOwn(i) && (without == nil || !without(jobtree.ServerOf(i.ID))) {
 			ids = append(ids, i.ID)
 		}
 	}

@@ -174,6 +174,65 @@ func TestAMarkThatIsDeletedUnderARun(t *testing.T) {
 	}
 }
 
+// An instance that leaves while something runs there whose mark was deleted stays registered until that has ended. All
+// else it hands over at once, also to who joins meanwhile: a stop may take long.
+func TestALeaveWhileAMarkIsDeleted(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(t *testing.T, c *cluster, i *instance){
+		"stops":      func(_ *testing.T, _ *cluster, i *instance) { i.cancel() },
+		"is told to": func(t *testing.T, c *cluster, _ *instance) { t.Helper(); askToLeave(t, c, "b") },
+		"asked again": func(t *testing.T, c *cluster, i *instance) {
+			t.Helper()
+			i.cancel()
+			time.Sleep(time.Second)
+			triggerByValue(t, c, "b")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				first := func(_ context.Context, sc job.ShardingContext) error {
+					if sc.Item == 0 && sc.Fire.Equal(bubbleStart.Add(5*time.Second)) {
+						time.Sleep(16 * time.Second)
+					}
+					return nil
+				}
+				cfg := jobOf(3)
+				cfg.Failover = true
+				b := c.start("b", first, cfg)
+				sleepUntil(6 * time.Second)
+				remove(t, c.server, ofOrders.ItemRunning(0))
+				sleepUntil(7 * time.Second)
+				leave(t, c, b)
+				sleepUntil(9 * time.Second)
+				require.Zero(t, c.state().Leader.Created, "it leads no more")
+				c.start("a", first, cfg)
+				sleepUntil(9900 * time.Millisecond)
+				require.Equal(t, map[string]int{fullID("a"): 3}, c.owners())
+				require.Equal(t, fullID("a"), c.state().Leader.Instance)
+				require.Zero(t, c.state().Necessary)
+				sleepUntil(20 * time.Second)
+				require.NotZero(t, c.state().Instance(fullID("b")).Created, "else what runs there would be lost")
+				sleepUntil(26 * time.Second)
+				require.Zero(t, c.state().Instance(fullID("b")).Created, "all has ended")
+				require.Zero(t, c.state().Necessary)
+				zero := 0
+				for _, r := range c.take() {
+					if r.sc.Item == 0 {
+						zero++
+						require.False(t, r.instance == "a" && r.began.Before(bubbleStart.Add(21*time.Second)), "two run at once: %s", r)
+					} else if r.sc.Fire.After(bubbleStart.Add(9 * time.Second)) {
+						require.Equal(t, "a", r.instance)
+						require.WithinDuration(t, r.sc.Fire, r.began, time.Second)
+					}
+				}
+				require.GreaterOrEqual(t, zero, 2, "the next fire of the item runs when it has ended")
+				require.Zero(t, c.state().Item(0).Record.Value.Counts.Lost)
+			})
+		})
+	}
+}
+
 // Missed fires that a session owns are in the way of whoever has some to note.
 func TestMissedFiresBelongToNoSession(t *testing.T) {
 	t.Parallel()

@@ -33,10 +33,11 @@ func (r *runner) closeDrained() {
 }
 
 // commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding,
-// in one transaction.
+// in one transaction. While something runs unmarked, the instance stays, and hands over all else.
 func (r *runner) commitLeave() {
 	if r.runsUnmarked() && !r.rounds.Executions().Abandoned() {
-		return // the instance is all that shows that it is not lost
+		r.commit(r.membership.HandOver(r.look())) // the instance itself is all that shows that it is not lost
+		return
 	}
 	batch := r.membership.Leave(r.look(), r.marks())
 	if batch == nil {

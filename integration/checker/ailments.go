@@ -14,6 +14,7 @@ type ailment struct {
 	guarantee Guarantee
 	item      int
 	text      string
+	instance  string // that may be so for as long as something runs there unmarked; empty = none may
 }
 
 // ailments are those that are there now, by when they began.
@@ -29,7 +30,10 @@ func (j *judge) examine(at time.Time) {
 	}
 	for _, i := range s.Instances {
 		if i.Shutdown {
-			found[ailment{NoStall, NoItem, i.ID + " was told to leave and stays"}] = time.Time{}
+			found[ailment{NoStall, NoItem, i.ID + " was told to leave and stays", i.ID}] = time.Time{}
+			if s.Leader.Instance == i.ID {
+				found[ailment{guarantee: NoStall, item: NoItem, text: i.ID + " was told to leave and leads"}] = time.Time{}
+			}
 		}
 	}
 	for _, a := range j.sortedAilments() {
@@ -73,6 +77,9 @@ func (j *judge) judgeAilment(a ailment, until time.Time) {
 	excused := j.excused
 	if a.guarantee == NothingForgotten {
 		excused = slices.Concat(excused, j.lingering(a.item), j.patience()).merge()
+	}
+	if a.instance != "" {
+		excused = slices.Concat(excused, j.unmarked(a.instance)).merge()
 	}
 	if at, bad := excused.gap(since.Add(j.rules.Settle), until); bad {
 		j.find(a.guarantee, at, a.item, fmt.Sprintf("%s since %s, until %s", a.text, clock(since), clock(until)))
@@ -124,22 +131,21 @@ func (j *judge) patience() spans {
 }
 
 // examineAssignment looks at leader, assignment and debts. There is somebody to care for them only
-// while an enabled instance is there.
+// while an instance is there that is enabled and does not leave.
 func (j *judge) examineAssignment(found ailments) {
 	s, now := j.now, time.Time{}
-	enabled := slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) })
-	if !enabled || s.Config.Err != nil || s.Config.Revision == 0 {
+	if !slices.ContainsFunc(s.Instances, s.MayOwn) || s.Config.Err != nil || s.Config.Revision == 0 {
 		return
 	}
 	if s.Leader.Created == 0 {
-		found[ailment{NoStall, NoItem, "there is no leader"}] = now
+		found[ailment{guarantee: NoStall, item: NoItem, text: "there is no leader"}] = now
 	}
 	if s.Necessary != 0 {
-		found[ailment{NoStall, NoItem, "a request for a resharding is not answered"}] = now
+		found[ailment{guarantee: NoStall, item: NoItem, text: "a request for a resharding is not answered"}] = now
 	}
 	total := s.Config.Value.ShardingTotalCount
 	if s.Total() != total {
-		found[ailment{NoStall, NoItem, fmt.Sprintf("the assignment is of %d items and not of %d", s.Total(), total)}] = now
+		found[ailment{guarantee: NoStall, item: NoItem, text: fmt.Sprintf("the assignment is of %d items and not of %d", s.Total(), total)}] = now
 	}
 	for n := range total {
 		item := s.Item(n)
@@ -147,14 +153,14 @@ func (j *judge) examineAssignment(found ailments) {
 			continue
 		}
 		owner := s.Owner(n)
-		if s.Instance(owner).Created == 0 || !s.Enabled(owner) {
-			found[ailment{NoStall, n, fmt.Sprintf("the item belongs to %q, which cannot run it,", owner)}] = now
+		if i := s.Instance(owner); i.Created == 0 || !s.MayOwn(i) {
+			found[ailment{guarantee: NoStall, item: n, text: fmt.Sprintf("the item belongs to %q, which cannot run it,", owner)}] = now
 		}
 		if item.Record.Value.State == jobtree.ItemRunning && !item.Running.Exists() && !j.onlyUnmarked(n) {
-			found[ailment{NothingForgotten, n, "a lost execution is not declared as lost"}] = now
+			found[ailment{guarantee: NothingForgotten, item: n, text: "a lost execution is not declared as lost"}] = now
 		}
 		if item.Record.Value.State == jobtree.ItemWaiting && s.Config.Value.Failover && !item.Running.Exists() {
-			found[ailment{NothingForgotten, n, "a lost execution waits to be run again"}] = now
+			found[ailment{guarantee: NothingForgotten, item: n, text: "a lost execution waits to be run again"}] = now
 		}
 	}
 }

@@ -25,6 +25,7 @@ type execution struct {
 	run      *Run           // the call of user code; nil = there was none
 	life     int            // how often the job had been removed before
 	tampered bool           // a careless hand took its mark or its record
+	unmarked time.Time      // when a careless hand took its mark; zero = none did
 }
 
 func (e *execution) source() job.Source { return e.begun.Current.Source }

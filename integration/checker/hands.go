@@ -97,11 +97,38 @@ func (j *judge) tampered(at time.Time, n int) {
 	if open == nil {
 		return
 	}
+	if was.Running.Created == open.token && is.Running.Created != open.token {
+		open.tampered, open.unmarked = true, at
+	}
 	if wrote {
 		open.tampered, open.closed = true, at
 		delete(j.open, n)
 	}
 	open.tampered = open.tampered || was.Running.Created != is.Running.Created
+}
+
+// unmarked returns the times for which something ran on an instance whose mark a hand had taken. Nothing but the
+// instance shows then that it is not lost, so an instance that leaves stays for as long.
+func (j *judge) unmarked(instance string) spans {
+	var all spans
+	for _, executions := range j.byItem {
+		for _, e := range executions {
+			if e.unmarked.IsZero() || e.instance() != instance {
+				continue
+			}
+			until := j.End
+			if !e.closed.IsZero() {
+				until = e.freed()
+			}
+			for _, i := range j.Incidents {
+				if i.Kind == Crashed && i.Instance == instance && i.From.After(e.unmarked) && i.From.Before(until) {
+					until = i.From
+				}
+			}
+			all = append(all, span{e.unmarked, until.Add(j.rules.Settle)})
+		}
+	}
+	return all
 }
 
 // onlyUnmarked tells whether the execution of an item lacks no more than its mark, which a hand took: its

@@ -61,6 +61,16 @@ func runningOn(s *story) *checker.Run {
 	return s.at(0).begin(0, a, job.Scheduled, fire)
 }
 
+// leavesUnmarked has a hand take the mark of what runs on a, which stops long after.
+func leavesUnmarked(s *story) *checker.Run {
+	r := runningOn(s)
+	path := tree.ItemRunning(0)
+	hand := s.at(second).happen(checker.Tampered, "")
+	hand.Path, hand.Revision = path, s.commit(gone(path))
+	s.at(31*second).happen(checker.Stopped, a).Until = fire.Add(2 * minute)
+	return r
+}
+
 func TestOneHolder(t *testing.T) {
 	t.Parallel()
 	judgeAll(t, []chapter{
@@ -898,6 +908,26 @@ func TestOperations(t *testing.T) {
 			s.round()
 			s.at(minute).commit(put(tree.Instance(a), "SHUTDOWN", ofA), did(op("1", "shut down instance", "instance "+a)))
 		}, lapses(checker.NoStall, "was told to leave and stays")},
+		{"stayed for a run whose mark was taken, and handed over", func(s *story) {
+			r := leavesUnmarked(s)
+			s.at(32*second).commit(put(tree.Instance(a), "SHUTDOWN", ofA), gone(tree.Leader()))
+			s.takeOver()
+			s.at(2*minute).end(0, r, jobtree.Success)
+			s.drop(ofA)
+		}, nil},
+		{"stayed for longer than the run", func(s *story) {
+			r := leavesUnmarked(s)
+			s.at(32*second).commit(put(tree.Instance(a), "SHUTDOWN", ofA), gone(tree.Leader()))
+			s.takeOver()
+			s.at(minute).end(0, r, jobtree.Success)
+		}, []lapse{{checker.NoStall, "was told to leave and stays"}, {checker.NoLeftovers, "is registered though its process is gone"}}},
+		{"stayed for a run, and handed nothing over", func(s *story) {
+			r := leavesUnmarked(s)
+			s.at(32 * second).commit(put(tree.Instance(a), "SHUTDOWN", ofA))
+			s.at(2*minute).end(0, r, jobtree.Success)
+			s.drop(ofA)
+			s.takeOver()
+		}, []lapse{{checker.NoStall, "was told to leave and leads"}, {checker.NoStall, "which cannot run it"}}},
 	})
 }
 

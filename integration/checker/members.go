@@ -113,7 +113,7 @@ func (j *judge) judgeAssignment(at time.Time) {
 // there is an item for each, nobody is left without one.
 func (j *judge) judgeAnswer(at time.Time) {
 	s := j.now
-	members := slices.DeleteFunc(slices.Clone(s.Instances), func(i jobtree.Instance) bool { return !s.Enabled(i.ID) })
+	members := slices.DeleteFunc(slices.Clone(s.Instances), func(i jobtree.Instance) bool { return !s.MayOwn(i) })
 	if len(members) > s.Total() {
 		return
 	}

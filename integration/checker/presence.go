@@ -27,6 +27,7 @@ func (j *judge) judgePresence(instance string) {
 	if len(j.States) == 0 {
 		return
 	}
+	stays := append(slices.Clone(hindered), j.unmarked(instance)...).merge()
 	hindered = append(hindered, j.out(instance)...)
 	hindered = append(hindered, j.away(instance)...)
 	for _, unusable := range j.courses.settings.when(j.End, func(s *settings) bool { return !s.usable }) { // there is nothing to join
@@ -48,7 +49,7 @@ func (j *judge) judgePresence(instance string) {
 		for _, x := range absent {
 			present = present.without(x)
 		}
-		if at, bad := hindered.firstGap(present); bad {
+		if at, bad := stays.firstGap(present); bad {
 			j.find(NoLeftovers, at, NoItem, instance+" is registered though its process is gone")
 		}
 	}

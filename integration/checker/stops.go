@@ -19,7 +19,7 @@ func (j *judge) judgeStops() {
 
 func (j *judge) judgeStop(stop Incident) {
 	born := j.born(stop.Instance, stop.From)
-	if limit := stop.From.Add(j.rules.Settle); j.registeredBy(span{born, stop.until()}, stop.Instance, limit) && !j.alive(stop.Instance, limit) {
+	if limit := stop.From.Add(j.rules.Settle); !j.unmarked(stop.Instance).covers(limit) && j.registeredBy(span{born, stop.until()}, stop.Instance, limit) && !j.alive(stop.Instance, limit) {
 		j.find(GracefulStop, limit, NoItem, stop.Instance+" was told to stop and is still registered", stop)
 	}
 	grace := stop.From.Add(j.rules.Grace)

@@ -93,6 +93,12 @@ func (s *State) Enabled(instance string) bool {
 	return !s.JobDisabled() && !server.Disabled
 }
 
+// MayOwn tells whether a live instance may be given items: unless it is disabled, or leaves the job. One that leaves is
+// there for as long as something runs there whose mark was taken away. Java leaves otherwise, and heeds no such value.
+func (s *State) MayOwn(i Instance) bool {
+	return s.Enabled(i.ID) && (!i.Shutdown || s.java != nil && JavaInstance(i.ID))
+}
+
 // JobDisabled tells whether the job's configuration disables it as a whole, whatever is said of its servers. In a job
 // that is shared with Java it does not: there it says how new servers start; see [State.ShareWithJava].
 func (s *State) JobDisabled() bool { return s.java == nil && s.Config.Value.Disabled }

@@ -135,7 +135,7 @@ type Instance struct {
 	Revision  registry.Revision
 	Triggered bool              // it is asked to run its items now
 	Request   registry.Revision // identifies the request to run its items; 0 = there is none
-	Shutdown  bool              // it is asked to leave the job
+	Shutdown  bool              // it is asked to leave the job, or leaves it anyway
 	Layout    Layout            // in which its node is written
 }
 

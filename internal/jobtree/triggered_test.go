@@ -164,6 +164,40 @@ func TestAShutdownIsAValueOfTheInstance(t *testing.T) {
 	require.False(t, mine.Triggered)
 }
 
+// An instance that leaves may own nothing, whoever says so. A Java instance does not heed the value, and goes on.
+func TestWhoMayOwnItems(t *testing.T) {
+	t.Parallel()
+	const java, other = "10.0.0.1@-@7", "10.0.0.2@-@7-x"
+	tree := jobtree.For("orders")
+	owners := func(share bool, set func(s *store)) (may []string) {
+		s := newStore()
+		for _, id := range []string{java, other} {
+			s.put(tree.Instance(id), jobtree.InstanceIdle, 0x1f)
+		}
+		set(s)
+		state := jobtree.NewState("orders")
+		if share {
+			state.ShareWithJava()
+		}
+		state.Apply(registry.Step{Snapshot: s.snapshot(), Changes: s.snapshot().Since(registry.Snapshot{})})
+		for _, i := range state.Instances {
+			if state.MayOwn(i) {
+				may = append(may, i.ID)
+			}
+		}
+		return may
+	}
+	tell := func(id string) func(s *store) {
+		return func(s *store) { s.put(tree.Instance(id), jobtree.InstanceShutdown, 0x1f) }
+	}
+	require.Equal(t, []string{java, other}, owners(false, func(*store) {}))
+	require.Equal(t, []string{java}, owners(false, func(s *store) { s.put(tree.Server("10.0.0.2"), "DISABLED", 0) }))
+	require.Equal(t, []string{java}, owners(false, tell(other)))
+	require.Equal(t, []string{other}, owners(false, tell(java)), "among its own kind an id of that form is no Java instance")
+	require.Equal(t, []string{java}, owners(true, tell(other)))
+	require.Equal(t, []string{java, other}, owners(true, tell(java)))
+}
+
 // A rerun runs for the request for which the lost execution ran.
 func TestARerunTakesParameterAndFireFromTheRecord(t *testing.T) {
 	t.Parallel()

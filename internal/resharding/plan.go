@@ -46,7 +46,7 @@ type Plan struct {
 // PlanOf compares the assignment that the strategy wants of a job's state with the one in force. term
 // is the revision that created the planning leader's node. The state must be tidy: see [Tidy].
 //
-// Items belong to the live instances whose servers are enabled. If there are none, the assignment
+// Items belong to the live instances whose servers are enabled and that are not about to leave. If there are none, the assignment
 // stays as it is: there is nobody to whom it matters. The error is that of [Run].
 func PlanOf(s *jobtree.State, strategy sharding.Strategy, term registry.Revision) (Plan, error) {
 	return PlanHolding(s, strategy, term, nil)
@@ -95,7 +95,7 @@ func PlanHolding(s *jobtree.State, strategy sharding.Strategy, term registry.Rev
 func members(s *jobtree.State) []jobtree.Instance {
 	var members []jobtree.Instance
 	for _, instance := range s.Instances {
-		if s.Enabled(instance.ID) {
+		if s.MayOwn(instance) {
 			members = append(members, instance)
 		}
 	}

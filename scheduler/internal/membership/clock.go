@@ -106,7 +106,7 @@ func (m *Membership) clockIsFresh(v room.View, nowAndThen bool) bool {
 // other returns another live instance of the job that could run its items.
 func other(v room.View) jobtree.Instance {
 	i := slices.IndexFunc(v.State.Instances, func(i jobtree.Instance) bool {
-		return i.ID != v.Instance && i.Session != 0 && v.State.Enabled(i.ID)
+		return i.ID != v.Instance && i.Session != 0 && v.State.MayOwn(i)
 	})
 	if i < 0 {
 		return jobtree.Instance{}

@@ -128,6 +128,45 @@ func TestAMemberWithAWrongClock(t *testing.T) {
 	require.False(t, m.Away())
 }
 
+// An instance that leaves and has to stay registered hands over its items, and the leadership if that is its own; once.
+func TestAMemberHandsOver(t *testing.T) {
+	t.Parallel()
+	m := new(world).room(t, false, peers.None{})
+	me := instance("me", mySession)
+	lead := registry.Node{Path: jobtree.For("orders").Leader(), Value: "me", Created: 6, Revision: 6, Session: mySession}
+	foreign := registry.Node{Path: lead.Path, Value: "other", Created: 6, Revision: 6, Session: foreignSession}
+	left := me
+	left.Value = jobtree.InstanceShutdown
+	for name, test := range map[string]struct {
+		tree []registry.Node
+		want []registry.WriteKind // of the instance, the request for a resharding, and the leader
+	}{
+		"it leads":                      {[]registry.Node{me, lead}, []registry.WriteKind{registry.WriteUpdate, registry.WritePut, registry.WriteDelete}},
+		"another leads":                 {[]registry.Node{me, foreign}, []registry.WriteKind{registry.WriteUpdate, registry.WritePut}},
+		"it was told to leave, leading": {[]registry.Node{left, lead}, []registry.WriteKind{registry.WriteUpdate, registry.WritePut, registry.WriteDelete}},
+		"it has":                        {[]registry.Node{left, foreign}, nil},
+		"it is not there":               {[]registry.Node{foreign}, nil},
+		"under another session":         {[]registry.Node{instance("me", formerSession), foreign}, nil},
+	} {
+		batch := m.HandOver(seeing(t, test.tree...))
+		require.Equal(t, test.want == nil, batch == nil, name)
+		if batch == nil {
+			continue
+		}
+		var kinds []registry.WriteKind
+		for _, w := range batch[0].Txn.Then {
+			kinds = append(kinds, w.Kind)
+		}
+		require.Equal(t, test.want, kinds, name)
+		require.Contains(t, batch[0].Txn.If, registry.Unchanged(me.Path, me.Revision), name)
+		require.True(t, batch[0].Txn.Repeatable(), name)
+	}
+	v := seeing(t, me, lead)
+	config := registry.Node{Path: v.Tree.Config(), Value: "jobName: orders\n", Created: 1, Revision: 1}
+	v.State = jobtree.ElasticJob3StateOf("orders", registry.NewSnapshot(9, []registry.Node{me, lead, config}))
+	require.Empty(t, m.HandOver(v), "there the node says something else")
+}
+
 // refusing are others among whom this instance must not be.
 type refusing struct{ peers.None }
 

@@ -3,6 +3,7 @@ package membership
 import (
 	"time"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -49,6 +50,34 @@ func (m *Membership) Leave(v room.View, marks []registry.Condition) room.Batch {
 		return nil
 	}
 	return room.Batch{{Step: "leave", Alone: true, Txn: txn, Done: func(registry.Outcome) { m.NoteLeft(v.Clock.Now()) }}}
+}
+
+// HandOver proposes to hand over all that others may have of an instance that leaves and must stay registered for as
+// long as something runs there: its items, by asking for a resharding, in which one that leaves gets none, and the
+// leadership. It proposes nothing if that was done, nor beside ElasticJob 3.x, whose layout has no word for it.
+func (m *Membership) HandOver(v room.View) room.Batch {
+	mine := v.State.Instance(v.Instance)
+	switch {
+	case !v.Registered(), mine.Shutdown && !v.Leads(), !v.State.Config.Exists():
+		return nil
+	case v.State.Layout() == jobtree.ElasticJob3: // whose instances read something else in the node
+		return nil
+	}
+	path := v.Tree.Instance(v.Instance)
+	txn := registry.Txn{
+		If: []registry.Condition{registry.Unchanged(path, mine.Revision), registry.Present(v.Tree.Config())},
+		Then: []registry.Write{
+			registry.Update(path, jobtree.InstanceShutdown),
+			registry.Put(v.Tree.Necessary(), ""),
+		},
+	}
+	if v.Leads() {
+		txn.If = append(txn.If, v.Term())
+		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
+	}
+	return room.Batch{{Step: "hand over", Alone: true, Txn: txn, Done: func(registry.Outcome) {
+		m.ports.Log.WarnContext(m.ports.Life(), "the instance stays registered until what runs here has ended, as somebody took a mark of it away: all else is handed over")
+	}}}
 }
 
 // leaveForClock proposes to leave because of the clock, while there is another instance.
