@@ -1,9 +1,11 @@
 package scheduler_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -513,4 +515,174 @@ func TestALeaderThatResignsBesideElasticJob3(t *testing.T) {
 			})
 		})
 	}
+}
+
+// One that stops, or leaves the job, while items run that failover is on for stays until they have ended: their marks
+// outlive it, so everybody would take them for lost. Somebody else leads meanwhile, and nothing is run again.
+func TestALeaveBesideElasticJob3WaitsForWhatRuns(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(t *testing.T, a *instance){
+		"a stop": func(_ *testing.T, a *instance) { a.cancel() },
+		"a leave": func(t *testing.T, a *instance) {
+			ours, err := a.Job("orders")
+			require.NoError(t, err)
+			go func() { assert.NoError(t, ours.Leave(t.Context())) }()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failingSlowly(4)
+				a := c.startBeside3("a", lasting(15*time.Second), cfg)
+				c.startBeside3("b", nil, cfg)
+				sleepUntil(12 * time.Second)
+				require.Equal(t, fullID("a"), c.state3().Leader.Instance)
+				c.take()
+				leave(t, a)
+				sleepUntil(24 * time.Second)
+				s := c.state3()
+				require.NotZero(t, s.Instance(fullID("a")).Created, "what it runs would be lost")
+				require.Equal(t, fullID("b"), s.Leader.Instance)
+				require.Empty(t, c.take(), "nobody runs it again")
+				sleepUntil(28 * time.Second)
+				require.Equal(t, []string{"item 2 fire 10s scheduled on a", "item 3 fire 10s scheduled on a"}, c.shown())
+				s = c.state3()
+				require.Zero(t, s.Instance(fullID("a")).Created)
+				for n := range 4 {
+					require.Equal(t, jobtree.Success, s.Item(n).Record.Value.Current.Outcome)
+					requireNoMarks(t, c, n)
+				}
+				require.Equal(t, map[string]int{fullID("b"): 4}, c.owners3())
+				sleepUntil(waitOut)
+				require.Empty(t, c.take())
+				sleepUntil(waitOut + 12*time.Second)
+				require.Len(t, c.take(), 4)
+			})
+		})
+	}
+}
+
+// What is due of its other items meanwhile is made up by those who get them, once.
+func TestFiresWhileALeaveBesideElasticJob3Waits(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := failingOver(4)
+		cfg.Misfire = job.MisfireOnce
+		work := func(_ context.Context, sc job.ShardingContext) error {
+			if sc.Item == 2 {
+				time.Sleep(13 * time.Second)
+			}
+			return nil
+		}
+		a := c.startBeside3("a", work, cfg)
+		c.startBeside3("b", nil, cfg)
+		sleepUntil(6 * time.Second)
+		require.Equal(t, fullID("a"), c.state3().Owner(2))
+		c.take()
+		a.cancel()
+		sleepUntil(17 * time.Second)
+		require.Equal(t, []string{
+			"item 0 fire 10s scheduled on b", "item 0 fire 15s scheduled on b", "item 1 fire 10s scheduled on b", "item 1 fire 15s scheduled on b",
+		}, c.shown())
+		sleepUntil(24 * time.Second)
+		require.Equal(t, []string{
+			"item 0 fire 20s scheduled on b", "item 1 fire 20s scheduled on b", "item 2 fire 5s scheduled on a",
+			"item 2 fire 15s misfire on b", "item 2 fire 20s scheduled on b", "item 3 fire 15s misfire on b", "item 3 fire 20s scheduled on b",
+		}, c.shown())
+	})
+}
+
+// One that has to end before what it runs has ended says so of that, and it is run again as something interrupted: once.
+func TestAnEndThatIsCutShortBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, a *instance){
+		"stopped now":                 func(_ *testing.T, a *instance) { a.StopNow() },
+		"the stop takes too long":     func(_ *testing.T, a *instance) { a.cancel() },
+		"killed while it waits":       func(_ *testing.T, a *instance) { a.cancel(); time.Sleep(time.Second); a.registry.Vanish(); a.Vanish() },
+		"its session ends meanwhile":  func(_ *testing.T, a *instance) { a.cancel(); time.Sleep(time.Second); a.registry.Expire() },
+		"its code does not even hear": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				work := stuckUntilCancelled
+				deaf := end == nil
+				if deaf {
+					work = func(_ context.Context, _ job.ShardingContext) error { time.Sleep(time.Hour); return nil }
+				}
+				a := c.startBeside3("a", work, failingSlowly(1))
+				sleepUntil(12 * time.Second)
+				c.startBeside3("b", nil, failingSlowly(1))
+				if deaf {
+					a.StopNow()
+					require.ErrorContains(t, <-a.done, "items [0] did not return")
+					a.done <- nil
+				} else {
+					end(t, a)
+				}
+				sleepUntil(waitOut)
+				require.Equal(t, []string{"item 0 fire 10s failover on b"}, c.reruns())
+				requireNoMarks(t, c, 0)
+				require.Zero(t, c.state3().Instance(fullID("a")).Created)
+				time.Sleep(time.Hour)
+			})
+		})
+	}
+}
+
+// Without failover a mark goes with its instance or with its execution, so nothing keeps one that stops.
+func TestAStopBesideElasticJob3WithoutFailover(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := sharedJob(2)
+		a := c.startBeside3("a", lasting(9*time.Second), cfg)
+		c.startBeside3("b", nil, cfg)
+		sleepUntil(6 * time.Second)
+		a.cancel()
+		sleepUntil(7 * time.Second)
+		require.Zero(t, c.state3().Instance(fullID("a")).Created)
+		require.True(t, c.state3().Item(1).Running.Exists())
+		sleepUntil(21 * time.Second)
+		require.Empty(t, c.reruns())
+	})
+}
+
+// An instance whose clock is wrong stays for what runs here, too. It leads no more and begins nothing, and streams end.
+func TestAWrongClockBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := failingSlowly(2)
+		s, set := c.startSkewed("a", lasting(40*time.Second), cfg, scheduler.WithElasticJob3Peers())
+		c.startBeside3("b", nil, cfg)
+		sleepUntil(12 * time.Second)
+		require.Equal(t, fullID("a"), c.state3().Leader.Instance)
+		c.take()
+		set(50 * time.Second)
+		sleepUntil(48 * time.Second)
+		require.NotZero(t, c.state3().Instance(fullID("a")).Created)
+		require.Equal(t, fullID("b"), c.state3().Leader.Instance)
+		_, health := s.look(t)
+		require.Contains(t, health.Clock, "stays out of the job")
+		sleepUntil(waitOut)
+		require.Equal(t, []string{"item 1 fire 10s scheduled on a"}, c.shown())
+		require.Equal(t, map[string]int{fullID("b"): 2}, c.owners3())
+	})
+}
+
+// Code that goes on until it is asked to come to an end, such as a stream, does not keep such an instance for ever.
+func TestAStreamOfAWrongClockBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := failingSlowly(2)
+		endless := func(ctx context.Context, _ job.ShardingContext) error { <-job.Yield(ctx); return nil }
+		_, set := c.startSkewed("a", endless, cfg, scheduler.WithElasticJob3Peers())
+		c.startBeside3("b", nil, cfg)
+		sleepUntil(12 * time.Second)
+		require.Equal(t, fullID("a"), c.state3().Item(1).Running.Value)
+		c.take()
+		set(50 * time.Second)
+		sleepUntil(50 * time.Second)
+		require.Equal(t, []string{"item 1 fire 10s scheduled on a"}, c.shown())
+		require.Equal(t, map[string]int{fullID("b"): 2}, c.owners3())
+	})
 }
