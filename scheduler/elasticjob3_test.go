@@ -287,7 +287,11 @@ func TestAnInstanceOfElasticJob3Crashes(t *testing.T) {
 					c.startBeside3("a", nil, cfg)
 				}
 				sleepUntil(waitOut)
-				require.Equal(t, []string{"item 0 fire 10s failover on a"}, c.reruns())
+				fire := "10s"
+				if !before {
+					fire = "by hand" // none: nobody here knows since when it has been lost
+				}
+				require.Equal(t, []string{"item 0 fire " + fire + " failover on a"}, c.reruns())
 				requireNoMarks(t, c, 0)
 				sleepUntil(waitOut + 12*time.Second)
 				require.Len(t, c.take(), 4, "they are all ours now")
@@ -416,37 +420,55 @@ func TestWeCrashBesideElasticJob3(t *testing.T) {
 	})
 }
 
-// What ElasticJob 3.x takes over is its own, and the item's next fire runs.
-func TestElasticJob3TakesOurLostExecutionOver(t *testing.T) {
+// Whoever claims first what we lost runs it again, and nobody else does: an instance of ElasticJob 3.x that sees the
+// crash, or the others of ours.
+func TestOneTakesOurLostExecutionOver(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, c *cluster) {
-		c.startBeside3("a", nil, failingSlowly(2))
-		b := c.startBeside3("b", stuck, failingSlowly(2))
-		sleepUntil(12 * time.Second)
-		j := c.elasticJob3Joins(lastJavaID)
-		item := 0
-		if c.state3().Item(1).Running.Value == fullID("b") {
-			item = 1
-		}
-		require.Equal(t, fullID("b"), c.state3().Item(item).Running.Value)
-		c.take()
-		b.crash(t)
-		for c.node(orders.Instance(fullID("b"))).Exists() {
-			time.Sleep(time.Millisecond)
-		}
-		j.flag(item)
-		j.claim(item)
-		j.begin(item, true)
-		sleepUntil(45 * time.Second)
-		reruns := c.reruns()
-		if len(reruns) == 0 {
-			require.Equal(t, jobtree.ItemInterrupted, c.state3().Item(item).Record.Value.State)
-		}
-		j.endClaimed(item)
-		sleepUntil(waitOut)
-		require.Empty(t, c.reruns())
-		requireNoMarks(t, c, item)
-	})
+	for name, test := range map[string]struct {
+		after  time.Duration // that the instance has gone
+		theirs bool
+	}{
+		"theirs, at once":  {0, true},
+		"theirs, in time":  {900 * time.Millisecond, true},
+		"ours, after them": {5 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startBeside3("a", nil, failingSlowly(2))
+				b := c.startBeside3("b", stuck, failingSlowly(2))
+				sleepUntil(12 * time.Second)
+				j := c.elasticJob3Joins(lastJavaID)
+				item := 0
+				if c.state3().Item(1).Running.Value == fullID("b") {
+					item = 1
+				}
+				require.Equal(t, fullID("b"), c.state3().Item(item).Running.Value)
+				c.take()
+				b.crash(t)
+				for c.node(orders.Instance(fullID("b"))).Exists() {
+					time.Sleep(time.Millisecond)
+				}
+				time.Sleep(test.after)
+				if c.node(orders.ItemRunning(item)).Exists() { // else there is nothing to ask for
+					j.flag(item)
+				}
+				claimed := j.claimIfWanted(item)
+				require.Equal(t, test.theirs, claimed)
+				if claimed {
+					j.begin(item, true)
+				}
+				sleepUntil(50 * time.Second)
+				if claimed {
+					require.Equal(t, jobtree.ItemInterrupted, c.state3().Item(item).Record.Value.State, "as ours it is over")
+					j.endClaimed(item)
+				}
+				sleepUntil(waitOut)
+				require.Equal(t, !claimed, len(c.reruns()) == 1)
+				requireNoMarks(t, c, item)
+			})
+		})
+	}
 }
 
 // The console of ElasticJob 3.x asks each instance by a node of its own.
@@ -684,5 +706,128 @@ func TestAStreamOfAWrongClockBesideElasticJob3(t *testing.T) {
 		sleepUntil(50 * time.Second)
 		require.Equal(t, []string{"item 1 fire 10s scheduled on a"}, c.shown())
 		require.Equal(t, map[string]int{fullID("b"): 2}, c.owners3())
+	})
+}
+
+// What the console shuts down goes on to its end, and if that comes within a second it is not lost.
+func TestTheConsoleOfElasticJob3ShutsABusyInstanceDown(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lasts  time.Duration
+		reruns []string
+	}{
+		"it ends within the second": {2500 * time.Millisecond, nil},
+		"it runs on":                {9 * time.Second, []string{"item 1 fire 10s failover on b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startBeside3("b", nil, failingSlowly(2)) // which leads
+				a := c.startBeside3("a", lasting(test.lasts), failingSlowly(2))
+				sleepUntil(12 * time.Second)
+				require.Equal(t, fullID("a"), c.state3().Item(1).Running.Value)
+				c.take()
+				c.elasticJob3(javaID).do(registry.Delete(orders.Instance(fullID("a"))))
+				sleepUntil(waitOut)
+				require.Equal(t, test.reruns, c.reruns())
+				requireNoMarks(t, c, 1)
+				a.stop(t)
+			})
+		})
+	}
+}
+
+// Nothing is left of a job that the console removes while we run it: its own node, made anew and empty, would keep each
+// instance of ElasticJob 3.x from starting the job. If it is stored again meanwhile, nobody begins what still runs.
+func TestTheConsoleOfElasticJob3RemovesAJobThatRuns(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"for good": false, "it is stored again": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failingOver(2)
+				a := c.startBeside3("a", lasting(20*time.Second), cfg)
+				sleepUntil(6 * time.Second)
+				c.removeJob("orders")
+				sleepUntil(8 * time.Second)
+				require.Empty(t, c.nodes("/orders"))
+				if again {
+					c.elasticJob3(javaID).store(cfg)
+					c.startBeside3("b", nil, cfg)
+					sleepUntil(24 * time.Second)
+					require.Empty(t, c.take(), "nothing begins while the former executions run")
+				}
+				sleepUntil(42 * time.Second)
+				runs := c.shown()
+				if !again {
+					require.Len(t, runs, 2, "to their end")
+					require.Empty(t, c.nodes("/orders"))
+				} else {
+					require.Greater(t, len(runs), 4, "the job goes on")
+					requireNoMarks(t, c, 0)
+					require.Equal(t, cfg.Class, c.node(orders.Root()).Value)
+				}
+				a.stop(t)
+			})
+		})
+	}
+}
+
+// An instance of ElasticJob 3.x that is killed when it has claimed an item, and has not begun, leaves a mark of that alone.
+func TestAClaimantOfElasticJob3IsKilled(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]bool{"while we are there": true, "before we came": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failingSlowly(1)
+				j := c.elasticJob3(javaID)
+				if before {
+					c.startBeside3("a", nil, cfg)
+				} else {
+					j.store(cfg)
+				}
+				j.join()
+				sleepUntil(20 * time.Second)
+				c.take()
+				j.do(registry.Put(orders.FailoverItem(0), ""))
+				j.claim(0)
+				j.vanish()
+				for c.node(orders.Instance(javaID)).Exists() {
+					time.Sleep(100 * time.Millisecond)
+				}
+				require.False(t, c.node(orders.ItemFailover(0)).Exists())
+				if !before {
+					c.startBeside3("a", nil, cfg)
+				}
+				sleepUntil(waitOut)
+				require.Len(t, c.reruns(), 1)
+				requireNoMarks(t, c, 0)
+			})
+		})
+	}
+}
+
+// One that lives has not lost what it claimed, and one that ends its claim leaves nothing to run again.
+func TestAClaimantOfElasticJob3Lives(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startBeside3("a", nil, failingSlowly(1))
+		j := c.elasticJob3Joins(javaID)
+		sleepUntil(20 * time.Second)
+		c.take()
+		j.do(registry.Put(orders.FailoverItem(0), ""))
+		j.claim(0)
+		sleepUntil(30 * time.Second)
+		j.begin(0, true)
+		sleepUntil(40 * time.Second)
+		j.end(0)
+		j.do(registry.Delete(orders.ItemFailover(0)))
+		time.Sleep(3 * time.Second) // it stands still between its steps
+		j.do(registry.Delete(orders.ItemFailovering(0)))
+		j.leave()
+		sleepUntil(waitOut)
+		require.Empty(t, c.reruns())
+		requireNoMarks(t, c, 0)
 	})
 }
