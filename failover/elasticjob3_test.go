@@ -55,7 +55,21 @@ func TestDeclareForeignOfElasticJob3(t *testing.T) {
 			true,
 		},
 		"another took its mark away": {
-			[]registry.Node{wish}, failover.Foreign{Instance: javaID, Token: 44}, []registry.Condition{registry.Absent(tree.Instance(javaID))}, false,
+			[]registry.Node{wish},
+			failover.Foreign{Instance: javaID, Token: 44},
+			[]registry.Condition{
+				registry.Absent(tree.Instance(javaID)), registry.Absent(tree.ItemRunning(item)), registry.Unchanged(tree.FailoverItem(item), 45),
+			},
+			false,
+		},
+		"a claim alone": {
+			[]registry.Node{node(tree.ItemFailovering(item), javaID, 46)},
+			failover.Foreign{Instance: javaID, Token: 46, Claim: 46},
+			[]registry.Condition{
+				registry.Absent(tree.Instance(javaID)), registry.Unchanged(tree.ItemFailovering(item), 46),
+				registry.Absent(tree.ItemRunning(item)), registry.Absent(tree.FailoverItem(item)),
+			},
+			false,
 		},
 		"a wish alone": {
 			[]registry.Node{wish},

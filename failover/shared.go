@@ -18,6 +18,9 @@ type Foreign struct {
 	// Wish is the revision of the node by which another instance of its kind asks for a claimant, if that alone tells
 	// that it was lost; 0 otherwise.
 	Wish registry.Revision
+	// Claim is the revision of the mark by which the instance had claimed the item, if it was gone before it began; 0
+	// otherwise.
+	Claim registry.Revision
 }
 
 // DeclareForeign returns the transaction that has such an execution run again. now goes into the record;
@@ -73,8 +76,15 @@ func (run Foreign) gone(s *jobtree.State, item int) []registry.Condition {
 	if run.Wish != 0 {
 		return []registry.Condition{registry.Unchanged(tree.FailoverItem(item), run.Wish), registry.Absent(tree.ItemRunning(item))}
 	}
-	remains, _ := s.TakeRemains(item) // unless another instance has taken them away, to ask for a claimant
-	return append(remains, registry.Absent(tree.Instance(run.Instance)))
+	gone := []registry.Condition{registry.Absent(tree.Instance(run.Instance))}
+	if run.Claim != 0 {
+		return append(gone, registry.Unchanged(tree.ItemFailovering(item), run.Claim), registry.Absent(tree.ItemRunning(item)), registry.Absent(tree.FailoverItem(item)))
+	}
+	if remains, _ := s.TakeRemains(item); remains != nil {
+		return append(gone, remains...)
+	}
+	// Another instance has taken the mark away, to ask for a claimant. It may have claimed the item since, and have begun.
+	return append(gone, registry.Absent(tree.ItemRunning(item)), registry.Unchanged(tree.FailoverItem(item), s.Item(item).FailoverItem))
 }
 
 // TakenOver tells whether a Java instance runs, or is about to run, an execution that the record has as

@@ -1,9 +1,11 @@
 package scheduler_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -285,7 +287,11 @@ func TestAnInstanceOfElasticJob3Crashes(t *testing.T) {
 					c.startBeside3("a", nil, cfg)
 				}
 				sleepUntil(waitOut)
-				require.Equal(t, []string{"item 0 fire 10s failover on a"}, c.reruns())
+				fire := "10s"
+				if !before {
+					fire = "by hand" // none: nobody here knows since when it has been lost
+				}
+				require.Equal(t, []string{"item 0 fire " + fire + " failover on a"}, c.reruns())
 				requireNoMarks(t, c, 0)
 				sleepUntil(waitOut + 12*time.Second)
 				require.Len(t, c.take(), 4, "they are all ours now")
@@ -414,37 +420,55 @@ func TestWeCrashBesideElasticJob3(t *testing.T) {
 	})
 }
 
-// What ElasticJob 3.x takes over is its own, and the item's next fire runs.
-func TestElasticJob3TakesOurLostExecutionOver(t *testing.T) {
+// Whoever claims first what we lost runs it again, and nobody else does: an instance of ElasticJob 3.x that sees the
+// crash, or the others of ours.
+func TestOneTakesOurLostExecutionOver(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, c *cluster) {
-		c.startBeside3("a", nil, failingSlowly(2))
-		b := c.startBeside3("b", stuck, failingSlowly(2))
-		sleepUntil(12 * time.Second)
-		j := c.elasticJob3Joins(lastJavaID)
-		item := 0
-		if c.state3().Item(1).Running.Value == fullID("b") {
-			item = 1
-		}
-		require.Equal(t, fullID("b"), c.state3().Item(item).Running.Value)
-		c.take()
-		b.crash(t)
-		for c.node(orders.Instance(fullID("b"))).Exists() {
-			time.Sleep(time.Millisecond)
-		}
-		j.flag(item)
-		j.claim(item)
-		j.begin(item, true)
-		sleepUntil(45 * time.Second)
-		reruns := c.reruns()
-		if len(reruns) == 0 {
-			require.Equal(t, jobtree.ItemInterrupted, c.state3().Item(item).Record.Value.State)
-		}
-		j.endClaimed(item)
-		sleepUntil(waitOut)
-		require.Empty(t, c.reruns())
-		requireNoMarks(t, c, item)
-	})
+	for name, test := range map[string]struct {
+		after  time.Duration // that the instance has gone
+		theirs bool
+	}{
+		"theirs, at once":  {0, true},
+		"theirs, in time":  {900 * time.Millisecond, true},
+		"ours, after them": {5 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startBeside3("a", nil, failingSlowly(2))
+				b := c.startBeside3("b", stuck, failingSlowly(2))
+				sleepUntil(12 * time.Second)
+				j := c.elasticJob3Joins(lastJavaID)
+				item := 0
+				if c.state3().Item(1).Running.Value == fullID("b") {
+					item = 1
+				}
+				require.Equal(t, fullID("b"), c.state3().Item(item).Running.Value)
+				c.take()
+				b.crash(t)
+				for c.node(orders.Instance(fullID("b"))).Exists() {
+					time.Sleep(time.Millisecond)
+				}
+				time.Sleep(test.after)
+				if c.node(orders.ItemRunning(item)).Exists() { // else there is nothing to ask for
+					j.flag(item)
+				}
+				claimed := j.claimIfWanted(item)
+				require.Equal(t, test.theirs, claimed)
+				if claimed {
+					j.begin(item, true)
+				}
+				sleepUntil(50 * time.Second)
+				if claimed {
+					require.Equal(t, jobtree.ItemInterrupted, c.state3().Item(item).Record.Value.State, "as ours it is over")
+					j.endClaimed(item)
+				}
+				sleepUntil(waitOut)
+				require.Equal(t, !claimed, len(c.reruns()) == 1)
+				requireNoMarks(t, c, item)
+			})
+		})
+	}
 }
 
 // The console of ElasticJob 3.x asks each instance by a node of its own.
@@ -513,4 +537,297 @@ func TestALeaderThatResignsBesideElasticJob3(t *testing.T) {
 			})
 		})
 	}
+}
+
+// One that stops, or leaves the job, while items run that failover is on for stays until they have ended: their marks
+// outlive it, so everybody would take them for lost. Somebody else leads meanwhile, and nothing is run again.
+func TestALeaveBesideElasticJob3WaitsForWhatRuns(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(t *testing.T, a *instance){
+		"a stop": func(_ *testing.T, a *instance) { a.cancel() },
+		"a leave": func(t *testing.T, a *instance) {
+			ours, err := a.Job("orders")
+			require.NoError(t, err)
+			go func() { assert.NoError(t, ours.Leave(t.Context())) }()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failingSlowly(4)
+				a := c.startBeside3("a", lasting(15*time.Second), cfg)
+				c.startBeside3("b", nil, cfg)
+				sleepUntil(12 * time.Second)
+				require.Equal(t, fullID("a"), c.state3().Leader.Instance)
+				c.take()
+				leave(t, a)
+				sleepUntil(24 * time.Second)
+				s := c.state3()
+				require.NotZero(t, s.Instance(fullID("a")).Created, "what it runs would be lost")
+				require.Equal(t, fullID("b"), s.Leader.Instance)
+				require.Empty(t, c.take(), "nobody runs it again")
+				sleepUntil(28 * time.Second)
+				require.Equal(t, []string{"item 2 fire 10s scheduled on a", "item 3 fire 10s scheduled on a"}, c.shown())
+				s = c.state3()
+				require.Zero(t, s.Instance(fullID("a")).Created)
+				for n := range 4 {
+					require.Equal(t, jobtree.Success, s.Item(n).Record.Value.Current.Outcome)
+					requireNoMarks(t, c, n)
+				}
+				require.Equal(t, map[string]int{fullID("b"): 4}, c.owners3())
+				sleepUntil(waitOut)
+				require.Empty(t, c.take())
+				sleepUntil(waitOut + 12*time.Second)
+				require.Len(t, c.take(), 4)
+			})
+		})
+	}
+}
+
+// What is due of its other items meanwhile is made up by those who get them, once.
+func TestFiresWhileALeaveBesideElasticJob3Waits(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := failingOver(4)
+		cfg.Misfire = job.MisfireOnce
+		work := func(_ context.Context, sc job.ShardingContext) error {
+			if sc.Item == 2 {
+				time.Sleep(13 * time.Second)
+			}
+			return nil
+		}
+		a := c.startBeside3("a", work, cfg)
+		c.startBeside3("b", nil, cfg)
+		sleepUntil(6 * time.Second)
+		require.Equal(t, fullID("a"), c.state3().Owner(2))
+		c.take()
+		a.cancel()
+		sleepUntil(17 * time.Second)
+		require.Equal(t, []string{
+			"item 0 fire 10s scheduled on b", "item 0 fire 15s scheduled on b", "item 1 fire 10s scheduled on b", "item 1 fire 15s scheduled on b",
+		}, c.shown())
+		sleepUntil(24 * time.Second)
+		require.Equal(t, []string{
+			"item 0 fire 20s scheduled on b", "item 1 fire 20s scheduled on b", "item 2 fire 5s scheduled on a",
+			"item 2 fire 15s misfire on b", "item 2 fire 20s scheduled on b", "item 3 fire 15s misfire on b", "item 3 fire 20s scheduled on b",
+		}, c.shown())
+	})
+}
+
+// One that has to end before what it runs has ended says so of that, and it is run again as something interrupted: once.
+func TestAnEndThatIsCutShortBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, a *instance){
+		"stopped now":                 func(_ *testing.T, a *instance) { a.StopNow() },
+		"the stop takes too long":     func(_ *testing.T, a *instance) { a.cancel() },
+		"killed while it waits":       func(_ *testing.T, a *instance) { a.cancel(); time.Sleep(time.Second); a.registry.Vanish(); a.Vanish() },
+		"its session ends meanwhile":  func(_ *testing.T, a *instance) { a.cancel(); time.Sleep(time.Second); a.registry.Expire() },
+		"its code does not even hear": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				work := stuckUntilCancelled
+				deaf := end == nil
+				if deaf {
+					work = func(_ context.Context, _ job.ShardingContext) error { time.Sleep(time.Hour); return nil }
+				}
+				a := c.startBeside3("a", work, failingSlowly(1))
+				sleepUntil(12 * time.Second)
+				c.startBeside3("b", nil, failingSlowly(1))
+				if deaf {
+					a.StopNow()
+					require.ErrorContains(t, <-a.done, "items [0] did not return")
+					a.done <- nil
+				} else {
+					end(t, a)
+				}
+				sleepUntil(waitOut)
+				require.Equal(t, []string{"item 0 fire 10s failover on b"}, c.reruns())
+				requireNoMarks(t, c, 0)
+				require.Zero(t, c.state3().Instance(fullID("a")).Created)
+				time.Sleep(time.Hour)
+			})
+		})
+	}
+}
+
+// Without failover a mark goes with its instance or with its execution, so nothing keeps one that stops.
+func TestAStopBesideElasticJob3WithoutFailover(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := sharedJob(2)
+		a := c.startBeside3("a", lasting(9*time.Second), cfg)
+		c.startBeside3("b", nil, cfg)
+		sleepUntil(6 * time.Second)
+		a.cancel()
+		sleepUntil(7 * time.Second)
+		require.Zero(t, c.state3().Instance(fullID("a")).Created)
+		require.True(t, c.state3().Item(1).Running.Exists())
+		sleepUntil(21 * time.Second)
+		require.Empty(t, c.reruns())
+	})
+}
+
+// An instance whose clock is wrong stays for what runs here, too. It leads no more and begins nothing, and streams end.
+func TestAWrongClockBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := failingSlowly(2)
+		s, set := c.startSkewed("a", lasting(40*time.Second), cfg, scheduler.WithElasticJob3Peers())
+		c.startBeside3("b", nil, cfg)
+		sleepUntil(12 * time.Second)
+		require.Equal(t, fullID("a"), c.state3().Leader.Instance)
+		c.take()
+		set(50 * time.Second)
+		sleepUntil(48 * time.Second)
+		require.NotZero(t, c.state3().Instance(fullID("a")).Created)
+		require.Equal(t, fullID("b"), c.state3().Leader.Instance)
+		_, health := s.look(t)
+		require.Contains(t, health.Clock, "stays out of the job")
+		sleepUntil(waitOut)
+		require.Equal(t, []string{"item 1 fire 10s scheduled on a"}, c.shown())
+		require.Equal(t, map[string]int{fullID("b"): 2}, c.owners3())
+	})
+}
+
+// Code that goes on until it is asked to come to an end, such as a stream, does not keep such an instance for ever.
+func TestAStreamOfAWrongClockBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := failingSlowly(2)
+		endless := func(ctx context.Context, _ job.ShardingContext) error { <-job.Yield(ctx); return nil }
+		_, set := c.startSkewed("a", endless, cfg, scheduler.WithElasticJob3Peers())
+		c.startBeside3("b", nil, cfg)
+		sleepUntil(12 * time.Second)
+		require.Equal(t, fullID("a"), c.state3().Item(1).Running.Value)
+		c.take()
+		set(50 * time.Second)
+		sleepUntil(50 * time.Second)
+		require.Equal(t, []string{"item 1 fire 10s scheduled on a"}, c.shown())
+		require.Equal(t, map[string]int{fullID("b"): 2}, c.owners3())
+	})
+}
+
+// What the console shuts down goes on to its end, and if that comes within a second it is not lost.
+func TestTheConsoleOfElasticJob3ShutsABusyInstanceDown(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lasts  time.Duration
+		reruns []string
+	}{
+		"it ends within the second": {2500 * time.Millisecond, nil},
+		"it runs on":                {9 * time.Second, []string{"item 1 fire 10s failover on b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startBeside3("b", nil, failingSlowly(2)) // which leads
+				a := c.startBeside3("a", lasting(test.lasts), failingSlowly(2))
+				sleepUntil(12 * time.Second)
+				require.Equal(t, fullID("a"), c.state3().Item(1).Running.Value)
+				c.take()
+				c.elasticJob3(javaID).do(registry.Delete(orders.Instance(fullID("a"))))
+				sleepUntil(waitOut)
+				require.Equal(t, test.reruns, c.reruns())
+				requireNoMarks(t, c, 1)
+				a.stop(t)
+			})
+		})
+	}
+}
+
+// Nothing is left of a job that the console removes while we run it: its own node, made anew and empty, would keep each
+// instance of ElasticJob 3.x from starting the job. If it is stored again meanwhile, nobody begins what still runs.
+func TestTheConsoleOfElasticJob3RemovesAJobThatRuns(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"for good": false, "it is stored again": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failingOver(2)
+				a := c.startBeside3("a", lasting(20*time.Second), cfg)
+				sleepUntil(6 * time.Second)
+				c.removeJob("orders")
+				sleepUntil(8 * time.Second)
+				require.Empty(t, c.nodes("/orders"))
+				if again {
+					c.elasticJob3(javaID).store(cfg)
+					c.startBeside3("b", nil, cfg)
+					sleepUntil(24 * time.Second)
+					require.Empty(t, c.take(), "nothing begins while the former executions run")
+				}
+				sleepUntil(42 * time.Second)
+				runs := c.shown()
+				if !again {
+					require.Len(t, runs, 2, "to their end")
+					require.Empty(t, c.nodes("/orders"))
+				} else {
+					require.Greater(t, len(runs), 4, "the job goes on")
+					requireNoMarks(t, c, 0)
+					require.Equal(t, cfg.Class, c.node(orders.Root()).Value)
+				}
+				a.stop(t)
+			})
+		})
+	}
+}
+
+// An instance of ElasticJob 3.x that is killed when it has claimed an item, and has not begun, leaves a mark of that alone.
+func TestAClaimantOfElasticJob3IsKilled(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]bool{"while we are there": true, "before we came": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failingSlowly(1)
+				j := c.elasticJob3(javaID)
+				if before {
+					c.startBeside3("a", nil, cfg)
+				} else {
+					j.store(cfg)
+				}
+				j.join()
+				sleepUntil(20 * time.Second)
+				c.take()
+				j.do(registry.Put(orders.FailoverItem(0), ""))
+				j.claim(0)
+				j.vanish()
+				for c.node(orders.Instance(javaID)).Exists() {
+					time.Sleep(100 * time.Millisecond)
+				}
+				require.False(t, c.node(orders.ItemFailover(0)).Exists())
+				if !before {
+					c.startBeside3("a", nil, cfg)
+				}
+				sleepUntil(waitOut)
+				require.Len(t, c.reruns(), 1)
+				requireNoMarks(t, c, 0)
+			})
+		})
+	}
+}
+
+// One that lives has not lost what it claimed, and one that ends its claim leaves nothing to run again.
+func TestAClaimantOfElasticJob3Lives(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startBeside3("a", nil, failingSlowly(1))
+		j := c.elasticJob3Joins(javaID)
+		sleepUntil(20 * time.Second)
+		c.take()
+		j.do(registry.Put(orders.FailoverItem(0), ""))
+		j.claim(0)
+		sleepUntil(30 * time.Second)
+		j.begin(0, true)
+		sleepUntil(40 * time.Second)
+		j.end(0)
+		j.do(registry.Delete(orders.ItemFailover(0)))
+		time.Sleep(3 * time.Second) // it stands still between its steps
+		j.do(registry.Delete(orders.ItemFailovering(0)))
+		j.leave()
+		sleepUntil(waitOut)
+		require.Empty(t, c.reruns())
+		requireNoMarks(t, c, 0)
+	})
 }

@@ -50,7 +50,12 @@ func (r *runner) takePart() bool {
 // parting makes what leaving needs, if there is anything to leave.
 func (r *runner) parting() membership.Parting {
 	v := r.look()
-	if !v.Registered() && !v.Leads() || r.runsUnmarked() || !r.noteMissed() {
+	switch {
+	case !v.Registered() && !v.Leads():
+		return membership.Parting{}
+	case r.mustStay():
+		return membership.Parting{Stays: true}
+	case !r.noteMissed():
 		return membership.Parting{}
 	}
 	return membership.Parting{Ready: true, Marks: r.marks()}

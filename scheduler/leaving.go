@@ -8,7 +8,8 @@ import (
 )
 
 // leave takes this instance out of the job, and says so when nothing of it runs any more. Others
-// take over at once: what still runs here is marked as running, and stays so until its end.
+// take over at once: what still runs here is marked as running, and stays so until its end. Where only the instance
+// shows that it runs, the instance stays until then, see [runner.mustStay].
 func (r *runner) leave() {
 	if r.attached != nil && r.applied >= r.needed {
 		// The others need to know what was missed before they begin anything.
@@ -33,10 +34,10 @@ func (r *runner) closeDrained() {
 }
 
 // commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding,
-// in one transaction. While something runs unmarked, the instance stays, and hands over all else.
+// in one transaction. While the instance has to stay, it hands over all else.
 func (r *runner) commitLeave() {
-	if r.runsUnmarked() && !r.rounds.Executions().Abandoned() {
-		r.commit(r.membership.HandOver(r.look())) // the instance itself is all that shows that it is not lost
+	if r.mustStay() && !r.rounds.Executions().Abandoned() {
+		r.commit(r.membership.HandOver(r.look()))
 		return
 	}
 	batch := r.membership.Leave(r.look(), r.marks())
@@ -47,10 +48,12 @@ func (r *runner) commitLeave() {
 	r.commit(batch)
 }
 
-// runsUnmarked tells whether something runs here, under the present session, whose mark was taken away.
-func (r *runner) runsUnmarked() bool {
+// mustStay tells whether this instance is all that shows that something that runs here, under the present session, is
+// not lost: its mark was taken away, or beside ElasticJob 3.x is one that outlives the instance.
+func (r *runner) mustStay() bool {
+	v := r.look()
 	for e := range r.marked() {
-		if executions.MarkGone(r.look(), e) {
+		if executions.MarkGone(v, e) || v.Registered() && v.State.MarkOutlives(e.Item) {
 			return true
 		}
 	}

@@ -25,6 +25,8 @@ type Item struct {
 	Remains Mark
 	// Failover marks a claim; its value is the claimant's id.
 	Failover Mark
+	// Claimed marks a claim where the layout is [ElasticJob3]: it is persistent, so it outlives a claimant that is gone.
+	Claimed Mark
 	// Misfire are the missed fires.
 	Misfire Stored[Misfire]
 	// Disabled tells that an operator excluded the item.
@@ -42,7 +44,7 @@ type Item struct {
 	OffsetRevision registry.Revision
 }
 
-// Mark is an ephemeral node of an item. The zero Mark is one that is not there.
+// Mark is a node of an item that says which instance is at it. It is ephemeral, but for some of [ElasticJob3]. The zero Mark is one that is not there.
 type Mark struct {
 	Value    string
 	Session  registry.SessionID
@@ -74,6 +76,7 @@ type itemNodes struct {
 	next             *Stored[Next]
 	running          *Mark
 	failover         *Mark
+	claimed          *Mark
 	misfire          *Stored[Misfire]
 	record           *Stored[Record]
 }
@@ -87,6 +90,7 @@ func (in *itemNodes) item(number int) Item {
 		Next:             valueOf(in.next),
 		Running:          valueOf(in.running),
 		Failover:         valueOf(in.failover),
+		Claimed:          valueOf(in.claimed),
 		Misfire:          valueOf(in.misfire),
 		Disabled:         in.disabled,
 		Record:           valueOf(in.record),
@@ -113,6 +117,8 @@ func (in *itemNodes) set(kind Kind, n registry.Node) {
 		in.running = markOf(n)
 	case KindItemFailover:
 		in.failover = markOf(n)
+	case KindItemFailovering:
+		in.claimed = markOf(n)
 	case KindItemMisfire:
 		in.misfire = storedRarely(n, DecodeMisfire)
 	case KindItemDisabled:

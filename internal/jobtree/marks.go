@@ -22,6 +22,13 @@ func (s *State) MarkClaimed(item int, instance string, session *registry.Session
 	return writes
 }
 
+// MarkOutlives tells whether the mark of an item's execution outlives the instance that made it. Then the instance has to
+// stay until the execution has ended: to everybody else it is lost as soon as the instance is gone.
+func (s *State) MarkOutlives(item int) bool {
+	nodes := s.items.get(item)
+	return s.Layout() == ElasticJob3 && nodes != nil && nodes.running != nil && nodes.running.Session == 0
+}
+
 // Unclaim returns the writes that take the marks of a claim away.
 func (s *State) Unclaim(item int) []registry.Write {
 	writes := []registry.Write{registry.Delete(s.tree.ItemFailover(item))}

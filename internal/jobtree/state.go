@@ -264,7 +264,7 @@ func (s *State) setOfItem(name Name, n registry.Node, t *Touched) {
 // stray node from taking any amount of memory.
 func keptOfItem(name Name) bool {
 	switch name.Kind {
-	case KindItemInstance, KindItemNext, KindItemRunning, KindItemFailover, KindItemMisfire,
+	case KindItemInstance, KindItemNext, KindItemRunning, KindItemFailover, KindItemFailovering, KindItemMisfire,
 		KindItemDisabled, KindItemRecord, KindFailoverItem:
 		return name.Item < job.MaxShardingTotalCount
 	default:

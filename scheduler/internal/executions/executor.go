@@ -40,6 +40,7 @@ func (x *Executions) StartWaiting(v room.View) {
 		case e.Under.Connected() && x.hasRoom():
 			w.waiting = w.waiting[1:]
 			x.execute(e)
+			x.tellYield(v, e) // it may have become true while it waited
 		default:
 			x.reportWaiting()
 			return

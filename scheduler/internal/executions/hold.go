@@ -3,6 +3,7 @@ package executions
 import (
 	"log/slog"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -11,9 +12,19 @@ import (
 // after somebody deleted the whole tree by hand. If the job is stored again while they run, whoever gets their items
 // would take them for items that have never run, and begin them. The new mark keeps everybody from that. It ends no
 // execution: it goes when the code has returned, see mending.Orphans, or with the session.
+//
+// Beside ElasticJob 3.x nothing is marked before the job is stored again: the node of the job itself, which comes with
+// the mark and stays when that goes, would be empty, and each of its instances takes that for a job of another class.
 func (x *Executions) Hold(v room.View) (batch room.Batch) {
 	if !x.unheld || !v.Attached.Connected() {
 		return nil
+	}
+	var stored []registry.Condition
+	if v.State.Layout() == jobtree.ElasticJob3 {
+		if !v.State.Config.Exists() {
+			return nil
+		}
+		stored = append(stored, registry.Present(v.Tree.Config()))
 	}
 	x.unheld = false
 	for e := range x.ports.All() {
@@ -24,7 +35,7 @@ func (x *Executions) Hold(v room.View) (batch room.Batch) {
 		batch = append(batch, room.Proposal{
 			Step: "hold an item",
 			Txn: registry.Txn{
-				If:     []registry.Condition{registry.Absent(v.Tree.ItemRunning(e.Item)), registry.Absent(v.Tree.ItemRecord(e.Item))},
+				If:     append([]registry.Condition{registry.Absent(v.Tree.ItemRunning(e.Item)), registry.Absent(v.Tree.ItemRecord(e.Item))}, stored...),
 				Then:   []registry.Write{registry.PutOwned(v.Tree.ItemRunning(e.Item), v.Instance, v.Attached.Session)},
 				Repeat: registry.RepeatOwned,
 			},

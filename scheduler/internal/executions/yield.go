@@ -19,16 +19,16 @@ type yielding struct {
 	noted    actor.Lookout
 	askedFor time.Time // since when a resharding is asked for; zero = it is not
 	late     bool      // longer than reshardingPatience
-	leaving  bool      // all were told because the instance leaves
+	leaving  bool      // all were told because the instance leaves, or is to
 }
 
 // TellYields closes the channels of executions that should come to an end.
 func (x *Executions) TellYields(v room.View) {
 	x.watchResharding(v)
 	y := &x.yields
-	if v.Leaving && !y.leaving {
-		y.leaving = true
-		y.noted.Note(nil, true)
+	if leaving := leaves(v); leaving != y.leaving {
+		y.leaving = leaving
+		y.noted.Note(nil, leaving)
 	}
 	all, items := y.noted.TakeNoted()
 	if all {
@@ -54,10 +54,13 @@ func (x *Executions) tellYield(v room.View, e *Execution) {
 	close(e.progress.yield)
 }
 
+// leaves tells whether this instance is on its way out of the job, which may have to wait for what runs here.
+func leaves(v room.View) bool { return v.Leaving || v.Out }
+
 // mustYield tells whether an execution should come to an end.
 func (x *Executions) mustYield(v room.View, e *Execution) bool {
 	moved := !v.Owns(e.Item) && (!x.ports.Others.Borrow || e.Context.Source != job.Failover) // which may run what it does not own
-	return v.Leaving || x.yields.late || !v.Usable || moved || v.State.Disabled(e.Item) ||
+	return leaves(v) || x.yields.late || !v.Usable || moved || v.State.Disabled(e.Item) ||
 		e.Context.Streaming && !v.Config.StreamingProcess
 }
 

@@ -20,6 +20,8 @@ const confirmLoss = time.Second
 // saw it know.
 type losses struct {
 	lost map[int]loss // by item
+	// died are the creations of marks whose instances went before the eyes of this process, by item, in ElasticJob 3.x.
+	died map[int]registry.Revision
 }
 
 type loss struct {
@@ -31,6 +33,7 @@ type loss struct {
 // lookForCrashes notes what a step takes away of executions that nobody recorded.
 func (s *java) lookForCrashes(v room.View, step registry.Step) {
 	s.noteClaims(step)
+	s.noteDeaths(v, step)
 	if !v.Usable || !v.Config.Failover || s.of == jobtree.ElasticJob3 { // whose marks tell when their instances are gone
 		return
 	}
@@ -54,8 +57,8 @@ func (s *java) lookForCrashes(v room.View, step registry.Step) {
 		if record.Value.State == jobtree.ItemRunning && record.Value.Current.Session == change.Old.Session {
 			continue // one of ours: the record tells
 		}
-		s.noteLoss(v, name.Item, loss{record: record.Revision, seen: time.Now(), Foreign: failover.Foreign{
-			Instance: instance, Session: change.Old.Session, Token: change.Old.Created,
+		s.noteLoss(name.Item, loss{record: record.Revision, seen: time.Now(), Foreign: failover.Foreign{
+			Instance: instance, Session: change.Old.Session, Token: change.Old.Created, Fire: lastFire(v),
 		}})
 	}
 }
@@ -72,9 +75,38 @@ func (s *java) noteClaims(step registry.Step) {
 	}
 }
 
-func (s *java) noteLoss(v room.View, item int, l loss) {
+// noteDeaths notes what ran in instances of ElasticJob 3.x that a step takes away. The state is the one before it. What
+// such an instance left is in the tree for as long as nobody comes, so only who saw it die knows when that was.
+func (s *java) noteDeaths(v room.View, step registry.Step) {
+	if s.of != jobtree.ElasticJob3 {
+		return
+	}
+	gone := make(map[string]bool)
+	for _, change := range step.Changes {
+		if name, ok := jobtree.Parse(change.Path()); ok && name.Kind == jobtree.KindInstance && change.Old.Exists() && !change.New.Exists() {
+			gone[name.Key] = true
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	for item := range v.State.Items() {
+		if mark := v.State.Item(item).Running; mark.Exists() && gone[mark.Value] {
+			if s.died == nil {
+				s.died = make(map[int]registry.Revision)
+			}
+			s.died[item] = mark.Created
+		}
+	}
+}
+
+// lastFire returns the last fire, for which an execution may stand that was lost just now.
+func lastFire(v room.View) time.Time {
 	now := v.Clock.Now()
-	l.Fire = cronexpr.Last(v.Rules.Schedule, now.Add(-366*24*time.Hour), now)
+	return cronexpr.Last(v.Rules.Schedule, now.Add(-366*24*time.Hour), now)
+}
+
+func (s *java) noteLoss(item int, l loss) {
 	if s.lost == nil {
 		s.lost = make(map[int]loss)
 	}
@@ -94,12 +126,17 @@ func (s *java) noteRemains(v room.View) {
 		}
 		if !it.Remains.Exists() {
 			s.noteWish(v, it)
+			s.noteClaimant(v, it)
 			continue
 		}
 		if r := it.Record.Value; r.State == jobtree.ItemRunning && r.Current.Instance == it.Remains.Value && r.Token(it.Record.Revision) == it.Remains.Created {
 			continue // one of ours: the record tells
 		}
-		s.noteLoss(v, item, loss{record: it.Record.Revision, seen: time.Now(), Foreign: failover.Foreign{Instance: it.Remains.Value, Token: it.Remains.Created}})
+		run := failover.Foreign{Instance: it.Remains.Value, Token: it.Remains.Created}
+		if s.died[item] == it.Remains.Created {
+			run.Fire = lastFire(v)
+		}
+		s.noteLoss(item, loss{record: it.Record.Revision, seen: time.Now(), Foreign: run})
 		s.ports.Wake(confirmLoss)
 	}
 }
@@ -107,14 +144,37 @@ func (s *java) noteRemains(v room.View) {
 // noteWish notes that another Java instance asks for a claimant. It claims as soon as it is idle, and so does every
 // other one at the end of its next round; the last of them may be gone by then.
 func (s *java) noteWish(v room.View, it jobtree.Item) {
-	state := it.Record.Value.State
-	if it.FailoverItem == 0 || it.Failover.Exists() || it.Running.Exists() || !v.Config.Failover || state == jobtree.ItemRunning || state == jobtree.ItemWaiting {
+	if it.FailoverItem == 0 || !unclaimed(v, it) {
 		return
 	}
-	ran := cmp.Or(s.lastRun(it.Number), v.State.Owner(it.Number), unknownInstance)
-	s.noteLoss(v, it.Number, loss{record: it.Record.Revision, seen: time.Now(), Foreign: failover.Foreign{
-		Instance: ran, Token: it.FailoverItem, Wish: it.FailoverItem,
-	}})
+	run := failover.Foreign{Token: it.FailoverItem, Wish: it.FailoverItem}
+	seen := s.lastRun(it.Number)
+	run.Instance = cmp.Or(seen, v.State.Owner(it.Number), unknownInstance)
+	if seen != "" {
+		run.Fire = lastFire(v)
+	}
+	s.noteLoss(it.Number, loss{record: it.Record.Revision, seen: time.Now(), Foreign: run})
+	s.ports.Wake(confirmLoss)
+}
+
+// unclaimed tells whether nobody runs an item, has claimed it, or has it waiting by its record.
+func unclaimed(v room.View, it jobtree.Item) bool {
+	state := it.Record.Value.State
+	return v.Config.Failover && !it.Failover.Exists() && !it.Running.Exists() && state != jobtree.ItemRunning && state != jobtree.ItemWaiting
+}
+
+// noteClaimant notes that a Java instance is gone that had claimed an item and had not begun. Java instances that see
+// it die ask for a claimant.
+func (s *java) noteClaimant(v room.View, it jobtree.Item) {
+	claimant := it.Claimed.Value
+	if it.FailoverItem != 0 || !jobtree.JavaInstance(claimant) || v.State.Instance(claimant).Created != 0 || !unclaimed(v, it) {
+		return
+	}
+	run := failover.Foreign{Instance: claimant, Token: it.Claimed.Created, Claim: it.Claimed.Revision}
+	if s.lastRun(it.Number) != "" {
+		run.Fire = lastFire(v)
+	}
+	s.noteLoss(it.Number, loss{record: it.Record.Revision, seen: time.Now(), Foreign: run})
 	s.ports.Wake(confirmLoss)
 }
 
@@ -177,12 +237,16 @@ func (s *java) wasNone(v room.View, it jobtree.Item, l loss) bool {
 	if l.Wish != 0 {
 		return it.FailoverItem != l.Wish || it.Running.Exists()
 	}
+	if l.Claim != 0 {
+		return it.Claimed.Revision != l.Claim || it.FailoverItem != 0 || it.Running.Exists() || v.State.Instance(l.Instance).Created != 0
+	}
 	// Another Java instance that takes the remains away asks for a claimant first; who ends its work does not.
 	return v.State.Instance(l.Instance).Created != 0 || it.Remains.Created != l.Token && it.FailoverItem == 0
 }
 
 func (s *java) forgetLoss(item int) {
 	delete(s.lost, item)
+	delete(s.died, item)
 	s.ports.Consider([]int{item}, false)
 }
 

@@ -23,7 +23,18 @@ type Executions struct {
 	noted       actor.Lookout // items whose executions may have been lost since the last look
 	lostSession bool          // and has not joined again
 	until       time.Time     // nothing is declared before
+	seen        map[int]sight // by item: when an execution was first seen to be lost, where that is to be confirmed
 }
+
+// sight is when the execution of a token was first seen to be lost.
+type sight struct {
+	token registry.Revision
+	at    time.Time
+}
+
+// confirmLoss is how long an instance must have been gone before its executions are lost, beside ElasticJob 3.x: its
+// console shuts an instance down by taking the node away, and what runs there may be about to end.
+const confirmLoss = time.Second
 
 // Observe takes in what a step of the view has changed, whoever leads: the next leader may be this instance.
 func (x *Executions) Observe(t jobtree.Touched) { x.noted.Note(t.Items, t.Instances || t.Leader) }
@@ -47,17 +58,34 @@ func (x *Executions) Joined(ttl time.Duration) {
 // the runner decides again then.
 func (x *Executions) Is(v room.View, item int, here registry.Revision) (lost, wait bool) {
 	if !failover.Lost(v.State, item) {
+		delete(x.seen, item)
 		return false, false
 	}
 	record := v.State.Item(item).Record
 	if here != 0 && here == record.Value.Token(record.Revision) {
 		return false, false
 	}
-	if left := time.Until(x.until); left > 0 {
+	if left := max(time.Until(x.until), x.unconfirmed(v, item)); left > 0 {
 		x.Ports.Wake(left)
 		return false, true
 	}
 	return true, false
+}
+
+// unconfirmed returns how long it takes until the loss of an item's execution is certain.
+func (x *Executions) unconfirmed(v room.View, item int) time.Duration {
+	if v.State.Layout() != jobtree.ElasticJob3 {
+		return 0
+	}
+	record := v.State.Item(item).Record
+	token := record.Value.Token(record.Revision)
+	if x.seen[item].token != token {
+		if x.seen == nil {
+			x.seen = make(map[int]sight)
+		}
+		x.seen[item] = sight{token, time.Now()}
+	}
+	return confirmLoss - time.Since(x.seen[item].at)
 }
 
 // Decide proposes to record what was running when its instance was lost, all of it in one request. It is

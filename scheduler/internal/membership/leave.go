@@ -13,6 +13,8 @@ import (
 type Parting struct {
 	// Ready: what was missed of its items is noted, and what still runs here has its mark.
 	Ready bool
+	// Stays: the instance has to stay until something that runs here has ended. It leads no more meanwhile.
+	Stays bool
 	// Marks are the conditions that what still runs here is marked: without mark and instance, it would be lost.
 	Marks []registry.Condition
 }
@@ -35,12 +37,34 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 	if v.Leads() {
 		txn.If = append(txn.If, v.Term())
 		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
-		if !v.Registered() && v.State.OnlyLeadersAsk() && v.State.Config.Exists() { // whoever took the instance out did not ask
-			txn.If = append(txn.If, registry.Present(v.Tree.Config()))
-			txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
+		if !v.Registered() { // whoever took the instance out did not ask
+			askForNext(v, &txn)
 		}
 	}
 	return txn
+}
+
+// askForNext adds to a resignation what asks for the next leader's resharding, where only leaders ask when members
+// change: what this one has not seen yet, nobody else asks for.
+func askForNext(v room.View, txn *registry.Txn) {
+	if v.State.OnlyLeadersAsk() && v.State.Config.Exists() {
+		txn.If = append(txn.If, registry.Present(v.Tree.Config()))
+		txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
+	}
+}
+
+// Resign proposes to give up the leadership alone, for an instance that is to leave and has to stay for a while;
+// nothing if it does not lead.
+func (m *Membership) Resign(v room.View) room.Batch {
+	if !v.Leads() {
+		return nil
+	}
+	txn := registry.Txn{
+		If:   []registry.Condition{v.Term()},
+		Then: []registry.Write{registry.Delete(v.Tree.Leader())},
+	}
+	askForNext(v, &txn)
+	return room.Batch{{Step: "resign before leaving", Alone: true, Txn: txn}}
 }
 
 // Leave proposes to leave the job; nothing if there is nothing to leave.
@@ -54,13 +78,14 @@ func (m *Membership) Leave(v room.View, marks []registry.Condition) room.Batch {
 
 // HandOver proposes to hand over all that others may have of an instance that leaves and must stay registered for as
 // long as something runs there: its items, by asking for a resharding, in which one that leaves gets none, and the
-// leadership. It proposes nothing if that was done, nor beside ElasticJob 3.x, whose layout has no word for it.
+// leadership. Beside ElasticJob 3.x, whose layout has no word for the former, it is the leadership alone. It proposes nothing
+// if that was done.
 func (m *Membership) HandOver(v room.View) room.Batch {
 	mine := v.State.Instance(v.Instance)
 	switch {
-	case !v.Registered(), mine.Shutdown && !v.Leads(), !v.State.Config.Exists():
-		return nil
-	case v.State.Layout() == jobtree.ElasticJob3: // whose instances read something else in the node
+	case !v.Registered(), !v.State.Config.Exists(), v.State.Layout() == jobtree.ElasticJob3: // whose instances read something else in the node
+		return m.Resign(v)
+	case mine.Shutdown && !v.Leads():
 		return nil
 	}
 	path := v.Tree.Instance(v.Instance)
@@ -82,6 +107,9 @@ func (m *Membership) HandOver(v room.View) room.Batch {
 
 // leaveForClock proposes to leave because of the clock, while there is another instance.
 func (m *Membership) leaveForClock(v room.View, p Parting) room.Batch {
+	if p.Stays {
+		return m.Resign(v)
+	}
 	if !p.Ready {
 		return nil
 	}
