@@ -444,12 +444,18 @@ func TestFiresWhileAJobMoves(t *testing.T) {
 func TestMovesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		put := func(path, text string) func(w *world) {
+		put := func(pairs ...string) func(w *world) {
 			return func(w *world) {
-				_, err := w.handles["a"].Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(path, text)}})
+				var writes []registry.Write
+				for pair := range slices.Chunk(pairs, 2) {
+					writes = append(writes, registry.Put(pair[0], pair[1]))
+				}
+				_, err := w.handles["a"].Commit(t.Context(), registry.Txn{Then: writes})
 				require.NoError(t, err)
 			}
 		}
+		disabled, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "@every 10s", ShardingTotalCount: 3, Disabled: true})
+		require.NoError(t, err)
 		for name, test := range map[string]struct {
 			before func(w *world)
 			to     string
@@ -461,7 +467,7 @@ func TestMovesThatAreRefused(t *testing.T) {
 			"the configuration":          {put(orders.Config(), "{}"), "b", home.ErrRefused, "cannot be read"},
 			"a record":                   {put(orders.ItemRecord(0), "{}"), "b", home.ErrRefused, "cannot be read"},
 			"it is being removed":        {put(orders.Operated(), `{"removing":"yes"}`), "b", home.ErrRefused, "being removed"},
-			"it moves to another target": {put(orders.Operated(), `{"moving":{"to":"dir","move":"x"}}`), "b", home.ErrRefused, "moved to dir"},
+			"it moves to another target": {put(orders.Operated(), `{"moving":{"to":"dir","move":"x"}}`, orders.Config(), disabled), "b", home.ErrRefused, "moved to dir"},
 		} {
 			w := newWorld(t)
 			w.store("a")
