@@ -20,14 +20,14 @@ import (
 	"github.com/elasticron/elasticron/registry/memory"
 )
 
-// world is three registries, of which dir is the directory.
+// world is four registries, of which dir is the directory.
 type world struct {
 	t       *testing.T
 	servers map[string]*memory.Server
 	handles map[string]*memory.Registry
 }
 
-var names = []string{"a", "b", "dir"}
+var names = []string{"a", "b", "c", "dir"}
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -102,9 +102,11 @@ func (g gated) Commit(ctx context.Context, txn registry.Txn) (r registry.Revisio
 
 var orders = jobtree.For("orders")
 
+var declared = job.Config{Name: "orders", Cron: "@every 10s", ShardingTotalCount: 3, JobParameter: "geheim"}
+
 func config(t *testing.T) string {
 	t.Helper()
-	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "@every 10s", ShardingTotalCount: 3, JobParameter: "geheim"})
+	text, err := jobtree.EncodeConfig(declared)
 	require.NoError(t, err)
 	return text
 }
@@ -462,7 +464,7 @@ func TestMovesThatAreRefused(t *testing.T) {
 			want   error
 			text   string
 		}{
-			"an unknown registry":        {func(*world) {}, "c", home.ErrLost, `"c"`},
+			"an unknown registry":        {func(*world) {}, "z", home.ErrLost, `"z"`},
 			"the target has one":         {func(w *world) { w.store("b") }, "b", home.ErrTwice, "a, b"},
 			"the configuration":          {put(orders.Config(), "{}"), "b", home.ErrRefused, "cannot be read"},
 			"a record":                   {put(orders.ItemRecord(0), "{}"), "b", home.ErrRefused, "cannot be read"},
