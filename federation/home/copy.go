@@ -184,7 +184,11 @@ func (m *mover) request(o *original, now time.Time) error {
 // as much for clocks that differ.
 const lateBegin = 10 * time.Second
 
-// missed returns what is noted of an item's missed fires, with those that came while the job stood.
+// takenUp is how long it may take from the copy until processes see the fires come in the new home. What comes meanwhile has
+// no other witness. Who takes the item up leaves out a noted fire that is still to come, and one that the item ran for.
+const takenUp = 10 * time.Second
+
+// missed returns what is noted of an item's missed fires, with those that came while the job stood, or come before it is taken up.
 func (m *mover) missed(o original, item int, since, now time.Time) string {
 	it := o.state.Item(item)
 	schedule, err := o.cfg.Schedule()
@@ -201,7 +205,7 @@ func (m *mover) missed(o original, item int, since, now time.Time) string {
 		since = last
 	}
 	var fires []time.Time
-	for fire := schedule.Next(since); !fire.IsZero() && !fire.After(now); fire = schedule.Next(fire) {
+	for fire := schedule.Next(since); !fire.IsZero() && !fire.After(now.Add(takenUp)); fire = schedule.Next(fire) {
 		if fires = append(fires, fire); len(fires) > jobtree.MaxMissedFires {
 			fires = fires[1:]
 		}
