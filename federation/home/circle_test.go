@@ -74,8 +74,12 @@ func TestANameGoesBackToWhereTheJobHasBeen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, route := range [][]string{
-			{"a", "b", "-", "a"}, {"dir", "b", "-", "dir"}, {"a", "b", "-", "a", "c", "a", "b"}, {"a", "dir", "b", "-", "dir", "a", "dir"},
-			{"a", "b", "c", "-", "a"}, {"a", "b", "c", "-", "b", "dir", "a", "c"},
+			{"a", "b", "-", "a"},
+			{"dir", "b", "-", "dir"},
+			{"a", "b", "-", "a", "c", "a", "b"},
+			{"a", "dir", "b", "-", "dir", "a", "dir"},
+			{"a", "b", "c", "-", "a"},
+			{"a", "b", "c", "-", "b", "dir", "a", "c"},
 		} {
 			for _, after := range []bool{false, true} {
 				for at, over := 0, false; !over; at++ {
@@ -201,6 +205,8 @@ func TestACircleIsOpenedOnce(t *testing.T) {
 					}
 					_, err := w.directory(nil).Find(t.Context(), "orders")
 					require.ErrorIs(t, err, home.ErrLost, "who looks changes nothing")
+					_, err = w.directory(nil).Move(t.Context(), "orders", "a", home.MoveOptions{DryRun: true})
+					require.ErrorIs(t, err, home.ErrLost)
 					count := 0
 					late := w.directory(func(_ string, _ registry.Txn, do func() error) error {
 						if count++; count == n {
@@ -231,6 +237,21 @@ type slow struct{ slowReads }
 func (s slow) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
 	s.before()
 	return s.slowReads.Commit(ctx, txn)
+}
+
+// A circle in which a mover died when its job had arrived is opened, and nothing of the former job is left where it is.
+func TestACircleWithRemains(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("a")
+		w.put("a", jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "b", Move: "X", Kept: 7, Config: config(t)}))
+		w.put("b", at("dir"))
+		w.put("dir", at("a"))
+		require.Equal(t, "a", w.claimed().Registry)
+		require.Empty(t, w.nodes("a"))
+		w.livesAgain("a")
+	})
 }
 
 // Names are moved while processes find and create the job, each of which sleeps at any time. There is never more than one job.

@@ -1,7 +1,6 @@
 package home
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -239,47 +238,62 @@ func (d *Directory) found(ctx context.Context, job string) (Place, error) {
 		if !errors.As(err, &circle) {
 			return p, err
 		}
-		if opened, fault := d.open(ctx, job, circle.last); fault != nil || !opened {
-			return p, cmp.Or(fault, err)
+		if err := d.open(ctx, job, circle.last); err != nil {
+			return p, err
 		}
 	}
 }
 
 // open deletes one word of a circle: that of the registry whose name comes first, whoever does it. So of several who open it
 // only one does, and one who has slept meanwhile finds that word gone; if each deleted another one, a job that is created
-// after the first could be lost with the second. It answers false if a word of the circle is not one for good.
-func (d *Directory) open(ctx context.Context, job, name string) (bool, error) {
+// after the first could be lost with the second. It does nothing if there is no circle any more.
+func (d *Directory) open(ctx context.Context, job, name string) error {
 	var before map[string]registry.Node
 	for {
 		now, err := d.round(ctx, job, name)
 		if err != nil || now == nil {
-			return before != nil, err // it was a circle, and is not any more: look again
+			return err
 		}
 		first := slices.Min(slices.Collect(maps.Keys(now)))
-		// What is read twice and has not changed in between has stood there all at once.
-		if before != nil && maps.EqualFunc(before, now, sameRevision) {
-			return true, d.vacate(ctx, first, now[first])
+		switch e, _ := jobtree.DecodeElsewhere(now[first]); {
+		case before == nil || !maps.EqualFunc(before, now, sameRevision):
+			before = now
+		case e.Leaving(): // its mover died when it had arrived
+			store, err := d.store(ctx, first)
+			if err != nil {
+				return err
+			}
+			m := &mover{d: d, r: &Moved{Job: job}, tree: jobtree.For(job), id: e.Move}
+			return m.clean(ctx, first, store)
+		default: // what is read twice and has not changed in between has stood there all at once
+			return d.vacate(ctx, first, now[first])
 		}
-		before = now
 	}
 }
 
-// round returns the words of a circle by registry; nil if there is no circle of words.
+// round returns the words of a circle by registry; nil if name is on none.
 func (d *Directory) round(ctx context.Context, job, name string) (map[string]registry.Node, error) {
 	words := make(map[string]registry.Node)
-	kept := registry.Revision(0)
-	for words[name].Revision == 0 {
-		n, err := d.get(ctx, name, job)
-		if err != nil {
-			return nil, err
+	var before jobtree.Elsewhere
+	for at := name; ; {
+		n, again := words[at]
+		if !again {
+			var err error
+			if n, err = d.get(ctx, at, job); err != nil {
+				return nil, err
+			}
 		}
 		e, is := jobtree.DecodeElsewhere(n)
-		if !is || e.Arriving || e.Leaving() || kept != 0 && kept == n.Revision {
+		switch {
+		case !is, e.Arriving, before.Leaving() && !before.Arrived(n), !before.Leaving() && before.Kept != 0 && before.Kept == n.Revision:
+			return nil, nil
+		case again && at == name:
+			return words, nil
+		case again:
 			return nil, nil
 		}
-		words[name], name, kept = n, e.Home, e.Kept
+		words[at], at, before = n, e.Home, e
 	}
-	return words, nil
 }
 
 // search looks for a job of which the directory says nothing, or which is away. Registries are read at one time or another,

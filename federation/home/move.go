@@ -81,7 +81,11 @@ func refused(format string, args ...any) error {
 }
 
 func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error {
-	p, err := d.found(ctx, r.Job)
+	find := d.found
+	if opts.DryRun {
+		find = d.find
+	}
+	p, err := find(ctx, r.Job)
 	m := &mover{d: d, r: r, opts: opts, tree: jobtree.For(r.Job)}
 	switch {
 	case err != nil:
