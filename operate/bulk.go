@@ -230,10 +230,15 @@ func (o *Operator) confirm(ctx context.Context, d deed, opts Options, r Result) 
 	return o.await(ctx, view, d, opts, r)
 }
 
-// jobsIn are the names of the jobs of a namespace, in order.
+// jobsIn are the names of the jobs of a namespace, in order, but for those whose home is another registry. One that is leaving is
+// still seen here, and nowhere else.
 func jobsIn(s registry.Snapshot) (names []string) {
 	for n := range s.All() {
-		if name, ok := jobtree.Parse(n.Path); ok && name.Kind == jobtree.KindConfig {
+		name, ok := jobtree.Parse(n.Path)
+		if !ok || name.Kind != jobtree.KindConfig {
+			continue
+		}
+		if e, elsewhere := jobtree.DecodeElsewhere(n); !elsewhere || e.Leaving() {
 			names = append(names, name.Job)
 		}
 	}

@@ -164,6 +164,9 @@ func (d deed) judge(w *world, id string, asksAgain bool) (dec decision, again bo
 
 // readable refuses what would spoil what is written down of operations, or what others read.
 func (w *world) readable() error {
+	if r := w.elsewhere(); r != nil {
+		return r
+	}
 	if w.state.Layout() == jobtree.ElasticJob3 {
 		return refuse(CauseUnusable, "use the console of ElasticJob", "ElasticJob 3.x writes the nodes of this job, and is operated by its own console")
 	}

@@ -17,7 +17,8 @@ import (
 // processes that share the job with them know nothing else; those that were disabled before are written down, and stay
 // so when the job is enabled.
 //
-// It is refused if the job is disabled already, or its configuration cannot be read.
+// A job that is stopped for its move to another registry arrives there disabled. It is refused if the job is disabled
+// already, or its configuration cannot be read.
 func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Result, error) {
 	return o.carry(ctx, deed{verb: VerbDisableJob, job: job, decide: disableJob, followed: nothingRuns(true)}, opts)
 }
@@ -36,7 +37,7 @@ func disableJob(w *world) (decision, error) {
 	if r := w.known(); r != nil {
 		return decision{}, r
 	}
-	if w.state.Config.Value.Disabled && (!w.shared || w.operated.Value.DisabledServers != nil) {
+	if w.staysDisabled() && (!w.shared || w.operated.Value.DisabledServers != nil) {
 		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableJob, ""))
 	}
 	var d decision
@@ -65,6 +66,9 @@ func enableJob(w *world) (decision, error) {
 	}
 	if m := operated.Moving; m != nil {
 		d.plan.Changes = append(d.plan.Changes, Change{What: "move to " + m.To, Before: "under way", After: "called off"})
+		if m.Disabled {
+			d.warn("it had been disabled before the move, and is enabled all the same: disable it again if it is not to run")
+		}
 	}
 	return d, err
 }
@@ -75,6 +79,9 @@ func (w *world) setDisabled(d *decision, disabled bool) error {
 	d.before = w.snapshot.Get(w.tree.Config()).Value
 	if cfg.Disabled != disabled {
 		d.plan.Changes = append(d.plan.Changes, Change{What: "disabled", Before: fmt.Sprint(cfg.Disabled), After: fmt.Sprint(disabled)})
+	}
+	if disabled && cfg.Disabled && !w.staysDisabled() {
+		d.plan.Changes = append(d.plan.Changes, w.whereItGoes(true))
 	}
 	cfg.Disabled = disabled
 	text, err := jobtree.EncodeConfig(cfg)
@@ -110,11 +117,33 @@ func (w *world) setDisabled(d *decision, disabled bool) error {
 		}
 		if disabled {
 			o.DisabledServers = before
+			o.Moving = asDisabled(o.Moving, true)
 		} else {
 			o.Removing, o.Moving = "", nil
 		}
 	}
 	return nil
+}
+
+// staysDisabled tells whether the job is disabled, and not for its move alone, after which it would be enabled.
+func (w *world) staysDisabled() bool {
+	m := w.operated.Value.Moving
+	return w.state.Config.Value.Disabled && (m == nil || m.Disabled)
+}
+
+// whereItGoes is the change by which a job that is moving arrives disabled or not.
+func (w *world) whereItGoes(disabled bool) Change {
+	return Change{What: "disabled in registry " + w.operated.Value.Moving.To, Before: fmt.Sprint(!disabled), After: fmt.Sprint(disabled)}
+}
+
+// asDisabled is a note of a move, if there is one, by which the job arrives disabled or not.
+func asDisabled(m *jobtree.Moving, disabled bool) *jobtree.Moving {
+	if m == nil {
+		return nil
+	}
+	after := *m
+	after.Disabled = disabled
+	return &after
 }
 
 // putServers writes what Java instances heed in place of the job's own word, except to some, and returns the servers

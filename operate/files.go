@@ -185,6 +185,15 @@ func (w *world) asFilesHaveIt(text string, mark jobtree.Files) (decision, error)
 		return w.otherSettings(text)
 	}
 	// It was disabled because no file named it.
+	if w.operated.Value.Moving != nil && w.state.Config.Value.Disabled { // the move goes on, and it is enabled when it has arrived
+		d, err := w.otherSettings(text)
+		if cause, _ := IsRefused(err); err != nil && cause != CauseAlready {
+			return decision{}, err
+		}
+		d.plan.Changes = append(d.plan.Changes, w.whereItGoes(false))
+		d.note = func(o *jobtree.Operated) { o.Moving = asDisabled(o.Moving, false) }
+		return d, nil
+	}
 	var enabling decision
 	if err := w.setDisabled(&enabling, false); err != nil {
 		return decision{}, err
@@ -244,8 +253,8 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 		if err != nil {
 			return decision{}, err
 		}
-		d, now.Disabled = removal, !cfg.Value.Disabled
-	case gone == GoneDisable && cfg.Exists() && cfg.Err == nil && !cfg.Value.Disabled:
+		d, now.Disabled = removal, !w.staysDisabled()
+	case gone == GoneDisable && cfg.Exists() && cfg.Err == nil && !w.staysDisabled():
 		if err := w.setDisabled(&d, true); err != nil {
 			return decision{}, err
 		}

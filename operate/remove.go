@@ -15,7 +15,7 @@ import (
 // A process that declares the job in its code creates it again when it starts next.
 //
 // It is refused if there is no such job, and, unless forced, if instances of it live. Forced, it also deletes what
-// is left of a job without a configuration. Before, in the result, is the configuration that was removed.
+// is left of a job without a configuration. Nothing has it delete what says that the job's home is another registry. Before, in the result, is the configuration that was removed.
 func (o *Operator) Remove(ctx context.Context, job string, opts Options) (Result, error) {
 	d := deed{
 		verb: VerbRemove, job: job, decide: beginRemoval,
@@ -91,6 +91,8 @@ func (o *Operator) finishRemoval(ctx context.Context, view *registry.View, d dee
 		switch {
 		case !w.operated.Exists() && !w.state.Config.Exists(): // another operator has gone on with it
 			return o.removed(ctx, w, r), nil
+		case w.elsewhere() != nil: // the name was given another home since the configuration was deleted
+			return r, d.completed(w.elsewhere())
 		case w.operated.Value.Removing == "" || w.state.Config.Exists() && w.state.Config.Err == nil && !w.state.Config.Value.Disabled:
 			r.Progress = Progress{Overtaken: true, Text: "the removal was called off" + w.since(VerbEnableJob, "")}
 			return r, &UnconfirmedError{Result: r, Err: errOvertaken}

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -159,6 +160,22 @@ func (w *world) known() *Refusal {
 		return r
 	}
 	return nil
+}
+
+// elsewhere refuses whatever is about a job whose home is another registry. Nothing consents to it: what stands in place of the
+// configuration keeps those who slept through the move from running the job here, and a mover reads from it whether the
+// job has arrived.
+func (w *world) elsewhere() *Refusal {
+	var away *jobtree.ElsewhereError
+	if !errors.As(w.state.Config.Err, &away) {
+		return nil
+	}
+	r := refuse(CauseUnusable, fmt.Sprintf("operate it in registry %q", away.Home), "this registry is not the home of the job")
+	if away.Arriving || away.Leaving() {
+		r.Do = "complete the move with elasticron move, which goes on where it stopped, and operate the job in its new home"
+	}
+	r.Err = away
+	return r
 }
 
 // since tells who brought about what a node says, for whoever finds it so: the last operation with the verb and

@@ -109,14 +109,14 @@ var builders = map[string]builder{
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +
 		"what creates all that it writes is sent once"},
 
-	"federation/home/directory.go tell": {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
-	"federation/home/directory.go free": {"give up a place that is kept", []string{endsItself}, "deletes what it compares"},
-	"federation/home/move.go stop":      {"move: stop", []string{endsItself}, "writes the configuration that it compares"},
-	"federation/home/move.go shut":      {"move: close", []string{endsItself}, "writes the configuration that it compares"},
+	"federation/home/directory.go tell":   {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
+	"federation/home/directory.go vacate": {"give up a place that is kept, or a word that does not count", []string{endsItself}, "deletes what it compares"},
+	"federation/home/move.go stop":        {"move: stop", []string{endsItself}, "writes the configuration that it compares"},
+	"federation/home/move.go shut":        {"move: close", []string{endsItself}, "writes the configuration that it compares"},
 	"federation/home/move.go rename": {"move a job that is nowhere", []string{endsItself, notRepeated}, "writes the word that it compares; the first one " +
 		"is sent once"},
-	"federation/home/copy.go put":    {"move: keep the place", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
-	"federation/home/copy.go settle": {"move: tell the directory", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
+	"federation/home/copy.go put":   {"move: keep the place", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
+	"federation/home/copy.go point": {"move: tell the directory", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
 	"federation/home/copy.go clean": {"move: clean", []string{endsItself, harmless}, "writes the word that it compares, and then deletes under it what has no use " +
 		"there; the word is written anew when the job comes back"},
 

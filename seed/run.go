@@ -71,23 +71,33 @@ type Node struct {
 // configuration before. If these cannot be read, Run changes nothing of the job and returns the fault. A job that it creates
 // begins without operations.
 //
+// Of a job whose home is another registry of a federation, Run changes nothing: all its nodes are [Kept] or, if they
+// were to be overwritten, an error says where the job is. The other jobs are done all the same.
+//
 // If somebody else creates or changes a node meanwhile, Run treats it as one that exists.
 func Run(ctx context.Context, target Target, file File, opts Options) ([]Node, error) {
 	if err := opts.author().Check(); err != nil {
 		return nil, err
 	}
 	var done []Node
+	var refused []error
 	for i, name := range slices.Sorted(maps.Keys(file.jobs)) {
 		nodes, err := fill(ctx, target, name, file.jobs[name], opts)
 		if err != nil {
-			return done, fmt.Errorf("seed job %s: %w", name, err)
+			err = fmt.Errorf("seed job %s: %w", name, err)
+		}
+		if away := (*jobtree.ElsewhereError)(nil); errors.As(err, &away) {
+			refused, err = append(refused, err), nil // the other jobs are not concerned
+		}
+		if err != nil {
+			return done, errors.Join(append(refused, err)...)
 		}
 		done = append(done, nodes...)
 		if opts.Progress != nil {
 			opts.Progress(i+1, len(file.jobs))
 		}
 	}
-	return done, nil
+	return done, errors.Join(refused...)
 }
 
 // fill writes one job, and begins again whenever somebody interferes.
@@ -99,6 +109,12 @@ func fill(ctx context.Context, target Target, name string, values map[string]str
 			return nil, err
 		}
 		stored := registry.NewSnapshot(revision, found)
+		if away, is := elsewhere(name, stored); is {
+			if opts.Overwrite {
+				return nil, away
+			}
+			return kept(values), nil
+		}
 		nodes, marks, config := decide(name, values, stored, opts.Overwrite)
 		note, err := guarded.NoteOf(name, stored.Get, slices.Concat(marks, config), verb, opts.author())
 		if opts.DryRun || err != nil {
@@ -109,6 +125,21 @@ func fill(ctx context.Context, target Target, name string, values map[string]str
 			return nodes, err
 		}
 	}
+}
+
+// elsewhere tells whether the home of a job is another registry.
+func elsewhere(name string, stored registry.Snapshot) (*jobtree.ElsewhereError, bool) {
+	config := stored.Get(jobtree.For(name).Config())
+	e, is := jobtree.DecodeElsewhere(config)
+	return &jobtree.ElsewhereError{Path: config.Path, Elsewhere: e}, is
+}
+
+// kept reports that nothing is done with the nodes of a job.
+func kept(values map[string]string) (nodes []Node) {
+	for _, path := range slices.Sorted(maps.Keys(values)) {
+		nodes = append(nodes, Node{Path: path, Action: Kept})
+	}
+	return nodes
 }
 
 // decide says what to do with each node of a job, and what to write for it.

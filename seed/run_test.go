@@ -273,3 +273,35 @@ func TestOperationsThatCannotBeRead(t *testing.T) {
 	require.ErrorIs(t, err, seed.ErrInvalidOption)
 	require.ErrorContains(t, err, "Reason is ")
 }
+
+// A job whose home is another registry is not written over. The other jobs of the file are done.
+func TestAJobWhoseHomeIsAnotherRegistry(t *testing.T) {
+	t.Parallel()
+	for _, word := range []jobtree.Elsewhere{
+		{Home: "b"}, {Home: "b", Move: "X", Config: "{}"}, {Home: "b", Move: "X", Arriving: true},
+	} {
+		for _, overwrite := range []bool{false, true} {
+			reg := open(t)
+			put(t, reg, "/cleanup/config", jobtree.EncodeElsewhere(word))
+			for _, dry := range []bool{true, false} {
+				got, err := seed.Run(t.Context(), reg, shopFile(t), seed.Options{Overwrite: overwrite, DryRun: dry})
+				want := []seed.Node{
+					{Path: "/orders/config", Action: seed.Created},
+					{Path: "/orders/servers/10.0.0.7", Action: seed.Created},
+					{Path: "/orders/sharding/3/disabled", Action: seed.Created},
+				}
+				if overwrite {
+					require.ErrorContains(t, err, "seed job cleanup: /cleanup/config: the job")
+					require.ErrorContains(t, err, `registry "b"`)
+				} else {
+					require.NoError(t, err)
+					want = append([]seed.Node{{Path: "/cleanup/config", Action: seed.Kept}}, want...)
+				}
+				require.Equal(t, want, got)
+			}
+			after := nodes(t, reg)
+			require.Equal(t, jobtree.EncodeElsewhere(word), after["/cleanup/config"])
+			require.Contains(t, after, "/orders/config")
+		}
+	}
+}

@@ -93,7 +93,7 @@ func (m *mover) bring(ctx context.Context, left registry.Snapshot, e jobtree.Els
 func (m *mover) deserted(ctx context.Context) error {
 	view, err := m.from.View(ctx, m.tree.Instances())
 	if err != nil {
-		return away(m.r.From, err)
+		return away(ctx, m.r.From, err)
 	}
 	defer view.Close()
 	if view.Snapshot().Len() > 0 {
@@ -184,7 +184,11 @@ func (m *mover) request(o *original, now time.Time) error {
 // as much for clocks that differ.
 const lateBegin = 10 * time.Second
 
-// missed returns what is noted of an item's missed fires, with those that came while the job stood.
+// takenUp is how long it may take from the copy until processes see the fires come in the new home. What comes meanwhile has
+// no other witness. Who takes the item up leaves out a noted fire that is still to come, and one that the item ran for.
+const takenUp = 10 * time.Second
+
+// missed returns what is noted of an item's missed fires, with those that came while the job stood, or come before it is taken up.
 func (m *mover) missed(o original, item int, since, now time.Time) string {
 	it := o.state.Item(item)
 	schedule, err := o.cfg.Schedule()
@@ -201,7 +205,7 @@ func (m *mover) missed(o original, item int, since, now time.Time) string {
 		since = last
 	}
 	var fires []time.Time
-	for fire := schedule.Next(since); !fire.IsZero() && !fire.After(now); fire = schedule.Next(fire) {
+	for fire := schedule.Next(since); !fire.IsZero() && !fire.After(now.Add(takenUp)); fire = schedule.Next(fire) {
 		if fires = append(fires, fire); len(fires) > jobtree.MaxMissedFires {
 			fires = fires[1:]
 		}
@@ -239,26 +243,32 @@ func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, 
 	if errors.Is(err, registry.ErrConflict) || again && ctx.Err() == nil {
 		return true, nil
 	}
-	return false, away(m.r.To, err)
+	return false, away(ctx, m.r.To, err)
 }
 
 // settle tells the directory that the job has arrived, and cleans up behind it.
 func (m *mover) settle(ctx context.Context) error {
 	m.say("telling the directory, and cleaning up in %s", m.r.From)
-	for m.d.name != m.r.From && m.d.name != m.r.To {
+	if err := m.point(ctx); err != nil {
+		return err
+	}
+	return m.clean(ctx, m.r.From, m.from)
+}
+
+// point has the directory say that the job is in To, unless it is the directory that has it or has just left it. What it says
+// else leads there, perhaps by way of registries that the job has left long ago.
+func (m *mover) point(ctx context.Context) error {
+	for m.d.name != m.r.To {
 		word, err := m.d.get(ctx, m.d.name, m.r.Job)
 		if err != nil {
 			return err
 		}
-		if e, is := jobtree.DecodeElsewhere(word); word.Exists() && (!is || e.Home != m.r.From) {
-			break // it says so already, or the job has moved on
+		e, is := jobtree.DecodeElsewhere(word)
+		if word.Exists() && (!is || e.Arriving || e.Leaving() || e.Home == m.r.To) {
+			return nil
 		}
-		left, err := m.d.get(ctx, m.r.From, m.r.Job)
-		if err != nil {
-			return err
-		}
-		if e, is := jobtree.DecodeElsewhere(left); !is || e.Home != m.r.To {
-			break // it is on its way back
+		if is, err := m.isThere(ctx, e.Home); err != nil || !is {
+			return err // it is on its way back, or was moved on
 		}
 		store, err := m.d.store(ctx, m.d.name)
 		if err != nil {
@@ -268,14 +278,23 @@ func (m *mover) settle(ctx context.Context) error {
 			If:   []registry.Condition{registry.Unchanged(m.tree.Config(), word.Revision)},
 			Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: m.r.To}))},
 		})
-		if err != nil {
+		if err != nil || !again {
 			return err
 		}
-		if !again {
-			break
-		}
 	}
-	return m.clean(ctx, m.r.From, m.from)
+	return nil
+}
+
+// isThere tells whether the job is in To, of which the directory says something else or nothing. To find it needs no registry
+// but the one that the job has just left, if the directory names none before that.
+func (m *mover) isThere(ctx context.Context, said string) (bool, error) {
+	if m.r.From != "" && (said == "" || said == m.r.From) {
+		left, err := m.d.get(ctx, m.r.From, m.r.Job)
+		e, is := jobtree.DecodeElsewhere(left)
+		return is && e.Home == m.r.To, err
+	}
+	p, err := m.d.find(ctx, m.r.Job)
+	return p.Registry == m.r.To && p.From == "", err
 }
 
 // partOfCleaning is how many nodes one transaction deletes. Each makes two conditions, of which etcd takes 128.
@@ -293,7 +312,8 @@ func (m *mover) clean(ctx context.Context, name string, store Store) error {
 		if !is || e.Arriving || e.Leaving() && e.Move != m.id {
 			return nil // it has come back, and perhaps leaves again
 		}
-		if plain := jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: e.Home}); config.Value != plain {
+		if e.Leaving() {
+			plain := jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: e.Home})
 			if _, err := commit(ctx, name, store, registry.Txn{
 				If:   []registry.Condition{registry.Unchanged(config.Path, config.Revision)},
 				Then: []registry.Write{registry.Put(config.Path, plain)},
@@ -328,14 +348,12 @@ func (m *mover) clean(ctx context.Context, name string, store Store) error {
 
 // tidy completes what a mover has left undone that died after the job had arrived: it cleans up where the job has been.
 // Registries that are away keep their remains, which do no harm.
-func (m *mover) tidy(ctx context.Context) error {
+func (m *mover) tidy(ctx context.Context, p Place) error {
 	if m.opts.DryRun {
 		return nil
 	}
-	if m.r.To != m.d.name {
-		if err := m.d.tell(ctx, m.r.Job, m.r.To); err != nil {
-			return err
-		}
+	if err := m.d.free(ctx, m.r.Job, p); err != nil {
+		return err
 	}
 	var silent []string
 	for _, name := range m.d.names {
@@ -369,6 +387,9 @@ func (m *mover) tidy(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	}
+	if err := m.point(ctx); err != nil {
+		return err
 	}
 	if silent != nil {
 		m.note("not looked at, because they are away: %s", listed(silent))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -104,7 +105,8 @@ type Place struct {
 	// nowhere.
 	From string
 
-	told bool // the directory says so, or leads there
+	told bool              // the directory says so, or leads there
+	over registry.Revision // of what Registry still says of a job that went on, and came back without one; see rename
 }
 
 // Find tells where a job is. Errors: [ErrAway] if that cannot be told without a registry that does not answer, or the home
@@ -144,7 +146,7 @@ func (d *Directory) get(ctx context.Context, name, job string) (registry.Node, e
 	if errors.Is(err, registry.ErrNotFound) {
 		return registry.Node{}, nil
 	}
-	return n, away(name, err)
+	return n, away(ctx, name, err)
 }
 
 // store returns a registry that can be reached.
@@ -154,6 +156,8 @@ func (d *Directory) store(ctx context.Context, name string) (Store, error) {
 	case err == nil:
 	case errors.Is(err, ErrAway), errors.Is(err, ErrInvalidOption):
 		return nil, err
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("registry %s: %w", name, err)
 	default:
 		return nil, &AwayError{Registries: []string{name}, Err: err}
 	}
@@ -163,11 +167,14 @@ func (d *Directory) store(ctx context.Context, name string) (Store, error) {
 	return store, nil
 }
 
-// away completes an error of a registry with its name.
-func away(name string, err error) error {
+// away completes an error of a registry with its name. When ctx has ended, the registry has not failed, and nobody can tell
+// whether it is away.
+func away(ctx context.Context, name string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ErrAway):
 		return err
+	case ctx.Err() != nil:
+		return fmt.Errorf("registry %s: %w", name, err)
 	case errors.Is(err, registry.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &AwayError{Registries: []string{name}, Err: err}
 	default:
@@ -192,6 +199,8 @@ func (d *Directory) follow(ctx context.Context, job, name string, n registry.Nod
 			return Place{Registry: e.Home}, err
 		case e.Leaving() && !e.Arrived(next):
 			return Place{Registry: e.Home, From: name}, nil
+		case !e.Leaving() && e.Kept != 0 && e.Kept == next.Revision:
+			return Place{Registry: e.Home, over: e.Kept}, nil
 		case !e.Arriving:
 			name, n = e.Home, next
 			continue
@@ -205,7 +214,86 @@ func (d *Directory) follow(ctx context.Context, job, name string, n registry.Nod
 		}
 		n = again
 	}
-	return Place{}, fmt.Errorf("%w: the registries name each other in a circle, the last one is %s", ErrLost, name)
+	return Place{}, &circleError{last: name}
+}
+
+// circleError is the [ErrLost] of registries that name each other.
+type circleError struct{ last string }
+
+func (e *circleError) Error() string {
+	return fmt.Sprintf("%s: the registries name each other in a circle, the last one is %s", ErrLost.Error(), e.last)
+}
+
+func (*circleError) Is(target error) bool { return target == ErrLost }
+
+// found is [Directory.find] for who may write: a circle is opened.
+//
+// There are circles. Whoever tells the directory where a job is wants its node to be absent, or as it was. If he sleeps
+// before, the job can be moved to the directory meanwhile and be removed there; then the node is absent again, and what he
+// says leads back to it. Nothing can run by the words of a circle, so it means that there is no job.
+func (d *Directory) found(ctx context.Context, job string) (Place, error) {
+	for {
+		p, err := d.find(ctx, job)
+		var circle *circleError
+		if !errors.As(err, &circle) {
+			return p, err
+		}
+		if err := d.open(ctx, job, circle.last); err != nil {
+			return p, err
+		}
+	}
+}
+
+// open deletes one word of a circle: that of the registry whose name comes first, whoever does it. So of several who open it
+// only one does, and one who has slept meanwhile finds that word gone; if each deleted another one, a job that is created
+// after the first could be lost with the second. It does nothing if there is no circle any more.
+func (d *Directory) open(ctx context.Context, job, name string) error {
+	var before map[string]registry.Node
+	for {
+		now, err := d.round(ctx, job, name)
+		if err != nil || now == nil {
+			return err
+		}
+		first := slices.Min(slices.Collect(maps.Keys(now)))
+		switch e, _ := jobtree.DecodeElsewhere(now[first]); {
+		case before == nil || !maps.EqualFunc(before, now, sameRevision):
+			before = now
+		case e.Leaving(): // its mover died when it had arrived
+			store, err := d.store(ctx, first)
+			if err != nil {
+				return err
+			}
+			m := &mover{d: d, r: &Moved{Job: job}, tree: jobtree.For(job), id: e.Move}
+			return m.clean(ctx, first, store)
+		default: // what is read twice and has not changed in between has stood there all at once
+			return d.vacate(ctx, first, now[first])
+		}
+	}
+}
+
+// round returns the words of a circle by registry; nil if name is on none.
+func (d *Directory) round(ctx context.Context, job, name string) (map[string]registry.Node, error) {
+	words := make(map[string]registry.Node)
+	var before jobtree.Elsewhere
+	for at := name; ; {
+		n, again := words[at]
+		if !again {
+			var err error
+			if n, err = d.get(ctx, at, job); err != nil {
+				return nil, err
+			}
+		}
+		e, is := jobtree.DecodeElsewhere(n)
+		switch {
+		case !is, e.Arriving, before.Leaving() && !before.Arrived(n), !before.Leaving() && before.Kept != 0 && before.Kept == n.Revision:
+			return nil, nil
+		case again && at == name:
+			return words, nil
+		case again:
+			return nil, nil
+		}
+		words[at], at, before = n, e.Home, e
+	}
 }
 
 // search looks for a job of which the directory says nothing, or which is away. Registries are read at one time or another,
@@ -304,7 +392,7 @@ func (d *Directory) Claim(ctx context.Context, job string, rule func(job string)
 func (d *Directory) claim(ctx context.Context, job string, rule func(job string) string) (Place, error) {
 	wanted := ""
 	for {
-		p, err := d.find(ctx, job)
+		p, err := d.found(ctx, job)
 		if err != nil || p.From != "" {
 			return p, err
 		}
@@ -341,13 +429,13 @@ func (d *Directory) tell(ctx context.Context, job, name string) error {
 		Then: []registry.Write{registry.Put(path, jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: name}))},
 	})
 	if errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil {
-		// Somebody has said it, or perhaps this call has. A late copy finds a word, or is as good as this one.
+		// Somebody has said it, or perhaps this call has. A late copy finds a word, or leads in a circle; see found.
 		return nil
 	}
-	return away(d.name, err)
+	return away(ctx, d.name, err)
 }
 
-// free deletes what keeps the place of a job for a move that was over, so that the job can be stored there.
+// free deletes what keeps the place of a job for a move that was over, or what is overruled there, so that the job can be stored there.
 func (d *Directory) free(ctx context.Context, job string, p Place) error {
 	if p.Exists {
 		return nil
@@ -356,10 +444,27 @@ func (d *Directory) free(ctx context.Context, job string, p Place) error {
 	if err != nil || !n.Exists() {
 		return err
 	}
-	if e, is := jobtree.DecodeElsewhere(n); !is || !e.Arriving {
+	e, is := jobtree.DecodeElsewhere(n)
+	switch {
+	case is && n.Revision == p.over:
+		return d.vacate(ctx, p.Registry, n)
+	case !is || !e.Arriving:
 		return nil
 	}
-	store, err := d.store(ctx, p.Registry)
+	// The node may be another one than that by which the place was found: that of a move which has begun since.
+	from, err := d.get(ctx, e.Home, job)
+	if err != nil {
+		return err
+	}
+	if left, _ := jobtree.DecodeElsewhere(from); left.Leaving() && left.KeptBy(n) {
+		return nil
+	}
+	return d.vacate(ctx, p.Registry, n)
+}
+
+// vacate deletes what says that a job is not in a registry, if it is as it was found, so that the job can be stored there.
+func (d *Directory) vacate(ctx context.Context, name string, n registry.Node) error {
+	store, err := d.store(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -370,5 +475,5 @@ func (d *Directory) free(ctx context.Context, job string, p Place) error {
 	if errors.Is(err, registry.ErrConflict) {
 		return nil
 	}
-	return away(p.Registry, err)
+	return away(ctx, name, err)
 }

@@ -48,13 +48,31 @@
 // who move a job to the same registry help each other; of two targets, the one of the first note counts, and the other
 // call is refused. A mover that sleeps for an hour between two steps finds a condition of its next one false.
 //
-// Fires that come while the job stands are noted as missed, and made up as the job's misfire policy says. An execution that
-// was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A can have granted.
+// Fires that come while the job stands are noted as missed, and made up as the job's misfire policy says; so are those of the
+// ten seconds after the copy, unless they are seen in B. If it takes longer until a process has taken the job up there, what
+// comes in between is lost, unless the job has a misfire window. An execution that was lost goes on waiting, and is run again in
+// B. Fencing tokens go on above all that A can have granted.
+//
+// Who disables the job while it is stopped finds it disabled in B. From its end in A on, operations refuse whatever is about the
+// job in A, and in B until it has arrived there: no force writes over a node that says where the job is.
+//
+// # Names without a job
+//
+// A job that was removed keeps its home: there it is created again. Move gives such a name another one, with one transaction.
+// If the job has been there, the word that it left behind is overruled by its revision:
+//
+//	B   {"home":"a","kept":1234}   a's word of revision 1234, {"home":"b"}, does not count any more
+//
+// Words can still come to name each other in a circle: whoever tells the directory where a job is may sleep before, until the
+// job was moved to the directory and removed there. By the words of a circle nothing runs and nothing can be created, so
+// there is no job. [Directory.Find] answers [ErrLost]; [Directory.Claim] and Move delete one word, the same for all who do.
 //
 // # What it does not do
 //
 // An unmonitored job leaves no marks, so nobody sees whether it still runs; its move waits until no instance of it is left in
-// A. A registry that holds a job of the same name that was created there by hand, past the federation, is an
+// A. An instance leaves when it is told to, whatever its process still does: end what must not overlap before. Tokens of a job
+// that was removed are not carried over: created again, in the same registry or another one, it begins with what that
+// grants, which in another registry can be lower. A registry that holds a job of the same name that was created there by hand, past the federation, is an
 // [ErrTwice]: both run. Registries in which Java instances may take part cannot be in a federation: these know nothing of
 // homes.
 package home

@@ -81,7 +81,11 @@ func refused(format string, args ...any) error {
 }
 
 func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error {
-	p, err := d.find(ctx, r.Job)
+	find := d.found
+	if opts.DryRun {
+		find = d.find
+	}
+	p, err := find(ctx, r.Job)
 	m := &mover{d: d, r: r, opts: opts, tree: jobtree.For(r.Job)}
 	switch {
 	case err != nil:
@@ -92,7 +96,7 @@ func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error 
 		return refused("it is being moved from %s to %s: complete that first", p.From, p.Registry)
 	case p.From == "" && p.Registry == r.To:
 		r.Done = true
-		return m.tidy(ctx)
+		return m.tidy(ctx, p)
 	}
 	r.From, r.Resumed = cmp.Or(p.From, p.Registry), p.From != ""
 	for _, end := range []struct {
@@ -104,7 +108,7 @@ func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error 
 		}
 	}
 	if p.From == "" {
-		if err := m.depart(ctx, p.Exists); err != nil || opts.DryRun {
+		if err := m.depart(ctx, p); err != nil || opts.DryRun {
 			return err
 		}
 	} else if opts.DryRun {
@@ -152,17 +156,17 @@ func commit(ctx context.Context, name string, store Store, txn registry.Txn) (ag
 	if errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil {
 		return true, nil
 	}
-	return false, away(name, err)
+	return false, away(ctx, name, err)
 }
 
 // list reads all of the job in a registry.
 func (m *mover) list(ctx context.Context, name string, store Store) (registry.Snapshot, error) {
 	nodes, revision, err := store.List(ctx, m.tree.Root())
-	return registry.NewSnapshot(revision, nodes), away(name, err)
+	return registry.NewSnapshot(revision, nodes), away(ctx, name, err)
 }
 
 // depart stops the job in its former home, and closes it when nothing runs.
-func (m *mover) depart(ctx context.Context, exists bool) error {
+func (m *mover) depart(ctx context.Context, p Place) error {
 	theirs, err := m.d.get(ctx, m.r.To, m.r.Job)
 	if err != nil {
 		return err
@@ -177,8 +181,8 @@ func (m *mover) depart(ctx context.Context, exists bool) error {
 		}
 		return refused("%s has a job of this name, which did not come from %s: remove one of them", m.r.To, m.r.From)
 	}
-	if !exists {
-		return m.rename(ctx)
+	if !p.Exists {
+		return m.rename(ctx, p)
 	}
 	began := false // by this call, or seen to be under way
 	for {
@@ -202,7 +206,7 @@ func (m *mover) depart(ctx context.Context, exists bool) error {
 		}
 		under := operated.Moving
 		switch {
-		case under != nil && under.To != m.r.To:
+		case under != nil && under.To != m.r.To && st.Config.Value.Disabled: // on an enabled job it says nothing
 			return refused("it is being moved to %s: complete that first, or enable the job to call it off", under.To)
 		case under != nil && st.Config.Value.Disabled:
 			m.r.Resumed = m.r.Resumed || !began
@@ -294,11 +298,11 @@ func (m *mover) stop(shown registry.Snapshot, st *jobtree.State, operated jobtre
 func (m *mover) shut(ctx context.Context, revision registry.Revision) (closed bool, err error) {
 	view, err := m.from.View(ctx, m.tree.Root())
 	if err != nil {
-		return false, away(m.r.From, err)
+		return false, away(ctx, m.r.From, err)
 	}
 	defer view.Close()
 	if err := view.WaitRevision(ctx, revision); err != nil {
-		return false, away(m.r.From, err)
+		return false, away(ctx, m.r.From, err)
 	}
 	told := ""
 	for {
@@ -321,7 +325,7 @@ func (m *mover) shut(ctx context.Context, revision registry.Revision) (closed bo
 				return false, fmt.Errorf("items %v still run; call it again to go on, or enable the job to call it off: %w", running, context.Cause(ctx))
 			case err == nil:
 			case bounded.Err() == nil:
-				return false, away(m.r.From, err)
+				return false, away(ctx, m.r.From, err)
 			default:
 				if err := m.bury(ctx, st); err != nil {
 					return false, err
@@ -383,28 +387,67 @@ func (m *mover) bury(ctx context.Context, st *jobtree.State) error {
 	return nil
 }
 
-// rename gives a name another home that no registry has a job of.
-func (m *mover) rename(ctx context.Context) error {
+// rename gives a name another home that no registry has a job of. If the job has been in its new home, that still says where it
+// went. One transaction in From overrules that word, by its revision, and keeps everybody from creating the job in From. Whoever
+// deleted the word before would let the job be created in both.
+func (m *mover) rename(ctx context.Context, p Place) error {
 	if m.opts.DryRun {
 		m.say("%s has no job of this name: it would be created in %s from now on", m.r.From, m.r.To)
 		return nil
 	}
-	m.note("%s had no job of this name; it is created in %s from now on", m.r.From, m.r.To)
-	n, err := m.d.get(ctx, m.r.From, m.r.Job)
+	ours, err := m.d.get(ctx, m.r.From, m.r.Job)
 	if err != nil {
 		return err
 	}
-	if e, is := jobtree.DecodeElsewhere(n); n.Exists() && (!is || !e.Arriving) {
+	if e, is := jobtree.DecodeElsewhere(ours); ours.Exists() && (!is || !e.Arriving && ours.Revision != p.over) {
 		return refused("it was created in %s meanwhile: move it again", m.r.From)
 	}
+	word := jobtree.Elsewhere{Home: m.r.To}
+	if word.Kept, err = m.former(ctx); err != nil {
+		return err
+	}
 	again, err := commit(ctx, m.r.From, m.from, registry.Txn{
-		If:   []registry.Condition{registry.Unchanged(m.tree.Config(), n.Revision)},
-		Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: m.r.To}))},
+		If:   []registry.Condition{registry.Unchanged(m.tree.Config(), ours.Revision)},
+		Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(word))},
 	})
 	if again {
 		return refused("it was created in %s meanwhile: move it again", m.r.From)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	m.note("%s had no job of this name; it is created in %s from now on", m.r.From, m.r.To)
+	return m.d.free(ctx, m.r.Job, Place{Registry: m.r.To, over: word.Kept})
+}
+
+// former returns the revision of what To says of a job that has been there, when nothing else is left of it; 0 if it says nothing.
+func (m *mover) former(ctx context.Context) (registry.Revision, error) {
+	theirs, err := m.d.get(ctx, m.r.To, m.r.Job)
+	e, is := jobtree.DecodeElsewhere(theirs)
+	switch {
+	case err != nil || !theirs.Exists() || is && e.Arriving:
+		return 0, err
+	case !is:
+		return 0, refused("it was created in %s meanwhile: move it again", m.r.To)
+	}
+	if e.Leaving() { // its mover may have died when it had arrived
+		there, err := m.d.get(ctx, e.Home, m.r.Job)
+		switch {
+		case err != nil:
+			return 0, err
+		case !e.Arrived(there):
+			return 0, refused("it is being moved from %s to %s: complete that first", m.r.To, e.Home)
+		}
+	}
+	m.id = e.Move
+	if err := m.clean(ctx, m.r.To, m.to); err != nil {
+		return 0, err
+	}
+	theirs, err = m.d.get(ctx, m.r.To, m.r.Job)
+	if e, is := jobtree.DecodeElsewhere(theirs); err == nil && (!is || e.Arriving || e.Leaving()) {
+		err = refused("it was moved meanwhile: move it again")
+	}
+	return theirs.Revision, err
 }
 
 // listed joins what a text names.
