@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/elasticron/elasticron/federation/home"
@@ -28,15 +27,16 @@ var errMoving = errors.New("the job is being moved")
 //
 // If a registry that must be asked does not answer within the patience, or the job is just being moved, Add
 // returns all the same: the job is declared, is brought to its home as soon as that can be, and [Federation.Health] says
-// what it waits for.
+// what it waits for. So it does if ctx ends when the scheduler of the home has the job, which joins when it can.
 //
 // Errors, after which the job is not declared: those of [scheduler.Scheduler.Add] but for the registry's being away;
 // [home.ErrTwice] and [home.ErrLost]; [ErrInvalidOption] if the rule names no registry of the federation; and the end of
-// ctx.
+// ctx before that.
 func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...scheduler.JobOption) (*Job, error) {
-	j := &Job{f: f, name: cfg.Name, cfg: cfg, handler: handler, options: opts, waits: errors.New("it is being declared")}
-	j.settling.Lock()
-	defer j.settling.Unlock()
+	j := f.newJob(cfg.Name)
+	j.cfg, j.handler, j.options, j.waits = cfg, handler, opts, errors.New("it is being declared")
+	j.settling <- struct{}{}
+	defer j.settled()
 	f.mu.Lock()
 	known := f.jobs[cfg.Name] != nil
 	if !known {
@@ -51,13 +51,24 @@ func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handle
 		err = errors.Join(err, errors.New("the job has no code: handler is nil"))
 	}
 	if err == nil {
-		err = j.settle(ctx)
+		err = j.settle(ctx, nil)
 	}
-	if err != nil && (ctx.Err() != nil || !passes(err)) {
-		f.forget(j)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil || !passes(err) || f.isClosing():
+		j.forget()
 		return nil, fmt.Errorf("declare job %q: %w", cfg.Name, err)
+	default:
+		f.wake()
 	}
 	return j, nil
+}
+
+// isClosing tells whether Run is at its end, so that nobody would bring a job to its home any more.
+func (f *Federation) isClosing() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closing
 }
 
 // passes tells whether an error goes by itself, when a registry is back or a move is over.
@@ -73,17 +84,23 @@ func passes(err error) bool {
 	return false
 }
 
-func (f *Federation) forget(j *Job) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.jobs[j.name] == j {
-		delete(f.jobs, j.name)
+// forget takes the job off the list. Its caller has the lock of settling, and whoever gets that afterwards finds the job
+// gone.
+func (j *Job) forget() {
+	j.mu.Lock()
+	j.gone, j.handle, j.waits = true, nil, scheduler.ErrUnknownJob
+	j.mu.Unlock()
+	j.f.mu.Lock()
+	defer j.f.mu.Unlock()
+	if j.f.jobs[j.name] == j {
+		delete(j.f.jobs, j.name)
 	}
 }
 
 // settle brings the job to its home, if it is not there: the scheduler of its former home leaves it, that of its home
-// takes it up. The caller has the lock of settling. The error says why it is not there, and is kept for the report.
-func (j *Job) settle(ctx context.Context) (err error) {
+// takes it up. The caller has the lock of settling. The error says why it is not there, and is kept for the report. turns
+// bounds how many jobs are taken up at a time; nil does not.
+func (j *Job) settle(ctx context.Context, turns chan struct{}) (err error) {
 	j.mu.Lock()
 	j.moved = false
 	j.mu.Unlock()
@@ -96,30 +113,57 @@ func (j *Job) settle(ctx context.Context) (err error) {
 		}
 	}()
 	for {
-		if handle := j.scheduled(); handle != nil {
-			if !hasMoved(handle) {
-				return nil
-			}
-			if err := handle.Leave(ctx); err != nil {
-				return fmt.Errorf("leave %s: %w", j.Registry(), err)
-			}
+		switch handle := j.scheduled(); {
+		case handle == nil:
+		case j.dropped():
 			j.keep("", nil)
+		case !hasMoved(handle):
+			return nil
+		default:
+			if err := j.leave(ctx, handle); err != nil {
+				return err
+			}
 		}
-		place, err := j.f.directory.Claim(ctx, j.name, func(string) string { return j.f.rule(j.cfg) })
-		switch {
-		case err != nil:
-			return err
-		case place.From != "":
-			j.keep(place.Registry, nil)
-			j.f.awaitArrival(j, place) //nolint:contextcheck // it is awaited for as long as Run goes on
-			return fmt.Errorf("%w from %s to %s", errMoving, place.From, place.Registry)
-		}
-		err = j.enter(ctx, j.f.member(place.Registry))
+		err := j.takeUp(ctx, turns)
 		if away := (*jobtree.ElsewhereError)(nil); errors.As(err, &away) {
 			continue // it has moved since
 		}
 		return err
 	}
+}
+
+// leave has the scheduler of the job's former home leave it. What of it runs here may take hours to end, so the error that
+// it has not yet comes after the patience; the scheduler goes on leaving.
+func (j *Job) leave(ctx context.Context, handle *scheduler.Job) error {
+	bounded, cancel := context.WithTimeout(ctx, j.f.patience)
+	defer cancel()
+	if err := handle.Leave(bounded); err != nil {
+		return fmt.Errorf("leave %s: %w", j.Registry(), err)
+	}
+	j.keep("", nil)
+	return nil
+}
+
+// takeUp finds the job's home and declares the job there.
+func (j *Job) takeUp(ctx context.Context, turns chan struct{}) error {
+	if turns != nil {
+		select {
+		case turns <- struct{}{}:
+			defer func() { <-turns }()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	place, err := j.f.directory.Claim(ctx, j.name, func(string) string { return j.f.rule(j.cfg) })
+	switch {
+	case err != nil:
+		return err
+	case place.From != "":
+		j.keep(place.Registry, nil)
+		j.f.awaitArrival(j, place) //nolint:contextcheck // it is awaited for as long as Run goes on
+		return fmt.Errorf("%w from %s to %s", errMoving, place.From, place.Registry)
+	}
+	return j.enter(ctx, j.f.member(place.Registry))
 }
 
 // enter declares the job to the scheduler of its home.
@@ -132,7 +176,8 @@ func (j *Job) enter(ctx context.Context, m *member) error {
 	bounded, cancel := context.WithTimeout(ctx, j.f.patience)
 	defer cancel()
 	handle, err := s.Add(bounded, j.cfg, j.handler, j.options...)
-	if handle == nil && (passes(err) || j.entered == m.name && errors.Is(err, scheduler.ErrDeclared)) {
+	again := errors.Is(err, scheduler.ErrDeclared)
+	if handle == nil && (again && j.entered == m.name || !again && (passes(err) || bounded.Err() != nil)) {
 		j.entered = m.name
 		if known, missing := s.Job(j.name); missing == nil { // it is declared, and joins when it can
 			handle, err = known, nil
@@ -155,6 +200,17 @@ func hasMoved(handle *scheduler.Job) bool {
 	return errors.As(err, &away)
 }
 
+// dropped tells whether the scheduler that has the job's handle could not start the job, when nobody waited for that any
+// more.
+func (j *Job) dropped() bool {
+	m := j.f.member(j.Registry())
+	m.mu.Lock()
+	s := m.sched
+	m.mu.Unlock()
+	_, err := s.Job(j.name)
+	return err != nil
+}
+
 // hasMoved has a job looked at whose scheduler says that its home is elsewhere.
 func (f *Federation) hasMoved(name string) {
 	f.mu.Lock()
@@ -172,16 +228,19 @@ func (f *Federation) hasMoved(name string) {
 	f.wake()
 }
 
-// settleAll brings jobs to their homes that are not there, until ctx ends.
+// settleAll has jobs brought to their homes that are not there, until ctx ends. It waits for none of them: one may take long
+// to be left.
 func (f *Federation) settleAll(ctx context.Context) {
+	turns := make(chan struct{}, settledAtOnce)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	pause, again := firstPause, time.NewTimer(0)
 	defer again.Stop()
 	for ctx.Err() == nil {
+		news := false
 		select {
 		case <-f.woken:
-			pause = firstPause
+			pause, news = firstPause, true
 		case <-again.C:
 			pause = min(2*pause, longPause)
 		case <-look.C:
@@ -194,29 +253,51 @@ func (f *Federation) settleAll(ctx context.Context) {
 			again.Stop()
 			continue
 		}
-		var all sync.WaitGroup
-		slots := make(chan struct{}, settledAtOnce)
 		for _, j := range waiting {
-			slots <- struct{}{}
-			all.Go(func() {
-				j.settleAgain(ctx)
-				<-slots
-			})
+			if news {
+				j.news.Store(true)
+			}
+			if j.trySettling() && !f.goAlong(func(ctx context.Context) { j.settleAlong(ctx, turns) }) { //nolint:contextcheck // it is that of Run, as ctx
+				j.settled()
+			}
 		}
-		all.Wait()
 		again.Reset(pause)
 	}
 }
 
+// trySettling takes the lock of settling if nobody has it.
+func (j *Job) trySettling() bool {
+	select {
+	case j.settling <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// settled gives the lock of settling back.
+func (j *Job) settled() { <-j.settling }
+
+// settleAlong tries once more, and again if there was news meanwhile. The caller has taken the lock of settling, which it
+// gives back.
+func (j *Job) settleAlong(ctx context.Context, turns chan struct{}) {
+	for {
+		j.news.Store(false)
+		j.settleAgain(ctx, turns)
+		j.settled()
+		if !j.news.Load() || ctx.Err() != nil || !j.trySettling() {
+			return
+		}
+	}
+}
+
 // settleAgain tries once more, and tells what has come of it if that has changed.
-func (j *Job) settleAgain(ctx context.Context) {
-	j.settling.Lock()
-	defer j.settling.Unlock()
+func (j *Job) settleAgain(ctx context.Context, turns chan struct{}) {
 	before := j.Waits()
 	if before == nil || j.isGone() {
 		return
 	}
-	err := j.settle(ctx)
+	err := j.settle(ctx, turns)
 	switch {
 	case ctx.Err() != nil:
 	case err == nil:
@@ -240,7 +321,8 @@ func (f *Federation) waiting() (all []*Job) {
 	return all
 }
 
-// lookForMoved finds jobs of whose move nobody has heard, as when too much happened at once.
+// lookForMoved finds jobs of whose move nobody has heard, as when too much happened at once, and those that their schedulers
+// could not start.
 func (f *Federation) lookForMoved() {
 	f.mu.Lock()
 	all := make([]*Job, 0, len(f.jobs))
@@ -249,7 +331,7 @@ func (f *Federation) lookForMoved() {
 	}
 	f.mu.Unlock()
 	for _, j := range all {
-		if handle := j.scheduled(); handle != nil && hasMoved(handle) {
+		if handle := j.scheduled(); handle != nil && (j.dropped() || hasMoved(handle)) {
 			f.hasMoved(j.name)
 		}
 	}

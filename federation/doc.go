@@ -43,4 +43,11 @@
 //
 // Guarantees are those of package scheduler, job by job. Nothing spans registries: a job's items are all in one, and a job
 // that is more than one registry carries must be split by its author.
+//
+// A job that has moved is run in its home by each process that has heard of the move and where nothing of the job runs any
+// more. A process that its former home was cut off from before it heard goes on waiting for that registry; the others run
+// the job.
+//
+// An unmonitored job leaves no marks, so its move waits only until no instance of it is left in its former home. Code that
+// one of them began there may still run when the job begins in its new one.
 package federation

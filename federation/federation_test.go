@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,18 +51,21 @@ func TestRulesThatDiffer(t *testing.T) {
 		w := newWorld(t)
 		all := jobs(9)
 		for _, name := range names {
-			go w.start(to(name), nil)
+			w.start(to(name), nil)
 		}
 		synctest.Wait()
-		for _, p := range w.procs {
-			go func() {
-				for _, cfg := range all {
-					_, err := p.f.Add(t.Context(), cfg, p.code())
-					require.NoError(t, err)
-				}
-			}()
-		}
 		began := time.Now()
+		var added sync.WaitGroup
+		for _, p := range w.procs {
+			added.Go(func() {
+				for _, cfg := range all {
+					if _, err := p.f.Add(t.Context(), cfg, p.code()); err != nil {
+						t.Errorf("process %d: %v", p.number, err)
+					}
+				}
+			})
+		}
+		added.Wait()
 		time.Sleep(time.Minute)
 		for _, p := range w.procs[1:] {
 			require.Equal(t, homes(w.procs[0]), homes(p))

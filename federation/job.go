@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
@@ -23,8 +24,9 @@ type Job struct {
 	handler job.Handler // nil if the job is data
 	options []scheduler.JobOption
 
-	settling sync.Mutex // for one at a time, which may take long
-	entered  string     // where the job was declared without an answer in time
+	settling chan struct{} // has something while somebody brings the job to its home, or leaves it, which may take long
+	news     atomic.Bool   // there is a reason to try again, for whoever settles it
+	entered  string        // where the job was declared without an answer in time
 
 	mu      sync.Mutex
 	home    string
@@ -32,7 +34,11 @@ type Job struct {
 	waits   error          // why it is not at its home; nil if it is
 	moved   bool           // its scheduler has said so since it was last looked at
 	awaited bool           // somebody waits for its arrival
-	gone    bool           // it was left
+	gone    bool           // it was left, or refused
+}
+
+func (f *Federation) newJob(name string) *Job {
+	return &Job{f: f, name: name, settling: make(chan struct{}, 1)}
 }
 
 // Name returns the job's name.
@@ -138,20 +144,38 @@ func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error 
 	return handle.Update(ctx, change)
 }
 
-// Leave is [scheduler.Job.Leave]. A job that waits for a registry waits no more.
+// Leave is [scheduler.Job.Leave]. A job that waits for a registry waits no more. If ctx ends while the job is being brought
+// to its home, Leave has done nothing.
 func (j *Job) Leave(ctx context.Context) error {
-	j.settling.Lock()
-	defer j.settling.Unlock()
-	if handle := j.scheduled(); handle != nil {
+	if j.handler == nil { // its scheduler refuses
+		return j.handle.Leave(ctx)
+	}
+	select {
+	case j.settling <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("leave job %q: waiting until it is at its home: %w", j.name, context.Cause(ctx))
+	}
+	handle := j.scheduled()
+	if handle != nil {
 		if err := handle.Leave(ctx); err != nil {
+			if !j.f.goAlong(func(ctx context.Context) { j.goOnLeaving(ctx, handle) }) { //nolint:contextcheck // it goes on until Run ends
+				j.settled()
+			}
 			return err
 		}
 	}
-	j.mu.Lock()
-	j.gone, j.handle, j.waits = true, nil, scheduler.ErrUnknownJob
-	j.mu.Unlock()
-	j.f.forget(j)
+	j.forget()
+	j.settled()
 	return nil
+}
+
+// goOnLeaving waits, as nobody else does, until the scheduler has left the job. Until then nobody brings it anywhere: the
+// caller has given it the lock of settling.
+func (j *Job) goOnLeaving(ctx context.Context, handle *scheduler.Job) {
+	defer j.settled()
+	if handle.Leave(ctx) == nil {
+		j.forget()
+	}
 }
 
 // Job returns the handle of a job that was added, or that one of the schedulers runs as data. The error is
@@ -179,7 +203,9 @@ func (f *Federation) Job(name string) (*Job, error) {
 
 // data returns the handle of a job that a scheduler runs as data.
 func (f *Federation) data(m *member, handle *scheduler.Job) *Job {
-	return &Job{f: f, name: handle.Name(), home: m.name, handle: handle}
+	j := f.newJob(handle.Name())
+	j.home, j.handle = m.name, handle
+	return j
 }
 
 // Jobs returns the handles of all jobs of this process, in the order of their names.

@@ -64,12 +64,23 @@ func (m *member) scheduler(ctx context.Context) (registry.Registry, *scheduler.S
 		s, err = m.f.newScheduler(m, reg)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("registry %s: %w", m.name, err), reg.Close(ctx))
+		return nil, nil, errors.Join(fmt.Errorf("registry %s: %w", m.name, err), reg.Close(context.WithoutCancel(ctx)))
 	}
+	if !m.publish(reg, s) {
+		_, _, stopped := m.present()
+		return nil, nil, errors.Join(stopped, reg.Close(context.WithoutCancel(ctx)))
+	}
+	return reg, s, nil
+}
+
+// publish has the handle closed at the end of Run, unless that has come meanwhile: then it answers false.
+func (m *member) publish(reg registry.Registry, s *scheduler.Scheduler) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.reg, m.sched, m.reason, m.sick = reg, s, nil, time.Time{}
-	return reg, s, nil
+	if !m.over {
+		m.reg, m.sched, m.reason, m.sick = reg, s, nil, time.Time{}
+	}
+	return !m.over
 }
 
 // checkLayout refuses a registry that Java instances may share: they know nothing of other registries.

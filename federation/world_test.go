@@ -30,6 +30,7 @@ type world struct {
 	servers map[string]*memory.Server
 	book    book
 	procs   []*process
+	over    func(name string, reg registry.Registry) registry.Registry // what processes see of a registry; nil = all of it
 }
 
 func newWorld(t *testing.T) *world {
@@ -76,6 +77,9 @@ func (w *world) start(rule federation.Rule, jobs []job.Config, options ...federa
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.handles[name] = w.servers[name].Open("shop")
+			if w.over != nil {
+				return w.over(name, p.handles[name]), nil
+			}
 			return p.handles[name], nil
 		}})
 	}

@@ -22,9 +22,11 @@ func (r *runner) leave() {
 
 // closeDrained closes drained if the job was left and nothing of it runs any more.
 func (r *runner) closeDrained() {
-	// Its session may come back with its nodes, so a job that is left alone waits for the next one.
-	stopping := !r.departure.alone(r.s.stop.Err() != nil)
-	if (r.departure.left || r.attached == nil && stopping) && !r.busy() && !r.departure.isDrained() {
+	// Its session may come back with its nodes, so a job that is left alone waits for the next one. One whose home is
+	// another registry does not: nothing is asked of its instance here, which is taken out when this registry is back, and
+	// its home must not wait for that.
+	settled := !r.departure.alone(r.s.stop.Err() != nil) || r.state.Elsewhere()
+	if (r.departure.left || r.attached == nil && settled) && !r.busy() && !r.departure.isDrained() {
 		r.departure.drain()
 		r.atRest()
 		if left := r.departure.whenLeft; left != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,32 +27,52 @@ type several struct {
 	homes     *home.Directory
 	open      func(ctx context.Context, name string) (registry.Registry, error)
 
-	mu     sync.Mutex
-	opened map[string]registry.Registry
-	failed map[string]error  // registries that could not be opened
-	where  map[string]string // the registry of jobs that were looked for
-	away   map[string]error  // registries that a list leaves out
+	opened map[string]*opened // for each name one
+
+	mu    sync.Mutex
+	where map[string]string // the registry of jobs that were looked for
+	away  map[string]error  // registries that a list leaves out
+}
+
+// opened is a registry that is opened by whoever needs it first.
+type opened struct {
+	once sync.Once
+	reg  registry.Registry
+	err  error // why it cannot be used
 }
 
 // newSeveral reaches the registries of a context when they are needed.
 func (c *connection) newSeveral(chosen cluster) (*several, error) {
-	s := &several{
-		directory: chosen.Directory, names: slices.Sorted(maps.Keys(chosen.Registries)),
-		opened: make(map[string]registry.Registry), failed: make(map[string]error), where: make(map[string]string), away: make(map[string]error),
-	}
 	all, err := c.program.readContexts()
 	if err != nil {
 		return nil, err
 	}
-	s.open = func(ctx context.Context, name string) (registry.Registry, error) {
+	for name, of := range chosen.Registries {
+		if one, err := all.get(of); err == nil && one.Server != "" {
+			return nil, misuse("registry %s is that of the context %q, which goes through a server: want a context with etcd or zookeeper", name, of)
+		}
+	}
+	return severalOf(chosen.Directory, slices.Sorted(maps.Keys(chosen.Registries)), func(ctx context.Context, name string) (registry.Registry, error) {
 		one, err := all.get(chosen.Registries[name])
 		if err != nil {
 			return nil, err
 		}
 		own := newRegistryConnection(c.program, pflag.NewFlagSet("", pflag.ContinueOnError))
-		own.namespace = c.namespace
+		own.namespace = cmp.Or(c.namespace, chosen.Namespace) // else that of each one's context
 		return own.open(ctx, one)
+	})
+}
+
+// severalOf puts registries together that open opens.
+func severalOf(directory string, names []string, open func(ctx context.Context, name string) (registry.Registry, error)) (*several, error) {
+	s := &several{
+		directory: directory, names: names, open: open,
+		opened: make(map[string]*opened), where: make(map[string]string), away: make(map[string]error),
 	}
+	for _, name := range names {
+		s.opened[name] = new(opened)
+	}
+	var err error
 	s.homes, err = home.New(s.directory, s.names, func(ctx context.Context, name string) (home.Store, error) { return s.registry(ctx, name) })
 	if err != nil {
 		return nil, usageError{err}
@@ -59,24 +80,23 @@ func (c *connection) newSeveral(chosen cluster) (*several, error) {
 	return s, nil
 }
 
-// registry returns a registry of the context. One that could not be opened is not tried again.
+// registry returns a registry of the context. One that could not be opened is not tried again. Several are opened side by
+// side: one that does not answer takes its time.
 func (s *several) registry(ctx context.Context, name string) (registry.Registry, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if reg := s.opened[name]; reg != nil {
-		return reg, nil
+	o := s.opened[name]
+	o.once.Do(func() {
+		o.reg, o.err = s.open(ctx, name)
+		switch {
+		case o.err != nil:
+			o.err = &home.AwayError{Registries: []string{name}, Err: o.err}
+		case operate.MayHoldJava(o.reg):
+			o.err = fmt.Errorf("registry %s: %w: Java instances may take part in its jobs, so it cannot be one of several", name, registry.ErrUnsupported)
+		}
+	})
+	if o.err != nil {
+		return nil, o.err
 	}
-	if err := s.failed[name]; err != nil {
-		return nil, err
-	}
-	reg, err := s.open(ctx, name)
-	if err != nil {
-		err = &home.AwayError{Registries: []string{name}, Err: err}
-		s.failed[name] = err
-		return nil, err
-	}
-	s.opened[name] = reg
-	return reg, nil
+	return o.reg, nil
 }
 
 // of returns the registry of the job to which a path belongs. A job that no registry knows belongs to the directory: there it
@@ -233,9 +253,10 @@ func (s *several) View(ctx context.Context, path string, except ...func(path str
 // Close closes what was opened.
 func (s *several) Close(ctx context.Context) error {
 	var errs []error
-	for _, name := range s.names {
-		if reg := s.opened[name]; reg != nil {
-			errs = append(errs, reg.Close(ctx))
+	for _, o := range s.opened {
+		o.once.Do(func() { o.err = registry.ErrClosed })
+		if o.reg != nil {
+			errs = append(errs, o.reg.Close(ctx))
 		}
 	}
 	return errors.Join(errs...)

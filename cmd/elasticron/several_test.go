@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/federation/home"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/zkcompat"
 )
 
 // severalWorld has a context "all" of three registries. That of each is a namespace of the same server.
@@ -108,4 +112,64 @@ func TestMoveBetweenRegistries(t *testing.T) {
 		require.NotZero(t, status, args)
 		require.Contains(t, errOut, want)
 	}
+}
+
+// The namespace of a context of several registries is that of each, before that of its own context.
+func TestANamespaceOfSeveralRegistries(t *testing.T) {
+	t.Parallel()
+	w := severalWorld(t)
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "@daily", ShardingTotalCount: 1})
+	require.NoError(t, err)
+	w.store(t, "staging", "orders", text)
+	w.must(t, "context", "set", "staged", "--registries", "one=of-one", "--directory", "one", "--namespace", "staging")
+	require.Contains(t, w.must(t, "describe", "job/orders", "--context", "staged"), "@daily")
+	require.Contains(t, w.must(t, "describe", "job/orders", "--context", "staged", "--namespace", "one"), "@hourly")
+	w.must(t, "remove", "orders", "--yes", "--context", "staged")
+	require.NotContains(t, w.must(t, "get", "jobs", "--context", "staged"), "orders")
+	require.Contains(t, w.must(t, "get", "jobs"), "orders")
+}
+
+// What cannot be one of several registries is named: one that Java may share, and a server.
+func TestWhatCannotBeOneOfSeveral(t *testing.T) {
+	t.Parallel()
+	w := severalWorld(t)
+	open := w.zooKeeper
+	w.zooKeeper = func(ctx context.Context, c zkcompat.Config) (registry.Registry, error) {
+		reg, err := open(ctx, c)
+		return ofJava{reg}, err
+	}
+	w.must(t, "context", "set", "of-two", "--zookeeper", "zk:2181", "--namespace", "two")
+	out, errOut, status := w.does(t, "get", "jobs")
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, out, "orders")
+	require.Contains(t, errOut, "registry two")
+	require.Contains(t, errOut, "Java instances may take part")
+
+	w.must(t, "context", "set", "through", "--server", "http://server", "--namespace", "two")
+	w.must(t, "context", "set", "wrong", "--registries", "one=of-one,two=through", "--directory", "one")
+	_, errOut, status = w.does(t, "get", "jobs", "--context", "wrong")
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, `registry two is that of the context "through", which goes through a server`)
+}
+
+// ofJava is a registry that Java instances may share.
+type ofJava struct{ registry.Registry }
+
+func (ofJava) JavaLayout() (root string, ok bool) { return "/shop", true }
+
+// A registry that takes long to be opened does not hold up the others.
+func TestSeveralRegistriesAreOpenedSideBySide(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		all, err := severalOf("one", []string{"one", "three", "two"}, func(ctx context.Context, name string) (registry.Registry, error) {
+			time.Sleep(10 * time.Second)
+			return nil, registry.ErrUnavailable
+		})
+		require.NoError(t, err)
+		_, _, err = all.List(t.Context(), registry.Root)
+		require.ErrorIs(t, err, home.ErrAway)
+		require.Equal(t, 10*time.Second, time.Since(began))
+		require.NoError(t, all.Close(t.Context()))
+	})
 }

@@ -1,6 +1,7 @@
 package jobtree
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -102,6 +103,12 @@ func (s *State) MayOwn(i Instance) bool {
 // JobDisabled tells whether the job's configuration disables it as a whole, whatever is said of its servers. In a job
 // that is shared with Java it does not: there it says how new servers start; see [State.ShareWithJava].
 func (s *State) JobDisabled() bool { return s.java == nil && s.Config.Value.Disabled }
+
+// Elsewhere tells whether the job's home is another registry. Then nothing of it begins here, whatever was read before.
+func (s *State) Elsewhere() bool {
+	away := (*ElsewhereError)(nil)
+	return errors.As(s.Config.Err, &away)
+}
 
 // Instance returns the instance with an id; the zero Instance if it does not live.
 func (s *State) Instance(id string) Instance { return find(s.Instances, id, compareInstance) }

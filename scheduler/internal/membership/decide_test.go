@@ -104,6 +104,25 @@ func TestTheNextStepOfAMember(t *testing.T) {
 	}
 }
 
+// Nobody joins a job whose home is another registry, wherever it is on its way.
+func TestAMemberOfAJobThatIsElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, e := range []jobtree.Elsewhere{
+		{Home: "b"},
+		{Home: "b", Move: "m1", Config: "{}"},
+		{Home: "b", Move: "m1", Arriving: true},
+	} {
+		v := seeing(t)
+		v.State = jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
+			{Path: v.Tree.Config(), Value: jobtree.EncodeElsewhere(e), Created: 1, Revision: 1},
+		}))
+		for _, usable := range []bool{false, true} { // a configuration stays in force until another one can be used
+			v.Usable = usable
+			require.Empty(t, new(world).room(t, false, peers.None{}).Decide(v, Parting{}), e)
+		}
+	}
+}
+
 // An instance whose clock is wrong leaves when it is ready for that, and stays if it is the last one. It joins first.
 func TestAMemberWithAWrongClock(t *testing.T) {
 	t.Parallel()

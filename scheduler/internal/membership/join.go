@@ -65,9 +65,10 @@ func (m *Membership) removeFormer(v room.View) room.Batch {
 }
 
 // join proposes to register this process as an instance of the job under the present session, and to ask for a
-// resharding in the same transaction (T1). It proposes nothing while others are in the way, or the job is not stored.
+// resharding in the same transaction (T1). It proposes nothing while others are in the way, the job is not stored, or its
+// home is another registry: nobody would read there who is registered, and nothing is to be sharded.
 func (m *Membership) join(v room.View) room.Batch {
-	if m.keptOut(v) || !v.Usable && v.State.Config.Revision == 0 {
+	if m.keptOut(v) || !v.Usable && v.State.Config.Revision == 0 || v.State.Elsewhere() {
 		return nil
 	}
 	conditions, writes := m.ports.Peers.Joining(v)
