@@ -489,6 +489,7 @@ func TestWhatJavaClaimsIsLeftToIt(t *testing.T) {
 					ended <- report.Jobs[0]
 				}()
 				time.Sleep(11 * time.Second) // it has settled
+				require.Contains(w, w.nodes(w.source), "/orders/leader/failover/items/0", "it waits for the latch")
 				w.write(w.source, claim...)
 				return nil
 			}))
