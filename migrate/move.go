@@ -29,7 +29,8 @@ type MoveOptions struct {
 	Options
 	// Settle is how long nothing of a job must run in a source that Java instances share, before the target starts
 	// it. Java does not say that it has seen that its servers are disabled: an execution may still begin which was
-	// decided upon before. The default, 0, is 10 s. Where no Java instance lives there is nothing to wait for.
+	// decided upon before. The default, 0, is 10 s. It begins anew after lost executions were taken over. Where no Java
+	// instance lives, or lived when the job was disabled, there is nothing to wait for.
 	Settle time.Duration
 	// Wait is how long one job's executions are waited for. A job that is not drained by then is reported, and its
 	// source stays disabled. The default, 0, is as long as the context lasts.
