@@ -482,7 +482,7 @@ func TestWhatJavaClaimsIsLeftToIt(t *testing.T) {
 	claim := []registry.Write{registry.Put("/orders/sharding/0/failover", javaAt), registry.Delete("/orders/leader/failover/items/0")}
 	for name, test := range map[string]func(w *world, ended chan migrate.MovedJob){
 		"in its latch": func(w *world, ended chan migrate.MovedJob) {
-			require.NoError(w, w.source.Latch(w.Context(), "/orders/leader/failover/latch", func(context.Context) error {
+			claims := func() {
 				go func() {
 					report, err := migrate.Move(w.Context(), w.source, w.target, applyMove)
 					require.NoError(w, err)
@@ -491,6 +491,9 @@ func TestWhatJavaClaimsIsLeftToIt(t *testing.T) {
 				time.Sleep(11 * time.Second) // it has settled
 				require.Contains(w, w.nodes(w.source), "/orders/leader/failover/items/0", "it waits for the latch")
 				w.write(w.source, claim...)
+			}
+			require.NoError(w, w.source.Latch(w.Context(), "/orders/leader/failover/latch", func(context.Context) error {
+				claims()
 				return nil
 			}))
 		},
