@@ -18,12 +18,18 @@ func (m *mover) back(s *scene) (deed, error) {
 		}
 		return deed{}, refusal{errors.New("it is not being moved to this target")}
 	case Returned:
+		if s.target.enabled() {
+			return m.stop(s, Returning)
+		}
 		return deed{done: true}, nil
 	case Confirming:
 		return deed{}, refusal{errors.New("its move is being confirmed: finish that, and move it the other way instead")}
 	case Returning:
+		if s.target.enabled() { // again, by somebody who did not know
+			return m.stop(s, Returning)
+		}
 	default:
-		return m.stop(s)
+		return m.stop(s, Returning)
 	}
 	if s.here.promises(s.there.ID, Returned) {
 		p := s.there
@@ -34,7 +40,7 @@ func (m *mover) back(s *scene) (deed, error) {
 		return deed{}, refusal{errors.New("in the source: it is drained by another move")}
 	}
 	if busy := s.target.busy(); busy != nil {
-		return deed{wait: (*original).busy, text: "wait until nothing of it runs in the target; now " + busy.Error(), rest: []string{enableSource}}, nil
+		return deed{wait: (*original).busy, again: (*original).enabled, text: "wait until nothing of it runs in the target; now " + busy.Error(), rest: []string{enableSource}}, nil
 	}
 	if d, needed := m.takeLost(s, false); needed {
 		return d, nil
@@ -44,19 +50,22 @@ func (m *mover) back(s *scene) (deed, error) {
 
 const enableSource = "give the source's job and its servers the settings back that they had"
 
-// stop disables the job in the target.
-func (m *mover) stop(s *scene) (deed, error) {
+// stop disables the job in the target. state is how far the move is then.
+func (m *mover) stop(s *scene, state MoveState) (deed, error) {
 	text, err := s.target.withDisabled(true)
 	if err != nil {
 		return deed{}, refusal{err}
 	}
 	p := s.there
-	p.State = Returning
+	p.State = state
 	put, _ := s.target.put(s.target.state.Tree().Config(), text)
-	return deed{
-		text: "disable the job in the target", last: []guarded.Step{put, m.pledge(s.target.jobNodes, p)},
-		rest: []string{"wait until nothing of it runs in the target", enableSource},
-	}, nil
+	d := deed{text: "disable the job in the target", last: []guarded.Step{put, m.pledge(s.target.jobNodes, p)}}
+	if state == Prepared {
+		d.rest = m.plan(s)
+	} else {
+		d.rest = []string{"wait until nothing of it runs in the target", enableSource}
+	}
+	return d, nil
 }
 
 // restore gives the source back what it had, some servers at a time and the settings last.
@@ -73,12 +82,19 @@ func (m *mover) restore(s *scene) (deed, error) {
 	} else {
 		p = pledge{}
 	}
-	p.Servers = maps.Clone(p.Servers)
+	if p.State == drained {
+		p.Servers = s.formerServers()
+	}
+	more := false
 	for _, ip := range slices.Sorted(maps.Keys(p.Servers)) {
+		node, was := s.source.nodes[tree.Server(ip)], p.Servers[ip]
+		if was != nil && *was == jobtree.EncodeServer(true) {
+			continue // as it was
+		}
 		if len(d.last) == perStep {
+			more = true
 			break
 		}
-		node, was := s.source.nodes[tree.Server(ip)], p.Servers[ip]
 		delete(p.Servers, ip)
 		if node.Value != jobtree.EncodeServer(true) {
 			continue // somebody decided otherwise
@@ -89,7 +105,7 @@ func (m *mover) restore(s *scene) (deed, error) {
 		}
 		d.last = append(d.last, step)
 	}
-	if len(p.Servers) > 0 {
+	if more {
 		put, _ := s.source.put(tree.Config(), config) // so that a late copy of this comes to nothing
 		d.last = append(d.last, put, m.pledge(s.source.jobNodes, p))
 		return d, nil
@@ -150,7 +166,7 @@ func (m *mover) runAgain(s *scene, item int, record string) []guarded.Step {
 func (m *mover) confirm(s *scene) (deed, error) {
 	switch {
 	case s.there.State == "" && s.here.State == Confirmed:
-		return deed{done: true}, nil
+		return m.stayed(s)
 	case s.there.State != Moved && s.there.State != Confirming:
 		return deed{}, refusal{errors.New("it is not moved, so there is nothing to confirm")}
 	case s.here.promises(s.there.ID, Confirmed):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/guarded"
@@ -18,11 +19,13 @@ import (
 func (m *mover) forth(s *scene) (deed, error) {
 	switch {
 	case s.here.State == Confirmed && s.there.State == "":
-		return deed{done: true}, nil
+		return m.stayed(s)
 	case s.here.State == drained && s.here.ID != s.there.ID:
 		return deed{}, refusal{fmt.Errorf("in the source: it is drained by another move, of %s: this target knows nothing of it", s.here.When.Format(time.RFC3339))}
 	case s.there.State == Returning:
 		return deed{}, refusal{errors.New("it is being taken back: finish that first")}
+	case s.there.State == Prepared && s.target.enabled():
+		return m.stop(s, Prepared)
 	}
 	d, needed, err := m.drain(s)
 	if err != nil {
@@ -33,14 +36,15 @@ func (m *mover) forth(s *scene) (deed, error) {
 	case s.there.State != Prepared && !running:
 		return m.prepare(s)
 	case needed:
-		m.settled, d.rest = false, []string{m.waitForSource(s).text, enableTarget}
+		d.rest = []string{m.waitForSource(s).text, enableTarget}
 		return d, nil
 	case running:
 		return deed{done: true}, nil
-	case s.source.busy() != nil || !m.settled && m.settle(s) > 0:
-		if s.source.busy() != nil {
-			m.settled = false
-		}
+	}
+	if d, needed := m.leaveClaimed(s); needed {
+		return d, nil
+	}
+	if s.source.busy() != nil || !m.settled(s) {
 		return m.waitForSource(s), nil
 	}
 	if d, needed := m.takeLost(s, true); needed {
@@ -50,10 +54,25 @@ func (m *mover) forth(s *scene) (deed, error) {
 	return m.start(s)
 }
 
+// stayed says what is left of a move that was confirmed: nothing, in the target to which it was. The source does not tell
+// which that is.
+func (m *mover) stayed(s *scene) (deed, error) {
+	if !s.target.nodes[s.target.state.Tree().Config()].Exists() {
+		return deed{}, refusal{errors.New("its move was confirmed, and the target has no such job: it was moved elsewhere, or removed since")}
+	}
+	if _, needed, err := m.drain(s); err != nil || needed {
+		return deed{}, refusal{errors.Join(errors.New("its move was confirmed, and something of it is enabled again in the source: disable or remove it there"), err)}
+	}
+	return deed{done: true}, nil
+}
+
 // prepare has the target get the job, disabled.
 func (m *mover) prepare(s *scene) (deed, error) {
 	wanted, err := m.former(s)
 	if err != nil {
+		return deed{}, err
+	}
+	if err := m.yields(s, wanted); err != nil {
 		return deed{}, err
 	}
 	wanted.config.Disabled = true
@@ -79,6 +98,28 @@ func (m *mover) prepare(s *scene) (deed, error) {
 	return d, nil
 }
 
+// yields refuses a job of which the target has marks of operators that the source has not, before anything is disabled.
+// Its config is compared where it is written.
+func (m *mover) yields(s *scene, wanted *original) error {
+	if !s.target.nodes[s.target.state.Tree().Config()].Exists() || m.opts.Overwrite {
+		return nil
+	}
+	text, err := jobtree.EncodeConfig(wanted.config)
+	if err != nil {
+		return refusal{err}
+	}
+	c, err := compare(wanted, text, s.target.jobNodes)
+	if err != nil {
+		return refusal{fmt.Errorf("in the target: %w", err)}
+	}
+	for _, change := range c.changes {
+		if change.From != nil && change.Node != "config" && !strings.HasPrefix(change.Node, "config.") {
+			return refusal{fmt.Errorf("the target has the job, and has it otherwise (%s): overwrite that, or change it there", change)}
+		}
+	}
+	return nil
+}
+
 const enableTarget = "enable the job in the target, with fencing tokens above the source's"
 
 // plan says what comes after the next thing on the way to the target.
@@ -96,10 +137,12 @@ const perStep = 40
 // drain is what disables the job in the source. It is needed as long as something there is enabled that may run it.
 func (m *mover) drain(s *scene) (d deed, needed bool, err error) {
 	tree, p := s.source.state.Tree(), s.here
-	confirmed := p.promises(s.there.ID, Confirmed)
-	if !confirmed && !p.promises(s.there.ID, drained) {
-		p = pledge{ID: s.there.ID, State: drained}
+	confirmed := p.State == Confirmed && (s.there.State == "" || p.ID == s.there.ID)
+	first := !confirmed && !p.promises(s.there.ID, drained)
+	if first {
+		p = pledge{ID: s.there.ID, State: drained, Since: s.source.bound}
 	}
+	p.Java = !confirmed && (p.Java || s.source.javaLives())
 	p.Servers = maps.Clone(p.Servers)
 	if p.Servers == nil {
 		p.Servers = make(map[string]*string)
@@ -116,7 +159,13 @@ func (m *mover) drain(s *scene) (d deed, needed bool, err error) {
 	var servers []string
 	for _, ip := range s.source.servers() {
 		node := s.source.nodes[tree.Server(ip)]
-		if node.Value == jobtree.EncodeServer(true) || len(servers) == perStep {
+		if node.Value == jobtree.EncodeServer(true) {
+			if first { // so that it stays apart from those that start disabled; see formerServers
+				p.Servers[ip] = &node.Value
+			}
+			continue
+		}
+		if len(servers) == perStep {
 			continue
 		}
 		p.Servers[ip] = nil
@@ -126,7 +175,7 @@ func (m *mover) drain(s *scene) (d deed, needed bool, err error) {
 		step, _ := s.source.put(tree.Server(ip), jobtree.EncodeServer(true))
 		steps, servers = append(steps, step), append(servers, ip)
 	}
-	needed = !confirmed && !s.here.promises(s.there.ID, drained) || len(steps) > 0 || text != config
+	needed = first || len(steps) > 0 || text != config
 	put, _ := s.source.put(tree.Config(), text)
 	d = deed{toSource: true, text: "disable the job in the source", last: append(steps, put, m.pledge(s.source.jobNodes, p))}
 	if len(servers) > 0 {
@@ -181,10 +230,24 @@ func (o *original) busy() error {
 	return fmt.Errorf("items %s still run", list(items))
 }
 
+// enabled tells that a job may run which is to stay disabled: somebody has enabled it.
+func (o *original) enabled() bool {
+	return o.nodes[o.state.Tree().Config()].Exists() && !o.config.Disabled
+}
+
+// settled tells whether the source was quiet for long enough.
+func (m *mover) settled(s *scene) bool {
+	return m.settle(s) == 0 || m.settledAt != 0 && m.settledAt == s.source.nodes[movePath(s.source.state.Tree())].Revision
+}
+
+// java tells whether Java instances take part in the source, or did when it was drained: a JVM whose session is over may
+// work on.
+func (s *scene) java() bool { return s.here.Java || s.source.javaLives() }
+
 // settle is how long the source must be quiet.
 func (m *mover) settle(s *scene) time.Duration {
 	switch {
-	case !s.source.javaLives():
+	case !s.java():
 		return 0
 	case m.opts.Settle == 0:
 		return defaultSettle
@@ -195,6 +258,7 @@ func (m *mover) settle(s *scene) time.Duration {
 
 func (m *mover) waitForSource(s *scene) deed {
 	d := deed{toSource: true, wait: (*original).busy, settle: m.settle(s), rest: []string{enableTarget}, text: "wait until nothing of it runs in the source"}
+	d.again = func(o *original) bool { return o.enabled() || len(o.claimed(s.here.Lost)) > 0 }
 	if d.settle > 0 {
 		d.text += fmt.Sprintf(", for %v", d.settle)
 	}
@@ -202,6 +266,32 @@ func (m *mover) waitForSource(s *scene) deed {
 		d.text += "; now " + busy.Error()
 	}
 	return d
+}
+
+// claimed are the items among those whose lost executions were taken over that an instance has claimed none the less.
+func (o *original) claimed(lost map[int]string) []int {
+	var items []int
+	for n := range lost {
+		if o.state.Item(n).Failover.Exists() {
+			items = append(items, n)
+		}
+	}
+	slices.Sort(items)
+	return items
+}
+
+// leaveClaimed leaves to the source what one of its instances has claimed none the less: the source runs that again. A
+// Java instance that is disabled claims as others do, and may learn later than the mover that another has crashed.
+func (m *mover) leaveClaimed(s *scene) (d deed, needed bool) {
+	items := s.source.claimed(s.here.Lost)
+	p := s.here
+	p.Lost = maps.Clone(p.Lost)
+	for _, n := range items {
+		delete(p.Lost, n)
+	}
+	d.toSource, d.text = true, "leave the lost executions of items "+list(items)+" to the source, which has claimed them"
+	d.last = []guarded.Step{m.pledge(s.source.jobNodes, p)}
+	return d, len(items) > 0
 }
 
 // takeLost has one side give up the executions that it has lost, and remember them for the other.
@@ -222,7 +312,7 @@ func (m *mover) takeLost(s *scene, fromSource bool) (d deed, needed bool) {
 		}
 		p.Lost[n] = jobtree.EncodeRecord(jobtree.LostElsewhere(e, now))
 		items = append(items, n)
-		for _, path := range []string{tree.ItemRunning(n), tree.Item(n) + "/failovering", tree.FailoverItem(n)} {
+		for _, path := range []string{tree.ItemRunning(n), tree.ItemFailovering(n), tree.FailoverItem(n)} {
 			if side.nodes[path].Exists() {
 				step, _ := side.remove(path)
 				d.first = append(d.first, step)
@@ -235,6 +325,9 @@ func (m *mover) takeLost(s *scene, fromSource bool) (d deed, needed bool) {
 	}
 	slices.Sort(items)
 	d.toSource, d.text = fromSource, "take over the lost executions of items "+list(items)
+	if fromSource && s.java() { // who claims has read there what it will claim, and writes it without a condition
+		d.latch = tree.FailoverLatch()
+	}
 	d.last = append(d.last, m.pledge(side.jobNodes, p))
 	return d, len(items) > 0
 }
@@ -251,9 +344,29 @@ func givenUp(it jobtree.Item, now time.Time) jobtree.Record {
 	return r
 }
 
+// formerServers are the source's servers as they were before it was drained; nil is one without a node. A Java process
+// that starts writes its server's node as the config says, which is disabled then: nobody wanted that of the server.
+func (s *scene) formerServers() map[string]*string {
+	servers := maps.Clone(s.here.Servers)
+	if servers == nil {
+		servers = make(map[string]*string)
+	}
+	enabled := jobtree.EncodeServer(false)
+	if s.source.format == Format3 {
+		enabled = jobtree.ElasticJob3.EncodeServer(false)
+	}
+	for _, server := range s.source.state.Servers {
+		node := s.source.nodes[s.source.state.Tree().Server(server.IP)]
+		if _, known := servers[server.IP]; !known && node.Value == jobtree.EncodeServer(true) && node.Revision > s.here.Since {
+			servers[server.IP] = &enabled
+		}
+	}
+	return servers
+}
+
 // former is the source's job as it was before it was disabled.
 func (m *mover) former(s *scene) (*original, error) {
-	tree := s.source.state.Tree()
+	tree, servers := s.source.state.Tree(), s.formerServers()
 	nodes := make([]registry.Node, 0, len(s.source.nodes))
 	for path, n := range s.source.nodes {
 		if s.here.State == drained {
@@ -261,7 +374,7 @@ func (m *mover) former(s *scene) (*original, error) {
 				n.Value = s.here.Config
 			}
 			if name, ok := jobtree.Parse(path); ok && name.Kind == jobtree.KindServer {
-				was, changed := s.here.Servers[name.Key]
+				was, changed := servers[name.Key]
 				switch {
 				case changed && was == nil:
 					continue

@@ -57,8 +57,17 @@ func (o *original) lostExecution(item int) (jobtree.Execution, bool) {
 	case it.FailoverItem != 0:
 		return jobtree.Execution{Instance: it.Instance, Source: job.Scheduled}, true
 	default:
-		return jobtree.Execution{}, false
+		claimant, died := o.diedClaiming(it)
+		return jobtree.Execution{Instance: claimant, Source: job.Scheduled}, died
 	}
+}
+
+// diedClaiming returns the instance that claimed an item and is gone, and that has not begun to run it. In 3.x all that
+// tells of it is the node that outlives the claimant.
+func (o *original) diedClaiming(it jobtree.Item) (claimant string, died bool) {
+	claim := o.nodes[o.state.Tree().ItemFailovering(it.Number)]
+	died = o.format == Format3 && claim.Value != "" && !it.Failover.Exists() && !it.Running.Exists() && o.state.Instance(claim.Value).Created == 0
+	return claim.Value, died
 }
 
 // lostExecutions are those that the job would run again by itself, by item.

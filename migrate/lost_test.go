@@ -61,6 +61,11 @@ func TestLostExecutionsAreRunAgain(t *testing.T) {
 			nodes: []string{"/orders/config", of3(true), "/orders/sharding/1/running", "10.0.0.1@-@7", "/orders/sharding/1/disabled", ""},
 			note:  "not copied: lost executions of items 1, which are disabled",
 		},
+		"3.x, claimed by the dead": {
+			nodes: []string{"/orders/config", of3(true), "/orders/sharding/1/instance", "10.0.0.2@-@8", "/orders/sharding/1/failovering", "10.0.0.1@-@7"},
+			note:  "run again in the target: lost executions of items 1",
+			owed:  &jobtree.Execution{Instance: "10.0.0.1@-@7", Source: job.Scheduled},
+		},
 		"nobody took it over yet": {
 			nodes: []string{"/orders/config", with(true), "/orders/sharding/1/instance", "10.0.0.1@-@7", "/orders/leader/failover/items/1", ""},
 			note:  "run again in the target: lost executions of items 1",

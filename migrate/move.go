@@ -19,6 +19,7 @@ type Side interface {
 	registry.Reader
 	registry.Committer
 	registry.Viewer
+	registry.Latcher
 }
 
 // MoveOptions say what [Move], [Return] and [Confirm] do.
@@ -28,7 +29,8 @@ type MoveOptions struct {
 	Options
 	// Settle is how long nothing of a job must run in a source that Java instances share, before the target starts
 	// it. Java does not say that it has seen that its servers are disabled: an execution may still begin which was
-	// decided upon before. The default, 0, is 10 s. Where no Java instance lives there is nothing to wait for.
+	// decided upon before. The default, 0, is 10 s. It begins anew after lost executions were taken over. Where no Java
+	// instance lives, or lived when the job was disabled, there is nothing to wait for.
 	Settle time.Duration
 	// Wait is how long one job's executions are waited for. A job that is not drained by then is reported, and its
 	// source stays disabled. The default, 0, is as long as the context lasts.
@@ -116,7 +118,9 @@ type mover struct {
 	opts               MoveOptions
 	next               func(*mover, *scene) (deed, error) // the direction
 	job                MovedJob
-	settled            bool // what was waited for is over
+	// settledAt is the revision of the source's pledge under which it was quiet for long enough. A pledge that was
+	// written since is of another drain, or of executions that were taken over, and what was seen before says nothing.
+	settledAt registry.Revision
 }
 
 // scene is a job on both sides. The source was read first; see pledge.
@@ -131,7 +135,9 @@ type deed struct {
 	text        string                // for people
 	toSource    bool                  // else to the target
 	first, last []guarded.Step        // what is written, as guarded.Writer takes it
+	latch       string                // of the source, in which it is written; empty is none
 	wait        func(*original) error // what is waited for; nil is nothing
+	again       func(*original) bool  // what on that side is reason enough to look anew
 	settle      time.Duration         // how long that must hold
 	done        bool                  // there is nothing to be done
 	rest        []string              // what a plan says of the time after
@@ -183,7 +189,7 @@ func (m *mover) tell(s *scene) {
 // do does one thing. What others did in between is no error: the next look shows it.
 func (m *mover) do(ctx context.Context, s *scene, d deed) error {
 	if d.wait != nil {
-		return m.wait(ctx, d)
+		return m.wait(ctx, s, d)
 	}
 	writer, note := m.toSource, (*guarded.Note)(nil)
 	if !d.toSource {
@@ -194,7 +200,10 @@ func (m *mover) do(ctx context.Context, s *scene, d deed) error {
 			return nil
 		}
 	}
-	again, err := writer.Commit(ctx, note, d.first, d.last)
+	again, err := m.commit(ctx, writer, note, d)
+	if m.job.Reason != "" {
+		return nil
+	}
 	switch {
 	case err == nil:
 		m.job.Steps = append(m.job.Steps, d.text)
@@ -209,59 +218,134 @@ func (m *mover) do(ctx context.Context, s *scene, d deed) error {
 	}
 }
 
-// wait waits until nothing of the job runs on a side.
-func (m *mover) wait(ctx context.Context, d deed) error {
+// commit writes what a deed says, in its latch if it has one.
+func (m *mover) commit(ctx context.Context, writer *guarded.Writer, note *guarded.Note, d deed) (again bool, err error) {
+	if d.latch == "" {
+		return writer.Commit(ctx, note, d.first, d.last)
+	}
+	bounded, cancel := m.bounded(ctx)
+	defer cancel()
+	held := false
+	err = m.source.Latch(bounded, d.latch, func(ctx context.Context) (err error) {
+		held = true
+		again, err = writer.Commit(ctx, note, d.first, d.last)
+		return err
+	})
+	switch {
+	case held:
+	case errors.Is(err, registry.ErrSessionLost):
+		again = true
+	case ctx.Err() == nil && bounded.Err() != nil:
+		m.job.Reason = fmt.Sprintf("after %v: an instance of the source is still claiming executions; run it again to go on, or take it back", m.opts.Wait)
+	}
+	return again, err
+}
+
+// bounded is the context of what is waited for.
+func (m *mover) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if m.opts.Wait > 0 {
+		return context.WithTimeout(ctx, m.opts.Wait)
+	}
+	return context.WithCancel(ctx)
+}
+
+// wait waits until nothing of the job runs on a side, or there is reason to look anew.
+func (m *mover) wait(ctx context.Context, s *scene, d deed) error {
 	side := m.target
 	if d.toSource {
 		side = m.source
 	}
-	bounded, cancel := ctx, context.CancelFunc(func() {})
-	if m.opts.Wait > 0 {
-		bounded, cancel = context.WithTimeout(ctx, m.opts.Wait)
-	}
+	bounded, cancel := m.bounded(ctx)
 	defer cancel()
-	var busy error
-	over := func(s registry.Snapshot) bool {
-		o, err := readOriginal(m.job.Name, slices.Collect(s.All()), s.Revision())
-		busy = nil
-		if err == nil {
-			busy = d.wait(&o)
-		}
-		return busy == nil
+	watched, overtaken, stop := bounded, func() bool { return false }, func() error { return nil }
+	if d.toSource {
+		watched, overtaken, stop = m.watchTarget(bounded)
 	}
-	err := quiet(bounded, side, jobtree.For(m.job.Name).Root(), over, d.settle)
-	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+	var busy error
+	check := func(s registry.Snapshot) (over, again bool) {
+		o, err := m.readSnapshot(s)
+		if busy = nil; err != nil {
+			return true, true // the next look tells
+		}
+		busy = d.wait(&o)
+		return busy == nil, d.again(&o)
+	}
+	again, err := quiet(watched, side, jobtree.For(m.job.Name).Root(), check, d.settle)
+	if failed := stop(); overtaken() {
+		return nil
+	} else if failed != nil && bounded.Err() == nil {
+		err = failed
+	}
+	if err == nil && !again {
+		m.settledAt = s.source.nodes[movePath(s.source.state.Tree())].Revision
+	}
+	switch {
+	case err != nil && ctx.Err() == nil && bounded.Err() != nil:
 		m.job.Reason = fmt.Sprintf("after %v: %v; run it again to go on, or take it back", m.opts.Wait, busy)
 		return nil
-	}
-	m.settled = err == nil
-	if errors.Is(err, registry.ErrDenied) {
+	case errors.Is(err, registry.ErrDenied):
 		m.job.Reason = err.Error()
 		return nil
 	}
 	return err
 }
 
-// quiet waits until it has been over for as long as settle.
-func quiet(ctx context.Context, side Side, root string, over func(registry.Snapshot) bool, settle time.Duration) error {
+func (m *mover) readSnapshot(s registry.Snapshot) (original, error) {
+	return readOriginal(m.job.Name, slices.Collect(s.All()), s.Revision())
+}
+
+// watchTarget returns a context that ends when somebody enables the target's job, or it cannot be followed. stop ends the
+// watch and returns why it failed; then overtaken tells whether somebody has enabled the job.
+func (m *mover) watchTarget(parent context.Context) (watched context.Context, overtaken func() bool, stop func() error) {
+	watched, cancel := context.WithCancel(parent)
+	ended, seen := make(chan error, 1), false
+	go func() {
+		_, err := quiet(watched, m.target, jobtree.For(m.job.Name).Root(), func(s registry.Snapshot) (over, again bool) {
+			o, err := m.readSnapshot(s)
+			seen = err == nil && o.enabled()
+			return seen, seen
+		}, 0)
+		if watched.Err() != nil {
+			err = nil // it was stopped
+		}
+		cancel()
+		ended <- err
+	}()
+	stop = func() error {
+		cancel()
+		return <-ended
+	}
+	return watched, func() bool { return seen }, stop
+}
+
+// quiet waits until it has been over for as long as settle, or again tells that there is no point in waiting.
+func quiet(ctx context.Context, side Side, root string, check func(registry.Snapshot) (over, again bool), settle time.Duration) (again bool, err error) {
 	v, err := side.View(ctx, root)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer v.Close()
 	for {
-		if _, err := v.WaitFor(ctx, over); err != nil || settle == 0 {
-			return err
+		var over bool
+		_, err := v.WaitFor(ctx, func(s registry.Snapshot) bool {
+			over, again = check(s)
+			return over || again
+		})
+		if err != nil || again || settle == 0 {
+			return again, err
 		}
 		pause, cancel := context.WithTimeout(ctx, settle)
-		_, err := v.WaitFor(pause, func(s registry.Snapshot) bool { return !over(s) })
+		_, err = v.WaitFor(pause, func(s registry.Snapshot) bool {
+			over, again = check(s)
+			return !over || again
+		})
 		passed := pause.Err() != nil && ctx.Err() == nil
 		cancel()
-		if passed {
-			return nil
+		if passed || again || err != nil && ctx.Err() != nil {
+			return again, ctx.Err()
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 	}
 }

@@ -71,6 +71,11 @@ func (s side) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, 
 	return revision, s.after()
 }
 
+// Latch holds nobody back: whoever is held up in a latch loses it with their session.
+func (s side) Latch(ctx context.Context, _ string, fn func(context.Context) error) error {
+	return fn(ctx)
+}
+
 // watched returns both sides. Each commit holds that at most one of them may run the job; reads and commits are counted.
 func (w *world) watched(before, after func(request int) error) (source, target side) {
 	request := 0
@@ -323,4 +328,213 @@ func (w *world) endsSomehow(what string) {
 	}
 	require.True(w, moved.Done, "%s: %s", what, moved.Reason)
 	w.holdsEnd(moved.State)
+}
+
+// write does to a registry what somebody else does.
+func (w *world) write(reg *memory.Registry, writes ...registry.Write) {
+	w.Helper()
+	_, err := reg.Commit(w.Context(), registry.Txn{Then: writes})
+	require.NoError(w, err)
+}
+
+// drains is a mover that drains the source and does not wait for it.
+func (w *world) drains() {
+	w.Helper()
+	opts := applyMove
+	opts.Wait = time.Nanosecond
+	report, err := migrate.Move(w.Context(), w.source, w.target, opts)
+	require.NoError(w, err)
+	require.Equal(w, migrate.Prepared, report.Jobs[0].State)
+	here, there := w.sides()
+	require.False(w, here || there)
+}
+
+// Java writes the node of a server as the config says, when a process starts. What it writes while the job is drained is
+// nobody's wish.
+func TestServersThatStartWhileTheJobIsDrained(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		way  direction
+		want map[string]string
+		side func(*world) *memory.Registry
+	}{
+		"forth": {migrate.Move, map[string]string{"/orders/servers/10.0.0.2": "DISABLED"}, func(w *world) *memory.Registry { return w.target }},
+		"back": {migrate.Return, map[string]string{
+			"/orders/servers/10.0.0.1": "ENABLED", "/orders/servers/10.0.0.2": "DISABLED",
+			"/orders/servers/10.0.0.3": "ENABLED", "/orders/servers/10.0.0.4": "ENABLED",
+		}, func(w *world) *memory.Registry { return w.source }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(w *world) {
+				w.live()
+				w.drains()
+				w.has(w.source, "/orders/servers/10.0.0.3", "DISABLED", "/orders/servers/10.0.0.4", "DISABLED",
+					"/orders/instances/10.0.0.4@-@9!", "jobInstanceId: 10.0.0.4@-@9\n")
+				w.has(w.source, "/orders/servers/10.0.0.2", "DISABLED") // as Java does when it reconnects
+				ended := w.goes(test.way)
+				require.True(w, ended.Done, ended.Reason)
+				got := make(map[string]string)
+				for path, value := range w.nodes(test.side(w)) {
+					if strings.HasPrefix(path, "/orders/servers/") {
+						got[path] = value
+					}
+				}
+				require.Equal(w, test.want, got)
+			})
+		})
+	}
+}
+
+// What the target has otherwise is refused before anything is disabled.
+func TestMarksOfTheTargetAreLookedAtFirst(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		w.live()
+		require.True(w, w.goes(migrate.Move).Done)
+		w.has(w.target, "/orders/sharding/0/disabled", "")
+		require.True(w, w.goes(migrate.Return).Done)
+		moved := w.goes(migrate.Move)
+		require.Contains(w, moved.Reason, "has it otherwise (sharding/0/disabled")
+		here, _ := w.sides()
+		require.True(w, here, "the source goes on")
+	})
+}
+
+// Somebody enables the target's job while it is to wait. The mover disables it again, also in the midst of a wait.
+func TestATargetThatIsEnabledTooEarly(t *testing.T) {
+	t.Parallel()
+	enable := func(w *world) {
+		w.write(w.target, registry.Put("/orders/config", strings.Replace(w.nodes(w.target)["/orders/config"], `"disabled":true`, `"disabled":false`, 1)))
+		_, there := w.sides()
+		require.True(w, there)
+		synctest.Wait()
+		_, there = w.sides()
+		require.False(w, there, "it is disabled again")
+	}
+	t.Run("forth", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(w *world) {
+			w.live()
+			w.has(w.source, "/orders/sharding/0/running", javaAt)
+			ended := make(chan migrate.MovedJob)
+			go func() { ended <- w.goes(migrate.Move) }()
+			synctest.Wait()
+			enable(w)
+			w.write(w.source, registry.Delete("/orders/sharding/0/running"))
+			require.True(w, (<-ended).Done)
+		})
+	})
+	t.Run("back", func(t *testing.T) {
+		t.Parallel()
+		bubble(t, func(w *world) {
+			w.live()
+			require.True(w, w.goes(migrate.Move).Done)
+			w.has(w.target, "/orders/sharding/0/running", "10.0.0.9@-@7-go")
+			ended := make(chan migrate.MovedJob)
+			go func() { ended <- w.goes(migrate.Return) }()
+			synctest.Wait()
+			enable(w)
+			w.write(w.target, registry.Delete("/orders/sharding/0/running"))
+			require.True(w, (<-ended).Done)
+		})
+	})
+}
+
+// Another mover takes the job back and drains it once more while one has settled. That one settles anew.
+func TestWhatWasSettledBelongsToOneDrain(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		w.live()
+		began, once := time.Now(), false
+		source, target := w.watched(func(int) error {
+			if !once && time.Since(began) >= 10*time.Second {
+				once = true
+				require.True(w, w.goes(migrate.Return).Done)
+				w.drains()
+			}
+			return nil
+		}, nothing)
+		report, err := migrate.Move(w.Context(), source, target, applyMove)
+		require.NoError(w, err)
+		require.True(w, report.Complete())
+		require.True(w, once)
+		require.GreaterOrEqual(w, time.Since(began), 20*time.Second)
+	})
+}
+
+// A JVM whose session is over may work on: whoever finds it gone settles none the less.
+func TestTheLastInstanceOfJavaIsGone(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		w.live()
+		w.drains()
+		w.write(w.source, registry.Delete("/orders/instances/10.0.0.1@-@7"), registry.Delete("/orders/instances/10.0.0.2@-@8"))
+		began := time.Now()
+		require.True(w, w.goes(migrate.Move).Done)
+		require.Equal(w, 10*time.Second, time.Since(began))
+	})
+}
+
+// A Java instance claims a lost execution in its latch. The mover takes it over before that or not at all.
+func TestWhatJavaClaimsIsLeftToIt(t *testing.T) {
+	t.Parallel()
+	claim := []registry.Write{registry.Put("/orders/sharding/0/failover", javaAt), registry.Delete("/orders/leader/failover/items/0")}
+	for name, test := range map[string]func(w *world, ended chan migrate.MovedJob){
+		"in its latch": func(w *world, ended chan migrate.MovedJob) {
+			claims := func() {
+				go func() {
+					report, err := migrate.Move(w.Context(), w.source, w.target, applyMove)
+					require.NoError(w, err)
+					ended <- report.Jobs[0]
+				}()
+				time.Sleep(11 * time.Second) // it has settled
+				require.Contains(w, w.nodes(w.source), "/orders/leader/failover/items/0", "it waits for the latch")
+				w.write(w.source, claim...)
+			}
+			require.NoError(w, w.source.Latch(w.Context(), "/orders/leader/failover/latch", func(context.Context) error {
+				claims()
+				return nil
+			}))
+		},
+		"of a crash that it notices late": func(w *world, ended chan migrate.MovedJob) {
+			go func() { ended <- w.goes(migrate.Move) }()
+			time.Sleep(11 * time.Second) // it has taken the execution over, and settles
+			w.write(w.source, claim[0])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(w *world) {
+				w.live()
+				w.has(w.source, "/orders/leader/failover/items/0", "")
+				ended := make(chan migrate.MovedJob, 1)
+				test(w, ended)
+				synctest.Wait()
+				require.Empty(w, ended)
+				w.write(w.source, registry.Delete("/orders/sharding/0/failover"))
+				moved := <-ended
+				require.True(w, moved.Done, moved.Reason)
+				require.Nil(w, w.owedIn(0), "it is not run on both sides")
+			})
+		})
+	}
+}
+
+// The source does not tell to which target a move was confirmed. Another one has no such job.
+func TestConfirmedToAnotherTarget(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		w.live()
+		require.True(w, w.goes(migrate.Move).Done)
+		require.True(w, w.goes(migrate.Confirm).Done)
+		other := newWorld(w.TB)
+		for _, way := range []direction{migrate.Move, migrate.Confirm} {
+			report, err := way(w.Context(), w.source, other.target, applyMove)
+			require.NoError(w, err)
+			require.Contains(w, report.Jobs[0].Reason, "the target has no such job")
+		}
+		w.has(w.source, "/orders/config", newConfig)
+		require.Contains(w, w.goes(migrate.Move).Reason, "enabled again in the source")
+	})
 }

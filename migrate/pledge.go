@@ -41,6 +41,9 @@ type pledge struct {
 	// What the source had before it was disabled.
 	Config  string             `json:"config,omitempty"`
 	Servers map[string]*string `json:"servers,omitempty"` // nil is a server without a node
+	// Since is a revision of the source just before it was disabled, and Java that Java instances lived there then.
+	Since registry.Revision `json:"since,omitempty"`
+	Java  bool              `json:"java,omitempty"`
 
 	// Started tells that the target has begun to run the job, and with it what the source had lost.
 	Started bool `json:"started,omitempty"`
