@@ -12,13 +12,13 @@ import (
 // would take them for items that have never run, and begin them. The new mark keeps everybody from that. It ends no
 // execution: it goes when the code has returned, see mending.Orphans, or with the session.
 func (x *Executions) Hold(v room.View) (batch room.Batch) {
-	if !x.unheld || !v.Attached.Connected() {
+	if !v.Attached.Connected() {
 		return nil
 	}
-	x.unheld = false
-	for e := range x.ports.All() {
-		node := v.State.Item(e.Item)
-		if !e.Monitored() || e.Under != v.Attached || !MarkGone(v, e) || node.Running.Exists() || node.Record.Exists() {
+	_, items := x.unheld.TakeNoted()
+	for item := range items {
+		e, node := x.ports.Of(item), v.State.Item(item)
+		if e == nil || !e.Monitored() || e.Under != v.Attached || !MarkGone(v, e) || node.Running.Exists() || node.Record.Exists() {
 			continue
 		}
 		batch = append(batch, room.Proposal{
@@ -32,7 +32,7 @@ func (x *Executions) Hold(v room.View) (batch room.Batch) {
 				x.ports.Tell(slog.LevelWarn, "the job's tree was deleted while the item runs: nobody else begins it before it has ended", nil,
 					room.KeyItem, e.Item, room.KeyToken, e.Context.Token)
 			},
-			Refused: func(error) bool { x.unheld = true; return false },
+			Refused: func(error) bool { x.unheld.Note([]int{e.Item}, false); return false },
 		})
 	}
 	return batch
