@@ -2,9 +2,11 @@ package console_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -288,7 +290,10 @@ func TestACopyThatStandsStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := memory.NewServer().Open("shop")
 		defer func() { require.NoError(t, reg.Close(context.Background())) }()
-		server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{{Name: "shop", Registry: reg}}})
+		var log bytes.Buffer
+		server, err := console.New(t.Context(), console.Config{
+			Namespaces: []console.Namespace{{Name: "shop", Registry: reg}}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		})
 		require.NoError(t, err)
 		defer server.Close()
 		ask := func(path string) (int, string) {
@@ -311,6 +316,7 @@ func TestACopyThatStandsStill(t *testing.T) {
 		time.Sleep(time.Minute)
 		status, text := ask("/live")
 		require.Equal(t, http.StatusServiceUnavailable, status)
-		require.Contains(t, text, `namespace "shop" stands still, for 1m`)
+		require.Equal(t, "stands still\n", text, "anybody may ask, and is told no names")
+		require.Contains(t, log.String(), `msg="a namespace stands still" namespace=shop since=1m`)
 	})
 }

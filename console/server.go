@@ -163,10 +163,11 @@ func (s *Server) forAll(next http.Handler) http.Handler {
 }
 
 // live tells that the process answers, and goes on with what it shows.
-func (s *Server) live(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	for i, hub := range s.hubs {
 		if since := time.Since(hub.Looked()); since > standsStill {
-			http.Error(w, fmt.Sprintf("namespace %q stands still, for %s", s.names[i], since.Truncate(time.Second)), http.StatusServiceUnavailable)
+			s.log.ErrorContext(r.Context(), "a namespace stands still", "namespace", s.names[i], "since", since.Truncate(time.Second).String())
+			http.Error(w, "stands still", http.StatusServiceUnavailable) // anybody may ask, and is told no names
 			return
 		}
 	}

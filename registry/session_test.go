@@ -235,7 +235,8 @@ func TestLookingAtASessionTakesNoLock(t *testing.T) {
 	go func() {
 		defer close(looked)
 		for range 1000 {
-			if s.State() != registry.SessionConnected || s.Err() != nil || s.Remaining() == 0 {
+			if state, err, left := s.State(), s.Err(), s.Remaining(); state != registry.SessionConnected || err != nil || left == 0 {
+				t.Errorf("who looks sees state %s, error %v, %s left", state, err, left)
 				return
 			}
 		}

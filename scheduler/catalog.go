@@ -28,7 +28,7 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 	if len(s.classes.byClass) == 0 {
 		return nil
 	}
-	view, err := s.registry.View(life, registry.Root, notForCatalog)
+	view, err := s.registry.View(life, registry.Root, s.notForCatalog)
 	if err != nil {
 		return err
 	}
@@ -42,9 +42,15 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 }
 
 // notForCatalog names what the catalog does not look at. Who has handlers would keep all of the namespace otherwise.
-func notForCatalog(path string) bool {
+func (s *Scheduler) notForCatalog(path string) bool {
 	name, ok := jobtree.Parse(path)
-	return !ok || name.Kind != jobtree.KindConfig && name.Kind != jobtree.KindInstance
+	return !ok || name.Kind != jobtree.KindInstance && !s.configures(name.Kind)
+}
+
+// configures tells whether a node has a part of the configuration of a job: ElasticJob 3.x keeps the class in the job's
+// own node.
+func (s *Scheduler) configures(k jobtree.Kind) bool {
+	return k == jobtree.KindConfig || k == jobtree.KindRoot && s.dialect.Layout() == jobtree.ElasticJob3
 }
 
 // follows makes the catalog follow a view until it ends, and then another. Meanwhile it keeps the jobs that
@@ -71,7 +77,7 @@ func (c *catalog) lostSight(reason error) {
 	c.s.setCatalogBlind(reason)
 	c.s.observer.observe(ViewEvent{Err: reason, Time: c.s.now()})
 	c.s.work.Go(func() {
-		view := c.s.reopen(c.life, registry.Root, notForCatalog, c.box.Closed)
+		view := c.s.reopen(c.life, registry.Root, c.s.notForCatalog, c.box.Closed)
 		if view != nil && !c.box.Post(func() { c.regainSight(view, began) }) {
 			view.Close()
 		}
@@ -117,7 +123,7 @@ func (c *catalog) apply(step registry.Step) {
 		name, ok := jobtree.Parse(change.Path())
 		switch {
 		case !ok:
-		case name.Kind == jobtree.KindConfig:
+		case c.s.configures(name.Kind):
 			c.consider(name.Job)
 		case name.Kind == jobtree.KindInstance && name.Key == c.s.instance:
 			c.s.resign(name.Job, change.New)

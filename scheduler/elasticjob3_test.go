@@ -831,3 +831,27 @@ func TestAClaimantOfElasticJob3Lives(t *testing.T) {
 		requireNoMarks(t, c, 0)
 	})
 }
+
+// A process with a handler takes up jobs of ElasticJob 3.x by their class, which their own nodes have, and not by their
+// names.
+func TestAHandlerTakesJobsOfElasticJob3ByTheirClass(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.elasticJob3(javaID).store(sharedJob(2)) // of the class com.acme.Orders
+		options := func(class string) []scheduler.Option {
+			return append(handlers(c, "a", nil, class), scheduler.WithElasticJob3Peers())
+		}
+		c.launchWith("a", nil, options("com.acme.Orders"), nil)
+		c.launchWith("b", nil, options("orders"), nil)
+		sleepUntil(6 * time.Second)
+		require.Len(t, c.take(), 2)
+		require.Equal(t, map[string]int{fullID("a"): 2}, c.owners3())
+
+		put(t, c.server, orders.Root(), "com.acme.Others") // as who changes the class does
+		sleepUntil(11 * time.Second)
+		require.Empty(t, c.take())
+		put(t, c.server, orders.Root(), "com.acme.Orders")
+		sleepUntil(16 * time.Second)
+		require.Len(t, c.take(), 2)
+	})
+}

@@ -42,7 +42,7 @@ const (
 const (
 	mostOutput  = 1 << 20 // of an output that is kept in memory, of its beginning and of its end each
 	mostOutputs = 100_000 // of an item that the history keeps
-	leastSize   = 1 << 20 // of all outputs in the history
+	leastSize   = 8 << 20 // of all outputs in the history; one that is larger than all may be would take the others with it
 
 	longestGrace = 30 * 24 * time.Hour
 )
@@ -63,7 +63,7 @@ func (f File) Completed() (File, error) {
 	c.absolute("history.file", f.History.File)
 	c.require(f.History.Keep > 0, "history.keep", time.Duration(f.History.Keep), "must be above 0")
 	c.require(f.History.Outputs > 0 && f.History.Outputs <= mostOutputs, "history.outputs", f.History.Outputs, fmt.Sprintf("must be 1 to %d", mostOutputs))
-	c.require(f.History.Size >= leastSize, "history.size", int64(f.History.Size), "must be at least 1M")
+	c.require(f.History.Size >= leastSize, "history.size", int64(f.History.Size), "must be at least 8M")
 	c.require(f.Grace > 0 && f.Grace <= Duration(longestGrace), "grace", time.Duration(f.Grace), fmt.Sprintf("must be above 0 and at most %s", longestGrace))
 	if f.Listen != "" {
 		_, _, err := net.SplitHostPort(f.Listen)

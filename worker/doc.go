@@ -68,7 +68,7 @@
 //	  file: /var/lib/history.db # a database of SQLite, for this worker alone
 //	  keep: 720h              # how long; default: 720h
 //	  outputs: 100            # how many outputs of one item, the newest; default: 100
-//	  size: 1G                # how much all outputs may have together, 1M or more; the oldest go first; default: 1G
+//	  size: 1G                # how much all outputs may have together, 8M or more; the oldest go first; default: 1G
 //	grace: 90s                # from SIGTERM to the end of the worker; default: 30s
 //	listen: 127.0.0.1:9090    # /live, /ready, /cluster and /metrics; default: nowhere
 //	log:                      # of the command

@@ -110,7 +110,7 @@ func TestWrongFiles(t *testing.T) {
 		"history: {outputs: -1}\n" + script:                                                   `history.outputs "-1" must be 1 to 100000`,
 		"history: {file: /w/x/h.db}\nscript: {commands: ['*'], directory: '/w/{job}/{item}'}": `history.file "/w/x/h.db" must not be below /w/, where scripts run`,
 		"history: {file: /w//h.db}\nscript: {commands: ['*'], directory: /w}":                 `history.file "/w//h.db" must not be below /w, where scripts run`,
-		"history: {size: 1K}\n" + script:                                                      `history.size "1024" must be at least 1M`,
+		"history: {size: 1K}\n" + script:                                                      `history.size "1024" must be at least 8M`,
 		"history: {file: h.db}\n" + script:                                                    `history.file "h.db" must be an absolute path`,
 	} {
 		_, err := worker.Parse([]byte(text))

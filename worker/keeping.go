@@ -53,6 +53,14 @@ type wrote struct {
 	ends     *output.Ends // of the only attempt, or of all that are there so far
 }
 
+// after tells whether w is of a later execution of the item than sc. Tokens grow; of executions without one, fires tell.
+func (w wrote) after(sc job.ShardingContext) bool {
+	if w.token != 0 && sc.Token != 0 {
+		return w.token > sc.Token
+	}
+	return w.fire.After(sc.Fire)
+}
+
 // and adds what one more attempt wrote. All together need no more room than one.
 func (w wrote) and(ends *output.Ends) wrote {
 	w.attempts++
@@ -116,7 +124,10 @@ func (k *keeping) heard(sc job.ShardingContext, ends *output.Ends) {
 	defer k.mu.Unlock()
 	of := itemOf{sc.JobName, sc.Item}
 	last := k.last[of]
-	if last.token != sc.Token || !last.fire.Equal(sc.Fire) {
+	switch {
+	case last.after(sc):
+		return
+	case last.token != sc.Token || !last.fire.Equal(sc.Fire):
 		last = wrote{token: sc.Token, fire: sc.Fire}
 	}
 	k.last[of] = last.and(ends)

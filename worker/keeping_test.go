@@ -32,7 +32,7 @@ func wroteOf(text string) *output.Ends {
 func TestTheOutputsOfAttempts(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	one, other := job.ShardingContext{JobName: "orders", Token: 7, Fire: at}, job.ShardingContext{JobName: "orders", Token: 8, Fire: at.Add(time.Minute)}
+	one, other := job.ShardingContext{JobName: "orders", Token: 7, Fire: at}, job.ShardingContext{JobName: "orders", Token: 6, Fire: at.Add(-time.Minute)}
 	for name, test := range map[string]struct {
 		attempts []string
 		want     string
@@ -108,4 +108,58 @@ func TestAllOutputsTogetherAreBounded(t *testing.T) {
 	keep(20*(each+sqlite.OutputOverhead), 40, 60)
 	require.LessOrEqual(t, left(), 21)
 	require.GreaterOrEqual(t, left(), 19)
+}
+
+// The largest output that may be asked for fits into the smallest history: it is kept, whoever else's go.
+func TestALargestOutputIsKept(t *testing.T) {
+	t.Parallel()
+	require.Greater(t, leastSize, history.MaxOutput+sqlite.OutputOverhead)
+	file := filepath.Join(t.TempDir(), "history.db")
+	k, err := openHistory(t.Context(), History{File: file, Keep: Duration(time.Hour), Outputs: 10, Size: leastSize}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	for n := range 3 {
+		sc := job.ShardingContext{JobName: "orders", Item: n, Token: int64(1 + n), Fire: at}
+		ends := output.NewEnds(mostOutput)
+		_, _ = ends.Write(bytes.Repeat([]byte("x\xff"), 2*mostOutput)) // what is no UTF-8 takes more room than it had
+		require.Greater(t, len(ends.String()), 4*mostOutput)
+		k.heard(sc, ends)
+		k.Observe(scheduler.ItemEvent{Context: sc, Began: at.Add(time.Duration(n) * time.Second), Ended: at.Add(time.Hour)})
+	}
+	require.NoError(t, k.close())
+	store, err := sqlite.Open(t.Context(), file)
+	require.NoError(t, err)
+	defer store.Close()
+	found, err := store.Outputs(t.Context(), history.OutputQuery{Job: "orders", Limit: history.MaxOutputs})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, 2, found[0].Item, "the newest")
+}
+
+// What a run that was given up wrote does not take the place of what the present run of the item wrote; what is left of
+// one that had a token is in nobody's way.
+func TestALateOutput(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	of := func(token int64, fire time.Duration) job.ShardingContext {
+		return job.ShardingContext{JobName: "orders", Token: token, Fire: at.Add(fire)}
+	}
+	for name, test := range map[string]struct {
+		former, present job.ShardingContext
+	}{
+		"with tokens":               {of(7, time.Hour), of(8, 0)}, // the later run is of an earlier fire, such as one that was missed
+		"without":                   {of(0, 0), of(0, time.Hour)},
+		"the former one with":       {of(7, 0), of(0, time.Hour)},
+		"the present one with":      {of(0, 0), of(7, time.Hour)},
+		"of the same fire, retaken": {of(7, 0), of(8, 0)},
+	} {
+		k := &keeping{outputs: make(chan history.Output, 1), last: make(map[itemOf]wrote), Observer: observe.New(nobody{})}
+		k.heard(test.former, wroteOf("before"))
+		k.heard(test.present, wroteOf("one"))
+		k.heard(test.former, wroteOf("late"))
+		k.heard(test.present, wroteOf("two"))
+		k.Observe(scheduler.ItemEvent{Context: test.present, Began: at, Ended: at})
+		require.Len(t, k.outputs, 1, name)
+		require.Equal(t, "--- attempt 1 ---\none\n--- attempt 2 ---\ntwo\n", (<-k.outputs).Text, name)
+	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -42,10 +43,11 @@ func (k *keptStates) keep(s registry.Snapshot, now time.Time) {
 	}
 }
 
-// of returns the state of a revision, and false if it is not kept.
-func (k *keptStates) of(revision registry.Revision) (registry.Snapshot, bool) {
+// of returns the state of a revision, and false if it is not kept, or not any more. Whoever asks has the old ones forgotten.
+func (k *keptStates) of(revision registry.Revision, now time.Time) (registry.Snapshot, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	maps.DeleteFunc(k.used, func(_ registry.Snapshot, at time.Time) bool { return now.Sub(at) >= keptFor })
 	for s := range k.used {
 		if s.Revision() == revision {
 			return s, true

@@ -48,7 +48,7 @@ func listNodes(c *call) error {
 	var state registry.Snapshot
 	if of > 0 {
 		var kept bool
-		if state, kept = c.ns.kept.of(of); !kept {
+		if state, kept = c.ns.kept.of(of, c.now()); !kept {
 			return fault(http.StatusGone, wire.CauseForgotten, "the state of revision %d is not kept any more: begin with the first page", of)
 		}
 	} else {

@@ -149,13 +149,15 @@ func (f *Figures) Count(next http.Handler) http.Handler {
 		seen := &counted{ResponseWriter: w, tell: func(status int) {
 			f.requests.WithLabelValues(part, strconv.Itoa(status/100)+"xx").Inc()
 		}}
+		status := http.StatusInternalServerError // if next panics
 		defer func() {
-			seen.begin(http.StatusOK) // nothing was written
+			seen.begin(status) // nothing was written
 			if part != partEvents {
 				f.took.WithLabelValues(part).Observe(time.Since(began).Seconds())
 			}
 		}()
 		next.ServeHTTP(seen, r)
+		status = http.StatusOK
 	})
 }
 

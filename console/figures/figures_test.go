@@ -133,6 +133,18 @@ elasticron_console_requests_total{part="probe",status="4xx"} 2
 	require.Equal(t, 4, testutil.CollectAndCount(f, "elasticron_console_request_duration_seconds"), "of all parts but streams")
 }
 
+// A request whose handler panics before it answers went wrong.
+func TestAPanicIsCounted(t *testing.T) {
+	t.Parallel()
+	f := figures.New(nil, live.NewLimits(), gate{})
+	handler := f.Count(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	require.PanicsWithValue(t, http.ErrAbortHandler, func() {
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/me", nil))
+	})
+	want := help(t, f, "elasticron_console_requests_total") + "elasticron_console_requests_total{part=\"api\",status=\"5xx\"} 1\n"
+	require.NoError(t, testutil.CollectAndCompare(f, strings.NewReader(want), "elasticron_console_requests_total"))
+}
+
 func gathered(f *figures.Figures) *prometheus.Registry {
 	all := prometheus.NewPedanticRegistry()
 	all.MustRegister(f)

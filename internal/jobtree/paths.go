@@ -74,7 +74,11 @@ func (t Tree) Operated() string { return t.root + nodeOperated }
 // ForOperators tells whether a node is one that instances do not read: what operators did may be long, and each
 // instance of each job would keep it. So their views leave it out.
 func ForOperators(path string) bool {
-	return strings.HasSuffix(path, nodeOperated) && strings.LastIndexByte(path, '/') == strings.IndexByte(path[1:], '/')+1
+	if !strings.HasSuffix(path, nodeOperated) { // as most do not
+		return false
+	}
+	name, ok := Parse(path)
+	return ok && name.Kind == KindOperated // and not a job of that name
 }
 
 // Servers is the folder of [Tree.Server].

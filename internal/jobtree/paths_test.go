@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // nodes are all nodes of a job: what Elastic-Job-Lite 2.1.5 and operators call them, and what we do.
@@ -176,5 +177,20 @@ func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		jobtree.Parse(path)
+	}
+}
+
+// The node that instances do not read is one of any job, and no node of another kind is taken for it: not that of a job
+// which has its name, either.
+func TestWhatIsForOperators(t *testing.T) {
+	t.Parallel()
+	for _, job := range []string{"orders", "operated"} {
+		tree := jobtree.For(job)
+		require.True(t, jobtree.ForOperators(tree.Operated()))
+		for _, path := range []string{
+			tree.Root(), tree.Config(), tree.Server("operated"), tree.Instance("operated"), tree.Servers() + "/a/operated", registry.Root, "/operated",
+		} {
+			require.False(t, jobtree.ForOperators(path), path)
+		}
 	}
 }

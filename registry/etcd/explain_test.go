@@ -3,13 +3,19 @@ package etcd_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
@@ -112,5 +118,56 @@ func TestAnOutageNamesEndpointsAndCause(t *testing.T) {
 		require.True(t, errors.Is(err, registry.ErrUnavailable) || errors.Is(err, registry.ErrUnknownOutcome), "%s: %v", name, err)
 		require.ErrorContains(t, err, endpoint, name)
 		require.ErrorContains(t, err, "connection refused", name)
+	}
+}
+
+// A later try reads more than an earlier one, whose answer got lost. That the store does not take the later one says
+// nothing about the earlier one, which was done here.
+func TestARefusalOfALaterTryOnly(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		paths int   // that are looked at, and as many that are deleted
+		later error // what the later try gets; nil: what the store says
+	}{
+		"too large": {100, nil},
+		"denied":    {1, rpctypes.ErrGRPCPermissionDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var tries atomic.Int64
+			r := open(t, sharedServer(t).Endpoints(), func(c *etcd.Config) {
+				c.RequestTimeout = time.Minute
+				c.DialOptions = append(c.DialOptions, grpc.WithChainUnaryInterceptor(
+					func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+						if !writes(req) {
+							return invoke(ctx, method, req, reply, conn, opts...)
+						}
+						switch tries.Add(1) {
+						case 1:
+							_ = invoke(ctx, method, req, reply, conn, opts...)
+							return status.Error(codes.Unavailable, "the answer was lost")
+						default:
+							if test.later != nil {
+								return test.later
+							}
+							return invoke(ctx, method, req, reply, conn, opts...)
+						}
+					},
+				))
+			})
+			txn := registry.Txn{Then: []registry.Write{registry.Put("/done", "")}, Repeat: registry.RepeatHarmless}
+			for i := range test.paths {
+				txn.If = append(txn.If, registry.Absent(fmt.Sprintf("/guard/%d", i)))
+				txn.Then = append(txn.Then, registry.Delete(fmt.Sprintf("/deleted/%d", i)))
+			}
+			_, err := r.Commit(t.Context(), txn)
+			require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+			for _, notDone := range []error{registry.ErrTooLarge, registry.ErrDenied} {
+				require.NotErrorIs(t, err, notDone, "which says that nothing was written")
+			}
+			require.EqualValues(t, 2, tries.Load())
+			_, err = r.Get(t.Context(), "/done")
+			require.NoError(t, err)
+		})
 	}
 }

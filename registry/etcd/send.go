@@ -124,7 +124,12 @@ func (q *queue) refused(c *commit, refusal error) {
 			refusal = fmt.Errorf("session %s: %w", c.sessions[0].ID(), refusal)
 		}
 	}
-	if c.mayBeDone {
+	switch asksMore := errors.Is(refusal, registry.ErrTooLarge) || errors.Is(refusal, registry.ErrDenied); {
+	case c.mayBeDone && asksMore:
+		// The earlier try carried fewer reads, so it may have been taken. Its outcome is unknown and nothing else: who
+		// finds the refusal in the error would believe that nothing was written.
+		refusal = fmt.Errorf("%w: an earlier try got no answer, and a later one, which reads more, this: %s", registry.ErrUnknownOutcome, refusal.Error())
+	case c.mayBeDone:
 		_, refusal = backend.Settle(c.txn, refusal, c.since, nil)
 	}
 	c.fail(refusal)

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 )
@@ -64,13 +63,16 @@ func tryTogether(ctx context.Context, o *options, base string, temporary bool, n
 	if err != nil {
 		return nil, err
 	}
-	fresh := slices.DeleteFunc(slices.Clone(places), func(at place) bool { _, err := os.Stat(at.dir); return err == nil })
+	if err := os.MkdirAll(base, 0o700); err != nil {
+		return nil, err
+	}
+	var remove []func() error
 	defer func() {
 		if err == nil {
 			return
 		}
-		for _, at := range fresh { // the next try has other peers, and would not find those of this one
-			err = errors.Join(err, os.RemoveAll(at.dir))
+		for _, do := range remove { // the next try has other peers, and would not find those of this one
+			err = errors.Join(err, do())
 		}
 	}()
 	servers := make([]*Server, n)
@@ -78,7 +80,18 @@ func tryTogether(ctx context.Context, o *options, base string, temporary bool, n
 		servers[i] = &Server{opts: o, place: at, temporary: temporary}
 	}
 	for _, s := range servers {
-		if s.running, err = launch(o, s.place); err != nil {
+		made, err := makeFolder(s.place.dir)
+		if err != nil {
+			return nil, abandon(servers, err)
+		}
+		s.running, err = launch(o, s.place)
+		switch {
+		case made && err == nil:
+			remove = append(remove, func() error { return os.RemoveAll(s.place.dir) })
+		case made:
+			remove = append(remove, func() error { return removeEmpty(s.place.dir) })
+		}
+		if err != nil {
 			return nil, abandon(servers, err)
 		}
 	}
@@ -88,6 +101,15 @@ func tryTogether(ctx context.Context, o *options, base string, temporary bool, n
 		}
 	}
 	return servers, nil
+}
+
+// makeFolder makes the folder of a member, unless it is there. Of all who try at once, one is told that it has made it.
+func makeFolder(dir string) (made bool, err error) {
+	err = os.Mkdir(dir, 0o700)
+	if errors.Is(err, os.ErrExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func abandon(servers []*Server, cause error) error {
@@ -152,7 +174,12 @@ func removeTemporary(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	err := os.Remove(filepath.Dir(dir))
+	return removeEmpty(filepath.Dir(dir))
+}
+
+// removeEmpty removes a folder, unless somebody has put something into it.
+func removeEmpty(dir string) error {
+	err := os.Remove(dir)
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -2,7 +2,10 @@ package embedded
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -74,4 +77,58 @@ func TestAGivenPortThatIsTaken(t *testing.T) {
 	require.ErrorContains(t, err, "address already in use")
 	require.ErrorContains(t, err, other.Addr().String())
 	require.Equal(t, int64(1), found.Load(), "there was one try")
+}
+
+// Of two that start at once in the same new folder and at the same address, one fails, and leaves the other's data alone.
+func TestTwoStartInTheSamePlace(t *testing.T) {
+	for range 5 {
+		dir := t.TempDir()
+		address, err := freeAddress()
+		require.NoError(t, err)
+		type started struct {
+			s   *Server
+			err error
+		}
+		tries := make(chan started, 2)
+		for range cap(tries) {
+			go func() {
+				s, err := Start(t.Context(), WithFastTest(), WithAddress(address), WithDir(dir))
+				tries <- started{s, err}
+			}()
+		}
+		var running []*Server
+		for range cap(tries) {
+			if try := <-tries; try.err == nil {
+				running = append(running, try.s)
+			} else {
+				require.ErrorContains(t, try.err, "address already in use")
+			}
+		}
+		require.Len(t, running, 1)
+		require.FileExists(t, filepath.Join(running[0].Dir(), "member", "snap", "db"))
+		require.NoError(t, running[0].Restart(t.Context()))
+		require.NoError(t, running[0].Close())
+	}
+}
+
+// A start that fails leaves nothing behind, and nothing that was there before is taken for its own.
+func TestAFailedStartRemovesOnlyWhatItMade(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, other.Close()) }()
+	for _, found := range []bool{false, true} {
+		dir := filepath.Join(t.TempDir(), "made")
+		if found {
+			require.NoError(t, os.MkdirAll(filepath.Join(dir, "member1", "member"), 0o700))
+		}
+		_, err := Start(t.Context(), WithFastTest(), WithAddress(other.Addr().String()), WithDir(dir))
+		require.ErrorContains(t, err, "address already in use")
+		_, err = os.Stat(filepath.Join(dir, "member1"))
+		require.Equal(t, found, err == nil)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err = Start(t.Context(), WithFastTest(), WithDir(file))
+	require.ErrorIs(t, err, syscall.ENOTDIR)
+	require.FileExists(t, file)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
@@ -86,12 +87,12 @@ type Ports struct {
 // Executions are those of one job in this process.
 type Executions struct {
 	ports      Ports
-	active     int          // executions whose code has not returned
-	ended      []*Execution // whose end is not committed yet
-	endsGather bool         // the ends wait for others
-	executor   executor     // those that wait for their turn
-	unheld     bool         // the tree may show nothing of one that runs here
-	maxRunning int          // at once; 0 = without limit
+	active     int           // executions whose code has not returned
+	ended      []*Execution  // whose end is not committed yet
+	endsGather bool          // the ends wait for others
+	executor   executor      // those that wait for their turn
+	unheld     actor.Lookout // items that may run here though the tree shows nothing of them
+	maxRunning int           // at once; 0 = without limit
 	yields     yielding
 	listening  int  // rounds that are over while listeners are still told of them
 	abandoned  bool // nothing is waited for any more
@@ -103,7 +104,7 @@ func New(ports Ports) *Executions { return &Executions{ports: ports} }
 // Observe takes in what a step of the view has changed.
 func (x *Executions) Observe(t jobtree.Touched) {
 	x.yields.noted.Note(t.Items, t.Config || t.Epoch)
-	x.unheld = x.unheld || len(t.Items) > 0
+	x.unheld.Note(t.Items, false)
 }
 
 // Bound bounds how many run at once; 0 = without limit.

@@ -16,7 +16,7 @@ import (
 // Beside ElasticJob 3.x nothing is marked before the job is stored again: the node of the job itself, which comes with
 // the mark and stays when that goes, would be empty, and each of its instances takes that for a job of another class.
 func (x *Executions) Hold(v room.View) (batch room.Batch) {
-	if !x.unheld || !v.Attached.Connected() {
+	if !v.Attached.Connected() {
 		return nil
 	}
 	var stored []registry.Condition
@@ -26,10 +26,10 @@ func (x *Executions) Hold(v room.View) (batch room.Batch) {
 		}
 		stored = append(stored, registry.Present(v.Tree.Config()))
 	}
-	x.unheld = false
-	for e := range x.ports.All() {
-		node := v.State.Item(e.Item)
-		if !e.Monitored() || e.Under != v.Attached || !MarkGone(v, e) || node.Running.Exists() || node.Record.Exists() {
+	_, items := x.unheld.TakeNoted()
+	for item := range items {
+		e, node := x.ports.Of(item), v.State.Item(item)
+		if e == nil || !e.Monitored() || e.Under != v.Attached || !MarkGone(v, e) || node.Running.Exists() || node.Record.Exists() {
 			continue
 		}
 		batch = append(batch, room.Proposal{
@@ -43,7 +43,7 @@ func (x *Executions) Hold(v room.View) (batch room.Batch) {
 				x.ports.Tell(slog.LevelWarn, "the job's tree was deleted while the item runs: nobody else begins it before it has ended", nil,
 					room.KeyItem, e.Item, room.KeyToken, e.Context.Token)
 			},
-			Refused: func(error) bool { x.unheld = true; return false },
+			Refused: func(error) bool { x.unheld.Note([]int{e.Item}, false); return false },
 		})
 	}
 	return batch
