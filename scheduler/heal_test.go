@@ -144,6 +144,31 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// So does one where a foreign session holds the node in which the text is to be kept.
+func TestARecordThatCannotBeReadBesideAForeignNode(t *testing.T) {
+	t.Parallel()
+	for _, cron := range []string{everyFive, "@delay 5s"} {
+		t.Run(cron, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := jobOf(1)
+				cfg.Cron = cron
+				c.start("a", nil, cfg)
+				sleepUntil(8 * time.Second)
+				c.take()
+				hand := c.server.Open("test", memory.WithTTL(time.Hour))
+				defer hand.Vanish()
+				borrow := careless.Deed{Act: careless.Borrow, Path: orders.ItemAside(0), Value: "mine"}
+				require.NoError(t, borrow.Do(t.Context(), hand))
+				put(t, c.server, orders.ItemRecord(0), "}{")
+				sleepUntil(29 * time.Second)
+				require.GreaterOrEqual(t, len(c.take()), 3, "it goes on")
+				require.Equal(t, "}{", stored(t, c.server)[orders.ItemAside(0)])
+			})
+		})
+	}
+}
+
 // A run whose mark was deleted goes on, is run by nobody else, saves its checkpoints, and has ended when
 // it has; also if its process leaves at that moment and has not seen it.
 func TestAMarkThatIsDeletedUnderARun(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -227,6 +228,31 @@ func TestFiresOfAnItemThatLostItsOwner(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A new owner waits a moment for what others may tell of fires that it has not ticked, and no longer because it runs a
+// lost execution of the item again meanwhile: when that is over it makes up at once what came.
+func TestAnOwnerDoesNotWaitAnewAfterARerun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := makeUpAll(1)
+		cfg.Failover = true
+		a := c.onServer(1, "a", 0, slowOnce(20*time.Second), cfg)
+		sleepUntil(7500 * time.Millisecond)
+		a.crash(t)
+		sleepUntil(9500 * time.Millisecond) // nobody ticks the fires of seconds 8 and 9
+		c.onServer(0, "older", 0, nil, cfg)
+		c.onServer(2, "b", 0, slowOnce(5*time.Second), cfg)
+		sleepUntil(30500 * time.Millisecond)
+		runs := c.take()
+		rerun := slices.IndexFunc(runs, func(r run) bool { return r.sc.Source == job.Failover })
+		require.NotEqual(t, -1, rerun)
+		require.GreaterOrEqual(t, runs[rerun].ended.Sub(runs[rerun].began), 5*time.Second, "several fires came meanwhile")
+		next := runs[rerun+1]
+		require.Equal(t, job.Misfire, next.sc.Source)
+		require.Less(t, next.began.Sub(runs[rerun].ended), 100*time.Millisecond, "of %v", runs)
+		requireEachFire(t, runs, 1, 10, 30)
+	})
 }
 
 // Fires that nobody who lives has ticked are waited for no longer than a moment.

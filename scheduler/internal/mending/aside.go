@@ -15,7 +15,8 @@ const maxAside = 16 << 10
 
 // SetAside proposes to replace the record of an item that cannot be read, keeps its text for an operator, and has
 // the item go on with the fires from now on, and the requests by hand: what the record said is not known. One of
-// a newer format is left as it is.
+// a newer format is left as it is. A node of a foreign session in the place of that text is removed first, as it would
+// be in the way for as long as that session.
 func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.Batch {
 	n := node.Number
 	path := v.Tree.ItemRecord(n)
@@ -35,10 +36,14 @@ func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.B
 			registry.Put(v.Tree.ItemAside(n), text),
 		},
 	}
-	return room.Batch{{Step: "begin", Txn: txn, Done: func(registry.Outcome) {
+	var batch room.Batch
+	if held := m.ports.Snapshot().Get(v.Tree.ItemAside(n)); held.Ephemeral() {
+		batch = append(batch, m.removeStray(held.Path, held.Revision))
+	}
+	return append(batch, room.Proposal{Step: "begin", Txn: txn, Done: func(registry.Outcome) {
 		m.ports.Log.ErrorContext(m.ports.Life(), "the record of an item could not be read: it was set aside, and the item goes on with its next fire",
 			room.KeyItem, n, room.KeyError, node.Record.Err, "node", v.Tree.ItemAside(n))
-	}}}
+	}})
 }
 
 // lastAsked returns the number of the last request by hand, of either kind, that is there; 0 = none.

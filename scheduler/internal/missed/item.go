@@ -42,7 +42,7 @@ func (i *Item) CatchUp(m policy.Policy, fires []time.Time) {
 // not to run here.
 func (i *Item) Settled() { i.former, i.came = "", time.Time{} }
 
-// ExpectOn restarts the time in which the former owner may note something, as the item still runs there.
+// ExpectOn restarts the time in which the former owner may note something, as the item still runs elsewhere.
 func (i *Item) ExpectOn() {
 	if i.former != "" {
 		i.came = time.Now()

@@ -89,7 +89,10 @@ func (r *Rounds) consider(v room.View, round *Round, n int) {
 	}
 	if it.running != nil || node.Running.Exists() {
 		it.Due = m.Miss(it.Due)
-		it.ExpectOn()
+		// A run of this session is no reason to wait on: others may tell what they know while it goes on.
+		if node.Running.Exists() && node.Running.Session != v.Attached.Session.ID() {
+			it.ExpectOn()
+		}
 		return
 	}
 	if r.ports.Peers.MaybeLost(n) {
