@@ -292,7 +292,6 @@ func TestNamesMoveWhileJobsAreCreated(t *testing.T) {
 						pause()
 						_ = w.create(p.Registry)
 					}
-					w.atMostOneUsable()
 				})
 			}
 			all.Wait()
@@ -311,9 +310,8 @@ func TestAPlaceIsNotTakenFromALiveMove(t *testing.T) {
 				slept = false
 				w := newWorld(t)
 				w.put("dir", at("b"))
-				reads := 0
-				late := w.reading(func() {
-					if reads++; reads != n {
+				late := w.reading(func(read int) {
+					if read != n {
 						return
 					}
 					slept = true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,11 +62,12 @@ func (w *world) directory(gate func(registry string, txn registry.Txn, do func()
 	return d
 }
 
-// reading is a directory that does something before each of its reads.
-func (w *world) reading(before func()) *home.Directory {
+// reading is a directory that does something before each of its reads, of which the first has the number 1.
+func (w *world) reading(before func(n int)) *home.Directory {
 	w.t.Helper()
+	var reads atomic.Int64 // several at once
 	d, err := home.New("dir", names, func(_ context.Context, name string) (home.Store, error) {
-		return slowReads{w.handles[name], before}, nil
+		return slowReads{w.handles[name], func() { before(int(reads.Add(1))) }}, nil
 	})
 	require.NoError(w.t, err)
 	return d
@@ -366,10 +368,9 @@ func TestAMoverThatReadsLate(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
 			w.store("a")
-			reads := 0
 			slept = false
-			late := w.reading(func() {
-				if reads++; reads == n+1 {
+			late := w.reading(func(read int) {
+				if read == n+1 {
 					slept = true
 					moved, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{})
 					require.NoError(t, err)
