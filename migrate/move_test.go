@@ -405,11 +405,11 @@ func TestMarksOfTheTargetAreLookedAtFirst(t *testing.T) {
 func TestATargetThatIsEnabledTooEarly(t *testing.T) {
 	t.Parallel()
 	enable := func(w *world) {
-		w.write(w.target, registry.Put("/orders/config", strings.Replace(w.nodes(w.target)["/orders/config"], `"disabled":true`, `"disabled":false`, 1)))
-		_, there := w.sides()
-		require.True(w, there)
+		config := w.nodes(w.target)["/orders/config"]
+		require.Contains(w, config, `"disabled":true`)
+		w.write(w.target, registry.Put("/orders/config", strings.Replace(config, `"disabled":true`, `"disabled":false`, 1)))
 		synctest.Wait()
-		_, there = w.sides()
+		_, there := w.sides()
 		require.False(w, there, "it is disabled again")
 	}
 	t.Run("forth", func(t *testing.T) {
