@@ -15,8 +15,8 @@
 //
 // A node that says where the job is can be used for nothing else. Everything that a scheduler does about a job (begin,
 // claim, lead, assign, ask for a run) is guarded by the configuration that it has read, and whoever creates a job wants
-// the node to be absent. So such a node keeps a process that has slept through a move from doing anything in the
-// former home, for ever.
+// the node to be absent. So such a node keeps a process that has slept through a move from beginning, claiming
+// or leading anything in the former home, for ever. At most it registers there once more, until it has read the node.
 //
 // # Who decides
 //
