@@ -304,11 +304,11 @@ func TestAnInstanceOfElasticJob3Crashes(t *testing.T) {
 func TestElasticJob3TakesOverWhatItLost(t *testing.T) {
 	t.Parallel()
 	for name, deed := range map[string]func(j *elasticJob3){
-		"at once": func(j *elasticJob3) { j.flag(0); j.claim(0) },
+		"at once": func(j *elasticJob3) { j.flag(0); j.claim() },
 		"in two steps": func(j *elasticJob3) {
 			j.flag(0)
 			time.Sleep(300 * time.Millisecond)
-			j.claim(0)
+			j.claim()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -791,7 +791,7 @@ func TestAClaimantOfElasticJob3IsKilled(t *testing.T) {
 				sleepUntil(20 * time.Second)
 				c.take()
 				j.do(registry.Put(orders.FailoverItem(0), ""))
-				j.claim(0)
+				j.claim()
 				j.vanish()
 				for c.node(orders.Instance(javaID)).Exists() {
 					time.Sleep(100 * time.Millisecond)
@@ -817,7 +817,7 @@ func TestAClaimantOfElasticJob3Lives(t *testing.T) {
 		sleepUntil(20 * time.Second)
 		c.take()
 		j.do(registry.Put(orders.FailoverItem(0), ""))
-		j.claim(0)
+		j.claim()
 		sleepUntil(30 * time.Second)
 		j.begin(0, true)
 		sleepUntil(40 * time.Second)

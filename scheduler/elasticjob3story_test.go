@@ -112,11 +112,11 @@ func (j *elasticJob3) flag(item int) {
 	j.do(registry.Delete(orders.ItemRunning(item)))
 }
 
-// claim takes such an item, and endClaimed is the end of its run.
-func (j *elasticJob3) claim(item int) {
-	j.do(registry.PutOwned(orders.ItemFailover(item), j.id, j.session))
-	j.do(registry.Put(orders.ItemFailovering(item), j.id))
-	j.do(registry.Delete(orders.FailoverItem(item)))
+// claim takes the first item if it is such a one, and endClaimed is the end of its run.
+func (j *elasticJob3) claim() {
+	j.do(registry.PutOwned(orders.ItemFailover(0), j.id, j.session))
+	j.do(registry.Put(orders.ItemFailovering(0), j.id))
+	j.do(registry.Delete(orders.FailoverItem(0)))
 }
 
 // claimIfWanted is claim if the item still asks for a claimant, which it tells. Real ones look and claim in a latch in
