@@ -122,13 +122,14 @@ func (o *observations) dropped(thaws []time.Time) []checker.Incident {
 	return all
 }
 
-// troubled tells whether there was another reason for a session to end.
+// troubled tells whether there was another reason for a session to end. A network that was slow or lost what one side sent
+// is none: what came through may have kept the session alive, and nobody outside can tell.
 func (o *observations) troubled(instance string, at time.Time) bool {
 	return slices.ContainsFunc(o.incidents, func(i checker.Incident) bool {
 		over := i.Until.Add(o.rules.Settle)
 		if i.Kind == checker.Stopped || i.Kind == checker.Crashed {
 			over = o.end
 		}
-		return i.Instance == instance && i.Kind != checker.Started && !i.From.After(at) && !over.Before(at)
+		return i.Instance == instance && i.Kind != checker.Started && i.Kind != checker.Cut && !i.From.After(at) && !over.Before(at)
 	})
 }
