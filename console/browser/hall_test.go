@@ -37,7 +37,9 @@ type hall struct {
 // tells, the newest first.
 func newHall(tb testing.TB, items int, who access.Config, past ...history.Execution) *hall {
 	tb.Helper()
-	h := &hall{tb: tb, reg: memory.NewServer().Open("shop", memory.WithTTL(time.Hour)), records: make(map[int]jobtree.Record)}
+	// Who looks at the heap means what the server keeps, and not the commits of the store.
+	store := memory.NewServer(memory.WithHistory(16))
+	h := &hall{tb: tb, reg: store.Open("shop", memory.WithTTL(time.Hour)), records: make(map[int]jobtree.Record)}
 	tb.Cleanup(func() { require.NoError(tb, h.reg.Close(context.Background())) })
 	session, err := h.reg.Session(tb.Context())
 	require.NoError(tb, err)
