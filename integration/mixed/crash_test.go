@@ -126,7 +126,9 @@ func theJavaLeaderIsKilled(t *testing.T, j java) {
 	require.True(t, s.LedByJava())
 	require.Equal(t, []string{goID, goID, first, first}, ownersOf(s))
 	require.NoError(t, p.Console(c.java()).DisableItem(c.job, 3))
-	p.WaitEvents(c.job, began(2, begins(p.Events(c.job))[2]+1)) // of which the second one is later than that
+	ahead := func(events []javapeer.Event) int { times := begins(events); return times[2] - times[3] }
+	heard := ahead(p.Events(c.job)) + 3 // Java hears of it by its cache; until then both items are in each of its rounds
+	p.WaitEvents(c.job, func(events []javapeer.Event) bool { return ahead(events) >= heard })
 	p.Last(c.job, javapeer.UntilTold)
 	c.eventually("Java runs item 2 alone", func(s *jobtree.State) bool {
 		return s.Item(2).Running.Exists() && !s.Item(3).Running.Exists()
