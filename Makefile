@@ -7,6 +7,9 @@ SHELL       := bash
 # A linter is a program like any other: pinned, checked by the Go checksum database, built on first
 # use and cached by Go, never installed. Point LINTER at a binary to skip the build.
 LINTER ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+VULNCHECK ?= go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 -db=$(VULNDB)
+# Point it at a copy, file:///folder, where the Internet is out of reach.
+VULNDB    ?= https://vuln.go.dev
 
 PKG         ?= ./...
 TESTTIMEOUT ?= 30m
@@ -86,6 +89,11 @@ demo: ## Show a cluster at work on this machine
 	go run ./cmd/elasticron demo
 
 ##@ Now and then
+
+# A fault in a dependency counts if the code that has it is called. The other modules hold tests and tools.
+.PHONY: vuln
+vuln: ## Look whether the code calls anything with a known vulnerability; asks vuln.go.dev
+	$(VULNCHECK) ./...
 
 .PHONY: image
 image: ## Build the container image into the folder IMAGE=elasticron-image

@@ -230,7 +230,7 @@ func TestMetrics(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, header.Get("Content-Type"), "text/plain")
 	for _, line := range []string{
-		`elasticron_console_connected{namespace="shop"} 1`, `elasticron_console_jobs{namespace="shop"} 1`, "elasticron_console_streams 0",
+		`elasticron_console_connected{registry_namespace="shop"} 1`, `elasticron_console_jobs{registry_namespace="shop"} 1`, "elasticron_console_streams 0",
 		`elasticron_console_requests_total{part="api",status="2xx"} 1`, "process_open_fds ", "go_goroutines ",
 	} {
 		require.Contains(t, body, line)

@@ -1,8 +1,8 @@
-// Package federation runs one process's jobs over several registries, for more than one of them can carry.
+// Package federation runs one process's jobs over several registries, when there is more to run than one can carry.
 //
-// One etcd cluster commits some ten thousand transactions a second, whatever its members, and every monitored execution is
-// two of them. Beyond that, jobs are spread over several clusters. Each job has one of them as its home, and is there what
-// it is with one registry: package scheduler runs it. A [Federation] holds a scheduler for each registry, brings each job
+// One etcd cluster carries some ten thousand monitored executions a second, and more members do not raise that: each
+// execution is two transactions, and all of them pass one leader. Beyond that, spread jobs over several clusters. Each
+// job has one of them as its home, and package scheduler runs it there as it would with one registry. A [Federation] holds a scheduler for each registry, brings each job
 // to its home, follows it when it moves, and runs and stops them together.
 //
 //	f, err := federation.New("one", []federation.Registry{

@@ -46,13 +46,21 @@ func ExampleReader() {
 		return
 	}
 	defer store.Close()
-	for item := range 3 { // as a bus would write them
+	bus, err := history.NewBus(history.WithSink("history", store))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	bus.Start()
+	for item := range 3 { // in an application, the observer of package observe posts events
 		at := time.Date(2026, time.March, 1, 10, item, 0, 0, time.UTC)
 		start := history.Started("host-1", "R1", job.ShardingContext{JobName: "orders", Item: item}, at)
-		if err := store.Write(ctx, []history.Event{start, start.Ended(at, errors.New("out of stock"), nil)}); err != nil {
-			fmt.Println(err)
-			return
-		}
+		bus.Post(start)
+		bus.Post(start.Ended(at, errors.New("out of stock"), nil))
+	}
+	if err := bus.Close(ctx); err != nil {
+		fmt.Println(err)
+		return
 	}
 	fmt.Println(printFailures(ctx, store, "orders"))
 	// Output:

@@ -10,7 +10,8 @@
 //
 // It copies what people decided: the configuration, the items that an operator disabled, and the state of
 // servers that an operator set. It reads the trees of Elastic-Job-Lite 2.1 (and so ours) and of ElasticJob 3.x.
-// It leaves behind what instances wrote about their work: owners, executions, records, missed fires. If it gives up something of this kind, [Job.Notes] says so.
+// It leaves behind what instances wrote about their work: owners, executions, records, missed fires. If it gives up
+// something of this kind, [Job.Notes] says so.
 //
 // # What it guarantees
 //
@@ -20,7 +21,8 @@
 //     [Failed].
 //   - You can repeat it. If a job is the same already, it is [Unchanged]. If somebody changed the job in the
 //     target, it [Differs], and is left alone unless [Options.Overwrite] replaces it with the source's.
-//   - What it changes of a job that the target has is written down there as operators' deeds are, with who did it.
+//   - If it changes a job that the target has, it records that there as operators' changes are recorded, with who
+//     did it.
 //   - A job becomes visible in the target at once, with everything that is copied of it.
 //   - Fencing tokens never go back: each job's tokens start above the highest that the source can have
 //     granted.

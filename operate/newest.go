@@ -1,6 +1,9 @@
 package operate
 
 import (
+	"cmp"
+	"hash/fnv"
+	"io"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -14,6 +17,7 @@ type lastRun struct {
 	token   int64
 	e       *jobtree.Execution
 	item    int32
+	server  uint16 // short for the server, see serverMark: most runs are passed over without a look at e
 	source  sources
 	outcome outcomes
 }
@@ -60,11 +64,23 @@ func sourceOf(s job.Source) sources {
 	}
 }
 
+// serverMark is short for a server. Two servers may have the same.
+func serverMark(server string) uint16 {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, server)
+	sum := h.Sum32()
+	return uint16(sum>>16) ^ uint16(sum)
+}
+
+// markBit is the bit of a mark in a set of them.
+func markBit(mark uint16) uint64 { return 1 << (mark % 64) }
+
 // lastRuns are what of a job's executions lists of all jobs look at.
 type lastRuns struct {
 	all           []lastRun // in the order of the items
 	sources       sources
 	outcomes      outcomes
+	servers       uint64    // the bits of their marks
 	first, latest time.Time // of their begins
 }
 
@@ -86,6 +102,8 @@ func lastRunsOf(st *jobtree.State) (l lastRuns) {
 			r.e, r.token = &before, tokenOf(&before, record, 0)
 		}
 		r.begin, r.source, r.outcome = r.e.Begin, sourceOf(r.e.Source), outcomeOf(r.e)
+		r.server = serverMark(jobtree.ServerOf(r.e.Instance))
+		l.servers |= markBit(r.server)
 		l.sources |= r.source
 		l.outcomes |= r.outcome
 		if len(l.all) == 0 || r.begin.Before(l.first) {
@@ -101,7 +119,10 @@ func lastRunsOf(st *jobtree.State) (l lastRuns) {
 
 // ExecutionFilter says which executions a list has. The zero value is for all.
 type ExecutionFilter struct {
-	Source job.Source // empty: any
+	Source           job.Source // empty: any
+	Item             *int       // nil: any
+	Server, Instance string     // where it ran, or runs; empty: anywhere
+	From, Until      time.Time  // when it began, both included; zero: at any time
 	// Success and Running tell whether it has ended well and whether it still runs; nil: either.
 	Success, Running *bool
 	// Wanted tells of each of these whether it is wanted; nil: it is. It must not keep the row.
@@ -126,6 +147,46 @@ func (f *ExecutionFilter) outcomes() outcomes {
 	return set
 }
 
+// judge is a filter, made ready to look at many.
+type judge struct {
+	*ExecutionFilter
+	sources  sources
+	outcomes outcomes
+	anywhere bool   // no server and no instance is named
+	mark     uint16 // of the server that is
+	all      bool   // everything is wanted
+}
+
+func (f *ExecutionFilter) judge() judge {
+	j := judge{ExecutionFilter: f, sources: ^sources(0), outcomes: f.outcomes(), anywhere: f.Server == "" && f.Instance == ""}
+	if f.Source != "" {
+		j.sources = sourceOf(f.Source)
+	}
+	j.mark = serverMark(cmp.Or(f.Server, jobtree.ServerOf(f.Instance)))
+	j.all = f.Source == "" && j.outcomes == anyOutcome && f.Item == nil && j.anywhere && f.From.IsZero() && f.Until.IsZero() && f.Wanted == nil
+	return j
+}
+
+// any tells whether some of a job's may be wanted.
+func (j *judge) any(last *lastRuns) bool {
+	return last.sources&j.sources != 0 && last.outcomes&j.outcomes != 0 && (j.anywhere || last.servers&markBit(j.mark) != 0) &&
+		(j.From.IsZero() || !last.latest.Before(j.From)) && (j.Until.IsZero() || !last.first.After(j.Until))
+}
+
+// wants tells of one whether it is wanted, but for what Wanted says.
+func (j *judge) wants(run *lastRun) bool {
+	switch {
+	case run.source&j.sources == 0, run.outcome&j.outcomes == 0, j.Item != nil && *j.Item != int(run.item), !j.anywhere && run.server != j.mark:
+		return false
+	case !j.From.IsZero() && run.begin.Before(j.From), !j.Until.IsZero() && run.begin.After(j.Until):
+		return false
+	case j.sources == otherSource && run.e.Source != j.Source:
+		return false
+	default:
+		return j.anywhere || (j.Server == "" || jobtree.ServerOf(run.e.Instance) == j.Server) && (j.Instance == "" || run.e.Instance == j.Instance)
+	}
+}
+
 // NewestExecutions returns the executions of all jobs, of each item only its newest, and at most so many in all: those that
 // began last, the newest first, or, if ascending, those that began first, the oldest first. total is how many there are
 // that the filter wants. Older ones are for [Namespace.Executions]: to read those of all jobs takes ten times as long.
@@ -141,17 +202,14 @@ func (n *Namespace) NewestExecutions(most int, ascending bool, f ExecutionFilter
 		return b.Compare(a)
 	}
 	found := best[candidate]{most: most, order: func(a, b candidate) int { return order(a.run.begin, b.run.begin) }}
-	wantedSources, wantedOutcomes := ^sources(0), f.outcomes()
-	if f.Source != "" {
-		wantedSources = sourceOf(f.Source)
-	}
+	wanted := f.judge()
 	var row ExecutionRow // one for all, as most are only looked at
 	for _, l := range n.jobs {
 		last := &l.lasts
-		if last.sources&wantedSources == 0 || last.outcomes&wantedOutcomes == 0 {
+		if !wanted.any(last) {
 			continue
 		}
-		if f.Source == "" && wantedOutcomes == anyOutcome && f.Wanted == nil {
+		if wanted.all {
 			nearest := last.latest
 			if ascending {
 				nearest = last.first
@@ -163,7 +221,7 @@ func (n *Namespace) NewestExecutions(most int, ascending bool, f ExecutionFilter
 		}
 		for i := range last.all {
 			run := &last.all[i]
-			if run.source&wantedSources == 0 || run.outcome&wantedOutcomes == 0 || wantedSources == otherSource && run.e.Source != f.Source {
+			if !wanted.wants(run) {
 				continue
 			}
 			if f.Wanted != nil {

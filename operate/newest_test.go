@@ -31,7 +31,7 @@ func TestTheNewestOfAllJobs(t *testing.T) {
 		put(jobtree.For(name).Config(), text)
 		for item := range 3 {
 			at := began.Add(time.Duration((j*5+item*7)%12) * time.Minute)
-			r, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: first, Session: 7, Source: job.Scheduled, Fire: at, Time: at})
+			r, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: []string{first, second}[(j+item)%2], Session: 7, Source: job.Scheduled, Fire: at, Time: at})
 			require.NoError(t, err)
 			if item == 1 {
 				r, err = r.End(jobtree.End{Token: 41, Time: at.Add(time.Second), Outcome: jobtree.Success})
@@ -100,6 +100,34 @@ func TestTheNewestOfAllJobs(t *testing.T) {
 		rows, total := ns.NewestExecutions(100, true, test.filter)
 		require.Equal(t, test.want, total, i)
 		require.Len(t, rows, total, i)
+	}
+	item, none := 1, 7
+	for _, test := range []struct {
+		filter operate.ExecutionFilter
+		wanted func(*operate.ExecutionRow) bool
+		some   bool
+	}{
+		{operate.ExecutionFilter{Item: &item}, func(e *operate.ExecutionRow) bool { return e.Item == item }, true},
+		{operate.ExecutionFilter{Item: &none}, func(e *operate.ExecutionRow) bool { return e.Item == none }, false},
+		{operate.ExecutionFilter{Instance: first}, func(e *operate.ExecutionRow) bool { return e.Instance == first }, true},
+		{operate.ExecutionFilter{Instance: second}, func(e *operate.ExecutionRow) bool { return e.Instance == second }, true},
+		{operate.ExecutionFilter{Instance: first + "0"}, func(*operate.ExecutionRow) bool { return false }, false},
+		{operate.ExecutionFilter{Server: jobtree.ServerOf(second)}, func(e *operate.ExecutionRow) bool { return jobtree.ServerOf(e.Instance) == jobtree.ServerOf(second) }, true},
+		{operate.ExecutionFilter{Server: "10.9.9.9"}, func(*operate.ExecutionRow) bool { return false }, false},
+		{operate.ExecutionFilter{Server: jobtree.ServerOf(first), Instance: second}, func(*operate.ExecutionRow) bool { return false }, false},
+		{operate.ExecutionFilter{From: began.Add(4 * time.Minute)}, func(e *operate.ExecutionRow) bool { return !e.Begin.Before(began.Add(4 * time.Minute)) }, true},
+		{operate.ExecutionFilter{Until: began.Add(4 * time.Minute)}, func(e *operate.ExecutionRow) bool { return !e.Begin.After(began.Add(4 * time.Minute)) }, true},
+		{operate.ExecutionFilter{From: began.Add(time.Hour)}, func(*operate.ExecutionRow) bool { return false }, false},
+		{operate.ExecutionFilter{Until: began.Add(-time.Hour)}, func(*operate.ExecutionRow) bool { return false }, false},
+		{operate.ExecutionFilter{From: began.Add(5 * time.Minute), Until: began.Add(5 * time.Minute), Success: &no}, func(e *operate.ExecutionRow) bool {
+			return e.Begin.Equal(began.Add(5*time.Minute)) && e.Outcome != string(jobtree.Success)
+		}, true},
+	} {
+		want, of := ns.NewestExecutions(100, true, operate.ExecutionFilter{Wanted: test.wanted})
+		got, total := ns.NewestExecutions(100, true, test.filter)
+		require.Equal(t, want, got)
+		require.Equal(t, of, total)
+		require.Equal(t, test.some, total > 0, test.filter)
 	}
 	looked := 0
 	_, _ = ns.NewestExecutions(2, false, operate.ExecutionFilter{Source: job.Failover, Wanted: func(*operate.ExecutionRow) bool { looked++; return true }})

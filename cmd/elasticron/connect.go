@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -117,10 +119,18 @@ func (c *connection) byServer(at string, chosen cluster) (place, error) {
 // tokenVariable is the variable of the environment that holds the token for a server.
 const tokenVariable = "ELASTICRON_TOKEN"
 
+// oneRegistry refuses a context of several registries where there must be one.
+func oneRegistry(chosen cluster) error {
+	if len(chosen.Registries) == 0 {
+		return nil
+	}
+	return misuse("the context has several registries: want that of one of them, %s", strings.Join(slices.Sorted(maps.Values(chosen.Registries)), ", "))
+}
+
 // open connects to a registry.
 func (c *connection) open(ctx context.Context, chosen cluster) (registry.Registry, error) {
-	if len(chosen.Registries) > 0 {
-		return nil, misuse("the context has several registries: want that of one")
+	if err := oneRegistry(chosen); err != nil {
+		return nil, err
 	}
 	c.etcd.Default(etcdflags.Defaults{
 		Endpoints: chosen.Etcd, User: chosen.User, PasswordFile: chosen.PasswordFile, CA: chosen.CA, Cert: chosen.Cert, Key: chosen.Key,

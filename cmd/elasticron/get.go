@@ -127,6 +127,9 @@ func (g *getting) check() error {
 }
 
 func (g *getting) run(ctx context.Context, out io.Writer, at place) error {
+	if all, is := at.(*several); is && g.list.name == "jobs" {
+		g.list = g.list.withRegistries(all)
+	}
 	if g.watch {
 		return g.follow(ctx, out, at)
 	}
@@ -135,9 +138,6 @@ func (g *getting) run(ctx context.Context, out io.Writer, at place) error {
 		return err
 	}
 	rows := g.rows(ns)
-	if all, is := at.(*several); is && g.list.name == "jobs" {
-		rows = g.withRegistries(rows, all)
-	}
 	_, known := ns.State(g.want.name)
 	if len(rows) == 0 && g.want.name != "" && (!known || g.list.argument != "JOB") {
 		return fmt.Errorf("no %s of %q", g.list.name, g.want.name)
@@ -145,22 +145,25 @@ func (g *getting) run(ctx context.Context, out io.Writer, at place) error {
 	return g.show(out, ns, rows)
 }
 
-// withRegistries adds to jobs the registries where they are.
-func (g *getting) withRegistries(rows []listed, all *several) []listed {
-	list := *g.list
-	list.header = slices.Insert(slices.Clone(list.header), 1, "REGISTRY")
-	g.list = &list
-	for i, r := range rows {
-		at := all.registryOf(r.own)
-		rows[i].cells = slices.Insert(slices.Clone(r.cells), 1, at)
-		if row, is := r.value.(operate.JobRow); is {
-			rows[i].value = struct {
-				operate.JobRow
-				Registry string `json:"registry"`
-			}{row, at}
+// withRegistries adds to a list of jobs the registries where they are.
+func (l *listing) withRegistries(all *several) *listing {
+	list := *l
+	list.header = slices.Insert(slices.Clone(l.header), 1, "REGISTRY")
+	list.rows = func(ns *operate.Namespace, want selection) []listed {
+		rows := l.rows(ns, want)
+		for i, r := range rows {
+			at := all.registryOf(r.own)
+			rows[i].cells = slices.Insert(slices.Clone(r.cells), 1, at)
+			if row, is := r.value.(operate.JobRow); is {
+				rows[i].value = struct {
+					operate.JobRow
+					Registry string `json:"registry"`
+				}{row, at}
+			}
 		}
+		return rows
 	}
-	return rows
+	return &list
 }
 
 func (g *getting) rows(ns *operate.Namespace) []listed {

@@ -85,6 +85,9 @@ func following(ctx context.Context, at place) (follower, error) {
 		f.ctx, f.cancel = context.WithCancel(ctx)
 		return f, nil
 	}
+	if all, is := at.(*several); is {
+		return all.follow(ctx)
+	}
 	view, err := at.(registry.Viewer).View(ctx, registry.Root)
 	if err != nil {
 		return nil, err

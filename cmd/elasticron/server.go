@@ -296,6 +296,9 @@ func (s *serving) registries(ctx context.Context) (open func(name string) (regis
 	case chosen.Server != "":
 		return nil, nil, misuse("the context is that of a server, want --etcd, --zookeeper or --embedded")
 	}
+	if err := oneRegistry(chosen); err != nil {
+		return nil, nil, err
+	}
 	namespaces := chosen.Namespace
 	if s.conn.namespace != "" {
 		namespaces = s.conn.namespace

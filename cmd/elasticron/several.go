@@ -148,18 +148,50 @@ func (s *several) List(ctx context.Context, path string) ([]registry.Node, regis
 }
 
 func (s *several) listAll(ctx context.Context) (all []registry.Node, newest registry.Revision, err error) {
-	lists := make([][]registry.Node, len(s.names))
-	revisions, errs := make([]registry.Revision, len(s.names)), make([]error, len(s.names))
+	lists, revisions := make([][]registry.Node, len(s.names)), make([]registry.Revision, len(s.names))
+	errs := s.each(ctx, func(i int, reg registry.Registry) (err error) {
+		lists[i], revisions[i], err = reg.List(ctx, registry.Root)
+		return err
+	})
+	if err := s.leaveOut(errs); err != nil {
+		return nil, 0, err
+	}
+	return s.merged(lists), slices.Max(revisions), nil
+}
+
+// each does something with each registry, side by side, and returns the errors in the order of the names.
+func (s *several) each(ctx context.Context, do func(i int, reg registry.Registry) error) []error {
+	errs := make([]error, len(s.names))
 	var asked sync.WaitGroup
 	for i, name := range s.names {
 		asked.Go(func() {
 			var reg registry.Registry
 			if reg, errs[i] = s.registry(ctx, name); errs[i] == nil {
-				lists[i], revisions[i], errs[i] = reg.List(ctx, registry.Root)
+				errs[i] = do(i, reg)
 			}
 		})
 	}
 	asked.Wait()
+	return errs
+}
+
+// leaveOut notes the registries that have failed. If all have, that is an error.
+func (s *several) leaveOut(errs []error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, name := range s.names {
+		if errs[i] != nil {
+			s.away[name] = errs[i]
+		}
+	}
+	if len(s.away) == len(s.names) {
+		return errors.Join(errs...)
+	}
+	return nil
+}
+
+// merged puts the nodes of all registries together: those of a job come from its home.
+func (s *several) merged(lists [][]registry.Node) (all []registry.Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := make(map[string]string) // the home of each job, or what it has left and not arrived from
@@ -177,11 +209,6 @@ func (s *several) listAll(ctx context.Context) (all []registry.Node, newest regi
 		}
 	}
 	for i, name := range s.names {
-		if errs[i] != nil {
-			s.away[name] = errs[i]
-			continue
-		}
-		newest = max(newest, revisions[i])
 		for _, n := range lists[i] {
 			job := operate.JobOf(n.Path)
 			if at, known := from[job]; known && at == name || !known && name == s.directory {
@@ -190,11 +217,68 @@ func (s *several) listAll(ctx context.Context) (all []registry.Node, newest regi
 			}
 		}
 	}
-	if len(s.away) == len(s.names) {
-		return nil, 0, errors.Join(errs...)
-	}
 	slices.SortFunc(all, func(a, b registry.Node) int { return strings.Compare(a.Path, b.Path) })
-	return all, newest, nil
+	return all
+}
+
+// follow follows all registries that answer.
+func (s *several) follow(ctx context.Context) (follower, error) {
+	f := &bySeveral{several: s, views: make([]*registry.View, len(s.names)), shown: make([]registry.Revision, len(s.names))}
+	errs := s.each(ctx, func(i int, reg registry.Registry) (err error) {
+		f.views[i], err = reg.View(ctx, registry.Root)
+		return err
+	})
+	if err := s.leaveOut(errs); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// bySeveral follows several registries as one.
+type bySeveral struct {
+	*several
+	views []*registry.View // nil: that registry is left out
+	shown []registry.Revision
+}
+
+// now implements follower. Its revision is the newest of all, which says nothing of the others.
+func (f *bySeveral) now() registry.Snapshot {
+	lists := make([][]registry.Node, len(f.views))
+	for i, v := range f.views {
+		if v != nil {
+			s := v.Snapshot()
+			lists[i], f.shown[i] = slices.Collect(s.All()), s.Revision()
+		}
+	}
+	return registry.NewSnapshot(slices.Max(f.shown), f.merged(lists))
+}
+
+// newer returns when one of the registries has a newer state.
+func (f *bySeveral) newer(ctx context.Context) error {
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	first := make(chan error, len(f.views))
+	var waiting sync.WaitGroup
+	for i, v := range f.views {
+		if v == nil {
+			continue
+		}
+		waiting.Go(func() {
+			_, err := v.WaitFor(ctx, func(s registry.Snapshot) bool { return s.Revision() != f.shown[i] })
+			first <- err
+			done()
+		})
+	}
+	waiting.Wait()
+	return <-first
+}
+
+func (f *bySeveral) close() {
+	for _, v := range f.views {
+		if v != nil {
+			v.Close()
+		}
+	}
 }
 
 // Children lists the nodes below a path.
@@ -238,10 +322,10 @@ func (s *several) CommitAll(ctx context.Context, txns []registry.Txn) []registry
 	return all
 }
 
-// View follows a job in its home. All of several registries cannot be followed at once.
+// View follows a job in its home. Everything of several registries is no one view; see follow.
 func (s *several) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 	if path == registry.Root {
-		return nil, fmt.Errorf("%w: several registries cannot be watched at once: name the context of one of them, %s", registry.ErrUnsupported, strings.Join(s.names, ", "))
+		return nil, fmt.Errorf("%w: several registries have no view in common", registry.ErrUnsupported)
 	}
 	reg, err := s.of(ctx, path)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/federation/home"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -63,9 +65,48 @@ func TestSeveralRegistriesAreShownAsOne(t *testing.T) {
 
 	w.must(t, "disable", "job/mail")
 	require.Contains(t, w.must(t, "get", "operations", "mail", "--context", "of-two"), "disable")
-	_, errOut, status := w.does(t, "get", "jobs", "--watch")
-	require.Equal(t, exitFailed, status)
-	require.Contains(t, errOut, "name the context of one of them")
+	_, errOut, status := w.does(t, "server")
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "want that of one of them, of-one, of-three, of-two")
+}
+
+// A list that is watched follows every registry, and a job that moves; one that is away is named in the end.
+func TestWatchSeveralRegistries(t *testing.T) {
+	t.Parallel()
+	for _, away := range []bool{false, true} {
+		w := severalWorld(t)
+		if away {
+			w.must(t, "context", "set", "of-three", "--etcd", "http://nowhere")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var out, errOut serverprocess.Output
+		done := make(chan int, 1)
+		go func() { done <- w.run(ctx, []string{"get", "jobs", "--watch"}, &out, &errOut) }()
+		sees := func(row string) {
+			t.Helper()
+			matches := func() bool { return regexp.MustCompile(row).MatchString(out.String()) }
+			require.Eventually(t, matches, time.Minute, time.Millisecond, "%s\n%s", row, &errOut)
+		}
+		sees(`^NAME +REGISTRY +STATUS`)
+		sees(`(?m)^orders +one `)
+		sees(`(?m)^mail +two `)
+		_, told, status := w.does(t, "move", "orders", "--to", "two")
+		require.Zero(t, status, told)
+		sees(`(?m)^orders +two `)
+		_, told, status = w.does(t, "move", "mail", "--to", "one")
+		require.Zero(t, status, told)
+		sees(`(?m)^mail +one `)
+		stop()
+		status = <-done
+		if !away {
+			require.Zero(t, status, errOut.String())
+			require.Contains(t, out.String(), "report")
+			continue
+		}
+		require.Equal(t, exitFailed, status)
+		require.NotContains(t, out.String(), "report")
+		require.Contains(t, errOut.String(), "the jobs of registry three are left out")
+	}
 }
 
 // What is away is named, and hides nothing else; what concerns other jobs is done.

@@ -663,28 +663,6 @@ func TestPagesOfNodes(t *testing.T) {
 	}
 }
 
-// States are kept for a while, and only so many.
-func TestKeptStates(t *testing.T) {
-	t.Parallel()
-	var k keptStates
-	now := time.Now()
-	for i := range 2 * mostKept {
-		k.keep(registry.NewSnapshot(registry.Revision(i+1), nil), now.Add(time.Duration(i)*time.Millisecond))
-		_, kept := k.of(registry.Revision(i+1), now)
-		require.True(t, kept)
-	}
-	_, kept := k.of(mostKept, now)
-	require.False(t, kept)
-	_, kept = k.of(mostKept+1, now)
-	require.True(t, kept)
-	_, kept = k.of(2*mostKept, now.Add(2*keptFor))
-	require.False(t, kept, "it is too old")
-	require.Empty(t, k.used)
-	k.keep(registry.NewSnapshot(998, nil), now)
-	k.keep(registry.NewSnapshot(999, nil), now.Add(2*keptFor))
-	require.Len(t, k.used, 1)
-}
-
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

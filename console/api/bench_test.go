@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -36,7 +37,11 @@ func thousands(b *testing.B, jobs int) *memory.Registry {
 	reg := memory.NewServer().Open("shop", memory.WithTTL(time.Hour))
 	session, err := reg.Session(b.Context())
 	require.NoError(b, err)
-	record := jobtree.EncodeRecord(ran(b, time.Now().UTC().Truncate(time.Minute), jobtree.Success, ""))
+	fire := time.Now().UTC().Truncate(time.Minute)
+	var records [benchInstances]string
+	for i := range records {
+		records[i] = strings.ReplaceAll(jobtree.EncodeRecord(ran(b, fire, jobtree.Success, "")), first, benchInstance(i))
+	}
 	for i := range jobs {
 		name := fmt.Sprintf("job-%05d", i)
 		text, err := jobtree.EncodeConfig(job.Config{Name: name, Cron: fmt.Sprintf("%d * * * * ?", i%60), ShardingTotalCount: benchItems})
@@ -47,7 +52,7 @@ func thousands(b *testing.B, jobs int) *memory.Registry {
 			writes = append(writes, registry.PutOwned(tree.Instance(benchInstance(i+n)), "", session))
 		}
 		for item := range benchItems {
-			writes = append(writes, registry.Put(tree.ItemInstance(item), benchInstance(i+item)), registry.Put(tree.ItemRecord(item), record))
+			writes = append(writes, registry.Put(tree.ItemInstance(item), benchInstance(i+item)), registry.Put(tree.ItemRecord(item), records[(i+item)%benchInstances]))
 		}
 		var done jobtree.Operated
 		for n := range benchOperations {

@@ -127,8 +127,10 @@ func (c *call) lastExecutions(q history.ExecutionQuery) error {
 	var found []operate.ExecutionRow
 	var total int
 	if q.Job == "" {
-		f := operate.ExecutionFilter{Source: q.Source, Success: q.Success, Running: q.Running}
-		if narrows(q) {
+		f := operate.ExecutionFilter{
+			Source: q.Source, Item: q.Item, Server: q.IP, Instance: q.Instance, From: q.From, Until: q.Until, Success: q.Success, Running: q.Running,
+		}
+		if q.Round != "" {
 			f.Wanted = wanted
 		}
 		found, total = p.Namespace.NewestExecutions(until, q.Ascending, f)
@@ -156,11 +158,6 @@ func lastOfJob(all []operate.ExecutionRow, ascending bool, wanted func(*operate.
 		return b.Begin.Compare(a.Begin)
 	})
 	return all, len(all)
-}
-
-// narrows tells whether a query says more of executions than what operate.ExecutionFilter has.
-func narrows(q history.ExecutionQuery) bool {
-	return q.Round != "" || q.IP != "" || q.Instance != "" || q.Item != nil || !q.From.IsZero() || !q.Until.IsZero()
 }
 
 // matches tells whether an execution is one that a query is about.

@@ -1,57 +1,101 @@
 package api
 
 import (
-	"maps"
 	"sync"
 	"time"
 
+	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/registry"
 )
 
-// How many states are kept for those who read them page by page, and for how long after the last page. States share what
-// they have in common, so one costs what has changed since.
+// How many states are kept for those who read them page by page, and for how long after a page. States share what they
+// have in common, so one costs what has changed since.
 const (
 	mostKept = 32
 	keptFor  = time.Minute
 )
 
-// keptStates are states of a namespace of which somebody has read a page and not the last one.
+// keptStates are states of a namespace of which somebody has read a page and not the last one. Each goes when its reader
+// has asked for no page of it for a while. The zero value keeps none.
 type keptStates struct {
-	mu   sync.Mutex
-	used map[registry.Snapshot]time.Time
+	mu  sync.Mutex
+	all map[keptKey]*keptState
 }
 
-// keep keeps a state from now on, and forgets those that nobody has asked for lately.
-func (k *keptStates) keep(s registry.Snapshot, now time.Time) {
+// keptKey is a state of a reader: who reads many must not take from others what they read.
+type keptKey struct {
+	reader   string
+	revision registry.Revision
+}
+
+type keptState struct {
+	state registry.Snapshot
+	used  time.Time
+	over  *time.Timer
+}
+
+// readerOf names who reads: a token and a person may have the same name.
+func readerOf(who access.Identity) string { return who.How + " " + who.Name }
+
+// keep keeps a state for a reader from now on. If that is one too many, the reader with the most loses the one that was used
+// the longest time ago.
+func (k *keptStates) keep(reader string, s registry.Snapshot) {
+	key := keptKey{reader, s.Revision()}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.used == nil {
-		k.used = make(map[registry.Snapshot]time.Time)
+	if e := k.all[key]; e != nil {
+		e.used = time.Now()
+		e.over.Reset(keptFor)
+		return
 	}
-	k.used[s] = now
-	for len(k.used) > 0 {
-		oldest := s
-		for other, at := range k.used {
-			if at.Before(k.used[oldest]) {
-				oldest = other
-			}
-		}
-		if len(k.used) <= mostKept && now.Sub(k.used[oldest]) < keptFor {
-			return
-		}
-		delete(k.used, oldest)
+	if k.all == nil {
+		k.all = make(map[keptKey]*keptState)
+	}
+	k.all[key] = &keptState{state: s, used: time.Now(), over: time.AfterFunc(keptFor, func() { k.tooOld(key) })}
+	if len(k.all) > mostKept {
+		k.drop(k.leastMissed(key))
 	}
 }
 
-// of returns the state of a revision, and false if it is not kept, or not any more. Whoever asks has the old ones forgotten.
-func (k *keptStates) of(revision registry.Revision, now time.Time) (registry.Snapshot, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	maps.DeleteFunc(k.used, func(_ registry.Snapshot, at time.Time) bool { return now.Sub(at) >= keptFor })
-	for s := range k.used {
-		if s.Revision() == revision {
-			return s, true
+// leastMissed chooses what goes, and not what was kept just now.
+func (k *keptStates) leastMissed(newest keptKey) (least keptKey) {
+	held := make(map[string]int)
+	for key := range k.all {
+		held[key.reader]++
+	}
+	for key, e := range k.all {
+		best := k.all[least]
+		switch {
+		case key == newest:
+		case best == nil, held[key.reader] > held[least.reader],
+			held[key.reader] == held[least.reader] && e.used.Before(best.used):
+			least = key
 		}
 	}
-	return registry.Snapshot{}, false
+	return least
+}
+
+// tooOld drops a state that was not used again while its timer ran.
+func (k *keptStates) tooOld(key keptKey) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if e := k.all[key]; e != nil && time.Since(e.used) >= keptFor {
+		k.drop(key)
+	}
+}
+
+func (k *keptStates) drop(key keptKey) {
+	k.all[key].over.Stop()
+	delete(k.all, key)
+}
+
+// of returns the state of a revision that is kept for a reader, and false if there is none, or none any more.
+func (k *keptStates) of(reader string, revision registry.Revision) (registry.Snapshot, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e := k.all[keptKey{reader, revision}]
+	if e == nil {
+		return registry.Snapshot{}, false
+	}
+	return e.state, true
 }

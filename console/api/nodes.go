@@ -48,7 +48,7 @@ func listNodes(c *call) error {
 	var state registry.Snapshot
 	if of > 0 {
 		var kept bool
-		if state, kept = c.ns.kept.of(of, c.now()); !kept {
+		if state, kept = c.ns.kept.of(readerOf(c.who), of); !kept {
 			return fault(http.StatusGone, wire.CauseForgotten, "the state of revision %d is not kept any more: begin with the first page", of)
 		}
 	} else {
@@ -109,7 +109,7 @@ func (c *call) tree(state registry.Snapshot, below, behind string, secrets bool)
 		answer.Nodes = append(answer.Nodes, wire.NodeOf(n))
 	}
 	if answer.Next != "" {
-		c.ns.kept.keep(state, c.now())
+		c.ns.kept.keep(readerOf(c.who), state)
 	}
 	return encoded(answer)
 }

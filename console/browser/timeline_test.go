@@ -45,6 +45,30 @@ func TestTimeline(t *testing.T) {
 	require.Equal(t, still, value[string](tab, `document.querySelector(".span[data-key]").getAttribute("aria-label") + document.querySelector(".span[data-key] .body").getAttribute("d")`))
 }
 
+// A span that began before what is shown has its mark, and what is told of it, where it can be seen.
+func TestASpanHalfOutOfView(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 300, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	tab.until(`document.querySelector(".span[data-key].failure") !== null`)
+	key := value[string](tab, `(() => {
+		window.lanes = document.querySelector(".lanes");
+		const failed = lanes.visible.filter(p => p.span.outcome === "failure").sort((a, b) => (b.end - b.begin) - (a.end - a.begin))[0];
+		window.ofIt = rest => document.querySelector("[data-key='" + CSS.escape(failed.key) + "']" + rest)?.getBoundingClientRect();
+		window.cut = () => { // only its last quarter is in view
+			const now = lanes.now();
+			lanes.view.stretch = now - (failed.begin + 3 * failed.end) / 4;
+			lanes.draw(now);
+		};
+		return failed.key;
+	})()`)
+	require.NotEmpty(t, key)
+	require.True(t, value[bool](tab, `(cut(), ofIt(" .body").left < document.querySelector(".plot").getBoundingClientRect().left)`), "it is half out of view")
+	require.True(t, value[bool](tab, `(cut(), ofIt(" .sign").right > document.querySelector(".plot").getBoundingClientRect().left)`), "its mark can be seen")
+	tab.until(`(cut(), ofIt(""), lanes.point(lanes.element(` + quote(key) + `)), document.querySelector(".tip").getBoundingClientRect().left >= document.querySelector(".plot").getBoundingClientRect().left - 8)`)
+}
+
 // Above a thousand executions in sight a lane is one bar, and a page draws it with ease.
 func TestCrowdedTimeline(t *testing.T) {
 	t.Parallel()

@@ -48,6 +48,10 @@ func New(hubs map[string]*live.Hub, limits *live.Limits, guard Guard) *Figures {
 	}
 }
 
+// ofNamespace is the label that names a namespace of a registry. It is not called namespace: so Kubernetes' own is called
+// on whatever is scraped there, and Prometheus would rename one of the two.
+const ofNamespace = "registry_namespace"
+
 // What is asked for when somebody collects.
 var (
 	streams = describe("streams", "Streams that are open.")
@@ -55,13 +59,13 @@ var (
 	logins  = describe("logins_total", "Logins: ok, failed, or delayed because too many had failed.", "outcome")
 	session = describe("sessions", "Sessions that were used here and have not ended; servers side by side may count the same.")
 
-	connected = describe("connected", "1 while the registry answers.", "namespace")
-	age       = describe("age_seconds", "How old what is shown may be: time since the registry was last known to have nothing else.", "namespace")
-	still     = describe("still_seconds", "Time since the copy of the namespace was last looked after, which is done twice a second.", "namespace")
-	jobs      = describe("jobs", "Jobs that are shown.", "namespace")
-	nodes     = describe("nodes", "Nodes of the registry in the copy.", "namespace")
-	cut       = describe("streams_cut_total", "Streams that were ended because their reader was too slow; browsers come back.", "namespace")
-	untold    = describe("history_failures_total", "Reads of the history for a timeline that failed.", "namespace")
+	connected = describe("connected", "1 while the registry answers.", ofNamespace)
+	age       = describe("age_seconds", "How old what is shown may be: time since the registry was last known to have nothing else.", ofNamespace)
+	still     = describe("still_seconds", "Time since the copy of the namespace was last looked after, which is done twice a second.", ofNamespace)
+	jobs      = describe("jobs", "Jobs that are shown.", ofNamespace)
+	nodes     = describe("nodes", "Nodes of the registry in the copy.", ofNamespace)
+	cut       = describe("streams_cut_total", "Streams that were ended because their reader was too slow; browsers come back.", ofNamespace)
+	untold    = describe("history_failures_total", "Reads of the history for a timeline that failed.", ofNamespace)
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {

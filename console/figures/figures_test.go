@@ -61,9 +61,9 @@ func TestTheStateOfNamespaces(t *testing.T) {
 			return 0
 		}
 		time.Sleep(time.Minute)
-		tells("elasticron_console_connected", `elasticron_console_connected{namespace="shop"} 1`)
-		tells("elasticron_console_jobs", `elasticron_console_jobs{namespace="shop"} 1`)
-		tells("elasticron_console_nodes", `elasticron_console_nodes{namespace="shop"} 2`)
+		tells("elasticron_console_connected", `elasticron_console_connected{registry_namespace="shop"} 1`)
+		tells("elasticron_console_jobs", `elasticron_console_jobs{registry_namespace="shop"} 1`)
+		tells("elasticron_console_nodes", `elasticron_console_nodes{registry_namespace="shop"} 2`)
 		tells("elasticron_console_sessions", `elasticron_console_sessions 4`)
 		tells("elasticron_console_logins_total", `elasticron_console_logins_total{outcome="delayed"} 2
 elasticron_console_logins_total{outcome="failed"} 3
@@ -72,7 +72,7 @@ elasticron_console_logins_total{outcome="ok"} 7`)
 		require.LessOrEqual(t, at("elasticron_console_still_seconds"), 1.0)
 		reg.Cut()
 		time.Sleep(time.Minute)
-		tells("elasticron_console_connected", `elasticron_console_connected{namespace="shop"} 0`)
+		tells("elasticron_console_connected", `elasticron_console_connected{registry_namespace="shop"} 0`)
 		require.GreaterOrEqual(t, at("elasticron_console_age_seconds"), 55.0)
 		require.LessOrEqual(t, at("elasticron_console_still_seconds"), 1.0)
 		reg.Heal()

@@ -128,6 +128,6 @@ func TestPanelsOfTheDashboard(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"Needs a person", "Throughput", "Lateness", "Misfires and failovers", "Sessions and leaders", "Each job",
+		"Needs a person", "Throughput", "Lateness", "Misfires and failovers", "Sessions and leaders", "Each job", "Consoles",
 	}, rows)
 }

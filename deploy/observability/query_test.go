@@ -2,7 +2,6 @@ package observability
 
 import (
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/console/figures"
+	"github.com/elasticron/elasticron/console/live"
 	"github.com/elasticron/elasticron/metrics/prometheus"
 )
 
@@ -30,20 +31,28 @@ var (
 	rowsOfDocs   = regexp.MustCompile("(?m)^\\| `(elasticron_\\w+)` \\| (\\w+) \\|")
 )
 
-// describedMetrics asks the collector of Elasticron for its metrics, and docs/metrics.md for their kinds; a test of
-// metrics/internal/catalog holds that page to the collector. up is Prometheus' own.
+// nobody is the guard of a console of which only the descriptions count.
+type nobody struct{}
+
+func (nobody) Logins() (succeeded, failed, delayed int64) { return 0, 0, 0 }
+func (nobody) Sessions() int                              { return 0 }
+
+// describedMetrics asks the collectors of Elasticron and of its console for their metrics, and docs/metrics.md and
+// docs/console.md for their kinds; tests of metrics/internal/catalog and of console/figures hold these pages to the
+// collectors. up is Prometheus' own.
 func describedMetrics(t *testing.T) map[string]described {
 	t.Helper()
 	kinds := make(map[string]string)
-	text, err := os.ReadFile("../../docs/metrics.md")
-	require.NoError(t, err)
-	for _, row := range rowsOfDocs.FindAllStringSubmatch(string(text), -1) {
-		kinds[row[1]] = row[2]
+	for _, page := range []string{"metrics.md", "console.md"} {
+		for _, row := range rowsOfDocs.FindAllStringSubmatch(readDoc(t, page), -1) {
+			kinds[row[1]] = row[2]
+		}
 	}
 	collector, err := prometheus.New(prometheus.WithItems(1))
 	require.NoError(t, err)
 	told := make(chan *client.Desc, 1000)
 	collector.Describe(told)
+	figures.New(nil, live.NewLimits(), nobody{}).Describe(told)
 	close(told)
 	all := map[string]described{"up": {kind: "gauge", labels: ofTargets}}
 	for d := range told {
@@ -51,7 +60,7 @@ func describedMetrics(t *testing.T) map[string]described {
 		require.NotNil(t, parts, "%s is not as this test knows it", d)
 		name := parts[1]
 		of := slices.Concat(ofTargets, strings.FieldsFunc(parts[2], func(r rune) bool { return r == ',' }))
-		require.NotEmpty(t, kinds[name], "docs/metrics.md lacks %s", name)
+		require.NotEmpty(t, kinds[name], "neither docs/metrics.md nor docs/console.md has %s", name)
 		if kinds[name] != "histogram" {
 			all[name] = described{kinds[name], of}
 			continue
@@ -59,7 +68,7 @@ func describedMetrics(t *testing.T) map[string]described {
 		all[name+"_bucket"] = described{"counter", append(slices.Clone(of), "le")}
 		all[name+"_sum"], all[name+"_count"] = described{"counter", of}, described{"counter", of}
 	}
-	require.Greater(t, len(all), 40)
+	require.Greater(t, len(all), 50)
 	return all
 }
 

@@ -43,6 +43,7 @@ server:
   verbose: true
   service: {type: LoadBalancer, port: 443, annotations: {a: b}}
   podDisruptionBudget: {maxUnavailable: 50%}
+  serviceMonitor: {enabled: true, interval: 20s, labels: {release: prometheus}, tokenSecret: prometheus-token, serverName: cron.example.org, caSecret: own-ca}
   resources: {requests: {cpu: 1}, limits: {memory: 1Gi}}
   serviceAccountName: console
   priorityClassName: high
@@ -117,7 +118,8 @@ listen: ":9090"
 				"deployment/cron-elasticron-server", "deployment/cron-elasticron-worker",
 				"networkpolicy/cron-elasticron-server", "networkpolicy/cron-elasticron-worker",
 				"pdb/cron-elasticron-server", "pdb/cron-elasticron-worker",
-				"service/cron-elasticron-server", "service/cron-elasticron-worker", "servicemonitor/cron-elasticron-worker",
+				"service/cron-elasticron-server", "service/cron-elasticron-worker",
+				"servicemonitor/cron-elasticron-server", "servicemonitor/cron-elasticron-worker",
 			}, r.names())
 			pod, server := r.pod(t, "server")
 			require.Equal(t, "registry.example.org/elasticron@sha256:"+digest, server.Image)
@@ -149,6 +151,17 @@ listen: ":9090"
 			require.EqualValues(t, 443, service.Spec.Ports[0].Port)
 			require.Equal(t, map[string]string{"a": "b"}, service.Annotations)
 			require.Equal(t, intstr.FromString("50%"), *r.budgets["cron-elasticron-server"].Spec.MaxUnavailable)
+			monitor := r.monitors["cron-elasticron-server"]
+			require.Equal(t, "prometheus", monitor.Labels["release"])
+			require.EqualValues(t, "https", *monitor.Spec.Endpoints[0].Scheme, "as operators of all versions spell it")
+			credentials := func(secret, key string) corev1.SecretKeySelector {
+				return corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key}
+			}
+			require.Equal(t, credentials("prometheus-token", "token"), *monitor.Spec.Endpoints[0].Authorization.Credentials)
+			require.Equal(t, "cron.example.org", *monitor.Spec.Endpoints[0].TLSConfig.ServerName)
+			require.Equal(t, credentials("own-ca", "ca.crt"), *monitor.Spec.Endpoints[0].TLSConfig.CA.Secret)
+			require.EqualValues(t, "20s", monitor.Spec.Endpoints[0].Interval)
+			require.Equal(t, "/metrics", monitor.Spec.Endpoints[0].Path)
 
 			pod, worker := r.pod(t, "worker")
 			require.Equal(t, "registry.example.org/jobs:v2", worker.Image)
@@ -177,14 +190,14 @@ log: {format: json}
 				r.configMaps["cron-elasticron-jobs"].Data["jobs.yaml"])
 			require.Equal(t, intstr.FromInt32(2), *r.budgets["cron-elasticron-worker"].Spec.MaxUnavailable)
 			require.Equal(t, "h", r.deployments["cron-elasticron-worker"].Spec.Template.Annotations["g"])
-			monitor := r.monitors["cron-elasticron-worker"]
+			monitor = r.monitors["cron-elasticron-worker"]
 			require.Equal(t, "prometheus", monitor.Labels["release"])
 			require.EqualValues(t, "15s", monitor.Spec.Endpoints[0].Interval)
 			require.Equal(t, "/metrics", monitor.Spec.Endpoints[0].Path)
 			for _, part := range []string{"server", "worker"} {
 				policy := r.policies["cron-elasticron-"+part].Spec
 				require.Len(t, policy.PolicyTypes, 2)
-				require.Len(t, policy.Ingress[0].From, 1)
+				require.Len(t, policy.Ingress[0].From, map[string]int{"server": 2, "worker": 1}[part], "Prometheus reaches both")
 				require.Equal(t, intstr.FromInt32(53), *policy.Egress[0].Ports[0].Port, "names")
 				require.Equal(t, "10.0.0.0/8", policy.Egress[1].To[0].IPBlock.CIDR)
 			}
@@ -197,6 +210,16 @@ worker: {enabled: false}
 		}},
 		"workers alone, as further ones": {smallest + "server: {enabled: false}\nnetworkPolicy: {enabled: false}\n", func(t *testing.T, r *rendered) {
 			require.Equal(t, []string{"configmap/cron-elasticron-worker", "deployment/cron-elasticron-worker", "pdb/cron-elasticron-worker"}, r.names())
+		}},
+		"metrics of a console without TLS": {smallest + `
+server: {usersSecret: users, sessionKeySecret: session, serviceMonitor: {enabled: true, tokenSecret: prometheus-token}}
+networkPolicy: {enabled: false}
+`, func(t *testing.T, r *rendered) {
+			endpoint := r.monitors["cron-elasticron-server"].Spec.Endpoints[0]
+			require.Nil(t, endpoint.Scheme, "HTTP")
+			require.Nil(t, endpoint.TLSConfig)
+			require.NotNil(t, endpoint.Authorization)
+			require.EqualValues(t, "30s", endpoint.Interval)
 		}},
 		"a proxy that says who somebody is": {smallest + "server: {proxy: {from: [10.1.2.3], userHeader: X-User}}\n", func(t *testing.T, r *rendered) {
 			_, server := r.pod(t, "server")

@@ -64,7 +64,7 @@
 //	B   {"home":"a","kept":1234}   a's word of revision 1234, {"home":"b"}, does not count any more
 //
 // Words can still come to name each other in a circle: whoever tells the directory where a job is may sleep before, until the
-// job was moved to the directory and removed there. By the words of a circle nothing runs and nothing can be created, so
+// job was moved to the directory and removed there. While they do, nothing runs and nothing can be created, so
 // there is no job. [Directory.Find] answers [ErrLost]; [Directory.Claim] and Move delete one word, the same for all who do.
 //
 // # What it does not do
@@ -72,7 +72,7 @@
 // An unmonitored job leaves no marks, so nobody sees whether it still runs; its move waits until no instance of it is left in
 // A. An instance leaves when it is told to, whatever its process still does: end what must not overlap before. Tokens of a job
 // that was removed are not carried over: created again, in the same registry or another one, it begins with what that
-// grants, which in another registry can be lower. A registry that holds a job of the same name that was created there by hand, past the federation, is an
-// [ErrTwice]: both run. Registries in which Java instances may take part cannot be in a federation: these know nothing of
-// homes.
+// grants, which in another registry can be lower. If somebody creates a job by hand in a registry that is not its home,
+// both jobs run, and [Directory.Find] answers [ErrTwice]. Registries that Java instances share cannot be in a federation:
+// Java knows nothing of homes.
 package home

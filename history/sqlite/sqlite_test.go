@@ -83,9 +83,16 @@ func ExampleOpen() {
 	}
 	defer store.Close()
 
-	// A bus does this; see package history.
-	start := execution(3)
-	if err := store.Write(ctx, []history.Event{start, start.Ended(start.Start.Add(time.Second), nil, nil)}); err != nil {
+	bus, err := history.NewBus(history.WithSink("history", store))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	bus.Start()
+	start := execution(3) // in an application, the observer of package observe posts events
+	bus.Post(start)
+	bus.Post(start.Ended(start.Start.Add(time.Second), nil, nil))
+	if err := bus.Close(ctx); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -33,6 +33,7 @@ const COLUMN = 2; // px
 const ROW = 18; // px for one span of a lane
 const GAP = 8; // px between lanes
 const BAR = 12; // px height of a span
+const EDGE = 6; // px between the edge and the marks of a span that is half out of view
 /** Lanes far beyond what is to be seen are not drawn. */
 const MARGIN = 400; // px
 /** NEAR is how near to what is not drawn somebody may scroll before it is. */
@@ -177,13 +178,16 @@ export class Lanes extends HTMLElement {
     const x = this.x(Math.max(p.begin, this.base - 10_000));
     const wide = Math.max(3, this.x(runs ? known : p.end) - x);
     const y = top + GAP / 2 + p.row * ROW + (ROW - BAR) / 2;
+    // A span that began before what is shown has its marks where it comes into sight.
+    const seen = Math.min(Math.max(x, 0), x + wide);
+    const mark = x < 0 ? Math.min(EDGE, x + wide) : x;
     const rerun = s.failover || s.source === "failover";
     return h("g", { key: p.key, class: `span ${s.outcome}${s.cut && s.outcome === "running" ? " cut" : ""}${this.blind && runs ? " unsure" : ""}`, "data-key": p.key, tabindex: p.key === this.current ? 0 : -1, role: "img", "aria-label": spoken(s) },
       h("path", { class: "body", d: outline(s.outcome, x, y, wide) }),
-      s.outcome === "failure" && h("path", { class: wide < 10 ? "sign alone" : "sign", d: cross(x + Math.min(wide / 2, 8), y + BAR / 2, wide < 10 ? 4 : 3) }),
-      rerun && h("path", { class: "rerun", d: diamond(x, y + BAR / 2, 5) }),
-      s.source === "misfire" && h("path", { class: "late", d: `M${x - 3} ${y - 4}h6l-3 5z` }),
-      s.source === "manual" && h("circle", { class: "manual", cx: x + 1.5, cy: y - 2, r: 2 }));
+      s.outcome === "failure" && h("path", { class: wide < 10 ? "sign alone" : "sign", d: cross(seen + Math.min((x + wide - seen) / 2, 8), y + BAR / 2, wide < 10 ? 4 : 3) }),
+      rerun && h("path", { class: "rerun", d: diamond(mark, y + BAR / 2, 5) }),
+      s.source === "misfire" && h("path", { class: "late", d: `M${mark - 3} ${y - 4}h6l-3 5z` }),
+      s.source === "manual" && h("circle", { class: "manual", cx: mark + 1.5, cy: y - 2, r: 2 }));
   }
 
   private bar(lane: Lane, placed: Placed[], top: number, now: number): Child {
@@ -321,7 +325,8 @@ export class Lanes extends HTMLElement {
     this.tip.showPopover();
     const box = (shape.querySelector(".body") ?? shape).getBoundingClientRect();
     const own = this.tip.getBoundingClientRect();
-    const left = Math.min(Math.max(8, Math.max(box.left, this.getBoundingClientRect().left) - 8), innerWidth - own.width - 8);
+    const edge = this.querySelector(".plot")!.getBoundingClientRect().left; // what lies before it is not to be seen
+    const left = Math.min(Math.max(8, Math.max(box.left, edge) - 8), innerWidth - own.width - 8);
     const below = box.bottom + 8 + own.height < innerHeight;
     this.tip.style.setProperty("left", `${left}px`);
     this.tip.style.setProperty("top", `${below ? box.bottom + 8 : box.top - own.height - 8}px`);

@@ -56,6 +56,23 @@ server.oidc.issuer is missing: want the URL of the provider with what else serve
 {{- if and (or $s.proxy.userHeader $s.proxy.groupsHeader) (not $s.proxy.from) }}
 server.proxy.from is missing: want the addresses of the proxies, as anybody else could send their headers, too
 {{- end }}
+{{- with $s.serviceMonitor }}
+{{- if and .enabled (not .tokenSecret) }}
+server.serviceMonitor.tokenSecret is missing: want the name of a Secret with the key token, as the console tells its metrics to nobody whom it does not know
+{{- end }}
+{{- if and .enabled (not $s.usersSecret) }}
+server.usersSecret is missing: want it with server.serviceMonitor.enabled, as its users.yaml has the token's hash
+{{- end }}
+{{- if and .enabled $s.tlsSecret (not .serverName) }}
+server.serviceMonitor.serverName is missing: want the name in the certificate of server.tlsSecret, as Prometheus connects by address
+{{- end }}
+{{- if and (not $s.tlsSecret) (or .serverName .caSecret) }}
+server.tlsSecret is missing: want it with server.serviceMonitor.serverName or caSecret, or neither
+{{- end }}
+{{- if and .enabled $.Values.networkPolicy.enabled (not $.Values.networkPolicy.metricsFrom) }}
+networkPolicy.metricsFrom is missing: want the peers of Prometheus with server.serviceMonitor.enabled, as others may not connect
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "elasticron.workerFaults" -}}
