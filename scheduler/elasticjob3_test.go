@@ -471,6 +471,35 @@ func TestOneTakesOurLostExecutionOver(t *testing.T) {
 	}
 }
 
+// A process that comes back after its session, and finds that an instance of ElasticJob 3.x has claimed what it was
+// running, leaves that to it: nobody of ours was there to record the claim.
+func TestWhatElasticJob3RunsAgainWhileWeAreCutOff(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.startBeside3("a", stuckUntilCancelled, failingSlowly(1))
+		sleepUntil(12 * time.Second)
+		j := c.elasticJob3Joins(lastJavaID)
+		c.take()
+		a.registry.Cut()
+		for c.node(orders.Instance(fullID("a"))).Exists() {
+			time.Sleep(time.Millisecond)
+		}
+		j.flag(0)
+		require.True(t, j.claimIfWanted(0))
+		j.begin(0, true)
+		a.registry.Heal()
+		sleepUntil(40 * time.Second)
+		record := c.state3().Item(0).Record.Value
+		require.Equal(t, jobtree.ItemInterrupted, record.State)
+		require.Equal(t, int64(1), record.Counts.Lost)
+		require.Equal(t, j.id, c.node(orders.ItemRunning(0)).Value)
+		j.endClaimed(0)
+		sleepUntil(waitOut)
+		require.Empty(t, c.reruns())
+		requireNoMarks(t, c, 0)
+	})
+}
+
 // The console of ElasticJob 3.x asks each instance by a node of its own.
 func TestTheConsoleOfElasticJob3Triggers(t *testing.T) {
 	t.Parallel()

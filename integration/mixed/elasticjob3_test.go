@@ -50,6 +50,8 @@ func TestMixedWithElasticJob3(t *testing.T) {
 		"ConfigOfJavaIsReadByGo":               configOfJavaIsReadByGo,
 		"ConfigOfGoIsReadByElasticJob3":        configOfGoIsReadByElasticJob3,
 		"TheWrongOption":                       theWrongOption,
+		"AGoProcessIsFrozen":                   aGoProcessIsFrozen,
+		"AGoProcessIsFrozenForLess":            aGoProcessIsFrozenForLessThanItsSession,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
