@@ -1,10 +1,7 @@
-//go:build linux
-
 package mixed
 
 import (
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,12 +17,12 @@ const longSession = 60 * time.Second
 
 func (p *child) freeze(t *testing.T) {
 	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGSTOP))
+	require.NoError(t, javapeer.Freeze(p.cmd.Process))
 }
 
 func (p *child) thaw(t *testing.T) {
 	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT))
+	require.NoError(t, javapeer.Thaw(p.cmd.Process))
 }
 
 // ended tells whether an item has ended in a Java process.
