@@ -50,6 +50,7 @@ func TestMixedWithElasticJob3(t *testing.T) {
 		"ConfigOfJavaIsReadByGo":               configOfJavaIsReadByGo,
 		"ConfigOfGoIsReadByElasticJob3":        configOfGoIsReadByElasticJob3,
 		"TheWrongOption":                       theWrongOption,
+		"ZonesAreTheSame":                      zonesAreTheSame,
 		"ADataflowJob/once":                    aDataflowJob("dataflow_once", false),
 		"ADataflowJob/streaming":               aDataflowJob("dataflow_streaming", true),
 		"AScriptJob":                           aScriptJob,
