@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -54,6 +55,46 @@ func TestDeclarationsThatElasticJob3CannotRead(t *testing.T) {
 		require.ErrorIs(t, err, registry.ErrNotFound)
 		require.NoError(t, reg.Close(t.Context()))
 	}
+}
+
+// A hook for whole rounds would wait for records of what Java ran.
+func TestAWholeRoundListenerBesideJava(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]scheduler.Option{"2.1.5": scheduler.WithJavaPeers(), "3.x": scheduler.WithElasticJob3Peers()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reg := memory.NewServer().Open("test")
+			s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), option)
+			require.NoError(t, err)
+			_, err = s.Add(t.Context(), sharedJob(2), nothing, scheduler.WithWholeRoundListener(job.WholeRoundListener{
+				AllCompleted: func(context.Context, job.WholeRound) error { return nil }, CompletedWithin: time.Minute,
+			}))
+			require.ErrorIs(t, err, scheduler.ErrInvalidOption)
+			require.ErrorContains(t, err, "Java")
+			require.NoError(t, reg.Close(t.Context()))
+		})
+	}
+}
+
+// A listener of Java's that runs once for a whole round waits for items of ours in vain. We say so once, and leave its
+// nodes alone.
+func TestAOnceListenerOfElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var logs logbook
+		c.startWith("a", nil, []scheduler.Option{scheduler.WithElasticJob3Peers(), scheduler.WithLogger(slog.New(&logs))}, sharedJob(2))
+		j := c.elasticJob3Joins(lastJavaID)
+		for i := range 3 {
+			sleepUntil(time.Duration(10*i+1) * time.Second)
+			j.do(registry.Put(orders.ItemStarted(1), ""))
+			sleepUntil(time.Duration(10*i+8) * time.Second)
+			require.True(t, c.node(orders.ItemStarted(1)).Exists())
+			require.False(t, c.node(orders.ItemStarted(0)).Exists())
+			j.do(registry.Delete(orders.ItemStarted(1)))
+		}
+		require.NotEmpty(t, c.take(), "it goes on")
+		require.Equal(t, 1, logs.of("a listener of Java instances waits for all items of a round, and does not hear of those that run here: it does not run, and each of their rounds waits for its time limit"))
+	})
 }
 
 // What an instance of ours writes when it comes first is what one of ElasticJob 3.x would have written.
