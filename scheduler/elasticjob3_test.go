@@ -36,7 +36,6 @@ func TestDeclarationsThatElasticJob3CannotRead(t *testing.T) {
 		"ShardingStrategy":   func(c *job.Config) { c.ShardingStrategy = "minimal-movement" },
 		"ErrorHandler":       func(c *job.Config) { c.ErrorHandler = "com.acme.Handler" },
 		"Cron":               func(c *job.Config) { c.Cron = "*/5 * * * *" },
-		"one shot":           func(c *job.Config) { c.Cron = "@triggered" },
 		"timeZone":           func(c *job.Config) { c.TimeZone = "Europe/Berlin" },
 		"Timeout":            func(c *job.Config) { c.Timeout = time.Second },
 		"Retries":            func(c *job.Config) { c.Retries = 2 },

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/integration/javapeer"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -108,6 +109,29 @@ func countKind(events []javapeer.Event, kind string) int {
 		}
 	}
 	return n
+}
+
+// A job without a cron runs when the Java application says so, or the console, or Go. Each side runs its own item.
+func aJobOfOneShot(t *testing.T, j java) {
+	c := j.newCluster(t, "one_shot")
+	g := c.startGo(c.config(cronexpr.Triggered, 2))
+	c.goLeads()
+	last := c.joinJava(j.last, javapeer.NewJob(c.job, "", 2))
+	s := c.eventually("two instances", settled(2, goID, last))
+	require.Equal(t, []string{last, goID}, ownersOf(s))
+	for i, run := range []func() error{
+		func() error { return j.last.Execute(c.job) },
+		func() error { return g.triggerJob(t.Context(), c.job) },
+		func() error { return j.first.Console(c.java()).Trigger(c.job) },
+	} {
+		require.NoError(t, run())
+		events := j.last.WaitEvents(c.job, began(0, i))
+		require.Equal(t, map[int]int{0: i + 1}, begins(events))
+		runs := g.wait("a run by hand", ran(1, i))
+		require.Len(t, runs, i+1, "%s", shown(runs))
+		require.Equal(t, job.Manual, runs[i].Source)
+		c.eventually("both have ended", idle)
+	}
 }
 
 // The script of either side gets the words of the command line as Java makes them, and the context of its own item.

@@ -270,7 +270,7 @@ func (r *reader3) member(m javayaml.Member) {
 	case "jobShardingStrategyType":
 		r.text(m, &c.ShardingStrategy)
 		if c.ShardingStrategy == "SINGLE_SHARDING_BALANCE" {
-			r.fault(m, c.ShardingStrategy, "must be another strategy: instances of ours do not take turns by next-job-instance-ip", nil)
+			r.fault(m, c.ShardingStrategy, "must be another strategy: instances of ours do not take turns by next-job-instance-ip, and ElasticJob 3.0.4 does not have this one either", nil)
 		}
 	case "maxTimeDiffSeconds":
 		r.count(m, func(n int) { // any negative number is the default
@@ -300,7 +300,7 @@ func (r *reader3) member(m javayaml.Member) {
 	case "staticSharding":
 		var on bool
 		if r.flag(m, &on); on {
-			r.fault(m, "true", "must be false: a leader of ours gives items to who joins, and takes them from who leaves", nil)
+			r.fault(m, "true", "must be false: a leader of ours gives items to who joins, and takes them from who leaves, while Java then leaves them where they are until their number changes", nil)
 		}
 	case "timeZone":
 		r.text(m, &r.zone)
