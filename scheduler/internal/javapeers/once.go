@@ -6,11 +6,11 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// once tells of listeners of Java's that are to run once for a whole round. Each Java instance registers its items, and
+// onceListeners are listeners of Java's that are to run once for a whole round. Each Java instance registers its items, and
 // waits, until all items of the job are registered; the one that finds them all runs the hook. An instance of ours cannot
 // be that one, since the hook is Java's, and if it came last, nobody would. So it registers nothing and takes nothing
 // away, and says that the hooks do not run.
-type once struct {
+type onceListeners struct {
 	told bool
 }
 
