@@ -40,7 +40,7 @@ func (s *Scheduler) add(ctx context.Context, cfg job.Config, handler job.Handler
 	if err != nil {
 		return nil, err
 	}
-	if err := declared.check(cfg); err != nil {
+	if err := declared.check(cfg, s.traits); err != nil {
 		return nil, err
 	}
 	if err := s.checkDeclaration(ctx, cfg, handler); err != nil {

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -35,7 +36,6 @@ func TestDeclarationsThatElasticJob3CannotRead(t *testing.T) {
 		"ShardingStrategy":   func(c *job.Config) { c.ShardingStrategy = "minimal-movement" },
 		"ErrorHandler":       func(c *job.Config) { c.ErrorHandler = "com.acme.Handler" },
 		"Cron":               func(c *job.Config) { c.Cron = "*/5 * * * *" },
-		"one shot":           func(c *job.Config) { c.Cron = "@triggered" },
 		"timeZone":           func(c *job.Config) { c.TimeZone = "Europe/Berlin" },
 		"Timeout":            func(c *job.Config) { c.Timeout = time.Second },
 		"Retries":            func(c *job.Config) { c.Retries = 2 },
@@ -54,6 +54,46 @@ func TestDeclarationsThatElasticJob3CannotRead(t *testing.T) {
 		require.ErrorIs(t, err, registry.ErrNotFound)
 		require.NoError(t, reg.Close(t.Context()))
 	}
+}
+
+// A hook for whole rounds would wait for records of what Java ran.
+func TestAWholeRoundListenerBesideJava(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]scheduler.Option{"2.1.5": scheduler.WithJavaPeers(), "3.x": scheduler.WithElasticJob3Peers()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reg := memory.NewServer().Open("test")
+			s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), option)
+			require.NoError(t, err)
+			_, err = s.Add(t.Context(), sharedJob(2), nothing, scheduler.WithWholeRoundListener(job.WholeRoundListener{
+				AllCompleted: func(context.Context, job.WholeRound) error { return nil }, CompletedWithin: time.Minute,
+			}))
+			require.ErrorIs(t, err, scheduler.ErrInvalidOption)
+			require.ErrorContains(t, err, "Java")
+			require.NoError(t, reg.Close(t.Context()))
+		})
+	}
+}
+
+// A listener of Java's that runs once for a whole round waits for items of ours in vain. We say so once, and leave its
+// nodes alone.
+func TestAOnceListenerOfElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var logs logbook
+		c.startWith("a", nil, []scheduler.Option{scheduler.WithElasticJob3Peers(), scheduler.WithLogger(slog.New(&logs))}, sharedJob(2))
+		j := c.elasticJob3Joins(lastJavaID)
+		for i := range 3 {
+			sleepUntil(time.Duration(10*i+1) * time.Second)
+			j.do(registry.Put(orders.ItemStarted(1), ""))
+			sleepUntil(time.Duration(10*i+8) * time.Second)
+			require.True(t, c.node(orders.ItemStarted(1)).Exists())
+			require.False(t, c.node(orders.ItemStarted(0)).Exists())
+			j.do(registry.Delete(orders.ItemStarted(1)))
+		}
+		require.NotEmpty(t, c.take(), "it goes on")
+		require.Equal(t, 1, logs.of("a listener of Java instances waits for all items of a round, and does not hear of those that run here: it does not run, and each of their rounds waits for its time limit"))
+	})
 }
 
 // What an instance of ours writes when it comes first is what one of ElasticJob 3.x would have written.
@@ -469,6 +509,35 @@ func TestOneTakesOurLostExecutionOver(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A process that comes back after its session, and finds that an instance of ElasticJob 3.x has claimed what it was
+// running, leaves that to it: nobody of ours was there to record the claim.
+func TestWhatElasticJob3RunsAgainWhileWeAreCutOff(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.startBeside3("a", stuckUntilCancelled, failingSlowly(1))
+		sleepUntil(12 * time.Second)
+		j := c.elasticJob3Joins(lastJavaID)
+		c.take()
+		a.registry.Cut()
+		for c.node(orders.Instance(fullID("a"))).Exists() {
+			time.Sleep(time.Millisecond)
+		}
+		j.flag(0)
+		require.True(t, j.claimIfWanted(0))
+		j.begin(0, true)
+		a.registry.Heal()
+		sleepUntil(40 * time.Second)
+		record := c.state3().Item(0).Record.Value
+		require.Equal(t, jobtree.ItemInterrupted, record.State)
+		require.Equal(t, int64(1), record.Counts.Lost)
+		require.Equal(t, j.id, c.node(orders.ItemRunning(0)).Value)
+		j.endClaimed(0)
+		sleepUntil(waitOut)
+		require.Empty(t, c.reruns())
+		requireNoMarks(t, c, 0)
+	})
 }
 
 // The console of ElasticJob 3.x asks each instance by a node of its own.

@@ -151,7 +151,7 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	if after.ClassName() != before.ClassName() {
 		return 0, &job.FieldError{Field: "Class", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", before.ClassName())}
 	}
-	if err := errors.Join(j.s.checkDeclaration(ctx, after, j.r.handler), j.r.declared.check(after)); err != nil {
+	if err := errors.Join(j.s.checkDeclaration(ctx, after, j.r.handler), j.r.declared.check(after, j.s.traits)); err != nil {
 		return 0, err
 	}
 	text, err := j.s.dialect.Layout().EncodeConfig(after)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
 )
 
 // JobOption sets something of one job in this process, when it is declared by [Scheduler.Add]. It is
@@ -18,7 +19,10 @@ type jobOptions struct {
 }
 
 // check finds what the options and the configuration make impossible together.
-func (o jobOptions) check(cfg job.Config) error {
+func (o jobOptions) check(cfg job.Config, others peers.Traits) error {
+	if o.hooks != nil && others.Unrecorded {
+		return fmt.Errorf("%w: a whole-round listener needs a job that no Java instances share: they do not tell which items have run", ErrInvalidOption)
+	}
 	if o.hooks != nil && !cfg.Monitored() {
 		return fmt.Errorf("%w: a whole-round listener needs a job that is not Unmonitored", ErrInvalidOption)
 	}
@@ -47,7 +51,7 @@ func WithListener(listener job.Listener) JobOption {
 }
 
 // WithWholeRoundListener adds hooks that run once for each whole round of the job, on one of its instances. Every
-// instance must declare the job with one. Only such jobs pay for it: two requests for each hook that
+// instance must declare the job with one. It is not allowed with [WithJavaPeers] and [WithElasticJob3Peers]. Only such jobs pay for it: two requests for each hook that
 // runs, and none more for the items.
 func WithWholeRoundListener(listener job.WholeRoundListener) JobOption {
 	return func(o *jobOptions) error {

@@ -200,10 +200,16 @@ func (p *Peer) Kill() {
 }
 
 // Freeze stops the process with SIGSTOP: its sessions end when the server has waited long enough.
-func (p *Peer) Freeze() error { return p.cmd.Process.Signal(stop) }
+func (p *Peer) Freeze() error { return Freeze(p.cmd.Process) }
 
 // Thaw lets a frozen process go on.
-func (p *Peer) Thaw() error { return p.cmd.Process.Signal(goOn) }
+func (p *Peer) Thaw() error { return Thaw(p.cmd.Process) }
+
+// Freeze is [Peer.Freeze] for any process.
+func Freeze(p *os.Process) error { return p.Signal(stop) }
+
+// Thaw is [Peer.Thaw] for any process.
+func Thaw(p *os.Process) error { return p.Signal(goOn) }
 
 // Exit ends the process as System.exit does: running items are waited for, then the library's exit
 // hooks say farewell.

@@ -31,6 +31,7 @@ type cluster struct {
 	namespace string
 	job       string
 	layout    jobtree.Layout // of the Java instances
+	session   time.Duration  // the timeout of theirs
 	tree      jobtree.Tree
 	registry  registry.Registry     // of somebody who only looks, and operates
 	log       *serverprocess.Output // of all Go instances, shown if the test fails
@@ -40,7 +41,7 @@ type cluster struct {
 // instance a job.
 func newCluster(t *testing.T, name string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, address: need(t), namespace: name + "-" + strings.ToLower(rand.Text()[:8]), job: name, tree: jobtree.For(name), log: new(serverprocess.Output)}
+	c := &cluster{t: t, address: need(t), namespace: name + "-" + strings.ToLower(rand.Text()[:8]), job: name, session: sessionTimeout, tree: jobtree.For(name), log: new(serverprocess.Output)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(c.log.String())
@@ -74,7 +75,7 @@ func (c *cluster) open(address string) *zkcompat.Registry {
 
 // java is where Java finds the job.
 func (c *cluster) java() javapeer.Cluster {
-	return javapeer.Cluster{Servers: c.address, Namespace: c.namespace, Session: sessionTimeout}
+	return javapeer.Cluster{Servers: c.address, Namespace: c.namespace, Session: c.session}
 }
 
 // config is the job as Go declares it.

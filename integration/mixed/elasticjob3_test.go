@@ -50,6 +50,16 @@ func TestMixedWithElasticJob3(t *testing.T) {
 		"ConfigOfJavaIsReadByGo":               configOfJavaIsReadByGo,
 		"ConfigOfGoIsReadByElasticJob3":        configOfGoIsReadByElasticJob3,
 		"TheWrongOption":                       theWrongOption,
+		"AJobOfOneShot":                        aJobOfOneShot,
+		"WhatIsNotShared":                      whatIsNotShared,
+		"OnceListenersWait":                    onceListenersWait,
+		"ZonesAreTheSame":                      zonesAreTheSame,
+		"ADataflowJob/once":                    aDataflowJob("dataflow_once", false),
+		"ADataflowJob/streaming":               aDataflowJob("dataflow_streaming", true),
+		"AScriptJob":                           aScriptJob,
+		"AnHTTPJob":                            anHTTPJob,
+		"AGoProcessIsFrozen":                   aGoProcessIsFrozen,
+		"AGoProcessIsFrozenForLess":            aGoProcessIsFrozenForLessThanItsSession,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

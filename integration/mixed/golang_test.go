@@ -54,10 +54,19 @@ func (c *cluster) startGo(cfg job.Config) *golang {
 
 func (c *cluster) startGoOver(reg registry.Registry, id string, cfg job.Config) *golang {
 	c.t.Helper()
+	return c.startGoRunning(reg, id, cfg, nil)
+}
+
+// startGoRunning starts a Go instance with code of its own; nil is what [golang] tells of.
+func (c *cluster) startGoRunning(reg registry.Registry, id string, cfg job.Config, code job.Handler) *golang {
+	c.t.Helper()
 	s, err := scheduler.New(reg, c.options(id, c.log)...)
 	require.NoError(c.t, err)
 	g := &golang{Scheduler: s, c: c, id: id, done: make(chan error, 1), changed: make(chan struct{})}
-	_, err = s.Add(c.t.Context(), cfg, job.HandlerFunc(g.execute))
+	if code == nil {
+		code = job.HandlerFunc(g.execute)
+	}
+	_, err = s.Add(c.t.Context(), cfg, code)
 	require.NoError(c.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	g.cancel = cancel

@@ -42,10 +42,10 @@ func Faults3(root, instance string, cfg job.Config) []error {
 	if cfg.ErrorHandler != "" && !slices.Contains(errorHandlers3, cfg.ErrorHandler) {
 		fault("ErrorHandler", cfg.ErrorHandler, fmt.Sprintf("must be empty or one of %q", errorHandlers3))
 	}
-	if cfg.Cron == cronexpr.Triggered {
-		fault("Cron", cfg.Cron, "must be a Quartz expression: a job of one shot is not shared")
-	} else if reason := CronReason(cfg.Cron); reason != "" {
-		fault("Cron", cfg.Cron, reason)
+	if cfg.Cron != cronexpr.Triggered { // which is a job of one shot, without a cron
+		if reason := CronReason(cfg.Cron); reason != "" {
+			fault("Cron", cfg.Cron, reason)
+		}
 	}
 	if _, err := jobtree.ElasticJob3.EncodeConfig(cfg); err != nil {
 		all = append(all, fmt.Errorf("ElasticJob 3.x could not read it: %w", err))

@@ -3,9 +3,7 @@ package jobtree
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -272,7 +270,7 @@ func (r *reader3) member(m javayaml.Member) {
 	case "jobShardingStrategyType":
 		r.text(m, &c.ShardingStrategy)
 		if c.ShardingStrategy == "SINGLE_SHARDING_BALANCE" {
-			r.fault(m, c.ShardingStrategy, "must be another strategy: instances of ours do not take turns by next-job-instance-ip", nil)
+			r.fault(m, c.ShardingStrategy, "must be another strategy: instances of ours do not take turns by next-job-instance-ip, and ElasticJob 3.0.4 does not have this one either", nil)
 		}
 	case "maxTimeDiffSeconds":
 		r.count(m, func(n int) { // any negative number is the default
@@ -302,7 +300,7 @@ func (r *reader3) member(m javayaml.Member) {
 	case "staticSharding":
 		var on bool
 		if r.flag(m, &on); on {
-			r.fault(m, "true", "must be false: a leader of ours gives items to who joins, and takes them from who leaves", nil)
+			r.fault(m, "true", "must be false: a leader of ours gives items to who joins, and takes them from who leaves, while Java then leaves them where they are until their number changes", nil)
 		}
 	case "timeZone":
 		r.text(m, &r.zone)
@@ -388,7 +386,7 @@ func (r *reader3) props(m javayaml.Member) {
 func (r *reader3) settled(root string) job.Config {
 	r.Cron = cmp.Or(r.Cron, cronexpr.Triggered)
 	r.Props, r.Unknown = r.settings, keep3(r.kept.String())
-	zone, known := zoneFrom3(r.zone)
+	zone, known := ZoneOfElasticJob3(r.zone)
 	if !known {
 		r.faults = append(r.faults, &ValueError{Field: "timeZone", Value: r.zone, Reason: zone3Form})
 	}
@@ -402,56 +400,4 @@ func (r *reader3) settled(root string) job.Config {
 	}
 	settle(&r.Config)
 	return r.joined()
-}
-
-// offset3 is how Java writes the zones that ElasticJob 3.x takes: their names begin with GMT.
-var offset3 = regexp.MustCompile(`^GMT([+-])(\d{1,2})(?::?00)?$`)
-
-const zone3Form = "must be empty, GMT, or whole hours such as GMT+08:00, which is Etc/GMT-8: ElasticJob 3.x takes no other zones than those whose names begin with GMT"
-
-// zoneFrom3 returns the IANA name of a zone of whole hours.
-func zoneFrom3(zone string) (string, bool) {
-	switch zone {
-	case "":
-		return "", true
-	case "GMT", "GMT0":
-		return "Etc/GMT", true
-	}
-	parts := offset3.FindStringSubmatch(zone)
-	if parts == nil {
-		return "", false
-	}
-	hours, _ := strconv.Atoi(parts[2])
-	switch {
-	case hours == 0:
-		return "Etc/GMT", true
-	case parts[1] == "+" && hours <= 14:
-		return fmt.Sprintf("Etc/GMT-%d", hours), true // these names count westwards
-	case parts[1] == "-" && hours <= 12:
-		return fmt.Sprintf("Etc/GMT+%d", hours), true
-	default:
-		return "", false
-	}
-}
-
-// zoneTo3 is the other way round.
-func zoneTo3(zone string) (string, bool) {
-	switch zone {
-	case "":
-		return "", true
-	case "Etc/GMT":
-		return "GMT", true
-	}
-	hours, found := strings.CutPrefix(zone, "Etc/GMT")
-	n, err := strconv.Atoi(hours)
-	if !found || err != nil || n < -14 || n > 12 || n == 0 {
-		return "", false
-	}
-	sign := "-"
-	if n < 0 {
-		sign, n = "+", -n
-	}
-	written := fmt.Sprintf("GMT%s%02d:00", sign, n)
-	back, _ := zoneFrom3(written)
-	return written, back == zone
 }

@@ -1,6 +1,8 @@
 package jobtree_test
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -142,7 +144,9 @@ func TestWhatIsNoConfigOfElasticJob3(t *testing.T) {
 		"staticSharding: true\n":             "staticSharding",
 		"jobShardingStrategyType: SINGLE_SHARDING_BALANCE\n": "take turns",
 		"timeZone: Europe/Berlin\n":                          "GMT+08:00",
-		"timeZone: GMT+05:30\n":                              "whole hours",
+		"timeZone: GMT+05:31\n":                              "all year",
+		"timeZone: GMT+15\n":                                 "all year",
+		"timeZone: GMTX\n":                                   "all year",
 		"failover: maybe\n":                                  "failover",
 		"shardingTotalCount: 1.5\n":                          "shardingTotalCount",
 		"shardingTotalCount: 0\n":                            "shardingTotalCount",
@@ -162,6 +166,37 @@ func TestWhatIsNoConfigOfElasticJob3(t *testing.T) {
 		_, err := jobtree.ElasticJob3.DecodeConfig("com.acme.OrderJob", config3(text))
 		require.ErrorContains(t, err, want, "%q", change)
 		require.ErrorContains(t, err, "/orders/config", "%q", change)
+	}
+}
+
+// What Java writes for an offset, in each of its ways, is the zone that keeps this offset all year, and back.
+func TestZonesOfElasticJob3(t *testing.T) {
+	t.Parallel()
+	for text, hours := range map[string]float64{
+		"GMT": 0, "GMT0": 0, "GMT-00:00": 0, "GMT+8": 8, "GMT+0800": 8, "GMT+08:00": 8, "GMT-12:00": -12, "GMT+14:00": 14,
+		"GMT-09:30": -9.5, "GMT+03:30": 3.5, "GMT+04:30": 4.5, "GMT+5:30": 5.5, "GMT+530": 5.5, "GMT+0545": 5.75, "GMT+06:30": 6.5,
+		"GMT+08:45": 8.75, "GMT+09:30": 9.5,
+	} {
+		c, err := jobtree.ElasticJob3.DecodeConfig("com.acme.OrderJob", config3("jobName: orders\nshardingTotalCount: 2\ntimeZone: "+text+"\n"))
+		require.NoError(t, err, text)
+		zone, err := time.LoadLocation(c.TimeZone)
+		require.NoError(t, err, text)
+		for _, month := range []time.Month{time.January, time.April, time.July, time.October} {
+			_, offset := time.Date(2030, month, 1, 0, 0, 0, 0, zone).Zone()
+			require.Equal(t, int(hours*3600), offset, "%s is %s", text, c.TimeZone)
+		}
+		again, err := jobtree.ElasticJob3.EncodeConfig(c)
+		require.NoError(t, err)
+		want := "GMT"
+		if hours != 0 {
+			sign := '+'
+			if hours < 0 {
+				sign = '-'
+			}
+			minutes := int(math.Abs(hours) * 60)
+			want = fmt.Sprintf("GMT%c%02d:%02d", sign, minutes/60, minutes%60)
+		}
+		require.Contains(t, again, "timeZone: "+want+"\n")
 	}
 }
 
@@ -198,7 +233,7 @@ func TestConfigsOfElasticJob3AreReadBack(t *testing.T) {
 			JobParameter: word.Draw(t, "parameter"), Description: word.Draw(t, "description"),
 			Failover: rapid.Bool().Draw(t, "failover"), Misfire: rapid.SampledFrom([]job.MisfirePolicy{"", job.MisfireSkip}).Draw(t, "misfire"),
 			Unmonitored: rapid.Bool().Draw(t, "unmonitored"), Disabled: rapid.Bool().Draw(t, "disabled"),
-			TimeZone:          rapid.SampledFrom([]string{"", "Etc/GMT", "Etc/GMT-14", "Etc/GMT-1", "Etc/GMT+12"}).Draw(t, "zone"),
+			TimeZone:          rapid.SampledFrom([]string{"", "Etc/GMT", "Etc/GMT-14", "Etc/GMT-1", "Etc/GMT+12", "Asia/Kolkata", "Pacific/Marquesas"}).Draw(t, "zone"),
 			MaxTimeDiff:       time.Duration(rapid.IntRange(0, 100).Draw(t, "diff")) * time.Second,
 			ReconcileInterval: rapid.SampledFrom([]time.Duration{0, -1, time.Minute, time.Hour}).Draw(t, "reconcile"),
 		}

@@ -167,6 +167,51 @@ func TestALatchStandsInJavasLine(t *testing.T) {
 	require.Empty(t, names)
 }
 
+// A latch of a tree that is not there leaves none behind, but for what others have made of it meanwhile.
+func TestALatchOfATreeThatWasRemovedLeavesNone(t *testing.T) {
+	t.Parallel()
+	r, peer := open(t), java(t)
+	base := "/" + namespaceOf(t)
+	for job, test := range map[string]struct {
+		use   func(t *testing.T, root string)
+		stays bool
+	}{
+		"nobody":  {func(*testing.T, string) {}, false},
+		"a child": {func(t *testing.T, root string) { t.Helper(); create(t, peer, root+"/config") }, true},
+		"a writer": {func(t *testing.T, root string) {
+			t.Helper()
+			_, err := peer.Set(root, []byte("class"), -1)
+			require.NoError(t, err)
+		}, true},
+	} {
+		require.NoError(t, r.Latch(t.Context(), "/"+job+"/leader/election/latch", func(context.Context) error {
+			there, _, err := peer.Exists(base + "/" + job + "/leader/election/latch")
+			require.NoError(t, err)
+			require.True(t, there)
+			test.use(t, base+"/"+job)
+			return nil
+		}))
+		there, _, err := peer.Exists(base + "/" + job)
+		require.NoError(t, err)
+		require.Equal(t, test.stays, there, job)
+	}
+
+	create(t, peer, base+"/orders")
+	for range 2 {
+		require.NoError(t, r.Latch(t.Context(), "/orders/leader/election/latch", func(context.Context) error { return nil }))
+		there, _, err := peer.Exists(base + "/orders/leader/election/latch")
+		require.NoError(t, err)
+		require.True(t, there, "the tree was there")
+	}
+	require.NoError(t, r.Latch(t.Context(), "/nobody/leader/election/latch", func(context.Context) error { return nil }), "once more")
+}
+
+func create(t *testing.T, peer *zk.Conn, znode string) {
+	t.Helper()
+	_, err := peer.Create(znode, []byte{}, 0, zk.WorldACL(zk.PermAll))
+	require.NoError(t, err)
+}
+
 func TestALatchWhoseNodeIsDeletedIsLost(t *testing.T) {
 	t.Parallel()
 	r, peer := open(t), java(t)

@@ -66,6 +66,9 @@ type contender struct {
 	id      string
 	link    *link
 	own     string // its znode; empty while there is none
+
+	// made are the ancestors that it had to make, if that of the whole tree was among them: the tree had been removed.
+	made []string
 }
 
 // bound returns a context that ends with the session too.
@@ -143,7 +146,13 @@ func (c *contender) stand(ctx context.Context) (before string, err error) {
 
 // enter creates the contender's znode. After a lost answer it may be there already; the line shows it.
 func (c *contender) enter(ctx context.Context) (before string, err error) {
-	if err := c.r.makeParents(ctx, c.link, childOf(c.folder, "any")); err != nil {
+	note := func(znode string) {
+		path := c.r.ns.path(znode)
+		if top := path != registry.Root && parentOf(path) == registry.Root; top || len(c.made) > 0 {
+			c.made = append(c.made, znode)
+		}
+	}
+	if err := c.r.makeParentsNoting(ctx, c.link, childOf(c.folder, "any"), note); err != nil {
 		return "", err
 	}
 	name := childOf(c.folder, latchProtection+c.id+"-"+latchName)
@@ -263,6 +272,24 @@ func (c *contender) withdraw() {
 			}
 		}
 		if left == 0 {
+			c.unmake(ctx)
+			return
+		}
+	}
+}
+
+// unmake takes the ancestors away again that the contender made of a tree that somebody had removed in that moment.
+// Nobody who removes a job expects its tree to be there afterwards, and a Java instance of ElasticJob 3.x takes an empty
+// one for another job. What somebody else has used meanwhile stays: it has children, or has been written.
+func (c *contender) unmake(ctx context.Context) {
+	if len(c.made) == 0 {
+		return
+	}
+	c.r.parents.forget()
+	for _, znode := range slices.Backward(c.made) {
+		_, err := ask(ctx, c.link, func(k *zk.Conn) (struct{}, error) { return struct{}{}, k.Delete(znode, 0) })
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			c.r.log.Debug("the folder of a latch stays", slog.String("znode", znode), slog.Any("error", err))
 			return
 		}
 	}

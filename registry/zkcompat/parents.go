@@ -46,6 +46,11 @@ func (p *parents) forget() {
 
 // makeParents creates the missing ancestors of a znode, persistent and empty, as Java does.
 func (r *Registry) makeParents(ctx context.Context, l *link, path string) error {
+	return r.makeParentsNoting(ctx, l, path, func(string) {})
+}
+
+// makeParentsNoting tells of each one that it has made.
+func (r *Registry) makeParentsNoting(ctx context.Context, l *link, path string, made func(znode string)) error {
 	parent := parentOf(path)
 	if r.parents.has(parent) {
 		return nil
@@ -55,13 +60,16 @@ func (r *Registry) makeParents(ctx context.Context, l *link, path string) error 
 		return err
 	}
 	if err == nil && !z.there {
-		if err := r.makeParents(ctx, l, parent); err != nil {
+		if err := r.makeParentsNoting(ctx, l, parent, made); err != nil {
 			return err
 		}
 		_, err := ask(ctx, l, func(c *zk.Conn) (string, error) { return c.Create(parent, []byte{}, 0, r.acl) })
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			r.parents.forget()
 			return err
+		}
+		if err == nil {
+			made(parent)
 		}
 	}
 	if z.owner() == 0 {

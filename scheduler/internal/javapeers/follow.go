@@ -16,6 +16,7 @@ func (s *java) Before(v room.View, step registry.Step) {
 		}
 	}
 	s.noteRuns(v, step)
+	s.noteOnce(step)
 	s.lookForCrashes(v, step)
 }
 

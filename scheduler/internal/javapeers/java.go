@@ -95,6 +95,7 @@ type java struct {
 	abandoned
 	urging
 	lastCron
+	once onceListeners
 	strangers
 	taken actor.Lookout // items that Java may have taken over
 	left  actor.Lookout // items of which gone instances may have left marks

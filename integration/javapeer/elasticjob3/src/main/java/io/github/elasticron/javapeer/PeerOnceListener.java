@@ -6,7 +6,7 @@ import org.apache.shardingsphere.elasticjob.lite.api.listener.AbstractDistribute
 /** A listener that tells once of what all items begin, and once of what all end, in the whole cluster. */
 public final class PeerOnceListener extends AbstractDistributeOnceElasticJobListener {
 
-    private static final long PATIENCE = 60_000;
+    private static final long PATIENCE = 5_000;
 
     public PeerOnceListener() {
         super(PATIENCE, PATIENCE);

@@ -1,0 +1,74 @@
+package mixed
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/javapeer"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+)
+
+// busyJava has a Go instance lead a job with failover, and a Java instance run item 1 of it, and nothing else.
+func (c *cluster) busyJava(p *javapeer.Peer) (g *golang, first string) {
+	c.t.Helper()
+	cfg := c.config(never, 2)
+	cfg.Failover = true
+	g = c.startGo(cfg)
+	c.goLeads()
+	first = c.joinJava(p, javapeer.NewJob(c.job, never, 2))
+	s := c.eventually("two instances", settled(2, goID, first))
+	require.Equal(c.t, first, s.Owner(1))
+	p.Last(c.job, javapeer.UntilTold)
+	require.NoError(c.t, g.triggerJob(c.t.Context(), c.job))
+	p.WaitEvents(c.job, began(1, 0))
+	g.wait("its own item", ran(0, 0))
+	c.eventually("Java runs alone", func(s *jobtree.State) bool { return s.Item(1).Running.Exists() && !s.Item(0).Running.Exists() })
+	return g, first
+}
+
+// A Java process that exits waits for what it runs, and leaves then: nothing is run again, and Go has its item.
+func TestAJavaProcessExitsWhileItRuns(t *testing.T) {
+	t.Parallel()
+	ofEach(t, func(t *testing.T, j java) {
+		c, p := j.newCluster(t, "java_exits"), j.first
+		g, first := c.busyJava(p)
+		exited := make(chan struct{})
+		go func() {
+			defer close(exited)
+			p.Exit()
+		}()
+		require.False(t, c.within(3*sessionTimeout/2, func(s *jobtree.State) bool {
+			return s.Instance(first).Created == 0 || !s.Item(1).Running.Exists() || s.Owner(1) != first
+		}), "it stays until its item has ended")
+		p.Last(c.job, 0)
+		<-exited
+		require.Equal(t, 1, countKind(p.Events(c.job), javapeer.EventEnd))
+		c.eventually("Go alone", func(s *jobtree.State) bool { return settled(2, goID)(s) && idle(s) })
+		require.NoError(t, g.triggerJob(t.Context(), c.job))
+		runs := g.wait("what was Java's", ran(1, 0))
+		require.Zero(t, countOf(runs, 1, job.Failover), "%s", shown(runs))
+	})
+}
+
+// The console shuts down an instance of ElasticJob 3.x that is busy. To the others this is a crash: Go runs the item again
+// while Java's run goes on. Java's end takes Go's mark away; nobody begins the item a third time.
+func TestTheConsoleShutsABusyInstanceOfElasticJob3Down(t *testing.T) {
+	t.Parallel()
+	need(t)
+	p := javapeer.Start(t, javapeer.WithRelease(javapeer.ElasticJob3), javapeer.WithIP(ipFirst))
+	c := java{layout: jobtree.ElasticJob3}.newCluster(t, "busy_shutdown")
+	g, first := c.busyJava(p)
+	g.hold()
+	require.NoError(t, p.Console(c.java()).Shutdown(c.job, ipFirst))
+	g.wait("the rerun", func(runs []job.ShardingContext) bool { return countOf(runs, 1, job.Failover) > 0 })
+	require.Zero(t, c.state().Instance(first).Created)
+	p.Last(c.job, 0)
+	p.WaitEvents(c.job, ended(1))
+	g.release()
+	c.eventually("Go alone", func(s *jobtree.State) bool { return settled(2, goID)(s) && idle(s) })
+	runs, _ := g.look()
+	require.Len(t, runs, 2, "%s", shown(runs))
+	require.Equal(t, map[int]int{1: 1}, begins(p.Events(c.job)))
+}
