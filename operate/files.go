@@ -269,6 +269,9 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 func (w *world) heard(files Files) (jobtree.Files, *Refusal) {
 	mark := w.operated.Value.Files
 	switch {
+	case w.elasticJob3():
+		return jobtree.Files{}, refuse(CauseUnusable, "change its settings by themselves, or move it with elasticron migrate first",
+			"the settings of this job are the YAML of ElasticJob 3.x, and files have the JSON of others")
 	case mark == nil:
 		return jobtree.Files{}, nil
 	case mark.Owner != files.Owner && mark.Gone:

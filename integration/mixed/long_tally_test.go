@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,9 +60,10 @@ type tally struct {
 	// What runs twice: fires that both sides ran, or two Java instances; and runs of one item that were under way at
 	// once, on both sides or in two Java instances.
 	both, twiceInJava, overlaps, overlapsInJava int
-	// What does not run: fires that nobody ran, of which later runs made up some.
-	missed, madeUp int
-	longest        time.Duration // without the begin of a run of an item
+	// What does not run: fires at which the item was still under way, and others that nobody ran, of which later runs
+	// made up some.
+	underWay, missed, madeUp int
+	longest                  time.Duration // without the begin of a run of an item
 
 	// What became of executions that died with their processes, of jobs with failover.
 	died     map[bool]int // in Java = true
@@ -119,7 +121,9 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 	byGo, inTime := 0, make(map[string]bool)
 	byJava := 0
 	var next *execution // that began after all that may be this fire's
+	underWay := false
 	for i, e := range executions {
+		underWay = underWay || e.began.Before(fire) && e.ended.After(fire)
 		switch {
 		case e.planned() && e.fire.Equal(fire):
 			byGo++
@@ -138,7 +142,7 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 	}
 	fault := func(text string) {
 		if calm {
-			t.inCalm = append(t.inCalm, fmt.Sprintf("item %d, fire of %s: %s", item, fire.UTC().Format(time.TimeOnly), text))
+			t.inCalm = append(t.inCalm, fmt.Sprintf("item %d, fire of %s: %s%s", item, fire.UTC().Format(time.TimeOnly), text, around(fire, r.period, executions)))
 		}
 	}
 	switch {
@@ -148,6 +152,8 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 	case len(inTime) > 1:
 		t.twiceInJava++
 		fault("it ran in two Java instances")
+	case byGo+byJava == 0 && underWay:
+		t.underWay++
 	case byGo+byJava == 0:
 		t.missed++
 		if next != nil && (next.source == job.Misfire || next.java && next.began.Sub(next.began.Truncate(r.period)) >= r.period/3) {
@@ -155,6 +161,20 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 		}
 		fault("nobody ran it")
 	}
+}
+
+// around names the executions of an item about a fire, for messages.
+func around(fire time.Time, period time.Duration, executions []execution) string {
+	var text strings.Builder
+	for _, e := range executions {
+		if e.began.After(fire.Add(-3*period)) && e.began.Before(fire.Add(3*period)) {
+			fmt.Fprintf(&text, "\n  %s to %s in %s", e.began.UTC().Format("05.000"), e.ended.UTC().Format("05.000"), e.instance)
+			if !e.java {
+				fmt.Fprintf(&text, ", %s of %s", e.source, e.fire.UTC().Format("05"))
+			}
+		}
+	}
+	return text.String()
 }
 
 // overlap counts the runs that began while another one of the item was under way elsewhere. Among Go instances
@@ -212,7 +232,8 @@ func (t *tally) String() string {
 		fmt.Sprintf("  %d fires of items; %d times the next run of an item was on the other side\n", t.fires, t.crossings) +
 		fmt.Sprintf("  ran twice: on both sides %s, in two Java instances %s\n", t.per(t.both), t.per(t.twiceInJava)) +
 		fmt.Sprintf("  under way twice at once: on both sides %s, in two Java instances %s\n", t.per(t.overlaps), t.per(t.overlapsInJava)) +
-		fmt.Sprintf("  did not run: %s, of which %d were made up by a later run; longest without a run %s\n", t.per(t.missed), t.madeUp, t.longest.Round(10*time.Millisecond)) +
+		fmt.Sprintf("  did not run: %s as the item was under way, and else %s, of which %d were made up by a later run; longest without a run %s\n",
+			t.per(t.underWay), t.per(t.missed), t.madeUp, t.longest.Round(10*time.Millisecond)) +
 		fmt.Sprintf("  died with failover on: %d in Go, %d in Java; ran again after %s; not seen again: %d of Go, %d of Java\n",
 			t.died[false], t.died[true], spread(t.again), t.notAgain[false], t.notAgain[true]) +
 		fmt.Sprintf("  in calm: %d fires, %d faults", t.calmFires, len(t.inCalm))
@@ -253,6 +274,7 @@ func TestTheTally(t *testing.T) {
 		{"at once", []execution{inGo(3, job.Scheduled), inJava("x", 3.2), inJava("x", 6.1)}, tally{java: 2, crossings: 1, both: 1, overlaps: 1, longest: 3 * time.Second}, 2},
 		{"two Java instances", []execution{inJava("x", 3), inJava("y", 3.1), inJava("x", 6.1)}, tally{java: 3, twiceInJava: 1, overlapsInJava: 1, longest: 3 * time.Second}, 2},
 		{"nobody runs one", []execution{inGo(3, job.Scheduled)}, tally{missed: 1, longest: 3 * time.Second}, 1},
+		{"it is under way", []execution{{java: true, instance: "x", began: at(0), ended: at(3.5)}, inJava("x", 6)}, tally{java: 2, underWay: 1, longest: 6 * time.Second}, 0},
 		{"it is made up", []execution{at3(inGo(6, job.Misfire), 6.5)}, tally{missed: 1, madeUp: 1, longest: 6500 * time.Millisecond}, 1},
 		{"it dies, and runs again", []execution{died(inGo(3, job.Scheduled)), at3(inGo(3, job.Failover), 5), inJava("x", 6)},
 			tally{java: 1, crossings: 1, died: map[bool]int{false: 1}, again: []time.Duration{1500 * time.Millisecond}, longest: 3 * time.Second}, 0},

@@ -47,8 +47,9 @@ type longJob struct {
 	lasts    time.Duration
 }
 
-// longJobs have items that are over at once, and items that are under way for half of the time.
-var longJobs = []longJob{{"short", true, 50 * time.Millisecond}, {"long", true, 1500 * time.Millisecond}, {"plain", false, 300 * time.Millisecond}}
+// longJobs have items that are over at once, and items that are under way for a third of the time. No more than that:
+// Java runs what it missed right after what made it miss that. Both together must be over at the next fire.
+var longJobs = []longJob{{"short", true, 50 * time.Millisecond}, {"long", true, time.Second}, {"plain", false, 300 * time.Millisecond}}
 
 // TestALongRun kills, stops, freezes and adds Go and Java processes that share jobs. Among the Go instances nothing
 // runs twice. What runs twice or not at all because an item changes sides is counted, and bounded; while nobody is
@@ -202,8 +203,15 @@ func (l *long) round(actions []action) {
 	l.rest()
 }
 
+// atWork waits until items are under way, so that what is done then hits some.
+func atWork() { time.Sleep(time.Until(time.Now().Truncate(longPeriod).Add(longPeriod + longPeriod/8))) }
+
 // begin does what an action says, and returns what ends it.
 func (l *long) begin(a action) (end func()) {
+	switch a.fault {
+	case killGo, killJava, killLeader, freezeGo, freezeJava:
+		atWork()
+	}
 	switch a.fault {
 	case killGo:
 		l.killGo(l.goes[a.slot])
