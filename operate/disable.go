@@ -28,7 +28,8 @@ func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Re
 // disabled one by one stay so; a warning names them. It is done when every item belongs to a live instance, or none
 // lives.
 //
-// It is refused if the job is not disabled, or its configuration cannot be read.
+// It is refused if the job is not disabled, or its configuration cannot be read, and, unless forced, while elasticron
+// migrate keeps the job disabled because it runs in another registry: the refusal names the command that goes on.
 func (o *Operator) EnableJob(ctx context.Context, job string, opts Options) (Result, error) {
 	return o.carry(ctx, deed{verb: VerbEnableJob, job: job, decide: enableJob, followed: everyItemOwned}, opts)
 }
@@ -60,6 +61,9 @@ func enableJob(w *world) (decision, error) {
 		return decision{}, refuse(CauseAlready, "", "it is not disabled%s", w.since(VerbEnableJob, ""))
 	}
 	var d decision
+	if r := w.migrating(&d); r != nil {
+		return decision{}, r
+	}
 	err := w.setDisabled(&d, false)
 	if operated.Removing != "" {
 		d.plan.Changes = append(d.plan.Changes, Change{What: "removal", Before: "under way", After: "called off"})
@@ -335,6 +339,9 @@ func setServer(w *world, ip string, disable bool) (decision, error) {
 	case disable:
 		d.write = []registry.Write{registry.Put(path, w.state.Layout().EncodeServer(true))}
 	case w.shared:
+		if r := w.migrating(&d); r != nil {
+			return decision{}, r
+		}
 		d.write = []registry.Write{registry.Put(path, w.state.Layout().EncodeServer(false))}
 	default:
 		d.write = []registry.Write{registry.Delete(path)}

@@ -68,22 +68,30 @@ func TestOperationsOfElasticJob3(t *testing.T) {
 		warns  string
 	}{
 		"trigger": {
-			do:   func(g *ground) (operate.Result, error) { return g.op.Trigger(g.Context(), theJob, operate.Trigger{}, silent()) },
+			do: func(g *ground) (operate.Result, error) {
+				return g.op.Trigger(g.Context(), theJob, operate.Trigger{}, silent())
+			},
 			want: map[string]string{nodes.InstanceTrigger(aJava): "", nodes.Triggered(): "*"},
 		},
 		"disable a server": {
-			do:   func(g *ground) (operate.Result, error) { return g.op.DisableServer(g.Context(), theJob, "10.0.0.3", silent()) },
+			do: func(g *ground) (operate.Result, error) {
+				return g.op.DisableServer(g.Context(), theJob, "10.0.0.3", silent())
+			},
 			want: map[string]string{nodes.Server("10.0.0.3"): "DISABLED"},
 		},
 		"enable a server": {
 			before: []registry.Write{set(nodes.Server("10.0.0.3"), "DISABLED")},
-			do:     func(g *ground) (operate.Result, error) { return g.op.EnableServer(g.Context(), theJob, "10.0.0.3", silent()) },
-			want:   map[string]string{nodes.Server("10.0.0.3"): "ENABLED"},
+			do: func(g *ground) (operate.Result, error) {
+				return g.op.EnableServer(g.Context(), theJob, "10.0.0.3", silent())
+			},
+			want: map[string]string{nodes.Server("10.0.0.3"): "ENABLED"},
 		},
 		"enable a server whose node is gone": {
 			before: []registry.Write{registry.Delete(nodes.Server("10.0.0.3"))},
-			do:     func(g *ground) (operate.Result, error) { return g.op.EnableServer(g.Context(), theJob, "10.0.0.3", silent()) },
-			want:   map[string]string{nodes.Server("10.0.0.3"): "ENABLED"},
+			do: func(g *ground) (operate.Result, error) {
+				return g.op.EnableServer(g.Context(), theJob, "10.0.0.3", silent())
+			},
+			want: map[string]string{nodes.Server("10.0.0.3"): "ENABLED"},
 		},
 		"disable the job": {
 			before: []registry.Write{set(nodes.Server("10.0.0.1"), "")}, // which nobody has disabled, and Java takes for it
@@ -194,7 +202,9 @@ func TestSettingsOfElasticJob3(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, yamlOfJava, g.value(nodes.Config()))
 
-	g.meanwhile(func() { g.do(registry.Put(nodes.Config(), strings.Replace(yamlOfJava, "jobParameter: x", "jobParameter: of the console", 1))) })
+	g.meanwhile(func() {
+		g.do(registry.Put(nodes.Config(), strings.Replace(yamlOfJava, "jobParameter: x", "jobParameter: of the console", 1)))
+	})
 	_, err = g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily.Change}, silent())
 	require.NoError(t, err)
 	require.Equal(t, "of the console", g.of3().Config.Value.JobParameter, "what the console wrote meanwhile stays")

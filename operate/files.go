@@ -195,6 +195,12 @@ func (w *world) asFilesHaveIt(text string, mark jobtree.Files) (decision, error)
 		return d, nil
 	}
 	var enabling decision
+	w.force = false // files do not consent to a second run elsewhere
+	if r := w.migrating(&enabling); r != nil {
+		r.Forcible = false
+		return decision{}, r
+	}
+	w.force = true
 	if err := w.setDisabled(&enabling, false); err != nil {
 		return decision{}, err
 	}
