@@ -51,6 +51,7 @@ const (
 	noteBegin     = "begin"
 	noteCancelled = "cancelled"
 	noteEnd       = "end"
+	noteStalled   = "stalled" // the process was given no processor since Fire
 )
 
 // journal is where a runner writes what its items do. A line is in the hands of the kernel before the execution goes
@@ -135,9 +136,31 @@ func beRunner(ctx context.Context, text string) error {
 		<-s.Ready()
 		fmt.Println("joined")
 	}()
+	stop := detectStalls(func(from time.Time) { j.note(noteStalled, job.ShardingContext{Fire: from}, nil) })
 	err = s.Run(ctx)
+	stop()
 	_ = reg.Close(context.WithoutCancel(ctx)) // a session that is not closed ends by itself
 	return err
+}
+
+// detectStalls tells whenever this process stood still, and since when, until it is stopped. On a busy machine, no
+// promise about time holds meanwhile.
+func detectStalls(tell func(from time.Time)) (stop func()) {
+	over := make(chan struct{})
+	var detector sync.WaitGroup
+	detector.Go(func() {
+		for last := time.Now(); ; last = time.Now() {
+			select {
+			case <-over:
+				return
+			case <-time.After(tick):
+			}
+			if time.Since(last) > 4*tick {
+				tell(last)
+			}
+		}
+	})
+	return func() { close(over); detector.Wait() }
 }
 
 // execute takes as long as the job's parameter says.

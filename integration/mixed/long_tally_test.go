@@ -44,6 +44,14 @@ type run struct {
 	failover   bool
 	whole      window   // whose fires count
 	calm       []window // in which nothing had been done to anybody for long enough, in order
+	stalls     []window // in which the machine gave some process no processor, or the store was slow
+}
+
+// stalled tells whether what comes to pass about a fire may be due to the machine.
+func (r run) stalled(fire time.Time) bool {
+	return slices.ContainsFunc(r.stalls, func(w window) bool {
+		return w.from.Before(fire.Add(r.period)) && w.until.After(fire.Add(-2*r.period))
+	})
 }
 
 // tally says what became of the fires of jobs that both sides ran.
@@ -72,6 +80,10 @@ type tally struct {
 
 	inCalm    []string // what was not as it should be though nothing had been done to anybody
 	calmFires int
+	// missedInJava are fires that nobody ran in a calm, of items that Java ran before and after: Quartz passes over a
+	// fire for which it is late by a millisecond, and Java makes it up at some later one. stalledFires are those that
+	// are not judged.
+	missedInJava, stalledFires int
 }
 
 func newTally() *tally {
@@ -120,7 +132,7 @@ func (t *tally) addItem(r run, item int, executions []execution) {
 func (t *tally) addFire(r run, item int, fire time.Time, executions []execution) {
 	byGo, inTime := 0, make(map[string]bool)
 	byJava := 0
-	var next *execution // that began after all that may be this fire's
+	var next, previous *execution // that began after all that may be this fire's, and before
 	underWay := false
 	for i, e := range executions {
 		underWay = underWay || e.began.Before(fire) && e.ended.After(fire)
@@ -133,6 +145,8 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 			}
 		case next == nil && !e.began.Before(fire.Add(r.period)) && (e.java || e.planned()):
 			next = &executions[i]
+		case e.began.Before(fire):
+			previous = &executions[i]
 		}
 	}
 	t.fires++
@@ -159,7 +173,14 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 		if next != nil && (next.source == job.Misfire || next.java && next.began.Sub(next.began.Truncate(r.period)) >= r.period/3) {
 			t.madeUp++
 		}
-		fault("nobody ran it")
+		switch inJava := next != nil && next.java && previous != nil && previous.java; {
+		case calm && r.stalled(fire):
+			t.stalledFires++
+		case calm && inJava:
+			t.missedInJava++
+		default:
+			fault("nobody ran it")
+		}
 	}
 }
 
@@ -236,7 +257,8 @@ func (t *tally) String() string {
 			t.per(t.underWay), t.per(t.missed), t.madeUp, t.longest.Round(10*time.Millisecond)) +
 		fmt.Sprintf("  died with failover on: %d in Go, %d in Java; ran again after %s; not seen again: %d of Go, %d of Java\n",
 			t.died[false], t.died[true], spread(t.again), t.notAgain[false], t.notAgain[true]) +
-		fmt.Sprintf("  in calm: %d fires, %d faults", t.calmFires, len(t.inCalm))
+		fmt.Sprintf("  in calm: %d fires, %d faults; %d were missed where Java had the item, and %d while the machine stood still",
+			t.calmFires, len(t.inCalm), t.missedInJava, t.stalledFires)
 }
 
 // spread tells the middle and the longest of some times.
@@ -274,6 +296,7 @@ func TestTheTally(t *testing.T) {
 		{"at once", []execution{inGo(3, job.Scheduled), inJava("x", 3.2), inJava("x", 6.1)}, tally{java: 2, crossings: 1, both: 1, overlaps: 1, longest: 3 * time.Second}, 2},
 		{"two Java instances", []execution{inJava("x", 3), inJava("y", 3.1), inJava("x", 6.1)}, tally{java: 3, twiceInJava: 1, overlapsInJava: 1, longest: 3 * time.Second}, 2},
 		{"nobody runs one", []execution{inGo(3, job.Scheduled)}, tally{missed: 1, longest: 3 * time.Second}, 1},
+		{"Java runs none of one", []execution{inJava("x", 0.1), inJava("x", 6.1)}, tally{java: 2, missed: 1, missedInJava: 1, longest: 6 * time.Second}, 0},
 		{"it is under way", []execution{{java: true, instance: "x", began: at(0), ended: at(3.5)}, inJava("x", 6)}, tally{java: 2, underWay: 1, longest: 6 * time.Second}, 0},
 		{"it is made up", []execution{at3(inGo(6, job.Misfire), 6.5)}, tally{missed: 1, madeUp: 1, longest: 6500 * time.Millisecond}, 1},
 		{"it dies, and runs again", []execution{died(inGo(3, job.Scheduled)), at3(inGo(3, job.Failover), 5), inJava("x", 6)},

@@ -4,12 +4,16 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,6 +93,9 @@ type long struct {
 	calm       []window
 	unsettled  int // calms in which items moved
 	recoveries []time.Duration
+
+	mu     sync.Mutex
+	stalls []window
 }
 
 // javaProcess is a Java process of a long run.
@@ -125,7 +132,31 @@ func newLong(t *testing.T, layout jobtree.Layout, release *javapeer.Release) *lo
 		l.javas = append(l.javas, l.startJava(i))
 	}
 	l.settle()
+	l.watch(reg)
 	return l
+}
+
+// watch writes down when this process stands still, and when the store is slow to answer.
+func (l *long) watch(reg *zkcompat.Registry) {
+	stalled := func(from time.Time) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.stalls = append(l.stalls, window{from, time.Now()})
+	}
+	l.t.Cleanup(detectStalls(stalled))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(l.t.Context()))
+	var probe sync.WaitGroup
+	l.t.Cleanup(func() { cancel(); probe.Wait() })
+	probe.Go(func() {
+		for ctx.Err() == nil {
+			asked := time.Now()
+			_, _ = reg.Get(ctx, l.clusters[0].tree.Config())
+			if time.Since(asked) > 4*tick {
+				stalled(asked)
+			}
+			time.Sleep(tick)
+		}
+	})
 }
 
 func (l *long) startGo(slot int) *runner {
@@ -359,7 +390,9 @@ func (l *long) judge(whole window) {
 			l.t.Errorf("job %s: %s", j.name, finding)
 		}
 		before := len(all.inCalm)
-		all.add(run{executions: executions, items: longItems, period: longPeriod, failover: j.failover, whole: whole, calm: l.calm})
+		all.add(run{
+			executions: executions, items: longItems, period: longPeriod, failover: j.failover, whole: whole, calm: l.calm, stalls: l.allStalls(),
+		})
 		for _, fault := range all.inCalm[before:] {
 			l.t.Errorf("job %s, while nobody was disturbed: %s", j.name, fault)
 		}
@@ -373,6 +406,22 @@ func (l *long) judge(whole window) {
 	}
 	l.t.Logf("Go beside %s, %s, %d processes of Go, %d of Java, %d faults\n%s%s\n  all shared all jobs again after %s, %d calms and %d in which items moved",
 		l.release, whole.until.Sub(whole.from).Round(time.Second), len(l.runners), len(l.peers), faults, &text, all, spread(l.recoveries), len(l.calm), l.unsettled)
+}
+
+// allStalls are those of this process and of the Go processes.
+func (l *long) allStalls() []window {
+	l.t.Helper()
+	l.mu.Lock()
+	all := slices.Clone(l.stalls)
+	l.mu.Unlock()
+	for _, r := range l.runners {
+		for _, n := range readJournal(l.t, r.journal) {
+			if n.Kind == noteStalled {
+				all = append(all, window{n.Fire, n.At})
+			}
+		}
+	}
+	return all
 }
 
 // rules are those of package checker, for these sessions.
@@ -406,8 +455,12 @@ func (l *long) executions(name string) (all []execution, runs []checker.Run) {
 			all = append(all, e)
 		}
 	}
-	for _, p := range l.peers {
-		all = append(all, javaExecutions(p.Events(name), p)...)
+	for n, p := range l.peers {
+		events := p.Events(name)
+		text, err := json.MarshalIndent(events, "", " ")
+		require.NoError(l.t, err)
+		require.NoError(l.t, os.WriteFile(filepath.Join(l.folder, fmt.Sprintf("java%d-%s.json", n+1, name)), text, 0o600))
+		all = append(all, javaExecutions(events, p)...)
 	}
 	return all, runs
 }
