@@ -81,9 +81,9 @@ type tally struct {
 	inCalm    []string // what was not as it should be though nothing had been done to anybody
 	calmFires int
 	// missedInJava are fires that nobody ran in a calm, of items that Java ran before and after: Quartz passes over a
-	// fire for which it is late by a millisecond, and Java makes it up at some later one. stalledFires are those that
-	// are not judged.
-	missedInJava, stalledFires int
+	// fire for which it is late by a millisecond, and Java makes it up at some later one. missedInStalls are those that
+	// nobody ran about a time when the machine stood still; they are no faults of anybody.
+	missedInJava, missedInStalls int
 }
 
 func newTally() *tally {
@@ -154,8 +154,9 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 	if calm {
 		t.calmFires++
 	}
+	stalled := r.stalled(fire)
 	fault := func(text string) {
-		if calm {
+		if calm && !stalled {
 			t.inCalm = append(t.inCalm, fmt.Sprintf("item %d, fire of %s: %s%s", item, fire.UTC().Format(time.TimeOnly), text, around(fire, r.period, executions)))
 		}
 	}
@@ -174,8 +175,8 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 			t.madeUp++
 		}
 		switch inJava := next != nil && next.java && previous != nil && previous.java; {
-		case calm && r.stalled(fire):
-			t.stalledFires++
+		case stalled:
+			t.missedInStalls++
 		case calm && inJava:
 			t.missedInJava++
 		default:
@@ -210,7 +211,7 @@ func (t *tally) overlap(r run, e execution, later []execution) {
 		} else {
 			t.overlaps++
 		}
-		if slices.ContainsFunc(r.calm, func(w window) bool { return w.has(e.began) && w.has(o.began) }) {
+		if !r.stalled(o.began) && slices.ContainsFunc(r.calm, func(w window) bool { return w.has(e.began) && w.has(o.began) }) {
 			t.inCalm = append(t.inCalm, fmt.Sprintf("item %d ran in %s from %s on, and in %s from %s on", e.item,
 				e.instance, e.began.UTC().Format(time.StampMilli), o.instance, o.began.UTC().Format(time.StampMilli)))
 		}
@@ -253,12 +254,11 @@ func (t *tally) String() string {
 		fmt.Sprintf("  %d fires of items; %d times the next run of an item was on the other side\n", t.fires, t.crossings) +
 		fmt.Sprintf("  ran twice: on both sides %s, in two Java instances %s\n", t.per(t.both), t.per(t.twiceInJava)) +
 		fmt.Sprintf("  under way twice at once: on both sides %s, in two Java instances %s\n", t.per(t.overlaps), t.per(t.overlapsInJava)) +
-		fmt.Sprintf("  did not run: %s as the item was under way, and else %s, of which %d were made up by a later run; longest without a run %s\n",
-			t.per(t.underWay), t.per(t.missed), t.madeUp, t.longest.Round(10*time.Millisecond)) +
+		fmt.Sprintf("  did not run: %s as the item was under way, and else %s, %d of them while the machine stood still; a later run made up %d; longest without a run %s\n",
+			t.per(t.underWay), t.per(t.missed), t.missedInStalls, t.madeUp, t.longest.Round(10*time.Millisecond)) +
 		fmt.Sprintf("  died with failover on: %d in Go, %d in Java; ran again after %s; not seen again: %d of Go, %d of Java\n",
 			t.died[false], t.died[true], spread(t.again), t.notAgain[false], t.notAgain[true]) +
-		fmt.Sprintf("  in calm: %d fires, %d faults; %d were missed where Java had the item, and %d while the machine stood still",
-			t.calmFires, len(t.inCalm), t.missedInJava, t.stalledFires)
+		fmt.Sprintf("  in calm: %d fires, %d faults; %d were missed where Java had the item", t.calmFires, len(t.inCalm), t.missedInJava)
 }
 
 // spread tells the middle and the longest of some times.

@@ -29,7 +29,7 @@ import (
 )
 
 var (
-	longDuration = flag.Duration("mixed.duration", time.Second, "for how long TestALongRun injects faults, beside each release of Java; a round takes some half a minute")
+	longDuration = flag.Duration("mixed.duration", 0, "for how long TestALongRun injects faults, beside each release of Java, where a round takes half a minute; 0 = a round beside one of them")
 	longSeed     = flag.Uint64("mixed.seed", 0, "what decides what TestALongRun does; 0 = something new")
 )
 
@@ -42,6 +42,10 @@ const (
 	longItems  = 8
 	// calmFires are how many fires there are in a calm.
 	calmFires = 4
+
+	// The bounds of docs/java.md: the shares of fires that run on both sides, and that nobody runs. They are of many.
+	mostBoth, mostMissed = 0.01, 0.10
+	leastFires           = 1_000
 )
 
 // longJob is a job of a long run.
@@ -61,11 +65,21 @@ var longJobs = []longJob{{"short", true, 50 * time.Millisecond}, {"long", true, 
 func TestALongRun(t *testing.T) {
 	t.Parallel()
 	zookeeper.Need(t)
-	for layout, release := range map[jobtree.Layout]*javapeer.Release{jobtree.Lite: javapeer.Lite2, jobtree.ElasticJob3: javapeer.ElasticJob3} {
+	seed := *longSeed
+	if seed == 0 {
+		var random [8]byte
+		_, _ = rand.Read(random[:])
+		seed = binary.LittleEndian.Uint64(random[:])
+	}
+	releases := map[jobtree.Layout]*javapeer.Release{jobtree.Lite: javapeer.Lite2, jobtree.ElasticJob3: javapeer.ElasticJob3}
+	if *longDuration == 0 {
+		delete(releases, []jobtree.Layout{jobtree.Lite, jobtree.ElasticJob3}[seed%2])
+	}
+	for layout, release := range releases {
 		t.Run(release.String(), func(t *testing.T) {
 			t.Parallel()
 			release.Need(t)
-			newLong(t, layout, release).run(*longDuration)
+			newLong(t, layout, release).run(seed, max(*longDuration, time.Nanosecond))
 		})
 	}
 }
@@ -186,14 +200,8 @@ func (l *long) incident(kind checker.Kind, instance string, from, until time.Tim
 }
 
 // run carries a plan out, has what happened judged, and prints it.
-func (l *long) run(lasts time.Duration) {
-	seed := *longSeed
-	if seed == 0 {
-		var random [8]byte
-		_, _ = rand.Read(random[:])
-		seed = binary.LittleEndian.Uint64(random[:])
-	}
-	l.t.Logf("replay with: go test ./integration/mixed -run '^TestALongRun$' -mixed.seed=%d -mixed.duration=%s", seed, lasts)
+func (l *long) run(seed uint64, lasts time.Duration) {
+	l.t.Logf("replay with: go test ./integration/mixed -run '^TestALongRun$' -mixed.seed=%d -mixed.duration=%s", seed, *longDuration)
 	began := time.Now()
 	p := newPlan(seed)
 	l.rest()
@@ -437,6 +445,13 @@ func (l *long) bound(all *tally) {
 	l.t.Helper()
 	require.Positive(l.t, all.java)
 	require.Positive(l.t, all.source[job.Scheduled])
+	if all.fires < leastFires {
+		return
+	}
+	share := func(n int) float64 { return float64(n) / float64(all.fires) }
+	require.LessOrEqual(l.t, share(all.both), mostBoth, "fires that ran on both sides")
+	require.LessOrEqual(l.t, share(all.overlaps), mostBoth, "runs that were under way on both sides at once")
+	require.LessOrEqual(l.t, share(all.missed-all.missedInStalls), mostMissed, "fires that nobody ran")
 }
 
 // executions returns what there was of a job: everything, and what package checker judges.
