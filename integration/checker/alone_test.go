@@ -38,7 +38,9 @@ func TestJudgeRuns(t *testing.T) {
 		{name: "what died runs again", runs: []checker.Run{run(a, 5, job.Scheduled, died), run(b, 7, job.Failover, later)}},
 		{name: "by hand", runs: []checker.Run{run(a, 5, job.Scheduled), run(b, 7, job.Manual, later)}},
 		{
-			"two at once", []checker.Run{run(a, 5, job.Scheduled), run(b, 7, job.Scheduled, halfway)}, nil,
+			"two at once",
+			[]checker.Run{run(a, 5, job.Scheduled), run(b, 7, job.Scheduled, halfway)},
+			nil,
 			lapses(checker.OneHolder, "ran twice at once"),
 		},
 		{
@@ -46,19 +48,27 @@ func TestJudgeRuns(t *testing.T) {
 			runs: []checker.Run{run(a, 5, job.Scheduled, func(r *checker.Run) { r.Ended = fire.Add(21 * second); r.Cancelled = fire.Add(20 * second) }), run(b, 7, job.Failover, later)},
 		},
 		{
-			"a fire twice", []checker.Run{run(a, 5, job.Scheduled), run(b, 7, job.Misfire, later)}, nil,
+			"a fire twice",
+			[]checker.Run{run(a, 5, job.Scheduled), run(b, 7, job.Misfire, later)},
+			nil,
 			lapses(checker.OneExecution, "executed twice"),
 		},
 		{
-			"a token twice", []checker.Run{run(a, 5, job.Scheduled), run(b, 5, job.Scheduled, next)}, nil,
+			"a token twice",
+			[]checker.Run{run(a, 5, job.Scheduled), run(b, 5, job.Scheduled, next)},
+			nil,
 			lapses(checker.OneExecution, "called twice"),
 		},
 		{
-			"a token goes back", []checker.Run{run(a, 5, job.Scheduled), run(b, 3, job.Scheduled, next)}, nil,
+			"a token goes back",
+			[]checker.Run{run(a, 5, job.Scheduled), run(b, 3, job.Scheduled, next)},
+			nil,
 			lapses(checker.GrowingToken, "old token"),
 		},
 		{
-			"run again though it had ended", []checker.Run{run(a, 5, job.Scheduled), run(b, 7, job.Failover, later)}, nil,
+			"run again though it had ended",
+			[]checker.Run{run(a, 5, job.Scheduled), run(b, 7, job.Failover, later)},
+			nil,
 			lapses(checker.NothingForgotten, "had come to its end"),
 		},
 		{

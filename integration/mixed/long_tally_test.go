@@ -74,9 +74,10 @@ type tally struct {
 	longest                  time.Duration // without the begin of a run of an item
 
 	// What became of executions that died with their processes, of jobs with failover.
-	died     map[bool]int // in Java = true
-	again    []time.Duration
-	notAgain map[bool]int
+	died      map[bool]int // in Java = true
+	again     []time.Duration
+	notAgain  map[bool]int
+	forgotten []string // those that were not seen again
 
 	inCalm    []string // what was not as it should be though nothing had been done to anybody
 	calmFires int
@@ -236,6 +237,7 @@ func (t *tally) rerun(r run, died execution, later []execution) {
 		}
 	}
 	t.notAgain[died.java]++
+	t.forgotten = append(t.forgotten, fmt.Sprintf("item %d, which died in %s:%s", died.item, died.instance, around(died.ended, 2*r.period, slices.Concat([]execution{died}, later))))
 }
 
 // per tells a number as a share of fires.
@@ -299,12 +301,24 @@ func TestTheTally(t *testing.T) {
 		{"Java runs none of one", []execution{inJava("x", 0.1), inJava("x", 6.1)}, tally{java: 2, missed: 1, missedInJava: 1, longest: 6 * time.Second}, 0},
 		{"it is under way", []execution{{java: true, instance: "x", began: at(0), ended: at(3.5)}, inJava("x", 6)}, tally{java: 2, underWay: 1, longest: 6 * time.Second}, 0},
 		{"it is made up", []execution{at3(inGo(6, job.Misfire), 6.5)}, tally{missed: 1, madeUp: 1, longest: 6500 * time.Millisecond}, 1},
-		{"it dies, and runs again", []execution{died(inGo(3, job.Scheduled)), at3(inGo(3, job.Failover), 5), inJava("x", 6)},
-			tally{java: 1, crossings: 1, died: map[bool]int{false: 1}, again: []time.Duration{1500 * time.Millisecond}, longest: 3 * time.Second}, 0},
-		{"it dies in Java, and runs again in Java", []execution{died(inJava("x", 3)), inJava("y", 5), inGo(6, job.Scheduled)},
-			tally{java: 2, crossings: 1, died: map[bool]int{true: 1}, again: []time.Duration{1500 * time.Millisecond}, longest: 3 * time.Second}, 0},
-		{"it dies, and is forgotten", []execution{died(inGo(3, job.Scheduled)), inGo(6, job.Scheduled)},
-			tally{died: map[bool]int{false: 1}, notAgain: map[bool]int{false: 1}, longest: 3 * time.Second}, 0},
+		{
+			"it dies, and runs again",
+			[]execution{died(inGo(3, job.Scheduled)), at3(inGo(3, job.Failover), 5), inJava("x", 6)},
+			tally{java: 1, crossings: 1, died: map[bool]int{false: 1}, again: []time.Duration{1500 * time.Millisecond}, longest: 3 * time.Second},
+			0,
+		},
+		{
+			"it dies in Java, and runs again in Java",
+			[]execution{died(inJava("x", 3)), inJava("y", 5), inGo(6, job.Scheduled)},
+			tally{java: 2, crossings: 1, died: map[bool]int{true: 1}, again: []time.Duration{1500 * time.Millisecond}, longest: 3 * time.Second},
+			0,
+		},
+		{
+			"it dies, and is forgotten",
+			[]execution{died(inGo(3, job.Scheduled)), inGo(6, job.Scheduled)},
+			tally{died: map[bool]int{false: 1}, notAgain: map[bool]int{false: 1}, longest: 3 * time.Second},
+			0,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -317,7 +331,7 @@ func TestTheTally(t *testing.T) {
 			maps.Copy(want.died, c.want.died)
 			maps.Copy(want.notAgain, c.want.notAgain)
 			c.want.died, c.want.notAgain, c.want.source, c.want.fires, c.want.calmFires = want.died, want.notAgain, got.source, 2, 2
-			c.want.inCalm = got.inCalm
+			c.want.inCalm, c.want.forgotten = got.inCalm, got.forgotten
 			require.Equal(t, c.want, *got)
 		})
 	}

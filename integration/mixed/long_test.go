@@ -405,7 +405,7 @@ func (l *long) judge(whole window) {
 			l.t.Errorf("job %s, while nobody was disturbed: %s", j.name, fault)
 		}
 	}
-	l.bound(all)
+	defer l.bound(all)
 	var text strings.Builder
 	faults := 0
 	for _, f := range slices.Sorted(maps.Keys(l.injected)) {
@@ -452,6 +452,7 @@ func (l *long) bound(all *tally) {
 	require.LessOrEqual(l.t, share(all.both), mostBoth, "fires that ran on both sides")
 	require.LessOrEqual(l.t, share(all.overlaps), mostBoth, "runs that were under way on both sides at once")
 	require.LessOrEqual(l.t, share(all.missed-all.missedInStalls), mostMissed, "fires that nobody ran")
+	require.Zero(l.t, all.notAgain[false], "what died in Go was not run again: %s", all.forgotten)
 }
 
 // executions returns what there was of a job: everything, and what package checker judges.
