@@ -123,7 +123,7 @@ func (m *mover) restore(s *scene) (deed, error) {
 	}
 	put, _ := s.source.put(tree.Config(), text)
 	d.last = append(d.last, put, m.pledge(s.source.jobNodes, pledge{ID: s.there.ID, State: Returned}))
-	m.toSource = guarded.NewWriter(m.source, s.source.guard(movePath(tree)))
+	m.toSource = guarded.NewWriter(m.source, s.source.guard(tree.Move()))
 	return d, nil
 }
 
@@ -170,7 +170,7 @@ func (m *mover) confirm(s *scene) (deed, error) {
 	case s.there.State != Moved && s.there.State != Confirming:
 		return deed{}, refusal{errors.New("it is not moved, so there is nothing to confirm")}
 	case s.here.promises(s.there.ID, Confirmed):
-		step, _ := s.target.remove(movePath(s.target.state.Tree()))
+		step, _ := s.target.remove(s.target.state.Tree().Move())
 		return deed{text: "forget the move in the target", last: []guarded.Step{step}}, nil
 	}
 	if _, needed, err := m.drain(s); err != nil || needed {

@@ -237,7 +237,7 @@ func (o *original) enabled() bool {
 
 // settled tells whether the source was quiet for long enough.
 func (m *mover) settled(s *scene) bool {
-	return m.settle(s) == 0 || m.settledAt != 0 && m.settledAt == s.source.nodes[movePath(s.source.state.Tree())].Revision
+	return m.settle(s) == 0 || m.settledAt != 0 && m.settledAt == s.source.nodes[s.source.state.Tree().Move()].Revision
 }
 
 // java tells whether Java instances take part in the source, or did when it was drained: a JVM whose session is over may
@@ -436,6 +436,6 @@ func (m *mover) start(s *scene) (deed, error) {
 	p := s.there
 	p.State, p.Started = Moved, true
 	d.last = append(d.last, m.pledge(s.target.jobNodes, p))
-	m.toTarget = guarded.NewWriter(m.target, s.target.guard(movePath(tree)))
+	m.toTarget = guarded.NewWriter(m.target, s.target.guard(tree.Move()))
 	return d, nil
 }

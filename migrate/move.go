@@ -277,7 +277,7 @@ func (m *mover) wait(ctx context.Context, s *scene, d deed) error {
 		err = failed
 	}
 	if err == nil && !again {
-		m.settledAt = s.source.nodes[movePath(s.source.state.Tree())].Revision
+		m.settledAt = s.source.nodes[s.source.state.Tree().Move()].Revision
 	}
 	switch {
 	case err != nil && ctx.Err() == nil && bounded.Err() != nil:
@@ -403,7 +403,7 @@ func (m *mover) read(ctx context.Context, side Side, must bool) (*original, erro
 // pledge returns a node's new value, and the write of it.
 func (m *mover) pledge(t jobNodes, p pledge) guarded.Step {
 	p.Who, p.When = m.opts.author().Who, time.Now().UTC().Truncate(time.Millisecond)
-	step, _ := t.put(movePath(t.state.Tree()), p.text())
+	step, _ := t.put(t.state.Tree().Move(), p.text())
 	return step
 }
 

@@ -9,26 +9,22 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// nodeMove is the node below a job that says how far its move is. Source and target have one each. Neither Java nor
-// the scheduler reads it.
-const nodeMove = "/leader/move"
-
 // MoveState is how far the move of a job is. The words are part of the report's format.
 type MoveState string
 
 // The states of a move.
 const (
-	NotMoved   MoveState = "not moved"  // nobody began to move it
-	Prepared   MoveState = "prepared"   // the target has the job, disabled; the source runs it, or drains
-	Moved      MoveState = "moved"      // the target runs the job, and the source keeps what a way back needs
-	Returning  MoveState = "returning"  // the target is disabled, and the source does not run it yet
-	Returned   MoveState = "returned"   // the source runs the job again
-	Confirming MoveState = "confirming" // the target runs the job, and the source does not know yet that there is no way back
-	Confirmed  MoveState = "confirmed"  // the target runs the job, and there is no way back
+	NotMoved   MoveState = "not moved"            // nobody began to move it
+	Prepared   MoveState = jobtree.MovePrepared   // the target has the job, disabled; the source runs it, or drains
+	Moved      MoveState = jobtree.MoveMoved      // the target runs the job, and the source keeps what a way back needs
+	Returning  MoveState = jobtree.MoveReturning  // the target is disabled, and the source does not run it yet
+	Returned   MoveState = jobtree.MoveReturned   // the source runs the job again
+	Confirming MoveState = jobtree.MoveConfirming // the target runs the job, and the source does not know yet that there is no way back
+	Confirmed  MoveState = jobtree.MoveConfirmed  // the target runs the job, and there is no way back
 )
 
 // drained is what the source says of its job from the moment when it is disabled there. The target says more.
-const drained MoveState = "drained"
+const drained MoveState = jobtree.MoveDrained
 
 // pledge is the value of a node that says how far a move is. The target's decides: whoever changes the source has read
 // the target's later than what the change is conditioned on. So a mover that was held up changes nothing any more.
@@ -51,12 +47,10 @@ type pledge struct {
 	Lost map[int]string `json:"lost,omitempty"`
 }
 
-func movePath(tree jobtree.Tree) string { return tree.Root() + nodeMove }
-
 // pledgeOf reads a side's node. The zero pledge is that of a node that is not there.
 func pledgeOf(t jobNodes) (pledge, error) {
 	var p pledge
-	n := t.nodes[movePath(t.state.Tree())]
+	n := t.nodes[t.state.Tree().Move()]
 	if !n.Exists() {
 		return p, nil
 	}

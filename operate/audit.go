@@ -111,7 +111,7 @@ func Outside(s registry.Snapshot) (all []OutsideChange) {
 			}
 		case jobtree.KindServer:
 			// Java instances write the node of their server whenever they start.
-			if disabled, err := jobtree.DecodeServer(n); disabled || err != nil || wasDisabled(operated, name.Key) {
+			if disabledServer(s, n, name.Job) || wasDisabled(operated, name.Key) {
 				what = "server " + name.Key
 			}
 		case jobtree.KindItemDisabled:
@@ -122,6 +122,19 @@ func Outside(s registry.Snapshot) (all []OutsideChange) {
 		}
 	}
 	return all
+}
+
+// disabledServer tells whether the node of a server says that it is disabled, or something that nobody knows.
+func disabledServer(s registry.Snapshot, n registry.Node, job string) bool {
+	if ofElasticJob3(s, job) {
+		return n.Value != jobtree.ElasticJob3.EncodeServer(false)
+	}
+	disabled, err := jobtree.DecodeServer(n)
+	return disabled || err != nil
+}
+
+func ofElasticJob3(s registry.Snapshot, job string) bool {
+	return jobtree.LayoutOfConfig(s.Get(jobtree.For(job).Config()).Value) == jobtree.ElasticJob3
 }
 
 // wasDisabled tells whether a server was disabled by what is written down, as far as anybody knows.
@@ -169,7 +182,7 @@ func gone(s registry.Snapshot, operated registry.Node, job string) (all []Outsid
 		_, err := fmt.Sscanf(op.Target, "item %d", &number)
 		switch {
 		case !last:
-		case Verb(op.Verb) == VerbDisableServer && did.DisabledServers == nil && !s.Get(tree.Server(ip)).Exists(),
+		case Verb(op.Verb) == VerbDisableServer && did.DisabledServers == nil && !s.Get(tree.Server(ip)).Exists() && !ofElasticJob3(s, job), // which takes it away itself, once nobody lives there
 			Verb(op.Verb) == VerbDisableItem && items && err == nil && !s.Get(tree.ItemDisabled(number)).Exists():
 			add(op.Target)
 		}

@@ -167,9 +167,6 @@ func (w *world) readable() error {
 	if r := w.elsewhere(); r != nil {
 		return r
 	}
-	if w.state.Layout() == jobtree.ElasticJob3 {
-		return refuse(CauseUnusable, "use the console of ElasticJob", "ElasticJob 3.x writes the nodes of this job, and is operated by its own console")
-	}
 	switch err := w.operated.Err; {
 	case err == nil:
 		return nil

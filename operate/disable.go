@@ -28,7 +28,8 @@ func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Re
 // disabled one by one stay so; a warning names them. It is done when every item belongs to a live instance, or none
 // lives.
 //
-// It is refused if the job is not disabled, or its configuration cannot be read.
+// It is refused if the job is not disabled, or its configuration cannot be read, and, unless forced, while elasticron
+// migrate keeps the job disabled because it runs in another registry: the refusal names the command that goes on.
 func (o *Operator) EnableJob(ctx context.Context, job string, opts Options) (Result, error) {
 	return o.carry(ctx, deed{verb: VerbEnableJob, job: job, decide: enableJob, followed: everyItemOwned}, opts)
 }
@@ -60,6 +61,9 @@ func enableJob(w *world) (decision, error) {
 		return decision{}, refuse(CauseAlready, "", "it is not disabled%s", w.since(VerbEnableJob, ""))
 	}
 	var d decision
+	if r := w.migrating(&d); r != nil {
+		return decision{}, r
+	}
 	err := w.setDisabled(&d, false)
 	if operated.Removing != "" {
 		d.plan.Changes = append(d.plan.Changes, Change{What: "removal", Before: "under way", After: "called off"})
@@ -84,7 +88,7 @@ func (w *world) setDisabled(d *decision, disabled bool) error {
 		d.plan.Changes = append(d.plan.Changes, w.whereItGoes(true))
 	}
 	cfg.Disabled = disabled
-	text, err := jobtree.EncodeConfig(cfg)
+	text, err := w.encode(cfg)
 	if err != nil {
 		return invalid(err)
 	}
@@ -152,11 +156,12 @@ func (w *world) putServers(d *decision, disabled bool, except []string) []string
 	before := []string{}
 	ips := make(map[string]bool)
 	for _, s := range w.state.Servers {
-		ips[s.IP] = s.Disabled
+		ips[s.IP] = s.Disabled && (!s.Unset || !disabled)
 	}
 	for _, i := range w.state.Instances {
-		if ip := jobtree.ServerOf(i.ID); !ips[ip] {
-			ips[ip] = false
+		ip := jobtree.ServerOf(i.ID)
+		if _, is := ips[ip]; !is { // ElasticJob 3.x takes it for disabled, though nobody has disabled it
+			ips[ip] = w.disabledAt(ip) && !disabled
 		}
 	}
 	for _, ip := range sortedKeys(ips) {
@@ -168,7 +173,7 @@ func (w *world) putServers(d *decision, disabled bool, except []string) []string
 		}
 		path := w.tree.Server(ip)
 		d.compare = append(d.compare, w.asRead(path))
-		d.write = append(d.write, registry.Put(path, jobtree.EncodeServer(disabled)))
+		d.write = append(d.write, registry.Put(path, w.state.Layout().EncodeServer(disabled)))
 		d.plan.Changes = append(d.plan.Changes, Change{What: "server " + ip, Before: enabledWord(!disabled), After: enabledWord(disabled)})
 	}
 	return before
@@ -301,7 +306,7 @@ func setServer(w *world, ip string, disable bool) (decision, error) {
 		return decision{}, refuse(CauseInvalid, "give the address of a server, as the ids of its instances begin", "%q is no address", ip)
 	}
 	cfg, before := w.state.Config.Value, w.operated.Value.DisabledServers
-	is := w.state.Server(ip).Disabled
+	is := w.disabledAt(ip)
 	if before != nil { // all are, beside Java: what counts is how it will be when the job is enabled
 		is = slices.Contains(before, ip)
 	}
@@ -332,14 +337,24 @@ func setServer(w *world, ip string, disable bool) (decision, error) {
 		d.warn("the job is disabled: this counts when it is enabled")
 		return d, nil
 	case disable:
-		d.write = []registry.Write{registry.Put(path, jobtree.EncodeServer(true))}
+		d.write = []registry.Write{registry.Put(path, w.state.Layout().EncodeServer(true))}
 	case w.shared:
-		d.write = []registry.Write{registry.Put(path, jobtree.EncodeServer(false))}
+		if r := w.migrating(&d); r != nil {
+			return decision{}, r
+		}
+		d.write = []registry.Write{registry.Put(path, w.state.Layout().EncodeServer(false))}
 	default:
 		d.write = []registry.Write{registry.Delete(path)}
 	}
 	w.planServer(&d, cfg, ip, disable)
 	return d, nil
+}
+
+// disabledAt tells whether the instances at an address take their server for disabled. Those of ElasticJob 3.x do so
+// where the server has no node.
+func (w *world) disabledAt(ip string) bool {
+	s := w.state.Server(ip)
+	return s.Disabled || w.elasticJob3() && s.Revision == 0 && w.serves(ip)
 }
 
 // planServer says which items move.

@@ -40,7 +40,8 @@
 // # Beside Java
 //
 // On ZooKeeper Java instances of Elastic-Job-Lite may share the jobs. They know servers, items and the values of their
-// own nodes only, so a job is disabled there by disabling its servers, and a trigger is for the whole job.
+// own nodes only, so a job is disabled there by disabling its servers, and a trigger is for the whole job. Jobs of
+// ElasticJob 3.x are read and written in its words, such as YAML for settings; what it does not know is refused.
 //
 // # What it does not do
 //

@@ -1,6 +1,7 @@
 package operate_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,28 +12,244 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// What is written here for jobs of ours, or of 2.1.5, an instance of ElasticJob 3.x could not read, or would read as
-// something else.
-func TestAJobOfElasticJob3IsLeftToItsConsole(t *testing.T) {
+// yamlOfJava is a configuration as ElasticJob 3.x stores it, with what only Java has.
+const yamlOfJava = `cron: 0 0/5 * * * ?
+description: ''
+disabled: false
+failover: true
+jobExecutorServiceHandlerType: CPU
+jobListenerTypes:
+- PEER
+jobName: orders
+jobParameter: x
+maxTimeDiffSeconds: -1
+misfire: true
+monitorExecution: true
+overwrite: false
+props:
+  email.password: geheim
+reconcileIntervalMinutes: 10
+shardingItemParameters: ''
+shardingTotalCount: 4
+staticSharding: false
+`
+
+// groundOf3 is the job as ElasticJob 3.x has it: a Java instance and one of ours, with two items each.
+func groundOf3(t *testing.T) *ground {
+	t.Helper()
+	g := bareGround(t)
+	g.do(registry.Put(nodes.Root(), "com.acme.Orders"), registry.Put(nodes.Config(), yamlOfJava))
+	for _, id := range []string{first, aJava} {
+		g.join(id)
+		g.do(registry.Update(nodes.Instance(id), jobtree.ElasticJob3.EncodeInstance(id)), registry.Put(nodes.Server(jobtree.ServerOf(id)), "ENABLED"))
+	}
+	for item, owner := range []string{aJava, aJava, first, first} {
+		g.do(registry.Put(nodes.ItemInstance(item), owner))
+	}
+	return g
+}
+
+func (g *ground) of3() *jobtree.State {
+	g.Helper()
+	list, revision, err := g.registry.List(g.Context(), nodes.Root())
+	require.NoError(g, err)
+	return jobtree.ElasticJob3StateOf(theJob, registry.NewSnapshot(revision, list))
+}
+
+// Each operation writes what the console of ElasticJob 3.x writes, and itself. Nothing else changes, to the byte.
+func TestOperationsOfElasticJob3(t *testing.T) {
 	t.Parallel()
-	g := newGround(t)
-	text, err := jobtree.ElasticJob3.EncodeConfig(g.config(func(cfg *job.Config) { cfg.Class = "com.acme.Orders" }))
-	require.NoError(t, err)
-	g.do(registry.Put(nodes.Config(), text), registry.Put(nodes.Server("10.0.0.1"), "ENABLED"))
-	before := g.all()
-	ctx := t.Context()
-	for verb, err := range map[string]error{
-		"trigger":        errOf(g.op.Trigger(ctx, theJob, operate.Trigger{}, silent())),
-		"disable":        errOf(g.op.DisableJob(ctx, theJob, silent())),
-		"disable server": errOf(g.op.DisableServer(ctx, theJob, "10.0.0.1", silent())),
-		"enable server":  errOf(g.op.EnableServer(ctx, theJob, "10.0.0.1", silent())),
-		"disable item":   errOf(g.op.DisableItem(ctx, theJob, 0, silent())),
-		"shut down":      errOf(g.op.ShutDown(ctx, theJob, first, silent())),
-		"reshard":        errOf(g.op.Reshard(ctx, theJob, silent())),
-		"settings":       errOf(g.op.ChangeSettings(ctx, theJob, operate.Settings{Change: func(cfg *job.Config) error { cfg.Cron = "@daily"; return nil }}, operate.Options{Force: true})),
-		"remove":         errOf(g.op.Remove(ctx, theJob, operate.Options{Force: true})),
+	set := func(path, value string) registry.Write { return registry.Put(path, value) }
+	changed := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(yamlOfJava) }
+	for name, row := range map[string]struct {
+		before []registry.Write
+		do     func(*ground) (operate.Result, error)
+		want   map[string]string // by path; "-" is a node that is gone
+		warns  string
+	}{
+		"trigger": {
+			do: func(g *ground) (operate.Result, error) {
+				return g.op.Trigger(g.Context(), theJob, operate.Trigger{}, silent())
+			},
+			want: map[string]string{nodes.InstanceTrigger(aJava): "", nodes.Triggered(): "*"},
+		},
+		"disable a server": {
+			do: func(g *ground) (operate.Result, error) {
+				return g.op.DisableServer(g.Context(), theJob, "10.0.0.3", silent())
+			},
+			want: map[string]string{nodes.Server("10.0.0.3"): "DISABLED"},
+		},
+		"enable a server": {
+			before: []registry.Write{set(nodes.Server("10.0.0.3"), "DISABLED")},
+			do: func(g *ground) (operate.Result, error) {
+				return g.op.EnableServer(g.Context(), theJob, "10.0.0.3", silent())
+			},
+			want: map[string]string{nodes.Server("10.0.0.3"): "ENABLED"},
+		},
+		"enable a server whose node is gone": {
+			before: []registry.Write{registry.Delete(nodes.Server("10.0.0.3"))},
+			do: func(g *ground) (operate.Result, error) {
+				return g.op.EnableServer(g.Context(), theJob, "10.0.0.3", silent())
+			},
+			want: map[string]string{nodes.Server("10.0.0.3"): "ENABLED"},
+		},
+		"disable the job": {
+			before: []registry.Write{set(nodes.Server("10.0.0.1"), "")}, // which nobody has disabled, and Java takes for it
+			do:     func(g *ground) (operate.Result, error) { return g.op.DisableJob(g.Context(), theJob, silent()) },
+			want: map[string]string{
+				nodes.Config(): changed("disabled: false", "disabled: true"), nodes.Server("10.0.0.1"): "DISABLED", nodes.Server("10.0.0.3"): "DISABLED",
+			},
+		},
+		"enable the job": {
+			before: []registry.Write{
+				set(nodes.Config(), changed("disabled: false", "disabled: true")), set(nodes.Server("10.0.0.1"), "DISABLED"), registry.Delete(nodes.Server("10.0.0.3")),
+				set(nodes.Operated(), jobtree.EncodeOperated(jobtree.Operated{DisabledServers: []string{"10.0.0.1"}})),
+			},
+			do:    func(g *ground) (operate.Result, error) { return g.op.EnableJob(g.Context(), theJob, silent()) },
+			want:  map[string]string{nodes.Config(): yamlOfJava, nodes.Server("10.0.0.3"): "ENABLED"},
+			warns: "10.0.0.1 stay disabled",
+		},
+		"disable an item": {
+			do:   func(g *ground) (operate.Result, error) { return g.op.DisableItem(g.Context(), theJob, 1, silent()) },
+			want: map[string]string{nodes.ItemDisabled(1): ""},
+		},
+		"enable an item": {
+			before: []registry.Write{set(nodes.ItemDisabled(1), "")},
+			do:     func(g *ground) (operate.Result, error) { return g.op.EnableItem(g.Context(), theJob, 1, silent()) },
+			want:   map[string]string{nodes.ItemDisabled(1): "-"},
+		},
+		"shut a Java instance down": {
+			do:    func(g *ground) (operate.Result, error) { return g.op.ShutDown(g.Context(), theJob, aJava, silent()) },
+			want:  map[string]string{nodes.Instance(aJava): "-"},
+			warns: "Java process stops the job",
+		},
+		"shut one of ours down that works": {
+			before: []registry.Write{set(nodes.ItemRunning(2), first)},
+			do:     func(g *ground) (operate.Result, error) { return g.op.ShutDown(g.Context(), theJob, first, silent()) },
+			want:   map[string]string{nodes.Instance(first): "-"},
+			warns:  "items 2 run there with failover on",
+		},
+		"reshard": {
+			do:   func(g *ground) (operate.Result, error) { return g.op.Reshard(g.Context(), theJob, silent()) },
+			want: map[string]string{nodes.Necessary(): ""},
+		},
+		"change settings": {
+			do: func(g *ground) (operate.Result, error) {
+				return g.op.ChangeSettings(g.Context(), theJob, operate.Settings{Change: func(cfg *job.Config) error { cfg.Cron, cfg.JobParameter = "0 0 * * * ?", "it's"; return nil }}, silent())
+			},
+			want: map[string]string{nodes.Config(): changed("0 0/5 * * * ?", "0 0 * * * ?", "jobParameter: x", "jobParameter: it's")},
+		},
+		"give settings as a whole": {
+			do: func(g *ground) (operate.Result, error) {
+				s := operate.Settings{Text: changed("Parameter: x", "Parameter: z"), Shown: g.node(nodes.Config()).Revision}
+				return g.op.ChangeSettings(g.Context(), theJob, s, silent())
+			},
+			want: map[string]string{nodes.Config(): changed("Parameter: x", "Parameter: z")},
+		},
+		"forget a server": {
+			before: []registry.Write{set(nodes.Server("10.0.0.9"), "ENABLED")},
+			do:     func(g *ground) (operate.Result, error) { return g.op.TidyServers(g.Context(), theJob, nil, silent()) },
+			want:   map[string]string{nodes.Server("10.0.0.9"): "-"},
+		},
 	} {
-		require.Contains(t, g.refused(operate.CauseUnusable, err).Error(), "ElasticJob 3.x", verb)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := groundOf3(t)
+			g.do(append(row.before, registry.Put("/elsewhere", ""))...)
+			before := make(map[string]string)
+			for _, n := range g.all() {
+				before[n.Path] = n.Value
+			}
+			r, err := row.do(g)
+			require.NoError(t, err)
+			for path, value := range row.want {
+				if before[path] = value; value == "-" {
+					delete(before, path)
+				}
+			}
+			after := make(map[string]string)
+			for _, n := range g.all() {
+				after[n.Path] = n.Value
+				if before[n.Path] == "*" { // whatever it is
+					before[n.Path] = n.Value
+				}
+			}
+			ops := g.operated().Operations
+			require.Equal(t, string(r.Verb), ops[len(ops)-1].Verb, "it is written down")
+			delete(before, nodes.Operated())
+			delete(after, nodes.Operated())
+			require.Equal(t, before, after)
+			require.Contains(t, strings.Join(r.Warnings, "\n"), row.warns)
+			list, revision, err := g.registry.List(t.Context(), registry.Root)
+			require.NoError(t, err)
+			require.Empty(t, operate.Outside(registry.NewSnapshot(revision, list)), "nobody else changed anything")
+		})
+	}
+}
+
+// Settings are rolled back to the byte, and compared with what was shown.
+func TestSettingsOfElasticJob3(t *testing.T) {
+	t.Parallel()
+	g := groundOf3(t)
+	revision := g.node(nodes.Config()).Revision
+	daily := operate.Settings{Change: func(cfg *job.Config) error { cfg.Cron = "0 0 0 * * ?"; return nil }, Shown: revision}
+	r, err := g.op.ChangeSettings(t.Context(), theJob, daily, silent())
+	require.NoError(t, err)
+	require.Equal(t, []operate.Change{{What: "cron", Before: `"0 0/5 * * * ?"`, After: `"0 0 0 * * ?"`}}, r.Changes)
+	stale := g.refused(operate.CauseStale, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: yamlOfJava, Shown: revision, ShownText: yamlOfJava}, silent())))
+	require.Equal(t, []operate.Change{{What: "cron", Before: `"0 0/5 * * * ?"`, After: `"0 0 0 * * ?"`}}, stale.Changes)
+	_, err = g.op.RollBack(t.Context(), theJob, r.ID, silent())
+	require.NoError(t, err)
+	require.Equal(t, yamlOfJava, g.value(nodes.Config()))
+
+	g.meanwhile(func() {
+		g.do(registry.Put(nodes.Config(), strings.Replace(yamlOfJava, "jobParameter: x", "jobParameter: of the console", 1)))
+	})
+	_, err = g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily.Change}, silent())
+	require.NoError(t, err)
+	require.Equal(t, "of the console", g.of3().Config.Value.JobParameter, "what the console wrote meanwhile stays")
+}
+
+// What ElasticJob 3.x does not know is refused, with the reason, and nothing is written.
+func TestWhatElasticJob3DoesNotKnow(t *testing.T) {
+	t.Parallel()
+	g := groundOf3(t)
+	ctx, before := t.Context(), g.all()
+	settings := func(s operate.Settings) error { return errOf(g.op.ChangeSettings(ctx, theJob, s, forced())) }
+	change := func(change func(*job.Config)) error {
+		return settings(operate.Settings{Change: func(cfg *job.Config) error { change(cfg); return nil }})
+	}
+	for name, row := range map[string]struct {
+		err   error
+		cause operate.Cause
+		text  string
+	}{
+		"items":           {errOf(g.op.Trigger(ctx, theJob, operate.Trigger{Items: []int{1}}, silent())), operate.CauseInvalid, "neither items, parameters nor fires"},
+		"a cron of ours":  {change(func(cfg *job.Config) { cfg.Cron = "@daily" }), operate.CauseInvalid, "Quartz expression"},
+		"a field of ours": {change(func(cfg *job.Config) { cfg.Retries = 2 }), operate.CauseInvalid, "retries"},
+		"a strategy":      {change(func(cfg *job.Config) { cfg.ShardingStrategy = "mine" }), operate.CauseInvalid, "AVG_ALLOCATION"},
+		"JSON":            {settings(operate.Settings{Text: g.text(nil)}), operate.CauseInvalid, "YAML"},
+		"a new member":    {settings(operate.Settings{Text: yamlOfJava + "unheardOf: 1\n"}), operate.CauseInvalid, "unheardOf"},
+		"another job":     {settings(operate.Settings{Text: strings.Replace(yamlOfJava, "jobName: orders", "jobName: others", 1)}), operate.CauseInvalid, "jobName"},
+		"files":           {g.take(1, g.text(nil)), operate.CauseUnusable, "YAML"},
+		"no files":        {g.leaveFiles(1, operate.GoneDisable), operate.CauseUnusable, "YAML"},
+		"fewer items":     {errOf(g.op.ChangeSettings(ctx, theJob, operate.Settings{Change: func(cfg *job.Config) error { cfg.ShardingTotalCount = 2; return nil }}, silent())), operate.CauseInvalid, "force"},
+		"removal":         {errOf(g.op.Remove(ctx, theJob, silent())), operate.CauseAlive, aJava},
+	} {
+		require.ErrorContains(t, row.err, row.text, name)
+		g.refused(row.cause, row.err)
 	}
 	require.Equal(t, before, g.all())
+}
+
+// A removal disables the job first, waits until nothing runs, and leaves nothing.
+func TestARemovalOfAJobOfElasticJob3(t *testing.T) {
+	t.Parallel()
+	g := groundOf3(t)
+	g.leave(aJava)
+	g.leave(first)
+	g.do(registry.Put(nodes.ItemRunning(2), first)) // which a gone instance has left
+	_, err := g.op.Remove(t.Context(), theJob, silent())
+	require.NoError(t, err)
+	require.Empty(t, g.all())
 }

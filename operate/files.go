@@ -195,6 +195,12 @@ func (w *world) asFilesHaveIt(text string, mark jobtree.Files) (decision, error)
 		return d, nil
 	}
 	var enabling decision
+	w.force = false // files do not consent to a second run elsewhere
+	if r := w.migrating(&enabling); r != nil {
+		r.Forcible = false
+		return decision{}, r
+	}
+	w.force = true
 	if err := w.setDisabled(&enabling, false); err != nil {
 		return decision{}, err
 	}
@@ -269,6 +275,9 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 func (w *world) heard(files Files) (jobtree.Files, *Refusal) {
 	mark := w.operated.Value.Files
 	switch {
+	case w.elasticJob3():
+		return jobtree.Files{}, refuse(CauseUnusable, "change its settings by themselves, or move it with elasticron migrate first",
+			"the settings of this job are the YAML of ElasticJob 3.x, and files have the JSON of others")
 	case mark == nil:
 		return jobtree.Files{}, nil
 	case mark.Owner != files.Owner && mark.Gone:

@@ -98,6 +98,7 @@ func attempts() map[string]attempt {
 		g.do(registry.Put(nodes.ItemRecord(1), jobtree.EncodeRecord(lostRecord(g))), registry.Put(nodes.FailoverItem(1), ""))
 	}
 	server := nodes.Server("10.0.0.1")
+	begins := breach{change: put(nodes.Move(), `{"id":"M","state":"drained"}`), guard: registry.Absent(nodes.Move())}
 	pending := put(nodes.Triggered(), `{"until":"2999-01-01T00:00:00Z"}`)
 	return map[string]attempt{
 		"disable job": {
@@ -114,7 +115,7 @@ func attempts() map[string]attempt {
 		"enable job": {
 			prepare: settings(stopped),
 			do:      func(ctx context.Context, g *ground) error { return errOf(g.op.EnableJob(ctx, theJob, silent())) },
-			breaks:  with(settings(daily1), nil),
+			breaks:  with(settings(daily1), map[string]breach{"it begins to move": begins}),
 		},
 		"enable job, beside Java": {
 			prepare: func(g *ground) {
@@ -129,6 +130,7 @@ func attempts() map[string]attempt {
 				"somebody operates the job": {change: rewriteOperated, guard: operated},
 				"its settings change":       {change: settings(daily1), guard: registry.Unchanged(nodes.Config(), 1)},
 				"its server is forgotten":   {change: remove(nodes.Server("10.0.0.3")), guard: registry.Unchanged(nodes.Server("10.0.0.3"), 1)},
+				"it begins to move":         begins,
 			},
 		},
 		"disable item": {
@@ -158,6 +160,16 @@ func attempts() map[string]attempt {
 				return errOf(g.op.EnableServer(ctx, theJob, "10.0.0.1", silent()))
 			},
 			breaks: with(gone, map[string]breach{"it is enabled": {change: put(server, ""), guard: registry.Unchanged(server, 1)}}),
+		},
+		"enable server, beside Java": {
+			prepare: func(g *ground) { g.store.java = true; g.do(registry.Put(server, "DISABLED")) },
+			do: func(ctx context.Context, g *ground) error {
+				return errOf(g.op.EnableServer(ctx, theJob, "10.0.0.1", silent()))
+			},
+			breaks: with(gone, map[string]breach{
+				"it is enabled":     {change: put(server, ""), guard: registry.Unchanged(server, 1)},
+				"it begins to move": begins,
+			}),
 		},
 		"trigger": {
 			prepare: nothing,
@@ -256,6 +268,7 @@ func attempts() map[string]attempt {
 			breaks: map[string]breach{
 				"somebody operates the job": {change: rewriteOperated, guard: operated},
 				"its settings change":       {change: settings(func(c *job.Config) { c.Cron = "0 0 4 * * ?" }), guard: registry.Unchanged(nodes.Config(), 1)},
+				"it begins to move":         begins,
 			},
 		},
 		"leave files": {

@@ -13,7 +13,8 @@ import (
 // with its other jobs until it starts anew. It is done when the instance is gone. It is refused if the instance does
 // not live, or is leaving already.
 //
-// From a Java instance the node is taken, as Java's own console does it: what runs there ends by itself.
+// From a Java instance the node is taken, as Java's own console does it: what runs there ends by itself. Beside ElasticJob
+// 3.x it is taken from every instance. What runs there with failover on is then run again elsewhere; the plan warns of it.
 func (o *Operator) ShutDown(ctx context.Context, job, instance string, opts Options) (Result, error) {
 	return o.carry(ctx, shutDownDeed(job, instance), opts)
 }
@@ -52,9 +53,14 @@ func shutDown(w *world, instance string) (decision, error) {
 		write:   []registry.Write{registry.Update(path, jobtree.InstanceShutdown)},
 		plan:    Plan{Changes: []Change{{What: "instance " + instance, Before: "takes part", After: "leaves"}}},
 	}
-	if w.java && jobtree.JavaInstance(instance) {
+	if w.elasticJob3() || w.java && jobtree.JavaInstance(instance) {
 		d.write = []registry.Write{registry.Delete(path)}
+	}
+	if w.java && jobtree.JavaInstance(instance) {
 		d.warn("the Java process stops the job at once, and goes on otherwise")
+	}
+	if again := w.runAgainWithout(i); len(again) > 0 {
+		d.warn(fmt.Sprintf("items %s run there with failover on: they are run again elsewhere while they go on, as ElasticJob 3.x takes this for a crash; to prevent that, stop the process", listed(again)))
 	}
 	if cfg := w.state.Config; cfg.Exists() && cfg.Err == nil && !cfg.Value.Disabled {
 		others := slices.DeleteFunc(w.enabled(nil), func(id string) bool { return id == instance })
@@ -66,6 +72,16 @@ func shutDown(w *world, instance string) (decision, error) {
 		d.warn(unknown)
 	}
 	return d, nil
+}
+
+// runAgainWithout are the items that others run again as soon as the node of an instance is gone.
+func (w *world) runAgainWithout(i jobtree.Instance) (items []int) {
+	for _, n := range w.running() {
+		if w.state.MarkOutlives(n) && w.state.Item(n).Running.Session == i.Session {
+			items = append(items, n)
+		}
+	}
+	return items
 }
 
 // GiveUp ends the waiting of an item whose execution was lost or cut short: that is not run again, and the item goes
@@ -107,6 +123,8 @@ func giveUp(w *world, item int) (decision, error) {
 	if it.FailoverItem != 0 {
 		d.write = append(d.write, registry.Delete(w.tree.FailoverItem(item)))
 	}
+	compare, take := w.state.TakeRemains(item) // by which ElasticJob 3.x would run it again
+	d.compare, d.write = append(d.compare, compare...), append(d.write, take...)
 	return d, nil
 }
 

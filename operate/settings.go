@@ -71,7 +71,7 @@ func changeSettings(w *world, s Settings) (decision, error) {
 	if after.Disabled != w.state.Config.Value.Disabled {
 		return decision{}, refuse(CauseInvalid, "disable or enable the job by its own operation", "settings do not disable or enable a job")
 	}
-	text, err := jobtree.EncodeConfig(after)
+	text, err := w.encode(after)
 	if err != nil {
 		return decision{}, invalid(err)
 	}
@@ -88,7 +88,7 @@ func (w *world) otherThanShown(s Settings, stored registry.Node) *Refusal {
 		}
 	}
 	if s.ShownText != "" {
-		before, _ := jobtree.DecodeConfig(registry.Node{Path: stored.Path, Value: s.ShownText, Revision: s.Shown})
+		before, _ := w.decode(registry.Node{Path: stored.Path, Value: s.ShownText, Revision: s.Shown})
 		r.Changes = changes(before, w.state.Config.Value)
 	}
 	return r
@@ -121,7 +121,7 @@ func (w *world) replaceSettings(text string) (decision, error) {
 	case readable && after.Disabled != before.Disabled:
 		d.warn(fmt.Sprintf("the job stays %s: settings do not change that", enabledWord(before.Disabled)))
 		after.Disabled = before.Disabled
-		if text, err = jobtree.EncodeConfig(after); err != nil {
+		if text, err = w.encode(after); err != nil {
 			return decision{}, invalid(err)
 		}
 	case !readable:
@@ -154,13 +154,23 @@ func (w *world) replaceSettings(text string) (decision, error) {
 // checkText judges a configuration that is to be stored.
 func (w *world) checkText(d *decision, text string) (job.Config, error) {
 	node := registry.Node{Value: text} // and no path, as it is not stored yet
-	cfg, err := jobtree.DecodeConfig(node)
+	if w.elasticJob3() && jobtree.LayoutOfConfig(text) != jobtree.ElasticJob3 {
+		return job.Config{}, refuse(CauseInvalid, "give the YAML as it is stored, with what is to change", "the settings of this job are the YAML of ElasticJob 3.x")
+	}
+	cfg, err := w.decode(node)
 	if err != nil {
 		return cfg, invalid(err)
 	}
-	warnings, faulty := jobtree.CheckNewConfig(w.tree.Job(), cfg, w.now)
-	if err := errors.Join(faulty, jobtree.CheckExact(node)); err != nil {
-		return cfg, invalid(err)
+	checked := cfg
+	if w.elasticJob3() { // which knows what it has written
+		checked.Unknown = ""
+	}
+	warnings, faulty := jobtree.CheckNewConfig(w.tree.Job(), checked, w.now)
+	if !w.elasticJob3() {
+		faulty = errors.Join(faulty, jobtree.CheckExact(node))
+	}
+	if faulty != nil {
+		return cfg, invalid(faulty)
 	}
 	if warnings != nil {
 		for warning := range strings.SplitSeq(warnings.Error(), "\n") {
@@ -185,24 +195,28 @@ func (w *world) beyondJava(d *decision, cfg job.Config) *Refusal {
 			longest = id
 		}
 	}
+	rules, force := javarules.Faults, !w.java
+	if w.elasticJob3() { // which refuses the whole configuration, and every process of the job reads it by the same rules
+		rules, force = javarules.Faults3, false
+	}
 	known := make(map[string]bool)
 	if w.state.Config.Exists() && w.state.Config.Err == nil {
-		for _, fault := range javarules.Faults(w.root, longest, w.state.Config.Value) {
+		for _, fault := range rules(w.root, longest, w.state.Config.Value) {
 			known[fault.Error()] = true
 		}
 	}
-	faults := slices.DeleteFunc(javarules.Faults(w.root, longest, cfg), func(fault error) bool { return known[fault.Error()] })
+	faults := slices.DeleteFunc(rules(w.root, longest, cfg), func(fault error) bool { return known[fault.Error()] })
 	if len(faults) == 0 {
 		return nil
 	}
-	if w.force && !w.java {
+	if w.force && force {
 		for _, fault := range faults {
 			d.warn("no Java instance could run the job: " + fault.Error())
 		}
 		return nil
 	}
 	r := refuse(CauseInvalid, "store what Java can run", "")
-	if r.Err, r.Forcible = errors.Join(faults...), !w.java; r.Forcible {
+	if r.Err, r.Forcible = errors.Join(faults...), force; r.Forcible {
 		r.Do = "force it if no Java instance is to run the job"
 	}
 	return r
@@ -277,13 +291,13 @@ func rollBack(w *world, operation string, shown registry.Revision) (decision, er
 	if w.state.Config.Err != nil {
 		return w.replaceSettings(text)
 	}
-	before, err := jobtree.DecodeConfig(registry.Node{Path: w.tree.Config(), Value: text, Revision: 1})
+	before, err := w.decode(registry.Node{Path: w.tree.Config(), Value: text, Revision: 1})
 	if err != nil {
 		return decision{}, invalid(err)
 	}
 	if before.Disabled != w.state.Config.Value.Disabled {
 		before.Disabled = w.state.Config.Value.Disabled
-		if text, err = jobtree.EncodeConfig(before); err != nil {
+		if text, err = w.encode(before); err != nil {
 			return decision{}, invalid(err)
 		}
 	}

@@ -33,9 +33,11 @@ func (o *Operator) worldOf(job string, snapshot registry.Snapshot, force bool) *
 	w := &world{snapshot: snapshot, tree: jobtree.For(job), now: now(), force: force, strategies: o.strategies}
 	if layout, is := o.store.(registry.JavaLayout); is {
 		w.root, w.shared = layout.JavaLayout()
-		w.java = w.shared && slices.ContainsFunc(w.instances(), jobtree.JavaInstance)
 	}
-	if jobtree.LayoutOfConfig(snapshot.Get(w.tree.Config()).Value) == jobtree.ElasticJob3 {
+	ofElasticJob3 := jobtree.LayoutOfConfig(snapshot.Get(w.tree.Config()).Value) == jobtree.ElasticJob3
+	w.shared = w.shared || ofElasticJob3 // wherever its nodes were put
+	w.java = w.shared && slices.ContainsFunc(w.instances(), jobtree.JavaInstance)
+	if ofElasticJob3 {
 		w.state = jobtree.ElasticJob3StateOf(job, snapshot)
 	} else if w.java {
 		w.state = jobtree.SharedStateOf(job, snapshot)
@@ -47,6 +49,17 @@ func (o *Operator) worldOf(job string, snapshot registry.Snapshot, force bool) *
 		w.operated.Value, w.operated.Err = jobtree.DecodeOperated(n)
 	}
 	return w
+}
+
+// elasticJob3 tells whether the nodes of the job are written in the words of ElasticJob 3.x.
+func (w *world) elasticJob3() bool { return w.state.Layout() == jobtree.ElasticJob3 }
+
+// encode returns the text of a configuration, in the words of the job.
+func (w *world) encode(cfg job.Config) (string, error) { return w.state.Layout().EncodeConfig(cfg) }
+
+// decode reads the text of a configuration, in the words of the job.
+func (w *world) decode(n registry.Node) (job.Config, error) {
+	return w.state.Layout().DecodeConfig(w.snapshot.Get(w.tree.Root()).Value, n)
 }
 
 // instances are the ids of those who live.

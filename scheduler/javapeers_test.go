@@ -405,3 +405,31 @@ func TestTheJavaConsoleTriggers(t *testing.T) {
 		}
 	})
 }
+
+// A Java leader forgets a request that came while it was assigning. It is asked again for each change of members that it
+// forgot, also if that is an instance which has gone, after which nothing in the tree is newer than before.
+func TestAJavaLeaderForgetsWhoLeft(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		j := c.javaLeads(daily(3))
+		c.startShared("a", nil, daily(3))
+		b := c.startShared("b", nil, daily(3))
+		sleepUntil(time.Second)
+		j.reshard(0, javaID, fullID("a"), javaID) // it did not see b come
+		sleepUntil(2 * time.Second)
+		require.Zero(t, c.state().Necessary)
+		sleepUntil(5 * time.Second)
+		require.NotZero(t, c.state().Necessary, "it is asked again")
+		j.reshard(3, javaID, fullID("b"), fullID("a"))
+		sleepUntil(8 * time.Second)
+		require.Zero(t, c.state().Necessary)
+		b.stop(t)
+		j.reshard(3, javaID, fullID("b"), fullID("a")) // it did not see b go
+		require.Zero(t, c.state().Necessary)
+		sleepUntil(12 * time.Second)
+		require.NotZero(t, c.state().Necessary, "an item has nobody")
+		j.reshard(3, javaID, fullID("a"), javaID)
+		sleepUntil(20 * time.Second)
+		require.Zero(t, c.state().Necessary)
+	})
+}

@@ -39,7 +39,7 @@ meanwhile. It shows the difference and the next fires, and asks, unless --yes is
 		} else if err != nil {
 			return err
 		}
-		text, err := changed(v, was.Value, set)
+		text, err := changed(v, jobtree.For(args[0]), was.Value, set)
 		if err != nil {
 			return err
 		}
@@ -58,9 +58,16 @@ meanwhile. It shows the difference and the next fires, and asks, unless --yes is
 }
 
 // changed returns the text of a configuration after flags or an editor changed it.
-func changed(v *verb, text string, set []string) (string, error) {
+func changed(v *verb, tree jobtree.Tree, text string, set []string) (string, error) {
 	if len(set) == 0 {
 		return v.edited(text)
+	}
+	layout := jobtree.LayoutOfConfig(text)
+	if layout == jobtree.ElasticJob3 { // which has the settings as YAML, and the class in another node
+		var err error
+		if text, err = plain(v, tree, text); err != nil {
+			return "", err
+		}
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
@@ -84,6 +91,22 @@ func changed(v *verb, text string, set []string) (string, error) {
 	if err != nil {
 		return "", usageError{err}
 	}
+	if text, err = layout.EncodeConfig(c); err != nil && layout == jobtree.ElasticJob3 {
+		return "", usageError{err}
+	}
+	return text, err
+}
+
+// plain returns, as JSON of ours, a configuration that ElasticJob 3.x has stored.
+func plain(v *verb, tree jobtree.Tree, text string) (string, error) {
+	root, err := stored(v.at).Get(v.ctx, tree.Root())
+	if err != nil && !errors.Is(err, registry.ErrNotFound) {
+		return "", err
+	}
+	c, err := jobtree.ElasticJob3.DecodeConfig(root.Value, registry.Node{Path: tree.Config(), Value: text})
+	if err != nil {
+		return "", fmt.Errorf("--set cannot change what is stored; use the editor: %w", err)
+	}
 	return jobtree.EncodeConfig(c)
 }
 
@@ -106,7 +129,7 @@ func (v *verb) edited(text string) (_ string, err error) {
 	if editor == "" {
 		return "", misuse("neither $VISUAL nor $EDITOR names an editor: set one of them, or use --set")
 	}
-	file, err := os.CreateTemp("", "elasticron-*.json") // for its owner alone
+	file, err := os.CreateTemp("", nameOf(text)) // for its owner alone
 	if err != nil {
 		return "", err
 	}
@@ -133,6 +156,9 @@ func (v *verb) edited(text string) (_ string, err error) {
 	if bytes.Equal(bytes.TrimSpace(after), bytes.TrimSpace(pretty.Bytes())) {
 		return "", errAborted
 	}
+	if jobtree.LayoutOfConfig(text) == jobtree.ElasticJob3 { // as it stands: the operation says whether it is allowed
+		return string(after), nil
+	}
 	c, err := jobtree.DecodeConfig(registry.Node{Value: string(after)})
 	if err != nil {
 		return "", kept(err, string(after))
@@ -146,7 +172,7 @@ func kept(refused error, text string) error {
 	if json.Indent(&pretty, []byte(text), "", "  ") == nil {
 		text = pretty.String()
 	}
-	file, err := os.CreateTemp("", "elasticron-*.json")
+	file, err := os.CreateTemp("", nameOf(text))
 	if err != nil {
 		return refused
 	}
@@ -155,6 +181,14 @@ func kept(refused error, text string) error {
 		return refused
 	}
 	return fmt.Errorf("%w; what you wrote is in %s", refused, file.Name())
+}
+
+// nameOf is the pattern of a file for a configuration, so that an editor knows what it is.
+func nameOf(text string) string {
+	if jobtree.LayoutOfConfig(text) == jobtree.ElasticJob3 {
+		return "elasticron-*.yaml"
+	}
+	return "elasticron-*.json"
 }
 
 func newCreate(p *program) *cobra.Command {

@@ -228,6 +228,35 @@ func TestEdit(t *testing.T) {
 	require.Contains(t, errOut, "nothing was done", "the editor changed nothing")
 }
 
+// The settings of a job of ElasticJob 3.x are YAML, before and after, and what only Java has stays as it stands.
+func TestEditAJobOfElasticJob3(t *testing.T) {
+	t.Parallel()
+	const yaml = "cron: 0 0 * * * ?\ndescription: ''\ndisabled: false\nfailover: true\njobListenerTypes:\n- AUDIT\njobName: letters\njobParameter: x\n" +
+		"maxTimeDiffSeconds: -1\nmisfire: true\nmonitorExecution: true\noverwrite: false\nreconcileIntervalMinutes: 10\n" +
+		"shardingItemParameters: ''\nshardingTotalCount: 2\nstaticSharding: false\n"
+	w := newShop(t)
+	reg, tree := w.hand(t), jobtree.For("letters")
+	_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(tree.Root(), "com.acme.Letters"), registry.Put(tree.Config(), yaml)}})
+	require.NoError(t, err)
+	w.must(t, on("edit", "letters", "--yes", "--id", "E1", "--set", "cron=0 30 * * * ?", "--set", "shardingTotalCount=3", "--set", "jobParameter=7")...)
+	edited := strings.NewReplacer("0 0 *", "0 30 *", "Count: 2", "Count: 3", "Parameter: x", "Parameter: '7'").Replace(yaml)
+	require.Equal(t, edited, value(t, reg, tree.Config()))
+	require.Equal(t, "com.acme.Letters", value(t, reg, tree.Root()))
+	editor := filepath.Join(t.TempDir(), "editor")
+	writeProgram(t, editor, "case $1 in *.yaml) sed -i \"s/'7'/seven/\" \"$1\";; esac")
+	w.variables["EDITOR"] = editor
+	w.must(t, on("edit", "letters", "--yes")...)
+	require.Equal(t, strings.Replace(edited, "'7'", "seven", 1), value(t, reg, tree.Config()))
+	w.must(t, on("rollback", "letters", "--to", "E1", "--yes", "--force")...)
+	require.Equal(t, yaml, value(t, reg, tree.Config()))
+	for set, text := range map[string]string{"retries=2": "retries", "cron=@daily": "Quartz", "jobName=other": "other"} {
+		_, errOut, status := w.does(t, on("edit", "letters", "--yes", "--set", set)...)
+		require.NotZero(t, status)
+		require.Contains(t, errOut, text)
+	}
+	require.Equal(t, yaml, value(t, reg, tree.Config()))
+}
+
 // writeProgram writes a shell script that is to be run.
 func writeProgram(t *testing.T, path, text string) {
 	t.Helper()

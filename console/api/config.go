@@ -34,7 +34,8 @@ func getConfig(c *call) error {
 	if json.Unmarshal([]byte(answer.Text), &members) == nil && members != nil {
 		answer.Config = json.RawMessage(answer.Text)
 	}
-	if cfg, err := jobtree.DecodeConfig(n); err == nil {
+	root := p.State.Get(jobtree.For(c.job).Root()).Value
+	if cfg, err := jobtree.LayoutOfConfig(n.Value).DecodeConfig(root, n); err == nil {
 		answer.Words = wordsOf(cfg.Cron)
 	}
 	return c.answer(http.StatusOK, answer)

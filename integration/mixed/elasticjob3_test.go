@@ -38,6 +38,7 @@ func TestMixedWithElasticJob3(t *testing.T) {
 		"DisabledSurvivesARestartOfGo":         disabledSurvivesARestartOfGo,
 		"TheConsoleShutsGoDown":                theConsoleShutsGoDown,
 		"GoShutsJavaDown":                      goShutsJavaDown,
+		"OperatorsAreHeardByJava":              operatorsAreHeardByJava,
 		"TheConsoleDisablesItems":              theConsoleDisablesItems,
 		"GoLeavesAloneWhatJavaRuns":            goLeavesAloneWhatJavaRuns,
 		"JavaLeavesAloneWhatGoRuns":            javaLeavesAloneWhatGoRuns,

@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 	if settings := os.Getenv(envChild); settings != "" {
 		os.Exit(runChild(settings))
 	}
+	if settings := os.Getenv(envRunner); settings != "" {
+		os.Exit(runRunner(settings))
+	}
 	flag.Parse()
 	// These tests wait for clocks and processes, and hardly compute: more of them than processors may run.
 	if err := flag.Set("test.parallel", "16"); err != nil {

@@ -18,9 +18,9 @@ const urgeAfter = 2 * time.Second
 // urging notices that a Java leader forgot somebody: it deletes a request that came while it was
 // assigning, and who joined meanwhile gets nothing until the next change of members.
 type urging struct {
-	since time.Time         // since when the assignment is not the one wanted; zero = it is
-	asked registry.Revision // the newest of what members and settings were made of when this one asked
-	look  bool              // something has changed since the last look
+	since time.Time // since when the assignment is not the one wanted; zero = it is
+	asked basis     // of the assignment when this one asked
+	look  bool      // something has changed since the last look
 }
 
 // Urge implements [peers.Leaders]: it proposes to ask a Java leader for a resharding that it forgot, once for
@@ -35,9 +35,9 @@ func (s *java) Urge(v room.View) room.Batch {
 		return nil
 	}
 	s.look = false
-	basis := newestOf(st)
+	now := basisOf(st)
 	var forgot bool
-	if basis > s.asked {
+	if now != s.asked {
 		var known bool
 		if forgot, known = s.forgot(v); !known {
 			return nil
@@ -61,7 +61,7 @@ func (s *java) Urge(v room.View) room.Batch {
 		Repeat: registry.RepeatHarmless, // a resharding that nobody needs changes nothing
 	}
 	return room.Batch{{Step: "ask for a resharding", Txn: txn, Done: func(registry.Outcome) {
-		s.asked, s.since = basis, time.Time{}
+		s.asked, s.since = now, time.Time{}
 		s.ports.Log.InfoContext(s.ports.Life(), "asked for a resharding: the Java leader left out an instance or an item")
 	}}}
 }
@@ -77,14 +77,22 @@ func (s *java) forgot(v room.View) (forgot, known bool) {
 	return err == nil && plan.Moved+plan.Held > 0, !errors.Is(err, peers.ErrAsked)
 }
 
-// newestOf returns the newest change of what an assignment is made of.
-func newestOf(s *jobtree.State) registry.Revision {
-	newest := max(s.Config.Revision, s.Leader.Created)
+// basis tells states of members and settings from each other. What comes is newer than all before, and what only goes
+// makes the sum less.
+type basis struct{ newest, sum registry.Revision }
+
+// basisOf returns what an assignment is made of.
+func basisOf(s *jobtree.State) basis {
+	b := basis{newest: max(s.Config.Revision, s.Leader.Created)}
+	add := func(r registry.Revision) {
+		b.newest = max(b.newest, r)
+		b.sum += r
+	}
 	for _, i := range s.Instances {
-		newest = max(newest, i.Created)
+		add(i.Created)
 	}
 	for _, server := range s.Servers {
-		newest = max(newest, server.Revision)
+		add(server.Revision)
 	}
-	return newest
+	return b
 }
