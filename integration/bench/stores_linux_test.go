@@ -29,7 +29,10 @@ import (
 func BenchmarkStores(b *testing.B) {
 	for _, processes := range []int{1, 3} {
 		b.Run(fmt.Sprintf("processes=%d", processes), func(b *testing.B) {
-			const jobs, items = 100, 10
+			jobs, items := 100, 10
+			if *large {
+				jobs = 1_000
+			}
 			all := []*stand{newEtcdStand(b), newZooKeeperStand(b)}
 			for _, s := range all {
 				s.crowd = newSharedCrowd(b, processes, jobs, items, s.open)
