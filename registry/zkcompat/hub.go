@@ -18,9 +18,6 @@ const (
 	unsettledTurns = 16
 )
 
-// readTogether is how many znodes one request reads.
-const readTogether = 256
-
 // hub feeds all views of a handle, from one goroutine and one connection. The views of a path share a
 // copy of the subtree.
 //
@@ -295,7 +292,7 @@ func (h *hub) readAll(l *link, paths []string) error {
 	requests := 0
 	for part := range slices.Chunk(paths, readTogether) {
 		epoch := h.epoch
-		if !w.request(opMultiRead, readRequest(part), func(a answer) { answers <- h.hearRead(l, epoch, part, a) }) {
+		if !w.request(opMultiRead, readRequest(opGetData, part), func(a answer) { answers <- h.hearRead(l, epoch, part, a) }) {
 			return zk.ErrConnectionClosed
 		}
 		requests++

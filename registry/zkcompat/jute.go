@@ -8,13 +8,14 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Kinds of operations. Those above opCheck stand for themselves alone.
+// Kinds of operations, alone or in a multi.
 const (
 	opError     = -1
 	opCreate    = 1
 	opDelete    = 2
 	opGetData   = 4
 	opSetData   = 5
+	opChildren  = 8
 	opCheck     = 13
 	opMulti     = 14
 	opMultiRead = 22
@@ -96,11 +97,11 @@ func multiRequest(ops []any, size int) frame {
 	return f
 }
 
-// readRequest returns the frame that reads znodes, all at one moment.
-func readRequest(paths []string) frame {
+// readRequest returns the frame that reads what znodes hold, or the names of their children, all at one moment.
+func readRequest(kind int32, paths []string) frame {
 	f := newFrame(64 * len(paths))
 	for _, path := range paths {
-		f.part(opGetData, false)
+		f.part(kind, false)
 		f.text(path)
 		f = append(f, 0) // no watch
 	}
@@ -110,9 +111,22 @@ func readRequest(paths []string) frame {
 
 // result is what became of an operation of a multi.
 type result struct {
-	code int32 // of the error; 0 for none
-	data string
-	stat zk.Stat // of a setData or a getData
+	code  int32 // of the error; 0 for none
+	data  string
+	stat  zk.Stat // of a setData or a getData
+	names []string
+}
+
+// znode returns what was read of one.
+func (r result) znode() (znode, error) {
+	switch r.code {
+	case 0:
+		return znode{there: true, data: r.data, stat: r.stat}, nil
+	case codeNoNode:
+		return znode{}, nil
+	default:
+		return znode{}, errorOf(r.code)
+	}
 }
 
 // results reads the answer to a multi of so many operations.
@@ -138,6 +152,12 @@ func results(body []byte, count int) ([]result, error) {
 		case opGetData:
 			one.data = r.text()
 			one.stat = r.stat()
+		case opChildren:
+			for range r.int() {
+				if one.names = append(one.names, r.text()); r.bad {
+					break
+				}
+			}
 		default:
 			r.bad = true
 		}

@@ -99,11 +99,8 @@ func (h *hub) hearRead(l *link, epoch int, paths []string, a answer) error {
 	}
 	found := make([]znode, len(paths))
 	for i, r := range results {
-		switch {
-		case r.code == 0:
-			found[i] = znode{there: true, data: r.data, stat: r.stat}
-		case r.code != codeNoNode:
-			return errorOf(r.code)
+		if found[i], err = r.znode(); err != nil {
+			return err
 		}
 	}
 	h.tell(news{kind: nodesRead, link: l, epoch: epoch, read: &reading{paths, found}})

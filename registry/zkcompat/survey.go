@@ -38,7 +38,7 @@ func (r *Registry) look(ctx context.Context, l *link, txn registry.Txn, fresh bo
 			wanted = append(wanted, path)
 			continue
 		}
-		tree, err := ask(ctx, l, func(*zk.Conn) (map[string]znode, error) { return walk(ctx, l, path) })
+		tree, err := walk(ctx, l, path)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -43,6 +44,8 @@ type wire struct {
 	// Used by the one goroutine that reads.
 	rest    []byte // of the frame that the client is reading
 	greeted bool
+
+	answered atomic.Bool // a request of the client
 
 	out      sync.Mutex    // one frame at a time
 	hailed   bool          // the client's greeting was sent
@@ -125,6 +128,9 @@ func (w *wire) note(body []byte) bool {
 	if number <= firstOwnNumber {
 		w.answer(number, answer{err: errorOf(int32(binary.BigEndian.Uint32(body[12:]))), body: body[16:]})
 		return false
+	}
+	if number > 0 && !w.answered.Load() {
+		w.answered.Store(true)
 	}
 	w.out.Lock()
 	defer w.out.Unlock()
