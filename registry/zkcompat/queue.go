@@ -21,6 +21,8 @@ const (
 	mostTogether  = 256
 	mostBytes     = 64 << 10
 	leastTogether = 8
+	// lookAhead bounds how many transactions that touch what others do are passed over when a multi is filled.
+	lookAhead = 32
 )
 
 // queue gathers transactions into multis. It takes those of which views show all that they concern, and that hold
@@ -178,7 +180,7 @@ func (q *queue) take(b *batch) (taken []*commit, more bool) {
 	}
 	var apart []*commit // that touch what others do
 	now := time.Now()
-	for len(taken) < q.together && len(apart) < leastTogether {
+	for len(taken) < q.together && len(apart) < lookAhead {
 		c, ok := q.pending.Take()
 		if !ok {
 			break
