@@ -29,8 +29,8 @@ const (
 // as far as views show; all others go on by themselves, as an [attempt], and so does each whose operation fails a multi. A
 // multi fails as a whole, so after one that failed fewer go together, for a while.
 //
-// Transactions share a multi only if none touches what another does. So done one after the other they have the same
-// outcomes, and that is what the multi does.
+// Transactions share a multi only if none touches what another does. Each was judged on the state before the multi, so
+// otherwise the operations of the later one would fail.
 type queue struct {
 	r    *Registry
 	wg   sync.WaitGroup

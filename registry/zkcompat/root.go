@@ -49,6 +49,9 @@ func newRoot(ns namespace, path string) *root {
 func (r *root) unload() {
 	r.state = rootNew
 	clear(r.late)
+	if r.asking { // the server that answered may be ahead of the next one
+		r.ask, r.asking, r.asked = true, false, 0
+	}
 }
 
 // take makes what was read the copy.
@@ -103,6 +106,9 @@ func (r *root) setParent(path string) {
 // show returns what shows the copy to the views as of a revision up to which it is complete. Those who
 // asked wait until it is as new as the server's answer.
 func (r *root) show(at registry.Revision) []func() {
+	if r.wanted <= r.shown {
+		r.wanted = 0
+	}
 	answered := r.asking && r.asked != 0 && at >= r.asked
 	reached := r.wanted != 0 && at >= r.wanted
 	switch {

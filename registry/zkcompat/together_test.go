@@ -173,6 +173,9 @@ func TestAConflictHarmsNobodyElseInTheMulti(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, map[int]string{7: "another's", 12: "0"}[i] == "", got.Value == "1", "%d is %s", i, got.Value)
 	}
+	require.NoError(t, view.WaitRevision(t.Context(), put(t, r, registry.Put("/end", ""))))
+	require.Equal(t, "another's", view.Snapshot().Get("/n/7/record").Value, "the view was told while the multi was under way")
+	require.True(t, view.Snapshot().Get("/n/12/disabled").Exists())
 }
 
 // The condition that all of them share is false for each of them.
