@@ -12,13 +12,14 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// calls counts what a process asks of etcd, by method. Keep-alives and watches are streams and do not
-// count.
+// calls counts what a process asks of a store. Keep-alives and watches do not count.
 type calls struct{ txns, reads atomic.Int64 }
 
+// intercept counts by etcd's methods.
 func (c *calls) intercept(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn,
 	invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
@@ -45,7 +46,9 @@ func TestARoundIsTwoRequestsToEtcd(t *testing.T) {
 				if monitored {
 					want = 2
 				}
-				rounds := costOfRounds(t, items, monitored, want)
+				var count calls
+				reg := open(t, grpc.WithChainUnaryInterceptor(count.intercept))
+				rounds := costOfRounds(t, reg, &count, items, monitored, want)
 				for _, cost := range rounds {
 					require.GreaterOrEqual(t, cost.txns, want, "%+v", rounds)
 				}
@@ -55,16 +58,15 @@ func TestARoundIsTwoRequestsToEtcd(t *testing.T) {
 	}
 }
 
-// cost is what one round asks of etcd.
+// cost is what one round asks of a store.
 type cost struct{ txns, reads int64 }
 
 // costOfRounds runs a job for some rounds and counts what each costs, from the start of its items to the
 // start of the next round's. It goes on for a while if none cost as little as is wanted.
-func costOfRounds(t *testing.T, items int, monitored bool, want int64) (costs []cost) {
+func costOfRounds(t *testing.T, reg registry.Registry, count *calls, items int, monitored bool, want int64) (costs []cost) {
 	t.Helper()
 	const rounds, most = 5, 60
-	var count calls
-	s, err := scheduler.New(open(t, grpc.WithChainUnaryInterceptor(count.intercept)))
+	s, err := scheduler.New(reg)
 	require.NoError(t, err)
 	cfg := job.Config{Name: "orders", Cron: "@every 500ms", ShardingTotalCount: items}
 	cfg.Unmonitored = !monitored

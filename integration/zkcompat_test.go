@@ -2,7 +2,10 @@ package integration_test
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
 	"maps"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -75,6 +78,53 @@ func TestASchedulerOverZooKeeperSharesItems(t *testing.T) {
 	waitForShares(t, ran, map[int]int{1: 2, 2: 2})
 	stopFirst()
 	waitForShares(t, ran, map[int]int{2: 4})
+}
+
+// countedFrames is a connection to ZooKeeper that counts what is asked on it.
+type countedFrames struct {
+	net.Conn
+	count  *calls
+	hailed bool
+}
+
+func (c *countedFrames) Write(frame []byte) (int, error) {
+	const opMulti, opSync, opPing = 14, 9, 11 // the latter two keep the session
+	kind := uint32(opPing)
+	if c.hailed { // before, it is the greeting
+		kind = binary.BigEndian.Uint32(frame[8:])
+	}
+	c.hailed = true
+	switch kind {
+	case opSync, opPing:
+	case opMulti:
+		c.count.txns.Add(1)
+	default:
+		c.count.reads.Add(1)
+	}
+	return c.Conn.Write(frame)
+}
+
+// On ZooKeeper a round of a few items is two multis, and nothing is read: views show what a begin and an end compare,
+// and the answers to the multis show what they left behind.
+func TestARoundIsTwoRequestsToZooKeeper(t *testing.T) {
+	t.Parallel()
+	server := zookeeper.Start(t)
+	for _, items := range []int{1, 10} {
+		t.Run(fmt.Sprintf("items=%d", items), func(t *testing.T) {
+			t.Parallel()
+			var count calls
+			reg, err := zkcompat.Open(t.Context(), zkcompat.Config{
+				Servers: server.Addresses(), Namespace: fmt.Sprintf("cost-%d", items), SessionTimeout: time.Minute, ConnectionTimeout: time.Minute,
+				Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+					conn, err := new(net.Dialer).DialContext(ctx, network, address)
+					return &countedFrames{Conn: conn, count: &count}, err
+				},
+			})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+			require.Contains(t, costOfRounds(t, reg, &count, items, true, 2), cost{txns: 2}, "what each round cost")
+		})
+	}
 }
 
 func waitForShares(t *testing.T, ran *runners, want map[int]int) {

@@ -15,37 +15,77 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// crowd is many jobs of one process that fire when they are told to.
+// crowd is many jobs that fire when they are told to.
 type crowd struct {
 	b       *testing.B
-	process *process
+	process *process   // that tells them
+	others  []*process // that share the items
 	configs []job.Config
 	rounds  *rounds
 }
 
 func newCrowd(b *testing.B, jobs, items int, monitored bool, adjust ...func(*etcd.Config)) *crowd {
 	b.Helper()
-	rs := newRounds(jobs * items)
-	c := &crowd{b: b, rounds: rs, configs: make([]job.Config, jobs)}
-	c.process = newProcess(b, openEtcd(b, newNamespace(), adjust...), scheduler.WithObserver(rs))
+	c := &crowd{b: b, rounds: newRounds(jobs * items), configs: yearlies(jobs, items, monitored)}
+	c.process = c.join(openEtcd(b, newNamespace(), adjust...))
+	return c
+}
+
+// newSharedCrowd makes a crowd of several processes.
+func newSharedCrowd(b *testing.B, processes, jobs, items int, open func(b *testing.B) handle) *crowd {
+	b.Helper()
+	c := &crowd{b: b, rounds: newRounds(jobs * items), configs: yearlies(jobs, items, true)}
+	c.process = c.join(open(b), named("bench-1"))
+	for i := 1; i < processes; i++ {
+		c.others = append(c.others, c.join(open(b), named(fmt.Sprintf("bench-%d", i+1))))
+	}
+	return c
+}
+
+// yearlies describes jobs that do not fire before they are told to.
+func yearlies(jobs, items int, monitored bool) []job.Config {
+	configs := make([]job.Config, jobs)
+	for i := range configs {
+		configs[i] = yearly(fmt.Sprintf("job-%d", i), items)
+		configs[i].Unmonitored = !monitored
+	}
+	return configs
+}
+
+// join has one more process take part in all jobs.
+func (c *crowd) join(reg handle, options ...scheduler.Option) *process {
+	c.b.Helper()
+	p := newProcess(c.b, reg, append(options, scheduler.WithObserver(c.rounds))...)
 	var adds errgroup.Group
 	adds.SetLimit(64)
-	for i := range c.configs {
-		cfg := yearly(fmt.Sprintf("job-%d", i), items)
-		cfg.Unmonitored = !monitored
-		c.configs[i] = cfg
+	for _, cfg := range c.configs {
 		adds.Go(func() error {
-			_, err := c.process.scheduler.Add(b.Context(), cfg, job.HandlerFunc(rs.work))
+			_, err := p.scheduler.Add(c.b.Context(), cfg, job.HandlerFunc(c.rounds.work))
 			return err
 		})
 	}
-	require.NoError(b, adds.Wait())
-	c.process.start()
-	return c
+	require.NoError(c.b, adds.Wait())
+	p.start()
+	return p
+}
+
+// stop ends all processes.
+func (c *crowd) stop() {
+	c.b.Helper()
+	for _, p := range append(c.others, c.process) {
+		p.stop()
+	}
 }
 
 // fire has every job fire once, all at the same full second, and returns what became of that.
 func (c *crowd) fire() *round {
+	c.b.Helper()
+	c.aim()
+	return receive(c.b, c.rounds.done)
+}
+
+// aim has every job fire once, at the same full second, and returns that.
+func (c *crowd) aim() time.Time {
 	c.b.Helper()
 	began := time.Now()
 	c.set("0 0 0 1 1 ? 2099")
@@ -53,7 +93,7 @@ func (c *crowd) fire() *round {
 	at := time.Now().Add(4 * took).Truncate(time.Second).Add(2 * time.Second).UTC()
 	c.set(at.Format("5 4 15 2 1 ? 2006"))
 	require.True(c.b, time.Now().Before(at), "the machine is too slow to set the jobs before they fire")
-	return receive(c.b, c.rounds.done)
+	return at
 }
 
 // set gives every job a cron.

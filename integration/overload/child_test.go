@@ -16,8 +16,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
 	"github.com/elasticron/elasticron/registry/etcd/embedded"
+	"github.com/elasticron/elasticron/registry/zkcompat"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -26,7 +28,8 @@ const itemsPerJob = 10
 
 // settings are what a child is told when it starts.
 type settings struct {
-	Members   int // of a store
+	Members   int  // of a store
+	ZooKeeper bool // what an instance uses, or else etcd
 	Endpoints []string
 	Namespace string // of an instance, like what follows
 	ID        string
@@ -85,7 +88,7 @@ type item struct {
 
 func beInstance(set settings) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	reg, err := etcd.Open(context.Background(), etcd.Config{Endpoints: set.Endpoints, Namespace: set.Namespace, DialTimeout: time.Minute, Logger: log})
+	reg, err := set.open(log)
 	if err != nil {
 		return err
 	}
@@ -100,6 +103,14 @@ func beInstance(set settings) error {
 	err = i.serve(ctx)
 	stop()
 	return errors.Join(err, <-done, reg.Close(context.Background()))
+}
+
+// open returns a handle on the store.
+func (s settings) open(log *slog.Logger) (registry.Registry, error) {
+	if s.ZooKeeper {
+		return zkcompat.Open(context.Background(), zkcompat.Config{Servers: s.Endpoints, Namespace: s.Namespace, ConnectionTimeout: time.Minute, Logger: log})
+	}
+	return etcd.Open(context.Background(), etcd.Config{Endpoints: s.Endpoints, Namespace: s.Namespace, DialTimeout: time.Minute, Logger: log})
 }
 
 // serve does what the parent says, and tells what has happened each time.

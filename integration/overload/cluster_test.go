@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/elasticron/elasticron/integration/proxy"
+	"github.com/elasticron/elasticron/integration/zookeeper"
 )
 
 // What this binary is when it is not the test, and what it is then told.
@@ -78,12 +79,16 @@ func (c *child) end() {
 // shape is what a cluster consists of.
 type shape struct {
 	processes, members int
+	zookeeper          bool          // the store, or else etcd
 	roundTrip          time.Duration // that the way to the store takes
 	every              int           // seconds between two fires of a job; 0 = 1
 }
 
 func (s shape) String() string {
 	name := fmt.Sprintf("processes=%d/members=%d", s.processes, s.members)
+	if s.zookeeper {
+		name = "zookeeper/" + name
+	}
 	if s.roundTrip > 0 {
 		name += "/slowed=" + s.roundTrip.String()
 	}
@@ -93,15 +98,14 @@ func (s shape) String() string {
 // cluster is a store and the instances that use it.
 type cluster struct {
 	tb        testing.TB
-	store     *child
+	end       func() // of the store
 	instances []*child
 }
 
 func startCluster(tb testing.TB, s shape) *cluster {
 	tb.Helper()
-	c := &cluster{tb: tb, store: startChild(tb, roleStore, settings{Members: s.members})}
-	var endpoints []string
-	require.NoError(tb, c.store.output.Decode(&endpoints))
+	endpoints, end := startStore(tb, s)
+	c := &cluster{tb: tb, end: end}
 	if s.roundTrip > 0 {
 		for i, endpoint := range endpoints {
 			at, err := url.Parse(endpoint)
@@ -113,10 +117,24 @@ func startCluster(tb testing.TB, s shape) *cluster {
 	}
 	for n := range s.processes {
 		c.instances = append(c.instances, startChild(tb, roleInstance, settings{
-			Endpoints: endpoints, Namespace: "overload", ID: fmt.Sprintf("10.0.0.%d@-@overload", n+1), Every: max(1, s.every),
+			ZooKeeper: s.zookeeper, Endpoints: endpoints, Namespace: "overload", ID: fmt.Sprintf("10.0.0.%d@-@overload", n+1), Every: max(1, s.every),
 		}))
 	}
 	return c
+}
+
+// startStore starts the store, and returns where it is and what ends it.
+func startStore(tb testing.TB, s shape) (endpoints []string, end func()) {
+	tb.Helper()
+	if s.zookeeper {
+		zookeeper.Need(tb)
+		server, err := zookeeper.Launch(tb.Context(), zookeeper.WithForcedSync(), zookeeper.WithHeap("1g"))
+		require.NoError(tb, err)
+		return server.Addresses(), func() { require.NoError(tb, server.Close()) }
+	}
+	store := startChild(tb, roleStore, settings{Members: s.members})
+	require.NoError(tb, store.output.Decode(&endpoints))
+	return endpoints, store.end
 }
 
 // close ends all processes.
@@ -125,7 +143,7 @@ func (c *cluster) close() {
 	for _, i := range c.instances {
 		i.end()
 	}
-	c.store.end()
+	c.end()
 }
 
 // want has all instances run so many jobs, and returns what has happened in them so far.

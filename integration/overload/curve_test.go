@@ -126,6 +126,22 @@ func BenchmarkOverloadOften(b *testing.B) {
 	last.report(b)
 }
 
+// How many executions run a second at most over one server of ZooKeeper, and over one of etcd on the same machine, one
+// after the other.
+func BenchmarkCapacityOfStores(b *testing.B) {
+	shapes := []shape{{processes: 1, members: 1}, {processes: 1, members: 1, zookeeper: true}}
+	most := make([]int, len(shapes))
+	for b.Loop() {
+		for i, s := range shapes {
+			most[i] = max(most[i], capacity(b, s, *span))
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(most[0]), "etcd/s")
+	b.ReportMetric(float64(most[1]), "zookeeper/s")
+	b.ReportMetric(float64(most[1])/float64(most[0]), "zookeeper-to-etcd")
+}
+
 func (c curve) report(b *testing.B) {
 	b.Helper()
 	b.ReportMetric(0, "ns/op")

@@ -8,7 +8,8 @@
 // that ran at or beyond capacity as a share of the most that ran when less was wanted ("worst-to-best").
 // Package scheduler demands nine tenths in virtual time, where capacity is exact. BenchmarkOverload wants more by more
 // jobs, so a part of what a cluster loses at ten times its capacity is what ten times as many nodes cost etcd;
-// BenchmarkOverloadOften tells that apart, by asking the same jobs more often. What a fire costs that is dropped,
+// BenchmarkOverloadOften tells that apart, by asking the same jobs more often. BenchmarkCapacityOfStores finds the capacity
+// over ZooKeeper beside that over etcd. What a fire costs that is dropped,
 // BenchmarkDroppedFires of package scheduler tells, without a store.
 //
 // The store is a process of its own, one member of etcd or three, which sync their logs to disk. So is

@@ -17,11 +17,15 @@ import (
 // Commit implements [registry.Committer].
 func (r *Registry) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
 	revision, err := r.commit(ctx, txn)
-	path := ""
-	if len(txn.Then) > 0 {
-		path = txn.Then[0].Path
+	return revision, r.opError("commit", firstPath(txn), err)
+}
+
+// firstPath returns what stands for a transaction in an error.
+func firstPath(txn registry.Txn) string {
+	if len(txn.Then) == 0 {
+		return ""
 	}
-	return revision, r.opError("commit", path, err)
+	return txn.Then[0].Path
 }
 
 func (r *Registry) commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
@@ -33,13 +37,29 @@ func (r *Registry) commit(ctx context.Context, txn registry.Txn) (registry.Revis
 	}
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
-	switch err := r.gate.Enter(ctx, txn.Turn); {
+	c := r.queue.submit(txn)[0]
+	return r.finish(ctx, txn, r.queue.wait(ctx, c))
+}
+
+// finish has a transaction that left the queue without an outcome go on by itself.
+func (r *Registry) finish(ctx context.Context, txn registry.Txn, v verdict) (registry.Revision, error) {
+	if v.done {
+		return v.outcome.Revision, v.outcome.Err
+	}
+	a := attempt{r: r, txn: txn, fresh: v.fresh, lost: v.lost, since: v.since, last: v.err}
+	turn := txn.Turn
+	if a.lost { // it was sent, and must be settled
+		turn.Until = time.Time{}
+		if !txn.Repeatable() {
+			return a.unrepeated(ctx)
+		}
+	}
+	switch err := r.gate.Enter(ctx, turn); {
 	case err == nil:
 		defer r.gate.Leave()
 	case ctx.Err() == nil:
 		return 0, err
 	}
-	a := attempt{r: r, txn: txn}
 	for ; ; a.tries++ {
 		if ctx.Err() != nil || !remote.Sleep(ctx, remote.Backoff(a.tries-1)) {
 			return a.giveUp(ctx)

@@ -7,29 +7,52 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// CommitAll implements [registry.Committer]. Each transaction is a multi of its own; those that follow
-// each other and do not touch each other's paths are with the server at once.
+// CommitAll implements [registry.Committer]. Those that follow each other and do not touch each other's paths are with
+// the server at once, as few multis.
 func (r *Registry) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
 	outcomes := make([]registry.Outcome, len(txns))
 	for begin := 0; begin < len(txns); {
 		end := wave(txns, begin)
-		var wg sync.WaitGroup
-		next := make(chan int)
-		for range min(end-begin, underWay) {
-			wg.Go(func() {
-				for i := range next {
-					outcomes[i].Revision, outcomes[i].Err = r.Commit(ctx, txns[i])
-				}
-			})
-		}
-		for i := begin; i < end; i++ {
-			next <- i
-		}
-		close(next)
-		wg.Wait()
+		r.commitWave(ctx, txns[begin:end], outcomes[begin:end])
 		begin = end
 	}
 	return outcomes
+}
+
+// commitWave commits transactions that do not touch each other's paths.
+func (r *Registry) commitWave(ctx context.Context, txns []registry.Txn, outcomes []registry.Outcome) {
+	var sound []registry.Txn
+	var at []int // where they stand
+	for i, txn := range txns {
+		if outcomes[i].Err = txn.Check(); outcomes[i].Err == nil && r.life.Err() != nil {
+			outcomes[i].Err = registry.ErrClosed
+		}
+		if outcomes[i].Err == nil {
+			sound, at = append(sound, txn), append(at, i)
+		}
+	}
+	ctx, cancel := r.alive(ctx)
+	defer cancel()
+	commits := r.queue.submit(sound...)
+	slots := make(chan struct{}, underWay)
+	var others sync.WaitGroup
+	for i, c := range commits {
+		v := r.queue.wait(ctx, c)
+		if v.done {
+			outcomes[at[i]] = v.outcome
+			continue
+		}
+		slots <- struct{}{}
+		others.Go(func() {
+			o := &outcomes[at[i]]
+			o.Revision, o.Err = r.finish(ctx, c.txn, v)
+			<-slots
+		})
+	}
+	others.Wait()
+	for i, o := range outcomes {
+		outcomes[i].Err = r.opError("commit", firstPath(txns[i]), o.Err)
+	}
 }
 
 // wave returns the end of the transactions, from begin on, that touch none of each other's paths.

@@ -1,12 +1,46 @@
 package zkcompat_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/registrytest"
 )
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	registrytest.Run(t, description())
+}
+
+// A handle that shows a view takes what transactions concern from there, and has them share multis. What ends sessions
+// and handles has little to do with that, and takes long.
+func TestConformanceUnderAView(t *testing.T) {
+	t.Parallel()
+	backend := description()
+	start := backend.Start
+	backend.Start = func(tb testing.TB, needs []registrytest.Ability) *registrytest.Store {
+		tb.Helper()
+		if !slices.Contains(needs, registrytest.Steady) || strings.Contains(tb.Name(), "/Closing/") {
+			tb.Skip("TestConformance runs what ends sessions and handles")
+		}
+		s := start(tb, needs)
+		s.Open, s.OpenSteady = viewing(s.Open), viewing(s.OpenSteady)
+		return s
+	}
+	registrytest.Run(t, backend)
+}
+
+// viewing has handles show all of their namespace.
+func viewing(open func(testing.TB, string) *registrytest.Participant) func(testing.TB, string) *registrytest.Participant {
+	return func(tb testing.TB, namespace string) *registrytest.Participant {
+		tb.Helper()
+		p := open(tb, namespace)
+		_, err := p.View(tb.Context(), registry.Root)
+		require.NoError(tb, err)
+		return p
+	}
 }

@@ -1,6 +1,7 @@
 package zkcompat
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -31,38 +32,40 @@ type hub struct {
 
 	// Used by the hub's goroutine alone.
 	link  *link
-	epoch int
 	busy  bool      // the copies are not settled
 	since time.Time // since when
 	turns int       // how many there were since
 
 	mu     sync.Mutex
+	epoch  int // of link; the hub's goroutine sets it
 	closed bool
-	queue  []event
+	queue  []news
+	fresh  map[string]znode // what answers in the queue tell, for commits
 	roots  map[string]*root // by znode
 	left   []string         // former roots that the server still watches
 	done   []*loaded        // copies that were read
-}
 
-// event is what the server told of a znode.
-type event struct {
-	link *link
-	path string
-	gone bool
+	stirred map[*root]bool  // that are to be looked at
+	dirty   map[string]bool // znodes that changed and are to be read
+	writing map[string]int  // znodes that multis under way write, and how many operations
+	held    map[string]bool // those of them that changed
+	unsure  bool            // a znode is gone, and no answer came since
 }
 
 func newHub(r *Registry) *hub {
-	return &hub{r: r, wake: make(chan struct{}, 1), roots: make(map[string]*root)}
+	return &hub{
+		r: r, wake: make(chan struct{}, 1), roots: make(map[string]*root), fresh: make(map[string]znode),
+		stirred: make(map[*root]bool), dirty: make(map[string]bool), writing: make(map[string]int), held: make(map[string]bool),
+	}
 }
 
 // hear takes in an event from the client, in between two answers.
 func (h *hub) hear(l *link, e zk.Event) {
 	switch e.Type {
-	case zk.EventNodeCreated, zk.EventNodeDataChanged, zk.EventNodeDeleted:
-		h.mu.Lock()
-		h.queue = append(h.queue, event{l, e.Path, e.Type == zk.EventNodeDeleted})
-		h.mu.Unlock()
-		h.wakeUp()
+	case zk.EventNodeCreated, zk.EventNodeDataChanged:
+		h.tell(news{kind: nodeChanged, link: l, path: e.Path})
+	case zk.EventNodeDeleted:
+		h.tell(news{kind: nodeGone, link: l, path: e.Path})
 	}
 }
 
@@ -92,95 +95,100 @@ func (h *hub) turn() bool {
 		return false
 	}
 	if l != h.link || epoch != h.epoch {
-		h.link, h.epoch, h.busy = l, epoch, false
-		h.restart()
+		h.link, h.busy = l, false
+		h.restart(epoch)
 	}
 	h.dismiss(l)
 	before := l.seen()
-	work := h.gather(l)
-	h.refuse()
-	if work.empty() && !h.busy {
+	work := h.gather(l, before)
+	if work.failed {
+		h.refuse()
+	}
+	if work.empty() && !h.busy || work.waits {
 		return false
 	}
 	if !h.busy { // else the last turn did not show what it read, and what came meanwhile may concern no copy any more
 		h.busy, h.since, h.turns = true, time.Now(), 0
 	}
 	h.turns++
-	read, err := h.read(l, work)
-	if err != nil { // the connection is gone, or the server refuses: then all is read again
-		h.restart()
+	if err := h.look(l, work); err != nil { // the connection is gone, or the server refuses: then all is read again
+		h.restart(epoch)
 		return remote.Sleep(h.r.life, remote.FirstBackoff)
 	}
-	h.apply(work, read, l.seen())
+	h.note(work, l.seen())
 	return h.publish(l, before)
 }
 
 // work is what one turn has to do.
 type work struct {
-	dirty  map[string]bool // znodes to be looked at; true if known to be gone
-	merged bool            // a copy has come
-	asked  bool            // somebody wants a newer revision, or a first state
+	paths  []string // znodes to be read
+	heard  bool     // something was heard, or a copy has come
+	asked  bool     // somebody wants a newer revision than answers have shown, or a first state
+	wanted bool     // somebody wants one that they have shown
+	unsure bool     // an answer is needed
+	failed bool     // a copy could not be read
+	waits  bool     // for the answer to a multi under way, and there is nothing else to do
 }
 
-func (w work) empty() bool { return len(w.dirty) == 0 && !w.merged && !w.asked }
+func (w work) empty() bool {
+	return len(w.paths) == 0 && !w.heard && !w.asked && !w.wanted && !w.unsure
+}
 
 // restart has every copy read again, on a connection that knows nothing of watches yet.
-func (h *hub) restart() {
+func (h *hub) restart(epoch int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.queue, h.done = nil, nil
+	h.epoch = epoch
+	h.queue, h.done, h.unsure = nil, nil, false
+	clear(h.fresh)
+	clear(h.dirty)
+	clear(h.writing)
+	clear(h.held)
 	for _, root := range h.roots {
 		root.unload()
+		h.stirred[root] = true
 	}
 }
 
 // gather takes over what has happened since the last turn.
-func (h *hub) gather(l *link) work {
+// seen is a revision that answers have shown.
+func (h *hub) gather(l *link, seen registry.Revision) work {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	w := work{dirty: make(map[string]bool)}
-	for _, root := range h.roots {
-		if root.state == rootNew {
+	for root := range h.stirred {
+		if root.state == rootNew && h.roots[root.path] == root {
 			root.state = rootLoading
 			root.number++
 			number, epoch := root.number, h.epoch
 			h.wg.Go(func() { h.load(l, epoch, root, number) })
 		}
 	}
-	events := h.queue
-	h.queue = nil
-	for _, e := range events {
-		if e.link != l {
-			continue
-		}
-		for _, root := range h.above(e.path) {
-			if root.state == rootLoading {
-				root.late[e.path] = true
-			} else {
-				w.dirty[e.path] = e.gone
-			}
-		}
-	}
+	w := work{heard: h.learn(l)}
 	for _, c := range h.done {
 		if c.root.number != c.number || c.root.state != rootLoading {
 			continue
 		}
+		h.stirred[c.root] = true
 		if c.err != nil {
+			w.failed = true
 			c.root.unload()
 			h.wakeUp() // to read it again: of this turn there may be nothing more to do, and then nobody else would
 			continue
 		}
-		w.merged = true
+		w.heard = true
 		c.root.take(l, h.epoch, c.found)
 		for path := range c.root.late {
-			w.dirty[path] = false
+			h.changed(path, false)
 		}
 		clear(c.root.late)
 	}
 	h.done = nil
-	for _, root := range h.roots {
-		w.asked = root.takeAsk() || w.asked
+	for root := range h.stirred {
+		w.asked = root.takeAsk(seen) || w.asked
+		w.wanted = w.wanted || root.state == rootLoaded && root.wanted != 0
 	}
+	w.paths, w.unsure = sortedKeys(h.dirty), h.unsure
+	w.waits = len(h.held) > 0 && len(w.paths) == 0 && !w.asked && !w.unsure
 	return w
 }
 
@@ -257,68 +265,75 @@ func (h *hub) load(l *link, epoch int, root *root, number int) {
 	h.wakeUp()
 }
 
-// read looks at what has changed. With nothing to read it still asks the server something: the answer
+// look reads what has changed. With nothing to read it asks the server something where an answer is needed: it
 // shows that all events before it have come.
-func (h *hub) read(l *link, w work) (map[string]znode, error) {
-	var paths []string
-	read := make(map[string]znode, len(w.dirty))
-	for path, gone := range w.dirty {
-		if gone {
-			read[path] = znode{}
-		} else {
-			paths = append(paths, path)
+func (h *hub) look(l *link, w work) error {
+	if w.asked || w.unsure && len(w.paths) == 0 {
+		if err := l.sync(h.r.life); err != nil {
+			return err
 		}
+		h.mu.Lock()
+		h.unsure = false // as it was at the beginning of the turn; what came since is still in the queue
+		h.mu.Unlock()
 	}
-	if len(paths) == 0 {
-		return read, l.sync(h.r.life)
-	}
-	found := make([]znode, len(paths))
-	err := each(h.r.life, len(paths), func(i int) (err error) {
-		found[i], err = get(l.conn, paths[i])
-		return err
-	})
-	if err == nil && w.asked {
-		err = l.sync(h.r.life)
-	}
-	for i, path := range paths {
-		read[path] = found[i]
-	}
-	return read, err
+	return h.readAll(l, w.paths)
 }
 
-// apply brings the copies up to date.
-func (h *hub) apply(w work, read map[string]znode, answered registry.Revision) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, root := range h.roots {
-		if w.asked && root.asking && root.asked == 0 && root.state == rootLoaded {
-			root.asked = answered
+// readAll reads znodes, a good many with each request, and returns when the answers are in the queue.
+func (h *hub) readAll(l *link, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	w := l.present(h.epoch)
+	if w == nil {
+		return zk.ErrConnectionClosed
+	}
+	answers := make(chan error, len(paths)) // nobody may be there any more to take them
+	requests := 0
+	for part := range slices.Chunk(paths, readTogether) {
+		epoch := h.epoch
+		if !w.request(opMultiRead, readRequest(opGetData, part), func(a answer) { answers <- h.hearRead(l, epoch, part, a) }) {
+			return zk.ErrConnectionClosed
+		}
+		requests++
+	}
+	for range requests {
+		select {
+		case err := <-answers:
+			if err != nil {
+				return err
+			}
+		case <-h.r.life.Done():
+			return errLeft
 		}
 	}
-	for _, mother := range []bool{false, true} { // znodes first, then what they tell of their parents
-		for path, z := range read {
-			for _, root := range h.above(path) {
-				switch {
-				case root.state != rootLoaded:
-				case mother:
-					root.setParent(path)
-				default:
-					root.set(path, z)
-				}
-			}
+	return nil
+}
+
+// note notes of those who asked for the present revision which one it is.
+func (h *hub) note(w work, answered registry.Revision) {
+	if !w.asked {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for root := range h.stirred {
+		if root.asking && root.asked == 0 && root.state == rootLoaded {
+			root.asked = answered
 		}
 	}
 }
 
 // publish shows the copies if they are settled, or have not been for too long. It is true if there is
-// more to do at once. before is a revision up to which all is surely in the copies.
+// more to do at once. before is a revision up to which all is surely in the copies, once what is in the queue is.
 func (h *hub) publish(l *link, before registry.Revision) bool {
 	at := l.seen() // read before the queue, whose events are then already there
 	_, epoch, ok := h.r.keeper.present()
 	h.mu.Lock()
-	settled := ok && epoch == h.epoch && len(h.queue) == 0
+	h.learn(l)
+	settled := ok && epoch == h.epoch && len(h.dirty) == 0 && len(h.held) == 0 && !h.unsure
 	if !settled {
-		if !ok || epoch != h.epoch || time.Since(h.since) < unsettled || h.turns < unsettledTurns {
+		if !ok || epoch != h.epoch || len(h.held) > 0 || time.Since(h.since) < unsettled || h.turns < unsettledTurns {
 			h.mu.Unlock()
 			return true
 		}
@@ -326,9 +341,12 @@ func (h *hub) publish(l *link, before registry.Revision) bool {
 	}
 	h.busy, h.since, h.turns = !settled, time.Now(), 0
 	var shows []func()
-	for _, root := range h.roots {
+	for root := range h.stirred {
 		if root.state == rootLoaded {
 			shows = append(shows, root.show(at)...)
+		}
+		if root.still() {
+			delete(h.stirred, root)
 		}
 	}
 	h.mu.Unlock()
@@ -343,13 +361,29 @@ func (h *hub) shows(l *link, path string) (znode, bool) {
 	_, epoch, ok := h.r.keeper.present()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, root := range h.above(path) {
-		if ok && root.state == rootLoaded && root.link == l && root.epoch == epoch {
-			z := root.nodes[path]
-			return z, true
+	if !ok {
+		return znode{}, false
+	}
+	return h.copied(l, epoch, path)
+}
+
+// copied returns a znode as the copies have it, or as an answer tells that is not yet in them, unless it is known to have
+// changed since. The caller holds mu.
+func (h *hub) copied(l *link, epoch int, path string) (znode, bool) {
+	if h.dirty[path] {
+		return znode{}, false
+	}
+	for at := path; ; at = parentOf(at) {
+		if root := h.roots[at]; root != nil && root.state == rootLoaded && root.link == l && root.epoch == epoch {
+			if z, ok := h.fresh[path]; ok {
+				return z, true
+			}
+			return root.nodes[path], true
+		}
+		if at == registry.Root {
+			return znode{}, false
 		}
 	}
-	return znode{}, false
 }
 
 // close ends all views. Wait returns when nothing of the hub runs, which needs the link to be closed.

@@ -199,6 +199,21 @@ func (l *link) present(epoch int) *wire {
 	return l.wire
 }
 
+// introduced returns the present connection once the client has said there who it is, which it does before all else.
+func (l *link) introduced(ctx context.Context) (*wire, error) {
+	epoch, _ := l.ready()
+	w := l.present(epoch)
+	if w != nil && !w.answered.Load() {
+		if err := l.sync(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if w == nil || !w.answered.Load() { // else it was another connection that answered
+		return nil, zk.ErrConnectionClosed
+	}
+	return w, nil
+}
+
 // errLeft tells that the caller did not wait for the answer.
 var errLeft = errors.New("the context ended before the answer came")
 

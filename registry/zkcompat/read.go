@@ -17,8 +17,12 @@ import (
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
-// atOnce is how many requests of one read of a subtree are with the server at a time.
-const atOnce = 96
+const (
+	// atOnce is how many requests of one call are with the server at a time.
+	atOnce = 96
+	// readTogether is how many znodes one request reads.
+	readTogether = 128
+)
 
 // Get implements [registry.Reader].
 func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) {
@@ -48,7 +52,7 @@ func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, regi
 	var revision registry.Revision
 	err := r.read(ctx, func(ctx context.Context, l *link) error {
 		revision = l.seen()
-		found, err := ask(ctx, l, func(*zk.Conn) (map[string]znode, error) { return walk(ctx, l, r.ns.znode(path)) })
+		found, err := walk(ctx, l, r.ns.znode(path))
 		nodes = nodesOf(r.ns, found)
 		return err
 	})
@@ -177,31 +181,78 @@ func children(c *zk.Conn, path string) ([]string, error) {
 
 // walk reads the subtree at a znode, level by level.
 func walk(ctx context.Context, l *link, root string) (map[string]znode, error) {
+	w, err := l.introduced(ctx)
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[string]znode)
 	for level := []string{root}; len(level) > 0; {
-		read := make([]znode, len(level))
-		below := make([][]string, len(level))
-		err := each(ctx, len(level), func(i int) (err error) {
-			if read[i], err = get(l.conn, level[i]); err == nil && read[i].stat.NumChildren > 0 {
-				below[i], err = children(l.conn, level[i])
+		var parents []string
+		err := w.read(ctx, opGetData, level, func(path string, r result) error {
+			z, err := r.znode()
+			if z.there {
+				found[path] = z
+			}
+			if z.stat.NumChildren > 0 {
+				parents = append(parents, path)
 			}
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		var next []string
-		for i, path := range level {
-			if read[i].there {
-				found[path] = read[i]
+		level = nil
+		err = w.read(ctx, opChildren, parents, func(path string, r result) error {
+			for _, name := range r.names {
+				level = append(level, childOf(path, name))
 			}
-			for _, name := range below[i] {
-				next = append(next, childOf(path, name))
+			if r.code == codeNoNode {
+				return nil
 			}
+			return errorOf(r.code)
+		})
+		if err != nil {
+			return nil, err
 		}
-		level = next
 	}
 	return found, nil
+}
+
+// read reads something of znodes, a good many with each request, and has take take it, one after the other.
+func (w *wire) read(ctx context.Context, kind int32, paths []string, take func(path string, r result) error) error {
+	type part struct {
+		paths  []string
+		answer chan answer // holds it
+	}
+	var parts []part
+	for paths := range slices.Chunk(paths, readTogether) {
+		p := part{paths, make(chan answer, 1)}
+		if !w.request(opMultiRead, readRequest(kind, paths), func(a answer) { p.answer <- a }) {
+			return zk.ErrConnectionClosed
+		}
+		parts = append(parts, p)
+	}
+	for _, p := range parts {
+		var a answer
+		select {
+		case a = <-p.answer:
+		case <-ctx.Done():
+			return errLeft
+		}
+		if a.err != nil {
+			return a.err
+		}
+		results, err := results(a.body, len(p.paths))
+		if err != nil {
+			return err
+		}
+		for i, r := range results {
+			if err := take(p.paths[i], r); err != nil {
+				return fmt.Errorf("%s: %w", p.paths[i], err)
+			}
+		}
+	}
+	return nil
 }
 
 // each makes calls, many at once, until one fails or ctx ends, and waits for those under way.

@@ -18,7 +18,7 @@ var (
 	_ registry.JavaLayout = (*Registry)(nil)
 )
 
-// underWay bounds how many transactions of a handle are with the server at once.
+// underWay bounds how many transactions of a handle go by themselves at once.
 const underWay = 256
 
 // Registry is a handle on one namespace of a ZooKeeper ensemble. It has one session, and one connection
@@ -35,8 +35,9 @@ type Registry struct {
 
 	keeper  *sessionKeeper
 	hub     *hub
+	queue   *queue
 	parents parents
-	gate    *turns.Gate // before transactions are under way
+	gate    *turns.Gate // before transactions that go by themselves
 	errands errands     // of latches
 
 	closing  sync.Once
@@ -52,6 +53,7 @@ func newRegistry(config Config) *Registry {
 	r.life, r.endLife = context.WithCancelCause(context.Background())
 	r.keeper = newSessionKeeper(r)
 	r.hub = newHub(r)
+	r.queue = newQueue(r)
 	return r
 }
 
@@ -61,6 +63,7 @@ func (r *Registry) JavaLayout() (root string, ok bool) { return r.ns.base, true 
 func (r *Registry) start() {
 	r.keeper.wg.Go(r.keeper.run)
 	r.hub.wg.Go(r.hub.run)
+	r.queue.wg.Go(r.queue.run)
 }
 
 // hear takes in every event of a link.
@@ -100,6 +103,7 @@ func (r *Registry) close(ctx context.Context, endSession bool) error {
 		err = last.close(ctx, endSession, r.keeper.closeTime())
 	}
 	r.hub.wg.Wait()
+	r.queue.wg.Wait()
 	r.repeats.Close()
 	return err
 }

@@ -32,6 +32,7 @@ type root struct {
 	changed map[string]bool // what is not yet shown
 	shown   registry.Revision
 
+	wanted registry.Revision // that somebody waits for; 0 if nobody does
 	ask    bool              // somebody wants the present revision, or a first state
 	asking bool              // the server is asked for it
 	asked  registry.Revision // what it answered; 0 before
@@ -48,6 +49,9 @@ func newRoot(ns namespace, path string) *root {
 func (r *root) unload() {
 	r.state = rootNew
 	clear(r.late)
+	if r.asking { // the server that answered may be ahead of the next one
+		r.ask, r.asking, r.asked = true, false, 0
+	}
 }
 
 // take makes what was read the copy.
@@ -57,15 +61,24 @@ func (r *root) take(l *link, epoch int, found map[string]znode) {
 	clear(r.changed)
 }
 
-// takeAsk tells whether the server must be asked for its present revision.
-func (r *root) takeAsk() bool {
+// takeAsk tells whether the server must be asked for its present revision. What answers have shown, the copies
+// show as soon as they are settled.
+func (r *root) takeAsk(seen registry.Revision) bool {
 	if r.state != rootLoaded {
 		return false
+	}
+	if r.wanted > seen {
+		r.ask, r.wanted = true, 0
 	}
 	if r.ask {
 		r.ask, r.asking, r.asked = false, true, 0
 	}
 	return r.asking && r.asked == 0
+}
+
+// still tells whether nothing is to be done about the copy before something happens.
+func (r *root) still() bool {
+	return r.state == rootLoaded && !r.whole && len(r.changed) == 0 && r.wanted == 0 && !r.ask && !r.asking && r.refused == nil
 }
 
 // set puts a znode into the copy.
@@ -93,11 +106,15 @@ func (r *root) setParent(path string) {
 // show returns what shows the copy to the views as of a revision up to which it is complete. Those who
 // asked wait until it is as new as the server's answer.
 func (r *root) show(at registry.Revision) []func() {
+	if r.wanted <= r.shown {
+		r.wanted = 0
+	}
 	answered := r.asking && r.asked != 0 && at >= r.asked
+	reached := r.wanted != 0 && at >= r.wanted
 	switch {
 	case at < r.shown, at == r.shown && len(r.changed) > 0 && !r.whole:
 		return nil // a view takes no change that has no newer revision
-	case !r.whole && len(r.changed) == 0 && !answered:
+	case !r.whole && len(r.changed) == 0 && !answered && !reached:
 		return nil
 	}
 	var shows []func()
@@ -122,6 +139,9 @@ func (r *root) show(at registry.Revision) []func() {
 	r.shown, r.whole = at, false
 	clear(r.changed)
 	r.asking = r.asking && !answered
+	if reached {
+		r.wanted = 0
+	}
 	return shows
 }
 

@@ -38,7 +38,7 @@ func (r *Registry) look(ctx context.Context, l *link, txn registry.Txn, fresh bo
 			wanted = append(wanted, path)
 			continue
 		}
-		tree, err := ask(ctx, l, func(*zk.Conn) (map[string]znode, error) { return walk(ctx, l, path) })
+		tree, err := walk(ctx, l, path)
 		if err != nil {
 			return nil, err
 		}
@@ -49,6 +49,65 @@ func (r *Registry) look(ctx context.Context, l *link, txn registry.Txn, fresh bo
 		return nil, err
 	}
 	return s, s.readAncestors(ctx, l)
+}
+
+// glance makes a survey of what views show alone. It is false if they do not show all that the transaction concerns.
+func (r *Registry) glance(l *link, epoch int, txn registry.Txn) (*survey, bool) {
+	s := &survey{r: r, txn: txn, found: make(map[string]znode, len(txn.If)+len(txn.Then))}
+	for _, w := range txn.Then {
+		if w.Kind == registry.WriteDeleteTree {
+			return nil, false
+		}
+	}
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	for _, c := range txn.If {
+		if !s.glance(l, epoch, r.ns.znode(c.Path)) {
+			return nil, false
+		}
+	}
+	for _, w := range txn.Then {
+		if !s.glance(l, epoch, r.ns.znode(w.Path)) {
+			return nil, false
+		}
+	}
+	return s, s.glanceAncestors(l, epoch)
+}
+
+// glance takes a znode from the hub's copies, whose lock the caller holds.
+func (s *survey) glance(l *link, epoch int, path string) bool {
+	if _, known := s.found[path]; known {
+		return true
+	}
+	z, shown := s.r.hub.copied(l, epoch, path)
+	if shown {
+		s.found[path] = z
+	}
+	return shown
+}
+
+// glanceAncestors is [survey.readAncestors] without reading.
+func (s *survey) glanceAncestors(l *link, epoch int) bool {
+	var absent []string
+	for path, z := range s.found {
+		if !z.there {
+			absent = append(absent, path)
+		}
+	}
+	for _, path := range absent {
+		for parent := parentOf(path); !s.r.parents.has(parent); parent = parentOf(parent) {
+			if !s.glance(l, epoch, parent) {
+				return false
+			}
+			if z := s.found[parent]; z.there {
+				if z.owner() == 0 {
+					s.r.parents.add(parent)
+				}
+				break
+			}
+		}
+	}
+	return true
 }
 
 // read reads znodes that are not yet in the survey.

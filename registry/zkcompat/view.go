@@ -60,6 +60,7 @@ func (h *hub) join(path string, except []func(path string) bool) (*follower, err
 	f := &follower{hub: h, root: root, except: except, ready: make(chan struct{})}
 	root.followers[f] = true
 	root.ask = true
+	h.stirred[root] = true
 	h.wakeUp()
 	return f, nil
 }
@@ -84,10 +85,11 @@ func (f *follower) start(first registry.Snapshot) {
 }
 
 // advance asks for a revision that the view has not reached. One look at the server is enough for every
-// revision that anybody has seen.
-func (f *follower) advance(context.Context, registry.Revision) {
+// revision that anybody has seen, and none is needed for one that this handle has.
+func (f *follower) advance(_ context.Context, to registry.Revision) {
 	f.hub.mu.Lock()
-	f.root.ask = true
+	f.root.wanted = max(f.root.wanted, to)
+	f.hub.stirred[f.root] = true
 	f.hub.mu.Unlock()
 	f.hub.wakeUp()
 }
@@ -121,6 +123,7 @@ func (h *hub) leave(f *follower) {
 	delete(f.root.followers, f)
 	if len(f.root.followers) == 0 && h.roots[f.root.path] == f.root {
 		delete(h.roots, f.root.path)
+		delete(h.stirred, f.root)
 		h.left = append(h.left, f.root.path)
 		h.wakeUp()
 	}

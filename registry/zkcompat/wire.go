@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -31,8 +33,8 @@ const (
 
 // wire is a TCP connection to a server, with the client on one side of it. It reads along, for two
 // things that the client does not tell: the newest transaction that answers show, and what the server
-// granted. And it asks the server for watches of whole subtrees, which the client does not know, in
-// between the client's own requests.
+// granted. And it sends own requests in between the client's: watches of whole subtrees and reads of many znodes,
+// which the client does not know, and multis whose answers must be heard in order with the events.
 type wire struct {
 	net.Conn
 	link     *link
@@ -43,6 +45,8 @@ type wire struct {
 	rest    []byte // of the frame that the client is reading
 	greeted bool
 
+	answered atomic.Bool // a request of the client
+
 	out      sync.Mutex    // one frame at a time
 	hailed   bool          // the client's greeting was sent
 	sent     time.Duration // when
@@ -51,13 +55,13 @@ type wire struct {
 	mu     sync.Mutex
 	closed bool
 	number int32
-	asks   map[int32]chan int32 // own requests that are not answered
+	asks   map[int32]func(answer) // of own requests that are not answered
 }
 
 func newWire(l *link, conn net.Conn, greetings time.Duration) *wire {
 	return &wire{
 		Conn: conn, link: l, in: bufio.NewReaderSize(conn, 64<<10), greeting: time.Now().Add(greetings),
-		number: firstOwnNumber, asks: make(map[int32]chan int32),
+		number: firstOwnNumber, asks: make(map[int32]func(answer)),
 	}
 }
 
@@ -122,8 +126,11 @@ func (w *wire) note(body []byte) bool {
 	}
 	w.link.see(int64(binary.BigEndian.Uint64(body[4:])))
 	if number <= firstOwnNumber {
-		w.answer(number, int32(binary.BigEndian.Uint32(body[12:])))
+		w.answer(number, answer{err: errorOf(int32(binary.BigEndian.Uint32(body[12:]))), body: body[16:]})
 		return false
+	}
+	if number > 0 && !w.answered.Load() {
+		w.answered.Store(true)
 	}
 	w.out.Lock()
 	defer w.out.Unlock()
@@ -133,12 +140,13 @@ func (w *wire) note(body []byte) bool {
 	return true
 }
 
-func (w *wire) answer(number, code int32) {
+func (w *wire) answer(number int32, a answer) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if ask, ok := w.asks[number]; ok {
-		delete(w.asks, number)
-		ask <- code
+	heard := w.asks[number]
+	delete(w.asks, number)
+	w.mu.Unlock()
+	if heard != nil {
+		heard(a)
 	}
 }
 
@@ -153,15 +161,49 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 // Close ends the connection and every own request.
 func (w *wire) Close() error {
 	w.mu.Lock()
-	if !w.closed {
-		w.closed = true
-		for _, ask := range w.asks {
-			close(ask)
-		}
-		w.asks = nil
-	}
+	w.closed = true
+	asks := w.asks
+	w.asks = nil
 	w.mu.Unlock()
-	return w.Conn.Close()
+	err := w.Conn.Close()
+	for _, heard := range asks {
+		heard(answer{err: zk.ErrConnectionClosed})
+	}
+	return err
+}
+
+// answer is what the server says to an own request. After an error there is no body; that the connection is closed
+// tells nothing of what the server did.
+type answer struct {
+	err  error
+	body []byte
+}
+
+// request sends an own request, whose header it fills in, and has heard hear the answer: in between what the client
+// hears, in the order in which the server spoke, so it must not block. It is false, and nothing is heard, if the
+// connection is closed already. As for the client, a server may do what it was sent although no answer comes.
+func (w *wire) request(kind int32, f frame, heard func(answer)) bool {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return false
+	}
+	if w.number--; w.number == math.MinInt32 { // nobody waits for the first ones any more
+		w.number = firstOwnNumber
+	}
+	number := w.number
+	w.asks[number] = heard
+	w.mu.Unlock()
+	binary.BigEndian.PutUint32(f, uint32(len(f)-4))
+	binary.BigEndian.PutUint32(f[4:], uint32(number))
+	binary.BigEndian.PutUint32(f[8:], uint32(kind))
+	w.out.Lock()
+	_, err := w.Conn.Write(f)
+	w.out.Unlock()
+	if err != nil {
+		_ = w.Close() // as the client does; who waits is told
+	}
+	return true
 }
 
 // watch has the server tell of every change of the subtree at path, until the connection ends.
@@ -172,42 +214,12 @@ func (w *wire) unwatch(path string) error { return w.ask(opRemoveWatches, path, 
 
 // ask sends a request of a path and a number, and waits for its answer.
 func (w *wire) ask(op int32, path string, kind int32) error {
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
+	f := newFrame(8 + len(path))
+	f.text(path)
+	f.int(kind)
+	heard := make(chan error, 1) // holds the one answer
+	if !w.request(op, f, func(a answer) { heard <- a.err }) {
 		return zk.ErrConnectionClosed
 	}
-	w.number--
-	number, answer := w.number, make(chan int32, 1) // holds the one answer
-	w.asks[number] = answer
-	w.mu.Unlock()
-
-	frame := make([]byte, 4, 4+16+len(path))
-	for _, n := range []int32{number, op, int32(len(path))} {
-		frame = binary.BigEndian.AppendUint32(frame, uint32(n))
-	}
-	frame = append(frame, path...)
-	frame = binary.BigEndian.AppendUint32(frame, uint32(kind))
-	binary.BigEndian.PutUint32(frame, uint32(len(frame)-4))
-	w.out.Lock()
-	_, err := w.Conn.Write(frame)
-	w.out.Unlock()
-	if err != nil {
-		_ = w.Close() // as the client does; who waits is woken
-	}
-	code, answered := <-answer
-	switch {
-	case !answered:
-		return zk.ErrConnectionClosed
-	case code == 0:
-		return nil
-	case code == -6:
-		return errUnimplemented
-	case code == -112:
-		return zk.ErrSessionExpired
-	case code == -102:
-		return zk.ErrNoAuth
-	default:
-		return fmt.Errorf("zk: error %d", code)
-	}
+	return <-heard
 }
