@@ -12,13 +12,13 @@ import (
 	"github.com/elasticron/elasticron/sharding"
 )
 
-// leaveOf is the leave of an instance that leads, with so many conditions on the marks of what it runs.
-func (w *world) leaveOf(server string, marks int) registry.Txn {
+// leaveAlone is what "a" commits that leads and leaves, with so many conditions on the marks of what it runs.
+func (w *world) leaveAlone(marks int) registry.Txn {
 	w.Helper()
-	mine := tree.Instance(instanceID(server))
+	mine := tree.Instance(instanceID("a"))
 	txn := registry.Txn{
 		If: []registry.Condition{
-			registry.CreatedAt(mine, w.state().Instance(instanceID(server)).Created),
+			registry.CreatedAt(mine, w.state().Instance(instanceID("a")).Created),
 			registry.Present(tree.Config()), registry.CreatedAt(tree.Leader(), w.term),
 		},
 		Then: []registry.Write{registry.Delete(mine), registry.Put(tree.Necessary(), ""), registry.Delete(tree.Leader())},
@@ -29,9 +29,9 @@ func (w *world) leaveOf(server string, marks int) registry.Txn {
 	return txn
 }
 
-func (w *world) planLeave(server string, marks int) (resharding.Plan, bool) {
+func (w *world) planLeave(marks int) (resharding.Plan, bool) {
 	w.Helper()
-	plan, ok, err := resharding.PlanLeave(w.state(), averagely, w.term, instanceID(server), w.leaveOf(server, marks))
+	plan, ok, err := resharding.PlanLeave(w.state(), averagely, w.term, instanceID("a"), w.leaveAlone(marks))
 	require.NoError(w, err)
 	return plan, ok
 }
@@ -54,7 +54,7 @@ func TestALeaderLeavesItsItemsToTheOthers(t *testing.T) {
 			if !test.owns {
 				w.join("a")
 			}
-			plan, ok := w.planLeave("a", 3)
+			plan, ok := w.planLeave(3)
 			require.True(t, ok)
 			require.Equal(t, 2, plan.Instances)
 			require.True(t, plan.Txn.EndsItself(), "so it may be repeated")
@@ -90,17 +90,17 @@ func TestALeaveThatGoesAlone(t *testing.T) {
 			w := newWorld(t, 6)
 			w.join("a", "b")
 			w.reshard(averagely)
-			_, ok := w.planLeave("a", test.marks)
+			_, ok := w.planLeave(test.marks)
 			require.Equal(t, true, ok || test.marks > 0)
 			test.change(w)
-			_, ok = w.planLeave("a", test.marks)
+			_, ok = w.planLeave(test.marks)
 			require.False(t, ok)
 		})
 	}
 	w := newWorld(t, 6)
 	w.join("a", "b")
 	broken := sharding.StrategyFunc(func(sharding.Request) (sharding.Assignment, error) { return nil, errors.New("broken") })
-	_, ok, err := resharding.PlanLeave(w.state(), broken, w.term, instanceID("a"), w.leaveOf("a", 0))
+	_, ok, err := resharding.PlanLeave(w.state(), broken, w.term, instanceID("a"), w.leaveAlone(0))
 	require.ErrorContains(t, err, "broken")
 	require.False(t, ok)
 }
@@ -117,7 +117,7 @@ func TestALeaveHasRoom(t *testing.T) {
 		}
 		w.do(registry.Put(tree.Necessary(), ""))
 		for _, marks := range []int{0, 1, 30, 58} {
-			plan, ok := w.planLeave("a", marks)
+			plan, ok := w.planLeave(marks)
 			require.True(t, ok)
 			puts := 0
 			for _, write := range plan.Txn.Then {
@@ -152,7 +152,7 @@ func TestEachGuardOfALeaveMatters(t *testing.T) {
 			w := newWorld(t, 6)
 			w.join("a", "b", "c")
 			w.reshard(averagely)
-			plan, ok := w.planLeave("a", 1)
+			plan, ok := w.planLeave(1)
 			require.True(t, ok)
 			test.change(w)
 			before := w.owners()
