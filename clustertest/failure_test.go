@@ -112,7 +112,7 @@ began         item  fire      source     on  took  outcome
 00:05:00      0     00:05:00  scheduled  a   10s   ok
 00:05:00      1     00:05:00  scheduled  b   10s   ok
 00:05:01      a is cut off
-00:05:05.019  0     00:05:00  failover   b   10s   ok
+00:05:04.999  0     00:05:00  failover   b   10s   ok
 `,
 		},
 		"other fires were missed": {

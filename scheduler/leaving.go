@@ -35,8 +35,8 @@ func (r *runner) closeDrained() {
 	}
 }
 
-// commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding,
-// in one transaction. While the instance has to stay, it hands over all else.
+// commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding, or does it as the
+// leader, in one transaction. While the instance has to stay, it hands over all else.
 func (r *runner) commitLeave() {
 	if r.mustStay() && !r.rounds.Executions().Abandoned() {
 		r.commit(r.membership.HandOver(r.look()))
@@ -46,6 +46,8 @@ func (r *runner) commitLeave() {
 	if batch == nil {
 		r.departure.handedOver(!r.leadership.Electing()) // an election under way may still bring something to take back
 		r.membership.NoteLeft(r.s.now())
+	} else if r.leads() && len(r.lost.Decide(r.look(), r.rounds.RunningHere)) == 0 { // as in lead; else the next one looks
+		r.leadership.Bequeath(r.look(), &batch[0])
 	}
 	r.commit(batch)
 }

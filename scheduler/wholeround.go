@@ -26,6 +26,9 @@ func (r *runner) newWholeRounds() *wholeround.Rounds {
 
 // mindBarriers does what the barriers of whole rounds ask of this instance now.
 func (r *runner) mindBarriers() {
+	if r.whole == nil {
+		return
+	}
 	for _, phase := range r.whole.Phases() {
 		r.commit(r.whole.SettleHook(r.look(), phase))
 		if r.attached.Connected() && r.applied >= r.needed && r.settings.OK && r.settings.Config.Monitored() {

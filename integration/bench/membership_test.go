@@ -34,7 +34,8 @@ func BenchmarkResharding(b *testing.B) {
 }
 
 // From the stop of an instance that has half of the items to the moment at which a reader sees all of
-// them with the other. A leader that goes has to be replaced first. It is measured when the job is at
+// them with the other. A leader that goes gives them away itself, in the transaction in which it goes; if another
+// instance goes, the leader does so as soon as it sees that. It is measured when the job is at
 // rest: right after another resharding the leader finishes that first.
 func BenchmarkHandover(b *testing.B) {
 	for _, stopped := range []string{"member", "leader"} {

@@ -245,10 +245,12 @@ func claimBreaches() map[string]breach {
 			sleepUntil(31 * time.Second)
 		}
 	}
-	// later is right before the claim arrives, so that the leader does not reshard in between.
+	// later is right before the claim arrives, and the leader sees it after that, so that it does not reshard in between.
 	later := func(change func(c *cluster)) func(t *testing.T, c *cluster) {
 		return meanwhile(func(c *cluster) {
 			time.Sleep(2*far - 10*time.Millisecond)
+			go c.processes[0].slow(time.Second, 20*time.Millisecond)
+			time.Sleep(time.Millisecond)
 			change(c)
 		})
 	}

@@ -55,7 +55,12 @@ func PlanOf(s *jobtree.State, strategy sharding.Strategy, term registry.Revision
 // PlanHolding is [PlanOf] for a leader that holds moves back for now: where Java instances share the job,
 // those for which hold, given the item's owners, is true count as Held. A nil hold holds none.
 func PlanHolding(s *jobtree.State, strategy sharding.Strategy, term registry.Revision, hold func(from, to string) bool) (Plan, error) {
-	members := members(s)
+	return planFor(s, strategy, term, members(s), hold, 0)
+}
+
+// planFor is [PlanHolding] for the members that may get items. Its transactions leave as much room as is taken by
+// conditions and writes that somebody adds.
+func planFor(s *jobtree.State, strategy sharding.Strategy, term registry.Revision, members []jobtree.Instance, hold func(from, to string) bool, taken int) (Plan, error) {
 	total := s.Config.Value.ShardingTotalCount
 	plan := Plan{Instances: len(members), Total: total}
 	if len(members) == 0 {
@@ -74,7 +79,7 @@ func PlanHolding(s *jobtree.State, strategy sharding.Strategy, term registry.Rev
 	plan.Moved = len(moved)
 	epoch := nextEpoch(s, term, total)
 	var writes []registry.Write
-	if len(moved) <= maxWrites {
+	if len(moved) <= maxWrites-taken {
 		writes = putOwners(s.Tree(), moved)
 	} else {
 		plan.Parts = parts(s, moved, epoch.ID(), term)
@@ -87,7 +92,7 @@ func PlanHolding(s *jobtree.State, strategy sharding.Strategy, term registry.Rev
 	}
 	plan.Needed = len(writes) > 0
 	// The first resharding of a job creates its epoch, which is removed with the job alone.
-	plan.Txn = registry.Txn{If: guards(s, members, term, maxConditions-len(writes)), Then: writes, Repeat: registry.RepeatCreation}
+	plan.Txn = registry.Txn{If: guards(s, members, term, maxConditions-taken-len(writes)), Then: writes, Repeat: registry.RepeatCreation}
 	return plan, nil
 }
 

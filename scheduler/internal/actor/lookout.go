@@ -2,39 +2,47 @@ package actor
 
 import (
 	"iter"
-	"maps"
+	"slices"
 )
 
 // Lookout collects items that have to be looked at, so that a large job is not searched after every
 // small change. The zero Lookout has none.
 type Lookout struct {
 	all   bool
-	items map[int]struct{}
+	items []int // some of them more than once
 }
 
 // Note adds items, or all there are.
 func (l *Lookout) Note(items []int, all bool) {
 	l.all = l.all || all
-	if l.items == nil && len(items) > 0 {
-		l.items = make(map[int]struct{})
+	if len(l.items)+len(items) > cap(l.items) {
+		l.tidy() // so that what is noted again and again takes no more room
 	}
-	for _, n := range items {
-		l.items[n] = struct{}{}
-	}
+	l.items = append(l.items, items...)
 }
 
-// TakeNoted returns what was noted, as it was, and forgets it: all items, or some.
-func (l *Lookout) TakeNoted() (all bool, items iter.Seq[int]) {
+// Empty tells whether nothing is noted.
+func (l *Lookout) Empty() bool { return !l.all && len(l.items) == 0 }
+
+// tidy leaves each item once, in ascending order.
+func (l *Lookout) tidy() {
+	slices.Sort(l.items)
+	l.items = slices.Compact(l.items)
+}
+
+// TakeNoted returns what was noted, as it was, and forgets it: all items, or some in ascending order.
+func (l *Lookout) TakeNoted() (all bool, items []int) {
+	l.tidy()
 	noted := *l
 	*l = Lookout{}
-	return noted.all, maps.Keys(noted.items)
+	return noted.all, noted.items
 }
 
-// Take yields what was noted and forgets it. total is how many items there are.
+// Take yields what was noted in ascending order, and forgets it. total is how many items there are.
 func (l *Lookout) Take(total int) iter.Seq[int] {
 	all, items := l.TakeNoted()
 	if !all {
-		return items
+		return slices.Values(items)
 	}
 	return func(yield func(int) bool) {
 		for n := range total {
@@ -43,4 +51,17 @@ func (l *Lookout) Take(total int) iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// TakeAll is [Lookout.Take] for who wants the items together.
+func (l *Lookout) TakeAll(total int) []int {
+	all, items := l.TakeNoted()
+	if !all {
+		return items
+	}
+	items = make([]int, total)
+	for n := range items {
+		items[n] = n
+	}
+	return items
 }

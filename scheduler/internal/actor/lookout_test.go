@@ -26,7 +26,9 @@ func TestALookout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var l Lookout
+			require.True(t, l.Empty())
 			test.note(&l)
+			require.Equal(t, test.want == nil, l.Empty())
 			require.Equal(t, test.want, slices.Sorted(l.Take(4)))
 			require.Empty(t, slices.Collect(l.Take(4)), "what was taken is forgotten")
 		})
@@ -47,6 +49,20 @@ func TestALookoutIsNotedWhileItIsTaken(t *testing.T) {
 		require.Equal(t, 2, looked)
 		require.Equal(t, []int{10, 11}, slices.Sorted(l.Take(2)))
 	}
+}
+
+// What is noted over and over before anybody looks takes the room of what there is.
+func TestALookoutDoesNotGrow(t *testing.T) {
+	t.Parallel()
+	var l Lookout
+	for range 10_000 {
+		l.Note([]int{2, 0, 1}, false)
+	}
+	require.LessOrEqual(t, cap(l.items), 16)
+	require.Equal(t, []int{0, 1, 2}, l.TakeAll(5))
+	l.Note(nil, true)
+	require.Equal(t, []int{0, 1, 2, 3, 4}, l.TakeAll(5))
+	require.Empty(t, l.TakeAll(5))
 }
 
 func TestALookoutIsLeftEarly(t *testing.T) {

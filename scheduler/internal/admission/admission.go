@@ -80,6 +80,13 @@ func (a *Admission) Take(job Applicant, u Urgency) bool {
 	return false
 }
 
+// Full tells whether a begin that is asked for now would have to wait.
+func (a *Admission) Full() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.out >= a.window
+}
+
 // Wait makes the job wait for its turn, unless a begin could be admitted at once.
 func (a *Admission) Wait(job Applicant, u Urgency) bool {
 	a.mu.Lock()

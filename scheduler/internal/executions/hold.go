@@ -16,7 +16,7 @@ import (
 // Beside ElasticJob 3.x nothing is marked before the job is stored again: the node of the job itself, which comes with
 // the mark and stays when that goes, would be empty, and each of its instances takes that for a job of another class.
 func (x *Executions) Hold(v room.View) (batch room.Batch) {
-	if !v.Attached.Connected() {
+	if x.unheld.Empty() || !v.Attached.Connected() { // as a rule nothing is to be held, and to read the session's clock costs
 		return nil
 	}
 	var stored []registry.Condition
@@ -27,7 +27,7 @@ func (x *Executions) Hold(v room.View) (batch room.Batch) {
 		stored = append(stored, registry.Present(v.Tree.Config()))
 	}
 	_, items := x.unheld.TakeNoted()
-	for item := range items {
+	for _, item := range items {
 		e, node := x.ports.Of(item), v.State.Item(item)
 		if e == nil || !e.Monitored() || e.Under != v.Attached || !MarkGone(v, e) || node.Running.Exists() || node.Record.Exists() {
 			continue

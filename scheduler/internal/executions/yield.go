@@ -37,7 +37,7 @@ func (x *Executions) TellYields(v room.View) {
 		}
 		return
 	}
-	for n := range items {
+	for _, n := range items {
 		x.tellYield(v, x.ports.Of(n))
 	}
 }

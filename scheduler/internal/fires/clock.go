@@ -3,6 +3,7 @@ package fires
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,19 +28,24 @@ type ClockCheck struct {
 	Start  func(func())                             // starts a goroutine that the scheduler waits for
 	Failed func(error)                              // hears of a question that got no answer in time
 
-	mu       sync.Mutex
-	server   time.Time // the registry's clock when it was asked; zero = unknown
+	answer atomic.Pointer[answer] // the last; nil = none yet. Every job of the process reads it at every decision
+
+	mu     sync.Mutex
+	asked  time.Time // when the last answer, or none, came
+	asking bool
+	told   []func() // called when the next answer, or none, has come
+}
+
+// answer is what the registry's clock showed, and when.
+type answer struct {
+	server   time.Time
 	measured time.Time // by this process, with a monotonic reading
-	asked    time.Time // when the last answer, or none, came
-	asking   bool
-	told     []func() // called when the next answer, or none, has come
 }
 
 // Fresh tells whether the registry told its time within age.
 func (c *ClockCheck) Fresh(age time.Duration) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.server.IsZero() && time.Since(c.measured) < age
+	a := c.answer.Load()
+	return a != nil && time.Since(a.measured) < age
 }
 
 // WhenAsked calls fn when the next answer has come, or has failed to come. fn must not block.
@@ -51,9 +57,11 @@ func (c *ClockCheck) WhenAsked(fn func()) {
 
 // registryNow returns the registry's clock, as far as it is known.
 func (c *ClockCheck) registryNow() (time.Time, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.server.Add(time.Since(c.measured)), !c.server.IsZero()
+	a := c.answer.Load()
+	if a == nil {
+		return time.Time{}, false
+	}
+	return a.server.Add(time.Since(a.measured)), true
 }
 
 // begin tells whether to ask now: if nobody is asking, and the last answer is older than age.
@@ -73,7 +81,7 @@ func (c *ClockCheck) end(server, measured time.Time) {
 	c.asking = false
 	c.asked = time.Now()
 	if !server.IsZero() {
-		c.server, c.measured = server, measured
+		c.answer.Store(&answer{server: server, measured: measured})
 	}
 	for _, fn := range c.told {
 		fn()
@@ -118,5 +126,8 @@ func (c *ClockCheck) Horizon() time.Time {
 // Off returns by how much this process's wall clock is ahead of the registry's; negative if it is behind.
 func (c *ClockCheck) Off() (off time.Duration, known bool) {
 	now, known := c.registryNow()
-	return c.Wall().Sub(now), known
+	if !known {
+		return 0, false
+	}
+	return c.Wall().Sub(now), true
 }

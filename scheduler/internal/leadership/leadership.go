@@ -16,7 +16,8 @@ import (
 )
 
 // gatherFor is how long a leader collects events before it reshards: a deployment changes many
-// members within moments, and one resharding serves them all.
+// members within moments, and one resharding serves them all. The items of one that has gone do not wait for that,
+// unless others went just before.
 const gatherFor = 20 * time.Millisecond
 
 // Ports are what the room may ask of the process.
@@ -36,9 +37,12 @@ type Leadership struct {
 
 	plan  bool      // members, settings or assignment changed since the last look
 	since time.Time // when the first of the changes not yet looked at came; zero = none waits
+	// hurried is when the assignment was looked at last without gathering, as an owner had gone.
+	hurried time.Time
 	// noPlan is why the strategy gave no assignment, as it was reported; empty if it gives one.
 	noPlan string
 
+	bequests   int               // tries to leave with a resharding
 	electing   bool              // an election is under way
 	term       registry.Revision // that was last told of; 0 = this instance did not lead
 	strategist strategist
@@ -70,7 +74,7 @@ func (l *Leadership) Decide(v room.View) room.Batch {
 		return nil
 	case !l.mayLead(v):
 		return l.abdicate(v)
-	case !l.due():
+	case !l.due(v):
 		return nil
 	}
 	if tidy := l.tidy(v); tidy != nil {

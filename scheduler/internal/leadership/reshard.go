@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
@@ -11,8 +12,9 @@ import (
 )
 
 // due tells whether the assignment is to be looked at now, a moment after the first event that may have changed
-// which one members and settings want. Need is derived: a request that got lost strands nobody.
-func (l *Leadership) due() bool {
+// which one members and settings want; at once if the owner of an item has gone, as nobody runs it meanwhile, and that
+// was not so a moment ago. Need is derived: a request that got lost strands nobody.
+func (l *Leadership) due(v room.View) bool {
 	l.plan = l.ports.Peers.MovesDue() || l.plan
 	if !l.plan {
 		return false
@@ -20,12 +22,36 @@ func (l *Leadership) due() bool {
 	if l.since.IsZero() {
 		l.since = time.Now()
 	}
-	if wait := gatherFor - time.Since(l.since); wait > 0 {
+	wait := gatherFor - time.Since(l.since)
+	if wait > 0 && forsaken(v.State) {
+		// Of many that leave together, all but the first are gathered.
+		if wait = min(wait, gatherFor-time.Since(l.hurried)); wait <= 0 {
+			l.hurried = time.Now()
+		}
+	}
+	if wait > 0 {
 		l.ports.Wake(wait)
 		return false
 	}
 	l.plan, l.since = false, time.Time{}
 	return true
+}
+
+// forsaken tells whether an item belongs to an instance that is gone, or is about to leave. One that never had an owner
+// does not count: when a job starts, its instances come one after the other.
+func forsaken(s *jobtree.State) bool {
+	checked := ""
+	for item := range s.Total() {
+		owner := s.Owner(item)
+		if owner == checked || owner == "" {
+			continue
+		}
+		checked = owner
+		if instance := s.Instance(owner); instance.Created == 0 || instance.Shutdown {
+			return true
+		}
+	}
+	return false
 }
 
 // tidy proposes to clear up what earlier reshardings left. If there is anything, the assignment is looked at when

@@ -42,7 +42,7 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 	if !kept {
 		r.Kept()
 	}
-	atOnce := !left && r.mayQueueAtOnce(v)
+	atOnce := !left && r.ports.Admission.Full() && r.mayQueueAtOnce(v)
 	wanted, dropped := 0, 0
 	note := func(n int) {
 		it := r.items[n]

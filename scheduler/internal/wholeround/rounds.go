@@ -160,7 +160,7 @@ func (r *Rounds) follow(v room.View, g *phaseBarrier, b jobtree.Barrier) {
 		}
 		return
 	}
-	for n := range items {
+	for _, n := range items {
 		if _, awaited := slices.BinarySearch(b.Items, n); awaited {
 			check(n)
 		}

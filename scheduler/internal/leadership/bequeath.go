@@ -1,0 +1,45 @@
+package leadership
+
+import (
+	"github.com/elasticron/elasticron/internal/resharding"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// mostBequests is how often a leader tries to leave with a resharding. Where members keep changing meanwhile, such as
+// when all stop together, it goes without.
+const mostBequests = 2
+
+// Bequeath has a leader that leaves give its items to the others in the transaction in which it goes, where it can: the
+// next leader would be elected first. It changes a proposal to leave, which [resharding.PlanLeave] explains. What was
+// lost must have been declared before.
+func (l *Leadership) Bequeath(v room.View, leave *room.Proposal) {
+	if !v.Leads() || !v.Registered() || !l.mayLead(v) || l.bequests >= mostBequests {
+		return
+	}
+	strategy, err := l.ports.Lookup(v.Config.ShardingStrategy)
+	if err != nil || !immediate(strategy) {
+		return // nobody waits for the application's code to leave
+	}
+	plan, ok, err := resharding.PlanLeave(v.State, strategy, v.State.Leader.Created, v.Instance, leave.Txn)
+	if err != nil || !ok {
+		return
+	}
+	l.bequests++
+	leave.Parts, leave.Txn = plan.Parts, plan.Txn
+	left := leave.Done
+	leave.Done = func(o registry.Outcome) {
+		left(o)
+		if plan.Moved > 0 {
+			l.ports.Resharded(plan)
+		}
+	}
+	leave.Refused = func(err error) bool {
+		if !room.Hopeless(err) {
+			return false
+		}
+		l.bequests = mostBequests
+		l.ports.Post(func() {}) // to leave without it
+		return true
+	}
+}
