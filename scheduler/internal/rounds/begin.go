@@ -42,7 +42,7 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	r.refreshOwned(v)
 	round := &Round{id: rand.Text()[:12], now: v.Clock.Now(), request: r.requests(v), refuse: v.Refuses}
 	r.wakeDelayed(v, round.now)
-	round.noted = slices.Sorted(r.toConsider.Take(v.State.Total()))
+	round.noted = slices.Collect(r.toConsider.Take(v.State.Total()))
 	for _, n := range round.noted {
 		if v.Owns(n) {
 			r.consider(v, round, n)
