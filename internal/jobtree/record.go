@@ -84,7 +84,7 @@ type Before struct {
 	Reruns   int
 }
 
-// Previous returns the execution before Current, if there was one and it can be read.
+// Previous returns the execution before Current, if there was one and it can be read. Its session is not known.
 func (r Record) Previous() (Execution, bool) {
 	o, err := parseObject(r.previous)
 	if err != nil {
@@ -152,7 +152,7 @@ func (r Record) running() bool {
 func (r Record) start(e Execution) Record {
 	r.Before = &Before{State: r.state(), LastFire: r.LastFire, Trigger: r.Trigger, Reruns: r.Reruns}
 	if r.Current != nil && r.Current.Outcome != NotStarted {
-		r.previous = r.Current.text()
+		r.previous = r.Current.past()
 	}
 	r.State, r.Current = ItemRunning, &e
 	return r
@@ -229,12 +229,15 @@ func (e *Execution) write(w *writer) {
 	w.string("error", e.Error)
 }
 
-// text returns the execution as JSON.
-func (e *Execution) text() string {
+// past returns the execution as JSON, as it stands in the record of the next one. The session that it ran under is over
+// for it: that said who may be lost, and nothing asks it any more.
+func (e *Execution) past() string {
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
+	was := *e
+	was.Session = 0
 	w.text = append(w.text[:0], '{')
-	e.write(w)
+	was.write(w)
 	return string(append(w.text, '}'))
 }
 

@@ -127,7 +127,9 @@ func (c *Counts) read(r *reader, o object) {
 }
 
 func (b *Before) write(w *writer) {
-	w.string("state", string(b.State))
+	if b.State != ItemIdle { // as it is read where it is missing, and was nearly always
+		w.string("state", string(b.State))
+	}
 	w.instant("lastFire", b.LastFire)
 	w.count("trigger", int64(b.Trigger))
 	w.count("reruns", int64(b.Reruns))
