@@ -55,9 +55,6 @@ type Record struct {
 	Trigger registry.Revision
 	// Reruns counts how often the current fire was run again after it was lost.
 	Reruns int
-	// NextFire is the job's next fire, as it was when the item last began; zero if it is not known. It
-	// is only shown and never decided upon.
-	NextFire time.Time
 	// Counts are the outcomes so far.
 	Counts Counts
 	// Current is the execution that runs or, if none does, the last one; nil if there was none. Do
@@ -323,8 +320,6 @@ type Begin struct {
 	Round     string             // what begins together has the same; may be empty
 	Time      time.Time          // now
 	Base      int64              // where the job's fencing tokens start, see Tokens
-	// Next is the job's next fire after this begin, for those who look; zero if it is not known.
-	Next time.Time
 	// Horizon is the latest time that a clock in order can show: the registry's clock and the
 	// difference that is tolerated. Zero does not check.
 	Horizon time.Time
@@ -346,10 +341,6 @@ func (r Record) Begin(b Begin) (Record, error) {
 		Begin: moment(b.Time), Failover: b.Failover, Round: b.Round, Base: b.Base,
 	})
 	next.Reruns = 0
-	next.NextFire = time.Time{}
-	if storable(b.Next) {
-		next.NextFire = b.Next.UTC()
-	}
 	if b.Source == job.Manual {
 		next.Trigger = b.Trigger
 	} else {

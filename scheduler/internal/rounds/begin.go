@@ -30,7 +30,6 @@ type Round struct {
 	noted    []int     // items that were looked at
 
 	newest wholeround.Newest // of those that are to begin
-	next   time.Time         // the job's fire after this round; see [Rounds.nextFire]
 }
 
 // Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
@@ -144,7 +143,7 @@ func (r *Rounds) considerRecord(v room.View, round *Round, it *item, node jobtre
 func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.Item) {
 	begin := jobtree.Begin{
 		Instance: v.Instance, Session: v.Attached.Session.ID(), Round: round.id, Time: round.now,
-		Failover: v.Config.Failover, Horizon: v.Clock.Horizon(), Next: r.nextFire(v, round),
+		Failover: v.Config.Failover, Horizon: v.Clock.Horizon(),
 		Base: v.Tokens.Base,
 	}
 	// What the record shows as run, another instance may have run.
@@ -322,13 +321,4 @@ func (r *Rounds) runRound(v room.View, round *Round) {
 	}
 	r.holdBack(round.begun)
 	r.executions.RunRound(v, round.id, r.task, round.now, round.begun)
-}
-
-// nextFire returns the job's next fire after a round, for the records to show; zero if there is none,
-// or it depends on the end of the run. It is found once for all items.
-func (r *Rounds) nextFire(v room.View, round *Round) time.Time {
-	if round.next.IsZero() && v.Rules.Delay == 0 {
-		round.next = v.Rules.Schedule.Next(round.now)
-	}
-	return round.next
 }
