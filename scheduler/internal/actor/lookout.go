@@ -27,8 +27,13 @@ func (l *Lookout) Note(items []int, all bool) {
 func (l *Lookout) TakeNoted() (all bool, items iter.Seq[int]) {
 	noted := *l
 	*l = Lookout{}
+	if len(noted.items) == 0 { // as it is most often
+		return noted.all, none
+	}
 	return noted.all, slices.Values(distinct(noted.items))
 }
+
+func none(func(int) bool) {}
 
 // distinct puts items in order, each once, in their own place.
 func distinct(items []int) []int {

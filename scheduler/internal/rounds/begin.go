@@ -48,7 +48,9 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		}
 	}
 	if len(round.batch) > 0 {
-		round.batch = append(r.ports.Whole.Open(v, round.newest), round.batch...)
+		if opens := r.ports.Whole.Open(v, round.newest); len(opens) > 0 {
+			round.batch = append(opens, round.batch...)
+		}
 	}
 	round.handed = time.Now()
 	return round, round.batch
@@ -186,6 +188,9 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	txn := r.beginTxn(v, it, node, record, madeUp, guards)
 	txn.Turn = turn
 	round.use(it)
+	if round.batch == nil { // as a rule all that are looked at begin, or none
+		round.batch = make(room.Batch, 0, min(len(round.noted), roomAtFirst))
+	}
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		r.began(v, round, it, under, record, o.Revision)
 		it.Settled()
@@ -195,6 +200,9 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 		}
 	}, Dropped: func() { r.notSent(v, it) }})
 }
+
+// roomAtFirst bounds for how many begins there is room before the first is proposed.
+const roomAtFirst = 64
 
 // standsBack tells whether what is due of the item lets a request by hand go first: a missed fire, and one that comes
 // some time after the last run. If runs take longer than the time between fires, there is always one of these.
@@ -239,15 +247,17 @@ func (r *Rounds) cannotBegin(v room.View, it *item, begin jobtree.Begin, err err
 // beginTxn is the transaction of a begin (T4). guards are those of a request by hand.
 func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtree.Record, madeUp bool, guards []registry.Condition) registry.Txn {
 	n := it.number
-	conditions := append(append(v.State.OwnerGuards(n), guards...),
+	conditions := make([]registry.Condition, 0, 8+len(guards))
+	conditions = append(append(append(conditions, v.State.OwnerGuards(n)...), guards...),
 		registry.Unchanged(v.Tree.ItemRecord(n), node.Record.Revision),
 		registry.Absent(v.Tree.ItemDisabled(n)),
 		registry.Unchanged(v.Tree.Config(), v.State.Config.Revision),
 		v.Mine(),
 	)
 	conditions = append(conditions, r.ports.Peers.Beginning(v)...)
-	marked, writes := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
+	marked, marks := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
 	conditions = append(conditions, marked...)
+	writes := append(make([]registry.Write, 0, 3), marks...)
 	writes = append(writes, registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
 	if madeUp {
 		writes = append(writes, registry.Delete(v.Tree.ItemMisfire(n)))
