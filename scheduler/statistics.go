@@ -19,7 +19,8 @@ type Statistics struct {
 
 // ItemStatistics are the numbers of one item, wherever it ran. Its last begin and end, and what
 // follows from them, are those of its last execution; the times are zero if there was none, and so is
-// the end while it runs. The next fire is as it was at the last begin.
+// the end while it runs. The next fire is the first one after the last begin, by the cron that is in force now; it is zero
+// if there is none, or if it depends on the end of the run.
 type ItemStatistics struct {
 	Item        int           `json:"item"`
 	Owner       string        `json:"owner,omitempty"`
@@ -88,11 +89,15 @@ func (j *Job) Statistics(ctx context.Context) (Statistics, error) {
 	all := Statistics{Job: r.name, Server: ServerStatistics{
 		Instance: s.instance, Success: r.tally.success.Load(), Failure: r.tally.failure.Load(), Refused: r.tally.refused.Load(),
 	}}
+	schedule, _ := state.Config.Value.Schedule() // of a cron that cannot be read there is no next fire
 	for n := range state.Total() {
 		if ctx.Err() != nil {
 			return Statistics{}, context.Cause(ctx)
 		}
 		item := itemStatistics(state, n)
+		if schedule != nil && !item.LastBegin.IsZero() {
+			item.NextFire = schedule.Next(item.LastBegin)
+		}
 		if elsewhere := r.peers.Statistics(n, item.Owner); elsewhere != nil {
 			seen := JavaStatistics(*elsewhere)
 			item.Java = &seen
@@ -105,7 +110,7 @@ func (j *Job) Statistics(ctx context.Context) (Statistics, error) {
 func itemStatistics(s *jobtree.State, n int) ItemStatistics {
 	record := s.Item(n).Record.Value
 	i := ItemStatistics{
-		Item: n, Owner: s.Owner(n), LastFire: record.LastFire, NextFire: record.NextFire,
+		Item: n, Owner: s.Owner(n), LastFire: record.LastFire,
 		Success: record.Counts.Success, Failure: record.Counts.Failure,
 		Interrupted: record.Counts.Interrupted, Lost: record.Counts.Lost,
 	}

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -47,6 +47,7 @@ type counts struct {
 	Items    int   // that ran at least once
 	Lost     int64 // sessions
 	Doubtful int64 // sessions that were suspended
+	CPU      time.Duration
 	Err      string
 }
 
@@ -66,8 +67,20 @@ func beStore(set settings) error {
 	if err := json.NewEncoder(os.Stdout).Encode(cluster.Endpoints()); err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, os.Stdin)
+	answers := json.NewEncoder(os.Stdout)
+	for lines := bufio.NewScanner(os.Stdin); err == nil && lines.Scan(); { // each asks what it took so far
+		err = answers.Encode(counts{CPU: processorTime()})
+	}
 	return errors.Join(err, cluster.Close())
+}
+
+// processorTime is what this process took of the processors.
+func processorTime() time.Duration {
+	var use syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {
+		return 0
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
 // instance runs jobs whose items do nothing.
@@ -126,7 +139,7 @@ func (i *instance) serve(ctx context.Context) error {
 			failed = err.Error()
 		}
 		err := answers.Encode(counts{
-			Ran: i.ran.Load(), Items: i.items(), Lost: i.lost.Load(), Doubtful: i.suspended.Load(), Err: failed,
+			Ran: i.ran.Load(), Items: i.items(), Lost: i.lost.Load(), Doubtful: i.suspended.Load(), CPU: processorTime(), Err: failed,
 		})
 		if err != nil {
 			return err

@@ -158,14 +158,24 @@ func (c *cluster) want(jobs int) counts {
 		require.NoError(c.tb, i.output.Decode(&one), "an instance died")
 		require.Empty(c.tb, one.Err)
 		all.Ran, all.Items = all.Ran+one.Ran, all.Items+one.Items
+		all.CPU += one.CPU
 		all.Lost, all.Doubtful = all.Lost+one.Lost, all.Doubtful+one.Doubtful
 	}
 	return all
 }
 
+// storeCPU returns what the store took of the processors so far.
+func (c *cluster) storeCPU() time.Duration {
+	c.tb.Helper()
+	require.NoError(c.tb, c.store.orders.Encode(told{}))
+	var store counts
+	require.NoError(c.tb, c.store.output.Decode(&store), "the store died")
+	return store.CPU
+}
+
 // rate returns how many executions run a second when so many items have fires, once every item ran, or
 // after a minute: at first the store is busy with jobs that begin to exist.
-func (c *cluster) rate(items int, span time.Duration) int {
+func (c *cluster) rate(items int, span time.Duration) speed {
 	c.tb.Helper()
 	jobs := max(1, items/itemsPerJob)
 	c.want(jobs)
@@ -177,9 +187,24 @@ func (c *cluster) rate(items int, span time.Duration) int {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	before, began := c.want(0), time.Now()
+	before, storeBefore, began := c.want(0), c.storeCPU(), time.Now()
 	time.Sleep(span)
-	after, took := c.want(0), time.Since(began)
+	after, storeAfter, took := c.want(0), c.storeCPU(), time.Since(began)
 	require.Zero(c.tb, after.Lost, "sessions that were lost while the store answered")
-	return int(float64(after.Ran-before.Ran) / took.Seconds())
+	ran := max(1, after.Ran-before.Ran)
+	return speed{
+		ran:       int(float64(after.Ran-before.Ran) / took.Seconds()),
+		instances: (after.CPU - before.CPU) / time.Duration(ran), store: (storeAfter - storeBefore) / time.Duration(ran),
+	}
+}
+
+// speed is how many executions ran a second, and what each took of the processors.
+type speed struct {
+	ran              int
+	instances, store time.Duration
+}
+
+func (s speed) String() string {
+	return fmt.Sprintf("ran %d a second, each for %s of the instances and %s of the store", s.ran,
+		s.instances.Round(time.Microsecond), s.store.Round(time.Microsecond))
 }

@@ -12,6 +12,9 @@
 // over ZooKeeper beside that over etcd. What a fire costs that is dropped,
 // BenchmarkDroppedFires of package scheduler tells, without a store.
 //
+// Beside each rate the log says what an execution took of the processors. If that does not grow while less runs, the cluster
+// waited for something else.
+//
 // The store is a process of its own, one member of etcd or three, which sync their logs to disk. So is
 // every scheduler. All of them share the machine: its processors are what limits a store on a fast disk.
 // A slow store is one that is reached through a network that takes 75 ms each way.

@@ -55,9 +55,6 @@ type Record struct {
 	Trigger registry.Revision
 	// Reruns counts how often the current fire was run again after it was lost.
 	Reruns int
-	// NextFire is the job's next fire, as it was when the item last began; zero if it is not known. It
-	// is only shown and never decided upon.
-	NextFire time.Time
 	// Counts are the outcomes so far.
 	Counts Counts
 	// Current is the execution that runs or, if none does, the last one; nil if there was none. Do
@@ -84,7 +81,7 @@ type Before struct {
 	Reruns   int
 }
 
-// Previous returns the execution before Current, if there was one and it can be read.
+// Previous returns the execution before Current, if there was one and it can be read. Its session is not known.
 func (r Record) Previous() (Execution, bool) {
 	o, err := parseObject(r.previous)
 	if err != nil {
@@ -152,7 +149,7 @@ func (r Record) running() bool {
 func (r Record) start(e Execution) Record {
 	r.Before = &Before{State: r.state(), LastFire: r.LastFire, Trigger: r.Trigger, Reruns: r.Reruns}
 	if r.Current != nil && r.Current.Outcome != NotStarted {
-		r.previous = r.Current.text()
+		r.previous = r.Current.past()
 	}
 	r.State, r.Current = ItemRunning, &e
 	return r
@@ -229,12 +226,15 @@ func (e *Execution) write(w *writer) {
 	w.string("error", e.Error)
 }
 
-// text returns the execution as JSON.
-func (e *Execution) text() string {
+// past returns the execution as JSON, as it stands in the record of the next one. The session that it ran under is over
+// for it: that said who may be lost, and nothing asks it any more.
+func (e *Execution) past() string {
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
+	was := *e
+	was.Session = 0
 	w.text = append(w.text[:0], '{')
-	e.write(w)
+	was.write(w)
 	return string(append(w.text, '}'))
 }
 
@@ -320,8 +320,6 @@ type Begin struct {
 	Round     string             // what begins together has the same; may be empty
 	Time      time.Time          // now
 	Base      int64              // where the job's fencing tokens start, see Tokens
-	// Next is the job's next fire after this begin, for those who look; zero if it is not known.
-	Next time.Time
 	// Horizon is the latest time that a clock in order can show: the registry's clock and the
 	// difference that is tolerated. Zero does not check.
 	Horizon time.Time
@@ -343,10 +341,6 @@ func (r Record) Begin(b Begin) (Record, error) {
 		Begin: moment(b.Time), Failover: b.Failover, Round: b.Round, Base: b.Base,
 	})
 	next.Reruns = 0
-	next.NextFire = time.Time{}
-	if storable(b.Next) {
-		next.NextFire = b.Next.UTC()
-	}
 	if b.Source == job.Manual {
 		next.Trigger = b.Trigger
 	} else {

@@ -18,7 +18,6 @@ func EncodeRecord(r Record) string {
 	w.text = append(w.text[:0], '{')
 	w.string("state", string(r.state()))
 	w.instant("lastFire", r.LastFire)
-	w.instant("nextFire", r.NextFire)
 	w.count("trigger", int64(r.Trigger))
 	w.count("reruns", int64(r.Reruns))
 	if r.Counts != (Counts{}) {
@@ -68,8 +67,6 @@ func (r *Record) readMember(in *reader, m member) {
 		r.State = word(in, m, ItemIdle, ItemRunning, ItemWaiting, ItemInterrupted)
 	case "lastFire":
 		r.LastFire = in.instant(m)
-	case "nextFire":
-		r.NextFire = in.instant(m)
 	case "trigger":
 		r.Trigger = registry.Revision(in.count(m))
 	case "reruns":
@@ -127,7 +124,9 @@ func (c *Counts) read(r *reader, o object) {
 }
 
 func (b *Before) write(w *writer) {
-	w.string("state", string(b.State))
+	if b.State != ItemIdle { // as it is read where it is missing, and was nearly always
+		w.string("state", string(b.State))
+	}
 	w.instant("lastFire", b.LastFire)
 	w.count("trigger", int64(b.Trigger))
 	w.count("reruns", int64(b.Reruns))

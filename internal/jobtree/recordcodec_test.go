@@ -26,10 +26,10 @@ func TestRecordText(t *testing.T) {
 	r = must(t)(must(t)(r.Begin(byHand(20))).End(jobtree.End{Token: 21, Time: at(2), Outcome: jobtree.Failure, Error: `no "x"`}))
 	r = must(t)(r.Begin(begin))
 	text := `{"state":"running","lastFire":"2026-01-02T12:05:00Z","trigger":20,"counts":{"success":1,"failure":1},` +
-		`"before":{"state":"idle","lastFire":"2026-01-02T12:00:00Z","trigger":20},` +
+		`"before":{"lastFire":"2026-01-02T12:00:00Z","trigger":20},` +
 		`"current":{"instance":"10.0.0.1@-@7","session":"1f","source":"scheduled","fire":"2026-01-02T12:05:00Z",` +
 		`"begin":"2026-01-02T12:05:00.003Z","failover":true,"round":"10.0.0.1@-@7:12"},` +
-		`"previous":{"instance":"10.0.0.1@-@7","session":"1f","source":"manual","trigger":20,"token":21,` +
+		`"previous":{"instance":"10.0.0.1@-@7","source":"manual","trigger":20,"token":21,` +
 		`"begin":"2026-01-02T12:00:00Z","end":"2026-01-02T12:02:00Z","outcome":"failure","failover":true,"error":"no \"x\""}}`
 	require.Equal(t, text, jobtree.EncodeRecord(r))
 	got, err := jobtree.DecodeRecord(recordNode(text))

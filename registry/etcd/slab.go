@@ -13,6 +13,13 @@ const (
 	largestSlab = 1 << 10
 )
 
+// reserve makes sure that n values in a row can be given out, and no more than that is wasted.
+func (s *slab[T]) reserve(n int) {
+	if n > len(s.free) {
+		s.free = make([]T, n)
+	}
+}
+
 // one gives out a zero value.
 func (s *slab[T]) one() *T { return &s.take(1)[0] }
 

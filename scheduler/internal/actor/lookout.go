@@ -8,8 +8,10 @@ import (
 // Lookout collects items that have to be looked at, so that a large job is not searched after every
 // small change. The zero Lookout has none.
 type Lookout struct {
-	all   bool
-	items []int // some of them more than once
+	all bool
+	// items has those that were noted, some perhaps more than once: every step of a view notes what it touched in
+	// several lookouts, and nothing is as cheap as to append.
+	items []int
 }
 
 // Note adds items, or all there are.
@@ -26,7 +28,9 @@ func (l *Lookout) Empty() bool { return !l.all && len(l.items) == 0 }
 
 // tidy leaves each item once, in ascending order.
 func (l *Lookout) tidy() {
-	slices.Sort(l.items)
+	if !slices.IsSorted(l.items) {
+		slices.Sort(l.items)
+	}
 	l.items = slices.Compact(l.items)
 }
 

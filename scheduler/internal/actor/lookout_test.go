@@ -29,7 +29,7 @@ func TestALookout(t *testing.T) {
 			require.True(t, l.Empty())
 			test.note(&l)
 			require.Equal(t, test.want == nil, l.Empty())
-			require.Equal(t, test.want, slices.Sorted(l.Take(4)))
+			require.Equal(t, test.want, slices.Collect(l.Take(4)))
 			require.Empty(t, slices.Collect(l.Take(4)), "what was taken is forgotten")
 		})
 	}
@@ -75,4 +75,15 @@ func TestALookoutIsLeftEarly(t *testing.T) {
 		}
 		require.Empty(t, slices.Collect(l.Take(3)))
 	}
+}
+
+// A job that is not decided upon for long, as while there is no session, notes the same items over and over.
+func TestALookoutHoldsEachItemOnce(t *testing.T) {
+	t.Parallel()
+	var l Lookout
+	for range 10_000 {
+		l.Note([]int{2, 0, 1}, false)
+	}
+	require.LessOrEqual(t, cap(l.items), 32)
+	require.Equal(t, []int{0, 1, 2}, slices.Collect(l.Take(3)))
 }

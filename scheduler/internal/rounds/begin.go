@@ -29,7 +29,6 @@ type Round struct {
 	noted    []int     // items that were looked at
 
 	newest wholeround.Newest // of those that are to begin
-	next   time.Time         // the job's fire after this round; see [Rounds.nextFire]
 }
 
 // Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
@@ -48,7 +47,9 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		}
 	}
 	if len(round.batch) > 0 {
-		round.batch = append(r.ports.Whole.Open(v, round.newest), round.batch...)
+		if opens := r.ports.Whole.Open(v, round.newest); len(opens) > 0 {
+			round.batch = append(opens, round.batch...)
+		}
 	}
 	round.handed = time.Now()
 	return round, round.batch
@@ -143,7 +144,7 @@ func (r *Rounds) considerRecord(v room.View, round *Round, it *item, node jobtre
 func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.Item) {
 	begin := jobtree.Begin{
 		Instance: v.Instance, Session: v.Attached.Session.ID(), Round: round.id, Time: round.now,
-		Failover: v.Config.Failover, Horizon: v.Clock.Horizon(), Next: r.nextFire(v, round),
+		Failover: v.Config.Failover, Horizon: v.Clock.Horizon(),
 		Base: v.Tokens.Base,
 	}
 	// What the record shows as run, another instance may have run.
@@ -186,6 +187,9 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	txn := r.beginTxn(v, it, node, record, madeUp, guards)
 	txn.Turn = turn
 	round.use(it)
+	if round.batch == nil { // as a rule all that are looked at begin, or none
+		round.batch = make(room.Batch, 0, min(len(round.noted), roomAtFirst))
+	}
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		r.began(v, round, it, under, record, o.Revision)
 		it.Settled()
@@ -195,6 +199,9 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 		}
 	}, Dropped: func() { r.notSent(v, it) }})
 }
+
+// roomAtFirst bounds for how many begins there is room before the first is proposed.
+const roomAtFirst = 64
 
 // standsBack tells whether what is due of the item lets a request by hand go first: a missed fire, and one that comes
 // some time after the last run. If runs take longer than the time between fires, there is always one of these.
@@ -239,15 +246,17 @@ func (r *Rounds) cannotBegin(v room.View, it *item, begin jobtree.Begin, err err
 // beginTxn is the transaction of a begin (T4). guards are those of a request by hand.
 func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtree.Record, madeUp bool, guards []registry.Condition) registry.Txn {
 	n := it.number
-	conditions := append(append(v.State.OwnerGuards(n), guards...),
+	conditions := make([]registry.Condition, 0, 8+len(guards))
+	conditions = append(append(append(conditions, v.State.OwnerGuards(n)...), guards...),
 		registry.Unchanged(v.Tree.ItemRecord(n), node.Record.Revision),
 		registry.Absent(v.Tree.ItemDisabled(n)),
 		registry.Unchanged(v.Tree.Config(), v.State.Config.Revision),
 		v.Mine(),
 	)
 	conditions = append(conditions, r.ports.Peers.Beginning(v)...)
-	marked, writes := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
+	marked, marks := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
 	conditions = append(conditions, marked...)
+	writes := append(make([]registry.Write, 0, 3), marks...)
 	writes = append(writes, registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
 	if madeUp {
 		writes = append(writes, registry.Delete(v.Tree.ItemMisfire(n)))
@@ -321,13 +330,4 @@ func (r *Rounds) runRound(v room.View, round *Round) {
 	}
 	r.holdBack(round.begun)
 	r.executions.RunRound(v, round.id, r.task, round.now, round.begun)
-}
-
-// nextFire returns the job's next fire after a round, for the records to show; zero if there is none,
-// or it depends on the end of the run. It is found once for all items.
-func (r *Rounds) nextFire(v room.View, round *Round) time.Time {
-	if round.next.IsZero() && v.Rules.Delay == 0 {
-		round.next = v.Rules.Schedule.Next(round.now)
-	}
-	return round.next
 }
