@@ -23,7 +23,7 @@ import (
 )
 
 // startLimit bounds how many jobs register at the same time.
-const startLimit = 64
+const startLimit = 256
 
 // Scheduler runs the jobs of one process. Its methods are safe for concurrent use.
 type Scheduler struct {
