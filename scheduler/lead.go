@@ -63,7 +63,7 @@ func (r *runner) campaign(a *room.Attachment, c *leadership.Candidacy) (registry
 		return 0, nil
 	}
 	if c.Latch == "" {
-		return r.s.registry.Commit(a.Ctx, c.Txn)
+		return r.together(a.Ctx, c.Txn)
 	}
 	var revision registry.Revision
 	err := r.s.latched(a.Ctx, c.Latch, func(context.Context) (err error) {

@@ -33,7 +33,9 @@ type Scheduler struct {
 	traits  peers.Traits  // theirs
 	log     *slog.Logger
 	repeats *repeats.Log
-	runs    *repeats.Log // of the lines of ofRuns
+	// together commits for all jobs what many come to at the same time.
+	together togetherness
+	runs     *repeats.Log // of the lines of ofRuns
 	// observer stands for all.
 	observer *observers
 
@@ -87,6 +89,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		left: make(map[string]*registry.View),
 	}
 	log := o.logger.With(logInstance, o.instance)
+	s.together.registry = reg
 	s.repeats = repeats.New(log, repeats.Every)
 	s.log, s.runs = countRuns(log)
 	s.observer = hearers(s)
