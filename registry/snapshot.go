@@ -14,7 +14,7 @@ type Snapshot struct {
 	revision Revision
 	// The nodes are in one of the two: few of them in ascending order of their paths, as there may be thousands of jobs
 	// with a few nodes each, and many in a tree, which states that follow each other share.
-	few   []Node
+	few   *[]Node // nil if there are none
 	nodes *btree.Map[string, Node]
 }
 
@@ -31,7 +31,10 @@ func NewSnapshot(revision Revision, nodes []Node) Snapshot {
 }
 
 // few puts nodes in order. Of several at a path the last one counts.
-func few(nodes []Node) []Node {
+func few(nodes []Node) *[]Node {
+	if len(nodes) == 0 {
+		return nil
+	}
 	ordered := slices.Clone(nodes)
 	slices.SortStableFunc(ordered, compareNodes)
 	kept := ordered[:0]
@@ -40,7 +43,7 @@ func few(nodes []Node) []Node {
 			kept = append(kept, n)
 		}
 	}
-	return kept
+	return &kept
 }
 
 func compareNodes(a, b Node) int { return strings.Compare(a.Path, b.Path) }
@@ -59,7 +62,7 @@ func (s Snapshot) Revision() Revision { return s.revision }
 // Len returns the number of nodes.
 func (s Snapshot) Len() int {
 	if s.nodes == nil {
-		return len(s.few)
+		return len(s.list())
 	}
 	return s.nodes.Len()
 }
@@ -68,7 +71,7 @@ func (s Snapshot) Len() int {
 func (s Snapshot) Get(path string) Node {
 	if s.nodes == nil {
 		if at, found := s.at(path); found {
-			return s.few[at]
+			return s.list()[at]
 		}
 		return Node{}
 	}
@@ -76,9 +79,17 @@ func (s Snapshot) Get(path string) Node {
 	return n
 }
 
+// list returns the nodes while they are few.
+func (s Snapshot) list() []Node {
+	if s.few == nil {
+		return nil
+	}
+	return *s.few
+}
+
 // at returns where in few a path is, or would be.
 func (s Snapshot) at(path string) (at int, found bool) {
-	return slices.BinarySearchFunc(s.few, path, func(n Node, path string) int { return strings.Compare(n.Path, path) })
+	return slices.BinarySearchFunc(s.list(), path, func(n Node, path string) int { return strings.Compare(n.Path, path) })
 }
 
 // Since returns how this state differs from an earlier one of the same subtree, in ascending order of
@@ -111,7 +122,7 @@ func (s Snapshot) from(start string, keep func(path string) bool) iter.Seq[Node]
 	return func(yield func(Node) bool) {
 		if s.nodes == nil {
 			at, _ := s.at(start)
-			for _, n := range s.few[at:] {
+			for _, n := range s.list()[at:] {
 				if !keep(n.Path) || !yield(n) {
 					return
 				}
@@ -132,9 +143,10 @@ func (s Snapshot) changed(revision Revision, changes []Change) Snapshot {
 		next.nodes = s.nodes.Copy()
 		set(next.nodes, changes)
 	case s.lenAfter(changes) <= mostFew:
-		next.few = merged(s.few, changes, s.lenAfter(changes))
+		few := merged(s.list(), changes, s.lenAfter(changes))
+		next.few = &few
 	default:
-		next.few, next.nodes = nil, many(s.few)
+		next.few, next.nodes = nil, many(s.list())
 		set(next.nodes, changes)
 	}
 	return next
