@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 )
@@ -19,14 +18,13 @@ type View struct {
 	advance func(ctx context.Context, to Revision) // asks the backend to confirm a revision
 	closed  func()                                 // tells the backend, once
 
-	mu      sync.Mutex
-	now     Snapshot
-	subs    map[int]func(Step)
-	nextSub int
-	moved   chan struct{} // closed and replaced whenever now changes
-	err     error
-	done    chan struct{}
-	ended   []func(reason error)
+	mu    sync.Mutex
+	now   Snapshot
+	subs  []*subscriber // in the order in which they came; a new list with every change
+	moved chan struct{} // closed whenever now changes; nil while nobody waits for that
+	err   error
+	done  chan struct{} // closed when err is set; nil until somebody asks for it
+	ended []func(reason error)
 
 	// deliver serialises applying and telling, so that subscribers see updates in order; it is
 	// never held together with mu except to take mu inside.
@@ -37,9 +35,18 @@ type View struct {
 func newView(path string, first Snapshot, advance func(ctx context.Context, to Revision), closed func()) *View {
 	return &View{
 		path: path, advance: advance, closed: closed, now: first,
-		subs: make(map[int]func(Step)), moved: make(chan struct{}), done: make(chan struct{}),
 	}
 }
+
+// subscriber is somebody who is told of every step.
+type subscriber struct{ tell func(Step) }
+
+// alreadyClosed is what is waited for that has happened.
+var alreadyClosed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
 
 // Path returns the root of the subtree.
 func (v *View) Path() string { return v.path }
@@ -59,10 +66,9 @@ func (v *View) Snapshot() Snapshot {
 func (v *View) Subscribe(fn func(Step)) (unsubscribe func()) {
 	v.deliver.Lock()
 	defer v.deliver.Unlock()
+	added := &subscriber{fn}
 	v.mu.Lock()
-	id := v.nextSub
-	v.nextSub++
-	v.subs[id] = fn
+	v.subs = append(v.subs[:len(v.subs):len(v.subs)], added)
 	now := v.now
 	v.mu.Unlock()
 	fn(Step{Snapshot: now, Changes: difference(Snapshot{}, now)})
@@ -71,7 +77,7 @@ func (v *View) Subscribe(fn func(Step)) (unsubscribe func()) {
 		defer v.deliver.Unlock()
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		delete(v.subs, id)
+		v.subs = slices.DeleteFunc(slices.Clone(v.subs), func(s *subscriber) bool { return s == added })
 	}
 }
 
@@ -89,7 +95,6 @@ func (v *View) WaitFor(ctx context.Context, predicate func(Snapshot) bool) (Snap
 		}
 		select {
 		case <-moved:
-		case <-v.done:
 		case <-ctx.Done():
 			return now, context.Cause(ctx)
 		}
@@ -110,7 +115,14 @@ func (v *View) WaitRevision(ctx context.Context, revision Revision) error {
 }
 
 // Done returns a channel that is closed when the view follows the store no more.
-func (v *View) Done() <-chan struct{} { return v.done }
+func (v *View) Done() <-chan struct{} {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.done == nil {
+		v.done = make(chan struct{})
+	}
+	return v.done
+}
 
 // AfterEnd has fn called with the reason, on a goroutine of its own, once the view has ended; at once if
 // it has ended already. It costs no goroutine before that.
@@ -139,10 +151,22 @@ func (v *View) Close() {
 	defer v.deliver.Unlock()
 }
 
+// current returns the present state, and what is closed when another follows or the view ends.
 func (v *View) current() (Snapshot, <-chan struct{}, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.moved == nil {
+		v.moved = make(chan struct{})
+	}
 	return v.now, v.moved, v.err
+}
+
+// stir wakes those who wait for another state. The caller holds mu.
+func (v *View) stir() {
+	if v.moved != nil {
+		close(v.moved)
+		v.moved = nil
+	}
 }
 
 func (v *View) end(reason error) {
@@ -152,8 +176,13 @@ func (v *View) end(reason error) {
 		return
 	}
 	v.err = reason
-	clear(v.subs)
-	close(v.done)
+	v.subs = nil
+	v.stir()
+	if v.done == nil {
+		v.done = alreadyClosed
+	} else {
+		close(v.done)
+	}
 	ended := v.ended
 	v.ended = nil
 	v.mu.Unlock()
@@ -176,27 +205,21 @@ func (v *View) move(next func(now Snapshot) (to Snapshot, changes []Change, move
 // publish tells the subscribers, if there is something to tell, and then shows the state: whoever
 // waited for it finds that the subscribers know. The caller holds deliver.
 func (v *View) publish(s Step) {
-	for _, fn := range v.subscribers(len(s.Changes) > 0) {
-		fn(s)
+	for _, sub := range v.subscribers(len(s.Changes) > 0) {
+		sub.tell(s)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.now = s.Snapshot
-	close(v.moved)
-	v.moved = make(chan struct{})
+	v.stir()
 }
 
 // subscribers returns whom to tell of a step, in the order in which they subscribed.
-func (v *View) subscribers(changed bool) []func(Step) {
+func (v *View) subscribers(changed bool) []*subscriber {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !changed || v.err != nil || len(v.subs) == 0 {
+	if !changed || v.err != nil {
 		return nil
 	}
-	ids := slices.Sorted(maps.Keys(v.subs))
-	fns := make([]func(Step), len(ids))
-	for i, id := range ids {
-		fns[i] = v.subs[id]
-	}
-	return fns
+	return v.subs
 }

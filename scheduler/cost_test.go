@@ -77,6 +77,39 @@ func TestAnIdleJobCostsNothing(t *testing.T) {
 	})
 }
 
+// Jobs that start together send joins, elections and reshardings together, and so does the leader of many jobs that sees
+// a process come and go. A restart of one among others is as cheap as the first start.
+func TestCostOfAStartOfManyJobs(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const jobs, most = 200, 20
+		configs := make([]job.Config, jobs)
+		for i := range configs {
+			configs[i] = job.Config{Name: fmt.Sprintf("job-%d", i), Cron: "0 0 0 1 7 ?", ShardingTotalCount: 2}
+		}
+		var before int
+		start := func(id string) *instance {
+			before = c.server.Stats().CommitRequests
+			return c.launch(id, nil, configs...)
+		}
+		commits := func() int { return c.server.Stats().CommitRequests - before }
+		start("a")
+		sleepUntil(10 * time.Second)
+		require.LessOrEqual(t, commits(), jobs+most, "a cold start, in which each job is declared by itself")
+		b := start("b")
+		sleepUntil(20 * time.Second)
+		require.LessOrEqual(t, commits(), most, "a second process")
+		b.stop(t)
+		start("b2")
+		sleepUntil(40 * time.Second)
+		require.LessOrEqual(t, commits(), most, "its successor")
+		for _, cfg := range configs {
+			s := c.stateOf(cfg.Name)
+			require.ElementsMatch(t, []string{fullID("a"), fullID("b2")}, []string{s.Owner(0), s.Owner(1)}, cfg.Name)
+		}
+	})
+}
+
 // An end notes what was missed meanwhile over what its own begin left, also while the events of that are
 // still on their way: it is neither refused nor does it read. So it is at every end of an overload.
 func TestAnEndKnowsWhatItsBeginRemoved(t *testing.T) {

@@ -1,8 +1,11 @@
 package scheduler
 
-import "github.com/elasticron/elasticron/registry"
+import (
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
+)
 
-// departure is how a runner leaves its job: why, how far it has come, and what may stay behind. Its channels may be
+// departure is how a runner leaves its job: why, how far it has come, and what may stay behind. Its events may be
 // waited for by anybody; the rest is the runner's alone.
 type departure struct {
 	leaving   bool              // it hands over, and starts nothing
@@ -10,12 +13,8 @@ type departure struct {
 	shutDown  bool              // an operator has shut the job down here
 	whenLeft  func()            // is called when nothing of it runs any more, because this job alone is left
 	unsettled *registry.Session // that may hold what this runner cannot take back; nil = none
-	drained   chan struct{}     // closed when left and nothing runs
-	gone      chan struct{}     // closed when the scheduler has the job no more, though it goes on
-}
-
-func newDeparture() departure {
-	return departure{drained: make(chan struct{}), gone: make(chan struct{})}
+	drained   actor.Event       // left, and nothing runs
+	gone      actor.Event       // the scheduler has the job no more, though it goes on
 }
 
 // begin begins it, because the whole scheduler stops.
@@ -50,17 +49,10 @@ func (d *departure) leftUnsettled(session *registry.Session) bool {
 }
 
 // drain notes that the job is left and nothing of it runs.
-func (d *departure) drain() { close(d.drained) }
+func (d *departure) drain() { d.drained.Happen() }
 
 // isDrained tells whether the job is left and nothing of it runs. It may be asked by anybody.
-func (d *departure) isDrained() bool {
-	select {
-	case <-d.drained:
-		return true
-	default:
-		return false
-	}
-}
+func (d *departure) isDrained() bool { return d.drained.Has() }
 
 // over notes that the scheduler has the job no more. It is called once, by who takes it off the list.
-func (d *departure) over() { close(d.gone) }
+func (d *departure) over() { d.gone.Happen() }

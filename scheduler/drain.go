@@ -57,7 +57,7 @@ func (s *Scheduler) drain(runners []*runner) error {
 		select {
 		case err := <-answers[i]:
 			all = append(all, err)
-		case <-r.departure.drained: // after it answered, or it had nothing left to abandon
+		case <-r.departure.drained.Done(): // after it answered, or it had nothing left to abandon
 			select {
 			case err := <-answers[i]:
 				all = append(all, err)
@@ -115,7 +115,7 @@ func (s *Scheduler) handOver() []*runner {
 func waitDrained[T any](runners []*runner, enough <-chan T) bool {
 	for _, r := range runners {
 		select {
-		case <-r.departure.drained:
+		case <-r.departure.drained.Done():
 		case <-enough:
 			return false
 		}

@@ -96,9 +96,9 @@ func (s *Scheduler) forget(r *runner) {
 // waitJoined waits until the runner's instance is registered.
 func (r *runner) waitJoined(ctx context.Context) error {
 	select {
-	case <-r.joined:
+	case <-r.joined.Done():
 		return nil
-	case <-r.departure.gone:
+	case <-r.departure.gone.Done():
 		return errLeft
 	case <-ctx.Done():
 		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))

@@ -204,7 +204,7 @@ func (j *Job) Leave(ctx context.Context) error {
 		select {
 		case <-done:
 			return nil
-		case <-j.r.departure.gone:
+		case <-j.r.departure.gone.Done():
 			return nil
 		case <-ctx.Done():
 			return fmt.Errorf("leave job %q: waiting %s: %w", j.r.name, what, context.Cause(ctx))
@@ -212,14 +212,14 @@ func (j *Job) Leave(ctx context.Context) error {
 			return fmt.Errorf("leave job %q: %w", j.r.name, ErrStopped)
 		}
 	}
-	if err := wait(j.r.opened, "for its tree"); err != nil {
+	if err := wait(j.r.opened.Done(), "for its tree"); err != nil {
 		return err
 	}
 	j.r.retire(func() {
 		j.s.watchLeft(j.r.life, j.r.name)
 		j.s.dismiss(j.r)
 	})
-	return wait(j.r.departure.gone, "for what runs here")
+	return wait(j.r.departure.gone.Done(), "for what runs here")
 }
 
 var (

@@ -62,16 +62,9 @@ func (r *runner) parting() membership.Parting {
 }
 
 func (r *runner) announceJoined() {
-	close(r.joined)
+	r.joined.Happen()
 	r.log.InfoContext(r.life, "joined")
 	r.s.observer.observe(JoinEvent{Job: r.name})
 }
 
-func (r *runner) hasJoined() bool {
-	select {
-	case <-r.joined:
-		return true
-	default:
-		return false
-	}
-}
+func (r *runner) hasJoined() bool { return r.joined.Has() }

@@ -14,7 +14,7 @@ import (
 // newLeadership makes the room of the job's leader.
 func (r *runner) newLeadership() *leadership.Leadership {
 	return leadership.New(leadership.Ports{
-		Ports: r.ports, Peers: r.peers, Lookup: r.s.strategies.Lookup, Campaign: r.startElection,
+		Ports: r.ports, Others: r.s.traits, Peers: r.peers, Lookup: r.s.strategies.Lookup, Campaign: r.startElection,
 		Answered:  func() { r.peers.LookAtAssignment() },
 		Reconcile: func() { r.box.Post(r.reconcile) },
 		Resharded: func(plan resharding.Plan) {
@@ -58,11 +58,12 @@ func (r *runner) startElection(c *leadership.Candidacy) {
 // campaign makes this instance the leader if there is none. It returns 0 and no error if
 // another was faster.
 func (r *runner) campaign(a *room.Attachment, c *leadership.Candidacy) (registry.Revision, error) {
-	ctx, cancel := context.WithTimeout(a.Ctx, c.HoldBack)
-	defer cancel()
 	view := r.presentView()
-	if _, err := view.WaitFor(ctx, r.hasLeader); err == nil {
+	if c.HoldBack > 0 && r.othersElect(a, view, c.HoldBack) {
 		return 0, nil
+	}
+	if c.Latch == "" {
+		return r.together(a.Ctx, c.Txn)
 	}
 	var revision registry.Revision
 	err := r.s.latched(a.Ctx, c.Latch, func(context.Context) (err error) {
@@ -73,6 +74,14 @@ func (r *runner) campaign(a *room.Attachment, c *leadership.Candidacy) (registry
 		return err
 	})
 	return revision, err
+}
+
+// othersElect leaves the election to others for a while, and tells whether that gave the job a leader.
+func (r *runner) othersElect(a *room.Attachment, view *registry.View, wait time.Duration) bool {
+	ctx, cancel := context.WithTimeout(a.Ctx, wait)
+	defer cancel()
+	_, err := view.WaitFor(ctx, r.hasLeader)
+	return err == nil
 }
 
 func (r *runner) hasLeader(s registry.Snapshot) bool { return s.Get(r.tree.Leader()).Exists() }

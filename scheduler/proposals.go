@@ -12,7 +12,12 @@ import (
 
 // newCommits makes what commits this runner's decisions. What is refused is decided again; see [runner.refused].
 func (r *runner) newCommits() *room.Commits {
-	return &room.Commits{Ports: r.ports, Registry: r.s.registry, Committed: r.committed, Refused: r.refused, Overtaken: r.overtaken}
+	return &room.Commits{Ports: r.ports, Registry: r.s.registry, Together: r.together, Committed: r.committed, Refused: r.refused, Overtaken: r.overtaken}
+}
+
+// together commits what may travel with what other jobs commit.
+func (r *runner) together(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	return r.s.together.commit(ctx, r.name, txn)
 }
 
 // newPorts makes what the rooms may ask of the runner: the same for all, as there may be thousands of jobs.

@@ -38,8 +38,8 @@ type runner struct {
 	tree     jobtree.Tree
 	log      *slog.Logger
 	tally    tally
-	joined   chan struct{}   // closed when the instance is registered for the first time
-	opened   chan struct{}   // closed when the view is open
+	joined   actor.Event     // the instance was registered for the first time
+	opened   actor.Event     // the view is open
 	life     context.Context // once started
 	view     *registry.View  // once started
 	box      actor.Mailbox
@@ -81,7 +81,7 @@ type runner struct {
 func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
 	r := &runner{
 		s: s, name: cfg.Name, handler: handler, declared: declared, tree: jobtree.For(cfg.Name),
-		log: s.log.With(logJob, cfg.Name), joined: make(chan struct{}), departure: newDeparture(), opened: make(chan struct{}),
+		log:   s.log.With(logJob, cfg.Name),
 		state: s.dialect.NewState(cfg.Name), settings: configuration.None(),
 	}
 	if _, data := handler.(handlers); !data {
@@ -123,7 +123,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 		return ErrStopped
 	}
 	r.life, r.view = life, view
-	close(r.opened)
+	r.opened.Happen()
 	attached := s.attached
 	r.box.Post(func() { // in order with those of tell
 		r.started = true

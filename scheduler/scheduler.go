@@ -23,7 +23,7 @@ import (
 )
 
 // startLimit bounds how many jobs register at the same time.
-const startLimit = 64
+const startLimit = 256
 
 // Scheduler runs the jobs of one process. Its methods are safe for concurrent use.
 type Scheduler struct {
@@ -33,7 +33,9 @@ type Scheduler struct {
 	traits  peers.Traits  // theirs
 	log     *slog.Logger
 	repeats *repeats.Log
-	runs    *repeats.Log // of the lines of ofRuns
+	// together commits for all jobs what many come to at the same time.
+	together togetherness
+	runs     *repeats.Log // of the lines of ofRuns
 	// observer stands for all.
 	observer *observers
 
@@ -87,6 +89,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		left: make(map[string]*registry.View),
 	}
 	log := o.logger.With(logInstance, o.instance)
+	s.together.registry = reg
 	s.repeats = repeats.New(log, repeats.Every)
 	s.log, s.runs = countRuns(log)
 	s.observer = hearers(s)

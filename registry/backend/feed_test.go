@@ -2,6 +2,7 @@ package backend_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -234,4 +235,47 @@ func TestFeedLeavesOutWhatIsExcepted(t *testing.T) {
 	require.Empty(t, *steps)
 	require.Equal(t, []registry.Node{x}, all(v.Snapshot()))
 	require.Equal(t, registry.Revision(8), feed.Revision(), "nevertheless it goes on")
+}
+
+// A view goes on as it was while its nodes become many and few again.
+func TestFeedAgreesWithTheStoreWhateverTheNumberOfNodes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := &store{nodes: make(map[string]registry.Node)}
+		v, feed := newView(registry.Root, 0)
+		type state struct {
+			shown registry.Snapshot
+			was   []registry.Node
+		}
+		var kept []state
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			grows := rapid.IntRange(0, 3).Draw(t, "grows") > 0
+			s.revision++
+			var events []backend.Event
+			for n := range 120 {
+				path := fmt.Sprintf("/n/%d", n)
+				switch old := s.nodes[path]; {
+				case rapid.IntRange(0, 3).Draw(t, "touched") > 0:
+				case grows || old.Exists() && rapid.Bool().Draw(t, "stays"):
+					now := node(path, fmt.Sprint(s.revision), s.revision)
+					s.nodes[path] = now
+					events = append(events, put(now))
+				case old.Exists():
+					delete(s.nodes, path)
+					events = append(events, removal(path))
+				}
+			}
+			feed.Apply(s.revision, events)
+			kept = append(kept, state{v.Snapshot(), s.subtree(registry.Root)})
+		}
+		for _, state := range kept {
+			require.Equal(t, state.was, append([]registry.Node{}, all(state.shown)...))
+			require.Equal(t, len(state.was), state.shown.Len())
+			require.Equal(t, state.was, append([]registry.Node{}, slices.Collect(state.shown.Below("/n"))...))
+			for _, n := range state.was {
+				require.Equal(t, n, state.shown.Get(n.Path))
+			}
+			require.False(t, state.shown.Get("/n/120").Exists())
+		}
+	})
 }

@@ -33,6 +33,8 @@ func (r *Registry) close(ctx context.Context, revokeLease bool) error {
 	r.endLife(registry.ErrClosed)
 	held := r.keeper.close()
 	r.hub.close()
+	r.gets.close()
+	r.lists.close()
 	r.latches.close()
 	r.queue.close()
 	r.repeats.Close()

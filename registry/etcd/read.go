@@ -11,7 +11,7 @@ import (
 	"github.com/elasticron/elasticron/registry/backend"
 )
 
-// Get implements [registry.Reader] with one linearizable read.
+// Get implements [registry.Reader] with a linearizable read, which it may share with others of the same moment.
 func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) {
 	node, err := r.get(ctx, path)
 	return node, r.opError("get", path, err)
@@ -21,18 +21,19 @@ func (r *Registry) get(ctx context.Context, path string) (registry.Node, error) 
 	if err := registry.CheckPath(path); err != nil {
 		return registry.Node{}, err
 	}
-	resp, err := r.do(ctx, clientv3.OpGet(r.ns.key(path)))
+	parts, _, err := r.gets.read(ctx, clientv3.OpGet(r.ns.key(path)))
 	if err != nil {
 		return registry.Node{}, err
 	}
-	nodes := r.ns.nodes(resp.Get().Kvs)
+	nodes := r.ns.nodes(parts[0])
 	if len(nodes) == 0 {
 		return registry.Node{}, registry.ErrNotFound
 	}
 	return nodes[0], nil
 }
 
-// List implements [registry.Reader]: one consistent state, in one linearizable read.
+// List implements [registry.Reader]: one consistent state, in a linearizable read, which it may share with others of the
+// same moment.
 func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
 	nodes, revision, err := r.list(ctx, path)
 	return nodes, revision, r.opError("list", path, err)
@@ -42,16 +43,15 @@ func (r *Registry) list(ctx context.Context, path string) ([]registry.Node, regi
 	if err := backend.CheckSubtree(path); err != nil {
 		return nil, 0, err
 	}
-	resp, err := r.do(ctx, clientv3.OpTxn(nil, r.reads(path), nil))
+	parts, revision, err := r.lists.read(ctx, r.reads(path)...)
 	if err != nil {
 		return nil, 0, err
 	}
-	txn := resp.Txn()
 	nodes := []registry.Node{}
-	for _, part := range txn.Responses {
-		nodes = append(nodes, r.ns.nodes(part.GetResponseRange().Kvs)...)
+	for _, part := range parts {
+		nodes = append(nodes, r.ns.nodes(part)...)
 	}
-	return nodes, registry.Revision(txn.Header.Revision), nil
+	return nodes, registry.Revision(revision), nil
 }
 
 // reads returns what reads the node at path and then those below it. A single range could not: the
@@ -94,11 +94,8 @@ func (r *Registry) children(ctx context.Context, path string) ([]string, error) 
 // revision returns the revision of the store, by a linearizable read of next to nothing.
 func (r *Registry) revision(ctx context.Context) (int64, error) {
 	start, end := r.ns.below(registry.Root)
-	resp, err := r.do(ctx, clientv3.OpGet(start, clientv3.WithRange(end), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
-	if err != nil {
-		return 0, err
-	}
-	return resp.Get().Header.Revision, nil
+	_, revision, err := r.gets.read(ctx, clientv3.OpGet(start, clientv3.WithRange(end), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+	return revision, err
 }
 
 // do carries out an operation that may be done twice, as one that only reads.

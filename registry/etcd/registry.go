@@ -36,6 +36,7 @@ type Registry struct {
 	queue       *queue
 	keeper      *sessionKeeper
 	hub         *hub
+	gets, lists *sharedReads // of single nodes, and of subtrees
 	latches     *latches
 
 	closing  sync.Once
@@ -55,6 +56,7 @@ func newRegistry(client *clientv3.Client, own bool, config Config) *Registry {
 	r.keeper = newSessionKeeper(r)
 	r.queue = newQueue(r)
 	r.hub = newHub(r)
+	r.gets, r.lists = newSharedReads(r), newSharedReads(r)
 	r.latches = newLatches(r)
 	return r
 }

@@ -29,6 +29,7 @@ type Dialect struct {
 func (Dialect) Traits() peers.Traits {
 	return peers.Traits{
 		Unrecorded: true, StartDisabled: true, OwnRules: true, Unsteady: true, AloneAnswered: true, CountOnNotes: true, Borrow: true, OwnWishes: true,
+		ElectInLatch: true,
 	}
 }
 

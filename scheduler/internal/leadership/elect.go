@@ -8,11 +8,12 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Candidacy is how this instance stands for election: it leaves it to those before it for a while, and commits in
-// a latch, which only spares the registry a crowd. What is safe is so by the transaction.
+// Candidacy is how this instance stands for election: it leaves it to those before it for a while, and then commits.
+// What is safe is so by the transaction. Instances of ours need no latch beside it, which would take more requests
+// than the transaction itself.
 type Candidacy struct {
 	HoldBack time.Duration
-	Latch    string
+	Latch    string // in which it commits; empty for none
 	Txn      registry.Txn
 }
 
@@ -23,8 +24,11 @@ func (l *Leadership) stand(v room.View) {
 		return
 	}
 	l.electing = true
-	server := jobtree.ServerOf(v.Instance)
-	l.ports.Campaign(&Candidacy{HoldBack: v.HoldBack(), Latch: v.Tree.ElectionLatch(), Txn: registry.Txn{
+	server, latch := jobtree.ServerOf(v.Instance), ""
+	if l.ports.Others.ElectInLatch {
+		latch = v.Tree.ElectionLatch()
+	}
+	l.ports.Campaign(&Candidacy{HoldBack: v.HoldBack(), Latch: latch, Txn: registry.Txn{
 		If: []registry.Condition{
 			v.Mine(), registry.Unchanged(v.Tree.Config(), v.State.Config.Revision), registry.Unchanged(v.Tree.Server(server), v.State.Server(server).Revision), registry.Absent(v.Tree.Leader()),
 		},

@@ -87,7 +87,7 @@ func (l *Leadership) reshard(v room.View) room.Batch {
 		return nil
 	}
 	return room.Batch{{
-		Step: "reshard", Alone: true, Parts: plan.Parts, Txn: plan.Txn,
+		Step: "reshard", Alone: true, Crowds: true, Parts: plan.Parts, Txn: plan.Txn,
 		Done: func(registry.Outcome) {
 			if plan.Moved > 0 {
 				l.ports.Resharded(plan)

@@ -72,7 +72,7 @@ func (m *Membership) join(v room.View) room.Batch {
 		return nil
 	}
 	conditions, writes := m.ports.Peers.Joining(v)
-	return room.Batch{{Step: "join", Alone: true, Txn: registry.Txn{
+	return room.Batch{{Step: "join", Alone: true, Crowds: true, Txn: registry.Txn{
 		If: append([]registry.Condition{registry.Present(v.Tree.Config())}, conditions...),
 		Then: append([]registry.Write{
 			registry.PutOwned(v.Tree.Instance(v.Instance), v.State.Layout().EncodeInstance(v.Instance), v.Attached.Session),

@@ -53,6 +53,8 @@ type Traits struct {
 	Borrow bool
 	// OwnWishes: they wish for claimants of items that do not wait by their records.
 	OwnWishes bool
+	// ElectInLatch: only a latch keeps them from replacing a leader who is elected at the same moment.
+	ElectInLatch bool
 }
 
 // Ports are what peers may ask of the process.

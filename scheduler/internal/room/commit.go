@@ -17,6 +17,8 @@ type Commits struct {
 		Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error)
 		CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome
 	}
+	// Together commits what may travel with what other jobs commit.
+	Together  func(ctx context.Context, txn registry.Txn) (registry.Revision, error)
 	Committed func(revision registry.Revision)       // the next decision has to see this
 	Refused   func(step string, err error)           // what was refused is to be decided again
 	Overtaken func(conflict *registry.ConflictError) // likewise, and nothing else is
@@ -53,7 +55,11 @@ func (c *Commits) alone(ctx context.Context, p Proposal) registry.Outcome {
 			c.Committed(outcome.Revision)
 		}
 	}
-	revision, err := c.Registry.Commit(ctx, p.Txn)
+	commit := c.Registry.Commit
+	if p.Crowds {
+		commit = c.Together
+	}
+	revision, err := commit(ctx, p.Txn)
 	return registry.Outcome{Revision: revision, Err: err}
 }
 

@@ -9,8 +9,10 @@ type Proposal struct {
 	// Alone: it is committed in a request of its own, after what stands before it, and also what the registry will
 	// never take is tried again.
 	Alone bool
-	Under *Attachment    // under which it is committed, if it stands alone; nil = the present one
-	Parts []registry.Txn // that are committed before it, together, if it stands alone; if one is refused, so is the whole
+	// Crowds: other jobs come to the same at the same time. It may travel with theirs, if it stands alone.
+	Crowds bool
+	Under  *Attachment    // under which it is committed, if it stands alone; nil = the present one
+	Parts  []registry.Txn // that are committed before it, together, if it stands alone; if one is refused, so is the whole
 
 	Done    func(registry.Outcome) // called if it was done
 	Dropped func()                 // called if it was not sent in time; nil = nothing follows

@@ -1,0 +1,227 @@
+package etcd
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+const (
+	// readsInFlight is how many shared reads are under way at a time. What comes meanwhile gathers for the next one.
+	readsInFlight = 4
+	// firstShare is how many operations the first request has that several reads share. The number doubles with every
+	// small answer, up to what a server takes, and is halved by one of more than largeAnswer bytes: how much a subtree
+	// holds is not known before.
+	firstShare  = 8
+	largeAnswer = 4 << 20
+)
+
+// sharedReads has reads that come at the same time travel together: thousands of jobs that start look up thousands of
+// subtrees, each of a few nodes. Alone, a read is sent at once. What a request of several was refused for may be
+// another's subtree, so each of them asks by itself then.
+type sharedReads struct {
+	r  *Registry
+	wg sync.WaitGroup
+
+	mu       sync.Mutex
+	line     []*sharedRead
+	inFlight int
+	share    int // how many operations the next request may have
+	closed   bool
+}
+
+// sharedRead is a try of one read.
+type sharedRead struct {
+	ops  []clientv3.Op   // ranges, which are read at one revision
+	ctx  context.Context // of the try, which has a deadline
+	done chan struct{}   // closed when the rest is there
+
+	request *sharedRequest // that it travels in; nil while it is in the line
+
+	parts    [][]*mvccpb.KeyValue // one of each range
+	revision int64
+	err      error
+}
+
+// sharedRequest is a request that is under way.
+type sharedRequest struct {
+	reads   []*sharedRead
+	waiters int // reads whose callers wait; guarded by the mutex of sharedReads
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+func newSharedReads(r *Registry) *sharedReads { return &sharedReads{r: r, share: firstShare} }
+
+// read reads ranges, all at one revision. Errors are those of [Registry.repeat].
+func (s *sharedReads) read(ctx context.Context, ops ...clientv3.Op) ([][]*mvccpb.KeyValue, int64, error) {
+	var mine *sharedRead
+	err := s.r.repeat(ctx, func(ctx context.Context) error {
+		mine = &sharedRead{ops: ops, ctx: ctx, done: make(chan struct{})}
+		return s.try(mine)
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	s.r.see(mine.revision)
+	return mine.parts, mine.revision, nil
+}
+
+// try sends a read once.
+func (s *sharedReads) try(mine *sharedRead) error {
+	s.enter(mine)
+	select {
+	case <-mine.done:
+	case <-mine.ctx.Done():
+		if !s.leave(mine) {
+			return mine.ctx.Err()
+		}
+		<-mine.done // at once, and it says what the server failed with
+	}
+	if mine.err != nil && len(mine.request.reads) > 1 && refusal(mine.err) != nil {
+		return s.ask(mine.ctx, []*sharedRead{mine})
+	}
+	return mine.err
+}
+
+// enter puts a read in the line.
+func (s *sharedReads) enter(mine *sharedRead) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return // the context of the try ends with the handle
+	}
+	s.line = append(s.line, mine)
+	s.send()
+}
+
+// leave notes that nobody waits for a read any more, and breaks its request off if nobody waits for the others in it
+// either. It tells whether it did.
+func (s *sharedReads) leave(mine *sharedRead) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if mine.request == nil {
+		return false
+	}
+	mine.request.waiters--
+	if mine.request.waiters > 0 {
+		return false
+	}
+	if until, _ := mine.request.ctx.Deadline(); time.Now().Before(until) { // or else it ends by itself, and says so
+		mine.request.cancel()
+	}
+	return true
+}
+
+// send sends what is in the line while not too many requests are under way. The caller holds mu.
+func (s *sharedReads) send() {
+	for s.inFlight < readsInFlight {
+		req := s.next()
+		if len(req.reads) == 0 {
+			req.cancel()
+			return
+		}
+		s.inFlight++
+		s.wg.Go(func() { s.carryOut(req) })
+	}
+}
+
+// next makes a request of the first reads in the line, for as long as the most patient of them waits. The caller holds
+// mu.
+func (s *sharedReads) next() *sharedRequest {
+	req := new(sharedRequest)
+	taken, ops := 0, 0
+	var deadline time.Time
+	for _, one := range s.line {
+		if len(req.reads) > 0 && ops+len(one.ops) > s.share {
+			break
+		}
+		taken++
+		if one.ctx.Err() != nil {
+			continue
+		}
+		one.request = req
+		req.reads = append(req.reads, one)
+		ops += len(one.ops)
+		if until, _ := one.ctx.Deadline(); until.After(deadline) {
+			deadline = until
+		}
+	}
+	s.line = slices.Delete(s.line, 0, taken)
+	req.waiters = len(req.reads)
+	req.ctx, req.cancel = context.WithDeadline(s.r.life, deadline)
+	return req
+}
+
+// carryOut makes a request, and lets the next one go.
+func (s *sharedReads) carryOut(req *sharedRequest) {
+	defer req.cancel()
+	err := s.ask(req.ctx, req.reads)
+	size := 0
+	for _, one := range req.reads {
+		size += one.size()
+		one.err = err
+		close(one.done)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inFlight--
+	switch {
+	case size > largeAnswer:
+		s.share = max(s.share/2, 1)
+	case err == nil && len(req.reads) > 1:
+		s.share = min(s.share*2, maxOps)
+	}
+	s.send()
+}
+
+// ask sends reads in one request and keeps the answer.
+func (s *sharedReads) ask(ctx context.Context, batch []*sharedRead) error {
+	var ops []clientv3.Op
+	for _, one := range batch {
+		ops = append(ops, one.ops...)
+	}
+	if len(ops) == 1 {
+		answer, err := s.r.client.Do(ctx, ops[0])
+		if err == nil {
+			batch[0].parts, batch[0].revision = [][]*mvccpb.KeyValue{answer.Get().Kvs}, answer.Get().Header.Revision
+		}
+		return err
+	}
+	answer, err := s.r.client.Do(ctx, clientv3.OpTxn(nil, ops, nil))
+	if err != nil {
+		return err
+	}
+	txn := answer.Txn()
+	rest := txn.Responses
+	for _, one := range batch {
+		for _, part := range rest[:len(one.ops)] {
+			one.parts = append(one.parts, part.GetResponseRange().Kvs)
+		}
+		one.revision = txn.Header.Revision
+		rest = rest[len(one.ops):]
+	}
+	return nil
+}
+
+// size is how many bytes the answer has.
+func (m *sharedRead) size() (bytes int) {
+	for _, part := range m.parts {
+		for _, kv := range part {
+			bytes += len(kv.Key) + len(kv.Value)
+		}
+	}
+	return bytes
+}
+
+// close returns when no request is under way. The contexts of tries have ended with the handle.
+func (s *sharedReads) close() {
+	s.mu.Lock()
+	s.closed, s.line = true, nil
+	s.mu.Unlock()
+	s.wg.Wait()
+}
