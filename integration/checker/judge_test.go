@@ -931,6 +931,23 @@ func TestOperations(t *testing.T) {
 	})
 }
 
+// A hand's record that goes with the hand's session tells no more of what runs than it did before.
+func TestAHandsRecordGoesWithItsSession(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	r := runningOn(s)
+	path := tree.ItemRecord(0)
+	hand := s.at(second).happen(checker.Tampered, "")
+	hand.Path, hand.Revision = path, s.commit(put(path, "", ofB))
+	hand.Until = s.at(2 * second).now
+	s.commit(gone(path))
+	s.at(50 * minute).commit(put(tree.ItemMisfire(0), "", 0)) // by then nothing excuses what is wrong
+	s.at(time.Hour)
+	r.Ended = s.now
+	s.commit(gone(tree.ItemRunning(0)))
+	require.False(t, hasLapse(s.judge(), lapse{checker.OneHolder, "no begin made"}))
+}
+
 // Whoever runs an item whose job was deleted under it may mark it anew, and nobody else.
 func TestAnItemThatIsHeldAnew(t *testing.T) {
 	t.Parallel()

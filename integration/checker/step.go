@@ -41,7 +41,9 @@ func (j *judge) judgeRecord(at time.Time, n int, was, is jobtree.Item) {
 	ran, runs := old.State == jobtree.ItemRunning, next.State == jobtree.ItemRunning
 	switch {
 	case j.untold[n]: // what it was says nothing of what it should be
-		delete(j.untold, n)
+		if is.Record.Exists() { // and not when what the hand put goes with the hand's session
+			delete(j.untold, n)
+		}
 		if runs {
 			j.began(at, n, was, is)
 		}

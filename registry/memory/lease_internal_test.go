@@ -14,17 +14,25 @@ func TestASessionOutlivesAStallOfTheMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := NewServer()
 		id := server.grant(6 * time.Second)
-		server.leases[id].until = time.Now().Add(-time.Second) // its timer fires a second late
-		server.expire()
+		stallFor := func(d time.Duration) { // its timer fires so late
+			server.mu.Lock()
+			server.leases[id].until = time.Now().Add(-d)
+			server.mu.Unlock()
+			server.expire()
+		}
+		lives := func() bool {
+			synctest.Wait()
+			server.mu.Lock()
+			defer server.mu.Unlock()
+			return server.leases[id] != nil
+		}
+		stallFor(time.Second)
 		require.True(t, server.renew(id))
 
-		server.leases[id].until = time.Now().Add(-time.Second)
-		server.expire()
+		stallFor(time.Second)
 		time.Sleep(2*time.Second - 1)
-		synctest.Wait()
-		require.Contains(t, server.leases, id)
+		require.True(t, lives())
 		time.Sleep(1)
-		synctest.Wait()
-		require.NotContains(t, server.leases, id, "nobody renewed it meanwhile")
+		require.False(t, lives(), "nobody renewed it meanwhile")
 	})
 }

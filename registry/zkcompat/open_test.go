@@ -160,13 +160,13 @@ func TestDigestProtectsEveryNode(t *testing.T) {
 		registry.Put("/deep/down/plain", "1"), registry.PutOwned("/owned", "", session),
 	}})
 	require.NoError(t, err)
-	require.NoError(t, mine.Latch(t.Context(), "/latch", func(context.Context) error { return nil }))
+	require.NoError(t, mine.Latch(t.Context(), "/deep/latch", func(context.Context) error { return nil }))
 	view, err := mine.View(t.Context(), registry.Root)
 	require.NoError(t, err)
 	require.Equal(t, 2, view.Snapshot().Len())
 
 	plain := java(t)
-	for _, path := range []string{"", "/deep", "/deep/down", "/deep/down/plain", "/owned", "/latch"} {
+	for _, path := range []string{"", "/deep", "/deep/down", "/deep/down/plain", "/owned", "/deep/latch"} {
 		acl, _, err := plain.GetACL("/" + namespaceOf(t) + path)
 		if err != nil {
 			require.ErrorIs(t, err, zk.ErrNoAuth, path) // newer servers hide the list itself
