@@ -540,6 +540,37 @@ func TestWhatElasticJob3RunsAgainWhileWeAreCutOff(t *testing.T) {
 	})
 }
 
+// Likewise of what was itself run again: when the process is back, its view may still show the claim that it had.
+func TestWhatElasticJob3RunsAgainOfARerun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		stuck := func(ctx context.Context, _ job.ShardingContext) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		b := c.startBeside3("b", stuck, failingSlowly(1))
+		sleepUntil(12 * time.Second)
+		b.crash(t)
+		sleepUntil(30 * time.Second)
+		a := c.startBeside3("a", stuck, failingSlowly(1))
+		sleepUntil(45 * time.Second)
+		require.Equal(t, fullID("a"), c.node(orders.ItemFailover(0)).Value)
+		j := c.elasticJob3Joins(lastJavaID)
+		a.registry.Cut()
+		for c.node(orders.Instance(fullID("a"))).Exists() || c.node(orders.ItemFailover(0)).Exists() {
+			time.Sleep(time.Millisecond)
+		}
+		j.flag(0)
+		require.True(t, j.claimIfWanted(0))
+		j.begin(0, true)
+		a.registry.Heal()
+		time.Sleep(15 * time.Second)
+		require.Equal(t, jobtree.ItemInterrupted, c.state3().Item(0).Record.Value.State)
+		j.endClaimed(0)
+		requireNoMarks(t, c, 0)
+	})
+}
+
 // The console of ElasticJob 3.x asks each instance by a node of its own.
 func TestTheConsoleOfElasticJob3Triggers(t *testing.T) {
 	t.Parallel()

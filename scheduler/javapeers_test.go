@@ -433,3 +433,21 @@ func TestAJavaLeaderForgetsWhoLeft(t *testing.T) {
 		require.Zero(t, c.state().Necessary)
 	})
 }
+
+// A Java instance that reconnects is gone for a moment, and keeps its items.
+func TestAJavaInstanceKeepsItsItemsAsItReconnects(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startShared("a", nil, daily(4))
+		sleepUntil(time.Second)
+		j := c.javaJoins(javaID)
+		sleepUntil(30 * time.Second)
+		before := c.node(orders.ItemInstance(0))
+		require.Equal(t, javaID, before.Value)
+		j.leave()
+		time.Sleep(3 * time.Millisecond)
+		j.comeBack()
+		sleepUntil(time.Minute)
+		require.Equal(t, before, c.node(orders.ItemInstance(0)))
+	})
+}

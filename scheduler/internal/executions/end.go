@@ -71,7 +71,8 @@ func (x *Executions) makesUpItself(v room.View, e *Execution) bool {
 
 // lateEndTxn is the transaction of an end whose mark is gone (T5b): the record, as it was read, still
 // says that this execution runs. So nobody declared it lost, and nobody of ours began another one. If it is to be run
-// again, a Java instance must not have claimed that: what it claims it runs, and its claim is all that tells.
+// again, a Java instance must not have claimed that: what it claims it runs, and its claim is all that tells. A claim of an
+// earlier session of ours is gone with the mark, even if the state still shows it.
 func (x *Executions) lateEndTxn(v room.View, e *Execution, asRead registry.Revision) registry.Txn {
 	txn := x.endTxn(v, e)
 	i := slices.Index(txn.If, Mark(v.Tree, e.Item, e.Token))
@@ -80,7 +81,7 @@ func (x *Executions) lateEndTxn(v room.View, e *Execution, asRead registry.Revis
 		claim := w.Path == v.Tree.ItemFailover(e.Item) || w.Path == v.Tree.ItemFailovering(e.Item)
 		return w.Path == v.Tree.ItemRunning(e.Item) || x.ports.Others.Borrow && claim // another's by now
 	})
-	if x.ports.Others.Borrow && asksForRerun(v, e, txn) && v.State.Item(e.Item).Failover.Session != e.Under.Session.ID() {
+	if x.ports.Others.Borrow && asksForRerun(v, e, txn) && (e.Under != v.Attached || v.State.Item(e.Item).Failover.Session != e.Under.Session.ID()) {
 		txn.If = append(txn.If, registry.Absent(v.Tree.ItemFailover(e.Item)))
 	}
 	return txn

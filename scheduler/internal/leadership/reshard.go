@@ -38,12 +38,13 @@ func (l *Leadership) due(v room.View) bool {
 }
 
 // forsaken tells whether an item belongs to an instance that is gone, or is about to leave. One that never had an owner
-// does not count: when a job starts, its instances come one after the other.
+// does not count: when a job starts, its instances come one after the other. Nor does a Java instance, which deletes its
+// node and makes it anew when it reconnects.
 func forsaken(s *jobtree.State) bool {
 	checked := ""
 	for item := range s.Total() {
 		owner := s.Owner(item)
-		if owner == checked || owner == "" {
+		if owner == checked || owner == "" || s.SharedWithJava() && jobtree.JavaInstance(owner) {
 			continue
 		}
 		checked = owner
