@@ -36,8 +36,10 @@ var builders = map[string]builder{
 		"had left: its runner leaves again, or the catalog resigns"},
 	"scheduler/internal/leadership/elect.go stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
 
-	"internal/resharding/plan.go PlanHolding": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
+	"internal/resharding/plan.go planFor": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
 		"the first one creates it, and who removes a job removes the configuration, which is compared, too"},
+	"internal/resharding/leave.go PlanLeave": {"leave as the leader, with T3", []string{endsItself}, "it deletes the leader's node of " +
+		"this term, which it compares"},
 	"internal/resharding/planshared.go planShared": {"T3 reshard among Java instances", []string{endsItself, creation}, "as any resharding"},
 	"internal/resharding/plan.go parts": {"T3 reshard, a part", []string{harmless}, "needs the epoch before its own: it names next owners for an " +
 		"epoch that is given up, which nobody heeds and Tidy clears away"},

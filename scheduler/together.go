@@ -11,8 +11,10 @@ import (
 const (
 	// togetherWithin is for how long a transaction waits for those of other jobs, if one of these came just before.
 	togetherWithin = 5 * time.Millisecond
-	// mostTogether is how many are sent at once.
+	// mostTogether is how many are sent at once, and mostOfThem how many conditions and writes these may have: each waits
+	// for the outcomes of all.
 	mostTogether = 100
+	mostOfThem   = 1000
 )
 
 // togetherness has joins, elections and reshardings travel together where many jobs come to them at the same time: when a
@@ -31,6 +33,7 @@ type togetherness struct {
 type companions struct {
 	ctx      context.Context // the same for all
 	txns     []registry.Txn
+	size     int           // conditions and writes
 	full     chan struct{} // closed when no more are taken
 	answered chan struct{} // closed when the outcomes are there
 	outcomes []registry.Outcome
@@ -58,7 +61,8 @@ func (t *togetherness) enter(ctx context.Context, job string, txn registry.Txn) 
 	switch b = t.batch; {
 	case b != nil && b.ctx == ctx:
 		b.txns = append(b.txns, txn)
-		if len(b.txns) == mostTogether {
+		b.size += len(txn.If) + len(txn.Then)
+		if len(b.txns) == mostTogether || b.size >= mostOfThem {
 			t.batch = nil
 			close(b.full)
 		}
@@ -66,7 +70,9 @@ func (t *togetherness) enter(ctx context.Context, job string, txn registry.Txn) 
 	case b != nil || !crowded:
 		return nil, 0
 	}
-	t.batch = &companions{ctx: ctx, txns: []registry.Txn{txn}, full: make(chan struct{}), answered: make(chan struct{})}
+	t.batch = &companions{
+		ctx: ctx, txns: []registry.Txn{txn}, size: len(txn.If) + len(txn.Then), full: make(chan struct{}), answered: make(chan struct{}),
+	}
 	return t.batch, 0
 }
 

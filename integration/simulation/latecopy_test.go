@@ -47,7 +47,7 @@ func TestEveryLateCopyComesToNothing(t *testing.T) {
 		"creation: record, running", "ends itself: record, running", "ends itself: instance, leader, necessary",
 		"ends itself: epoch, necessary, owner",
 		"ends itself: record, wish", "ends itself: claim, record, running, wish",
-		"owned: instance, necessary", "owned: leader", "owned: latch", "harmless: latch",
+		"owned: instance, necessary", "owned: leader",
 	} {
 		require.Contains(t, census.kinds, kind, "the seeds have nothing of it")
 	}

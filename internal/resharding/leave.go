@@ -15,7 +15,8 @@ const mostOfLeave = 64
 // that its items have other owners in the moment in which it is gone, and nobody has to be elected first. leave is the
 // transaction of the leave alone: it deletes the leader's node and its instance, and asks for a resharding, which the
 // plan's does not. ok is false if the leave has to go alone: nobody else is there to whom the items could be given, the
-// state is not tidy, the transaction has no room, or Java instances share the job, whose leaders have rules of their own.
+// state is not tidy, so many items move that the transaction has no room for them, or Java instances share the job, whose
+// leaders have rules of their own. What moves in parts needs a leader who tidies up after it.
 func PlanLeave(s *jobtree.State, strategy sharding.Strategy, term registry.Revision, leaver string, leave registry.Txn) (plan Plan, ok bool, err error) {
 	taken := len(leave.If) + len(leave.Then)
 	if s.SharedWithJava() || taken > mostOfLeave || len(Tidy(s, term)) > 0 {
@@ -23,7 +24,7 @@ func PlanLeave(s *jobtree.State, strategy sharding.Strategy, term registry.Revis
 	}
 	others := slices.DeleteFunc(members(s), func(i jobtree.Instance) bool { return i.ID == leaver })
 	plan, err = planFor(s, strategy, term, others, nil, taken)
-	if err != nil || len(others) == 0 {
+	if err != nil || len(others) == 0 || plan.Parts != nil {
 		return Plan{}, false, err
 	}
 	done := []string{s.Tree().Leader(), s.Tree().Config(), s.Tree().Necessary()} // that the plan compares, and answers

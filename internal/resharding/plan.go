@@ -192,7 +192,8 @@ func parts(s *jobtree.State, moves []move, epoch jobtree.EpochID, term registry.
 // nextEpoch numbers an assignment by the revision that it was planned from. So the numbers of a term
 // grow, and that of a plan that was abandoned halfway is not used again, or its parts would come into
 // force with the new ones: even one that the registry carries out late, after all was tidied. For a
-// plan of the same revision is the same plan.
+// plan of the same revision is the same plan, but for that of a leave, which has no parts: should one of the other
+// plan come into force with it, its item belongs to who has left, and the next leader moves it.
 func nextEpoch(s *jobtree.State, term registry.Revision, total int) jobtree.Epoch {
 	return jobtree.Epoch{Term: term, Counter: int64(s.Revision), Total: total}
 }

@@ -26,7 +26,7 @@ func (l *Leadership) Bequeath(v room.View, leave *room.Proposal) {
 		return
 	}
 	l.bequests++
-	leave.Parts, leave.Txn = plan.Parts, plan.Txn
+	leave.Txn = plan.Txn
 	left := leave.Done
 	leave.Done = func(o registry.Outcome) {
 		left(o)
