@@ -78,9 +78,9 @@ func TestALeaveThatGoesAlone(t *testing.T) {
 		change func(*world)
 		marks  int
 	}{
-		"nobody else is there":          {func(w *world) { w.leave("b") }, 0},
-		"all others are disabled":       {func(w *world) { w.disable("b") }, 0},
-		"much runs there":               {func(*world) {}, 60},
+		"nobody else is there":    {func(w *world) { w.leave("b") }, 0},
+		"all others are disabled": {func(w *world) { w.disable("b") }, 0},
+		"much runs there":         {func(*world) {}, 60},
 		"more items than it has room for": {func(w *world) {
 			w.configure(func(cfg *job.Config) { cfg.ShardingTotalCount = 250 })
 			w.reshard(averagely)
