@@ -67,8 +67,9 @@ func (r *runner) known() registry.Snapshot {
 	return jobtree.Regained(r.blind.snapshot, r.scope.kept)
 }
 
-// noteMoves takes in what a step of the view means for what is to be followed.
-func (r *runner) noteMoves(step registry.Step, t jobtree.Touched) {
+// noteMoves takes in what a step of the view means for what is to be followed. before is up to where the state knew all
+// before it.
+func (r *runner) noteMoves(before registry.Revision, step registry.Step, t jobtree.Touched) {
 	moved := t.Config || t.Servers || t.Instances || t.Leader || t.Necessary || t.Epoch
 	if r.state.Whole() {
 		if moved || t.Owners {
@@ -81,7 +82,7 @@ func (r *runner) noteMoves(step registry.Step, t jobtree.Touched) {
 	for _, c := range step.Changes {
 		switch name, _ := jobtree.Parse(c.Path()); name.Kind {
 		case jobtree.KindOperated:
-			moved = moved || !t.Triggered // a request says all by itself
+			moved = moved || c.New.Revision > before && !t.Triggered // a request says all by itself
 		case jobtree.KindOffset: // others' that came to be
 			moved = moved || !r.state.Knows(name.Item)
 		default:
@@ -163,10 +164,14 @@ func (r *runner) narrow(v room.View) {
 			r.turnedBack(view)
 			return
 		}
-		seen, kept := jobtree.Narrowed(r.blind.snapshot, parts)
-		r.takeUp(view, registry.Outside(parts), seen, func() {
+		var kept []registry.Node
+		r.takeUp(view, registry.Outside(parts), func() (seen registry.Snapshot) {
+			seen, kept = jobtree.Narrowed(r.blind.snapshot, parts)
+			return seen
+		}, func() {
+			r.scope.stale = !since.Equal(r.scope.moved) || !slices.Equal(own, r.own(r.look())) // by what came last
 			r.state.Narrow(own)
-			r.scope.parts, r.scope.kept, r.scope.narrow, r.scope.stale = parts, kept, time.Now(), false
+			r.scope.parts, r.scope.kept, r.scope.narrow = parts, kept, time.Now()
 		})
 	})
 }
@@ -175,7 +180,7 @@ func (r *runner) narrow(v room.View) {
 func (r *runner) widen() {
 	r.turn(func(ctx context.Context) (*registry.View, error) {
 		return r.s.registry.View(ctx, r.tree.Root(), jobtree.ForOperators)
-	}, func(view *registry.View) { r.takeUp(view, nil, r.known(), r.widened) })
+	}, func(view *registry.View) { r.takeUp(view, nil, r.known, r.widened) })
 }
 
 // widened takes in that the next step shows everything again.
@@ -221,7 +226,7 @@ func (r *runner) turn(open func(ctx context.Context) (*registry.View, error), op
 // turnedBack drops a view that is not wanted any more.
 func (r *runner) turnedBack(view *registry.View) {
 	r.forgetNext()
-	r.scope.turns = false
+	r.scope.turns, r.scope.moved = false, time.Now()
 	view.Close()
 }
 
@@ -231,12 +236,17 @@ func (r *runner) forgetNext() {
 	r.next = nil
 }
 
-// takeUp goes on with another view, that leaves out what outside says, where the present one has come to. known is what the state has of what the other
-// one shows, and turn brings the state in line with it.
-func (r *runner) takeUp(view *registry.View, outside func(path string) bool, known registry.Snapshot, turn func()) {
+// takeUp goes on with another view, that leaves out what outside says, where the present one has come to. known returns
+// what the state has of what the other one shows, and turn brings the state in line with it.
+func (r *runner) takeUp(view *registry.View, outside func(path string) bool, known func() registry.Snapshot, turn func()) {
+	r.view.Close()
+	// Steps that it has shown may be on their way: nobody else would tell what is only in them.
+	if last := r.view.Snapshot(); last.Revision() > r.applied {
+		r.apply(registry.Step{Snapshot: last, Changes: last.Since(r.blind.snapshot)})
+	}
 	r.s.mu.Lock()
-	old, over := r.view, r.life.Err() != nil
 	r.next = nil
+	over := r.life.Err() != nil
 	if !over {
 		r.view, r.outside = view, outside
 	}
@@ -246,30 +256,31 @@ func (r *runner) takeUp(view *registry.View, outside func(path string) bool, kno
 		return
 	}
 	r.scope.takes = true
-	old.Close()
-	applied := r.applied
+	from, applied := known(), r.applied
 	if view.Snapshot().Revision() >= applied {
-		r.taken(view, known, turn, nil)
+		r.taken(view, from, turn, nil)
 		return
 	}
 	r.s.work.Go(func() {
 		err := view.WaitRevision(r.life, applied) // nothing is seen twice
-		r.box.Post(func() { r.taken(view, known, turn, err) })
+		r.box.Post(func() { r.taken(view, from, turn, err) })
 	})
 }
 
-// taken ends a takeUp.
+// taken ends a takeUp, with the first step of the view.
 func (r *runner) taken(view *registry.View, known registry.Snapshot, turn func(), failed error) {
-	r.scope.turns, r.scope.takes = false, false
-	r.awaited = 0
+	over := func() { r.scope.turns, r.scope.takes, r.awaited = false, false, 0 }
 	if failed != nil {
-		if r.life.Err() == nil {
+		if over(); r.life.Err() == nil {
 			r.lostSight(view, failed)
 		}
 		return
 	}
-	r.follows(view, known, turn)
-	r.await(r.needed)
+	r.follows(view, known, func() {
+		over()
+		turn()
+		r.await(r.needed)
+	})
 }
 
 // follows tells whether a view is one of the whole job.

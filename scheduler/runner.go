@@ -146,7 +146,8 @@ func (r *runner) apply(step registry.Step) {
 	if r.peers.After(r.look(), touched) {
 		r.leadership.LookAgain()
 	}
-	r.applied = max(r.applied, step.Snapshot.Revision())
+	before := r.applied
+	r.applied = max(before, step.Snapshot.Revision())
 	r.leadership.Observe(touched)
 	r.lost.Observe(touched)
 	r.mending.Observe(r.look(), touched)
@@ -154,7 +155,7 @@ func (r *runner) apply(step registry.Step) {
 	r.whole.Observe(r.look(), touched)
 	r.reportUnreadable(touched)
 	r.shown = time.Now()
-	r.noteMoves(step, touched)
+	r.noteMoves(before, step, touched)
 	if touched.Config {
 		r.configured = r.s.now()
 		r.configure()
