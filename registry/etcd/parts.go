@@ -51,15 +51,16 @@ func (r *Registry) Narrows(children int) bool {
 // rangesBeside is how many ranges lie beside the folders of the parts of a view, of which there are two as a rule.
 const rangesBeside = 3
 
-// joinParts has a held follower hear of what happens in its ranges after a revision. It does not if a watch brings that
-// anyway, or if there would be too many.
+// joinParts has a held follower hear of what happens in its ranges after a revision. It does not if the watch of the
+// namespace brings that anyway, or if there would be too many. A watch of the subtree does not count: as a rule it is that
+// of a view that this one replaces.
 func (h *hub) joinParts(f *follower, after registry.Revision) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.closed:
 		return false, registry.ErrClosed
-	case h.covering(f.root) != nil || h.parts+len(f.ranges) > maxPartWatches:
+	case h.covering(registry.Root) != nil || h.parts+len(f.ranges) > maxPartWatches:
 		return false, nil
 	}
 	f.joint = newJoint()
