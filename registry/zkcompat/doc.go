@@ -96,6 +96,9 @@
 // and perhaps parts of later ones. It may skip states in between. After a broken connection the view reads the
 // subtree again and shows the difference.
 //
+// A view of parts, see [registry.ViewParts], is one of the whole subtree of which the rest is left out here: a recursive
+// watch leaves nothing out.
+//
 // The watches need a server of 3.6 or later. The package lets servers of 3.6 and 3.7 in, but they are not
 // tested. go-zookeeper does not know these watches, so this package sends the two requests for them itself, on
 // the client's connection.
