@@ -34,6 +34,7 @@ func (s *State) Narrow(items []int) {
 			nodes.running, nodes.failover, nodes.claimed, nodes.misfire, nodes.record = nil, nil, nil, nil, nil
 		}
 	}
+	s.items = s.items.trimmed()
 }
 
 // Widen takes in that all items are followed again. The next step must say all that is new since [Regained]. It touches
