@@ -36,14 +36,13 @@ func (n DumpNode) Agrees() bool { return n.Apart || n.Seen && n.SeenValue == n.V
 //
 // Errors: [ErrUnknownJob], and those of the registry.
 func (j *Job) Dump(ctx context.Context) (Dump, error) {
-	view, err := j.view()
-	if err != nil {
+	if _, err := j.view(); err != nil {
 		return Dump{}, err
 	}
 	s, name := j.s, j.r.name
 	s.mu.Lock()
 	paused, outside := j.r.pausedFor, j.r.outside
-	view = j.r.view // as it is with what it leaves out
+	view := j.r.view // with what it leaves out
 	s.mu.Unlock()
 	nodes, revision, err := s.registry.List(ctx, j.r.tree.Root())
 	if err != nil {

@@ -303,7 +303,7 @@ func (j *Job) whole(ctx context.Context) (view *registry.View, done func(), err 
 	life := j.r.life
 	j.s.mu.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(life, cancel)
+	stop := context.AfterFunc(life, cancel) //nolint:contextcheck // the view ends with Run, too
 	view, err = j.s.registry.View(ctx, j.r.tree.Root(), jobtree.ForOperators)
 	if err != nil {
 		stop()

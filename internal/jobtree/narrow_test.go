@@ -25,10 +25,18 @@ func TestANarrowedStateFollowsAndWidens(t *testing.T) {
 			n := rapid.IntRange(0, items-1).Draw(rt, "item")
 			put := rapid.Bool().Draw(rt, "put")
 			nodes := []struct{ path, value string }{
-				{tree.ItemInstance(n), "10.0.0.1@-@1"}, {tree.ItemNext(n), "{}"}, {tree.ItemDisabled(n), ""},
-				{tree.ItemRunning(n), "10.0.0.1@-@1"}, {tree.ItemFailover(n), "10.0.0.1@-@1"}, {tree.ItemMisfire(n), "{}"},
-				{tree.ItemRecord(n), `{"state":"idle"}`}, {tree.FailoverItem(n), ""}, {tree.Offset(n), fmt.Sprint("at ", s.revision)},
-				{tree.Instance("10.0.0.1@-@1"), ""}, {tree.Necessary(), ""}, {tree.Leader(), "10.0.0.1@-@1"},
+				{tree.ItemInstance(n), "10.0.0.1@-@1"},
+				{tree.ItemNext(n), "{}"},
+				{tree.ItemDisabled(n), ""},
+				{tree.ItemRunning(n), "10.0.0.1@-@1"},
+				{tree.ItemFailover(n), "10.0.0.1@-@1"},
+				{tree.ItemMisfire(n), "{}"},
+				{tree.ItemRecord(n), `{"state":"idle"}`},
+				{tree.FailoverItem(n), ""},
+				{tree.Offset(n), fmt.Sprint("at ", s.revision)},
+				{tree.Instance("10.0.0.1@-@1"), ""},
+				{tree.Necessary(), ""},
+				{tree.Leader(), "10.0.0.1@-@1"},
 			}
 			if node := rapid.SampledFrom(nodes).Draw(rt, "node"); put {
 				s.put(node.path, node.value, 7)

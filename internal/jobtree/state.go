@@ -42,7 +42,6 @@ type State struct {
 	trigger *Stored[Triggered]
 	java    *java // nil unless Java instances share the job
 	few     *few  // nil for most jobs
-
 }
 
 // few is what few jobs have.
