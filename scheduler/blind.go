@@ -41,8 +41,9 @@ type blind struct {
 	denied bool              // a transaction was refused that nobody may do any more
 }
 
-// follows subscribes the runner to a view until the view ends. known is the state that the runner already has.
-func (r *runner) follows(view *registry.View, known registry.Snapshot) {
+// follows subscribes the runner to a view until the view ends. known is what the runner already has of what the view shows,
+// and turn comes before the first step.
+func (r *runner) follows(view *registry.View, known registry.Snapshot, turn func()) {
 	view.AfterEnd(func(reason error) {
 		if !errors.Is(reason, registry.ErrClosed) && r.life.Err() == nil {
 			r.box.Post(func() { r.lostSight(view, reason) })
@@ -50,10 +51,16 @@ func (r *runner) follows(view *registry.View, known registry.Snapshot) {
 	})
 	first := true
 	view.Subscribe(func(step registry.Step) {
+		begin := func() {}
 		if first {
-			first, step.Changes = false, step.Snapshot.Since(known)
+			first, step.Changes, begin = false, step.Snapshot.Since(known), turn
 		}
-		r.box.Post(func() { r.apply(step) })
+		r.box.Post(func() {
+			if view == r.view {
+				begin()
+				r.apply(step)
+			}
+		})
 	})
 }
 
@@ -108,15 +115,15 @@ func (r *runner) regainSight(view *registry.View) {
 		view.Close()
 		return
 	}
-	r.view = view
+	r.view, r.outside = view, nil
 	r.s.mu.Unlock()
 	r.s.repeated(slog.LevelInfo, "the job can be followed again", r.name, nil, "blind", time.Since(*r.blind.since).Round(time.Millisecond).String())
 	r.s.observer.observe(ViewEvent{Job: r.name, Time: r.s.now()})
-	seen := r.blind.snapshot
-	r.blind = blind{snapshot: seen}
+	known := r.known()
+	r.blind = blind{snapshot: r.blind.snapshot}
 	r.rounds.NoteAgain()
 	r.awaited = 0
-	r.follows(view, seen)
+	r.follows(view, known, r.widened)
 	r.rounds.Consider(nil, true)
 	r.mending.Unexplained(nil, true)
 	r.await(r.needed)
@@ -127,6 +134,13 @@ func (r *runner) presentView() *registry.View {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	return r.view
+}
+
+// views returns the view of now, and the one that is to follow it if that is open.
+func (r *runner) views() []*registry.View {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return slices.DeleteFunc([]*registry.View{r.view, r.next}, func(v *registry.View) bool { return v == nil })
 }
 
 // decideBlind is decide without a view: ends are recorded, and when the patience is over, or the scheduler

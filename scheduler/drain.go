@@ -153,6 +153,9 @@ func (s *Scheduler) closeRunners() {
 		if r.view != nil {
 			r.view.Close()
 		}
+		if r.next != nil {
+			r.next.Close()
+		}
 	}
 	s.mu.Unlock()
 	s.closeLeft()

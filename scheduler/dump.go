@@ -24,23 +24,25 @@ type DumpNode struct {
 	// Seen is false if this process's view does not show the node, and SeenValue is what it shows.
 	Seen      bool   `json:"seen"`
 	SeenValue string `json:"seen_value,omitempty"`
+	// Apart is a node of an item that this process does not follow, see [WithFollowing]: it is not to be seen.
+	Apart bool `json:"apart,omitempty"`
 }
 
-// Agrees tells whether the registry and the view say the same of the node.
-func (n DumpNode) Agrees() bool { return n.Seen && n.SeenValue == n.Value }
+// Agrees tells whether the registry and the view say the same of the node, as far as the process follows it.
+func (n DumpNode) Agrees() bool { return n.Apart || n.Seen && n.SeenValue == n.Value }
 
 // Dump reads the job's tree, with one request, and sets what this process sees beside it. It waits for
 // nothing: a view that lags shows. What operators did is left out, as processes do not follow it.
 //
 // Errors: [ErrUnknownJob], and those of the registry.
 func (j *Job) Dump(ctx context.Context) (Dump, error) {
-	view, err := j.view()
-	if err != nil {
+	if _, err := j.view(); err != nil {
 		return Dump{}, err
 	}
 	s, name := j.s, j.r.name
 	s.mu.Lock()
-	paused := j.r.pausedFor
+	paused, outside := j.r.pausedFor, j.r.outside
+	view := j.r.view // with what it leaves out
 	s.mu.Unlock()
 	nodes, revision, err := s.registry.List(ctx, j.r.tree.Root())
 	if err != nil {
@@ -53,7 +55,9 @@ func (j *Job) Dump(ctx context.Context) (Dump, error) {
 			continue
 		}
 		mine := seen.Get(n.Path)
-		d.Nodes = append(d.Nodes, DumpNode{Path: n.Path, Value: n.Value, Seen: mine.Exists(), SeenValue: mine.Value})
+		d.Nodes = append(d.Nodes, DumpNode{
+			Path: n.Path, Value: n.Value, Seen: mine.Exists(), SeenValue: mine.Value, Apart: outside != nil && outside(n.Path),
+		})
 	}
 	return d, nil
 }

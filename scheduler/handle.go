@@ -108,15 +108,14 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 // [Scheduler.Add] would name them; the job's removal; the end of ctx. After
 // [registry.ErrUnknownOutcome] the change may have been made, or may come about later.
 func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error {
-	view, err := j.view()
-	if err != nil {
+	if _, err := j.view(); err != nil {
 		return err
 	}
 	for {
 		revision, err := j.update(ctx, change)
 		switch {
 		case err == nil:
-			_ = view.WaitRevision(ctx, revision) // so that the caller sees it, too
+			j.waitRevision(ctx, revision) // so that the caller sees it, too
 			return nil
 		case !errors.Is(err, registry.ErrConflict):
 			return fmt.Errorf("update job %q: %w", j.r.name, err)

@@ -85,9 +85,12 @@ type JobHealth struct {
 	Behind       int64         `json:"behind,omitempty"`
 	Instances    int           `json:"instances"` // that live, this one among them if it joined
 	Items        int           `json:"items"`     // sharding total count in force
+	// Followed is how many of the items this process follows: it may be its own alone, see [WithFollowing]. What
+	// follows below tells of these; the process that leads follows all.
+	Followed int `json:"followed"`
 	// Unowned are the items that no live instance owns.
 	Unowned []int `json:"unowned,omitempty"`
-	// Overdue are enabled items of the whole job that should have run by now, and neither did nor do.
+	// Overdue are enabled items, whoever owns them, that should have run by now, and neither did nor do.
 	// An unmonitored job leaves nothing that would tell, and neither does an item that a Java instance
 	// owns.
 	Overdue []OverdueItem `json:"overdue,omitempty"`
@@ -207,6 +210,10 @@ func (r *runner) health() JobHealth {
 		h.Config = missing
 	}
 	for n := range st.Total() {
+		if !st.Knows(n) {
+			continue
+		}
+		h.Followed++
 		if st.Instance(st.Owner(n)).Created == 0 {
 			h.Unowned = append(h.Unowned, n)
 		}
@@ -224,6 +231,9 @@ func (r *runner) records(h *JobHealth) {
 		return
 	}
 	for n := range r.state.Total() {
+		if !r.state.Knows(n) {
+			continue
+		}
 		it := r.state.Item(n)
 		record := it.Record.Value
 		last, previous := lastEnded(record)
@@ -272,7 +282,7 @@ func (r *runner) overdue() []OverdueItem {
 	var overdue []OverdueItem
 	for n := range r.state.Total() {
 		it := r.state.Item(n)
-		if it.Disabled || it.Running.Exists() {
+		if !r.state.Knows(n) || it.Disabled || it.Running.Exists() {
 			continue
 		}
 		since := it.Record.Value.LastFire

@@ -26,12 +26,16 @@ func (r *runner) newLeadership() *leadership.Leadership {
 
 // lead does a leader's work, if this instance is the leader, or tries to become it if there is none.
 func (r *runner) lead() {
+	if !r.state.Whole() {
+		return // who leads must know all items
+	}
 	if v := r.look(); r.leadership.DeclaresLost(v) {
 		r.commit(r.lost.Decide(v, r.rounds.RunningHere))
 	}
 	if r.applied >= r.needed { // whose items crashed must be known before they have new owners
 		r.commit(r.leadership.Decide(r.look()))
 	}
+	r.leadership.KeepReconciling(r.look())
 }
 
 // leads tells whether the leader node is this instance's, under the present session.

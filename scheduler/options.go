@@ -8,6 +8,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job/errorhandler"
+	"github.com/elasticron/elasticron/scheduler/internal/following"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -34,6 +35,7 @@ type options struct {
 	listenerTimeout     time.Duration
 	handlers            *errorhandler.Registry
 	handlerTimeout      time.Duration
+	following           following.Rule
 }
 
 func newOptions(opts []Option) (options, error) {

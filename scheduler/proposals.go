@@ -57,6 +57,7 @@ func (r *runner) refused(what string, err error) {
 			r.departure.unsettle(r.attached.Session)
 		}
 	default:
+		r.scope.stale = true
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)
 		r.alarm.Set(room.RetryAfter)
 	}

@@ -70,17 +70,20 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 		return fail(ErrNotRecorded)
 	}
 	for {
-		view, err := q.j.view()
-		if err != nil {
+		view, done, err := q.j.whole(ctx)
+		if errors.Is(err, ErrUnknownJob) {
 			return nil, err
 		}
 		w := awaitedItems{q: q, seen: make(map[int]seenRecord)}
 		var runs []ItemRun
 		upTo, cancel := q.bound(ctx)
-		_, err = view.WaitFor(upTo, func(now registry.Snapshot) (over bool) {
-			runs, over = w.look(now)
-			return over
-		})
+		if err == nil {
+			_, err = view.WaitFor(upTo, func(now registry.Snapshot) (over bool) {
+				runs, over = w.look(now)
+				return over
+			})
+			done()
+		}
 		ended := upTo.Err() != nil
 		cancel()
 		switch {
@@ -92,6 +95,8 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 			return fail(context.Cause(ctx))
 		case ended:
 			continue // what has not begun by now does not begin any more
+		case view != nil && !q.j.shows(view):
+			continue // the process follows more of the job now, or less
 		}
 		select { // the view has ended, and another one is opened
 		case <-ctx.Done():

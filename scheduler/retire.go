@@ -38,7 +38,9 @@ func (s *Scheduler) dismiss(r *runner) {
 	case <-r.life.Done():
 		return // Run ends, and with it everything
 	}
-	r.presentView().Close()
+	for _, view := range r.views() {
+		view.Close()
+	}
 	s.work.Go(func() { s.closeHandler(r) })
 	s.mu.Lock()
 	defer s.mu.Unlock()

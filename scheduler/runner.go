@@ -38,10 +38,12 @@ type runner struct {
 	tree     jobtree.Tree
 	log      *slog.Logger
 	tally    tally
-	joined   actor.Event     // the instance was registered for the first time
-	opened   actor.Event     // the view is open
-	life     context.Context // once started
-	view     *registry.View  // once started
+	joined   actor.Event            // the instance was registered for the first time
+	opened   actor.Event            // the view is open
+	life     context.Context        // once started
+	view     *registry.View         // once started
+	next     *registry.View         // that is open and not taken up yet; guarded by the scheduler's mu
+	outside  func(path string) bool // what the view leaves out of others' items; nil = nothing. Guarded likewise
 	box      actor.Mailbox
 	alarm    actor.Alarm  // wakes the runner when time alone makes something due
 	entry    *fires.Entry // in the timetable
@@ -63,6 +65,7 @@ type runner struct {
 	seen       room.View // what the rooms were shown last
 	seenAt     moment    // when
 	departure  departure
+	scope      scope // what it follows
 
 	// Its rooms, what they may ask, and what commits what they decide.
 	ports         *room.Ports
@@ -96,7 +99,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{
-		Start: s.work.Go, After: func() { r.decide(); r.rounds.ReturnTurns() },
+		Start: s.work.Go, After: func() { r.decide(); r.follow(); r.rounds.ReturnTurns() },
 		Quiet: func() bool { return r.rounds.Dozes(r.look()) },
 	}
 	ticks := actor.NewLull(&r.box, rounds.Fold, r.rounds.Kept, func(t fires.Tick, kept bool) (decide bool) {
@@ -130,7 +133,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 		r.attach(attached)
 	})
 	s.mu.Unlock()
-	r.follows(view, registry.Snapshot{}) //nolint:contextcheck // what the view shows is for as long as Run
+	r.follows(view, registry.Snapshot{}, func() {}) //nolint:contextcheck // what the view shows is for as long as Run
 	return nil
 }
 
@@ -143,7 +146,8 @@ func (r *runner) apply(step registry.Step) {
 	if r.peers.After(r.look(), touched) {
 		r.leadership.LookAgain()
 	}
-	r.applied = max(r.applied, step.Snapshot.Revision())
+	before := r.applied
+	r.applied = max(before, step.Snapshot.Revision())
 	r.leadership.Observe(touched)
 	r.lost.Observe(touched)
 	r.mending.Observe(r.look(), touched)
@@ -151,6 +155,7 @@ func (r *runner) apply(step registry.Step) {
 	r.whole.Observe(r.look(), touched)
 	r.reportUnreadable(touched)
 	r.shown = time.Now()
+	r.noteMoves(before, step, touched)
 	if touched.Config {
 		r.configured = r.s.now()
 		r.configure()
@@ -166,6 +171,7 @@ func (r *runner) attach(a *room.Attachment) {
 		r.lost.Note(nil, true)
 		r.rounds.Consider(nil, true)
 		r.mending.NewSession()
+		r.scope.moved, r.scope.stale = time.Now(), true
 	}
 	if a != nil && r.attached == nil {
 		r.membership.Hold(a.Session.ID())
@@ -227,7 +233,6 @@ func (r *runner) decide() {
 		return
 	}
 	r.lead()
-	r.leadership.KeepReconciling(r.look())
 	if r.applied < r.needed {
 		return // what the leader just committed may be about the items below
 	}
@@ -239,11 +244,18 @@ func (r *runner) decide() {
 	r.noteMissed()
 	r.mindBarriers()
 	r.rounds.Answer(r.look())
-	r.commit(requests.Decide(r.look(), r.s.traits, r.wants))
+	if r.state.Whole() {
+		r.commit(requests.Decide(r.look(), r.s.traits, r.wants))
+	}
 }
 
 // committed notes that this runner changed the tree: the next decision needs to see that.
-func (r *runner) committed(revision registry.Revision) { r.needed = max(r.needed, revision) }
+func (r *runner) committed(revision registry.Revision) {
+	r.needed = max(r.needed, revision)
+	if !r.state.Whole() { // the view may not show what it changed
+		r.await(revision)
+	}
+}
 
 // overtaken notes that a decision was made on an old state. It is made again on the newer state that
 // it conflicted with.
@@ -252,6 +264,7 @@ func (r *runner) overtaken(conflict *registry.ConflictError) {
 	if r.applied >= revision {
 		if r.futile == r.applied { // the state as it is does not tell what is in the way
 			r.alarm.Set(room.RetryAfter)
+			r.scope.stale = true
 			return
 		}
 		r.futile = r.applied
@@ -264,7 +277,7 @@ func (r *runner) overtaken(conflict *registry.ConflictError) {
 
 // await makes the runner decide again when the view shows a revision, also if that brings no change.
 func (r *runner) await(revision registry.Revision) {
-	if revision <= max(r.awaited, r.applied) {
+	if revision <= max(r.awaited, r.applied) || r.scope.takes { // which ends with another look at what is needed
 		return
 	}
 	r.awaited = revision
@@ -273,7 +286,11 @@ func (r *runner) await(revision registry.Revision) {
 		if err := view.WaitRevision(r.life, revision); err != nil {
 			return // the scheduler stops, or the view ended
 		}
-		r.box.Post(func() { r.applied = max(r.applied, revision) })
+		r.box.Post(func() {
+			if view == r.view && !r.scope.takes {
+				r.applied = max(r.applied, revision)
+			}
+		})
 	})
 }
 

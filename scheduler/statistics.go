@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -75,17 +76,20 @@ func (t *tally) count(err, refused error) {
 	}
 }
 
-// Statistics returns the numbers of the job as this process sees them, and asks nothing of the registry. An
+// Statistics returns the numbers of the job as this process sees them. It asks nothing of the registry, unless the
+// process follows its own items alone, see [WithFollowing]: then it reads the job with one request. An
 // unmonitored job has no numbers of items. It costs the time to look at each item, which ctx bounds.
 //
-// Errors: [ErrUnknownJob], or the context's cause.
+// Errors: [ErrUnknownJob], the context's cause, or those of the registry.
 func (j *Job) Statistics(ctx context.Context) (Statistics, error) {
-	view, err := j.view()
-	if err != nil {
+	if _, err := j.view(); err != nil {
 		return Statistics{}, err
 	}
 	s, r := j.s, j.r
-	state := s.dialect.StateOf(r.name, view.Snapshot())
+	state, err := j.state(ctx, 0)
+	if err != nil {
+		return Statistics{}, fmt.Errorf("statistics of job %q: %w", r.name, err)
+	}
 	all := Statistics{Job: r.name, Server: ServerStatistics{
 		Instance: s.instance, Success: r.tally.success.Load(), Failure: r.tally.failure.Load(), Refused: r.tally.refused.Load(),
 	}}

@@ -155,9 +155,9 @@ func (j *Job) trigger(ctx context.Context, a byhand.Ask, seen registry.Revision)
 }
 
 // state returns the job's tree, as this process sees it once that is as new as seen, or as it is read where the
-// scheduler does not run yet or cannot follow the job.
+// scheduler does not run yet, cannot follow the job, or follows its own items alone.
 func (j *Job) state(ctx context.Context, seen registry.Revision) (*jobtree.State, error) {
-	if view, err := j.view(); err == nil && view.WaitRevision(ctx, seen) == nil {
+	if view, err := j.view(); err == nil && j.follows(view) && view.WaitRevision(ctx, seen) == nil {
 		return j.s.dialect.StateOf(j.r.name, view.Snapshot()), nil
 	}
 	nodes, revision, err := j.s.registry.List(ctx, j.r.tree.Root())

@@ -18,6 +18,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
 )
 
 const (
@@ -41,6 +42,7 @@ type cluster struct {
 	spread   func(id string) uint64 // see memory.WithSpread
 	delays   func(id string) func(memory.Message) time.Duration
 	wrap     func(registry.Registry) registry.Registry
+	follows  func(id string) scheduler.Following
 	requests int  // of each process that are under way at a time; 0 = any number
 	hooked   bool // the job has hooks that run once for all instances
 	log      *slog.Logger
@@ -91,6 +93,7 @@ func newCluster(t *testing.T, cfg job.Config) *cluster {
 		spread:  func(string) uint64 { return 0 },
 		delays:  func(string) func(memory.Message) time.Duration { return nil },
 		wrap:    func(r registry.Registry) registry.Registry { return r },
+		follows: func(string) scheduler.Following { return scheduler.FollowByCost },
 		log:     slog.New(slog.DiscardHandler),
 	}
 	if os.Getenv("ELASTICRON_TEST_LOG") != "" {

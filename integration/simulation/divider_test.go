@@ -29,6 +29,14 @@ func (d divider) Commit(ctx context.Context, txn registry.Txn) (registry.Revisio
 	return d.Registry.Commit(ctx, rest)
 }
 
+// ViewParts implements registry.Narrower.
+func (d divider) ViewParts(ctx context.Context, path string, parts []registry.Part, except ...func(path string) bool) (*registry.View, error) {
+	return registry.ViewParts(ctx, d.Registry, path, parts, except...)
+}
+
+// Narrows implements registry.Narrower.
+func (d divider) Narrows(int) bool { return true }
+
 // divided returns the parts of a resharding that moves more items than that, and what puts them into force.
 func divided(txn registry.Txn) (parts []registry.Txn, rest registry.Txn) {
 	var moves []jobtree.Name

@@ -15,6 +15,7 @@ import (
 	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -448,4 +449,13 @@ func (p *plan) String() string {
 		fmt.Fprintf(&text, "\t%s %s slot %d, lasts %s, n %d\n", bubbleStart.Add(a.at).Format("15:04:05.000000"), a.do, a.slot, a.lasts, a.n)
 	}
 	return text.String()
+}
+
+// follows says what a process follows of the job: in one plan of four each all of it, in the others most of the
+// processes their own items alone, as soon as and as often as they may.
+func (p plan) follows(id string) scheduler.Following {
+	if p.seed%4 == 0 || delayOf(fmt.Sprint(id, p.seed))%8 == 0 {
+		return scheduler.FollowWhole
+	}
+	return scheduler.FollowOwn
 }

@@ -140,7 +140,7 @@ func (c *cluster) launch(id string, options ...memory.Option) *process {
 		done: make(chan struct{}), died: make(chan struct{}), gone: make(chan struct{}), gate: newGate(),
 	}
 	s, err := scheduler.New(c.wrap(divider{p.handle}), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(c.rules.Grace),
-		scheduler.WithObserver(ear{r: c.rec, instance: id}), scheduler.WithLogger(c.log), scheduler.WithClock(p.now))
+		scheduler.WithObserver(ear{r: c.rec, instance: id}), scheduler.WithLogger(c.log), scheduler.WithClock(p.now), scheduler.WithFollowing(c.follows(id)))
 	if err != nil {
 		panic(err)
 	}

@@ -40,10 +40,23 @@ type State struct {
 	items   itemList
 	tokens  *Stored[Tokens]
 	trigger *Stored[Triggered]
-	java    *java          // nil unless Java instances share the job
-	offsets map[int]offset // of the few jobs that have any
+	java    *java // nil unless Java instances share the job
+	few     *few  // nil for most jobs
+}
 
-	barriers *[len(Phases)]BarrierState // nil if there is none, as for most jobs
+// few is what few jobs have.
+type few struct {
+	offsets  map[int]offset
+	barriers *[len(Phases)]BarrierState
+	narrow   *narrow // of items some are not followed, or were not until the next step; see [State.Narrow]
+}
+
+// rest returns what few jobs have, to be changed.
+func (s *State) rest() *few {
+	if s.few == nil {
+		s.few = new(few)
+	}
+	return s.few
 }
 
 // NewState returns the state of a job about which nothing is known.
@@ -82,7 +95,7 @@ func (s *State) Triggered() Stored[Triggered] { return valueOf(s.trigger) }
 func (s *State) Server(ip string) Server { return find(s.Servers, ip, compareServer) }
 
 // Barrier returns what is known of the barrier of a phase.
-func (s *State) Barrier(p Phase) BarrierState { return valueOf(s.barriers)[p] }
+func (s *State) Barrier(p Phase) BarrierState { return valueOf(valueOf(s.few).barriers)[p] }
 
 // Enabled tells whether an instance may be given items and may lead: unless an operator disabled its server, or
 // the job. Nothing is written when a server starts, so nothing is left behind when it goes for good.
@@ -124,7 +137,11 @@ func (s *State) Item(item int) Item {
 		all = nodes.item(item)
 		s.settleMark(&all)
 	}
-	all.Offset, all.OffsetRevision = s.offsets[item].text, s.offsets[item].revision
+	if !s.Knows(item) {
+		all.Record = Stored[Record]{Err: ErrNotFollowed}
+	}
+	checkpoint := valueOf(s.few).offsets[item]
+	all.Offset, all.OffsetRevision = checkpoint.text, checkpoint.revision
 	return all
 }
 
@@ -178,7 +195,7 @@ func (s *State) OwnerGuards(item int) []registry.Condition {
 // Apply takes over a step of a view that shows the job, and tells what it touched. Nodes of other
 // jobs, nodes that mean nothing here and items from job.MaxShardingTotalCount on are passed over.
 func (s *State) Apply(step registry.Step) Touched {
-	var t Touched
+	t := Touched{Items: s.regained()}
 	for _, c := range step.Changes {
 		if name, ok := Parse(c.Path()); ok && name.Job == s.tree.Job() {
 			s.set(name, c.New, &t)
@@ -229,7 +246,7 @@ func (s *State) set(name Name, n registry.Node, t *Touched) {
 }
 
 func (s *State) setBarrier(kind Kind, n registry.Node) {
-	barriers := valueOf(s.barriers)
+	barriers := valueOf(valueOf(s.few).barriers)
 	b := &barriers[PhaseStarted]
 	if kind == KindCompleted || kind == KindCompletedHook {
 		b = &barriers[PhaseCompleted]
@@ -239,13 +256,14 @@ func (s *State) setBarrier(kind Kind, n registry.Node) {
 	} else {
 		b.Hook = valueOf(markOf(n))
 	}
-	s.barriers = &barriers
+	s.rest().barriers = &barriers
 	for _, b := range barriers {
 		if b.Round.Exists() || b.Hook.Exists() {
 			return
 		}
 	}
-	s.barriers = nil
+	s.few.barriers = nil
+	s.settleRest()
 }
 
 func (s *State) setOfItem(name Name, n registry.Node, t *Touched) {
@@ -290,15 +308,24 @@ type offset struct {
 func (s *State) setOffset(item int, n registry.Node) {
 	switch {
 	case n.Exists() && item < job.MaxShardingTotalCount:
-		if s.offsets == nil {
-			s.offsets = make(map[int]offset)
+		few := s.rest()
+		if few.offsets == nil {
+			few.offsets = make(map[int]offset)
 		}
-		s.offsets[item] = offset{n.Value, n.Revision}
-	case len(s.offsets) > 0:
-		delete(s.offsets, item)
-		if len(s.offsets) == 0 {
-			s.offsets = nil
+		few.offsets[item] = offset{n.Value, n.Revision}
+	case len(valueOf(s.few).offsets) > 0:
+		delete(s.few.offsets, item)
+		if len(s.few.offsets) == 0 {
+			s.few.offsets = nil
+			s.settleRest()
 		}
+	}
+}
+
+// settleRest forgets what few jobs have where there is nothing of it.
+func (s *State) settleRest() {
+	if f := s.few; f.offsets == nil && f.barriers == nil && f.narrow == nil {
+		s.few = nil
 	}
 }
 

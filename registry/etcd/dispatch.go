@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -22,7 +23,9 @@ func (w *watch) dispatch(resp clientv3.WatchResponse) {
 	}
 	w.h.r.see(revision)
 	for f, u := range w.route(revision, resp.Events) {
-		f.deliver(u)
+		if awaits := f.deliver(w, u); awaits != 0 {
+			w.h.awaitRevision(f, awaits)
+		}
 	}
 }
 
@@ -37,15 +40,23 @@ func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]up
 	for _, e := range events {
 		if event, ok := h.r.ns.event(e); ok {
 			for f := range w.followersOf(event.Path) {
-				routed[f] = update{registry.Revision(revision), append(routed[f].events, event)}
+				u := routed[f]
+				u.revision, u.events = registry.Revision(revision), append(u.events, event)
+				if w.part {
+					u.at = append(u.at, registry.Revision(e.Kv.ModRevision))
+				}
+				routed[f] = u
 			}
 		}
 	}
 	for f := range h.waiting {
-		if _, ok := routed[f]; !ok && f.watch == w {
+		if !slices.Contains(f.watches, w) {
+			continue
+		}
+		if _, ok := routed[f]; !ok {
 			routed[f] = update{revision: registry.Revision(revision)}
 		}
-		if f.watch == w && f.wanted <= registry.Revision(revision) {
+		if !w.part && f.wanted <= registry.Revision(revision) { // of parts, the slowest counts; see lagging
 			delete(h.waiting, f)
 		}
 	}

@@ -13,6 +13,10 @@ import (
 // much better than many watches, and keeps few of them in step when a burst comes.
 const maxNarrowWatches = 16
 
+// maxPartWatches is how many more watches a handle may have for views of parts. Each brings what nobody else would be
+// sent, so that they pay where few large jobs are shared by many processes.
+const maxPartWatches = 64
+
 // hub feeds all views of a handle by as few watches as sensible. There is a goroutine for each watch
 // and one that looks after them, and none for a view.
 type hub struct {
@@ -22,6 +26,7 @@ type hub struct {
 	mu            sync.Mutex
 	closed        bool
 	watches       map[*watch]bool
+	parts         int                     // how many of them bring parts
 	waiting       map[*follower]time.Time // whose views somebody wants at a revision, and since when
 	lastActivity  time.Time               // when a watch last brought anything
 	stream        int                     // number of the stream that the watches share
@@ -53,8 +58,8 @@ func (h *hub) join(ctx context.Context, f *follower) error {
 		return registry.ErrClosed
 	case w != nil:
 		w.add(f)
-	case len(h.watches) < maxNarrowWatches:
-		h.watch(f.root, start).add(f)
+	case len(h.watches)-h.parts < maxNarrowWatches:
+		h.watchAll(f.root, start).add(f)
 	default:
 		h.widen(start).add(f)
 	}
@@ -77,21 +82,28 @@ func (h *hub) joinPresent(f *follower) (bool, error) {
 
 func (h *hub) covering(root string) *watch {
 	for w := range h.watches {
-		if registry.Within(root, w.root) {
+		if !w.part && registry.Within(root, w.root) {
 			return w
 		}
 	}
 	return nil
 }
 
-// watch starts a watch of what changes in a subtree after a revision. The caller holds mu.
-func (h *hub) watch(root string, after int64) *watch {
+// watchAll starts a watch of what changes in a subtree after a revision. The caller holds mu.
+func (h *hub) watchAll(root string, after int64) *watch {
+	return h.watch(newWatch(h, root, h.r.ns.rangeAround(root), after))
+}
+
+// watch starts a watch. The caller holds mu.
+func (h *hub) watch(w *watch) *watch {
 	if !h.watchdogRuns {
 		h.watchdogRuns = true
 		h.wg.Go(h.watchdog)
 	}
-	w := newWatch(h, root, after)
 	h.watches[w] = true
+	if w.part {
+		h.parts++
+	}
 	h.lastActivity = time.Now()
 	h.wg.Go(w.run)
 	return w
@@ -108,16 +120,21 @@ func (h *hub) noteActivity() {
 // held, and brought up to date by a fresh copy. The caller holds mu.
 func (h *hub) widen(after int64) *watch {
 	old := h.watches
-	h.watches = make(map[*watch]bool)
-	wide := h.watch(registry.Root, after)
-	var moved []*follower
+	h.watches, h.parts = make(map[*watch]bool), 0
+	wide := h.watchAll(registry.Root, after)
+	moves := make(map[*follower]bool)
 	for w := range old {
 		for f := range w.all() {
-			f.hold()
-			wide.add(f)
-			moved = append(moved, f)
+			moves[f] = true
 		}
 		w.stop()
+	}
+	var moved []*follower
+	for f := range moves {
+		f.holdWhole()
+		f.watches = nil
+		wide.add(f)
+		moved = append(moved, f)
 	}
 	h.wg.Go(func() { wide.renew(moved) })
 	return wide
@@ -128,16 +145,21 @@ func (h *hub) leave(f *follower) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.waiting, f)
-	w := f.watch
-	if w == nil {
+	watches := f.watches
+	if watches == nil {
 		return
 	}
-	f.watch = nil
+	f.watches = nil
 	if f.unbind != nil {
 		f.unbind()
 	}
-	if w.remove(f); w.empty() {
-		delete(h.watches, w)
+	for _, w := range watches {
+		if w.remove(f); !w.empty() {
+			continue
+		}
+		if delete(h.watches, w); w.part {
+			h.parts--
+		}
 		w.stop()
 	}
 }
@@ -146,7 +168,7 @@ func (h *hub) leave(f *follower) {
 func (h *hub) whenLeft(f *follower, unbind func() bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if f.watch == nil {
+	if f.watches == nil {
 		unbind()
 	}
 	f.unbind = unbind
@@ -156,7 +178,7 @@ func (h *hub) whenLeft(f *follower, unbind func() bool) {
 func (h *hub) awaitRevision(f *follower, to registry.Revision) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if f.watch == nil {
+	if f.watches == nil {
 		return
 	}
 	f.wanted = max(f.wanted, to)

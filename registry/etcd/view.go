@@ -28,12 +28,17 @@ func (r *Registry) view(ctx context.Context, path string, except []func(path str
 		r.hub.leave(f)
 		return nil, err
 	}
+	return r.started(ctx, f, first), nil
+}
+
+// started starts a follower that has joined, and has its view end with the context.
+func (r *Registry) started(ctx context.Context, f *follower, first registry.Snapshot) *registry.View {
 	v := f.start(first, r.hub)
 	r.hub.whenLeft(f, context.AfterFunc(ctx, func() { f.feed.End(context.Cause(ctx)) }))
 	if r.life.Err() != nil { // the hub may have ended its views just before this one was there
 		f.feed.End(registry.ErrClosed)
 	}
-	return v, nil
+	return v
 }
 
 func (r *Registry) snapshot(ctx context.Context, path string) (registry.Snapshot, error) {
@@ -47,23 +52,27 @@ func (r *Registry) snapshot(ctx context.Context, path string) (registry.Snapshot
 type follower struct {
 	root   string
 	except []func(path string) bool // what the view does not show
+	ranges []keyRange               // what it follows of the subtree, if not all; see [Registry.ViewParts]
 	feed   *backend.Feed            // set by start; nil before
 
 	mu    sync.Mutex
+	joint *joint            // what its watches have brought, if each brings a part; nil = one brings all
 	holds int               // copies under way
 	held  []update          // in the order of their arrival
 	fresh registry.Snapshot // the newest copy that came before the view was there
 
 	// Guarded by the hub's mutex.
-	watch  *watch            // that it follows; nil when it has left
-	wanted registry.Revision // that somebody waits for
-	unbind func() bool       // forgets the context of the view; nil until it has one
+	watches []*watch          // that it follows; nil when it has left
+	wanted  registry.Revision // that somebody waits for
+	came    registry.Revision // that a view of parts had reached when it was last looked at
+	unbind  func() bool       // forgets the context of the view; nil until it has one
 }
 
 // update is what the store became at a revision.
 type update struct {
 	revision registry.Revision
 	events   []backend.Event
+	at       []registry.Revision // of the events, if they are a part of what a view shows; nil else
 }
 
 // newFollower returns one that is held until start.
@@ -99,6 +108,9 @@ func (f *follower) release(fresh registry.Snapshot) {
 	if feed == nil && fresh.Revision() > f.fresh.Revision() {
 		f.fresh = fresh
 	}
+	if f.joint != nil {
+		f.joint.shown(fresh.Revision())
+	}
 	f.mu.Unlock()
 	if feed != nil {
 		feed.Replace(fresh)
@@ -124,16 +136,21 @@ func (f *follower) unhold() {
 	}
 }
 
-// deliver shows what a watch brought, or buffers it.
-func (f *follower) deliver(u update) {
+// deliver shows what a watch brought, or buffers it. It returns the revision that the other watches of the view have
+// to reach first; 0 = none.
+func (f *follower) deliver(w *watch, u update) (awaits registry.Revision) {
+	if w.part {
+		return f.deliverPart(w, u)
+	}
 	f.mu.Lock()
 	if f.holds > 0 {
 		f.held = append(f.held, u)
 		f.mu.Unlock()
-		return
+		return 0
 	}
 	f.mu.Unlock()
 	f.feed.Apply(u.revision, u.events)
+	return 0
 }
 
 // end ends the view, if there is one yet.

@@ -21,6 +21,8 @@ import (
 type watch struct {
 	h    *hub
 	root string
+	keys keyRange
+	part bool            // it brings a part of what its views show
 	ctx  context.Context // ends when nobody needs the watch any more
 	stop context.CancelFunc
 
@@ -30,10 +32,10 @@ type watch struct {
 	restart   context.CancelFunc // breaks the present stream
 }
 
-func newWatch(h *hub, root string, after int64) *watch {
+func newWatch(h *hub, root string, keys keyRange, after int64) *watch {
 	ctx, stop := context.WithCancel(h.r.life)
 	return &watch{
-		h: h, root: root, ctx: ctx, stop: stop, after: after, restart: func() {},
+		h: h, root: root, keys: keys, ctx: ctx, stop: stop, after: after, restart: func() {},
 		followers: make(map[string]map[*follower]bool),
 	}
 }
@@ -43,7 +45,7 @@ func (w *watch) add(f *follower) {
 		w.followers[f.root] = make(map[*follower]bool)
 	}
 	w.followers[f.root][f] = true
-	f.watch = w
+	f.watches = append(f.watches, w)
 }
 
 func (w *watch) remove(f *follower) {
@@ -101,9 +103,8 @@ func (w *watch) run() {
 // denied asks whether the range may be read, which is what a watch of it takes, and returns the refusal. A
 // watch that begins without the permission is just closed by the client, which does not say why.
 func (w *watch) denied() error {
-	start, end := w.h.r.ns.around(w.root)
 	err := within(w.ctx, w.h.r.config.RequestTimeout, func(ctx context.Context) error {
-		_, err := w.h.r.client.Get(ctx, start, clientv3.WithRange(end), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+		_, err := w.h.r.client.Get(ctx, w.keys.start, clientv3.WithRange(w.keys.end), clientv3.WithLimit(1), clientv3.WithKeysOnly())
 		return err
 	})
 	if refused := refusal(err); errors.Is(refused, registry.ErrDenied) {
@@ -119,8 +120,7 @@ var errWatchSilent = errors.New("the watch was silent")
 func (w *watch) stream() (received bool, err error) {
 	ctx, cancel, after := w.begin()
 	defer cancel()
-	start, end := w.h.r.ns.around(w.root)
-	channel := w.h.r.client.Watch(ctx, start, clientv3.WithRange(end), clientv3.WithRev(after+1), clientv3.WithFragment(), clientv3.WithCreatedNotify())
+	channel := w.h.r.client.Watch(ctx, w.keys.start, clientv3.WithRange(w.keys.end), clientv3.WithRev(after+1), clientv3.WithFragment(), clientv3.WithCreatedNotify())
 	for resp := range channel {
 		if err := resp.Err(); err != nil {
 			return received, err
@@ -176,7 +176,7 @@ func (w *watch) renew(held []*follower) registry.Revision {
 	}
 	var least registry.Revision
 	for _, f := range held {
-		own, err := w.h.r.snapshot(w.ctx, f.root)
+		own, err := w.h.r.fresh(w.ctx, f)
 		w.renewed(f, own, err)
 		if least == 0 || own.Revision() < least {
 			least = own.Revision()

@@ -72,8 +72,13 @@ func (h *hub) lagging() (stalled []*follower, n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for f, since := range h.waiting {
+		reached := f.reached()
+		if f.ranges != nil && reached > f.came { // it waits for each revision that it is shown, so it only stalls if none comes
+			f.came, since = reached, time.Now()
+			h.waiting[f] = since
+		}
 		switch {
-		case f.reached() >= f.wanted:
+		case reached >= f.wanted:
 			delete(h.waiting, f)
 			continue
 		case time.Since(since) > maxLag:
@@ -104,7 +109,7 @@ func (h *hub) requestProgress() {
 func (h *hub) rereadLagging(stalled []*follower) {
 	for _, f := range stalled {
 		ctx, cancel := context.WithTimeout(h.r.life, h.r.config.RequestTimeout)
-		fresh, err := h.r.snapshot(ctx, f.root)
+		fresh, err := h.r.fresh(ctx, f)
 		cancel()
 		if err != nil {
 			return

@@ -15,6 +15,8 @@ type follower struct {
 	feed     *backend.Feed
 	unbind   func() bool // takes the view off its context
 	admitted bool        // it has been told what the feed delivered before it came
+
+	unsent func(path string) bool // what the server does not send it; nil = it sends the whole subtree
 }
 
 // followers finds the views that a change concerns without asking each. It is guarded by the
@@ -59,13 +61,13 @@ func (fs *followers) remove(f *follower) {
 	}
 }
 
-// concerned returns the views of the subtrees in which path lies.
+// concerned returns the views of the subtrees in which path lies, less those that it is not sent to.
 func (fs *followers) concerned(path string) []*follower {
 	found := slices.Clone(fs.byRoot[registry.Root])
 	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
 		found = append(found, fs.byRoot[path[:end]]...)
 	}
-	return found
+	return slices.DeleteFunc(found, func(f *follower) bool { return f.unsent != nil && f.unsent(path) })
 }
 
 // reached returns the views on which somebody waits for a revision up to this one. A view that is not

@@ -160,6 +160,14 @@ func (e *env) view(p registry.Viewer, path string) *registry.View {
 }
 
 // waitFor returns the first state of the view that satisfies the predicate.
+// narrowView opens a view that parts narrow.
+func (e *env) narrowView(p *Participant, path string, parts ...registry.Part) *registry.View {
+	e.Helper()
+	v, err := registry.ViewParts(e.ctx, p.Registry, path, parts)
+	require.NoError(e, err)
+	return v
+}
+
 func (e *env) waitFor(v *registry.View, predicate func(registry.Snapshot) bool) registry.Snapshot {
 	e.Helper()
 	s, err := v.WaitFor(e.ctx, predicate)

@@ -31,6 +31,7 @@ func undisturbed(_ *walk, _ *Participant, txn registry.Txn) registry.Txn { retur
 func breakingWatches(w *walk, p *Participant, txn registry.Txn) registry.Txn {
 	if w.IntN(6) == 0 {
 		p.BreakWatch()
+		w.narrow.BreakWatch()
 	}
 	return txn
 }
@@ -51,6 +52,7 @@ type walk struct {
 	*rand.Rand
 	e            *env
 	participants []*Participant
+	narrow       *Participant // whose views are narrowed
 	model        model
 	replays      []*replay
 	last         registry.Revision
@@ -61,7 +63,12 @@ var walkPaths = []string{"/a", "/a/1", "/a/10", "/a/1/x", "/ab", "/b/c"}
 func newWalk(e *env, seed uint64) *walk {
 	w := &walk{
 		Rand: rand.New(rand.NewPCG(seed, 1)), e: e, model: make(model),
-		participants: []*Participant{e.open(), e.open()},
+		participants: []*Participant{e.open(), e.open()}, narrow: e.open(),
+	}
+	for _, parts := range [][]registry.Part{
+		{{Folder: "/a", Only: []string{"1"}}}, {{Folder: "/a"}, {Folder: "/b", Only: []string{"c", "d"}}},
+	} {
+		w.replays = append(w.replays, newNarrowReplay(e, w.narrow, registry.Root, parts...))
 	}
 	for _, path := range []string{registry.Root, "/a", "/a/1"} {
 		w.replays = append(w.replays, newReplay(e.view(w.participants[0], path)))

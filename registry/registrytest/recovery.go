@@ -25,6 +25,7 @@ func (e *env) churn(p *Participant, round int) {
 	for i := range 10 {
 		e.commit(p,
 			registry.Put("/churn/counter", fmt.Sprintf("%d.%d", round, i)),
+			registry.Put("/beside", fmt.Sprintf("%d.%d", round, i)),
 			registry.Put(fmt.Sprintf("/churn/new/%d-%d", round, i), ""),
 			registry.DeleteTree(fmt.Sprintf("/churn/new/%d-%d", round-1, i)))
 		e.commit(p, registry.Delete("/churn/replaced"))
@@ -32,11 +33,18 @@ func (e *env) churn(p *Participant, round int) {
 	}
 }
 
-// follow has two views of one handle followed by listeners, each of another subtree.
+// follow has views of one handle followed by listeners, each of something else. One is narrowed.
 func (e *env) follow(p *Participant) []*replay {
 	e.Helper()
 	e.commit(p, registry.Put("/churn/new/steady", ""))
-	return []*replay{newReplay(e.view(p, registry.Root)), newReplay(e.view(p, "/churn/new"))}
+	// First, as what is open decides how the next one is followed.
+	narrow := newNarrowReplay(e, p, registry.Root, registry.Part{Folder: "/churn", Only: []string{"counter", "new"}})
+	narrow.view.Subscribe(func(s registry.Step) {
+		if one, other := s.Snapshot.Get("/beside").Value, s.Snapshot.Get("/churn/counter").Value; one != other {
+			narrow.fault("of one transaction it shows %q and not %q", one, other)
+		}
+	})
+	return []*replay{narrow, newReplay(e.view(p, "/churn/new")), newReplay(e.view(p, "/churn"))}
 }
 
 func requireAllAgree(e *env, p *Participant, replays []*replay) {

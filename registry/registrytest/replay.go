@@ -14,6 +14,7 @@ import (
 // whatever does not fit: a change shown twice, one left out, a step back.
 type replay struct {
 	view        *registry.View
+	hides       func(path string) bool // what the view leaves out; nil = nothing
 	unsubscribe func()
 
 	// Written by the view's feed. Read after unsubscribe.
@@ -27,6 +28,14 @@ type replay struct {
 func newReplay(v *registry.View) *replay {
 	r := &replay{view: v, nodes: make(map[string]registry.Node), changes: make(map[string]int)}
 	r.unsubscribe = v.Subscribe(r.step)
+	return r
+}
+
+// newNarrowReplay is newReplay of a view that parts narrow.
+func newNarrowReplay(e *env, p *Participant, path string, parts ...registry.Part) *replay {
+	e.Helper()
+	r := newReplay(e.narrowView(p, path, parts...))
+	r.hides = registry.Outside(parts)
 	return r
 }
 
@@ -72,6 +81,9 @@ func (r *replay) requireAgrees(e *env, p registry.Reader) {
 	e.Helper()
 	want, revision, err := p.List(e.ctx, r.view.Path())
 	require.NoError(e, err)
+	if r.hides != nil {
+		want = slices.DeleteFunc(want, func(n registry.Node) bool { return r.hides(n.Path) })
+	}
 	e.waitRevision(r.view, revision)
 	r.unsubscribe()
 	require.Empty(e, r.faults)

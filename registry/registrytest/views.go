@@ -18,6 +18,11 @@ func viewCases() []testCase {
 		{name: "FollowsAfterIdleness", run: followsAfterIdleness},
 		{name: "NeighboursStayOut", run: neighboursStayOut},
 		{name: "LeavesOutWhatIsExcepted", run: leavesOutWhatIsExcepted},
+		{name: "NarrowedShowsItsPartsAlone", run: narrowedShowsItsPartsAlone},
+		{name: "NarrowedShowsATransactionAsOneStep", run: narrowedShowsATransactionAsOneStep},
+		{name: "NarrowedReachesRevisionsElsewhere", run: narrowedReachesRevisionsElsewhere},
+		{name: "NarrowedOutlivesManyOthers", run: narrowedOutlivesManyOthers},
+		{name: "NarrowedBySomethingElseIsRefused", run: narrowedBySomethingElse},
 		{name: "ShowsOwnWrites", run: showsOwnWrites},
 		{name: "ReachesRevisionsThatChangedOthers", run: reachesRevisionsThatChangedOthers},
 		{name: "ManyViewsOfOneHandleAgree", run: manyViewsOfOneHandleAgree},
@@ -138,6 +143,107 @@ func leavesOutWhatIsExcepted(e *env) {
 		If: []registry.Condition{registry.Absent("/a/big")}, Then: []registry.Write{registry.Put("/a/z", "")},
 	})
 	require.ErrorIs(e, err, registry.ErrConflict, "a transaction goes by the store")
+}
+
+// narrowedShowsItsPartsAlone changes what lies in the parts of a view, beside them and between them.
+func narrowedShowsItsPartsAlone(e *env) {
+	p, other := e.open(), e.open()
+	for _, n := range []string{"1", "10", "11", "2", "3"} {
+		e.commit(other, registry.Put("/job/items/"+n+"/state", "0"))
+	}
+	e.commit(other, registry.Put("/job/items", "folder"), registry.Put("/job/head", "0"), registry.Put("/job-1", "neighbour"))
+	r := newNarrowReplay(e, p, "/job", registry.Part{Folder: "/job/items", Only: []string{"2", "11", "12", "3"}}, registry.Part{Folder: "/job/notes"})
+	seen := func() []string { return paths(collect(r.view.Snapshot())) }
+	require.Equal(e, []string{"/job/head", "/job/items", "/job/items/11/state", "/job/items/2/state", "/job/items/3/state"}, seen())
+	for i := range 3 {
+		for _, n := range []string{"1", "10", "11", "110", "12", "2", "20", "3"} {
+			e.commit(other, registry.Put("/job/items/"+n+"/state", fmt.Sprint(i)))
+		}
+		e.commit(other, registry.Put("/job/notes/a", fmt.Sprint(i)), registry.Put("/job/head", fmt.Sprint(i)), registry.Put("/job/z", fmt.Sprint(i)))
+	}
+	e.commit(other, registry.DeleteTree("/job/items/3"), registry.Delete("/job/items/10/state"))
+	r.requireAgrees(e, other)
+	require.Equal(e, []string{"/job/head", "/job/items", "/job/items/11/state", "/job/items/12/state", "/job/items/2/state", "/job/z"}, seen())
+	for path := range r.changes {
+		require.False(e, r.hides(path), path)
+	}
+}
+
+// narrowedShowsATransactionAsOneStep has transactions change several parts of a view and what lies beside them, while
+// others change one.
+func narrowedShowsATransactionAsOneStep(e *env) {
+	p, other := e.open(), e.open()
+	together := []string{"/job/items/1/state", "/job/items/3/state", "/job/a", "/job/z"}
+	r := newNarrowReplay(e, p, "/job", registry.Part{Folder: "/job/items", Only: []string{"1", "3"}})
+	r.view.Subscribe(func(s registry.Step) {
+		for _, path := range together[1:] {
+			if one, another := s.Snapshot.Get(together[0]), s.Snapshot.Get(path); one.Revision != another.Revision {
+				r.fault("of one transaction, %s is at %d and %s at %d", together[0], one.Revision, path, another.Revision)
+			}
+		}
+	})
+	for i := range 60 {
+		writes := []registry.Write{registry.Put("/job/items/2/state", fmt.Sprint(i))}
+		for _, path := range together {
+			writes = append(writes, registry.Put(path, fmt.Sprint(i)))
+		}
+		revision := e.commit(other, writes...)
+		e.commit(other, registry.Put("/job/items/3/other", fmt.Sprint(i)))
+		if i%7 == 0 {
+			e.waitRevision(r.view, revision)
+		}
+	}
+	r.requireAgrees(e, other)
+}
+
+// narrowedReachesRevisionsElsewhere waits for revisions that changed nothing that a view shows.
+func narrowedReachesRevisionsElsewhere(e *env) {
+	p, other := e.open(), e.open()
+	r := newNarrowReplay(e, p, "/job", registry.Part{Folder: "/job/items", Only: []string{"1", "3"}})
+	for i := range 5 {
+		revision := e.commit(other, registry.Put("/job/items/2", fmt.Sprint(i)))
+		e.waitRevision(r.view, revision)
+		require.GreaterOrEqual(e, r.view.Snapshot().Revision(), revision)
+	}
+	revision := e.commit(other, registry.Put("/job/items/1", ""))
+	e.waitFor(r.view, func(s registry.Snapshot) bool { return s.Get("/job/items/1").Revision == revision })
+	require.Equal(e, 2, r.steps, "subscribers are not told of nothing")
+	r.requireAgrees(e, other)
+}
+
+// narrowedOutlivesManyOthers opens so many views beside a narrowed one that a backend may follow all in another way.
+func narrowedOutlivesManyOthers(e *env) {
+	p, other := e.open(), e.open()
+	e.commit(other, registry.Put("/job/items/1", ""), registry.Put("/job/items/2", ""))
+	narrow := registry.Part{Folder: "/job/items", Only: []string{"1"}}
+	replays := []*replay{newNarrowReplay(e, p, "/job", narrow)}
+	for i := range 20 {
+		e.commit(other, registry.Put("/job/items/1", fmt.Sprint(i)), registry.Put("/job/a", fmt.Sprint(i)), registry.Put("/job/items/2", fmt.Sprint(i)))
+		e.view(p, fmt.Sprintf("/others/%d", i))
+		replays = append(replays, newNarrowReplay(e, p, "/job", narrow))
+	}
+	for _, r := range replays[1:10] {
+		r.unsubscribe()
+		r.view.Close()
+	}
+	e.commit(other, registry.Put("/job/items/1", "last"), registry.Put("/job/z", ""))
+	for _, r := range append(replays[:1], replays[10:]...) {
+		r.requireAgrees(e, other)
+	}
+}
+
+func narrowedBySomethingElse(e *env) {
+	p := e.open()
+	for _, parts := range [][]registry.Part{
+		{{Folder: "items"}},
+		{{Folder: "/other/items"}},
+		{{Folder: "/job/items", Only: []string{"1/state"}}},
+		{{Folder: "/job/items", Only: []string{""}}},
+		{{Folder: "/job/items"}, {Folder: "/job/items/1"}},
+	} {
+		_, err := registry.ViewParts(e.ctx, p.Registry, "/job", parts)
+		require.ErrorIs(e, err, registry.ErrInvalid, "%v", parts)
+	}
 }
 
 func showsOwnWrites(e *env) {

@@ -99,6 +99,9 @@
 // transaction up to its revision as a whole, and perhaps parts of later ones. It may skip states in between. After
 // a broken connection the view reads the subtree again and shows the difference.
 //
+// A view of parts, see [registry.ViewParts], is one of the whole subtree of which the rest is left out here: a recursive
+// watch leaves nothing out.
+//
 // The watches, and reads of many znodes, need a server of 3.6 or later. The package lets servers of 3.6 and 3.7 in,
 // but they are not tested. go-zookeeper knows neither, so this package sends these requests itself, on the client's
 // connection, and those multis whose answers views take in order with the events.

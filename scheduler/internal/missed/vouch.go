@@ -57,6 +57,9 @@ func (f *Fires) FollowOwners(v room.View, t jobtree.Touched) {
 
 // vouch plans to tell the owner of an item what the item missed before that owner ticked.
 func (f *Fires) vouch(v room.View, n int) {
+	if !v.State.Knows(n) {
+		return // when it is followed again, it is touched
+	}
 	owner := v.State.Instance(v.State.Owner(n))
 	since := f.vouching.ticksSince(owner.Created)
 	if !since.IsZero() && since.After(v.State.Item(n).Record.Value.LastFire) && vouchesTo(v, owner) {
@@ -114,7 +117,7 @@ func (f *Fires) farewell(v room.View) {
 	}
 	until := v.Clock.Now().Add(-farewellAge)
 	for n := range v.State.Total() {
-		if newest := f.witness.Newest(); newest.After(v.State.Item(n).Record.Value.LastFire) && !v.Owns(n) {
+		if newest := f.witness.Newest(); newest.After(v.State.Item(n).Record.Value.LastFire) && !v.Owns(n) && v.State.Knows(n) {
 			f.vouching.tell(n, until)
 		}
 	}
@@ -139,7 +142,7 @@ func (f *Fires) vouchFor(v room.View, others peers.Traits, n int, until time.Tim
 		done()
 		return nil
 	}
-	if _, parting := f.parting[n]; parting {
+	if _, parting := f.parting[n]; parting || !v.State.Knows(n) {
 		return nil // first what is known of it as its former owner
 	}
 	due := policy.Due{Missed: v.Rules.Ticked(&f.witness, n, node.Record.Value.LastFire, until)}

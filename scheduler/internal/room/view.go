@@ -64,8 +64,9 @@ func (v View) Registered() bool {
 // LeftBefore tells whether this instance was not registered any more at a time because it had left.
 func (v View) LeftBefore(at time.Time) bool { return !v.LeftAt.IsZero() && at.After(v.LeftAt) }
 
-// Owns tells whether an item is assigned to this instance.
-func (v View) Owns(item int) bool { return v.State.Owner(item) == v.Instance }
+// Owns tells whether an item is assigned to this instance, and followed here: one that is not yet is not to be
+// dealt with.
+func (v View) Owns(item int) bool { return v.State.Owner(item) == v.Instance && v.State.Knows(item) }
 
 // Mine returns the guard that this instance is still registered as the state shows it.
 func (v View) Mine() registry.Condition {
@@ -94,7 +95,8 @@ func (v View) HoldBack() time.Duration {
 }
 
 // Settled tells whether the assignment is the one that the members and the settings want, as far as
-// anybody can see who is not the leader.
+// anybody can see who is not the leader. Of items that are not followed, the owners are as they were when all moves were
+// over.
 func (v View) Settled() bool {
 	s := v.State
 	if s.Necessary != 0 || s.Total() != v.Config.ShardingTotalCount {

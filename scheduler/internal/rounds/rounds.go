@@ -206,6 +206,12 @@ func (r *Rounds) Busy() bool {
 	return false
 }
 
+// Owned is how many items are assigned to this instance.
+func (r *Rounds) Owned() int { return len(r.owned) }
+
+// Has tells whether anything is known of an item beyond the registry: what runs here, or what is due of it.
+func (r *Rounds) Has(n int) bool { return r.items[n] != nil || r.claiming && r.claimingOf == n }
+
 // Idle tells whether nothing of an item runs here, and the state shows all that this process wrote of it.
 func (r *Rounds) Idle(v room.View, n int) bool {
 	if r.claiming && r.claimingOf == n {

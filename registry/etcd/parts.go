@@ -1,0 +1,230 @@
+package etcd
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
+)
+
+// ViewParts implements [registry.Narrower] with a watch for each range of keys that the parts leave: what lies beside
+// their folders, and the children. Children between which nothing else lies share one.
+//
+// The watches bring what one transaction changed each for itself. The view shows it once all of them have; so a
+// change that no other watch follows up is shown a request later than a view of the whole subtree would.
+func (r *Registry) ViewParts(ctx context.Context, path string, parts []registry.Part, except ...func(path string) bool) (*registry.View, error) {
+	v, err := r.viewParts(ctx, path, parts, append(slices.Clone(except), registry.Outside(parts)))
+	return v, r.opError("view", path, err)
+}
+
+func (r *Registry) viewParts(ctx context.Context, path string, parts []registry.Part, except []func(path string) bool) (*registry.View, error) {
+	whole, err := r.snapshot(ctx, path) // what else there is tells which children are neighbours
+	if err != nil {
+		return nil, err
+	}
+	f := newFollower(path, except)
+	f.ranges = r.ns.rangesOf(path, parts, whole)
+	joined, err := r.hub.joinParts(f, whole.Revision())
+	if err != nil {
+		return nil, err
+	}
+	if !joined {
+		return r.view(ctx, path, except)
+	}
+	return r.started(ctx, f, whole), nil
+}
+
+// Narrows implements [registry.Narrower].
+func (r *Registry) Narrows(children int) bool {
+	h := r.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.covering(registry.Root) == nil && h.parts+children+rangesBeside <= maxPartWatches
+}
+
+// rangesBeside is how many ranges lie beside the folders of the parts of a view, of which there are two as a rule.
+const rangesBeside = 3
+
+// joinParts has a held follower hear of what happens in its ranges after a revision. It does not if the watch of the
+// namespace brings that anyway, or if there would be too many. A watch of the subtree does not count: as a rule it is that
+// of a view that this one replaces.
+func (h *hub) joinParts(f *follower, after registry.Revision) (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
+		return false, registry.ErrClosed
+	case h.covering(registry.Root) != nil || h.parts+len(f.ranges) > maxPartWatches:
+		return false, nil
+	}
+	f.joint = newJoint()
+	for _, keys := range f.ranges {
+		w := newWatch(h, f.root, keys, int64(after))
+		w.part = true
+		f.joint.reached[w] = after
+		w.add(f)
+	}
+	for _, w := range f.watches { // none runs before the follower has all
+		h.watch(w)
+	}
+	return true, nil
+}
+
+// fresh reads what a follower follows.
+func (r *Registry) fresh(ctx context.Context, f *follower) (registry.Snapshot, error) {
+	if f.ranges == nil {
+		return r.snapshot(ctx, f.root)
+	}
+	reads := make([]clientv3.Op, len(f.ranges))
+	for i, keys := range f.ranges {
+		reads[i] = clientv3.OpGet(keys.start, clientv3.WithRange(keys.end))
+	}
+	resp, err := r.do(ctx, clientv3.OpTxn(nil, reads, nil))
+	if err != nil {
+		return registry.Snapshot{}, err
+	}
+	var nodes []registry.Node
+	for _, part := range resp.Txn().Responses {
+		for _, n := range r.ns.nodes(part.GetResponseRange().Kvs) {
+			if registry.Within(n.Path, f.root) { // and no neighbour
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	return registry.NewSnapshot(registry.Revision(resp.Txn().Header.Revision), nodes), nil
+}
+
+// keyRange is a range of keys: start is in it, end is not.
+type keyRange struct{ start, end string }
+
+// rangeAround is the range of [namespace.around].
+func (n namespace) rangeAround(path string) keyRange {
+	start, end := n.around(path)
+	return keyRange{start, end}
+}
+
+// rangesOf returns the ranges that hold what parts leave of a subtree, which is as whole shows it. They may hold
+// more: children that come later between two that share a range.
+func (n namespace) rangesOf(root string, parts []registry.Part, whole registry.Snapshot) []keyRange {
+	all := n.rangeAround(root)
+	var ranges []keyRange
+	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b registry.Part) int { return cmp.Compare(a.Folder, b.Folder) }) {
+		start, end := n.below(p.Folder)
+		ranges = append(ranges, keyRange{all.start, start})
+		all.start = end
+		ranges = append(ranges, n.childRanges(p, whole)...)
+	}
+	return slices.DeleteFunc(append(ranges, all), func(r keyRange) bool { return r.start >= r.end })
+}
+
+// childRanges returns the ranges of the children that a part shows.
+func (n namespace) childRanges(p registry.Part, whole registry.Snapshot) []keyRange {
+	shown := make(map[string]bool) // of all children
+	for node := range whole.Below(p.Folder) {
+		if below, inside := strings.CutPrefix(node.Path, p.Folder+"/"); inside {
+			child, _, _ := strings.Cut(below, "/")
+			shown[child] = false
+		}
+	}
+	for _, child := range p.Only {
+		shown[child] = true
+	}
+	var ranges []keyRange
+	neighbours := false
+	for _, child := range slices.Sorted(maps.Keys(shown)) {
+		own := n.rangeAround(p.Folder + "/" + child)
+		switch {
+		case !shown[child]:
+			neighbours = false
+			continue
+		case neighbours:
+			ranges[len(ranges)-1].end = max(ranges[len(ranges)-1].end, own.end)
+		default:
+			ranges = append(ranges, own)
+		}
+		neighbours = true
+	}
+	return ranges
+}
+
+// joint puts together what several watches bring of one view. It is guarded by the follower's mutex.
+type joint struct {
+	reached map[*watch]registry.Revision
+	waiting map[registry.Revision][]backend.Event // of revisions that not all watches have reached
+	told    registry.Revision                     // of those that they have, the newest that somebody was told of
+}
+
+func newJoint() *joint {
+	return &joint{reached: make(map[*watch]registry.Revision), waiting: make(map[registry.Revision][]backend.Event)}
+}
+
+// take takes in what a watch brought. It returns what is complete by now, in order, and the newest revision that is
+// not; 0 = all is.
+func (j *joint) take(w *watch, u update) (complete []update, awaits registry.Revision) {
+	if u.revision <= j.reached[w] {
+		return nil, 0
+	}
+	j.reached[w] = u.revision
+	for i, e := range u.events {
+		if u.at[i] > j.told {
+			j.waiting[u.at[i]] = append(j.waiting[u.at[i]], e)
+		}
+	}
+	all := u.revision // that all watches have reached
+	for _, reached := range j.reached {
+		all = min(all, reached)
+	}
+	for _, revision := range slices.Sorted(maps.Keys(j.waiting)) {
+		if revision > all {
+			awaits = revision
+			continue
+		}
+		complete = append(complete, update{revision: revision, events: j.waiting[revision]})
+		delete(j.waiting, revision)
+		j.told = revision
+	}
+	if all > j.told {
+		complete, j.told = append(complete, update{revision: all}), all
+	}
+	return complete, awaits
+}
+
+// shown takes in that a fresh copy was shown, of a revision.
+func (j *joint) shown(revision registry.Revision) {
+	j.told = max(j.told, revision)
+	maps.DeleteFunc(j.waiting, func(at registry.Revision, _ []backend.Event) bool { return at <= revision })
+}
+
+// deliverPart is [follower.deliver] of a watch that brings a part. The watches come at the same time, so what
+// is complete is shown by one of them.
+func (f *follower) deliverPart(w *watch, u update) (awaits registry.Revision) {
+	f.mu.Lock()
+	if f.joint == nil { // another watch has taken over
+		f.mu.Unlock()
+		return 0
+	}
+	complete, awaits := f.joint.take(w, u)
+	f.held = append(f.held, complete...)
+	if f.holds > 0 || len(f.held) == 0 {
+		f.mu.Unlock()
+		return awaits
+	}
+	f.holds++
+	f.mu.Unlock()
+	f.unhold()
+	return awaits
+}
+
+// holdWhole is hold before one watch brings all that the view shows.
+func (f *follower) holdWhole() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.holds++
+	f.joint, f.ranges = nil, nil
+}

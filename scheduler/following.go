@@ -1,0 +1,337 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/following"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Following says what a process follows of its jobs, see [WithFollowing].
+type Following string
+
+// What a process follows.
+const (
+	FollowByCost Following = "by cost"
+	FollowWhole  Following = "whole"
+	FollowOwn    Following = "own"
+)
+
+var followingRules = map[Following]following.Rule{
+	FollowByCost: following.ByCost, FollowWhole: following.Whole, FollowOwn: following.Own,
+}
+
+// WithFollowing says how much of each job this process follows in the registry. The default, [FollowByCost], is what costs
+// less: all of a job; or, of a job of at least 32 other items of which at most a quarter and at most 32 are this
+// process's, these alone, once no instance or item has moved for three seconds. [FollowWhole] always follows all, and
+// [FollowOwn] its own items wherever that is safe, which is for tests. The leader of a job, its oldest
+// instance, and all instances of a job that has a [job.WholeRoundListener] or is shared with Java instances follow all
+// of it in any case.
+//
+// It changes what a process costs the registry, and what [Scheduler.Health] can tell of the others' items; nothing
+// of how items run.
+func WithFollowing(f Following) Option {
+	return func(o *options) error {
+		rule, known := followingRules[f]
+		if !known {
+			return fmt.Errorf("%w: following %q must be one of %q, %q and %q", ErrInvalidOption, f, FollowByCost, FollowWhole, FollowOwn)
+		}
+		o.following = rule
+		return nil
+	}
+}
+
+// scope is what a runner follows of its job's tree, and what comes next. Package following says who needs what.
+type scope struct {
+	moved  time.Time // when what belongs to no item changed, or an item its owner
+	stale  bool      // the state is narrowed, and everything is to be followed again
+	turns  bool      // another view is being opened, or taken up
+	takes  bool      // it is being taken up: the old one is closed
+	narrow time.Time // when the state was narrowed last
+	brief  bool      // before that it was narrowed for a short time only
+
+	parts []registry.Part // to which the state is narrowed; nil = it is not
+	kept  []registry.Node // that the narrowed state keeps beside what the view shows
+}
+
+// known is all that the state knows.
+func (r *runner) known() registry.Snapshot {
+	if r.scope.parts == nil {
+		return r.blind.snapshot
+	}
+	return jobtree.Regained(r.blind.snapshot, r.scope.kept)
+}
+
+// noteMoves takes in what a step of the view means for what is to be followed. before is up to where the state knew all
+// before it.
+func (r *runner) noteMoves(before registry.Revision, step registry.Step, t jobtree.Touched) {
+	moved := t.Config || t.Servers || t.Instances || t.Leader || t.Necessary || t.Epoch
+	if r.state.Whole() {
+		if moved || t.Owners {
+			r.scope.moved = time.Now()
+		}
+		return
+	}
+	// Who waits for a claimant is its owner's business, who follows it.
+	moved = moved || t.Owners && slices.ContainsFunc(t.Items, r.state.Knows)
+	for _, c := range step.Changes {
+		switch name, _ := jobtree.Parse(c.Path()); name.Kind {
+		case jobtree.KindOperated:
+			moved = moved || c.New.Revision > before && !t.Triggered // a request says all by itself
+		case jobtree.KindOffset: // others' that came to be
+			moved = moved || !r.state.Knows(name.Item)
+		default:
+		}
+	}
+	r.scope.stale = r.scope.stale || moved
+}
+
+// follow changes over to a view of more, or of less, if that is due. It comes after every decision.
+func (r *runner) follow() {
+	if !r.started || r.scope.turns || r.blind.since != nil || r.departure.leaving {
+		return
+	}
+	if !r.state.Whole() {
+		if r.scope.stale {
+			r.widen()
+		}
+		return
+	}
+	c := following.Circumstances{Rule: r.s.following, Items: r.state.Total()}
+	if c.Small() || r.whole != nil || r.s.java || r.s.java3 {
+		return
+	}
+	v := r.look()
+	c.Own, c.Calm, c.Brief = r.rounds.Owned(), time.Since(r.scope.moved), r.scope.brief
+	c.Needed = !v.Usable || !v.Attached.Connected() || !v.Registered() || v.Out || v.Leads() || v.State.Leader.Created == 0 || r.oldest() || r.asked()
+	narrower, ok := r.s.registry.(registry.Narrower)
+	c.Spares = ok && narrower.Narrows(c.Own)
+	switch narrow, again := c.Narrow(); {
+	case again > 0:
+		r.ports.Wake(again)
+	case narrow && v.Settled() && !r.rounds.HasToNote():
+		r.narrow(v)
+	}
+}
+
+// oldest tells whether no instance has been in the job for longer than this one.
+func (r *runner) oldest() bool {
+	mine := r.state.Instance(r.s.instance).Created
+	return !slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool { return i.Created < mine })
+}
+
+// asked tells whether an instance is asked by the value of its node to run its items.
+func (r *runner) asked() bool {
+	return slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool { return i.Triggered })
+}
+
+// own lists the items that this instance has to follow.
+func (r *runner) own(v room.View) []int {
+	var own []int
+	mine := v.Attached.Session.ID()
+	for n := range max(v.State.Total(), v.State.Items()) {
+		it := v.State.Item(n)
+		e := it.Record.Value.Current
+		if v.Owns(n) || r.rounds.Has(n) || it.Running.Session == mine || it.Failover.Session == mine ||
+			it.Record.Value.State == jobtree.ItemRunning && e != nil && e.Session == mine {
+			own = append(own, n)
+		}
+	}
+	return own
+}
+
+// narrow starts to follow the own items alone.
+func (r *runner) narrow(v room.View) {
+	own := r.own(v)
+	checkpoints := false
+	for range r.view.Snapshot().Below(r.tree.Offsets()) {
+		checkpoints = true
+		break
+	}
+	parts := r.tree.Parts(own, checkpoints)
+	since := r.scope.moved
+	r.turn(func(ctx context.Context) (*registry.View, error) {
+		return registry.ViewParts(ctx, r.s.registry, r.tree.Root(), parts)
+	}, func(view *registry.View) {
+		// A view that opened while something moved may be of too little.
+		now := r.look()
+		if !since.Equal(r.scope.moved) || !now.Attached.Connected() || r.departure.leaving || !slices.Equal(own, r.own(now)) {
+			r.turnedBack(view)
+			return
+		}
+		var kept []registry.Node
+		r.takeUp(view, registry.Outside(parts), func() (seen registry.Snapshot) {
+			seen, kept = jobtree.Narrowed(r.blind.snapshot, parts)
+			return seen
+		}, func() {
+			r.scope.stale = !since.Equal(r.scope.moved) || !slices.Equal(own, r.own(r.look())) // by what came last
+			r.state.Narrow(own)
+			r.scope.parts, r.scope.kept, r.scope.narrow = parts, kept, time.Now()
+		})
+	})
+}
+
+// widen starts to follow everything again.
+func (r *runner) widen() {
+	r.turn(func(ctx context.Context) (*registry.View, error) {
+		return r.s.registry.View(ctx, r.tree.Root(), jobtree.ForOperators)
+	}, func(view *registry.View) { r.takeUp(view, nil, r.known, r.widened) })
+}
+
+// widened takes in that the next step shows everything again.
+func (r *runner) widened() {
+	r.state.Widen()
+	now := time.Now()
+	if r.scope.parts != nil {
+		r.scope.brief = now.Sub(r.scope.narrow) < following.Brief
+	}
+	r.scope.parts, r.scope.kept, r.scope.stale, r.scope.moved = nil, nil, false, now
+}
+
+// turn opens another view, and calls opened in a message. If that fails, it is tried again when it is still wanted.
+func (r *runner) turn(open func(ctx context.Context) (*registry.View, error), opened func(view *registry.View)) {
+	r.scope.turns = true
+	r.s.work.Go(func() {
+		view, err := open(r.life)
+		if err != nil {
+			r.box.Post(func() {
+				r.scope.turns, r.scope.moved = false, time.Now()
+				r.ports.Wake(room.RetryAfter)
+			})
+			return
+		}
+		r.s.mu.Lock()
+		if r.box.Closed() || r.life.Err() != nil {
+			r.s.mu.Unlock()
+			view.Close()
+			return
+		}
+		r.next = view
+		r.s.mu.Unlock()
+		r.box.Post(func() {
+			if r.blind.since != nil { // it opens a view by itself
+				r.turnedBack(view)
+				return
+			}
+			opened(view)
+		})
+	})
+}
+
+// turnedBack drops a view that is not wanted any more.
+func (r *runner) turnedBack(view *registry.View) {
+	r.forgetNext()
+	r.scope.turns, r.scope.moved = false, time.Now()
+	view.Close()
+}
+
+func (r *runner) forgetNext() {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	r.next = nil
+}
+
+// takeUp goes on with another view, that leaves out what outside says, where the present one has come to. known returns
+// what the state has of what the other one shows, and turn brings the state in line with it.
+func (r *runner) takeUp(view *registry.View, outside func(path string) bool, known func() registry.Snapshot, turn func()) {
+	r.view.Close()
+	// Steps that it has shown may be on their way: nobody else would tell what is only in them.
+	if last := r.view.Snapshot(); last.Revision() > r.applied {
+		r.apply(registry.Step{Snapshot: last, Changes: last.Since(r.blind.snapshot)})
+	}
+	r.s.mu.Lock()
+	r.next = nil
+	over := r.life.Err() != nil
+	if !over {
+		r.view, r.outside = view, outside
+	}
+	r.s.mu.Unlock()
+	if over {
+		view.Close()
+		return
+	}
+	r.scope.takes = true
+	from, applied := known(), r.applied
+	if view.Snapshot().Revision() >= applied {
+		r.taken(view, from, turn, nil)
+		return
+	}
+	r.s.work.Go(func() {
+		err := view.WaitRevision(r.life, applied) // nothing is seen twice
+		r.box.Post(func() { r.taken(view, from, turn, err) })
+	})
+}
+
+// taken ends a takeUp, with the first step of the view.
+func (r *runner) taken(view *registry.View, known registry.Snapshot, turn func(), failed error) {
+	over := func() { r.scope.turns, r.scope.takes, r.awaited = false, false, 0 }
+	if failed != nil {
+		if over(); r.life.Err() == nil {
+			r.lostSight(view, failed)
+		}
+		return
+	}
+	r.follows(view, known, func() {
+		over()
+		turn()
+		r.await(r.needed)
+	})
+}
+
+// follows tells whether a view is one of the whole job.
+func (j *Job) follows(view *registry.View) bool {
+	j.s.mu.Lock()
+	defer j.s.mu.Unlock()
+	return view == j.r.view && j.r.outside == nil
+}
+
+// whole returns a view of the whole job, and what ends its use: the runner's, or one of its own.
+func (j *Job) whole(ctx context.Context) (view *registry.View, done func(), err error) {
+	view, err = j.view()
+	if err != nil {
+		return nil, nil, err
+	}
+	if j.follows(view) {
+		return view, func() {}, nil
+	}
+	j.s.mu.Lock()
+	life := j.r.life
+	j.s.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(life, cancel) //nolint:contextcheck // the view ends with Run, too
+	view, err = j.s.registry.View(ctx, j.r.tree.Root(), jobtree.ForOperators)
+	if err != nil {
+		stop()
+		cancel()
+		return nil, nil, err
+	}
+	return view, func() {
+		stop()
+		cancel()
+		view.Close()
+	}, nil
+}
+
+// waitRevision waits until the process sees a revision of what belongs to no item, whatever view it has of that.
+func (j *Job) waitRevision(ctx context.Context, revision registry.Revision) {
+	for {
+		view, err := j.view()
+		if err != nil || view.WaitRevision(ctx, revision) == nil || ctx.Err() != nil {
+			return
+		}
+		if again, err := j.view(); err != nil || again == view {
+			return // it has ended, and was not replaced
+		}
+	}
+}
+
+// shows tells whether a view is the one by which the process goes.
+func (j *Job) shows(view *registry.View) bool {
+	now, err := j.view()
+	return err == nil && now == view
+}

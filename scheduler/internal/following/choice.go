@@ -1,0 +1,73 @@
+package following
+
+import "time"
+
+// Rule says by what it is decided what to follow.
+type Rule int
+
+// The rules.
+const (
+	ByCost Rule = iota // what costs less
+	Whole              // everything, always
+	Own                // the own items, whatever it costs: as soon and as often as it is safe
+)
+
+const (
+	// leastOthers is how many items must be left out for that to be worth two views.
+	leastOthers = 32
+	// mostOwn is how many own items are followed by themselves.
+	mostOwn = 32
+	// ownShare is which part of the items the own ones may be: beyond, one view of all costs hardly more.
+	ownShare = 4
+
+	// calm is how long nothing may have moved, and calmAgain if the last time was brief: while a deployment replaces
+	// instances one by one, to follow everything throughout costs less than to change over with each.
+	calm      = 3 * time.Second
+	calmAgain = 30 * time.Second
+	calmOwn   = 50 * time.Millisecond // by the rule Own
+
+	// Brief is up to when a time of following the own items was a brief one.
+	Brief = 30 * time.Second
+)
+
+// Circumstances are what the choice of one that follows everything goes by.
+type Circumstances struct {
+	Rule   Rule
+	Items  int           // of the job
+	Own    int           // that it would follow
+	Calm   time.Duration // for how long nothing has moved
+	Brief  bool          // the last time it followed its own items alone was brief
+	Needed bool          // it leads, or has another reason to know all items
+	Spares bool          // the store would send less
+}
+
+// Small tells whether a job has so few items that it is followed as a whole by everybody.
+func (c Circumstances) Small() bool {
+	return c.Rule == Whole || c.Rule == ByCost && c.Items < leastOthers || c.Items < 2
+}
+
+// Narrow tells whether to follow the own items alone from now on. If not, and patience may change that, it tells after
+// how long to ask again.
+func (c Circumstances) Narrow() (narrow bool, again time.Duration) {
+	if c.Small() || c.Needed || c.Own >= c.Items {
+		return false, 0
+	}
+	if c.Rule == ByCost && (!c.Spares || c.Items-c.Own < leastOthers || c.Own > mostOwn || c.Own*ownShare > c.Items) {
+		return false, 0
+	}
+	if left := c.patience() - c.Calm; left > 0 {
+		return false, left
+	}
+	return true, 0
+}
+
+func (c Circumstances) patience() time.Duration {
+	switch {
+	case c.Rule == Own:
+		return calmOwn
+	case c.Brief:
+		return calmAgain
+	default:
+		return calm
+	}
+}
