@@ -22,7 +22,8 @@
 //     them as they were; they change with the epoch alone.
 //   - What an item missed while it was disabled is not made up (package missed), so all need to know which items are.
 //     Operators who disable an item write that down in a node that belongs to no item, which makes all instances follow
-//     everything again.
+//     everything again. Who disables or enables an item with a tool of the store does not: if its owner is lost before it
+//     has run again, a fire that came meanwhile may be made up by the wrong of the two, or not at all.
 //   - A request by the values of instance nodes is kept for items of others, too (package requests): such a value makes
 //     all follow everything, for as long as it is there.
 //   - Hooks for whole rounds (package wholeround), and instances of another kind (package peers), need all items always:
