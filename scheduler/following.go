@@ -17,8 +17,8 @@ type Following string
 
 // What a process follows.
 const (
-	FollowByCost Following = "by cost"
 	FollowWhole  Following = "whole"
+	FollowByCost Following = "by cost"
 	FollowOwn    Following = "own"
 )
 
@@ -26,15 +26,16 @@ var followingRules = map[Following]following.Rule{
 	FollowByCost: following.ByCost, FollowWhole: following.Whole, FollowOwn: following.Own,
 }
 
-// WithFollowing says how much of each job this process follows in the registry. The default, [FollowByCost], is what costs
-// less: all of a job; or, of a job of at least 32 other items of which at most a quarter and at most 32 are this
-// process's, these alone, once no instance or item has moved for three seconds. [FollowWhole] always follows all, and
-// [FollowOwn] its own items wherever that is safe, which is for tests. The leader of a job, its oldest
-// instance, and all instances of a job that has a [job.WholeRoundListener] or is shared with Java instances follow all
-// of it in any case.
+// WithFollowing says how much of each job this process follows in the registry. The default, [FollowWhole], is all of
+// it. [FollowByCost] is for large jobs that many processes share, where each execution is told to all of them: it is
+// what costs less, all of a job, or, of a job of at least 32 other items of which at most a quarter and at most 32 are
+// this process's, these alone, once no instance or item has moved for three seconds. [FollowOwn] is its own items
+// wherever that is safe, which is for tests. The leader of a job, its oldest instance, and all instances of a job that
+// has a [job.WholeRoundListener] or is shared with Java instances follow all of it in any case.
 //
-// It changes what a process costs the registry, and what [Scheduler.Health] can tell of the others' items; nothing
-// of how items run.
+// With [FollowByCost], [Scheduler.Health] tells of the followed items alone, and items have to be disabled and enabled by package
+// operate, the command line or the console: what a tool of the store does to an item is not noticed by processes that do not
+// follow it, and a fire that the item missed meanwhile may then not be made up.
 func WithFollowing(f Following) Option {
 	return func(o *options) error {
 		rule, known := followingRules[f]

@@ -93,7 +93,7 @@ func newCluster(t *testing.T, cfg job.Config) *cluster {
 		spread:  func(string) uint64 { return 0 },
 		delays:  func(string) func(memory.Message) time.Duration { return nil },
 		wrap:    func(r registry.Registry) registry.Registry { return r },
-		follows: func(string) scheduler.Following { return scheduler.FollowByCost },
+		follows: func(string) scheduler.Following { return scheduler.FollowWhole },
 		log:     slog.New(slog.DiscardHandler),
 	}
 	if os.Getenv("ELASTICRON_TEST_LOG") != "" {

@@ -328,12 +328,15 @@ func (d *driver) slotOf(id string) int {
 // toggleItem disables one of the items, by any number, or enables it again.
 func (d *driver) toggleItem(number int) {
 	n := number % max(1, d.state().Total())
-	// As operators do, who write that down: it tells processes that do not follow the item.
-	operated := registry.Put(d.tree().Operated(), cmp.Or(d.view.Snapshot().Get(d.tree().Operated()).Value, jobtree.EncodeOperated(jobtree.Operated{})))
+	var operated []registry.Write
+	if d.plan.narrow() { // as operators do, who write that down: it tells processes that do not follow the item
+		was := d.view.Snapshot().Get(d.tree().Operated()).Value
+		operated = append(operated, registry.Put(d.tree().Operated(), cmp.Or(was, jobtree.EncodeOperated(jobtree.Operated{}))))
+	}
 	if item := d.state().Item(n); item.Disabled {
-		d.commit(registry.Delete(d.tree().ItemDisabled(n)), operated)
+		d.commit(append(operated, registry.Delete(d.tree().ItemDisabled(n)))...)
 	} else if n < d.state().Total() {
-		d.commit(registry.Put(d.tree().ItemDisabled(n), ""), operated)
+		d.commit(append(operated, registry.Put(d.tree().ItemDisabled(n), ""))...)
 	}
 }
 

@@ -451,11 +451,14 @@ func (p *plan) String() string {
 	return text.String()
 }
 
-// follows says what a process follows of the job: in one plan of four each all of it, in the others most of the
+// follows says what a process follows of the job: all of it, as by default, or, in one plan of four, most of the
 // processes their own items alone, as soon as and as often as they may.
 func (p plan) follows(id string) scheduler.Following {
-	if p.seed%4 == 0 || delayOf(fmt.Sprint(id, p.seed))%8 == 0 {
+	if !p.narrow() || delayOf(fmt.Sprint(id, p.seed))%8 == 0 {
 		return scheduler.FollowWhole
 	}
 	return scheduler.FollowOwn
 }
+
+// narrow tells whether processes follow their own items alone.
+func (p plan) narrow() bool { return p.seed%4 == 1 }

@@ -7,8 +7,8 @@ type Rule int
 
 // The rules.
 const (
-	ByCost Rule = iota // what costs less
-	Whole              // everything, always
+	Whole  Rule = iota // everything, always
+	ByCost             // what costs less
 	Own                // the own items, whatever it costs: as soon and as often as it is safe
 )
 

@@ -11,7 +11,7 @@ import (
 
 func TestWhoFollowsItsOwnItems(t *testing.T) {
 	t.Parallel()
-	large := following.Circumstances{Items: 200, Own: 4, Calm: time.Minute, Spares: true}
+	large := following.Circumstances{Rule: following.ByCost, Items: 200, Own: 4, Calm: time.Minute, Spares: true}
 	for name, c := range map[string]struct {
 		change func(c *following.Circumstances)
 		narrow bool
