@@ -2,12 +2,14 @@ package scheduler_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
@@ -85,14 +87,16 @@ func TestADeclarationGoesBeforeAHandler(t *testing.T) {
 	})
 }
 
-// cutsAtDelete is a registry that is cut off when something asks it to delete a node.
-type cutsAtDelete struct {
+// cutsAtLeave is a registry that is cut off when instance a asks it to take part no more.
+type cutsAtLeave struct {
 	registry.Registry
 	reg *memory.Registry
 }
 
-func (c cutsAtDelete) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
-	if txn.Then[0].Kind == registry.WriteDelete {
+func (c cutsAtLeave) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	if slices.ContainsFunc(txn.Then, func(w registry.Write) bool {
+		return w.Kind == registry.WriteDelete && w.Path == jobtree.For("orders").Instance(fullID("a"))
+	}) {
 		c.reg.Cut()
 	}
 	return c.Registry.Commit(ctx, txn)
@@ -105,7 +109,7 @@ func TestALostSessionWhileAJobIsLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		c.store(ofClass("orders", "index", 2))
 		reg := c.server.Open("test")
-		_, stop := c.serveOver(cutsAtDelete{reg, reg}, c.record("a", nil))
+		_, stop := c.serveOver(cutsAtLeave{reg, reg}, c.record("a", nil))
 		c.serveJobs("b", nil, "send")
 		sleepUntil(6 * time.Second)
 		require.Equal(t, []string{fullID("a")}, c.members())
@@ -113,9 +117,7 @@ func TestALostSessionWhileAJobIsLeft(t *testing.T) {
 		synctest.Wait()
 		session, err := reg.Session(t.Context())
 		require.NoError(t, err)
-		for session.State() != registry.SessionLost {
-			time.Sleep(10 * time.Millisecond)
-		}
+		<-session.Done()
 		synctest.Wait()
 		time.Sleep(100 * time.Millisecond)
 		reg.Heal()
