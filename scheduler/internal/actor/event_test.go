@@ -1,11 +1,9 @@
-package actor_test
+package actor
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
 
 // Whoever waits hears of it, whether they began before or after it happened, and more than once is as once.
@@ -14,7 +12,7 @@ func TestAnEventHappensOnce(t *testing.T) {
 	for name, waitsBefore := range map[string]bool{"waited for": true, "before anybody waits": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var e actor.Event
+			var e Event
 			require.False(t, e.Has())
 			var waiting []<-chan struct{}
 			if waitsBefore {
