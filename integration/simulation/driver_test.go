@@ -330,6 +330,9 @@ func (d *driver) toggleItem(number int) {
 	n := number % max(1, d.state().Total())
 	var operated []registry.Write
 	if d.plan.narrow() { // as operators do, who write that down: it tells processes that do not follow the item
+		if d.plan.kind == operators { // who disable items themselves; written down once more is done once more
+			return
+		}
 		was := d.view.Snapshot().Get(d.tree().Operated()).Value
 		operated = append(operated, registry.Put(d.tree().Operated(), cmp.Or(was, jobtree.EncodeOperated(jobtree.Operated{}))))
 	}
