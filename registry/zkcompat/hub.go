@@ -375,10 +375,10 @@ func (h *hub) copied(l *link, epoch int, path string) (znode, bool) {
 	}
 	for at := path; ; at = parentOf(at) {
 		if root := h.roots[at]; root != nil && root.state == rootLoaded && root.link == l && root.epoch == epoch {
-			if z, ok := h.fresh[path]; ok {
+			if z, ok := h.fresh[path]; ok { // newer than an event that waits for this very answer
 				return z, true
 			}
-			return root.nodes[path], true
+			return root.nodes[path], !h.held[path]
 		}
 		if at == registry.Root {
 			return znode{}, false

@@ -1,6 +1,8 @@
 package zkcompat
 
 import (
+	"context"
+	"log/slog"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -22,5 +24,55 @@ func TestACopyThatCouldNotBeReadIsReadAgain(t *testing.T) {
 	case <-h.wake:
 	default:
 		t.Fatal("nobody wakes the hub")
+	}
+}
+
+// hubOf returns a hub that keeps a copy of the subtree at /shop/orders.
+func hubOf(t *testing.T) (*hub, *root) {
+	t.Helper()
+	r := newRegistry(Config{Namespace: "shop", Logger: slog.New(slog.DiscardHandler)})
+	l := &link{changed: make(chan struct{}), epoch: 1, joined: true}
+	l.quit, l.end = context.WithCancelCause(t.Context())
+	r.keeper.link, r.keeper.proved = l, true
+	h := r.hub
+	h.link, h.epoch = l, 1
+	root := newRoot(r.ns, "/shop/orders")
+	root.state, root.link, root.epoch, root.nodes = rootLoaded, l, 1, make(map[string]znode)
+	h.roots[root.path] = root
+	h.stirred[root] = true
+	return h, root
+}
+
+// setOf is a multi that sets a znode, and its answer.
+func setOf(path, data string, zxid int64) (sent, answered *write) {
+	ops := []any{&zk.SetDataRequest{Path: path, Data: []byte(data)}}
+	sent, answered = newWrite(ops), newWrite(ops)
+	answered.take(ops, []result{{stat: zk.Stat{Mzxid: zxid}}})
+	return sent, answered
+}
+
+// What changed while a multi of this handle writes it is not known before the answer, which then tells.
+func TestCommitsDoNotGoByWhatAnEventMadeOld(t *testing.T) {
+	t.Parallel()
+	h, root := hubOf(t)
+	const path = "/shop/orders/a"
+	root.nodes[path] = znode{there: true, data: "old"}
+	z, known := h.copied(h.link, 1, path)
+	require.True(t, known)
+	require.Equal(t, "old", z.data)
+
+	sent, answered := setOf(path, "new", 7)
+	h.hearWrite(news{kind: writeSent, link: h.link, epoch: 1, write: sent})
+	h.tell(news{kind: nodeChanged, link: h.link, path: path})
+	h.learn(h.link)
+	_, known = h.copied(h.link, 1, path)
+	require.False(t, known, "it is this multi's event or another's")
+
+	h.hearWrite(news{kind: writeAnswered, link: h.link, epoch: 1, write: answered})
+	for range 2 { // in the queue, and learned
+		z, known = h.copied(h.link, 1, path)
+		require.True(t, known)
+		require.Equal(t, "new", z.data)
+		h.learn(h.link)
 	}
 }
