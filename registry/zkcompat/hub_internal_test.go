@@ -76,3 +76,37 @@ func TestCommitsDoNotGoByWhatAnEventMadeOld(t *testing.T) {
 		h.learn(h.link)
 	}
 }
+
+// A view shows all that its caller has seen before he wanted it. A question that was sent earlier does not tell that.
+func TestAViewBeginsWithAnAnswerToAQuestionAfterIt(t *testing.T) {
+	t.Parallel()
+	h, root := hubOf(t)
+	join := func() *follower {
+		f, err := h.join("/orders", nil)
+		require.NoError(t, err)
+		return f
+	}
+	answer := func(zxid int64) (shown int) {
+		h.link.see(zxid)
+		h.note(work{asked: true}, h.link.seen())
+		return len(root.show(h.link.seen()))
+	}
+	first := join()
+	require.True(t, root.takeAsk(h.link.seen()))
+	second := join()
+	answer(7)
+	require.NotNil(t, first.view)
+	require.Nil(t, second.view, "it may have been wanted by somebody who knows of 8")
+
+	require.True(t, root.takeAsk(h.link.seen()))
+	third := join()
+	root.asked = 9 // the answer, which the copy does not yet show
+	require.False(t, root.takeAsk(h.link.seen()), "who comes meanwhile does not have the others wait for one more answer")
+	require.Equal(t, 1, answer(9), "the first view moves on")
+	require.NotNil(t, second.view)
+	require.Nil(t, third.view)
+	require.True(t, root.takeAsk(h.link.seen()))
+	answer(9)
+	require.NotNil(t, third.view)
+	require.True(t, root.still())
+}
