@@ -18,7 +18,7 @@ func TestACopyThatCouldNotBeReadIsReadAgain(t *testing.T) {
 	root.state, root.number, root.ask = rootLoading, 1, true
 	h.roots[root.path] = root
 	h.done = []*loaded{{root: root, number: 1, err: zk.ErrConnectionClosed}}
-	require.True(t, h.gather(nil, 0).empty())
+	require.True(t, h.gather(nil, 0, false).empty())
 	require.Equal(t, rootNew, root.state)
 	select {
 	case <-h.wake:
