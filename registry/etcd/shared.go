@@ -67,7 +67,7 @@ func (s *sharedReads) read(ctx context.Context, ops ...clientv3.Op) ([][]*mvccpb
 	var mine *sharedRead
 	err := s.r.repeatTimed(ctx, func(ctx context.Context, limit time.Duration) error {
 		mine = &sharedRead{ops: ops, ctx: ctx, limit: limit, sent: make(chan struct{}), done: make(chan struct{})}
-		return s.try(mine)
+		return s.try(ctx, mine)
 	})
 	if err != nil {
 		return nil, 0, err
@@ -76,14 +76,14 @@ func (s *sharedReads) read(ctx context.Context, ops ...clientv3.Op) ([][]*mvccpb
 	return mine.parts, mine.revision, nil
 }
 
-// try sends a read once.
-func (s *sharedReads) try(mine *sharedRead) error {
+// try sends a read once, for a caller whose context is that of the read.
+func (s *sharedReads) try(ctx context.Context, mine *sharedRead) error {
 	s.enter(mine)
 	select {
 	case <-mine.sent:
-	case <-mine.ctx.Done():
+	case <-ctx.Done():
 	}
-	waiting, cancel := context.WithTimeout(mine.ctx, mine.limit)
+	waiting, cancel := context.WithTimeout(ctx, mine.limit)
 	defer cancel()
 	select {
 	case <-mine.done:
@@ -94,7 +94,7 @@ func (s *sharedReads) try(mine *sharedRead) error {
 		<-mine.done // at once, and it says what the server failed with
 	}
 	if mine.err != nil && len(mine.request.reads) > 1 && refusal(mine.err) != nil {
-		return within(mine.ctx, mine.limit, func(ctx context.Context) error { return s.ask(ctx, []*sharedRead{mine}) })
+		return within(ctx, mine.limit, func(ctx context.Context) error { return s.ask(ctx, []*sharedRead{mine}) })
 	}
 	return mine.err
 }

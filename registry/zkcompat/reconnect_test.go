@@ -42,7 +42,7 @@ func (w *witness) reconnect(t *testing.T, wanted func(record) bool) record {
 	t.Helper()
 	w.mu.Lock()
 	before := len(w.calls)
-	_ = w.calls[before-1].Conn.Close()
+	_ = w.calls[before-1].Close()
 	w.mu.Unlock()
 	var found record
 	require.Eventually(t, func() bool {
