@@ -82,6 +82,11 @@ func (r *Registry) alive(ctx context.Context) (context.Context, context.CancelFu
 // repeat tries until the store answers, refuses, or ctx ends. It is for requests that may be done
 // twice. The error is nil, a refusal, ErrClosed or ErrUnavailable.
 func (r *Registry) repeat(ctx context.Context, try func(ctx context.Context) error) error {
+	return r.repeatTimed(ctx, func(ctx context.Context, limit time.Duration) error { return within(ctx, limit, try) })
+}
+
+// repeatTimed is repeat for tries that bound their time themselves, as it does not begin when they are called.
+func (r *Registry) repeatTimed(ctx context.Context, try func(ctx context.Context, limit time.Duration) error) error {
 	if r.life.Err() != nil {
 		return registry.ErrClosed
 	}
@@ -93,7 +98,7 @@ func (r *Registry) repeat(ctx context.Context, try func(ctx context.Context) err
 		if ctx.Err() != nil {
 			return remote.GivenUp(ctx, registry.ErrUnavailable, last)
 		}
-		err := within(ctx, retry.tryTimeout(), try)
+		err := try(ctx, retry.tryTimeout())
 		if err == nil {
 			return nil
 		}

@@ -14,15 +14,18 @@ const (
 	// readsInFlight is how many shared reads are under way at a time. What comes meanwhile gathers for the next one.
 	readsInFlight = 4
 	// firstShare is how many operations the first request has that several reads share. The number doubles with every
-	// small answer, up to what a server takes, and is halved by one of more than largeAnswer bytes: how much a subtree
-	// holds is not known before.
+	// small answer, up to what a server takes, and is halved by one of more than largeAnswer bytes, down to leastShare,
+	// which two reads of subtrees have: how much a subtree holds is not known before.
 	firstShare  = 8
+	leastShare  = 4
 	largeAnswer = 4 << 20
 )
 
 // sharedReads has reads that come at the same time travel together: thousands of jobs that start look up thousands of
 // subtrees, each of a few nodes. Alone, a read is sent at once. What a request of several was refused for may be
 // another's subtree, so each of them asks by itself then.
+//
+// In the line, time is bounded by the caller's context alone: that others are before a read says nothing of the store.
 type sharedReads struct {
 	r  *Registry
 	wg sync.WaitGroup
@@ -36,9 +39,11 @@ type sharedReads struct {
 
 // sharedRead is a try of one read.
 type sharedRead struct {
-	ops  []clientv3.Op   // ranges, which are read at one revision
-	ctx  context.Context // of the try, which has a deadline
-	done chan struct{}   // closed when the rest is there
+	ops   []clientv3.Op   // ranges, which are read at one revision
+	ctx   context.Context // of the caller, who may leave
+	limit time.Duration   // of the try, from when it is sent
+	sent  chan struct{}   // closed then
+	done  chan struct{}   // closed when the rest is there
 
 	request *sharedRequest // that it travels in; nil while it is in the line
 
@@ -60,9 +65,9 @@ func newSharedReads(r *Registry) *sharedReads { return &sharedReads{r: r, share:
 // read reads ranges, all at one revision. Errors are those of [Registry.repeat].
 func (s *sharedReads) read(ctx context.Context, ops ...clientv3.Op) ([][]*mvccpb.KeyValue, int64, error) {
 	var mine *sharedRead
-	err := s.r.repeat(ctx, func(ctx context.Context) error {
-		mine = &sharedRead{ops: ops, ctx: ctx, done: make(chan struct{})}
-		return s.try(mine)
+	err := s.r.repeatTimed(ctx, func(ctx context.Context, limit time.Duration) error {
+		mine = &sharedRead{ops: ops, ctx: ctx, limit: limit, sent: make(chan struct{}), done: make(chan struct{})}
+		return s.try(ctx, mine)
 	})
 	if err != nil {
 		return nil, 0, err
@@ -71,19 +76,25 @@ func (s *sharedReads) read(ctx context.Context, ops ...clientv3.Op) ([][]*mvccpb
 	return mine.parts, mine.revision, nil
 }
 
-// try sends a read once.
-func (s *sharedReads) try(mine *sharedRead) error {
+// try sends a read once, for a caller whose context is that of the read.
+func (s *sharedReads) try(ctx context.Context, mine *sharedRead) error {
 	s.enter(mine)
 	select {
+	case <-mine.sent:
+	case <-ctx.Done():
+	}
+	waiting, cancel := context.WithTimeout(ctx, mine.limit)
+	defer cancel()
+	select {
 	case <-mine.done:
-	case <-mine.ctx.Done():
+	case <-waiting.Done():
 		if !s.leave(mine) {
-			return mine.ctx.Err()
+			return context.Cause(waiting)
 		}
 		<-mine.done // at once, and it says what the server failed with
 	}
 	if mine.err != nil && len(mine.request.reads) > 1 && refusal(mine.err) != nil {
-		return s.ask(mine.ctx, []*sharedRead{mine})
+		return within(ctx, mine.limit, func(ctx context.Context) error { return s.ask(ctx, []*sharedRead{mine}) })
 	}
 	return mine.err
 }
@@ -93,7 +104,7 @@ func (s *sharedReads) enter(mine *sharedRead) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return // the context of the try ends with the handle
+		return // the context of the read ends with the handle
 	}
 	s.line = append(s.line, mine)
 	s.send()
@@ -135,6 +146,7 @@ func (s *sharedReads) send() {
 func (s *sharedReads) next() *sharedRequest {
 	req := new(sharedRequest)
 	taken, ops := 0, 0
+	now := time.Now()
 	var deadline time.Time
 	for _, one := range s.line {
 		if len(req.reads) > 0 && ops+len(one.ops) > s.share {
@@ -145,9 +157,14 @@ func (s *sharedReads) next() *sharedRequest {
 			continue
 		}
 		one.request = req
+		close(one.sent)
 		req.reads = append(req.reads, one)
 		ops += len(one.ops)
-		if until, _ := one.ctx.Deadline(); until.After(deadline) {
+		until := now.Add(one.limit)
+		if end, ends := one.ctx.Deadline(); ends && end.Before(until) {
+			until = end
+		}
+		if until.After(deadline) {
 			deadline = until
 		}
 	}
@@ -172,8 +189,8 @@ func (s *sharedReads) carryOut(req *sharedRequest) {
 	s.inFlight--
 	switch {
 	case size > largeAnswer:
-		s.share = max(s.share/2, 1)
-	case err == nil && len(req.reads) > 1:
+		s.share = max(s.share/2, leastShare)
+	case err == nil:
 		s.share = min(s.share*2, maxOps)
 	}
 	s.send()
@@ -218,7 +235,7 @@ func (m *sharedRead) size() (bytes int) {
 	return bytes
 }
 
-// close returns when no request is under way. The contexts of tries have ended with the handle.
+// close returns when no request is under way. The contexts of reads have ended with the handle.
 func (s *sharedReads) close() {
 	s.mu.Lock()
 	s.closed, s.line = true, nil

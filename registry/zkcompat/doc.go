@@ -97,7 +97,8 @@
 // into: then it is exactly the state of the store as of the last answer, with whole transactions in it. If changes
 // come so fast that this does not happen for a tenth of a second, a view shows what it has read by then: every
 // transaction up to its revision as a whole, and perhaps parts of later ones. It may skip states in between. After
-// a broken connection the view reads the subtree again and shows the difference.
+// a broken connection the view reads the subtree again and shows the difference: from a server that knows all that this
+// handle has seen, and only when a sync has been answered.
 //
 // A view of parts, see [registry.ViewParts], is one of the whole subtree of which the rest is left out here: a recursive
 // watch leaves nothing out.

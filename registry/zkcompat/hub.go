@@ -24,7 +24,9 @@ const (
 // The server tells of every change below the roots, and the client hears of it before any answer that
 // shows a newer state. So when no event waits to be looked into and no read is under way, the copies
 // are the state of the store as of the last answer: that is when views move on. While changes come
-// without a pause, that moment may not come; views then show what has been read, after a while.
+// without a pause, that moment may not come; views then show what has been read, after a while. So they do while
+// multis of this handle follow each other without a pause, and the event of one is there before the answer to the other:
+// what waits for an answer is then read as well.
 type hub struct {
 	r    *Registry
 	wg   sync.WaitGroup
@@ -99,24 +101,32 @@ func (h *hub) turn() bool {
 		h.restart(epoch)
 	}
 	h.dismiss(l)
-	before := l.seen()
-	work := h.gather(l, before)
+	before, overdue := l.seen(), h.overdue()
+	work := h.gather(l, before, overdue)
 	if work.failed {
 		h.refuse()
 	}
-	if work.empty() && !h.busy || work.waits {
+	if work.empty() && !h.busy {
 		return false
 	}
 	if !h.busy { // else the last turn did not show what it read, and what came meanwhile may concern no copy any more
 		h.busy, h.since, h.turns = true, time.Now(), 0
 	}
 	h.turns++
+	if work.waits { // a read would be answered after the multis, too, and each answer brings a turn
+		return false
+	}
 	if err := h.look(l, work); err != nil { // the connection is gone, or the server refuses: then all is read again
 		h.restart(epoch)
 		return remote.Sleep(h.r.life, remote.FirstBackoff)
 	}
 	h.note(work, l.seen())
-	return h.publish(l, before)
+	return h.publish(l, before, overdue)
+}
+
+// overdue tells whether views have waited long enough for a moment in which nothing is under way.
+func (h *hub) overdue() bool {
+	return h.busy && time.Since(h.since) >= unsettled && h.turns >= unsettledTurns
 }
 
 // work is what one turn has to do.
@@ -151,8 +161,8 @@ func (h *hub) restart(epoch int) {
 }
 
 // gather takes over what has happened since the last turn.
-// seen is a revision that answers have shown.
-func (h *hub) gather(l *link, seen registry.Revision) work {
+// seen is a revision that answers have shown. What waits for the answer to a multi is overdue if nothing waits any more.
+func (h *hub) gather(l *link, seen registry.Revision, overdue bool) work {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for root := range h.stirred {
@@ -183,6 +193,12 @@ func (h *hub) gather(l *link, seen registry.Revision) work {
 		clear(c.root.late)
 	}
 	h.done = nil
+	if overdue {
+		for path := range h.held {
+			h.stale(path)
+		}
+		clear(h.held)
+	}
 	for root := range h.stirred {
 		w.asked = root.takeAsk(seen) || w.asked
 		w.wanted = w.wanted || root.state == rootLoaded && root.wanted != 0
@@ -324,16 +340,16 @@ func (h *hub) note(w work, answered registry.Revision) {
 	}
 }
 
-// publish shows the copies if they are settled, or have not been for too long. It is true if there is
-// more to do at once. before is a revision up to which all is surely in the copies, once what is in the queue is.
-func (h *hub) publish(l *link, before registry.Revision) bool {
+// publish shows the copies if they are settled, or are overdue. It is true if there is more to do at once. before is a
+// revision up to which all is surely in the copies then, as this turn has read what was held, too.
+func (h *hub) publish(l *link, before registry.Revision, overdue bool) bool {
 	at := l.seen() // read before the queue, whose events are then already there
 	_, epoch, ok := h.r.keeper.present()
 	h.mu.Lock()
 	h.learn(l)
 	settled := ok && epoch == h.epoch && len(h.dirty) == 0 && len(h.held) == 0 && !h.unsure
 	if !settled {
-		if !ok || epoch != h.epoch || len(h.held) > 0 || time.Since(h.since) < unsettled || h.turns < unsettledTurns {
+		if !ok || epoch != h.epoch || !overdue {
 			h.mu.Unlock()
 			return true
 		}
@@ -375,10 +391,10 @@ func (h *hub) copied(l *link, epoch int, path string) (znode, bool) {
 	}
 	for at := path; ; at = parentOf(at) {
 		if root := h.roots[at]; root != nil && root.state == rootLoaded && root.link == l && root.epoch == epoch {
-			if z, ok := h.fresh[path]; ok {
+			if z, ok := h.fresh[path]; ok { // newer than an event that waits for this very answer
 				return z, true
 			}
-			return root.nodes[path], true
+			return root.nodes[path], !h.held[path]
 		}
 		if at == registry.Root {
 			return znode{}, false

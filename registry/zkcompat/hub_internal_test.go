@@ -1,6 +1,8 @@
 package zkcompat
 
 import (
+	"context"
+	"log/slog"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -16,11 +18,95 @@ func TestACopyThatCouldNotBeReadIsReadAgain(t *testing.T) {
 	root.state, root.number, root.ask = rootLoading, 1, true
 	h.roots[root.path] = root
 	h.done = []*loaded{{root: root, number: 1, err: zk.ErrConnectionClosed}}
-	require.True(t, h.gather(nil, 0).empty())
+	require.True(t, h.gather(nil, 0, false).empty())
 	require.Equal(t, rootNew, root.state)
 	select {
 	case <-h.wake:
 	default:
 		t.Fatal("nobody wakes the hub")
 	}
+}
+
+// hubOf returns a hub that keeps a copy of the subtree at /shop/orders.
+func hubOf(t *testing.T) (*hub, *root) {
+	t.Helper()
+	r := newRegistry(Config{Namespace: "shop", Logger: slog.New(slog.DiscardHandler)})
+	l := &link{changed: make(chan struct{}), epoch: 1, joined: true}
+	l.quit, l.end = context.WithCancelCause(t.Context())
+	r.keeper.link, r.keeper.proved = l, true
+	h := r.hub
+	h.link, h.epoch = l, 1
+	root := newRoot(r.ns, "/shop/orders")
+	root.state, root.link, root.epoch, root.nodes = rootLoaded, l, 1, make(map[string]znode)
+	h.roots[root.path] = root
+	h.stirred[root] = true
+	return h, root
+}
+
+// setOf is a multi that sets a znode, and its answer.
+func setOf(path, data string, zxid int64) (sent, answered *write) {
+	ops := []any{&zk.SetDataRequest{Path: path, Data: []byte(data)}}
+	sent, answered = newWrite(ops), newWrite(ops)
+	answered.take(ops, []result{{stat: zk.Stat{Mzxid: zxid}}})
+	return sent, answered
+}
+
+// What changed while a multi of this handle writes it is not known before the answer, which then tells.
+func TestCommitsDoNotGoByWhatAnEventMadeOld(t *testing.T) {
+	t.Parallel()
+	h, root := hubOf(t)
+	const path = "/shop/orders/a"
+	root.nodes[path] = znode{there: true, data: "old"}
+	z, known := h.copied(h.link, 1, path)
+	require.True(t, known)
+	require.Equal(t, "old", z.data)
+
+	sent, answered := setOf(path, "new", 7)
+	h.hearWrite(news{kind: writeSent, link: h.link, epoch: 1, write: sent})
+	h.tell(news{kind: nodeChanged, link: h.link, path: path})
+	h.learn(h.link)
+	_, known = h.copied(h.link, 1, path)
+	require.False(t, known, "it is this multi's event or another's")
+
+	h.hearWrite(news{kind: writeAnswered, link: h.link, epoch: 1, write: answered})
+	for range 2 { // in the queue, and learned
+		z, known = h.copied(h.link, 1, path)
+		require.True(t, known)
+		require.Equal(t, "new", z.data)
+		h.learn(h.link)
+	}
+}
+
+// A view shows all that its caller has seen before he wanted it. A question that was sent earlier does not tell that.
+func TestAViewBeginsWithAnAnswerToAQuestionAfterIt(t *testing.T) {
+	t.Parallel()
+	h, root := hubOf(t)
+	join := func() *follower {
+		f, err := h.join("/orders", nil)
+		require.NoError(t, err)
+		return f
+	}
+	answer := func(zxid int64) (shown int) {
+		h.link.see(zxid)
+		h.note(work{asked: true}, h.link.seen())
+		return len(root.show(h.link.seen()))
+	}
+	first := join()
+	require.True(t, root.takeAsk(h.link.seen()))
+	second := join()
+	answer(7)
+	require.NotNil(t, first.view)
+	require.Nil(t, second.view, "it may have been wanted by somebody who knows of 8")
+
+	require.True(t, root.takeAsk(h.link.seen()))
+	third := join()
+	root.asked = 9 // the answer, which the copy does not yet show
+	require.False(t, root.takeAsk(h.link.seen()), "who comes meanwhile does not have the others wait for one more answer")
+	require.Equal(t, 1, answer(9), "the first view moves on")
+	require.NotNil(t, second.view)
+	require.Nil(t, third.view)
+	require.True(t, root.takeAsk(h.link.seen()))
+	answer(9)
+	require.NotNil(t, third.view)
+	require.True(t, root.still())
 }

@@ -199,16 +199,18 @@ func (l *link) present(epoch int) *wire {
 	return l.wire
 }
 
-// introduced returns the present connection once the client has said there who it is, which it does before all else.
+// introduced returns the present connection once its server knows all that the leader knew, and the client has said there
+// who it is, which it does before all else. Only a sync proves that: the client has other answers before, to what it says
+// again on a new connection, and they may come from a server that lags.
 func (l *link) introduced(ctx context.Context) (*wire, error) {
 	epoch, _ := l.ready()
 	w := l.present(epoch)
-	if w != nil && !w.answered.Load() {
+	if w != nil && !w.synced.Load() {
 		if err := l.sync(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if w == nil || !w.answered.Load() { // else it was another connection that answered
+	if w == nil || !w.synced.Load() { // else it was another connection that was answered
 		return nil, zk.ErrConnectionClosed
 	}
 	return w, nil

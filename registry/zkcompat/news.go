@@ -18,7 +18,8 @@ const (
 // An event tells that a znode changed, but not what to. Whoever wants to know has to read it, unless the change was
 // this handle's own: then the answer to its multi tells, and it comes right after the events. So an event of a znode that a
 // multi of this handle is about to write waits for the answer. This costs no time, because a read would be answered
-// after the multi, too. An answer counts for every event before it, so nothing that another client wrote in between
+// after the multi, too, unless the next multi's event is always there before: then it is read after all (see [hub]).
+// An answer counts for every event before it, so nothing that another client wrote in between
 // is missed: its event stands before the answer, which then shows a newer state or a failure, or after it.
 type news struct {
 	kind  newsKind
@@ -165,23 +166,33 @@ func (h *hub) changed(path string, gone bool) {
 		h.held[path] = true
 		return
 	}
+	if !gone {
+		h.stale(path)
+		return
+	}
 	for _, root := range h.above(path) {
 		switch root.state {
 		case rootLoading:
 			root.late[path] = true
 		case rootLoaded:
-			if !gone {
-				h.dirty[path] = true
-				continue
-			}
 			root.set(path, znode{})
 			root.setParent(path)
 			h.stirred[root] = true
 			h.unsure = true // the next answer shows of which transaction that is a part
 		}
 	}
-	if gone {
-		delete(h.dirty, path)
+	delete(h.dirty, path)
+}
+
+// stale has a znode read. The caller holds mu.
+func (h *hub) stale(path string) {
+	for _, root := range h.above(path) {
+		switch root.state {
+		case rootLoading:
+			root.late[path] = true
+		case rootLoaded:
+			h.dirty[path] = true
+		}
 	}
 }
 

@@ -62,7 +62,8 @@ func (r *root) take(l *link, epoch int, found map[string]znode) {
 }
 
 // takeAsk tells whether the server must be asked for its present revision. What answers have shown, the copies
-// show as soon as they are settled.
+// show as soon as they are settled. Who asks while an answer is still to be shown has the next one: else those before
+// him might wait for ever.
 func (r *root) takeAsk(seen registry.Revision) bool {
 	if r.state != rootLoaded {
 		return false
@@ -70,8 +71,11 @@ func (r *root) takeAsk(seen registry.Revision) bool {
 	if r.wanted > seen {
 		r.ask, r.wanted = true, 0
 	}
-	if r.ask {
+	if r.ask && !r.asking {
 		r.ask, r.asking, r.asked = false, true, 0
+		for f := range r.followers {
+			f.asking = true
+		}
 	}
 	return r.asking && r.asked == 0
 }
@@ -104,7 +108,8 @@ func (r *root) setParent(path string) {
 }
 
 // show returns what shows the copy to the views as of a revision up to which it is complete. Those who
-// asked wait until it is as new as the server's answer.
+// asked wait until it is as new as the server's answer; one who came after the question was sent waits for the next, as
+// this one may be older than what he has seen.
 func (r *root) show(at registry.Revision) []func() {
 	if r.wanted <= r.shown {
 		r.wanted = 0
@@ -120,14 +125,14 @@ func (r *root) show(at registry.Revision) []func() {
 	var shows []func()
 	var snapshot registry.Snapshot
 	for f := range r.followers {
-		if snapshot.Revision() == 0 && (r.whole || f.feed == nil && answered) {
+		if snapshot.Revision() == 0 && (r.whole || f.begins(answered)) {
 			snapshot = registry.NewSnapshot(at, nodesOf(r.ns, r.nodes))
 		}
 	}
 	events, whole := r.events(), r.whole
 	for f := range r.followers {
 		switch {
-		case f.feed == nil && answered:
+		case f.begins(answered):
 			f.start(snapshot)
 		case f.feed == nil:
 		case whole:

@@ -15,6 +15,7 @@ type follower struct {
 	except []func(path string) bool // what the view does not show
 	ready  chan struct{}            // closed when there is a view, or a reason why there is none
 
+	asking bool           // the server was asked for its present revision since the view was wanted
 	view   *registry.View // nil before the first state
 	feed   *backend.Feed
 	failed error
@@ -76,6 +77,10 @@ func (h *hub) bind(ctx context.Context, f *follower) (*registry.View, error) {
 	f.unbind = context.AfterFunc(ctx, func() { feed.End(context.Cause(ctx)) })
 	return f.view, nil
 }
+
+// begins tells whether the view begins with the state that is shown, as the server's answer is or is not in it. The caller
+// holds the hub's mutex.
+func (f *follower) begins(answered bool) bool { return f.feed == nil && f.asking && answered }
 
 // start makes the view. The caller holds the hub's mutex.
 func (f *follower) start(first registry.Snapshot) {

@@ -2,6 +2,7 @@ package zkcompat
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 // server knew, and an error code.
 const (
 	opCloseSession  = -11
+	opSync          = 9
 	opRemoveWatches = 18
 	opAddWatch      = 106
 
@@ -45,11 +47,12 @@ type wire struct {
 	rest    []byte // of the frame that the client is reading
 	greeted bool
 
-	answered atomic.Bool // a request of the client
+	synced atomic.Bool // a sync was answered on this very connection
 
 	out      sync.Mutex    // one frame at a time
 	hailed   bool          // the client's greeting was sent
 	sent     time.Duration // when
+	syncing  int32         // the number of the sync that is to be answered
 	farewell int32         // the number of the request that closes the session
 
 	mu     sync.Mutex
@@ -69,13 +72,34 @@ func newWire(l *link, conn net.Conn, greetings time.Duration) *wire {
 func (w *wire) Write(frame []byte) (int, error) {
 	w.out.Lock()
 	defer w.out.Unlock()
-	if w.hailed && len(frame) >= 12 && int32(binary.BigEndian.Uint32(frame[8:])) == opCloseSession {
-		w.farewell = int32(binary.BigEndian.Uint32(frame[4:]))
+	if w.hailed && len(frame) >= 12 {
+		number := int32(binary.BigEndian.Uint32(frame[4:]))
+		switch kind := int32(binary.BigEndian.Uint32(frame[8:])); {
+		case kind == opCloseSession:
+			w.farewell = number
+		case kind == opSync && w.syncing == 0:
+			w.syncing = number
+		}
 	}
 	if !w.hailed {
+		frame = w.hail(frame)
 		w.hailed, w.sent = true, w.link.clock() // the server answers after this, so it may be read then
 	}
 	return w.Conn.Write(frame)
+}
+
+// hail returns the client's greeting with the newest transaction that any answer showed: a server that does not know
+// it refuses the session, so that nobody reads there what is older than what he has seen. The client does not know of
+// those that answers to own requests showed.
+func (w *wire) hail(greeting []byte) []byte {
+	const zxid, end = 8, 16 // where it stands
+	if len(greeting) < end {
+		return greeting
+	}
+	greeting = bytes.Clone(greeting) // which is the client's
+	seen := max(int64(binary.BigEndian.Uint64(greeting[zxid:])), int64(w.link.seen()))
+	binary.BigEndian.PutUint64(greeting[zxid:], uint64(seen))
+	return greeting
 }
 
 // Read gives the client what the server sent, without the answers to own requests. The client asks for
@@ -129,11 +153,12 @@ func (w *wire) note(body []byte) bool {
 		w.answer(number, answer{err: errorOf(int32(binary.BigEndian.Uint32(body[12:]))), body: body[16:]})
 		return false
 	}
-	if number > 0 && !w.answered.Load() {
-		w.answered.Store(true)
-	}
 	w.out.Lock()
 	defer w.out.Unlock()
+	if w.syncing != 0 && number == w.syncing && !w.synced.Load() {
+		w.syncing = 0 // for the next one, if this one failed
+		w.synced.Store(binary.BigEndian.Uint32(body[12:]) == 0)
+	}
 	if w.farewell != 0 && number == w.farewell {
 		w.link.parted.Store(true)
 	}

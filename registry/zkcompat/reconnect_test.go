@@ -1,0 +1,150 @@
+package zkcompat_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/zkcompat"
+)
+
+const opMultiRead = 22
+
+// witness makes connections and keeps a record of each.
+type witness struct {
+	mu    sync.Mutex
+	calls []*witnessed
+}
+
+// dial is what a Config takes.
+func (w *witness) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := &witnessed{Conn: conn, in: bufio.NewReader(conn), mu: &w.mu, syncs: make(map[uint32]bool)}
+	w.calls = append(w.calls, c)
+	return c, nil
+}
+
+// reconnect breaks the last connection and returns the record of the next one once it is as wanted.
+func (w *witness) reconnect(t *testing.T, wanted func(record) bool) record {
+	t.Helper()
+	w.mu.Lock()
+	before := len(w.calls)
+	_ = w.calls[before-1].Close()
+	w.mu.Unlock()
+	var found record
+	require.Eventually(t, func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, c := range w.calls[before:] {
+			if wanted(c.record) {
+				found = c.record
+				return true
+			}
+		}
+		return false
+	}, time.Minute, time.Millisecond)
+	return found
+}
+
+// record is what happened on one connection.
+type record struct {
+	hailed  bool
+	seen    registry.Revision // that the client said it has seen
+	synced  bool              // a sync was answered
+	read    bool              // znodes were read
+	tooSoon bool              // before that
+}
+
+// witnessed is one connection. The mutex is the witness's.
+type witnessed struct {
+	net.Conn
+	in   *bufio.Reader
+	rest bytes.Reader
+
+	mu     *sync.Mutex
+	record record
+	syncs  map[uint32]bool // that were sent
+}
+
+func (c *witnessed) Write(frame []byte) (int, error) {
+	c.mu.Lock()
+	if !c.record.hailed {
+		c.record.hailed, c.record.seen = true, registry.Revision(binary.BigEndian.Uint64(frame[8:]))
+	} else {
+		switch binary.BigEndian.Uint32(frame[8:]) {
+		case opSync:
+			c.syncs[binary.BigEndian.Uint32(frame[4:])] = true
+		case opMultiRead:
+			c.record.read, c.record.tooSoon = true, c.record.tooSoon || !c.record.synced
+		}
+	}
+	c.mu.Unlock()
+	return c.Conn.Write(frame)
+}
+
+func (c *witnessed) Read(p []byte) (int, error) {
+	for c.rest.Len() == 0 {
+		frame, err := readFrame(c.in)
+		if err != nil {
+			return 0, err
+		}
+		c.mu.Lock()
+		late := c.syncs[binary.BigEndian.Uint32(frame[4:])]
+		c.mu.Unlock()
+		if late {
+			time.Sleep(20 * time.Millisecond) // a server that has far to go to its leader
+			c.mu.Lock()
+			c.record.synced = true
+			c.mu.Unlock()
+		}
+		c.rest.Reset(frame)
+	}
+	return c.rest.Read(p)
+}
+
+// What a view has shown, a server must know that is to go on with the session: the greeting says so, although
+// the client hears of no answer to a multi.
+func TestAServerThatLagsBehindAViewIsNotTaken(t *testing.T) {
+	t.Parallel()
+	calls := new(witness)
+	const n = 20
+	r, view := counters(t, n, func(c *zkcompat.Config) { c.Dial = calls.dial })
+	var last registry.Revision
+	for range 10 {
+		for _, o := range r.CommitAll(t.Context(), increments(view.Snapshot(), n)) {
+			require.NoError(t, o.Err)
+			last = o.Revision
+		}
+		require.NoError(t, view.WaitRevision(t.Context(), last))
+	}
+	c := calls.reconnect(t, func(c record) bool { return c.hailed })
+	require.GreaterOrEqual(t, c.seen, last)
+	require.NoError(t, view.WaitRevision(t.Context(), put(t, r, registry.Put("/end", ""))))
+	require.Equal(t, "10", view.Snapshot().Get("/n/7/record").Value)
+}
+
+// On a new connection, views are read only when a sync has been answered there. That the server took the credentials
+// once more, or the watches, tells nothing of what it knows.
+func TestNothingIsReadBeforeASyncOnANewConnection(t *testing.T) {
+	t.Parallel()
+	calls := new(witness)
+	_, view := counters(t, 5, func(c *zkcompat.Config) { c.Dial, c.Digest = calls.dial, "user:secret" })
+	for range 5 {
+		c := calls.reconnect(t, func(c record) bool { return c.read })
+		require.False(t, c.tooSoon)
+	}
+	require.True(t, view.Snapshot().Get("/config").Exists())
+}
