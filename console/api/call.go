@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -37,6 +38,10 @@ func limitOf(rt route, r *http.Request) int64 {
 		return maxBody
 	}
 }
+
+// statusBrokenOff is the status of a request of which the client did not await the answer. Nobody reads it; it keeps such
+// requests out of what counts as failures of the server.
+const statusBrokenOff = 499
 
 // call is one request.
 type call struct {
@@ -72,6 +77,9 @@ func (a *API) carriedOut(rt route) http.Handler {
 			return
 		}
 		p := problemOf(err, c.operation)
+		if p.Status == http.StatusServiceUnavailable && errors.Is(r.Context().Err(), context.Canceled) {
+			p.Status, p.Cause, p.Title = statusBrokenOff, wire.CauseBrokenOff, "Client Closed Request"
+		}
 		if p.Status >= http.StatusInternalServerError {
 			a.log.WarnContext(ctx, "request failed", "method", r.Method, "path", r.URL.Path, "status", p.Status, "error", err)
 		}

@@ -3,6 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"testing"
 	"time"
@@ -166,6 +169,34 @@ func TestAHistoryThatIsAway(t *testing.T) {
 	p := w.ask(t, vera, "GET", "/executions", nil).problem(t, 500)
 	require.NotContains(t, p.Detail, "geheim")
 	w.ask(t, access.Identity{Name: "x", How: access.ByToken, Grants: vera.Grants}, "GET", "/rounds", nil).problem(t, 503)
+}
+
+// What the client broke off is no failure of the server; what the server stops by itself is.
+func TestARequestThatIsBrokenOff(t *testing.T) {
+	t.Parallel()
+	ctx, breakOff := context.WithCancel(access.NewContext(t.Context(), vera))
+	w := newWorld(t, onceAsked(breakOff))
+	recorder := httptest.NewRecorder()
+	w.api.ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, http.MethodGet, "/namespaces/shop/executions", nil))
+	p := answer{recorder.Code, recorder.Header(), recorder.Body.Bytes()}.problem(t, 499)
+	require.Equal(t, wire.CauseBrokenOff, p.Cause)
+	require.NotEmpty(t, p.Title)
+	require.Empty(t, recorder.Header().Get("Retry-After"))
+
+	w = newWorld(t, onceAsked(func() {}))
+	require.Equal(t, wire.CauseUnavailable, w.ask(t, vera, "GET", "/executions", nil).problem(t, 503).Cause)
+}
+
+// onceAsked is called when a store is asked, which then says that it was cancelled.
+type onceAsked func()
+
+func (f onceAsked) Executions(context.Context, history.ExecutionQuery) (history.Page[history.Execution], error) {
+	f()
+	return history.Page[history.Execution]{}, fmt.Errorf("read: %w", context.Canceled)
+}
+
+func (f onceAsked) Statuses(context.Context, history.StatusQuery) (history.Page[history.Status], error) {
+	return history.Page[history.Status]{}, nil
 }
 
 type away struct{}

@@ -1,6 +1,9 @@
 package live
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // How many streams there may be.
 const (
@@ -14,7 +17,22 @@ type Limits struct {
 	total int
 	users map[string]int
 
-	ofUsers, inAll int64 // that were refused
+	ofUsers, inAll int64     // that were refused
+	told           time.Time // when the log was last told that there are too many in all
+}
+
+// tellEvery is how often the log is told that there are too many streams: those that are refused ask again soon.
+const tellEvery = time.Minute
+
+// untold tells whether the log is to be told now that a stream is refused because there are too many in all.
+func (l *Limits) untold(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.told.IsZero() && now.Sub(l.told) < tellEvery {
+		return false
+	}
+	l.told = now
+	return true
 }
 
 // NewLimits returns limits with no stream yet.

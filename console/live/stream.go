@@ -36,6 +36,9 @@ func (h *Hub) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ofUser, inAll := h.cfg.Limits.take(who.Name)
+	if inAll && h.cfg.Limits.untold(time.Now()) {
+		h.cfg.Logger.WarnContext(r.Context(), "streams are refused: there are as many as there may be", "streams", MaxStreams, "user", who.Name)
+	}
 	if ofUser || inAll {
 		tooMany(ofUser).write(w)
 		return

@@ -1,9 +1,11 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -271,7 +273,9 @@ func TestSignsOfLife(t *testing.T) {
 
 func TestLimitsOfStreams(t *testing.T) {
 	t.Parallel()
-	streaming(t, func(t *testing.T, _ *store, h *Hub) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		h := opened(t, Config{Registry: newStore(t), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		var pages []*page
 		for range MaxStreamsOfUser {
 			pages = append(pages, opens(t, h, anna, "topic=overview", ""))
@@ -285,9 +289,14 @@ func TestLimitsOfStreams(t *testing.T) {
 		pages = append(pages, opens(t, h, ben, "topic=overview", ""))
 		require.Equal(t, http.StatusOK, pages[len(pages)-1].status)
 		h.cfg.Limits.total += MaxStreams - MaxStreamsOfUser - 1
-		full := opens(t, h, ben, "topic=overview", "")
-		<-full.over
-		require.Equal(t, http.StatusServiceUnavailable, full.status)
+		require.NotContains(t, log.String(), "streams are refused", "one user has too many, and is told so")
+		for _, lines := range []int{1, 1, 2} { // one a minute
+			full := opens(t, h, ben, "topic=overview", "")
+			<-full.over
+			require.Equal(t, http.StatusServiceUnavailable, full.status)
+			require.Equal(t, lines, strings.Count(log.String(), "streams are refused: there are as many as there may be"))
+			time.Sleep(tellEvery * 2 / 3)
+		}
 		h.cfg.Limits.total -= MaxStreams - MaxStreamsOfUser - 1
 		for _, p := range pages {
 			p.close()

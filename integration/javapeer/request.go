@@ -106,6 +106,9 @@ func (p *Peer) Last(job string, d time.Duration) {
 	p.request(request{Op: "last", Job: job, Hold: d == UntilTold, Millis: max(0, d.Milliseconds())})
 }
 
+// Ping returns when the process has answered. The error says that it has ended, or does not answer.
+func (p *Peer) Ping() error { return p.ask(request{Op: "last", Job: "ping"}, nil) }
+
 // Feed sets how many batches of data a dataflow job finds in this process, whatever its items. The default is none.
 func (p *Peer) Feed(job string, batches int) {
 	p.tb.Helper()

@@ -36,6 +36,12 @@ type window struct{ from, until time.Time }
 
 func (w window) has(t time.Time) bool { return !t.Before(w.from) && t.Before(w.until) }
 
+// calm is a time in which nothing had been done to anybody for long enough, and no item changed hands.
+type calm struct {
+	window
+	java []bool // which items Java had
+}
+
 // run is what a long run had of one job.
 type run struct {
 	executions []execution // of both sides, in any order
@@ -43,7 +49,7 @@ type run struct {
 	period     time.Duration // between two fires, which are at its multiples
 	failover   bool
 	whole      window   // whose fires count
-	calm       []window // in which nothing had been done to anybody for long enough, in order
+	calm       []calm   // in order
 	stalls     []window // in which the machine gave some process no processor, or the store was slow
 }
 
@@ -81,8 +87,8 @@ type tally struct {
 
 	inCalm    []string // what was not as it should be though nothing had been done to anybody
 	calmFires int
-	// missedInJava are fires that nobody ran in a calm, of items that Java ran before and after: Quartz passes over a
-	// fire for which it is late by a millisecond, and Java makes it up at some later one. missedInStalls are those that
+	// missedInJava are fires that nobody ran in a calm, of items that Java had: Quartz passes over a fire for which it is
+	// late by a millisecond, and Java makes it up at some later one, if there is one. missedInStalls are those that
 	// nobody ran about a time when the machine stood still; they are no faults of anybody.
 	missedInJava, missedInStalls int
 }
@@ -151,7 +157,8 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 		}
 	}
 	t.fires++
-	calm := slices.ContainsFunc(r.calm, func(w window) bool { return w.has(fire) && !fire.Add(r.period).After(w.until) })
+	in := slices.IndexFunc(r.calm, func(c calm) bool { return c.has(fire) && !fire.Add(r.period).After(c.until) })
+	calm := in >= 0
 	if calm {
 		t.calmFires++
 	}
@@ -175,10 +182,11 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 		if next != nil && (next.source == job.Misfire || next.java && next.began.Sub(next.began.Truncate(r.period)) >= r.period/3) {
 			t.madeUp++
 		}
-		switch inJava := next != nil && next.java && previous != nil && previous.java; {
+		inJava := calm && r.calm[in].java[item] && (previous == nil || previous.java) && (next == nil || next.java)
+		switch {
 		case stalled:
 			t.missedInStalls++
-		case calm && inJava:
+		case inJava:
 			t.missedInJava++
 		default:
 			fault("nobody ran it")
@@ -212,7 +220,7 @@ func (t *tally) overlap(r run, e execution, later []execution) {
 		} else {
 			t.overlaps++
 		}
-		if !r.stalled(o.began) && slices.ContainsFunc(r.calm, func(w window) bool { return w.has(e.began) && w.has(o.began) }) {
+		if !r.stalled(o.began) && slices.ContainsFunc(r.calm, func(c calm) bool { return c.has(e.began) && c.has(o.began) }) {
 			t.inCalm = append(t.inCalm, fmt.Sprintf("item %d ran in %s from %s on, and in %s from %s on", e.item,
 				e.instance, e.began.UTC().Format(time.StampMilli), o.instance, o.began.UTC().Format(time.StampMilli)))
 		}
@@ -224,7 +232,7 @@ func (t *tally) overlap(r run, e execution, later []execution) {
 func (t *tally) rerun(r run, died execution, later []execution) {
 	t.died[died.java]++
 	until := r.whole.until
-	if i := slices.IndexFunc(r.calm, func(w window) bool { return w.from.After(died.ended) }); i >= 0 {
+	if i := slices.IndexFunc(r.calm, func(c calm) bool { return c.from.After(died.ended) }); i >= 0 {
 		until = r.calm[i].from
 	}
 	for _, e := range later {
@@ -299,6 +307,8 @@ func TestTheTally(t *testing.T) {
 		{"two Java instances", []execution{inJava("x", 3), inJava("y", 3.1), inJava("x", 6.1)}, tally{java: 3, twiceInJava: 1, overlapsInJava: 1, longest: 3 * time.Second}, 2},
 		{"nobody runs one", []execution{inGo(3, job.Scheduled)}, tally{missed: 1, longest: 3 * time.Second}, 1},
 		{"Java runs none of one", []execution{inJava("x", 0.1), inJava("x", 6.1)}, tally{java: 2, missed: 1, missedInJava: 1, longest: 6 * time.Second}, 0},
+		{"Java runs none of the last", []execution{inJava("x", 3)}, tally{java: 1, missed: 1, missedInJava: 1, longest: 3 * time.Second}, 0},
+		{"Java runs none of the last, which went to Go", []execution{inJava("x", 0.1), inJava("x", 3), at3(inGo(9, job.Misfire), 9)}, tally{java: 2, crossings: 1, missed: 1, madeUp: 1, longest: 2900 * time.Millisecond}, 1},
 		{"it is under way", []execution{{java: true, instance: "x", began: at(0), ended: at(3.5)}, inJava("x", 6)}, tally{java: 2, underWay: 1, longest: 6 * time.Second}, 0},
 		{"it is made up", []execution{at3(inGo(6, job.Misfire), 6.5)}, tally{missed: 1, madeUp: 1, longest: 6500 * time.Millisecond}, 1},
 		{
@@ -324,7 +334,7 @@ func TestTheTally(t *testing.T) {
 			t.Parallel()
 			got := newTally()
 			whole := window{at(0), at(9)}
-			got.add(run{executions: c.executions, items: 1, period: 3 * time.Second, failover: true, whole: whole, calm: []window{whole}})
+			got.add(run{executions: c.executions, items: 1, period: 3 * time.Second, failover: true, whole: whole, calm: []calm{{whole, []bool{c.executions[0].java}}}})
 			require.Len(t, got.inCalm, c.faults)
 			require.Equal(t, 2, got.fires)
 			want := newTally()

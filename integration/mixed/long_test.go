@@ -42,6 +42,8 @@ const (
 	longItems  = 8
 	// calmFires are how many fires there are in a calm.
 	calmFires = 4
+	// noticing is for how long a process that stood still may not have been given a processor to notice.
+	noticing = time.Second / 2
 
 	// The bounds of docs/java.md: the shares of fires that run on both sides, and that nobody runs. They are of many.
 	mostBoth, mostMissed = 0.01, 0.10
@@ -105,11 +107,12 @@ type long struct {
 	incidents  []checker.Incident
 	injected   map[fault]int
 	calm       []window
-	unsettled  int // calms in which items moved
+	had        [][]string // who had the items in each calm
+	unsettled  int        // calms in which items moved
 	recoveries []time.Duration
 
 	mu     sync.Mutex
-	stalls []window
+	stalls []checker.Incident // of this process, the store and Java processes
 }
 
 // javaProcess is a Java process of a long run.
@@ -150,27 +153,40 @@ func newLong(t *testing.T, layout jobtree.Layout, release *javapeer.Release) *lo
 	return l
 }
 
-// watch writes down when this process stands still, and when the store is slow to answer.
+// watch writes down when this process stands still, as others may then though they notice nothing, and when the store is
+// slow to answer.
 func (l *long) watch(reg *zkcompat.Registry) {
-	stalled := func(from time.Time) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.stalls = append(l.stalls, window{from, time.Now()})
-	}
-	l.t.Cleanup(detectStalls(stalled))
+	l.t.Cleanup(detectStalls(func(from time.Time) { l.stalled(checker.Paused, "", from) }))
+	l.probe(checker.Slow, "", func(ctx context.Context) error {
+		_, _ = reg.Get(ctx, l.clusters[0].tree.Config())
+		return ctx.Err()
+	})
+}
+
+// probe writes down whenever somebody takes long to answer, until there is an error.
+func (l *long) probe(kind checker.Kind, instance string, ask func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.t.Context()))
 	var probe sync.WaitGroup
 	l.t.Cleanup(func() { cancel(); probe.Wait() })
 	probe.Go(func() {
 		for ctx.Err() == nil {
 			asked := time.Now()
-			_, _ = reg.Get(ctx, l.clusters[0].tree.Config())
+			err := ask(ctx)
 			if time.Since(asked) > 4*tick {
-				stalled(asked)
+				l.stalled(kind, instance, asked)
+			}
+			if err != nil {
+				return
 			}
 			time.Sleep(tick)
 		}
 	})
+}
+
+func (l *long) stalled(kind checker.Kind, instance string, from time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stalls = append(l.stalls, checker.Incident{Kind: kind, Instance: instance, From: from, Until: time.Now().Add(noticing)})
 }
 
 func (l *long) startGo(slot int) *runner {
@@ -192,6 +208,7 @@ func (l *long) startJava(slot int) *javaProcess {
 		p.id = belief.Instance
 	}
 	l.peers = append(l.peers, p)
+	l.probe(checker.Paused, p.id, func(context.Context) error { return p.Ping() }) // a JVM stands still by itself, too
 	return p
 }
 
@@ -211,6 +228,7 @@ func (l *long) run(seed uint64, lasts time.Duration) {
 		l.round(actions)
 	}
 	until := time.Now()
+	time.Sleep(longPeriod) // so that what the last fires led to is over, too
 	l.stopAll()
 	l.judge(window{began, until})
 }
@@ -263,7 +281,7 @@ func (l *long) begin(a action) (end func()) {
 		r.signal(sigStop)
 		return func() {
 			r.signal(sigCont)
-			l.incident(checker.Paused, r.id, from, time.Now().Add(time.Second/2)) // it must be given a processor to notice
+			l.incident(checker.Paused, r.id, from, time.Now().Add(noticing))
 		}
 	case joinGo:
 		r := l.startGo(slotsOfGo + l.more())
@@ -365,7 +383,7 @@ func (l *long) rest() {
 		l.unsettled++
 		return
 	}
-	l.calm = append(l.calm, window{from, time.Now()})
+	l.calm, l.had = append(l.calm, window{from, time.Now()}), append(l.had, before)
 }
 
 // owners returns those of all items of all jobs.
@@ -391,15 +409,20 @@ func (l *long) stopAll() {
 func (l *long) judge(whole window) {
 	l.t.Helper()
 	all := newTally()
-	for _, j := range longJobs {
+	noted := l.allStalls()
+	var stalls []window
+	for _, i := range noted {
+		stalls = append(stalls, window{i.From, i.Until})
+	}
+	for n, j := range longJobs {
 		executions, runs := l.executions(j.name)
-		h := checker.History{Job: j.name, Runs: runs, Incidents: l.incidents, End: time.Now()}
+		h := checker.History{Job: j.name, Runs: runs, Incidents: slices.Concat(l.incidents, noted), End: time.Now()}
 		for _, finding := range checker.JudgeRuns(h, l.rules()) {
 			l.t.Errorf("job %s: %s", j.name, finding)
 		}
 		before := len(all.inCalm)
 		all.add(run{
-			executions: executions, items: longItems, period: longPeriod, failover: j.failover, whole: whole, calm: l.calm, stalls: l.allStalls(),
+			executions: executions, items: longItems, period: longPeriod, failover: j.failover, whole: whole, calm: l.calmOf(n), stalls: stalls,
 		})
 		for _, fault := range all.inCalm[before:] {
 			l.t.Errorf("job %s, while nobody was disturbed: %s", j.name, fault)
@@ -416,17 +439,35 @@ func (l *long) judge(whole window) {
 		l.release, whole.until.Sub(whole.from).Round(time.Second), len(l.runners), len(l.peers), faults, &text, all, spread(l.recoveries), len(l.calm), l.unsettled)
 }
 
-// allStalls are those of this process and of the Go processes.
-func (l *long) allStalls() []window {
+// calmOf returns the calms as the n-th job had them.
+func (l *long) calmOf(n int) (all []calm) {
+	for i, w := range l.calm {
+		var java []bool
+		for _, owner := range l.had[i][n*longItems : (n+1)*longItems] {
+			java = append(java, slices.ContainsFunc(l.peers, func(p *javaProcess) bool { return p.id == owner }))
+		}
+		all = append(all, calm{w, java})
+	}
+	return all
+}
+
+// allStalls are those of this process, which concern all, of the store, and of the other processes.
+func (l *long) allStalls() []checker.Incident {
 	l.t.Helper()
 	l.mu.Lock()
 	all := slices.Clone(l.stalls)
 	l.mu.Unlock()
 	for _, r := range l.runners {
-		for _, n := range readJournal(l.t, r.journal) {
-			if n.Kind == noteStalled {
-				all = append(all, window{n.Fire, n.At})
-			}
+		all = append(all, stallsOf(readJournal(l.t, r.journal), r.id)...)
+	}
+	return all
+}
+
+// stallsOf are those that a Go process noted.
+func stallsOf(notes []note, id string) (all []checker.Incident) {
+	for _, n := range notes {
+		if n.Kind == noteStalled {
+			all = append(all, checker.Incident{Kind: checker.Paused, Instance: id, From: n.Fire, Until: n.At.Add(noticing)})
 		}
 	}
 	return all
@@ -531,4 +572,26 @@ func javaExecutions(events []javapeer.Event, p *javaProcess) (all []execution) {
 		all[i].ended, all[i].died = p.killed, true
 	}
 	return all
+}
+
+// What a process that stood still did without knowing better is not held against it; what one did that did not is.
+func TestAStallIsToldToTheJudge(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
+	begun := func(kind string, token int64, seconds float64) note {
+		return note{Kind: kind, Job: "short", Token: token, Fire: start, Source: job.Failover, At: at(seconds)}
+	}
+	stall := note{Kind: noteStalled, Fire: at(1), At: at(8)}
+	slept := []note{begun(noteBegin, 1, 0.5), stall, begun(noteCancelled, 1, 8.2), begun(noteEnd, 1, 8.3)}
+	other := []note{begun(noteBegin, 2, 7), begun(noteEnd, 2, 9)}
+	a, b := &runner{id: "a"}, &runner{id: "b"}
+	h := checker.History{
+		Job: "short", Runs: slices.Concat(runsOf(slept, "short", a), runsOf(other, "short", b)), End: at(20),
+		Incidents: []checker.Incident{{Kind: checker.Started, Instance: "a", From: at(-60)}, {Kind: checker.Started, Instance: "b", From: at(-60)}},
+	}
+	rules := (&long{}).rules()
+	require.NotEmpty(t, checker.JudgeRuns(h, rules))
+	h.Incidents = append(h.Incidents, stallsOf(slept, "a")...)
+	require.Empty(t, checker.JudgeRuns(h, rules))
 }

@@ -44,6 +44,7 @@ const (
 	CauseTooLong      = "too long"        // the request has too many bytes
 	CauseUnknown      = "unknown outcome" // the registry's answer was lost: it may have been done
 	CauseUnavailable  = "unavailable"     // the registry does not answer, or not in time
+	CauseBrokenOff    = "broken off"      // who asked did not wait for the answer: it may have been done
 	CauseInternal     = "internal"        // a fault of the server
 )
 

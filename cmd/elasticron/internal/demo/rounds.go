@@ -20,7 +20,7 @@ func verdict(r tally.Round, whole fileindex.Sum) string {
 		r.Number, len(r.Cells), len(r.Cells), grouped(int64(sum.Files)), grouped(sum.Lines), word)
 }
 
-// excuses describes what stands in a round for items that have no run of their own.
+// excuses describes what stands in a round for items that have no run of their own, or a late one.
 func excuses(r tally.Round, every time.Duration, name func(string) string) []string {
 	var lines []string
 	for _, g := range r.Groups() {
@@ -29,6 +29,8 @@ func excuses(r tally.Round, every time.Duration, name func(string) string) []str
 		switch {
 		case g.Standing == tally.Rerun:
 			lines = append(lines, fmt.Sprintf("failover: %s ran %s again", who, what))
+		case g.Standing == tally.Own:
+			lines = append(lines, fmt.Sprintf("misfire: %s ran %s late", who, what))
 		case g.Source == job.Misfire:
 			lines = append(lines, fmt.Sprintf("misfire: %s made up for %s with its run of round %d", who, what, later))
 		default:

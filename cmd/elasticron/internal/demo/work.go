@@ -72,6 +72,9 @@ func jobConfig(items int, every time.Duration) job.Config {
 	cfg := job.Config{Name: jobName, Cron: "@every " + every.String(), ShardingTotalCount: items}
 	cfg.Description = "reads every file of a tree, each item its share"
 	cfg.Failover = true
+	// An item that had to wait for more than a period on a busy machine runs for each fire, and says that it is late: one
+	// run for all of them looks like a fire that was lost.
+	cfg.Misfire = job.MisfireAll
 	// So that a reader sees only those items move that lost their process.
 	cfg.ShardingStrategy = sharding.NameMinimal
 	return cfg

@@ -46,12 +46,12 @@ func (r Round) Sum() fileindex.Sum {
 	return sum
 }
 
-// Groups returns the items for which something other than their own run stands, grouped by what and
+// Groups returns the items for which something other than their own run on time stands, grouped by what and
 // whose it is, in the order of their first items.
 func (r Round) Groups() []Group {
 	var groups []Group
 	for item, c := range r.Cells {
-		if c.Standing == Rerun || c.Standing == CaughtUp {
+		if c.Standing == Rerun || c.Standing == CaughtUp || c.Standing == Own && c.Result.Source == job.Misfire {
 			groups = addTo(groups, c, item)
 		}
 	}
@@ -63,7 +63,7 @@ type Group struct {
 	Standing Standing
 	Instance string
 	Source   job.Source
-	Fire     time.Time // that was run instead; the round's own for a rerun
+	Fire     time.Time // that was run instead; the round's own for a rerun and a late run
 	Items    []int
 }
 
