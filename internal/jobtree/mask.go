@@ -16,16 +16,18 @@ import (
 const Hidden = "***"
 
 // secretMembers are members of a config whatever they are called, because people write into them what
-// they like, credentials included.
-var secretMembers = map[string]bool{"jobParameter": true, "shardingItemParameters": true, "scriptCommandLine": true}
+// they like, credentials included; and what ElasticJob 3.x alone heeds, which is one text that holds settings.
+var secretMembers = map[string]bool{
+	"jobParameter": true, "shardingItemParameters": true, "scriptCommandLine": true, keptMember: true,
+}
 
 // secretNames matches names of settings that hold what is nobody's affair, such as "email.password",
 // "http.headers" or "dingtalk.webhook".
 var secretNames = regexp.MustCompile(`(?i)passw|pwd|secret|token|credential|auth|cookie|key$|webhook|headers?|data$|body|ur[il]$|^script\.command`)
 
 // Mask returns the value of a node as it may be shown to people who may see the tree, but not the
-// secrets in it. Hidden are: of a config the parameters, the command line of a script and every member
-// and setting whose name says password, secret, token, key, header, address or the like; error
+// secrets in it. Hidden are: of a config the parameters, the command line of a script, what ElasticJob 3.x
+// alone heeds, and every member and setting whose name says password, secret, token, key, header, address or the like; error
 // texts of records, which quote what went wrong; parameters of requests by hand; checkpoints; and what
 // operators did, which quotes configs. A config that cannot be read is hidden
 // as a whole. Everything else is shown as it is.
