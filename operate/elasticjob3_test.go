@@ -290,3 +290,41 @@ func TestAJobOfElasticJob3IsShown(t *testing.T) {
 		require.Contains(t, string(text), "email.password", name)
 	}
 }
+
+// Java heeds that it is asked, and not that it is asked again: a second trigger waits until it has taken the first one, or
+// replaces it and has it run once. What asks an instance that died is deleted.
+func TestJavaIsNotAskedTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	g := groundOf3(t)
+	const dead = "10.0.0.9@-@1"
+	asked := nodes.InstanceTrigger(aJava)
+	trigger := func(replace bool) (operate.Result, error) {
+		return g.op.Trigger(t.Context(), theJob, operate.Trigger{Replace: replace}, silent())
+	}
+	g.do(registry.Put(asked, ""), registry.Put(nodes.InstanceTrigger(dead), ""))
+	_, err := trigger(false)
+	g.refused(operate.CausePending, err)
+	require.ErrorContains(t, err, "the console of Java has triggered items 0-1")
+	g.do(registry.Delete(asked))
+
+	_, err = trigger(false)
+	require.NoError(t, err)
+	once := g.node(asked)
+	require.True(t, once.Exists())
+	require.False(t, g.node(nodes.InstanceTrigger(dead)).Exists())
+	before := g.all()
+	_, err = trigger(false)
+	g.refused(operate.CausePending, err)
+	require.ErrorContains(t, err, "items 0-1 have not run for it yet")
+	require.Equal(t, before, g.all())
+
+	r, err := trigger(true)
+	require.NoError(t, err)
+	require.Contains(t, r.Changes[0].Before, "items 0-1 have not run yet")
+	require.Equal(t, once, g.node(asked), "it stays as it is, and is heeded once")
+	g.meanwhile(func() { g.do(registry.Delete(asked)) }) // Java takes it just before the next one is made
+	_, err = trigger(true)
+	require.NoError(t, err)
+	require.True(t, g.node(asked).Exists(), "it is asked anew")
+	require.Greater(t, g.node(asked).Created, once.Created)
+}
