@@ -47,7 +47,8 @@ type pledge struct {
 	Lost map[int]string `json:"lost,omitempty"`
 }
 
-// pledgeOf reads a side's node. The zero pledge is that of a node that is not there.
+// pledgeOf reads a side's node. The zero pledge is that of a node that is not there. The error does not quote the node: the
+// configuration in it may hold secrets.
 func pledgeOf(t jobNodes) (pledge, error) {
 	var p pledge
 	n := t.nodes[t.state.Tree().Move()]
@@ -55,7 +56,7 @@ func pledgeOf(t jobNodes) (pledge, error) {
 		return p, nil
 	}
 	if err := json.Unmarshal([]byte(n.Value), &p); err != nil || p.ID == "" {
-		return p, fmt.Errorf("%s cannot be read: %q", n.Path, n.Value)
+		return p, fmt.Errorf("%s cannot be read: its %d bytes are no JSON object with an id", n.Path, len(n.Value))
 	}
 	return p, nil
 }

@@ -1,8 +1,10 @@
 package operate_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -252,4 +254,77 @@ func TestARemovalOfAJobOfElasticJob3(t *testing.T) {
 	_, err := g.op.Remove(t.Context(), theJob, silent())
 	require.NoError(t, err)
 	require.Empty(t, g.all())
+}
+
+// Whoever lists, describes or follows jobs sees one of ElasticJob 3.x as it is, and none of what may be secret in it.
+func TestAJobOfElasticJob3IsShown(t *testing.T) {
+	t.Parallel()
+	g := groundOf3(t)
+	kept := "jobExtraConfigurations:\n- !!com.acme.Tracing\n  password: geheim2\n"
+	g.do(registry.Put(nodes.Config(), strings.Replace(yamlOfJava, "jobListenerTypes:", kept+"jobListenerTypes:", 1)))
+	now := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	one, err := operate.ReadJob(t.Context(), g.registry, theJob, now)
+	require.NoError(t, err)
+	all, err := operate.ReadNamespace(t.Context(), g.registry, now)
+	require.NoError(t, err)
+	list, revision, err := g.registry.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	snapshot := registry.NewSnapshot(revision, list)
+	following := operate.NewFollowing(true)
+	following.Show(snapshot, []string{theJob}, nil, now)
+	for name, ns := range map[string]*operate.Namespace{
+		"one": one, "all": all, "followed": following.Shown(), "judged again": following.Show(snapshot, nil, []string{theJob}, now),
+	} {
+		row, is := ns.Job(theJob)
+		require.True(t, is, name)
+		require.Equal(t, operate.OK, row.Status, "%s: %v", name, row.Reasons)
+		require.Equal(t, 4, row.Items, name)
+		require.Equal(t, "com.acme.Orders", row.Class, name)
+		require.Equal(t, now.Add(5*time.Minute), row.Next, name)
+		require.Len(t, ns.Items(theJob), 4, name)
+		shown := ns.Settings(theJob)
+		require.Equal(t, jobtree.Hidden, shown["elasticJob3"], name)
+		text, err := json.Marshal(shown)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "geheim", name)
+		require.Contains(t, string(text), "email.password", name)
+	}
+}
+
+// Java heeds that it is asked, and not that it is asked again: a second trigger waits until it has taken the first one, or
+// replaces it and has it run once. What asks an instance that died is deleted.
+func TestJavaIsNotAskedTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	g := groundOf3(t)
+	const dead = "10.0.0.9@-@1"
+	asked := nodes.InstanceTrigger(aJava)
+	trigger := func(replace bool) (operate.Result, error) {
+		return g.op.Trigger(t.Context(), theJob, operate.Trigger{Replace: replace}, silent())
+	}
+	g.do(registry.Put(asked, ""), registry.Put(nodes.InstanceTrigger(dead), ""))
+	_, err := trigger(false)
+	g.refused(operate.CausePending, err)
+	require.ErrorContains(t, err, "the console of Java has triggered items 0-1")
+	g.do(registry.Delete(asked))
+
+	_, err = trigger(false)
+	require.NoError(t, err)
+	once := g.node(asked)
+	require.True(t, once.Exists())
+	require.False(t, g.node(nodes.InstanceTrigger(dead)).Exists())
+	before := g.all()
+	_, err = trigger(false)
+	g.refused(operate.CausePending, err)
+	require.ErrorContains(t, err, "items 0-1 have not run for it yet")
+	require.Equal(t, before, g.all())
+
+	r, err := trigger(true)
+	require.NoError(t, err)
+	require.Contains(t, r.Changes[0].Before, "items 0-1 have not run yet")
+	require.Equal(t, once, g.node(asked), "it stays as it is, and is heeded once")
+	g.meanwhile(func() { g.do(registry.Delete(asked)) }) // Java takes it just before the next one is made
+	_, err = trigger(true)
+	require.NoError(t, err)
+	require.True(t, g.node(asked).Exists(), "it is asked anew")
+	require.Greater(t, g.node(asked).Created, once.Created)
 }

@@ -180,6 +180,12 @@ func (w *world) asFilesHaveIt(text string, mark jobtree.Files) (decision, error)
 	if !w.state.Config.Exists() {
 		return create(w, text)
 	}
+	var enabling decision
+	if w.state.Config.Err != nil { // and so nobody can tell whether it is disabled
+		if r := w.asFiles(func() *Refusal { return w.migrating(&enabling) }); r != nil {
+			return decision{}, r
+		}
+	}
 	w.force = true // files consent to fewer items
 	if !mark.Disabled || w.state.Config.Err != nil {
 		return w.otherSettings(text)
@@ -194,13 +200,9 @@ func (w *world) asFilesHaveIt(text string, mark jobtree.Files) (decision, error)
 		d.note = func(o *jobtree.Operated) { o.Moving = asDisabled(o.Moving, false) }
 		return d, nil
 	}
-	var enabling decision
-	w.force = false // files do not consent to a second run elsewhere
-	if r := w.migrating(&enabling); r != nil {
-		r.Forcible = false
+	if r := w.asFiles(func() *Refusal { return w.migrating(&enabling) }); r != nil {
 		return decision{}, r
 	}
-	w.force = true
 	if err := w.setDisabled(&enabling, false); err != nil {
 		return decision{}, err
 	}
@@ -216,6 +218,18 @@ func (w *world) asFilesHaveIt(text string, mark jobtree.Files) (decision, error)
 	d.plan.Changes = append(d.plan.Changes, enabling.plan.Changes...)
 	d.note = enabling.note
 	return d, nil
+}
+
+// asFiles asks whether elasticron migrate has the job, for files: these consent neither to a second run elsewhere nor to the
+// end of a move.
+func (w *world) asFiles(refused func() *Refusal) *Refusal {
+	force := w.force
+	w.force = false
+	r := refused()
+	if w.force = force; r != nil {
+		r.Forcible = false
+	}
+	return r
 }
 
 // otherSettings is [world.replaceSettings], but settings that say the same in other words, or differ only in whether
@@ -254,6 +268,9 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 	cfg := w.state.Config
 	switch {
 	case gone == GoneRemove && w.operated.Value.Removing == "":
+		if r := w.asFiles(func() *Refusal { return w.removable(new(decision)) }); r != nil { // which the removal compares
+			return decision{}, r
+		}
 		w.force = true // instances may live
 		removal, err := beginRemoval(w)
 		if err != nil {

@@ -248,6 +248,7 @@ func attempts() map[string]attempt {
 			breaks: map[string]breach{
 				"somebody operates the job": {change: operatedBefore, guard: registry.Absent(nodes.Operated())},
 				"somebody creates it":       {change: func(g *ground) { g.do(registry.Put(nodes.Config(), g.text(daily1))) }, guard: registry.Absent(nodes.Config())},
+				"it begins to move":         begins,
 			},
 		},
 		"take files": {
@@ -289,6 +290,7 @@ func attempts() map[string]attempt {
 			breaks: map[string]breach{
 				"somebody operates the job": newer,
 				"its settings change":       {change: put(nodes.Config(), "}{"), guard: registry.Unchanged(nodes.Config(), 1)},
+				"it begins to move":         begins,
 			},
 		},
 		"remove": {
@@ -298,6 +300,7 @@ func attempts() map[string]attempt {
 			breaks: map[string]breach{
 				"it is called off":    {change: calledOff, guard: operated},
 				"its settings change": {change: settings(running), guard: registry.Unchanged(nodes.Config(), 1)},
+				"it begins to move":   begins,
 			},
 		},
 		"remove, its configuration first": {
@@ -307,6 +310,7 @@ func attempts() map[string]attempt {
 			breaks: map[string]breach{
 				"it is called off":    {change: calledOff, guard: operated},
 				"its settings change": {change: settings(running), guard: registry.Unchanged(nodes.Config(), 1)},
+				"it begins to move":   begins,
 			},
 		},
 		"remove, a part": {

@@ -4,15 +4,45 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // migrating refuses to have a job run that elasticron migrate keeps from running, because it runs in another registry, or
 // is about to. Enabling a server does the same where Java instances go by servers alone. The decision then relies on how far that is. Force consents, for a move that nobody goes on with.
 func (w *world) migrating(d *decision) *Refusal {
+	_, r := w.move(d)
+	return w.consented(d, r, "it may run in two registries at once")
+}
+
+// removable refuses to remove a job in the middle of such a move, which goes on and back by what is stored here. Where it
+// was moved away for good, it is to be removed.
+func (w *world) removable(d *decision) *Refusal {
+	state, r := w.move(d)
+	if state == jobtree.MoveConfirmed {
+		return nil
+	}
+	return w.consented(d, r, "its move to another registry can be neither completed nor taken back")
+}
+
+// consented turns a refusal into a warning if the operator forces the operation.
+func (w *world) consented(d *decision, r *Refusal, risk string) *Refusal {
+	switch {
+	case r == nil:
+		return nil
+	case w.force:
+		d.warn(risk + ": " + r.Why)
+		return nil
+	}
+	r.Forcible = true
+	return r
+}
+
+// move tells how far elasticron migrate is with the job, and refuses unless it runs here, or nothing is known of a move.
+func (w *world) move(d *decision) (state string, r *Refusal) {
 	n := w.snapshot.Get(w.tree.Move())
 	d.compare = append(d.compare, w.asRead(w.tree.Move()))
-	r := (*Refusal)(nil)
-	switch mark, err := jobtree.DecodeMove(n); {
+	mark, err := jobtree.DecodeMove(n)
+	switch {
 	case err != nil:
 		r = refuse(CauseUnreadable, "look at the node", "how far its move to another registry is cannot be read")
 		r.Err = err
@@ -27,15 +57,12 @@ func (w *world) migrating(d *decision) *Refusal {
 			"it is being taken back since %s to the registry from which it came", since(mark))
 	case mark.State == jobtree.MoveConfirmed:
 		r = refuse(CausePending, "operate it there, and remove it here", "it was moved to another registry, which was confirmed at %s", since(mark))
-	default: // it runs here, or was taken back
-		return nil
+	case mark.State == jobtree.MoveMoved, mark.State == jobtree.MoveConfirming, mark.State == jobtree.MoveReturned, mark.State == "":
+	default:
+		r = refuse(CauseNewer, "use the version of elasticron migrate that moves it",
+			"how far its move to another registry is, is not known to this version: %q", texts.Shorten(mark.State))
 	}
-	if w.force {
-		d.warn("it may run in two registries at once: " + r.Why)
-		return nil
-	}
-	r.Forcible = true
-	return r
+	return mark.State, r
 }
 
 func since(mark jobtree.MoveMark) string { return mark.When.Format(time.RFC3339) }

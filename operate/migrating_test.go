@@ -1,6 +1,7 @@
 package operate_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,7 @@ func TestAJobThatIsBeingMigratedIsNotEnabled(t *testing.T) {
 		jobtree.MoveMoved:      {},
 		jobtree.MoveConfirming: {},
 		jobtree.MoveReturned:   {},
+		"postponed":            {operate.CauseNewer, []string{"postponed", "not known to this version"}},
 	} {
 		t.Run(state, func(t *testing.T) {
 			t.Parallel()
@@ -73,4 +75,124 @@ func TestWhatElseWouldHaveAMigratingJobRun(t *testing.T) {
 
 	g.do(registry.Put(nodes.Move(), "?"))
 	g.refused(operate.CauseUnreadable, errOf(g.op.EnableJob(t.Context(), theJob, silent())))
+}
+
+// A configuration that cannot be read hides whether the job is disabled for its move, and one that was deleted says
+// nothing any more. So neither is put in its place as one that runs; as one that is disabled it is.
+func TestAMigratingJobIsNotStoredAsOneThatRuns(t *testing.T) {
+	t.Parallel()
+	for state, refused := range map[string]bool{
+		jobtree.MoveDrained: true, jobtree.MovePrepared: true, jobtree.MoveReturning: true, jobtree.MoveConfirmed: true, "postponed": true,
+		jobtree.MoveMoved: false, jobtree.MoveConfirming: false, jobtree.MoveReturned: false,
+	} {
+		for name, row := range map[string]struct {
+			prepare  func(*ground)
+			do       func(g *ground, opts operate.Options) (operate.Result, error)
+			disabled func(g *ground) (operate.Result, error)
+			files    bool
+		}{
+			"settings": {
+				prepare: put(nodes.Config(), "}{"),
+				do: func(g *ground, opts operate.Options) (operate.Result, error) {
+					return g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: g.text(nil)}, opts)
+				},
+				disabled: func(g *ground) (operate.Result, error) {
+					return g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: g.text(stopped)}, silent())
+				},
+			},
+			"roll back": {
+				prepare: func(g *ground) {
+					require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: g.text(daily1)}, operate.Options{ID: "daily"})))
+					g.do(registry.Put(nodes.Config(), "}{"))
+				},
+				do: func(g *ground, opts operate.Options) (operate.Result, error) {
+					return g.op.RollBack(t.Context(), theJob, "daily", opts)
+				},
+			},
+			"create": {
+				prepare: remove(nodes.Config()),
+				do: func(g *ground, opts operate.Options) (operate.Result, error) {
+					return g.op.Create(t.Context(), g.config(nil), opts)
+				},
+				disabled: func(g *ground) (operate.Result, error) { return g.op.Create(t.Context(), g.config(stopped), silent()) },
+			},
+			"files": {
+				prepare: put(nodes.Config(), "}{"), files: true,
+				do: func(g *ground, opts operate.Options) (operate.Result, error) {
+					return g.op.TakeFiles(t.Context(), theJob, g.text(nil), shopFiles(1), opts)
+				},
+			},
+		} {
+			t.Run(state+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				moving := func() *ground {
+					g := newGround(t)
+					row.prepare(g)
+					g.do(registry.Put(nodes.Move(), `{"id":"M","state":"`+state+`","when":"2026-02-03T04:05:06Z"}`))
+					return g
+				}
+				g := moving()
+				before := g.all()
+				err := errOf(row.do(g, silent()))
+				if !refused {
+					require.NoError(t, err)
+					return
+				}
+				cause, is := operate.IsRefused(err)
+				require.True(t, is, err)
+				require.Contains(t, []operate.Cause{operate.CausePending, operate.CauseNewer}, cause)
+				require.Equal(t, before, g.all())
+				if row.files {
+					require.Error(t, errOf(row.do(g, forced())), "files do not consent")
+					require.Equal(t, before, g.all())
+					return
+				}
+				forcing, err := row.do(g, forced())
+				require.NoError(t, err)
+				require.Contains(t, strings.Join(forcing.Warnings, "\n"), "two registries at once")
+				if row.disabled != nil {
+					require.NoError(t, errOf(row.disabled(moving())), "it does not run so")
+				}
+			})
+		}
+	}
+}
+
+// What a move goes on and back by is not removed. Where the job was moved away for good, or runs, it is.
+func TestAJobIsNotRemovedInTheMiddleOfItsMove(t *testing.T) {
+	t.Parallel()
+	for state, refused := range map[string]bool{
+		jobtree.MoveDrained: true, jobtree.MovePrepared: true, jobtree.MoveReturning: true, "postponed": true,
+		jobtree.MoveConfirmed: false, jobtree.MoveMoved: false, jobtree.MoveConfirming: false, jobtree.MoveReturned: false,
+	} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			g := deserted(t)
+			move := put(nodes.Move(), `{"id":"M","state":"`+state+`","when":"2026-02-03T04:05:06Z"}`)
+			move(g)
+			before := g.all()
+			err := errOf(g.op.Remove(t.Context(), theJob, silent()))
+			if !refused {
+				require.NoError(t, err)
+				require.Empty(t, g.all())
+				return
+			}
+			var r *operate.Refusal
+			require.ErrorAs(t, err, &r)
+			require.True(t, r.Forcible)
+			require.Equal(t, before, g.all())
+			forcing, err := g.op.Remove(t.Context(), theJob, forced())
+			require.NoError(t, err)
+			require.Contains(t, forcing.Warnings[0], "neither completed nor taken back")
+			require.Empty(t, g.all())
+
+			g = newGround(t)
+			require.NoError(t, g.take(1, g.text(nil)))
+			move(g)
+			before = g.all()
+			require.ErrorAs(t, g.leaveFiles(2, operate.GoneRemove), &r)
+			require.False(t, r.Forcible, "files do not consent")
+			require.Equal(t, before, g.all())
+		})
+	}
 }

@@ -83,10 +83,11 @@ func NewNamespace(nodes []registry.Node, revision registry.Revision, now time.Ti
 	return &Namespace{revision: revision, now: now, jobs: jobs}
 }
 
-// lookAt returns nil for what is no job.
+// lookAt returns nil for what is no job. The changes of the step are all nodes of the job; its snapshot need not show them.
 func lookAt(name string, nodes registry.Step, now time.Time, java bool, schedules map[timing]cronexpr.Schedule) *look {
 	st := jobtree.NewState(name)
-	if text := nodes.Snapshot.Get(jobtree.For(name).Config()).Value; jobtree.LayoutOfConfig(text) == jobtree.ElasticJob3 {
+	config := slices.IndexFunc(nodes.Changes, func(c registry.Change) bool { return c.New.Path == st.Tree().Config() })
+	if config >= 0 && jobtree.LayoutOfConfig(nodes.Changes[config].New.Value) == jobtree.ElasticJob3 {
 		st.ShareWithElasticJob3()
 	} else if java && slices.ContainsFunc(nodes.Changes, javaLives) {
 		st.ShareWithJava()

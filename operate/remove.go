@@ -14,7 +14,8 @@ import (
 // before, or the operator dies, the job stays disabled: call Remove again to go on, or enable the job to call it off.
 // A process that declares the job in its code creates it again when it starts next.
 //
-// It is refused if there is no such job, and, unless forced, if instances of it live. Forced, it also deletes what
+// It is refused if there is no such job, and, unless forced, if instances of it live, or while elasticron migrate moves it,
+// which goes on and back by what is stored here. Forced, it also deletes what
 // is left of a job without a configuration. Nothing has it delete what says that the job's home is another registry. Before, in the result, is the configuration that was removed.
 func (o *Operator) Remove(ctx context.Context, job string, opts Options) (Result, error) {
 	d := deed{
@@ -57,6 +58,9 @@ func beginRemoval(w *world) (decision, error) {
 		return decision{}, r
 	}
 	d := decision{before: w.snapshot.Get(w.tree.Config()).Value}
+	if r := w.removable(&d); r != nil {
+		return decision{}, r
+	}
 	if cfg.Exists() && cfg.Err == nil {
 		if err := w.setDisabled(&d, true); err != nil {
 			return decision{}, err
@@ -100,6 +104,10 @@ func (o *Operator) finishRemoval(ctx context.Context, view *registry.View, d dee
 			refused := refuse(CauseAlive, "shut them down and remove it again, or enable the job to call that off", "the job is disabled, and instances have joined it meanwhile: %s", listed(w.instances()))
 			return r, d.completed(refused)
 		}
+		w.force = w.force && d.verb == VerbRemove                  // files do not consent to the end of a move
+		if refused := w.removable(new(decision)); refused != nil { // it began to move meanwhile
+			return r, d.completed(refused)
+		}
 		revision, err := o.deleteTree(ctx, w)
 		switch conflict := (*registry.ConflictError)(nil); {
 		case err == nil:
@@ -129,7 +137,7 @@ const nodesPerPart = 50
 // halfway can be seen and gone on with.
 func (o *Operator) deleteTree(ctx context.Context, w *world) (registry.Revision, error) {
 	config, operated := w.asRead(w.tree.Config()), w.asRead(w.tree.Operated())
-	whole := registry.Txn{If: []registry.Condition{config, operated}, Then: []registry.Write{registry.DeleteTree(w.tree.Root())}}
+	whole := registry.Txn{If: []registry.Condition{config, operated, w.asRead(w.tree.Move())}, Then: []registry.Write{registry.DeleteTree(w.tree.Root())}}
 	if config.Kind != registry.CondAbsent {
 		revision, err := o.store.Commit(ctx, whole)
 		if !errors.Is(err, registry.ErrTooLarge) {

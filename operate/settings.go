@@ -35,7 +35,8 @@ type Settings struct {
 //
 // It is refused if the configuration is not what was shown, if the new one is not allowed or has another name or
 // class, if it changes nothing, if it asks for what Java instances of the job cannot do, and, unless forced, if Java
-// instances that come later could not, on ZooKeeper, or if it lowers the total count, which ends items.
+// instances that come later could not, on ZooKeeper, if it lowers the total count, which ends items, or if it has a job
+// run whose stored configuration cannot be read and that elasticron migrate keeps from running.
 func (o *Operator) ChangeSettings(ctx context.Context, job string, s Settings, opts Options) (Result, error) {
 	if (s.Change == nil) == (s.Text == "") {
 		return Result{}, fmt.Errorf("%w: settings are changed either by Change or by Text", ErrInvalidOption)
@@ -126,6 +127,12 @@ func (w *world) replaceSettings(text string) (decision, error) {
 		}
 	case !readable:
 		d.warn("what is stored cannot be read, and is replaced as a whole")
+		if after.Disabled {
+			break
+		}
+		if r := w.migrating(&d); r != nil { // nobody can tell whether it was disabled for that
+			return decision{}, r
+		}
 	}
 	if text == stored.Value {
 		return decision{}, refuse(CauseAlready, "", "the settings are so already")
@@ -305,7 +312,8 @@ func rollBack(w *world, operation string, shown registry.Revision) (decision, er
 }
 
 // Create stores a new job, for the processes that have code for its class. It is refused if there is a job of that
-// name, or what is left of one that is being removed, and if the configuration is not allowed.
+// name, or what is left of one that is being removed, if the configuration is not allowed, and, unless forced, if
+// elasticron migrate keeps the job from running here.
 func (o *Operator) Create(ctx context.Context, cfg job.Config, opts Options) (Result, error) {
 	text, err := jobtree.EncodeConfig(cfg)
 	if err != nil {
@@ -349,6 +357,8 @@ func create(w *world, text string) (decision, error) {
 	d.plan.Next = next(cfg, w.now, 5)
 	if cfg.Disabled {
 		d.warn("it is disabled")
+	} else if r := w.migrating(&d); r != nil { // what a move says outlasts a configuration that was deleted by hand
+		return decision{}, r
 	}
 	return d, nil
 }

@@ -73,7 +73,8 @@ type ItemProgress struct {
 // neither items nor parameters, so a trigger that names any is refused.
 //
 // It is refused if the job is disabled or its configuration cannot be used, if no instance lives that is enabled, if
-// an item is unknown or disabled, and while an earlier trigger goes on, which Replace ends.
+// an item is unknown or disabled, and while an earlier trigger goes on, which Replace ends. Instances of ElasticJob 3.x that
+// have not taken the earlier one then run once, for the new one.
 func (o *Operator) Trigger(ctx context.Context, job string, t Trigger, opts Options) (Result, error) {
 	return o.carry(ctx, triggerDeed(VerbTrigger, job, t), opts)
 }
@@ -174,6 +175,9 @@ func (w *world) refusedTrigger(t Trigger, err error) error {
 	case byhand.AllDisabled:
 		return refuse(CauseUnknownTarget, "enable some first", "all items are disabled")
 	case byhand.Pending:
+		if !w.state.Triggered().Exists() {
+			return refuse(CausePending, "wait for it, or replace it", "the console of Java has triggered items %s, which have not begun yet", itemList(fault.Items))
+		}
 		return refuse(CausePending, "wait for it, or replace it", "trigger %d goes on%s: items %s have not run for it yet",
 			w.state.Triggered().Revision, w.since(VerbTrigger, ""), itemList(fault.Items))
 	}

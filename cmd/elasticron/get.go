@@ -104,7 +104,7 @@ func newGetOne(p *program, l *listing) *cobra.Command {
 		if len(args) > 0 {
 			g.want.name = args[0]
 		}
-		return g.run(cmd.Context(), cmd.OutOrStdout(), at)
+		return g.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), at)
 	})
 	completes(cmd, conn, listedNames(l))
 	cmd.PreRunE = func(*cobra.Command, []string) error { return g.check() }
@@ -126,12 +126,12 @@ func (g *getting) check() error {
 	return nil
 }
 
-func (g *getting) run(ctx context.Context, out io.Writer, at place) error {
+func (g *getting) run(ctx context.Context, out, news io.Writer, at place) error {
 	if all, is := at.(*several); is && g.list.name == "jobs" {
 		g.list = g.list.withRegistries(all)
 	}
 	if g.watch {
-		return g.follow(ctx, out, at)
+		return g.follow(ctx, out, news, at)
 	}
 	ns, err := operate.ReadNamespace(ctx, at, g.program.now())
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -36,9 +37,10 @@ type several struct {
 
 // opened is a registry that is opened by whoever needs it first.
 type opened struct {
-	once sync.Once
-	reg  registry.Registry
-	err  error // why it cannot be used
+	mu    sync.Mutex // held while it is opened
+	tried bool
+	reg   registry.Registry
+	err   error // why it cannot be used
 }
 
 // newSeveral reaches the registries of a context when they are needed.
@@ -80,11 +82,14 @@ func severalOf(directory string, names []string, open func(ctx context.Context, 
 	return s, nil
 }
 
-// registry returns a registry of the context. One that could not be opened is not tried again. Several are opened side by
-// side: one that does not answer takes its time.
+// registry returns a registry of the context. One that could not be opened is tried again by again alone. Several are opened
+// side by side: one that does not answer takes its time.
 func (s *several) registry(ctx context.Context, name string) (registry.Registry, error) {
 	o := s.opened[name]
-	o.once.Do(func() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.tried {
+		o.tried = true
 		o.reg, o.err = s.open(ctx, name)
 		switch {
 		case o.err != nil:
@@ -92,11 +97,22 @@ func (s *several) registry(ctx context.Context, name string) (registry.Registry,
 		case operate.MayHoldJava(o.reg):
 			o.err = fmt.Errorf("registry %s: %w: Java instances may take part in its jobs, so it cannot be one of several", name, registry.ErrUnsupported)
 		}
-	})
+	}
 	if o.err != nil {
 		return nil, o.err
 	}
 	return o.reg, nil
+}
+
+// again is registry, which also tries again one that did not answer.
+func (s *several) again(ctx context.Context, name string) (registry.Registry, error) {
+	o := s.opened[name]
+	o.mu.Lock()
+	if errors.Is(o.err, home.ErrAway) {
+		o.tried = false
+	}
+	o.mu.Unlock()
+	return s.registry(ctx, name)
 }
 
 // of returns the registry of the job to which a path belongs. A job that no registry knows belongs to the directory: there it
@@ -221,15 +237,24 @@ func (s *several) merged(lists [][]registry.Node) (all []registry.Node) {
 	return all
 }
 
-// follow follows all registries that answer.
+// follow follows all registries that answer, and the others from when they do. Meanwhile lacking names them.
 func (s *several) follow(ctx context.Context) (follower, error) {
-	f := &bySeveral{several: s, views: make([]*registry.View, len(s.names)), shown: make([]registry.Revision, len(s.names))}
+	f := &bySeveral{
+		several: s, views: make([]*registry.View, len(s.names)), shown: make([]registry.Revision, len(s.names)), late: make(chan late),
+	}
 	errs := s.each(ctx, func(i int, reg registry.Registry) (err error) {
 		f.views[i], err = reg.View(ctx, registry.Root)
 		return err
 	})
 	if err := s.leaveOut(errs); err != nil {
+		f.close()
 		return nil, err
+	}
+	ctx, f.cancel = context.WithCancel(ctx)
+	for i, err := range errs {
+		if err != nil && !errors.Is(err, registry.ErrUnsupported) { // which stays so
+			f.trying.Go(func() { f.try(ctx, i) })
+		}
 	}
 	return f, nil
 }
@@ -239,6 +264,59 @@ type bySeveral struct {
 	*several
 	views []*registry.View // nil: that registry is left out
 	shown []registry.Revision
+
+	cancel context.CancelFunc // of those that try; nil: nobody does
+	trying sync.WaitGroup
+	late   chan late
+}
+
+// late is the view of a registry that did not answer at first.
+type late struct {
+	of   int // its place among the names
+	view *registry.View
+}
+
+// retryPause is the time between two tries to reach a registry that does not answer.
+const retryPause = 5 * time.Second
+
+// try tries to follow a registry until it answers or the context ends.
+func (f *bySeveral) try(ctx context.Context, i int) {
+	for wait(ctx, retryPause) {
+		reg, err := f.again(ctx, f.names[i])
+		if err != nil {
+			f.noteAway(i, err)
+			continue
+		}
+		view, err := reg.View(ctx, registry.Root)
+		if err != nil {
+			f.noteAway(i, err)
+			continue
+		}
+		select {
+		case f.late <- late{of: i, view: view}:
+		case <-ctx.Done():
+			view.Close()
+		}
+		return
+	}
+}
+
+// noteAway notes why a registry is still left out, unless the follower is closed.
+func (f *bySeveral) noteAway(i int, err error) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.away[f.names[i]] = err
+}
+
+// take follows a registry that answers by now.
+func (f *bySeveral) take(l late) {
+	f.views[l.of] = l.view
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.away, f.names[l.of])
 }
 
 // now implements follower. Its revision is the newest of all, which says nothing of the others.
@@ -253,7 +331,7 @@ func (f *bySeveral) now() registry.Snapshot {
 	return registry.NewSnapshot(slices.Max(f.shown), f.merged(lists))
 }
 
-// newer returns when one of the registries has a newer state.
+// newer returns when one of the registries has a newer state, or answers that did not before.
 func (f *bySeveral) newer(ctx context.Context) error {
 	ctx, done := context.WithCancel(ctx)
 	defer done()
@@ -269,11 +347,24 @@ func (f *bySeveral) newer(ctx context.Context) error {
 			done()
 		})
 	}
-	waiting.Wait()
-	return <-first
+	select {
+	case l := <-f.late:
+		f.take(l)
+		done()
+		waiting.Wait()
+		return nil
+	case err := <-first:
+		done()
+		waiting.Wait()
+		return err
+	}
 }
 
 func (f *bySeveral) close() {
+	if f.cancel != nil {
+		f.cancel()
+		f.trying.Wait()
+	}
 	for _, v := range f.views {
 		if v != nil {
 			v.Close()
@@ -338,10 +429,14 @@ func (s *several) View(ctx context.Context, path string, except ...func(path str
 func (s *several) Close(ctx context.Context) error {
 	var errs []error
 	for _, o := range s.opened {
-		o.once.Do(func() { o.err = registry.ErrClosed })
+		o.mu.Lock()
+		if !o.tried {
+			o.tried, o.err = true, registry.ErrClosed
+		}
 		if o.reg != nil {
 			errs = append(errs, o.reg.Close(ctx))
 		}
+		o.mu.Unlock()
 	}
 	return errors.Join(errs...)
 }

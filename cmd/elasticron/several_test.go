@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
 
@@ -70,7 +72,8 @@ func TestSeveralRegistriesAreShownAsOne(t *testing.T) {
 	require.Contains(t, errOut, "want that of one of them, of-one, of-three, of-two")
 }
 
-// A list that is watched follows every registry, and a job that moves; one that is away is named in the end.
+// A list that is watched follows every registry, and a job that moves; one that is away is named before the list and in the
+// end.
 func TestWatchSeveralRegistries(t *testing.T) {
 	t.Parallel()
 	for _, away := range []bool{false, true} {
@@ -88,6 +91,7 @@ func TestWatchSeveralRegistries(t *testing.T) {
 			require.Eventually(t, matches, time.Minute, time.Millisecond, "%s\n%s", row, &errOut)
 		}
 		sees(`^NAME +REGISTRY +STATUS`)
+		require.Equal(t, away, strings.Contains(errOut.String(), "the jobs of registry three are left out"))
 		sees(`(?m)^orders +one `)
 		sees(`(?m)^mail +two `)
 		_, told, status := w.does(t, "move", "orders", "--to", "two")
@@ -211,6 +215,49 @@ func TestSeveralRegistriesAreOpenedSideBySide(t *testing.T) {
 		_, _, err = all.List(t.Context(), registry.Root)
 		require.ErrorIs(t, err, home.ErrAway)
 		require.Equal(t, 10*time.Second, time.Since(began))
+		require.NoError(t, all.Close(t.Context()))
+	})
+}
+
+// What is watched has the jobs of a registry that did not answer at first from when it does. One that never does holds up
+// neither the others nor the end.
+func TestARegistryThatAnswersLaterIsFollowedFromThen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := memory.NewServer()
+		up := time.Now().Add(12 * time.Second)
+		all, err := severalOf("one", []string{"one", "three", "two"}, func(ctx context.Context, name string) (registry.Registry, error) {
+			switch {
+			case name == "two":
+				return nil, registry.ErrUnavailable
+			case name == "three" && time.Now().Before(up):
+				return nil, registry.ErrUnavailable
+			}
+			return server.Open(name), nil
+		})
+		require.NoError(t, err)
+		text, err := jobtree.EncodeConfig(job.Config{Name: "report", Cron: "@hourly", ShardingTotalCount: 2})
+		require.NoError(t, err)
+		three := server.Open("three")
+		_, err = three.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/report/config", text)}})
+		require.NoError(t, err)
+		require.NoError(t, three.Close(t.Context()))
+
+		began := time.Now()
+		f, err := all.follow(t.Context())
+		require.NoError(t, err)
+		require.False(t, f.now().Get("/report/config").Exists())
+		require.ErrorContains(t, all.lacking(), "registry three are left out")
+		require.NoError(t, f.newer(t.Context()))
+		require.Equal(t, text, f.now().Get("/report/config").Value)
+		require.Equal(t, "three", all.registryOf("report"))
+		require.Equal(t, 15*time.Second, time.Since(began))
+		require.NotContains(t, all.lacking().Error(), "registry three")
+		require.ErrorContains(t, all.lacking(), "registry two are left out")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.ErrorIs(t, f.newer(ctx), context.DeadlineExceeded)
+		f.close()
 		require.NoError(t, all.Close(t.Context()))
 	})
 }

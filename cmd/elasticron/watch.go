@@ -26,8 +26,9 @@ const (
 )
 
 // follow shows the list again whenever it changes, until the context ends or somebody presses Ctrl-C. On a terminal it
-// draws the whole list anew; else it writes the rows that changed, and so may be piped.
-func (g *getting) follow(ctx context.Context, out io.Writer, at place) error {
+// draws the whole list anew; else it writes the rows that changed, and so may be piped. What the list lacks at first is said
+// before it.
+func (g *getting) follow(ctx context.Context, out, news io.Writer, at place) error {
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer restore()
 	followed, err := following(ctx, at)
@@ -38,6 +39,11 @@ func (g *getting) follow(ctx context.Context, out io.Writer, at place) error {
 		return err
 	}
 	defer followed.close()
+	if all, is := at.(*several); is {
+		if lacking := all.lacking(); lacking != nil {
+			_, _ = fmt.Fprintln(news, "elasticron:", printableLines(lacking.Error()+"\nthey are shown when it answers"))
+		}
+	}
 	var screen display = &changes{getting: g, out: out}
 	if terminal(out) && (g.output == formatTable || g.output == formatWide) {
 		screen = &redrawn{getting: g, out: out, colour: colourful(out), size: sizeOf(out)}

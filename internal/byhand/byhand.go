@@ -82,6 +82,10 @@ func Decide(s *jobtree.State, a Ask, now time.Time) (Request, error) {
 			r.Compare, r.Writes = append(r.Compare, compare...), append(r.Writes, writes...)
 		}
 	}
+	if a.Java {
+		compare, writes := s.Abandoned(together)
+		r.Compare, r.Writes = append(r.Compare, compare...), append(r.Writes, writes...)
+	}
 	return r, nil
 }
 
@@ -148,8 +152,11 @@ func Disabled(s *jobtree.State) (items []int) {
 }
 
 // pending are the items for which the request before is pending. Beside Java, and where executions are not recorded,
-// nobody knows.
+// nobody knows, but for instances of ElasticJob 3.x that have not taken it yet: those run once for both.
 func (a Ask) pending(s *jobtree.State, now time.Time) []int {
+	if a.Java && s.Layout() == jobtree.ElasticJob3 {
+		return notTaken(s)
+	}
 	if a.Java || !s.Config.Value.Monitored() {
 		return nil
 	}
@@ -160,5 +167,15 @@ func (a Ask) pending(s *jobtree.State, now time.Time) []int {
 		}
 	}
 	slices.Sort(items)
+	return items
+}
+
+// notTaken are the items of Java instances that are asked and have not taken that yet.
+func notTaken(s *jobtree.State) (items []int) {
+	for n := range s.Total() {
+		if owner := s.Owner(n); jobtree.JavaInstance(owner) && s.Instance(owner).Triggered {
+			items = append(items, n)
+		}
+	}
 	return items
 }

@@ -80,6 +80,9 @@ var values = map[jobtree.Kind][]string{
 func Deeds(job, instance string, item int) []Deed {
 	var deeds []Deed
 	for _, kind := range jobtree.Kinds() {
+		if kind == jobtree.KindMove { // which no process reads, and which has operators ask for consent
+			continue
+		}
 		name := jobtree.Name{Job: job, Kind: kind, Item: item, Key: instance}
 		switch kind {
 		case jobtree.KindServer:

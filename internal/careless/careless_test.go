@@ -9,7 +9,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
-// Every kind of node is harmed in every way, at a path that is its own.
+// Every kind of node that processes read is harmed in every way, at a path that is its own.
 func TestDeedsReachEveryKind(t *testing.T) {
 	t.Parallel()
 	done := make(map[jobtree.Kind]map[careless.Act]bool)
@@ -22,7 +22,8 @@ func TestDeedsReachEveryKind(t *testing.T) {
 		}
 		done[d.Kind][d.Act] = true
 	}
-	require.Len(t, done, len(jobtree.Kinds()))
+	require.Len(t, done, len(jobtree.Kinds())-1)
+	require.NotContains(t, done, jobtree.KindMove)
 	for kind, acts := range done {
 		require.Len(t, acts, len(careless.Acts), "kind %d", kind)
 	}

@@ -1,6 +1,8 @@
 package jobtree
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/elasticron/elasticron/internal/javayaml"
@@ -109,14 +111,37 @@ func (l Layout) instanceOf(id string, n registry.Node) Instance {
 	return i
 }
 
-// Ask returns the writes that ask an instance to run its items, and the guards that it is still as it was seen.
+// Ask returns the writes that ask an instance to run its items, and the guards that it is still as it was seen. ElasticJob
+// 3.x heeds that the node by which it is asked comes to be, and no change of it: one that has not taken the node yet is
+// asked already, and nothing is written.
 func (s *State) Ask(i Instance) ([]registry.Condition, []registry.Write) {
 	path := s.tree.Instance(i.ID)
-	write := registry.Update(path, InstanceTriggered)
-	if s.Layout() == ElasticJob3 {
-		write = registry.Put(s.tree.InstanceTrigger(i.ID), "")
+	same := registry.Unchanged(path, i.Revision)
+	if s.Layout() != ElasticJob3 {
+		return []registry.Condition{same}, []registry.Write{registry.Update(path, InstanceTriggered)}
 	}
-	return []registry.Condition{registry.Unchanged(path, i.Revision)}, []registry.Write{write}
+	asked := s.tree.InstanceTrigger(i.ID)
+	compare := []registry.Condition{same, registry.Unchanged(asked, s.java.triggers[i.ID])}
+	if i.Triggered {
+		return compare, nil
+	}
+	return compare, []registry.Write{registry.Put(asked, "")}
+}
+
+// Abandoned returns the writes that delete by what instances are asked that do not live any more, at most so many, and
+// the guards that nothing else is asked meanwhile. Nobody else deletes these nodes, and an instance that comes back under
+// its id would not heed the next request.
+func (s *State) Abandoned(most int) (compare []registry.Condition, writes []registry.Write) {
+	if s.Layout() != ElasticJob3 {
+		return nil, nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.java.triggers)) {
+		if s.Instance(id).Created == 0 && len(writes) < most {
+			path := s.tree.InstanceTrigger(id)
+			compare, writes = append(compare, registry.Unchanged(path, s.java.triggers[id])), append(writes, registry.Delete(path))
+		}
+	}
+	return compare, writes
 }
 
 // Answer returns the write by which an instance takes back what was asked of it, and the guard that nothing else was.

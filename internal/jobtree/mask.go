@@ -16,18 +16,20 @@ import (
 const Hidden = "***"
 
 // secretMembers are members of a config whatever they are called, because people write into them what
-// they like, credentials included.
-var secretMembers = map[string]bool{"jobParameter": true, "shardingItemParameters": true, "scriptCommandLine": true}
+// they like, credentials included; and what ElasticJob 3.x alone heeds, which is one text that holds settings.
+var secretMembers = map[string]bool{
+	"jobParameter": true, "shardingItemParameters": true, "scriptCommandLine": true, keptMember: true,
+}
 
 // secretNames matches names of settings that hold what is nobody's affair, such as "email.password",
 // "http.headers" or "dingtalk.webhook".
 var secretNames = regexp.MustCompile(`(?i)passw|pwd|secret|token|credential|auth|cookie|key$|webhook|headers?|data$|body|ur[il]$|^script\.command`)
 
 // Mask returns the value of a node as it may be shown to people who may see the tree, but not the
-// secrets in it. Hidden are: of a config the parameters, the command line of a script and every member
-// and setting whose name says password, secret, token, key, header, address or the like; error
-// texts of records, which quote what went wrong; parameters of requests by hand; checkpoints; and what
-// operators did, which quotes configs. A config that cannot be read is hidden
+// secrets in it. Hidden are: of a config the parameters, the command line of a script, what ElasticJob 3.x
+// alone heeds, and every member and setting whose name says password, secret, token, key, header, address or the like; error
+// texts of records, which quote what went wrong; parameters of requests by hand; checkpoints; what operators
+// did, which quotes configs; and of a move by elasticron migrate what it keeps of the config and of records. A config that cannot be read is hidden
 // as a whole. Everything else is shown as it is.
 //
 // Names are all it goes by: a secret in a description, or in a setting with an innocent name, is shown.
@@ -45,12 +47,18 @@ func Mask(path, value string) string {
 		return maskObject(value, hiding(func(name string) bool { return name == "config" }))
 	case name.Kind == KindConfig:
 		return maskObject(value, hiding(isSecret))
+	case name.Kind == KindMove:
+		return maskObject(value, hiding(secretOfMove))
 	case strings.HasPrefix(value, "{"):
 		return maskObject(value, hiding(func(name string) bool { return name == "error" || name == "parameter" }))
 	default:
 		return value
 	}
 }
+
+// secretOfMove tells whether a member of [Tree.Move] is not to be shown: those quote the config of the registry that the
+// job leaves, and records.
+func secretOfMove(name string) bool { return name == "config" || name == "lost" }
 
 // isSecret tells whether a member or a setting of a config is not to be shown.
 func isSecret(name string) bool {
@@ -116,6 +124,8 @@ func MaskSecrets(n registry.Node) registry.Node {
 		n.Value = EncodeOperated(MaskOperated(operated))
 	case name.Kind == KindOffset:
 		n.Value = Hidden
+	case name.Kind == KindMove:
+		n.Value = maskObject(n.Value, hiding(secretOfMove))
 	case strings.HasPrefix(n.Value, "{"):
 		n.Value = maskObject(n.Value, hiding(func(name string) bool { return name == "parameter" }))
 	}

@@ -1,6 +1,7 @@
 package jobtree_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,6 +31,11 @@ func TestMaskHidesWhatMayBeSecret(t *testing.T) {
 		{"/a/offset/0", "row 17", "***"},
 		{"/a/sharding/0/instance", "10.0.0.1@-@7", "10.0.0.1@-@7"},
 		{"/a/leader/election/instance", "10.0.0.1@-@7", "10.0.0.1@-@7"},
+		{
+			"/a/leader/move", `{"id":"M","state":"moved","who":"anna","config":"{\"jobParameter\":\"k=1\"}","servers":{"10.0.0.1":""},"lost":{"1":"{\"error\":\"x\"}"}}`,
+			`{"id":"M","state":"moved","who":"anna","config":"***","servers":{"10.0.0.1":""},"lost":"***"}`,
+		},
+		{"/a/leader/move", "k=1", "***"},
 		{"/elsewhere", "x", "x"},
 	} {
 		require.Equal(t, test.want, jobtree.Mask(test.path, test.value), "%s %s", test.path, test.value)
@@ -53,6 +59,8 @@ func TestMaskSecrets(t *testing.T) {
 		{"/a/operated", "{", "***"},
 		{"/a/offset/0", "row 17", "***"},
 		{"/a/sharding/0/instance", "10.0.0.1@-@7", "10.0.0.1@-@7"},
+		{"/a/leader/move", `{"id":"M","state":"drained","config":"jobParameter: k=1\n","lost":{"1":"{}"}}`, `{"id":"M","state":"drained","config":"***","lost":"***"}`},
+		{"/a/leader/move", "k=1", "***"},
 		{"/elsewhere", "x", "x"},
 	} {
 		require.Equal(t, test.want, mask(test.path, test.value))
@@ -63,4 +71,14 @@ func TestMaskSecrets(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, `{"cron":"@daily","jobParameter":"***"}`, after.Operations[0].Before)
 	require.Equal(t, "anna", after.Operations[0].Who)
+}
+
+// What cannot be read of a move is not quoted, as it may hold a configuration.
+func TestAMoveThatCannotBeReadIsNotQuoted(t *testing.T) {
+	t.Parallel()
+	const broken = `{"id":"M","config":"password=geheim"`
+	_, err := jobtree.DecodeMove(registry.Node{Path: "/a/leader/move", Value: broken, Revision: 1})
+	require.EqualError(t, err, fmt.Sprintf("/a/leader/move cannot be read: its %d bytes are no JSON object with an id", len(broken)))
+	_, err = jobtree.DecodeMove(registry.Node{Path: "/a/leader/move", Value: `{"state":"moved"}`, Revision: 1})
+	require.ErrorContains(t, err, "17 bytes")
 }

@@ -33,13 +33,14 @@ type MoveMark struct {
 	When  time.Time `json:"when"`
 }
 
-// DecodeMove reads the node of [Tree.Move]. The zero mark is that of a node that is not there.
+// DecodeMove reads the node of [Tree.Move]. The zero mark is that of a node that is not there. The error does not quote the
+// node, which may hold a configuration with secrets.
 func DecodeMove(n registry.Node) (m MoveMark, err error) {
 	if !n.Exists() {
 		return m, nil
 	}
 	if err := json.Unmarshal([]byte(n.Value), &m); err != nil || m.ID == "" {
-		return m, fmt.Errorf("%s cannot be read: %q", n.Path, n.Value)
+		return m, fmt.Errorf("%s cannot be read: its %d bytes are no JSON object with an id", n.Path, len(n.Value))
 	}
 	return m, nil
 }

@@ -252,6 +252,7 @@ const (
 	KindOffset
 	KindTriggered
 	KindOperated
+	KindMove
 
 	endOfKinds // follows the last one
 )
@@ -389,6 +390,7 @@ var singles = map[string]Kind{
 	nodeTokens:     KindTokens,
 	nodeTriggered:  KindTriggered,
 	nodeOperated:   KindOperated,
+	nodeMove:       KindMove,
 	nodeSystemTime: KindSystemTime,
 
 	folderStarted:     KindStarted,

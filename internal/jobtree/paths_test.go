@@ -36,6 +36,7 @@ var nodes = []struct {
 	{"/leader/sharding/epoch", jobtree.KindEpoch, func(t jobtree.Tree, _ string, _ int) string { return t.Epoch() }},
 	{"/triggered", jobtree.KindTriggered, func(t jobtree.Tree, _ string, _ int) string { return t.Triggered() }},
 	{"/operated", jobtree.KindOperated, func(t jobtree.Tree, _ string, _ int) string { return t.Operated() }},
+	{"/leader/move", jobtree.KindMove, func(t jobtree.Tree, _ string, _ int) string { return t.Move() }},
 	{"/leader/tokens", jobtree.KindTokens, func(t jobtree.Tree, _ string, _ int) string { return t.Tokens() }},
 	{"/leader/failover/items/<i>", jobtree.KindFailoverItem, func(t jobtree.Tree, _ string, i int) string { return t.FailoverItem(i) }},
 	{"/leader/failover/latch/<k>", jobtree.KindFailoverLatch, func(t jobtree.Tree, k string, _ int) string { return t.FailoverLatch() + "/" + k }},
