@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -75,7 +76,13 @@ type failure struct {
 	at  time.Time
 }
 
-func (t *lastFailure) note(err error) { t.last.Store(&failure{err, time.Now()}) }
+// note takes down a failure. That the time was up alone says less than what is known already.
+func (t *lastFailure) note(err error) {
+	if errors.Is(err, context.DeadlineExceeded) && t.last.Load() != nil {
+		return
+	}
+	t.last.Store(&failure{err, time.Now()})
+}
 
 func (t *lastFailure) answered() {
 	if t.last.Load() != nil {
