@@ -34,6 +34,8 @@ const ROW = 18; // px for one span of a lane
 const GAP = 8; // px between lanes
 const BAR = 12; // px height of a span
 const EDGE = 6; // px between the edge and the marks of a span that is half out of view
+/** KEYS move between the spans. */
+const KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]);
 /** Lanes far beyond what is to be seen are not drawn. */
 const MARGIN = 400; // px
 /** NEAR is how near to what is not drawn somebody may scroll before it is. */
@@ -275,8 +277,10 @@ export class Lanes extends HTMLElement {
 
   /** key moves between the spans as the eye would: along a lane, and to what lies nearest in the next one. */
   private key(event: KeyboardEvent): void {
+    if (!KEYS.has(event.key) || !(event.target as Element).classList.contains("span")) return;
+    this.draw(this.now()); // the lanes may have changed since they were drawn last
     const here = this.visible.findIndex((p) => p.key === this.current);
-    if (here < 0 || !(event.target as Element).classList.contains("span")) return;
+    if (here < 0) return;
     const p = this.visible[here];
     const laneOf = (q: Placed): number => this.all.findIndex((l) => l.placed.includes(q));
     const lane = laneOf(p);
@@ -287,13 +291,13 @@ export class Lanes extends HTMLElement {
     else if (event.key === "ArrowRight") to = same[at + 1];
     else if (event.key === "Home") to = same[0];
     else if (event.key === "End") to = same[same.length - 1];
-    else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+    else {
       const step = event.key === "ArrowUp" ? -1 : 1;
       for (let l = lane + step; l >= 0 && l < this.all.length && !to; l += step) {
         const others = this.visible.filter((q) => this.all[l].placed.includes(q));
         to = others.sort((a, b) => Math.abs(a.begin - p.begin) - Math.abs(b.begin - p.begin))[0];
       }
-    } else return;
+    }
     event.preventDefault();
     if (!to) return;
     this.current = to.key;
