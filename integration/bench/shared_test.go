@@ -34,6 +34,9 @@ type shared struct {
 // What an execution of a job costs that many processes share, and how late it is: where all of them follow all items,
 // and where each follows its own. Both clusters live on one server, in this process, and fire in turns.
 func BenchmarkShared(b *testing.B) {
+	if testing.Short() {
+		b.Skip("a hundred processes at once take the whole machine")
+	}
 	clusters := []*shared{{following: scheduler.FollowWhole}, {following: scheduler.FollowByCost, from: 10 * time.Second}}
 	var processes []*process
 	for i, c := range clusters {

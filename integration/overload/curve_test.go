@@ -130,8 +130,11 @@ func BenchmarkOverloadOften(b *testing.B) {
 }
 
 // How many executions run a second at most over one server of ZooKeeper, and over one of etcd on the same machine, one
-// after the other.
+// after the other. It takes minutes, so -short leaves it out.
 func BenchmarkCapacityOfStores(b *testing.B) {
+	if testing.Short() {
+		b.Skip("it takes minutes")
+	}
 	shapes := []shape{{processes: 1, members: 1}, {processes: 1, members: 1, zookeeper: true}}
 	most := make([]int, len(shapes))
 	for b.Loop() {
