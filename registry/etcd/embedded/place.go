@@ -127,15 +127,13 @@ func findPlaces(o *options, base string, n int) ([]place, error) {
 	}
 	places := make([]place, n)
 	members := make([]string, n)
+	chosen := map[string]bool{portOf(o.address): true, portOf(o.httpAddress): true}
 	for i := range places {
 		client, err := o.address, error(nil)
 		if client == "" {
-			client, err = o.free()
+			client, err = o.another(chosen)
 		}
-		peer, err2 := o.free()
-		for err2 == nil && portOf(peer) == portOf(client) { // which nobody listens on yet
-			peer, err2 = o.free()
-		}
+		peer, err2 := o.another(chosen)
 		if err := errors.Join(err, err2); err != nil {
 			return nil, err
 		}
@@ -150,6 +148,21 @@ func findPlaces(o *options, base string, n int) ([]place, error) {
 		places[i].cluster = strings.Join(members, ",")
 	}
 	return places, nil
+}
+
+// another returns a free address whose port is not among those chosen, and adds its port to them. The system may offer
+// one port several times: nobody listens yet on those that were chosen before.
+func (o *options) another(chosen map[string]bool) (string, error) {
+	for {
+		address, err := o.free()
+		if err != nil {
+			return "", err
+		}
+		if port := portOf(address); !chosen[port] {
+			chosen[port] = true
+			return address, nil
+		}
+	}
 }
 
 // freeAddress returns an address of the loopback that nobody listens on just now.

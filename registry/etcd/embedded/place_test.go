@@ -64,6 +64,31 @@ func TestAPortThatIsTakenMeanwhile(t *testing.T) {
 	}
 }
 
+// The system may offer a port again that was chosen for another member, or for other traffic, a moment ago.
+func TestAPortThatIsOfferedTwice(t *testing.T) {
+	var offered []string
+	o, err := newOptions([]Option{func(o *options) error {
+		o.free = func() (string, error) {
+			if n := len(offered); n > 0 && n%4 != 0 { // each three times more
+				offered = append(offered, offered[n/4*4])
+				return offered[n], nil
+			}
+			address, err := freeAddress()
+			offered = append(offered, address)
+			return address, err
+		}
+		return nil
+	}})
+	require.NoError(t, err)
+	places, err := findPlaces(o, t.TempDir(), 3)
+	require.NoError(t, err)
+	ports := map[string]bool{}
+	for _, at := range places {
+		ports[at.client.Port()], ports[at.peer.Port()] = true, true
+	}
+	require.Len(t, ports, 6)
+}
+
 // The clients' port that was asked for is not replaced.
 func TestAGivenPortThatIsTaken(t *testing.T) {
 	other, err := net.Listen("tcp", "127.0.0.1:0")
