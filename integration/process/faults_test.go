@@ -54,17 +54,21 @@ func (c *chaos) cut(s *slot, lasts time.Duration, cut func(*proxy.Network)) {
 // lost on the way.
 func (c *chaos) slowDown(s *slot, a action) {
 	delay := time.Duration(20+a.n%100) * time.Millisecond
-	// What is lost again and again holds a connection up for longer than a request waits.
+	// What is lost again and again holds a connection up for longer than a request waits. The store hears all the
+	// while, later and later: also when the instance has given its session up, which then lasts until it has heard nothing
+	// for the whole of the session's time.
 	c.recordIncident(checker.Cut, s.process, func() {
-		for _, p := range s.proxies {
-			p.Delay(delay)
-			p.Lose(float64(a.n%5) / 20)
-		}
-		time.Sleep(a.lasts)
-		for _, p := range s.proxies {
-			p.Delay(0)
-			p.Lose(0)
-		}
+		c.recordIncident(checker.Slow, s.process, func() {
+			for _, p := range s.proxies {
+				p.Delay(delay)
+				p.Lose(float64(a.n%5) / 20)
+			}
+			time.Sleep(a.lasts)
+			for _, p := range s.proxies {
+				p.Delay(0)
+				p.Lose(0)
+			}
+		})
 	})
 }
 
