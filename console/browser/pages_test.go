@@ -51,6 +51,7 @@ func TestEveryPage(t *testing.T) {
 					tab.accessible(look.name)
 				}
 				require.LessOrEqual(t, value[int](tab, "document.documentElement.scrollWidth"), int(look.width), "the page is wider than the window")
+				require.Empty(t, value[string](tab, `[...document.querySelectorAll(".scroll:has(table)")].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.ariaLabel).join()`), "tables of which a part is out of sight")
 			}
 		})
 	}

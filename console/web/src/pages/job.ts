@@ -282,7 +282,7 @@ export function job(): void {
       return h("tr", { key: id },
         h("th", { scope: "row", title: id }, server, row?.leader === id && h("span", { class: "star", title: "leads" }, " ★", h("span", { class: "unseen" }, " leader")), h("small", null, id.slice(server.length + 3), known?.java && " · Java")),
         h("td", null, known?.leaving ? badge("LEAVING") : off ? badge("DISABLED", "the server is disabled in this job") : badge("OK")),
-        h("td", { class: "num" }, count(owned.length), h("span", { class: "muted" }, running > 0 ? `, ${running} run` : "")),
+        h("td", { class: "num" }, count(owned.length), h("span", { class: "unit" }, owned.length === 1 ? " item" : " items"), h("span", { class: "muted" }, running > 0 ? `, ${running} run` : "")),
         operates && h("td", { class: "act" },
           off
             ? button("Enable server", () => ({ title: `Enable ${server} for ${name}`, button: "Enable", does: "The server may have items of the job again.", url: query(page.api("servers", server, "enable")), done }), { class: "small", "aria-label": `Enable server ${server}` })

@@ -33,8 +33,8 @@ export function servers(): void {
       return h("tr", { key: s.server },
         h("th", { scope: "row" }, s.server),
         h("td", null, badge(lives ? shown(s) : "CRASHED", because(s))),
-        h("td", { class: "num" }, count((s.instances ?? []).length)),
-        h("td", null, jobList(s.jobs, off)),
+        h("td", { class: "num" }, count((s.instances ?? []).length), h("span", { class: "unit" }, (s.instances ?? []).length === 1 ? " instance" : " instances")),
+        h("td", { class: "all" }, jobList(s.jobs, off)),
         operates && h("td", { class: "act" },
           off.length > 0 && button("Enable", () => ({ title: `Enable ${s.server}`, button: "Enable", does: `The server may run again in ${many(off.length, "job")}.`, url: page.api("servers", s.server, "enable"), done }), { class: "small", "aria-label": `Enable ${s.server}` }),
           off.length < s.jobs.length && button("Disable", () => ({ title: `Disable ${s.server}`, button: "Disable", danger: true, does: `The items of ${many(s.jobs.length, "job")} move from this server to others. What runs there ends by itself.`, url: page.api("servers", s.server, "disable"), done }), { class: "small danger", danger: true, "aria-label": `Disable ${s.server}` })));
@@ -42,9 +42,9 @@ export function servers(): void {
     patch(find("#all-instances tbody"), instances.length === 0 && h("tr", null, h("td", { colspan: 6, class: "empty" }, "No instance lives.")), instances.map((i) => h("tr", { key: i.instance },
       h("th", { scope: "row", title: i.instance }, serverOf(i.instance), h("small", null, i.instance.slice(serverOf(i.instance).length + 3), i.java && " · Java")),
       h("td", null, badge(shown(i), because(i))),
-      h("td", { class: "num" }, count(i.items), h("span", { class: "muted" }, i.running_items > 0 ? `, ${i.running_items} run` : "")),
-      h("td", { class: "num" }, (i.leads ?? []).length > 0 ? [h("span", { class: "star", "aria-hidden": "true" }, "★ "), count((i.leads ?? []).length)] : "–"),
-      h("td", null, jobList(i.jobs, [])),
+      h("td", { class: "num" }, count(i.items), h("span", { class: "unit" }, i.items === 1 ? " item" : " items"), h("span", { class: "muted" }, i.running_items > 0 ? `, ${i.running_items} run` : "")),
+      h("td", { class: "num" }, (i.leads ?? []).length > 0 ? [h("span", { class: "star", "aria-hidden": "true" }, "★ "), count((i.leads ?? []).length)] : "–", h("span", { class: "unit" }, " led")),
+      h("td", { class: "all" }, jobList(i.jobs, [])),
       operates && h("td", { class: "act" }, button("Shut down", () => ({ title: `Shut down ${i.instance}`, button: "Shut down", danger: true, does: `The instance ends what it runs and leaves ${many(i.jobs.length, "job")}. It joins again when its process starts anew.`, url: page.api("instances", i.instance, "shutdown"), done }), { class: "small danger", danger: true, "aria-label": `Shut down ${i.instance}` })))));
   };
 }
