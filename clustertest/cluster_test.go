@@ -247,7 +247,7 @@ func TestJobsAreDeclaredWhenever(t *testing.T) {
 		c.Advance(time.Hour)
 		c.EveryFireRanOnce("invoices")
 		require.Len(t, c.Fires("invoices"), 2*24)
-		require.Equal(t, "a", c.Leader("invoices").Name())
+		require.Contains(t, []string{"a", "b"}, c.Leader("invoices").Name(), "who was there first leads")
 		require.Len(t, c.Instances(), 3)
 	})
 }
