@@ -3,12 +3,15 @@ package javapeer
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -185,9 +188,23 @@ func (p *Peer) WaitEvents(job string, enough func([]Event) bool) []Event {
 		case <-p.gone:
 			p.tb.Fatalf("a Java process ended while its job %s was waited for; it did %v", job, events)
 		case <-deadline:
-			p.tb.Fatalf("waited in vain for job %s of a Java process; it did %v", job, events)
+			p.tb.Fatalf("waited in vain for job %s of a Java process; it did %v; its threads:\n%s", job, events, p.stacks())
 		}
 	}
+}
+
+// stacks returns what those threads do that are in code of the library or wait in a latch.
+func (p *process) stacks() string {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	all, err := exec.CommandContext(ctx, "jstack", strconv.Itoa(p.PID())).CombinedOutput()
+	if err != nil {
+		return fmt.Sprintf("%s%v", all, err)
+	}
+	threads := slices.DeleteFunc(strings.Split(string(all), "\n\n"), func(thread string) bool {
+		return !strings.Contains(thread, "elasticjob") && !strings.Contains(thread, "elastic.job") && !strings.Contains(thread, "LeaderLatch")
+	})
+	return strings.Join(threads, "\n\n")
 }
 
 // PID is the process id.
@@ -219,7 +236,7 @@ func (p *Peer) Exit() {
 	select {
 	case <-p.gone:
 	case <-time.After(patience):
-		p.tb.Error("a Java process does not exit")
+		p.tb.Errorf("a Java process does not exit; its threads:\n%s", p.stacks())
 	}
 }
 

@@ -3,6 +3,7 @@ package mixed
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -48,7 +49,24 @@ func newCluster(t *testing.T, name string) *cluster {
 		}
 	})
 	c.registry = c.open(c.address)
+	t.Cleanup(func() {
+		if t.Failed() {
+			c.logTree()
+		}
+	})
 	return c
+}
+
+// logTree shows the job's nodes.
+func (c *cluster) logTree() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	nodes, _, err := c.registry.List(ctx, c.tree.Root())
+	var tree strings.Builder
+	for _, n := range nodes {
+		fmt.Fprintf(&tree, "\n%s", n)
+	}
+	c.t.Logf("the tree (%v):%s", err, &tree)
 }
 
 // newCluster makes a cluster for a job of instances like these.
