@@ -8,21 +8,24 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/peer"
 
 	"github.com/elasticron/elasticron/registry"
 )
 
-// keepAliver sends keep-alives over a stream that it opens again after every failure. One that is sent while
-// another is not answered yet gets a stream of its own, as a rule with another member. It is safe for
-// concurrent use.
+// keepAliver sends keep-alives over a stream that it opens again after every failure. One that is sent while another is
+// not answered yet gets a stream of its own, with another member if there is one: a member that is parted from the others
+// takes keep-alives and answers none. It is safe for concurrent use.
 //
 // The client's own KeepAliveOnce would open a stream for each, which where authentication is on
 // means a password hash for each, and would repeat without a pause while there is no connection.
 type keepAliver struct {
 	service pb.LeaseClient
+	members func() int // how many addresses the client has
 
-	mu   sync.Mutex
-	idle *keepAliveStream // that nobody uses; nil if the next keep-alive must open one
+	mu      sync.Mutex
+	idle    *keepAliveStream // that nobody uses; nil if the next keep-alive must open one
+	waiting map[string]int   // keep-alives without an answer yet, by the member's address
 }
 
 // keepAliveStream is one stream of keep-alives and its life.
@@ -30,22 +33,27 @@ type keepAliveStream struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	stream pb.Lease_LeaseKeepAliveClient
+	member string // the address at its other end; empty if it is not known
 }
 
 func newKeepAliver(client *clientv3.Client) *keepAliver {
-	return &keepAliver{service: pb.NewLeaseClient(client.ActiveConnection())}
+	return &keepAliver{
+		service: pb.NewLeaseClient(client.ActiveConnection()),
+		members: func() int { return len(client.Endpoints()) },
+		waiting: make(map[string]int),
+	}
 }
 
 // send sends one keep-alive and returns the TTL that the store confirmed. An error that is
 // [rpctypes.ErrLeaseNotFound] says that the lease is gone; any other, that there was no answer.
 func (k *keepAliver) send(ctx context.Context, id registry.SessionID, limit time.Duration) (time.Duration, error) {
-	s := k.takeStream()
-	if s == nil {
-		s = new(keepAliveStream)
-		s.ctx, s.cancel = context.WithCancel(ctx)
+	s, timeout, err := k.stream(ctx, limit)
+	var ttl int64
+	if err == nil {
+		k.wait(s.member, 1)
+		ttl, err = s.exchange(id)
+		k.wait(s.member, -1)
 	}
-	timeout := time.AfterFunc(limit, s.cancel)
-	ttl, err := s.exchange(k.service, id)
 	if !timeout.Stop() || err != nil || !k.returnStream(s) {
 		s.cancel()
 	}
@@ -57,6 +65,40 @@ func (k *keepAliver) send(ctx context.Context, id registry.SessionID, limit time
 	default:
 		return time.Duration(ttl) * time.Second, nil
 	}
+}
+
+// stream returns one to send on, and the timer that ends it when the limit is over. A new one is not with a member that
+// another keep-alive waits for, unless each try ends there: the client takes its members in turn, and its other requests
+// take turns in between.
+func (k *keepAliver) stream(ctx context.Context, limit time.Duration) (s *keepAliveStream, timeout *time.Timer, err error) {
+	if s = k.takeStream(); s != nil {
+		return s, time.AfterFunc(limit, s.cancel), nil
+	}
+	for left := k.members(); ; left-- {
+		s = new(keepAliveStream)
+		s.ctx, s.cancel = context.WithCancel(ctx)
+		timeout = time.AfterFunc(limit, s.cancel)
+		if err = s.open(k.service); err != nil || left <= 1 || !k.waitsFor(s.member) {
+			return s, timeout, err
+		}
+		timeout.Stop()
+		s.cancel()
+	}
+}
+
+// wait counts the keep-alives that wait for a member.
+func (k *keepAliver) wait(member string, more int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.waiting[member] += more; k.waiting[member] == 0 {
+		delete(k.waiting, member)
+	}
+}
+
+func (k *keepAliver) waitsFor(member string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.waiting[member] > 0
 }
 
 // takeStream returns a stream that is open and not in use, or nil.
@@ -79,12 +121,17 @@ func (k *keepAliver) returnStream(s *keepAliveStream) bool {
 	return true
 }
 
-func (s *keepAliveStream) exchange(service pb.LeaseClient, id registry.SessionID) (ttl int64, err error) {
-	if s.stream == nil {
-		if s.stream, err = service.LeaseKeepAlive(s.ctx); err != nil {
-			return 0, err
-		}
+func (s *keepAliveStream) open(service pb.LeaseClient) (err error) {
+	if s.stream, err = service.LeaseKeepAlive(s.ctx); err != nil {
+		return err
 	}
+	if other, ok := peer.FromContext(s.stream.Context()); ok {
+		s.member = other.Addr.String()
+	}
+	return nil
+}
+
+func (s *keepAliveStream) exchange(id registry.SessionID) (ttl int64, err error) {
 	if err := s.stream.Send(&pb.LeaseKeepAliveRequest{ID: int64(id)}); err != nil {
 		return 0, err
 	}

@@ -1,0 +1,112 @@
+package etcd
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/peer"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
+)
+
+// leases are members of which some are parted from the others: they take keep-alives and answer none. The next stream is
+// with the next of turns, and with the last once they are over.
+type leases struct {
+	pb.LeaseClient
+	parted []int
+	mu     sync.Mutex
+	turns  []int
+}
+
+func (l *leases) LeaseKeepAlive(ctx context.Context, _ ...grpc.CallOption) (pb.Lease_LeaseKeepAliveClient, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	member := l.turns[0]
+	if len(l.turns) > 1 {
+		l.turns = l.turns[1:]
+	}
+	address := net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), uint16(member)))
+	return &leaseStream{ctx: peer.NewContext(ctx, &peer.Peer{Addr: address}), parted: slices.Contains(l.parted, member)}, nil
+}
+
+type leaseStream struct {
+	grpc.ClientStream
+	ctx    context.Context
+	parted bool
+}
+
+func (s *leaseStream) Context() context.Context             { return s.ctx }
+func (s *leaseStream) Send(*pb.LeaseKeepAliveRequest) error { return s.ctx.Err() }
+func (s *leaseStream) Recv() (*pb.LeaseKeepAliveResponse, error) {
+	if s.parted {
+		<-s.ctx.Done()
+	}
+	return &pb.LeaseKeepAliveResponse{TTL: 3}, s.ctx.Err()
+}
+
+// A keep-alive that is sent because another has no answer goes to another member, however the client takes turns. If all
+// turns end at one member, it goes there.
+func TestAKeepAliveAvoidsMembersThatOthersWaitFor(t *testing.T) {
+	for name, test := range map[string]struct {
+		turns    []int // of streams
+		parted   []int
+		answered []bool // of three keep-alives, sent a moment apart
+	}{
+		"all answer":           {[]int{1}, nil, []bool{true, true, true}},
+		"in turn":              {[]int{1, 2, 3}, []int{1}, []bool{false, true, true}},
+		"others take turns":    {[]int{1, 1, 1, 2}, []int{1}, []bool{false, true, true}},
+		"two are parted":       {[]int{1, 1, 2, 1, 2, 3}, []int{1, 2}, []bool{false, false, true}},
+		"each turn is the one": {[]int{1}, []int{1}, []bool{false, false, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := &keepAliver{service: &leases{turns: test.turns, parted: test.parted}, members: func() int { return 3 }, waiting: make(map[string]int)}
+				answered := make([]bool, len(test.answered))
+				var sent sync.WaitGroup
+				for i := range answered {
+					sent.Go(func() {
+						_, err := k.send(t.Context(), 7, time.Second)
+						answered[i] = err == nil
+					})
+					time.Sleep(100 * time.Millisecond)
+				}
+				sent.Wait()
+				require.Equal(t, test.answered, answered)
+				require.Empty(t, k.waiting)
+				if k.idle != nil {
+					k.idle.cancel()
+				}
+			})
+		})
+	}
+}
+
+// The client says which member a stream is with before anything has come from there.
+func TestAKeepAliveKnowsItsMember(t *testing.T) {
+	server, err := embedded.Start(t.Context(), embedded.WithFastTest())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	client, err := clientv3.New(clientv3.Config{Endpoints: server.Endpoints()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	lease, err := client.Grant(t.Context(), 60)
+	require.NoError(t, err)
+	k := newKeepAliver(client)
+	ttl, err := k.send(t.Context(), registry.SessionID(lease.ID), time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, time.Minute, ttl)
+	require.Contains(t, server.Endpoints()[0], k.idle.member)
+	require.NotEmpty(t, k.idle.member)
+	k.idle.cancel()
+}
