@@ -188,13 +188,13 @@ func (p *Peer) WaitEvents(job string, enough func([]Event) bool) []Event {
 		case <-p.gone:
 			p.tb.Fatalf("a Java process ended while its job %s was waited for; it did %v", job, events)
 		case <-deadline:
-			p.tb.Fatalf("waited in vain for job %s of a Java process; it did %v; its threads:\n%s", job, events, p.stacks())
+			p.tb.Fatalf("waited in vain for job %s of a Java process; it did %v; its threads:\n%s", job, events, p.Stacks())
 		}
 	}
 }
 
-// stacks returns what those threads do that are in code of the library or wait in a latch.
-func (p *process) stacks() string {
+// Stacks returns what those threads do that are in code of the library or wait in a latch.
+func (p *process) Stacks() string {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	all, err := exec.CommandContext(ctx, "jstack", strconv.Itoa(p.PID())).CombinedOutput()
@@ -202,7 +202,7 @@ func (p *process) stacks() string {
 		return fmt.Sprintf("%s%v", all, err)
 	}
 	threads := slices.DeleteFunc(strings.Split(string(all), "\n\n"), func(thread string) bool {
-		return !strings.Contains(thread, "elasticjob") && !strings.Contains(thread, "elastic.job") && !strings.Contains(thread, "LeaderLatch")
+		return !strings.Contains(thread, "elasticjob") && !strings.Contains(thread, "ddframe.job") && !strings.Contains(thread, "LeaderLatch")
 	})
 	return strings.Join(threads, "\n\n")
 }
@@ -236,7 +236,7 @@ func (p *Peer) Exit() {
 	select {
 	case <-p.gone:
 	case <-time.After(patience):
-		p.tb.Errorf("a Java process does not exit; its threads:\n%s", p.stacks())
+		p.tb.Errorf("a Java process does not exit; its threads:\n%s", p.Stacks())
 	}
 }
 

@@ -63,21 +63,36 @@ func wanted(t *testing.T, name, strategy string, total int, ids ...string) []str
 	return assignment
 }
 
-// everyItemRuns waits until each item has run once more where it is assigned to.
+// everyItemRuns waits until each item has run once more where it is assigned to by then: a leader may assign the same again
+// meanwhile, and then items have no owner for a moment.
 func (c *cluster) everyItemRuns(g *golang, j java) {
 	c.t.Helper()
-	s := c.state()
 	runs, _ := g.look()
-	for item, owner := range ownersOf(s) {
-		if owner == goID {
-			g.wait("a scheduled run", ran(item, times(runs, item)))
-			continue
+	first, last := begins(j.first.Events(c.job)), begins(j.last.Events(c.job))
+	ranAgain := func(item int, owner string) bool {
+		switch {
+		case owner == "":
+			return false
+		case owner == goID:
+			now, _ := g.look()
+			return times(now, item) > times(runs, item)
+		case jobtree.ServerOf(owner) == ipLast:
+			return began(item, last[item])(j.last.Events(c.job))
+		default:
+			return began(item, first[item])(j.first.Events(c.job))
 		}
-		p := j.first
-		if jobtree.ServerOf(owner) == ipLast {
-			p = j.last
+	}
+	all := func(s *jobtree.State) bool {
+		for item, owner := range ownersOf(s) {
+			if !ranAgain(item, owner) {
+				return false
+			}
 		}
-		p.WaitEvents(c.job, began(item, begins(p.Events(c.job))[item]))
+		return true
+	}
+	if !c.within(patience, all) {
+		require.Fail(c.t, "waited in vain", "for every item to run; owners %v; threads of the first Java process:\n%s\nand of the last:\n%s",
+			ownersOf(c.state()), j.first.Stacks(), j.last.Stacks())
 	}
 }
 
