@@ -77,3 +77,29 @@ func ExampleView_Subscribe() {
 	// updated /orders/config: "0/5 * * * * ?" to "0/9 * * * * ?"
 	// added /orders/servers/10.0.0.1: "" to ""
 }
+
+// A process that needs one of many children follows that one, and what lies beside their folder.
+func ExampleViewParts() {
+	ctx := context.Background()
+	r := memory.NewServer().Open("shop")
+	defer func() { _ = r.Close(ctx) }()
+	_, _ = r.Commit(ctx, registry.Txn{Then: []registry.Write{
+		registry.Put("/orders/config", "0/5 * * * * ?"),
+		registry.Put("/orders/sharding/0/instance", "a"), registry.Put("/orders/sharding/1/instance", "b"),
+	}})
+
+	view, err := registry.ViewParts(ctx, r, "/orders", []registry.Part{{Folder: "/orders/sharding", Only: []string{"1"}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer view.Close()
+	for _, path := range []string{"/orders/config", "/orders/sharding/0/instance", "/orders/sharding/1/instance"} {
+		fmt.Println(path, view.Snapshot().Get(path).Exists())
+	}
+
+	// Output:
+	// /orders/config true
+	// /orders/sharding/0/instance false
+	// /orders/sharding/1/instance true
+}

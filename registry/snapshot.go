@@ -133,8 +133,8 @@ func (s Snapshot) from(start string, keep func(path string) bool) iter.Seq[Node]
 	}
 }
 
-// changed returns the state that changes, each path once and in ascending order of paths, make of this one at revision.
-// The two share all that they can.
+// changed returns the state at revision that follows from this one by changes, which name each path once, in ascending
+// order. The two states share all that they can.
 func (s Snapshot) changed(revision Revision, changes []Change) Snapshot {
 	next := Snapshot{revision: revision, few: s.few, nodes: s.nodes}
 	switch {

@@ -38,10 +38,10 @@ func newView(path string, first Snapshot, advance func(ctx context.Context, to R
 	}
 }
 
-// subscriber is somebody who is told of every step.
+// subscriber hears of every step.
 type subscriber struct{ tell func(Step) }
 
-// alreadyClosed is what is waited for that has happened.
+// alreadyClosed is the channel of everything that has happened.
 var alreadyClosed = func() chan struct{} {
 	c := make(chan struct{})
 	close(c)

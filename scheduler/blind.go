@@ -148,7 +148,8 @@ func (r *runner) views() []*registry.View {
 func (r *runner) decideBlind() {
 	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()
-	if (r.departure.leaving || r.blind.expired) && !r.blind.left && r.attached != nil {
+	refused := r.rounds.Executions().LookingInto() // whose marks are gone, so that no leave would be taken
+	if (r.departure.leaving || r.blind.expired) && !r.blind.left && r.attached != nil && !refused {
 		r.leaveBlind()
 	}
 	if r.departure.leaving {

@@ -23,8 +23,8 @@ func (d *departure) begin() { d.leaving = true }
 // shut begins it, because an operator shuts the job down here.
 func (d *departure) shut() { d.leaving, d.shutDown = true, true }
 
-// retire begins it, because this job alone is to be left, of which left is to hear. It tells whether it is the first
-// to say so.
+// retire begins it, because this job alone is to be left. left is called when it is. retire tells whether it was the
+// first to ask for that.
 func (d *departure) retire(left func()) (first bool) {
 	if d.whenLeft != nil {
 		return false

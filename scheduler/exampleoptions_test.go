@@ -160,3 +160,34 @@ func ExampleItemContext() {
 	}
 	// Output: for acme
 }
+
+// One of many processes that share a large job follows no more of it than it needs. An unknown choice is refused.
+func ExampleWithFollowing() {
+	ctx, stop := context.WithCancel(context.Background())
+	reg := memory.NewServer().Open("shop")
+	defer reg.Close(context.Background())
+
+	_, err := scheduler.New(reg, scheduler.WithFollowing("little"))
+	fmt.Println(errors.Is(err, scheduler.ErrInvalidOption))
+
+	s, err := scheduler.New(reg, scheduler.WithFollowing(scheduler.FollowByCost))
+	if err != nil {
+		log.Fatal(err)
+	}
+	cfg := job.Config{Name: "crawl", Cron: "* * * * * ?", ShardingTotalCount: 1000}
+	var once sync.Once
+	_, err = s.Add(ctx, cfg, job.HandlerFunc(func(_ context.Context, sc job.ShardingContext) error {
+		once.Do(func() { fmt.Println("an item of", sc.TotalCount) })
+		stop()
+		return nil
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := s.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// true
+	// an item of 1000
+}

@@ -17,25 +17,28 @@ type Following string
 
 // What a process follows.
 const (
-	FollowWhole  Following = "whole"
+	// FollowWhole is all of each job, always. It is the default.
+	FollowWhole Following = "whole"
+	// FollowByCost is all of a job or this process's own items alone, whichever costs less: the own items are followed
+	// alone if they are at most 32 and at most a quarter of the job's, at least 32 others are left out, and no instance
+	// or item has moved for three seconds.
 	FollowByCost Following = "by cost"
-	FollowOwn    Following = "own"
+	// FollowOwn is this process's own items, as soon and as often as that is safe. It is for tests.
+	FollowOwn Following = "own"
 )
 
 var followingRules = map[Following]following.Rule{
 	FollowByCost: following.ByCost, FollowWhole: following.Whole, FollowOwn: following.Own,
 }
 
-// WithFollowing says how much of each job this process follows in the registry. The default, [FollowWhole], is all of
-// it. [FollowByCost] is for large jobs that many processes share, where each execution is told to all of them: it is
-// what costs less, all of a job, or, of a job of at least 32 other items of which at most a quarter and at most 32 are
-// this process's, these alone, once no instance or item has moved for three seconds. [FollowOwn] is its own items
-// wherever that is safe, which is for tests. The leader of a job, its oldest instance, and all instances of a job that
-// has a [job.WholeRoundListener] or is shared with Java instances follow all of it in any case.
+// WithFollowing says how much of each job this process follows in the registry; the default is [FollowWhole]. The
+// registry tells each execution to every process that follows its item, so [FollowByCost] is for large jobs that many
+// processes share. The leader of a job, its oldest instance, and all instances of a job that has a
+// [job.WholeRoundListener] or is shared with Java instances follow all of it in any case.
 //
-// With [FollowByCost], [Scheduler.Health] tells of the followed items alone, and items have to be disabled and enabled by package
-// operate, the command line or the console: what a tool of the store does to an item is not noticed by processes that do not
-// follow it, and a fire that the item missed meanwhile may then not be made up.
+// With [FollowByCost], [Scheduler.Health] tells of the followed items alone. Disable and enable items by package
+// operate, the command line or the console then: processes do not notice what a tool of the store does to an item that
+// they do not follow, and a fire that the item missed meanwhile may not be made up.
 func WithFollowing(f Following) Option {
 	return func(o *options) error {
 		rule, known := followingRules[f]

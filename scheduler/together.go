@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// togetherWithin is for how long a transaction waits for those of other jobs, if one of these came just before.
+	// togetherWithin is how long a transaction waits for those of other jobs, if one of these came just before.
 	togetherWithin = 5 * time.Millisecond
-	// mostTogether is how many are sent at once, and mostOfThem how many conditions and writes these may have: each waits
-	// for the outcomes of all.
+	// mostTogether is how many transactions one request may have. A request with mostOfThem conditions and writes takes no
+	// more transactions either: each of them waits for the outcomes of all.
 	mostTogether = 100
 	mostOfThem   = 1000
 )
 
-// togetherness has joins, elections and reshardings travel together where many jobs come to them at the same time: when a
+// togetherness sends joins, elections and reshardings of many jobs in one request. They come at the same time when a
 // process starts, and where the leader of many jobs sees a process start or go. A registry gathers what comes while
 // requests are under way, but a fast one answers before more has come. What comes alone is sent at once.
 type togetherness struct {
@@ -39,7 +39,7 @@ type companions struct {
 	outcomes []registry.Outcome
 }
 
-// commit commits a transaction of a job, in the meaning of [registry.Committer].
+// commit commits a transaction of a job, as [registry.Committer] explains. It is safe for concurrent use.
 func (t *togetherness) commit(ctx context.Context, job string, txn registry.Txn) (registry.Revision, error) {
 	b, at := t.enter(ctx, job, txn)
 	if b == nil {
@@ -48,30 +48,31 @@ func (t *togetherness) commit(ctx context.Context, job string, txn registry.Txn)
 	if at == 0 {
 		t.send(b)
 	}
-	<-b.answered // when the context ends, too
+	<-b.answered // also when the context ends: the registry answers then
 	return b.outcomes[at].Revision, b.outcomes[at].Err
 }
 
-// enter returns in whose company a transaction travels, and as which of them; nil if in nobody's.
+// enter returns with which companions a transaction travels, and at which place among them; nil if it travels alone.
 func (t *togetherness) enter(ctx context.Context, job string, txn registry.Txn) (b *companions, at int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	crowded := job != t.last && time.Since(t.came) < togetherWithin && !t.came.IsZero()
 	t.last, t.came = job, time.Now()
+	size := len(txn.If) + len(txn.Then)
 	switch b = t.batch; {
 	case b != nil && b.ctx == ctx:
 		b.txns = append(b.txns, txn)
-		b.size += len(txn.If) + len(txn.Then)
+		b.size += size
 		if len(b.txns) == mostTogether || b.size >= mostOfThem {
 			t.batch = nil
 			close(b.full)
 		}
 		return b, len(b.txns) - 1
-	case b != nil || !crowded:
+	case b != nil || !crowded || size >= mostOfThem:
 		return nil, 0
 	}
 	t.batch = &companions{
-		ctx: ctx, txns: []registry.Txn{txn}, size: len(txn.If) + len(txn.Then), full: make(chan struct{}), answered: make(chan struct{}),
+		ctx: ctx, txns: []registry.Txn{txn}, size: size, full: make(chan struct{}), answered: make(chan struct{}),
 	}
 	return t.batch, 0
 }

@@ -39,8 +39,8 @@ func limitOf(rt route, r *http.Request) int64 {
 	}
 }
 
-// statusBrokenOff is the status of a request of which the client did not await the answer. Nobody reads it; it keeps such
-// requests out of what counts as failures of the server.
+// statusBrokenOff is the status of a request whose client did not wait for the answer. Nobody reads it; it keeps such
+// requests from counting as failures of the server.
 const statusBrokenOff = 499
 
 // call is one request.

@@ -15,14 +15,14 @@ const (
 	keptFor  = time.Minute
 )
 
-// keptStates are states of a namespace of which somebody has read a page and not the last one. Each goes when its reader
-// has asked for no page of it for a while. The zero value keeps none.
+// keptStates are states of a namespace that somebody reads page by page. A state goes with its last page, or when its
+// reader has asked for no page of it for a while. The zero value keeps none.
 type keptStates struct {
 	mu  sync.Mutex
 	all map[keptKey]*keptState
 }
 
-// keptKey is a state of a reader: who reads many must not take from others what they read.
+// keptKey names a state of one reader: a reader of many states must not push out those of others.
 type keptKey struct {
 	reader   string
 	revision registry.Revision

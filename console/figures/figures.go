@@ -48,8 +48,8 @@ func New(hubs map[string]*live.Hub, limits *live.Limits, guard Guard) *Figures {
 	}
 }
 
-// ofNamespace is the label that names a namespace of a registry. It is not called namespace: so Kubernetes' own is called
-// on whatever is scraped there, and Prometheus would rename one of the two.
+// ofNamespace is the label that names a namespace of a registry. It is not called namespace: Kubernetes gives that label
+// to everything that is scraped there, and Prometheus would rename one of the two.
 const ofNamespace = "registry_namespace"
 
 // What is asked for when somebody collects.

@@ -13,8 +13,8 @@ import (
 // much better than many watches, and keeps few of them in step when a burst comes.
 const maxNarrowWatches = 16
 
-// maxPartWatches is how many more watches a handle may have for views of parts. Each brings what nobody else would be
-// sent, so that they pay where few large jobs are shared by many processes.
+// maxPartWatches is how many more watches a handle may have for views of parts. They pay where many processes share a
+// few large jobs: the store then sends each process only what its parts need.
 const maxPartWatches = 64
 
 // hub feeds all views of a handle by as few watches as sensible. There is a goroutine for each watch

@@ -16,8 +16,9 @@ import (
 // ViewParts implements [registry.Narrower] with a watch for each range of keys that the parts leave: what lies beside
 // their folders, and the children. Children between which nothing else lies share one.
 //
-// The watches bring what one transaction changed each for itself. The view shows it once all of them have; so a
-// change that no other watch follows up is shown a request later than a view of the whole subtree would.
+// Each watch brings its part of what one transaction changed. The view shows the transaction once all watches have
+// reached it. So if nothing happens on the other watches, the change is shown one request later than in a view of the
+// whole subtree.
 func (r *Registry) ViewParts(ctx context.Context, path string, parts []registry.Part, except ...func(path string) bool) (*registry.View, error) {
 	v, err := r.viewParts(ctx, path, parts, append(slices.Clone(except), registry.Outside(parts)))
 	return v, r.opError("view", path, err)
@@ -48,12 +49,12 @@ func (r *Registry) Narrows(children int) bool {
 	return h.covering(registry.Root) == nil && h.parts+children+rangesBeside <= maxPartWatches
 }
 
-// rangesBeside is how many ranges lie beside the folders of the parts of a view, of which there are two as a rule.
+// rangesBeside is how many ranges lie beside the folders of a view's parts. As a rule there are two such folders.
 const rangesBeside = 3
 
-// joinParts has a held follower hear of what happens in its ranges after a revision. It does not if the watch of the
-// namespace brings that anyway, or if there would be too many. A watch of the subtree does not count: as a rule it is that
-// of a view that this one replaces.
+// joinParts starts watches of the ranges of a held follower, from a revision on. It starts none if the watch of the
+// namespace brings the same anyway, or if there would be too many. A watch of the subtree does not matter: as a rule it
+// belongs to a view that this one replaces.
 func (h *hub) joinParts(f *follower, after registry.Revision) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

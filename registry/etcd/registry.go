@@ -85,7 +85,7 @@ func (r *Registry) repeat(ctx context.Context, try func(ctx context.Context) err
 	return r.repeatTimed(ctx, func(ctx context.Context, limit time.Duration) error { return within(ctx, limit, try) })
 }
 
-// repeatTimed is repeat for tries that bound their time themselves, as it does not begin when they are called.
+// repeatTimed is repeat for tries that bound their time themselves, because it does not begin with the call.
 func (r *Registry) repeatTimed(ctx context.Context, try func(ctx context.Context, limit time.Duration) error) error {
 	if r.life.Err() != nil {
 		return registry.ErrClosed

@@ -11,21 +11,22 @@ import (
 )
 
 const (
-	// readsInFlight is how many shared reads are under way at a time. What comes meanwhile gathers for the next one.
+	// readsInFlight is how many shared requests are under way at a time. Reads that come meanwhile gather for the next one.
 	readsInFlight = 4
-	// firstShare is how many operations the first request has that several reads share. The number doubles with every
-	// small answer, up to what a server takes, and is halved by one of more than largeAnswer bytes, down to leastShare,
-	// which two reads of subtrees have: how much a subtree holds is not known before.
+	// firstShare is how many operations the first shared request may have. The number doubles with every small answer, up
+	// to what a server takes. An answer of more than largeAnswer bytes halves it, down to leastShare, which is enough for
+	// two reads of subtrees. Nobody knows how much a subtree holds before it is read.
 	firstShare  = 8
 	leastShare  = 4
 	largeAnswer = 4 << 20
 )
 
-// sharedReads has reads that come at the same time travel together: thousands of jobs that start look up thousands of
-// subtrees, each of a few nodes. Alone, a read is sent at once. What a request of several was refused for may be
-// another's subtree, so each of them asks by itself then.
+// sharedReads sends reads that come at the same time in one request: thousands of jobs that start look up thousands of
+// subtrees, each of a few nodes. A read that comes alone is sent at once. If a request of several reads is refused, the
+// subtree of one of them may be the reason, so each of them is then sent by itself.
 //
-// In the line, time is bounded by the caller's context alone: that others are before a read says nothing of the store.
+// While a read stands in the line, only the caller's context bounds its time: the store is not at fault if many reads
+// stand before it.
 type sharedReads struct {
 	r  *Registry
 	wg sync.WaitGroup

@@ -69,7 +69,7 @@ func reads(key string, n int) []clientv3.Op {
 	return ops
 }
 
-// Large answers have fewer reads travel together, and small ones after them more again.
+// After large answers fewer reads share a request, and after small ones more again.
 func TestReadsShareRequestsAgainAfterLargeAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestReadsShareRequestsAgainAfterLargeAnswers(t *testing.T) {
 	})
 }
 
-// A read that others are before for longer than a try may take is sent once, and is no failure of the store.
+// A read that stands in the line for longer than a try may take is sent once, and does not count as a failure of the store.
 func TestTheTimeOfATryBeginsWhenItIsSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

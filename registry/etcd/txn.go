@@ -47,8 +47,8 @@ func (e *encoder) request(groups []group) *pb.TxnRequest {
 	return all
 }
 
-// reserve makes room for the parts of which there are most: exactly as much as they take, where a request says nothing
-// twice and deletes no trees. So much of what a process allocates is this that what was left over made a difference.
+// reserve makes room for the most frequent parts of a request: exactly as much as they take, unless the request names
+// something twice or deletes trees. These parts are so much of what a process allocates that spare room cost noticeably.
 func (e *encoder) reserve(groups []group) {
 	var text, txns, compares, ops, puts int
 	if len(groups) > 1 || len(groups[0].commits) > 1 { // the whole, and a part for each group

@@ -31,7 +31,7 @@ func (r *Registry) view(ctx context.Context, path string, except []func(path str
 	return r.started(ctx, f, first), nil
 }
 
-// started starts a follower that has joined, and has its view end with the context.
+// started starts a follower that has joined. Its view ends with the context.
 func (r *Registry) started(ctx context.Context, f *follower, first registry.Snapshot) *registry.View {
 	v := f.start(first, r.hub)
 	r.hub.whenLeft(f, context.AfterFunc(ctx, func() { f.feed.End(context.Cause(ctx)) }))

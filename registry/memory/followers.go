@@ -61,7 +61,7 @@ func (fs *followers) remove(f *follower) {
 	}
 }
 
-// concerned returns the views of the subtrees in which path lies, less those that it is not sent to.
+// concerned returns the views of the subtrees in which path lies, without those to which the server does not send it.
 func (fs *followers) concerned(path string) []*follower {
 	found := slices.Clone(fs.byRoot[registry.Root])
 	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {

@@ -33,7 +33,7 @@ func (e *env) churn(p *Participant, round int) {
 	}
 }
 
-// follow has views of one handle followed by listeners, each of something else. One is narrowed.
+// follow opens views on one handle, each of something else and with a listener. One of them is narrowed.
 func (e *env) follow(p *Participant) []*replay {
 	e.Helper()
 	e.commit(p, registry.Put("/churn/new/steady", ""))

@@ -169,8 +169,8 @@ func narrowedShowsItsPartsAlone(e *env) {
 	}
 }
 
-// narrowedShowsATransactionAsOneStep has transactions change several parts of a view and what lies beside them, while
-// others change one.
+// narrowedShowsATransactionAsOneStep commits transactions that change several parts of a view and what lies beside them,
+// while other transactions change one part.
 func narrowedShowsATransactionAsOneStep(e *env) {
 	p, other := e.open(), e.open()
 	together := []string{"/job/items/1/state", "/job/items/3/state", "/job/a", "/job/z"}

@@ -2,8 +2,8 @@ package actor
 
 import "sync"
 
-// Event is something that happens once, and that others may wait for. It takes no channel while nobody does: there may
-// be thousands of jobs, with some events each. The zero Event has not happened. All methods may be called concurrently.
+// Event is something that happens once, and that others may wait for. While nobody waits it has no channel: there may be
+// thousands of jobs, with some events each. The zero Event has not happened. All methods may be called concurrently.
 type Event struct {
 	mu sync.Mutex
 	c  chan struct{} // nil while nobody waits and it has not happened
@@ -16,7 +16,7 @@ var happened = func() chan struct{} {
 	return c
 }()
 
-// Happen says that it has happened. Only the first call counts.
+// Happen notes that the event has happened. Only the first call counts.
 func (e *Event) Happen() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -28,7 +28,7 @@ func (e *Event) Happen() {
 	}
 }
 
-// Has tells whether it has happened.
+// Has tells whether the event has happened.
 func (e *Event) Has() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -45,7 +45,7 @@ func (e *Event) has() bool {
 	}
 }
 
-// Done returns a channel that is closed when it has happened.
+// Done returns a channel that is closed when the event has happened.
 func (e *Event) Done() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -34,7 +34,7 @@ func (l *Lookout) tidy() {
 	l.items = slices.Compact(l.items)
 }
 
-// TakeNoted returns what was noted, as it was, and forgets it: all items, or some in ascending order.
+// TakeNoted returns what was noted, and forgets it: that all items are, or else some, in ascending order.
 func (l *Lookout) TakeNoted() (all bool, items []int) {
 	l.tidy()
 	noted := *l
@@ -42,7 +42,7 @@ func (l *Lookout) TakeNoted() (all bool, items []int) {
 	return noted.all, noted.items
 }
 
-// Take yields what was noted in ascending order, and forgets it. total is how many items there are.
+// Take yields the noted items in ascending order, and forgets them. total is how many items the job has.
 func (l *Lookout) Take(total int) iter.Seq[int] {
 	all, items := l.TakeNoted()
 	if !all {
@@ -57,7 +57,7 @@ func (l *Lookout) Take(total int) iter.Seq[int] {
 	}
 }
 
-// TakeAll is [Lookout.Take] for who wants the items together.
+// TakeAll is [Lookout.Take] as a list.
 func (l *Lookout) TakeAll(total int) []int {
 	all, items := l.TakeNoted()
 	if !all {

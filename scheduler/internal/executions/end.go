@@ -87,7 +87,7 @@ func (x *Executions) lateEndTxn(v room.View, e *Execution, asRead registry.Revis
 	return txn
 }
 
-// asksForRerun tells whether the end of an execution has it run again.
+// asksForRerun tells whether the end of an execution asks others to run it again.
 func asksForRerun(v room.View, e *Execution, end registry.Txn) bool {
 	return slices.ContainsFunc(end.Then, func(w registry.Write) bool { return w.Path == v.Tree.FailoverItem(e.Item) })
 }

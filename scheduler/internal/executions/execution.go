@@ -39,8 +39,9 @@ type Execution struct {
 	returned bool // the code has, or it was given up
 	yields   bool // it was told to come to an end
 
-	late  registry.Revision                // of its record, over which its end is recorded without its mark; 0 = with it
-	noted *jobtree.Stored[jobtree.Misfire] // what was found to be noted of its item when its end was refused over that
+	refusal *refusal                         // of its end; nil while nothing is to be looked into
+	late    registry.Revision                // of its record, over which its end is recorded without its mark; 0 = with it
+	noted   *jobtree.Stored[jobtree.Misfire] // what was found to be noted of its item when its end was refused over that
 
 	progress *progress
 	scope    *roundScope // nil until the begin is settled

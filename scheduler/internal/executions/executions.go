@@ -90,6 +90,7 @@ type Executions struct {
 	active     int           // executions whose code has not returned
 	ended      []*Execution  // whose end is not committed yet
 	endsGather bool          // the ends wait for others
+	looking    int           // refused ends that are being looked into
 	executor   executor      // those that wait for their turn
 	unheld     actor.Lookout // items that may run here though the tree shows nothing of them
 	maxRunning int           // at once; 0 = without limit

@@ -1,6 +1,7 @@
 package executions
 
 import (
+	"context"
 	"errors"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -8,112 +9,185 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// settleTries bounds how often the end of one execution is tried in a row. More than two are needed only
-// if somebody rewrites the record meanwhile, which nobody who follows the protocol does.
-const settleTries = 3
+// An end that the registry refuses may have been done all the same, or may still be done otherwise. So the room reads
+// what the refusal is about, on a goroutine of its own, and decides by what that finds: the end counts as recorded or as
+// refused, or it is proposed again. Until then the execution counts as running, so nothing else of its item begins here.
+// The other items of the job wait for nothing. What was read guards what is proposed next, so it may be old by then.
 
-// settleEnd finds out whether a refused end was done all the same. If its mark is not there, the record tells
-// whether an earlier try, whose answer was lost, had been done; and if it still has the execution running,
-// because only the mark was taken away, the end is recorded without it (T5b). If only somebody else has
-// noted missed fires of the item meanwhile, those are kept, and the end is tried again, as it is when a node
-// that it writes belonged to a foreign session; that node is removed.
-func (x *Executions) settleEnd(v room.View, e *Execution, o registry.Outcome) registry.Outcome {
-	under, refusal := v.Attached, o
-	for range settleTries {
-		var conflict *registry.ConflictError
-		switch {
-		case errors.Is(o.Err, registry.ErrOwned):
-			if err := x.disown(v, e); err != nil {
-				return registry.Outcome{Err: err}
-			}
-		case !errors.As(o.Err, &conflict):
-			return o
-		case conflict.Condition.Path == v.Tree.ItemMisfire(e.Item):
-			if err := x.rereadMissed(v, e); err != nil {
-				return registry.Outcome{Err: err}
-			}
-		case !aboutExecution(v, e, conflict.Condition):
-			return o
-		default:
-			outcome, late := x.readEnd(v, e, refusal)
-			if !late {
-				return outcome
-			}
-			e.late = outcome.Revision
-		}
-		txn := x.endTxn(v, e)
-		if e.late != 0 {
-			txn = x.lateEndTxn(v, e, e.late)
-		}
-		o.Revision, o.Err = x.ports.Registry.Commit(under.Ctx, txn)
-	}
-	return o
+// mostLooks bounds how often the refusals of one end are looked into in a row. More than two looks are needed only if
+// somebody rewrites the record meanwhile, which nobody who follows the protocol does.
+const mostLooks = 3
+
+// subject is what a refusal of an end is about.
+type subject int
+
+const (
+	// theRecord: the mark is not there, or the record has changed. The record tells whether an earlier try, whose answer
+	// was lost, was done. If it still has the execution running, because only the mark was taken away, the end is
+	// recorded without the mark (T5b).
+	theRecord subject = iota + 1
+	// theMissed: somebody else has noted missed fires of the item meanwhile. Those are kept.
+	theMissed
+	// theOwners: a foreign session holds a node that the end writes and that no session may own. A hand has replaced
+	// what was there, so the node is removed: what the end says of the item is known here.
+	theOwners
+)
+
+// refusal is a refused end, and what was read about it.
+type refusal struct {
+	first   registry.Outcome // what the registry said, before anything was looked into
+	looks   int              // so far, in a row
+	about   subject          // of the last look
+	under   *room.Attachment // of the last look
+	found   map[string]registry.Node
+	err     error           // why nothing was found
+	foreign []registry.Node // that are to be removed before the end is tried again
 }
 
-// readEnd asks the record whether an end was done. late tells that it still has the execution running; the
-// outcome's revision is then the record's.
-func (x *Executions) readEnd(v room.View, e *Execution, refusal registry.Outcome) (o registry.Outcome, late bool) {
-	node, err := x.ports.Registry.Get(v.Attached.Ctx, v.Tree.ItemRecord(e.Item))
-	if errors.Is(err, registry.ErrNotFound) {
-		return refusal, false
+// aboutWhat returns what a refusal of an end is about; zero if nothing that is read would change it.
+func aboutWhat(v room.View, e *Execution, err error) subject {
+	var conflict *registry.ConflictError
+	switch {
+	case errors.Is(err, registry.ErrOwned):
+		return theOwners
+	case !errors.As(err, &conflict):
+		return 0
 	}
-	if err != nil {
-		return registry.Outcome{Err: err}, false
+	switch conflict.Condition.Path {
+	case v.Tree.ItemMisfire(e.Item):
+		return theMissed
+	case v.Tree.ItemRunning(e.Item), v.Tree.ItemRecord(e.Item):
+		return theRecord
+	default:
+		return 0
+	}
+}
+
+// lookInto begins to read what a refusal is about. It returns false if the refusal counts as it is.
+func (x *Executions) lookInto(v room.View, e *Execution, o registry.Outcome) bool {
+	about := aboutWhat(v, e, o.Err)
+	if about == 0 || e.refusal != nil && e.refusal.looks == mostLooks {
+		return false
+	}
+	if e.refusal == nil {
+		e.refusal = &refusal{first: o}
+	}
+	f, under, paths := e.refusal, v.Attached, x.pathsOf(v, e, about)
+	f.looks++
+	f.about, f.under, f.foreign = about, under, nil
+	x.looking++
+	x.ports.Work(func() {
+		found, err := x.read(under.Ctx, paths)
+		x.ports.Post(func() {
+			x.looking--
+			f.found, f.err = found, err
+			x.ended, x.endsGather = append(x.ended, e), false // it has waited long enough
+		})
+	})
+	return true
+}
+
+// LookingInto tells whether refused ends are being looked into.
+func (x *Executions) LookingInto() bool { return x.looking > 0 }
+
+// pathsOf returns what is to be read of a subject.
+func (x *Executions) pathsOf(v room.View, e *Execution, about subject) []string {
+	switch about {
+	case theRecord:
+		return []string{v.Tree.ItemRecord(e.Item)}
+	case theOwners:
+		paths := []string{v.Tree.ItemMisfire(e.Item)}
+		for _, w := range x.endTxn(v, e).Then {
+			if w.Kind == registry.WritePut {
+				paths = append(paths, w.Path)
+			}
+		}
+		return paths
+	default:
+		return []string{v.Tree.ItemMisfire(e.Item)}
+	}
+}
+
+// read reads nodes. One that is not there is the zero node.
+func (x *Executions) read(ctx context.Context, paths []string) (map[string]registry.Node, error) {
+	found := make(map[string]registry.Node, len(paths))
+	for _, path := range paths {
+		node, err := x.ports.Registry.Get(ctx, path)
+		if err != nil && !errors.Is(err, registry.ErrNotFound) {
+			return nil, err
+		}
+		found[path] = node
+	}
+	return found, nil
+}
+
+// judge takes in what was read about a refusal. It returns how the end went if nothing is to be proposed for it now.
+func (x *Executions) judge(v room.View, e *Execution) (o registry.Outcome, over bool) {
+	f := e.refusal
+	switch {
+	case f.err != nil && f.under != v.Attached:
+		e.refusal = nil // it could not be read before the session ended: the next one tries anew
+		return registry.Outcome{}, false
+	case f.err != nil:
+		return registry.Outcome{Err: f.err}, true
+	case f.about == theRecord:
+		return x.judgeRecord(v, e, f.found[v.Tree.ItemRecord(e.Item)])
+	}
+	missed := f.found[v.Tree.ItemMisfire(e.Item)]
+	if f.about == theOwners {
+		for _, w := range x.endTxn(v, e).Then {
+			node := f.found[w.Path]
+			if w.Kind != registry.WritePut || !node.Ephemeral() {
+				continue
+			}
+			f.foreign = append(f.foreign, node)
+			if node.Path == missed.Path {
+				missed = registry.Node{}
+			}
+		}
+	}
+	e.noted = &jobtree.Stored[jobtree.Misfire]{Revision: missed.Revision}
+	e.noted.Value, _ = jobtree.DecodeMisfire(missed) // what cannot be read says nothing
+	return registry.Outcome{}, false
+}
+
+// judgeRecord finds out by the record of an execution's item how its end went. Nothing is over while the record still
+// has the execution running.
+func (x *Executions) judgeRecord(v room.View, e *Execution, node registry.Node) (o registry.Outcome, over bool) {
+	if !node.Exists() {
+		return e.refusal.first, true
 	}
 	record, err := jobtree.DecodeRecord(node)
 	outcome, _ := record.Ended(int64(e.Token))
 	switch {
 	case err == nil && outcome == endRecord(v, e).Current.Outcome:
-		return registry.Outcome{Revision: node.Revision}, false
-	case err != nil || record.Token(node.Revision) != e.Token:
-		return refusal, false
-	default:
 		return registry.Outcome{Revision: node.Revision}, true
+	case err != nil || record.Token(node.Revision) != e.Token:
+		return e.refusal.first, true
+	default:
+		e.late = node.Revision
+		return registry.Outcome{}, false
 	}
 }
 
-// rereadMissed reads what is noted as missed of an execution's item.
-func (x *Executions) rereadMissed(v room.View, e *Execution) error {
-	node, err := x.ports.Registry.Get(v.Attached.Ctx, v.Tree.ItemMisfire(e.Item))
-	if err != nil && !errors.Is(err, registry.ErrNotFound) {
-		return err
+// disown proposes to remove the nodes of a foreign session, and tells whether there are any. The end that is written
+// there has to stand alone after that.
+func (x *Executions) disown(batch *room.Batch, e *Execution) (found bool) {
+	if e.refusal == nil {
+		return false
 	}
-	e.noted = &jobtree.Stored[jobtree.Misfire]{Revision: node.Revision}
-	e.noted.Value, _ = jobtree.DecodeMisfire(node) // what cannot be read says nothing
-	return nil
-}
-
-// disown removes the nodes that the end of an execution writes and that no session may own, where one does:
-// a hand has replaced them, and what was there before is lost. What the end says of the item is known here.
-func (x *Executions) disown(v room.View, e *Execution) error {
-	for _, w := range x.endTxn(v, e).Then {
-		if w.Kind != registry.WritePut {
-			continue
-		}
-		node, err := x.ports.Registry.Get(v.Attached.Ctx, w.Path)
-		if errors.Is(err, registry.ErrNotFound) || err == nil && !node.Ephemeral() {
-			continue
-		}
-		if err == nil {
-			_, err = x.removeUnder(v.Attached, w.Path, node.Revision)
-		}
-		if err != nil && !errors.Is(err, registry.ErrConflict) {
-			return err
-		}
-		x.ports.Log.WarnContext(x.ports.Life(), "removed a node that a foreign session held: the end of an execution is written there", room.KeyItem, e.Item, "node", w.Path)
+	for _, node := range e.refusal.foreign {
+		*batch = append(*batch, room.Proposal{
+			Step: "remove a foreign node", Alone: true, Noted: true,
+			Txn: registry.Txn{
+				If:   []registry.Condition{registry.Unchanged(node.Path, node.Revision)},
+				Then: []registry.Write{registry.Delete(node.Path)},
+			},
+			Done: func(registry.Outcome) {
+				x.ports.Log.WarnContext(x.ports.Life(), "removed a node that a foreign session held: the end of an execution is written there", room.KeyItem, e.Item, "node", node.Path)
+			},
+			Refused: func(error) bool { return true }, // the end is refused in its turn
+		})
 	}
-	return x.rereadMissed(v, e)
-}
-
-// removeUnder deletes a node as it was seen at a revision.
-func (x *Executions) removeUnder(a *room.Attachment, path string, seen registry.Revision) (registry.Revision, error) {
-	return x.ports.Registry.Commit(a.Ctx, registry.Txn{
-		If:   []registry.Condition{registry.Unchanged(path, seen)},
-		Then: []registry.Write{registry.Delete(path)},
-	})
-}
-
-// aboutExecution tells whether a condition asks if an execution still is the item's.
-func aboutExecution(v room.View, e *Execution, c registry.Condition) bool {
-	return c.Path == v.Tree.ItemRunning(e.Item) || c.Path == v.Tree.ItemRecord(e.Item)
+	return len(e.refusal.foreign) > 0
 }

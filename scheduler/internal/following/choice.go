@@ -2,7 +2,7 @@ package following
 
 import "time"
 
-// Rule says by what it is decided what to follow.
+// Rule is how a process chooses what to follow.
 type Rule int
 
 // The rules.
@@ -13,11 +13,11 @@ const (
 )
 
 const (
-	// leastOthers is how many items must be left out for that to be worth two views.
+	// leastOthers is how many items of others there must be: for fewer, a second view costs more than it spares.
 	leastOthers = 32
 	// mostOwn is how many own items are followed by themselves.
 	mostOwn = 32
-	// ownShare is which part of the items the own ones may be: beyond, one view of all costs hardly more.
+	// ownShare: at most every fourth item may be an own one. If there are more, one view of all costs hardly more.
 	ownShare = 4
 
 	// calm is how long nothing may have moved, and calmAgain if the last time was brief: while a deployment replaces
@@ -30,7 +30,7 @@ const (
 	Brief = 30 * time.Second
 )
 
-// Circumstances are what the choice of one that follows everything goes by.
+// Circumstances decide what a process that follows everything follows from now on.
 type Circumstances struct {
 	Rule   Rule
 	Items  int           // of the job
@@ -41,13 +41,13 @@ type Circumstances struct {
 	Spares bool          // the store would send less
 }
 
-// Small tells whether a job has so few items that it is followed as a whole by everybody.
+// Small tells whether a job has so few items that every process follows all of them.
 func (c Circumstances) Small() bool {
 	return c.Rule == Whole || c.Rule == ByCost && c.Items < leastOthers || c.Items < 2
 }
 
-// Narrow tells whether to follow the own items alone from now on. If not, and patience may change that, it tells after
-// how long to ask again.
+// Narrow tells whether to follow the own items alone from now on. If only too little time has passed for that, again is
+// when to ask again.
 func (c Circumstances) Narrow() (narrow bool, again time.Duration) {
 	if c.Small() || c.Needed || c.Own >= c.Items {
 		return false, 0

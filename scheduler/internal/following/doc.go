@@ -7,8 +7,8 @@
 //
 // # Who needs whose items
 //
-// An instance's own items are those that it owns, that run here, or of which fires are still to be noted here:
-// package rounds, and what it consists of, goes by these and no others. Everything below is about the others'.
+// An instance's own items are those that it owns, that run here, or that missed fires which are still to be noted here.
+// Package rounds, with its parts, goes by these and no others. Everything below is about the items of others.
 //
 //   - The leader needs all: lost executions (package lost), assignments, tidying and reconciling (package leadership), stray
 //     nodes and remains (package mending). It follows all, and nobody leads before it does: an election waits until all
@@ -16,8 +16,8 @@
 //   - The oldest instance needs all records: it vouches for fires that others missed (package missed). It follows all.
 //   - Any instance needs an item that comes to it, from before it is its own: its record, what is noted of it, whether it
 //     is disabled. No item comes without a change of what belongs to no item: epoch, instances, necessary, configuration,
-//     servers, leader. Each of them makes all instances follow everything again. Until an instance does, an item that it
-//     does not follow is not its own, whoever owns it ([room.View.Owns]).
+//     servers, leader. Each of them makes all instances follow everything again. Until an instance does, it does not
+//     treat an item that it does not follow as its own, whoever owns it ([room.View.Owns]).
 //   - Whether the assignment is settled ([room.View.Settled]) depends on the owners of all items. A narrowed state keeps
 //     them as they were; they change with the epoch alone.
 //   - What an item missed while it was disabled is not made up (package missed), so all need to know which items are.
@@ -35,7 +35,7 @@
 //     while they last. A dump shows what is followed. Health tells of the items that are followed, and that these are not
 //     all; the leader's tells of all.
 //
-// Followed is then what package rounds would have seen anyway, no later than it would. A view is changed by opening
-// another one and going on where the old one ended: between the two an instance sees nothing new, as with a
-// slow store, and every transaction is guarded by what it went by.
+// So package rounds sees all that it goes by, and no later than if everything were followed. To follow more or less, an
+// instance opens another view and goes on where the old one ended. Between the two it sees nothing new, as with a slow
+// store, and every transaction is guarded by what it went by.
 package following

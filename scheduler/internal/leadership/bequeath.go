@@ -10,9 +10,9 @@ import (
 // when all stop together, it goes without.
 const mostBequests = 2
 
-// Bequeath has a leader that leaves give its items to the others in the transaction in which it goes, where it can: the
-// next leader would be elected first. It changes a proposal to leave, which [resharding.PlanLeave] explains. What was
-// lost must have been declared before.
+// Bequeath makes a proposal to leave, of the leader, one that also gives its items to the others, where
+// [resharding.PlanLeave] finds that possible. Otherwise the items wait until another leader is elected. Lost executions
+// must have been declared before.
 func (l *Leadership) Bequeath(v room.View, leave *room.Proposal) {
 	if !v.Leads() || !v.Registered() || !l.mayLead(v) || l.bequests >= mostBequests {
 		return

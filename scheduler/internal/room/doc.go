@@ -8,6 +8,6 @@
 // Not all rooms have something for each: configuration commits nothing, so it takes a stored configuration up and says
 // by its ports what is in force. Package requests keeps nothing of its own, so its decisions are functions.
 //
-// One room asks the registry in between: executions reads why an end was refused, and may try it again at once,
-// because each try depends on what was just read.
+// What the view does not show, such as how a refused end went after all, a room reads on a goroutine of its own, and
+// decides by the answer when that has come as a message.
 package room

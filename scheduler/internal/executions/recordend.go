@@ -45,9 +45,9 @@ func (x *Executions) Decide(v room.View) (*Ending, room.Batch) {
 	if len(ended) == 0 {
 		return nil, nil
 	}
-	ending, batch := &Ending{}, make(room.Batch, len(ended))
-	for i, e := range ended {
-		batch[i] = x.end(v, e, ending)
+	ending, batch := &Ending{}, make(room.Batch, 0, len(ended))
+	for _, e := range ended {
+		x.end(v, e, ending, &batch)
 	}
 	return ending, batch
 }
@@ -79,34 +79,44 @@ func (x *Executions) gathered(v room.View) (batch []*Execution) {
 	return batch
 }
 
-// end proposes to record the end of an execution. One that was refused is looked into at once: until that is
-// settled, nothing else of its item runs here.
-func (x *Executions) end(v room.View, e *Execution, ending *Ending) room.Proposal {
-	txn := x.endTxn(v, e)
-	if MarkGone(v, e) {
-		txn = x.lateEndTxn(v, e, e.Token)
+// end proposes to record the end of an execution, unless what was read about a refusal of it tells how it went.
+func (x *Executions) end(v room.View, e *Execution, ending *Ending, batch *room.Batch) {
+	if e.refusal != nil {
+		if o, over := x.judge(v, e); over {
+			x.settle(v, e, o, ending)
+			return
+		}
 	}
-	settle := func(o registry.Outcome) { x.settle(v, e, x.settleEnd(v, e, o), ending) }
-	return room.Proposal{Step: "end", Txn: txn, Noted: true, Done: settle, Refused: func(err error) bool {
+	disowned := x.disown(batch, e)
+	txn := x.endTxn(v, e)
+	if e.late != 0 || MarkGone(v, e) {
+		txn = x.lateEndTxn(v, e, cmp.Or(e.late, e.Token))
+	}
+	settle := func(o registry.Outcome) { x.settle(v, e, o, ending) }
+	*batch = append(*batch, room.Proposal{Step: "end", Txn: txn, Noted: true, Alone: disowned, Done: settle, Refused: func(err error) bool {
 		settle(registry.Outcome{Err: err})
 		return true
-	}}
+	}})
 }
 
 // settle takes in how an end went.
 func (x *Executions) settle(v room.View, e *Execution, o registry.Outcome, ending *Ending) {
 	switch {
+	case x.lookInto(v, e, o):
+		return // with what is found
 	case room.Final(o.Err):
 		if o.Err == nil && e.Under != v.Attached {
 			ending.late++
 		}
 		x.close(e, o)
 	case v.Attached.Lasts():
+		e.refusal = nil
 		x.ports.Tell(slog.LevelWarn, "end not recorded yet, will try again", o.Err, room.KeyItem, e.Item)
 		x.ended, ending.again = append(x.ended, e), true
 	case x.abandoned:
 		x.close(e, o)
 	default:
+		e.refusal = nil
 		x.ended = append(x.ended, e) // for the next session
 	}
 }
