@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -14,8 +15,8 @@ type Verb string
 
 // The verbs.
 const (
-	VerbTrigger       Verb = "trigger"
-	VerbBackfill      Verb = "backfill"
+	VerbTrigger       Verb = jobtree.VerbTrigger
+	VerbBackfill      Verb = jobtree.VerbBackfill
 	VerbDisableJob    Verb = "disable job"
 	VerbEnableJob     Verb = "enable job"
 	VerbDisableItem   Verb = "disable item"

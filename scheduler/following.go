@@ -86,13 +86,24 @@ func (r *runner) noteMoves(before registry.Revision, step registry.Step, t jobtr
 	for _, c := range step.Changes {
 		switch name, _ := jobtree.Parse(c.Path()); name.Kind {
 		case jobtree.KindOperated:
-			moved = moved || c.New.Revision > before && !t.Triggered // a request says all by itself
+			moved = moved || c.New.Revision > before && !onlyAsked(c) // a request says all by itself
 		case jobtree.KindOffset: // others' that came to be
 			moved = moved || !r.state.Knows(name.Item)
 		default:
 		}
 	}
 	r.scope.stale = r.scope.stale || moved
+}
+
+// onlyAsked tells whether operators did nothing between two states of what they write down but to ask for runs. There may be
+// more than one operation in between: a step of the view may be of several transactions.
+func onlyAsked(c registry.Change) bool {
+	before, err := jobtree.DecodeOperated(c.Old)
+	if !c.Old.Exists() || err != nil {
+		return false
+	}
+	now, err := jobtree.DecodeOperated(c.New)
+	return err == nil && now.OnlyAsked(before)
 }
 
 // follow changes over to a view of more, or of less, if that is due. It comes after every decision.

@@ -81,6 +81,25 @@ func (o Operated) Find(id string) (Operation, bool) {
 	return o.Operations[i], true
 }
 
+// The verbs of operations that ask for runs, and change nothing else.
+const (
+	VerbTrigger  = "trigger"
+	VerbBackfill = "backfill"
+)
+
+// OnlyAsked tells whether all that was done since an earlier list of the same job was to ask for runs. What the list
+// has dropped since, or what cannot be read, may have been anything.
+func (o Operated) OnlyAsked(since Operated) bool {
+	if len(since.Operations) == 0 {
+		return false
+	}
+	last := since.Operations[len(since.Operations)-1].ID
+	known := slices.IndexFunc(o.Operations, func(op Operation) bool { return op.ID == last })
+	return known >= 0 && !slices.ContainsFunc(o.Operations[known+1:], func(op Operation) bool {
+		return op.Verb != VerbTrigger && op.Verb != VerbBackfill
+	})
+}
+
 // With returns what is to be written after one more operation. It drops the oldest ones that are too many or
 // too long. A text before that has no room even without them is not kept, and costs none of them its place.
 func (o Operated) With(op Operation) Operated {

@@ -1,6 +1,7 @@
 package jobtree_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -187,5 +188,39 @@ func TestFaultsOfOperationsTellNoSecrets(t *testing.T) {
 		_, err := jobtree.DecodeOperated(operatedNode(text))
 		require.ErrorIs(t, err, jobtree.ErrInvalidValue, text)
 		require.NotContains(t, err.Error(), "geheim", text)
+	}
+}
+
+// Whether more was done than to ask for runs is told by what came after the last operation that was known.
+func TestWhatWasOnlyAsked(t *testing.T) {
+	t.Parallel()
+	list := func(verbs ...string) (o jobtree.Operated) {
+		for i, verb := range verbs {
+			o = o.With(jobtree.Operation{ID: fmt.Sprint(i), Verb: verb})
+		}
+		return o
+	}
+	before := list("disable item", "trigger")
+	long := before
+	for i := range jobtree.MaxOperations {
+		long = long.With(jobtree.Operation{ID: fmt.Sprint("later ", i), Verb: jobtree.VerbTrigger})
+	}
+	for name, test := range map[string]struct {
+		since, now jobtree.Operated
+		want       bool
+	}{
+		"nothing":                   {before, before, true},
+		"a request":                 {before, list("disable item", "trigger", "trigger"), true},
+		"requests":                  {before, list("disable item", "trigger", "backfill", "trigger"), true},
+		"an item":                   {before, list("disable item", "trigger", "enable item"), false},
+		"an item before a request":  {before, list("disable item", "trigger", "enable item", "trigger"), false},
+		"what is not kept any more": {before, long, false},
+		"the first one":             {jobtree.Operated{}, list("trigger"), false},
+		"a list that was cleared":   {before, jobtree.Operated{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, test.want, test.now.OnlyAsked(test.since))
+		})
 	}
 }
