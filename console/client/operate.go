@@ -46,11 +46,17 @@ func withID(opts operate.Options) operate.Options {
 
 // since has the options say which state was read before the operation is asked for, so that what runs code is not done
 // twice if an answer is lost, however many others operate the job.
-func (n *Namespace) since(ctx context.Context, job string, opts *operate.Options) (err error) {
-	if opts.Since == 0 && opts.ID == "" && !opts.DryRun {
-		_, opts.Since, err = n.List(ctx, "/"+job+"/config")
+func (n *Namespace) since(ctx context.Context, job string, opts *operate.Options) error {
+	if opts.ID != "" || opts.DryRun {
+		return nil
 	}
-	return err
+	_, revision, err := n.List(ctx, "/"+job+"/config")
+	var gone *lostError
+	if errors.As(err, &gone) {
+		return err
+	}
+	opts.Since = revision // else the operation itself is told what is wrong
+	return nil
 }
 
 // of completes a request of an operation.
