@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -76,9 +77,11 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 	unsure := error(nil) // why nobody knows what became of an earlier try
 	for {
 		w := o.worldOf(d.job, view.Snapshot(), opts.Force)
-		dec, again, err := d.judge(w, r.ID, opts.Again)
+		dec, again, err := d.judge(w, r.ID, opts)
 		r.When, r.Repeated = w.now, again
-		r.State, r.Config = w.state.Revision, w.state.Config.Revision
+		if unsure == nil || again { // else it stays the state before what may have been done
+			r.State, r.Config = w.state.Revision, w.state.Config.Revision
+		}
 		if again {
 			r.Revision = w.triggeredBy(r.ID, d.target)
 			op, _ := w.operated.Value.Find(r.ID)
@@ -141,7 +144,7 @@ func (o *Operator) report(ctx context.Context, r Result, reason string) {
 
 // judge decides, unless an operation of this id was done already. What is asked for again is not decided anew, but for
 // a reason why it cannot be.
-func (d deed) judge(w *world, id string, asksAgain bool) (dec decision, again bool, err error) {
+func (d deed) judge(w *world, id string, opts Options) (dec decision, again bool, err error) {
 	if err := w.readable(); err != nil {
 		return decision{}, false, err
 	}
@@ -155,11 +158,22 @@ func (d deed) judge(w *world, id string, asksAgain bool) (dec decision, again bo
 		return decision{}, true, nil
 	}
 	dec, err = d.decide(w)
-	if err == nil && asksAgain {
-		return decision{}, false, refuse(CauseOvertaken, "look at what was done since, and ask with another id if it is still wanted",
-			"it was done, and the job does not know the id %q any more", id)
+	const look = "look at what was done since, and ask with another id if it is still wanted"
+	switch {
+	case err != nil:
+	case opts.Again:
+		return decision{}, false, refuse(CauseOvertaken, look, "it was done, and the job does not know the id %q any more", id)
+	case opts.Since != 0 && !is && !w.tellsSince(opts.Since):
+		return decision{}, false, refuse(CauseOvertaken, look, "it may have been done since revision %d, and the job would not know the id %q any more", opts.Since, id)
 	}
 	return dec, false, err
+}
+
+// tellsSince tells whether an operation of which the job does not know was not done after a revision. What is not there
+// runs nothing twice; and a job that was made anew does not know what was done to its predecessor.
+func (w *world) tellsSince(since registry.Revision) bool {
+	config := w.snapshot.Get(w.tree.Config())
+	return !config.Exists() || config.Created <= since && w.operated.Value.TellsSince(since, w.operated.Revision)
 }
 
 // readable refuses what would spoil what is written down of operations, or what others read.
@@ -193,7 +207,7 @@ func (o *Operator) transaction(w *world, d decision, r Result, reason string) re
 	operated.Operations = slices.DeleteFunc(slices.Clone(operated.Operations), func(op jobtree.Operation) bool { return op.ID == r.ID })
 	operated = operated.With(jobtree.Operation{
 		ID: r.ID, Verb: string(r.Verb), Target: r.Target, Who: o.who, How: o.how, When: r.When,
-		Reason: reason, Changed: summary(r.Changes), Before: d.before,
+		Reason: reason, Changed: summary(r.Changes), Before: d.before, After: cmp.Or(w.operated.Revision, w.state.Config.Revision),
 	})
 	txn := registry.Txn{
 		If:   []registry.Condition{w.asRead(w.tree.Config()), w.asRead(w.tree.Operated())},

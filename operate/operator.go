@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/elasticron/elasticron/internal/option"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -27,7 +30,7 @@ type Store interface {
 // Errors of all operations: a [*Refusal] if nothing was written because it must not be; an [*UnconfirmedError] if
 // the operation was done and the context ended before the job had followed; and those of the registry. After
 // [registry.ErrUnknownOutcome] the operation may have been done, or may come about later: ask again with the id of
-// the result as [Options.ID], which does nothing twice.
+// the result as [Options.ID] and its state as [Options.Since], which does nothing twice.
 type Operator struct {
 	store      Store
 	who, how   string
@@ -111,6 +114,11 @@ type Options struct {
 	// followed. If the job does not know the id any more, because of later operations, it is refused with
 	// [CauseOvertaken], and not done a second time. Of a backfill it is about the first fire.
 	Again bool
+	// Since is a state that was read before the operation was asked for first under its ID, such as State of the [Result]
+	// whose outcome is unknown. With it nothing is done twice, however much others did to the job meanwhile: if it may
+	// have been done since and the job would not know, it is refused with [CauseOvertaken]. Without it, an operation is
+	// known to have been done as long as it is among the last 16 of its job. Of a backfill it is about the first fire.
+	Since registry.Revision
 	// DryRun has nothing written. The result says what would be.
 	DryRun bool
 	// Force consents to what a [Refusal] with Forcible says needs consent.
@@ -142,6 +150,29 @@ func (o Options) check() error {
 			return fmt.Errorf("%w: the id %q must be of letters, digits, \"-\" and \"_\"", ErrInvalidOption, o.ID)
 		}
 	}
+	return nil
+}
+
+// Key is how an id and what goes with it as [Options.Since] are written in one word: "id" or "id@revision".
+func (o Options) Key() string {
+	if o.Since == 0 {
+		return o.ID
+	}
+	return o.ID + "@" + o.Since.String()
+}
+
+// SetKey reads what [Options.Key] writes. The error is [ErrInvalidOption] if the revision is none.
+func (o *Options) SetKey(key string) error {
+	id, since, is := strings.Cut(key, "@")
+	o.ID, o.Since = id, 0
+	if !is {
+		return nil
+	}
+	n, err := strconv.ParseInt(since, 10, 64)
+	if err != nil || n <= 0 || id == "" {
+		return fmt.Errorf("%w: the id %q must be an id, or an id and a revision such as ID1@48211", ErrInvalidOption, texts.Shorten(key))
+	}
+	o.Since = registry.Revision(n)
 	return nil
 }
 

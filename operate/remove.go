@@ -22,7 +22,7 @@ func (o *Operator) Remove(ctx context.Context, job string, opts Options) (Result
 		verb: VerbRemove, job: job, decide: beginRemoval,
 		followed: nothingRuns(true),
 	}
-	r, err := o.carry(ctx, d, Options{Reason: opts.Reason, ID: opts.ID, Again: opts.Again, DryRun: opts.DryRun, Force: opts.Force, Shown: opts.Shown})
+	r, err := o.carry(ctx, d, Options{Reason: opts.Reason, ID: opts.ID, Again: opts.Again, Since: opts.Since, DryRun: opts.DryRun, Force: opts.Force, Shown: opts.Shown})
 	if err != nil || opts.DryRun {
 		return r, err
 	}

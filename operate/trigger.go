@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -368,9 +369,11 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 	r := BackfillResult{ID: opts.id(), Left: slices.Clone(fires)}
 	slices.SortFunc(r.Left, time.Time.Compare)
 	opts.ID, opts.Wait, opts.Shown = r.ID, true, nil
-	if err := o.checkBackfill(ctx, job, r.Left, opts); err != nil {
+	checked, err := o.checkBackfill(ctx, job, r.Left, opts)
+	if err != nil {
 		return r, err
 	}
+	r.Since = cmp.Or(opts.Since, checked.State)
 	var before error // of a fire of an earlier call
 	for len(r.Left) > 0 {
 		t.Fire, t.Replace = r.Left[0], false
@@ -389,7 +392,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		}
 		r.Done = append(r.Done, result)
 		r.Left = r.Left[1:]
-		opts.Again = false // the fires behind it may not have run
+		opts.Again, opts.Since = false, 0 // the fires behind it may not have run
 		if failed := result.Progress.Failed(); len(failed) > 0 {
 			err := fmt.Errorf("fire %s: %w", t.Fire.UTC().Format(time.RFC3339), &ItemsFailedError{Items: failed})
 			if !result.Repeated {
@@ -406,6 +409,8 @@ type BackfillResult struct {
 	ID   string      `json:"id"`
 	Done []Result    `json:"done,omitempty"` // of each fire that has run
 	Left []time.Time `json:"left,omitempty"` // the fires that have not, ascending
+	// Since is a state before the first of the fires was asked for, for [Options.Since] of who asks again for all of them.
+	Since registry.Revision `json:"since,omitempty"`
 }
 
 // ItemsFailedError names items that did not run to a good end.
@@ -424,11 +429,10 @@ func (e *ItemsFailedError) Error() string {
 	return listed(all)
 }
 
-func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.Time, opts Options) error {
+func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.Time, opts Options) (Result, error) {
 	d := deed{verb: VerbBackfill, job: job, decide: func(w *world) (decision, error) { return decision{}, w.checkFires(fires) }}
-	opts.DryRun, opts.Again, opts.ID = true, false, ""
-	_, err := o.carry(ctx, d, opts)
-	return err
+	opts.DryRun, opts.Again, opts.ID, opts.Since = true, false, "", 0
+	return o.carry(ctx, d, opts)
 }
 
 // checkFires refuses fires that are not to be run again.

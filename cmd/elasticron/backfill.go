@@ -86,7 +86,7 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 		return shown
 	}
 	if err != nil && len(result.Left) > 0 && result.ID != "" {
-		return fmt.Errorf("%w; go on with the same command and --id %s", err, result.ID)
+		return fmt.Errorf("%w; go on with the same command and --id %s", err, operate.Options{ID: result.ID, Since: result.Since}.Key())
 	}
 	return err
 }

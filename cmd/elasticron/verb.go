@@ -61,6 +61,9 @@ func newVerb(p *program, cmd *cobra.Command, do func(v *verb, args []string) err
 		defer restore()
 		return v.conn.with(ctx, func(at place) (err error) {
 			v.at = at
+			if err := v.opts.SetKey(v.opts.ID); err != nil {
+				return judged(err)
+			}
 			if v.op, err = operating(at, p.who(v.conn.etcd.User()), agent()); err != nil {
 				return err
 			}
@@ -138,7 +141,7 @@ func (v *verb) one(do carry) error {
 	result, err := do(v.ctx, opts)
 	v.told.end()
 	if errors.Is(err, registry.ErrUnknownOutcome) {
-		return repeatable(err, result.ID)
+		return repeatable(err, operate.Options{ID: result.ID, Since: result.State}.Key())
 	}
 	var unconfirmed *operate.UnconfirmedError
 	if err != nil && !errors.As(err, &unconfirmed) {
@@ -154,8 +157,8 @@ func (v *verb) one(do carry) error {
 }
 
 // repeatable says what to do after an answer that was lost.
-func repeatable(err error, id string) error {
-	return fmt.Errorf("%w; repeat the command with --id %s, which does nothing twice", err, id)
+func repeatable(err error, key string) error {
+	return fmt.Errorf("%w; repeat the command with --id %s, which does nothing twice", err, key)
 }
 
 func (v *verb) show(result operate.Result) error {
@@ -324,7 +327,7 @@ func jobResultText(r operate.JobResult, dry bool) string {
 	line := func(text string) string { return printable(r.Job+": "+text) + "\n" }
 	switch {
 	case errors.Is(r.Err, registry.ErrUnknownOutcome):
-		return line(repeatable(r.Err, r.Result.ID).Error())
+		return line(repeatable(r.Err, r.Result.ID).Error()) // one key is for all jobs
 	case r.Err != nil:
 		return line(r.Err.Error())
 	case r.Result.Repeated:

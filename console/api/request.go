@@ -106,8 +106,12 @@ func (c *call) options(asked wire.Asked) (operate.Options, time.Duration, error)
 	if a.key == "" {
 		a.key = newKey()
 	}
-	c.operation = a.key
-	return operate.Options{Reason: asked.Reason, ID: a.key, Again: a.again, DryRun: a.dry, Force: asked.Force, Shown: asked.Shown}, a.wait, nil
+	opts := operate.Options{Reason: asked.Reason, Again: a.again, DryRun: a.dry, Force: asked.Force, Shown: asked.Shown}
+	if err := opts.SetKey(a.key); err != nil {
+		return operate.Options{}, 0, err
+	}
+	c.operation = opts.ID
+	return opts, a.wait, nil
 }
 
 // optionsOfMany are those of an operation on several jobs.

@@ -15,9 +15,12 @@ import (
 // Backfill runs a job for fires, one after the other, which it drives itself, one request or more for each.
 func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time, t operate.Trigger, opts operate.Options) (operate.BackfillResult, error) {
 	given := opts.ID != ""
+	if err := n.since(ctx, job, &opts); err != nil {
+		return operate.BackfillResult{Left: slices.Clone(fires)}, err
+	}
 	opts = withID(opts)
 	opts.Shown = nil
-	result := operate.BackfillResult{ID: opts.ID, Left: slices.Clone(fires)}
+	result := operate.BackfillResult{ID: opts.ID, Left: slices.Clone(fires), Since: opts.Since}
 	slices.SortFunc(result.Left, time.Time.Compare)
 	ask := func(fires []time.Time, opts operate.Options, waits time.Duration) (answer wire.Backfill, err error) {
 		body := wire.BackfillRequest{Asked: asked(opts), Fires: fires, Items: t.Items, Parameter: t.Parameter}
@@ -38,6 +41,9 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 		done.Repeated = done.Repeated && given // under an id of ours nobody but us has asked before
 		result.Done = append(result.Done, done)
 		result.Left = result.Left[1:]
+		if opts.Since != 0 {
+			opts.Since = max(opts.Since, done.State) // the next fire was not asked for by then
+		}
 		if failed != nil {
 			if !done.Repeated {
 				return result, failed

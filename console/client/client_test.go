@@ -63,6 +63,34 @@ func (h *heard) all() []string {
 	return slices.Clone(h.keys)
 }
 
+// What runs code is asked for with the state before it, in each try, so that it is not done twice if others come between.
+func TestATriggerNamesTheStateBeforeIt(t *testing.T) {
+	t.Parallel()
+	var posts heard
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			assert.Equal(t, "/orders/config", r.URL.Query().Get("path"))
+			write(w, "application/json", 200, wire.NodeList{Revision: 48211})
+			return
+		}
+		posts.note(r)
+		_, _ = io.Copy(io.Discard, r.Body)
+		hangUp(w)
+	})
+	result, err := n.Trigger(t.Context(), "orders", operate.Trigger{}, operate.Options{})
+	require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+	require.Equal(t, registry.Revision(48211), result.State)
+	keys := posts.all()
+	require.Greater(t, len(keys), 1)
+	for _, key := range keys {
+		require.Equal(t, operate.Options{ID: result.ID, Since: result.State}.Key(), key)
+	}
+	_, err = n.Backfill(t.Context(), "orders", []time.Time{time.Now()}, operate.Trigger{}, operate.Options{ID: "night", Since: 7})
+	require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+	all := posts.all()
+	require.Equal(t, "night@7", all[len(all)-1], "what is given counts")
+}
+
 // An operation whose answer is lost is sent again under the same key.
 func TestALostAnswerIsAskedForAgain(t *testing.T) {
 	t.Parallel()
@@ -110,6 +138,10 @@ func TestWaitingGoesOn(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet { // what the state is before
+			write(w, "application/json", 200, wire.NodeList{Revision: 3})
+			return
+		}
 		asked++
 		assert.NotEmpty(t, r.URL.Query().Get("wait"))
 		assert.Equal(t, asked > 1, r.URL.Query().Has("again"), "it may not be done twice")

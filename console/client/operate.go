@@ -44,6 +44,21 @@ func withID(opts operate.Options) operate.Options {
 	return opts
 }
 
+// since has the options say which state was read before the operation is asked for, so that what runs code is not done
+// twice if an answer is lost, however many others operate the job.
+func (n *Namespace) since(ctx context.Context, job string, opts *operate.Options) error {
+	if opts.ID != "" || opts.DryRun {
+		return nil
+	}
+	_, revision, err := n.List(ctx, "/"+job+"/config")
+	var gone *lostError
+	if errors.As(err, &gone) {
+		return err
+	}
+	opts.Since = revision // else the operation itself is told what is wrong
+	return nil
+}
+
 // of completes a request of an operation.
 func (r request) of(opts operate.Options, waits time.Duration) request {
 	query, header := url.Values{}, http.Header{}
@@ -62,7 +77,7 @@ func (r request) of(opts operate.Options, waits time.Duration) request {
 	if opts.Again {
 		query.Set(wire.ParamAgain, "true")
 	}
-	header.Set(wire.HeaderKey, opts.ID)
+	header.Set(wire.HeaderKey, opts.Key())
 	r.query, r.header = query, header
 	return r
 }
@@ -98,7 +113,7 @@ func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options
 	waits := opts.Wait && !opts.DryRun
 	var out wire.Outcome
 	if err := n.done(ctx, r.of(opts, glance(waits)), &out); err != nil {
-		return operate.Result{ID: opts.ID}, err
+		return operate.Result{ID: opts.ID, Plan: operate.Plan{State: opts.Since}}, err
 	}
 	result := out.Result()
 	result.Repeated = result.Repeated && given // under an id of ours nobody but us has asked before
@@ -181,6 +196,9 @@ func (n *Namespace) GiveUp(ctx context.Context, job string, item int, opts opera
 
 // Trigger runs items of a job now.
 func (n *Namespace) Trigger(ctx context.Context, job string, t operate.Trigger, opts operate.Options) (operate.Result, error) {
+	if err := n.since(ctx, job, &opts); err != nil {
+		return operate.Result{}, err
+	}
 	body := wire.Trigger{Asked: asked(opts), Items: t.Items, Parameter: t.Parameter, Fire: t.Fire, Replace: t.Replace}
 	if t.Within != 0 {
 		body.Within = t.Within.String()

@@ -149,7 +149,7 @@ func (m *mover) originalOf(left registry.Snapshot, e jobtree.Elsewhere) (origina
 		return o, err
 	}
 	operated.Moving = nil
-	o.nodes[m.tree.Operated()] = jobtree.EncodeOperated(operated)
+	o.nodes[m.tree.Operated()] = jobtree.EncodeOperated(operated.Moved())
 	return o, nil
 }
 

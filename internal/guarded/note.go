@@ -1,6 +1,7 @@
 package guarded
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"slices"
@@ -60,6 +61,7 @@ func NoteOf(job string, found func(path string) registry.Node, steps []Step, ver
 	}
 	op := jobtree.Operation{
 		ID: rand.Text()[:16], Verb: verb, Who: by.Who, How: by.How, When: time.Now().UTC().Truncate(time.Millisecond), Reason: by.Reason,
+		After: cmp.Or(node.Revision, config.Revision),
 	}
 	changes := make(map[string]string)
 	for _, s := range steps {

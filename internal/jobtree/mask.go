@@ -30,7 +30,7 @@ var secretNames = regexp.MustCompile(`(?i)passw|pwd|secret|token|credential|auth
 // alone heeds, and every member and setting whose name says password, secret, token, key, header, address or the like; error
 // texts of records, which quote what went wrong; parameters of requests by hand; checkpoints; what operators
 // did, which quotes configs; and of a move by elasticron migrate what it keeps of the config and of records. A config that cannot be read is hidden
-// as a whole. Everything else is shown as it is.
+// as a whole. Everything else is shown as it is, be the config JSON or the YAML of ElasticJob 3.x.
 //
 // Names are all it goes by: a secret in a description, or in a setting with an innocent name, is shown.
 func Mask(path, value string) string {
@@ -46,7 +46,7 @@ func Mask(path, value string) string {
 	case name.Kind == KindConfig && strings.HasPrefix(value, elsewhereBegins): // which quotes a config while the job moves
 		return maskObject(value, hiding(func(name string) bool { return name == "config" }))
 	case name.Kind == KindConfig:
-		return maskObject(value, hiding(isSecret))
+		return maskConfig(value, hiding(isSecret))
 	case name.Kind == KindMove:
 		return maskObject(value, hiding(secretOfMove))
 	case strings.HasPrefix(value, "{"):
@@ -114,7 +114,7 @@ func MaskSecrets(n registry.Node) registry.Node {
 	switch {
 	case !known || n.Value == "":
 	case name.Kind == KindConfig:
-		n.Value = maskObject(n.Value, hidingConfig)
+		n.Value = maskConfig(n.Value, hidingConfig)
 	case name.Kind == KindOperated:
 		operated, err := DecodeOperated(n)
 		if err != nil {

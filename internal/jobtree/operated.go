@@ -68,6 +68,9 @@ type Operation struct {
 	// Before is the configuration's text before a change of it. Cut tells that it was too long to be kept.
 	Before string
 	Cut    bool
+	// After is the revision of the node that the operation was written over, or of the configuration if there was none: all
+	// earlier operations are not later than that. 0 if that is not known.
+	After registry.Revision
 	// Unknown are members that this version does not know, as they stood. They are kept.
 	Unknown string
 }
@@ -98,6 +101,21 @@ func (o Operated) OnlyAsked(since Operated) bool {
 	return known >= 0 && !slices.ContainsFunc(o.Operations[known+1:], func(op Operation) bool {
 		return op.Verb != VerbTrigger && op.Verb != VerbBackfill
 	})
+}
+
+// TellsSince tells whether the operations are all that were done after a revision, so that one which is not among them was
+// not done since. The node is at a revision of its own.
+func (o Operated) TellsSince(since, node registry.Revision) bool {
+	return node <= since || slices.ContainsFunc(o.Operations, func(op Operation) bool { return op.After != 0 && op.After <= since })
+}
+
+// Moved returns the operations as they go on in another registry, whose revisions count from elsewhere.
+func (o Operated) Moved() Operated {
+	o.Operations = slices.Clone(o.Operations)
+	for i := range o.Operations {
+		o.Operations[i].After = 0
+	}
+	return o
 }
 
 // With returns what is to be written after one more operation. It drops the oldest ones that are too many or
@@ -160,6 +178,7 @@ func (op *Operation) write(w *writer) {
 	w.string("changed", op.Changed)
 	w.string("before", op.Before)
 	w.flag("cut", op.Cut)
+	w.count("after", int64(op.After))
 	w.members(op.Unknown)
 }
 
@@ -273,6 +292,8 @@ func (op *Operation) read(r *reader, o object) {
 			op.Before = r.text(m)
 		case "cut":
 			op.Cut = r.flag(m)
+		case "after":
+			op.After = registry.Revision(r.count(m))
 		default:
 			unknown = append(unknown, m.text)
 		}

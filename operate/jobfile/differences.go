@@ -2,6 +2,8 @@ package jobfile
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
@@ -21,7 +23,11 @@ func Differences(file seed.File, nodes []registry.Node) (lines []string) {
 		what := path[len(jobtree.For(name.Job).Root())+1:]
 		switch {
 		case !was.Exists():
-			lines = append(lines, fmt.Sprintf("+ %s  %s  %s", name.Job, what, jobtree.Mask(path, value)))
+			shown := jobtree.Mask(path, value)
+			if strings.Contains(shown, "\n") {
+				shown = strconv.Quote(shown) // so that it is one line
+			}
+			lines = append(lines, fmt.Sprintf("+ %s  %s  %s", name.Job, what, shown))
 		case was.Value == value:
 		case name.Kind == jobtree.KindConfig:
 			lines = append(lines, configDifferences(name.Job, was, value)...)
