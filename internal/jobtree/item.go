@@ -96,6 +96,14 @@ func storedRecordOf(n registry.Node) *storedRecord {
 	return s
 }
 
+// get returns the record; the zero one of nil.
+func (s *storedRecord) get() Stored[Record] {
+	if s == nil {
+		return Stored[Record]{}
+	}
+	return s.Stored
+}
+
 // item returns the nodes in full.
 func (in *itemNodes) item(number int) Item {
 	return Item{
@@ -108,17 +116,9 @@ func (in *itemNodes) item(number int) Item {
 		Claimed:          valueOf(in.claimed),
 		Misfire:          valueOf(in.misfire),
 		Disabled:         in.disabled,
-		Record:           in.storedRecord(),
+		Record:           in.record.get(),
 		FailoverItem:     in.failoverItem,
 	}
-}
-
-// storedRecord returns the item's record.
-func (in *itemNodes) storedRecord() Stored[Record] {
-	if in.record == nil {
-		return Stored[Record]{}
-	}
-	return in.record.Stored
 }
 
 // owner is [Item.Owner] without building the item.
