@@ -18,10 +18,11 @@ func NewClock() backend.SessionClock {
 	return stepping(bootTime, time.Now)
 }
 
-// clockStep is for how long a reading of the clock counts. A system call is all that the clock is: an execution asks
-// a dozen times whether its session stands, and next to that, the steps that a reading saves would cost more than all
-// that is decided by it. Whoever asks may be held up for longer than that right after the answer, by a sleep of the
-// machine too, so nothing that holds for an answer ceases to hold for one of a moment ago.
+// clockStep is for how long a reading of the clock counts, by Go's clock. Each reading is a system call, and an execution
+// asks a dozen times whether its session stands. Whoever asks may be paused for longer than a step right after the
+// answer, so nothing may rest on an answer that an older one of a step would break. A sleep of the machine does not stay
+// hidden: before it and after it, the kernel takes longer than a step to stop the processes and to let them go on, and
+// Go's clock runs meanwhile.
 const clockStep = time.Millisecond
 
 // reading is what a clock showed.
