@@ -39,9 +39,9 @@ func Claim(s *jobtree.State, item int, c Claimant) (registry.Txn, jobtree.Record
 		return registry.Txn{}, jobtree.Record{}, fmt.Errorf("item %d: %w", item, err)
 	}
 	server := jobtree.ServerOf(c.Instance)
-	marked, marks := s.MarkRunning(item, c.Instance, c.Session)
+	unmarked, mark := s.MarkRunning(item, c.Instance, c.Session)
 	return registry.Txn{
-		If: append([]registry.Condition{
+		If: []registry.Condition{
 			registry.Unchanged(tree.ItemRecord(item), it.Record.Revision),
 			registry.Unchanged(tree.FailoverItem(item), it.FailoverItem),
 			registry.Absent(tree.ItemDisabled(item)),
@@ -50,11 +50,12 @@ func Claim(s *jobtree.State, item int, c Claimant) (registry.Txn, jobtree.Record
 			// Whoever raises the fencing tokens writes the config as well.
 			registry.Unchanged(tree.Config(), s.Config.Revision),
 			registry.CreatedAt(tree.Instance(c.Instance), s.Instance(c.Instance).Created),
-		}, marked...),
+			unmarked,
+		},
 		Then: slices.Concat(
 			[]registry.Write{registry.Delete(tree.FailoverItem(item))},
-			s.MarkClaimed(item, c.Instance, c.Session), marks,
-			[]registry.Write{registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
+			s.MarkClaimed(item, c.Instance, c.Session),
+			[]registry.Write{mark, registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record))},
 		),
 	}, record, nil
 }

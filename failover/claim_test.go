@@ -98,6 +98,7 @@ func TestClaim(t *testing.T) {
 					test.epoch,
 					registry.Unchanged(tree.Config(), configNode(t, nil).Revision),
 					registry.CreatedAt(tree.Instance(survivor), 9),
+					registry.Absent(tree.ItemRunning(item)),
 				},
 				Then: []registry.Write{
 					registry.Delete(tree.FailoverItem(item)),

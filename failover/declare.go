@@ -18,11 +18,12 @@ import (
 // Where Java instances share the job, the mark of another session is of an execution of Java's: of a
 // regular one, which says nothing of the lost one, unless the item is marked as claimed, too.
 func Lost(s *jobtree.State, item int) bool {
-	it := s.Item(item)
-	record := it.Record.Value
-	if record.State != jobtree.ItemRunning || it.Record.Err != nil {
+	stored := s.Record(item)
+	record := stored.Value
+	if record.State != jobtree.ItemRunning || stored.Err != nil {
 		return false
 	}
+	it := s.Item(item)
 	marked := it.Running.Exists()
 	if s.SharedWithJava() {
 		marked = it.Running.Session == record.Current.Session || it.Failover.Exists()

@@ -1,6 +1,9 @@
 package registry
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Txn is a guarded transaction: if all conditions hold, all writes are done, at one revision.
 // Conditions and writes are judged and done together; there is no state in between.
@@ -69,21 +72,21 @@ func (t Txn) Guards() []Condition {
 		default:
 			continue
 		}
+		if implies(guards, implied) {
+			continue
+		}
 		if len(guards) == cap(guards) { // room for all that can come
 			guards = append(make([]Condition, 0, len(guards)+len(t.Then)-i), guards...)
 		}
-		guards = appendNew(guards, implied)
+		guards = append(guards, implied)
 	}
 	return guards
 }
 
-// appendNew appends a condition that the others do not imply.
-func appendNew(conditions []Condition, c Condition) []Condition {
-	for _, old := range conditions {
+// implies tells whether conditions say what another one does.
+func implies(conditions []Condition, c Condition) bool {
+	return slices.ContainsFunc(conditions, func(old Condition) bool {
 		present := old.Kind == CondUnchanged || old.Kind == CondCreatedAt
-		if old == c || present && c.Kind == CondPresent && old.Path == c.Path {
-			return conditions
-		}
-	}
-	return append(conditions, c)
+		return old == c || present && c.Kind == CondPresent && old.Path == c.Path
+	})
 }

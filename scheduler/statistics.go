@@ -112,7 +112,7 @@ func (j *Job) Statistics(ctx context.Context) (Statistics, error) {
 }
 
 func itemStatistics(s *jobtree.State, n int) ItemStatistics {
-	record := s.Item(n).Record.Value
+	record := s.Record(n).Value
 	i := ItemStatistics{
 		Item: n, Owner: s.Owner(n), LastFire: record.LastFire,
 		Success: record.Counts.Success, Failure: record.Counts.Failure,

@@ -71,7 +71,7 @@ func (r *runner) reportUnreadable(t jobtree.Touched) {
 		r.log.ErrorContext(r.life, "the request by hand cannot be read: no item runs for it", logError, err)
 	}
 	for _, n := range t.Items {
-		if err := r.state.Item(n).Record.Err; errors.Is(err, jobtree.ErrNewerFormat) {
+		if err := r.state.Record(n).Err; errors.Is(err, jobtree.ErrNewerFormat) {
 			r.log.ErrorContext(r.life, "item pauses: a newer version wrote its record", logItem, n, logError, err)
 		}
 	}

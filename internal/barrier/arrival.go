@@ -59,7 +59,7 @@ func Failed(s *jobtree.State, p jobtree.Phase) []int {
 	b := s.Barrier(p).Round.Value
 	var failed []int
 	for _, n := range b.Items {
-		record := s.Item(n).Record.Value
+		record := s.Record(n).Value
 		e := record.Current
 		if previous, ok := record.Previous(); ok && !ofRound(e, b.Key()) {
 			e = &previous

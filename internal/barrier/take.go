@@ -11,7 +11,7 @@ func FallsTo(s *jobtree.State, p jobtree.Phase, instance string) bool {
 	var last *jobtree.Execution
 	newest := registry.Revision(0)
 	for _, n := range s.Barrier(p).Round.Value.Items {
-		if record := s.Item(n).Record; record.Revision > newest && record.Value.Current != nil {
+		if record := s.Record(n); record.Revision > newest && record.Value.Current != nil {
 			last, newest = record.Value.Current, record.Revision
 		}
 	}

@@ -162,7 +162,7 @@ func (a Ask) pending(s *jobtree.State, now time.Time) []int {
 	}
 	items, before := s.Pending(now), s.Triggered()
 	for n := 0; a.AfterRuns && before.Exists() && n < s.Items(); n++ {
-		if answer, _ := s.Item(n).Record.Value.AnswerTo(before.Revision); answer == jobtree.Answering {
+		if answer, _ := s.Record(n).Value.AnswerTo(before.Revision); answer == jobtree.Answering {
 			items = append(items, n)
 		}
 	}

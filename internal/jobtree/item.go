@@ -78,7 +78,30 @@ type itemNodes struct {
 	failover         *Mark
 	claimed          *Mark
 	misfire          *Stored[Misfire]
-	record           *Stored[Record]
+	record           *storedRecord
+}
+
+// storedRecord is a record and its current execution, which nearly every record has, in one piece.
+type storedRecord struct {
+	Stored[Record]
+	current Execution
+}
+
+func storedRecordOf(n registry.Node) *storedRecord {
+	if !n.Exists() {
+		return nil
+	}
+	s := &storedRecord{Stored: Stored[Record]{Revision: n.Revision}}
+	s.Value, s.Err = decodeRecord(n, &s.current)
+	return s
+}
+
+// get returns the record; the zero one of nil.
+func (s *storedRecord) get() Stored[Record] {
+	if s == nil {
+		return Stored[Record]{}
+	}
+	return s.Stored
 }
 
 // item returns the nodes in full.
@@ -93,7 +116,7 @@ func (in *itemNodes) item(number int) Item {
 		Claimed:          valueOf(in.claimed),
 		Misfire:          valueOf(in.misfire),
 		Disabled:         in.disabled,
-		Record:           valueOf(in.record),
+		Record:           in.record.get(),
 		FailoverItem:     in.failoverItem,
 	}
 }
@@ -124,7 +147,7 @@ func (in *itemNodes) set(kind Kind, n registry.Node) {
 	case KindItemDisabled:
 		in.disabled = n.Exists()
 	case KindItemRecord:
-		in.record = storedRarely(n, DecodeRecord)
+		in.record = storedRecordOf(n)
 	case KindFailoverItem:
 		in.failoverItem = n.Revision
 	}

@@ -4,13 +4,13 @@ import "github.com/elasticron/elasticron/registry"
 
 // MarkRunning returns what a begin compares and writes for the mark of the item, beside the guard that its instance is
 // registered. In the layout [ElasticJob3] the mark outlives the instance if failover is on: it tells the others what
-// ran.
-func (s *State) MarkRunning(item int, instance string, session *registry.Session) ([]registry.Condition, []registry.Write) {
+// ran. That there is no mark yet a put in a session says by itself; as it is said here, no backend has to add it.
+func (s *State) MarkRunning(item int, instance string, session *registry.Session) (registry.Condition, registry.Write) {
 	path := s.tree.ItemRunning(item)
 	if s.Layout() == ElasticJob3 && s.Config.Value.Failover {
-		return []registry.Condition{registry.Absent(path)}, []registry.Write{registry.Put(path, instance)}
+		return registry.Absent(path), registry.Put(path, instance)
 	}
-	return nil, []registry.Write{registry.PutOwned(path, instance, session)}
+	return registry.Absent(path), registry.PutOwned(path, instance, session)
 }
 
 // MarkClaimed returns the writes by which an instance claims an item.

@@ -36,7 +36,23 @@ func EncodeRecord(r Record) string {
 // DecodeRecord reads a record node. Members that it does not know are left out, and are gone when the
 // record is written again: the members belong together, and a part that a newer version keeps in
 // step with the others must not survive their change.
-func DecodeRecord(n registry.Node) (Record, error) {
+func DecodeRecord(n registry.Node) (Record, error) { return decodeRecord(n, new(Execution)) }
+
+// decodeRecord is [DecodeRecord]. The current execution, if it can be, is put where current points to.
+func decodeRecord(n registry.Node, current *Execution) (Record, error) {
+	var plain Record
+	if !plain.readPlain(n.Value, current) {
+		*current = Execution{}
+		return decodeAnyRecord(n)
+	}
+	if err := plain.checkComplete(); err != nil {
+		return Record{}, at(n.Path, err)
+	}
+	return plain, nil
+}
+
+// decodeAnyRecord is [DecodeRecord] for any text.
+func decodeAnyRecord(n registry.Node) (Record, error) {
 	o, err := parseObject(n.Value)
 	if err != nil {
 		return Record{}, at(n.Path, err)

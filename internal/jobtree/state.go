@@ -145,6 +145,17 @@ func (s *State) Item(item int) Item {
 	return all
 }
 
+// Record returns the record of an item, as [State.Item] does, for those who ask for nothing else of many items.
+func (s *State) Record(item int) Stored[Record] {
+	if !s.Knows(item) {
+		return Stored[Record]{Err: ErrNotFollowed}
+	}
+	if nodes := s.items.get(item); nodes != nil {
+		return nodes.record.get()
+	}
+	return Stored[Record]{}
+}
+
 // Disabled tells whether an operator excluded an item.
 func (s *State) Disabled(item int) bool {
 	nodes := s.items.get(item)
@@ -180,13 +191,17 @@ func (s *State) Owner(item int) string {
 // transaction commits. That next is as it was read matters also where there is none: an assignment
 // that is written in parts changes the owner by next and epoch alone.
 func (s *State) OwnerGuards(item int) []registry.Condition {
-	it := s.Item(item)
-	guards := []registry.Condition{registry.Unchanged(s.tree.ItemInstance(item), it.InstanceRevision)}
+	var nodes itemNodes
+	if kept := s.items.get(item); kept != nil {
+		nodes = *kept
+	}
+	guards := append(make([]registry.Condition, 0, 3), registry.Unchanged(s.tree.ItemInstance(item), nodes.instanceRevision))
 	if s.java != nil {
 		return guards
 	}
-	guards = append(guards, registry.Unchanged(s.tree.ItemNext(item), it.Next.Revision))
-	if it.Next.Exists() {
+	next := valueOf(nodes.next)
+	guards = append(guards, registry.Unchanged(s.tree.ItemNext(item), next.Revision))
+	if next.Exists() {
 		guards = append(guards, registry.Unchanged(s.tree.Epoch(), s.Epoch.Revision))
 	}
 	return guards

@@ -173,7 +173,7 @@ func (r Record) AnswerTo(request registry.Revision) (Answer, *Execution) {
 // Reachable tells whether an item that has no record yet may run for a request: not if the configuration was
 // changed since, as the item may have come to the job only with that, or come back to it.
 func (s *State) Reachable(item int, request registry.Revision) bool {
-	return s.Item(item).Record.Exists() || s.Config.Revision < request
+	return s.Record(item).Exists() || s.Config.Revision < request
 }
 
 // Pending lists the items that are still to begin for the last request by hand, as long as they can and it is not
@@ -188,7 +188,7 @@ func (s *State) Pending(now time.Time) []int {
 		if !t.Value.Asks(n) || s.Disabled(n) || !s.Reachable(n, t.Revision) {
 			continue
 		}
-		record := s.Item(n).Record
+		record := s.Record(n)
 		if answer, _ := record.Value.AnswerTo(t.Revision); record.Err == nil && answer == Unanswered {
 			pending = append(pending, n)
 		}

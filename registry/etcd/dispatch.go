@@ -37,17 +37,24 @@ func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]up
 	defer h.mu.Unlock()
 	w.after = max(w.after, revision)
 	routed := make(map[*follower]update)
+	defer w.came.forget()
 	for _, e := range events {
 		if event, ok := h.r.ns.event(e); ok {
 			for f := range w.followersOf(event.Path) {
-				u := routed[f]
-				u.revision, u.events = registry.Revision(revision), append(u.events, event)
-				if w.part {
-					u.at = append(u.at, registry.Revision(e.Kv.ModRevision))
-				}
-				routed[f] = u
+				w.came.add(f, event, registry.Revision(e.Kv.ModRevision))
 			}
 		}
+	}
+	for _, c := range w.came.all {
+		u := routed[c.to]
+		if u.events == nil {
+			u = update{revision: registry.Revision(revision), events: make([]backend.Event, 0, w.came.of[c.to])}
+		}
+		u.events = append(u.events, c.event)
+		if w.part {
+			u.at = append(u.at, c.at)
+		}
+		routed[c.to] = u
 	}
 	for f := range h.waiting {
 		if !slices.Contains(f.watches, w) {
@@ -61,6 +68,40 @@ func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]up
 		}
 	}
 	return routed
+}
+
+// arrivals are what one response brought, in order, with how much of it is for each follower: most followers get a few
+// events that come after each other, and room for more than these would be a third of all that a response takes. The memory
+// is used again and again.
+type arrivals struct {
+	all []arrived
+	of  map[*follower]int
+}
+
+type arrived struct {
+	to    *follower
+	event backend.Event
+	at    registry.Revision
+}
+
+func (a *arrivals) add(to *follower, event backend.Event, at registry.Revision) {
+	if a.of == nil {
+		a.of = make(map[*follower]int)
+	}
+	a.of[to]++
+	a.all = append(a.all, arrived{to, event, at})
+}
+
+// mostArrivals is for how many events the memory is kept.
+const mostArrivals = 1 << 10
+
+// forget drops what came, and what it refers to.
+func (a *arrivals) forget() {
+	clear(a.of)
+	clear(a.all)
+	if a.all = a.all[:0]; cap(a.all) > mostArrivals {
+		*a = arrivals{}
+	}
 }
 
 // followersOf yields the followers whose subtree the path is in.

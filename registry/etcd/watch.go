@@ -30,6 +30,7 @@ type watch struct {
 	after     int64 // everything up to this revision was brought
 	followers map[string]map[*follower]bool
 	restart   context.CancelFunc // breaks the present stream
+	came      arrivals           // empty but while a response is sorted
 }
 
 func newWatch(h *hub, root string, keys keyRange, after int64) *watch {

@@ -61,7 +61,7 @@ func (x *Executions) Is(v room.View, item int, here registry.Revision) (lost, wa
 		delete(x.seen, item)
 		return false, false
 	}
-	record := v.State.Item(item).Record
+	record := v.State.Record(item)
 	if here != 0 && here == record.Value.Token(record.Revision) {
 		return false, false
 	}
@@ -77,7 +77,7 @@ func (x *Executions) unconfirmed(v room.View, item int) time.Duration {
 	if v.State.Layout() != jobtree.ElasticJob3 {
 		return 0
 	}
-	record := v.State.Item(item).Record
+	record := v.State.Record(item)
 	token := record.Value.Token(record.Revision)
 	if x.seen[item].token != token {
 		if x.seen == nil {
@@ -114,7 +114,7 @@ func (x *Executions) Declare(v room.View, item int) room.Batch {
 		x.Ports.Log.ErrorContext(x.Ports.Life(), "cannot record a lost execution", room.KeyItem, item, room.KeyError, err)
 		return nil
 	}
-	lost := v.State.Item(item).Record.Value.Current
+	lost := v.State.Record(item).Value.Current
 	return room.Batch{{Step: "declare lost", Txn: txn, Done: func(registry.Outcome) {
 		x.Ports.Log.WarnContext(x.Ports.Life(), "execution lost: its instance is gone",
 			room.KeyItem, item, "lost_instance", lost.Instance, room.KeyFire, lost.Fire)

@@ -34,7 +34,7 @@ func (m *Mending) Observe(v room.View, t jobtree.Touched) {
 	m.suspect.Note(t.Items, false)
 	m.tokens.note(v.State.Tokens())
 	for _, n := range t.Items {
-		m.tokens.noteRecord(v.State.Item(n).Record.Value)
+		m.tokens.noteRecord(v.State.Record(n).Value)
 	}
 }
 

@@ -62,7 +62,7 @@ func (f *Fires) vouch(v room.View, n int) {
 	}
 	owner := v.State.Instance(v.State.Owner(n))
 	since := f.vouching.ticksSince(owner.Created)
-	if !since.IsZero() && since.After(v.State.Item(n).Record.Value.LastFire) && vouchesTo(v, owner) {
+	if !since.IsZero() && since.After(v.State.Record(n).Value.LastFire) && vouchesTo(v, owner) {
 		f.vouching.tell(n, since)
 	}
 }
@@ -117,7 +117,7 @@ func (f *Fires) farewell(v room.View) {
 	}
 	until := v.Clock.Now().Add(-farewellAge)
 	for n := range v.State.Total() {
-		if newest := f.witness.Newest(); newest.After(v.State.Item(n).Record.Value.LastFire) && !v.Owns(n) && v.State.Knows(n) {
+		if newest := f.witness.Newest(); newest.After(v.State.Record(n).Value.LastFire) && !v.Owns(n) && v.State.Knows(n) {
 			f.vouching.tell(n, until)
 		}
 	}

@@ -254,10 +254,9 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 		v.Mine(),
 	)
 	conditions = append(conditions, r.ports.Peers.Beginning(v)...)
-	marked, marks := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
-	conditions = append(conditions, marked...)
-	writes := append(make([]registry.Write, 0, 3), marks...)
-	writes = append(writes, registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
+	unmarked, mark := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
+	conditions = append(conditions, unmarked)
+	writes := append(make([]registry.Write, 0, 3), mark, registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
 	if madeUp {
 		writes = append(writes, registry.Delete(v.Tree.ItemMisfire(n)))
 	}

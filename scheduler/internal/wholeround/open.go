@@ -82,7 +82,7 @@ func (r *Rounds) reopen(v room.View, p jobtree.Phase) room.Batch {
 // recorded tells whether an item has run in a round, or in a later one.
 func recorded(s *jobtree.State, key jobtree.RoundKey) bool {
 	for n := range s.Items() {
-		record := s.Item(n).Record.Value
+		record := s.Record(n).Value
 		if key.Manual() && record.Trigger >= key.Trigger || !key.Manual() && !record.LastFire.Before(key.Fire) {
 			return true
 		}

@@ -87,7 +87,7 @@ func (r *Rounds) Observe(v room.View, t jobtree.Touched) {
 	if len(t.Items) > 0 {
 		horizon := v.Clock.Horizon()
 		for _, n := range t.Items {
-			r.see(v.State.Item(n).Record.Value, horizon)
+			r.see(v.State.Record(n).Value, horizon)
 		}
 	}
 	for _, g := range r.barriers {
