@@ -639,6 +639,40 @@ func TestALeaderThatResignsBesideElasticJob3(t *testing.T) {
 	}
 }
 
+// What a Java instance has claimed is off its owner's rounds until that run has ended, as it is among Java instances: the
+// claimant runs nothing else before, and passes over each fire at which the item runs already.
+func TestAnOwnerLeavesAloneWhatElasticJob3HasClaimed(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startBeside3("a", nil, failingOver(2))
+		j := c.elasticJob3Joins(lastJavaID)
+		sleepUntil(6 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 1, lastJavaID: 1}, c.owners3())
+		require.Len(t, c.take(), 1)
+		const item = 0
+		require.Equal(t, fullID("a"), c.state3().Owner(item))
+		j.do(
+			registry.PutOwned(orders.ItemFailover(item), lastJavaID, j.session), registry.Put(orders.ItemFailovering(item), lastJavaID),
+		)
+		sleepUntil(16 * time.Second)
+		require.Empty(t, c.take(), "its fires wait")
+		j.begin(item, true)
+		sleepUntil(18 * time.Second)
+		j.endClaimed(item)
+		sleepUntil(19 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 1)
+		require.Equal(t, job.Misfire, runs[0].sc.Source)
+		sleepUntil(21 * time.Second)
+		require.Len(t, c.take(), 1, "it goes on")
+
+		j.do(registry.PutOwned(orders.ItemFailover(item), lastJavaID, j.session))
+		j.vanish()
+		sleepUntil(time.Minute)
+		require.NotEmpty(t, c.take(), "a claimant that is gone is in nobody's way")
+	})
+}
+
 // One that stops, or leaves the job, while items run that failover is on for stays until they have ended: their marks
 // outlive it, so everybody would take them for lost. Somebody else leads meanwhile, and nothing is run again.
 func TestALeaveBesideElasticJob3WaitsForWhatRuns(t *testing.T) {
