@@ -18,7 +18,7 @@ func whatIsNotShared(t *testing.T, j java) {
 		change func(*javapeer.Job)
 		want   string
 	}{
-		"static":    {func(spec *javapeer.Job) { spec.StaticSharding = true }, "staticSharding"},
+		"turns":     {func(spec *javapeer.Job) { spec.Strategy = "SINGLE_SHARDING_BALANCE" }, "next-job-instance-ip"},
 		"odd_zone":  {func(spec *javapeer.Job) { spec.TimeZone = "GMT+05:31" }, "timeZone"},
 		"odd_zone2": {func(spec *javapeer.Job) { spec.TimeZone = "GMT+20:00" }, "timeZone"},
 	} {
