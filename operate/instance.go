@@ -214,7 +214,7 @@ func reshard(w *world) (decision, error) {
 	d := decision{write: []registry.Write{registry.Put(w.tree.Necessary(), "")}}
 	d.plan.Changes = []Change{{What: "resharding", Before: "as it was", After: "asked for"}}
 	var unknown string
-	d.plan.Moves, unknown = w.moves(w.state.Config.Value, w.enabled(nil))
+	d.plan.Moves, unknown = w.resharding(w.state.Config.Value, w.enabled(nil))
 	d.warn(unknown)
 	return d, nil
 }

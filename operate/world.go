@@ -112,9 +112,17 @@ func (w *world) running() (items []int) {
 	return items
 }
 
-// moves tells which items get another owner when the job has this many items and these instances share them. The
-// text says why it is not known.
+// moves tells which items get another owner when the job has this many items and these instances share them, without a
+// request for a resharding. The text says why it is not known.
 func (w *world) moves(cfg job.Config, instances []string) (moves []Move, unknown string) {
+	if !w.state.MembersMatter() && cfg.ShardingTotalCount == w.state.Total() {
+		return nil, ""
+	}
+	return w.resharding(cfg, instances)
+}
+
+// resharding is [world.moves] after a request.
+func (w *world) resharding(cfg job.Config, instances []string) (moves []Move, unknown string) {
 	if len(instances) == 0 {
 		return nil, ""
 	}

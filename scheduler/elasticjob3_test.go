@@ -639,6 +639,121 @@ func TestALeaderThatResignsBesideElasticJob3(t *testing.T) {
 	}
 }
 
+// What a Java instance has claimed is off its owner's rounds until that run has ended, as it is among Java instances: the
+// claimant runs nothing else before, and passes over each fire at which the item runs already.
+func TestAnOwnerLeavesAloneWhatElasticJob3HasClaimed(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startBeside3("a", nil, failingOver(2))
+		j := c.elasticJob3Joins(lastJavaID)
+		sleepUntil(6 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 1, lastJavaID: 1}, c.owners3())
+		require.Len(t, c.take(), 1)
+		const item = 0
+		require.Equal(t, fullID("a"), c.state3().Owner(item))
+		j.do(
+			registry.PutOwned(orders.ItemFailover(item), lastJavaID, j.session), registry.Put(orders.ItemFailovering(item), lastJavaID),
+		)
+		sleepUntil(16 * time.Second)
+		require.Empty(t, c.take(), "its fires wait")
+		j.begin(item, true)
+		sleepUntil(18 * time.Second)
+		j.endClaimed(item)
+		sleepUntil(19 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 1)
+		require.Equal(t, job.Misfire, runs[0].sc.Source)
+		sleepUntil(21 * time.Second)
+		require.Len(t, c.take(), 1, "it goes on")
+
+		j.do(registry.PutOwned(orders.ItemFailover(item), lastJavaID, j.session))
+		j.vanish()
+		sleepUntil(time.Minute)
+		require.NotEmpty(t, c.take(), "a claimant that is gone is in nobody's way")
+	})
+}
+
+// With static sharding, who is there at the first fire shares the items, and afterwards nothing moves, whoever comes or
+// goes, until their number changes or somebody asks for a resharding. Who comes back under its id has its items again.
+func TestStaticShardingBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := sharedJob(4)
+		cfg.Unknown = `"elasticJob3":"staticSharding: true\n"`
+		stays := func(owners map[string]int, until time.Duration) {
+			t.Helper()
+			sleepUntil(until)
+			require.Equal(t, owners, c.owners3())
+			require.Zero(t, c.state3().Necessary)
+		}
+		a := c.startBeside3("a", nil, cfg)
+		require.Contains(t, c.node(orders.Config()).Value, "\nstaticSharding: true\n")
+		sleepUntil(time.Second)
+		j := c.elasticJob3Joins(javaID)
+		stays(map[string]int{fullID("a"): 2, javaID: 2}, 6*time.Second)
+		require.Len(t, c.take(), 2)
+
+		last := c.elasticJob3Joins(lastJavaID)
+		stays(map[string]int{fullID("a"): 2, javaID: 2}, 11*time.Second)
+		require.Len(t, c.take(), 2)
+		j.leave()
+		b := c.startBeside3("b", nil, cfg)
+		stays(map[string]int{fullID("a"): 2, javaID: 2}, 21*time.Second)
+		require.Len(t, c.take(), 4, "it goes on, and nobody has the items of who is gone")
+		last.do(registry.Put(orders.InstanceTrigger(fullID("a")), ""))
+		sleepUntil(22 * time.Second)
+		require.Len(t, c.take(), 2)
+		require.False(t, c.node(orders.InstanceTrigger(fullID("a"))).Exists(), "it is answered all the same")
+
+		ours, err := a.Job("orders")
+		require.NoError(t, err)
+		require.NoError(t, ours.Update(t.Context(), func(cfg *job.Config) error { cfg.ShardingTotalCount = 6; return nil }))
+		spread := map[string]int{fullID("a"): 2, fullID("b"): 2, lastJavaID: 2}
+		stays(spread, 26*time.Second)
+		b.stop(t)
+		stays(spread, 31*time.Second)
+		c.take()
+		sleepUntil(36 * time.Second)
+		require.Len(t, c.take(), 2)
+		cfg.ShardingTotalCount = 6
+		b = c.startBeside3("b", nil, cfg)
+		stays(spread, 41*time.Second)
+		require.Len(t, c.take(), 4, "it has its items again")
+
+		a.stop(t) // which led
+		stays(spread, 46*time.Second)
+		require.Equal(t, fullID("b"), c.state3().Leader.Instance)
+		c.take()
+		last.ask()
+		stays(map[string]int{fullID("b"): 3, lastJavaID: 3}, 51*time.Second)
+		b.stop(t)
+	})
+}
+
+// Beside a Java leader, who comes and goes asks for nothing, and nobody reminds the leader of it.
+func TestStaticShardingUnderALeaderOfElasticJob3(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := sharedJob(2)
+		cfg.Unknown = `"elasticJob3":"staticSharding: true\n"`
+		j := c.elasticJob3Leads(cfg)
+		a := c.startBeside3("a", nil, cfg)
+		sleepUntil(time.Second)
+		require.NotZero(t, c.state3().Necessary, "nothing is assigned yet")
+		j.do(registry.Put(orders.ItemInstance(0), javaID), registry.Put(orders.ItemInstance(1), fullID("a")), registry.Delete(orders.Necessary()))
+		b := c.startBeside3("b", nil, cfg)
+		sleepUntil(11 * time.Second)
+		require.Zero(t, c.state3().Necessary)
+		require.Equal(t, map[string]int{fullID("a"): 1, javaID: 1}, c.owners3())
+		require.Len(t, c.take(), 2)
+		a.stop(t)
+		sleepUntil(21 * time.Second)
+		require.Zero(t, c.state3().Necessary)
+		require.Equal(t, map[string]int{fullID("a"): 1, javaID: 1}, c.owners3())
+		b.stop(t)
+	})
+}
+
 // One that stops, or leaves the job, while items run that failover is on for stays until they have ended: their marks
 // outlive it, so everybody would take them for lost. Somebody else leads meanwhile, and nothing is run again.
 func TestALeaveBesideElasticJob3WaitsForWhatRuns(t *testing.T) {

@@ -27,6 +27,7 @@ func TestMixedWithElasticJob3(t *testing.T) {
 		"OneAssignmentWhoeverLeads/average":    oneAssignmentWhoeverLeads("average_orders", ""),
 		"OneAssignmentWhoeverLeads/odevity":    oneAssignmentWhoeverLeads("odevity_orders", "ODEVITY"),
 		"OneAssignmentWhoeverLeads/rotate":     oneAssignmentWhoeverLeads("rotate_orders", "ROUND_ROBIN"),
+		"StaticSharding":                       staticSharding,
 		"JavaDoesNotWaitForGo":                 javaDoesNotWaitForGo,
 		"JavaWaitsInTheLatchForGo":             javaWaitsInTheLatchForGo,
 		"GoWaitsInTheLatchForJava":             goWaitsInTheLatchForJava,

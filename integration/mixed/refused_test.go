@@ -18,7 +18,7 @@ func whatIsNotShared(t *testing.T, j java) {
 		change func(*javapeer.Job)
 		want   string
 	}{
-		"static":    {func(spec *javapeer.Job) { spec.StaticSharding = true }, "staticSharding"},
+		"turns":     {func(spec *javapeer.Job) { spec.Strategy = "SINGLE_SHARDING_BALANCE" }, "next-job-instance-ip"},
 		"odd_zone":  {func(spec *javapeer.Job) { spec.TimeZone = "GMT+05:31" }, "timeZone"},
 		"odd_zone2": {func(spec *javapeer.Job) { spec.TimeZone = "GMT+20:00" }, "timeZone"},
 	} {
@@ -42,7 +42,7 @@ func whatIsNotShared(t *testing.T, j java) {
 		_, err := j.first.Join(j.in(t).newCluster(t, spec.Name).java(), spec)
 		require.ErrorContains(t, err, "Europe/Berlin", "Java itself refuses it")
 	})
-	t.Run("turns", func(t *testing.T) {
+	t.Run("turns_in_java", func(t *testing.T) {
 		c := j.in(t).newCluster(t, "not_known_turns")
 		spec := javapeer.NewJob(c.job, never, 1)
 		spec.Strategy = "SINGLE_SHARDING_BALANCE"

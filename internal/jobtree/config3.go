@@ -29,7 +29,12 @@ const keptMember = "elasticJob3"
 // kept3 are these members: Java's own affair, such as its listeners. They are written back as they stood.
 var kept3 = []string{
 	"jobExecutorServiceHandlerType", "jobExecutorThreadPoolSizeProviderType", "jobExtraConfigurations", "jobListenerTypes", "label",
+	memberStatic,
 }
+
+// memberStatic says that items stay where they are while members change. It is kept if it says so, and the one member that
+// is kept and heeded; see [State.StaticSharding].
+const memberStatic = "staticSharding"
 
 // rootOf returns the value of the node of a job itself: the name of its class, or the word for its type.
 func rootOf(c job.Config) string {
@@ -109,7 +114,9 @@ func text3(c job.Config, zone string, kept map[string]string) string {
 	w.number("reconcileIntervalMinutes", max(0, reconcileIntervalOf(stored).stored()))
 	w.text("shardingItemParameters", c.ShardingItemParameters)
 	w.number("shardingTotalCount", int64(c.ShardingTotalCount))
-	w.flag("staticSharding", false)
+	if _, static := kept[memberStatic]; !static {
+		w.flag(memberStatic, false)
+	}
 	w.some("timeZone", zone)
 	w.keptBefore("\xff")
 	return string(w.dst)
@@ -270,7 +277,7 @@ func (r *reader3) member(m javayaml.Member) {
 	case "jobShardingStrategyType":
 		r.text(m, &c.ShardingStrategy)
 		if c.ShardingStrategy == "SINGLE_SHARDING_BALANCE" {
-			r.fault(m, c.ShardingStrategy, "must be another strategy: instances of ours do not take turns by next-job-instance-ip, and ElasticJob 3.0.4 does not have this one either", nil)
+			r.fault(m, c.ShardingStrategy, "must be another strategy: with this one, instances of ElasticJob 3.0.5 go by next-job-instance-ip and not by who has the item, so that it would run on both sides; ElasticJob 3.0.4 does not have it", nil)
 		}
 	case "maxTimeDiffSeconds":
 		r.count(m, func(n int) { // any negative number is the default
@@ -297,10 +304,10 @@ func (r *reader3) member(m javayaml.Member) {
 		r.text(m, &c.ShardingItemParameters)
 	case "shardingTotalCount":
 		r.count(m, func(n int) { c.ShardingTotalCount = n })
-	case "staticSharding":
+	case memberStatic:
 		var on bool
 		if r.flag(m, &on); on {
-			r.fault(m, "true", "must be false: a leader of ours gives items to who joins, and takes them from who leaves, while Java then leaves them where they are until their number changes", nil)
+			r.kept.WriteString(m.Text)
 		}
 	case "timeZone":
 		r.text(m, &r.zone)

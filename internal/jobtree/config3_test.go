@@ -97,11 +97,11 @@ overwrite: false
 reconcileIntervalMinutes: 10
 shardingItemParameters: ''
 shardingTotalCount: 2
-staticSharding: false
+staticSharding: true
 `,
 		config: job.Config{
 			Name: "orders", Class: "com.acme.OrderJob", Type: job.TypeSimple, Cron: cronexpr.Triggered, ShardingTotalCount: 2,
-			Unknown: `"elasticJob3":"jobExecutorServiceHandlerType: CPU\njobExtraConfigurations:\n- !!org.apache.shardingsphere.elasticjob.tracing.yaml.YamlTracingConfiguration\n  type: RDB\njobListenerTypes:\n- a\n- b\nlabel: x\n"`,
+			Unknown: `"elasticJob3":"jobExecutorServiceHandlerType: CPU\njobExtraConfigurations:\n- !!org.apache.shardingsphere.elasticjob.tracing.yaml.YamlTracingConfiguration\n  type: RDB\njobListenerTypes:\n- a\n- b\nlabel: x\nstaticSharding: true\n"`,
 		},
 	},
 }
@@ -141,8 +141,8 @@ func TestWhatIsNoConfigOfElasticJob3(t *testing.T) {
 		`{"jobName":"orders"}`:               "Elastic-Job-Lite 2.1.5",
 		"jobName: orders\njobName: orders\n": "twice",
 		"unheard: of\n":                      "unheard",
-		"staticSharding: true\n":             "staticSharding",
-		"jobShardingStrategyType: SINGLE_SHARDING_BALANCE\n": "take turns",
+		"staticSharding: maybe\n":            "staticSharding",
+		"jobShardingStrategyType: SINGLE_SHARDING_BALANCE\n": "next-job-instance-ip",
 		"timeZone: Europe/Berlin\n":                          "GMT+08:00",
 		"timeZone: GMT+05:31\n":                              "all year",
 		"timeZone: GMT+15\n":                                 "all year",
@@ -213,7 +213,7 @@ func TestWhatElasticJob3CannotStore(t *testing.T) {
 		"ExecutorService":    func(c *job.Config) { c.ExecutorServiceHandler = "CPU" },
 		"Unknown":            func(c *job.Config) { c.Unknown = `"newer":1` },
 		"Java.MonitorPort":   func(c *job.Config) { c.Java.MonitorPort = 9888 },
-		"staticSharding":     func(c *job.Config) { c.Unknown = `"elasticJob3":"staticSharding: true\n"` },
+		"staticSharding":     func(c *job.Config) { c.Unknown = `"elasticJob3":"staticSharding: maybe\n"` },
 		"shardingTotalCount": func(c *job.Config) { c.ShardingTotalCount = 0 },
 	} {
 		c := job.Config{Name: "orders", Class: "com.acme.OrderJob", Cron: "0 0 0 * * ?", ShardingTotalCount: 2}

@@ -52,6 +52,7 @@ type java struct {
 	layout     Layout
 	root       string                       // the value of the job's own node
 	config     registry.Node                // likewise
+	static     bool                         // its items stay where they are while members change
 	triggers   map[string]registry.Revision // of the nodes that ask instances to run their items
 	assigned   int                          // items up to the last that has an instance node
 	processing bool                         // a Java leader reshards
@@ -141,7 +142,39 @@ func (s *State) setConfig(name Name, n registry.Node) bool {
 		j.root = n.Value
 	}
 	s.Config = stored(j.config, func(n registry.Node) (job.Config, error) { return j.layout.DecodeConfig(j.root, n) })
+	if s.Config.Err == nil { // one that cannot be read moves nothing
+		kept, err := keptOf(s.Config.Value.Unknown)
+		_, static := kept[memberStatic]
+		j.static = static && err == nil
+	}
 	return true
+}
+
+// StaticSharding tells whether the items stay where they are when members change, until their number changes or somebody
+// asks for a resharding: the setting staticSharding of ElasticJob 3.x.
+func (s *State) StaticSharding() bool { return s.java != nil && s.java.static }
+
+// Incomplete tells whether the items that have owners, living or gone, are others than those of the configuration: before
+// the first assignment, and when their number has changed.
+func (s *State) Incomplete() bool {
+	total := s.Config.Value.ShardingTotalCount
+	for item := range total {
+		if s.Owner(item) == "" {
+			return true
+		}
+	}
+	for item := total; item < s.Items(); item++ {
+		if s.hasInstanceNode(item) {
+			return true
+		}
+	}
+	return false
+}
+
+// MembersMatter tells whether another assignment is wanted when an instance comes or goes, or a server is disabled or
+// enabled. While a Java leader assigns the items, they have no owners for a moment, and it does not matter for that.
+func (s *State) MembersMatter() bool {
+	return !s.StaticSharding() || s.Incomplete() && !s.JavaAssigns()
 }
 
 // setTrigger takes over whether an instance is asked to run its items.

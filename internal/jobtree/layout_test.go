@@ -42,6 +42,35 @@ func TestServersOfElasticJob3(t *testing.T) {
 	require.Equal(t, "DISABLED", jobtree.ElasticJob3.EncodeServer(true))
 }
 
+// With static sharding members do not matter as long as the items that have owners are those of the configuration.
+func TestStaticSharding(t *testing.T) {
+	t.Parallel()
+	const text = "cron: 0 0 0 * * ?\njobName: orders\nshardingTotalCount: 2\n"
+	s := newStore()
+	s.put(orders.Config(), text, 0)
+	require.True(t, state3(s).MembersMatter())
+	s.put(orders.Config(), text+"staticSharding: false\n", 0)
+	require.False(t, state3(s).StaticSharding())
+	s.put(orders.Config(), text+"staticSharding: true\n", 0)
+	for _, step := range []struct {
+		path, value string
+		matter      bool
+	}{
+		{orders.ItemDisabled(1), "", true}, // no item has an owner
+		{orders.ItemInstance(0), "10.0.0.1@-@7", true},
+		{orders.ItemInstance(1), "", true},
+		{orders.ItemInstance(1), "10.0.0.2@-@7", false}, // whether it lives or not
+		{orders.ItemInstance(2), "10.0.0.1@-@7", true},  // there are fewer now
+	} {
+		s.put(step.path, step.value, 0)
+		require.True(t, state3(s).StaticSharding())
+		require.Equal(t, step.matter, state3(s).MembersMatter(), step)
+	}
+	s.put(orders.Leader(), "10.0.0.1@-@7", 1)
+	s.put(orders.Processing(), "", 1)
+	require.False(t, state3(s).MembersMatter(), "a Java leader assigns them")
+}
+
 // It asks an instance to run its items by a node of its own.
 func TestTriggersOfElasticJob3(t *testing.T) {
 	t.Parallel()

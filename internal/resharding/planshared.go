@@ -6,6 +6,13 @@ import (
 	"github.com/elasticron/elasticron/sharding"
 )
 
+// PlanStaying is the plan of a leader who leaves all items where they are, although their owners may be gone: it says by
+// its epoch that it leads. It is for jobs with [jobtree.State.StaticSharding] whose assignment is complete.
+func PlanStaying(s *jobtree.State, term registry.Revision) Plan {
+	members, total := members(s), s.Config.Value.ShardingTotalCount
+	return planShared(s, Plan{Instances: len(members), Total: total}, members, current(s, total), term, nil)
+}
+
 // planShared is the plan of a job that Java instances share. They look at nothing but instance nodes, so
 // it is one transaction however large the job is, and the registry refuses it if that is too large.
 //

@@ -201,6 +201,14 @@ func (s *java) MaybeLost(item int) bool {
 	return pending
 }
 
+// TakenOff implements [peers.Executors], as Java owners do. A Java instance that claims an item runs nothing else before
+// that, and passes over each of its fires at which the item runs: an owner of ours that fires a moment earlier each time
+// would keep it from all its items.
+func (*java) TakenOff(v room.View, node jobtree.Item) bool {
+	claim := node.Failover
+	return claim.Session != 0 && jobtree.JavaInstance(claim.Value) && v.State.Instance(claim.Value).Created != 0
+}
+
 // settleLosses proposes to run again what Java instances lost, once that is certain and no Java instance does so.
 // If several processes saw a loss, the leader declares it, the owner, or, if Java leads, whoever is first;
 // the others, a moment later, what those did not see. If another Java instance runs the item meanwhile,

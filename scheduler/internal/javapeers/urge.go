@@ -69,6 +69,9 @@ func (s *java) Urge(v room.View) room.Batch {
 // forgot tells whether the assignment is another one than the leader's strategy wants of the present
 // members and settings; known is false while that is not known.
 func (s *java) forgot(v room.View) (forgot, known bool) {
+	if !v.State.MembersMatter() {
+		return false, true // it has left nobody out
+	}
 	strategy, err := s.ports.Strategy()
 	if err != nil {
 		return false, true

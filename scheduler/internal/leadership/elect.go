@@ -59,7 +59,7 @@ func (l *Leadership) abdicate(v room.View) room.Batch {
 		If:   []registry.Condition{v.Term()},
 		Then: []registry.Write{registry.Delete(v.Tree.Leader())},
 	}
-	if v.State.OnlyLeadersAsk() { // and nobody led who could, of those who saw what made this one resign
+	if v.State.OnlyLeadersAsk() && v.State.MembersMatter() { // and nobody led who could, of those who saw what made this one resign
 		txn.If = append(txn.If, registry.Present(v.Tree.Config()))
 		txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
 	}

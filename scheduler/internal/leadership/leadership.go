@@ -46,6 +46,7 @@ type Leadership struct {
 	bequests   int               // tries to leave with a resharding
 	electing   bool              // an election is under way
 	term       registry.Revision // that was last told of; 0 = this instance did not lead
+	static     static
 	strategist strategist
 	spread     spread
 	reconciler reconciler
@@ -71,11 +72,14 @@ func (l *Leadership) Observe(t jobtree.Touched) {
 func (l *Leadership) Decide(v room.View) room.Batch {
 	switch {
 	case !v.Leads():
+		l.static = static{}
 		l.stand(v)
 		return nil
 	case !l.mayLead(v):
 		return l.abdicate(v)
-	case !l.due(v):
+	}
+	l.static.look(v)
+	if !l.due(v) {
 		return nil
 	}
 	if tidy := l.tidy(v); tidy != nil {

@@ -83,6 +83,7 @@ func (l *Leadership) reshard(v room.View) room.Batch {
 	}
 	l.noPlan = ""
 	l.ports.Peers.Planned(plan.Held > 0)
+	l.static.planned(plan.Held > 0)
 	l.ports.Peers.MovesDue() // makes the runner decide again by then
 	if !plan.Needed {
 		return nil
@@ -99,6 +100,9 @@ func (l *Leadership) reshard(v room.View) room.Batch {
 }
 
 func (l *Leadership) planOf(v room.View) (resharding.Plan, error) {
+	if l.static.stays(v) {
+		return resharding.PlanStaying(v.State, v.State.Leader.Created), nil
+	}
 	strategy, err := l.Strategy(v)
 	if err != nil {
 		return resharding.Plan{}, err

@@ -65,18 +65,20 @@ func (m *Membership) removeFormer(v room.View) room.Batch {
 }
 
 // join proposes to register this process as an instance of the job under the present session, and to ask for a
-// resharding in the same transaction (T1). It proposes nothing while others are in the way, the job is not stored, or its
+// resharding in the same transaction (T1), unless the items stay where they are. It proposes nothing while others are in the way, the job is not stored, or its
 // home is another registry: nobody would read there who is registered, and nothing is to be sharded.
 func (m *Membership) join(v room.View) room.Batch {
 	if m.keptOut(v) || !v.Usable && v.State.Config.Revision == 0 || v.State.Elsewhere() {
 		return nil
 	}
 	conditions, writes := m.ports.Peers.Joining(v)
+	if v.State.MembersMatter() {
+		writes = append(writes, registry.Put(v.Tree.Necessary(), ""))
+	}
 	return room.Batch{{Step: "join", Alone: true, Crowds: true, Txn: registry.Txn{
 		If: append([]registry.Condition{registry.Present(v.Tree.Config())}, conditions...),
 		Then: append([]registry.Write{
 			registry.PutOwned(v.Tree.Instance(v.Instance), v.State.Layout().EncodeInstance(v.Instance), v.Attached.Session),
-			registry.Put(v.Tree.Necessary(), ""),
 		}, writes...),
 		Repeat: registry.RepeatOwned,
 	}}}

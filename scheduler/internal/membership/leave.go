@@ -20,13 +20,13 @@ type Parting struct {
 }
 
 // LeaveTxn is the transaction of a leave: it deletes the instance, and the leader if that is this one, and asks for a
-// resharding. It writes nothing if there is nothing to leave. marks are those of a [Parting].
+// resharding, unless the items stay where they are. It writes nothing if there is nothing to leave. marks are those of a [Parting].
 func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.Txn {
 	var txn registry.Txn
 	if v.Registered() {
 		txn.If = append(append(txn.If, v.Mine()), marks...)
 		txn.Then = append(txn.Then, registry.Delete(v.Tree.Instance(v.Instance)))
-		if v.State.Config.Exists() { // of a job that was removed, nothing may be made again
+		if v.State.Config.Exists() && v.State.MembersMatter() { // of a job that was removed, nothing may be made again
 			txn.If = append(txn.If, registry.Present(v.Tree.Config()))
 			txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
 		}
@@ -47,7 +47,7 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 // askForNext adds to a resignation what asks for the next leader's resharding, where only leaders ask when members
 // change: what this one has not seen yet, nobody else asks for.
 func askForNext(v room.View, txn *registry.Txn) {
-	if v.State.OnlyLeadersAsk() && v.State.Config.Exists() {
+	if v.State.OnlyLeadersAsk() && v.State.Config.Exists() && v.State.MembersMatter() {
 		txn.If = append(txn.If, registry.Present(v.Tree.Config()))
 		txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
 	}

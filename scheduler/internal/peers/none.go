@@ -98,6 +98,9 @@ func (None) Beginning(room.View) []registry.Condition { return nil }
 // MaybeLost implements [Executors].
 func (None) MaybeLost(int) bool { return false }
 
+// TakenOff implements [Executors].
+func (None) TakenOff(room.View, jobtree.Item) bool { return false }
+
 // PastKnown implements [Executors].
 func (None) PastKnown(jobtree.Item) bool { return true }
 

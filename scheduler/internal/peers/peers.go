@@ -136,6 +136,9 @@ type Executors interface {
 	Beginning(v room.View) []registry.Condition
 	// MaybeLost tells whether an item waits until it is settled whether one of them lost it.
 	MaybeLost(item int) bool
+	// TakenOff tells whether one of them has claimed an item of ours, to run again what was lost: until that has ended, its
+	// owner begins nothing of it.
+	TakenOff(v room.View, node jobtree.Item) bool
 	// PastKnown tells whether it is known what an item ran for before it came here.
 	PastKnown(node jobtree.Item) bool
 	// Unnamed lists the fires that an item missed by a note that does not name them.

@@ -95,12 +95,15 @@ func (v View) HoldBack() time.Duration {
 }
 
 // Settled tells whether the assignment is the one that the members and the settings want, as far as
-// anybody can see who is not the leader. Of items that are not followed, the owners are as they were when all moves were
+// anybody can see who is not the leader. With static sharding, items of owners that are gone are where they are wanted. Of items that are not followed, the owners are as they were when all moves were
 // over.
 func (v View) Settled() bool {
 	s := v.State
 	if s.Necessary != 0 || s.Total() != v.Config.ShardingTotalCount {
 		return false
+	}
+	if s.StaticSharding() {
+		return !s.Incomplete()
 	}
 	for n := range s.Total() {
 		if s.Instance(s.Owner(n)).Created == 0 {

@@ -95,7 +95,7 @@ func (r *Rounds) consider(v room.View, round *Round, n int) {
 		}
 		return
 	}
-	if r.ports.Peers.MaybeLost(n) {
+	if r.ports.Peers.MaybeLost(n) || r.ports.Peers.TakenOff(v, node) {
 		it.Due = m.Miss(it.Due) // so that its next fire does not bury it
 		return
 	}

@@ -1,0 +1,68 @@
+package leadership
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// clockAt is a clock that stands still.
+type clockAt struct {
+	room.Clock
+	now time.Time
+}
+
+func (c clockAt) Now() time.Time { return c.now }
+
+// Members count until the first fire after an assignment was due, or until something runs; longer only if items could not
+// be moved yet.
+func TestUntilWhenMembersCountWithStaticSharding(t *testing.T) {
+	t.Parallel()
+	tree, noon := jobtree.For("orders"), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	minutely, err := cronexpr.Parse("0 * * * * ?")
+	require.NoError(t, err)
+	byHand, err := cronexpr.Parse(cronexpr.Triggered)
+	require.NoError(t, err)
+	const text = "cron: 0 * * * * ?\njobName: orders\nshardingTotalCount: 1\nstaticSharding: true\n"
+	owned := registry.Node{Path: tree.ItemInstance(0), Value: "10.0.0.9@-@7", Created: 2, Revision: 2}
+	asked := registry.Node{Path: tree.Necessary(), Created: 3, Revision: 3}
+	marked := registry.Node{Path: tree.ItemRunning(0), Value: "10.0.0.9@-@7", Created: 4, Revision: 4, Session: foreignSession}
+	view := func(schedule cronexpr.Schedule, after time.Duration, config string, nodes ...registry.Node) room.View {
+		nodes = append(nodes, registry.Node{Path: tree.Config(), Value: config, Created: 1, Revision: 1})
+		return room.View{Facts: &room.Facts{
+			State: jobtree.ElasticJob3StateOf("orders", registry.NewSnapshot(9, nodes)),
+			Rules: policy.Rules{Schedule: schedule}, Clock: clockAt{now: noon.Add(after)},
+		}}
+	}
+	look := func(s *static, v room.View) bool {
+		s.look(v)
+		return s.stays(v)
+	}
+	var s static
+	require.True(t, look(&s, view(minutely, 0, text, owned)), "who takes the leadership over leaves all where it is")
+	require.False(t, look(&s, view(minutely, 0, text)), "nothing is assigned")
+	s.planned(false)
+	require.False(t, look(&s, view(minutely, 59*time.Second, text, owned)))
+	require.True(t, look(&s, view(minutely, time.Minute, text, owned)), "the fire has come")
+	require.True(t, look(&s, view(minutely, 90*time.Second, text, owned)))
+
+	require.False(t, look(&s, view(minutely, 0, text, owned, asked)), "somebody asks")
+	s.planned(true)
+	require.False(t, look(&s, view(minutely, time.Minute, text, owned, marked)), "what runs is to be moved yet")
+	s.planned(false)
+	require.True(t, look(&s, view(minutely, time.Minute, text, owned)))
+
+	require.False(t, look(&s, view(byHand, 0, text, owned, asked)))
+	require.False(t, look(&s, view(byHand, 24*time.Hour, text, owned)), "without a fire")
+	require.True(t, look(&s, view(byHand, 24*time.Hour, text, owned, marked)), "somebody ran it by hand")
+	require.True(t, look(&s, view(byHand, 25*time.Hour, text, owned)))
+
+	require.False(t, look(&s, view(minutely, 0, text[:len(text)-len("staticSharding: true\n")], owned)), "other jobs follow their members")
+}
