@@ -2,6 +2,7 @@ package registrytest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,6 +13,7 @@ func sizeCases() []testCase {
 	return []testCase{
 		{name: "SubtreeOfTenThousandNodes", run: subtreeOfTenThousandNodes},
 		{name: "HundredsOfViews", run: hundredsOfViews},
+		{name: "LongPaths", run: longPaths},
 	}
 }
 
@@ -77,4 +79,25 @@ func hundredsOfViews(e *env) {
 	}
 	require.Equal(e, "second", replays[10].view.Snapshot().Get("/jobs/10/config").Value)
 	require.Equal(e, "first", replays[100].view.Snapshot().Get("/jobs/100/config").Value)
+}
+
+// longPaths has paths that together take more than a request may.
+func longPaths(e *env) {
+	p, other := e.open(), e.open()
+	early := newReplay(e.view(other, registry.Root))
+	txns := make([]registry.Txn, 150)
+	for i := range txns {
+		path := fmt.Sprintf("/long/%d-%s", i, strings.Repeat("p", 9<<10))
+		txns[i] = registry.Txn{Then: []registry.Write{registry.Put(path, "")}, Repeat: registry.RepeatHarmless}
+	}
+	var last registry.Revision
+	for _, o := range p.CommitAll(e.ctx, txns) {
+		require.NoError(e, o.Err)
+		last = max(last, o.Revision)
+	}
+	late := newReplay(e.view(other, "/long"))
+	require.Equal(e, len(txns), late.view.Snapshot().Len())
+	require.Len(e, e.list(p, "/long"), len(txns))
+	e.waitRevision(early.view, last)
+	early.requireAgrees(e, p)
 }

@@ -1,6 +1,7 @@
 package registrytest
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ func turnCases() []testCase {
 		{name: "OthersOfItsBatchAreNotConcerned", run: othersOfItsBatchAreNotConcerned},
 		{name: "EveryRankAndShareIsServed", run: everyRankAndShareIsServed},
 		{name: "WhatACutHeldUpIsSentInTimeOrNever", needs: []Ability{Cut}, run: whatACutHeldUpIsSentInTimeOrNever},
+		{name: "WhatOthersSendBackHasAnOutcome", needs: []Ability{Cut}, run: whatOthersSendBackHasAnOutcome},
 	}
 }
 
@@ -101,4 +103,43 @@ func whatACutHeldUpIsSentInTimeOrNever(e *env) {
 		}
 		require.Equal(e, err == nil, e.get(p, fmt.Sprintf("/item/%d", i)).Exists(), "transaction %d", i)
 	}
+}
+
+// A store that takes many transactions in one request may refuse the request for what one of them asks. The others
+// have to be sent again then, and by that time their turn may be over.
+func whatOthersSendBackHasAnOutcome(e *env) {
+	p, other := e.open(), e.open()
+	txns := make([]registry.Txn, 20)
+	for i := range txns {
+		e.commit(p, registry.Put(fmt.Sprintf("/item/%d", i), "old"))
+	}
+	last := e.commit(p, registry.Put("/item/end", ""))
+	view := e.view(p, "/item")
+	require.NoError(e, view.WaitRevision(e.ctx, last))
+	p.Cut()
+	conflict := e.commit(other, registry.Put("/item/7", "another's"))
+	over := time.Now().Add(e.ttls(0.1))
+	for i := range txns {
+		path := fmt.Sprintf("/item/%d", i)
+		txns[i] = registry.Txn{
+			If:   []registry.Condition{registry.Unchanged(path, view.Snapshot().Get(path).Revision)},
+			Then: []registry.Write{registry.Put(path, "new")},
+			Turn: turn(registry.RankWork, "a", over),
+		}
+	}
+	done := make(chan []registry.Outcome, 1)
+	go func() { done <- p.CommitAll(e.ctx, txns) }()
+	time.Sleep(e.ttls(0.2))
+	p.Heal()
+	for i, o := range <-done {
+		switch {
+		case errors.Is(o.Err, registry.ErrNotSent):
+		case i == 7:
+			require.ErrorIs(e, o.Err, registry.ErrConflict)
+		default:
+			require.NoError(e, o.Err, "transaction %d", i)
+		}
+		require.Equal(e, o.Err == nil, e.get(other, fmt.Sprintf("/item/%d", i)).Value == "new", "transaction %d", i)
+	}
+	require.Equal(e, conflict, e.get(other, "/item/7").Revision)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -174,6 +175,14 @@ func (a *attempt) sessionLost(l *link) error {
 	return nil
 }
 
+// mayCome tells whether a try that got no answer may still be done: it was sent in a session that this process gave
+// up, and that the server may keep for a while.
+func (a *attempt) mayCome() bool {
+	return slices.ContainsFunc(a.txn.Then, func(w registry.Write) bool {
+		return w.Kind == registry.WritePutOwned && a.r.keeper.mayStill(w.Session.ID())
+	})
+}
+
 // send has the server do the multi.
 func (a *attempt) send(ctx context.Context, l *link, p *plan) (registry.Revision, bool, error) {
 	if len(p.ops) == 0 {
@@ -233,7 +242,7 @@ func (a *attempt) refused(ctx context.Context, l *link, s *survey, refused error
 			return a.failed(err)
 		}
 	}
-	if errors.Is(refused, registry.ErrSessionLost) && s.untouched(a.since) {
+	if errors.Is(refused, registry.ErrSessionLost) && s.untouched(a.since) && !a.mayCome() {
 		return 0, true, refused // a session that is gone cannot do it any more, and has not done it
 	}
 	revision, err := backend.Settle(a.txn, refused, a.since, s.nodes())

@@ -52,7 +52,8 @@
 //   - If the connection breaks while a multi is under way, its outcome is unknown. The package finds it out on
 //     the next connection, as backend.Settle says. A transaction that its own writes make false is done
 //     at most once; any other may be done again. If the server dropped the session while a transaction was
-//     under way, the transaction cannot be done any more: if nothing of it is there, it was not done.
+//     under way, the transaction cannot be done any more: if nothing of it is there, it was not done. In a
+//     session that this process gave up (registry.Session.Abandon), the server may still do it: that is unknown.
 //
 // # What a version cannot tell
 //
@@ -82,6 +83,12 @@
 // and the server still has the session, a new [registry.Session] of the same id takes it up, with its nodes. If
 // the server has dropped the session, another session follows on a client of its own: the package never sends
 // in one session what was meant for another.
+//
+// If answers come, but so late that the session is lost meanwhile, the connection is replaced: a new one is not held
+// up by what waits on the old one. All the while the server hears of the process, however late, and keeps the
+// session. So the process does not wait for the session to time out: it takes the session up again and ends what
+// stands there under its name. A session is never closed at the server because it was lost here: what is under way in it
+// may still have to be ended, and what runs stays marked until its code has returned.
 //
 // After an outage of the whole ensemble the servers give every session its full timeout again. So if a process
 // died during the outage, its nodes stay for that long. Choose a timeout of three ticks or more: servers tell

@@ -1,7 +1,6 @@
 package zkcompat
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -305,15 +304,15 @@ func (h *hub) readAll(l *link, paths []string) error {
 		return zk.ErrConnectionClosed
 	}
 	answers := make(chan error, len(paths)) // nobody may be there any more to take them
-	requests := 0
-	for part := range slices.Chunk(paths, readTogether) {
+	sent := 0
+	for part := range requests(paths) {
 		epoch := h.epoch
 		if !w.request(opMultiRead, readRequest(opGetData, part), func(a answer) { answers <- h.hearRead(l, epoch, part, a) }) {
 			return zk.ErrConnectionClosed
 		}
-		requests++
+		sent++
 	}
-	for range requests {
+	for range sent {
 		select {
 		case err := <-answers:
 			if err != nil {

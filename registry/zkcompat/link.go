@@ -92,6 +92,17 @@ func (l *link) dropWire() {
 	}
 }
 
+// renew has the client connect again, unless it has since. What is slower than a session is of no use, and a new
+// connection may be quicker: what was held up on the old one is not in its way.
+func (l *link) renew(epoch int) {
+	l.change(func() {
+		if l.epoch == epoch && l.joined {
+			l.joined = false
+			l.dropWire()
+		}
+	})
+}
+
 // die makes the link useless for good.
 func (l *link) die(reason error) {
 	l.end(reason)

@@ -109,11 +109,11 @@ func (q *queue) wait(ctx context.Context, c *commit) verdict {
 			return v
 		case <-over:
 			over = nil
-			if q.withdraw(c) {
+			if q.withdraw(c, false) { // else a multi has it, and if it comes back from there, take says the same
 				return verdict{done: true, outcome: registry.Outcome{Err: registry.ErrNotSent}}
 			}
 		case <-ctx.Done():
-			if q.withdraw(c) {
+			if q.withdraw(c, true) {
 				return verdict{}
 			}
 			return verdict{lost: true}
@@ -121,12 +121,13 @@ func (q *queue) wait(ctx context.Context, c *commit) verdict {
 	}
 }
 
-// withdraw takes a transaction back. It is false if it was taken before.
-func (q *queue) withdraw(c *commit) bool {
+// withdraw takes a transaction back. It is false if it was taken before; then leaving tells whether nobody waits for
+// it any more.
+func (q *queue) withdraw(c *commit, leaving bool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if c.state != commitWaits {
-		c.left = true
+		c.left = leaving
 		return false
 	}
 	c.state = commitGone

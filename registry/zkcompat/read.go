@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -20,8 +21,10 @@ import (
 const (
 	// atOnce is how many requests of one call are with the server at a time.
 	atOnce = 96
-	// readTogether is how many znodes one request reads.
-	readTogether = 128
+	// readTogether is how many znodes one request reads at most. One that has so many bytes takes no more: the server
+	// drops the connection over a request that is too large.
+	readTogether      = 128
+	readTogetherBytes = 128 << 10
 )
 
 // Get implements [registry.Reader].
@@ -218,6 +221,23 @@ func walk(ctx context.Context, l *link, root string) (map[string]znode, error) {
 	return found, nil
 }
 
+// requests yields the paths that one request reads after the other.
+func requests(paths []string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for len(paths) > 0 {
+			n, size := 0, 0
+			for n < min(len(paths), readTogether) && size < readTogetherBytes {
+				size += len(paths[n])
+				n++
+			}
+			if !yield(paths[:n:n]) {
+				return
+			}
+			paths = paths[n:]
+		}
+	}
+}
+
 // read reads something of znodes, a good many with each request, and has take take it, one after the other.
 func (w *wire) read(ctx context.Context, kind int32, paths []string, take func(path string, r result) error) error {
 	type part struct {
@@ -225,7 +245,7 @@ func (w *wire) read(ctx context.Context, kind int32, paths []string, take func(p
 		answer chan answer // holds it
 	}
 	var parts []part
-	for paths := range slices.Chunk(paths, readTogether) {
+	for paths := range requests(paths) {
 		p := part{paths, make(chan answer, 1)}
 		if !w.request(opMultiRead, readRequest(kind, paths), func(a answer) { p.answer <- a }) {
 			return zk.ErrConnectionClosed

@@ -21,6 +21,9 @@ import (
 // errBroken is why there is no connection before anybody has tried to have another.
 var errBroken = errors.New("the connection to the server broke")
 
+// errSlow is why a connection is replaced that is not broken.
+var errSlow = errors.New("no answer to a sync while the session lasted")
+
 // proofs is how often a session is proved within its timeout. Two thirds of it without one suspend it.
 const proofs = 6
 
@@ -41,10 +44,16 @@ type sessionKeeper struct {
 	control   *backend.SessionControl
 	published chan struct{} // closed and replaced with every change of the fields above
 	last      error         // what the last try to have a link came to
+	// forsaken are the sessions that were given up here without a word of the server that they are over. It may still
+	// do what was sent in them.
+	forsaken map[registry.SessionID]bool
 }
 
 func newSessionKeeper(r *Registry) *sessionKeeper {
-	return &sessionKeeper{r: r, clock: remote.NewClock(), wake: make(chan struct{}, 1), published: make(chan struct{})}
+	return &sessionKeeper{
+		r: r, clock: remote.NewClock(), wake: make(chan struct{}, 1), published: make(chan struct{}),
+		forsaken: make(map[registry.SessionID]bool),
+	}
 }
 
 // Session implements [registry.Sessioner].
@@ -162,7 +171,12 @@ func (k *sessionKeeper) run() {
 		}
 		k.r.log.Warn("session lost", slog.Any("error", context.Cause(l.quit)))
 		k.lose(context.Cause(l.quit))
-		k.change(func() { k.link, k.proved = nil, false })
+		k.change(func() {
+			k.link, k.proved = nil, false
+			if id, _ := l.granted(); !errors.Is(context.Cause(l.quit), zk.ErrSessionExpired) {
+				k.forsaken[registry.SessionID(id)] = true
+			}
+		})
 		_ = l.close(context.Background(), false, 0)
 	}
 }
@@ -190,6 +204,7 @@ func (k *sessionKeeper) keepAlive(l *link) {
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
+		case <-k.loss(): // it may be given up, and then the client must not keep it alive
 		case <-k.wake:
 		case <-l.quit.Done():
 		case <-k.r.life.Done():
@@ -236,13 +251,51 @@ func (k *sessionKeeper) introduce(ctx context.Context, l *link) error {
 func (k *sessionKeeper) prove(l *link, epoch int) error {
 	ctx, cancel := k.r.alive(l.quit)
 	defer cancel()
+	worth, stop := k.worthWaiting(ctx, l) //nolint:contextcheck // the session outlives the call
+	defer stop()
 	sent := k.clock()
-	if err := l.sync(ctx); err != nil {
+	err := l.sync(worth)
+	if err != nil && worth.Err() != nil && ctx.Err() == nil {
+		if k.abandoned() == nil {
+			l.renew(epoch)
+		}
+		return errSlow
+	}
+	if err != nil {
 		return err
 	}
 	k.confirm(l, epoch, sent)
 	k.r.hub.wakeUp()
 	return nil
+}
+
+// worthWaiting returns a context that ends when an answer to a sync comes too late: when the session in force is lost, or
+// after a session's time if there is none.
+func (k *sessionKeeper) worthWaiting(ctx context.Context, l *link) (context.Context, context.CancelFunc) {
+	loss := k.loss()
+	if loss == nil {
+		_, ttl := l.granted()
+		return context.WithTimeout(ctx, ttl)
+	}
+	waiting, cancel := context.WithCancel(ctx)
+	k.wg.Go(func() {
+		select {
+		case <-loss:
+			cancel()
+		case <-waiting.Done():
+		}
+	})
+	return waiting, cancel
+}
+
+// loss returns what tells that the session in force is lost; nil, which never tells anything, if there is none.
+func (k *sessionKeeper) loss() <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.session == nil || k.session.Err() != nil {
+		return nil
+	}
+	return k.session.Done()
 }
 
 // confirm takes an answer to a sync for what it proves: that the session was there when it was sent.
@@ -320,6 +373,13 @@ func (k *sessionKeeper) abandoned() error {
 		return nil
 	}
 	return k.session.Err()
+}
+
+// mayStill tells whether the server may still do what was sent in a session.
+func (k *sessionKeeper) mayStill(id registry.SessionID) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.forsaken[id]
 }
 
 // closeTime returns for how long a farewell makes sense.
