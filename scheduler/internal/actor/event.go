@@ -2,8 +2,9 @@ package actor
 
 import "sync"
 
-// Event is something that happens once, and that others may wait for. While nobody waits it has no channel: there may be
-// thousands of jobs, with some events each. The zero Event has not happened. All methods may be called concurrently.
+// Event is something that happens once, and that others may wait for. It takes no channel before anybody waits, nor after
+// it has happened: there may be thousands of jobs, with some events each. The zero Event has not happened. All methods may
+// be called concurrently.
 type Event struct {
 	mu sync.Mutex
 	c  chan struct{} // nil while nobody waits and it has not happened
@@ -25,6 +26,7 @@ func (e *Event) Happen() {
 		e.c = happened
 	case !e.has():
 		close(e.c)
+		e.c = happened // so that it takes no channel any more
 	}
 }
 

@@ -86,10 +86,11 @@ func (a *Asker) Drop() {
 	a.Stop()
 }
 
-// Stop stops the timer.
+// Stop stops the timer, and forgets it with all that it would have called.
 func (a *Asker) Stop() {
 	if a.timer != nil {
 		a.timer.Stop()
+		a.timer = nil
 	}
 }
 
