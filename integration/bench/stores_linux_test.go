@@ -5,9 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
-	"os"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -17,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/elasticron/elasticron/integration/etcdserver"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/integration/zookeeper"
 	"github.com/elasticron/elasticron/registry/etcd"
 	"github.com/elasticron/elasticron/registry/zkcompat"
@@ -173,14 +171,7 @@ func processorsHere(b *testing.B) time.Duration {
 // processorsOf returns how long another process has had one.
 func processorsOf(b *testing.B, pid int) time.Duration {
 	b.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	used, err := serverprocess.ProcessorTime(pid)
 	require.NoError(b, err)
-	_, after, _ := strings.Cut(string(text), ") ")
-	var ticks int64
-	for _, field := range strings.Fields(after)[11:13] { // in user mode and in the kernel's
-		n, err := strconv.ParseInt(field, 10, 64)
-		require.NoError(b, err)
-		ticks += n
-	}
-	return time.Duration(ticks) * (time.Second / 100)
+	return used
 }

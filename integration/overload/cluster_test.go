@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/elasticron/elasticron/integration/proxy"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/integration/zookeeper"
 )
 
@@ -99,7 +101,7 @@ func (s shape) String() string {
 type cluster struct {
 	tb        testing.TB
 	end       func() // of the store
-	store     *child // nil if it is ZooKeeper
+	storePID  int
 	instances []*child
 }
 
@@ -131,12 +133,12 @@ func (c *cluster) startStore(s shape) (endpoints []string) {
 		zookeeper.Need(c.tb)
 		server, err := zookeeper.Launch(c.tb.Context(), zookeeper.WithForcedSync(), zookeeper.WithHeap("1g"))
 		require.NoError(c.tb, err)
-		c.end = func() { require.NoError(c.tb, server.Close()) }
+		c.end, c.storePID = func() { require.NoError(c.tb, server.Close()) }, server.PID()
 		return server.Addresses()
 	}
-	c.store = startChild(c.tb, roleStore, settings{Members: s.members})
-	c.end = c.store.end
-	require.NoError(c.tb, c.store.output.Decode(&endpoints))
+	store := startChild(c.tb, roleStore, settings{Members: s.members})
+	c.end, c.storePID = store.end, store.cmd.Process.Pid
+	require.NoError(c.tb, store.output.Decode(&endpoints))
 	return endpoints
 }
 
@@ -167,16 +169,15 @@ func (c *cluster) want(jobs int) counts {
 	return all
 }
 
-// storeCPU returns what the store took of the processors so far; 0 of ZooKeeper, whose process is not ours to ask.
+// storeCPU returns what the store took of the processors so far; 0 where a system does not tell as Linux does.
 func (c *cluster) storeCPU() time.Duration {
 	c.tb.Helper()
-	if c.store == nil {
+	if runtime.GOOS != "linux" {
 		return 0
 	}
-	require.NoError(c.tb, c.store.orders.Encode(told{}))
-	var store counts
-	require.NoError(c.tb, c.store.output.Decode(&store), "the store died")
-	return store.CPU
+	used, err := serverprocess.ProcessorTime(c.storePID)
+	require.NoError(c.tb, err)
+	return used
 }
 
 // rate returns how many executions run a second when so many items have fires, once every item ran, or
