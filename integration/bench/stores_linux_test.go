@@ -22,8 +22,9 @@ import (
 
 // What an execution costs over ZooKeeper beside the same over etcd, in one interleaved run: how many run a second
 // while more are due than can run, how many requests the processes send for each, and what it takes of the
-// processors, here and in the server. Both servers force their logs to the disk. Three processes share the items of
-// each job, so each hears of what the others write.
+// processors, here and in the server; of ZooKeeper also of how many changes its server tells, and how many bytes go
+// both ways. Both servers force their logs to the disk. Three processes share the items of each job, so each hears of
+// what the others write.
 func BenchmarkStores(b *testing.B) {
 	for _, processes := range []int{1, 3} {
 		b.Run(fmt.Sprintf("processes=%d", processes), func(b *testing.B) {
@@ -60,10 +61,12 @@ type stand struct {
 	pid      int // of the server
 	crowd    *crowd
 	requests *atomic.Int64 // that the processes sent
+	received traffic       // zero of etcd
 
 	executions     int
 	took           sample
 	sent           int64
+	events, bytes  int64
 	worker, server time.Duration // of the processors
 }
 
@@ -104,7 +107,7 @@ func newZooKeeperStand(b *testing.B) *stand {
 			Servers: server.Addresses(), Namespace: namespace, SessionTimeout: 30 * time.Second, ConnectionTimeout: time.Minute,
 			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 				conn, err := new(net.Dialer).DialContext(ctx, network, address)
-				return &countedFrames{Conn: conn, count: s.requests}, err
+				return &countedFrames{Conn: conn, count: s.requests, received: &s.received}, err
 			},
 		})
 		require.NoError(b, err)
@@ -113,11 +116,45 @@ func newZooKeeperStand(b *testing.B) *stand {
 	return s
 }
 
-// countedFrames counts what a client of ZooKeeper sends.
+// traffic is what went over connections to ZooKeeper.
+type traffic struct {
+	events atomic.Int64 // that the server sent
+	bytes  atomic.Int64 // both ways
+}
+
+// countedFrames counts what a client of ZooKeeper sends, and what it is told.
 type countedFrames struct {
 	net.Conn
-	count *atomic.Int64
-	rest  int // of the frame that is being written
+	count    *atomic.Int64
+	received *traffic
+	rest     int    // of the frame that is being written
+	head     []byte // of the frame that is being read, until its number is known
+	skip     int    // how much follows of it then
+}
+
+// Read implements [net.Conn].
+func (c *countedFrames) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.received.bytes.Add(int64(n))
+	const head = 8 // the length, and the number
+	for p := p[:n]; len(p) > 0; {
+		if c.skip > 0 {
+			skipped := min(c.skip, len(p))
+			c.skip, p = c.skip-skipped, p[skipped:]
+			continue
+		}
+		wanted := min(head-len(c.head), len(p))
+		c.head, p = append(c.head, p[:wanted]...), p[wanted:]
+		if len(c.head) < head {
+			break
+		}
+		if int32(binary.BigEndian.Uint32(c.head[4:])) == -1 {
+			c.received.events.Add(1)
+		}
+		c.skip = int(binary.BigEndian.Uint32(c.head)) - 4
+		c.head = c.head[:0]
+	}
+	return n, err
 }
 
 func (c *countedFrames) Write(p []byte) (int, error) {
@@ -129,6 +166,7 @@ func (c *countedFrames) Write(p []byte) (int, error) {
 		c.count.Add(1)
 		at += 4 + int(binary.BigEndian.Uint32(p[at:]))
 	}
+	c.received.bytes.Add(int64(len(p)))
 	return c.Conn.Write(p)
 }
 
@@ -139,7 +177,10 @@ func (s *stand) measure() {
 	at := s.crowd.aim()
 	time.Sleep(time.Until(at))
 	sent, worker, server := s.requests.Load(), processorsHere(b), processorsOf(b, s.pid)
+	events, bytes := s.received.events.Load(), s.received.bytes.Load()
 	r := receive(b, s.crowd.rounds.done)
+	s.events += s.received.events.Load() - events
+	s.bytes += s.received.bytes.Load() - bytes
 	s.worker += processorsHere(b) - worker
 	s.server += processorsOf(b, s.pid) - server
 	s.sent += s.requests.Load() - sent
@@ -149,6 +190,7 @@ func (s *stand) measure() {
 
 func (s *stand) forget() {
 	s.executions, s.sent, s.worker, s.server, s.took = 0, 0, 0, 0, sample{}
+	s.events, s.bytes = 0, 0
 }
 
 func (s *stand) report(b *testing.B) {
@@ -156,6 +198,10 @@ func (s *stand) report(b *testing.B) {
 	n := float64(s.executions)
 	b.ReportMetric(float64(s.crowd.rounds.items)/s.took.median().Seconds(), s.name+"/s")
 	b.ReportMetric(float64(s.sent)/n, s.name+"-requests")
+	if s.bytes > 0 {
+		b.ReportMetric(float64(s.events)/n, s.name+"-events")
+		b.ReportMetric(float64(s.bytes)/n, s.name+"-bytes")
+	}
 	b.ReportMetric(s.worker.Seconds()*1000/n, s.name+"-worker-cpu-ms")
 	b.ReportMetric(s.server.Seconds()*1000/n, s.name+"-server-cpu-ms")
 }
