@@ -67,12 +67,15 @@ func (r *Release) Need(tb testing.TB) {
 	}
 }
 
-// command returns what runs a peer. Its heap is small, since tests run many, and its compiler quick,
-// since they live short.
-func command(jars, ip string) []string {
-	return []string{
-		"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Duser.timezone=UTC",
-		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
-		"-cp", filepath.Join(jars, "*"), "io.github.elasticron.javapeer.Main", ip,
+// command returns what runs a peer. Its heap is small, since tests run many, and its compiler quick, since they live short,
+// unless the whole one is asked for.
+func command(jars string, o options) []string {
+	java := []string{"java", "-Xmx64m", "-XX:TieredStopAtLevel=1"}
+	if o.whole {
+		java = []string{"java", "-Xmx256m"}
 	}
+	return append(java, "-XX:+UseSerialGC", "-Xshare:auto", "-Duser.timezone=UTC",
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
+		"-cp", filepath.Join(jars, "*"), "io.github.elasticron.javapeer.Main", o.ip,
+	)
 }

@@ -48,6 +48,7 @@ type process struct {
 type Option func(*options)
 
 type options struct {
+	whole   bool
 	ip      string
 	release *Release
 }
@@ -58,6 +59,10 @@ func WithIP(ip string) Option { return func(o *options) { o.ip = ip } }
 
 // WithRelease sets which library the process uses. The default is [Lite2].
 func WithRelease(r *Release) Option { return func(o *options) { o.release = r } }
+
+// WithWholeCompiler has Java compile what runs often as well as it can, and gives it a larger heap, for who measures it. Peers
+// that live for a test alone do without.
+func WithWholeCompiler() Option { return func(o *options) { o.whole = true } }
 
 // Start starts a Java process that ends with the test. See [Need] for machines that cannot run it. A
 // test that fails shows what the process logged.
@@ -93,7 +98,7 @@ func launch(tb testing.TB, o options) (*Peer, error) {
 		ready:   make(chan struct{}), gone: make(chan struct{}), changed: make(chan struct{}),
 		answers: make(map[int64]chan answer),
 	}
-	line := command(folder, o.ip)
+	line := command(folder, o)
 	p.cmd = exec.Command(line[0], line[1:]...)
 	p.cmd.Stderr = lockedWriter{p}
 	if p.in, err = p.cmd.StdinPipe(); err != nil {

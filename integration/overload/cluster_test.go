@@ -131,7 +131,7 @@ func (c *cluster) startStore(s shape) (endpoints []string) {
 	c.tb.Helper()
 	if s.zookeeper {
 		zookeeper.Need(c.tb)
-		server, err := zookeeper.Launch(c.tb.Context(), zookeeper.WithForcedSync(), zookeeper.WithHeap("1g"))
+		server, err := zookeeper.Launch(c.tb.Context(), zookeeper.WithForcedSync(), zookeeper.WithWholeCompiler(), zookeeper.WithHeap("1g"))
 		require.NoError(c.tb, err)
 		c.end, c.storePID = func() { require.NoError(c.tb, server.Close()) }, server.PID()
 		return server.Addresses()

@@ -45,7 +45,7 @@ func startEtcd(tb testing.TB) *storeAtWork {
 // startZooKeeper starts one with ZooKeeper's own defaults: a tick of two seconds, and a log that is forced to the disk.
 func startZooKeeper(tb testing.TB) *storeAtWork {
 	tb.Helper()
-	server := zookeeper.Start(tb, zookeeper.WithTick(2*time.Second), zookeeper.WithForcedSync(), zookeeper.WithHeap("512m"))
+	server := zookeeper.Start(tb, zookeeper.WithTick(2*time.Second), zookeeper.WithForcedSync(), zookeeper.WithWholeCompiler(), zookeeper.WithHeap("512m"))
 	return &storeAtWork{server.Addresses(), server.PID()}
 }
 

@@ -146,7 +146,7 @@ type javaProcess struct {
 
 func startJava(tb testing.TB, number int, a assignment) *javaProcess {
 	tb.Helper()
-	p := &javaProcess{javapeer.Start(tb, javapeer.WithIP(fmt.Sprintf("10.0.0.%d", 1+number))), make(map[string]int)}
+	p := &javaProcess{javapeer.Start(tb, javapeer.WithIP(fmt.Sprintf("10.0.0.%d", 1+number)), javapeer.WithWholeCompiler()), make(map[string]int)}
 	cluster := javapeer.Cluster{Servers: strings.Join(a.Stores, ","), Namespace: a.Namespace, Session: time.Minute}
 	for n := range a.Work.Jobs {
 		job := javapeer.NewJob(jobName(n), a.Work.quartz(), a.Work.Items)

@@ -28,10 +28,13 @@ func (o options) config(all []place, own int) string {
 // java returns the command that runs a server.
 func (o options) java(jars, folder, config string) []string {
 	command := []string{
-		"java", "-Xmx" + o.heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"java", "-Xmx" + o.heap, "-XX:+UseSerialGC",
 		"-Dzookeeper.preAllocSize=1024", "-Dzookeeper.jmx.log4j.disable=true",
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
 		"-Djava.io.tmpdir=" + folder,
+	}
+	if !o.whole {
+		command = append(command, "-XX:TieredStopAtLevel=1")
 	}
 	if !o.sync {
 		command = append(command, "-Dzookeeper.forceSync=no")

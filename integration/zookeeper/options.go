@@ -8,6 +8,7 @@ type Option func(*options)
 type options struct {
 	tick  time.Duration
 	sync  bool
+	whole bool
 	heap  string
 	flags []string
 }
@@ -27,6 +28,10 @@ func WithTick(tick time.Duration) Option { return func(o *options) { o.tick = ti
 // WithForcedSync has the server force its log to the disk before it answers, as servers in production
 // do.
 func WithForcedSync() Option { return func(o *options) { o.sync = true } }
+
+// WithWholeCompiler has the server's Java compile what runs often as well as it can, as installations do. Servers that live
+// for a test alone do without.
+func WithWholeCompiler() Option { return func(o *options) { o.whole = true } }
 
 // WithHeap bounds the heap of the Java process, as -Xmx takes it. The default is "128m".
 func WithHeap(size string) Option { return func(o *options) { o.heap = size } }

@@ -28,9 +28,8 @@ type keepAliver struct {
 	waiting map[string]int   // keep-alives without an answer yet, by the member's address
 }
 
-// keepAliveStream is one stream of keep-alives and its life.
+// keepAliveStream is one stream of keep-alives, and what ends it.
 type keepAliveStream struct {
-	ctx    context.Context
 	cancel context.CancelFunc
 	stream pb.Lease_LeaseKeepAliveClient
 	member string // the address at its other end; empty if it is not known
@@ -75,10 +74,9 @@ func (k *keepAliver) stream(ctx context.Context, limit time.Duration) (s *keepAl
 		return s, time.AfterFunc(limit, s.cancel), nil
 	}
 	for left := k.members(); ; left-- {
-		s = new(keepAliveStream)
-		s.ctx, s.cancel = context.WithCancel(ctx)
-		timeout = time.AfterFunc(limit, s.cancel)
-		if err = s.open(k.service); err != nil || left <= 1 || !k.waitsFor(s.member) {
+		living, cancel := context.WithCancel(ctx)
+		s, timeout = &keepAliveStream{cancel: cancel}, time.AfterFunc(limit, cancel)
+		if err = s.open(living, k.service); err != nil || left <= 1 || !k.waitsFor(s.member) {
 			return s, timeout, err
 		}
 		timeout.Stop()
@@ -121,11 +119,11 @@ func (k *keepAliver) returnStream(s *keepAliveStream) bool {
 	return true
 }
 
-func (s *keepAliveStream) open(service pb.LeaseClient) (err error) {
-	if s.stream, err = service.LeaseKeepAlive(s.ctx); err != nil {
+func (s *keepAliveStream) open(ctx context.Context, service pb.LeaseClient) (err error) {
+	if s.stream, err = service.LeaseKeepAlive(ctx); err != nil {
 		return err
 	}
-	if other, ok := peer.FromContext(s.stream.Context()); ok {
+	if other, ok := peer.FromContext(s.stream.Context()); ok { //nolint:contextcheck // the stream's tells where it leads
 		s.member = other.Addr.String()
 	}
 	return nil

@@ -251,7 +251,7 @@ func (k *sessionKeeper) introduce(ctx context.Context, l *link) error {
 func (k *sessionKeeper) prove(l *link, epoch int) error {
 	ctx, cancel := k.r.alive(l.quit)
 	defer cancel()
-	worth, stop := k.worthWaiting(ctx, l) //nolint:contextcheck // the session outlives the call
+	worth, stop := k.worthWaiting(ctx, l)
 	defer stop()
 	sent := k.clock()
 	err := l.sync(worth)
