@@ -207,7 +207,7 @@ func (o *Operator) transaction(w *world, d decision, r Result, reason string) re
 	operated.Operations = slices.DeleteFunc(slices.Clone(operated.Operations), func(op jobtree.Operation) bool { return op.ID == r.ID })
 	operated = operated.With(jobtree.Operation{
 		ID: r.ID, Verb: string(r.Verb), Target: r.Target, Who: o.who, How: o.how, When: r.When,
-		Reason: reason, Changed: summary(r.Changes), Before: d.before, After: cmp.Or(w.operated.Revision, w.state.Config.Revision),
+		Reason: reason, Changed: summary(r.Changes), Before: d.before, After: cmp.Or(w.operated.Revision, w.snapshot.Get(w.tree.Config()).Created),
 	})
 	txn := registry.Txn{
 		If:   []registry.Condition{w.asRead(w.tree.Config()), w.asRead(w.tree.Operated())},

@@ -26,7 +26,7 @@ func TestAnItemIsDisabledAndEnabled(t *testing.T) {
 	op := g.operated().Operations[0]
 	require.Equal(t, jobtree.Operation{
 		ID: r.ID, Verb: "disable item", Target: "item 3", Who: "anna", How: "test", When: r.When, Reason: "bad table",
-		Changed: "item 3 enabled -> disabled",
+		Changed: "item 3 enabled -> disabled", After: g.node(nodes.Config()).Created,
 	}, op)
 
 	refusal := g.refused(operate.CauseAlready, errOf(g.op.DisableItem(t.Context(), theJob, 3, silent())))

@@ -99,13 +99,13 @@ var builders = map[string]builder{
 		"needs changes nothing"},
 	"scheduler/internal/javapeers/java.go keepServer": {"keep the server", []string{harmless}, "needs this instance as it was created; as long as it takes part, " +
 		"its server has a node, and one that is there is left alone"},
-	"scheduler/internal/javapeers/losses.go clearRemains":     {"clear a mark of Java's", []string{endsItself}, "deletes the mark that it compares"},
-	"scheduler/internal/membership/join.go removeFormer":      {"remove a former instance", []string{endsItself}, "deletes what it compares"},
-	"scheduler/internal/mending/strays.go removeStray":        {"remove a stray node", []string{endsItself}, "deletes what it compares"},
-	"scheduler/internal/executions/refusedend.go removeUnder": {"remove a stray node", []string{endsItself}, "deletes what it compares"},
-	"scheduler/internal/mending/aside.go SetAside":            {"set a record aside", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/internal/mending/tokens.go restoreTokens":      {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
-	"scheduler/handle.go update":                              {"change a job", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/internal/javapeers/losses.go clearRemains": {"clear a mark of Java's", []string{endsItself}, "deletes the mark that it compares"},
+	"scheduler/internal/membership/join.go removeFormer":  {"remove a former instance", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/mending/strays.go removeStray":    {"remove a stray node", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/executions/refusedend.go disown":  {"remove a stray node", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/mending/aside.go SetAside":        {"set a record aside", []string{endsItself}, "writes the record that it compares"},
+	"scheduler/internal/mending/tokens.go restoreTokens":  {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/handle.go update":                          {"change a job", []string{endsItself}, "writes the configuration that it compares"},
 	"scheduler/storeconfig.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares, and what it writes down with it; one " +
 		"that is created is sent once"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +

@@ -32,7 +32,7 @@ func (s *Scheduler) writtenDown(ctx context.Context, job string, found registry.
 	}
 	operated = operated.With(jobtree.Operation{
 		ID: d.id, Verb: d.verb, Who: s.instance, How: "scheduler", When: s.now().UTC().Truncate(time.Millisecond),
-		Changed: d.changed, Before: found.Value, After: cmp.Or(node.Revision, found.Revision),
+		Changed: d.changed, Before: found.Value, After: cmp.Or(node.Revision, found.Created),
 	})
 	return []registry.Condition{registry.Unchanged(path, node.Revision)}, []registry.Write{registry.Put(path, jobtree.EncodeOperated(operated))}, nil
 }

@@ -50,12 +50,14 @@ func (n *Namespace) since(ctx context.Context, job string, opts *operate.Options
 	if opts.ID != "" || opts.DryRun {
 		return nil
 	}
-	_, revision, err := n.List(ctx, "/"+job+"/config")
+	nodes, revision, err := n.List(ctx, "/"+job+"/config")
 	var gone *lostError
 	if errors.As(err, &gone) {
 		return err
 	}
-	opts.Since = revision // else the operation itself is told what is wrong
+	if len(nodes) > 0 { // else the server has not heard of the job yet, or the operation itself is told what is wrong
+		opts.Since = revision
+	}
 	return nil
 }
 

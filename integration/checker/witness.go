@@ -91,7 +91,8 @@ func (j *judge) ticked(instance string, fire, at, from time.Time) bool {
 }
 
 // handedOver tells whether all who owned an item from a fire on could hand over what they knew: nothing was
-// done to them but that they stopped, or their servers were disabled.
+// done to them but that they stopped, or their servers were disabled. Who runs the item when it moves away hands over with
+// the end of that run.
 func (j *judge) handedOver(m missed, at time.Time) bool {
 	owners := *j.courses.owner[m.item]
 	for i, s := range owners {
@@ -101,6 +102,11 @@ func (j *judge) handedOver(m missed, at time.Time) bool {
 		}
 		if !until.After(m.fire) || s.from.After(at) {
 			continue
+		}
+		for _, e := range j.byItem[m.item] {
+			if e.instance() == s.is && e.began.Before(until) && e.closed.After(until) {
+				until = e.closed
+			}
 		}
 		trouble := j.during(s.is, j.rules.TTL, Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied)
 		if trouble.touches(m.fire.Add(-j.rules.Settle), until.Add(j.rules.Settle)) {

@@ -61,7 +61,7 @@ func NoteOf(job string, found func(path string) registry.Node, steps []Step, ver
 	}
 	op := jobtree.Operation{
 		ID: rand.Text()[:16], Verb: verb, Who: by.Who, How: by.How, When: time.Now().UTC().Truncate(time.Millisecond), Reason: by.Reason,
-		After: cmp.Or(node.Revision, config.Revision),
+		After: cmp.Or(node.Revision, config.Created),
 	}
 	changes := make(map[string]string)
 	for _, s := range steps {

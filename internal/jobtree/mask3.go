@@ -11,7 +11,7 @@ import (
 
 // names3 are members of ElasticJob 3.x that only Java heeds, and that name what is chosen and say nothing else. What
 // else only Java heeds may hold anything, such as the password of a database.
-var names3 = []string{"jobExecutorServiceHandlerType", "jobExecutorThreadPoolSizeProviderType", "jobListenerTypes", "label"}
+var names3 = []string{"jobExecutorServiceHandlerType", "jobExecutorThreadPoolSizeProviderType", "jobListenerTypes", "label", memberStatic}
 
 // wordsOf3 is a member that is a list of names, as SnakeYAML writes it and as hands may.
 var wordsOf3 = regexp.MustCompile(`^[\w"']+: *(\n *- [\w.$-]+ *)*\n$|^[\w"']+: *\[[\w.$, -]*\] *\n$`)

@@ -68,7 +68,7 @@ type Operation struct {
 	// Before is the configuration's text before a change of it. Cut tells that it was too long to be kept.
 	Before string
 	Cut    bool
-	// After is the revision of the node that the operation was written over, or of the configuration if there was none: all
+	// After is the revision of the node that the operation was written over, or at which the job was made if there was none: all
 	// earlier operations are not later than that. 0 if that is not known.
 	After registry.Revision
 	// Unknown are members that this version does not know, as they stood. They are kept.
