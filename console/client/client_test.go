@@ -70,7 +70,7 @@ func TestATriggerNamesTheStateBeforeIt(t *testing.T) {
 	n := open(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			assert.Equal(t, "/orders/config", r.URL.Query().Get("path"))
-			write(w, "application/json", 200, wire.NodeList{Revision: 48211})
+			write(w, "application/json", 200, wire.NodeList{Revision: 48211, Nodes: []wire.Node{{Path: "/orders/config", Revision: 7, Created: 7}}})
 			return
 		}
 		posts.note(r)
