@@ -24,7 +24,7 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	slices.SortFunc(result.Left, time.Time.Compare)
 	ask := func(fires []time.Time, opts operate.Options, waits time.Duration) (answer wire.Backfill, err error) {
 		body := wire.BackfillRequest{Asked: asked(opts), Fires: fires, Items: t.Items, Parameter: t.Parameter}
-		r := request{method: http.MethodPost, path: "/jobs/" + url.PathEscape(job) + "/backfill", body: body}
+		r := request{method: http.MethodPost, path: "/jobs/" + url.PathEscape(job) + "/backfill", body: body, fresh: !given}
 		return answer, n.done(ctx, r.of(opts, waits), &answer)
 	}
 	dry := opts

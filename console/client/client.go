@@ -125,6 +125,18 @@ type request struct {
 	query  url.Values
 	header http.Header
 	body   any // nil is none
+	// fresh says that nobody has asked under its key before. So the state that the key names is told from the second try
+	// on: what was done to the job since then matters only if the first may have been carried out.
+	fresh bool
+}
+
+// next returns the request as it is sent next, when it may have been sent before, or not.
+func (r request) next(sent bool) request {
+	if id, _, named := strings.Cut(r.header.Get(wire.HeaderKey), "@"); named && r.fresh && !sent {
+		r.header = r.header.Clone()
+		r.header.Set(wire.HeaderKey, id)
+	}
+	return r
 }
 
 // errNotThere is the answer of a server that has nothing newer.
@@ -226,7 +238,7 @@ const (
 func (l *link) done(ctx context.Context, r request, answer any) error {
 	sent := false
 	for try := 1; ; try++ {
-		err := l.once(ctx, r, answer)
+		err := l.once(ctx, r.next(sent), answer)
 		var gone *lostError
 		if !errors.As(err, &gone) {
 			if errors.Is(err, registry.ErrUnknownOutcome) && try < maxTries && wait(ctx, pause) {

@@ -63,7 +63,7 @@ func (h *heard) all() []string {
 	return slices.Clone(h.keys)
 }
 
-// What runs code is asked for with the state before it, in each try, so that it is not done twice if others come between.
+// What runs code is asked for again with the state before it, so that it is not done twice if others come between.
 func TestATriggerNamesTheStateBeforeIt(t *testing.T) {
 	t.Parallel()
 	var posts heard
@@ -82,7 +82,10 @@ func TestATriggerNamesTheStateBeforeIt(t *testing.T) {
 	require.Equal(t, registry.Revision(48211), result.State)
 	keys := posts.all()
 	require.Greater(t, len(keys), 1)
-	for _, key := range keys {
+	require.Equal(t, result.ID, keys[0], "nothing was asked for under it before")
+	again := slices.IndexFunc(keys, func(key string) bool { return key != result.ID }) // Go's own client repeats a request, too
+	require.Positive(t, again)
+	for _, key := range keys[again:] {
 		require.Equal(t, operate.Options{ID: result.ID, Since: result.State}.Key(), key)
 	}
 	_, err = n.Backfill(t.Context(), "orders", []time.Time{time.Now()}, operate.Trigger{}, operate.Options{ID: "night", Since: 7})

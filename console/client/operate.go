@@ -45,7 +45,8 @@ func withID(opts operate.Options) operate.Options {
 }
 
 // since has the options say which state was read before the operation is asked for, so that what runs code is not done
-// twice if an answer is lost, however many others operate the job.
+// twice if an answer is lost, however many others operate the job. What the server shows may be a moment old, so the state
+// says nothing of a first try; see [request.fresh].
 func (n *Namespace) since(ctx context.Context, job string, opts *operate.Options) error {
 	if opts.ID != "" || opts.DryRun {
 		return nil
@@ -80,7 +81,7 @@ func (r request) of(opts operate.Options, waits time.Duration) request {
 		query.Set(wire.ParamAgain, "true")
 	}
 	header.Set(wire.HeaderKey, opts.Key())
-	r.query, r.header = query, header
+	r.query, r.header, r.fresh = query, header, r.fresh && !opts.Again
 	return r
 }
 
@@ -113,6 +114,7 @@ func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options
 	given := opts.ID != ""
 	opts = withID(opts)
 	waits := opts.Wait && !opts.DryRun
+	r.fresh = !given
 	var out wire.Outcome
 	if err := n.done(ctx, r.of(opts, glance(waits)), &out); err != nil {
 		return operate.Result{ID: opts.ID, Plan: operate.Plan{State: opts.Since}}, err
