@@ -79,20 +79,16 @@ func tryTogether(ctx context.Context, o *options, base string, temporary bool, n
 	for i, at := range places {
 		servers[i] = &Server{opts: o, place: at, temporary: temporary}
 	}
+	// A server listens before it makes its folder. Of two that start in one place, the one that came too late has hence
+	// made nothing, and takes nothing away from the other.
 	for _, s := range servers {
-		made, err := makeFolder(s.place.dir)
-		if err != nil {
-			return nil, abandon(servers, err)
-		}
+		_, found := os.Stat(s.place.dir)
 		s.running, err = launch(o, s.place)
-		switch {
-		case made && err == nil:
-			remove = append(remove, func() error { return os.RemoveAll(s.place.dir) })
-		case made:
-			remove = append(remove, func() error { return removeEmpty(s.place.dir) })
-		}
 		if err != nil {
 			return nil, abandon(servers, err)
+		}
+		if errors.Is(found, os.ErrNotExist) {
+			remove = append(remove, func() error { return os.RemoveAll(s.place.dir) })
 		}
 	}
 	for _, s := range servers {
@@ -101,15 +97,6 @@ func tryTogether(ctx context.Context, o *options, base string, temporary bool, n
 		}
 	}
 	return servers, nil
-}
-
-// makeFolder makes the folder of a member, unless it is there. Of all who try at once, one is told that it has made it.
-func makeFolder(dir string) (made bool, err error) {
-	err = os.Mkdir(dir, 0o700)
-	if errors.Is(err, os.ErrExist) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 func abandon(servers []*Server, cause error) error {
