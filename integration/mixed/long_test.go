@@ -29,11 +29,13 @@ import (
 )
 
 var (
-	longDuration = flag.Duration("mixed.duration", 0, "for how long TestALongRun injects faults, beside each release of Java, where a round takes half a minute; 0 = a round beside one of them")
+	longDuration = flag.Duration("mixed.duration", shortRun, "for how long TestALongRun injects faults, in rounds of half a minute: beside each release of Java, or beside one of them if no longer than by default")
 	longSeed     = flag.Uint64("mixed.seed", 0, "what decides what TestALongRun does; 0 = something new")
 )
 
 const (
+	// shortRun is how long the test command takes.
+	shortRun = 2 * time.Minute
 	// slotsOfGo and slotsOfJava are how many processes of each side take part at most times.
 	slotsOfGo, slotsOfJava = 3, 2
 	// longPeriod is between two fires, of every job.
@@ -74,7 +76,7 @@ func TestALongRun(t *testing.T) {
 		seed = binary.LittleEndian.Uint64(random[:])
 	}
 	releases := map[jobtree.Layout]*javapeer.Release{jobtree.Lite: javapeer.Lite2, jobtree.ElasticJob3: javapeer.ElasticJob3}
-	if *longDuration == 0 {
+	if *longDuration <= shortRun {
 		delete(releases, []jobtree.Layout{jobtree.Lite, jobtree.ElasticJob3}[seed%2])
 	}
 	for layout, release := range releases {
