@@ -52,7 +52,7 @@ func (j *judge) excusesOf(i Incident) spans {
 		if until.Before(noticed) {
 			return spans{{i.From, back.until}}
 		}
-		if i.Writes {
+		if i.Writes || j.joinedAbout(i.Instance, i.From) {
 			noticed = noticed.Add(r.TTL + r.Detect)
 		}
 		return spans{{i.From, noticed}, back}
@@ -67,6 +67,24 @@ func (j *judge) excusesOf(i Incident) spans {
 	default:
 		return spans{{i.From, until.Add(r.Settle)}}
 	}
+}
+
+// joinedAbout tells whether an instance joined, or began to lead, so near to a moment that it may not have seen that then.
+// If it sees nothing from then on, it cannot leave, as it does not know what it holds, and gives its session up.
+func (j *judge) joinedAbout(instance string, at time.Time) bool {
+	for _, state := range j.States {
+		if state.At.Before(at.Add(-j.rules.Settle)) || state.At.After(at.Add(j.rules.Settle)) {
+			continue
+		}
+		for _, c := range state.Step.Changes {
+			name, ok := jobtree.Parse(c.Path())
+			joined := name.Kind == jobtree.KindInstance && name.Key == instance || name.Kind == jobtree.KindLeader && c.New.Value == instance
+			if ok && name.Job == j.Job && joined && c.New.Exists() && c.New.Created == c.New.Revision {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // excusesOfChanges returns the moments after changes that the registry itself shows: of settings,

@@ -713,6 +713,15 @@ func TestJobsThatAreDenied(t *testing.T) {
 			s.end(1, s.begin(1, b, job.Scheduled, fire), jobtree.Success)
 			s.at(minute)
 		}, lapses(checker.NoStall, "nobody ran the fire")},
+		{"it has just joined, and leaves only with its session", func(s *story) {
+			s.at(-30*second).commit(gone(tree.Instance(a)), gone(tree.Leader()))
+			s.commit(put(tree.Instance(a), "", ofA), put(tree.Leader(), a, ofA), put(tree.Necessary(), "", 0))
+			deny(s, false)
+			s.at(-20 * second).commit(registry.Node{Path: tree.Necessary(), Created: -1})
+			leave(s, -20*second)
+			back(s)
+			s.at(minute)
+		}, nil},
 		{"it does not come back", func(s *story) {
 			deny(s, true)
 			leave(s, -20*second)

@@ -61,7 +61,8 @@ func be(role string, set settings) error {
 }
 
 func beStore(set settings) error {
-	cluster, err := embedded.StartCluster(context.Background(), set.Members)
+	const quota = 8 << 30 // nothing is compacted in the minutes that a curve takes
+	cluster, err := embedded.StartCluster(context.Background(), set.Members, embedded.WithQuota(quota))
 	if err != nil {
 		return err
 	}
