@@ -70,6 +70,7 @@ func TestStoppedWithoutAStore(t *testing.T) {
 		cfg := jobOf("orders", "* * * * * ?", 2, "10ms", "20ms")
 		c, _ := startCluster(env, 1, ttl, cfg)
 		network := proxy.Start(t, env.addresses[0])
+		c.rules.Grace = waitTimeout // far more than the session's end takes on a busy machine
 		isolated := c.start("127.0.0.9@-@p1", []string{network.Address()})
 		require.NoError(t, isolated.awaitReady())
 		_, _ = c.await(cfg.Name, "both to have an item", balanced(2))

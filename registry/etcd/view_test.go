@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
 )
 
 func view(tb testing.TB, r registry.Viewer, path string) *registry.View {
@@ -155,20 +158,15 @@ func TestCompactionUnderManyViews(t *testing.T) {
 }
 
 // TestWatchLeavesAFrozenMember has some of the ways to the store go dead without a word, as frozen members
-// do. Views go on before gRPC notices: after 6 s, and a moment more for each time that the new stream comes
-// to a frozen member, too.
+// do. Views go on though gRPC does not notice: here it does not ask whether anybody is there.
 func TestWatchLeavesAFrozenMember(t *testing.T) {
 	t.Parallel()
 	server := sharedServer(t)
-	for _, test := range []struct {
-		members, alive int // alone, whichever the watch uses
-		within         time.Duration
-	}{
-		{members: 2, alive: 0, within: 12 * time.Second},
-		{members: 2, alive: 1, within: 12 * time.Second},
-		{members: 3, alive: 0, within: 12500 * time.Millisecond},
-		{members: 3, alive: 1, within: 12500 * time.Millisecond},
-		{members: 3, alive: 2, within: 12500 * time.Millisecond},
+	silent := func(c *etcd.Config) {
+		c.DialOptions = append(c.DialOptions, grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: time.Hour}))
+	}
+	for _, test := range []struct{ members, alive int }{ // alive alone, whichever the watch uses
+		{2, 0}, {2, 1}, {3, 0}, {3, 1}, {3, 2},
 	} {
 		t.Run(fmt.Sprintf("%d of %d is left", test.alive, test.members), func(t *testing.T) {
 			t.Parallel()
@@ -178,7 +176,7 @@ func TestWatchLeavesAFrozenMember(t *testing.T) {
 				ways = append(ways, newProxy(t, server.Endpoints()[0]))
 				endpoints = append(endpoints, ways[len(ways)-1].endpoint())
 			}
-			r, writer := open(t, endpoints), open(t, server.Endpoints())
+			r, writer := open(t, endpoints, silent), open(t, server.Endpoints())
 			v := view(t, r, "/a")
 			for n, way := range ways {
 				if n != test.alive {
@@ -190,7 +188,6 @@ func TestWatchLeavesAFrozenMember(t *testing.T) {
 			put(t, writer, "/a", "new")
 			waitValue(t, v, "/a", "new")
 			t.Logf("the view left the frozen members after %s", time.Since(begin))
-			require.Less(t, time.Since(begin), test.within)
 		})
 	}
 }
