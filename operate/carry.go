@@ -85,7 +85,7 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 		if again {
 			r.Revision = w.triggeredBy(r.ID, d.target)
 			op, _ := w.operated.Value.Find(r.ID)
-			r.replaced = r.Revision == 0 && op.Target == d.target
+			r.came, r.replaced = op.Target, r.Revision == 0 && op.Target == d.target
 			return r, o.finish(ctx, view, d, opts, r, w.java && r.Revision != 0)
 		}
 		if unsure != nil {

@@ -198,7 +198,8 @@ type Result struct {
 	// Progress is how far the job had followed when the operation returned, if that was waited for.
 	Progress Progress `json:"progress,omitzero"`
 
-	replaced bool // it is the last that was done under its id, and another trigger has taken its place since
+	replaced bool   // it is the last that was done under its id, and another trigger has taken its place since
+	came     string // the target of what was done under its id: of a backfill, how far it had come
 }
 
 // Progress is how far a job has followed an operation.

@@ -122,6 +122,34 @@ func TestABackfillWhoseAnswerWasLost(t *testing.T) {
 	})
 }
 
+// Nor does one that an earlier call has run, if the job forgets the backfill while whoever asks again looks at the fire before.
+// What nobody has asked for runs all the same.
+func TestABackfillThatIsForgottenMeanwhile(t *testing.T) {
+	t.Parallel()
+	for came, left := range map[int]int{2: 1, 1: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGround(t)
+			ran := g.answering(succeed)
+			fires := everyFive(2)
+			r, err := g.op.Backfill(t.Context(), theJob, fires[:came], operate.Trigger{}, silent())
+			require.NoError(t, err)
+			again := operate.Options{ID: r.ID, Progress: func(operate.Progress) {
+				if _, known := g.operated().Find(r.ID); known {
+					g.others(16)
+				}
+			}}
+			r, err = g.op.Backfill(t.Context(), theJob, fires, operate.Trigger{}, again)
+			if left > 0 {
+				g.refused(operate.CauseOvertaken, err)
+			} else {
+				require.NoError(t, err)
+			}
+			require.Len(t, r.Left, left)
+			require.Equal(t, fires, ran(), "each once")
+		})
+	}
+}
+
 // An id and the state before it are one word.
 func TestKeys(t *testing.T) {
 	t.Parallel()

@@ -374,10 +374,20 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		return r, err
 	}
 	r.Since = cmp.Or(opts.Since, checked.State)
-	var before error // of a fire of an earlier call
+	var before error   // of a fire of an earlier call
+	var came time.Time // how far earlier calls had come, as far as is known
 	for len(r.Left) > 0 {
 		t.Fire, t.Replace = r.Left[0], false
-		result, err := o.carry(ctx, triggerDeed(VerbBackfill, job, t), opts)
+		d := triggerDeed(VerbBackfill, job, t)
+		if !t.Fire.After(came) { // it was asked for before, so it is not decided anew
+			d.decide = func(*world) (decision, error) {
+				return decision{}, refuse(CauseOvertaken, "look at what ran since, and ask for the other fires with another id", "the %s was asked for before, and the job does not know the id %q any more", d.target, r.ID)
+			}
+		}
+		result, err := o.carry(ctx, d, opts)
+		if result.Repeated {
+			came = fireOf(result.came)
+		}
 		if result.Repeated && result.Revision == 0 && result.Progress.Overtaken { // it is long since
 			result.Progress, err = done("triggered before"), nil
 			if result.replaced {

@@ -103,7 +103,7 @@ func onlyAsked(c registry.Change) bool {
 		return false
 	}
 	now, err := jobtree.DecodeOperated(c.New)
-	return err == nil && now.OnlyAsked(before)
+	return err == nil && now.OnlyAsked(before, c.Old.Revision)
 }
 
 // follow changes over to a view of more, or of less, if that is due. It comes after every decision.

@@ -90,17 +90,26 @@ const (
 	VerbBackfill = "backfill"
 )
 
-// OnlyAsked tells whether all that was done since an earlier list of the same job was to ask for runs. What the list
-// has dropped since, or what cannot be read, may have been anything.
-func (o Operated) OnlyAsked(since Operated) bool {
-	if len(since.Operations) == 0 {
-		return false
+// OnlyAsked tells whether all that was done since an earlier list of the same job, whose node was at a revision, was to ask
+// for runs. What the list has dropped since, or does not tell apart from what was there before, may have been anything.
+// An operation that goes on under its id, such as a backfill with its next fire, stands behind what others did meanwhile.
+func (o Operated) OnlyAsked(since Operated, at registry.Revision) bool {
+	complete, more := false, false
+	for _, op := range o.Operations {
+		known := slices.ContainsFunc(since.Operations, op.equal)
+		if !known && op.Verb != VerbTrigger && op.Verb != VerbBackfill {
+			return false
+		}
+		complete = complete || known || op.After == at
+		more = more || !known
 	}
-	last := since.Operations[len(since.Operations)-1].ID
-	known := slices.IndexFunc(o.Operations, func(op Operation) bool { return op.ID == last })
-	return known >= 0 && !slices.ContainsFunc(o.Operations[known+1:], func(op Operation) bool {
-		return op.Verb != VerbTrigger && op.Verb != VerbBackfill
-	})
+	return complete && more
+}
+
+func (op Operation) equal(other Operation) bool {
+	same := op.When.Equal(other.When)
+	other.When = op.When
+	return same && op == other
 }
 
 // TellsSince tells whether the operations are all that were done after a revision, so that one which is not among them was

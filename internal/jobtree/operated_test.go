@@ -191,36 +191,48 @@ func TestFaultsOfOperationsTellNoSecrets(t *testing.T) {
 	}
 }
 
-// Whether more was done than to ask for runs is told by what came after the last operation that was known.
+// Whether more was done than to ask for runs is told by what is not as it was.
 func TestWhatWasOnlyAsked(t *testing.T) {
 	t.Parallel()
-	list := func(verbs ...string) (o jobtree.Operated) {
-		for i, verb := range verbs {
-			o = o.With(jobtree.Operation{ID: fmt.Sprint(i), Verb: verb})
+	const at = 100 // where the node was with the earlier list
+	op := func(id, verb string, after registry.Revision) jobtree.Operation {
+		return jobtree.Operation{ID: id, Verb: verb, After: after, When: time.Unix(int64(after), 0)}
+	}
+	list := func(all ...jobtree.Operation) (o jobtree.Operated) {
+		for _, op := range all {
+			o = o.With(op)
 		}
 		return o
 	}
-	before := list("disable item", "trigger")
+	disabled, asked, began := op("1", "disable item", 80), op("2", "trigger", 90), op("3", "backfill", 95)
+	before := list(disabled, asked)
 	long := before
-	for i := range jobtree.MaxOperations {
-		long = long.With(jobtree.Operation{ID: fmt.Sprint("later ", i), Verb: jobtree.VerbTrigger})
+	for i := range registry.Revision(jobtree.MaxOperations) {
+		long = long.With(op(fmt.Sprint("later ", i), jobtree.VerbTrigger, at+1+i))
 	}
+	part, whole := op("4", "seed", 95), op("4", "seed", 95)
+	part.Changed, whole.Changed = "item 1 enabled -> disabled", "item 1 enabled -> disabled; item 2 enabled -> disabled"
 	for name, test := range map[string]struct {
 		since, now jobtree.Operated
 		want       bool
 	}{
-		"nothing":                   {before, before, true},
-		"a request":                 {before, list("disable item", "trigger", "trigger"), true},
-		"requests":                  {before, list("disable item", "trigger", "backfill", "trigger"), true},
-		"an item":                   {before, list("disable item", "trigger", "enable item"), false},
-		"an item before a request":  {before, list("disable item", "trigger", "enable item", "trigger"), false},
-		"what is not kept any more": {before, long, false},
-		"the first one":             {jobtree.Operated{}, list("trigger"), false},
-		"a list that was cleared":   {before, jobtree.Operated{}, false},
+		"a request":                    {before, list(disabled, asked, op("5", "trigger", at)), true},
+		"requests":                     {before, list(disabled, asked, op("5", "backfill", at), op("6", "trigger", 101)), true},
+		"an item":                      {before, list(disabled, asked, op("5", "enable item", at)), false},
+		"an item before a request":     {before, list(disabled, asked, op("5", "enable item", at), op("6", "trigger", 101)), false},
+		"what is not kept any more":    {before, long, false},
+		"the first one":                {jobtree.Operated{}, list(op("1", "trigger", 80)), false},
+		"a list that was cleared":      {before, jobtree.Operated{}, false},
+		"nothing that it tells":        {before, before, false},
+		"a backfill's next fire":       {list(disabled, began), list(disabled, op("3", "backfill", at)), true},
+		"an item amid a backfill":      {list(disabled, began), list(disabled, op("5", "enable item", at), op("3", "backfill", 101)), false},
+		"a backfill and nothing else":  {list(began), list(op("3", "backfill", at)), true},
+		"two fires of a backfill":      {list(began), list(op("3", "backfill", 101)), false}, // something may have come between
+		"another part of an operation": {list(disabled, part), list(disabled, whole), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, test.want, test.now.OnlyAsked(test.since))
+			require.Equal(t, test.want, test.now.OnlyAsked(test.since, at))
 		})
 	}
 }
