@@ -85,7 +85,8 @@
 // in one session what was meant for another.
 //
 // If answers come, but so late that the session is lost meanwhile, the connection is replaced: a new one is not held
-// up by what waits on the old one. All the while the server hears of the process, however late, and keeps the
+// up by what waits on the old one. If the new one is as slow, because a large subtree has to come first, it is given
+// twice the time, and so on. All the while the server hears of the process, however late, and keeps the
 // session. So the process does not wait for the session to time out: it takes the session up again and ends what
 // stands there under its name. A session is never closed at the server because it was lost here: what is under way in it
 // may still have to be ended, and what runs stays marked until its code has returned.

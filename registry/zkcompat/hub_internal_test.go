@@ -3,6 +3,7 @@ package zkcompat
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -109,4 +110,24 @@ func TestAViewBeginsWithAnAnswerToAQuestionAfterIt(t *testing.T) {
 	answer(9)
 	require.NotNil(t, third.view)
 	require.True(t, root.still())
+}
+
+// A request of many paths is never too large for the server, whatever path comes last. What a path alone takes, it took
+// when its node was created, too.
+func TestRequestsOfLongPaths(t *testing.T) {
+	t.Parallel()
+	short, long := strings.Repeat("s", 1000), strings.Repeat("l", maxRequest-100)
+	var all []string
+	for i := range 300 {
+		if i%100 == 99 {
+			all = append(all, long)
+		}
+		all = append(all, short)
+	}
+	var found []string
+	for part := range requests(all) {
+		require.LessOrEqual(t, len(readRequest(opGetData, part)), maxRequest)
+		found = append(found, part...)
+	}
+	require.Equal(t, all, found)
 }

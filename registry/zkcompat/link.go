@@ -92,15 +92,16 @@ func (l *link) dropWire() {
 	}
 }
 
-// renew has the client connect again, unless it has since. What is slower than a session is of no use, and a new
+// renew has the client connect again; it is false if it has since. What is slower than a session is of no use, and a new
 // connection may be quicker: what was held up on the old one is not in its way.
-func (l *link) renew(epoch int) {
+func (l *link) renew(epoch int) (renewed bool) {
 	l.change(func() {
-		if l.epoch == epoch && l.joined {
+		if renewed = l.epoch == epoch && l.joined; renewed {
 			l.joined = false
 			l.dropWire()
 		}
 	})
+	return renewed
 }
 
 // die makes the link useless for good.

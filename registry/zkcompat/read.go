@@ -21,8 +21,8 @@ import (
 const (
 	// atOnce is how many requests of one call are with the server at a time.
 	atOnce = 96
-	// readTogether is how many znodes one request reads at most. One that has so many bytes takes no more: the server
-	// drops the connection over a request that is too large.
+	// readTogether is how many znodes one request reads at most, and how many bytes their paths have, unless it is one path:
+	// the server drops the connection over a request that is too large.
 	readTogether      = 128
 	readTogetherBytes = 128 << 10
 )
@@ -225,8 +225,8 @@ func walk(ctx context.Context, l *link, root string) (map[string]znode, error) {
 func requests(paths []string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for len(paths) > 0 {
-			n, size := 0, 0
-			for n < min(len(paths), readTogether) && size < readTogetherBytes {
+			n, size := 1, len(paths[0])
+			for n < min(len(paths), readTogether) && size+len(paths[n]) <= readTogetherBytes {
 				size += len(paths[n])
 				n++
 			}

@@ -27,6 +27,9 @@ var errSlow = errors.New("no answer to a sync while the session lasted")
 // proofs is how often a session is proved within its timeout. Two thirds of it without one suspend it.
 const proofs = 6
 
+// mostDoublings bounds how long a connection is given after others were replaced: 32 sessions' times.
+const mostDoublings = 5
+
 // sessionKeeper gives the handle its links and sessions, one after the other, and proves each session alive
 // by a sync a sixth of its timeout after the last one. A sync is answered only with the leader's help,
 // other than the client's own pings, which a server that has lost touch with the others answers too.
@@ -35,6 +38,9 @@ type sessionKeeper struct {
 	clock backend.SessionClock
 	wg    sync.WaitGroup
 	wake  chan struct{} // holds one
+
+	// replaced is how many connections were too slow, one after the other. The goroutine that runs the keeper uses it.
+	replaced int
 
 	mu        sync.Mutex
 	closed    bool
@@ -256,13 +262,16 @@ func (k *sessionKeeper) prove(l *link, epoch int) error {
 	sent := k.clock()
 	err := l.sync(worth)
 	if err != nil && worth.Err() != nil && ctx.Err() == nil {
-		if k.abandoned() == nil {
-			l.renew(epoch)
+		if k.abandoned() == nil && l.renew(epoch) {
+			k.replaced = min(k.replaced+1, mostDoublings)
 		}
 		return errSlow
 	}
 	if err != nil {
 		return err
+	}
+	if sent >= k.dueTime(l, mostDoublings) {
+		k.replaced = 0 // sooner, a proof may stand between two large subtrees that have to come
 	}
 	k.confirm(l, epoch, sent)
 	k.r.hub.wakeUp()
@@ -270,22 +279,36 @@ func (k *sessionKeeper) prove(l *link, epoch int) error {
 }
 
 // worthWaiting returns a context that ends when an answer to a sync comes too late: when the session in force is lost, or
-// after a session's time if there is none.
+// after a session's time if there is none, but not before the connection had its time. If the session is given up, it ends
+// soon.
 func (k *sessionKeeper) worthWaiting(ctx context.Context, l *link) (context.Context, context.CancelFunc) {
 	loss := k.loss()
+	_, ttl := l.granted()
+	until := k.dueTime(l, k.replaced)
 	if loss == nil {
-		_, ttl := l.granted()
-		return context.WithTimeout(ctx, ttl)
+		until = max(until, k.clock()+ttl)
 	}
 	waiting, cancel := context.WithCancel(ctx)
 	k.wg.Go(func() {
-		select {
-		case <-loss:
-			cancel()
-		case <-waiting.Done():
+		if loss != nil {
+			select {
+			case <-loss:
+			case <-waiting.Done():
+			}
 		}
+		for k.abandoned() == nil && remote.Sleep(waiting, min(until-k.clock(), ttl/proofs)) && k.clock() < until {
+		}
+		cancel()
 	})
 	return waiting, cancel
+}
+
+// dueTime returns, on the clock, until when a connection may be slow: for a session's time, and for twice as long as the one
+// before it if that was replaced. What has to come on a new connection before all else, such as large subtrees, may be why
+// it is slow. Another one would begin anew with that, and so would each after it.
+func (k *sessionKeeper) dueTime(l *link, doublings int) time.Duration {
+	_, ttl := l.granted()
+	return l.hailedAt() + ttl<<doublings
 }
 
 // loss returns what tells that the session in force is lost; nil, which never tells anything, if there is none.

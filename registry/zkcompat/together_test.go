@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -218,7 +219,8 @@ func TestALostAnswerOfManyIsSettledForEach(t *testing.T) {
 }
 
 // Two handles change the same nodes at the same time, each by what its view shows. No increment is lost or done twice,
-// and no view shows a part of a transaction or goes back.
+// and no view shows a part of a transaction or goes back. A twin names its writer: on a busy machine a connection may break,
+// and two who write the same cannot be told apart after that.
 func TestTwoWritersUnderTheirViews(t *testing.T) {
 	t.Parallel()
 	const n, rounds = 6, 60
@@ -226,7 +228,7 @@ func TestTwoWritersUnderTheirViews(t *testing.T) {
 	second := open(t, steadily)
 	secondView, err := second.View(t.Context(), registry.Root)
 	require.NoError(t, err)
-	var done [n]atomic.Int64
+	var done, unsure [n]atomic.Int64
 	var writing sync.WaitGroup
 	for i := range n {
 		put(t, first, registry.Put(fmt.Sprintf("/n/%d/twin", i), "0"))
@@ -246,14 +248,18 @@ func TestTwoWritersUnderTheirViews(t *testing.T) {
 				now := v.Snapshot()
 				txns := increments(now, n)
 				for i := range txns {
-					txns[i].Then = append(txns[i].Then, registry.Put(fmt.Sprintf("/n/%d/twin", i), txns[i].Then[0].Value))
+					twin := fmt.Sprintf("%s by %p", txns[i].Then[0].Value, r)
+					txns[i].Then = append(txns[i].Then, registry.Put(fmt.Sprintf("/n/%d/twin", i), twin))
 				}
 				at := now.Revision()
 				for i, o := range r.CommitAll(t.Context(), txns) {
-					if o.Err == nil {
+					var conflict *registry.ConflictError
+					switch {
+					case o.Err == nil:
 						done[i].Add(1)
-					} else {
-						assert.ErrorIs(t, o.Err, registry.ErrConflict)
+					case !assert.ErrorAs(t, o.Err, &conflict):
+					case conflict.Ambiguous:
+						unsure[i].Add(1)
 					}
 					at = max(at, o.Revision)
 				}
@@ -272,9 +278,13 @@ func TestTwoWritersUnderTheirViews(t *testing.T) {
 			require.Equal(t, node, v.Snapshot().Get(node.Path))
 		}
 		for i := range n {
-			want := strconv.FormatInt(done[i].Load(), 10)
-			require.Equal(t, want, v.Snapshot().Get(fmt.Sprintf("/n/%d/record", i)).Value)
-			require.Equal(t, want, v.Snapshot().Get(fmt.Sprintf("/n/%d/twin", i)).Value)
+			record := v.Snapshot().Get(fmt.Sprintf("/n/%d/record", i)).Value
+			count, err := strconv.ParseInt(record, 10, 64)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, count, done[i].Load())
+			require.LessOrEqual(t, count, done[i].Load()+unsure[i].Load())
+			twin, _, _ := strings.Cut(v.Snapshot().Get(fmt.Sprintf("/n/%d/twin", i)).Value, " by ")
+			require.Equal(t, record, twin)
 		}
 	}
 }

@@ -46,6 +46,7 @@ type wire struct {
 	// Used by the one goroutine that reads.
 	rest    []byte // of the frame that the client is reading
 	greeted bool
+	silence time.Duration // for how long nothing may come; 0 if that does not matter now
 
 	synced atomic.Bool // a sync was answered on this very connection
 
@@ -62,10 +63,9 @@ type wire struct {
 }
 
 func newWire(l *link, conn net.Conn, greetings time.Duration) *wire {
-	return &wire{
-		Conn: conn, link: l, in: bufio.NewReaderSize(conn, 64<<10), greeting: time.Now().Add(greetings),
-		number: firstOwnNumber, asks: make(map[int32]func(answer)),
-	}
+	w := &wire{Conn: conn, link: l, greeting: time.Now().Add(greetings), number: firstOwnNumber, asks: make(map[int32]func(answer))}
+	w.in = bufio.NewReaderSize(arriving{w}, 64<<10)
+	return w
 }
 
 // Write sends one frame of the client.
@@ -175,12 +175,30 @@ func (w *wire) answer(number int32, a answer) {
 	}
 }
 
-// SetReadDeadline bounds the next read; while greetings are exchanged, the dial timeout does.
+// SetReadDeadline bounds for how long nothing may come; while greetings are exchanged, the dial timeout does.
 func (w *wire) SetReadDeadline(t time.Time) error {
-	if !w.greeted && !t.IsZero() && w.greeting.Before(t) {
+	w.silence = 0
+	switch {
+	case t.IsZero():
+	case w.greeted:
+		w.silence = time.Until(t)
+	case w.greeting.Before(t):
 		t = w.greeting
 	}
 	return w.Conn.SetReadDeadline(t)
+}
+
+// arriving is what comes on a wire. Every piece of it shows that the server is there. The client sees only what is its own,
+// and would take a long answer to an own request for silence.
+type arriving struct{ wire *wire }
+
+// Read implements [io.Reader].
+func (a arriving) Read(p []byte) (int, error) {
+	n, err := a.wire.Conn.Read(p)
+	if n > 0 && a.wire.silence > 0 {
+		_ = a.wire.Conn.SetReadDeadline(time.Now().Add(a.wire.silence)) // if that fails, so does the next read
+	}
+	return n, err
 }
 
 // Close ends the connection and every own request.
