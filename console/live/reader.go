@@ -20,6 +20,14 @@ type client struct {
 
 func (c *client) cut() { c.once.Do(func() { close(c.gone) }) }
 
+// cutSlow cuts off a reader who is too slow.
+func (c *client) cutSlow() {
+	c.once.Do(func() {
+		c.slow.Add(1)
+		close(c.gone)
+	})
+}
+
 // give hands a batch over. A reader for whom too many wait already is cut off, and gets nothing more.
 func (c *client) give(b batch) {
 	select {
@@ -30,8 +38,7 @@ func (c *client) give(b batch) {
 	select {
 	case c.batches <- b:
 	default:
-		c.slow.Add(1)
-		c.cut()
+		c.cutSlow()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -89,7 +90,7 @@ func (p *page) Write(text []byte) (int, error) {
 	p.mu.Unlock()
 	if stalled != nil {
 		<-stalled
-		return 0, errors.New("the write took too long")
+		return 0, os.ErrDeadlineExceeded
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

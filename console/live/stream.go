@@ -2,8 +2,10 @@ package live
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -70,6 +72,9 @@ func (h *Hub) serve(r *http.Request, c *client, who access.Identity, s *stream) 
 			}
 			s.text([]byte(":\n\n"))
 		}
+	}
+	if errors.Is(s.err, os.ErrDeadlineExceeded) {
+		c.cutSlow()
 	}
 }
 

@@ -214,7 +214,7 @@ func TestATopicWithoutReaders(t *testing.T) {
 	}, "a")
 }
 
-// One who does not read is cut off and holds up nobody.
+// One who does not read is cut off and counted, and holds up nobody.
 func TestASlowReader(t *testing.T) {
 	t.Parallel()
 	streaming(t, func(t *testing.T, s *store, h *Hub) {
@@ -232,6 +232,25 @@ func TestASlowReader(t *testing.T) {
 		close(slow.stalled) // as the deadline of the write does
 		<-slow.over
 		require.Equal(t, 1, h.cfg.Limits.Streams())
+		cutOff, _ := h.Faults()
+		require.Equal(t, int64(1), cutOff)
+	}, "a")
+}
+
+// One to whom a single write takes too long is cut off and counted, too, however little else waits for them.
+func TestAReaderToWhomOneWriteTakesTooLong(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		slow := opens(t, h, anna, "topic=job/a", "")
+		slow.mu.Lock()
+		slow.stalled = make(chan struct{})
+		slow.mu.Unlock()
+		s.declare("a", 2)
+		time.Sleep(time.Second)
+		close(slow.stalled)
+		<-slow.over
+		cutOff, _ := h.Faults()
+		require.Equal(t, int64(1), cutOff)
 	}, "a")
 }
 
