@@ -27,9 +27,13 @@ func TestFrozenBeyondItsSession(t *testing.T) {
 
 func frozenBeyondItsSession(env environment) {
 	t := env.t
-	cfg := jobOf("orders", "* * * * * ?", 2, "8s", "9s")
+	cfg := jobOf("orders", "* * * * * ?", 2, "30s", "31s") // longer than anybody stands still on a busy machine
 	cfg.Failover = true
-	c, _ := startCluster(env, 2, failoverTTL, cfg)
+	c, _ := startCluster(env, 0, failoverTTL, cfg)
+	c.rules.Grace = waitTimeout // what runs at the end has its time
+	for _, id := range []string{"127.0.0.1@-@p1", "127.0.0.2@-@p1"} {
+		require.NoError(t, c.start(id, env.addresses).awaitReady())
+	}
 	s, _ := c.await(cfg.Name, "both instances to run an item", func(s *jobtree.State) bool {
 		return balanced(2)(s) && len(runBy(s, s.Instances[0].Session)) == 1 && len(runBy(s, s.Instances[1].Session)) == 1
 	})
