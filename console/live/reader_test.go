@@ -97,6 +97,13 @@ func (p *page) Write(text []byte) (int, error) {
 	return p.text.Write(text)
 }
 
+// stall has writes stand still until stalled is closed, and then fail as the deadline of a write has them fail.
+func (p *page) stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stalled = make(chan struct{})
+}
+
 func (p *page) FlushError() error { return nil }
 
 // news returns the events since it was asked last.

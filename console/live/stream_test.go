@@ -221,9 +221,7 @@ func TestASlowReader(t *testing.T) {
 		quick, slow := opens(t, h, anna, "topic=job/a", ""), opens(t, h, anna, "topic=job/a", "")
 		defer quick.close()
 		quick.news()
-		slow.mu.Lock()
-		slow.stalled = make(chan struct{})
-		slow.mu.Unlock()
+		slow.stall()
 		for i := range 2 * waiting {
 			s.declare("a", i+2)
 			time.Sleep(time.Second)
@@ -242,9 +240,7 @@ func TestAReaderToWhomOneWriteTakesTooLong(t *testing.T) {
 	t.Parallel()
 	streaming(t, func(t *testing.T, s *store, h *Hub) {
 		slow := opens(t, h, anna, "topic=job/a", "")
-		slow.mu.Lock()
-		slow.stalled = make(chan struct{})
-		slow.mu.Unlock()
+		slow.stall()
 		s.declare("a", 2)
 		time.Sleep(time.Second)
 		close(slow.stalled)

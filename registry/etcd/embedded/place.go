@@ -82,12 +82,12 @@ func tryTogether(ctx context.Context, o *options, base string, temporary bool, n
 	// A server listens before it makes its folder. Of two that start in one place, the one that came too late has hence
 	// made nothing, and takes nothing away from the other.
 	for _, s := range servers {
-		_, found := os.Stat(s.place.dir)
+		_, absent := os.Stat(s.place.dir)
 		s.running, err = launch(o, s.place)
 		if err != nil {
 			return nil, abandon(servers, err)
 		}
-		if errors.Is(found, os.ErrNotExist) {
+		if errors.Is(absent, os.ErrNotExist) {
 			remove = append(remove, func() error { return os.RemoveAll(s.place.dir) })
 		}
 	}
