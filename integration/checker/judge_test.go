@@ -830,6 +830,10 @@ func TestOperations(t *testing.T) {
 	op := func(id, verb, target string) jobtree.Operation {
 		return jobtree.Operation{ID: id, Verb: verb, Target: target, Who: "anna"}
 	}
+	decided := func(o jobtree.Operation, after time.Duration) jobtree.Operation {
+		o.When = fire.Add(after)
+		return o
+	}
 	settings := func(s *story, change func(*job.Config)) registry.Node {
 		cfg := s.state.Config.Value
 		change(&cfg)
@@ -868,6 +872,22 @@ func TestOperations(t *testing.T) {
 			s.commit(put(tree.Server("10.0.0.9"), "DISABLED", 0), did(op("3", "disable server", "server 10.0.0.9")))
 			s.commit(gone(tree.Server("10.0.0.9")), did(op("4", "tidy servers", "")))
 		}, nil},
+		{"decided before another change", func(s *story) {
+			s.round()
+			s.at(minute).commit(put(tree.ItemDisabled(0), "", 0), did(decided(op("1", "disable item", "item 0"), 59*time.Second)))
+			s.at(minute + 10*time.Second).commit(put(tree.Server("10.0.0.9"), "DISABLED", 0))
+			s.at(minute+11*time.Second).commit(gone(tree.Server("10.0.0.9")), did(decided(op("2", "enable server", "server 10.0.0.9"), minute+10500*time.Millisecond)))
+		}, nil},
+		{"decided before what it is about changed", func(s *story) {
+			s.round()
+			s.at(minute + 10*time.Second).commit(put(tree.Server("10.0.0.9"), "DISABLED", 0))
+			s.at(minute+11*time.Second).commit(gone(tree.Server("10.0.0.9")), did(decided(op("2", "enable server", "server 10.0.0.9"), minute+9*time.Second)))
+		}, lapses(checker.Intent, "was decided at")},
+		{"decided before the settings changed", func(s *story) {
+			s.round()
+			s.at(minute + 10*time.Second).commit(settings(s, func(c *job.Config) { c.JobParameter = "x" }))
+			s.at(minute+11*time.Second).commit(put(tree.ItemDisabled(0), "", 0), did(decided(op("1", "disable item", "item 0"), minute+9*time.Second)))
+		}, lapses(checker.Intent, "was decided at")},
 		{"written down alone", func(s *story) {
 			s.round()
 			s.commit(did(op("1", "disable item", "item 0")))
