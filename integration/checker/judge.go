@@ -58,6 +58,7 @@ type judge struct {
 	removing    bool                       // an operator has begun to remove the job
 	told        map[string][]time.Time     // when operators told instances to leave
 	untold      map[int]bool               // items whose records a careless hand wrote, until somebody else does
+	unrecorded  map[int]*execution         // those whose marks stand though a careless hand wrote their records
 }
 
 func newJudge(h History, rules Rules) *judge {
@@ -71,7 +72,7 @@ func newJudge(h History, rules Rules) *judge {
 		presence: make(map[string]spans),
 		courses:  newCourses(),
 		requests: make(map[registry.Revision]bool),
-		untold:   make(map[int]bool),
+		untold:   make(map[int]bool), unrecorded: make(map[int]*execution),
 
 		operations: make(map[string]*operation), changed: make(map[string]time.Time), told: make(map[string][]time.Time),
 	}

@@ -998,3 +998,59 @@ func TestAnItemThatIsHeldAnew(t *testing.T) {
 		require.Equal(t, !mine, hasLapse(s.judge(), lapse{checker.OneHolder, "no begin made"}))
 	}
 }
+
+// A hand may take the mark of what runs on an instance that has left: then nothing shows any more that it runs. As long as
+// the instance is there, that shows it.
+func TestAMarkThatIsTakenFromWhoHasLeft(t *testing.T) {
+	t.Parallel()
+	for _, left := range []bool{true, false} {
+		s := newStory()
+		r := runningOn(s)
+		leave := func() {
+			s.happen(checker.Stopped, a).Until = fire.Add(minute)
+			s.drop(ofA)
+			s.takeOver()
+		}
+		take := func() {
+			hand := s.happen(checker.Tampered, "")
+			hand.Path, hand.Revision = tree.ItemRunning(0), s.commit(gone(tree.ItemRunning(0)))
+		}
+		s.at(second)
+		if left {
+			s.happen(checker.Stopped, a).Until = fire.Add(minute)
+			s.commit(gone(tree.Instance(a)), gone(tree.Leader()))
+			s.takeOver()
+			s.at(20 * second)
+			take()
+		} else {
+			take()
+			s.at(20 * second)
+			leave()
+		}
+		s.at(40 * second).lost(0)
+		r.Cancelled, r.Ended, r.Err = s.now, s.now, errFailed
+		require.Equal(t, !left, hasLapse(s.judge(), lapse{checker.GracefulStop, "its execution was lost"}), "had left: %t", left)
+	}
+}
+
+// The mark of an execution whose record a hand has deleted keeps others from the item for as long as it is there. If the
+// store drops its session, the process hears of that with its next keep-alive.
+func TestAMarkThatGoesAfterItsRecord(t *testing.T) {
+	t.Parallel()
+	for _, dropped := range []bool{true, false} {
+		s := newStory()
+		r := runningOn(s)
+		hand := s.at(second).happen(checker.Tampered, "")
+		hand.Path, hand.Revision = tree.ItemRecord(0), s.commit(gone(tree.ItemRecord(0)))
+		s.at(minute)
+		if dropped {
+			s.happen(checker.Expired, a)
+			s.drop(ofA)
+		}
+		s.takeOver()
+		s.begin(0, b, job.Misfire, fire)
+		r.Cancelled = s.at(minute + second).now
+		r.Ended, r.Err = s.now, errFailed
+		require.Equal(t, !dropped, hasLapse(s.judge(), lapse{checker.OneHolder, "ran twice at once"}), "dropped: %t", dropped)
+	}
+}
