@@ -199,6 +199,62 @@ func TestAMarkThatIsDeletedUnderARun(t *testing.T) {
 	}
 }
 
+// A run whose mark was deleted when its process had left the job is lost to all others, who run it again. Its code is
+// cancelled as soon as its process hears of that.
+func TestAMarkThatIsDeletedAfterItsInstanceLeft(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var cause error
+		var told time.Time
+		work := func(ctx context.Context, sc job.ShardingContext) error {
+			if sc.Source == job.Failover {
+				return nil
+			}
+			<-ctx.Done()
+			cause, told = context.Cause(ctx), time.Now()
+			return cause
+		}
+		b := c.start("b", work, failoverOf(1))
+		sleepUntil(5500 * time.Millisecond)
+		c.start("a", work, failoverOf(1))
+		b.cancel()
+		sleepUntil(8 * time.Second)
+		require.Zero(t, c.state().Instance(fullID("b")).Created, "it has left")
+		require.NoError(t, cause, "what runs goes on")
+		remove(t, c.server, orders.ItemRunning(0))
+		sleepUntil(9 * time.Second)
+		require.ErrorIs(t, cause, registry.ErrSessionLost)
+		require.Equal(t, []string{"item 0 fire 5s scheduled on b", "item 0 fire 5s failover on a"}, c.shown()[:2])
+		require.WithinDuration(t, bubbleStart.Add(8*time.Second), told, 100*time.Millisecond)
+	})
+}
+
+// A mark whose text somebody changed is its instance's by the record, also if that has not heard that it began: it ends
+// what nobody runs, and the item goes on.
+func TestAMarkThatIsAlteredBeforeItsBeginIsAnswered(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "}{", "10.9.9.9@-@nobody"} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				a := c.start("a", nil, jobOf(1))
+				sleepUntil(4999 * time.Millisecond)
+				a.registry.LoseAnswers(1)
+				sleepUntil(5001 * time.Millisecond)
+				hand := c.server.Open("test")
+				_, err := hand.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Update(orders.ItemRunning(0), text)}})
+				require.NoError(t, err)
+				require.NoError(t, hand.Close(t.Context()))
+				sleepUntil(16 * time.Second)
+				ran := c.shown()
+				require.Contains(t, ran, "item 0 fire 10s scheduled on a")
+				require.Contains(t, ran, "item 0 fire 15s scheduled on a")
+				require.False(t, c.state().Item(0).Running.Exists())
+			})
+		})
+	}
+}
+
 // An instance that leaves while something runs there whose mark was deleted stays registered until that has ended. All
 // else it hands over at once, also to who joins meanwhile: a stop may take long.
 func TestALeaveWhileAMarkIsDeleted(t *testing.T) {

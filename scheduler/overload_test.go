@@ -155,7 +155,7 @@ func TestJobsShareFairly(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		large, middle, small = o.ran("large")-large, o.ran("middle")-middle, o.ran("small")-small
 		t.Log("large", large, "middle", middle, "small", small)
-		require.GreaterOrEqual(t, small, 10, "of 30 fires of the small job, an execution of which takes two requests behind full ones")
+		require.GreaterOrEqual(t, small, 5, "of 30 fires of the small job, an execution of which takes two requests behind full ones")
 		require.Greater(t, middle, large/2)
 		require.Greater(t, large, middle/2)
 	})

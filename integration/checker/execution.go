@@ -26,6 +26,7 @@ type execution struct {
 	life     int            // how often the job had been removed before
 	tampered bool           // a careless hand took its mark or its record
 	unmarked time.Time      // when a careless hand took its mark; zero = none did
+	lapsed   time.Time      // when its mark vanished after a careless hand had written its record; zero = never
 }
 
 func (e *execution) source() job.Source { return e.begun.Current.Source }

@@ -103,6 +103,9 @@ func (j *judge) tampered(at time.Time, n int) {
 	if wrote {
 		open.tampered, open.closed = true, at
 		delete(j.open, n)
+		if is.Running.Created == open.token {
+			j.unrecorded[n] = open
+		}
 	}
 	open.tampered = open.tampered || was.Running.Created != is.Running.Created
 }

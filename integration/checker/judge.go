@@ -53,10 +53,12 @@ type judge struct {
 	requests    map[registry.Revision]bool // by hand, that the job had as nodes
 	operations  map[string]*operation      // of operators, by their ids, since the job was removed last
 	operation   *operation                 // that the step which is judged did; nil = none
+	changed     map[string]time.Time       // when a node that operations are about changed last, by its path
 	removals    []time.Time                // when the job was removed
 	removing    bool                       // an operator has begun to remove the job
 	told        map[string][]time.Time     // when operators told instances to leave
 	untold      map[int]bool               // items whose records a careless hand wrote, until somebody else does
+	unrecorded  map[int]*execution         // those whose marks stand though a careless hand wrote their records
 }
 
 func newJudge(h History, rules Rules) *judge {
@@ -70,9 +72,9 @@ func newJudge(h History, rules Rules) *judge {
 		presence: make(map[string]spans),
 		courses:  newCourses(),
 		requests: make(map[registry.Revision]bool),
-		untold:   make(map[int]bool),
+		untold:   make(map[int]bool), unrecorded: make(map[int]*execution),
 
-		operations: make(map[string]*operation), told: make(map[string][]time.Time),
+		operations: make(map[string]*operation), changed: make(map[string]time.Time), told: make(map[string][]time.Time),
 	}
 	j.messages = rules.Settle / 10
 	j.hands = j.handsOf(h.Incidents)
@@ -142,6 +144,7 @@ func (j *judge) replay() {
 			}
 		}
 		j.courses.note(state.At, j.now, touched)
+		j.noteChanges(state.At, state.Step)
 		j.examine(state.At)
 		j.before.Apply(state.Step)
 	}

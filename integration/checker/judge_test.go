@@ -830,6 +830,10 @@ func TestOperations(t *testing.T) {
 	op := func(id, verb, target string) jobtree.Operation {
 		return jobtree.Operation{ID: id, Verb: verb, Target: target, Who: "anna"}
 	}
+	decided := func(o jobtree.Operation, after time.Duration) jobtree.Operation {
+		o.When = fire.Add(after)
+		return o
+	}
 	settings := func(s *story, change func(*job.Config)) registry.Node {
 		cfg := s.state.Config.Value
 		change(&cfg)
@@ -868,6 +872,22 @@ func TestOperations(t *testing.T) {
 			s.commit(put(tree.Server("10.0.0.9"), "DISABLED", 0), did(op("3", "disable server", "server 10.0.0.9")))
 			s.commit(gone(tree.Server("10.0.0.9")), did(op("4", "tidy servers", "")))
 		}, nil},
+		{"decided before another change", func(s *story) {
+			s.round()
+			s.at(minute).commit(put(tree.ItemDisabled(0), "", 0), did(decided(op("1", "disable item", "item 0"), 59*time.Second)))
+			s.at(minute + 10*time.Second).commit(put(tree.Server("10.0.0.9"), "DISABLED", 0))
+			s.at(minute+11*time.Second).commit(gone(tree.Server("10.0.0.9")), did(decided(op("2", "enable server", "server 10.0.0.9"), minute+10500*time.Millisecond)))
+		}, nil},
+		{"decided before what it is about changed", func(s *story) {
+			s.round()
+			s.at(minute + 10*time.Second).commit(put(tree.Server("10.0.0.9"), "DISABLED", 0))
+			s.at(minute+11*time.Second).commit(gone(tree.Server("10.0.0.9")), did(decided(op("2", "enable server", "server 10.0.0.9"), minute+9*time.Second)))
+		}, lapses(checker.Intent, "was decided at")},
+		{"decided before the settings changed", func(s *story) {
+			s.round()
+			s.at(minute + 10*time.Second).commit(settings(s, func(c *job.Config) { c.JobParameter = "x" }))
+			s.at(minute+11*time.Second).commit(put(tree.ItemDisabled(0), "", 0), did(decided(op("1", "disable item", "item 0"), minute+9*time.Second)))
+		}, lapses(checker.Intent, "was decided at")},
 		{"written down alone", func(s *story) {
 			s.round()
 			s.commit(did(op("1", "disable item", "item 0")))
@@ -976,5 +996,61 @@ func TestAnItemThatIsHeldAnew(t *testing.T) {
 			s.at(2 * second).commit(put(tree.ItemRunning(0), b, ofB))
 		}
 		require.Equal(t, !mine, hasLapse(s.judge(), lapse{checker.OneHolder, "no begin made"}))
+	}
+}
+
+// A hand may take the mark of what runs on an instance that has left: then nothing shows any more that it runs. As long as
+// the instance is there, that shows it.
+func TestAMarkThatIsTakenFromWhoHasLeft(t *testing.T) {
+	t.Parallel()
+	for _, left := range []bool{true, false} {
+		s := newStory()
+		r := runningOn(s)
+		leave := func() {
+			s.happen(checker.Stopped, a).Until = fire.Add(minute)
+			s.drop(ofA)
+			s.takeOver()
+		}
+		take := func() {
+			hand := s.happen(checker.Tampered, "")
+			hand.Path, hand.Revision = tree.ItemRunning(0), s.commit(gone(tree.ItemRunning(0)))
+		}
+		s.at(second)
+		if left {
+			s.happen(checker.Stopped, a).Until = fire.Add(minute)
+			s.commit(gone(tree.Instance(a)), gone(tree.Leader()))
+			s.takeOver()
+			s.at(20 * second)
+			take()
+		} else {
+			take()
+			s.at(20 * second)
+			leave()
+		}
+		s.at(40 * second).lost(0)
+		r.Cancelled, r.Ended, r.Err = s.now, s.now, errFailed
+		require.Equal(t, !left, hasLapse(s.judge(), lapse{checker.GracefulStop, "its execution was lost"}), "had left: %t", left)
+	}
+}
+
+// The mark of an execution whose record a hand has deleted keeps others from the item for as long as it is there. If the
+// store drops its session, the process hears of that with its next keep-alive.
+func TestAMarkThatGoesAfterItsRecord(t *testing.T) {
+	t.Parallel()
+	for _, dropped := range []bool{true, false} {
+		s := newStory()
+		r := runningOn(s)
+		hand := s.at(second).happen(checker.Tampered, "")
+		hand.Path, hand.Revision = tree.ItemRecord(0), s.commit(gone(tree.ItemRecord(0)))
+		s.at(minute)
+		if dropped {
+			s.happen(checker.Expired, a)
+			s.drop(ofA)
+		}
+		s.takeOver()
+		s.begin(0, b, job.Misfire, fire)
+		r.Cancelled = s.at(minute + second).now
+		r.Ended, r.Err = s.now, errFailed
+		require.Equal(t, !dropped, hasLapse(s.judge(), lapse{checker.OneHolder, "ran twice at once"}), "dropped: %t", dropped)
 	}
 }

@@ -36,8 +36,9 @@ func (j *judge) operationOf(at time.Time, step registry.Step) *operation {
 	return nil
 }
 
-// judgeOperation judges whether what an operator wrote down was done, in the same commit, and not before. One may
-// be asked for as often as one likes; a backfill alone goes on under its id.
+// judgeOperation judges whether what an operator wrote down was done, in the same commit, and not before, and that
+// nothing it is about had changed since he decided. One may be asked for as often as one likes; a backfill alone goes on
+// under its id.
 func (j *judge) judgeOperation(o *operation) {
 	if o == nil {
 		return
@@ -49,15 +50,71 @@ func (j *judge) judgeOperation(o *operation) {
 	if !j.wasDone(o) {
 		j.find(Intent, o.at, NoItem, "an operation was written down that was not done", o)
 	}
+	for _, path := range j.about(o) {
+		if decided := o.When.Add(j.rules.Skew + j.jitter()); !o.When.IsZero() && j.changed[path].After(decided) {
+			j.find(Intent, o.at, NoItem, fmt.Sprintf("an operation was decided at %s, before %s changed at %s", clock(o.When), path, clock(j.changed[path])), o)
+		}
+	}
+}
+
+// about returns the nodes that an operation goes by, of those that it names.
+func (j *judge) about(o *operation) []string {
+	tree := jobtree.For(j.Job)
+	paths := []string{tree.Config(), tree.Operated()}
+	switch on := targetOf(o); operate.Verb(o.Verb) {
+	case operate.VerbTrigger, operate.VerbBackfill:
+		return append(paths, tree.Triggered())
+	case operate.VerbDisableItem, operate.VerbEnableItem:
+		return append(paths, tree.ItemDisabled(on.item))
+	case operate.VerbDisableServer, operate.VerbEnableServer:
+		return append(paths, tree.Server(on.server))
+	case operate.VerbGiveUp:
+		return append(paths, tree.ItemRecord(on.item))
+	case operate.VerbShutDown:
+		return append(paths, tree.Instance(on.instance))
+	default:
+		return paths
+	}
+}
+
+// noteChanges notes when nodes changed that operations are about. Of an instance it counts that it came. A node that is
+// gone counts for nothing: an operator who goes by its absence need not know that it was there for a moment.
+func (j *judge) noteChanges(at time.Time, step registry.Step) {
+	for _, c := range step.Changes {
+		name, ok := jobtree.Parse(c.Path())
+		if !ok || name.Job != j.Job {
+			continue
+		}
+		switch name.Kind {
+		case jobtree.KindConfig, jobtree.KindOperated, jobtree.KindTriggered, jobtree.KindItemDisabled, jobtree.KindServer, jobtree.KindItemRecord, jobtree.KindInstance:
+			switch {
+			case !c.New.Exists():
+				delete(j.changed, c.Path())
+			case name.Kind != jobtree.KindInstance || c.New.Created != c.Old.Created:
+				j.changed[c.Path()] = at
+			}
+		}
+	}
+}
+
+// target is what an operation was done to, of which it names one at most.
+type target struct {
+	item             int
+	server, instance string
+}
+
+func targetOf(o *operation) target {
+	on := target{item: NoItem}
+	_, _ = fmt.Sscanf(o.Target, "item %d", &on.item)
+	_, _ = fmt.Sscanf(o.Target, "server %s", &on.server)
+	_, _ = fmt.Sscanf(o.Target, "instance %s", &on.instance)
+	return on
 }
 
 // wasDone tells whether the step that wrote an operation down is what it is called.
 func (j *judge) wasDone(o *operation) bool {
-	was, is := j.before, j.now
-	item, server, instance := NoItem, "", ""
-	_, _ = fmt.Sscanf(o.Target, "item %d", &item)
-	_, _ = fmt.Sscanf(o.Target, "server %s", &server)
-	_, _ = fmt.Sscanf(o.Target, "instance %s", &instance)
+	was, is, on := j.before, j.now, targetOf(o)
+	item, server, instance := on.item, on.server, on.instance
 	changed := was.Config.Revision != is.Config.Revision
 	switch operate.Verb(o.Verb) {
 	case operate.VerbTrigger, operate.VerbBackfill:
@@ -69,7 +126,7 @@ func (j *judge) wasDone(o *operation) bool {
 	case operate.VerbDisableItem, operate.VerbEnableItem:
 		return was.Disabled(item) != is.Disabled(item) && is.Disabled(item) == (operate.Verb(o.Verb) == operate.VerbDisableItem)
 	case operate.VerbDisableServer, operate.VerbEnableServer:
-		return is.Server(server).Disabled == (operate.Verb(o.Verb) == operate.VerbDisableServer) && was.Server(server) != is.Server(server)
+		return was.Server(server).Disabled != is.Server(server).Disabled && is.Server(server).Disabled == (operate.Verb(o.Verb) == operate.VerbDisableServer)
 	case operate.VerbSettings, operate.VerbRollBack:
 		return changed && is.Config.Err == nil && (was.Config.Err != nil || was.Config.Value.Disabled == is.Config.Value.Disabled)
 	case operate.VerbCreate:

@@ -151,7 +151,7 @@ func (j *judge) active(r *Run) spans {
 	}
 	active := spans{{r.Began, end}}
 	unaware := j.unaware(r.Instance)
-	if e := j.execution(r.Context.Item, r.Context.Token); e != nil && e.markGone.IsZero() {
+	if e := j.execution(r.Context.Item, r.Context.Token); e != nil && e.markGone.IsZero() && e.lapsed.IsZero() {
 		unaware = j.during(r.Instance, 0, Paused) // the store still counts on this session
 	}
 	for _, x := range unaware {

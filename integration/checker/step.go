@@ -12,6 +12,10 @@ import (
 // judgeStep judges what one revision did to an item.
 func (j *judge) judgeStep(at time.Time, n int) {
 	was, is := j.before.Item(n), j.now.Item(n)
+	if e := j.unrecorded[n]; e != nil && is.Running.Created != e.token {
+		e.lapsed = at
+		delete(j.unrecorded, n)
+	}
 	if was.Record.Revision != is.Record.Revision {
 		j.judgeRecord(at, n, was, is)
 	}

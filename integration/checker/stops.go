@@ -63,6 +63,9 @@ func (j *judge) judgeStopped(stop Incident, grace time.Time, e *execution) {
 	if e.began.After(stop.From.Add(j.jitter())) && e.outcome() != jobtree.NotStarted {
 		j.find(GracefulStop, e.began, e.item, "an instance began an item after it was told to stop", stop, e)
 	}
+	if !e.unmarked.IsZero() && !j.presence[e.instance()].covers(e.unmarked) {
+		return // a hand took the mark when nothing else was there any more to show that it ran
+	}
 	if !e.markGone.IsZero() || e.outcome() == jobtree.Lost {
 		j.find(GracefulStop, stop.From, e.item, "an instance stopped and its execution was lost", stop, e)
 	}

@@ -39,7 +39,7 @@ type cluster struct {
 	processes []*process
 	incidents []*checker.Incident
 	probed    time.Time   // when the store was asked that has not answered yet; zero = it has
-	thaws     []time.Time // when a leader of the store went on that had stood still
+	thaws     []time.Time // when the leader of the store, or its only server, went on after it stood still
 }
 
 // slack is what a busy machine may take beyond what is promised.
@@ -134,7 +134,7 @@ func (c *cluster) recordSlow(lasts, delay time.Duration) {
 	c.incidents = append(c.incidents, &checker.Incident{Kind: checker.Slow, From: at, Until: at.Add(lasts), Delay: delay})
 }
 
-// recordThaw writes down that a leader of the store goes on that stood still.
+// recordThaw writes down that the leader of the store, or its only server, goes on after it stood still.
 func (c *cluster) recordThaw() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -108,6 +108,7 @@ func (z zkVictim) inject(c *chaos, a action) {
 		case freezeMember:
 			run(z.server.Freeze)
 			time.Sleep(a.lasts)
+			c.recordThaw()
 			run(z.server.Thaw)
 		}
 	})

@@ -56,7 +56,7 @@ func (c *cluster) observe() *observations {
 		o.incidents = append(o.incidents, stalls(p.id, events)...)
 	}
 	for _, i := range o.dropped(c.thaws) {
-		c.t.Logf("the store dropped the session of %s when its former leader went on", i.Instance)
+		c.t.Logf("the store dropped the session of %s when it went on", i.Instance)
 		o.incidents = append(o.incidents, i)
 	}
 	o.prolongIncidents()
@@ -102,7 +102,8 @@ func (o *observations) hadSilentProcess(from, until time.Time) bool {
 // dropped returns the sessions that the store dropped without a reason. A leader of etcd that stood still
 // and goes on takes sessions for expired that its successor has kept alive. It asks itself whether it
 // still leads, but answers by a clock that ticks again by then; see github.com/etcd-io/etcd/issues/15247.
-// To the jobs that is a store which forgets a session and tells nobody.
+// A server of ZooKeeper that stood still may look at its clock before it reads what those sent who live.
+// To the jobs either is a store which forgets a session and tells nobody.
 func (o *observations) dropped(thaws []time.Time) []checker.Incident {
 	var all []checker.Incident
 	known := make(map[string]bool)

@@ -54,6 +54,8 @@ const (
 	opReshard
 	opTidy
 	opShutDown
+	// By somebody else, to what an operation is about that is under way.
+	contradict
 
 	deeds
 )
@@ -68,6 +70,7 @@ var deedNames = [deeds]string{
 	"delete an instance's node", "delete the leader's node", "ask for a resharding", "remove the job", "spoil the settings", "meddle with a node",
 	"operate: trigger", "operate: backfill", "operate: disable the job", "operate: disable or enable an item", "operate: disable or enable a server",
 	"operate: change settings", "operate: roll back", "operate: remove and create", "operate: give up", "operate: reshard", "operate: tidy", "operate: shut down",
+	"change what an operation is about",
 }
 
 func (d deed) String() string { return deedNames[d] }
@@ -116,7 +119,7 @@ func allDeeds() []deed {
 // operations are the deeds of operators with package operate.
 func operations() []deed {
 	var all []deed
-	for d := opTrigger; d < deeds; d++ {
+	for d := opTrigger; d <= opShutDown; d++ {
 		all = append(all, d)
 	}
 	return all

@@ -254,6 +254,8 @@ func (d *driver) actOnCluster(a action) {
 		d.spoil(a, registry.Put(d.tree().Config(), unusable[a.n%len(unusable)]))
 	case meddle:
 		d.meddle(a)
+	case contradict:
+		d.contradict(a)
 	default:
 		d.operate(a)
 	}

@@ -107,6 +107,9 @@ func (h *holding) meet(r *rand.Rand, id string, m memory.Message, up holdup, tak
 	if item, is := itemOf(r, m); is && (a.do == toggleItem || a.do == meddle) && r.IntN(4) > 0 {
 		a.n = item
 	}
+	if path := aboutOf(r, m); path != "" && up.of == desked && r.IntN(2) == 0 {
+		a.do, a.path = contradict, path
+	}
 	after := time.Duration(r.Float64() * float64(takes))
 	if r.IntN(3) == 0 {
 		after = max(after, takes-time.Duration(r.IntN(40_000_000)))
@@ -125,6 +128,23 @@ func itemOf(r *rand.Rand, m memory.Message) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// aboutOf returns one of the nodes that an operation writes, besides what is written down of it.
+func aboutOf(r *rand.Rand, m memory.Message) string {
+	if len(m.Txns) == 0 {
+		return ""
+	}
+	var about []string
+	for _, w := range m.Txns[0].Then {
+		if name, ok := jobtree.Parse(w.Path); ok && name.Kind != jobtree.KindOperated {
+			about = append(about, w.Path)
+		}
+	}
+	if len(about) == 0 {
+		return ""
+	}
+	return about[r.IntN(len(about))]
 }
 
 // chance returns the numbers that decide a message's fate.

@@ -160,6 +160,29 @@ func (d *driver) operate(a action) {
 	}
 }
 
+// contradict has somebody else change what an operation is about while that is under way, by hand: he says nothing of
+// it in the node operated.
+func (d *driver) contradict(a action) {
+	name, ok := jobtree.Parse(a.path)
+	if !ok {
+		return
+	}
+	switch name.Kind {
+	case jobtree.KindServer:
+		d.put(a.path, jobtree.EncodeServer(!d.state().Server(name.Key).Disabled))
+	case jobtree.KindItemDisabled:
+		d.toggleItem(name.Item)
+	case jobtree.KindTriggered:
+		d.ask(a.n)
+	case jobtree.KindInstance: // it comes again, under its id
+		d.careless(registry.Delete(a.path))
+	case jobtree.KindItemRecord: // what is given up is written anew as it is
+		if record := d.view.Snapshot().Get(a.path); record.Exists() && d.state().Item(name.Item).Record.Value.State == jobtree.ItemWaiting {
+			d.put(a.path, record.Value)
+		}
+	}
+}
+
 // later has something happen after a time, unless it is calm by then.
 func (d *driver) later(a action, do func()) {
 	d.wg.Go(func() {

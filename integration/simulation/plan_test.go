@@ -65,6 +65,7 @@ type action struct {
 	slot  int           // the process it is done to
 	lasts time.Duration // of those that last
 	n     int           // a number, of whatever the deed needs
+	path  string        // the node that a contradiction is about
 }
 
 // planOf makes a plan from a seed.

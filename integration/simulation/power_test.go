@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -19,11 +21,14 @@ func TestPower(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for tried := range *power {
-				if *kind != "" && planOf(*first+uint64(tried)).kind != *kind {
+				p := planOf(*first + uint64(tried))
+				if *kind != "" && p.kind != *kind {
 					continue
 				}
-				if faults, _ := simulated(t, planOf(*first+uint64(tried)), m.of); len(faults) > 0 {
-					t.Logf("%s: noticed by seed %d, number %d: %.200s", name, *first+uint64(tried), tried+1, faults[0])
+				if faults, _ := simulated(t, p, m.of); len(faults) > 0 {
+					sound, _ := simulated(t, p, nil)
+					require.Empty(t, sound, "seed %d notices something with all guards and mends", p.seed)
+					t.Logf("%s: noticed by seed %d, number %d: %.200s", name, p.seed, tried+1, faults[0])
 					return
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/rafthttp"
@@ -44,7 +45,7 @@ func runMember(set wire.Member) error {
 }
 
 // memberConfig trades the machine's crash for speed, which no test here brings about, and has elections
-// after half a second: the least for leases of a second, and more than a busy processor's pauses.
+// after half a second by default: the least for leases of a second, and more than most pauses of a busy processor.
 func memberConfig(set wire.Member) *embed.Config {
 	cfg := embed.NewConfig()
 	client, peer := []url.URL{httpURL(set.Client)}, []url.URL{httpURL(set.Peer)}
@@ -52,7 +53,7 @@ func memberConfig(set wire.Member) *embed.Config {
 	cfg.Name, cfg.Dir, cfg.InitialCluster = set.Name, set.Dir, set.Cluster
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = client, client
 	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = peer, advertised
-	cfg.TickMs, cfg.ElectionMs, cfg.UnsafeNoFsync = 50, 500, true
+	cfg.TickMs, cfg.ElectionMs, cfg.UnsafeNoFsync = 50, uint(cmp.Or(set.Election, 500*time.Millisecond)/time.Millisecond), true
 	cfg.LogLevel, cfg.LogOutputs = "error", []string{"stderr"}
 	return cfg
 }

@@ -1,6 +1,7 @@
 package executions
 
 import (
+	"context"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -39,6 +40,8 @@ type Execution struct {
 	returned bool // the code has, or it was given up
 	yields   bool // it was told to come to an end
 
+	cancel context.CancelCauseFunc // of its code; nil before that is called
+
 	refusal *refusal                         // of its end; nil while nothing is to be looked into
 	late    registry.Revision                // of its record, over which its end is recorded without its mark; 0 = with it
 	noted   *jobtree.Stored[jobtree.Misfire] // what was found to be noted of its item when its end was refused over that
@@ -73,9 +76,11 @@ func (x *Executions) execute(e *Execution) {
 	run := e.run()
 	x.ports.Report.Item(run)
 	log := x.ports.Log
+	var work context.Context
+	work, e.cancel = context.WithCancelCause(e.scope.ctx)
 	// A panic is an error of this item and of nothing else, and so is the end of its goroutine.
 	protect.Go(func() error {
-		ctx := x.ports.Report.ItemContext(job.WithProgress(e.scope.ctx, e.progress), run)
+		ctx := x.ports.Report.ItemContext(job.WithProgress(work, e.progress), run)
 		if err := e.awaitStart(); err != nil {
 			return err
 		}

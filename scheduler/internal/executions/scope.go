@@ -30,6 +30,9 @@ func (e *Execution) leaveScope() {
 	if e.scope == nil {
 		return // taken back before it was anything
 	}
+	if e.cancel != nil {
+		e.cancel(nil)
+	}
 	if e.scope.left--; e.scope.left == 0 {
 		e.scope.cancel(nil)
 	}

@@ -43,7 +43,11 @@ func (x *Executions) TellYields(v room.View) {
 }
 
 func (x *Executions) tellYield(v room.View, e *Execution) {
-	if e == nil || e.yields || !x.mustYield(v, e) {
+	if e == nil {
+		return
+	}
+	x.stopTaken(v, e)
+	if e.yields || !x.mustYield(v, e) {
 		return
 	}
 	if !e.started {

@@ -21,12 +21,23 @@ func (m *Mending) Orphans(v room.View, idle func(item int) bool) room.Batch {
 			batch = append(batch, m.endUnmarked(v, node)...)
 			continue
 		}
-		mine := node.Running.Session == v.Attached.Session.ID() && node.Running.Value == v.Instance
-		if mine && idle(n) {
+		if marked(v, node) && idle(n) {
 			batch = append(batch, m.endOrphan(v, node)...)
 		}
 	}
 	return batch
+}
+
+// marked tells whether an item has a mark of this instance. Its session may be that of others, too, so the mark's text
+// counts; or else the record, as a careless hand may have changed the text.
+func marked(v room.View, node jobtree.Item) bool {
+	if node.Running.Session != v.Attached.Session.ID() {
+		return false
+	}
+	record := node.Record.Value
+	recorded := record.State == jobtree.ItemRunning && record.Current.Instance == v.Instance &&
+		record.Token(node.Record.Revision) == node.Running.Created
+	return node.Running.Value == v.Instance || recorded
 }
 
 // endOrphan proposes to end an orphan: as never started if this process never ran it, else as

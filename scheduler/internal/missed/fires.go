@@ -86,15 +86,22 @@ func (f *Fires) Observe(v room.View, others peers.Traits, t jobtree.Touched) {
 	for _, n := range t.Items {
 		f.witness.Bar(n, v.State.Disabled(n))
 	}
-	if !v.Usable {
-		return
+	if v.Usable {
+		f.witness.Follow(Total(v, others))
 	}
-	total := v.Config.ShardingTotalCount
-	if !others.Unsteady {
-		total = min(total, v.State.Total())
-	}
-	f.witness.Follow(total)
 }
+
+// Total returns how many items the job has, by its settings, which must be usable, and by its assignment, if that does
+// not come in pieces.
+func Total(v room.View, others peers.Traits) int {
+	if others.Unsteady {
+		return v.Config.ShardingTotalCount
+	}
+	return min(v.Config.ShardingTotalCount, v.State.Total())
+}
+
+// Renew takes in that the job had no such item for a while: what was ticked before is not the item's.
+func (f *Fires) Renew(item int) { f.witness.Renew(item) }
 
 // Ticked takes in that this clock ticked a fire, while the assignment was settled or not.
 func (f *Fires) Ticked(t fires.Tick, settled bool) {

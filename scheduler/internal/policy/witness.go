@@ -18,7 +18,7 @@ type Witness struct {
 	// The fields below say when an item could not fire.
 	total   int               // items that the job had when this was last looked at
 	grown   []growth          // ascending in both of its fields
-	barred  map[int]time.Time // enabled items that were disabled: the newest fire that came until then
+	barred  map[int]time.Time // items that were disabled, or not there: the newest fire that came until then
 	barring map[int]struct{}  // disabled items
 }
 
@@ -104,13 +104,20 @@ func (w *Witness) Bar(n int, disabled bool) {
 		w.barring[n] = struct{}{}
 	case was && !disabled:
 		delete(w.barring, n)
-		if newest := w.Newest(); !newest.IsZero() {
-			if w.barred == nil {
-				w.barred = make(map[int]time.Time)
-			}
-			w.barred[n] = newest
-		}
+		w.Renew(n)
 	}
+}
+
+// Renew notes that an item could not fire until now.
+func (w *Witness) Renew(n int) {
+	newest := w.Newest()
+	if newest.IsZero() {
+		return
+	}
+	if w.barred == nil {
+		w.barred = make(map[int]time.Time)
+	}
+	w.barred[n] = newest
 }
 
 // Floor returns the newest fire that came while an item could not fire; for that fire and those

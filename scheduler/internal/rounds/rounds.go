@@ -82,7 +82,10 @@ func New(ports Ports, run executions.Ports) *Rounds {
 }
 
 // Before takes in a step of the view that the state does not show yet.
-func (r *Rounds) Before(v room.View, step registry.Step) { r.missed.Before(v, step) }
+func (r *Rounds) Before(v room.View, step registry.Step) {
+	r.dropFormerLives(v, step)
+	r.missed.Before(v, step)
+}
 
 // Observe takes in what a step of the view has changed.
 func (r *Rounds) Observe(t jobtree.Touched) {
@@ -96,6 +99,9 @@ func (r *Rounds) Observe(t jobtree.Touched) {
 // ObserveFires takes in which items a step leaves the job, once its configuration has been taken up, and which
 // instances must be told of fires.
 func (r *Rounds) ObserveFires(v room.View, t jobtree.Touched) {
+	if t.Config || t.Epoch {
+		r.dropSurplus(v)
+	}
 	r.missed.Observe(v, r.ports.Others, t)
 	r.missed.FollowOwners(v, t)
 }

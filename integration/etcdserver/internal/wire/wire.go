@@ -60,4 +60,6 @@ type Member struct {
 	// PeerTimeout is for how long it keeps the connection of another member that says nothing; 0 is etcd's
 	// own 5 s. With the connection it would lose what is held up there.
 	PeerTimeout time.Duration
+	// Election is for how long it does without word of a leader until it wants to be one; 0 is half a second.
+	Election time.Duration
 }
