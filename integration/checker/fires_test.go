@@ -237,18 +237,32 @@ func TestWhatFinishedIsNotRunAgain(t *testing.T) {
 		s.end(0, r, jobtree.Success)
 		r.Ended = ended
 	}
+	// slowly has the store be slow, lose all sessions while the end of item 0 is sent, and the execution be declared lost.
+	slowly := func(at time.Duration) func(s *story) {
+		return func(s *story) {
+			r := runningOn(s)
+			slow := s.at(5*second).happen(checker.Slow, "")
+			slow.Until, slow.Delay = fire.Add(minute), second
+			r.Ended = s.at(10 * second).now
+			s.at(10*second+second/2).happen(checker.Expired, "")
+			s.at(at)
+			lost(s)
+		}
+	}
 	for name, tt := range map[string]struct {
 		tell func(s *story)
 		bad  bool
 	}{
-		"a success":                      {away(success), false},
-		"interrupted":                    {away(interrupted), true},
-		"lost":                           {away(lost), true},
-		"lost, while others were there":  {away(lost, checker.Cut), false},
-		"interrupted, and stood still":   {away(interrupted, checker.Paused), false},
-		"lost, and its process was, too": {away(lost, checker.Crashed), false},
-		"lost, its session was dropped":  {away(lost, checker.Expired), false},
-		"lost, a message was held up":    {away(lost, checker.Held), false},
+		"lost, before a slow store was told": {slowly(12 * second), false},
+		"lost, and there was time to tell":   {slowly(20 * second), true},
+		"a success":                          {away(success), false},
+		"interrupted":                        {away(interrupted), true},
+		"lost":                               {away(lost), true},
+		"lost, while others were there":      {away(lost, checker.Cut), false},
+		"interrupted, and stood still":       {away(interrupted, checker.Paused), false},
+		"lost, and its process was, too":     {away(lost, checker.Crashed), false},
+		"lost, its session was dropped":      {away(lost, checker.Expired), false},
+		"lost, a message was held up":        {away(lost, checker.Held), false},
 		"lost, though others were dealt with": {func(s *story) {
 			s.happen(checker.Cut, b).Until = fire.Add(minute)
 			away(lost)(s)
