@@ -200,6 +200,46 @@ func TestAFixedDelayIsKept(t *testing.T) {
 	}
 }
 
+// After an execution that was lost, and is not run again, the delay of a minute counts from when that was found out.
+// The record may tell of it later than that, if the message was held up, and then the next run comes sooner after it.
+func TestAFixedDelayAfterALoss(t *testing.T) {
+	t.Parallel()
+	sooner := lapses(checker.OneExecution, "before its delay was over")
+	const gone, recorded = 15 * second, 40 * second
+	for name, tt := range map[string]struct {
+		held  time.Duration // since when the message was; 0 = it was not
+		again time.Duration // when the item begins again
+		want  []lapse
+	}{
+		"a minute after the record":                    {0, recorded + minute, nil},
+		"a minute after the mark was gone":             {0, gone + minute, sooner},
+		"a minute after it was found out":              {30 * second, 30*second + minute, nil},
+		"a minute after the record, which was late":    {30 * second, recorded + minute, nil},
+		"sooner than a minute after it was found out":  {30 * second, 25*second + minute, sooner},
+		"sooner than a minute after the mark was gone": {second, gone + minute - second, sooner},
+		"the message was held up since before that":    {second, gone + minute, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.Cron, cfg.Failover = "@delay 1m", false }))
+			s.at(0).begin(0, a, job.Scheduled, s.now)
+			if tt.held > 0 {
+				s.at(tt.held).happen(checker.Held, b).Until = fire.Add(recorded)
+			}
+			s.at(gone - 5*second).crashA()
+			s.at(recorded).lost(0)
+			s.end(0, s.at(tt.again).begin(0, b, job.Scheduled, s.now), jobtree.Success)
+			findings := s.judge()
+			for _, w := range tt.want {
+				require.True(t, hasLapse(findings, w), "no finding %q among %v", w.text, findings)
+			}
+			if tt.want == nil {
+				require.False(t, hasLapse(findings, sooner[0]), "%v", findings)
+			}
+		})
+	}
+}
+
 // What had finished while the store was away is a success.
 func TestWhatFinishedIsNotRunAgain(t *testing.T) {
 	t.Parallel()
