@@ -1,6 +1,8 @@
 package checker_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // minutely has a job of one item fire once a minute and make up each fire that it missed.
@@ -160,6 +163,94 @@ func TestEachFireIsAccountedFor(t *testing.T) {
 					require.NotContains(t, f.Text, "the fire of", "%s", f)
 				}
 			}
+		})
+	}
+}
+
+// A misfire window reaches back to the record of an item: what came while nobody lived is made up if there was one by then
+// that nothing but a fault could take away.
+func TestAWindowReachesBackToTheRecord(t *testing.T) {
+	t.Parallel()
+	remove := func(path string) registry.Node { return registry.Node{Path: path, Created: -1} }
+	total := func(s *story, n int) {
+		cfg := s.state.Config.Value
+		cfg.ShardingTotalCount = n
+		s.configure(cfg)
+		owner := gone(tree.ItemInstance(1))
+		if n == 2 {
+			owner = put(tree.ItemInstance(1), a, 0)
+		}
+		s.commit(owner, s.epoch(n))
+	}
+	away := func(s *story) {
+		total(s.at(10*second), 1)
+		s.at(20 * second).commit(gone(tree.ItemRecord(1)))
+		total(s.at(70*second), 2)
+	}
+	leave := func(s *story) {
+		s.happen(checker.Stopped, a)
+		s.happen(checker.Stopped, b)
+		s.drop(ofA)
+		s.drop(ofB)
+	}
+	come := func(s *story) {
+		s.happen(checker.Started, a)
+		s.commit(put(tree.Instance(a), "", ofA))
+		s.commit(put(tree.Leader(), a, ofA))
+		s.commit(put(tree.ItemInstance(0), a, 0), put(tree.ItemInstance(1), a, 0), s.epoch(2))
+	}
+	for name, tt := range map[string]struct {
+		before func(s *story) // between the first fire and the one that is missed
+		owed   bool
+	}{
+		"it is there":                            {func(*story) {}, true},
+		"it went with the item, which came back": {away, false},
+		"it went with the item, which came back and has run": {func(s *story) {
+			away(s)
+			record, err := s.record(1).Begin(jobtree.Begin{Instance: a, Session: ofA, Source: job.Manual, Trigger: 1, Time: s.now, Failover: true})
+			require.NoError(t, err)
+			s.end(1, s.write(1, record), jobtree.Success)
+		}, true},
+		"it stayed though the item went": {func(s *story) {
+			total(s.at(10*second), 1)
+			total(s.at(70*second), 2)
+		}, true},
+		"somebody lost it": {func(s *story) { s.at(10 * second).commit(gone(tree.ItemRecord(1))) }, true},
+		"a hand took it": {func(s *story) {
+			hand := s.at(second).happen(checker.Tampered, "")
+			hand.Path, hand.Revision = tree.ItemRecord(1), s.commit(gone(tree.ItemRecord(1)))
+		}, false},
+		"it went with the job, which came back": {func(s *story) {
+			leave(s.at(10 * second))
+			was := s.state.Config.Value
+			cfg := was
+			cfg.Disabled = true
+			s.configure(cfg)
+			s.commit(put(tree.Operated(), `{"operations":[{"id":"x","verb":"disable job","who":"anna"}],"removing":"yes"}`, 0))
+			var all []registry.Node
+			for path, node := range s.nodes {
+				if node.Exists() {
+					all = append(all, remove(path))
+				}
+			}
+			s.commit(all...)
+			s.at(30 * second).configure(was)
+			come(s.at(40 * second))
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.ShardingTotalCount, cfg.MisfireWindow = 2, time.Hour }))
+			s.commit(put(tree.ItemInstance(1), a, 0), s.epoch(2))
+			s.end(1, s.at(0).begin(1, a, job.Scheduled, fire), jobtree.Success)
+			tt.before(s)
+			leave(s.at(90 * second))
+			come(s.at(2*minute + 20*second))
+			s.end(1, s.at(3*minute).begin(1, a, job.Scheduled, fire.Add(3*minute)), jobtree.Success)
+			missed := slices.ContainsFunc(s.judge(), func(f checker.Finding) bool {
+				return f.Guarantee == checker.NoStall && f.Item == 1 && strings.Contains(f.Text, "the fire of 01:02:00")
+			})
+			require.Equal(t, tt.owed, missed)
 		})
 	}
 }
