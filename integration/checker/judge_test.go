@@ -1096,3 +1096,19 @@ func TestAMarkThatGoesAfterItsRecord(t *testing.T) {
 		require.Equal(t, !dropped, hasLapse(s.judge(), lapse{checker.OneHolder, "ran twice at once"}), "dropped: %t", dropped)
 	}
 }
+
+// What has ended before its job was deleted is not marked anew, not even by who ran it.
+func TestAnItemThatIsHeldAnewThoughItHasEnded(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	r := runningOn(s)
+	s.at(second).end(0, r, jobtree.Success)
+	var all []registry.Node
+	for path := range s.nodes {
+		all = append(all, gone(path))
+		all[len(all)-1].Created = -1
+	}
+	s.commit(all...)
+	s.at(2 * second).commit(put(tree.ItemRunning(0), a, ofA))
+	require.True(t, hasLapse(s.judge(), lapse{checker.OneHolder, "no begin made"}))
+}
