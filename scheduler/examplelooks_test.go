@@ -15,7 +15,7 @@ import (
 
 // reports runs a scheduler with one job, which somebody triggers, until the end of the example.
 func reports(ctx context.Context, opts ...scheduler.Option) (s *scheduler.Scheduler, j *scheduler.Job, stop func()) {
-	reg := memory.NewServer().Open("shop")
+	reg := memory.NewServer().Open("shop", memory.WithTTL(time.Minute)) // so that the session outlasts a machine that stalls
 	s, err := scheduler.New(reg, opts...)
 	if err != nil {
 		log.Fatal(err)

@@ -163,3 +163,24 @@ func TestAStopWhileARefusedEndIsLookedInto(t *testing.T) {
 		require.Less(t, time.Since(bubbleStart), 25*time.Second)
 	})
 }
+
+// The end is recorded and its answer lost, and the job is removed before the process knows. It marks nothing of what has
+// returned: nothing is left of the job meanwhile, and who creates it again need not wait for the answer.
+func TestAJobIsRemovedWhileARefusedEndIsLookedInto(t *testing.T) {
+	t.Parallel()
+	withARefusedEnd(t, []string{answerLost}, func(t *testing.T, c *cluster, _ *instance, reg *slowReads) {
+		require.Equal(t, jobtree.ItemIdle, c.state().Item(0).Record.Value.State, "the end is recorded")
+		c.removeJob("orders")
+		sleepUntil(11 * time.Second)
+		require.Empty(t, c.nodes("/orders"))
+		c.start("b", nil, jobOf(2))
+		sleepUntil(19 * time.Second)
+		runs := c.shown()
+		require.Len(t, runs, 2, "each item runs for the fire of second 15")
+		require.Contains(t, runs, "item 0 fire 15s scheduled on b")
+		reg.held.Store(false)
+		close(reg.let)
+		sleepUntil(29 * time.Second)
+		require.Len(t, c.shown(), 4, "the job goes on")
+	})
+}

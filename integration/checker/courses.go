@@ -17,6 +17,7 @@ type courses struct {
 	owner    map[int]*course[string]  // of an item
 	runnable map[int]*course[bool]    // whether the item is there, and enabled
 	servers  map[string]*course[bool] // by address: whether it is disabled
+	leaves   map[string]*course[bool] // by instance: whether it is told to leave; one that joins is not
 }
 
 // settings are a configuration that was in force.
@@ -50,7 +51,10 @@ func settingsOf(stored jobtree.Stored[job.Config]) *settings {
 }
 
 func newCourses() courses {
-	return courses{owner: make(map[int]*course[string]), runnable: make(map[int]*course[bool]), servers: make(map[string]*course[bool])}
+	return courses{
+		owner: make(map[int]*course[string]), runnable: make(map[int]*course[bool]),
+		servers: make(map[string]*course[bool]), leaves: make(map[string]*course[bool]),
+	}
 }
 
 // note takes note of a state that the registry came to.
@@ -62,6 +66,7 @@ func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched) 
 	for _, i := range s.Instances {
 		ip := jobtree.ServerOf(i.ID)
 		of(c.servers, ip).note(at, !s.Enabled(i.ID))
+		of(c.leaves, i.ID).note(at, i.Shutdown)
 	}
 	items := touched.Items
 	if touched.Config || touched.Epoch {

@@ -61,12 +61,19 @@ func (e *execution) freed() time.Time {
 }
 
 // over returns when an execution whose end is recorded came to it, which may be long before the record
-// tells.
-func (e *execution) over() time.Time {
+// tells. Nobody saw a lost one end: it counts as over from when somebody found that out, at the earliest when its
+// mark was gone. That is as good as when the record tells, unless the message may have been under way since.
+func (j *judge) over(e *execution) time.Time {
 	if e.run != nil && !e.run.Died && !e.run.Ended.IsZero() && e.run.Ended.Before(e.closed) {
 		return e.run.Ended
 	}
-	return e.closed
+	if e.outcome() != jobtree.Lost || e.markGone.IsZero() {
+		return e.closed
+	}
+	if found := j.stale(e.closed); found.After(e.markGone) {
+		return found
+	}
+	return e.markGone
 }
 
 // String tells the story of the execution in one line.

@@ -73,7 +73,7 @@ func (j *judge) judgeTruth(e *execution) {
 // that could not reach the store while others could, or lost its session to another, has to bear that.
 func (j *judge) judgeFinished(e *execution) {
 	r := e.run
-	if r == nil || r.Died || r.Err != nil || r.Ended.IsZero() || !r.Ended.Add(j.jitter()).Before(e.closed) {
+	if r == nil || r.Died || r.Err != nil || r.Ended.IsZero() || !r.Ended.Add(j.jitter()+j.telling(r.Ended, e.closed)).Before(e.closed) {
 		return
 	}
 	alone := j.trouble(r.Instance, false, j.rules.TTL, Cut, Paused, Slow, Expired, Lost, Denied, Held, Stopped, Crashed)
@@ -81,6 +81,17 @@ func (j *judge) judgeFinished(e *execution) {
 		return
 	}
 	j.find(NothingForgotten, e.closed, e.item, fmt.Sprintf("an execution had finished and was recorded as %q", e.outcome()), proofs(e)...)
+}
+
+// telling returns how much longer it takes to have an end recorded while the store is slow: it is sent, refused, looked
+// into, and sent again.
+func (j *judge) telling(from, until time.Time) (longer time.Duration) {
+	for _, i := range j.Incidents {
+		if i.Kind == Slow && i.Instance == "" && !i.From.After(until) && !i.until().Before(from) {
+			longer = max(longer, 4*i.Delay)
+		}
+	}
+	return longer
 }
 
 // judgeIdleMark judges whether the mark of an execution was there without code behind it: before it

@@ -145,7 +145,7 @@ func (j *judge) judgeDelay(n int, s *settings, in span, obstacles spans) {
 			continue
 		}
 		if e.planned() && !e.began.Before(in.from) && e.began.Before(in.until) {
-			if last != nil && e.began.Before(last.over().Add(s.delay-slack)) && last.began.After(in.from) {
+			if last != nil && e.began.Before(j.over(last).Add(s.delay-slack)) && last.began.After(in.from) {
 				j.find(OneExecution, e.began, n, "an item began again before its delay was over", last, e)
 			}
 			j.judgeRest(n, due, e.began, obstacles)

@@ -1,6 +1,8 @@
 package checker_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // minutely has a job of one item fire once a minute and make up each fire that it missed.
@@ -164,6 +167,94 @@ func TestEachFireIsAccountedFor(t *testing.T) {
 	}
 }
 
+// A misfire window reaches back to the record of an item: what came while nobody lived is made up if there was one by then
+// that nothing but a fault could take away.
+func TestAWindowReachesBackToTheRecord(t *testing.T) {
+	t.Parallel()
+	remove := func(path string) registry.Node { return registry.Node{Path: path, Created: -1} }
+	total := func(s *story, n int) {
+		cfg := s.state.Config.Value
+		cfg.ShardingTotalCount = n
+		s.configure(cfg)
+		owner := gone(tree.ItemInstance(1))
+		if n == 2 {
+			owner = put(tree.ItemInstance(1), a, 0)
+		}
+		s.commit(owner, s.epoch(n))
+	}
+	away := func(s *story) {
+		total(s.at(10*second), 1)
+		s.at(20 * second).commit(gone(tree.ItemRecord(1)))
+		total(s.at(70*second), 2)
+	}
+	leave := func(s *story) {
+		s.happen(checker.Stopped, a)
+		s.happen(checker.Stopped, b)
+		s.drop(ofA)
+		s.drop(ofB)
+	}
+	come := func(s *story) {
+		s.happen(checker.Started, a)
+		s.commit(put(tree.Instance(a), "", ofA))
+		s.commit(put(tree.Leader(), a, ofA))
+		s.commit(put(tree.ItemInstance(0), a, 0), put(tree.ItemInstance(1), a, 0), s.epoch(2))
+	}
+	for name, tt := range map[string]struct {
+		before func(s *story) // between the first fire and the one that is missed
+		owed   bool
+	}{
+		"it is there":                            {func(*story) {}, true},
+		"it went with the item, which came back": {away, false},
+		"it went with the item, which came back and has run": {func(s *story) {
+			away(s)
+			record, err := s.record(1).Begin(jobtree.Begin{Instance: a, Session: ofA, Source: job.Manual, Trigger: 1, Time: s.now, Failover: true})
+			require.NoError(t, err)
+			s.end(1, s.write(1, record), jobtree.Success)
+		}, true},
+		"it stayed though the item went": {func(s *story) {
+			total(s.at(10*second), 1)
+			total(s.at(70*second), 2)
+		}, true},
+		"somebody lost it": {func(s *story) { s.at(10 * second).commit(gone(tree.ItemRecord(1))) }, true},
+		"a hand took it": {func(s *story) {
+			hand := s.at(second).happen(checker.Tampered, "")
+			hand.Path, hand.Revision = tree.ItemRecord(1), s.commit(gone(tree.ItemRecord(1)))
+		}, false},
+		"it went with the job, which came back": {func(s *story) {
+			leave(s.at(10 * second))
+			was := s.state.Config.Value
+			cfg := was
+			cfg.Disabled = true
+			s.configure(cfg)
+			s.commit(put(tree.Operated(), `{"operations":[{"id":"x","verb":"disable job","who":"anna"}],"removing":"yes"}`, 0))
+			var all []registry.Node
+			for path, node := range s.nodes {
+				if node.Exists() {
+					all = append(all, remove(path))
+				}
+			}
+			s.commit(all...)
+			s.at(30 * second).configure(was)
+			come(s.at(40 * second))
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.ShardingTotalCount, cfg.MisfireWindow = 2, time.Hour }))
+			s.commit(put(tree.ItemInstance(1), a, 0), s.epoch(2))
+			s.end(1, s.at(0).begin(1, a, job.Scheduled, fire), jobtree.Success)
+			tt.before(s)
+			leave(s.at(90 * second))
+			come(s.at(2*minute + 20*second))
+			s.end(1, s.at(3*minute).begin(1, a, job.Scheduled, fire.Add(3*minute)), jobtree.Success)
+			missed := slices.ContainsFunc(s.judge(), func(f checker.Finding) bool {
+				return f.Guarantee == checker.NoStall && f.Item == 1 && strings.Contains(f.Text, "the fire of 01:02:00")
+			})
+			require.Equal(t, tt.owed, missed)
+		})
+	}
+}
+
 // Each run of an item of a job with a fixed delay of a minute follows the one before it.
 func TestAFixedDelayIsKept(t *testing.T) {
 	t.Parallel()
@@ -195,6 +286,46 @@ func TestAFixedDelayIsKept(t *testing.T) {
 			}
 			for _, w := range tt.want {
 				require.True(t, hasLapse(findings, w), "no finding %q among %v", w.text, findings)
+			}
+		})
+	}
+}
+
+// After an execution that was lost, and is not run again, the delay of a minute counts from when that was found out.
+// The record may tell of it later than that, if the message was held up, and then the next run comes sooner after it.
+func TestAFixedDelayAfterALoss(t *testing.T) {
+	t.Parallel()
+	sooner := lapses(checker.OneExecution, "before its delay was over")
+	const gone, recorded = 15 * second, 40 * second
+	for name, tt := range map[string]struct {
+		held  time.Duration // since when the message was; 0 = it was not
+		again time.Duration // when the item begins again
+		want  []lapse
+	}{
+		"a minute after the record":                    {0, recorded + minute, nil},
+		"a minute after the mark was gone":             {0, gone + minute, sooner},
+		"a minute after it was found out":              {30 * second, 30*second + minute, nil},
+		"a minute after the record, which was late":    {30 * second, recorded + minute, nil},
+		"sooner than a minute after it was found out":  {30 * second, 25*second + minute, sooner},
+		"sooner than a minute after the mark was gone": {second, gone + minute - second, sooner},
+		"the message was held up since before that":    {second, gone + minute, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.Cron, cfg.Failover = "@delay 1m", false }))
+			s.at(0).begin(0, a, job.Scheduled, s.now)
+			if tt.held > 0 {
+				s.at(tt.held).happen(checker.Held, b).Until = fire.Add(recorded)
+			}
+			s.at(gone - 5*second).crashA()
+			s.at(recorded).lost(0)
+			s.end(0, s.at(tt.again).begin(0, b, job.Scheduled, s.now), jobtree.Success)
+			findings := s.judge()
+			for _, w := range tt.want {
+				require.True(t, hasLapse(findings, w), "no finding %q among %v", w.text, findings)
+			}
+			if tt.want == nil {
+				require.False(t, hasLapse(findings, sooner[0]), "%v", findings)
 			}
 		})
 	}
@@ -237,18 +368,32 @@ func TestWhatFinishedIsNotRunAgain(t *testing.T) {
 		s.end(0, r, jobtree.Success)
 		r.Ended = ended
 	}
+	// slowly has the store be slow, lose all sessions while the end of item 0 is sent, and the execution be declared lost.
+	slowly := func(at time.Duration) func(s *story) {
+		return func(s *story) {
+			r := runningOn(s)
+			slow := s.at(5*second).happen(checker.Slow, "")
+			slow.Until, slow.Delay = fire.Add(minute), second
+			r.Ended = s.at(10 * second).now
+			s.at(10*second+second/2).happen(checker.Expired, "")
+			s.at(at)
+			lost(s)
+		}
+	}
 	for name, tt := range map[string]struct {
 		tell func(s *story)
 		bad  bool
 	}{
-		"a success":                      {away(success), false},
-		"interrupted":                    {away(interrupted), true},
-		"lost":                           {away(lost), true},
-		"lost, while others were there":  {away(lost, checker.Cut), false},
-		"interrupted, and stood still":   {away(interrupted, checker.Paused), false},
-		"lost, and its process was, too": {away(lost, checker.Crashed), false},
-		"lost, its session was dropped":  {away(lost, checker.Expired), false},
-		"lost, a message was held up":    {away(lost, checker.Held), false},
+		"lost, before a slow store was told": {slowly(12 * second), false},
+		"lost, and there was time to tell":   {slowly(20 * second), true},
+		"a success":                          {away(success), false},
+		"interrupted":                        {away(interrupted), true},
+		"lost":                               {away(lost), true},
+		"lost, while others were there":      {away(lost, checker.Cut), false},
+		"interrupted, and stood still":       {away(interrupted, checker.Paused), false},
+		"lost, and its process was, too":     {away(lost, checker.Crashed), false},
+		"lost, its session was dropped":      {away(lost, checker.Expired), false},
+		"lost, a message was held up":        {away(lost, checker.Held), false},
 		"lost, though others were dealt with": {func(s *story) {
 			s.happen(checker.Cut, b).Until = fire.Add(minute)
 			away(lost)(s)

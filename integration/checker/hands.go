@@ -94,6 +94,9 @@ func (j *judge) tampered(at time.Time, n int) {
 	open := j.open[n]
 	wrote := was.Record.Revision != is.Record.Revision
 	j.untold[n] = j.untold[n] || wrote
+	if wrote {
+		j.forgotten[n] = append(j.forgotten[n], at)
+	}
 	if open == nil {
 		return
 	}

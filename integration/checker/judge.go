@@ -59,6 +59,7 @@ type judge struct {
 	told        map[string][]time.Time     // when operators told instances to leave
 	untold      map[int]bool               // items whose records a careless hand wrote, until somebody else does
 	unrecorded  map[int]*execution         // those whose marks stand though a careless hand wrote their records
+	forgotten   map[int][]time.Time        // when records of items went though the job stayed, and no process is to blame
 }
 
 func newJudge(h History, rules Rules) *judge {
@@ -72,7 +73,7 @@ func newJudge(h History, rules Rules) *judge {
 		presence: make(map[string]spans),
 		courses:  newCourses(),
 		requests: make(map[registry.Revision]bool),
-		untold:   make(map[int]bool), unrecorded: make(map[int]*execution),
+		untold:   make(map[int]bool), unrecorded: make(map[int]*execution), forgotten: make(map[int][]time.Time),
 
 		operations: make(map[string]*operation), changed: make(map[string]time.Time), told: make(map[string][]time.Time),
 	}

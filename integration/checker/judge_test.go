@@ -576,6 +576,16 @@ func TestMembership(t *testing.T) {
 		}
 		s.commit(append(nodes, s.epoch(2), registry.Node{Path: tree.Necessary(), Created: -1})...)
 	}
+	third := func(s *story) { // joins, for whom there is no item
+		s.happen(checker.Started, c3)
+		s.commit(put(tree.Instance(c3), "", ofC), put(tree.Necessary(), "", 0))
+	}
+	aLeaves := func(s *story) { // to the third, which gets its item
+		s.happen(checker.Stopped, a)
+		s.drop(ofA)
+		s.commit(put(tree.Leader(), b, ofB))
+		s.commit(put(tree.ItemInstance(0), c3, 0), s.epoch(2))
+	}
 	judgeAll(t, []chapter{
 		{"a request that is run", func(s *story) {
 			s.round()
@@ -625,6 +635,38 @@ func TestMembership(t *testing.T) {
 			s.commit(put(tree.Necessary(), "", 0))
 			answer(s, b, a)
 		}, nil},
+		{"a request answered for one too many, of whom one has just been told to leave", func(s *story) {
+			s.round()
+			third(s)
+			s.commit(put(tree.Instance(a), "SHUTDOWN", ofA))
+			answer(s, a, b)
+			aLeaves(s)
+		}, nil},
+		{"a request answered for one too many, of whom one was told to leave while the answer was held up", func(s *story) {
+			s.round()
+			third(s)
+			held := s.happen(checker.Held, a)
+			s.at(20 * second).commit(put(tree.Instance(a), "SHUTDOWN", ofA))
+			held.Until = s.at(minute).now
+			answer(s, a, b)
+			aLeaves(s)
+		}, nil},
+		{"a request answered for one too many, of whom one had been told to leave before", func(s *story) {
+			s.round()
+			s.commit(put(tree.Instance(a), "SHUTDOWN", ofA))
+			s.at(4 * second)
+			third(s)
+			answer(s, a, b)
+			aLeaves(s)
+		}, lapses(checker.NoStall, c3+" got no item")},
+		{"a request answered without who asked, and another just told to leave", func(s *story) {
+			s.round()
+			s.commit(put(tree.Necessary(), "", 0))
+			s.commit(put(tree.Instance(b), "SHUTDOWN", ofB))
+			answer(s, b, b)
+			s.drop(ofB)
+			s.commit(put(tree.ItemInstance(0), a, 0), put(tree.ItemInstance(1), a, 0), s.epoch(2))
+		}, lapses(checker.NoStall, a+" got no item")},
 		{"joining what was removed", func(s *story) {
 			s.round()
 			s.commit(gone(tree.Config()))
@@ -1053,4 +1095,20 @@ func TestAMarkThatGoesAfterItsRecord(t *testing.T) {
 		r.Ended, r.Err = s.now, errFailed
 		require.Equal(t, !dropped, hasLapse(s.judge(), lapse{checker.OneHolder, "ran twice at once"}), "dropped: %t", dropped)
 	}
+}
+
+// What has ended before its job was deleted is not marked anew, not even by who ran it.
+func TestAnItemThatIsHeldAnewThoughItHasEnded(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	r := runningOn(s)
+	s.at(second).end(0, r, jobtree.Success)
+	var all []registry.Node
+	for path := range s.nodes {
+		all = append(all, gone(path))
+		all[len(all)-1].Created = -1
+	}
+	s.commit(all...)
+	s.at(2 * second).commit(put(tree.ItemRunning(0), a, ofA))
+	require.True(t, hasLapse(s.judge(), lapse{checker.OneHolder, "no begin made"}))
 }

@@ -110,11 +110,21 @@ func (j *judge) judgeAssignment(at time.Time) {
 }
 
 // judgeAnswer judges whether a request for a resharding was answered for everybody who was there: if
-// there is an item for each, nobody is left without one.
+// there is an item for each, nobody is left without one. One who was told to leave while the answer was under way may
+// have been among them: an item that is his by the answer is given to another afterwards.
 func (j *judge) judgeAnswer(at time.Time) {
-	s := j.now
-	members := slices.DeleteFunc(slices.Clone(s.Instances), func(i jobtree.Instance) bool { return !s.MayOwn(i) })
-	if len(members) > s.Total() {
+	s, decided := j.now, j.stale(at.Add(-j.jitter()))
+	var members []string
+	leaving := 0
+	for _, i := range s.Instances {
+		switch told := of(j.courses.leaves, i.ID); {
+		case s.MayOwn(i):
+			members = append(members, i.ID)
+		case i.Shutdown && slices.Contains(told.between(decided, at), false):
+			leaving++
+		}
+	}
+	if len(members)+leaving > s.Total() {
 		return
 	}
 	owners := make(map[string]bool)
@@ -123,13 +133,13 @@ func (j *judge) judgeAnswer(at time.Time) {
 	}
 	// An answer that was under way when a server was enabled or disabled does not know of that.
 	for _, off := range j.courses.servers {
-		if was := off.between(j.stale(at.Add(-j.jitter())), at); slices.Contains(was, true) && slices.Contains(was, false) {
+		if was := off.between(decided, at); slices.Contains(was, true) && slices.Contains(was, false) {
 			return
 		}
 	}
 	for _, m := range members {
-		if !owners[m.ID] {
-			j.find(NoStall, at, NoItem, m.ID+" got no item when a request for a resharding was answered")
+		if !owners[m] {
+			j.find(NoStall, at, NoItem, m+" got no item when a request for a resharding was answered")
 		}
 	}
 }

@@ -43,6 +43,9 @@ func (j *judge) heldAnew(n int, is jobtree.Item) bool {
 func (j *judge) judgeRecord(at time.Time, n int, was, is jobtree.Item) {
 	old, next := was.Record.Value, is.Record.Value
 	ran, runs := old.State == jobtree.ItemRunning, next.State == jobtree.ItemRunning
+	if !is.Record.Exists() && n >= j.now.Total() { // the job has no such item, and may get it back as a new one
+		j.forgotten[n] = append(j.forgotten[n], at)
+	}
 	switch {
 	case j.untold[n]: // what it was says nothing of what it should be
 		if is.Record.Exists() { // and not when what the hand put goes with the hand's session

@@ -14,7 +14,7 @@ import (
 func (j *judge) excuse(m missed, at time.Time, by string) string {
 	edge := j.jitter() + 2*j.rules.Skew
 	from, upTo := j.stale(m.fire.Add(-edge)), m.fire.Add(edge)
-	windowed := m.settings.MisfireWindow > 0 // who comes to own the item looks back for that long
+	windowed := m.settings.MisfireWindow > 0 && j.recorded(m) // who comes to own the item looks back for that long
 	for _, rule := range []struct {
 		name  string
 		holds bool
@@ -32,6 +32,16 @@ func (j *judge) excuse(m missed, at time.Time, by string) string {
 		}
 	}
 	return ""
+}
+
+// recorded tells whether the item had a record when it missed a fire, of a run before that. A window reaches back no
+// further: an item without one may have been part of the job for any length of time, also if the job had one of its number
+// before.
+func (j *judge) recorded(m missed) bool {
+	return slices.ContainsFunc(j.byItem[m.item], func(e *execution) bool {
+		return e.began.Before(m.fire) && e.life == j.life(m.fire) &&
+			!slices.ContainsFunc(j.forgotten[m.item], func(gone time.Time) bool { return gone.After(e.began) && !gone.After(m.fire) })
+	})
 }
 
 // deserted tells whether no instance was there at any moment from one time to another.

@@ -13,6 +13,10 @@ import (
 // would take them for items that have never run, and begin them. The new mark keeps everybody from that. It ends no
 // execution: it goes when the code has returned, see mending.Orphans, or with the session.
 //
+// What has returned and only waits to hear how its end went is not marked: it needs nobody kept away. That end may
+// have been recorded, which a removal waits for, and its answer lost. A mark would then bring nodes of a removed job
+// back, and keep the item from whoever creates the job again for as long as the answer takes.
+//
 // Beside ElasticJob 3.x nothing is marked before the job is stored again: the node of the job itself, which comes with
 // the mark and stays when that goes, would be empty, and each of its instances takes that for a job of another class.
 func (x *Executions) Hold(v room.View) (batch room.Batch) {
@@ -29,7 +33,7 @@ func (x *Executions) Hold(v room.View) (batch room.Batch) {
 	_, items := x.unheld.TakeNoted()
 	for _, item := range items {
 		e, node := x.ports.Of(item), v.State.Item(item)
-		if e == nil || !e.Monitored() || e.Under != v.Attached || !MarkGone(v, e) || node.Running.Exists() || node.Record.Exists() {
+		if e == nil || !e.Monitored() || e.returned || e.Under != v.Attached || !MarkGone(v, e) || node.Running.Exists() || node.Record.Exists() {
 			continue
 		}
 		batch = append(batch, room.Proposal{

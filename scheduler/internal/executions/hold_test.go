@@ -66,4 +66,8 @@ func TestHoldLooksAtWhatHasChanged(t *testing.T) {
 	holds(0)
 	control.Renew(0)
 	holds(1, 5)
+
+	running[7].returned = true // and waits to hear how its end went
+	x.Observe(jobtree.Touched{Items: []int{7}})
+	holds(1)
 }
