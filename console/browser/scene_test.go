@@ -470,6 +470,9 @@ func (s *scene) executions(w http.ResponseWriter, r *http.Request) {
 	var all []object
 	for i := range 40 {
 		begin := now.Add(-time.Duration(i) * 47 * time.Second)
+		if i >= 12 { // some are of another day, which is written beside the time
+			begin = begin.AddDate(0, 0, -20)
+		}
 		e := object{
 			"id": fmt.Sprint(i), "round": fmt.Sprintf("round-%d", i/4), "job": "orders-settle", "ip": fmt.Sprintf("10.0.0.%d", 1+i%3), "source": "scheduled", "item": i % 20, "token": 48000 + i,
 			"fire": begin.Truncate(time.Minute), "start": begin, "complete": begin.Add(time.Duration(200+i*37) * time.Millisecond), "success": true, "running": false,
