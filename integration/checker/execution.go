@@ -64,16 +64,21 @@ func (e *execution) freed() time.Time {
 // tells. Nobody saw a lost one end: it counts as over from when somebody found that out, at the earliest when its
 // mark was gone. That is as good as when the record tells, unless the message may have been under way since.
 func (j *judge) over(e *execution) time.Time {
-	if e.run != nil && !e.run.Died && !e.run.Ended.IsZero() && e.run.Ended.Before(e.closed) {
-		return e.run.Ended
+	ended := e.closed
+	if e.run != nil && !e.run.Died && !e.run.Ended.IsZero() && e.run.Ended.Before(ended) {
+		ended = e.run.Ended
 	}
 	if e.outcome() != jobtree.Lost || e.markGone.IsZero() {
-		return e.closed
+		return ended
 	}
-	if found := j.stale(e.closed); found.After(e.markGone) {
+	found := j.stale(e.closed)
+	if found.Before(e.markGone) {
+		found = e.markGone
+	}
+	if found.Before(ended) { // its code heard of that later
 		return found
 	}
-	return e.markGone
+	return ended
 }
 
 // String tells the story of the execution in one line.

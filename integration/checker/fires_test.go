@@ -300,24 +300,34 @@ func TestAFixedDelayAfterALoss(t *testing.T) {
 	for name, tt := range map[string]struct {
 		held  time.Duration // since when the message was; 0 = it was not
 		again time.Duration // when the item begins again
+		ended time.Duration // when its code did, which lived and had heard; 0 = it died
 		want  []lapse
 	}{
-		"a minute after the record":                    {0, recorded + minute, nil},
-		"a minute after the mark was gone":             {0, gone + minute, sooner},
-		"a minute after it was found out":              {30 * second, 30*second + minute, nil},
-		"a minute after the record, which was late":    {30 * second, recorded + minute, nil},
-		"sooner than a minute after it was found out":  {30 * second, 25*second + minute, sooner},
-		"sooner than a minute after the mark was gone": {second, gone + minute - second, sooner},
-		"the message was held up since before that":    {second, gone + minute, nil},
+		"a minute after the record":                    {0, recorded + minute, 0, nil},
+		"a minute after the mark was gone":             {0, gone + minute, 0, sooner},
+		"a minute after it was found out":              {30 * second, 30*second + minute, 0, nil},
+		"a minute after the record, which was late":    {30 * second, recorded + minute, 0, nil},
+		"sooner than a minute after it was found out":  {30 * second, 25*second + minute, 0, sooner},
+		"sooner than a minute after the mark was gone": {second, gone + minute - second, 0, sooner},
+		"the message was held up since before that":    {second, gone + minute, 0, nil},
+		"its code heard of it later":                   {30 * second, 30*second + minute, 35 * second, nil},
+		"its code ended before that":                   {0, 20*second + minute, 20 * second, nil},
+		"sooner than a minute after its code ended":    {0, gone + minute, 20 * second, sooner},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStory(minutely(func(cfg *job.Config) { cfg.Cron, cfg.Failover = "@delay 1m", false }))
-			s.at(0).begin(0, a, job.Scheduled, s.now)
+			r := s.at(0).begin(0, a, job.Scheduled, s.now)
 			if tt.held > 0 {
 				s.at(tt.held).happen(checker.Held, b).Until = fire.Add(recorded)
 			}
-			s.at(gone - 5*second).crashA()
+			if tt.ended > 0 {
+				r.Ended, r.Err = fire.Add(tt.ended), errFailed
+				s.at(gone).drop(ofA)
+				s.takeOver()
+			} else {
+				s.at(gone - 5*second).crashA()
+			}
 			s.at(recorded).lost(0)
 			s.end(0, s.at(tt.again).begin(0, b, job.Scheduled, s.now), jobtree.Success)
 			findings := s.judge()
