@@ -28,8 +28,8 @@
 //     a long run neither delays its neighbours nor its own item's move.
 //   - When the session is lost, the contexts of its running items are cancelled with the cause
 //     [registry.ErrSessionLost], before others may take over. After the registry is back the
-//     scheduler registers anew and goes on, however often it happens. So is an item of an instance that has left,
-//     when others declare it lost because somebody deleted its mark.
+//     scheduler registers anew and goes on, however often it happens. With the same cause an instance that has left
+//     cancels what still runs there, as soon as it hears that others have declared that lost: somebody deleted its mark.
 //   - When Run's context ends, items are handed over at once, running ones get the stop timeout to
 //     finish, and no goroutine is left when Run returns.
 //
