@@ -600,6 +600,23 @@ func TestMembership(t *testing.T) {
 			request(s, a)
 			s.commit(put(tree.Instance(a), "", ofA))
 		}, lapses(checker.NothingForgotten, "took back a request")},
+		{"a request that is dropped while an item runs whose record cannot be read", func(s *story) {
+			s.round()
+			s.begin(0, a, job.Scheduled, fire.Add(minute))
+			s.happen(checker.Tampered, "").Path = tree.ItemRecord(0)
+			s.commit(put(tree.ItemRecord(0), "no record", 0))
+			s.at(3 * minute)
+			request(s, a)
+			s.commit(put(tree.Instance(a), "", ofA))
+		}, lapses(checker.NothingForgotten, "took back a request")},
+		{"a request that is taken back for an item whose record cannot be read", func(s *story) {
+			s.round()
+			s.happen(checker.Tampered, "").Path = tree.ItemRecord(0)
+			s.commit(put(tree.ItemRecord(0), "no record", 0))
+			s.at(3 * minute)
+			request(s, a)
+			s.commit(put(tree.Instance(a), "", ofA))
+		}, nil},
 		{"a leader from nowhere", func(s *story) {
 			s.round()
 			s.commit(gone(tree.Leader()))

@@ -60,6 +60,9 @@ func (j *judge) judgeAcknowledgement(at time.Time, instance string) {
 	for n := range j.before.Total() {
 		item := j.before.Item(n)
 		since := max(item.InstanceRevision, item.Next.Revision)
+		if began := item.Running.Created; item.Record.Err != nil && (began == 0 || began > request.Revision) {
+			continue // nobody knows for what it ran
+		}
 		if j.before.Owner(n) == instance && since < request.Revision && !j.offSince(request.Revision, n) && item.Record.Value.Trigger < request.Revision {
 			j.find(NothingForgotten, at, n, instance+" took back a request to run by hand before it had run the item")
 		}

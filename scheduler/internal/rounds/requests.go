@@ -9,8 +9,11 @@ import (
 // Wants tells whether an item is still to be run for a request by hand.
 func (r *Rounds) Wants(v room.View, n int, request registry.Revision) bool {
 	node := v.State.Item(n)
-	if node.Disabled || node.Record.Err != nil {
+	switch {
+	case node.Disabled:
 		return false
+	case node.Record.Err != nil: // what has begun before the request is not for it, and its end brings a record that tells
+		return node.Running.Exists() && node.Running.Created < request
 	}
 	done := node.Record.Value.Trigger
 	if it := r.items[n]; it != nil {

@@ -27,3 +27,19 @@ func TestWhatIsTakenBackWantsItsTrigger(t *testing.T) {
 	r.items[0] = &item{running: &executions.Execution{}, wrote: 9}
 	require.False(t, r.Wants(v, 0, 7), "it runs")
 }
+
+// Whether an item whose record cannot be read has run for a request, nobody knows, but for one that runs since before
+// the request: its record can be read once it ends, and it runs for the request then.
+func TestWhatRunsWithoutARecordWantsALaterRequest(t *testing.T) {
+	t.Parallel()
+	tree := jobtree.For("orders")
+	record := registry.Node{Path: tree.ItemRecord(0), Value: "no record", Created: 5, Revision: 9}
+	wants := func(request registry.Revision, nodes ...registry.Node) bool {
+		v := room.View{Facts: &room.Facts{Applied: 9, State: jobtree.StateOf("orders", registry.NewSnapshot(9, nodes))}}
+		return (&Rounds{}).Wants(v, 0, request)
+	}
+	mark := registry.Node{Path: tree.ItemRunning(0), Value: "10.0.0.1@-@1", Created: 7, Revision: 7, Session: 3}
+	require.False(t, wants(8, record), "nothing runs")
+	require.True(t, wants(8, record, mark), "it runs since before the request")
+	require.False(t, wants(6, record, mark), "it may run for the request")
+}
