@@ -34,6 +34,17 @@ type longRun struct {
 }
 
 func (l longRun) tell(s *story) {
+	l.begin(s)
+	for _, of := range l.madeUp {
+		s.end(0, s.begin(0, l.by, job.Misfire, fire.Add(of)), jobtree.Success)
+	}
+	for i := 3 * minute; i < 5*minute; i += minute {
+		s.end(0, s.at(i).begin(0, l.by, job.Scheduled, fire.Add(i)), jobtree.Success)
+	}
+}
+
+// begin tells it up to the end of the long run.
+func (l longRun) begin(s *story) {
 	s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
 	s.at(-30 * second)
 	once, err := s.record(0).Begin(jobtree.Begin{Instance: a, Session: ofA, Source: job.Manual, Trigger: 1, Time: s.now, Failover: true})
@@ -53,12 +64,6 @@ func (l longRun) tell(s *story) {
 	}
 	s.at(2*minute + 30*second)
 	s.end(0, r, jobtree.Success)
-	for _, of := range l.madeUp {
-		s.end(0, s.begin(0, l.by, job.Misfire, fire.Add(of)), jobtree.Success)
-	}
-	for i := 3 * minute; i < 5*minute; i += minute {
-		s.end(0, s.at(i).begin(0, l.by, job.Scheduled, fire.Add(i)), jobtree.Success)
-	}
 }
 
 // joins has c3 come at a time.
@@ -163,6 +168,36 @@ func TestEachFireIsAccountedFor(t *testing.T) {
 					require.NotContains(t, f.Text, "the fire of", "%s", f)
 				}
 			}
+		})
+	}
+}
+
+// A begin tells everybody that the fires before it are over, also if it is taken back. Who makes it has to know of them, if
+// it can.
+func TestABeginThatIsTakenBackPassesOver(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		by   string // who begins and takes that back, and came after the fire, or was there; then b begins
+		owed bool
+	}{
+		"who came later": {c3, false},
+		"who was there":  {b, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely())
+			longRun{by: tt.by, crashed: true, meanwhile: func(s *story) { joins(s, minute+20*second) }}.begin(s)
+			r := s.begin(0, tt.by, job.Misfire, fire.Add(2*minute))
+			record, err := s.record(0).Undo(r.Context.Token, s.now)
+			require.NoError(t, err)
+			s.close(0, record)
+			s.runs = s.runs[:len(s.runs)-1] // its code was not called
+			moves(s, 2*minute+40*second, b)
+			for i := 2 * minute; i < 5*minute; i += minute {
+				s.end(0, s.at(max(i, 2*minute+41*second)).begin(0, b, job.Misfire, fire.Add(i)), jobtree.Success)
+			}
+			missed := slices.ContainsFunc(s.judge(), func(f checker.Finding) bool { return strings.Contains(f.Text, "the fire of 01:01:00") })
+			require.Equal(t, tt.owed, missed)
 		})
 	}
 }
