@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -10,7 +11,7 @@ import (
 const (
 	// perExecution is how many transactions an execution takes: its begin and its end.
 	perExecution = 2
-	// learning is how long processes may take to learn what the store can take.
+	// learning is how long processes may take to learn what the store can take, from when the first of them is there.
 	learning = 25 * time.Second
 	// leastJudged is how long a store of limited capacity must be watched for its goodput to be judged.
 	leastJudged = 20 * time.Second
@@ -23,7 +24,13 @@ func (j *judge) judgeGoodput() {
 		if i.Kind != Paced {
 			continue
 		}
-		in := span{i.From.Add(learning), i.until().Add(-j.rules.Late)}
+		in := span{i.From, i.until().Add(-j.rules.Late)}
+		for _, s := range j.Incidents {
+			if s.Kind == Started && s.From.Before(in.until) && !j.others(s.Instance, s.From) {
+				in.from = maxTime(in.from, s.From) // it knows nothing of the store
+			}
+		}
+		in.from = in.from.Add(learning)
 		if in.until.Sub(in.from) < leastJudged {
 			continue
 		}
@@ -34,6 +41,11 @@ func (j *judge) judgeGoodput() {
 				ran, clock(in.until), wanted, i.Rate))
 		}
 	}
+}
+
+// others tells whether any process but that of an instance is there at a moment.
+func (j *judge) others(than string, at time.Time) bool {
+	return slices.ContainsFunc(j.instances(), func(id string) bool { return id != than && j.alive(id, at) })
 }
 
 // wanted counts the fires within a time of items that could run.

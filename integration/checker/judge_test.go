@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -812,6 +813,36 @@ func TestGoodput(t *testing.T) {
 		{"enough", told(20), nil},
 		{"too little", told(19), lapses(checker.NoStall, "19 executions ran")},
 	})
+}
+
+// Who starts when nobody else is there has to learn what the store can take. The others tell one who comes to them.
+func TestGoodputAfterAStart(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		stopped []string // before
+		judged  bool
+	}{
+		"the first":      {[]string{a, b}, false},
+		"one of several": {[]string{a}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory()
+			cfg := s.state.Config.Value
+			cfg.Cron, cfg.Misfire = "@every 1s", job.MisfireSkip
+			s.at(0).configure(cfg)
+			i := s.happen(checker.Paced, "")
+			i.Rate, i.Until = 4, fire.Add(50*second)
+			s.at(10 * second)
+			for _, id := range tt.stopped {
+				s.happen(checker.Stopped, id)
+				s.drop(session(id))
+			}
+			joins(s, 15*second)
+			judged := slices.ContainsFunc(s.judge(), func(f checker.Finding) bool { return strings.Contains(f.Text, "0 executions ran") })
+			require.Equal(t, tt.judged, judged)
+		})
+	}
 }
 
 // A process whose clock is wrong leaves the job to others that are there, and comes back.
