@@ -308,23 +308,42 @@ func TestABlindOwnerThatGaveUpNotesAgain(t *testing.T) {
 }
 
 // Who had to give its session up and may follow the job again before the registry has ended that session takes its
-// own instance away. It does not say that somebody wrote it by hand.
+// own instance away, and the leader, as nobody would lead until then: neither this job, nor the others of the process. It
+// does not say that somebody wrote them by hand.
 func TestAProcessClearsUpAfterItsFormerSession(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
+		const long = 5 * time.Minute // the TTL, and so the patience
 		var log lines
-		a := c.startWith("a", nil, []scheduler.Option{scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, jobOf(1))
+		other := job.Config{Name: "bills", Cron: everyFive, ShardingTotalCount: 2}
+		reg := c.server.Open("test", memory.WithTTL(long))
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, err)
+		for _, cfg := range []job.Config{jobOf(2), other} {
+			require.NoError(t, errOf(s.Add(t.Context(), cfg, c.record("a", nil))))
+		}
+		a := c.run(s, reg)
+		<-a.Ready()
 		former := c.state().Instance(fullID("a")).Session
+		c.start("b", nil, jobOf(2), other)
 		sleepUntil(6 * time.Second)
-		a.registry.Deny("/orders", true)
+		require.Equal(t, former, c.stateOf("orders").Leader.Session)
+		require.Equal(t, former, c.stateOf("bills").Leader.Session)
+		reg.Deny("/orders", true)
 		for log.count("giving the session up") == 0 {
 			time.Sleep(100 * time.Millisecond)
 		}
-		a.registry.Allow()
-		for c.state().Instance(fullID("a")).Session == former {
-			time.Sleep(100 * time.Millisecond)
+		reg.Allow()
+		time.Sleep(30 * time.Second) // more than the pause before a view is opened again, and much less than the TTL
+		for _, name := range []string{"orders", "bills"} {
+			now := c.stateOf(name)
+			require.NotEqual(t, former, now.Instance(fullID("a")).Session, name)
+			require.NotZero(t, now.Leader.Created, name)
+			require.NotEqual(t, former, now.Leader.Session, name)
+			require.Zero(t, now.Necessary, "%s: a request for a resharding is answered", name)
+			require.Equal(t, map[string]int{fullID("a"): 1, fullID("b"): 1}, c.ownersOf(name), name)
 		}
-		require.Contains(t, log.line("removed what a former session of this process left"), former.String())
+		require.Equal(t, 2, log.count(`"removed what a former session of this process left"`), "of each job once")
 		require.Zero(t, log.count("written by hand"))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -100,6 +101,60 @@ func TestTheNextStepOfAMember(t *testing.T) {
 			require.Len(t, batch, 1)
 			require.Equal(t, test.step, batch[0].Step)
 			require.True(t, batch[0].Alone)
+		})
+	}
+}
+
+// What a process holds under a former session goes in one transaction, also what the registry carried out late, and
+// nothing that is another's.
+func TestAMemberRemovesWhatAFormerSessionHolds(t *testing.T) {
+	t.Parallel()
+	tree := jobtree.For("orders")
+	leader := func(id string, session registry.SessionID) registry.Node {
+		return registry.Node{Path: tree.Leader(), Value: id, Created: 6, Revision: 6, Session: session}
+	}
+	other := instance("other", foreignSession)
+	for name, test := range map[string]struct {
+		tree  []registry.Node
+		away  bool
+		steps []string
+		gone  []string // what the first step deletes
+	}{
+		"instance and leader":         {[]registry.Node{instance("me", formerSession), leader("me", formerSession)}, false, []string{"remove a stray node"}, []string{tree.Instance("me"), tree.Leader()}},
+		"the instance, others lead":   {[]registry.Node{instance("me", formerSession), other, leader("other", foreignSession)}, false, []string{"remove a stray node"}, []string{tree.Instance("me")}},
+		"the leader, before it joins": {[]registry.Node{leader("me", formerSession)}, false, []string{"remove a stray node", "join"}, []string{tree.Leader()}},
+		"the leader, when it has":     {[]registry.Node{instance("me", mySession), leader("me", formerSession)}, false, []string{"remove a stray node"}, []string{tree.Leader()}},
+		"out because of its clock":    {[]registry.Node{other, leader("me", formerSession)}, true, []string{"remove a stray node"}, []string{tree.Leader()}},
+		"out, and not yet taken out":  {[]registry.Node{instance("me", formerSession), other}, true, []string{"remove a stray node"}, []string{tree.Instance("me")}},
+		"it leads":                    {[]registry.Node{instance("me", mySession), leader("me", mySession)}, false, nil, nil},
+		"one of another process":      {[]registry.Node{instance("me", mySession), leader("me", foreignSession)}, false, nil, nil},
+		"one that shared the session": {[]registry.Node{instance("me", mySession), leader("other", formerSession)}, false, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, v := new(world).room(t, false, peers.None{}), seeing(t, test.tree...)
+			if test.away {
+				m.clock.out, m.joinedAs = true, 5
+			}
+			var steps []string
+			batch := m.Decide(v, Parting{})
+			for _, p := range batch {
+				steps = append(steps, p.Step)
+			}
+			require.Equal(t, test.steps, steps)
+			if test.gone == nil {
+				return
+			}
+			txn := batch[0].Txn
+			var gone []string
+			for _, w := range txn.Then {
+				require.Equal(t, registry.WriteDelete, w.Kind)
+				gone = append(gone, w.Path)
+				guarded := slices.ContainsFunc(txn.If, func(c registry.Condition) bool { return c.Path == w.Path })
+				require.True(t, guarded, "%s is deleted as it was seen", w.Path)
+			}
+			require.Equal(t, test.gone, gone)
+			require.True(t, txn.Repeatable())
 		})
 	}
 }

@@ -32,7 +32,7 @@ func (m *Membership) Standing(v room.View) Standing {
 		return Absent
 	case mine.Session == v.Attached.Session.ID():
 		return Registered
-	case slices.Contains(m.sessions, mine.Session):
+	case m.former(v, mine.Session):
 		return Former
 	default:
 		return Taken
@@ -51,17 +51,35 @@ func (m *Membership) joined(v room.View) {
 	m.joinedAs = mine.Created
 }
 
-// removeFormer proposes to delete the instance that this process registered under a former session.
+// removeFormer proposes to delete what this process holds of the job under a former session: its instance, and the leader
+// if that is this one. The registry may keep that session for a whole TTL yet, and meanwhile nobody would lead. It
+// proposes nothing if nothing is there. An election that the registry carries out late may leave the leader alone.
 func (m *Membership) removeFormer(v room.View) room.Batch {
-	mine := v.State.Instance(v.Instance)
-	path := v.Tree.Instance(v.Instance)
-	txn := registry.Txn{
-		If:   []registry.Condition{registry.Unchanged(path, mine.Revision)},
-		Then: []registry.Write{registry.Delete(path)},
+	var txn registry.Txn
+	var former registry.SessionID
+	if m.Standing(v) == Former {
+		mine, path := v.State.Instance(v.Instance), v.Tree.Instance(v.Instance)
+		former = mine.Session
+		txn.If = append(txn.If, registry.Unchanged(path, mine.Revision))
+		txn.Then = append(txn.Then, registry.Delete(path))
+	}
+	if leader := v.State.Leader; leader.Created != 0 && leader.Instance == v.Instance && m.former(v, leader.Session) {
+		former = leader.Session
+		txn.If = append(txn.If, v.Term())
+		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
+		askForNext(v, &txn)
+	}
+	if len(txn.Then) == 0 {
+		return nil
 	}
 	return room.Batch{{Step: "remove a stray node", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Log.InfoContext(m.ports.Life(), "removed what a former session of this process left: it registers anew", room.KeySession, mine.Session.String())
+		m.ports.Log.InfoContext(m.ports.Life(), "removed what a former session of this process left", room.KeySession, former.String())
 	}}}
+}
+
+// former tells whether a session is one that this process has lost or given up.
+func (m *Membership) former(v room.View, id registry.SessionID) bool {
+	return id != v.Attached.Session.ID() && slices.Contains(m.sessions, id)
 }
 
 // join proposes to register this process as an instance of the job under the present session, and to ask for a

@@ -48,24 +48,23 @@ func (m *Membership) Observe(v room.View) {
 	}
 }
 
-// Decide proposes this instance's next step as a member. It joins, once nothing of its id is left of a session before;
-// or it leaves because of its clock, if the parting is ready.
+// Decide proposes this instance's next step as a member. It removes what is left of a session before, and joins once
+// its id is free; or it leaves because of its clock, if the parting is ready.
 func (m *Membership) Decide(v room.View, p Parting) room.Batch {
+	batch := m.removeFormer(v)
 	if m.Away() {
-		return m.leaveForClock(v, p)
+		return append(batch, m.leaveForClock(v, p)...)
 	}
 	switch m.Standing(v) {
 	case Registered:
 		m.joined(v)
-		return nil
-	case Former:
-		return m.removeFormer(v)
+	case Former: // it joins when the state shows that it is removed
 	case Taken:
 		m.awaitID(v)
-		return nil
 	default:
-		return m.join(v)
+		batch = append(batch, m.join(v)...)
 	}
+	return batch
 }
 
 // sessionsKept is how many former sessions a process knows as its own: older ones have run out.
