@@ -13,7 +13,8 @@ import (
 // and the cluster wrote there, and nothing that a process says of itself.
 type courses struct {
 	settings course[*settings]
-	attended course[bool]             // whether an instance is there that may run items
+	attended course[bool]             // whether an instance is there that is enabled: what is missed then is to be made up
+	manned   course[bool]             // whether one of them may begin anything: one that leaves the job may not
 	owner    map[int]*course[string]  // of an item
 	runnable map[int]*course[bool]    // whether the item is there, and enabled
 	servers  map[string]*course[bool] // by address: whether it is disabled
@@ -63,6 +64,7 @@ func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched) 
 		c.settings.note(at, settingsOf(s.Config))
 	}
 	c.attended.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) }))
+	c.manned.note(at, slices.ContainsFunc(s.Instances, s.MayOwn))
 	for _, i := range s.Instances {
 		ip := jobtree.ServerOf(i.ID)
 		of(c.servers, ip).note(at, !s.Enabled(i.ID))

@@ -117,12 +117,12 @@ func (j *judge) nextPlanned(m missed) *execution {
 }
 
 // obstacles returns the times at which an item cannot begin, or may be late: it runs, or waits to be run
-// again, or its code has not returned; nobody is there to run it, or it is not to be run; something has
-// just changed.
+// again, or its code has not returned; nobody is there to run it, as those who are leave the job, or it is not to be
+// run; something has just changed.
 func (j *judge) obstacles(n int) spans {
 	all := append(slices.Clone(j.excused), j.lingering(n)...)
 	is := func(is bool) bool { return is }
-	all = append(all, j.courses.attended.when(j.End, is).outside(j.States[0].At, j.End)...)
+	all = append(all, j.courses.manned.when(j.End, is).outside(j.States[0].At, j.End)...)
 	all = append(all, j.courses.runnable[n].when(j.End, is).outside(j.States[0].At, j.End)...)
 	all = append(all, j.courses.settings.when(j.End, func(s *settings) bool { return !s.usable })...)
 	all = append(all, j.byWrongClocks(n)...)

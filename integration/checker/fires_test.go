@@ -290,6 +290,68 @@ func TestAWindowReachesBackToTheRecord(t *testing.T) {
 	}
 }
 
+// An instance that leaves stays for what runs there without its mark, and begins nothing. Fires that come while nobody
+// else is there are not to be run then.
+func TestWhoLeavesRunsNothing(t *testing.T) {
+	t.Parallel()
+	leaves := func(s *story) { s.commit(put(tree.Instance(a), "SHUTDOWN", ofA), gone(tree.Leader())) }
+	stops := func(s *story) {
+		s.happen(checker.Stopped, a).Until = fire.Add(150 * second)
+		leaves(s)
+	}
+	comes := func(s *story, at time.Duration) { // to lead and to own item 0
+		joins(s, at)
+		s.commit(put(tree.Leader(), c3, ofC))
+		s.commit(put(tree.ItemInstance(0), c3, 0), put(tree.ItemInstance(1), c3, 0), s.epoch(2))
+	}
+	for name, tt := range map[string]struct {
+		meanwhile func(s *story) // item 1 runs for two minutes and a half, unmarked
+		want      []string       // of item 0
+	}{
+		"it stops":                      {stops, nil},
+		"an operator tells it to leave": {leaves, nil},
+		"it does not leave":             {func(*story) {}, []string{"nobody ran the fire of 01:01:00", "nobody ran the fire of 01:02:00"}},
+		"another is there": {func(s *story) {
+			stops(s)
+			comes(s, 40*second)
+		}, []string{"nobody ran the fire of 01:01:00", "nobody ran the fire of 01:02:00"}},
+		"another comes later": {func(s *story) {
+			stops(s)
+			comes(s, 110*second)
+		}, []string{"nobody ran the fire of 01:02:00"}},
+		"another comes later, and one that lived and was told to leave knows what was missed": {func(s *story) {
+			leaves(s)
+			comes(s, 110*second)
+		}, []string{"the fire of 01:01:00.000000 was missed, and not made up by " + c3, "nobody ran the fire of 01:02:00"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.ShardingTotalCount = 2 }))
+			s.at(-30*second).happen(checker.Stopped, b)
+			s.drop(ofB)
+			s.commit(put(tree.ItemInstance(1), a, 0), s.epoch(2))
+			s.end(0, s.at(0).begin(0, a, job.Scheduled, fire), jobtree.Success)
+			r := s.begin(1, a, job.Scheduled, fire)
+			path := tree.ItemRunning(1)
+			hand := s.at(second).happen(checker.Tampered, "")
+			hand.Path, hand.Revision = path, s.commit(gone(path))
+			tt.meanwhile(s.at(30 * second))
+			s.at(150*second).end(1, r, jobtree.Success)
+			s.drop(ofA)
+			var missed []string
+			for _, f := range s.judge() {
+				if f.Item == 0 && strings.Contains(f.Text, "the fire of") && f.At.Before(fire.Add(150*second)) {
+					missed = append(missed, f.Text)
+				}
+			}
+			require.Len(t, missed, len(tt.want), "%v", missed)
+			for i, want := range tt.want {
+				require.Contains(t, missed[i], want)
+			}
+		})
+	}
+}
+
 // Each run of an item of a job with a fixed delay of a minute follows the one before it.
 func TestAFixedDelayIsKept(t *testing.T) {
 	t.Parallel()
