@@ -13,7 +13,7 @@ import (
 // and the cluster wrote there, and nothing that a process says of itself.
 type courses struct {
 	settings course[*settings]
-	attended course[bool]             // whether an instance is there that may run items
+	attended course[bool]             // whether an instance is there that may run items, and is no ghost
 	owner    map[int]*course[string]  // of an item
 	runnable map[int]*course[bool]    // whether the item is there, and enabled
 	servers  map[string]*course[bool] // by address: whether it is disabled
@@ -58,11 +58,11 @@ func newCourses() courses {
 }
 
 // note takes note of a state that the registry came to.
-func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched) {
+func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched, h hands) {
 	if touched.Config {
 		c.settings.note(at, settingsOf(s.Config))
 	}
-	c.attended.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) }))
+	c.attended.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) && !h.ghost(s, i) }))
 	for _, i := range s.Instances {
 		ip := jobtree.ServerOf(i.ID)
 		of(c.servers, ip).note(at, !s.Enabled(i.ID))
