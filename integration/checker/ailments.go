@@ -29,7 +29,7 @@ func (j *judge) examine(at time.Time) {
 		j.examineAssignment(found)
 	}
 	for _, i := range s.Instances {
-		if i.Shutdown {
+		if i.Shutdown && !j.hands.ghost(s, i) {
 			found[ailment{NoStall, NoItem, i.ID + " was told to leave and stays", i.ID}] = time.Time{}
 			if s.Leader.Instance == i.ID {
 				found[ailment{guarantee: NoStall, item: NoItem, text: i.ID + " was told to leave and leads"}] = time.Time{}
@@ -130,15 +130,21 @@ func (j *judge) patience() spans {
 	return j.patient
 }
 
-// examineAssignment looks at leader, assignment and debts. There is somebody to care for them only
-// while an instance is there that is enabled and does not leave.
+// examineAssignment looks at leader, assignment, debts and ghosts. There is somebody to care for them only
+// while an instance is there that is enabled, does not leave and is no ghost itself.
 func (j *judge) examineAssignment(found ailments) {
 	s, now := j.now, time.Time{}
-	if !slices.ContainsFunc(s.Instances, s.MayOwn) || s.Config.Err != nil || s.Config.Revision == 0 {
+	mayOwn := func(i jobtree.Instance) bool { return j.hands.mayOwn(s, i) }
+	if !slices.ContainsFunc(s.Instances, mayOwn) || s.Config.Err != nil || s.Config.Revision == 0 {
 		return
 	}
 	if s.Leader.Created == 0 {
 		found[ailment{guarantee: NoStall, item: NoItem, text: "there is no leader"}] = now
+	}
+	for _, i := range s.Instances {
+		if j.hands.ghost(s, i) {
+			found[ailment{guarantee: NoLeftovers, item: NoItem, text: i.ID + " is registered and no session holds it"}] = now
+		}
 	}
 	if s.Necessary != 0 {
 		found[ailment{guarantee: NoStall, item: NoItem, text: "a request for a resharding is not answered"}] = now
@@ -153,7 +159,7 @@ func (j *judge) examineAssignment(found ailments) {
 			continue
 		}
 		owner := s.Owner(n)
-		if i := s.Instance(owner); i.Created == 0 || !s.MayOwn(i) {
+		if i := s.Instance(owner); i.Created == 0 || !mayOwn(i) {
 			found[ailment{guarantee: NoStall, item: n, text: fmt.Sprintf("the item belongs to %q, which cannot run it,", owner)}] = now
 		}
 		if item.Record.Value.State == jobtree.ItemRunning && !item.Running.Exists() && !j.onlyUnmarked(n) {

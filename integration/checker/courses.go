@@ -13,7 +13,7 @@ import (
 // and the cluster wrote there, and nothing that a process says of itself.
 type courses struct {
 	settings course[*settings]
-	attended course[bool]             // whether an instance is there that is enabled: what is missed then is to be made up
+	attended course[bool]             // whether an instance is there that is enabled, and no ghost: what is missed then is to be made up
 	manned   course[bool]             // whether one of them may begin anything: one that leaves the job may not
 	owner    map[int]*course[string]  // of an item
 	runnable map[int]*course[bool]    // whether the item is there, and enabled
@@ -59,12 +59,12 @@ func newCourses() courses {
 }
 
 // note takes note of a state that the registry came to.
-func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched) {
+func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched, h hands) {
 	if touched.Config {
 		c.settings.note(at, settingsOf(s.Config))
 	}
-	c.attended.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) }))
-	c.manned.note(at, slices.ContainsFunc(s.Instances, s.MayOwn))
+	c.attended.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) && !h.ghost(s, i) }))
+	c.manned.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.MayOwn(i) && !h.ghost(s, i) }))
 	for _, i := range s.Instances {
 		ip := jobtree.ServerOf(i.ID)
 		of(c.servers, ip).note(at, !s.Enabled(i.ID))

@@ -20,6 +20,9 @@
 // after a crash the time to live of its session and half a second. What is not well at a moment that
 // nothing excuses is a finding. So a history should end with some calm.
 //
+// What somebody has to put right is judged while somebody is there who may. A node among the instances that a careless
+// hand wrote and no session holds is nobody, and whoever leads has to remove it.
+//
 // # What it does not do
 //
 // It does not explain why something went wrong, and it judges one job: make a history for each. It

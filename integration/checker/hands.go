@@ -78,6 +78,17 @@ func (h hands) wrote(path string) bool {
 	return slices.ContainsFunc(h, func(d deed) bool { return d.Path == path })
 }
 
+// ghost tells whether an instance is a node that a hand wrote and no session holds. There is no process behind it, or
+// one that has yet to take it back, and it stays until somebody leads. One that no hand wrote is not excused so.
+func (h hands) ghost(s *jobtree.State, i jobtree.Instance) bool {
+	return i.Created != 0 && i.Session == 0 && h.wrote(s.Tree().Instance(i.ID))
+}
+
+// mayOwn tells whether an instance may be given items, and is no ghost.
+func (h hands) mayOwn(s *jobtree.State, i jobtree.Instance) bool {
+	return s.MayOwn(i) && !h.ghost(s, i)
+}
+
 // made tells whether a step was the commit of a hand.
 func (h hands) made(at time.Time, step registry.Step) bool {
 	return slices.ContainsFunc(h, func(d deed) bool {

@@ -144,7 +144,7 @@ func (j *judge) replay() {
 				j.judgeStep(state.At, n)
 			}
 		}
-		j.courses.note(state.At, j.now, touched)
+		j.courses.note(state.At, j.now, touched, j.hands)
 		j.noteChanges(state.At, state.Step)
 		j.examine(state.At)
 		j.before.Apply(state.Step)

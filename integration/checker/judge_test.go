@@ -1160,3 +1160,120 @@ func TestAnItemThatIsHeldAnewThoughItHasEnded(t *testing.T) {
 	s.at(2 * second).commit(put(tree.ItemRunning(0), a, ofA))
 	require.True(t, hasLapse(s.judge(), lapse{checker.OneHolder, "no begin made"}))
 }
+
+// haunted tells of a job whose instances both died in the middle of a run, and of a node that somebody wrote by hand
+// among those of its instances afterwards.
+func haunted(s *story, tampered bool) {
+	crashed := func(instance string) {
+		s.happen(checker.Crashed, instance)
+		s.drop(session(instance))
+	}
+	r := runningOn(s)
+	r.Ended, r.Died = s.at(second).now, true
+	crashed(a)
+	crashed(b)
+	ghost := tree.Instance("10.9.9.9@-@nobody")
+	revision := s.at(20 * second).commit(put(ghost, "garbage", 0))
+	if tampered {
+		hand := s.happen(checker.Tampered, "")
+		hand.Path, hand.Revision = ghost, revision
+	}
+}
+
+// bReturns has b come back under a new session, after its process has started.
+func bReturns(s *story) {
+	s.happen(checker.Started, b)
+	s.commit(put(tree.Instance(b), "", ofC), put(tree.Necessary(), "", 0))
+}
+
+// A node of an instance that a hand wrote is not somebody who could lead, declare what is lost, or run fires. It stays until
+// somebody leads, and no longer.
+func TestAGhostIsNobody(t *testing.T) {
+	t.Parallel()
+	ghost := tree.Instance("10.9.9.9@-@nobody")
+	often := func(cfg *job.Config) { cfg.Cron = "@every 2m" }
+	judgeAll(t, []chapter{
+		{"nobody else is there", func(s *story) { haunted(s, true) }, nil},
+		{"it is told to leave", func(s *story) {
+			haunted(s, true)
+			s.at(minute).commit(put(ghost, jobtree.InstanceShutdown, 0))
+		}, nil},
+		{"no hand wrote it", func(s *story) { haunted(s, false) }, []lapse{
+			{checker.NoStall, "there is no leader"}, {checker.NothingForgotten, "not declared as lost"}, {checker.NoStall, "which cannot run it"},
+		}},
+		{"it has a session", func(s *story) { // which whoever wrote it would have
+			haunted(s, true)
+			s.commit(gone(ghost))
+			s.commit(put(ghost, "garbage", ofC))
+		}, lapses(checker.NoStall, "there is no leader")},
+		{"only one that is disabled comes", func(s *story) {
+			haunted(s, true)
+			s.commit(put(tree.Server("10.0.0.2"), "DISABLED", 0))
+			bReturns(s.at(minute))
+		}, nil},
+		{"somebody comes, and does nothing", func(s *story) {
+			haunted(s, true)
+			bReturns(s.at(minute))
+		}, []lapse{
+			{checker.NoStall, "there is no leader"}, {checker.NothingForgotten, "not declared as lost"},
+			{checker.NoStall, "a request for a resharding is not answered"}, {checker.NoLeftovers, "no session holds it"},
+		}},
+	})
+	judgeAll(t, []chapter{
+		{"fires that nobody is there to run", func(s *story) { haunted(s, true) }, nil},
+		{"fires though no hand wrote it", func(s *story) {
+			haunted(s, false)
+		}, lapses(checker.NoStall, "nobody ran the fire")},
+	}, often)
+}
+
+// comesBack has b lead a haunted job again a minute after the fire, and do all that is to be done but for the ghost.
+func comesBack(s *story) {
+	haunted(s, true)
+	bReturns(s.at(minute))
+	s.commit(put(tree.Leader(), b, ofC))
+	s.lost(0)
+	record, err := s.record(0).Claim(jobtree.Claim{Instance: b, Session: ofC, Time: s.now})
+	if err != nil {
+		panic(err)
+	}
+	s.end(0, s.write(0, record), jobtree.Success)
+}
+
+// Whoever leads removes a ghost at once, gives it no items, and nobody leaves its own node to be one.
+func TestAGhostGoesWhenSomebodyLeads(t *testing.T) {
+	t.Parallel()
+	ghost := tree.Instance("10.9.9.9@-@nobody")
+	answer := func(s *story, owner string) {
+		s.commit(put(tree.ItemInstance(0), owner, 0), put(tree.ItemInstance(1), b, 0), s.epoch(2), registry.Node{Path: tree.Necessary(), Created: -1})
+	}
+	judgeAll(t, []chapter{
+		{"at once", func(s *story) {
+			comesBack(s)
+			s.commit(gone(ghost))
+			answer(s, b)
+		}, nil},
+		{"never", func(s *story) {
+			comesBack(s)
+			answer(s, b)
+		}, lapses(checker.NoLeftovers, "10.9.9.9@-@nobody is registered and no session holds it")},
+		{"never, and it gets an item", func(s *story) {
+			comesBack(s)
+			answer(s, "10.9.9.9@-@nobody")
+		}, lapses(checker.NoStall, `belongs to "10.9.9.9@-@nobody", which cannot run it`)},
+		{"it is that of a process that lives", func(s *story) {
+			s.round()
+			hand := s.at(second).happen(checker.Tampered, "")
+			s.commit(gone(tree.Instance(b)))
+			hand.Path, hand.Revision = tree.Instance(b), s.commit(put(tree.Instance(b), "garbage", 0))
+		}, lapses(checker.StoppedWork, b+" is alive and takes no part")},
+		{"it was that of a process that lives", func(s *story) {
+			s.round()
+			hand := s.at(4*second).happen(checker.Tampered, "")
+			s.commit(gone(tree.Instance(b)))
+			hand.Path, hand.Revision = tree.Instance(b), s.commit(put(tree.Instance(b), "garbage", 0))
+			s.at(5 * second).commit(gone(tree.Instance(b)))
+			s.commit(put(tree.Instance(b), "", ofB))
+		}, nil},
+	})
+}

@@ -3,21 +3,30 @@ package checker
 import (
 	"slices"
 	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
-// notePresence keeps track of when instances are registered.
+// notePresence keeps track of when instances are registered. Ghosts are not: nothing tells whether their processes live.
 func (j *judge) notePresence(at time.Time) {
 	for id, spans := range j.presence {
-		if last := &spans[len(spans)-1]; last.until.Equal(j.End) && j.now.Instance(id).Created == 0 {
+		if last := &spans[len(spans)-1]; last.until.Equal(j.End) && !j.registered(j.now.Instance(id)) {
 			last.until = at
 		}
 	}
 	for _, i := range j.now.Instances {
+		if !j.registered(i) {
+			continue
+		}
 		known := j.presence[i.ID]
 		if len(known) == 0 || known[len(known)-1].until.Before(j.End) {
 			j.presence[i.ID] = append(known, span{at, j.End})
 		}
 	}
+}
+
+func (j *judge) registered(i jobtree.Instance) bool {
+	return i.Created != 0 && !j.hands.ghost(j.now, i)
 }
 
 // judgePresence judges whether a process was registered while it was alive and nothing kept it from

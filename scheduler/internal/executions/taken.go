@@ -12,9 +12,10 @@ import (
 var errTaken = fmt.Errorf("%w: others have declared the execution lost, for its mark is gone", registry.ErrSessionLost)
 
 // stopTaken cancels the code of an execution that others have declared lost though its session lives. A hand has deleted
-// its mark when this instance had left the job: then nothing else shows that it runs, and somebody runs it again.
+// its mark when this instance had left the job: then nothing else shows that it runs, and somebody runs it again. Code
+// whose session is over is cancelled with that, and told why that is over.
 func (x *Executions) stopTaken(v room.View, e *Execution) {
-	if !e.InCode() || !e.Monitored() || !MarkGone(v, e) {
+	if !e.InCode() || !e.Monitored() || e.Under.Session.State() == registry.SessionLost || !MarkGone(v, e) {
 		return
 	}
 	record := v.State.Record(e.Item)

@@ -1,0 +1,64 @@
+package executions
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// Code whose execution others have declared lost is told so, unless its process knows by then that its session is over:
+// then it is told why that is.
+func TestWhyCodeThatOthersDeclaredLostIsCancelled(t *testing.T) {
+	t.Parallel()
+	const token = 10
+	fire := time.Date(2000, 1, 1, 0, 0, 5, 0, time.UTC)
+	begun, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: "me", Session: 7, Source: job.Scheduled, Fire: fire, Time: fire, Failover: true})
+	require.NoError(t, err)
+	lost, err := begun.DeclareLost(token, fire.Add(time.Minute), 3)
+	require.NoError(t, err)
+	errDropped := errors.New("the store does not know it")
+	for name, tt := range map[string]struct {
+		lives bool
+		want  error
+	}{
+		"its session lives":   {true, errTaken},
+		"its session is over": {false, errDropped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			session, control := backend.NewSession(7, time.Hour, backend.NewClock(), 0)
+			defer control.Lose(registry.ErrClosed)
+			under := room.NewAttachment(context.Background(), session)
+			tree := jobtree.For("orders")
+			v := room.View{Facts: &room.Facts{
+				Job: "orders", Instance: "me", Tree: tree, Applied: 12, Attached: under,
+				State: jobtree.StateOf("orders", registry.NewSnapshot(12, []registry.Node{
+					{Path: tree.ItemRecord(0), Value: jobtree.EncodeRecord(lost), Created: token, Revision: 12},
+				})),
+			}}
+			e := &Execution{Item: 0, Under: under, Token: token, started: true}
+			shareScope([]*Execution{e})
+			var work context.Context
+			work, e.cancel = context.WithCancelCause(e.scope.ctx)
+			defer e.leaveScope()
+
+			if !tt.lives {
+				control.Lose(errDropped)
+			}
+			x := New(Ports{})
+			x.stopTaken(v, e)
+			under.Cancel(session.Err()) // as whoever follows the session does, a moment later
+			require.ErrorIs(t, context.Cause(work), tt.want)
+			require.ErrorIs(t, context.Cause(work), registry.ErrSessionLost)
+		})
+	}
+}
