@@ -1215,8 +1215,10 @@ func TestAGhostIsNobody(t *testing.T) {
 			haunted(s, true)
 			bReturns(s.at(minute))
 		}, []lapse{
-			{checker.NoStall, "there is no leader"}, {checker.NothingForgotten, "not declared as lost"},
-			{checker.NoStall, "a request for a resharding is not answered"}, {checker.NoLeftovers, "no session holds it"},
+			{checker.NoStall, "there is no leader"},
+			{checker.NothingForgotten, "not declared as lost"},
+			{checker.NoStall, "a request for a resharding is not answered"},
+			{checker.NoLeftovers, "no session holds it"},
 		}},
 	})
 	judgeAll(t, []chapter{
