@@ -159,6 +159,20 @@ func TestAMemberRemovesWhatAFormerSessionHolds(t *testing.T) {
 	}
 }
 
+// Beside ElasticJob 3.x only leaders ask for a resharding when members change, so who gives a former leadership back asks
+// for one.
+func TestAFormerLeadershipIsGivenBackBesideElasticJob3(t *testing.T) {
+	t.Parallel()
+	v := seeing(t)
+	config := registry.Node{Path: v.Tree.Config(), Value: "jobName: orders\n", Created: 1, Revision: 1}
+	lead := registry.Node{Path: v.Tree.Leader(), Value: "me", Created: 6, Revision: 6, Session: formerSession}
+	v.State = jobtree.ElasticJob3StateOf("orders", registry.NewSnapshot(9, []registry.Node{config, lead}))
+	txn := new(world).room(t, false, peers.None{}).Decide(v, Parting{})[0].Txn
+	require.Contains(t, txn.If, registry.CreatedAt(lead.Path, lead.Created))
+	require.Equal(t, []registry.Write{registry.Delete(lead.Path), registry.Put(v.Tree.Necessary(), "")}, txn.Then)
+	require.True(t, txn.Repeatable())
+}
+
 // Nobody joins a job whose home is another registry, wherever it is on its way.
 func TestAMemberOfAJobThatIsElsewhere(t *testing.T) {
 	t.Parallel()
