@@ -64,7 +64,7 @@ func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched, 
 		c.settings.note(at, settingsOf(s.Config))
 	}
 	c.attended.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) && !h.ghost(s, i) }))
-	c.manned.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.MayOwn(i) && !h.ghost(s, i) }))
+	c.manned.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return h.mayOwn(s, i) }))
 	for _, i := range s.Instances {
 		ip := jobtree.ServerOf(i.ID)
 		of(c.servers, ip).note(at, !s.Enabled(i.ID))
