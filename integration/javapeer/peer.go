@@ -234,15 +234,44 @@ func Freeze(p *os.Process) error { return p.Signal(stop) }
 func Thaw(p *os.Process) error { return p.Signal(goOn) }
 
 // Exit ends the process as System.exit does: running items are waited for, then the library's exit
-// hooks say farewell.
-func (p *Peer) Exit() {
+// hooks say farewell. It tells whether the process ended by itself: one that hangs by a fault of the library, as
+// [Release] 3.0.4 may, is killed, as people would.
+func (p *Peer) Exit() (clean bool) {
 	p.tb.Helper()
 	p.request(request{Op: "exit"})
-	select {
-	case <-p.gone:
-	case <-time.After(patience):
-		p.tb.Errorf("a Java process does not exit; its threads:\n%s", p.Stacks())
+	look := time.NewTicker(patience / 20)
+	defer look.Stop()
+	deadline := time.After(patience)
+	for hung := false; ; {
+		select {
+		case <-p.gone:
+			return true
+		case <-look.C:
+			stacks := p.Stacks()
+			if now := hangs(stacks); !now || !hung {
+				hung = now
+				continue
+			}
+			p.tb.Logf("a Java process hangs at its exit, and is killed; its threads:\n%s", stacks)
+			p.Kill()
+			return false
+		case <-deadline:
+			p.tb.Errorf("a Java process does not exit; its threads:\n%s", p.Stacks())
+			return false
+		}
 	}
+}
+
+// hangs tells whether a process waits for itself for ever: the exit hook of a job holds the lock of the job's controller
+// while it waits for Quartz, and Quartz's only worker for that job waits for the lock, to trigger a failover.
+func hangs(stacks string) bool {
+	hook, worker := false, false
+	for thread := range strings.SplitSeq(stacks, "\n\n") {
+		hook = hook || strings.Contains(thread, "QuartzSchedulerThread.halt") && strings.Contains(thread, "JobScheduleController.shutdown")
+		worker = worker || strings.Contains(thread, "waiting for monitor entry") &&
+			strings.Contains(thread, "JobScheduleController.triggerJob") && strings.Contains(thread, "SimpleThreadPool$WorkerThread.run")
+	}
+	return hook && worker
 }
 
 func (p *Peer) end() {

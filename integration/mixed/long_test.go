@@ -111,6 +111,7 @@ type long struct {
 	calm       []window
 	had        [][]string // who had the items in each calm
 	unsettled  int        // calms in which items moved
+	hung       int        // Java processes that hung at their exit
 	recoveries []time.Duration
 
 	mu     sync.Mutex
@@ -333,9 +334,19 @@ func (l *long) killJava(p *javaProcess) {
 	p.killed, p.gone = time.Now(), true
 }
 
+// stopJava has a Java process exit. If it hangs at that, its items do not run for a while, and that is nobody's fault.
 func (l *long) stopJava(p *javaProcess) {
-	p.Exit()
+	from := time.Now()
+	clean := p.Exit()
 	p.gone = true
+	if clean {
+		return
+	}
+	p.killed = time.Now()
+	l.hung++
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stalls = append(l.stalls, checker.Incident{Kind: checker.Paused, Instance: p.id, From: from, Until: p.killed.Add(noticing)})
 }
 
 // killLeader kills the leader of a job, on whichever side it is.
@@ -437,8 +448,8 @@ func (l *long) judge(whole window) {
 		faults += l.injected[f]
 		fmt.Fprintf(&text, "  %3d x %s\n", l.injected[f], f)
 	}
-	l.t.Logf("Go beside %s, %s, %d processes of Go, %d of Java, %d faults\n%s%s\n  all shared all jobs again after %s, %d calms and %d in which items moved",
-		l.release, whole.until.Sub(whole.from).Round(time.Second), len(l.runners), len(l.peers), faults, &text, all, spread(l.recoveries), len(l.calm), l.unsettled)
+	l.t.Logf("Go beside %s, %s, %d processes of Go, %d of Java, %d faults\n%s%s\n  all shared all jobs again after %s, %d calms and %d in which items moved; %d Java processes hung at their exit",
+		l.release, whole.until.Sub(whole.from).Round(time.Second), len(l.runners), len(l.peers), faults, &text, all, spread(l.recoveries), len(l.calm), l.unsettled, l.hung)
 }
 
 // calmOf returns the calms as the n-th job had them.
