@@ -202,6 +202,13 @@ func (p *Peer) WaitEvents(job string, enough func([]Event) bool) []Event {
 func (p *process) Stacks() string {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	go func() { // who ends meanwhile does not answer
+		select {
+		case <-p.gone:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	all, err := exec.CommandContext(ctx, "jstack", strconv.Itoa(p.PID())).CombinedOutput()
 	if err != nil {
 		return fmt.Sprintf("%s%v", all, err)
