@@ -91,6 +91,8 @@ func (g *gatherer) item(it jobtree.Item, before time.Time) {
 	surplus := it.Number >= g.s.Total() && it.Number >= g.s.Config.Value.ShardingTotalCount
 	if surplus && record.Exists() && !it.Running.Exists() &&
 		record.Value.State != jobtree.ItemRunning && record.Value.LastFire.Before(before) {
-		g.remove(tree.ItemRecord(it.Number), record.Revision, registry.Absent(tree.ItemRunning(it.Number)))
+		// One that is back by the time of a late removal keeps its record, which tells what it ran.
+		g.remove(tree.ItemRecord(it.Number), record.Revision, registry.Absent(tree.ItemRunning(it.Number)),
+			registry.Unchanged(tree.Epoch(), g.s.Epoch.Revision), registry.Unchanged(tree.Config(), g.s.Config.Revision))
 	}
 }

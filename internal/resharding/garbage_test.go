@@ -110,6 +110,10 @@ func TestGarbage(t *testing.T) {
 			if test.also != "" {
 				guards = append(guards, registry.Unchanged(test.also, w.state().Item(0).Record.Revision))
 			}
+			if test.want == surplus {
+				guards = append(guards,
+					registry.Unchanged(tree.Epoch(), w.revisionOf(tree.Epoch())), registry.Unchanged(tree.Config(), w.revisionOf(tree.Config())))
+			}
 			require.Equal(t, []registry.Txn{{If: guards, Then: []registry.Write{registry.Delete(test.want)}}}, txns)
 			require.Nil(t, w.commit(txns...))
 			require.Empty(t, resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns)
@@ -155,6 +159,14 @@ func TestEachGuardOfARemovalMatters(t *testing.T) {
 		"a surplus item began": {
 			map[string]string{tree.ItemRecord(1): recordOf(jobtree.ItemIdle)},
 			func(w *world) { w.do(registry.PutOwned(tree.ItemRunning(1), "a@-@1", w.session)) }, tree.ItemRunning(1),
+		},
+		"a surplus item is back": {
+			map[string]string{tree.ItemRecord(1): recordOf(jobtree.ItemIdle)},
+			func(w *world) { w.do(registry.Put(tree.Epoch(), `{"term":1,"counter":1,"total":2}`)) }, tree.Epoch(),
+		},
+		"a surplus item is to come back": {
+			map[string]string{tree.ItemRecord(1): recordOf(jobtree.ItemIdle)},
+			func(w *world) { w.configure(func(c *job.Config) { c.ShardingTotalCount = 2 }) }, tree.Config(),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
