@@ -38,8 +38,8 @@ type cluster struct {
 	mu        sync.Mutex
 	processes []*process
 	incidents []*checker.Incident
-	probed    time.Time   // when the store was asked that has not answered yet; zero = it has
-	thaws     []time.Time // when the leader of the store, or its only server, went on after it stood still
+	probed    time.Time // when the store was asked that has not answered yet; zero = it has
+	thaws     []thaw    // of the leader of the store, or its only server
 }
 
 // slack is what a busy machine may take beyond what is promised.
@@ -134,11 +134,15 @@ func (c *cluster) recordSlow(lasts, delay time.Duration) {
 	c.incidents = append(c.incidents, &checker.Incident{Kind: checker.Slow, From: at, Until: at.Add(lasts), Delay: delay})
 }
 
+// thaw is when a server that led the store, or was all of it, went on after it stood still: from the moment at which it
+// could, until it did.
+type thaw struct{ from, until time.Time }
+
 // recordThaw writes down that the leader of the store, or its only server, goes on after it stood still.
-func (c *cluster) recordThaw() {
+func (c *cluster) recordThaw(from time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.thaws = append(c.thaws, now().time())
+	c.thaws = append(c.thaws, thaw{from, now().time()})
 }
 
 // kill ends an instance without a word.

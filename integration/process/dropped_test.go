@@ -17,28 +17,37 @@ import (
 func TestDroppedSessions(t *testing.T) {
 	t.Parallel()
 	const id = "10.0.0.1@-@p1"
-	thaw := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	at := thaw.Add(40 * time.Millisecond)
+	went := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := went.Add(40 * time.Millisecond)
 	instance := registry.Node{Path: jobtree.For("orders").Instance(id), Created: 3, Revision: 3, Session: 7}
 	gone := checker.State{At: at, Step: registry.Step{Changes: []registry.Change{{Old: instance}}}}
+	later := checker.State{At: at.Add(time.Minute), Step: gone.Step}
+	from := func(times ...time.Time) (all []thaw) {
+		for _, t := range times {
+			all = append(all, thaw{t, t})
+		}
+		return all
+	}
 	for name, test := range map[string]struct {
-		thaws   []time.Time
+		thaws   []thaw
 		kind    checker.Kind
-		dropped bool
+		dropped int
 	}{
-		"nothing else":            {[]time.Time{thaw}, checker.Started, true},
-		"its network was slow":    {[]time.Time{thaw}, checker.Cut, true},
-		"it was killed":           {[]time.Time{thaw}, checker.Crashed, false},
-		"it was stopped":          {[]time.Time{thaw}, checker.Stopped, false},
-		"it stood still":          {[]time.Time{thaw}, checker.Paused, false},
-		"no leader stood still":   {nil, checker.Cut, false},
-		"the leader had gone on":  {[]time.Time{thaw.Add(-time.Minute)}, checker.Cut, false},
-		"the leader goes on soon": {[]time.Time{at.Add(time.Second)}, checker.Cut, false},
+		"nothing else":          {from(went), checker.Started, 1},
+		"its network was slow":  {from(went), checker.Cut, 1},
+		"it was killed":         {from(went), checker.Crashed, 0},
+		"it was stopped":        {from(went), checker.Stopped, 0},
+		"it stood still":        {from(went), checker.Paused, 0},
+		"no leader stood still": {nil, checker.Cut, 0},
+		"it had gone on":        {from(went.Add(-30 * time.Second)), checker.Cut, 0},
+		"it goes on soon":       {from(at.Add(time.Second)), checker.Cut, 0},
+		"it took long to go on": {[]thaw{{went.Add(-time.Minute), went}}, checker.Cut, 1},
+		"another time, too":     {from(went, went.Add(time.Minute)), checker.Started, 2},
 	} {
 		o := &observations{
-			rules: checker.Rules{Settle: 5 * time.Second}, end: at.Add(time.Hour), states: []checker.State{gone},
+			rules: checker.Rules{Settle: 5 * time.Second}, end: at.Add(time.Hour), states: []checker.State{gone, gone, later},
 			incidents: []checker.Incident{{Kind: test.kind, Instance: id, From: at.Add(-time.Second), Until: at}},
 		}
-		require.Equal(t, test.dropped, len(o.dropped(test.thaws)) == 1, name)
+		require.Len(t, o.dropped(test.thaws), test.dropped, name)
 	}
 }

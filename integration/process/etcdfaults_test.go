@@ -64,7 +64,7 @@ func (s *etcdCluster) freeze(c *chaos, m *member, lasts time.Duration) {
 		m.process.signal(syscall.SIGSTOP)
 		time.Sleep(lasts)
 		if led {
-			c.recordThaw()
+			c.recordThaw(now().time())
 		}
 		m.process.signal(syscall.SIGCONT)
 	})

@@ -101,20 +101,29 @@ func (z zkVictim) inject(c *chaos, a action) {
 		case killStoreLeader:
 			run(z.server.Kill)
 			time.Sleep(a.lasts)
-			run(z.run)
+			run(func() error { return z.run(c) })
 		case restartStore:
 			run(z.server.Kill)
-			run(z.run)
+			run(func() error { return z.run(c) })
 		case freezeMember:
 			run(z.server.Freeze)
 			time.Sleep(a.lasts)
-			c.recordThaw()
+			c.recordThaw(now().time())
 			run(z.server.Thaw)
 		}
 	})
 }
 
-func (z zkVictim) run() error { return z.server.Run(context.Background()) }
+// run starts the server again. It counts the time of sessions from when it has read them. If it takes longer than they last
+// to start, the machine is so busy that they may run out before it hears those who live.
+func (z zkVictim) run(c *chaos) error {
+	began := now().time()
+	err := z.server.Run(context.Background())
+	if now().time().Sub(began) > c.rules.TTL {
+		c.recordThaw(began)
+	}
+	return err
+}
 
 // awaitService implements [victimStore]. A server that stands alone serves as soon as it runs.
 func (z zkVictim) awaitService() error { return nil }

@@ -104,18 +104,25 @@ func (o *observations) hadSilentProcess(from, until time.Time) bool {
 // still leads, but answers by a clock that ticks again by then; see github.com/etcd-io/etcd/issues/15247.
 // A server of ZooKeeper that stood still may look at its clock before it reads what those sent who live.
 // To the jobs either is a store which forgets a session and tells nobody.
-func (o *observations) dropped(thaws []time.Time) []checker.Incident {
+func (o *observations) dropped(thaws []thaw) []checker.Incident {
+	type drop struct {
+		instance string
+		thaw     int
+	}
 	var all []checker.Incident
-	known := make(map[string]bool)
+	known := make(map[drop]bool) // of the first of its jobs
 	for _, state := range o.states {
-		thaw := slices.ContainsFunc(thaws, func(at time.Time) bool {
-			return state.At.After(at) && state.At.Before(at.Add(o.rules.Settle))
+		after := slices.IndexFunc(thaws, func(t thaw) bool {
+			return state.At.After(t.from) && state.At.Before(t.until.Add(o.rules.Settle))
 		})
+		if after < 0 {
+			continue
+		}
 		for _, change := range state.Step.Changes {
 			name, _ := jobtree.Parse(change.Path())
 			gone := name.Kind == jobtree.KindInstance && !change.New.Exists()
-			if thaw && gone && !known[name.Key] && !o.troubled(name.Key, state.At) {
-				known[name.Key] = true
+			if this := (drop{name.Key, after}); gone && !known[this] && !o.troubled(name.Key, state.At) {
+				known[this] = true
 				all = append(all, checker.Incident{Kind: checker.Expired, Instance: name.Key, From: state.At})
 			}
 		}
