@@ -27,6 +27,7 @@ func TestHangs(t *testing.T) {
 		hangs   bool
 	}{
 		"for itself":         {[]string{worker, hook}, true},
+		"for another job":    {[]string{strings.ReplaceAll(worker, "<0x1>", "<0x2>"), hook}, false},
 		"for what it runs":   {[]string{busy, hook}, false},
 		"it does not exit":   {[]string{worker}, false},
 		"no thread is shown": {nil, false},

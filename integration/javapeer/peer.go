@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -246,7 +247,7 @@ func Thaw(p *os.Process) error { return p.Signal(goOn) }
 func (p *Peer) Exit() (clean bool) {
 	p.tb.Helper()
 	p.request(request{Op: "exit"})
-	look := time.NewTicker(patience / 20)
+	look := time.NewTicker(patience / 10)
 	defer look.Stop()
 	deadline := time.After(patience)
 	for hung := false; ; {
@@ -263,22 +264,38 @@ func (p *Peer) Exit() (clean bool) {
 			p.Kill()
 			return false
 		case <-deadline:
-			p.tb.Errorf("a Java process does not exit; its threads:\n%s", p.Stacks())
+			stacks := p.Stacks()
+			select {
+			case <-p.gone:
+				return true
+			default:
+			}
+			p.tb.Errorf("a Java process does not exit; its threads:\n%s", stacks)
+			p.Kill()
 			return false
 		}
 	}
 }
 
+var (
+	holdsController = regexp.MustCompile(`- locked <(0x[0-9a-f]+)> \(a [\w.]*JobScheduleController\)`)
+	wantsController = regexp.MustCompile(`- waiting to lock <(0x[0-9a-f]+)> \(a [\w.]*JobScheduleController\)`)
+)
+
 // hangs tells whether a process waits for itself for ever: the exit hook of a job holds the lock of the job's controller
 // while it waits for Quartz, and Quartz's only worker for that job waits for the lock, to trigger a failover.
 func hangs(stacks string) bool {
-	hook, worker := false, false
+	held := make(map[string]bool)
+	var wanted []string
 	for thread := range strings.SplitSeq(stacks, "\n\n") {
-		hook = hook || strings.Contains(thread, "QuartzSchedulerThread.halt") && strings.Contains(thread, "JobScheduleController.shutdown")
-		worker = worker || strings.Contains(thread, "waiting for monitor entry") &&
-			strings.Contains(thread, "JobScheduleController.triggerJob") && strings.Contains(thread, "SimpleThreadPool$WorkerThread.run")
+		if lock := holdsController.FindStringSubmatch(thread); lock != nil && strings.Contains(thread, "QuartzSchedulerThread.halt") {
+			held[lock[1]] = true
+		}
+		if lock := wantsController.FindStringSubmatch(thread); lock != nil && strings.Contains(thread, "SimpleThreadPool$WorkerThread.run") {
+			wanted = append(wanted, lock[1])
+		}
 	}
-	return hook && worker
+	return slices.ContainsFunc(wanted, func(lock string) bool { return held[lock] })
 }
 
 func (p *Peer) end() {

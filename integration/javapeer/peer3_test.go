@@ -100,7 +100,7 @@ func TestAPeerOf3RunsAJob(t *testing.T) {
 		belief, err := peer.Belief("orders")
 		return err == nil && belief.Shutdown
 	}, time.Minute, 50*time.Millisecond)
-	peer.Exit()
+	require.True(t, peer.Exit())
 }
 
 // Every type of job can be declared, and says that it ran.

@@ -52,7 +52,7 @@ func TestAPeerRunsAJob(t *testing.T) {
 		belief, err := peer.Belief("orders")
 		return err == nil && belief.Shutdown
 	}, 2*time.Minute, 50*time.Millisecond)
-	peer.Exit()
+	require.True(t, peer.Exit())
 }
 
 func TestWhatAPeerThrowsIsAnError(t *testing.T) {

@@ -112,7 +112,7 @@ func TestJobsOf3(t *testing.T) {
 		_, err := p.Join(p.cluster, j)
 		require.NoError(t, err)
 	}
-	p.Exit()
+	require.True(t, p.Exit())
 
 	j := newJava(t, shared(t), "")
 	done := j.migrate(p.ns, "--apply", "--json")

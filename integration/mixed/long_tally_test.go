@@ -51,12 +51,26 @@ type run struct {
 	whole      window   // whose fires count
 	calm       []calm   // in order
 	stalls     []window // in which the machine gave some process no processor, or the store was slow
+	hung       []hang
+}
+
+// hang is how long a Java instance hung at its exit, until it was killed.
+type hang struct {
+	window
+	instance string
 }
 
 // stalled tells whether what comes to pass about a fire may be due to the machine.
 func (r run) stalled(fire time.Time) bool {
 	return slices.ContainsFunc(r.stalls, func(w window) bool {
 		return w.from.Before(fire.Add(r.period)) && w.until.After(fire.Add(-2*r.period))
+	})
+}
+
+// hangs tells whether an item did not run because the instance that had it hung. last is the run of the item before the fire.
+func (r run) hangs(fire time.Time, last *execution) bool {
+	return last != nil && slices.ContainsFunc(r.hung, func(h hang) bool {
+		return h.instance == last.instance && h.from.Before(fire.Add(r.period)) && h.until.After(fire.Add(-2*r.period))
 	})
 }
 
@@ -89,8 +103,9 @@ type tally struct {
 	calmFires int
 	// missedInJava are fires that nobody ran in a calm, of items that Java had: Quartz passes over a fire for which it is
 	// late by a millisecond, and Java makes it up at some later one, if there is one. missedInStalls are those that
-	// nobody ran about a time when the machine stood still; they are no faults of anybody.
-	missedInJava, missedInStalls int
+	// nobody ran about a time when the machine stood still, and missedInHangs those of items of a Java instance that hung at
+	// its exit; they are no faults of anybody.
+	missedInJava, missedInStalls, missedInHangs int
 }
 
 func newTally() *tally {
@@ -186,6 +201,8 @@ func (t *tally) addFire(r run, item int, fire time.Time, executions []execution)
 		switch {
 		case stalled:
 			t.missedInStalls++
+		case r.hangs(fire, previous):
+			t.missedInHangs++
 		case inJava:
 			t.missedInJava++
 		default:
@@ -264,8 +281,8 @@ func (t *tally) String() string {
 		fmt.Sprintf("  %d fires of items; %d times the next run of an item was on the other side\n", t.fires, t.crossings) +
 		fmt.Sprintf("  ran twice: on both sides %s, in two Java instances %s\n", t.per(t.both), t.per(t.twiceInJava)) +
 		fmt.Sprintf("  under way twice at once: on both sides %s, in two Java instances %s\n", t.per(t.overlaps), t.per(t.overlapsInJava)) +
-		fmt.Sprintf("  did not run: %s as the item was under way, and else %s, %d of them while the machine stood still; a later run made up %d; longest without a run %s\n",
-			t.per(t.underWay), t.per(t.missed), t.missedInStalls, t.madeUp, t.longest.Round(10*time.Millisecond)) +
+		fmt.Sprintf("  did not run: %s as the item was under way, and else %s, %d of them while the machine stood still and %d while their instance hung; a later run made up %d; longest without a run %s\n",
+			t.per(t.underWay), t.per(t.missed), t.missedInStalls, t.missedInHangs, t.madeUp, t.longest.Round(10*time.Millisecond)) +
 		fmt.Sprintf("  died with failover on: %d in Go, %d in Java; ran again after %s; not seen again: %d of Go, %d of Java\n",
 			t.died[false], t.died[true], spread(t.again), t.notAgain[false], t.notAgain[true]) +
 		fmt.Sprintf("  in calm: %d fires, %d faults; %d were missed where Java had the item", t.calmFires, len(t.inCalm), t.missedInJava)
@@ -344,5 +361,22 @@ func TestTheTally(t *testing.T) {
 			c.want.inCalm, c.want.forgotten = got.inCalm, got.forgotten
 			require.Equal(t, c.want, *got)
 		})
+	}
+}
+
+// Fires of items that a Java instance had when it hung are no faults, and those of others are.
+func TestAHangIsTold(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	last := execution{java: true, instance: "x", began: start.Add(100 * time.Millisecond), ended: start.Add(time.Second)}
+	for instance, want := range map[string]int{"x": 2, "y": 0} {
+		whole := window{start, start.Add(9 * time.Second)}
+		got := newTally()
+		got.add(run{
+			executions: []execution{last}, items: 1, period: 3 * time.Second, whole: whole,
+			hung: []hang{{window{start.Add(time.Second), start.Add(7 * time.Second)}, instance}},
+		})
+		require.Equal(t, 2, got.missed)
+		require.Equal(t, want, got.missedInHangs, instance)
 	}
 }

@@ -3,6 +3,7 @@ package mixed
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/javapeer"
@@ -37,7 +38,7 @@ func TestAJavaProcessExitsWhileItRuns(t *testing.T) {
 		exited := make(chan struct{})
 		go func() {
 			defer close(exited)
-			p.Exit()
+			assert.True(t, p.Exit())
 		}()
 		require.False(t, c.within(3*sessionTimeout/2, func(s *jobtree.State) bool {
 			return s.Instance(first).Created == 0 || !s.Item(1).Running.Exists() || s.Owner(1) != first
