@@ -1242,6 +1242,15 @@ func comesBack(s *story) {
 	s.end(0, s.write(0, record), jobtree.Success)
 }
 
+// A ghost has no need of an item when a request for a resharding is answered.
+func TestAGhostGetsNoItem(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	comesBack(s)
+	s.commit(put(tree.ItemInstance(0), b, 0), put(tree.ItemInstance(1), b, 0), s.epoch(2), registry.Node{Path: tree.Necessary(), Created: -1})
+	require.False(t, hasLapse(s.judge(), lapse{checker.NoStall, "got no item"}))
+}
+
 // Whoever leads removes a ghost at once, gives it no items, and nobody leaves its own node to be one.
 func TestAGhostGoesWhenSomebodyLeads(t *testing.T) {
 	t.Parallel()

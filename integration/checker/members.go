@@ -121,7 +121,7 @@ func (j *judge) judgeAnswer(at time.Time) {
 	leaving := 0
 	for _, i := range s.Instances {
 		switch told := of(j.courses.leaves, i.ID); {
-		case s.MayOwn(i):
+		case j.hands.mayOwn(s, i):
 			members = append(members, i.ID)
 		case i.Shutdown && slices.Contains(told.between(decided, at), false):
 			leaving++
