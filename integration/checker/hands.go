@@ -73,15 +73,16 @@ func (h hands) touched(item int, from, until time.Time, kinds ...jobtree.Kind) b
 	})
 }
 
-// wrote tells whether a hand ever wrote to a node.
-func (h hands) wrote(path string) bool {
-	return slices.ContainsFunc(h, func(d deed) bool { return d.Path == path })
+// wrote tells whether it was a hand that wrote a revision of a node.
+func (h hands) wrote(path string, revision registry.Revision) bool {
+	return slices.ContainsFunc(h, func(d deed) bool { return d.Path == path && d.Revision == revision })
 }
 
-// ghost tells whether an instance is a node that a hand wrote and no session holds. There is no process behind it, or
-// one that has yet to take it back, and it stays until somebody leads. One that no hand wrote is not excused so.
+// ghost tells whether an instance is a node that a hand created and no session holds. There is no process behind it, or
+// one that has yet to take it back, and it stays until somebody leads. One that anybody else created is not excused so,
+// whatever hands did to the nodes that were there before it.
 func (h hands) ghost(s *jobtree.State, i jobtree.Instance) bool {
-	return i.Created != 0 && i.Session == 0 && h.wrote(s.Tree().Instance(i.ID))
+	return i.Created != 0 && i.Session == 0 && h.wrote(s.Tree().Instance(i.ID), i.Created)
 }
 
 // mayOwn tells whether an instance may be given items, and is no ghost.

@@ -1229,6 +1229,82 @@ func TestAGhostIsNobody(t *testing.T) {
 	}, often)
 }
 
+// What a hand did to the node of an instance, or to another, says nothing of a node that comes to be there without it.
+func TestWhatAHandDidExcusesNoOtherNode(t *testing.T) {
+	t.Parallel()
+	hand := func(s *story) { // deletes the node of a, which comes back at once
+		s.round()
+		s.at(10 * second).tamper(gone(tree.Instance(a)))
+		s.commit(put(tree.Instance(a), "", ofA))
+	}
+	stays := func(s *story) { // a stops, and its node stays, without a session
+		s.at(110*second).happen(checker.Stopped, a)
+		s.commit(gone(tree.Leader()), put(tree.Instance(a), jobtree.InstanceTriggered, 0))
+		s.takeOver()
+	}
+	bStops := func(s *story) {
+		s.happen(checker.Stopped, b)
+		s.drop(ofB)
+	}
+	claim := put(tree.ItemFailover(0), a, 0)
+	left := lapse{checker.NoLeftovers, "left behind: "}
+	registered := []lapse{{checker.GracefulStop, "is still registered"}, {checker.NoLeftovers, "is registered though its process is gone"}}
+	judgeAll(t, []chapter{
+		{"a hand deleted it before", func(s *story) {
+			hand(s)
+			stays(s)
+		}, registered},
+		{"a hand deleted it before, and nobody else is there", func(s *story) {
+			hand(s)
+			stays(s)
+			bStops(s)
+		}, append(registered, left)},
+		{"a hand deletes it later", func(s *story) {
+			s.round()
+			stays(s)
+			s.at(4 * minute).tamper(gone(tree.Instance(a)))
+		}, registered},
+		{"a hand wrote there before", func(s *story) {
+			s.round()
+			s.at(10 * second).tamper(gone(tree.Instance(a)))
+			s.tamper(put(tree.Instance(a), "garbage", 0))
+			s.at(11 * second).commit(gone(tree.Instance(a)))
+			s.commit(put(tree.Instance(a), "", ofA))
+			stays(s)
+		}, registered},
+		{"a claim where a hand had put one", func(s *story) {
+			s.round()
+			s.at(10 * second).tamper(claim)
+			s.at(11 * second).commit(gone(tree.ItemFailover(0)))
+			s.at(110*second).happen(checker.Stopped, a)
+			s.drop(ofA)
+			bStops(s)
+			s.commit(claim)
+		}, []lapse{left}},
+		{"a claim that a hand has put", func(s *story) {
+			s.round()
+			s.at(110*second).happen(checker.Stopped, a)
+			s.drop(ofA)
+			bStops(s)
+			s.tamper(claim)
+		}, nil},
+		{"a claim that a hand has altered", func(s *story) {
+			s.round()
+			s.at(110*second).happen(checker.Stopped, a)
+			s.drop(ofA)
+			bStops(s)
+			s.tamper(claim)
+			s.tamper(put(tree.ItemFailover(0), "garbage", 0))
+		}, nil},
+		{"nothing stays", func(s *story) {
+			hand(s)
+			s.at(110*second).happen(checker.Stopped, a)
+			s.drop(ofA)
+			s.takeOver()
+		}, nil},
+	})
+}
+
 // comesBack has b lead a haunted job again a minute after the fire, and do all that is to be done but for the ghost.
 func comesBack(s *story) {
 	haunted(s, true)

@@ -220,6 +220,12 @@ func (s *story) crashA() {
 	s.takeOver()
 }
 
+// tamper has a hand write to a node.
+func (s *story) tamper(n registry.Node) {
+	hand := s.happen(checker.Tampered, "")
+	hand.Path, hand.Revision = n.Path, s.commit(n)
+}
+
 // takeOver makes b the leader and gives it item 0.
 func (s *story) takeOver() {
 	s.commit(put(tree.Leader(), b, ofB))
