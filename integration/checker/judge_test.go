@@ -1,7 +1,6 @@
 package checker_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -815,15 +814,32 @@ func TestGoodput(t *testing.T) {
 	})
 }
 
-// Who starts when nobody else is there has to learn what the store can take. The others tell one who comes to them.
+// Who starts when nobody else is there has to learn what the store can take. The others tell one who comes to them. What
+// ran before is judged for itself.
 func TestGoodputAfterAStart(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		stopped []string // before
-		judged  bool
+		ran     int           // two a second from 25 seconds on
+		stopped []string      // which end by then
+		at      time.Duration // when they do
+		started []string      // which come five seconds later, at once
+		until   time.Duration // when the store is as fast as ever again
+		want    []string
 	}{
-		"the first":      {[]string{a, b}, false},
-		"one of several": {[]string{a}, true},
+		"the first":                        {0, []string{a, b}, 10 * second, []string{c3}, 50 * second, nil},
+		"one of several":                   {0, []string{a}, 10 * second, []string{c3}, 50 * second, []string{"0 executions ran until 01:00:45"}},
+		"two who are the first together":   {0, []string{a, b}, 10 * second, []string{a, c3}, 50 * second, nil},
+		"the first, and long after that":   {0, []string{a, b}, 10 * second, []string{c3}, minute + 5*second, []string{"0 executions ran until 01:01:00"}},
+		"the first, after others for long": {0, []string{a, b}, 50 * second, []string{c3}, 75 * second, []string{"0 executions ran until 01:00:45"}},
+		"long before and after": {
+			0, []string{a, b}, 50 * second, []string{c3}, 105 * second,
+			[]string{"0 executions ran until 01:00:45", "0 executions ran until 01:01:40"},
+		},
+		"all ran before":                      {40, []string{a, b}, 50 * second, []string{c3}, 75 * second, nil},
+		"enough ran before":                   {20, []string{a, b}, 50 * second, []string{c3}, 75 * second, nil},
+		"too little ran before":               {19, []string{a, b}, 50 * second, []string{c3}, 75 * second, []string{"19 executions ran until 01:00:45"}},
+		"all ran before, and nobody comes":    {40, []string{a, b}, 50 * second, nil, 3 * minute, nil},
+		"nothing ran, and they had just come": {0, []string{a, b}, 44 * second, []string{c3}, 75 * second, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -832,15 +848,31 @@ func TestGoodputAfterAStart(t *testing.T) {
 			cfg.Cron, cfg.Misfire = "@every 1s", job.MisfireSkip
 			s.at(0).configure(cfg)
 			i := s.happen(checker.Paced, "")
-			i.Rate, i.Until = 4, fire.Add(50*second)
-			s.at(10 * second)
+			i.Rate, i.Until = 4, fire.Add(tt.until)
+			for k := range tt.ran {
+				at := 25*second + time.Duration(k/2)*second
+				s.end(k%2, s.at(at).begin(k%2, []string{a, b}[k%2], job.Scheduled, fire.Add(at)), jobtree.Success)
+			}
+			s.at(tt.at)
 			for _, id := range tt.stopped {
 				s.happen(checker.Stopped, id)
 				s.drop(session(id))
 			}
-			joins(s, 15*second)
-			judged := slices.ContainsFunc(s.judge(), func(f checker.Finding) bool { return strings.Contains(f.Text, "0 executions ran") })
-			require.Equal(t, tt.judged, judged)
+			s.at(tt.at + 5*second)
+			for _, id := range tt.started {
+				s.happen(checker.Started, id)
+				s.commit(put(tree.Instance(id), "", session(id)))
+			}
+			var found []string
+			for _, f := range s.judge() {
+				if strings.Contains(f.Text, "executions ran") {
+					found = append(found, f.Text)
+				}
+			}
+			require.Len(t, found, len(tt.want), "%v", found)
+			for i, want := range tt.want {
+				require.Contains(t, found[i], want)
+			}
 		})
 	}
 }
