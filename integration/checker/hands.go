@@ -125,9 +125,20 @@ func (j *judge) tampered(at time.Time, n int) {
 	open.tampered = open.tampered || was.Running.Created != is.Running.Created
 }
 
+// noteOrphans notes which executions whose marks a hand took nothing shows any more.
+func (j *judge) noteOrphans(at time.Time) {
+	for n, e := range j.open {
+		if !e.unmarked.IsZero() && e.orphaned.IsZero() && !j.onlyUnmarked(n) {
+			e.orphaned = at
+		}
+	}
+}
+
 // unmarked returns the times for which something ran on an instance whose mark a hand had taken. Nothing but the
-// instance shows then that it is not lost, so an instance that leaves stays for as long.
+// instance shows then that it is not lost, so an instance that leaves stays for as long. It has an end recorded as soon as it
+// can.
 func (j *judge) unmarked(instance string) spans {
+	trouble := j.during(instance, j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Lost, Denied, Paced)
 	var all spans
 	for _, executions := range j.byItem {
 		for _, e := range executions {
@@ -135,8 +146,11 @@ func (j *judge) unmarked(instance string) spans {
 				continue
 			}
 			until := j.End
-			if !e.closed.IsZero() {
+			switch {
+			case !e.closed.IsZero():
 				until = e.freed()
+			case e.run != nil && !e.run.Ended.IsZero():
+				until, _ = trouble.room(maxTime(e.run.Ended, e.unmarked), j.End, j.rules.Settle)
 			}
 			for _, i := range j.Incidents {
 				if i.Kind == Crashed && i.Instance == instance && i.From.After(e.unmarked) && i.From.Before(until) {

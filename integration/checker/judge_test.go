@@ -1072,6 +1072,27 @@ func TestOperations(t *testing.T) {
 			s.takeOver()
 			s.at(minute).end(0, r, jobtree.Success)
 		}, []lapse{{checker.NoStall, "was told to leave and stays"}, {checker.NoLeftovers, "is registered though its process is gone"}}},
+		{"stayed for a run whose end was never recorded", func(s *story) {
+			r := leavesUnmarked(s)
+			s.at(32 * second).handOver()
+			s.takeOver()
+			r.Ended = s.at(minute).now
+		}, []lapse{
+			{checker.NoStall, "was told to leave and stays"}, {checker.NoLeftovers, "is registered though its process is gone"},
+			{checker.NoStall, "recorded as running and nothing runs"},
+		}},
+		{"stayed after a run for as long as it could not have its end recorded", func(s *story) {
+			r := leavesUnmarked(s)
+			s.happen(checker.Stopped, b)
+			s.drop(ofB)
+			s.commit(put(tree.ItemInstance(1), a, 0), s.epoch(2))
+			s.at(32 * second).handOver()
+			denied := s.at(50*second).happen(checker.Denied, a)
+			denied.Until, denied.Writes = fire.Add(2*minute), true
+			r.Ended = s.at(minute).now
+			s.at(100*second).happen(checker.Crashed, a)
+			s.at(105 * second).drop(ofA)
+		}, nil},
 		{"stayed for a run, and handed nothing over", func(s *story) {
 			r := leavesUnmarked(s)
 			s.at(32 * second).commit(put(tree.Instance(a), "SHUTDOWN", ofA))

@@ -22,9 +22,6 @@ func (j *judge) judgeMembership(at time.Time, step registry.Step) {
 			j.judgeJoin(at, name.Key)
 		case name.Kind == jobtree.KindInstance && c.Kind() == registry.Updated:
 			j.judgeAcknowledgement(at, name.Key)
-			if j.now.Instance(name.Key).Shutdown {
-				j.told[name.Key] = append(j.told[name.Key], at)
-			}
 		case name.Kind == jobtree.KindLeader && c.New.Exists() && c.New.Created != c.Old.Created:
 			j.judgeElection(at)
 		case name.Kind == jobtree.KindTriggered && c.New.Exists():
