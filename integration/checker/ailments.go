@@ -26,7 +26,7 @@ func (j *judge) examine(at time.Time) {
 	found := make(ailments)
 	s := j.now
 	if len(s.Instances) > 0 {
-		j.examineAssignment(found)
+		j.examineAssignment(found, at)
 	}
 	for _, i := range s.Instances {
 		if i.Shutdown && !j.hands.ghost(s, i) {
@@ -130,12 +130,12 @@ func (j *judge) patience() spans {
 	return j.patient
 }
 
-// examineAssignment looks at leader, assignment, debts and ghosts. There is somebody to care for them only
-// while an instance is there that is enabled, does not leave and is no ghost itself.
-func (j *judge) examineAssignment(found ailments) {
+// examineAssignment looks at leader, assignment, debts and ghosts as they are from a moment on. There is somebody to care
+// for them only while an instance is there that is enabled, was not asked to leave and is no ghost itself.
+func (j *judge) examineAssignment(found ailments, at time.Time) {
 	s, now := j.now, time.Time{}
-	mayOwn := func(i jobtree.Instance) bool { return j.hands.mayOwn(s, i) }
-	if !slices.ContainsFunc(s.Instances, mayOwn) || s.Config.Err != nil || s.Config.Revision == 0 {
+	serves := func(i jobtree.Instance) bool { return j.serves(i, at) }
+	if !slices.ContainsFunc(s.Instances, serves) || s.Config.Err != nil || s.Config.Revision == 0 {
 		return
 	}
 	if s.Leader.Created == 0 {
@@ -159,7 +159,7 @@ func (j *judge) examineAssignment(found ailments) {
 			continue
 		}
 		owner := s.Owner(n)
-		if i := s.Instance(owner); i.Created == 0 || !mayOwn(i) {
+		if i := s.Instance(owner); i.Created == 0 || !j.hands.mayOwn(s, i) {
 			found[ailment{guarantee: NoStall, item: n, text: fmt.Sprintf("the item belongs to %q, which cannot run it,", owner)}] = now
 		}
 		if item.Record.Value.State == jobtree.ItemRunning && !item.Running.Exists() && !j.onlyUnmarked(n) {

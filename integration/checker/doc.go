@@ -20,8 +20,12 @@
 // after a crash the time to live of its session and half a second. What is not well at a moment that
 // nothing excuses is a finding. So a history should end with some calm.
 //
-// What somebody has to put right is judged while somebody is there who may. A node among the instances that a careless
-// hand wrote and no session holds is nobody, and whoever leads has to remove it.
+// What somebody has to put right is judged while somebody is there who may, or who could if it had not left the job though
+// nobody asked it to. A node among the instances that a careless hand created and no session holds is nobody, and whoever
+// leads has to remove it.
+//
+// How much runs while a store takes less than is wanted is judged as a whole, for each time during which processes are there
+// without a break: who starts when no other is there has to learn what the store takes.
 //
 // # What it does not do
 //

@@ -26,6 +26,7 @@ type execution struct {
 	life     int            // how often the job had been removed before
 	tampered bool           // a careless hand took its mark or its record
 	unmarked time.Time      // when a careless hand took its mark; zero = none did
+	orphaned time.Time      // when its instance was gone after a careless hand had taken its mark; zero = never
 	lapsed   time.Time      // when its mark vanished after a careless hand had written its record; zero = never
 }
 

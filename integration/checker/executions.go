@@ -16,7 +16,10 @@ func (j *judge) judgeExecutions() {
 		j.judgeOnce(j.byItem[n])
 		for _, e := range j.byItem[n] {
 			if e.tampered {
-				continue // its record tells nothing
+				if !e.unmarked.IsZero() {
+					j.judgeIdleMark(e)
+				}
+				continue // its record tells nothing else
 			}
 			j.judgeTruth(e)
 			j.judgeIdleMark(e)
@@ -95,10 +98,10 @@ func (j *judge) telling(from, until time.Time) (longer time.Duration) {
 }
 
 // judgeIdleMark judges whether the mark of an execution was there without code behind it: before it
-// was called, or after it had returned.
+// was called, or after it had returned. One whose mark a hand took is as good as marked while its instance is there.
 func (j *judge) judgeIdleMark(e *execution) {
 	until := j.End
-	for _, t := range []time.Time{e.closed, e.markGone} {
+	for _, t := range []time.Time{e.closed, e.markGone, e.orphaned} {
 		if !t.IsZero() && t.Before(until) {
 			until = t
 		}
@@ -113,7 +116,11 @@ func (j *judge) judgeIdleMark(e *execution) {
 		return // its code waited for its turn, or for a hook
 	}
 	excused := append(slices.Clone(j.excused), j.during(e.instance(), j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Lost, Denied)...)
+	text := "the item is marked as running and nothing runs"
+	if !e.unmarked.IsZero() {
+		text = "the item is recorded as running and nothing runs"
+	}
 	if at, bad := excused.merge().gap(from.Add(j.rules.Settle), until); bad {
-		j.find(NoStall, at, e.item, "the item is marked as running and nothing runs", proofs(e)...)
+		j.find(NoStall, at, e.item, text, proofs(e)...)
 	}
 }

@@ -294,15 +294,18 @@ func TestAWindowReachesBackToTheRecord(t *testing.T) {
 // else is there are not to be run then.
 func TestWhoLeavesRunsNothing(t *testing.T) {
 	t.Parallel()
-	leaves := func(s *story) { s.commit(put(tree.Instance(a), "SHUTDOWN", ofA), gone(tree.Leader())) }
+	leaves := func(s *story) {
+		s.tellA()
+		s.handOver()
+	}
 	stops := func(s *story) {
 		s.happen(checker.Stopped, a).Until = fire.Add(150 * second)
-		leaves(s)
+		s.handOver()
 	}
 	comes := func(s *story, at time.Duration) { // to lead and to own item 0
 		joins(s, at)
 		s.commit(put(tree.Leader(), c3, ofC))
-		s.commit(put(tree.ItemInstance(0), c3, 0), put(tree.ItemInstance(1), c3, 0), s.epoch(2))
+		s.commit(put(tree.ItemInstance(0), c3, 0), put(tree.ItemInstance(1), c3, 0), s.epoch(2), registry.Node{Path: tree.Necessary(), Created: -1})
 	}
 	for name, tt := range map[string]struct {
 		meanwhile func(s *story) // item 1 runs for two minutes and a half, unmarked
@@ -310,7 +313,23 @@ func TestWhoLeavesRunsNothing(t *testing.T) {
 	}{
 		"it stops":                      {stops, nil},
 		"an operator tells it to leave": {leaves, nil},
-		"it does not leave":             {func(*story) {}, []string{"nobody ran the fire of 01:01:00", "nobody ran the fire of 01:02:00"}},
+		"a hand does": {func(s *story) {
+			s.tamper(put(tree.Instance(a), "SHUTDOWN", ofA))
+			s.at(31 * second).handOver()
+		}, nil},
+		"it does not leave":  {func(*story) {}, []string{"nobody ran the fire of 01:01:00", "nobody ran the fire of 01:02:00"}},
+		"nobody asked it to": {(*story).handOver, []string{"nobody ran the fire of 01:01:00", "nobody ran the fire of 01:02:00"}},
+		"it is asked to later": {func(s *story) {
+			s.handOver()
+			stops(s.at(100 * second))
+		}, []string{"nobody ran the fire of 01:01:00"}},
+		"its former life was asked to": {func(s *story) {
+			s.happen(checker.Stopped, a).Until = s.now
+			s.drop(ofA)
+			s.at(31*second).happen(checker.Started, a)
+			s.commit(put(tree.Instance(a), "", ofA), put(tree.Leader(), a, ofA))
+			s.at(32 * second).handOver()
+		}, []string{"nobody ran the fire of 01:01:00", "nobody ran the fire of 01:02:00"}},
 		"another is there": {func(s *story) {
 			stops(s)
 			comes(s, 40*second)
@@ -350,6 +369,65 @@ func TestWhoLeavesRunsNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An instance that leaves though nobody asked it to is to care for the job as before: what it leaves undone is found, also
+// if nobody else is there, and something runs on it whose mark a hand took.
+func TestWhoLeavesUnasked(t *testing.T) {
+	t.Parallel()
+	noLeader := lapse{checker.NoStall, "there is no leader"}
+	noAnswer := lapse{checker.NoStall, "a request for a resharding is not answered"}
+	noRun := lapse{checker.NoStall, "nobody ran the fire"}
+	idle := lapse{checker.NoStall, "recorded as running and nothing runs"}
+	absent := lapse{checker.StoppedWork, a + " is alive and takes no part"}
+	// alone has b stop, a run item 1 from the fire on, and a hand take its mark.
+	alone := func(s *story) *checker.Run {
+		s.at(-30*second).happen(checker.Stopped, b)
+		s.drop(ofB)
+		s.commit(put(tree.ItemInstance(1), a, 0), s.epoch(2))
+		s.end(0, s.at(0).begin(0, a, job.Scheduled, fire), jobtree.Success)
+		r := s.begin(1, a, job.Scheduled, fire)
+		s.at(second).tamper(gone(tree.ItemRunning(1)))
+		return r
+	}
+	judgeAll(t, []chapter{
+		{"its code has returned, and no end was recorded", func(s *story) {
+			r := alone(s)
+			r.Ended = s.at(2 * second).now
+			s.at(30 * second).handOver()
+		}, []lapse{noLeader, noAnswer, noRun, idle}},
+		{"no end was recorded, and it does not leave", func(s *story) {
+			r := alone(s)
+			r.Ended = s.at(2 * second).now
+		}, []lapse{noRun, idle}},
+		{"its code runs on", func(s *story) {
+			r := alone(s)
+			s.at(30 * second).handOver()
+			s.at(4*minute).end(1, r, jobtree.Success)
+		}, []lapse{noLeader, noAnswer, noRun}},
+		{"it is gone when its code has returned", func(s *story) {
+			r := alone(s)
+			s.at(30 * second).handOver()
+			s.end(1, r, jobtree.Success)
+			s.drop(ofA)
+		}, []lapse{absent}},
+	}, minutely(func(cfg *job.Config) { cfg.ShardingTotalCount = 2 }))
+	judgeAll(t, []chapter{
+		{"an operator asked it to", func(s *story) {
+			r := alone(s)
+			s.at(30 * second).tellA()
+			s.handOver()
+			s.at(4*minute).end(1, r, jobtree.Success)
+			s.drop(ofA)
+		}, nil},
+		{"it was asked to stop", func(s *story) {
+			r := alone(s)
+			s.at(30*second).happen(checker.Stopped, a).Until = fire.Add(4 * minute)
+			s.handOver()
+			s.at(4*minute).end(1, r, jobtree.Success)
+			s.drop(ofA)
+		}, nil},
+	})
 }
 
 // Each run of an item of a job with a fixed delay of a minute follows the one before it.

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -24,28 +23,42 @@ func (j *judge) judgeGoodput() {
 		if i.Kind != Paced {
 			continue
 		}
-		in := span{i.From, i.until().Add(-j.rules.Late)}
-		for _, s := range j.Incidents {
-			if s.Kind == Started && s.From.Before(in.until) && !j.others(s.Instance, s.From) {
-				in.from = maxTime(in.from, s.From) // it knows nothing of the store
+		for _, in := range j.tended(i.From, i.until()) { // who begins anew knows nothing of the store
+			in.from, in.until = in.from.Add(learning), in.until.Add(-j.rules.Late)
+			if in.until.Sub(in.from) >= leastJudged {
+				j.judgeCapacity(i, in)
 			}
-		}
-		in.from = in.from.Add(learning)
-		if in.until.Sub(in.from) < leastJudged {
-			continue
-		}
-		wanted, ran := j.wanted(in), j.ranWithin(in)
-		possible := min(float64(wanted), float64(i.Rate)*in.until.Sub(in.from).Seconds()/perExecution)
-		if float64(ran) < j.rules.Goodput*possible {
-			j.find(NoStall, in.from, NoItem, fmt.Sprintf("%d executions ran until %s; %d were wanted, and the store takes %d transactions a second",
-				ran, clock(in.until), wanted, i.Rate))
 		}
 	}
 }
 
-// others tells whether any process but that of an instance is there at a moment.
-func (j *judge) others(than string, at time.Time) bool {
-	return slices.ContainsFunc(j.instances(), func(id string) bool { return id != than && j.alive(id, at) })
+// judgeCapacity judges how much ran within a time of what a store of limited capacity can take.
+func (j *judge) judgeCapacity(paced Incident, in span) {
+	wanted, ran := j.wanted(in), j.ranWithin(in)
+	possible := min(float64(wanted), float64(paced.Rate)*in.until.Sub(in.from).Seconds()/perExecution)
+	if float64(ran) < j.rules.Goodput*possible {
+		j.find(NoStall, in.from, NoItem, fmt.Sprintf("%d executions ran until %s; %d were wanted, and the store takes %d transactions a second",
+			ran, clock(in.until), wanted, paced.Rate))
+	}
+}
+
+// tended returns the times within another at which any process is there. One that starts in the instant in which the last
+// one ends begins the next of them.
+func (j *judge) tended(from, until time.Time) spans {
+	const instant = time.Nanosecond // for which nobody counts as there when a process ends
+	var all spans
+	for _, id := range j.instances() {
+		for _, life := range j.lives(id, from, until) {
+			if j.alive(id, life.from) {
+				all = append(all, span{life.from, life.until.Add(-instant)})
+			}
+		}
+	}
+	all = all.merge()
+	for i := range all {
+		all[i].until = all[i].until.Add(instant)
+	}
+	return all
 }
 
 // wanted counts the fires within a time of items that could run.

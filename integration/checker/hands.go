@@ -73,15 +73,16 @@ func (h hands) touched(item int, from, until time.Time, kinds ...jobtree.Kind) b
 	})
 }
 
-// wrote tells whether a hand ever wrote to a node.
-func (h hands) wrote(path string) bool {
-	return slices.ContainsFunc(h, func(d deed) bool { return d.Path == path })
+// wrote tells whether it was a hand that wrote a revision of a node.
+func (h hands) wrote(path string, revision registry.Revision) bool {
+	return slices.ContainsFunc(h, func(d deed) bool { return d.Path == path && d.Revision == revision })
 }
 
-// ghost tells whether an instance is a node that a hand wrote and no session holds. There is no process behind it, or
-// one that has yet to take it back, and it stays until somebody leads. One that no hand wrote is not excused so.
+// ghost tells whether an instance is a node that a hand created and no session holds. There is no process behind it, or
+// one that has yet to take it back, and it stays until somebody leads. One that anybody else created is not excused so,
+// whatever hands did to the nodes that were there before it.
 func (h hands) ghost(s *jobtree.State, i jobtree.Instance) bool {
-	return i.Created != 0 && i.Session == 0 && h.wrote(s.Tree().Instance(i.ID))
+	return i.Created != 0 && i.Session == 0 && h.wrote(s.Tree().Instance(i.ID), i.Created)
 }
 
 // mayOwn tells whether an instance may be given items, and is no ghost.
@@ -124,9 +125,20 @@ func (j *judge) tampered(at time.Time, n int) {
 	open.tampered = open.tampered || was.Running.Created != is.Running.Created
 }
 
+// noteOrphans notes which executions whose marks a hand took nothing shows any more.
+func (j *judge) noteOrphans(at time.Time) {
+	for n, e := range j.open {
+		if !e.unmarked.IsZero() && e.orphaned.IsZero() && !j.onlyUnmarked(n) {
+			e.orphaned = at
+		}
+	}
+}
+
 // unmarked returns the times for which something ran on an instance whose mark a hand had taken. Nothing but the
-// instance shows then that it is not lost, so an instance that leaves stays for as long.
+// instance shows then that it is not lost, so an instance that leaves stays for as long. It has an end recorded as soon as it
+// can.
 func (j *judge) unmarked(instance string) spans {
+	trouble := j.during(instance, j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Lost, Denied, Paced)
 	var all spans
 	for _, executions := range j.byItem {
 		for _, e := range executions {
@@ -134,8 +146,11 @@ func (j *judge) unmarked(instance string) spans {
 				continue
 			}
 			until := j.End
-			if !e.closed.IsZero() {
+			switch {
+			case !e.closed.IsZero():
 				until = e.freed()
+			case e.run != nil && !e.run.Ended.IsZero():
+				until, _ = trouble.room(maxTime(e.run.Ended, e.unmarked), j.End, j.rules.Settle)
 			}
 			for _, i := range j.Incidents {
 				if i.Kind == Crashed && i.Instance == instance && i.From.After(e.unmarked) && i.From.Before(until) {

@@ -56,7 +56,7 @@ type judge struct {
 	changed     map[string]time.Time       // when a node that operations are about changed last, by its path
 	removals    []time.Time                // when the job was removed
 	removing    bool                       // an operator has begun to remove the job
-	told        map[string][]time.Time     // when operators told instances to leave
+	told        map[string][]time.Time     // when operators, or hands, told instances to leave
 	untold      map[int]bool               // items whose records a careless hand wrote, until somebody else does
 	unrecorded  map[int]*execution         // those whose marks stand though a careless hand wrote their records
 	forgotten   map[int][]time.Time        // when records of items went though the job stayed, and no process is to blame
@@ -130,6 +130,7 @@ func (j *judge) replay() {
 		if touched.Instances {
 			j.notePresence(state.At)
 		}
+		j.noteTold(state.At, state.Step)
 		if j.hands.made(state.At, state.Step) {
 			for _, n := range touched.Items {
 				j.tampered(state.At, n)
@@ -144,8 +145,9 @@ func (j *judge) replay() {
 				j.judgeStep(state.At, n)
 			}
 		}
-		j.courses.note(state.At, j.now, touched, j.hands)
+		j.courses.note(state.At, j.now, touched, j.hands, func(i jobtree.Instance) bool { return j.serves(i, state.At) })
 		j.noteChanges(state.At, state.Step)
+		j.noteOrphans(state.At)
 		j.examine(state.At)
 		j.before.Apply(state.Step)
 	}

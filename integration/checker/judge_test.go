@@ -1,7 +1,6 @@
 package checker_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -815,15 +814,32 @@ func TestGoodput(t *testing.T) {
 	})
 }
 
-// Who starts when nobody else is there has to learn what the store can take. The others tell one who comes to them.
+// Who starts when nobody else is there has to learn what the store can take. The others tell one who comes to them. What
+// ran before is judged for itself.
 func TestGoodputAfterAStart(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		stopped []string // before
-		judged  bool
+		ran     int           // two a second from 25 seconds on
+		stopped []string      // which end by then
+		at      time.Duration // when they do
+		started []string      // which come five seconds later, at once
+		until   time.Duration // when the store is as fast as ever again
+		want    []string
 	}{
-		"the first":      {[]string{a, b}, false},
-		"one of several": {[]string{a}, true},
+		"the first":                        {0, []string{a, b}, 10 * second, []string{c3}, 50 * second, nil},
+		"one of several":                   {0, []string{a}, 10 * second, []string{c3}, 50 * second, []string{"0 executions ran until 01:00:45"}},
+		"two who are the first together":   {0, []string{a, b}, 10 * second, []string{a, c3}, 50 * second, nil},
+		"the first, and long after that":   {0, []string{a, b}, 10 * second, []string{c3}, minute + 5*second, []string{"0 executions ran until 01:01:00"}},
+		"the first, after others for long": {0, []string{a, b}, 50 * second, []string{c3}, 75 * second, []string{"0 executions ran until 01:00:45"}},
+		"long before and after": {
+			0, []string{a, b}, 50 * second, []string{c3}, 105 * second,
+			[]string{"0 executions ran until 01:00:45", "0 executions ran until 01:01:40"},
+		},
+		"all ran before":                      {40, []string{a, b}, 50 * second, []string{c3}, 75 * second, nil},
+		"enough ran before":                   {20, []string{a, b}, 50 * second, []string{c3}, 75 * second, nil},
+		"too little ran before":               {19, []string{a, b}, 50 * second, []string{c3}, 75 * second, []string{"19 executions ran until 01:00:45"}},
+		"all ran before, and nobody comes":    {40, []string{a, b}, 50 * second, nil, 3 * minute, nil},
+		"nothing ran, and they had just come": {0, []string{a, b}, 44 * second, []string{c3}, 75 * second, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -832,15 +848,31 @@ func TestGoodputAfterAStart(t *testing.T) {
 			cfg.Cron, cfg.Misfire = "@every 1s", job.MisfireSkip
 			s.at(0).configure(cfg)
 			i := s.happen(checker.Paced, "")
-			i.Rate, i.Until = 4, fire.Add(50*second)
-			s.at(10 * second)
+			i.Rate, i.Until = 4, fire.Add(tt.until)
+			for k := range tt.ran {
+				at := 25*second + time.Duration(k/2)*second
+				s.end(k%2, s.at(at).begin(k%2, []string{a, b}[k%2], job.Scheduled, fire.Add(at)), jobtree.Success)
+			}
+			s.at(tt.at)
 			for _, id := range tt.stopped {
 				s.happen(checker.Stopped, id)
 				s.drop(session(id))
 			}
-			joins(s, 15*second)
-			judged := slices.ContainsFunc(s.judge(), func(f checker.Finding) bool { return strings.Contains(f.Text, "0 executions ran") })
-			require.Equal(t, tt.judged, judged)
+			s.at(tt.at + 5*second)
+			for _, id := range tt.started {
+				s.happen(checker.Started, id)
+				s.commit(put(tree.Instance(id), "", session(id)))
+			}
+			var found []string
+			for _, f := range s.judge() {
+				if strings.Contains(f.Text, "executions ran") {
+					found = append(found, f.Text)
+				}
+			}
+			require.Len(t, found, len(tt.want), "%v", found)
+			for i, want := range tt.want {
+				require.Contains(t, found[i], want)
+			}
 		})
 	}
 }
@@ -1040,6 +1072,27 @@ func TestOperations(t *testing.T) {
 			s.takeOver()
 			s.at(minute).end(0, r, jobtree.Success)
 		}, []lapse{{checker.NoStall, "was told to leave and stays"}, {checker.NoLeftovers, "is registered though its process is gone"}}},
+		{"stayed for a run whose end was never recorded", func(s *story) {
+			r := leavesUnmarked(s)
+			s.at(32 * second).handOver()
+			s.takeOver()
+			r.Ended = s.at(minute).now
+		}, []lapse{
+			{checker.NoStall, "was told to leave and stays"}, {checker.NoLeftovers, "is registered though its process is gone"},
+			{checker.NoStall, "recorded as running and nothing runs"},
+		}},
+		{"stayed after a run for as long as it could not have its end recorded", func(s *story) {
+			r := leavesUnmarked(s)
+			s.happen(checker.Stopped, b)
+			s.drop(ofB)
+			s.commit(put(tree.ItemInstance(1), a, 0), s.epoch(2))
+			s.at(32 * second).handOver()
+			denied := s.at(50*second).happen(checker.Denied, a)
+			denied.Until, denied.Writes = fire.Add(2*minute), true
+			r.Ended = s.at(minute).now
+			s.at(100*second).happen(checker.Crashed, a)
+			s.at(105 * second).drop(ofA)
+		}, nil},
 		{"stayed for a run, and handed nothing over", func(s *story) {
 			r := leavesUnmarked(s)
 			s.at(32 * second).commit(put(tree.Instance(a), "SHUTDOWN", ofA))
@@ -1229,6 +1282,82 @@ func TestAGhostIsNobody(t *testing.T) {
 	}, often)
 }
 
+// What a hand did to the node of an instance, or to another, says nothing of a node that comes to be there without it.
+func TestWhatAHandDidExcusesNoOtherNode(t *testing.T) {
+	t.Parallel()
+	hand := func(s *story) { // deletes the node of a, which comes back at once
+		s.round()
+		s.at(10 * second).tamper(gone(tree.Instance(a)))
+		s.commit(put(tree.Instance(a), "", ofA))
+	}
+	stays := func(s *story) { // a stops, and its node stays, without a session
+		s.at(110*second).happen(checker.Stopped, a)
+		s.commit(gone(tree.Leader()), put(tree.Instance(a), jobtree.InstanceTriggered, 0))
+		s.takeOver()
+	}
+	bStops := func(s *story) {
+		s.happen(checker.Stopped, b)
+		s.drop(ofB)
+	}
+	claim := put(tree.ItemFailover(0), a, 0)
+	left := lapse{checker.NoLeftovers, "left behind: "}
+	registered := []lapse{{checker.GracefulStop, "is still registered"}, {checker.NoLeftovers, "is registered though its process is gone"}}
+	judgeAll(t, []chapter{
+		{"a hand deleted it before", func(s *story) {
+			hand(s)
+			stays(s)
+		}, registered},
+		{"a hand deleted it before, and nobody else is there", func(s *story) {
+			hand(s)
+			stays(s)
+			bStops(s)
+		}, append(registered, left)},
+		{"a hand deletes it later", func(s *story) {
+			s.round()
+			stays(s)
+			s.at(4 * minute).tamper(gone(tree.Instance(a)))
+		}, registered},
+		{"a hand wrote there before", func(s *story) {
+			s.round()
+			s.at(10 * second).tamper(gone(tree.Instance(a)))
+			s.tamper(put(tree.Instance(a), "garbage", 0))
+			s.at(11 * second).commit(gone(tree.Instance(a)))
+			s.commit(put(tree.Instance(a), "", ofA))
+			stays(s)
+		}, registered},
+		{"a claim where a hand had put one", func(s *story) {
+			s.round()
+			s.at(10 * second).tamper(claim)
+			s.at(11 * second).commit(gone(tree.ItemFailover(0)))
+			s.at(110*second).happen(checker.Stopped, a)
+			s.drop(ofA)
+			bStops(s)
+			s.commit(claim)
+		}, []lapse{left}},
+		{"a claim that a hand has put", func(s *story) {
+			s.round()
+			s.at(110*second).happen(checker.Stopped, a)
+			s.drop(ofA)
+			bStops(s)
+			s.tamper(claim)
+		}, nil},
+		{"a claim that a hand has altered", func(s *story) {
+			s.round()
+			s.at(110*second).happen(checker.Stopped, a)
+			s.drop(ofA)
+			bStops(s)
+			s.tamper(claim)
+			s.tamper(put(tree.ItemFailover(0), "garbage", 0))
+		}, nil},
+		{"nothing stays", func(s *story) {
+			hand(s)
+			s.at(110*second).happen(checker.Stopped, a)
+			s.drop(ofA)
+			s.takeOver()
+		}, nil},
+	})
+}
+
 // comesBack has b lead a haunted job again a minute after the fire, and do all that is to be done but for the ghost.
 func comesBack(s *story) {
 	haunted(s, true)
@@ -1240,6 +1369,15 @@ func comesBack(s *story) {
 		panic(err)
 	}
 	s.end(0, s.write(0, record), jobtree.Success)
+}
+
+// A ghost has no need of an item when a request for a resharding is answered.
+func TestAGhostGetsNoItem(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	comesBack(s)
+	s.commit(put(tree.ItemInstance(0), b, 0), put(tree.ItemInstance(1), b, 0), s.epoch(2), registry.Node{Path: tree.Necessary(), Created: -1})
+	require.False(t, hasLapse(s.judge(), lapse{checker.NoStall, "got no item"}))
 }
 
 // Whoever leads removes a ghost at once, gives it no items, and nobody leaves its own node to be one.

@@ -19,7 +19,7 @@ func (j *judge) judgeLeftovers() {
 	for n := range j.States[len(j.States)-1].Step.Snapshot.All() {
 		name, ok := jobtree.Parse(n.Path)
 		switch {
-		case ok && name.Job != j.Job || j.hands.wrote(n.Path):
+		case ok && name.Job != j.Job || j.hands.wrote(n.Path, n.Created) || j.hands.wrote(n.Path, n.Revision):
 		case n.Ephemeral():
 			j.find(NoLeftovers, j.End, NoItem, "left behind, with a session: "+n.String())
 		case !ok || !j.mayStay(name):

@@ -22,9 +22,6 @@ func (j *judge) judgeMembership(at time.Time, step registry.Step) {
 			j.judgeJoin(at, name.Key)
 		case name.Kind == jobtree.KindInstance && c.Kind() == registry.Updated:
 			j.judgeAcknowledgement(at, name.Key)
-			if j.now.Instance(name.Key).Shutdown {
-				j.told[name.Key] = append(j.told[name.Key], at)
-			}
 		case name.Kind == jobtree.KindLeader && c.New.Exists() && c.New.Created != c.Old.Created:
 			j.judgeElection(at)
 		case name.Kind == jobtree.KindTriggered && c.New.Exists():
@@ -121,7 +118,7 @@ func (j *judge) judgeAnswer(at time.Time) {
 	leaving := 0
 	for _, i := range s.Instances {
 		switch told := of(j.courses.leaves, i.ID); {
-		case s.MayOwn(i):
+		case j.hands.mayOwn(s, i):
 			members = append(members, i.ID)
 		case i.Shutdown && slices.Contains(told.between(decided, at), false):
 			leaving++

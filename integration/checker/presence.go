@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // notePresence keeps track of when instances are registered. Ghosts are not: nothing tells whether their processes live.
@@ -27,6 +28,46 @@ func (j *judge) notePresence(at time.Time) {
 
 func (j *judge) registered(i jobtree.Instance) bool {
 	return i.Created != 0 && !j.hands.ghost(j.now, i)
+}
+
+// noteTold notes whom a step told to leave the job. One that leaves writes the same into its own node while it has to
+// stay, and asks for a resharding in that commit, which nobody who tells it does.
+func (j *judge) noteTold(at time.Time, step registry.Step) {
+	var told []string
+	asks := false
+	for _, c := range step.Changes {
+		name, ok := jobtree.Parse(c.Path())
+		if !ok || name.Job != j.Job {
+			continue
+		}
+		asks = asks || name.Kind == jobtree.KindNecessary && c.New.Exists()
+		if name.Kind == jobtree.KindInstance && c.Kind() == registry.Updated && j.now.Instance(name.Key).Shutdown {
+			told = append(told, name.Key)
+		}
+	}
+	if asks && j.operationOf(at, step) == nil {
+		return
+	}
+	for _, instance := range told {
+		j.told[instance] = append(j.told[instance], at)
+	}
+}
+
+// asked tells whether anybody asked an instance that is registered to leave, by a moment: to stop, or by its node. What its
+// process was asked in a former life is over when it is registered by a later one.
+func (j *judge) asked(instance string, by time.Time) bool {
+	present := j.presence[instance]
+	born := j.born(instance, present[len(present)-1].from)
+	within := func(t time.Time) bool { return !t.Before(born) && !t.After(by) }
+	return slices.ContainsFunc(j.told[instance], within) || slices.ContainsFunc(j.Incidents, func(i Incident) bool {
+		return i.Kind == Stopped && i.Instance == instance && within(i.From)
+	})
+}
+
+// serves tells whether an instance is one that cares for the job at a moment: it is enabled, no ghost, and nobody asked it
+// to leave. One that leaves unasked is, and what it does not do is found.
+func (j *judge) serves(i jobtree.Instance, at time.Time) bool {
+	return j.hands.mayOwn(j.now, i) || i.Shutdown && j.now.Enabled(i.ID) && j.registered(i) && !j.asked(i.ID, at)
 }
 
 // judgePresence judges whether a process was registered while it was alive and nothing kept it from

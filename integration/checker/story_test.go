@@ -220,6 +220,20 @@ func (s *story) crashA() {
 	s.takeOver()
 }
 
+// handOver has a hand over what others may have of it, and stay.
+func (s *story) handOver() {
+	s.commit(put(tree.Instance(a), jobtree.InstanceShutdown, ofA), put(tree.Necessary(), "", 0), gone(tree.Leader()))
+}
+
+// tellA has an operator tell a to leave.
+func (s *story) tellA() { s.commit(put(tree.Instance(a), jobtree.InstanceShutdown, ofA)) }
+
+// tamper has a hand write to a node.
+func (s *story) tamper(n registry.Node) {
+	hand := s.happen(checker.Tampered, "")
+	hand.Path, hand.Revision = n.Path, s.commit(n)
+}
+
 // takeOver makes b the leader and gives it item 0.
 func (s *story) takeOver() {
 	s.commit(put(tree.Leader(), b, ofB))
