@@ -348,6 +348,68 @@ func TestAProcessClearsUpAfterItsFormerSession(t *testing.T) {
 	})
 }
 
+// A job that is to be left when the process has given its session up is left with what that session still holds of it: its
+// items and its leader are others' at once.
+func TestAJobIsLeftWithWhatAFormerSessionHolds(t *testing.T) {
+	t.Parallel()
+	tree := jobtree.For("bills")
+	for name, leave := range map[string]func(t *testing.T, c *cluster, a *instance){
+		"by the application": func(t *testing.T, _ *cluster, a *instance) {
+			j, err := a.Job("bills")
+			require.NoError(t, err)
+			left := make(chan error, 1)
+			go func() { left <- j.Leave(t.Context()) }()
+			time.Sleep(10 * time.Second)
+			select {
+			case err := <-left:
+				require.NoError(t, err)
+			default:
+				require.Fail(t, "the job is not left")
+			}
+		},
+		"by an operator": func(t *testing.T, c *cluster, _ *instance) {
+			hand := c.server.Open("test")
+			_, err := hand.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Update(tree.Instance(fullID("a")), jobtree.InstanceShutdown)}})
+			require.NoError(t, err)
+			require.NoError(t, hand.Close(t.Context()))
+			time.Sleep(10 * time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var log lines
+				other := job.Config{Name: "bills", Cron: everyFive, ShardingTotalCount: 2}
+				reg := c.server.Open("test", memory.WithTTL(5*time.Minute))
+				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+				require.NoError(t, err)
+				for _, cfg := range []job.Config{jobOf(2), other} {
+					require.NoError(t, errOf(s.Add(t.Context(), cfg, c.record("a", nil))))
+				}
+				a := c.run(s, reg)
+				<-a.Ready()
+				former := c.state().Instance(fullID("a")).Session
+				c.start("b", nil, jobOf(2), other)
+				sleepUntil(6 * time.Second)
+				reg.Deny("/orders", true)
+				reg.SetLatency(time.Second) // so that the next session comes a while later
+				for log.count("giving the session up") == 0 {
+					time.Sleep(100 * time.Millisecond)
+				}
+				before := c.stateOf("bills")
+				require.Equal(t, former, before.Leader.Session)
+				require.Equal(t, former, before.Instance(fullID("a")).Session)
+				leave(t, c, a)
+				now := c.stateOf("bills")
+				require.Zero(t, now.Instance(fullID("a")))
+				require.Equal(t, fullID("b"), now.Leader.Instance)
+				require.Zero(t, now.Necessary, "a request for a resharding is answered")
+				require.Equal(t, map[string]int{fullID("b"): 2}, c.ownersOf("bills"))
+			})
+		})
+	}
+}
+
 // When another instance leads and does not spread the items over all instances, as one from which the store hides
 // some, health says so once it has had the time; it does not when the leader does its work after all.
 func TestALeaderThatDoesNotSeeAnInstance(t *testing.T) {

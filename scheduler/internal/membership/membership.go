@@ -51,7 +51,7 @@ func (m *Membership) Observe(v room.View) {
 // Decide proposes this instance's next step as a member. It removes what is left of a session before, and joins once
 // its id is free; or it leaves because of its clock, if the parting is ready.
 func (m *Membership) Decide(v room.View, p Parting) room.Batch {
-	batch := m.removeFormer(v)
+	batch := m.RemoveFormer(v)
 	if m.Away() {
 		return append(batch, m.leaveForClock(v, p)...)
 	}
