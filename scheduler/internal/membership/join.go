@@ -3,7 +3,6 @@ package membership
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
@@ -88,7 +87,7 @@ func (m *Membership) formerLeads(v room.View) bool {
 
 // former tells whether a session is one that this process has lost or given up.
 func (m *Membership) former(v room.View, id registry.SessionID) bool {
-	return id != v.Attached.Session.ID() && slices.Contains(m.sessions, id)
+	return id != v.Attached.Session.ID() && m.Held(id)
 }
 
 // join proposes to register this process as an instance of the job under the present session, and to ask for a

@@ -81,6 +81,9 @@ func (m *Membership) Hold(id registry.SessionID) {
 	}
 }
 
+// Held tells whether a session is this process's: the present one, or one that it has lost or given up lately.
+func (m *Membership) Held(id registry.SessionID) bool { return slices.Contains(m.sessions, id) }
+
 // Disconnected notes that nothing is known of other sessions: a registry that was away gives every session its
 // full time again.
 func (m *Membership) Disconnected() { m.waitingID = time.Time{} }
