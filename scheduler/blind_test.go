@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -307,33 +308,39 @@ func TestABlindOwnerThatGaveUpNotesAgain(t *testing.T) {
 	})
 }
 
+// startPatient starts "a", whose session lasts five minutes, which is its patience, too, and then "b". Both take part in two
+// jobs, "orders" and "bills", which "a" leads, and have an item of each. It returns the session of "a".
+func (c *cluster) startPatient(log *lines, cron string) (*instance, registry.SessionID) {
+	c.t.Helper()
+	bills := job.Config{Name: "bills", Cron: cron, ShardingTotalCount: 2}
+	reg := c.server.Open("test", memory.WithTTL(5*time.Minute))
+	s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+	require.NoError(c.t, err)
+	for _, cfg := range []job.Config{jobOf(2), bills} {
+		require.NoError(c.t, errOf(s.Add(c.t.Context(), cfg, c.record("a", nil))))
+	}
+	a := c.run(s, reg)
+	<-a.Ready()
+	c.start("b", nil, jobOf(2), bills)
+	return a, c.state().Instance(fullID("a")).Session
+}
+
 // Who had to give its session up and may follow the job again before the registry has ended that session takes its
 // own instance away, and the leader, as nobody would lead until then: neither this job, nor the others of the process. It
 // does not say that somebody wrote them by hand.
 func TestAProcessClearsUpAfterItsFormerSession(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		const long = 5 * time.Minute // the TTL, and so the patience
 		var log lines
-		other := job.Config{Name: "bills", Cron: everyFive, ShardingTotalCount: 2}
-		reg := c.server.Open("test", memory.WithTTL(long))
-		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		require.NoError(t, err)
-		for _, cfg := range []job.Config{jobOf(2), other} {
-			require.NoError(t, errOf(s.Add(t.Context(), cfg, c.record("a", nil))))
-		}
-		a := c.run(s, reg)
-		<-a.Ready()
-		former := c.state().Instance(fullID("a")).Session
-		c.start("b", nil, jobOf(2), other)
+		a, former := c.startPatient(&log, everyFive)
 		sleepUntil(6 * time.Second)
 		require.Equal(t, former, c.stateOf("orders").Leader.Session)
 		require.Equal(t, former, c.stateOf("bills").Leader.Session)
-		reg.Deny("/orders", true)
+		a.registry.Deny("/orders", true)
 		for log.count("giving the session up") == 0 {
 			time.Sleep(100 * time.Millisecond)
 		}
-		reg.Allow()
+		a.registry.Allow()
 		time.Sleep(30 * time.Second) // more than the pause before a view is opened again, and much less than the TTL
 		for _, name := range []string{"orders", "bills"} {
 			now := c.stateOf(name)
@@ -345,6 +352,94 @@ func TestAProcessClearsUpAfterItsFormerSession(t *testing.T) {
 		}
 		require.Equal(t, 2, log.count(`"removed what a former session of this process left"`), "of each job once")
 		require.Zero(t, log.count("written by hand"))
+	})
+}
+
+// A job that is to be left when the process has given its session up is left with what that session still holds of it: its
+// items and its leader are others' at once.
+func TestAJobIsLeftWithWhatAFormerSessionHolds(t *testing.T) {
+	t.Parallel()
+	tree := jobtree.For("bills")
+	for name, leave := range map[string]func(t *testing.T, c *cluster, a *instance){
+		"by the application": func(t *testing.T, _ *cluster, a *instance) {
+			j, err := a.Job("bills")
+			require.NoError(t, err)
+			left := make(chan error, 1)
+			go func() { left <- j.Leave(t.Context()) }()
+			time.Sleep(10 * time.Second)
+			select {
+			case err := <-left:
+				require.NoError(t, err)
+			default:
+				require.Fail(t, "the job is not left")
+			}
+		},
+		"by an operator": func(t *testing.T, c *cluster, _ *instance) {
+			hand := c.server.Open("test")
+			_, err := hand.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Update(tree.Instance(fullID("a")), jobtree.InstanceShutdown)}})
+			require.NoError(t, err)
+			require.NoError(t, hand.Close(t.Context()))
+			time.Sleep(10 * time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var log lines
+				a, former := c.startPatient(&log, everyFive)
+				sleepUntil(6 * time.Second)
+				a.registry.Deny("/orders", true)
+				a.registry.SetLatency(time.Second) // so that the next session comes a while later
+				for log.count("giving the session up") == 0 {
+					time.Sleep(100 * time.Millisecond)
+				}
+				before := c.stateOf("bills")
+				require.Equal(t, former, before.Leader.Session)
+				require.Equal(t, former, before.Instance(fullID("a")).Session)
+				leave(t, c, a)
+				now := c.stateOf("bills")
+				require.Zero(t, now.Instance(fullID("a")))
+				require.Equal(t, fullID("b"), now.Leader.Instance)
+				require.Zero(t, now.Necessary, "a request for a resharding is answered")
+				require.Equal(t, map[string]int{fullID("b"): 2}, c.ownersOf("bills"))
+			})
+		})
+	}
+}
+
+// A begin that was under way when its process gave the session up, and that the store did, is taken back under the next
+// session: else its item would stand still until the store ends the former one.
+func TestABeginOfAFormerSessionIsTakenBack(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var log lines
+		a, former := c.startPatient(&log, "5 5 0 * * ?")
+		sleepUntil(6500 * time.Millisecond)
+		a.registry.Deny("/orders", true)
+		sleepUntil(300 * time.Second)
+		a.registry.SetLatency(time.Second)
+		c.take()
+		sleepUntil(306900 * time.Millisecond)
+		require.Equal(t, 1, log.count("giving the session up"), "while the answer to the begin is on its way")
+		marks := 0
+		for n := range 2 {
+			if c.stateOf("bills").Item(n).Running.Session == former {
+				marks++
+			}
+		}
+		require.Equal(t, 1, marks, "the store did it")
+		a.registry.SetLatency(0)
+		sleepUntil(350 * time.Second)
+		var ran []string
+		for _, r := range c.take() {
+			if r.sc.JobName == "bills" {
+				ran = append(ran, fmt.Sprintf("item %d fire %s", r.sc.Item, r.sc.Fire.Sub(bubbleStart)))
+			}
+		}
+		require.Equal(t, []string{"item 0 fire 5m5s", "item 1 fire 5m5s"}, ran, "each once, and long before the former session ends")
+		for n := range 2 {
+			require.False(t, c.stateOf("bills").Item(n).Running.Exists())
+		}
 	})
 }
 

@@ -36,10 +36,11 @@ func (r *runner) closeDrained() {
 }
 
 // commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding, or does it as the
-// leader, in one transaction. While the instance has to stay, it hands over all else.
+// leader, in one transaction. While the instance has to stay, it hands over all else. What a former session still has goes,
+// too: nobody else would take it away while the registry keeps that.
 func (r *runner) commitLeave() {
 	if r.mustStay() && !r.rounds.Executions().Abandoned() {
-		r.commit(r.membership.HandOver(r.look()))
+		r.commit(append(r.membership.RemoveFormer(r.look()), r.membership.HandOver(r.look())...))
 		return
 	}
 	batch := r.membership.Leave(r.look(), r.marks())

@@ -17,6 +17,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
 )
 
 // everySecond is a cron that fires at each second, and makeUpAll a job with it that makes up every fire.
@@ -316,6 +317,66 @@ func TestAnEndKeepsWhatOthersNoted(t *testing.T) {
 		}, c.shown())
 		require.Equal(t, jobtree.Counts{Success: 3}, c.state().Item(0).Record.Value.Counts)
 	})
+}
+
+// Somebody begins an item who does not know of a fire before, and takes that back. Who gets the item then ticked that
+// fire, and makes it up, whatever the item's record said when it came.
+func TestFiresThatABeginPassedOverBeforeItWasTakenBack(t *testing.T) {
+	t.Parallel()
+	const other = "10.0.0.3@-@c"
+	for name, moves := range map[string]time.Duration{ // the begin stands from 12.1 to 12.6 seconds
+		"the item moves while the begin stands": 12300 * time.Millisecond,
+		"it moves after the next fire":          13300 * time.Millisecond,
+		"it moves at once":                      12600 * time.Millisecond,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.onServer(1, "b", 0, nil, makeUpAll(1))
+				sleepUntil(10200 * time.Millisecond)
+				tree, hand := jobtree.For("orders"), c.server.Open("test")
+				session, err := hand.Session(t.Context())
+				require.NoError(t, err)
+				commit := func(conditions []registry.Condition, writes ...registry.Write) registry.Revision {
+					revision, err := hand.Commit(t.Context(), registry.Txn{If: conditions, Then: writes})
+					require.NoError(t, err)
+					return revision
+				}
+				commit(nil, registry.PutOwned(tree.Instance(other), "", session), registry.Put(tree.Necessary(), ""))
+				sleepUntil(12100 * time.Millisecond)
+				require.Equal(t, map[string]int{other: 1}, c.owners())
+				begun, err := c.state().Record(0).Value.Begin(jobtree.Begin{
+					Instance: other, Session: session.ID(), Source: job.Scheduled, Fire: bubbleStart.Add(12 * time.Second), Time: time.Now(),
+				})
+				require.NoError(t, err)
+				token := commit(nil, registry.PutOwned(tree.ItemRunning(0), other, session), registry.Put(tree.ItemRecord(0), jobtree.EncodeRecord(begun)))
+				undo := func() {
+					undone, err := begun.Undo(int64(token), time.Now())
+					require.NoError(t, err)
+					end := executions.End(c.state(), 0, token, job.Scheduled, undone)
+					commit(end.If, end.Then...)
+				}
+				if moves < 12600*time.Millisecond {
+					sleepUntil(moves)
+					c.disable(3, true)
+				}
+				sleepUntil(12600 * time.Millisecond)
+				require.Equal(t, bubbleStart.Add(12*time.Second), c.state().Record(0).Value.LastFire, "it stands")
+				undo()
+				if moves >= 12600*time.Millisecond {
+					sleepUntil(moves)
+					c.disable(3, true)
+				}
+				sleepUntil(20500 * time.Millisecond)
+				require.NoError(t, hand.Close(t.Context()))
+				runs := c.take()
+				requireEachFire(t, runs, 1, 1, 20)
+				for i := 1; i < len(runs); i++ {
+					require.True(t, runs[i].sc.Fire.After(runs[i-1].sc.Fire), "in order, of %v", runs)
+				}
+			})
+		})
+	}
 }
 
 // What an item had missed when it was disabled is made up when it is enabled; what came meanwhile is not.

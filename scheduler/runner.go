@@ -94,8 +94,10 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	r.commits = r.newCommits()
 	r.whole, r.peers = r.newWholeRounds(), r.newPeers()
 	r.leadership = r.newLeadership()
-	r.mending = mending.New(mending.Ports{Ports: r.ports, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
 	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports}
+	r.mending = mending.New(mending.Ports{
+		Ports: r.ports, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }, Held: r.membership.Held,
+	})
 	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{

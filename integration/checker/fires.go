@@ -82,17 +82,9 @@ func (j *judge) judgeMissed(m missed, obstacles spans) {
 	if next == nil || !m.settings.all() {
 		return // a run for a later fire is that of all before it, too
 	}
-	if j.excuse(m, next.began, next.instance()) == "" && !j.passedOver(m, next.began) {
+	if j.excuse(m, next.began, next.instance()) == "" {
 		j.find(NoStall, next.began, m.item, fmt.Sprintf("the fire of %s was missed, and not made up before a later one", clock(m.fire)), next)
 	}
-}
-
-// passedOver tells whether a later fire had begun before, on an instance that could not know of the missed one. All who
-// knew of it took that for its end, also if the begin was taken back afterwards.
-func (j *judge) passedOver(m missed, before time.Time) bool {
-	return slices.ContainsFunc(j.byItem[m.item], func(e *execution) bool {
-		return e.planned() && e.fire().After(m.fire) && e.began.Before(before) && j.excuse(m, e.began, e.instance()) != ""
-	})
 }
 
 // newHere tells whether an item belongs to another instance at a moment than the one that began it last.

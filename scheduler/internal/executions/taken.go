@@ -13,14 +13,16 @@ var errTaken = fmt.Errorf("%w: others have declared the execution lost, for its 
 
 // stopTaken cancels the code of an execution that others have declared lost though its session lives. A hand has deleted
 // its mark when this instance had left the job: then nothing else shows that it runs, and somebody runs it again. Code
-// whose session is over is cancelled with that, and told why that is over.
+// whose session is known to be over is cancelled with that, and told why that is over. Where both come up in one instant,
+// either may be first; both causes say that the session is lost.
 func (x *Executions) stopTaken(v room.View, e *Execution) {
-	if !e.InCode() || !e.Monitored() || e.Under.Session.State() == registry.SessionLost || !MarkGone(v, e) {
+	if !e.InCode() || !e.Monitored() || !MarkGone(v, e) {
 		return
 	}
 	record := v.State.Record(e.Item)
 	outcome, _ := record.Value.Ended(int64(e.Token))
-	if record.Err == nil && (outcome == jobtree.Lost || record.Value.Token(record.Revision) > e.Token) {
+	taken := record.Err == nil && (outcome == jobtree.Lost || record.Value.Token(record.Revision) > e.Token)
+	if taken && e.Under.Session.State() != registry.SessionLost {
 		e.cancel(errTaken)
 	}
 }

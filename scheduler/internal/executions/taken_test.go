@@ -62,3 +62,46 @@ func TestWhyCodeThatOthersDeclaredLostIsCancelled(t *testing.T) {
 		})
 	}
 }
+
+// Whether a session lives is asked only about an execution that others have declared lost: a step of the view has all that
+// run here looked at.
+func TestASessionIsAskedOnlyAboutWhatOthersDeclaredLost(t *testing.T) {
+	t.Parallel()
+	const token = 10
+	fire := time.Date(2000, 1, 1, 0, 0, 5, 0, time.UTC)
+	begun, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: "me", Session: 7, Source: job.Scheduled, Fire: fire, Time: fire, Failover: true})
+	require.NoError(t, err)
+	lost, err := begun.DeclareLost(token, fire.Add(time.Minute), 3)
+	require.NoError(t, err)
+	tree := jobtree.For("orders")
+	mark := registry.Node{Path: tree.ItemRunning(0), Value: "me", Created: token, Revision: token, Session: 7}
+	record := func(r jobtree.Record, revision registry.Revision) registry.Node {
+		return registry.Node{Path: tree.ItemRecord(0), Value: jobtree.EncodeRecord(r), Created: token, Revision: revision}
+	}
+	for name, tt := range map[string]struct {
+		tree []registry.Node
+		asks bool
+	}{
+		"its mark stands":                {[]registry.Node{mark, record(begun, token)}, false},
+		"its mark is gone":               {[]registry.Node{record(begun, token)}, false},
+		"others have declared that lost": {[]registry.Node{record(lost, 12)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := 0
+			session, control := backend.NewSession(7, time.Hour, func() time.Duration { asked++; return 0 }, 0)
+			defer control.Lose(registry.ErrClosed)
+			v := room.View{Facts: &room.Facts{
+				Job: "orders", Instance: "me", Tree: tree, Applied: 12, Attached: room.NewAttachment(t.Context(), session),
+				State: jobtree.StateOf("orders", registry.NewSnapshot(12, tt.tree)),
+			}}
+			e := &Execution{Item: 0, Under: v.Attached, Token: token, started: true}
+			shareScope([]*Execution{e})
+			_, e.cancel = context.WithCancelCause(e.scope.ctx)
+			defer e.leaveScope()
+			before := asked
+			New(Ports{}).stopTaken(v, e)
+			require.Equal(t, tt.asks, asked > before)
+		})
+	}
+}

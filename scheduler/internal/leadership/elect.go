@@ -55,14 +55,8 @@ func (l *Leadership) mayLead(v room.View) bool {
 
 // abdicate proposes to give the leadership to somebody who can do its work.
 func (l *Leadership) abdicate(v room.View) room.Batch {
-	txn := registry.Txn{
-		If:   []registry.Condition{v.Term()},
-		Then: []registry.Write{registry.Delete(v.Tree.Leader())},
-	}
-	if v.State.OnlyLeadersAsk() && v.State.MembersMatter() { // and nobody led who could, of those who saw what made this one resign
-		txn.If = append(txn.If, registry.Present(v.Tree.Config()))
-		txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
-	}
+	var txn registry.Txn
+	v.Resign(&txn)
 	return room.Batch{{Step: "abdicate", Alone: true, Txn: txn, Done: func(registry.Outcome) {
 		l.ports.Log.InfoContext(l.ports.Life(), "resigned as leader: the server is disabled, or the job's settings cannot be used here")
 	}}}

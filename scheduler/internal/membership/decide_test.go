@@ -159,6 +159,48 @@ func TestAMemberRemovesWhatAFormerSessionHolds(t *testing.T) {
 	}
 }
 
+// Who leaves deletes in one transaction what it holds of the job, also under a former session, and nothing that is another's.
+func TestAMemberLeavesWithWhatAFormerSessionHolds(t *testing.T) {
+	t.Parallel()
+	tree := jobtree.For("orders")
+	leader := func(id string, session registry.SessionID) registry.Node {
+		return registry.Node{Path: tree.Leader(), Value: id, Created: 6, Revision: 6, Session: session}
+	}
+	left := registry.Put(tree.FailoverLeft("me"), "")
+	ask, mine, lead := registry.Put(tree.Necessary(), ""), registry.Delete(tree.Instance("me")), registry.Delete(tree.Leader())
+	for name, test := range map[string]struct {
+		tree []registry.Node
+		want []registry.Write
+	}{
+		"nothing":                       {nil, nil},
+		"instance and leader":           {[]registry.Node{instance("me", mySession), leader("me", mySession)}, []registry.Write{mine, ask, left, lead}},
+		"both under a former session":   {[]registry.Node{instance("me", formerSession), leader("me", formerSession)}, []registry.Write{mine, ask, left, lead}},
+		"the instance, others lead":     {[]registry.Node{instance("me", formerSession), leader("other", foreignSession)}, []registry.Write{mine, ask, left}},
+		"the leader under a former one": {[]registry.Node{instance("me", mySession), leader("me", formerSession)}, []registry.Write{mine, ask, left, lead}},
+		"the leader alone":              {[]registry.Node{leader("me", formerSession)}, []registry.Write{lead}},
+		"another process of the id":     {[]registry.Node{instance("me", foreignSession), leader("me", foreignSession)}, nil},
+		"one that shared the session":   {[]registry.Node{instance("other", formerSession), leader("other", formerSession)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := seeing(t, test.tree...)
+			v.Config.Failover, v.Config.FailoverScope = true, job.FailoverAssigned
+			batch := new(world).room(t, false, peers.None{}).Leave(v, nil)
+			require.Equal(t, test.want == nil, batch == nil)
+			if batch == nil {
+				return
+			}
+			txn := batch[0].Txn
+			require.Equal(t, test.want, txn.Then)
+			for _, w := range txn.Then {
+				guarded := slices.ContainsFunc(txn.If, func(c registry.Condition) bool { return c.Path == w.Path })
+				require.Equal(t, w.Kind == registry.WriteDelete, guarded, "%s is deleted as it was seen", w.Path)
+			}
+			require.True(t, txn.Repeatable())
+		})
+	}
+}
+
 // Beside ElasticJob 3.x only leaders ask for a resharding when members change, so who gives a former leadership back asks
 // for one.
 func TestAFormerLeadershipIsGivenBackBesideElasticJob3(t *testing.T) {

@@ -3,7 +3,6 @@ package membership
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
@@ -51,23 +50,19 @@ func (m *Membership) joined(v room.View) {
 	m.joinedAs = mine.Created
 }
 
-// removeFormer proposes to delete what this process holds of the job under a former session: its instance, and the leader
+// RemoveFormer proposes to delete what this process holds of the job under a former session: its instance, and the leader
 // if that is this one. The registry may keep that session for a whole TTL yet, and meanwhile nobody would lead. It
 // proposes nothing if nothing is there. An election that the registry carries out late may leave the leader alone.
-func (m *Membership) removeFormer(v room.View) room.Batch {
+func (m *Membership) RemoveFormer(v room.View) room.Batch {
 	var txn registry.Txn
 	var former registry.SessionID
 	if m.Standing(v) == Former {
-		mine, path := v.State.Instance(v.Instance), v.Tree.Instance(v.Instance)
-		former = mine.Session
-		txn.If = append(txn.If, registry.Unchanged(path, mine.Revision))
-		txn.Then = append(txn.Then, registry.Delete(path))
+		former = v.State.Instance(v.Instance).Session
+		m.removeFormerInstance(v, &txn)
 	}
-	if leader := v.State.Leader; leader.Created != 0 && leader.Instance == v.Instance && m.former(v, leader.Session) {
-		former = leader.Session
-		txn.If = append(txn.If, v.Term())
-		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
-		askForNext(v, &txn)
+	if m.formerLeads(v) {
+		former = v.State.Leader.Session
+		v.Resign(&txn)
 	}
 	if len(txn.Then) == 0 {
 		return nil
@@ -77,9 +72,22 @@ func (m *Membership) removeFormer(v room.View) room.Batch {
 	}}}
 }
 
+// removeFormerInstance adds to a transaction that it deletes the instance that the state shows under a former session.
+func (m *Membership) removeFormerInstance(v room.View, txn *registry.Txn) {
+	path := v.Tree.Instance(v.Instance)
+	txn.If = append(txn.If, registry.Unchanged(path, v.State.Instance(v.Instance).Revision))
+	txn.Then = append(txn.Then, registry.Delete(path))
+}
+
+// formerLeads tells whether the leader is this instance under a former session.
+func (m *Membership) formerLeads(v room.View) bool {
+	leader := v.State.Leader
+	return leader.Created != 0 && leader.Instance == v.Instance && m.former(v, leader.Session)
+}
+
 // former tells whether a session is one that this process has lost or given up.
 func (m *Membership) former(v room.View, id registry.SessionID) bool {
-	return id != v.Attached.Session.ID() && slices.Contains(m.sessions, id)
+	return id != v.Attached.Session.ID() && m.Held(id)
 }
 
 // join proposes to register this process as an instance of the job under the present session, and to ask for a

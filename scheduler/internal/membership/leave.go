@@ -26,30 +26,19 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 	if v.Registered() {
 		txn.If = append(append(txn.If, v.Mine()), marks...)
 		txn.Then = append(txn.Then, registry.Delete(v.Tree.Instance(v.Instance)))
-		if v.State.Config.Exists() && v.State.MembersMatter() { // of a job that was removed, nothing may be made again
-			txn.If = append(txn.If, registry.Present(v.Tree.Config()))
-			txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
-		}
-		if v.Config.Failover && v.Config.FailoverScope == job.FailoverAssigned {
-			txn.Then = append(txn.Then, registry.Put(v.Tree.FailoverLeft(v.Instance), ""))
-		}
+		leaves(v, &txn)
 	}
 	if v.Leads() {
-		txn.If = append(txn.If, v.Term())
-		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
-		if !v.Registered() { // whoever took the instance out did not ask
-			askForNext(v, &txn)
-		}
+		v.Resign(&txn) // whoever took the instance out, if somebody did, has not asked
 	}
 	return txn
 }
 
-// askForNext adds to a resignation what asks for the next leader's resharding, where only leaders ask when members
-// change: what this one has not seen yet, nobody else asks for.
-func askForNext(v room.View, txn *registry.Txn) {
-	if v.State.OnlyLeadersAsk() && v.State.Config.Exists() && v.State.MembersMatter() {
-		txn.If = append(txn.If, registry.Present(v.Tree.Config()))
-		txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
+// leaves adds to a transaction that deletes this instance what tells others that it leaves by its own will.
+func leaves(v room.View, txn *registry.Txn) {
+	v.AskForResharding(txn)
+	if v.Config.Failover && v.Config.FailoverScope == job.FailoverAssigned {
+		txn.Then = append(txn.Then, registry.Put(v.Tree.FailoverLeft(v.Instance), ""))
 	}
 }
 
@@ -59,17 +48,22 @@ func (m *Membership) Resign(v room.View) room.Batch {
 	if !v.Leads() {
 		return nil
 	}
-	txn := registry.Txn{
-		If:   []registry.Condition{v.Term()},
-		Then: []registry.Write{registry.Delete(v.Tree.Leader())},
-	}
-	askForNext(v, &txn)
+	var txn registry.Txn
+	v.Resign(&txn)
 	return room.Batch{{Step: "resign before leaving", Alone: true, Txn: txn}}
 }
 
-// Leave proposes to leave the job; nothing if there is nothing to leave.
+// Leave proposes to leave the job, also what this process holds of it under a former session, which it may have given up
+// before it was to leave; nothing if there is nothing to leave.
 func (m *Membership) Leave(v room.View, marks []registry.Condition) room.Batch {
 	txn := m.LeaveTxn(v, marks)
+	if m.Standing(v) == Former {
+		m.removeFormerInstance(v, &txn)
+		leaves(v, &txn)
+	}
+	if m.formerLeads(v) {
+		v.Resign(&txn)
+	}
 	if len(txn.Then) == 0 {
 		return nil
 	}
@@ -97,8 +91,7 @@ func (m *Membership) HandOver(v room.View) room.Batch {
 		},
 	}
 	if v.Leads() {
-		txn.If = append(txn.If, v.Term())
-		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
+		v.Resign(&txn)
 	}
 	return room.Batch{{Step: "hand over", Alone: true, Txn: txn, Done: func(registry.Outcome) {
 		m.ports.Log.WarnContext(m.ports.Life(), "the instance stays registered until what runs here has ended, as somebody took a mark of it away: all else is handed over")

@@ -51,7 +51,7 @@ func (m *Membership) Observe(v room.View) {
 // Decide proposes this instance's next step as a member. It removes what is left of a session before, and joins once
 // its id is free; or it leaves because of its clock, if the parting is ready.
 func (m *Membership) Decide(v room.View, p Parting) room.Batch {
-	batch := m.removeFormer(v)
+	batch := m.RemoveFormer(v)
 	if m.Away() {
 		return append(batch, m.leaveForClock(v, p)...)
 	}
@@ -80,6 +80,9 @@ func (m *Membership) Hold(id registry.SessionID) {
 		m.sessions = slices.Delete(m.sessions, 0, 1)
 	}
 }
+
+// Held tells whether a session is this process's: the present one, or one that it has lost or given up lately.
+func (m *Membership) Held(id registry.SessionID) bool { return slices.Contains(m.sessions, id) }
 
 // Disconnected notes that nothing is known of other sessions: a registry that was away gives every session its
 // full time again.

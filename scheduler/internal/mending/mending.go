@@ -13,14 +13,15 @@ import (
 // Ports are what the room may ask of the process.
 type Ports struct {
 	*room.Ports
-	Snapshot func() registry.Snapshot // what the view shows, at least as new as the state
+	Snapshot func() registry.Snapshot         // what the view shows, at least as new as the state
+	Held     func(id registry.SessionID) bool // tells whether a session is, or was lately, this process's
 }
 
 // Mending is what an instance knows of what is to be put right.
 type Mending struct {
 	ports       Ports
 	suspect     actor.Lookout             // items of which a node may belong to no session
-	unexplained actor.Lookout             // items that may run under this session without this process
+	unexplained actor.Lookout             // items that may run under a session of this process without it
 	cutShort    map[int]registry.Revision // tokens of executions that ran here and whose end was refused
 	tokens      tokenMemory
 }
@@ -47,7 +48,7 @@ func (m *Mending) NewSession() {
 	m.suspect.Note(nil, true)
 }
 
-// Unexplained marks items, or all, to be looked at that may run under this session without this process.
+// Unexplained marks items, or all, to be looked at that may run under a session of this process without it.
 func (m *Mending) Unexplained(items []int, all bool) { m.unexplained.Note(items, all) }
 
 // EndRefused takes in that the end of an execution that ran here, under this token, was refused.

@@ -8,11 +8,11 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Orphans proposes to end executions that are marked as running under the present session although none of
-// this process's work stands behind them: a begin that was done though its answer never came, or one
-// from before the session was given up here and then taken up again. Nobody else can: to all others
-// they look alive. idle tells whether nothing of an item runs here, and the state shows all that this process wrote
-// of it.
+// Orphans proposes to end executions that are marked as running under the present session, or a former one of this
+// process, although none of its work stands behind them: a begin that was done though its answer never came, or one
+// from before the session was given up here, and perhaps taken up again. Nobody else can: to all others
+// they look alive for as long as the registry keeps that session. idle tells whether nothing of an item runs here, and
+// the state shows all that this process wrote of it.
 func (m *Mending) Orphans(v room.View, idle func(item int) bool) room.Batch {
 	var batch room.Batch
 	for n := range m.unexplained.Take(v.State.Items()) {
@@ -21,7 +21,7 @@ func (m *Mending) Orphans(v room.View, idle func(item int) bool) room.Batch {
 			batch = append(batch, m.endUnmarked(v, node)...)
 			continue
 		}
-		if marked(v, node) && idle(n) {
+		if m.marked(v, node) && idle(n) {
 			batch = append(batch, m.endOrphan(v, node)...)
 		}
 	}
@@ -30,8 +30,8 @@ func (m *Mending) Orphans(v room.View, idle func(item int) bool) room.Batch {
 
 // marked tells whether an item has a mark of this instance. Its session may be that of others, too, so the mark's text
 // counts; or else the record, as a careless hand may have changed the text.
-func marked(v room.View, node jobtree.Item) bool {
-	if node.Running.Session != v.Attached.Session.ID() {
+func (m *Mending) marked(v room.View, node jobtree.Item) bool {
+	if !m.ports.Held(node.Running.Session) {
 		return false
 	}
 	record := node.Record.Value

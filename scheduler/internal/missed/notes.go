@@ -95,10 +95,14 @@ func (f *Fires) HasToNote() bool { return len(f.parting)+len(f.vouching.told) > 
 
 // note proposes to note what is due of an item, unless the registry knows. As the record is as it
 // was read, nobody has run for a fire meanwhile, and nobody runs for a later one without having seen the
-// note.
+// note. A begin that stands may be taken back: what it passed over is noted, and stays so, until it has run.
 func (f *Fires) note(v room.View, n int, due policy.Due, noted func()) room.Batch {
 	node := v.State.Item(n)
-	conditions, writes := f.Note(v, n, due, node.Misfire, node.Record.Value.LastFire)
+	ran := node.Record.Value.LastFire
+	if node.Record.Value.State == jobtree.ItemRunning {
+		ran = node.Record.Value.Before.LastFire
+	}
+	conditions, writes := f.Note(v, n, due, node.Misfire, ran)
 	if writes == nil {
 		noted()
 		return nil
@@ -127,10 +131,10 @@ func (f *Fires) Note(v room.View, n int, due policy.Due, stored jobtree.Stored[j
 		[]registry.Write{registry.Put(v.Tree.ItemMisfire(n), text)}
 }
 
-// Recall makes the fires due again for which an execution was begun and not run, and those that are noted in the
-// item as missed.
+// Recall makes the fires due again for which an execution was begun and not run, those before them that it passed over,
+// and those that are noted in the item as missed.
 func (f *Fires) Recall(v room.View, it *Item, node jobtree.Item, now time.Time) {
-	it.Due = v.Rules.Recall(it.Due, node.Record.Value, now)
+	it.Due = v.Rules.Recall(it.Due, &f.witness, node.Number, node.Record.Value, now)
 	if !v.Rules.On || !f.records || !node.Misfire.Exists() {
 		return
 	}

@@ -58,14 +58,19 @@ func newest(schedule cronexpr.Schedule, from, until time.Time, keep int) []time.
 	return fires
 }
 
-// Recall makes a fire due again that was begun for and not run, whoever began it.
-func (r Rules) Recall(d Due, record jobtree.Record, now time.Time) Due {
+// Recall makes the fires due again that nobody runs because a begin was taken back, whoever made it: the one that it was
+// for, and those that this clock ticked before it. Who received the item while that begin stood, took them all for run.
+func (r Rules) Recall(d Due, w *Witness, item int, record jobtree.Record, now time.Time) Due {
 	e := record.Current
-	if r.Delay != 0 || e == nil || e.Outcome != jobtree.NotStarted || e.ByHand() || !r.On || !e.Fire.After(record.LastFire) || d.Holds(e.Fire) {
+	if r.Delay != 0 || e == nil || e.Outcome != jobtree.NotStarted || e.ByHand() || !r.On || !e.Fire.After(record.LastFire) {
 		return d
 	}
 	if !r.IsFire(e.Fire) { // another cron had it
 		return d
 	}
-	return r.Expire(r.Merge(d, e.Fire), now)
+	again := slices.DeleteFunc(append(r.Ticked(w, item, record.LastFire, e.Fire), e.Fire), d.Holds)
+	if len(again) == 0 {
+		return d
+	}
+	return r.Expire(r.Merge(d, again...), now)
 }

@@ -78,6 +78,27 @@ func (v View) Term() registry.Condition {
 	return registry.CreatedAt(v.Tree.Leader(), v.State.Leader.Created)
 }
 
+// Resign adds to a transaction what gives up the leadership that the state shows, and asks for the next leader's
+// resharding where only leaders ask when members change: what this one has not seen yet, nobody else asks for.
+func (v View) Resign(txn *registry.Txn) {
+	txn.If = append(txn.If, v.Term())
+	txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
+	if v.State.OnlyLeadersAsk() {
+		v.AskForResharding(txn)
+	}
+}
+
+// AskForResharding adds to a transaction the request for a resharding, unless it has it, or the items stay where they are
+// whoever comes and goes. Of a job that was removed, nothing may be made again.
+func (v View) AskForResharding(txn *registry.Txn) {
+	path := v.Tree.Necessary()
+	asks := slices.ContainsFunc(txn.Then, func(w registry.Write) bool { return w.Path == path })
+	if !asks && v.State.Config.Exists() && v.State.MembersMatter() {
+		txn.If = append(txn.If, registry.Present(v.Tree.Config()))
+		txn.Then = append(txn.Then, registry.Put(path, ""))
+	}
+}
+
 // ServerEnabled tells whether this server may take part.
 func (v View) ServerEnabled() bool { return v.State.Enabled(v.Instance) }
 

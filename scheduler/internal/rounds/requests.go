@@ -12,7 +12,9 @@ func (r *Rounds) Wants(v room.View, n int, request registry.Revision) bool {
 	switch {
 	case node.Disabled:
 		return false
-	case node.Record.Err != nil: // what has begun before the request is not for it, and its end brings a record that tells
+	case node.Record.Err != nil:
+		// What has begun before the request is not for it. The end of what one of ours runs brings a record that tells, unless
+		// that one is lost; what Java runs, and what a newer version wrote, holds the request for as long as its mark stands.
 		return node.Running.Exists() && node.Running.Created < request
 	}
 	done := node.Record.Value.Trigger

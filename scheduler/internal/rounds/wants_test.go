@@ -29,7 +29,7 @@ func TestWhatIsTakenBackWantsItsTrigger(t *testing.T) {
 }
 
 // Whether an item whose record cannot be read has run for a request, nobody knows, but for one that runs since before
-// the request: its record can be read once it ends, and it runs for the request then.
+// the request: its record can be read once its end is recorded, and it runs for the request then.
 func TestWhatRunsWithoutARecordWantsALaterRequest(t *testing.T) {
 	t.Parallel()
 	tree := jobtree.For("orders")
