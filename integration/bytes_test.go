@@ -16,7 +16,7 @@ import (
 )
 
 // How many bytes an execution may take, on average.
-const mostSent, mostHeard = 1870, 1430
+const mostSent, mostHeard = 1400, 1060
 
 // volume counts the bytes of the messages by which a process changes nodes, and by which it hears of changes.
 type volume struct{ sent, heard atomic.Int64 }
@@ -54,8 +54,8 @@ func (s *heardStream) RecvMsg(m any) error {
 	return err
 }
 
-// An execution costs the store two kilobytes of requests, which it logs and sends on to its other members, and the
-// process that runs it a kilobyte and a half of news. Both are mostly the item's record, twice, and names of nodes.
+// An execution costs the store a kilobyte and a third of requests, which it logs and sends on to its other members, and
+// the process that runs it a kilobyte of news. Both are mostly the item's record, twice, and names of nodes.
 func TestBytesOfAnExecution(t *testing.T) {
 	t.Parallel()
 	const items, rounds = 10, 14

@@ -45,8 +45,9 @@
 //     condition is a [ConflictError] that names the condition.
 //   - Ephemeral nodes live as long as their session, and the session is kept alive for as long as the
 //     process can reach the store. When the session ends, its nodes vanish together, in one revision. No
-//     other session and no plain write can take such a node over. In some stores an ephemeral node cannot
-//     have descendants: there, a transaction that would give it one is refused with [ErrUnsupported].
+//     other session and no plain write can take such a node over; an [Overwrite] can make it persistent. In
+//     some stores an ephemeral node cannot have descendants: there, a transaction that would give it one is
+//     refused with [ErrUnsupported].
 //   - Views are level-triggered. A [View] shows states in order and may skip states in between. It always
 //     reaches the latest state, whatever happens to connections, servers or history.
 //   - An answer is an answer. If the outcome of a transaction is unknown, a [Committer] repeats the

@@ -57,8 +57,9 @@ type Reader interface {
 // Committer changes the store.
 //
 // Errors of one transaction: a [*ConflictError] (which is [ErrConflict]) if a condition did not
-// hold; [ErrOwned] for a plain put on a node that a session owns; [ErrSessionLost] if it writes in a
-// session that is over, whether the store or only this process knows that yet; [ErrTooLarge] beyond
+// hold; [ErrOwned] for a plain put on a node that a session owns, in some stores also for one that
+// overwrites it; [ErrSessionLost] if it writes in a session that is over, whether the store or only this
+// process knows that yet; [ErrTooLarge] beyond
 // the backend's limits; [ErrNoSpace] when the store refuses writes because it is full; [ErrInvalid]
 // for a malformed path, a path written twice, or an empty transaction; [ErrUnknownOutcome] if it is
 // not known whether the transaction was done, or will be, and the context ended or it must not be

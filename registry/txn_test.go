@@ -31,7 +31,7 @@ func TestTxnCheck(t *testing.T) {
 		fault string // a part of the error; empty if the transaction is well-formed
 	}{
 		{"a put", only(put), ""},
-		{"every kind", only(put, registry.PutOwned("/b", "", newSession(t)), registry.Update("/c", ""),
+		{"every kind", only(put, registry.Overwrite("/f", ""), registry.PutOwned("/b", "", newSession(t)), registry.Update("/c", ""),
 			registry.Delete("/d"), registry.DeleteTree("/e")), ""},
 		{"a path in conditions and in a write", when(registry.Absent("/a")), ""},
 		{"a tree beside a longer name", only(registry.DeleteTree("/job"), registry.Put("/job1", "")), ""},
@@ -46,6 +46,7 @@ func TestTxnCheck(t *testing.T) {
 		{"path of a write", only(registry.Put("a", "")), "must start with a slash"},
 		{"value", only(registry.Put("/a", "\xff")), "not valid UTF-8"},
 		{"no session", only(registry.PutOwned("/a", "", nil)), "names no session"},
+		{"an update that asks nothing", only(registry.Write{Kind: registry.WriteUpdate, Unasked: true, Path: "/a"}), "cannot leave open who owns the node"},
 		{"kind of a write", only(registry.Write{Path: "/a"}), "unknown kind"},
 		{"path of a condition", when(registry.Present("/a/")), "must not end with a slash"},
 		{"negative revision", when(registry.Unchanged("/a", -1)), "needs a revision above 0"},

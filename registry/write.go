@@ -20,6 +20,7 @@ const (
 // Write is one change of a [Txn].
 type Write struct {
 	Kind    WriteKind
+	Unasked bool // of WritePut: the store need not be asked who owns the node
 	Path    string
 	Value   string   // of the puts and the update; valid UTF-8
 	Session *Session // of WritePutOwned
@@ -28,6 +29,14 @@ type Write struct {
 // Put creates the persistent node at path, or replaces its value. On a node that a session owns it
 // is refused with [ErrOwned]: it would silently make the node outlive its owner.
 func Put(path, value string) Write { return Write{Kind: WritePut, Path: path, Value: value} }
+
+// Overwrite is [Put] of a node that nobody ever gives to a session, so that the store need not be asked
+// whether one owns it: on etcd that would be a condition more. Where a session owns it all the same,
+// because somebody meddled, the store refuses the transaction with [ErrOwned] or takes the node from the
+// session, for good; it never changes the value of a node that goes with a session.
+func Overwrite(path, value string) Write {
+	return Write{Kind: WritePut, Unasked: true, Path: path, Value: value}
+}
 
 // PutOwned creates an ephemeral node that lives as long as session. It only creates: if there is a
 // node at path, whoever owns it, the transaction fails with a conflict on [Absent]. If session is over,
@@ -63,6 +72,9 @@ func (w Write) check() error {
 	}
 	if !utf8.ValidString(w.Value) {
 		return fmt.Errorf("%w: value of %q is not valid UTF-8", ErrInvalid, w.Path)
+	}
+	if w.Unasked && w.Kind != WritePut {
+		return fmt.Errorf("%w: write of %q cannot leave open who owns the node", ErrInvalid, w.Path)
 	}
 	switch w.Kind {
 	case WritePut, WriteUpdate, WriteDelete, WriteDeleteTree:

@@ -118,7 +118,7 @@ func TestAnEndGetsThroughToNodesOfForeignSessions(t *testing.T) {
 // format is left alone.
 func TestARecordThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for text, goesOn := range map[string]bool{`{"state":"idle"`: true, "\xff": true, `{"format":2,"state":"better"}`: false, `{"format":1,"state":"idle"}`: true} {
+	for text, goesOn := range map[string]bool{`{"state":"idle"`: true, "\xff": true, `{"format":3,"state":"better"}`: false, `{"format":2,"state":"idle"}`: true, `{"format":1,"state":"idle"}`: true} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {

@@ -98,7 +98,7 @@ func TestOverdue(t *testing.T) {
 			_, j := a.look(t)
 			require.Empty(t, j.Overdue, "at %s", at)
 		}
-		put(t, c.server, jobtree.For("orders").ItemRecord(0), `{"format":2}`)
+		put(t, c.server, jobtree.For("orders").ItemRecord(0), `{"format":3}`)
 		sleepUntil(80 * time.Second)
 		_, j := a.look(t)
 		require.Equal(t, []int{0}, []int{j.Overdue[0].Item}, "a newer version wrote its record, so nobody here may run it")

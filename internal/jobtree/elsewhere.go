@@ -145,7 +145,7 @@ func (v *Moving) read(r *reader, o object) {
 func (r Record) Moved() Record {
 	if previous, ok := r.Previous(); ok {
 		previous = previous.moved()
-		r.previous = previous.past()
+		r.previous = previous.past(r.runner())
 	}
 	if r.Current != nil {
 		current := r.Current.moved()

@@ -20,6 +20,9 @@ func (r *Record) readPlain(text string, current *Execution) bool {
 
 func (r *Record) readPlainMember(c *cursor, name string, current *Execution) (ok bool) {
 	switch name {
+	case "format":
+		var format int64
+		ok = countOf(c, &format) && format <= recordFormat
 	case "state":
 		r.State, ok = wordOf(c, ItemIdle, ItemRunning, ItemWaiting, ItemInterrupted)
 	case "lastFire":
@@ -34,8 +37,12 @@ func (r *Record) readPlainMember(c *cursor, name string, current *Execution) (ok
 		r.Before = &Before{State: ItemIdle}
 		ok = c.object(func(name string) bool { return r.Before.readPlain(c, name) })
 	case "current":
-		*current, r.Current = Execution{}, current
-		ok = c.object(func(name string) bool { return current.readPlain(c, name) })
+		*current, r.Current = Execution{Source: usualSource}, current
+		short := noShortForms
+		ok = c.object(func(name string) bool { return current.readPlain(c, name, &short) })
+		if fault, _ := current.complete(short); fault != "" {
+			ok = false
+		}
 	case "previous":
 		r.previous, ok = c.raw()
 	}
@@ -70,7 +77,7 @@ func (b *Before) readPlain(c *cursor, name string) (ok bool) {
 	return ok
 }
 
-func (e *Execution) readPlain(c *cursor, name string) (ok bool) {
+func (e *Execution) readPlain(c *cursor, name string, short *shortForms) (ok bool) {
 	switch name {
 	case "instance":
 		e.Instance, ok = c.text()
@@ -90,9 +97,14 @@ func (e *Execution) readPlain(c *cursor, name string) (ok bool) {
 		ok = countOf(c, &e.Base)
 	case "begin":
 		e.Begin, ok = c.instant()
+	case "late":
+		ok = countOf(c, &short.late)
 	case "end":
 		e.End, ok = c.instant()
+	case "took":
+		ok = countOf(c, &short.took)
 	case "outcome":
+		short.outcome = true
 		e.Outcome, ok = wordOf(c, Success, Failure, Interrupted, Lost, NotStarted)
 	case "failover":
 		ok = c.cut("true")

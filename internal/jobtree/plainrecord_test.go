@@ -46,7 +46,7 @@ func anyRecord(t *rapid.T) Record {
 		}
 	}
 	if before := execution("previous"); before != nil {
-		r.previous = before.past()
+		r.previous = before.past(r.runner())
 	}
 	return r
 }
@@ -55,7 +55,7 @@ func anyRecord(t *rapid.T) Record {
 func TestPlainRecordsAreReadAsAnyOthers(t *testing.T) {
 	t.Parallel()
 	parts := rapid.SampledFrom([]string{
-		"", `{`, `}`, `"`, `:`, `,`, ` `, `\`, `[]`, `null`, `-1`, `0`, `1.5`, `true`, `"x"`, `{}`, `"state":"idle",`, `"format":2,`, `"more":1,`,
+		"", `{`, `}`, `"`, `:`, `,`, ` `, `\`, `[]`, `null`, `-1`, `0`, `1.5`, `true`, `"x"`, `{}`, `"state":"idle",`, `"format":2,`, `"format":3,`, `"more":1,`, `"late":5,`, `"took":0,`,
 		`,"current":{}`, `,"current":{"failover":false}`, `,"before":{"state":"running"}`, `,"trigger":-1`, `,"lastFire":"noon"`, "\xff",
 	})
 	rapid.Check(t, func(t *rapid.T) {

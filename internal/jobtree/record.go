@@ -87,7 +87,7 @@ func (r Record) Previous() (Execution, bool) {
 	if err != nil {
 		return Execution{}, false
 	}
-	var e Execution
+	e := Execution{Instance: r.runner()}
 	var in reader
 	e.read(&in, o)
 	return e, in.err == nil
@@ -144,12 +144,26 @@ func (r Record) running() bool {
 	return r.State == ItemRunning && r.Current != nil && r.Before != nil
 }
 
+// runner returns the instance of the current execution. One that it follows does not name its own where that is the same.
+func (r Record) runner() string {
+	if r.Current == nil {
+		return ""
+	}
+	return r.Current.Instance
+}
+
 // start returns the record with a new current execution. One that was never started is no history
 // worth keeping, so it makes room without becoming the previous one.
 func (r Record) start(e Execution) Record {
 	r.Before = &Before{State: r.state(), LastFire: r.LastFire, Trigger: r.Trigger, Reruns: r.Reruns}
-	if r.Current != nil && r.Current.Outcome != NotStarted {
-		r.previous = r.Current.past()
+	switch {
+	case r.Current == nil:
+	case r.Current.Outcome != NotStarted:
+		r.previous = r.Current.past(e.Instance)
+	case r.Current.Instance != e.Instance:
+		if previous, known := r.Previous(); known {
+			r.previous = previous.past(e.Instance)
+		}
 	}
 	r.State, r.Current = ItemRunning, &e
 	return r
@@ -208,72 +222,6 @@ type Execution struct {
 // ByHand tells whether the execution runs for a request by hand, or is the rerun of one, whatever fire it stands
 // for. Before requests were named in records, only those had no fire.
 func (e *Execution) ByHand() bool { return e.Trigger != 0 || e.Fire.IsZero() }
-
-func (e *Execution) write(w *writer) {
-	w.string("instance", e.Instance)
-	w.hex("session", int64(e.Session))
-	w.string("source", string(e.Source))
-	w.instant("fire", e.Fire)
-	w.count("trigger", int64(e.Trigger))
-	w.string("parameter", e.Parameter)
-	w.count("token", e.Token)
-	w.count("base", e.Base)
-	w.instant("begin", e.Begin)
-	w.instant("end", e.End)
-	w.string("outcome", string(e.Outcome))
-	w.flag("failover", e.Failover)
-	w.string("round", e.Round)
-	w.string("error", e.Error)
-}
-
-// past returns the execution as JSON, as it stands in the record of the next one. The session that it ran under is over
-// for it: that said who may be lost, and nothing asks it any more.
-func (e *Execution) past() string {
-	w := writers.Get().(*writer)
-	defer writers.Put(w)
-	was := *e
-	was.Session = 0
-	w.text = append(w.text[:0], '{')
-	was.write(w)
-	return string(append(w.text, '}'))
-}
-
-// read takes any word for source and outcome, so that those of newer versions do not make the
-// record unreadable.
-func (e *Execution) read(r *reader, o object) {
-	for m := range o.members() {
-		switch m.name {
-		case "instance":
-			e.Instance = r.text(m)
-		case "session":
-			e.Session = registry.SessionID(r.hex(m))
-		case "source":
-			e.Source = job.Source(r.text(m))
-		case "fire":
-			e.Fire = r.instant(m)
-		case "trigger":
-			e.Trigger = registry.Revision(r.count(m))
-		case "parameter":
-			e.Parameter = r.text(m)
-		case "token":
-			e.Token = r.count(m)
-		case "base":
-			e.Base = r.count(m)
-		case "begin":
-			e.Begin = r.instant(m)
-		case "end":
-			e.End = r.instant(m)
-		case "outcome":
-			e.Outcome = Outcome(r.text(m))
-		case "failover":
-			e.Failover = r.flag(m)
-		case "round":
-			e.Round = r.text(m)
-		case "error":
-			e.Error = r.text(m)
-		}
-	}
-}
 
 // moment is a time to the millisecond.
 func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

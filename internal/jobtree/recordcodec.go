@@ -7,15 +7,21 @@ import (
 )
 
 // recordFormat is the newest format of records that this version reads. A version that writes records
-// which older ones would misread says so in the member "format"; of this one there is none to be said.
-const recordFormat = 1
+// which older ones would misread says so in the member "format". Of format 1, which says nothing, are those in
+// which each execution says all of itself; they mean the same in format 2.
+const recordFormat = 2
 
 // EncodeRecord returns the text of a record node: compact JSON, times in UTC, sessions in
-// hexadecimal as the stores' tools print them, zero values left out.
+// hexadecimal as the stores' tools print them, zero values left out. An execution leaves out a source of "scheduled",
+// the outcome "success" once it has ended, and the instance if the one after it ran there; as a rule it has "late" and
+// "took", in milliseconds, in place of its fire and its end.
 func EncodeRecord(r Record) string {
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	w.text = append(w.text[:0], '{')
+	if r.Current != nil || r.previous != "" {
+		w.number("format", recordFormat)
+	}
 	w.string("state", string(r.state()))
 	w.instant("lastFire", r.LastFire)
 	w.count("trigger", int64(r.Trigger))
@@ -27,7 +33,7 @@ func EncodeRecord(r Record) string {
 		w.object("before", r.Before.write)
 	}
 	if r.Current != nil {
-		w.object("current", r.Current.write)
+		w.object("current", func(w *writer) { r.Current.write(w, "") })
 	}
 	w.raw("previous", r.previous)
 	return string(append(w.text, '}'))

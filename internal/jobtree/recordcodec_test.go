@@ -25,16 +25,76 @@ func TestRecordText(t *testing.T) {
 	r := must(t)(must(t)(jobtree.Record{}.Begin(scheduled(0))).End(success(17)))
 	r = must(t)(must(t)(r.Begin(byHand(20))).End(jobtree.End{Token: 21, Time: at(2), Outcome: jobtree.Failure, Error: `no "x"`}))
 	r = must(t)(r.Begin(begin))
-	text := `{"state":"running","lastFire":"2026-01-02T12:05:00Z","trigger":20,"counts":{"success":1,"failure":1},` +
+	text := `{"format":2,"state":"running","lastFire":"2026-01-02T12:05:00Z","trigger":20,"counts":{"success":1,"failure":1},` +
 		`"before":{"lastFire":"2026-01-02T12:00:00Z","trigger":20},` +
-		`"current":{"instance":"10.0.0.1@-@7","session":"1f","source":"scheduled","fire":"2026-01-02T12:05:00Z",` +
-		`"begin":"2026-01-02T12:05:00.003Z","failover":true,"round":"10.0.0.1@-@7:12"},` +
-		`"previous":{"instance":"10.0.0.1@-@7","source":"manual","trigger":20,"token":21,` +
-		`"begin":"2026-01-02T12:00:00Z","end":"2026-01-02T12:02:00Z","outcome":"failure","failover":true,"error":"no \"x\""}}`
+		`"current":{"instance":"10.0.0.1@-@7","session":"1f",` +
+		`"begin":"2026-01-02T12:05:00.003Z","late":3,"failover":true,"round":"10.0.0.1@-@7:12"},` +
+		`"previous":{"source":"manual","trigger":20,"token":21,` +
+		`"begin":"2026-01-02T12:00:00Z","took":120000,"outcome":"failure","failover":true,"error":"no \"x\""}}`
 	require.Equal(t, text, jobtree.EncodeRecord(r))
 	got, err := jobtree.DecodeRecord(recordNode(text))
 	require.NoError(t, err)
 	require.Equal(t, r, got)
+}
+
+// A record of the first format says all of each execution, and means the same.
+func TestDecodeRecordReadsTheFirstFormat(t *testing.T) {
+	t.Parallel()
+	rest := `"state":"idle","lastFire":"2026-01-02T12:05:00Z","counts":{"success":1,"failure":1},` +
+		`"current":{"instance":"10.0.0.1@-@7","session":"1f","source":"misfire","fire":"2026-01-02T12:05:00Z","token":23,` +
+		`"begin":"2026-01-02T12:05:00.003Z","end":"2026-01-02T12:05:01Z","outcome":"success","failover":true},` +
+		`"previous":{"instance":"10.0.0.2@-@9","source":"scheduled","fire":"2026-01-02T12:00:00Z","token":21,` +
+		`"begin":"2026-01-02T12:00:00.003Z","end":"2026-01-02T12:02:00Z","outcome":"failure","round":"r","error":"no"}}`
+	for _, text := range []string{"{" + rest, `{"format":1,` + rest, `{ "format": 1, ` + rest} {
+		r, err := jobtree.DecodeRecord(recordNode(text))
+		require.NoError(t, err)
+		require.Equal(t, jobtree.Execution{
+			Instance: "10.0.0.1@-@7", Session: 0x1f, Source: job.Misfire, Fire: at(5), Token: 23,
+			Begin: at(5).Add(3 * time.Millisecond), End: at(5).Add(time.Second), Outcome: jobtree.Success, Failover: true,
+		}, *r.Current)
+		before := jobtree.Execution{
+			Instance: "10.0.0.2@-@9", Source: job.Scheduled, Fire: at(0), Token: 21,
+			Begin: at(0).Add(3 * time.Millisecond), End: at(2), Outcome: jobtree.Failure, Round: "r", Error: "no",
+		}
+		previous, ok := r.Previous()
+		require.True(t, ok)
+		require.Equal(t, before, previous)
+
+		again, err := jobtree.DecodeRecord(recordNode(jobtree.EncodeRecord(r)))
+		require.NoError(t, err)
+		require.Equal(t, r, again)
+		previous, _ = again.Previous()
+		require.Equal(t, before, previous)
+	}
+}
+
+// What an execution says in short is what it would say in full, or it says it in full.
+func TestWhatARecordSaysInShort(t *testing.T) {
+	t.Parallel()
+	text := func(e jobtree.Execution) string {
+		return jobtree.EncodeRecord(jobtree.Record{State: jobtree.ItemIdle, Current: &e})
+	}
+	for want, e := range map[string]jobtree.Execution{
+		`{"begin":"2026-01-02T12:00:00Z","late":0,"took":0}`:                                           {Source: job.Scheduled, Fire: at(0), Begin: at(0), End: at(0), Outcome: jobtree.Success},
+		`{"begin":"2026-01-02T12:01:00Z","late":60000}`:                                                {Source: job.Scheduled, Fire: at(0), Begin: at(1)},
+		`{"fire":"2026-01-02T12:01:00Z","begin":"2026-01-02T12:00:00Z"}`:                               {Source: job.Scheduled, Fire: at(1), Begin: at(0)},
+		`{"fire":"2026-01-02T12:00:00.0000005Z","begin":"2026-01-02T12:00:01Z"}`:                       {Source: job.Scheduled, Fire: at(0).Add(500), Begin: at(0).Add(time.Second)},
+		`{"fire":"2026-01-02T12:00:00Z"}`:                                                              {Source: job.Scheduled, Fire: at(0)},
+		`{"begin":"2026-01-02T12:01:00Z","end":"2026-01-02T12:00:00Z"}`:                                {Source: job.Scheduled, Begin: at(1), End: at(0), Outcome: jobtree.Success},
+		`{"end":"2026-01-02T12:00:00Z","outcome":"lost"}`:                                              {Source: job.Scheduled, End: at(0), Outcome: jobtree.Lost},
+		`{"begin":"2026-01-02T12:00:00Z","took":60000,"outcome":""}`:                                   {Source: job.Scheduled, Begin: at(0), End: at(1)},
+		`{"begin":"2026-01-02T12:00:00Z","outcome":"success"}`:                                         {Source: job.Scheduled, Begin: at(0), Outcome: jobtree.Success},
+		`{"source":"","begin":"2026-01-02T12:00:00Z"}`:                                                 {Begin: at(0)},
+		`{"source":"manual","fire":"2026-01-02T12:00:00Z","trigger":7,"begin":"2026-01-02T12:01:00Z"}`: {Source: job.Manual, Trigger: 7, Fire: at(0), Begin: at(1)},
+		`{"fire":"0000-01-01T00:00:00Z","begin":"9999-01-01T00:00:00Z"}`: {
+			Source: job.Scheduled, Fire: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), Begin: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
+		},
+	} {
+		require.Equal(t, `{"format":2,"state":"idle","current":`+want+`}`, text(e))
+		r, err := jobtree.DecodeRecord(recordNode(text(e)))
+		require.NoError(t, err)
+		require.Equal(t, e, *r.Current)
+	}
 }
 
 func TestDecodeRecordTakesWordsOfLaterVersions(t *testing.T) {
@@ -60,18 +120,25 @@ func TestDecodeRecordRefuses(t *testing.T) {
 		`{"state":"waiting"}`:                `current is "", must be there in state waiting`,
 		`{"state":"running","current":{}}`:   `before is "", must be there in state running`,
 		`{"state":"idle","lastFire":"noon"}`: `lastFire is "\"noon\"", must be a time such as`,
-		`{"state":"idle","lastFire":"0001-01-01T00:00:00Z"}`: `lastFire is`,
-		`{"state":"idle","lastFire":5}`:                      `lastFire is "5", must be a string`,
-		`{"state":"idle","trigger":-1}`:                      `trigger is "-1", must be a whole number from 0`,
-		`{"state":"idle","trigger":"1"}`:                     `trigger is "\"1\"", must be a whole number`,
-		`{"state":"idle","reruns":1.5}`:                      `reruns is "1.5", must be a whole number`,
-		`{"state":"idle","counts":[]}`:                       `counts is "[]", must be an object`,
-		`{"state":"idle","counts":{"lost":null}}`:            `counts.lost is "null", must be a whole number`,
-		`{"state":"idle","before":{"state":"running"}}`:      `before.state is "\"running\"", must be one of`,
-		`{"state":"idle","current":null}`:                    `current is "null", must be an object`,
-		`{"state":"idle","current":{"session":"xyz"}}`:       `current.session is "\"xyz\"", must be a string of hexadecimal digits`,
-		`{"state":"idle","current":{"failover":1}}`:          `current.failover is "1", must be true or false`,
-		`{"state":"idle","previous":7}`:                      `previous is "7", must be an object`,
+		`{"state":"idle","lastFire":"0001-01-01T00:00:00Z"}`:                                  `lastFire is`,
+		`{"state":"idle","lastFire":5}`:                                                       `lastFire is "5", must be a string`,
+		`{"state":"idle","trigger":-1}`:                                                       `trigger is "-1", must be a whole number from 0`,
+		`{"state":"idle","trigger":"1"}`:                                                      `trigger is "\"1\"", must be a whole number`,
+		`{"state":"idle","reruns":1.5}`:                                                       `reruns is "1.5", must be a whole number`,
+		`{"state":"idle","counts":[]}`:                                                        `counts is "[]", must be an object`,
+		`{"state":"idle","counts":{"lost":null}}`:                                             `counts.lost is "null", must be a whole number`,
+		`{"state":"idle","before":{"state":"running"}}`:                                       `before.state is "\"running\"", must be one of`,
+		`{"state":"idle","current":null}`:                                                     `current is "null", must be an object`,
+		`{"state":"idle","current":{"session":"xyz"}}`:                                        `current.session is "\"xyz\"", must be a string of hexadecimal digits`,
+		`{"state":"idle","current":{"failover":1}}`:                                           `current.failover is "1", must be true or false`,
+		`{"format":3,"state":"idle"}`:                                                         `format is "3", which a newer version wrote`,
+		`{"state":"idle","current":{"late":5}}`:                                               `current.late is "5", must be milliseconds from a begin`,
+		`{"state":"idle","current":{"begin":"2026-01-02T12:00:00Z","late":-5}}`:               `current.late is "-5", must be a whole number`,
+		`{"state":"idle","current":{"begin":"2026-01-02T12:00:00Z","late":9223372036854775}}`: `current.late is "9223372036854775", must be`,
+		`{"state":"idle","current":{"begin":"2026-01-02T12:00:00Z","late":70000000000000}}`:   `current.late is "70000000000000", must be`,
+		`{"state":"idle","current":{"took":5,"begin":"9999-12-31T23:59:59.998Z"}}`:            `current.took is "5", must be milliseconds`,
+		`{"state":"idle","current":{"took":"1s","begin":"2026-01-02T12:00:00Z"}}`:             `current.took is "\"1s\"", must be a whole number`,
+		`{"state":"idle","previous":7}`:                                                       `previous is "7", must be an object`,
 	} {
 		r, err := jobtree.DecodeRecord(recordNode(text))
 		require.ErrorIs(t, err, jobtree.ErrInvalidValue, text)
@@ -123,6 +190,7 @@ func TestDecodeRecordReadsWhatIsEncoded(t *testing.T) {
 func FuzzDecodeRecord(f *testing.F) {
 	f.Add(`{"state":"idle"}`)
 	f.Add(benchmarkRecord(f))
+	f.Add(`{"state":"idle","current":{"begin":"2026-01-02T12:00:00Z","late":0,"took":9223372036854},"previous":{"took":1,"instance":""}}`)
 	f.Add(`{"state":"waiting","current":{"session":"-1f","fire":"2026-01-02T12:00:00.5+01:00"},"previous":{"x":"\u0041"}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := jobtree.DecodeRecord(recordNode(text))

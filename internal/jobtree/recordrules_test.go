@@ -23,6 +23,7 @@ type history struct {
 	granted  map[registry.Revision]bool // the triggers that were run
 	owed     bool                       // a lost execution under failover that has not been run again
 	lost     jobtree.Execution          // that is owed
+	previous *jobtree.Execution         // before the record's current one; nil = none
 	limit    int
 }
 
@@ -33,6 +34,10 @@ func (h *history) commit(t *rapid.T, next jobtree.Record, err error) bool {
 		require.Zero(t, next)
 		return false
 	}
+	if was := h.record.Current; was != nil && was.Outcome != jobtree.NotStarted && next.State == jobtree.ItemRunning {
+		e := past(h.record)
+		h.previous = &e
+	}
 	h.next++
 	h.revision, h.record = h.next, next
 	return true
@@ -41,11 +46,11 @@ func (h *history) commit(t *rapid.T, next jobtree.Record, err error) bool {
 func (h *history) begin(t *rapid.T) {
 	before := h.record
 	b := jobtree.Begin{
-		Instance: "10.0.0.1@-@7", Session: 1,
+		Instance: rapid.SampledFrom([]string{"10.0.0.1@-@7", "10.0.0.2@-@9", "10.0.0.3@-@11"}).Draw(t, "instance"), Session: 1,
 		Source:   rapid.SampledFrom([]job.Source{job.Scheduled, job.Misfire}).Draw(t, "source"),
 		Fire:     at(rapid.IntRange(0, 12).Draw(t, "minute")),
 		Failover: rapid.Bool().Draw(t, "failover"),
-		Time:     at(0),
+		Time:     at(rapid.IntRange(0, 12).Draw(t, "time")).Add(time.Duration(rapid.IntRange(0, 2_000_000).Draw(t, "microseconds")) * time.Microsecond),
 	}
 	next, err := before.Begin(b)
 	if !h.commit(t, next, err) {
@@ -80,6 +85,7 @@ func (h *history) beginByHand(t *rapid.T) {
 func (h *history) end(t *rapid.T) {
 	e := jobtree.End{
 		Token:         int64(h.revision),
+		Time:          at(rapid.IntRange(0, 12).Draw(t, "time")),
 		Outcome:       rapid.SampledFrom([]jobtree.Outcome{jobtree.Success, jobtree.Failure, jobtree.Interrupted}).Draw(t, "outcome"),
 		FailoverLimit: h.limit,
 	}
@@ -154,7 +160,10 @@ func (h *history) check(t *rapid.T) {
 		require.NotZero(t, r.Current.Token)
 		require.NotEmpty(t, r.Current.Outcome)
 	}
-	if previous, ok := r.Previous(); ok {
+	previous, ok := r.Previous()
+	require.Equal(t, h.previous != nil, ok)
+	if ok {
+		require.Equal(t, *h.previous, previous, "whoever ran since, and whether it started")
 		require.NotEqual(t, jobtree.NotStarted, previous.Outcome)
 		if r.Current.Token != 0 {
 			require.Greater(t, r.Current.Token, previous.Token, "tokens grow")

@@ -327,8 +327,11 @@ func (w *writer) member(name string) {
 	w.text = append(w.text, '"', ':')
 }
 
-func (w *writer) string(name, value string) {
-	if value != "" {
+func (w *writer) string(name, value string) { w.unless("", name, value) }
+
+// unless writes a text that is left out where it is the usual one.
+func (w *writer) unless(usual, name, value string) {
+	if value != usual {
 		w.member(name)
 		w.text = texts.AppendGson(w.text, value)
 	}
@@ -336,9 +339,14 @@ func (w *writer) string(name, value string) {
 
 func (w *writer) count(name string, value int64) {
 	if value != 0 {
-		w.member(name)
-		w.text = strconv.AppendInt(w.text, value, 10)
+		w.number(name, value)
 	}
+}
+
+// number writes a number also if it is 0.
+func (w *writer) number(name string, value int64) {
+	w.member(name)
+	w.text = strconv.AppendInt(w.text, value, 10)
 }
 
 func (w *writer) flag(name string, value bool) {

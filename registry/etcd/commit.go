@@ -114,9 +114,11 @@ func (n namespace) newCommit(txn registry.Txn) *commit {
 	for _, w := range txn.Then {
 		c.bytes += len(n) + len(w.Path) + len(w.Value)
 		switch w.Kind {
-		case registry.WritePut: // that no session owns the node
-			c.compares++
-			c.bytes += len(n) + len(w.Path)
+		case registry.WritePut:
+			if !w.Unasked { // that no session owns the node
+				c.compares++
+				c.bytes += len(n) + len(w.Path)
+			}
 		case registry.WriteDeleteTree: // the root by itself
 			c.writes++
 		}

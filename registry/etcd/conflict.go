@@ -72,8 +72,8 @@ func (r *Registry) readAt(ctx context.Context, paths []string, revision registry
 	return resp, err
 }
 
-// lookedAt returns the paths of the nodes that decide on a transaction, and of those that it would have removed if
-// an earlier try may have done so.
+// lookedAt returns the paths of the nodes that decide on a transaction, and of all that it writes if an earlier try may
+// have done so.
 func (c *commit) lookedAt() []string {
 	paths := make([]string, 0, len(c.guards)+len(c.txn.Then))
 	look := func(path string) {
@@ -87,7 +87,9 @@ func (c *commit) lookedAt() []string {
 	for _, w := range c.txn.Then {
 		switch w.Kind {
 		case registry.WritePut:
-			look(w.Path)
+			if !w.Unasked || c.mayBeDone {
+				look(w.Path)
+			}
 		case registry.WriteDelete, registry.WriteDeleteTree:
 			if c.mayBeDone {
 				look(w.Path)
@@ -157,7 +159,7 @@ func (c *commit) conflict(found map[string]registry.Node, revision registry.Revi
 		}
 	}
 	for _, w := range c.txn.Then {
-		if node := found[w.Path]; w.Kind == registry.WritePut && node.Ephemeral() {
+		if node := found[w.Path]; w.Kind == registry.WritePut && !w.Unasked && node.Ephemeral() {
 			return fmt.Errorf("%w: put of %s", registry.ErrOwned, node)
 		}
 	}

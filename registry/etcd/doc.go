@@ -26,7 +26,8 @@
 //     backup: then restart all processes.
 //   - A transaction is one etcd transaction. Its conditions become comparisons of revisions and leases. A
 //     plain put also checks that the key has no lease, because a put without a lease would detach the key
-//     from its session, and the key would outlive its owner. An update keeps the lease.
+//     from its session, and the key would outlive its owner. [registry.Overwrite] does not check: of a key
+//     that somebody gave to a session it does just that. An update keeps the lease.
 //   - Reads are linearizable. A List is one state of the store.
 //   - A try gets one second (see [Config]), and is then repeated, because etcd answers a request that was
 //     sent to a dead leader late or never. If a transaction conflicts with what its own earlier try may
@@ -76,8 +77,8 @@
 //
 // # Limits
 //
-// etcd allows 128 conditions and 128 writes in a transaction, where a plain put counts as a condition
-// and a deletion of a subtree as two writes. It allows requests of 1.5 MiB. TTLs are whole seconds, and the
+// etcd allows 128 conditions and 128 writes in a transaction, where a plain put counts as a condition, unless it
+// overwrites, and a deletion of a subtree as two writes. It allows requests of 1.5 MiB. TTLs are whole seconds, and the
 // server grants no less than one and a half of its election timeouts: 2 s by default.
 //
 // When etcd's leader dies, its successor restarts every lease at its full TTL. If a process dies at the

@@ -50,7 +50,11 @@ func txnsOfAllKinds(tb testing.TB) []registry.Txn {
 				registry.Unchanged("/job/sharding/3/instance", 4), registry.Unchanged("/job/config", 1),
 				registry.CreatedAt("/job/instances/me", 2), registry.Present("/job/instances/you"),
 			},
-			Then: []registry.Write{registry.PutOwned("/job/sharding/3/running", "me", s), registry.Put("/job/sharding/3/record", "")},
+			Then: []registry.Write{registry.PutOwned("/job/sharding/3/running", "me", s), registry.Overwrite("/job/sharding/3/record", "")},
+		},
+		{ // as its end
+			If:   []registry.Condition{registry.CreatedAt("/job/sharding/3/running", 9)},
+			Then: []registry.Write{registry.Delete("/job/sharding/3/running"), registry.Overwrite("/job/sharding/3/record", "")},
 		},
 	}
 }
@@ -124,8 +128,10 @@ func TestEncode(t *testing.T) {
 		{txns[1], true, 1, 4, 4},
 		{txns[2], false, 1, 1, 0},
 		{txns[2], true, 1, 1, 1},
-		{txns[3], false, 8, 2, 0},
-		{txns[3], true, 8, 2, 4}, // the nodes of the item are one range; thousands may live between two instances
+		{txns[3], false, 7, 2, 0}, // who owns what is overwritten is not asked
+		{txns[4], false, 1, 2, 0},
+		{txns[4], true, 1, 2, 1},
+		{txns[3], true, 7, 2, 4}, // the nodes of the item are one range; thousands may live between two instances
 	} {
 		c := commitOf(test.txn, test.repeated)
 		e := namespace("/ns").encode([]group{newGroup(c)})
@@ -163,7 +169,7 @@ func begins(tb testing.TB) []registry.Txn {
 				registry.Unchanged(item+"/instance", 70), registry.Unchanged(item+"/next", 0), registry.Unchanged(item+"/record", 900),
 				registry.Absent(item + "/disabled"), registry.Unchanged(job+"/config", 6), registry.CreatedAt(job+"/instances/me", 9),
 			},
-			Then: []registry.Write{registry.PutOwned(item+"/running", "me", s), registry.Put(item+"/record", "running")},
+			Then: []registry.Write{registry.PutOwned(item+"/running", "me", s), registry.Overwrite(item+"/record", "running")},
 		}
 	}
 	return txns
@@ -177,15 +183,15 @@ func TestItemsOfAJobShareTheirConditions(t *testing.T) {
 		require.True(t, b.add(commitOf(txn, false)))
 	}
 	require.Len(t, b.groups, 10)
-	require.Equal(t, 10+10+6, b.ops(), "jobs, items of one, conditions of one")
-	require.Equal(t, 100*(8+2)-10*9*2, b.weight)
+	require.Equal(t, 10+10+5, b.ops(), "jobs, items of one, conditions of one")
+	require.Equal(t, 100*(7+2)-10*9*2, b.weight)
 	req := namespace("/ns").encode(b.groups)
 	require.Len(t, req.Success, 10)
 	for _, job := range req.Success {
 		require.Len(t, job.GetRequestTxn().Compare, 2)
 		require.Len(t, job.GetRequestTxn().Success, 10)
 		for _, item := range job.GetRequestTxn().Success {
-			require.Len(t, item.GetRequestTxn().Compare, 6)
+			require.Len(t, item.GetRequestTxn().Compare, 5)
 			require.Empty(t, item.GetRequestTxn().Failure)
 		}
 	}

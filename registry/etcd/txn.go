@@ -168,8 +168,9 @@ func (e *encoder) write(txn *pb.TxnRequest, w registry.Write) {
 	key := e.key(w.Path)
 	switch w.Kind {
 	case registry.WritePut:
-		// A put without a lease would detach the key from its session and outlive it.
-		txn.Compare = append(txn.Compare, e.compareLease(key, pb.Compare_EQUAL, 0))
+		if !w.Unasked { // a put without a lease would detach the key from its session and outlive it
+			txn.Compare = append(txn.Compare, e.compareLease(key, pb.Compare_EQUAL, 0))
+		}
 		e.put(txn, key, w)
 	case registry.WritePutOwned:
 		e.put(txn, key, w).Lease = int64(w.Session.ID())

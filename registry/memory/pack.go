@@ -30,7 +30,7 @@ func sizeOf(txn registry.Txn) size {
 	}
 	for _, w := range txn.Then {
 		s.bytes += len(w.Path) + len(w.Value)
-		if w.Kind == registry.WritePut {
+		if w.Kind == registry.WritePut && !w.Unasked {
 			conditions++ // that no session owns the node
 		}
 	}

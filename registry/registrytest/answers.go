@@ -31,7 +31,7 @@ func answerCases() []testCase {
 // lostAnswerIsFoundOut loses the answers of transactions that succeed and cannot succeed twice.
 func lostAnswerIsFoundOut(e *env) {
 	p := e.open()
-	read := e.commit(p, registry.Put("/there", "as read"), registry.Put("/record", "idle"), registry.Put("/mark", ""))
+	read := e.commit(p, registry.Put("/there", "as read"), registry.Put("/record", "idle"), registry.Put("/mark", ""), registry.Put("/claim", ""))
 	for name, txn := range map[string]registry.Txn{
 		"create": {
 			If:     []registry.Condition{registry.Absent("/created"), registry.CreatedAt("/record", read)},
@@ -49,6 +49,10 @@ func lostAnswerIsFoundOut(e *env) {
 		"end": {
 			If:   []registry.Condition{registry.CreatedAt("/mark", read)},
 			Then: []registry.Write{registry.DeleteTree("/mark"), registry.Put("/record", "ended")},
+		},
+		"overwrite": {
+			If:   []registry.Condition{registry.CreatedAt("/claim", read)},
+			Then: []registry.Write{registry.Delete("/claim"), registry.Overwrite("/note", "ended")},
 		},
 	} {
 		p.LoseAnswer()

@@ -1,6 +1,8 @@
 package registrytest
 
 import (
+	"errors"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/registry"
@@ -12,6 +14,8 @@ func ownerCases() []testCase {
 		{name: "UpdateKeepsTheOwner", run: updateKeepsTheOwner},
 		{name: "UpdateOfNothingConflicts", run: updateOfNothingConflicts},
 		{name: "PlainPutOnOwnedIsRefused", run: plainPutOnOwnedIsRefused},
+		{name: "OverwriteIsAPut", run: overwriteIsAPut},
+		{name: "OverwriteOfOwnedIsRefusedOrForGood", run: overwriteOfOwnedIsRefusedOrForGood},
 		{name: "OwnedPutOnlyCreates", run: ownedPutOnlyCreates},
 		{name: "DeletedNodeCanHaveAnotherOwner", run: deletedNodeCanHaveAnotherOwner},
 	}
@@ -62,6 +66,54 @@ func plainPutOnOwnedIsRefused(e *env) {
 		require.NotErrorIs(e, err, registry.ErrConflict)
 	}
 	require.Equal(e, []registry.Node{before}, e.list(p, registry.Root))
+}
+
+func overwriteIsAPut(e *env) {
+	p := e.open()
+	created := e.commit(p, registry.Overwrite("/plain", "1"))
+	require.Equal(e, registry.Node{Path: "/plain", Value: "1", Created: created, Revision: created}, e.get(p, "/plain"))
+	changed, err := p.Commit(e.ctx, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged("/plain", created)},
+		Then: []registry.Write{registry.Overwrite("/plain", "2")},
+	})
+	require.NoError(e, err)
+	want := registry.Node{Path: "/plain", Value: "2", Created: created, Revision: changed}
+	require.Equal(e, want, e.get(p, "/plain"))
+	_, err = p.Commit(e.ctx, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged("/plain", created)},
+		Then: []registry.Write{registry.Overwrite("/plain", "3")},
+	})
+	require.Equal(e, want, e.conflict(err).Found)
+	require.Equal(e, want, e.get(p, "/plain"))
+}
+
+// overwriteOfOwnedIsRefusedOrForGood tries what must not happen and does: a node that a session owns is there where no
+// session ever owns one. What is written then must not go with that session.
+func overwriteOfOwnedIsRefusedOrForGood(e *env) {
+	p, other := e.open(), e.open()
+	v := e.view(other, registry.Root)
+	for _, path := range []string{"/known", "/unknown"} {
+		e.commit(p, registry.PutOwned(path, "as put", e.session(p)))
+	}
+	owned := e.get(p, "/known")
+	var taken []registry.Node
+	for path, conditions := range map[string][]registry.Condition{
+		"/known": {registry.Unchanged("/known", owned.Revision)}, "/unknown": nil,
+	} {
+		revision, err := other.Commit(e.ctx, registry.Txn{If: conditions, Then: []registry.Write{registry.Overwrite(path, "written")}})
+		if errors.Is(err, registry.ErrOwned) {
+			require.Equal(e, "as put", e.get(p, path).Value)
+			continue
+		}
+		require.NoError(e, err)
+		n := e.get(p, path)
+		require.Equal(e, registry.Node{Path: path, Value: "written", Created: n.Created, Revision: revision}, n)
+		e.waitRevision(v, revision)
+		require.Equal(e, n, v.Snapshot().Get(path))
+		taken = append(taken, n)
+	}
+	require.NoError(e, p.Close(e.ctx))
+	require.ElementsMatch(e, taken, e.list(other, registry.Root), "what was written is nobody's")
 }
 
 func ownedPutOnlyCreates(e *env) {

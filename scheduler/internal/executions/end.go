@@ -24,7 +24,7 @@ func End(s *jobtree.State, item int, token registry.Revision, source job.Source,
 		If: []registry.Condition{Mark(tree, item, token)},
 		Then: []registry.Write{
 			registry.Delete(tree.ItemRunning(item)),
-			registry.Put(tree.ItemRecord(item), jobtree.EncodeRecord(record)),
+			registry.Overwrite(tree.ItemRecord(item), jobtree.EncodeRecord(record)),
 		},
 	}
 	if source == job.Failover {

@@ -256,7 +256,7 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 	conditions = append(conditions, r.ports.Peers.Beginning(v)...)
 	unmarked, mark := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
 	conditions = append(conditions, unmarked)
-	writes := append(make([]registry.Write, 0, 3), mark, registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
+	writes := append(make([]registry.Write, 0, 3), mark, registry.Overwrite(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
 	if madeUp {
 		writes = append(writes, registry.Delete(v.Tree.ItemMisfire(n)))
 	}
