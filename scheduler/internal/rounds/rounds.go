@@ -63,7 +63,7 @@ type Rounds struct {
 	claimingOf int               // of which item
 	answered   registry.Revision // the newest triggered node for which nothing more is to run here
 
-	settled, settledKnown bool // the assignment was, after the last step; see isSettled
+	settled, settledKnown bool // the assignment was, after the last step that might matter to it; see isSettled
 }
 
 // New makes the room of a job. run is what the part that runs items may ask; this room adds what it knows itself.
@@ -90,7 +90,9 @@ func (r *Rounds) Before(v room.View, step registry.Step) {
 // Observe takes in what a step of the view has changed.
 func (r *Rounds) Observe(t jobtree.Touched) {
 	r.stale = r.stale || t.Config || t.Epoch || len(t.Items) > 0
-	r.settledKnown = false
+	if t.Config || t.Epoch || t.Instances || t.Necessary || t.Owners {
+		r.settledKnown = false
+	}
 	r.rouseTouched(t.Items)
 	r.toConsider.Note(t.Items, t.Config || t.Epoch || t.Servers || t.Instances || t.Triggered)
 	r.executions.Observe(t)
