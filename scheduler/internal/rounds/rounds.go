@@ -89,7 +89,7 @@ func (r *Rounds) Before(v room.View, step registry.Step) {
 
 // Observe takes in what a step of the view has changed.
 func (r *Rounds) Observe(t jobtree.Touched) {
-	r.stale = r.stale || t.Config || t.Epoch || len(t.Items) > 0
+	r.stale = r.stale || t.Config || t.Epoch || t.Owners // to find out who owns what takes a look at all items
 	if t.Config || t.Epoch || t.Instances || t.Necessary || t.Owners {
 		r.settledKnown = false
 	}
