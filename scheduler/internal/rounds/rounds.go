@@ -32,6 +32,8 @@ type Ports struct {
 	Load      *load.Load
 	Look      func() room.View // what the runner knows when a message comes
 
+	// Await has the state show soon what was committed at a revision, however little of the job it follows.
+	Await       func(revision registry.Revision)
 	FireAhead   func(item int, err error)
 	SetAside    func(v room.View, node jobtree.Item, now time.Time) room.Batch
 	Lost        func(v room.View, item int, here registry.Revision) (lost, wait bool)
