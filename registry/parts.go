@@ -28,7 +28,8 @@ func (p Part) shows(path string) bool {
 // leave the rest unsent. [ViewParts] uses it.
 type Narrower interface {
 	// ViewParts is as [Viewer.View], of the parts alone. It shows them as one: a transaction that changes several of
-	// them is one step.
+	// them is one step. What this handle itself has committed it may show a tenth of a second later than other changes,
+	// unless something that came after is shown, or somebody waits for it by [View.WaitRevision].
 	ViewParts(ctx context.Context, path string, parts []Part, except ...func(path string) bool) (*View, error)
 
 	// Narrows tells whether a view that is narrowed to so many children would now spare the handle what the others'

@@ -201,6 +201,7 @@ func (r *runner) widen() {
 // widened takes in that the next step shows everything again.
 func (r *runner) widened() {
 	r.state.Widen()
+	r.rounds.Stale()
 	now := time.Now()
 	if r.scope.parts != nil {
 		r.scope.brief = now.Sub(r.scope.narrow) < following.Brief

@@ -42,6 +42,7 @@ func (r *runner) hold() {
 func (r *runner) newRounds() *rounds.Rounds {
 	return rounds.New(rounds.Ports{
 		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Whole: r.whole, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
+		Await:       r.await,
 		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
 		SetAside:    r.mending.SetAside,
 		Lost:        r.lost.Is,

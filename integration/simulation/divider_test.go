@@ -31,7 +31,11 @@ func (d divider) Commit(ctx context.Context, txn registry.Txn) (registry.Revisio
 
 // ViewParts implements registry.Narrower.
 func (d divider) ViewParts(ctx context.Context, path string, parts []registry.Part, except ...func(path string) bool) (*registry.View, error) {
-	return registry.ViewParts(ctx, d.Registry, path, parts, except...)
+	view, err := registry.ViewParts(ctx, d.Registry, path, parts, except...)
+	if err != nil {
+		return nil, err
+	}
+	return newBehind(view), nil
 }
 
 // Narrows implements registry.Narrower.

@@ -244,7 +244,7 @@ func (s *State) set(name Name, n registry.Node, t *Touched) {
 	case KindNecessary:
 		s.Necessary, t.Necessary = n.Revision, true
 	case KindProcessing:
-		t.Necessary = s.noteProcessing(n)
+		t.Necessary = s.noteProcessing(n) || t.Necessary
 	case KindFailoverLeft:
 		s.Left = replace(s.Left, name.Key, strings.Compare, name.Key, n.Exists())
 		t.Instances = true

@@ -139,6 +139,13 @@ func (c *commit) size(elsewhere int) int {
 	return size
 }
 
+// puts tells whether the commit writes a node: what it deletes may be absent.
+func (c *commit) puts() bool {
+	return slices.ContainsFunc(c.txn.Then, func(w registry.Write) bool {
+		return w.Kind != registry.WriteDelete && w.Kind != registry.WriteDeleteTree
+	})
+}
+
 // weight is about how much the store has to do.
 func (c *commit) weight() int { return c.compares + c.writes }
 

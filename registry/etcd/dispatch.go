@@ -14,7 +14,7 @@ import (
 
 // dispatch tells the followers what one response of the watch says.
 func (w *watch) dispatch(resp clientv3.WatchResponse) {
-	w.h.noteActivity()
+	w.h.noteActivity(resp.IsProgressNotify())
 	revision := resp.Header.Revision
 	if n := len(resp.Events); n > 0 {
 		revision = resp.Events[n-1].Kv.ModRevision // the header may run ahead of what was brought
@@ -23,8 +23,8 @@ func (w *watch) dispatch(resp clientv3.WatchResponse) {
 	}
 	w.h.r.see(revision)
 	for f, u := range w.route(revision, resp.Events) {
-		if awaits := f.deliver(w, u); awaits != 0 {
-			w.h.awaitRevision(f, awaits)
+		if awaits := f.deliver(w, u); len(awaits) > 0 {
+			w.h.awaitParts(f, awaits)
 		}
 	}
 }

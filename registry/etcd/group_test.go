@@ -62,7 +62,7 @@ func TestGroupsAreLikeSingleCommits(t *testing.T) {
 		}
 		together := maps.Clone(state)
 		resp := state.judge(namespace("/ns").encode(b.groups), together)
-		refused := newQueue(&Registry{}).answered(&request{groups: b.groups, commits: b.commits}, resp)
+		refused, _ := newQueue(&Registry{}).answered(&request{groups: b.groups, commits: b.commits}, resp)
 
 		alone, weight := maps.Clone(state), 0
 		for _, c := range b.commits {

@@ -26,18 +26,21 @@ type hub struct {
 	mu            sync.Mutex
 	closed        bool
 	watches       map[*watch]bool
-	parts         int                     // how many of them bring parts
-	waiting       map[*follower]time.Time // whose views somebody wants at a revision, and since when
-	lastActivity  time.Time               // when a watch last brought anything
-	stream        int                     // number of the stream that the watches share
-	silentStreams int                     // streams in a row that were given up without a sign of life
-	wake          chan struct{}           // of size 1: tells the goroutine that someone waits
+	parts         int                 // how many of them bring parts
+	waiting       map[*follower]*want // whose views are to reach a revision
+	looks         time.Time           // when the goroutine looks at these next; zero = when it is told to
+	progress      progress
+	own           ownCommits
+	lastActivity  time.Time     // when a watch last brought anything
+	stream        int           // number of the stream that the watches share
+	silentStreams int           // streams in a row that were given up without a sign of life
+	wake          chan struct{} // of size 1: tells the goroutine to look
 	watchdogRuns  bool
 }
 
 func newHub(r *Registry) *hub {
 	return &hub{
-		r: r, watches: make(map[*watch]bool), waiting: make(map[*follower]time.Time), wake: make(chan struct{}, 1),
+		r: r, watches: make(map[*watch]bool), waiting: make(map[*follower]*want), wake: make(chan struct{}, 1),
 	}
 }
 
@@ -109,11 +112,14 @@ func (h *hub) watch(w *watch) *watch {
 	return w
 }
 
-// noteActivity takes note of a sign of life.
-func (h *hub) noteActivity() {
+// noteActivity takes note of a sign of life, which may be an answer to the question how far the watches are.
+func (h *hub) noteActivity(progress bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lastActivity, h.silentStreams = time.Now(), 0
+	if progress {
+		h.progress.answered(h.lastActivity)
+	}
 }
 
 // widen replaces all watches by one of the namespace. The views change over to it as new ones join:
@@ -172,23 +178,6 @@ func (h *hub) whenLeft(f *follower, unbind func() bool) {
 		unbind()
 	}
 	f.unbind = unbind
-}
-
-// awaitRevision takes in that somebody waits for a view to reach a revision.
-func (h *hub) awaitRevision(f *follower, to registry.Revision) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if f.watches == nil {
-		return
-	}
-	f.wanted = max(f.wanted, to)
-	if _, ok := h.waiting[f]; !ok {
-		h.waiting[f] = time.Now()
-	}
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
 }
 
 // close ends all views and returns when no goroutine is left.

@@ -77,6 +77,7 @@ func (b *requestBuilder) add(c *commit) bool {
 type request struct {
 	groups  []group
 	commits []*commit // of all groups
+	number  int       // among those of the handle
 	asks    bool      // it only asks why the commits were refused
 	waiters int       // commits whose callers wait; guarded by the queue's mutex
 	began   time.Time
@@ -87,7 +88,9 @@ type request struct {
 
 // begin makes a request of what a builder gathered, and gives it its time. The caller holds mu.
 func (q *queue) begin(b *requestBuilder) *request {
-	req := &request{groups: b.groups, commits: b.commits, waiters: len(b.commits), began: time.Now()}
+	req := &request{
+		groups: b.groups, commits: b.commits, number: q.r.hub.sending(), waiters: len(b.commits), began: time.Now(),
+	}
 	limit := q.latency.minTimeout(q.r.config.RequestTimeout)
 	for _, c := range req.commits {
 		c.request = req

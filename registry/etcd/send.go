@@ -23,18 +23,21 @@ import (
 func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
 	defer req.cancel()
 	resp, err := q.r.transact(req.ctx, q.r.ns.encode(req.groups))
+	var refused []*commit
+	var made registry.Revision
 	if err == nil {
 		q.observeLatency(req)
+		refused, made = q.answered(req, resp)
 	}
-	switch refused := refusal(err); {
+	q.r.hub.answered(req.number, made)
+	switch refusal := refusal(err); {
 	case err == nil:
-		refused := q.answered(req, resp)
 		if len(refused) == 0 {
 			q.finish(req, func(*commit) {})
 			return nil, 0
 		}
 		return q.explainConflicts(q.ask(req, refused), registry.Revision(resp.Header.Revision)), 0
-	case refused == nil:
+	case refusal == nil:
 		q.r.log.Debug("commit without an answer", slog.Int("transactions", len(req.commits)), slog.Any("error", err))
 		if req.ctx.Err() == nil || tookTooLong(err) { // not because nobody waits for it any more
 			q.r.lastFailure.note(err)
@@ -43,7 +46,7 @@ func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
 	case len(req.commits) > 1: // one of them, or their number, is to blame; the others must not suffer
 		return q.finish(req, func(c *commit) { c.alone = true }), 0
 	default:
-		q.refused(req.commits[0], refused)
+		q.refused(req.commits[0], refusal)
 		q.finish(req, func(*commit) {})
 		return nil, 0
 	}
@@ -78,8 +81,9 @@ func longestBackoff(batch []*commit) (d time.Duration) {
 }
 
 // answered tells each commit its outcome, but those that were refused and are still to be told why: these it returns.
-// All commits share the revision of the request.
-func (q *queue) answered(req *request, resp *pb.TxnResponse) (refused []*commit) {
+// All commits share the revision of the request. made is that revision if the request certainly wrote something: else it
+// is one that the store had before.
+func (q *queue) answered(req *request, resp *pb.TxnResponse) (refused []*commit, made registry.Revision) {
 	q.r.see(resp.Header.Revision)
 	revision := registry.Revision(resp.Header.Revision)
 	for i, g := range req.groups {
@@ -94,6 +98,9 @@ func (q *queue) answered(req *request, resp *pb.TxnResponse) (refused []*commit)
 			}
 			switch {
 			case own.Succeeded:
+				if c.puts() {
+					made = revision
+				}
 				c.end(registry.Outcome{Revision: revision})
 			case c.explains:
 				q.conflicted(c, q.r.ns.found(own), revision)
@@ -102,7 +109,7 @@ func (q *queue) answered(req *request, resp *pb.TxnResponse) (refused []*commit)
 			}
 		}
 	}
-	return refused
+	return refused, made
 }
 
 // conflicted ends a commit that the store refused and that found is the reason of.

@@ -136,9 +136,9 @@ func (f *follower) unhold() {
 	}
 }
 
-// deliver shows what a watch brought, or buffers it. It returns the revision that the other watches of the view have
-// to reach first; 0 = none.
-func (f *follower) deliver(w *watch, u update) (awaits registry.Revision) {
+// deliver shows what a watch brought, or buffers it. It returns the revisions among that which the other watches of the
+// view have to reach first.
+func (f *follower) deliver(w *watch, u update) (awaits []registry.Revision) {
 	if w.part {
 		return f.deliverPart(w, u)
 	}
@@ -146,11 +146,11 @@ func (f *follower) deliver(w *watch, u update) (awaits registry.Revision) {
 	if f.holds > 0 {
 		f.held = append(f.held, u)
 		f.mu.Unlock()
-		return 0
+		return nil
 	}
 	f.mu.Unlock()
 	f.feed.Apply(u.revision, u.events)
-	return 0
+	return nil
 }
 
 // end ends the view, if there is one yet.

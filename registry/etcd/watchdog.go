@@ -7,11 +7,6 @@ import (
 )
 
 const (
-	// firstProgressPause is how long to wait for a watch to bring a wanted revision by itself before asking.
-	firstProgressPause = time.Millisecond
-	maxProgressPause   = 100 * time.Millisecond
-	// maxLag is when a view that somebody waits for is read afresh instead.
-	maxLag = 400 * time.Millisecond
 	// A stream of watches that brought nothing for a while is asked for a sign of life, and opened
 	// again if none comes: a frozen member, or a connection that went dead without a word, would
 	// otherwise be noticed by gRPC after 13 s only. The new one may come to the same member: until it has
@@ -37,56 +32,27 @@ func (h *hub) watchdog() {
 	}
 }
 
-// pollProgress asks the store how far the watches are until nobody waits any more: soon after somebody
-// began to wait, and then ever less often.
+// pollProgress asks the store how far the watches are until nobody waits any more.
 func (h *hub) pollProgress() {
-	pause := firstProgressPause
-	timer := time.NewTimer(pause)
+	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-h.wake:
-			if pause > firstProgressPause {
-				pause = firstProgressPause
-				timer.Reset(pause)
-			}
-			continue
 		case <-timer.C:
 		case <-h.r.life.Done():
 			return
 		}
-		stalled, behind := h.lagging()
-		if behind == 0 {
+		ask, stalled, next := h.lagging(time.Now())
+		if next.IsZero() {
 			return
 		}
-		h.requestProgress()
-		h.rereadLagging(stalled)
-		pause = min(2*pause, maxProgressPause)
-		timer.Reset(pause)
-	}
-}
-
-// lagging returns how many followers have not reached what is wanted of them, and which of them have
-// not for too long. It forgets the others.
-func (h *hub) lagging() (stalled []*follower, n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for f, since := range h.waiting {
-		reached := f.reached()
-		if f.ranges != nil && reached > f.came { // it waits for each revision that it is shown, so it only stalls if none comes
-			f.came, since = reached, time.Now()
-			h.waiting[f] = since
+		if ask {
+			h.requestProgress()
+			h.rereadLagging(stalled)
 		}
-		switch {
-		case reached >= f.wanted:
-			delete(h.waiting, f)
-			continue
-		case time.Since(since) > maxLag:
-			stalled = append(stalled, f)
-		}
-		n++
+		timer.Reset(time.Until(next))
 	}
-	return stalled, n
 }
 
 // requestProgress has the server say on all watches how far they are.

@@ -21,6 +21,7 @@ func viewCases() []testCase {
 		{name: "NarrowedShowsItsPartsAlone", run: narrowedShowsItsPartsAlone},
 		{name: "NarrowedShowsATransactionAsOneStep", run: narrowedShowsATransactionAsOneStep},
 		{name: "NarrowedReachesRevisionsElsewhere", run: narrowedReachesRevisionsElsewhere},
+		{name: "NarrowedShowsOwnWrites", run: narrowedShowsOwnWrites},
 		{name: "NarrowedOutlivesManyOthers", run: narrowedOutlivesManyOthers},
 		{name: "NarrowedBySomethingElseIsRefused", run: narrowedBySomethingElse},
 		{name: "ShowsOwnWrites", run: showsOwnWrites},
@@ -209,6 +210,31 @@ func narrowedReachesRevisionsElsewhere(e *env) {
 	e.waitFor(r.view, func(s registry.Snapshot) bool { return s.Get("/job/items/1").Revision == revision })
 	require.Equal(e, 2, r.steps, "subscribers are not told of nothing")
 	r.requireAgrees(e, other)
+}
+
+// narrowedShowsOwnWrites has a handle write what its own view shows of parts, in turns with another one: whoever waits for a
+// revision sees what was written by then, and what nobody waits for is shown soon, in order.
+func narrowedShowsOwnWrites(e *env) {
+	p, other := e.open(), e.open()
+	r := newNarrowReplay(e, p, "/job", registry.Part{Folder: "/job/items", Only: []string{"1", "3"}})
+	for i := range 20 {
+		path := fmt.Sprintf("/job/items/%d/state", 1+2*(i%2))
+		revision := e.commit(p, registry.Put(path, fmt.Sprint(i)), registry.Put("/job/items/2/state", fmt.Sprint(i)))
+		switch i % 4 {
+		case 0:
+			e.waitRevision(r.view, revision)
+			require.Equal(e, revision, r.view.Snapshot().Get(path).Revision)
+		case 1:
+			e.waitFor(r.view, func(s registry.Snapshot) bool { return s.Get(path).Revision == revision })
+		case 2:
+			head := e.commit(other, registry.Put("/job/head", fmt.Sprint(i)))
+			now := e.waitFor(r.view, func(s registry.Snapshot) bool { return s.Get("/job/head").Revision == head })
+			require.Equal(e, revision, now.Get(path).Revision, "what was written before is there, too")
+		default:
+		}
+	}
+	r.requireAgrees(e, other)
+	require.Equal(e, 10, r.changes["/job/items/1/state"])
 }
 
 // narrowedOutlivesManyOthers opens so many views beside a narrowed one that a backend may follow all in another way.

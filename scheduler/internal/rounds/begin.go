@@ -28,7 +28,8 @@ type Round struct {
 	admitted int       // begins in the batch for which the items had to have their turns
 	noted    []int     // items that were looked at
 
-	newest wholeround.Newest // of those that are to begin
+	newest   wholeround.Newest // of those that are to begin
+	nextFire time.Time         // of the job, after now; zero = nobody has asked
 }
 
 // Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
@@ -85,6 +86,7 @@ func (r *Rounds) consider(v room.View, round *Round, n int) {
 		return
 	}
 	if v.Applied < it.wrote || it.running != nil && it.running.Undo {
+		r.awaitWritten(v, round, it, node)
 		return // the state does not show yet what this runner wrote
 	}
 	if it.running != nil || node.Running.Exists() {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
@@ -65,7 +66,58 @@ func TestMyItemsFollowTheState(t *testing.T) {
 	require.NotContains(t, task, "0")
 }
 
-// What each step of a job costs before anything is decided.
+// Whatever changes of a job, and whichever items of it are followed, the list has my items and no others.
+func TestMyItemsAreThoseOfTheState(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		const items = 4
+		r, v := jobOf(t, "me", "other", "me", "")
+		revision, counter := registry.Revision(1), int64(1)
+		item := rapid.IntRange(0, items-1)
+		owner := rapid.SampledFrom([]string{"me", "other", ""})
+		step := func(changes ...registry.Change) {
+			r.Observe(v.State.Apply(registry.Step{Snapshot: registry.NewSnapshot(revision, nil), Changes: changes}))
+		}
+		put := func(path, value string) registry.Change {
+			revision++
+			return registry.Change{New: registry.Node{Path: path, Value: value, Created: revision, Revision: revision}}
+		}
+		gone := func(path string) registry.Change {
+			return registry.Change{Old: registry.Node{Path: path, Created: 1, Revision: 1}}
+		}
+		epoch := func(total int) registry.Change {
+			counter++
+			return put(v.Tree.Epoch(), jobtree.EncodeEpoch(jobtree.Epoch{Term: 1, Counter: counter, Total: total}))
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"an owner":         func(rt *rapid.T) { step(put(v.Tree.ItemInstance(item.Draw(rt, "item")), owner.Draw(rt, "owner"))) },
+			"no owner":         func(rt *rapid.T) { step(gone(v.Tree.ItemInstance(item.Draw(rt, "item")))) },
+			"an item runs":     func(rt *rapid.T) { step(put(v.Tree.ItemRunning(item.Draw(rt, "item")), "me")) },
+			"an item ends":     func(rt *rapid.T) { step(gone(v.Tree.ItemRunning(item.Draw(rt, "item")))) },
+			"an item is noted": func(rt *rapid.T) { step(put(v.Tree.ItemMisfire(item.Draw(rt, "item")), "{}")) },
+			"another total":    func(rt *rapid.T) { step(epoch(rapid.IntRange(0, items).Draw(rt, "total"))) },
+			"a move in parts": func(rt *rapid.T) {
+				next := jobtree.Next{Epoch: jobtree.Epoch{Term: 1, Counter: counter + 1}.ID(), Owner: owner.Draw(rt, "owner")}
+				step(put(v.Tree.ItemNext(item.Draw(rt, "item")), jobtree.EncodeNext(next)))
+				step(epoch(v.State.Total()))
+			},
+			"some are followed": func(rt *rapid.T) { v.State.Narrow(r.owned) },
+			"all are followed":  func(rt *rapid.T) { v.State.Widen(); r.Stale(); step() },
+			"": func(rt *rapid.T) {
+				r.refreshOwned(v)
+				var want []int
+				for n := range v.State.Total() {
+					if v.Owns(n) {
+						want = append(want, n)
+					}
+				}
+				require.ElementsMatch(rt, want, r.owned)
+			},
+		})
+	})
+}
+
+// What a step costs that may have moved items, before anything is decided.
 func BenchmarkMyItemsAfterAStep(b *testing.B) {
 	for _, items := range []int{10, 10_000} {
 		b.Run(fmt.Sprintf("items=%d", items), func(b *testing.B) {

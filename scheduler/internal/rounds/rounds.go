@@ -32,6 +32,8 @@ type Ports struct {
 	Load      *load.Load
 	Look      func() room.View // what the runner knows when a message comes
 
+	// Await has the state show soon what was committed at a revision, however little of the job it follows.
+	Await       func(revision registry.Revision)
 	FireAhead   func(item int, err error)
 	SetAside    func(v room.View, node jobtree.Item, now time.Time) room.Batch
 	Lost        func(v room.View, item int, here registry.Revision) (lost, wait bool)
@@ -63,7 +65,7 @@ type Rounds struct {
 	claimingOf int               // of which item
 	answered   registry.Revision // the newest triggered node for which nothing more is to run here
 
-	settled, settledKnown bool // the assignment was, after the last step; see isSettled
+	settled, settledKnown bool // the assignment was, after the last step that might matter to it; see isSettled
 }
 
 // New makes the room of a job. run is what the part that runs items may ask; this room adds what it knows itself.
@@ -89,8 +91,10 @@ func (r *Rounds) Before(v room.View, step registry.Step) {
 
 // Observe takes in what a step of the view has changed.
 func (r *Rounds) Observe(t jobtree.Touched) {
-	r.stale = r.stale || t.Config || t.Epoch || len(t.Items) > 0
-	r.settledKnown = false
+	r.stale = r.stale || t.Config || t.Epoch || t.Owners // to find out who owns what takes a look at all items
+	if t.Config || t.Epoch || t.Instances || t.Necessary || t.Owners {
+		r.settledKnown = false
+	}
 	r.rouseTouched(t.Items)
 	r.toConsider.Note(t.Items, t.Config || t.Epoch || t.Servers || t.Instances || t.Triggered)
 	r.executions.Observe(t)

@@ -82,7 +82,8 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 	return decide
 }
 
-// isSettled is [room.View.Settled], found out once for each step of the view.
+// isSettled is [room.View.Settled], which looks at all items: it is found out anew only after a step that may have changed
+// the answer, and executions do not.
 func (r *Rounds) isSettled(v room.View) bool {
 	if !r.settledKnown {
 		r.settled, r.settledKnown = v.Settled(), true
