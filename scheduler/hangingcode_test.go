@@ -341,18 +341,21 @@ func (s slowConfigure) Configure(cfg job.Config) (job.HandlerFunc, error) {
 }
 
 // While Configure takes its time, nothing begins by what it made of another configuration, and the job does not
-// pause: what is due runs when the code is there.
+// pause: what is due runs when the code is there. Nobody else is told of it, however many items that are.
 func TestASlowConfigureIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		code := slowConfigure{ran: make(chan string, 10)}
 		cfg := jobOf(1)
-		c.startCode("a", code, cfg) // it was asked for the declaration and now for the job
+		i := c.startCode("a", code, cfg) // it was asked for the declaration and now for the job
 		sleepUntil(8 * time.Second)
 		cfg.JobParameter = "other"
 		c.change(cfg)
 		sleepUntil(9 * time.Second)
 		require.Equal(t, fullID("a"), c.state().Leader.Instance)
+		before := i.registry.Stats().CommitRequests
+		sleepUntil(10900 * time.Millisecond) // its fire of second 10 waits
+		require.Equal(t, before, i.registry.Stats().CommitRequests)
 		sleepUntil(16 * time.Second)
 		require.Equal(t, `"other" at 11s`, <-code.ran)
 		require.Equal(t, `"other" at 15s`, <-code.ran)

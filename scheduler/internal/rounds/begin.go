@@ -72,8 +72,12 @@ func (r *Rounds) Settled(v room.View, round *Round) {
 }
 
 // MayBegin tells whether anything may begin here.
-func (r *Rounds) MayBegin(v room.View) bool {
-	return !v.Blind && v.Usable && !r.settings.AwaitsCode && !v.Out && v.Known && v.ServerEnabled() && v.State.Total() == v.Config.ShardingTotalCount
+func (r *Rounds) MayBegin(v room.View) bool { return !r.settings.AwaitsCode && r.mayBeginSoon(v) }
+
+// mayBeginSoon tells whether anything may begin here once the job's code has said what it makes of new settings. If that
+// takes too long, the settings cannot be used.
+func (r *Rounds) mayBeginSoon(v room.View) bool {
+	return !v.Blind && v.Usable && !v.Out && v.Known && v.ServerEnabled() && v.State.Total() == v.Config.ShardingTotalCount
 }
 
 // consider decides what happens to one of my items now.

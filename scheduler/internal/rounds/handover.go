@@ -74,14 +74,15 @@ func (r *Rounds) part(v room.View, it *item) {
 }
 
 // Note proposes to note what is due of items that are not to run here: they moved, this instance leaves, or
-// nothing may begin here. over tells that an instance that leaves has tried often enough. left tells that this one has
-// left. Nothing is left to be noted if [Rounds.HasToNote] is false then.
+// nothing may begin here, for longer than the job's code takes to take new settings up. over tells that an instance
+// that leaves has tried often enough. left tells that this one has left. Nothing is left to be noted if
+// [Rounds.HasToNote] is false then.
 func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
 	if r.missed.Exhausted() {
 		return nil, true
 	}
 	r.refreshOwned(v)
-	if v.Leaving || !r.MayBegin(v) {
+	if v.Leaving || !r.mayBeginSoon(v) {
 		for _, n := range r.owned {
 			if it := r.items[n]; it != nil && it.running == nil {
 				r.part(v, it)
@@ -94,7 +95,7 @@ func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
 // idleAway tells whether an item is known that does not run here and is not to run here.
 func (r *Rounds) idleAway(v room.View, n int) bool {
 	it := r.items[n]
-	return it != nil && it.running == nil && (!v.Owns(n) || v.Leaving || !r.MayBegin(v))
+	return it != nil && it.running == nil && (!v.Owns(n) || v.Leaving || !r.mayBeginSoon(v))
 }
 
 // leftovers are the items with fires that may have to be noted.
