@@ -28,7 +28,7 @@ type Ports struct {
 // Fires are what an instance knows of the fires of a job.
 type Fires struct {
 	ports    Ports
-	times    fires.Times      // by which what is due has come
+	times    string           // the name of those by which what is due has come; empty = of none yet
 	records  bool             // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick         // the newest fire that this process's clock ticked
 	witness  policy.Witness   // all that it ticked
@@ -122,10 +122,10 @@ func (f *Fires) Adopt(v room.View) {
 }
 
 // FiresBy tells whether the job has fired by these times up to now.
-func (f *Fires) FiresBy(times fires.Times) bool { return f.times == times }
+func (f *Fires) FiresBy(times fires.Times) bool { return f.times == times.Name() }
 
 // FireBy takes in by what the job fires from now on, and forgets what came before: it came under other times.
 func (f *Fires) FireBy(next fires.Times) {
-	f.times = next
+	f.times = next.Name()
 	f.witness.Forget()
 }
