@@ -37,7 +37,7 @@ func (l *looker) shown(v room.View) {
 	defer l.mu.Unlock()
 	l.looks++
 	l.made[v.Facts] = true
-	if *v.Facts != *l.runner.viewAt(l.runner.moment()).Facts {
+	if *v.Facts != l.runner.facts() {
 		l.stale = append(l.stale, v)
 	}
 }
@@ -129,7 +129,7 @@ func TestLookShowsEachChange(t *testing.T) {
 		v := r.look()
 		require.True(t, change.shows(v), change.name)
 		require.NotSame(t, last.Facts, v.Facts, change.name)
-		require.Equal(t, *r.viewAt(r.moment()).Facts, *v.Facts, change.name)
+		require.Equal(t, r.facts(), *v.Facts, change.name)
 	}
 	require.Equal(t, was, *before.Facts)
 }

@@ -63,7 +63,6 @@ type runner struct {
 	shown      time.Time               // when the view showed something last
 	told       tellings
 	seen       room.View // what the rooms were shown last
-	seenAt     moment    // when
 	departure  departure
 	scope      scope // what it follows
 

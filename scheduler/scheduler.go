@@ -43,6 +43,7 @@ type Scheduler struct {
 	admission *admission.Admission
 	load      load.Load
 	clock     fires.ClockCheck
+	process   room.Process // as rooms are shown it
 	// clockWas is for the goroutine of the timetable alone; see watchClock.
 	clockWas time.Duration
 	notices  notify.Notices
@@ -89,6 +90,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		left: make(map[string]*registry.View),
 	}
 	log := o.logger.With(logInstance, o.instance)
+	s.process = room.Process{Instance: o.instance, Clock: &s.clock}
 	s.together.registry = reg
 	s.repeats = repeats.New(log, repeats.Every)
 	s.log, s.runs = countRuns(log)

@@ -146,7 +146,7 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings
 		return &Settings{}, nil, stored.Err
 	}
 	cfg := others.InForce(v, &v.State.Config.Value)
-	warnings, err = jobtree.CheckConfig(v.Job, *cfg)
+	warnings, err = jobtree.CheckConfig(v.Job(), *cfg)
 	faults := []error{err}
 	fault := func(err error) { faults = append(faults, jobtree.StoredError(v.Tree.Config(), err)) }
 	if class := cfg.ClassName(); c.ports.Class != "" && class != c.ports.Class {

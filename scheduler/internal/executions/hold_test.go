@@ -23,7 +23,7 @@ func TestHoldLooksAtWhatHasChanged(t *testing.T) {
 	under := room.NewAttachment(context.Background(), session)
 	tree := jobtree.For("orders")
 	v := room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "me", Tree: tree, Applied: 12, Attached: under, State: jobtree.StateOf("orders", registry.NewSnapshot(12, nil)),
+		Process: &room.Process{Instance: "me"}, Tree: tree, Applied: 12, Attached: under, State: jobtree.StateOf("orders", registry.NewSnapshot(12, nil)),
 	}}
 	running, looked := make(map[int]*Execution), 0
 	x := New(Ports{

@@ -40,7 +40,7 @@ func TestWhyCodeThatOthersDeclaredLostIsCancelled(t *testing.T) {
 			under := room.NewAttachment(context.Background(), session)
 			tree := jobtree.For("orders")
 			v := room.View{Facts: &room.Facts{
-				Job: "orders", Instance: "me", Tree: tree, Applied: 12, Attached: under,
+				Process: &room.Process{Instance: "me"}, Tree: tree, Applied: 12, Attached: under,
 				State: jobtree.StateOf("orders", registry.NewSnapshot(12, []registry.Node{
 					{Path: tree.ItemRecord(0), Value: jobtree.EncodeRecord(lost), Created: token, Revision: 12},
 				})),

@@ -38,7 +38,7 @@ func seeing(t *testing.T, leader registry.SessionID) room.View {
 	}
 	session, _ := backend.NewSession(mySession, time.Hour, func() time.Duration { return 0 }, 0)
 	return room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "me", Tree: tree, Usable: true, Config: &cfg,
+		Process: &room.Process{Instance: "me"}, Tree: tree, Usable: true, Config: &cfg,
 		Attached: &room.Attachment{Session: session, Ctx: t.Context()},
 		State:    jobtree.StateOf("orders", registry.NewSnapshot(9, nodes)),
 	}}

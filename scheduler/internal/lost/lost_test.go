@@ -29,7 +29,7 @@ func worldOf(t *testing.T) room.View {
 	})
 	require.NoError(t, err)
 	return room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "here", Tree: tree, Usable: true, Config: &cfg, Clock: &fires.ClockCheck{Wall: time.Now},
+		Process: &room.Process{Instance: "here", Clock: &fires.ClockCheck{Wall: time.Now}}, Tree: tree, Usable: true, Config: &cfg,
 		State: jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
 			{Path: tree.Config(), Value: text, Created: 1, Revision: 1},
 			{Path: tree.ItemRecord(0), Value: jobtree.EncodeRecord(record), Created: 5, Revision: 5},

@@ -63,7 +63,7 @@ func TestWhichClocksAreRefused(t *testing.T) {
 					Log: slog.New(slog.DiscardHandler), Life: t.Context,
 					AskClock: func(age time.Duration, _ func()) { clock.Check(t.Context(), age) },
 				}})
-				v := room.View{Facts: &room.Facts{Config: &cfg, Clock: clock}}
+				v := room.View{Facts: &room.Facts{Process: &room.Process{Clock: clock}, Config: &cfg}}
 				m.JudgeClock(v)
 				require.False(t, m.Refuses(), "before anybody knows")
 				work.Wait()

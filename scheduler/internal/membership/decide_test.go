@@ -40,7 +40,7 @@ func seeing(t *testing.T, instances ...registry.Node) room.View {
 	session, _ := backend.NewSession(mySession, ttl, func() time.Duration { return 0 }, 0)
 	nodes := append(instances, registry.Node{Path: tree.Config(), Value: text, Created: 1, Revision: 1})
 	return room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "me", Tree: tree, Usable: true, Config: &cfg, Clock: &clock{},
+		Process: &room.Process{Instance: "me", Clock: &clock{}}, Tree: tree, Usable: true, Config: &cfg,
 		Attached: &room.Attachment{Session: session, Ctx: t.Context()},
 		State:    jobtree.StateOf("orders", registry.NewSnapshot(9, nodes)),
 	}}

@@ -115,7 +115,7 @@ func (m *Membership) keptOut(v room.View) bool {
 	}
 	err := m.ports.Peers.Refuses(v)
 	if err != nil && m.joinedAs == 0 && !m.ports.Data {
-		m.ports.Fail(fmt.Errorf("job %q: %w", v.Job, err))
+		m.ports.Fail(fmt.Errorf("job %q: %w", v.Job(), err))
 	}
 	return err != nil
 }
@@ -142,7 +142,7 @@ func (m *Membership) awaitID(v room.View) {
 	m.ports.Wake(patience(v))
 	ctx, path := v.Attached.Ctx, v.Tree.Instance(v.Instance)
 	err := fmt.Errorf("%w: %s holds %q in job %q and did not let go for %s; give each process an id of its own",
-		ErrDuplicate, "session "+holder.String(), v.Instance, v.Job, patience(v))
+		ErrDuplicate, "session "+holder.String(), v.Instance, v.Job(), patience(v))
 	m.ports.Work(func() {
 		node, failed := m.ports.Get(ctx, path)
 		if failed == nil && node.Session == holder { // without an answer nobody knows

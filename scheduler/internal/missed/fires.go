@@ -59,7 +59,7 @@ func (f *Fires) Before(v room.View, step registry.Step) {
 			continue
 		}
 		name, ok := jobtree.Parse(change.Path())
-		if !ok || name.Job != v.Job {
+		if !ok || name.Job != v.Job() {
 			continue
 		}
 		owner := change.New.Value

@@ -15,14 +15,14 @@ import (
 //
 // An item begins to doze with a fire that was noted in it, so it always has one that is on time, or was.
 type dozing struct {
-	items  int          // how many doze
-	rules  policy.Rules // by which the fires came
-	newest time.Time    // fire
-	fires  []time.Time  // ascending, that came since they doze: the newest that the policy can still need
+	items  int           // how many doze
+	rules  *policy.Rules // by which the fires came
+	newest time.Time     // fire
+	fires  []time.Time   // ascending, that came since they doze: the newest that the policy can still need
 }
 
 // doze has an item doze in which a fire was just noted, by these rules.
-func (r *Rounds) doze(it *item, rules policy.Rules, fire time.Time) {
+func (r *Rounds) doze(it *item, rules *policy.Rules, fire time.Time) {
 	it.dozes = true
 	r.dozing.items++
 	r.dozing.rules, r.dozing.newest = rules, fire

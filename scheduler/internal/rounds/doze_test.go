@@ -25,7 +25,7 @@ func waitingJob(tb testing.TB, items int, cfg job.Config) (*Rounds, room.View) {
 	cfg.Cron = "* * * * * ?"
 	rules, err := policy.RulesOf(cfg)
 	require.NoError(tb, err)
-	v.Rules = rules
+	v.Rules = &rules
 	r.ports.Load, r.ports.Admission = &load.Load{Tell: func(load.Report) {}}, admission.New()
 	r.refreshOwned(v)
 	for n := range items {

@@ -49,7 +49,7 @@ func (r *Rounds) dropFormerLives(v room.View, step registry.Step) {
 			continue
 		}
 		name, ok := jobtree.Parse(c.Path())
-		if !ok || name.Job != v.Job || name.Kind != jobtree.KindItemInstance || step.Snapshot.Get(v.Tree.ItemRecord(name.Item)).Exists() {
+		if !ok || name.Job != v.Job() || name.Kind != jobtree.KindItemInstance || step.Snapshot.Get(v.Tree.ItemRecord(name.Item)).Exists() {
 			continue
 		}
 		r.missed.Renew(name.Item)

@@ -26,8 +26,8 @@ func jobOf(tb testing.TB, owners ...string) (*Rounds, room.View) {
 	}
 	r := New(Ports{Ports: &room.Ports{}, Job: "orders", Peers: peers.None{}}, executions.Ports{Ports: &room.Ports{}})
 	return r, room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "me", Tree: tree, Usable: true, Config: configuration.None().Config,
-		Clock: &fires.ClockCheck{Wall: time.Now},
+		Process: &room.Process{Instance: "me", Clock: &fires.ClockCheck{Wall: time.Now}}, Tree: tree,
+		Usable: true, Config: configuration.None().Config, Rules: &configuration.None().Rules,
 		State: jobtree.StateOf("orders", registry.NewSnapshot(1, nodes)),
 	}}
 }
