@@ -7,9 +7,9 @@ import (
 )
 
 // newConfiguration makes the room of the job's configuration.
-func (r *runner) newConfiguration() *configuration.Configuration {
+func (r *runner) newConfiguration(p ports) *configuration.Configuration {
 	return configuration.New(configuration.Ports{
-		Ports: r.ports, Class: r.class, Handler: r.handler, Others: r.s.traits, Handlers: r.s.handlers, Lookup: r.s.strategies.Lookup,
+		Ports: p, Class: r.class, Handler: r.handler, Others: r.s.traits, Handlers: r.s.handlers, Lookup: r.s.strategies.Lookup,
 		Adopt: r.adopt,
 		TakenUp: func() {
 			r.rounds.TakenUp(r.look())

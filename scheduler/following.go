@@ -128,7 +128,7 @@ func (r *runner) follow() {
 	c.Spares = ok && narrower.Narrows(c.Own)
 	switch narrow, again := c.Narrow(); {
 	case again > 0:
-		r.ports.Wake(again)
+		r.alarm.Set(again)
 	case narrow && v.Settled() && !r.rounds.HasToNote():
 		r.narrow(v)
 	}
@@ -216,7 +216,7 @@ func (r *runner) turn(open func(ctx context.Context) (*registry.View, error), op
 		if err != nil {
 			r.box.Post(func() {
 				r.scope.turns, r.scope.moved = false, time.Now()
-				r.ports.Wake(room.RetryAfter)
+				r.alarm.Set(room.RetryAfter)
 			})
 			return
 		}

@@ -9,10 +9,10 @@ import (
 )
 
 // newMembership makes the room of this process as an instance of the job.
-func (r *runner) newMembership() *membership.Membership {
+func (r *runner) newMembership(p ports) *membership.Membership {
 	_, isData := r.handler.(handlers)
 	return membership.New(membership.Ports{
-		Ports: r.ports, Data: isData, Peers: r.peers,
+		Ports: p, Data: isData, Peers: r.peers,
 		Get: func(ctx context.Context, path string) (registry.Node, error) { return r.s.registry.Get(ctx, path) },
 		ComesBack: func() {
 			r.rounds.Stale()

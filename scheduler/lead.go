@@ -12,9 +12,9 @@ import (
 )
 
 // newLeadership makes the room of the job's leader.
-func (r *runner) newLeadership() *leadership.Leadership {
+func (r *runner) newLeadership(p ports) *leadership.Leadership {
 	return leadership.New(leadership.Ports{
-		Ports: r.ports, Others: r.s.traits, Peers: r.peers, Lookup: r.s.strategies.Lookup, Campaign: r.startElection,
+		Ports: p, Others: r.s.traits, Peers: r.peers, Lookup: r.s.strategies.Lookup, Campaign: r.startElection,
 		Answered:  func() { r.peers.LookAtAssignment() },
 		Reconcile: func() { r.box.Post(r.reconcile) },
 		Resharded: func(plan resharding.Plan) {

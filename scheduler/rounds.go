@@ -39,9 +39,9 @@ func (r *runner) hold() {
 }
 
 // newRounds makes the room of what this instance runs.
-func (r *runner) newRounds() *rounds.Rounds {
+func (r *runner) newRounds(p ports) *rounds.Rounds {
 	return rounds.New(rounds.Ports{
-		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Whole: r.whole, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
+		Ports: p, Job: r.name, Others: r.s.traits, Peers: r.peers, Whole: r.whole, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
 		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
 		SetAside:    r.mending.SetAside,
 		Lost:        r.lost.Is,
@@ -56,7 +56,7 @@ func (r *runner) newRounds() *rounds.Rounds {
 		EndRefused: r.endRefused,
 		Overtaken:  r.overtaken,
 	}, executions.Ports{
-		Ports: r.ports, Job: r.name, Now: r.s.now, Registry: r.s.registry, Others: r.s.traits,
+		Ports: p, Job: r.name, Now: r.s.now, Registry: r.s.registry, Others: r.s.traits,
 		Report: &reporter{observer: r.s.observer, job: r.name, tally: &r.tally}, Failures: &r.failures, Listeners: r.declared.listeners,
 		Before: func(ctx context.Context, listener func(context.Context) error) {
 			r.s.listeners.Call(ctx, notify.Listener{Job: r.name, Kind: ListenerBeforeRun}, listener)

@@ -66,9 +66,7 @@ type runner struct {
 	departure  departure
 	scope      scope // what it follows
 
-	// Its rooms, what they may ask, and what commits what they decide.
-	ports         *room.Ports
-	commits       *room.Commits
+	// Its rooms.
 	configuration *configuration.Configuration
 	leadership    *leadership.Leadership
 	lost          *lost.Executions
@@ -89,13 +87,12 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	if _, data := handler.(handlers); !data {
 		r.class = cfg.ClassName()
 	}
-	r.ports = r.newPorts()
-	r.commits = r.newCommits()
-	r.whole, r.peers = r.newWholeRounds(), r.newPeers()
-	r.leadership = r.newLeadership()
-	r.mending = mending.New(mending.Ports{Ports: r.ports, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
-	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports}
-	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
+	p := ports{func() *runner { return r }}
+	r.whole, r.peers = r.newWholeRounds(p), r.newPeers(p)
+	r.leadership = r.newLeadership(p)
+	r.mending = mending.New(mending.Ports{Ports: p, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
+	r.membership, r.lost = r.newMembership(p), &lost.Executions{Ports: p}
+	r.rounds, r.configuration = r.newRounds(p), r.newConfiguration(p)
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{
 		Start: s.work.Go, After: func() { r.decide(); r.follow(); r.rounds.ReturnTurns() },

@@ -59,11 +59,11 @@ func (c *Configuration) makeCode(cfg job.Config, then func(made)) {
 // handlerOf makes the error handler of a configuration. The registry may name one that this process
 // does not have, such as a Java class, or one whose settings are wrong; then failures are logged.
 func (c *Configuration) handlerOf(cfg job.Config) (handler job.ErrorHandler, instead error) {
-	handler, instead = newHandler(c.ports.Handlers, cfg, c.ports.Log)
+	handler, instead = newHandler(c.ports.Handlers, cfg, c.ports.Log())
 	if instead == nil {
 		return handler, nil
 	}
-	handler, err := newHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, c.ports.Log)
+	handler, err := newHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, c.ports.Log())
 	if err != nil {
 		panic("scheduler: no handler LOG: " + err.Error())
 	}

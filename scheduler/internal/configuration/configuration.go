@@ -44,7 +44,7 @@ var errDeleted = fmt.Errorf("%w: somebody deleted it by hand, and did not disabl
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	*room.Ports
+	room.Ports
 	Class    string      // that this process declares the job to have; empty if the job is data
 	Handler  job.Handler // the job's code, as it was declared
 	Others   peers.Traits
@@ -110,7 +110,7 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 			faults = errors.Join(faults, jobtree.StoredError(v.Tree.Config(), m.fault))
 		}
 		if faults == nil && m.instead != nil {
-			c.ports.Log.ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
+			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
 		}
 		next.Code, next.Handler = m.code, m.handler
 		c.takeUp(next, warnings, faults)
@@ -189,7 +189,7 @@ func (c *Configuration) tellPause(why error) {
 		return
 	}
 	c.pausedFor = text
-	log, life := c.ports.Log, c.ports.Life()
+	log, life := c.ports.Log(), c.ports.Life()
 	elsewhere := (*jobtree.ElsewhereError)(nil)
 	switch {
 	case why == nil:
@@ -215,7 +215,7 @@ func (c *Configuration) tellDoubts(warnings error) {
 		text = warnings.Error()
 	}
 	if text != "" && text != c.doubts {
-		c.ports.Log.WarnContext(c.ports.Life(), "job runs, and its configuration should be looked at", room.KeyError, warnings)
+		c.ports.Log().WarnContext(c.ports.Life(), "job runs, and its configuration should be looked at", room.KeyError, warnings)
 	}
 	c.doubts = text
 }
@@ -224,7 +224,7 @@ func (c *Configuration) tellDoubts(warnings error) {
 func (c *Configuration) maxRunning(cfg job.Config) int {
 	limit, err := inforce.MaxRunning(cfg)
 	if err != nil {
-		c.ports.Log.WarnContext(c.ports.Life(), "the job's executor is not known here, its items run without limit", room.KeyError, err)
+		c.ports.Log().WarnContext(c.ports.Life(), "the job's executor is not known here, its items run without limit", room.KeyError, err)
 	}
 	return limit
 }

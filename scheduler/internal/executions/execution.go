@@ -75,7 +75,7 @@ func (x *Executions) execute(e *Execution) {
 	x.active++
 	run := e.run()
 	x.ports.Report.Item(run)
-	log := x.ports.Log
+	log := x.ports.Log()
 	var work context.Context
 	work, e.cancel = context.WithCancelCause(e.scope.ctx)
 	// A panic is an error of this item and of nothing else, and so is the end of its goroutine.

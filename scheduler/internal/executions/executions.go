@@ -61,7 +61,7 @@ type Registry interface {
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	*room.Ports
+	room.Ports
 	Job       string
 	Now       func() time.Time
 	Registry  Registry

@@ -27,9 +27,8 @@ func TestHoldLooksAtWhatHasChanged(t *testing.T) {
 	}}
 	running, looked := make(map[int]*Execution), 0
 	x := New(Ports{
-		Ports: &room.Ports{},
-		All:   func() iter.Seq[*Execution] { t.Error("all are looked at"); return func(func(*Execution) bool) {} },
-		Of:    func(item int) *Execution { looked++; return running[item] },
+		All: func() iter.Seq[*Execution] { t.Error("all are looked at"); return func(func(*Execution) bool) {} },
+		Of:  func(item int) *Execution { looked++; return running[item] },
 	})
 	holds := func(looks int, items ...int) (batch room.Batch) {
 		t.Helper()

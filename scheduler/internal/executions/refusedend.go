@@ -184,7 +184,7 @@ func (x *Executions) disown(batch *room.Batch, e *Execution) (found bool) {
 				Then: []registry.Write{registry.Delete(node.Path)},
 			},
 			Done: func(registry.Outcome) {
-				x.ports.Log.WarnContext(x.ports.Life(), "removed a node that a foreign session held: the end of an execution is written there", room.KeyItem, e.Item, "node", node.Path)
+				x.ports.Log().WarnContext(x.ports.Life(), "removed a node that a foreign session held: the end of an execution is written there", room.KeyItem, e.Item, "node", node.Path)
 			},
 			Refused: func(error) bool { return true }, // the end is refused in its turn
 		})

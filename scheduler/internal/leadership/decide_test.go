@@ -1,6 +1,7 @@
 package leadership
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -44,16 +45,24 @@ func seeing(t *testing.T, leader registry.SessionID) room.View {
 	}}
 }
 
-// world notes what a room asks of its process.
+// world notes what a room asks of its process, and carries messages out at once.
 type world struct {
+	room.Ports
+	life      context.Context
 	campaigns int
 	wakes     []time.Duration
 }
 
+func (w *world) Life() context.Context    { return w.life }
+func (w *world) Post(message func()) bool { message(); return true }
+func (w *world) Wake(in time.Duration)    { w.wakes = append(w.wakes, in) }
+func (w *world) Log() *slog.Logger        { return slog.New(slog.DiscardHandler) }
+
 func (w *world) room(t *testing.T, others peers.Leaders) *Leadership {
 	t.Helper()
+	w.life = t.Context()
 	l := New(Ports{
-		Ports:  &room.Ports{Log: slog.New(slog.DiscardHandler), Life: t.Context, Wake: func(in time.Duration) { w.wakes = append(w.wakes, in) }},
+		Ports:  w,
 		Peers:  others,
 		Lookup: sharding.Default().Lookup,
 		Campaign: func(c *Candidacy) {

@@ -64,7 +64,7 @@ func (l *Leadership) abdicate(v room.View) room.Batch {
 		txn.Then = append(txn.Then, registry.Put(v.Tree.Necessary(), ""))
 	}
 	return room.Batch{{Step: "abdicate", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		l.ports.Log.InfoContext(l.ports.Life(), "resigned as leader: the server is disabled, or the job's settings cannot be used here")
+		l.ports.Log().InfoContext(l.ports.Life(), "resigned as leader: the server is disabled, or the job's settings cannot be used here")
 	}}}
 }
 

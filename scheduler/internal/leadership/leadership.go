@@ -22,7 +22,7 @@ const gatherFor = 20 * time.Millisecond
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	*room.Ports
+	room.Ports
 	Others    peers.Traits // those of others that may share the job
 	Peers     peers.Leaders
 	Lookup    func(strategy string) (sharding.Strategy, error) // of those that this process has

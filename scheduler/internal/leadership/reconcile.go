@@ -59,7 +59,7 @@ func (l *Leadership) Reconcile(v room.View) (batch room.Batch, due bool) {
 	found := resharding.GarbageOf(v.State, v.State.Leader.Created, v.Clock.Now().Add(-fires.ClockTolerance))
 	for _, txn := range found.Txns {
 		batch = append(batch, room.Proposal{Step: "reconcile", Txn: txn, Insist: true, Done: func(registry.Outcome) {
-			l.ports.Log.WarnContext(l.ports.Life(), "removed what was left over", "node", txn.Then[0].Path)
+			l.ports.Log().WarnContext(l.ports.Life(), "removed what was left over", "node", txn.Then[0].Path)
 		}})
 	}
 	return batch, true

@@ -77,7 +77,7 @@ func (l *Leadership) reshard(v room.View) room.Batch {
 	if err != nil {
 		if why := err.Error(); why != l.noPlan {
 			l.noPlan = why
-			l.ports.Log.ErrorContext(l.ports.Life(), "items stay where they are: the sharding strategy gave no assignment", room.KeyError, err)
+			l.ports.Log().ErrorContext(l.ports.Life(), "items stay where they are: the sharding strategy gave no assignment", room.KeyError, err)
 		}
 		return nil
 	}

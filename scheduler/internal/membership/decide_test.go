@@ -61,14 +61,24 @@ type world struct {
 	work   sync.WaitGroup
 }
 
+// ports carry messages out at once.
+type ports struct {
+	room.Ports
+	life context.Context
+	work *sync.WaitGroup
+}
+
+func (p ports) Life() context.Context    { return p.life }
+func (p ports) Post(message func()) bool { message(); return true }
+func (p ports) Work(do func())           { p.work.Go(do) }
+func (p ports) Wake(time.Duration)       {}
+func (p ports) Log() *slog.Logger        { return slog.New(slog.DiscardHandler) }
+
 func (w *world) room(t *testing.T, data bool, others peers.Members) *Membership {
 	t.Helper()
 	m := New(Ports{
-		Ports: &room.Ports{
-			Log: slog.New(slog.DiscardHandler), Life: t.Context, Wake: func(time.Duration) {}, Work: w.work.Go,
-			Post: func(message func()) bool { message(); return true },
-		},
-		Data: data, Peers: others,
+		Ports: ports{life: t.Context(), work: &w.work},
+		Data:  data, Peers: others,
 		Get:       func(context.Context, string) (registry.Node, error) { return instance("me", w.holder), nil },
 		ComesBack: func() {}, StaysOut: func(time.Duration) {}, ShutDown: func() {}, Fail: func(why error) { w.failed = why },
 	})

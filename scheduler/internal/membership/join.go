@@ -46,7 +46,7 @@ func (m *Membership) joined(v room.View) {
 	m.waitingID = time.Time{}
 	mine := v.State.Instance(v.Instance)
 	if mine.Created != m.joinedAs && m.joinedAs != 0 {
-		m.ports.Log.InfoContext(m.ports.Life(), "joined again", room.KeySession, mine.Session.String())
+		m.ports.Log().InfoContext(m.ports.Life(), "joined again", room.KeySession, mine.Session.String())
 	}
 	m.joinedAs = mine.Created
 }
@@ -73,7 +73,7 @@ func (m *Membership) removeFormer(v room.View) room.Batch {
 		return nil
 	}
 	return room.Batch{{Step: "remove a stray node", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Log.InfoContext(m.ports.Life(), "removed what a former session of this process left", room.KeySession, former.String())
+		m.ports.Log().InfoContext(m.ports.Life(), "removed what a former session of this process left", room.KeySession, former.String())
 	}}}
 }
 
@@ -130,7 +130,7 @@ func (m *Membership) awaitID(v room.View) {
 	holder := v.State.Instance(v.Instance).Session
 	if m.waitingID.IsZero() {
 		m.waitingID = time.Now()
-		m.ports.Log.InfoContext(m.ports.Life(), "waiting for the former session of this instance id to end",
+		m.ports.Log().InfoContext(m.ports.Life(), "waiting for the former session of this instance id to end",
 			room.KeySession, holder.String())
 	}
 	if left := patience(v) - time.Since(m.waitingID); left > 0 {
@@ -161,5 +161,5 @@ func (m *Membership) duplicate(err error) {
 		m.ports.Fail(err)
 		return
 	}
-	m.ports.Log.ErrorContext(m.ports.Life(), "cannot register again, will go on trying", room.KeyError, err)
+	m.ports.Log().ErrorContext(m.ports.Life(), "cannot register again, will go on trying", room.KeyError, err)
 }

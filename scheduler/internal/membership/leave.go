@@ -101,7 +101,7 @@ func (m *Membership) HandOver(v room.View) room.Batch {
 		txn.Then = append(txn.Then, registry.Delete(v.Tree.Leader()))
 	}
 	return room.Batch{{Step: "hand over", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Log.WarnContext(m.ports.Life(), "the instance stays registered until what runs here has ended, as somebody took a mark of it away: all else is handed over")
+		m.ports.Log().WarnContext(m.ports.Life(), "the instance stays registered until what runs here has ended, as somebody took a mark of it away: all else is handed over")
 	}}}
 }
 

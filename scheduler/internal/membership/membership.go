@@ -14,7 +14,7 @@ import (
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	*room.Ports
+	room.Ports
 	Data  bool // the job is data, which waits where a process that declares it would give up
 	Peers peers.Members
 	Get   func(ctx context.Context, path string) (registry.Node, error) // reads a node from the registry itself

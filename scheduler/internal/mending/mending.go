@@ -12,7 +12,7 @@ import (
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	*room.Ports
+	room.Ports
 	Snapshot func() registry.Snapshot // what the view shows, at least as new as the state
 }
 

@@ -21,7 +21,7 @@ import (
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	*room.Ports
+	room.Ports
 	Consider func(items []int, all bool) // marks items, or all, to be looked at: something of them may begin
 }
 

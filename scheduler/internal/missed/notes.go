@@ -82,7 +82,7 @@ func (f *Fires) Try() (tooMany bool) {
 	if f.tries++; f.tries <= mostTries {
 		return false
 	}
-	f.ports.Log.WarnContext(f.ports.Life(), "leaving without having noted all missed fires", "items", len(f.parting)+len(f.vouching.told))
+	f.ports.Log().WarnContext(f.ports.Life(), "leaving without having noted all missed fires", "items", len(f.parting)+len(f.vouching.told))
 	f.GiveUp()
 	return true
 }

@@ -152,7 +152,7 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	if node.Record.Value.FireAhead(begin.Horizon) {
 		if !ran.Equal(it.ignored) {
 			it.ignored = ran
-			r.ports.Log.ErrorContext(r.ports.Life(), "ignoring the last fire of an item: a broken clock wrote it", room.KeyItem, it.number, room.KeyFire, ran)
+			r.ports.Log().ErrorContext(r.ports.Life(), "ignoring the last fire of an item: a broken clock wrote it", room.KeyItem, it.number, room.KeyFire, ran)
 		}
 		ran = time.Time{}
 	}
@@ -230,7 +230,7 @@ const tickFirst = 10 * time.Millisecond
 // registry's clock stays due until the clocks agree; that one may have drifted since it was read.
 func (r *Rounds) cannotBegin(v room.View, it *item, begin jobtree.Begin, err error) {
 	if !errors.Is(err, jobtree.ErrFireAhead) {
-		r.ports.Log.ErrorContext(r.ports.Life(), "cannot begin", room.KeyItem, it.number, room.KeyError, err)
+		r.ports.Log().ErrorContext(r.ports.Life(), "cannot begin", room.KeyItem, it.number, room.KeyError, err)
 		if begin.Source == job.Manual {
 			it.triggered = begin.Trigger // as impossible later on
 		} else {

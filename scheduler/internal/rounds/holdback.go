@@ -30,7 +30,7 @@ func (r *Rounds) holdBack(members []*executions.Execution) {
 	}
 	r.ports.Whole.Bound(gates, func(g *wholeround.Gate) {
 		e := held[g]
-		r.ports.Log.WarnContext(r.ports.Life(), "item runs without the started hook: its round did not come together in time",
+		r.ports.Log().WarnContext(r.ports.Life(), "item runs without the started hook: its round did not come together in time",
 			room.KeyItem, e.Item, room.KeyFire, e.Context.Fire)
 	})
 }

@@ -24,7 +24,7 @@ func jobOf(tb testing.TB, owners ...string) (*Rounds, room.View) {
 	for n, owner := range owners {
 		nodes = append(nodes, registry.Node{Path: tree.ItemInstance(n), Value: owner, Created: 1, Revision: 1})
 	}
-	r := New(Ports{Ports: &room.Ports{}, Job: "orders", Peers: peers.None{}}, executions.Ports{Ports: &room.Ports{}})
+	r := New(Ports{Job: "orders", Peers: peers.None{}}, executions.Ports{})
 	return r, room.View{Facts: &room.Facts{
 		Process: &room.Process{Instance: "me", Clock: &fires.ClockCheck{Wall: time.Now}}, Tree: tree,
 		Usable: true, Config: configuration.None().Config, Rules: &configuration.None().Rules,

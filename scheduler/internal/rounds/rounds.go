@@ -23,7 +23,7 @@ import (
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	*room.Ports
+	room.Ports
 	Job       string
 	Others    peers.Traits
 	Peers     peers.Peers
