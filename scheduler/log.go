@@ -36,10 +36,14 @@ const commitRefused = "commit refused, will try again"
 type named struct{ r *runner }
 
 // Enabled implements [slog.Handler].
-func (n named) Enabled(ctx context.Context, level slog.Level) bool { return n.r.s.log.Enabled(ctx, level) }
+func (n named) Enabled(ctx context.Context, level slog.Level) bool {
+	return n.r.s.log.Enabled(ctx, level)
+}
 
 // Handle implements [slog.Handler].
-func (n named) Handle(ctx context.Context, line slog.Record) error { return n.handler().Handle(ctx, line) }
+func (n named) Handle(ctx context.Context, line slog.Record) error {
+	return n.handler().Handle(ctx, line)
+}
 
 // WithAttrs implements [slog.Handler].
 func (n named) WithAttrs(attrs []slog.Attr) slog.Handler { return n.handler().WithAttrs(attrs) }

@@ -92,7 +92,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	r.leadership = r.newLeadership(p)
 	r.mending = mending.New(mending.Ports{Ports: p, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
 	r.membership, r.lost = r.newMembership(p), &lost.Executions{Ports: p}
-	r.rounds, r.configuration = r.newRounds(p), r.newConfiguration(p)
+	r.rounds, r.configuration = rounds.New(roundsPorts{p}), r.newConfiguration(p)
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{
 		Start: s.work.Go, After: func() { r.decide(); r.follow(); r.rounds.ReturnTurns() },

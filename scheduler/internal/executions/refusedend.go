@@ -112,7 +112,7 @@ func (x *Executions) pathsOf(v room.View, e *Execution, about subject) []string 
 func (x *Executions) read(ctx context.Context, paths []string) (map[string]registry.Node, error) {
 	found := make(map[string]registry.Node, len(paths))
 	for _, path := range paths {
-		node, err := x.ports.Registry.Get(ctx, path)
+		node, err := x.ports.Registry().Get(ctx, path)
 		if err != nil && !errors.Is(err, registry.ErrNotFound) {
 			return nil, err
 		}

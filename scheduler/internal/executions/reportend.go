@@ -9,9 +9,9 @@ import (
 
 // close forgets an execution whose end was recorded or refused for good.
 func (x *Executions) close(e *Execution, o registry.Outcome) {
-	x.ports.Closed(e, o)
+	x.rounds.Closed(e, o)
 	x.reportEnd(e, o.Err)
-	x.ports.Over(o)
+	x.rounds.Over(o)
 }
 
 func (x *Executions) reportEnd(e *Execution, refused error) {
@@ -40,7 +40,7 @@ func (x *Executions) reportEnd(e *Execution, refused error) {
 	if e.started {
 		run := e.run()
 		run.Ended, run.Err, run.CutShort, run.Refused = e.ended, e.err, e.cutShort(), refused
-		x.ports.Report.Item(run)
+		x.ports.Report().Item(run)
 	}
 	x.leaveRound(e, refused)
 }

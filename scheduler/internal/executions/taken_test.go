@@ -54,7 +54,7 @@ func TestWhyCodeThatOthersDeclaredLostIsCancelled(t *testing.T) {
 			if !tt.lives {
 				control.Lose(errDropped)
 			}
-			x := New(Ports{})
+			x := New(nil, nil)
 			x.stopTaken(v, e)
 			under.Cancel(session.Err()) // as whoever follows the session does, a moment later
 			require.ErrorIs(t, context.Cause(work), tt.want)

@@ -34,7 +34,7 @@ type Round struct {
 // Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
 // committed, [Rounds.Settled] runs what was begun. The round is nil if nothing may begin.
 func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
-	if !r.MayBegin(v) || !r.ports.Peers.MayBegin(v) {
+	if !r.MayBegin(v) || !r.ports.Peers().MayBegin(v) {
 		return nil, nil
 	}
 	r.refreshOwned(v)
@@ -47,7 +47,7 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		}
 	}
 	if len(round.batch) > 0 {
-		if opens := r.ports.Whole.Open(v, round.newest); len(opens) > 0 {
+		if opens := r.ports.Whole().Open(v, round.newest); len(opens) > 0 {
 			round.batch = append(opens, round.batch...)
 		}
 	}
@@ -57,8 +57,8 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 
 // Settled goes on with a round when its proposals have been committed.
 func (r *Rounds) Settled(v room.View, round *Round) {
-	r.ports.Admission.Confirmed(round.admitted, round.handed, time.Now())
-	r.ports.Load.Begin(len(round.begun))
+	r.ports.Admission().Confirmed(round.admitted, round.handed, time.Now())
+	r.ports.Load().Begin(len(round.begun))
 	r.runRound(v, round)
 	for _, n := range round.noted {
 		if it := r.items[n]; it != nil && it.blank() {
@@ -95,7 +95,7 @@ func (r *Rounds) consider(v room.View, round *Round, n int) {
 		}
 		return
 	}
-	if r.ports.Peers.MaybeLost(n) || r.ports.Peers.TakenOff(v, node) {
+	if r.ports.Peers().MaybeLost(n) || r.ports.Peers().TakenOff(v, node) {
 		it.Due = m.Miss(it.Due) // so that its next fire does not bury it
 		return
 	}
@@ -157,7 +157,7 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 		ran = time.Time{}
 	}
 	it.Due = it.Due.After(ran)
-	turn := registry.Turn{Rank: registry.RankWork, Share: r.ports.Job}
+	turn := registry.Turn{Rank: registry.RankWork, Share: r.ports.Job()}
 	var guards []registry.Condition // of a request
 	request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
 	switch {
@@ -253,7 +253,7 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 		registry.Unchanged(v.Tree.Config(), v.State.Config.Revision),
 		v.Mine(),
 	)
-	conditions = append(conditions, r.ports.Peers.Beginning(v)...)
+	conditions = append(conditions, r.ports.Peers().Beginning(v)...)
 	unmarked, mark := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
 	conditions = append(conditions, unmarked)
 	writes := append(make([]registry.Write, 0, 3), mark, registry.Put(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
@@ -264,7 +264,7 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 		conditions = append(conditions, registry.Unchanged(v.Tree.ItemMisfire(n), node.Misfire.Revision))
 	}
 	// A wish of others, for an item that does not wait here, is for them to grant.
-	if node.FailoverItem != 0 && (!r.ports.Others.OwnWishes || node.Record.Value.State == jobtree.ItemWaiting) {
+	if node.FailoverItem != 0 && (!r.ports.Others().OwnWishes || node.Record.Value.State == jobtree.ItemWaiting) {
 		writes = append(writes, registry.Delete(v.Tree.FailoverItem(n)))
 	}
 	// An item's first begin creates its record, which is removed with the job, or when the
@@ -304,7 +304,7 @@ func (r *Rounds) newExecution(v room.View, it *item, under *room.Attachment, rec
 		Item: n, Under: under, Record: record, Token: token, Began: record.Current.Begin, Due: &it.Due,
 		Code: r.settings.Code, Limits: executions.LimitsOf(*cfg), Handler: r.settings.Handler,
 		Context: job.ShardingContext{
-			JobName:       r.ports.Job,
+			JobName:       r.ports.Job(),
 			TaskID:        r.task,
 			Item:          n,
 			ItemParameter: r.settings.Parameters[n],

@@ -93,8 +93,8 @@ func (r *Rounds) Dozes(v room.View) bool {
 // Kept counts a fire of a job that dozes. It may be called while nothing happens to the job; [Rounds.Tick] of what
 // was kept follows before anything does.
 func (r *Rounds) Kept() {
-	r.ports.Load.Want(r.dozing.items)
-	r.ports.Load.Drop(r.dozing.items)
+	r.ports.Load().Want(r.dozing.items)
+	r.ports.Load().Drop(r.dozing.items)
 }
 
 // Fold makes one tick of two that follow each other; ok is false if they do not.

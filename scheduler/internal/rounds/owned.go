@@ -33,11 +33,11 @@ func (r *Rounds) refreshOwned(v room.View) {
 		return
 	}
 	// One text for all items: of ten thousand, each names them all.
-	r.task = job.TaskID{Job: r.ports.Job, Items: r.owned, Instance: v.Instance}.String()
+	r.task = job.TaskID{Job: r.ports.Job(), Items: r.owned, Instance: v.Instance}.String()
 	for _, n := range r.owned {
 		if !had(n) {
 			r.toConsider.Note([]int{n}, false)
-			r.missed.Receive(v, r.ports.Peers, &r.item(n).Item, v.State.Item(n))
+			r.missed.Receive(v, r.ports.Peers(), &r.item(n).Item, v.State.Item(n))
 		}
 	}
 	r.missed.Received()

@@ -18,31 +18,32 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/load"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // Ports are what the room may ask of the process.
-type Ports struct {
-	room.Ports
-	Job       string
-	Others    peers.Traits
-	Peers     peers.Peers
-	Whole     Whole
-	Admission *admission.Admission
-	Load      *load.Load
-	Look      func() room.View // what the runner knows when a message comes
+type Ports interface {
+	executions.Ports
+	Peers() peers.Peers
+	Whole() Whole
+	Admission() *admission.Admission
+	Load() *load.Load
+	// Look returns what the runner knows when a message comes.
+	Look() room.View
 
-	FireAhead   func(item int, err error)
-	SetAside    func(v room.View, node jobtree.Item, now time.Time) room.Batch
-	Lost        func(v room.View, item int, here registry.Revision) (lost, wait bool)
-	DeclareLost func(v room.View, item int) room.Batch
+	FireAhead(item int, err error)
+	SetAside(v room.View, node jobtree.Item, now time.Time) room.Batch
+	Lost(v room.View, item int, here registry.Revision) (lost, wait bool)
+	DeclareLost(v room.View, item int) room.Batch
 	// InLatch commits a transaction in a latch, and calls settled in a message.
-	InLatch   func(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error))
-	ClaimOver func(item int, err error) // hears how a claim ended
+	InLatch(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error))
+	// ClaimOver hears how a claim ended.
+	ClaimOver(item int, err error)
 	// EndRefused hears that the end of an execution was refused for good, before that is reported; Overtaken hears
 	// after it of a conflict.
-	EndRefused func(e *executions.Execution, why error)
-	Overtaken  func(conflict *registry.ConflictError)
+	EndRefused(e *executions.Execution, why error)
+	Overtaken(conflict *registry.ConflictError)
 }
 
 // Rounds are what an instance runs of a job.
@@ -66,19 +67,37 @@ type Rounds struct {
 	settled, settledKnown bool // the assignment was, after the last step; see isSettled
 }
 
-// New makes the room of a job. run is what the part that runs items may ask; this room adds what it knows itself.
-func New(ports Ports, run executions.Ports) *Rounds {
+// New makes the room of a job.
+func New(ports Ports) *Rounds {
 	r := &Rounds{ports: ports, settings: configuration.None(), stale: true}
-	r.missed = missed.New(missed.Ports{Ports: ports.Ports, Consider: r.Consider})
-	run.All, run.Of, run.Closed, run.Over = r.Running, r.running, r.closed, func(o registry.Outcome) {
-		var conflict *registry.ConflictError
-		if errors.As(o.Err, &conflict) {
-			ports.Overtaken(conflict)
-		}
-	}
-	run.Missed, run.MayBegin = r.missed.Note, r.MayBegin
-	r.executions = executions.New(run)
+	r.missed = missed.New(ports, r)
+	r.executions = executions.New(ports, whole{r})
 	return r
+}
+
+// whole is what the part that runs items may ask of all.
+type whole struct{ *Rounds }
+
+// All implements [executions.Rounds].
+func (w whole) All() iter.Seq[*executions.Execution] { return w.Running() }
+
+// Of implements [executions.Rounds].
+func (w whole) Of(item int) *executions.Execution { return w.running(item) }
+
+// Missed implements [executions.Rounds].
+func (w whole) Missed(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+	return w.missed.Note(v, item, due, noted, ran)
+}
+
+// Closed implements [executions.Rounds].
+func (w whole) Closed(e *executions.Execution, o registry.Outcome) { w.closed(e, o) }
+
+// Over implements [executions.Rounds].
+func (w whole) Over(o registry.Outcome) {
+	var conflict *registry.ConflictError
+	if errors.As(o.Err, &conflict) {
+		w.ports.Overtaken(conflict)
+	}
 }
 
 // Before takes in a step of the view that the state does not show yet.
@@ -102,7 +121,7 @@ func (r *Rounds) ObserveFires(v room.View, t jobtree.Touched) {
 	if t.Config || t.Epoch {
 		r.dropSurplus(v)
 	}
-	r.missed.Observe(v, r.ports.Others, t)
+	r.missed.Observe(v, r.ports.Others(), t)
 	r.missed.FollowOwners(v, t)
 }
 
@@ -128,7 +147,7 @@ func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
 
 // TakenUp takes in that the job goes on by new settings.
 func (r *Rounds) TakenUp(v room.View) {
-	r.missed.Observe(v, r.ports.Others, jobtree.Touched{})
+	r.missed.Observe(v, r.ports.Others(), jobtree.Touched{})
 	r.toConsider.Note(nil, true)
 }
 
