@@ -89,10 +89,10 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	}
 	p := ports{func() *runner { return r }}
 	r.whole, r.peers = r.newWholeRounds(p), r.newPeers(p)
-	r.leadership = r.newLeadership(p)
-	r.mending = mending.New(mending.Ports{Ports: p, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }})
-	r.membership, r.lost = r.newMembership(p), &lost.Executions{Ports: p}
-	r.rounds, r.configuration = rounds.New(roundsPorts{p}), r.newConfiguration(p)
+	r.leadership = leadership.New(leadershipPorts{p})
+	r.mending = mending.New(mendingPorts{p})
+	r.membership, r.lost = membership.New(membershipPorts{p}), &lost.Executions{Ports: p}
+	r.rounds, r.configuration = rounds.New(roundsPorts{p}), configuration.New(configurationPorts{p})
 	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
 	r.box = actor.Mailbox{
 		Start: s.work.Go, After: func() { r.decide(); r.follow(); r.rounds.ReturnTurns() },

@@ -43,21 +43,23 @@ var ErrNotStored = errors.New("the job is not in the registry")
 var errDeleted = fmt.Errorf("%w: somebody deleted it by hand, and did not disable it first, as a removal does", ErrNotStored)
 
 // Ports are what the room may ask of the process.
-type Ports struct {
+type Ports interface {
 	room.Ports
-	Class    string      // that this process declares the job to have; empty if the job is data
-	Handler  job.Handler // the job's code, as it was declared
-	Others   peers.Traits
-	Handlers *errorhandler.Registry
-	Lookup   func(strategy string) (sharding.Strategy, error)
+	// Class is the one that this process declares the job to have; empty if the job is data.
+	Class() string
+	// Handler is the job's code, as it was declared.
+	Handler() job.Handler
+	Others() peers.Traits
+	Handlers() *errorhandler.Registry
+	Lookup(strategy string) (sharding.Strategy, error)
 	// Adopt puts settings into force.
-	Adopt func(next *Settings)
+	Adopt(next *Settings)
 	// TakenUp hears that the job goes on by the settings in force.
-	TakenUp func()
+	TakenUp()
 	// Paused hears why the job pauses, or nil when it goes on.
-	Paused func(why error)
+	Paused(why error)
 	// Again takes the configuration up once more: its code could not be asked before.
-	Again func()
+	Again()
 }
 
 // Configuration is what an instance knows of a job's configuration.
@@ -74,7 +76,7 @@ type Configuration struct {
 
 // New makes the room of a job.
 func New(ports Ports) *Configuration {
-	return &Configuration{ports: ports, inForce: None(), maker: asking.Asker{Post: ports.Post, Free: ports.Again}}
+	return &Configuration{ports: ports, inForce: None(), maker: asking.Asker{For: ports}}
 }
 
 // Stop stops the timer. It is for the end, when the runner does nothing any more.
@@ -149,10 +151,10 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings
 	warnings, err = jobtree.CheckConfig(v.Job(), *cfg)
 	faults := []error{err}
 	fault := func(err error) { faults = append(faults, jobtree.StoredError(v.Tree.Config(), err)) }
-	if class := cfg.ClassName(); c.ports.Class != "" && class != c.ports.Class {
-		fault(&job.FieldError{Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", c.ports.Class)})
+	if class := cfg.ClassName(); c.ports.Class() != "" && class != c.ports.Class() {
+		fault(&job.FieldError{Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", c.ports.Class())})
 	}
-	if err := c.judgeStrategy(v, cfg.ShardingStrategy); err != nil && c.ports.Others.OwnRules {
+	if err := c.judgeStrategy(v, cfg.ShardingStrategy); err != nil && c.ports.Others().OwnRules {
 		warnings = errors.Join(warnings, err) // another may know it, and lead
 	} else if err != nil {
 		faults = append(faults, err)

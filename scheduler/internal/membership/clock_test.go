@@ -16,13 +16,13 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// askingPorts ask a clock for the registry's time.
-type askingPorts struct {
-	ports
+// asking is a process that asks a clock for the registry's time.
+type asking struct {
+	*world
 	clock *fires.ClockCheck
 }
 
-func (p askingPorts) AskClock(age time.Duration, _ func()) { p.clock.Check(p.life, age) }
+func (a asking) AskClock(age time.Duration, _ func()) { a.clock.Check(a.life, age) }
 
 // clockOf is the clock of a registry.
 type clockOf struct {
@@ -66,7 +66,7 @@ func TestWhichClocksAreRefused(t *testing.T) {
 				clock := &fires.ClockCheck{Wall: time.Now, Ask: c.ServerTime, Start: work.Go, Failed: func(error) {}}
 				cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 				cfg.MaxTimeDiff, cfg.ClockPolicy = test.limit, test.policy
-				m := New(Ports{Ports: askingPorts{ports{life: t.Context()}, clock}})
+				m := New(asking{&world{life: t.Context()}, clock})
 				v := room.View{Facts: &room.Facts{Process: &room.Process{Clock: clock}, Config: &cfg}}
 				m.JudgeClock(v)
 				require.False(t, m.Refuses(), "before anybody knows")

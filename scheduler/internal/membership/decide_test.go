@@ -54,34 +54,37 @@ func (c *clock) Horizon() time.Time         { return time.Time{} }
 func (c *clock) Off() (time.Duration, bool) { return c.off, true }
 func (c *clock) Fresh(time.Duration) bool   { return true }
 
-// world is the process of a room.
+// world is the process of a room. It carries messages out at once.
 type world struct {
+	Ports
+	life   context.Context
+	data   bool
+	others peers.Peers
 	holder registry.SessionID // of the instance id, as the registry itself has it
 	failed error
 	work   sync.WaitGroup
 }
 
-// ports carry messages out at once.
-type ports struct {
-	room.Ports
-	life context.Context
-	work *sync.WaitGroup
+func (w *world) Life() context.Context    { return w.life }
+func (w *world) Post(message func()) bool { message(); return true }
+func (w *world) Work(do func())           { w.work.Go(do) }
+func (w *world) Wake(time.Duration)       {}
+func (w *world) Log() *slog.Logger        { return slog.New(slog.DiscardHandler) }
+func (w *world) Data() bool               { return w.data }
+func (w *world) Peers() peers.Peers       { return w.others }
+func (w *world) ComesBack()               {}
+func (w *world) StaysOut(time.Duration)   {}
+func (w *world) ShutDown()                {}
+func (w *world) Fail(why error)           { w.failed = why }
+
+func (w *world) Get(context.Context, string) (registry.Node, error) {
+	return instance("me", w.holder), nil
 }
 
-func (p ports) Life() context.Context    { return p.life }
-func (p ports) Post(message func()) bool { message(); return true }
-func (p ports) Work(do func())           { p.work.Go(do) }
-func (p ports) Wake(time.Duration)       {}
-func (p ports) Log() *slog.Logger        { return slog.New(slog.DiscardHandler) }
-
-func (w *world) room(t *testing.T, data bool, others peers.Members) *Membership {
+func (w *world) room(t *testing.T, data bool, others peers.Peers) *Membership {
 	t.Helper()
-	m := New(Ports{
-		Ports: ports{life: t.Context(), work: &w.work},
-		Data:  data, Peers: others,
-		Get:       func(context.Context, string) (registry.Node, error) { return instance("me", w.holder), nil },
-		ComesBack: func() {}, StaysOut: func(time.Duration) {}, ShutDown: func() {}, Fail: func(why error) { w.failed = why },
-	})
+	w.life, w.data, w.others = t.Context(), data, others
+	m := New(w)
 	m.Hold(formerSession)
 	m.Hold(mySession)
 	return m

@@ -42,7 +42,7 @@ func (m *Membership) Standing(v room.View) Standing {
 // joined takes in that this instance is registered. Not the first time, but later ones are logged: its session was
 // lost, or somebody deleted its node.
 func (m *Membership) joined(v room.View) {
-	m.ports.Peers.Joined(v)
+	m.ports.Peers().Joined(v)
 	m.waitingID = time.Time{}
 	mine := v.State.Instance(v.Instance)
 	if mine.Created != m.joinedAs && m.joinedAs != 0 {
@@ -89,7 +89,7 @@ func (m *Membership) join(v room.View) room.Batch {
 	if m.keptOut(v) || !v.Usable && v.State.Config.Revision == 0 || v.State.Elsewhere() {
 		return nil
 	}
-	conditions, writes := m.ports.Peers.Joining(v)
+	conditions, writes := m.ports.Peers().Joining(v)
 	if v.State.MembersMatter() {
 		writes = append(writes, registry.Put(v.Tree.Necessary(), ""))
 	}
@@ -106,15 +106,15 @@ func (m *Membership) join(v room.View) room.Batch {
 // process was not configured for them. Before the first join, the second ends Run; a job that is data, and one whose
 // session was lost, wait until they are gone.
 func (m *Membership) keptOut(v room.View) bool {
-	gone, shutDown := m.ports.Peers.Gone(v)
+	gone, shutDown := m.ports.Peers().Gone(v)
 	if shutDown {
 		m.ports.ShutDown()
 	}
 	if gone {
 		return true
 	}
-	err := m.ports.Peers.Refuses(v)
-	if err != nil && m.joinedAs == 0 && !m.ports.Data {
+	err := m.ports.Peers().Refuses(v)
+	if err != nil && m.joinedAs == 0 && !m.ports.Data() {
 		m.ports.Fail(fmt.Errorf("job %q: %w", v.Job(), err))
 	}
 	return err != nil

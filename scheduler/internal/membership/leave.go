@@ -116,7 +116,7 @@ func (m *Membership) leaveForClock(v room.View, p Parting) room.Batch {
 	txn, stays := m.LeaveTxn(v, p.Marks), other(v)
 	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
 	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Peers.Left()
+		m.ports.Peers().Left()
 		m.NoteLeft(v.Clock.Now())
 	}}}
 }

@@ -11,9 +11,10 @@ import (
 )
 
 // Ports are what the room may ask of the process.
-type Ports struct {
+type Ports interface {
 	room.Ports
-	Snapshot func() registry.Snapshot // what the view shows, at least as new as the state
+	// Snapshot is what the view shows, at least as new as the state.
+	Snapshot() registry.Snapshot
 }
 
 // Mending is what an instance knows of what is to be put right.
