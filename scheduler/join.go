@@ -62,7 +62,7 @@ func (r *runner) takePart() bool {
 		return false
 	}
 	r.lost.Joined(r.attached.Session.TTL())
-	if !r.hasJoined() {
+	if !r.joined {
 		r.announceJoined()
 	}
 	return true
@@ -83,9 +83,8 @@ func (r *runner) parting() membership.Parting {
 }
 
 func (r *runner) announceJoined() {
-	r.joined.Happen()
+	r.joined = true
+	r.settled.Happen()
 	r.log.InfoContext(r.life, "joined")
 	r.s.observer.observe(JoinEvent{Job: r.name})
 }
-
-func (r *runner) hasJoined() bool { return r.joined.Has() }

@@ -46,5 +46,5 @@ func (s *Scheduler) dismiss(r *runner) {
 	defer s.mu.Unlock()
 	delete(s.runners, r.name)
 	s.resignLeft()
-	r.departure.over()
+	r.over()
 }

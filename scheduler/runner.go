@@ -38,7 +38,7 @@ type runner struct {
 	tree     jobtree.Tree
 	log      *slog.Logger
 	tally    tally
-	joined   actor.Event            // the instance was registered for the first time
+	settled  actor.Event            // the instance was registered for the first time, or the scheduler has the job no more
 	opened   actor.Event            // the view is open
 	life     context.Context        // once started
 	view     *registry.View         // once started
@@ -50,6 +50,7 @@ type runner struct {
 
 	// What it knows.
 	started    bool // the view is open
+	joined     bool // the instance was registered
 	blind      blind
 	state      *jobtree.State
 	applied    registry.Revision       // the state is at least as new as this
