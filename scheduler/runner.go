@@ -103,7 +103,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 		return r.rounds.Tick(r.look(), t, kept)
 	})
 	r.entry = fires.NewEntry(ticks.Post)
-	r.alarm.Ring = func() { r.box.Post(func() {}) }
+	r.alarm.Ring = func() { r.box.Post(r.alarm.Rang) }
 	return r
 }
 
