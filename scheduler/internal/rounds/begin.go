@@ -305,7 +305,7 @@ func (r *Rounds) newExecution(v room.View, it *item, under *room.Attachment, rec
 		Code: r.settings.Code, Limits: executions.LimitsOf(*cfg), Handler: r.settings.Handler,
 		Context: job.ShardingContext{
 			JobName:       r.ports.Job(),
-			TaskID:        r.task,
+			TaskID:        r.taskID(v),
 			Item:          n,
 			ItemParameter: r.settings.Parameters[n],
 			TotalCount:    cfg.ShardingTotalCount,
@@ -328,5 +328,5 @@ func (r *Rounds) runRound(v room.View, round *Round) {
 		return
 	}
 	r.holdBack(round.begun)
-	r.executions.RunRound(v, round.id, r.task, round.now, round.begun)
+	r.executions.RunRound(v, round.id, r.taskID(v), round.now, round.begun)
 }

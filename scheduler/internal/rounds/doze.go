@@ -15,7 +15,12 @@ import (
 //
 // An item begins to doze with a fire that was noted in it, so it always has one that is on time, or was.
 type dozing struct {
-	items  int           // how many doze
+	items   int // how many doze
+	*dozers     // nil in a job of which no item has ever dozed: there may be thousands
+}
+
+// dozers are by what and since when items doze.
+type dozers struct {
 	rules  *policy.Rules // by which the fires came
 	newest time.Time     // fire
 	fires  []time.Time   // ascending, that came since they doze: the newest that the policy can still need
@@ -24,6 +29,9 @@ type dozing struct {
 // doze has an item doze in which a fire was just noted, by these rules.
 func (r *Rounds) doze(it *item, rules *policy.Rules, fire time.Time) {
 	it.dozes = true
+	if r.dozing.dozers == nil {
+		r.dozing.dozers = new(dozers)
+	}
 	r.dozing.items++
 	r.dozing.rules, r.dozing.newest = rules, fire
 }

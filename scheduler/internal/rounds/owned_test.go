@@ -62,7 +62,7 @@ func TestMyItemsFollowTheState(t *testing.T) {
 	refreshed := func() ([]int, string) {
 		r.Stale()
 		r.refreshOwned(v)
-		return r.owned, r.task
+		return r.owned, r.taskID(v)
 	}
 	owned, task := refreshed()
 	require.Equal(t, []int{0, 2}, owned)

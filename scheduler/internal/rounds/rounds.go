@@ -55,9 +55,9 @@ type Rounds struct {
 
 	items      map[int]*item     // those that are mine, or still run here
 	owned      []int             // the items assigned to this instance, ascending
-	task       string            // names them
+	task       string            // names them; empty until something begins
 	stale      bool              // owned must be computed anew
-	turns      turns             // of items that wait until they may begin
+	turns      *turns            // of items that wait until they may begin; nil while there are none
 	dozing     dozing            // those of them for which nothing but their turn can come
 	toConsider actor.Lookout     // items of which something may begin
 	claiming   bool              // a claim in a latch is under way

@@ -17,6 +17,11 @@ type turns struct {
 	having  []*item
 }
 
+// empty tells whether no item waits, and none may begin.
+func (t *turns) empty() bool {
+	return len(t.waiting[admission.OnTimeFirst])+len(t.waiting[admission.MissedLast])+len(t.having) == 0
+}
+
 // urgencyOf returns how urgent the begin of what is due next is.
 func urgencyOf(d policy.Due) admission.Urgency {
 	if _, source := d.Next(); source == job.Misfire {
@@ -72,6 +77,7 @@ func (r *Rounds) takeTurn(it *item, u admission.Urgency) bool {
 // queue notes that an item waits for its turn.
 func (r *Rounds) queue(it *item, u admission.Urgency) {
 	it.queued = true
+	r.makeTurns()
 	r.turns.waiting[u] = append(r.turns.waiting[u], it.number)
 }
 
@@ -109,9 +115,17 @@ func (r *Rounds) mayQueueAtOnce(v room.View) bool {
 		r.MayBegin(v) && r.ports.Peers().MayBegin(v)
 }
 
+// makeTurns is for the first item that waits or may begin.
+func (r *Rounds) makeTurns() {
+	if r.turns == nil {
+		r.turns = new(turns)
+	}
+}
+
 // have notes that an item may begin.
 func (r *Rounds) have(it *item) {
 	it.permit = true
+	r.makeTurns()
 	r.turns.having = append(r.turns.having, it)
 }
 
@@ -122,6 +136,7 @@ func (r *Rounds) Granted(u admission.Urgency, n int) bool {
 
 // useTurns gives turns to the first items that wait and still have something due.
 func (r *Rounds) useTurns(v room.View, u admission.Urgency, n int) {
+	r.makeTurns()
 	waiting, now := &r.turns.waiting[u], v.Clock.Now()
 	for n > 0 && len(*waiting) > 0 {
 		it := r.items[(*waiting)[0]]
@@ -160,6 +175,9 @@ func (ro *Round) use(it *item) {
 
 // ReturnTurns gives up the turns that a decision did not use.
 func (r *Rounds) ReturnTurns() {
+	if r.turns == nil {
+		return
+	}
 	unused := 0
 	for _, it := range r.turns.having {
 		if it.permit {
@@ -168,6 +186,9 @@ func (r *Rounds) ReturnTurns() {
 		}
 	}
 	r.turns.having = nil
+	if r.turns.empty() {
+		r.turns = nil
+	}
 	r.ports.Admission().GiveBack(unused)
 }
 
