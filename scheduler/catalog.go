@@ -186,7 +186,7 @@ func (c *catalog) handles(name string) bool {
 
 // takeUp starts taking part in a job, unless it was declared.
 func (c *catalog) takeUp(name string) {
-	r := newRunner(c.s, job.Config{Name: name}, c.s.classes, jobOptions{})
+	r := newRunner(c.s, job.Config{Name: name}, c.s.classes, &plain)
 	life, err := c.s.enterData(r)
 	if err != nil || life == nil {
 		return // declared, or the scheduler stops

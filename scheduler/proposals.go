@@ -55,7 +55,7 @@ func (r *runner) together(ctx context.Context, txn registry.Txn) (registry.Revis
 // on the state that it conflicted with, after a lost session by its successor, and otherwise later.
 func (r *runner) refused(what string, err error) {
 	r.lookAgain()
-	if r.blind.since != nil {
+	if r.blind != nil {
 		r.refusedBlind(err)
 	}
 	var conflict *registry.ConflictError

@@ -28,7 +28,7 @@ func (s *Scheduler) dismiss(r *runner) {
 		if r.pausedFor != "" {
 			s.observer.observe(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
 		}
-		if r.blind.since != nil {
+		if r.blind != nil {
 			s.observer.observe(ViewEvent{Job: r.name, Time: s.now()})
 		}
 		close(quiet)

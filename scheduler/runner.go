@@ -34,7 +34,7 @@ type runner struct {
 	name     string
 	handler  job.Handler // as it was declared; what runs is in settings
 	class    string      // as it was declared; empty if the job is data
-	declared jobOptions
+	declared *jobOptions
 	tree     jobtree.Tree
 	log      *slog.Logger
 	tally    tally
@@ -51,7 +51,8 @@ type runner struct {
 	// What it knows.
 	started    bool // the view is open
 	joined     bool // the instance was registered
-	blind      blind
+	blind      *blind            // nil while there is a view
+	snapshot   registry.Snapshot // that the view showed last
 	state      *jobtree.State
 	applied    registry.Revision       // the state is at least as new as this
 	needed     registry.Revision       // decide nothing before the state is as new as this
@@ -79,7 +80,7 @@ type runner struct {
 	failures      notify.Failures
 }
 
-func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
+func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared *jobOptions) *runner {
 	r := &runner{
 		s: s, name: cfg.Name, handler: handler, declared: declared, tree: jobtree.For(cfg.Name),
 		state: s.dialect.NewState(cfg.Name), settings: configuration.None(),
@@ -94,7 +95,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOp
 	r.mending = mending.New(mendingPorts{p})
 	r.membership, r.lost = membership.New(membershipPorts{p}), &lost.Executions{Ports: p}
 	r.rounds, r.configuration = rounds.New(roundsPorts{p}), configuration.New(configurationPorts{p})
-	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
+	r.failures.Bounds = &s.failures
 	r.box = actor.Mailbox{
 		Start: s.work.Go, After: func() { r.decide(); r.follow(); r.rounds.ReturnTurns() },
 		Quiet: func() bool { return r.rounds.Dozes(r.look()) },
@@ -136,7 +137,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 
 // apply brings the state up to a step of the view.
 func (r *runner) apply(step registry.Step) {
-	r.blind.snapshot = step.Snapshot
+	r.snapshot = step.Snapshot
 	r.peers.Before(r.look(), step)
 	r.rounds.Before(r.look(), step)
 	touched := r.state.Apply(step)
@@ -185,7 +186,7 @@ func (r *runner) attach(a *room.Attachment) {
 // decide commits what must happen next, from what is known now. A runner that has not been started knows
 // nothing, and has nothing to hand over.
 func (r *runner) decide() {
-	if r.blind.since != nil {
+	if r.blind != nil {
 		r.decideBlind()
 		return
 	}

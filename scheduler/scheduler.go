@@ -67,6 +67,7 @@ type Scheduler struct {
 
 	curfew    *stopping.Curfew
 	listeners *notify.Listeners
+	failures  notify.Bounds // of the calls of error handlers
 }
 
 // New makes a scheduler over a registry, which stays the caller's to close after Run has returned.
@@ -98,6 +99,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s.timetable.Woke = s.watchClock
 	s.curfew = stopping.NewCurfew()
 	s.listeners = &notify.Listeners{Curfew: s.curfew, Timeout: s.listenerTimeout, Failed: s.listenerFailed}
+	s.failures = notify.Bounds{Timeout: s.handlerTimeout, Curfew: s.curfew}
 	s.load.Tell = s.tellLoad
 	s.watchRegistryClock()
 	for _, one := range s.observers {
