@@ -32,6 +32,9 @@ func (p configurationPorts) Lookup(strategy string) (sharding.Strategy, error) {
 	return p.runner().s.strategies.Lookup(strategy)
 }
 
+// Schedules implements [configuration.Ports].
+func (p configurationPorts) Schedules() *fires.Schedules { return &p.runner().s.schedules }
+
 // Adopt implements [configuration.Ports].
 func (p configurationPorts) Adopt(next *configuration.Settings) { p.runner().adopt(next) }
 

@@ -49,8 +49,8 @@ type runner struct {
 	entry    *fires.Entry // in the timetable
 
 	// What it knows.
-	started    bool // the view is open
-	joined     bool // the instance was registered
+	started    bool              // the view is open
+	joined     bool              // the instance was registered
 	blind      *blind            // nil while there is a view
 	snapshot   registry.Snapshot // that the view showed last
 	state      *jobtree.State

@@ -40,6 +40,7 @@ type Scheduler struct {
 	observer *observers
 
 	timetable *fires.Timetable
+	schedules fires.Schedules
 	admission *admission.Admission
 	load      load.Load
 	clock     fires.ClockCheck

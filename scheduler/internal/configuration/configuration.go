@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -22,7 +23,7 @@ import (
 type Settings struct {
 	OK         bool            // false: there is none, or it cannot be used, and nothing may begin
 	Config     *job.Config     // what the state has, and not a copy: there may be thousands of jobs
-	Parameters map[int]string  // of items
+	Parameters map[int]string  // of items; nil if there are none
 	Rules      policy.Rules    // by what it fires
 	Code       job.HandlerFunc // what runs the items
 	AwaitsCode bool            // the code is that of a former configuration, and nothing begins
@@ -52,6 +53,7 @@ type Ports interface {
 	Others() peers.Traits
 	Handlers() *errorhandler.Registry
 	Lookup(strategy string) (sharding.Strategy, error)
+	Schedules() *fires.Schedules
 	// Adopt puts settings into force.
 	Adopt(next *Settings)
 	// TakenUp hears that the job goes on by the settings in force.
@@ -163,8 +165,11 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings
 	if err = errors.Join(faults...); err != nil {
 		return next, warnings, err
 	}
-	next.Rules, _ = policy.RulesOf(*cfg) // CheckConfig found no fault with either
-	next.Parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
+	schedule, _ := c.ports.Schedules().Of(*cfg) // CheckConfig found no fault with either
+	next.Rules = policy.RulesOf(schedule, *cfg)
+	if cfg.ShardingItemParameters != "" {
+		next.Parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
+	}
 	next.MaxRunning = c.maxRunning(*cfg)
 	return next, warnings, nil
 }

@@ -23,8 +23,9 @@ func waitingJob(tb testing.TB, items int, cfg job.Config) (*Rounds, room.View) {
 	tb.Helper()
 	r, v := jobOf(tb, slices.Repeat([]string{"me"}, items)...)
 	cfg.Cron = "* * * * * ?"
-	rules, err := policy.RulesOf(cfg)
+	schedule, err := cfg.Schedule()
 	require.NoError(tb, err)
+	rules := policy.RulesOf(schedule, cfg)
 	v.Rules = &rules
 	p := processOf(r)
 	p.load.Tell, p.admission = func(load.Report) {}, admission.New()
