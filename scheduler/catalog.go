@@ -33,7 +33,7 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 		return err
 	}
 	c := &catalog{s: s, life: life, view: view, mine: make(map[string]*runner), bad: make(map[string]registry.Revision)}
-	c.box = actor.Mailbox{Start: s.work.Go, After: func() {}}
+	c.box = actor.Mailbox{Of: actor.Plain(s.work.Go)}
 	s.mu.Lock()
 	s.catalog = c
 	s.mu.Unlock()

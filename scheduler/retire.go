@@ -19,7 +19,7 @@ func (s *Scheduler) dismiss(r *runner) {
 	quiet := make(chan struct{})
 	r.box.Post(func() {
 		r.box.Close()
-		r.box.After = func() {} // no decision sets anything again
+		r.dismissed = true
 		s.timetable.Set(r.entry, nil)
 		r.alarm.Stop()
 		r.configuration.Stop()

@@ -51,6 +51,7 @@ type runner struct {
 	// What it knows.
 	started    bool              // the view is open
 	joined     bool              // the instance was registered
+	dismissed  bool              // the scheduler goes on without the job
 	blind      *blind            // nil while there is a view
 	snapshot   registry.Snapshot // that the view showed last
 	state      *jobtree.State
@@ -96,16 +97,40 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared *jobO
 	r.membership, r.lost = membership.New(membershipPorts{p}), &lost.Executions{Ports: p}
 	r.rounds, r.configuration = rounds.New(roundsPorts{p}), configuration.New(configurationPorts{p})
 	r.failures.Bounds = &s.failures
-	r.box = actor.Mailbox{
-		Start: s.work.Go, After: func() { r.decide(); r.follow(); r.rounds.ReturnTurns() },
-		Quiet: func() bool { return r.rounds.Dozes(r.look()) },
-	}
-	ticks := actor.NewLull(&r.box, rounds.Fold, r.rounds.Kept, func(t fires.Tick, kept bool) (decide bool) {
-		return r.rounds.Tick(r.look(), t, kept)
-	})
-	r.entry = fires.NewEntry(ticks.Post)
+	r.box.Of = acting{r}
+	r.entry = fires.NewEntry(actor.NewLull(&r.box, actor.Notes[fires.Tick](acting{r})).Post)
 	r.alarm.Ring = func() { r.box.Post(r.alarm.Rang) }
 	return r
+}
+
+// acting is the runner as an actor, to which the timetable posts fires as notes.
+type acting struct{ r *runner }
+
+// Start implements [actor.Actor].
+func (a acting) Start(work func()) { a.r.s.work.Go(work) }
+
+// After implements [actor.Actor].
+func (a acting) After() {
+	if a.r.dismissed {
+		return // no decision sets anything again
+	}
+	a.r.decide()
+	a.r.follow()
+	a.r.rounds.ReturnTurns()
+}
+
+// Quiet implements [actor.Actor].
+func (a acting) Quiet() bool { return a.r.rounds.Dozes(a.r.look()) }
+
+// Fold implements [actor.Notes].
+func (acting) Fold(kept, next fires.Tick) (both fires.Tick, ok bool) { return rounds.Fold(kept, next) }
+
+// Keep implements [actor.Notes].
+func (a acting) Keep() { a.r.rounds.Kept() }
+
+// Do implements [actor.Notes].
+func (a acting) Do(t fires.Tick, kept bool) (decide bool) {
+	return a.r.rounds.Tick(a.r.look(), t, kept)
 }
 
 // start opens the runner's view of the job's tree; what it shows is the first message.
