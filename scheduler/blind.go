@@ -31,13 +31,12 @@ const (
 
 // blind is what a runner knows of a view that has ended.
 type blind struct {
-	snapshot registry.Snapshot // that the view showed last
-	since    *time.Time        // nil while there is a view
-	reason   error
-	expired  bool // the patience is over
-	left     bool // the job was left, as far as possible
+	since   time.Time
+	reason  error
+	expired bool // the patience is over
+	left    bool // the job was left, as far as possible
 
-	found  []registry.Change // what refused transactions tell that the snapshot does not show
+	found  []registry.Change // what refused transactions tell that was not shown
 	denied bool              // a transaction was refused that nobody may do any more
 }
 
@@ -66,19 +65,19 @@ func (r *runner) follows(view *registry.View, known registry.Snapshot, turn func
 
 // lostSight notes that the view has ended, and starts to reopen it.
 func (r *runner) lostSight(view *registry.View, reason error) {
-	if view != r.view || r.blind.since != nil {
+	if view != r.view || r.blind != nil {
 		return
 	}
-	now := time.Now()
-	r.blind.since, r.blind.reason = &now, reason
+	now := &blind{since: time.Now(), reason: reason}
+	r.blind = now
 	patience := blindPatience
 	if r.attached != nil {
 		patience = r.attached.Session.TTL()
 	}
-	r.s.repeated(slog.LevelError, "the job cannot be followed, nothing of it begins; trying again", r.name, reason, "handover", now.Add(patience))
+	r.s.repeated(slog.LevelError, "the job cannot be followed, nothing of it begins; trying again", r.name, reason, "handover", now.since.Add(patience))
 	r.s.observer.observe(ViewEvent{Job: r.name, Err: reason, Time: r.s.now()})
 	time.AfterFunc(patience, func() {
-		r.box.Post(func() { r.blind.expired = r.blind.since == &now })
+		r.box.Post(func() { now.expired = true })
 	})
 	r.s.work.Go(func() {
 		view := r.s.reopen(r.life, r.tree.Root(), jobtree.ForOperators, r.box.Closed)
@@ -117,10 +116,10 @@ func (r *runner) regainSight(view *registry.View) {
 	}
 	r.view, r.outside = view, nil
 	r.s.mu.Unlock()
-	r.s.repeated(slog.LevelInfo, "the job can be followed again", r.name, nil, "blind", time.Since(*r.blind.since).Round(time.Millisecond).String())
+	r.s.repeated(slog.LevelInfo, "the job can be followed again", r.name, nil, "blind", time.Since(r.blind.since).Round(time.Millisecond).String())
 	r.s.observer.observe(ViewEvent{Job: r.name, Time: r.s.now()})
 	known := r.known()
-	r.blind = blind{snapshot: r.blind.snapshot}
+	r.blind = nil
 	r.rounds.NoteAgain()
 	r.awaited = 0
 	r.follows(view, known, r.widened)
@@ -185,7 +184,7 @@ func (r *runner) refusedBlind(err error) {
 	var conflict *registry.ConflictError
 	if errors.As(err, &conflict) {
 		path := conflict.Condition.Path
-		r.blind.found = append(r.blind.found, registry.Change{Old: r.blind.snapshot.Get(path), New: conflict.Found})
+		r.blind.found = append(r.blind.found, registry.Change{Old: r.snapshot.Get(path), New: conflict.Found})
 	}
 	r.blind.denied = r.blind.denied || errors.Is(err, registry.ErrDenied)
 }
@@ -198,13 +197,13 @@ func (r *runner) learnFound() {
 	for _, c := range step.Changes {
 		changed[c.Path()] = c.New
 	}
-	for n := range r.blind.snapshot.All() {
+	for n := range r.snapshot.All() {
 		if _, other := changed[n.Path]; !other {
 			changed[n.Path] = n
 		}
 	}
 	nodes := slices.DeleteFunc(slices.Collect(maps.Values(changed)), func(n registry.Node) bool { return !n.Exists() })
-	step.Snapshot = registry.NewSnapshot(r.blind.snapshot.Revision(), nodes)
+	step.Snapshot = registry.NewSnapshot(r.snapshot.Revision(), nodes)
 	r.apply(step)
 }
 

@@ -33,7 +33,7 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 		return err
 	}
 	c := &catalog{s: s, life: life, view: view, mine: make(map[string]*runner), bad: make(map[string]registry.Revision)}
-	c.box = actor.Mailbox{Start: s.work.Go, After: func() {}}
+	c.box = actor.Mailbox{Of: actor.Plain(s.work.Go)}
 	s.mu.Lock()
 	s.catalog = c
 	s.mu.Unlock()
@@ -186,7 +186,7 @@ func (c *catalog) handles(name string) bool {
 
 // takeUp starts taking part in a job, unless it was declared.
 func (c *catalog) takeUp(name string) {
-	r := newRunner(c.s, job.Config{Name: name}, c.s.classes, jobOptions{})
+	r := newRunner(c.s, job.Config{Name: name}, c.s.classes, &plain)
 	life, err := c.s.enterData(r)
 	if err != nil || life == nil {
 		return // declared, or the scheduler stops

@@ -27,7 +27,7 @@ func TestTheCatalogGoesByTheStep(t *testing.T) {
 		s.life, s.stop = t.Context(), t.Context()
 		v, feed := backend.NewView("/", registry.NewSnapshot(1, nil), func(context.Context, registry.Revision) {}, func() {})
 		c := &catalog{s: s, life: t.Context(), view: v, mine: map[string]*runner{}, bad: map[string]registry.Revision{}}
-		c.box = actor.Mailbox{Start: s.work.Go, After: func() {}}
+		c.box = actor.Mailbox{Of: actor.Plain(s.work.Go)}
 		v.Subscribe(func(step registry.Step) { c.box.Post(func() { c.apply(step) }) })
 		v.Subscribe(func(registry.Step) { time.Sleep(time.Millisecond) }) // whoever feeds the view is held up
 		cfg := job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 1}

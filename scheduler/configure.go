@@ -2,32 +2,64 @@ package scheduler
 
 import (
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/sharding"
 )
 
-// newConfiguration makes the room of the job's configuration.
-func (r *runner) newConfiguration() *configuration.Configuration {
-	return configuration.New(configuration.Ports{
-		Ports: r.ports, Class: r.class, Handler: r.handler, Others: r.s.traits, Handlers: r.s.handlers, Lookup: r.s.strategies.Lookup,
-		Adopt: r.adopt,
-		TakenUp: func() {
-			r.rounds.TakenUp(r.look())
-			r.leadership.LookAgain()
-		},
-		Paused: func(why error) {
-			text := ""
-			if why != nil {
-				text = why.Error()
-			}
-			r.s.mu.Lock()
-			r.pausedFor = text
-			r.s.mu.Unlock()
-			r.s.observer.observe(PauseEvent{Job: r.name, Err: why})
-		},
-		Again: r.configure,
-	})
+// configurationPorts is what the room of the job's configuration may ask beside.
+type configurationPorts struct{ ports }
+
+var _ configuration.Ports = configurationPorts{}
+
+// Class implements [configuration.Ports].
+func (p configurationPorts) Class() string { return p.runner().class }
+
+// Handler implements [configuration.Ports].
+func (p configurationPorts) Handler() job.Handler { return p.runner().handler }
+
+// Others implements [configuration.Ports].
+func (p configurationPorts) Others() peers.Traits { return p.runner().s.traits }
+
+// Handlers implements [configuration.Ports].
+func (p configurationPorts) Handlers() *errorhandler.Registry { return p.runner().s.handlers }
+
+// Lookup implements [configuration.Ports].
+func (p configurationPorts) Lookup(strategy string) (sharding.Strategy, error) {
+	return p.runner().s.strategies.Lookup(strategy)
 }
+
+// Schedules implements [configuration.Ports].
+func (p configurationPorts) Schedules() *fires.Schedules { return &p.runner().s.schedules }
+
+// Adopt implements [configuration.Ports].
+func (p configurationPorts) Adopt(next *configuration.Settings) { p.runner().adopt(next) }
+
+// TakenUp implements [configuration.Ports].
+func (p configurationPorts) TakenUp() {
+	r := p.runner()
+	r.rounds.TakenUp(r.look())
+	r.leadership.LookAgain()
+}
+
+// Paused implements [configuration.Ports].
+func (p configurationPorts) Paused(why error) {
+	text := ""
+	if why != nil {
+		text = why.Error()
+	}
+	r := p.runner()
+	r.s.mu.Lock()
+	r.pausedFor = text
+	r.s.mu.Unlock()
+	r.s.observer.observe(PauseEvent{Job: r.name, Err: why})
+}
+
+// Again implements [configuration.Ports].
+func (p configurationPorts) Again() { p.runner().configure() }
 
 // configure takes up the configuration as the state shows it.
 func (r *runner) configure() { r.configuration.TakeUp(r.look(), r.peers) }

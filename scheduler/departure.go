@@ -54,5 +54,8 @@ func (d *departure) drain() { d.drained.Happen() }
 // isDrained tells whether the job is left and nothing of it runs. It may be asked by anybody.
 func (d *departure) isDrained() bool { return d.drained.Has() }
 
+// isGone tells whether the scheduler has the job no more. It may be asked by anybody.
+func (d *departure) isGone() bool { return d.gone.Has() }
+
 // over notes that the scheduler has the job no more. It is called once, by who takes it off the list.
 func (d *departure) over() { d.gone.Happen() }

@@ -18,6 +18,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler/internal/actor"
 	"github.com/elasticron/elasticron/scheduler/internal/admission"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
@@ -158,6 +159,18 @@ func TestADroppedFireCostsNoMemory(t *testing.T) { // not parallel: it counts wh
 	}
 }
 
+// deciding is an actor whose decisions are counted.
+type deciding struct {
+	actor.Actor
+	decisions *atomic.Int64
+}
+
+// After implements [actor.Actor].
+func (d deciding) After() {
+	d.decisions.Add(1)
+	d.Actor.After()
+}
+
 // While there is no room for one begin more, a fire is waited for without a decision. When there is room, what waits
 // begins.
 func TestWhatMustWaitIsNotDecidedUpon(t *testing.T) {
@@ -167,8 +180,7 @@ func TestWhatMustWaitIsNotDecidedUpon(t *testing.T) {
 	var decisions atomic.Int64
 	for _, r := range c.runners {
 		r.box.Post(func() {
-			decide := r.box.After
-			r.box.After = func() { decisions.Add(1); decide() }
+			r.box.Of = deciding{r.box.Of, &decisions}
 		})
 	}
 	c.owned()                  // comes after that

@@ -89,22 +89,29 @@ func (s *Scheduler) forget(r *runner) {
 	defer s.mu.Unlock()
 	if r.view == nil {
 		delete(s.runners, r.name)
-		r.departure.over()
+		r.over()
 	}
 }
 
 // waitJoined waits until the runner's instance is registered.
 func (r *runner) waitJoined(ctx context.Context) error {
 	select {
-	case <-r.joined.Done():
+	case <-r.settled.Done():
+		if r.departure.isGone() {
+			return errLeft
+		}
 		return nil
-	case <-r.departure.gone.Done():
-		return errLeft
 	case <-ctx.Done():
 		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
 	case <-r.life.Done():
 		return ErrStopped
 	}
+}
+
+// over notes that the scheduler has the job no more.
+func (r *runner) over() {
+	r.departure.over()
+	r.settled.Happen()
 }
 
 // list returns the runners. The caller holds mu.

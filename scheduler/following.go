@@ -56,19 +56,22 @@ type scope struct {
 	stale  bool      // the state is narrowed, and everything is to be followed again
 	turns  bool      // another view is being opened, or taken up
 	takes  bool      // it is being taken up: the old one is closed
-	narrow time.Time // when the state was narrowed last
-	brief  bool      // before that it was narrowed for a short time only
+	brief  bool      // the state was narrowed last for a short time only
+	narrow *narrowed // nil while it is not
+}
 
-	parts []registry.Part // to which the state is narrowed; nil = it is not
-	kept  []registry.Node // that the narrowed state keeps beside what the view shows
+// narrowed is a state of some items alone.
+type narrowed struct {
+	since time.Time
+	kept  []registry.Node // beside what the view shows
 }
 
 // known is all that the state knows.
 func (r *runner) known() registry.Snapshot {
-	if r.scope.parts == nil {
-		return r.blind.snapshot
+	if r.scope.narrow == nil {
+		return r.snapshot
 	}
-	return jobtree.Regained(r.blind.snapshot, r.scope.kept)
+	return jobtree.Regained(r.snapshot, r.scope.narrow.kept)
 }
 
 // noteMoves takes in what a step of the view means for what is to be followed. before is up to where the state knew all
@@ -108,7 +111,7 @@ func onlyAsked(c registry.Change) bool {
 
 // follow changes over to a view of more, or of less, if that is due. It comes after every decision.
 func (r *runner) follow() {
-	if !r.started || r.scope.turns || r.blind.since != nil || r.departure.leaving {
+	if !r.started || r.scope.turns || r.blind != nil || r.departure.leaving {
 		return
 	}
 	if !r.state.Whole() {
@@ -128,7 +131,7 @@ func (r *runner) follow() {
 	c.Spares = ok && narrower.Narrows(c.Own)
 	switch narrow, again := c.Narrow(); {
 	case again > 0:
-		r.ports.Wake(again)
+		r.alarm.Set(again)
 	case narrow && v.Settled() && !r.rounds.HasToNote():
 		r.narrow(v)
 	}
@@ -181,12 +184,12 @@ func (r *runner) narrow(v room.View) {
 		}
 		var kept []registry.Node
 		r.takeUp(view, registry.Outside(parts), func() (seen registry.Snapshot) {
-			seen, kept = jobtree.Narrowed(r.blind.snapshot, parts)
+			seen, kept = jobtree.Narrowed(r.snapshot, parts)
 			return seen
 		}, func() {
 			r.scope.stale = !since.Equal(r.scope.moved) || !slices.Equal(own, r.own(r.look())) // by what came last
 			r.state.Narrow(own)
-			r.scope.parts, r.scope.kept, r.scope.narrow = parts, kept, time.Now()
+			r.scope.narrow = &narrowed{since: time.Now(), kept: kept}
 		})
 	})
 }
@@ -203,10 +206,10 @@ func (r *runner) widened() {
 	r.state.Widen()
 	r.rounds.Stale()
 	now := time.Now()
-	if r.scope.parts != nil {
-		r.scope.brief = now.Sub(r.scope.narrow) < following.Brief
+	if r.scope.narrow != nil {
+		r.scope.brief = now.Sub(r.scope.narrow.since) < following.Brief
 	}
-	r.scope.parts, r.scope.kept, r.scope.stale, r.scope.moved = nil, nil, false, now
+	r.scope.narrow, r.scope.stale, r.scope.moved = nil, false, now
 }
 
 // turn opens another view, and calls opened in a message. If that fails, it is tried again when it is still wanted.
@@ -217,7 +220,7 @@ func (r *runner) turn(open func(ctx context.Context) (*registry.View, error), op
 		if err != nil {
 			r.box.Post(func() {
 				r.scope.turns, r.scope.moved = false, time.Now()
-				r.ports.Wake(room.RetryAfter)
+				r.alarm.Set(room.RetryAfter)
 			})
 			return
 		}
@@ -230,7 +233,7 @@ func (r *runner) turn(open func(ctx context.Context) (*registry.View, error), op
 		r.next = view
 		r.s.mu.Unlock()
 		r.box.Post(func() {
-			if r.blind.since != nil { // it opens a view by itself
+			if r.blind != nil { // it opens a view by itself
 				r.turnedBack(view)
 				return
 			}
@@ -258,7 +261,7 @@ func (r *runner) takeUp(view *registry.View, outside func(path string) bool, kno
 	r.view.Close()
 	// Steps that it has shown may be on their way: nobody else would tell what is only in them.
 	if last := r.view.Snapshot(); last.Revision() > r.applied {
-		r.apply(registry.Step{Snapshot: last, Changes: last.Since(r.blind.snapshot)})
+		r.apply(registry.Step{Snapshot: last, Changes: last.Since(r.snapshot)})
 	}
 	r.s.mu.Lock()
 	r.next = nil

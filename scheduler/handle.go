@@ -238,7 +238,7 @@ func (s *Scheduler) endOf(r *runner) <-chan struct{} {
 	}
 	if s.life == nil {
 		delete(s.runners, r.name)
-		r.departure.over()
+		r.over()
 		return nil
 	}
 	return s.life.Done()

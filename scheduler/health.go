@@ -193,7 +193,7 @@ func (r *runner) health() JobHealth {
 	if !r.shown.IsZero() {
 		h.ViewAge = time.Since(r.shown)
 	}
-	if r.blind.since != nil {
+	if r.blind != nil {
 		h.Blind = r.blind.reason.Error()
 	}
 	if known := max(r.needed, r.awaited); known > r.applied {
@@ -201,7 +201,7 @@ func (r *runner) health() JobHealth {
 	}
 	if h.Leading {
 		h.Sharding = r.leadership.NoPlan()
-	} else if r.blind.since == nil {
+	} else if r.blind == nil {
 		h.Sharding = r.leadership.Unspread(r.look(), r.s.traits)
 	}
 	h.Config = r.pausedFor

@@ -19,7 +19,7 @@ type jobOptions struct {
 }
 
 // check finds what the options and the configuration make impossible together.
-func (o jobOptions) check(cfg job.Config, others peers.Traits) error {
+func (o *jobOptions) check(cfg job.Config, others peers.Traits) error {
 	if o.hooks != nil && others.Unrecorded {
 		return fmt.Errorf("%w: a whole-round listener needs a job that no Java instances share: they do not tell which items have run", ErrInvalidOption)
 	}
@@ -29,13 +29,19 @@ func (o jobOptions) check(cfg job.Config, others peers.Traits) error {
 	return nil
 }
 
-func newJobOptions(opts []JobOption) (jobOptions, error) {
-	o := jobOptions{conflict: RegistryWins}
+// plain are the options of all jobs that have none. They are never written.
+var plain = jobOptions{conflict: RegistryWins}
+
+func newJobOptions(opts []JobOption) (*jobOptions, error) {
+	if len(opts) == 0 {
+		return &plain, nil
+	}
+	o := plain
 	var faults []error
 	for _, set := range opts {
 		faults = append(faults, set(&o))
 	}
-	return o, errors.Join(faults...)
+	return &o, errors.Join(faults...)
 }
 
 // WithListener adds a listener to the job's rounds on this instance. Of several, BeforeRun is called

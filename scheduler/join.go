@@ -6,26 +6,47 @@ import (
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
 )
 
-// newMembership makes the room of this process as an instance of the job.
-func (r *runner) newMembership() *membership.Membership {
-	_, isData := r.handler.(handlers)
-	return membership.New(membership.Ports{
-		Ports: r.ports, Data: isData, Peers: r.peers,
-		Get: func(ctx context.Context, path string) (registry.Node, error) { return r.s.registry.Get(ctx, path) },
-		ComesBack: func() {
-			r.rounds.Stale()
-			r.rounds.Consider(nil, true)
-			r.leadership.LookAgain()
-		},
-		StaysOut: func(off time.Duration) {
-			r.rounds.ClockWrong(r.look(), off)
-		},
-		ShutDown: r.shutDownHere,
-		Fail:     func(why error) { r.s.fail(why) },
-	})
+// membershipPorts is what the room of this process as an instance of the job may ask beside.
+type membershipPorts struct{ ports }
+
+var _ membership.Ports = membershipPorts{}
+
+// Data implements [membership.Ports].
+func (p membershipPorts) Data() bool {
+	_, is := p.runner().handler.(handlers)
+	return is
 }
+
+// Peers implements [membership.Ports].
+func (p membershipPorts) Peers() peers.Peers { return p.runner().peers }
+
+// Get implements [membership.Ports].
+func (p membershipPorts) Get(ctx context.Context, path string) (registry.Node, error) {
+	return p.runner().s.registry.Get(ctx, path)
+}
+
+// ComesBack implements [membership.Ports].
+func (p membershipPorts) ComesBack() {
+	r := p.runner()
+	r.rounds.Stale()
+	r.rounds.Consider(nil, true)
+	r.leadership.LookAgain()
+}
+
+// StaysOut implements [membership.Ports].
+func (p membershipPorts) StaysOut(off time.Duration) {
+	r := p.runner()
+	r.rounds.ClockWrong(r.look(), off)
+}
+
+// ShutDown implements [membership.Ports].
+func (p membershipPorts) ShutDown() { p.runner().shutDownHere() }
+
+// Fail implements [membership.Ports].
+func (p membershipPorts) Fail(why error) { p.runner().s.fail(why) }
 
 // takePart registers this process as an instance of the job, or takes it out because of its clock. It tells whether
 // the instance takes part, as the state shows it.
@@ -41,7 +62,7 @@ func (r *runner) takePart() bool {
 		return false
 	}
 	r.lost.Joined(r.attached.Session.TTL())
-	if !r.hasJoined() {
+	if !r.joined {
 		r.announceJoined()
 	}
 	return true
@@ -62,9 +83,8 @@ func (r *runner) parting() membership.Parting {
 }
 
 func (r *runner) announceJoined() {
-	r.joined.Happen()
+	r.joined = true
+	r.settled.Happen()
 	r.log.InfoContext(r.life, "joined")
 	r.s.observer.observe(JoinEvent{Job: r.name})
 }
-
-func (r *runner) hasJoined() bool { return r.joined.Has() }

@@ -8,20 +8,41 @@ import (
 	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/leadership"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/sharding"
 )
 
-// newLeadership makes the room of the job's leader.
-func (r *runner) newLeadership() *leadership.Leadership {
-	return leadership.New(leadership.Ports{
-		Ports: r.ports, Others: r.s.traits, Peers: r.peers, Lookup: r.s.strategies.Lookup, Campaign: r.startElection,
-		Answered:  func() { r.peers.LookAtAssignment() },
-		Reconcile: func() { r.box.Post(r.reconcile) },
-		Resharded: func(plan resharding.Plan) {
-			r.log.InfoContext(r.life, "resharded", "instances", plan.Instances, "items", plan.Total, "moved", plan.Moved)
-			r.s.observer.observe(ReshardEvent{Job: r.name, Instances: plan.Instances, Items: plan.Total, Moved: plan.Moved})
-		},
-	})
+// leadershipPorts is what the room of the job's leader may ask beside.
+type leadershipPorts struct{ ports }
+
+var _ leadership.Ports = leadershipPorts{}
+
+// Others implements [leadership.Ports].
+func (p leadershipPorts) Others() peers.Traits { return p.runner().s.traits }
+
+// Peers implements [leadership.Ports].
+func (p leadershipPorts) Peers() peers.Peers { return p.runner().peers }
+
+// Lookup implements [leadership.Ports].
+func (p leadershipPorts) Lookup(strategy string) (sharding.Strategy, error) {
+	return p.runner().s.strategies.Lookup(strategy)
+}
+
+// Campaign implements [leadership.Ports].
+func (p leadershipPorts) Campaign(c *leadership.Candidacy) { p.runner().startElection(c) }
+
+// Answered implements [leadership.Ports].
+func (p leadershipPorts) Answered() { p.runner().peers.LookAtAssignment() }
+
+// Reconcile implements [leadership.Ports].
+func (p leadershipPorts) Reconcile() { p.Post(p.runner().reconcile) }
+
+// Resharded implements [leadership.Ports].
+func (p leadershipPorts) Resharded(plan resharding.Plan) {
+	r := p.runner()
+	r.log.InfoContext(r.life, "resharded", "instances", plan.Instances, "items", plan.Total, "moved", plan.Moved)
+	r.s.observer.observe(ReshardEvent{Job: r.name, Instances: plan.Instances, Items: plan.Total, Moved: plan.Moved})
 }
 
 // lead does a leader's work, if this instance is the leader, or tries to become it if there is none.

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 
@@ -30,6 +31,29 @@ const (
 
 // commitRefused is logged wherever a transaction was not done.
 const commitRefused = "commit refused, will try again"
+
+// named is the handler of a job's lines: it names the job. A line costs more by that, and a job that says nothing less.
+type named struct{ r *runner }
+
+// Enabled implements [slog.Handler].
+func (n named) Enabled(ctx context.Context, level slog.Level) bool {
+	return n.r.s.log.Enabled(ctx, level)
+}
+
+// Handle implements [slog.Handler].
+func (n named) Handle(ctx context.Context, line slog.Record) error {
+	return n.handler().Handle(ctx, line)
+}
+
+// WithAttrs implements [slog.Handler].
+func (n named) WithAttrs(attrs []slog.Attr) slog.Handler { return n.handler().WithAttrs(attrs) }
+
+// WithGroup implements [slog.Handler].
+func (n named) WithGroup(name string) slog.Handler { return n.handler().WithGroup(name) }
+
+func (n named) handler() slog.Handler {
+	return n.r.s.log.Handler().WithAttrs([]slog.Attr{slog.String(logJob, n.r.name)})
+}
 
 // causes are the errors by which refusals are told apart when they are counted.
 var causes = []error{

@@ -37,7 +37,7 @@ func (l *looker) shown(v room.View) {
 	defer l.mu.Unlock()
 	l.looks++
 	l.made[v.Facts] = true
-	if *v.Facts != *l.runner.viewAt(l.runner.moment()).Facts {
+	if *v.Facts != l.runner.facts() {
 		l.stale = append(l.stale, v)
 	}
 }
@@ -103,7 +103,7 @@ func TestLookShowsEachChange(t *testing.T) {
 	s, err := New(reg)
 	require.NoError(t, err)
 	nothing := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
-	r := newRunner(s, job.Config{Name: "orders"}, nothing, jobOptions{})
+	r := newRunner(s, job.Config{Name: "orders"}, nothing, &plain)
 	before := r.look()
 	was := *before.Facts
 	require.Same(t, before.Facts, r.look().Facts, "nothing has changed")
@@ -118,7 +118,7 @@ func TestLookShowsEachChange(t *testing.T) {
 		{"settings", func() { r.settings = &configuration.Settings{OK: true, Config: &job.Config{Name: "orders"}} }, func(v room.View) bool {
 			return v.Usable && v.Config == r.settings.Config
 		}},
-		{"blind", func() { r.blind.since = &now }, func(v room.View) bool { return v.Blind }},
+		{"blind", func() { r.blind = &blind{since: now} }, func(v room.View) bool { return v.Blind }},
 		{"leaving", func() { r.departure.leaving = true }, func(v room.View) bool { return v.Leaving }},
 		{"left", func() { r.membership.NoteLeft(now) }, func(v room.View) bool { return v.LeftBefore(now.Add(1)) }},
 		{"no session", func() { r.attached = nil }, func(v room.View) bool { return v.Attached == nil }},
@@ -129,7 +129,7 @@ func TestLookShowsEachChange(t *testing.T) {
 		v := r.look()
 		require.True(t, change.shows(v), change.name)
 		require.NotSame(t, last.Facts, v.Facts, change.name)
-		require.Equal(t, *r.viewAt(r.moment()).Facts, *v.Facts, change.name)
+		require.Equal(t, r.facts(), *v.Facts, change.name)
 	}
 	require.Equal(t, was, *before.Facts)
 }

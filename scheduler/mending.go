@@ -1,5 +1,10 @@
 package scheduler
 
+import (
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/mending"
+)
+
 // mend puts right what no live session answers for.
 func (r *runner) mend() { r.commit(r.mending.Decide(r.look())) }
 
@@ -8,3 +13,14 @@ func (r *runner) clearOrphans() {
 	v := r.look()
 	r.commit(r.mending.Orphans(v, func(n int) bool { return r.rounds.Idle(v, n) }))
 }
+
+// mendingPorts is what the room that puts the job's tree right may ask beside.
+type mendingPorts struct{ ports }
+
+var _ mending.Ports = mendingPorts{}
+
+// Snapshot implements [mending.Ports].
+func (p mendingPorts) Snapshot() registry.Snapshot { return p.runner().view.Snapshot() }
+
+// Held implements [mending.Ports].
+func (p mendingPorts) Held(id registry.SessionID) bool { return p.runner().membership.Held(id) }

@@ -4,15 +4,46 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// newCommits makes what commits this runner's decisions. What is refused is decided again; see [runner.refused].
-func (r *runner) newCommits() *room.Commits {
-	return &room.Commits{Ports: r.ports, Registry: r.s.registry, Together: r.together, Committed: r.committed, Refused: r.refused, Overtaken: r.overtaken}
+// commit commits what a room proposes; see [room.Commit].
+func (r *runner) commit(batch room.Batch) { room.Commit(committing{r}, r.attached, batch) }
+
+// committing is how this runner's decisions are committed. What is refused is decided again; see [runner.refused].
+type committing struct{ *runner }
+
+var _ room.Committing = committing{}
+
+// Commit implements [room.Committing].
+func (c committing) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	return c.s.registry.Commit(ctx, txn)
+}
+
+// CommitAll implements [room.Committing].
+func (c committing) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
+	return c.s.registry.CommitAll(ctx, txns)
+}
+
+// Together implements [room.Committing].
+func (c committing) Together(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	return c.together(ctx, txn)
+}
+
+// Committed implements [room.Committing].
+func (c committing) Committed(revision registry.Revision) { c.committed(revision) }
+
+// Refused implements [room.Committing].
+func (c committing) Refused(step string, err error) { c.refused(step, err) }
+
+// Overtaken implements [room.Committing].
+func (c committing) Overtaken(conflict *registry.ConflictError) { c.overtaken(conflict) }
+
+// Tell implements [room.Committing].
+func (c committing) Tell(level slog.Level, message string, err error, attrs ...any) {
+	c.s.repeated(level, message, c.name, err, attrs...)
 }
 
 // together commits what may travel with what other jobs commit.
@@ -20,30 +51,11 @@ func (r *runner) together(ctx context.Context, txn registry.Txn) (registry.Revis
 	return r.s.together.commit(ctx, r.name, txn)
 }
 
-// newPorts makes what the rooms may ask of the runner: the same for all, as there may be thousands of jobs.
-func (r *runner) newPorts() *room.Ports {
-	return &room.Ports{
-		Life: func() context.Context { return r.life }, Post: r.box.Post, Work: r.s.work.Go, Wake: r.alarm.Set, Log: r.log,
-		AskClock: func(age time.Duration, told func()) {
-			if told != nil {
-				r.s.clock.WhenAsked(told)
-			}
-			r.s.clock.Check(r.life, age)
-		},
-		Tell: func(level slog.Level, message string, err error, attrs ...any) {
-			r.s.repeated(level, message, r.name, err, attrs...)
-		},
-	}
-}
-
-// commit commits what a room proposes; see [room.Commits.All].
-func (r *runner) commit(batch room.Batch) { r.commits.All(r.attached, batch) }
-
 // refused deals with a transaction that was not done: after a conflict the decision is made again
 // on the state that it conflicted with, after a lost session by its successor, and otherwise later.
 func (r *runner) refused(what string, err error) {
 	r.lookAgain()
-	if r.blind.since != nil {
+	if r.blind != nil {
 		r.refusedBlind(err)
 	}
 	var conflict *registry.ConflictError

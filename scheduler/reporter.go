@@ -9,25 +9,21 @@ import (
 )
 
 // reporter tells the observers of what runs.
-type reporter struct {
-	observer *observers
-	job      string
-	tally    *tally
-}
+type reporter struct{ r *runner }
 
-var _ executions.Reporter = (*reporter)(nil)
+var _ executions.Reporter = reporter{}
 
 // Round implements [executions.Reporter].
-func (p *reporter) Round(r executions.Round) {
-	p.observer.observe(RoundEvent{ID: r.ID, Job: p.job, TaskID: r.TaskID, Items: r.Items, Began: r.Began, Ended: r.Ended, Failed: r.Failed})
+func (p reporter) Round(r executions.Round) {
+	p.r.s.observer.observe(RoundEvent{ID: r.ID, Job: p.r.name, TaskID: r.TaskID, Items: r.Items, Began: r.Began, Ended: r.Ended, Failed: r.Failed})
 }
 
 // Item implements [executions.Reporter].
-func (p *reporter) Item(r executions.Run) {
+func (p reporter) Item(r executions.Run) {
 	if !r.Ended.IsZero() {
-		p.tally.count(r.Err, r.Refused)
+		p.r.tally.count(r.Err, r.Refused)
 	}
-	p.observer.observe(itemEvent(r))
+	p.r.s.observer.observe(itemEvent(r))
 }
 
 func itemEvent(r executions.Run) ItemEvent {
@@ -35,21 +31,21 @@ func itemEvent(r executions.Run) ItemEvent {
 }
 
 // ItemContext implements [executions.Reporter].
-func (p *reporter) ItemContext(ctx context.Context, r executions.Run) context.Context {
-	return p.observer.itemContext(ctx, itemEvent(r))
+func (p reporter) ItemContext(ctx context.Context, r executions.Run) context.Context {
+	return p.r.s.observer.itemContext(ctx, itemEvent(r))
 }
 
 // Retry implements [executions.Reporter].
-func (p *reporter) Retry(r executions.Run, err error, pause time.Duration) {
-	p.observer.observe(RetryEvent{Round: r.Round, Context: r.Context, Err: err, Pause: pause})
+func (p reporter) Retry(r executions.Run, err error, pause time.Duration) {
+	p.r.s.observer.observe(RetryEvent{Round: r.Round, Context: r.Context, Err: err, Pause: pause})
 }
 
 // Waiting implements [executions.Reporter].
-func (p *reporter) Waiting(waiting, running, limit int) {
-	p.observer.observe(WaitingEvent{Job: p.job, Waiting: waiting, Running: running, Limit: limit})
+func (p reporter) Waiting(waiting, running, limit int) {
+	p.r.s.observer.observe(WaitingEvent{Job: p.r.name, Waiting: waiting, Running: running, Limit: limit})
 }
 
 // HandlerFailed implements [executions.Reporter].
-func (p *reporter) HandlerFailed(sc job.ShardingContext, failure, handler error) {
-	p.observer.observe(ErrorHandlerEvent{Context: sc, Err: failure, Handler: handler})
+func (p reporter) HandlerFailed(sc job.ShardingContext, failure, handler error) {
+	p.r.s.observer.observe(ErrorHandlerEvent{Context: sc, Err: failure, Handler: handler})
 }

@@ -19,7 +19,7 @@ func (s *Scheduler) dismiss(r *runner) {
 	quiet := make(chan struct{})
 	r.box.Post(func() {
 		r.box.Close()
-		r.box.After = func() {} // no decision sets anything again
+		r.dismissed = true
 		s.timetable.Set(r.entry, nil)
 		r.alarm.Stop()
 		r.configuration.Stop()
@@ -28,7 +28,7 @@ func (s *Scheduler) dismiss(r *runner) {
 		if r.pausedFor != "" {
 			s.observer.observe(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
 		}
-		if r.blind.since != nil {
+		if r.blind != nil {
 			s.observer.observe(ViewEvent{Job: r.name, Time: s.now()})
 		}
 		close(quiet)
@@ -46,5 +46,5 @@ func (s *Scheduler) dismiss(r *runner) {
 	defer s.mu.Unlock()
 	delete(s.runners, r.name)
 	s.resignLeft()
-	r.departure.over()
+	r.over()
 }

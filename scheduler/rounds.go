@@ -1,14 +1,11 @@
 package scheduler
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
-	"github.com/elasticron/elasticron/scheduler/internal/notify"
-	"github.com/elasticron/elasticron/scheduler/internal/rounds"
 )
 
 // begin begins what is due, by a clock that has just been judged.
@@ -36,37 +33,6 @@ func (r *runner) hold() {
 	if r.attached != nil && r.applied >= r.needed {
 		r.commit(r.rounds.Executions().Hold(r.look()))
 	}
-}
-
-// newRounds makes the room of what this instance runs.
-func (r *runner) newRounds() *rounds.Rounds {
-	return rounds.New(rounds.Ports{
-		Ports: r.ports, Job: r.name, Others: r.s.traits, Peers: r.peers, Whole: r.whole, Admission: r.s.admission, Load: &r.s.load, Look: r.look,
-		Await:       r.await,
-		FireAhead:   func(item int, err error) { r.membership.FireAhead(item, err) },
-		SetAside:    r.mending.SetAside,
-		Lost:        r.lost.Is,
-		DeclareLost: r.lost.Declare,
-		InLatch:     r.inLatch,
-		ClaimOver: func(item int, err error) {
-			r.mending.Unexplained([]int{item}, false)
-			if err != nil && r.attached != nil {
-				r.refused("claim", err)
-			}
-		},
-		EndRefused: r.endRefused,
-		Overtaken:  r.overtaken,
-	}, executions.Ports{
-		Ports: r.ports, Job: r.name, Now: r.s.now, Registry: r.s.registry, Others: r.s.traits,
-		Report: &reporter{observer: r.s.observer, job: r.name, tally: &r.tally}, Failures: &r.failures, Listeners: r.declared.listeners,
-		Before: func(ctx context.Context, listener func(context.Context) error) {
-			r.s.listeners.Call(ctx, notify.Listener{Job: r.name, Kind: ListenerBeforeRun}, listener)
-		},
-		After: func(listener func(context.Context) error) {
-			r.s.listeners.Call(r.s.curfew.Cut, notify.Listener{Job: r.name, Kind: ListenerAfterRun}, listener)
-		},
-		Overloaded: r.s.load.Over,
-	})
 }
 
 // endRefused notes that the end of an execution was refused for good.

@@ -34,11 +34,11 @@ type runner struct {
 	name     string
 	handler  job.Handler // as it was declared; what runs is in settings
 	class    string      // as it was declared; empty if the job is data
-	declared jobOptions
+	declared *jobOptions
 	tree     jobtree.Tree
 	log      *slog.Logger
 	tally    tally
-	joined   actor.Event            // the instance was registered for the first time
+	settled  actor.Event            // the instance was registered for the first time, or the scheduler has the job no more
 	opened   actor.Event            // the view is open
 	life     context.Context        // once started
 	view     *registry.View         // once started
@@ -49,8 +49,11 @@ type runner struct {
 	entry    *fires.Entry // in the timetable
 
 	// What it knows.
-	started    bool // the view is open
-	blind      blind
+	started    bool              // the view is open
+	joined     bool              // the instance was registered
+	dismissed  bool              // the scheduler goes on without the job
+	blind      *blind            // nil while there is a view
+	snapshot   registry.Snapshot // that the view showed last
 	state      *jobtree.State
 	applied    registry.Revision       // the state is at least as new as this
 	needed     registry.Revision       // decide nothing before the state is as new as this
@@ -63,13 +66,10 @@ type runner struct {
 	shown      time.Time               // when the view showed something last
 	told       tellings
 	seen       room.View // what the rooms were shown last
-	seenAt     moment    // when
 	departure  departure
 	scope      scope // what it follows
 
-	// Its rooms, what they may ask, and what commits what they decide.
-	ports         *room.Ports
-	commits       *room.Commits
+	// Its rooms.
 	configuration *configuration.Configuration
 	leadership    *leadership.Leadership
 	lost          *lost.Executions
@@ -81,35 +81,56 @@ type runner struct {
 	failures      notify.Failures
 }
 
-func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared jobOptions) *runner {
+func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared *jobOptions) *runner {
 	r := &runner{
 		s: s, name: cfg.Name, handler: handler, declared: declared, tree: jobtree.For(cfg.Name),
-		log:   s.log.With(logJob, cfg.Name),
 		state: s.dialect.NewState(cfg.Name), settings: configuration.None(),
 	}
+	r.log = slog.New(named{r})
 	if _, data := handler.(handlers); !data {
 		r.class = cfg.ClassName()
 	}
-	r.ports = r.newPorts()
-	r.commits = r.newCommits()
-	r.whole, r.peers = r.newWholeRounds(), r.newPeers()
-	r.leadership = r.newLeadership()
-	r.membership, r.lost = r.newMembership(), &lost.Executions{Ports: r.ports}
-	r.mending = mending.New(mending.Ports{
-		Ports: r.ports, Snapshot: func() registry.Snapshot { return r.view.Snapshot() }, Held: r.membership.Held,
-	})
-	r.rounds, r.configuration = r.newRounds(), r.newConfiguration()
-	r.failures.Timeout, r.failures.Curfew = s.handlerTimeout, s.curfew
-	r.box = actor.Mailbox{
-		Start: s.work.Go, After: func() { r.decide(); r.follow(); r.rounds.ReturnTurns() },
-		Quiet: func() bool { return r.rounds.Dozes(r.look()) },
-	}
-	ticks := actor.NewLull(&r.box, rounds.Fold, r.rounds.Kept, func(t fires.Tick, kept bool) (decide bool) {
-		return r.rounds.Tick(r.look(), t, kept)
-	})
-	r.entry = fires.NewEntry(ticks.Post)
-	r.alarm.Ring = func() { r.box.Post(func() {}) }
+	p := ports{func() *runner { return r }}
+	r.whole, r.peers = r.newWholeRounds(p), r.newPeers(p)
+	r.leadership = leadership.New(leadershipPorts{p})
+	r.mending = mending.New(mendingPorts{p})
+	r.membership, r.lost = membership.New(membershipPorts{p}), &lost.Executions{Ports: p}
+	r.rounds, r.configuration = rounds.New(roundsPorts{p}), configuration.New(configurationPorts{p})
+	r.failures.Bounds = &s.failures
+	r.box.Of = acting{r}
+	r.entry = fires.NewEntry(actor.NewLull(&r.box, actor.Notes[fires.Tick](acting{r})).Post)
+	r.alarm.Ring = func() { r.box.Post(r.alarm.Rang) }
 	return r
+}
+
+// acting is the runner as an actor, to which the timetable posts fires as notes.
+type acting struct{ r *runner }
+
+// Start implements [actor.Actor].
+func (a acting) Start(work func()) { a.r.s.work.Go(work) }
+
+// After implements [actor.Actor].
+func (a acting) After() {
+	if a.r.dismissed {
+		return // no decision sets anything again
+	}
+	a.r.decide()
+	a.r.follow()
+	a.r.rounds.ReturnTurns()
+}
+
+// Quiet implements [actor.Actor].
+func (a acting) Quiet() bool { return a.r.rounds.Dozes(a.r.look()) }
+
+// Fold implements [actor.Notes].
+func (acting) Fold(kept, next fires.Tick) (both fires.Tick, ok bool) { return rounds.Fold(kept, next) }
+
+// Keep implements [actor.Notes].
+func (a acting) Keep() { a.r.rounds.Kept() }
+
+// Do implements [actor.Notes].
+func (a acting) Do(t fires.Tick, kept bool) (decide bool) {
+	return a.r.rounds.Tick(a.r.look(), t, kept)
 }
 
 // start opens the runner's view of the job's tree; what it shows is the first message.
@@ -141,7 +162,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 
 // apply brings the state up to a step of the view.
 func (r *runner) apply(step registry.Step) {
-	r.blind.snapshot = step.Snapshot
+	r.snapshot = step.Snapshot
 	r.peers.Before(r.look(), step)
 	r.rounds.Before(r.look(), step)
 	touched := r.state.Apply(step)
@@ -190,7 +211,7 @@ func (r *runner) attach(a *room.Attachment) {
 // decide commits what must happen next, from what is known now. A runner that has not been started knows
 // nothing, and has nothing to hand over.
 func (r *runner) decide() {
-	if r.blind.since != nil {
+	if r.blind != nil {
 		r.decideBlind()
 		return
 	}

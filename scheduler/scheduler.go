@@ -40,9 +40,11 @@ type Scheduler struct {
 	observer *observers
 
 	timetable *fires.Timetable
+	schedules fires.Schedules
 	admission *admission.Admission
 	load      load.Load
 	clock     fires.ClockCheck
+	process   room.Process // as rooms are shown it
 	// clockWas is for the goroutine of the timetable alone; see watchClock.
 	clockWas time.Duration
 	notices  notify.Notices
@@ -66,6 +68,7 @@ type Scheduler struct {
 
 	curfew    *stopping.Curfew
 	listeners *notify.Listeners
+	failures  notify.Bounds // of the calls of error handlers
 }
 
 // New makes a scheduler over a registry, which stays the caller's to close after Run has returned.
@@ -89,6 +92,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		left: make(map[string]*registry.View),
 	}
 	log := o.logger.With(logInstance, o.instance)
+	s.process = room.Process{Instance: o.instance, Clock: &s.clock}
 	s.together.registry = reg
 	s.repeats = repeats.New(log, repeats.Every)
 	s.log, s.runs = countRuns(log)
@@ -96,6 +100,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s.timetable.Woke = s.watchClock
 	s.curfew = stopping.NewCurfew()
 	s.listeners = &notify.Listeners{Curfew: s.curfew, Timeout: s.listenerTimeout, Failed: s.listenerFailed}
+	s.failures = notify.Bounds{Timeout: s.handlerTimeout, Curfew: s.curfew}
 	s.load.Tell = s.tellLoad
 	s.watchRegistryClock()
 	for _, one := range s.observers {

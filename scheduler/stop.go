@@ -113,7 +113,7 @@ func (r *runner) remains(session *registry.Session) bool {
 	case r.needed > r.applied:
 		return true
 	}
-	for node := range r.blind.snapshot.All() { // the last that was shown, also to who sees
+	for node := range r.snapshot.All() { // the last that was shown, also to who sees
 		if node.Session == session.ID() {
 			return true
 		}

@@ -11,9 +11,9 @@ import (
 )
 
 // newWholeRounds makes the room of a job's hooks for whole rounds; nil if it has none.
-func (r *runner) newWholeRounds() *wholeround.Rounds {
+func (r *runner) newWholeRounds(p ports) *wholeround.Rounds {
 	return wholeround.New(r.declared.hooks, wholeround.Ports{
-		Ports: r.ports,
+		Ports: p,
 		Call: func(ctx context.Context, limit time.Duration, hook func(context.Context) error) error {
 			if limit == 0 {
 				limit = r.s.listenerTimeout

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 )
 
 // maxNarrowWatches is up to how many subtrees are watched one by one. Beyond, a single watch of the namespace
@@ -22,6 +23,8 @@ const maxPartWatches = 64
 type hub struct {
 	r  *Registry
 	wg sync.WaitGroup
+
+	lives backend.Lives // of the views
 
 	mu            sync.Mutex
 	closed        bool
@@ -156,9 +159,7 @@ func (h *hub) leave(f *follower) {
 		return
 	}
 	f.watches = nil
-	if f.unbind != nil {
-		f.unbind()
-	}
+	f.life.Unbind(f.feed)
 	for _, w := range watches {
 		if w.remove(f); !w.empty() {
 			continue
@@ -170,14 +171,13 @@ func (h *hub) leave(f *follower) {
 	}
 }
 
-// whenLeft has unbind called when the view has ended.
-func (h *hub) whenLeft(f *follower, unbind func() bool) {
+// bind has the view end with its context.
+func (h *hub) bind(ctx context.Context, f *follower) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if f.watches == nil {
-		unbind()
+	if f.watches != nil { // it has not ended yet
+		f.life = h.lives.Bind(ctx, f.feed)
 	}
-	f.unbind = unbind
 }
 
 // close ends all views and returns when no goroutine is left.

@@ -34,7 +34,7 @@ func (r *Registry) view(ctx context.Context, path string, except []func(path str
 // started starts a follower that has joined. Its view ends with the context.
 func (r *Registry) started(ctx context.Context, f *follower, first registry.Snapshot) *registry.View {
 	v := f.start(first, r.hub)
-	r.hub.whenLeft(f, context.AfterFunc(ctx, func() { f.feed.End(context.Cause(ctx)) }))
+	r.hub.bind(ctx, f)
 	if r.life.Err() != nil { // the hub may have ended its views just before this one was there
 		f.feed.End(registry.ErrClosed)
 	}
@@ -65,7 +65,7 @@ type follower struct {
 	watches []*watch          // that it follows; nil when it has left
 	wanted  registry.Revision // that somebody waits for
 	came    registry.Revision // that a view of parts had reached when it was last looked at
-	unbind  func() bool       // forgets the context of the view; nil until it has one
+	life    *backend.Life     // of the view's context; nil until it has one
 }
 
 // update is what the store became at a revision.

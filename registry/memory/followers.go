@@ -13,8 +13,8 @@ type follower struct {
 	number   int
 	view     *registry.View
 	feed     *backend.Feed
-	unbind   func() bool // takes the view off its context
-	admitted bool        // it has been told what the feed delivered before it came
+	life     *backend.Life // of its context
+	admitted bool          // it has been told what the feed delivered before it came
 
 	unsent func(path string) bool // what the server does not send it; nil = it sends the whole subtree
 }

@@ -27,7 +27,8 @@ type Registry struct {
 	news  signal // wakes the feed: there is a commit, a new view, or somebody waits for a revision
 	beat  signal // wakes the keep-alive before it is due
 
-	littered signal // there is a latch ticket to be removed
+	lives    backend.Lives // of the views
+	littered signal        // there is a latch ticket to be removed
 
 	// seen is how far the feed has followed the store. Only the feed's goroutine uses it.
 	seen registry.Revision

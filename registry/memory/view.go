@@ -38,7 +38,7 @@ func (r *Registry) follower(ctx context.Context, path string, f *follower, excep
 	if r.closing {
 		return nil, &registry.OpError{Op: "view", Path: path, Err: registry.ErrClosed}
 	}
-	f.unbind = context.AfterFunc(ctx, func() { f.feed.End(context.Cause(ctx)) })
+	f.life = r.lives.Bind(ctx, f.feed)
 	r.views.add(f)
 	r.news.wake()
 	return f.view, nil
@@ -56,7 +56,7 @@ func (r *Registry) await(f *follower, to registry.Revision) {
 func (r *Registry) forget(f *follower) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f.unbind()
+	f.life.Unbind(f.feed)
 	r.views.remove(f)
 }
 

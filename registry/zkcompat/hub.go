@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
@@ -27,9 +28,10 @@ const (
 // multis of this handle follow each other without a pause, and the event of one is there before the answer to the other:
 // what waits for an answer is then read as well.
 type hub struct {
-	r    *Registry
-	wg   sync.WaitGroup
-	wake chan struct{} // holds one
+	r     *Registry
+	wg    sync.WaitGroup
+	wake  chan struct{} // holds one
+	lives backend.Lives // of the views
 
 	// Used by the hub's goroutine alone.
 	link  *link

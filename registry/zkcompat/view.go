@@ -19,7 +19,7 @@ type follower struct {
 	view   *registry.View // nil before the first state
 	feed   *backend.Feed
 	failed error
-	unbind func() bool // forgets the context of the view; nil until it has one
+	life   *backend.Life // of the view's context; nil until it has one
 }
 
 // View implements [registry.Viewer].
@@ -73,8 +73,7 @@ func (h *hub) bind(ctx context.Context, f *follower) (*registry.View, error) {
 	if f.view == nil {
 		return nil, f.failed
 	}
-	feed := f.feed
-	f.unbind = context.AfterFunc(ctx, func() { feed.End(context.Cause(ctx)) })
+	f.life = h.lives.Bind(ctx, f.feed)
 	return f.view, nil
 }
 
@@ -119,9 +118,7 @@ func (h *hub) end(f *follower, reason error) {
 func (h *hub) leave(f *follower) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if f.unbind != nil {
-		f.unbind()
-	}
+	f.life.Unbind(f.feed)
 	if !f.root.followers[f] {
 		return
 	}

@@ -3,10 +3,10 @@ package actor
 import "time"
 
 // Alarm wakes a runner at the earliest of the times that it was set to. It costs no goroutine.
-// It is for use by one goroutine at a time; Ring is called on a goroutine of its own.
+// It is for use by one goroutine at a time; Ring is called on a goroutine of its own, and leads to a call of Rang.
 type Alarm struct {
 	Ring  func()
-	timer *time.Timer
+	timer *time.Timer // nil if it is not set
 	at    time.Time
 }
 
@@ -22,6 +22,13 @@ func (a *Alarm) Set(d time.Duration) {
 		a.timer.Reset(d)
 	}
 	a.at = at
+}
+
+// Rang lets go of the timer that has rung, unless it was set again meanwhile: most jobs need none again for long.
+func (a *Alarm) Rang() {
+	if !a.at.After(time.Now()) {
+		a.timer = nil
+	}
 }
 
 // Stop silences the Alarm.

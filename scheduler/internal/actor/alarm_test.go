@@ -78,6 +78,29 @@ func TestAnAlarmIsSetAgain(t *testing.T) {
 	})
 }
 
+// An alarm that has rung takes no timer, and one that was set again before that was told goes on.
+func TestAnAlarmLetsGoOfItsTimer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBell()
+		b.Set(5 * time.Second)
+		until(5 * time.Second)
+		b.heard()
+		b.Rang()
+		require.Nil(t, b.timer)
+		b.Set(time.Second)
+		until(6 * time.Second)
+		b.heard()
+		b.Set(time.Second)
+		b.Rang()
+		require.NotNil(t, b.timer)
+		until(time.Hour)
+		require.Equal(t, []time.Duration{5 * time.Second, 6 * time.Second, 7 * time.Second}, b.heard())
+		b.Rang()
+		b.Stop()
+	})
+}
+
 func TestAnAlarmIsStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

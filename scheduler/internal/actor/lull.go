@@ -4,22 +4,27 @@ package actor
 // decision, they are folded into one, which is carried out before the next message of any other kind: a note then
 // needs no goroutine and no memory. In which order things happen remains the same.
 type Lull[T any] struct {
-	box  *Mailbox
-	fold func(kept, next T) (T, bool)
-	keep func()
-	do   func(note T, kept bool) (decide bool)
+	box *Mailbox
+	of  Notes[T]
 
 	kept T
 	any  bool // something is kept
 }
 
+// Notes are what an actor makes of the notes of a [Lull]. Fold and Keep are called while the actor rests, under the
+// mailbox's lock: they may read what the actor reads, and must not post.
+type Notes[T any] interface {
+	// Fold makes one note of two, unless they cannot be one.
+	Fold(kept, next T) (both T, ok bool)
+	// Keep hears of each note that is kept.
+	Keep()
+	// Do carries a note out: as it was posted, or the one into which those were folded that were kept.
+	Do(note T, kept bool) (decide bool)
+}
+
 // NewLull makes the one Lull of a mailbox, before anything is posted there.
-//
-// fold makes one note of two, unless they cannot be one. keep hears of each note that is kept, and do carries one
-// out: as it was posted, or the one into which those were folded that were kept. fold and keep are called
-// while the actor rests, under the mailbox's lock: they may read what the actor reads, and must not post.
-func NewLull[T any](box *Mailbox, fold func(kept, next T) (T, bool), keep func(), do func(note T, kept bool) (decide bool)) *Lull[T] {
-	l := &Lull[T]{box: box, fold: fold, keep: keep, do: do}
+func NewLull[T any](box *Mailbox, of Notes[T]) *Lull[T] {
+	l := &Lull[T]{box: box, of: of}
 	box.lull = l
 	return l
 }
@@ -29,10 +34,10 @@ func (l *Lull[T]) Post(note T) {
 	l.box.mu.Lock()
 	defer l.box.mu.Unlock()
 	if l.box.quiet && l.keeps(note) {
-		l.keep()
+		l.of.Keep()
 		return
 	}
-	l.box.add(message{note: func() bool { return l.do(note, false) }})
+	l.box.add(message{note: func() bool { return l.of.Do(note, false) }})
 }
 
 // keeps adds a note to those that are kept, if it can.
@@ -41,7 +46,7 @@ func (l *Lull[T]) keeps(note T) bool {
 		l.kept, l.any = note, true
 		return true
 	}
-	both, ok := l.fold(l.kept, note)
+	both, ok := l.of.Fold(l.kept, note)
 	if ok {
 		l.kept = both
 	}
@@ -52,5 +57,5 @@ func (l *Lull[T]) keeps(note T) bool {
 func (l *Lull[T]) release() (message, bool) {
 	note, any := l.kept, l.any
 	l.any = false
-	return message{note: func() bool { return l.do(note, true) }}, any
+	return message{note: func() bool { return l.of.Do(note, true) }}, any
 }

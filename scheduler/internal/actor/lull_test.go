@@ -13,20 +13,28 @@ import (
 type lulled struct {
 	*office
 	notes *Lull[string]
-	quiet bool // what Quiet answers
+	quiet bool
 	kept  int
 }
 
 func newLulled() *lulled {
 	l := &lulled{office: newOffice()}
-	l.Quiet = func() bool { return l.quiet }
-	l.notes = NewLull(&l.Mailbox, func(kept, next string) (string, bool) {
-		return kept + next, !strings.Contains(next, "!")
-	}, func() { l.kept++ }, func(note string, kept bool) bool {
-		l.message(fmt.Sprintf("%s:%t", note, kept))()
-		return strings.ToUpper(note) == note
-	})
+	l.Of = l
+	l.notes = NewLull(&l.Mailbox, Notes[string](l))
 	return l
+}
+
+func (l *lulled) Quiet() bool { return l.quiet }
+
+func (*lulled) Fold(kept, next string) (string, bool) {
+	return kept + next, !strings.Contains(next, "!")
+}
+
+func (l *lulled) Keep() { l.kept++ }
+
+func (l *lulled) Do(note string, kept bool) bool {
+	l.message(fmt.Sprintf("%s:%t", note, kept))()
+	return strings.ToUpper(note) == note
 }
 
 // What runs after messages runs after a batch with one that asks for it, and after no other.
@@ -103,10 +111,15 @@ func TestAClosedMailboxForgetsItsLull(t *testing.T) {
 	require.Equal(t, 1, l.kept)
 }
 
+// keeping folds notes into the first one.
+type keeping struct{ *lulled }
+
+func (keeping) Fold(kept, _ string) (string, bool) { return kept, true }
+
 // A note that is kept costs no memory.
 func TestAKeptNoteAllocatesNothing(t *testing.T) { // not parallel: it counts what the process allocates
 	l := newLulled()
-	l.notes.fold = func(kept, _ string) (string, bool) { return kept, true }
+	l.notes.of = keeping{l}
 	l.quiet = true
 	l.notes.Post("a")
 	l.idle()

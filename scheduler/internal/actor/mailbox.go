@@ -5,11 +5,7 @@ import "sync"
 // Mailbox makes a runner an actor: messages are carried out one after the other, on a goroutine that
 // exists only while there are any, so an idle job costs none.
 type Mailbox struct {
-	Start func(func()) // starts a goroutine that the scheduler waits for
-	After func()       // runs after each batch with a message that asks for it
-	// Quiet tells, after each batch, whether notes of the mailbox's [Lull] may be kept until another message
-	// comes. It may be nil if there is no Lull.
-	Quiet func() bool
+	Of Actor
 
 	mu       sync.Mutex
 	messages []message
@@ -18,6 +14,29 @@ type Mailbox struct {
 	quiet    bool   // nobody works, and the lull may keep its notes
 	lull     keeper // nil = none
 }
+
+// Actor is whose mailbox it is.
+type Actor interface {
+	// Start starts a goroutine that the scheduler waits for.
+	Start(work func())
+	// After runs after each batch with a message that asks for it.
+	After()
+	// Quiet tells, after each batch, whether notes of the mailbox's [Lull] may be kept until another message
+	// comes. It is not asked if there is no Lull.
+	Quiet() bool
+}
+
+// Plain is an actor of which nothing follows a batch. It starts goroutines.
+type Plain func(work func())
+
+// Start implements [Actor].
+func (p Plain) Start(work func()) { p(work) }
+
+// After implements [Actor].
+func (Plain) After() {}
+
+// Quiet implements [Actor].
+func (Plain) Quiet() bool { return false }
 
 // keeper is a [Lull] of any notes.
 type keeper interface {
@@ -52,7 +71,7 @@ func (m *Mailbox) add(added message) bool {
 	m.messages = append(m.messages, added)
 	if !m.working {
 		m.working = true
-		m.Start(m.work)
+		m.Of.Start(m.work)
 	}
 	return true
 }
@@ -73,7 +92,7 @@ func (m *Mailbox) Closed() bool {
 }
 
 func (m *Mailbox) work() {
-	for quiet := false; ; quiet = m.lull != nil && m.Quiet() {
+	for quiet := false; ; quiet = m.lull != nil && m.Of.Quiet() {
 		batch := m.take(quiet)
 		if batch == nil {
 			return
@@ -91,7 +110,7 @@ func (m *Mailbox) work() {
 			}
 		}
 		if decide {
-			m.After()
+			m.Of.After()
 		}
 	}
 }

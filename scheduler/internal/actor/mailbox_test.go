@@ -12,6 +12,7 @@ import (
 type office struct {
 	Mailbox
 	goroutines sync.WaitGroup
+	after      func()
 
 	mu      sync.Mutex
 	started int
@@ -20,15 +21,18 @@ type office struct {
 
 func newOffice() *office {
 	o := &office{}
-	o.Mailbox = Mailbox{
-		Start: func(work func()) {
-			o.note(func() { o.started++ })
-			o.goroutines.Go(work)
-		},
-		After: o.message("|"),
-	}
+	o.Of, o.after = o, o.message("|")
 	return o
 }
+
+func (o *office) Start(work func()) {
+	o.note(func() { o.started++ })
+	o.goroutines.Go(work)
+}
+
+func (o *office) After() { o.after() }
+
+func (*office) Quiet() bool { panic("there is no lull") }
 
 func (o *office) note(what func()) {
 	o.mu.Lock()
@@ -88,7 +92,7 @@ func TestWhatFollowsABatchPosts(t *testing.T) {
 	t.Parallel()
 	o := newOffice()
 	once := sync.Once{}
-	o.After = func() {
+	o.after = func() {
 		o.message("|")()
 		once.Do(func() { o.Post(o.message("again")) })
 	}
@@ -128,7 +132,7 @@ func TestManySenders(t *testing.T) {
 	t.Parallel()
 	const senders, each = 8, 200
 	o := newOffice()
-	o.After = func() {}
+	o.after = func() {}
 	var next [senders]int // no lock: messages must not overlap
 	var wrong []string
 	var posting sync.WaitGroup

@@ -27,11 +27,18 @@ func NotReturned(what string) error {
 	return fmt.Errorf("%s %w: %s", what, ErrNotReturned, Timeout)
 }
 
+// Questioner is for whom an [Asker] asks.
+type Questioner interface {
+	// Post hands the runner a message.
+	Post(message func()) bool
+	// Again is called when something may be asked again after it could not be.
+	Again()
+}
+
 // Asker asks one kind of an application's code beside a runner, which hears of the answers as messages. Only the
 // newest question counts.
 type Asker struct {
-	Post func(func()) bool // hands the runner a message
-	Free func()            // called when something may be asked again after it could not be
+	For Questioner
 
 	question int  // number of the newest
 	underWay int  // that have not returned
@@ -52,14 +59,14 @@ func (a *Asker) Ask(code func() error, late func(), returned func(error)) bool {
 	a.underWay++
 	a.Await(late)
 	protect.Go(code, func(err error) {
-		a.Post(func() {
+		a.For.Post(func() {
 			a.underWay--
 			switch {
 			case a.question == question:
 				a.Drop()
 				returned(err)
 			case a.unasked:
-				a.Free()
+				a.For.Again()
 			}
 		})
 	})
@@ -71,7 +78,7 @@ func (a *Asker) Ask(code func() error, late func(), returned func(error)) bool {
 func (a *Asker) Await(late func()) {
 	question := a.question
 	a.timer = time.AfterFunc(Timeout, func() {
-		a.Post(func() {
+		a.For.Post(func() {
 			if a.question == question {
 				late()
 			}

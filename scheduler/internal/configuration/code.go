@@ -45,7 +45,7 @@ func (c *Configuration) makeCode(cfg job.Config, then func(made)) {
 	late := func() { then(made{fault: asking.NotReturned(*what.Load())}) }
 	var got made
 	asked := c.maker.Ask(func() error {
-		got.code, got.fault = codeOf(c.ports.Handler, cfg)
+		got.code, got.fault = codeOf(c.ports.Handler(), cfg)
 		at("the constructor of the error handler")
 		got.handler, got.instead = c.handlerOf(cfg)
 		return nil
@@ -59,11 +59,11 @@ func (c *Configuration) makeCode(cfg job.Config, then func(made)) {
 // handlerOf makes the error handler of a configuration. The registry may name one that this process
 // does not have, such as a Java class, or one whose settings are wrong; then failures are logged.
 func (c *Configuration) handlerOf(cfg job.Config) (handler job.ErrorHandler, instead error) {
-	handler, instead = newHandler(c.ports.Handlers, cfg, c.ports.Log)
+	handler, instead = newHandler(c.ports.Handlers(), cfg, c.ports.Log())
 	if instead == nil {
 		return handler, nil
 	}
-	handler, err := newHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, c.ports.Log)
+	handler, err := newHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, c.ports.Log())
 	if err != nil {
 		panic("scheduler: no handler LOG: " + err.Error())
 	}

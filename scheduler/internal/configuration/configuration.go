@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -22,7 +23,7 @@ import (
 type Settings struct {
 	OK         bool            // false: there is none, or it cannot be used, and nothing may begin
 	Config     *job.Config     // what the state has, and not a copy: there may be thousands of jobs
-	Parameters map[int]string  // of items
+	Parameters map[int]string  // of items; nil if there are none
 	Rules      policy.Rules    // by what it fires
 	Code       job.HandlerFunc // what runs the items
 	AwaitsCode bool            // the code is that of a former configuration, and nothing begins
@@ -43,21 +44,24 @@ var ErrNotStored = errors.New("the job is not in the registry")
 var errDeleted = fmt.Errorf("%w: somebody deleted it by hand, and did not disable it first, as a removal does", ErrNotStored)
 
 // Ports are what the room may ask of the process.
-type Ports struct {
-	*room.Ports
-	Class    string      // that this process declares the job to have; empty if the job is data
-	Handler  job.Handler // the job's code, as it was declared
-	Others   peers.Traits
-	Handlers *errorhandler.Registry
-	Lookup   func(strategy string) (sharding.Strategy, error)
+type Ports interface {
+	room.Ports
+	// Class is the one that this process declares the job to have; empty if the job is data.
+	Class() string
+	// Handler is the job's code, as it was declared.
+	Handler() job.Handler
+	Others() peers.Traits
+	Handlers() *errorhandler.Registry
+	Lookup(strategy string) (sharding.Strategy, error)
+	Schedules() *fires.Schedules
 	// Adopt puts settings into force.
-	Adopt func(next *Settings)
+	Adopt(next *Settings)
 	// TakenUp hears that the job goes on by the settings in force.
-	TakenUp func()
+	TakenUp()
 	// Paused hears why the job pauses, or nil when it goes on.
-	Paused func(why error)
+	Paused(why error)
 	// Again takes the configuration up once more: its code could not be asked before.
-	Again func()
+	Again()
 }
 
 // Configuration is what an instance knows of a job's configuration.
@@ -74,7 +78,7 @@ type Configuration struct {
 
 // New makes the room of a job.
 func New(ports Ports) *Configuration {
-	return &Configuration{ports: ports, inForce: None(), maker: asking.Asker{Post: ports.Post, Free: ports.Again}}
+	return &Configuration{ports: ports, inForce: None(), maker: asking.Asker{For: ports}}
 }
 
 // Stop stops the timer. It is for the end, when the runner does nothing any more.
@@ -110,7 +114,7 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 			faults = errors.Join(faults, jobtree.StoredError(v.Tree.Config(), m.fault))
 		}
 		if faults == nil && m.instead != nil {
-			c.ports.Log.ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
+			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
 		}
 		next.Code, next.Handler = m.code, m.handler
 		c.takeUp(next, warnings, faults)
@@ -146,13 +150,13 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings
 		return &Settings{}, nil, stored.Err
 	}
 	cfg := others.InForce(v, &v.State.Config.Value)
-	warnings, err = jobtree.CheckConfig(v.Job, *cfg)
+	warnings, err = jobtree.CheckConfig(v.Job(), *cfg)
 	faults := []error{err}
 	fault := func(err error) { faults = append(faults, jobtree.StoredError(v.Tree.Config(), err)) }
-	if class := cfg.ClassName(); c.ports.Class != "" && class != c.ports.Class {
-		fault(&job.FieldError{Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", c.ports.Class)})
+	if class := cfg.ClassName(); c.ports.Class() != "" && class != c.ports.Class() {
+		fault(&job.FieldError{Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", c.ports.Class())})
 	}
-	if err := c.judgeStrategy(v, cfg.ShardingStrategy); err != nil && c.ports.Others.OwnRules {
+	if err := c.judgeStrategy(v, cfg.ShardingStrategy); err != nil && c.ports.Others().OwnRules {
 		warnings = errors.Join(warnings, err) // another may know it, and lead
 	} else if err != nil {
 		faults = append(faults, err)
@@ -161,8 +165,11 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings
 	if err = errors.Join(faults...); err != nil {
 		return next, warnings, err
 	}
-	next.Rules, _ = policy.RulesOf(*cfg) // CheckConfig found no fault with either
-	next.Parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
+	schedule, _ := c.ports.Schedules().Of(*cfg) // CheckConfig found no fault with either
+	next.Rules = policy.RulesOf(schedule, *cfg)
+	if cfg.ShardingItemParameters != "" {
+		next.Parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
+	}
 	next.MaxRunning = c.maxRunning(*cfg)
 	return next, warnings, nil
 }
@@ -189,7 +196,7 @@ func (c *Configuration) tellPause(why error) {
 		return
 	}
 	c.pausedFor = text
-	log, life := c.ports.Log, c.ports.Life()
+	log, life := c.ports.Log(), c.ports.Life()
 	elsewhere := (*jobtree.ElsewhereError)(nil)
 	switch {
 	case why == nil:
@@ -215,7 +222,7 @@ func (c *Configuration) tellDoubts(warnings error) {
 		text = warnings.Error()
 	}
 	if text != "" && text != c.doubts {
-		c.ports.Log.WarnContext(c.ports.Life(), "job runs, and its configuration should be looked at", room.KeyError, warnings)
+		c.ports.Log().WarnContext(c.ports.Life(), "job runs, and its configuration should be looked at", room.KeyError, warnings)
 	}
 	c.doubts = text
 }
@@ -224,7 +231,7 @@ func (c *Configuration) tellDoubts(warnings error) {
 func (c *Configuration) maxRunning(cfg job.Config) int {
 	limit, err := inforce.MaxRunning(cfg)
 	if err != nil {
-		c.ports.Log.WarnContext(c.ports.Life(), "the job's executor is not known here, its items run without limit", room.KeyError, err)
+		c.ports.Log().WarnContext(c.ports.Life(), "the job's executor is not known here, its items run without limit", room.KeyError, err)
 	}
 	return limit
 }

@@ -74,18 +74,18 @@ func (x *Executions) execute(e *Execution) {
 	e.started = true
 	x.active++
 	run := e.run()
-	x.ports.Report.Item(run)
-	log := x.ports.Log
+	x.ports.Report().Item(run)
+	log := x.ports.Log()
 	var work context.Context
 	work, e.cancel = context.WithCancelCause(e.scope.ctx)
 	// A panic is an error of this item and of nothing else, and so is the end of its goroutine.
 	protect.Go(func() error {
-		ctx := x.ports.Report.ItemContext(job.WithProgress(work, e.progress), run)
+		ctx := x.ports.Report().ItemContext(job.WithProgress(work, e.progress), run)
 		if err := e.awaitStart(); err != nil {
 			return err
 		}
 		return e.Limits.attempt(ctx, e.Code, e.Context, func(err error, pause time.Duration) {
-			x.ports.Report.Retry(run, err, pause)
+			x.ports.Report().Retry(run, err, pause)
 			log.WarnContext(ctx, "item failed, will try again", room.KeyItem, e.Item, room.KeyToken, e.Context.Token,
 				room.KeyError, err, "pause", pause.String())
 		})

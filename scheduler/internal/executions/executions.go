@@ -60,33 +60,40 @@ type Registry interface {
 }
 
 // Ports are what the room may ask of the process.
-type Ports struct {
-	*room.Ports
-	Job       string
-	Now       func() time.Time
-	Registry  Registry
-	Report    Reporter
-	Others    peers.Traits
-	Failures  *notify.Failures
-	Listeners []job.Listener
+type Ports interface {
+	room.Ports
+	Job() string
+	Now() time.Time
+	Registry() Registry
+	Report() Reporter
+	Others() peers.Traits
+	Failures() *notify.Failures
+	Listeners() []job.Listener
 	// Before calls a listener before a round runs, and After after it, within the bound of a stop.
-	Before func(ctx context.Context, listener func(context.Context) error)
-	After  func(listener func(context.Context) error)
+	Before(ctx context.Context, listener func(context.Context) error)
+	After(listener func(context.Context) error)
+	// Overloaded tells whether fires pass that cannot begin in time.
+	Overloaded() bool
+}
+
+// Rounds are what the room is a part of.
+type Rounds interface {
 	// All yields what has not ended, and Of returns that of one item; nil if there is none.
-	All func() iter.Seq[*Execution]
-	Of  func(item int) *Execution
+	All() iter.Seq[*Execution]
+	Of(item int) *Execution
 	// Missed returns what an end writes to note what its item has missed; it is missed.Fires.Note.
-	Missed     func(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
-	MayBegin   func(v room.View) bool // whether anything may begin here
-	Overloaded func() bool            // fires pass that cannot begin in time
+	Missed(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
+	// MayBegin tells whether anything may begin here.
+	MayBegin(v room.View) bool
 	// Closed hears that an end was recorded, or refused for good, before that is reported, and Over after it.
-	Closed func(e *Execution, o registry.Outcome)
-	Over   func(o registry.Outcome)
+	Closed(e *Execution, o registry.Outcome)
+	Over(o registry.Outcome)
 }
 
 // Executions are those of one job in this process.
 type Executions struct {
 	ports      Ports
+	rounds     Rounds
 	active     int           // executions whose code has not returned
 	ended      []*Execution  // whose end is not committed yet
 	endsGather bool          // the ends wait for others
@@ -100,7 +107,7 @@ type Executions struct {
 }
 
 // New makes the room of a job.
-func New(ports Ports) *Executions { return &Executions{ports: ports} }
+func New(ports Ports, rounds Rounds) *Executions { return &Executions{ports: ports, rounds: rounds} }
 
 // Observe takes in what a step of the view has changed.
 func (x *Executions) Observe(t jobtree.Touched) {
@@ -118,7 +125,7 @@ func (x *Executions) Listening() bool { return x.listening > 0 }
 // were. Ends that wait for a session are given up.
 func (x *Executions) Abandon(why error) (items []int) {
 	x.abandoned = true
-	for e := range x.ports.All() {
+	for e := range x.rounds.All() {
 		if !e.returned {
 			items = append(items, e.Item)
 			x.Returned(e, x.ports.Now(), why)

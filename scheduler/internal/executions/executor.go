@@ -75,5 +75,5 @@ func (x *Executions) reportWaiting() {
 		return
 	}
 	w.told = len(w.waiting)
-	x.ports.Report.Waiting(w.told, x.active, x.maxRunning)
+	x.ports.Report().Waiting(w.told, x.active, x.maxRunning)
 }

@@ -10,7 +10,7 @@ import (
 
 // failed hands an execution that failed to the job's error handler.
 func (x *Executions) failed(e *Execution) {
-	x.ports.Failures.Tell(notify.Failure{
+	x.ports.Failures().Tell(notify.Failure{
 		Handler: e.Handler, Context: e.Context, Err: e.err,
 		Told: func(err error) { x.handled(e.scope, e.Context, e.err, err) },
 	})
@@ -21,12 +21,12 @@ func (x *Executions) handled(scope *roundScope, sc job.ShardingContext, failure,
 	switch {
 	case err == nil:
 	case errors.Is(err, notify.ErrHandlerClosed):
-		x.ports.Report.HandlerFailed(sc, failure, err)
+		x.ports.Report().HandlerFailed(sc, failure, err)
 	case errors.Is(err, job.ErrFailRound):
 		x.ports.Post(func() { x.failRound(scope, err) })
 	default:
-		x.ports.Log.ErrorContext(x.ports.Life(), "error handler failed", room.KeyItem, sc.Item, room.KeyFire, sc.Fire,
+		x.ports.Log().ErrorContext(x.ports.Life(), "error handler failed", room.KeyItem, sc.Item, room.KeyFire, sc.Fire,
 			room.KeyToken, sc.Token, room.KeyError, err, "failure", failure)
-		x.ports.Report.HandlerFailed(sc, failure, err)
+		x.ports.Report().HandlerFailed(sc, failure, err)
 	}
 }

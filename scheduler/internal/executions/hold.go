@@ -32,7 +32,7 @@ func (x *Executions) Hold(v room.View) (batch room.Batch) {
 	}
 	_, items := x.unheld.TakeNoted()
 	for _, item := range items {
-		e, node := x.ports.Of(item), v.State.Item(item)
+		e, node := x.rounds.Of(item), v.State.Item(item)
 		if e == nil || !e.Monitored() || e.returned || e.Under != v.Attached || !MarkGone(v, e) || node.Running.Exists() || node.Record.Exists() {
 			continue
 		}

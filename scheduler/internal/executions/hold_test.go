@@ -14,6 +14,24 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
+// lookedAt are executions of which each that is looked at is counted.
+type lookedAt struct {
+	Rounds
+	t       *testing.T
+	running map[int]*Execution
+	at      int
+}
+
+func (l *lookedAt) All() iter.Seq[*Execution] {
+	l.t.Error("all are looked at")
+	return func(func(*Execution) bool) {}
+}
+
+func (l *lookedAt) Of(item int) *Execution {
+	l.at++
+	return l.running[item]
+}
+
 // Of a job with many items, only those are looked at of which something has changed, or whose begin was confirmed after
 // the view showed what came of it: each is held once, and again if the registry refuses that.
 func TestHoldLooksAtWhatHasChanged(t *testing.T) {
@@ -23,19 +41,16 @@ func TestHoldLooksAtWhatHasChanged(t *testing.T) {
 	under := room.NewAttachment(context.Background(), session)
 	tree := jobtree.For("orders")
 	v := room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "me", Tree: tree, Applied: 12, Attached: under, State: jobtree.StateOf("orders", registry.NewSnapshot(12, nil)),
+		Process: &room.Process{Instance: "me"}, Tree: tree, Applied: 12, Attached: under, State: jobtree.StateOf("orders", registry.NewSnapshot(12, nil)),
 	}}
-	running, looked := make(map[int]*Execution), 0
-	x := New(Ports{
-		Ports: &room.Ports{},
-		All:   func() iter.Seq[*Execution] { t.Error("all are looked at"); return func(func(*Execution) bool) {} },
-		Of:    func(item int) *Execution { looked++; return running[item] },
-	})
-	holds := func(looks int, items ...int) (batch room.Batch) {
+	running := make(map[int]*Execution)
+	looks := &lookedAt{t: t, running: running}
+	x := New(nil, looks)
+	holds := func(looked int, items ...int) (batch room.Batch) {
 		t.Helper()
-		looked = 0
+		looks.at = 0
 		batch = x.Hold(v)
-		require.Equal(t, looks, looked)
+		require.Equal(t, looked, looks.at)
 		require.Len(t, batch, len(items))
 		for i, item := range items {
 			require.Equal(t, tree.ItemRunning(item), batch[i].Txn.Then[0].Path)

@@ -17,11 +17,11 @@ type roundListening struct {
 // beforeRun tells the job's listeners of a round, on a goroutine of their own, and the items wait
 // for that.
 func (x *Executions) beforeRun(o *openRound, members []*Execution) {
-	if len(x.ports.Listeners) == 0 {
+	if len(x.ports.Listeners()) == 0 {
 		return
 	}
 	l := &roundListening{
-		round:   job.Round{JobName: x.ports.Job, ID: o.event.ID, TaskID: o.event.TaskID, Items: make([]job.ShardingContext, len(members))},
+		round:   job.Round{JobName: x.ports.Job(), ID: o.event.ID, TaskID: o.event.TaskID, Items: make([]job.ShardingContext, len(members))},
 		results: make([]job.ItemResult, len(members)),
 		started: make(chan struct{}),
 	}
@@ -33,7 +33,7 @@ func (x *Executions) beforeRun(o *openRound, members []*Execution) {
 	ctx := members[0].Under.Work // that of all: they began in one decision
 	x.ports.Work(func() {
 		defer close(l.started)
-		for _, listener := range x.ports.Listeners {
+		for _, listener := range x.ports.Listeners() {
 			x.ports.Before(ctx, func(ctx context.Context) error {
 				return listener.BeforeRun(ctx, l.round)
 			})
@@ -58,7 +58,7 @@ func (x *Executions) afterRun(o *openRound) {
 	x.listening++
 	x.ports.Work(func() {
 		<-l.started // if no item waited for it, because all were given up
-		for _, listener := range x.ports.Listeners {
+		for _, listener := range x.ports.Listeners() {
 			x.ports.After(func(ctx context.Context) error {
 				return listener.AfterRun(ctx, l.round, l.results)
 			})

@@ -51,12 +51,12 @@ func (x *Executions) newProgress(tree jobtree.Tree, n int, under *room.Attachmen
 	p.commit = func(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
 		ctx, cancel := whileAttached(ctx, under)
 		defer cancel()
-		return x.ports.Registry.Commit(ctx, txn)
+		return x.ports.Registry().Commit(ctx, txn)
 	}
 	p.read = func(ctx context.Context, path string) (registry.Node, error) {
 		ctx, cancel := whileAttached(ctx, under)
 		defer cancel()
-		return x.ports.Registry.Get(ctx, path)
+		return x.ports.Registry().Get(ctx, path)
 	}
 	p.saving <- struct{}{}
 	return p

@@ -124,7 +124,7 @@ func (x *Executions) settle(v room.View, e *Execution, o registry.Outcome, endin
 // Settled goes on when the ends have been committed.
 func (x *Executions) Settled(ending *Ending) {
 	if ending.late > 0 {
-		x.ports.Log.InfoContext(x.ports.Life(), "recorded ends of executions that outlived their session", "items", ending.late)
+		x.ports.Log().InfoContext(x.ports.Life(), "recorded ends of executions that outlived their session", "items", ending.late)
 	}
 	if ending.again {
 		x.endsGather = true

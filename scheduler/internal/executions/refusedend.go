@@ -112,7 +112,7 @@ func (x *Executions) pathsOf(v room.View, e *Execution, about subject) []string 
 func (x *Executions) read(ctx context.Context, paths []string) (map[string]registry.Node, error) {
 	found := make(map[string]registry.Node, len(paths))
 	for _, path := range paths {
-		node, err := x.ports.Registry.Get(ctx, path)
+		node, err := x.ports.Registry().Get(ctx, path)
 		if err != nil && !errors.Is(err, registry.ErrNotFound) {
 			return nil, err
 		}
@@ -184,7 +184,7 @@ func (x *Executions) disown(batch *room.Batch, e *Execution) (found bool) {
 				Then: []registry.Write{registry.Delete(node.Path)},
 			},
 			Done: func(registry.Outcome) {
-				x.ports.Log.WarnContext(x.ports.Life(), "removed a node that a foreign session held: the end of an execution is written there", room.KeyItem, e.Item, "node", node.Path)
+				x.ports.Log().WarnContext(x.ports.Life(), "removed a node that a foreign session held: the end of an execution is written there", room.KeyItem, e.Item, "node", node.Path)
 			},
 			Refused: func(error) bool { return true }, // the end is refused in its turn
 		})

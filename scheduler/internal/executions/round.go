@@ -22,7 +22,7 @@ func (x *Executions) RunRound(v room.View, id, task string, now time.Time, begun
 		o.event.Items[i] = e.Item
 	}
 	shareScope(begun)
-	x.ports.Report.Round(o.event)
+	x.ports.Report().Round(o.event)
 	x.beforeRun(o, begun)
 	for _, e := range begun {
 		x.run(v, e)
@@ -50,7 +50,7 @@ func (x *Executions) leaveRound(e *Execution, refused error) {
 	}
 	o.listening.noteResult(e, refused)
 	if o.open--; o.open == 0 {
-		x.ports.Report.Round(o.event)
+		x.ports.Report().Round(o.event)
 		x.afterRun(o)
 	}
 }

@@ -45,7 +45,7 @@ func (x *Executions) failRound(scope *roundScope, why error) {
 		return
 	}
 	scope.failed = why
-	x.ports.Log.ErrorContext(x.ports.Life(), "round failed", "cancelled", scope.left, room.KeyError, why)
+	x.ports.Log().ErrorContext(x.ports.Life(), "round failed", "cancelled", scope.left, room.KeyError, why)
 	scope.cancel(why)
 	var waiting []*Execution
 	x.executor.waiting = slices.DeleteFunc(x.executor.waiting, func(e *Execution) bool {

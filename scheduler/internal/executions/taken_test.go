@@ -40,7 +40,7 @@ func TestWhyCodeThatOthersDeclaredLostIsCancelled(t *testing.T) {
 			under := room.NewAttachment(context.Background(), session)
 			tree := jobtree.For("orders")
 			v := room.View{Facts: &room.Facts{
-				Job: "orders", Instance: "me", Tree: tree, Applied: 12, Attached: under,
+				Process: &room.Process{Instance: "me"}, Tree: tree, Applied: 12, Attached: under,
 				State: jobtree.StateOf("orders", registry.NewSnapshot(12, []registry.Node{
 					{Path: tree.ItemRecord(0), Value: jobtree.EncodeRecord(lost), Created: token, Revision: 12},
 				})),
@@ -54,7 +54,7 @@ func TestWhyCodeThatOthersDeclaredLostIsCancelled(t *testing.T) {
 			if !tt.lives {
 				control.Lose(errDropped)
 			}
-			x := New(Ports{})
+			x := New(nil, nil)
 			x.stopTaken(v, e)
 			under.Cancel(session.Err()) // as whoever follows the session does, a moment later
 			require.ErrorIs(t, context.Cause(work), tt.want)
@@ -92,7 +92,7 @@ func TestASessionIsAskedOnlyAboutWhatOthersDeclaredLost(t *testing.T) {
 			session, control := backend.NewSession(7, time.Hour, func() time.Duration { asked++; return 0 }, 0)
 			defer control.Lose(registry.ErrClosed)
 			v := room.View{Facts: &room.Facts{
-				Job: "orders", Instance: "me", Tree: tree, Applied: 12, Attached: room.NewAttachment(t.Context(), session),
+				Process: &room.Process{Instance: "me"}, Tree: tree, Applied: 12, Attached: room.NewAttachment(t.Context(), session),
 				State: jobtree.StateOf("orders", registry.NewSnapshot(12, tt.tree)),
 			}}
 			e := &Execution{Item: 0, Under: v.Attached, Token: token, started: true}
@@ -100,7 +100,7 @@ func TestASessionIsAskedOnlyAboutWhatOthersDeclaredLost(t *testing.T) {
 			_, e.cancel = context.WithCancelCause(e.scope.ctx)
 			defer e.leaveScope()
 			before := asked
-			New(Ports{}).stopTaken(v, e)
+			New(nil, nil).stopTaken(v, e)
 			require.Equal(t, tt.asks, asked > before)
 		})
 	}

@@ -32,13 +32,13 @@ func (x *Executions) TellYields(v room.View) {
 	}
 	all, items := y.noted.TakeNoted()
 	if all {
-		for e := range x.ports.All() {
+		for e := range x.rounds.All() {
 			x.tellYield(v, e)
 		}
 		return
 	}
 	for _, n := range items {
-		x.tellYield(v, x.ports.Of(n))
+		x.tellYield(v, x.rounds.Of(n))
 	}
 }
 
@@ -63,7 +63,7 @@ func leaves(v room.View) bool { return v.Leaving || v.Out }
 
 // mustYield tells whether an execution should come to an end.
 func (x *Executions) mustYield(v room.View, e *Execution) bool {
-	moved := !v.Owns(e.Item) && (!x.ports.Others.Borrow || e.Context.Source != job.Failover) // which may run what it does not own
+	moved := !v.Owns(e.Item) && (!x.ports.Others().Borrow || e.Context.Source != job.Failover) // which may run what it does not own
 	return leaves(v) || x.yields.late || !v.Usable || moved || v.State.Disabled(e.Item) ||
 		e.Context.Streaming && !v.Config.StreamingProcess
 }

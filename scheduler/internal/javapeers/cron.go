@@ -20,7 +20,7 @@ func (s *java) InForce(v room.View, stored *job.Config) *job.Config {
 	fault := cronFault(v, *stored)
 	if fault == nil {
 		if s.bad != "" {
-			s.ports.Log.InfoContext(s.ports.Life(), "the stored cron can be used again", "cron", stored.Cron)
+			s.ports.Log().InfoContext(s.ports.Life(), "the stored cron can be used again", "cron", stored.Cron)
 		}
 		s.good, s.bad = stored.Cron, ""
 		return stored
@@ -32,7 +32,7 @@ func (s *java) InForce(v room.View, stored *job.Config) *job.Config {
 	}
 	if s.bad != stored.Cron {
 		s.bad = stored.Cron
-		s.ports.Log.ErrorContext(s.ports.Life(), "job goes on by its last good cron, as Java instances do: the stored one cannot be used", "cron", s.good, room.KeyError, fault)
+		s.ports.Log().ErrorContext(s.ports.Life(), "job goes on by its last good cron, as Java instances do: the stored one cannot be used", "cron", s.good, room.KeyError, fault)
 	}
 	return &inForce
 }

@@ -167,6 +167,6 @@ func (s *java) keepServer(v room.View) room.Batch {
 		Repeat: registry.RepeatHarmless, // as long as this instance takes part, its server has a node
 	}
 	return room.Batch{{Step: "keep the server", Txn: txn, Done: func(registry.Outcome) {
-		s.ports.Log.InfoContext(s.ports.Life(), "wrote the node of this server again: somebody had taken it away")
+		s.ports.Log().InfoContext(s.ports.Life(), "wrote the node of this server again: somebody had taken it away")
 	}}}
 }

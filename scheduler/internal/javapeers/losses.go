@@ -191,7 +191,7 @@ func (s *java) clearRemains(v room.View, batch *room.Batch, item int, l loss) {
 	txn := registry.Txn{If: append(conditions, registry.Absent(v.Tree.Instance(l.Instance))), Then: writes}
 	batch.Add("clear a mark of Java's", txn, func(registry.Outcome) {
 		s.forgetLoss(item)
-		s.ports.Log.InfoContext(s.ports.Life(), "removed the mark of a Java instance that is gone", room.KeyItem, item, "lost_instance", l.Instance)
+		s.ports.Log().InfoContext(s.ports.Life(), "removed the mark of a Java instance that is gone", room.KeyItem, item, "lost_instance", l.Instance)
 	})
 }
 
@@ -265,13 +265,13 @@ func (s *java) proposeLoss(v room.View, batch *room.Batch, item int, l loss) {
 	}
 	txn, err := failover.DeclareForeign(v.State, item, l.Foreign, v.Clock.Now(), v.FailoverLimit())
 	if err != nil {
-		s.ports.Log.ErrorContext(s.ports.Life(), "cannot record a lost execution", room.KeyItem, item, room.KeyError, err)
+		s.ports.Log().ErrorContext(s.ports.Life(), "cannot record a lost execution", room.KeyItem, item, room.KeyError, err)
 		s.forgetLoss(item)
 		return
 	}
 	batch.Add("declare a Java execution lost", txn, func(registry.Outcome) {
 		s.forgetLoss(item)
-		s.ports.Log.WarnContext(s.ports.Life(), "execution lost: its Java instance is gone", room.KeyItem, item, "lost_instance", l.Instance)
+		s.ports.Log().WarnContext(s.ports.Life(), "execution lost: its Java instance is gone", room.KeyItem, item, "lost_instance", l.Instance)
 	})
 }
 
@@ -284,11 +284,11 @@ func (s *java) yield(v room.View) room.Batch {
 		}
 		txn, err := failover.Yield(v.State, item, v.Clock.Now())
 		if err != nil {
-			s.ports.Log.ErrorContext(s.ports.Life(), "cannot leave an execution to Java", room.KeyItem, item, room.KeyError, err)
+			s.ports.Log().ErrorContext(s.ports.Life(), "cannot leave an execution to Java", room.KeyItem, item, room.KeyError, err)
 			continue
 		}
 		batch.Add("leave to Java", txn, func(registry.Outcome) {
-			s.ports.Log.InfoContext(s.ports.Life(), "a Java instance runs a lost execution again", room.KeyItem, item)
+			s.ports.Log().InfoContext(s.ports.Life(), "a Java instance runs a lost execution again", room.KeyItem, item)
 		})
 	}
 	return batch

@@ -25,7 +25,7 @@ func (s *java) noteOnce(step registry.Step) {
 			continue
 		}
 		s.once.told = true
-		s.ports.Log.ErrorContext(s.ports.Life(), "a listener of Java instances waits for all items of a round, and does not hear of those that run here: it does not run, and each of their rounds waits for its time limit",
+		s.ports.Log().ErrorContext(s.ports.Life(), "a listener of Java instances waits for all items of a round, and does not hear of those that run here: it does not run, and each of their rounds waits for its time limit",
 			room.KeyItem, name.Item)
 		return
 	}

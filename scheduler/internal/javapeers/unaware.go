@@ -127,7 +127,7 @@ func (s *strangers) report(ports peers.Ports, v room.View, t jobtree.Touched) {
 	}
 	stranger := v.State.Instances[i]
 	if s.reported == "" {
-		ports.Log.ErrorContext(ports.Life(), "a Java instance takes part in the job, and this process was not told: items may run twice",
+		ports.Log().ErrorContext(ports.Life(), "a Java instance takes part in the job, and this process was not told: items may run twice",
 			"java_instance", stranger.ID, room.KeyError, s.err(stranger))
 	}
 	s.reported = stranger.ID

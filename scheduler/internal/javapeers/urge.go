@@ -62,7 +62,7 @@ func (s *java) Urge(v room.View) room.Batch {
 	}
 	return room.Batch{{Step: "ask for a resharding", Txn: txn, Done: func(registry.Outcome) {
 		s.asked, s.since = now, time.Time{}
-		s.ports.Log.InfoContext(s.ports.Life(), "asked for a resharding: the Java leader left out an instance or an item")
+		s.ports.Log().InfoContext(s.ports.Life(), "asked for a resharding: the Java leader left out an instance or an item")
 	}}}
 }
 

@@ -51,7 +51,6 @@ func TestALeaderBequeaths(t *testing.T) {
 	t.Parallel()
 	w := &world{}
 	l := w.room(t, peers.None{})
-	l.ports.Post = func(message func()) bool { message(); return true }
 	v := withAnother(seeing(t, mySession))
 	bequeaths := func(v room.View) (*room.Proposal, bool) {
 		leave, left := leaving(v)

@@ -1,6 +1,7 @@
 package leadership
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -38,30 +39,44 @@ func seeing(t *testing.T, leader registry.SessionID) room.View {
 	}
 	session, _ := backend.NewSession(mySession, time.Hour, func() time.Duration { return 0 }, 0)
 	return room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "me", Tree: tree, Usable: true, Config: &cfg,
+		Process: &room.Process{Instance: "me"}, Tree: tree, Usable: true, Config: &cfg,
 		Attached: &room.Attachment{Session: session, Ctx: t.Context()},
 		State:    jobtree.StateOf("orders", registry.NewSnapshot(9, nodes)),
 	}}
 }
 
-// world notes what a room asks of its process.
+// world notes what a room asks of its process, and carries messages out at once.
 type world struct {
+	Ports
+	t         *testing.T
+	others    peers.Peers
 	campaigns int
 	wakes     []time.Duration
 }
 
-func (w *world) room(t *testing.T, others peers.Leaders) *Leadership {
+func (w *world) Life() context.Context     { return w.t.Context() }
+func (w *world) Post(message func()) bool  { message(); return true }
+func (w *world) Wake(in time.Duration)     { w.wakes = append(w.wakes, in) }
+func (w *world) Log() *slog.Logger         { return slog.New(slog.DiscardHandler) }
+func (w *world) Others() peers.Traits      { return peers.Traits{} }
+func (w *world) Peers() peers.Peers        { return w.others }
+func (w *world) Answered()                 {}
+func (w *world) Reconcile()                {}
+func (w *world) Resharded(resharding.Plan) {}
+
+func (w *world) Lookup(strategy string) (sharding.Strategy, error) {
+	return sharding.Default().Lookup(strategy)
+}
+
+func (w *world) Campaign(c *Candidacy) {
+	require.NotEmpty(w.t, c.Txn.Then)
+	w.campaigns++
+}
+
+func (w *world) room(t *testing.T, others peers.Peers) *Leadership {
 	t.Helper()
-	l := New(Ports{
-		Ports:  &room.Ports{Log: slog.New(slog.DiscardHandler), Life: t.Context, Wake: func(in time.Duration) { w.wakes = append(w.wakes, in) }},
-		Peers:  others,
-		Lookup: sharding.Default().Lookup,
-		Campaign: func(c *Candidacy) {
-			require.NotEmpty(t, c.Txn.Then)
-			w.campaigns++
-		},
-		Answered: func() {}, Reconcile: func() {}, Resharded: func(resharding.Plan) {},
-	})
+	w.t, w.others = t, others
+	l := New(w)
 	l.Observe(jobtree.Touched{Necessary: true})
 	return l
 }
@@ -123,7 +138,7 @@ func TestWhoDeclaresExecutionsLost(t *testing.T) {
 	for name, test := range map[string]struct {
 		leader registry.SessionID
 		usable bool
-		others peers.Leaders
+		others peers.Peers
 		want   bool
 	}{
 		"the leader":             {mySession, true, peers.None{}, true},

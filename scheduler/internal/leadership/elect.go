@@ -25,7 +25,7 @@ func (l *Leadership) stand(v room.View) {
 	}
 	l.electing = true
 	server, latch := jobtree.ServerOf(v.Instance), ""
-	if l.ports.Others.ElectInLatch {
+	if l.ports.Others().ElectInLatch {
 		latch = v.Tree.ElectionLatch()
 	}
 	l.ports.Campaign(&Candidacy{HoldBack: v.HoldBack(), Latch: latch, Txn: registry.Txn{
@@ -58,7 +58,7 @@ func (l *Leadership) abdicate(v room.View) room.Batch {
 	var txn registry.Txn
 	v.Resign(&txn)
 	return room.Batch{{Step: "abdicate", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		l.ports.Log.InfoContext(l.ports.Life(), "resigned as leader: the server is disabled, or the job's settings cannot be used here")
+		l.ports.Log().InfoContext(l.ports.Life(), "resigned as leader: the server is disabled, or the job's settings cannot be used here")
 	}}}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/asking"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/sharding"
@@ -21,15 +20,21 @@ import (
 const gatherFor = 20 * time.Millisecond
 
 // Ports are what the room may ask of the process.
-type Ports struct {
-	*room.Ports
-	Others    peers.Traits // those of others that may share the job
-	Peers     peers.Leaders
-	Lookup    func(strategy string) (sharding.Strategy, error) // of those that this process has
-	Campaign  func(c *Candidacy)                               // starts an election; see [Leadership.Elected]
-	Answered  func()                                           // a strategy that was asked has answered, or hangs
-	Reconcile func()                                           // it is time to; see [Leadership.Reconcile]
-	Resharded func(resharding.Plan)                            // items have moved
+type Ports interface {
+	room.Ports
+	// Others are the traits of those that may share the job.
+	Others() peers.Traits
+	Peers() peers.Peers
+	// Lookup returns a strategy of those that this process has.
+	Lookup(strategy string) (sharding.Strategy, error)
+	// Campaign starts an election; see [Leadership.Elected].
+	Campaign(c *Candidacy)
+	// Answered hears that a strategy that was asked has answered, or hangs.
+	Answered()
+	// Reconcile hears that it is time to; see [Leadership.Reconcile].
+	Reconcile()
+	// Resharded hears that items have moved.
+	Resharded(plan resharding.Plan)
 }
 
 // Leadership is what a leader still has to look at, and whether this instance is it.
@@ -47,18 +52,13 @@ type Leadership struct {
 	electing   bool              // an election is under way
 	term       registry.Revision // that was last told of; 0 = this instance did not lead
 	static     static
-	strategist strategist
+	strategist *strategist // nil until an application's strategy is asked
 	spread     spread
 	reconciler reconciler
 }
 
 // New makes the room of a job.
-func New(ports Ports) *Leadership {
-	l := &Leadership{ports: ports}
-	l.strategist.Asker = asking.Asker{Post: ports.Post, Free: l.askAgain}
-	l.reconciler.ring = ports.Reconcile
-	return l
-}
+func New(ports Ports) *Leadership { return &Leadership{ports: ports} }
 
 // Observe takes in what of a step a leader has to look at, whoever leads: the next one may be this
 // instance.
@@ -93,7 +93,7 @@ func (l *Leadership) DeclaresLost(v room.View) bool {
 	if v.Leads() {
 		return l.mayLead(v)
 	}
-	return l.ports.Peers.LeaderDeclaresNone(v) // nobody else would
+	return l.ports.Peers().LeaderDeclaresNone(v) // nobody else would
 }
 
 // LookAgain marks the assignment to be looked at once more.
@@ -104,6 +104,8 @@ func (l *Leadership) NoPlan() string { return l.noPlan }
 
 // Stop stops the timers. It is for the end, when the runner does nothing any more.
 func (l *Leadership) Stop() {
-	l.strategist.Stop()
+	if l.strategist != nil {
+		l.strategist.Stop()
+	}
 	l.reconciler.stop()
 }

@@ -14,21 +14,20 @@ import (
 // All that it finds should have been dealt with on the event; it is there for what nobody foresaw,
 // such as nodes that were written by hand.
 type reconciler struct {
-	ring  func()
 	timer *time.Timer
 	every time.Duration // as the timer is set; 0 = not at all
 }
 
 // set makes the timer call ring after the interval, and only once: whoever is called sets it again. It does
 // nothing if it is set to that already.
-func (c *reconciler) set(every time.Duration) {
+func (c *reconciler) set(every time.Duration, ring func()) {
 	if c.every == every {
 		return
 	}
 	c.stop()
 	c.every = every
 	if every > 0 {
-		c.timer = time.AfterFunc(every, c.ring)
+		c.timer = time.AfterFunc(every, ring)
 	}
 }
 
@@ -45,7 +44,7 @@ func (l *Leadership) KeepReconciling(v room.View) {
 		l.reconciler.stop()
 		return
 	}
-	l.reconciler.set(inforce.ReconcileInterval(*v.Config))
+	l.reconciler.set(inforce.ReconcileInterval(*v.Config), l.ports.Reconcile)
 }
 
 // Reconcile proposes to remove what is there for no reason, when its time has come. due tells that everything
@@ -59,7 +58,7 @@ func (l *Leadership) Reconcile(v room.View) (batch room.Batch, due bool) {
 	found := resharding.GarbageOf(v.State, v.State.Leader.Created, v.Clock.Now().Add(-fires.ClockTolerance))
 	for _, txn := range found.Txns {
 		batch = append(batch, room.Proposal{Step: "reconcile", Txn: txn, Insist: true, Done: func(registry.Outcome) {
-			l.ports.Log.WarnContext(l.ports.Life(), "removed what was left over", "node", txn.Then[0].Path)
+			l.ports.Log().WarnContext(l.ports.Life(), "removed what was left over", "node", txn.Then[0].Path)
 		}})
 	}
 	return batch, true

@@ -15,7 +15,7 @@ import (
 // which one members and settings want; at once if the owner of an item has gone, as nobody runs it meanwhile, and that
 // was not so a moment ago. Need is derived: a request that got lost strands nobody.
 func (l *Leadership) due(v room.View) bool {
-	l.plan = l.ports.Peers.MovesDue() || l.plan
+	l.plan = l.ports.Peers().MovesDue() || l.plan
 	if !l.plan {
 		return false
 	}
@@ -77,14 +77,14 @@ func (l *Leadership) reshard(v room.View) room.Batch {
 	if err != nil {
 		if why := err.Error(); why != l.noPlan {
 			l.noPlan = why
-			l.ports.Log.ErrorContext(l.ports.Life(), "items stay where they are: the sharding strategy gave no assignment", room.KeyError, err)
+			l.ports.Log().ErrorContext(l.ports.Life(), "items stay where they are: the sharding strategy gave no assignment", room.KeyError, err)
 		}
 		return nil
 	}
 	l.noPlan = ""
-	l.ports.Peers.Planned(plan.Held > 0)
+	l.ports.Peers().Planned(plan.Held > 0)
 	l.static.planned(plan.Held > 0)
-	l.ports.Peers.MovesDue() // makes the runner decide again by then
+	l.ports.Peers().MovesDue() // makes the runner decide again by then
 	if !plan.Needed {
 		return nil
 	}
@@ -107,5 +107,5 @@ func (l *Leadership) planOf(v room.View) (resharding.Plan, error) {
 	if err != nil {
 		return resharding.Plan{}, err
 	}
-	return resharding.PlanHolding(v.State, strategy, v.State.Leader.Created, l.ports.Peers.HoldBackMoves(v))
+	return resharding.PlanHolding(v.State, strategy, v.State.Leader.Created, l.ports.Peers().HoldBackMoves(v))
 }

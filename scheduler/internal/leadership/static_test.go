@@ -37,8 +37,8 @@ func TestUntilWhenMembersCountWithStaticSharding(t *testing.T) {
 	view := func(schedule cronexpr.Schedule, after time.Duration, config string, nodes ...registry.Node) room.View {
 		nodes = append(nodes, registry.Node{Path: tree.Config(), Value: config, Created: 1, Revision: 1})
 		return room.View{Facts: &room.Facts{
-			State: jobtree.ElasticJob3StateOf("orders", registry.NewSnapshot(9, nodes)),
-			Rules: policy.Rules{Schedule: schedule}, Clock: clockAt{now: noon.Add(after)},
+			State:   jobtree.ElasticJob3StateOf("orders", registry.NewSnapshot(9, nodes)),
+			Process: &room.Process{Clock: clockAt{now: noon.Add(after)}}, Rules: &policy.Rules{Schedule: schedule},
 		}}
 	}
 	look := func(s *static, v room.View) bool {

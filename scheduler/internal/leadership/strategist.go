@@ -46,7 +46,10 @@ func immediate(strategy sharding.Strategy) bool {
 
 // askStrategy returns the answer if it is there, and asks the strategy if it is not.
 func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, request sharding.Request) (sharding.Assignment, error) {
-	s := &l.strategist
+	if l.strategist == nil {
+		l.strategist = &strategist{Asker: asking.Asker{For: questioner{l}}}
+	}
+	s := l.strategist
 	if !s.open || s.strategy != name || !sameRequest(s.request, request) {
 		s.strategy, s.request = name, copyOf(request)
 		s.open, s.answered = true, false
@@ -65,7 +68,7 @@ func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, reques
 
 // callStrategy asks the strategy, and tells whether it could be asked.
 func (l *Leadership) callStrategy(strategy sharding.Strategy, request sharding.Request) bool {
-	s := &l.strategist
+	s := l.strategist
 	var answer sharding.Assignment
 	return s.Ask(func() (err error) {
 		answer, err = strategy.Assign(request)
@@ -79,10 +82,16 @@ func (l *Leadership) callStrategy(strategy sharding.Strategy, request sharding.R
 	})
 }
 
-// askAgain asks the strategy that could not be asked before.
-func (l *Leadership) askAgain() {
-	l.strategist.open = false
-	l.lookAtAssignment()
+// questioner asks strategies for the room.
+type questioner struct{ *Leadership }
+
+// Post implements [asking.Questioner].
+func (q questioner) Post(message func()) bool { return q.ports.Post(message) }
+
+// Again implements [asking.Questioner]: the strategy that could not be asked before is asked.
+func (q questioner) Again() {
+	q.strategist.open = false
+	q.lookAtAssignment()
 }
 
 // lookAtAssignment makes the decision that follows look at the assignment.

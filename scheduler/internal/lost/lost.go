@@ -18,7 +18,7 @@ import (
 // took its session may have taken those of all others, who are coming back as well, and what they have finished
 // meanwhile is not lost once they have said so.
 type Executions struct {
-	Ports *room.Ports
+	Ports room.Ports
 
 	noted       actor.Lookout // items whose executions may have been lost since the last look
 	lostSession bool          // and has not joined again
@@ -111,12 +111,12 @@ func (x *Executions) Decide(v room.View, here func(item int) registry.Revision) 
 func (x *Executions) Declare(v room.View, item int) room.Batch {
 	txn, err := failover.Declare(v.State, item, v.Clock.Now(), v.FailoverLimit())
 	if err != nil {
-		x.Ports.Log.ErrorContext(x.Ports.Life(), "cannot record a lost execution", room.KeyItem, item, room.KeyError, err)
+		x.Ports.Log().ErrorContext(x.Ports.Life(), "cannot record a lost execution", room.KeyItem, item, room.KeyError, err)
 		return nil
 	}
 	lost := v.State.Record(item).Value.Current
 	return room.Batch{{Step: "declare lost", Txn: txn, Done: func(registry.Outcome) {
-		x.Ports.Log.WarnContext(x.Ports.Life(), "execution lost: its instance is gone",
+		x.Ports.Log().WarnContext(x.Ports.Life(), "execution lost: its instance is gone",
 			room.KeyItem, item, "lost_instance", lost.Instance, room.KeyFire, lost.Fire)
 	}}}
 }
@@ -125,10 +125,10 @@ func (x *Executions) Declare(v room.View, item int) room.Batch {
 func (x *Executions) requeue(v room.View, item int) room.Batch {
 	txn, err := failover.Requeue(v.State, item)
 	if err != nil {
-		x.Ports.Log.ErrorContext(x.Ports.Life(), "cannot have an item run again", room.KeyItem, item, room.KeyError, err)
+		x.Ports.Log().ErrorContext(x.Ports.Life(), "cannot have an item run again", room.KeyItem, item, room.KeyError, err)
 		return nil
 	}
 	return room.Batch{{Step: "declare lost", Txn: txn, Done: func(registry.Outcome) {
-		x.Ports.Log.InfoContext(x.Ports.Life(), "item of a crashed instance is run again", room.KeyItem, item)
+		x.Ports.Log().InfoContext(x.Ports.Life(), "item of a crashed instance is run again", room.KeyItem, item)
 	}}}
 }

@@ -29,7 +29,7 @@ func worldOf(t *testing.T) room.View {
 	})
 	require.NoError(t, err)
 	return room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "here", Tree: tree, Usable: true, Config: &cfg, Clock: &fires.ClockCheck{Wall: time.Now},
+		Process: &room.Process{Instance: "here", Clock: &fires.ClockCheck{Wall: time.Now}}, Tree: tree, Usable: true, Config: &cfg,
 		State: jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
 			{Path: tree.Config(), Value: text, Created: 1, Revision: 1},
 			{Path: tree.ItemRecord(0), Value: jobtree.EncodeRecord(record), Created: 5, Revision: 5},
@@ -39,16 +39,24 @@ func worldOf(t *testing.T) room.View {
 
 func nothing(int) registry.Revision { return 0 }
 
+// ports note when the room asks to be woken.
+type ports struct {
+	room.Ports
+	life  context.Context
+	wakes []time.Duration
+}
+
+func (p *ports) Life() context.Context { return p.life }
+func (p *ports) Wake(in time.Duration) { p.wakes = append(p.wakes, in) }
+func (p *ports) Log() *slog.Logger     { return slog.New(slog.DiscardHandler) }
+
 // What was running when its instance was lost is declared lost: at once as a rule, and a third of a TTL later by a
 // process that has lost its own session.
 func TestWhenAnExecutionIsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var wakes []time.Duration
-		x := Executions{Ports: &room.Ports{
-			Life: func() context.Context { return t.Context() }, Log: slog.New(slog.DiscardHandler),
-			Wake: func(in time.Duration) { wakes = append(wakes, in) },
-		}}
+		p := &ports{life: t.Context()}
+		x := Executions{Ports: p}
 		v := worldOf(t)
 		require.Empty(t, x.Decide(v, nothing), "nothing was noted")
 		x.Observe(jobtree.Touched{Instances: true})
@@ -65,7 +73,7 @@ func TestWhenAnExecutionIsLost(t *testing.T) {
 		x.Joined(6 * time.Second)
 		x.Note([]int{0}, false)
 		require.Empty(t, x.Decide(v, nothing), "the others may come back, too")
-		require.Equal(t, []time.Duration{2 * time.Second}, wakes)
+		require.Equal(t, []time.Duration{2 * time.Second}, p.wakes)
 		time.Sleep(2 * time.Second)
 		require.Len(t, x.Decide(v, nothing), 1)
 	})

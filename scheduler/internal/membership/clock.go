@@ -77,7 +77,7 @@ func (m *Membership) mindClock(v room.View) {
 		m.clockIsFresh(v, true)
 	case time.Since(w.right) >= clockRight:
 		m.comeBack()
-		m.ports.Log.InfoContext(m.ports.Life(), "this clock is right again: the instance takes part again", "difference", off.Round(time.Millisecond).String())
+		m.ports.Log().InfoContext(m.ports.Life(), "this clock is right again: the instance takes part again", "difference", off.Round(time.Millisecond).String())
 	default:
 		m.clockIsFresh(v, true)
 	}
@@ -117,7 +117,7 @@ func other(v room.View) jobtree.Instance {
 func (m *Membership) stayOut(off, bound time.Duration) {
 	m.clock.out, m.clock.alone, m.clock.off = true, false, off
 	m.ports.StaysOut(off)
-	m.ports.Log.ErrorContext(m.ports.Life(), "this clock is too far off the registry's: the instance leaves the job until it is right again",
+	m.ports.Log().ErrorContext(m.ports.Life(), "this clock is too far off the registry's: the instance leaves the job until it is right again",
 		"difference", off.Round(time.Millisecond).String(), "tolerated", bound.String())
 }
 
@@ -127,7 +127,7 @@ func (m *Membership) stayAlone(off time.Duration) {
 		m.comeBack()
 	}
 	if !w.alone {
-		m.ports.Log.ErrorContext(m.ports.Life(), "this clock is too far off the registry's, and there is no other instance that could run the job's items",
+		m.ports.Log().ErrorContext(m.ports.Life(), "this clock is too far off the registry's, and there is no other instance that could run the job's items",
 			"difference", off.Round(time.Millisecond).String())
 	}
 	w.alone, w.off = true, off
@@ -174,7 +174,7 @@ func (m *Membership) clockAllows(v room.View) bool {
 	}
 	if !m.clock.reported {
 		m.clock.reported = true
-		m.ports.Log.ErrorContext(m.ports.Life(), "this clock differs from the registry's by more than the job tolerates",
+		m.ports.Log().ErrorContext(m.ports.Life(), "this clock differs from the registry's by more than the job tolerates",
 			"difference", off.Round(time.Millisecond).String(), "tolerated_seconds", tolerated.Seconds(),
 			"policy", cfg.ClockPolicy.String())
 	}
@@ -203,5 +203,5 @@ func (m *Membership) FireAhead(item int, err error) {
 		return
 	}
 	m.clock.reported = true
-	m.ports.Log.ErrorContext(m.ports.Life(), "this clock is ahead of the registry's, nothing begins by it", room.KeyItem, item, room.KeyError, err)
+	m.ports.Log().ErrorContext(m.ports.Life(), "this clock is ahead of the registry's, nothing begins by it", room.KeyItem, item, room.KeyError, err)
 }

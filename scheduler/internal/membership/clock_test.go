@@ -2,7 +2,6 @@ package membership
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +15,14 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
+
+// asking is a process that asks a clock for the registry's time.
+type asking struct {
+	*world
+	clock *fires.ClockCheck
+}
+
+func (a asking) AskClock(age time.Duration, _ func()) { a.clock.Check(a.life, age) }
 
 // clockOf is the clock of a registry.
 type clockOf struct {
@@ -59,11 +66,8 @@ func TestWhichClocksAreRefused(t *testing.T) {
 				clock := &fires.ClockCheck{Wall: time.Now, Ask: c.ServerTime, Start: work.Go, Failed: func(error) {}}
 				cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 				cfg.MaxTimeDiff, cfg.ClockPolicy = test.limit, test.policy
-				m := New(Ports{Ports: &room.Ports{
-					Log: slog.New(slog.DiscardHandler), Life: t.Context,
-					AskClock: func(age time.Duration, _ func()) { clock.Check(t.Context(), age) },
-				}})
-				v := room.View{Facts: &room.Facts{Config: &cfg, Clock: clock}}
+				m := New(asking{&world{life: t.Context()}, clock})
+				v := room.View{Facts: &room.Facts{Process: &room.Process{Clock: clock}, Config: &cfg}}
 				m.JudgeClock(v)
 				require.False(t, m.Refuses(), "before anybody knows")
 				work.Wait()

@@ -40,7 +40,7 @@ func seeing(t *testing.T, instances ...registry.Node) room.View {
 	session, _ := backend.NewSession(mySession, ttl, func() time.Duration { return 0 }, 0)
 	nodes := append(instances, registry.Node{Path: tree.Config(), Value: text, Created: 1, Revision: 1})
 	return room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "me", Tree: tree, Usable: true, Config: &cfg, Clock: &clock{},
+		Process: &room.Process{Instance: "me", Clock: &clock{}}, Tree: tree, Usable: true, Config: &cfg,
 		Attached: &room.Attachment{Session: session, Ctx: t.Context()},
 		State:    jobtree.StateOf("orders", registry.NewSnapshot(9, nodes)),
 	}}
@@ -54,24 +54,37 @@ func (c *clock) Horizon() time.Time         { return time.Time{} }
 func (c *clock) Off() (time.Duration, bool) { return c.off, true }
 func (c *clock) Fresh(time.Duration) bool   { return true }
 
-// world is the process of a room.
+// world is the process of a room. It carries messages out at once.
 type world struct {
+	Ports
+	life   context.Context
+	data   bool
+	others peers.Peers
 	holder registry.SessionID // of the instance id, as the registry itself has it
 	failed error
 	work   sync.WaitGroup
 }
 
-func (w *world) room(t *testing.T, data bool, others peers.Members) *Membership {
+func (w *world) Life() context.Context    { return w.life }
+func (w *world) Post(message func()) bool { message(); return true }
+func (w *world) Work(do func())           { w.work.Go(do) }
+func (w *world) Wake(time.Duration)       {}
+func (w *world) Log() *slog.Logger        { return slog.New(slog.DiscardHandler) }
+func (w *world) Data() bool               { return w.data }
+func (w *world) Peers() peers.Peers       { return w.others }
+func (w *world) ComesBack()               {}
+func (w *world) StaysOut(time.Duration)   {}
+func (w *world) ShutDown()                {}
+func (w *world) Fail(why error)           { w.failed = why }
+
+func (w *world) Get(context.Context, string) (registry.Node, error) {
+	return instance("me", w.holder), nil
+}
+
+func (w *world) room(t *testing.T, data bool, others peers.Peers) *Membership {
 	t.Helper()
-	m := New(Ports{
-		Ports: &room.Ports{
-			Log: slog.New(slog.DiscardHandler), Life: t.Context, Wake: func(time.Duration) {}, Work: w.work.Go,
-			Post: func(message func()) bool { message(); return true },
-		},
-		Data: data, Peers: others,
-		Get:       func(context.Context, string) (registry.Node, error) { return instance("me", w.holder), nil },
-		ComesBack: func() {}, StaysOut: func(time.Duration) {}, ShutDown: func() {}, Fail: func(why error) { w.failed = why },
-	})
+	w.life, w.data, w.others = t.Context(), data, others
+	m := New(w)
 	m.Hold(formerSession)
 	m.Hold(mySession)
 	return m

@@ -41,11 +41,11 @@ func (m *Membership) Standing(v room.View) Standing {
 // joined takes in that this instance is registered. Not the first time, but later ones are logged: its session was
 // lost, or somebody deleted its node.
 func (m *Membership) joined(v room.View) {
-	m.ports.Peers.Joined(v)
+	m.ports.Peers().Joined(v)
 	m.waitingID = time.Time{}
 	mine := v.State.Instance(v.Instance)
 	if mine.Created != m.joinedAs && m.joinedAs != 0 {
-		m.ports.Log.InfoContext(m.ports.Life(), "joined again", room.KeySession, mine.Session.String())
+		m.ports.Log().InfoContext(m.ports.Life(), "joined again", room.KeySession, mine.Session.String())
 	}
 	m.joinedAs = mine.Created
 }
@@ -68,7 +68,7 @@ func (m *Membership) RemoveFormer(v room.View) room.Batch {
 		return nil
 	}
 	return room.Batch{{Step: "remove a stray node", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Log.InfoContext(m.ports.Life(), "removed what a former session of this process left", room.KeySession, former.String())
+		m.ports.Log().InfoContext(m.ports.Life(), "removed what a former session of this process left", room.KeySession, former.String())
 	}}}
 }
 
@@ -97,7 +97,7 @@ func (m *Membership) join(v room.View) room.Batch {
 	if m.keptOut(v) || !v.Usable && v.State.Config.Revision == 0 || v.State.Elsewhere() {
 		return nil
 	}
-	conditions, writes := m.ports.Peers.Joining(v)
+	conditions, writes := m.ports.Peers().Joining(v)
 	if v.State.MembersMatter() {
 		writes = append(writes, registry.Put(v.Tree.Necessary(), ""))
 	}
@@ -114,16 +114,16 @@ func (m *Membership) join(v room.View) room.Batch {
 // process was not configured for them. Before the first join, the second ends Run; a job that is data, and one whose
 // session was lost, wait until they are gone.
 func (m *Membership) keptOut(v room.View) bool {
-	gone, shutDown := m.ports.Peers.Gone(v)
+	gone, shutDown := m.ports.Peers().Gone(v)
 	if shutDown {
 		m.ports.ShutDown()
 	}
 	if gone {
 		return true
 	}
-	err := m.ports.Peers.Refuses(v)
-	if err != nil && m.joinedAs == 0 && !m.ports.Data {
-		m.ports.Fail(fmt.Errorf("job %q: %w", v.Job, err))
+	err := m.ports.Peers().Refuses(v)
+	if err != nil && m.joinedAs == 0 && !m.ports.Data() {
+		m.ports.Fail(fmt.Errorf("job %q: %w", v.Job(), err))
 	}
 	return err != nil
 }
@@ -138,7 +138,7 @@ func (m *Membership) awaitID(v room.View) {
 	holder := v.State.Instance(v.Instance).Session
 	if m.waitingID.IsZero() {
 		m.waitingID = time.Now()
-		m.ports.Log.InfoContext(m.ports.Life(), "waiting for the former session of this instance id to end",
+		m.ports.Log().InfoContext(m.ports.Life(), "waiting for the former session of this instance id to end",
 			room.KeySession, holder.String())
 	}
 	if left := patience(v) - time.Since(m.waitingID); left > 0 {
@@ -150,7 +150,7 @@ func (m *Membership) awaitID(v room.View) {
 	m.ports.Wake(patience(v))
 	ctx, path := v.Attached.Ctx, v.Tree.Instance(v.Instance)
 	err := fmt.Errorf("%w: %s holds %q in job %q and did not let go for %s; give each process an id of its own",
-		ErrDuplicate, "session "+holder.String(), v.Instance, v.Job, patience(v))
+		ErrDuplicate, "session "+holder.String(), v.Instance, v.Job(), patience(v))
 	m.ports.Work(func() {
 		node, failed := m.ports.Get(ctx, path)
 		if failed == nil && node.Session == holder { // without an answer nobody knows
@@ -169,5 +169,5 @@ func (m *Membership) duplicate(err error) {
 		m.ports.Fail(err)
 		return
 	}
-	m.ports.Log.ErrorContext(m.ports.Life(), "cannot register again, will go on trying", room.KeyError, err)
+	m.ports.Log().ErrorContext(m.ports.Life(), "cannot register again, will go on trying", room.KeyError, err)
 }

@@ -94,7 +94,7 @@ func (m *Membership) HandOver(v room.View) room.Batch {
 		v.Resign(&txn)
 	}
 	return room.Batch{{Step: "hand over", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Log.WarnContext(m.ports.Life(), "the instance stays registered until what runs here has ended, as somebody took a mark of it away: all else is handed over")
+		m.ports.Log().WarnContext(m.ports.Life(), "the instance stays registered until what runs here has ended, as somebody took a mark of it away: all else is handed over")
 	}}}
 }
 
@@ -109,7 +109,7 @@ func (m *Membership) leaveForClock(v room.View, p Parting) room.Batch {
 	txn, stays := m.LeaveTxn(v, p.Marks), other(v)
 	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
 	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Peers.Left()
+		m.ports.Peers().Left()
 		m.NoteLeft(v.Clock.Now())
 	}}}
 }

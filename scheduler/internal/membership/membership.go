@@ -13,17 +13,21 @@ import (
 )
 
 // Ports are what the room may ask of the process.
-type Ports struct {
-	*room.Ports
-	Data  bool // the job is data, which waits where a process that declares it would give up
-	Peers peers.Members
-	Get   func(ctx context.Context, path string) (registry.Node, error) // reads a node from the registry itself
+type Ports interface {
+	room.Ports
+	// Data tells whether the job is data, which waits where a process that declares it would give up.
+	Data() bool
+	Peers() peers.Peers
+	// Get reads a node from the registry itself.
+	Get(ctx context.Context, path string) (registry.Node, error)
 	// ComesBack hears that the instance, which stayed out because of its clock, takes part again. StaysOut hears that
 	// it will stay out, as its clock is off by so much; negative if it is behind.
-	ComesBack func()
-	StaysOut  func(off time.Duration)
-	ShutDown  func()          // others took this instance out of the job for good
-	Fail      func(why error) // the process cannot take part as it is configured
+	ComesBack()
+	StaysOut(off time.Duration)
+	// ShutDown hears that others took this instance out of the job for good.
+	ShutDown()
+	// Fail hears that the process cannot take part as it is configured.
+	Fail(why error)
 }
 
 // Membership is what a process knows of itself as an instance of a job.

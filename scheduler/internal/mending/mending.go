@@ -11,10 +11,12 @@ import (
 )
 
 // Ports are what the room may ask of the process.
-type Ports struct {
-	*room.Ports
-	Snapshot func() registry.Snapshot         // what the view shows, at least as new as the state
-	Held     func(id registry.SessionID) bool // tells whether a session is, or was lately, this process's
+type Ports interface {
+	room.Ports
+	// Snapshot is what the view shows, at least as new as the state.
+	Snapshot() registry.Snapshot
+	// Held tells whether a session is, or was lately, this process's.
+	Held(id registry.SessionID) bool
 }
 
 // Mending is what an instance knows of what is to be put right.

@@ -56,12 +56,12 @@ func (m *Mending) endOrphan(v room.View, node jobtree.Item) room.Batch {
 		})
 	}
 	if err != nil {
-		m.ports.Log.ErrorContext(m.ports.Life(), "cannot end an execution that nobody runs", room.KeyItem, n, room.KeyError, err)
+		m.ports.Log().ErrorContext(m.ports.Life(), "cannot end an execution that nobody runs", room.KeyItem, n, room.KeyError, err)
 		return nil
 	}
 	txn := executions.End(v.State, n, token, node.Record.Value.Current.Source, record)
 	return room.Batch{{Step: "clear orphans", Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Log.WarnContext(m.ports.Life(), "ended an execution that nobody runs", room.KeyItem, n, room.KeyToken, m.tokens.now.Of(token))
+		m.ports.Log().WarnContext(m.ports.Life(), "ended an execution that nobody runs", room.KeyItem, n, room.KeyToken, m.tokens.now.Of(token))
 	}}}
 }
 
@@ -76,7 +76,7 @@ func (m *Mending) removeMark(v room.View, node jobtree.Item) room.Batch {
 		Then: []registry.Write{registry.Delete(v.Tree.ItemRunning(n))},
 	}
 	return room.Batch{{Step: "clear orphans", Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Log.WarnContext(m.ports.Life(), "removed a mark under which nothing runs", room.KeyItem, n)
+		m.ports.Log().WarnContext(m.ports.Life(), "removed a mark under which nothing runs", room.KeyItem, n)
 	}}}
 }
 
@@ -96,7 +96,7 @@ func (m *Mending) endUnmarked(v room.View, node jobtree.Item) room.Batch {
 		Error: "its mark was taken away", FailoverLimit: v.FailoverLimit(),
 	})
 	if err != nil {
-		m.ports.Log.ErrorContext(m.ports.Life(), "cannot end an execution that nobody runs", room.KeyItem, n, room.KeyError, err)
+		m.ports.Log().ErrorContext(m.ports.Life(), "cannot end an execution that nobody runs", room.KeyItem, n, room.KeyError, err)
 		return nil
 	}
 	txn := registry.Txn{

@@ -58,7 +58,7 @@ func (m *Mending) removeStray(path string, seen registry.Revision) room.Proposal
 	return room.Proposal{
 		Step: "remove a stray node", Alone: true, Txn: txn,
 		Done: func(registry.Outcome) {
-			m.ports.Log.WarnContext(m.ports.Life(), "removed a node that no live session answers for: it was written by hand", "node", path)
+			m.ports.Log().WarnContext(m.ports.Life(), "removed a node that no live session answers for: it was written by hand", "node", path)
 		},
 		Refused: func(error) bool { m.suspect.Note(nil, true); return false },
 	}

@@ -82,9 +82,9 @@ func (o *Mending) restoreTokens(v room.View) room.Batch {
 // restored reports that the node was put back.
 func (o *Mending) restored(node string) {
 	if !o.tokens.known {
-		o.ports.Log.ErrorContext(o.ports.Life(), "where the fencing tokens start could not be read, and nobody remembers it: they start where those of the items' records did",
+		o.ports.Log().ErrorContext(o.ports.Life(), "where the fencing tokens start could not be read, and nobody remembers it: they start where those of the items' records did",
 			"node", node, "base", o.tokens.now.Base)
 		return
 	}
-	o.ports.Log.WarnContext(o.ports.Life(), "put back where the fencing tokens start: the node had been changed by hand", "node", node, "base", o.tokens.now.Base)
+	o.ports.Log().WarnContext(o.ports.Life(), "put back where the fencing tokens start: the node had been changed by hand", "node", node, "base", o.tokens.now.Base)
 }

@@ -19,16 +19,16 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// Ports are what the room may ask of the process.
-type Ports struct {
-	*room.Ports
-	Consider func(items []int, all bool) // marks items, or all, to be looked at: something of them may begin
+// Rounds are what the room is a part of.
+type Rounds interface {
+	Consider(items []int, all bool) // marks items, or all, to be looked at: something of them may begin
 }
 
 // Fires are what an instance knows of the fires of a job.
 type Fires struct {
-	ports    Ports
-	times    fires.Times      // by which what is due has come
+	ports    room.Ports
+	rounds   Rounds
+	times    string           // the name of those by which what is due has come; empty = of none yet
 	records  bool             // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick         // the newest fire that this process's clock ticked
 	witness  policy.Witness   // all that it ticked
@@ -46,7 +46,7 @@ type lastTick struct {
 }
 
 // New makes the room of a job.
-func New(ports Ports) *Fires { return &Fires{ports: ports} }
+func New(ports room.Ports, rounds Rounds) *Fires { return &Fires{ports: ports, rounds: rounds} }
 
 // Before takes in a step of the view that the state does not show yet: which items it gives to this instance
 // that another one owned.
@@ -59,7 +59,7 @@ func (f *Fires) Before(v room.View, step registry.Step) {
 			continue
 		}
 		name, ok := jobtree.Parse(change.Path())
-		if !ok || name.Job != v.Job {
+		if !ok || name.Job != v.Job() {
 			continue
 		}
 		owner := change.New.Value
@@ -122,10 +122,10 @@ func (f *Fires) Adopt(v room.View) {
 }
 
 // FiresBy tells whether the job has fired by these times up to now.
-func (f *Fires) FiresBy(times fires.Times) bool { return f.times == times }
+func (f *Fires) FiresBy(times fires.Times) bool { return f.times == times.Name() }
 
 // FireBy takes in by what the job fires from now on, and forgets what came before: it came under other times.
 func (f *Fires) FireBy(next fires.Times) {
-	f.times = next
+	f.times = next.Name()
 	f.witness.Forget()
 }

@@ -82,7 +82,7 @@ func (f *Fires) Try() (tooMany bool) {
 	if f.tries++; f.tries <= mostTries {
 		return false
 	}
-	f.ports.Log.WarnContext(f.ports.Life(), "leaving without having noted all missed fires", "items", len(f.parting)+len(f.vouching.told))
+	f.ports.Log().WarnContext(f.ports.Life(), "leaving without having noted all missed fires", "items", len(f.parting)+len(f.vouching.told))
 	f.GiveUp()
 	return true
 }
@@ -122,11 +122,11 @@ func (f *Fires) Note(v room.View, n int, due policy.Due, stored jobtree.Stored[j
 	if !f.records || n >= v.State.Total() || v.Usable && n >= v.Config.ShardingTotalCount {
 		return nil, nil // see DropUnrecorded and DropSurplus; a resharding to fewer items deletes what is noted of the others
 	}
-	owed := v.Rules.Owed(due, v.Rules.Noted(stored.Value, ran, f.times.Name()), ran)
+	owed := v.Rules.Owed(due, v.Rules.Noted(stored.Value, ran, f.times), ran)
 	if owed == nil {
 		return nil, nil
 	}
-	text := jobtree.EncodeMisfire(jobtree.Misfire{Fires: owed, Times: f.times.Name()})
+	text := jobtree.EncodeMisfire(jobtree.Misfire{Fires: owed, Times: f.times})
 	return []registry.Condition{registry.Unchanged(v.Tree.ItemMisfire(n), stored.Revision)},
 		[]registry.Write{registry.Put(v.Tree.ItemMisfire(n), text)}
 }
@@ -138,7 +138,7 @@ func (f *Fires) Recall(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	if !v.Rules.On || !f.records || !node.Misfire.Exists() {
 		return
 	}
-	noted := v.Rules.Noted(node.Misfire.Value, node.Record.Value.LastFire, f.times.Name())
+	noted := v.Rules.Noted(node.Misfire.Value, node.Record.Value.LastFire, f.times)
 	it.Due = v.Rules.RecallNoted(it.Due, noted, now)
 }
 
@@ -152,7 +152,7 @@ func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	if left <= 0 || !mayBeTold(v, it) || v.Rules.Accounted(&f.witness, node.Number, it.Due, node.Record.Value.LastFire, now) {
 		return false
 	}
-	f.ports.Consider([]int{node.Number}, false)
+	f.rounds.Consider([]int{node.Number}, false)
 	f.ports.Wake(left)
 	return true
 }

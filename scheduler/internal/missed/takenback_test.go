@@ -36,8 +36,9 @@ func minutely(t *testing.T, change func(*job.Config), from, to int, record jobtr
 	if change != nil {
 		change(&cfg)
 	}
-	rules, err := policy.RulesOf(cfg)
+	schedule, err := cfg.Schedule()
 	require.NoError(t, err)
+	rules := policy.RulesOf(schedule, cfg)
 	tree := jobtree.For("orders")
 	nodes := []registry.Node{
 		{Path: tree.Config(), Value: "{}", Created: 1, Revision: 1},
@@ -48,11 +49,12 @@ func minutely(t *testing.T, change func(*job.Config), from, to int, record jobtr
 		text := jobtree.EncodeMisfire(jobtree.Misfire{Fires: jobtree.MissedFires(noted...)})
 		nodes = append(nodes, registry.Node{Path: tree.ItemMisfire(0), Value: text, Created: 8, Revision: 8})
 	}
-	f := New(Ports{})
+	f := New(nil, nil)
 	f.records = true
 	f.Ticked(fires.Tick{First: at(from), Fire: at(to)}, true)
 	return f, room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "me", Tree: tree, Applied: 9, Config: &cfg, Rules: rules, Usable: true, Clock: clock{now: at(to).Add(time.Second)},
+		Process: &room.Process{Instance: "me", Clock: clock{now: at(to).Add(time.Second)}},
+		Tree:    tree, Applied: 9, Config: &cfg, Rules: &rules, Usable: true,
 		State: jobtree.StateOf("orders", registry.NewSnapshot(9, nodes)),
 	}}
 }
@@ -129,7 +131,7 @@ func TestWhatABeginPassedOverIsNoted(t *testing.T) {
 				after, err = jobtree.DecodeMisfire(registry.Node{Value: p.Txn.Then[0].Value})
 				require.NoError(t, err)
 			}
-			kept := v.Rules.Noted(after, at(0), f.times.Name())
+			kept := v.Rules.Noted(after, at(0), f.times)
 			require.Equal(t, tt.want, kept)
 		})
 	}

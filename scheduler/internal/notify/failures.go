@@ -45,56 +45,73 @@ type Failure struct {
 // apart from everything else. It has goroutines only while there are failures. What a handler can cost
 // is bounded: two calls at once, and as many goroutines that never return if it hangs.
 type Failures struct {
-	Timeout time.Duration    // of one call
-	Curfew  *stopping.Curfew // bounds all
+	Bounds *Bounds
 
-	mu      sync.Mutex
-	ctx     context.Context // of calls; nil before the first
+	mu     sync.Mutex
+	closed bool
+	untold int    // failures that the stop kept from being told
+	calls  *calls // nil before the first failure: there may be thousands of jobs
+}
+
+// Bounds are those of the calls of all error handlers.
+type Bounds struct {
+	Timeout time.Duration    // of one call
+	Curfew  *stopping.Curfew // of all
+}
+
+// calls are those of one job's error handler. They are guarded by the mutex of its Failures, but for what never changes.
+type calls struct {
+	ctx     context.Context // of all
 	cancel  context.CancelCauseFunc
 	queue   []Failure
 	working int
-	closing chan struct{} // closed with closed; nil before the first failure
-	closed  bool
-	hang    int // calls that did not return when a stop ended their contexts
-	untold  int // failures that the stop kept from being told
+	closing chan struct{} // closed when no more failures are taken
+	hang    int           // calls that did not return when a stop ended their contexts
 	workers sync.WaitGroup
+}
+
+// begun returns the calls, from now on if there were none. The caller holds mu.
+func (d *Failures) begun() *calls {
+	if d.calls == nil {
+		d.calls = &calls{closing: make(chan struct{})}
+		d.calls.ctx, d.calls.cancel = context.WithCancelCause(d.Bounds.Curfew.Cut)
+	}
+	return d.calls
 }
 
 // Tell hands a failure over.
 func (d *Failures) Tell(f Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch {
-	case d.closed:
+	if d.closed {
 		d.untold++
 		f.Told(ErrHandlerClosed)
 		return
-	case len(d.queue) >= failuresToKeep:
+	}
+	c := d.begun()
+	if len(c.queue) >= failuresToKeep {
 		f.Told(errHandlerBusy)
 		return
-	case d.ctx == nil:
-		d.ctx, d.cancel = context.WithCancelCause(d.Curfew.Cut)
-		d.closing = make(chan struct{})
 	}
-	d.queue = append(d.queue, f)
-	if d.working < handlersAtOnce {
-		d.working++
-		d.workers.Go(d.work)
+	c.queue = append(c.queue, f)
+	if c.working < handlersAtOnce {
+		c.working++
+		c.workers.Go(func() { d.work(c) })
 	}
 }
 
-func (d *Failures) work() {
+func (d *Failures) work(c *calls) {
 	for {
-		f, ok := d.take()
+		f, ok := d.take(c)
 		if !ok {
 			return
 		}
-		if d.ctx.Err() != nil {
+		if c.ctx.Err() != nil {
 			d.leave(f)
 			continue
 		}
-		if !d.call(f) {
-			d.giveUp()
+		if !d.call(c, f) {
+			c.giveUp()
 		}
 	}
 }
@@ -108,32 +125,35 @@ func (d *Failures) leave(f Failure) {
 }
 
 // giveUp tells the handler nothing more: it hangs, and the scheduler stops.
-func (d *Failures) giveUp() { d.cancel(stopping.ErrStopped) }
+func (c *calls) giveUp() { c.cancel(stopping.ErrStopped) }
 
 // Pending returns how many failures handlers are being told of, and how many wait.
 func (d *Failures) Pending() (working, queued int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.working, len(d.queue)
+	if d.calls == nil {
+		return 0, 0
+	}
+	return d.calls.working, len(d.calls.queue)
 }
 
-func (d *Failures) take() (Failure, bool) {
+func (d *Failures) take(c *calls) (Failure, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.queue) == 0 {
-		d.queue = nil
-		d.working--
+	if len(c.queue) == 0 {
+		c.queue = nil
+		c.working--
 		return Failure{}, false
 	}
-	f := d.queue[0]
-	d.queue = d.queue[1:]
+	f := c.queue[0]
+	c.queue = c.queue[1:]
 	return f, true
 }
 
 // call tells the handler, and bounds how long that takes. A handler that does not return keeps its
 // place, so that there are never more of them, until the scheduler stops; then it is false.
-func (d *Failures) call(f Failure) bool {
-	ctx, cancel := context.WithTimeoutCause(d.ctx, d.Timeout, ErrErrorHandlerTimeout)
+func (d *Failures) call(c *calls, f Failure) bool {
+	ctx, cancel := context.WithTimeoutCause(c.ctx, d.Bounds.Timeout, ErrErrorHandlerTimeout)
 	defer cancel()
 	done, gone := make(chan error, 1), make(chan struct{})
 	protect.Go(func() error { return f.Handler.HandleError(ctx, f.Context.JobName, f.Context, f.Err) }, func(err error) {
@@ -156,19 +176,19 @@ func (d *Failures) call(f Failure) bool {
 		f.Told(err)
 		return true
 	case <-timer.C:
-	case <-d.Curfew.Last.Done():
+	case <-d.Bounds.Curfew.Last.Done():
 	}
-	if d.ctx.Err() != nil {
+	if c.ctx.Err() != nil {
 		d.mu.Lock()
-		d.hang++
+		c.hang++
 		d.mu.Unlock()
 	}
 	f.Told(errHandlerHangs)
 	select {
 	case <-gone:
 		return true
-	case <-d.ctx.Done():
-	case <-d.closing:
+	case <-c.ctx.Done():
+	case <-c.closing:
 	}
 	return false
 }
@@ -178,18 +198,20 @@ func (d *Failures) call(f Failure) bool {
 // kept from being told.
 func (d *Failures) Close() (hang, untold int) {
 	d.mu.Lock()
-	closed := d.closed
+	closed, c := d.closed, d.calls
 	d.closed = true
-	cancel := d.cancel
-	if !closed && d.closing != nil {
-		close(d.closing)
+	if !closed && c != nil {
+		close(c.closing)
 	}
 	d.mu.Unlock()
-	d.workers.Wait()
-	if cancel != nil {
-		cancel(stopping.ErrStopped)
+	if c != nil {
+		c.workers.Wait()
+		c.cancel(stopping.ErrStopped)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.hang, d.untold
+	if c != nil {
+		hang = c.hang
+	}
+	return hang, d.untold
 }

@@ -24,7 +24,7 @@ type Notices struct {
 // start starts a goroutine that the scheduler waits for.
 func (n *Notices) Begin(ctx context.Context, listeners *Listeners, start func(func())) {
 	n.listeners = listeners
-	n.box = actor.Mailbox{Start: start, After: func() {}}
+	n.box = actor.Mailbox{Of: actor.Plain(start)}
 	n.ctx, n.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	n.last, n.endLast = context.WithCancelCause(context.WithoutCancel(ctx))
 }

@@ -59,7 +59,7 @@ type Traits struct {
 
 // Ports are what peers may ask of the process.
 type Ports struct {
-	*room.Ports
+	room.Ports
 	// Consider marks items, or all, to be looked at: something of them may begin.
 	Consider func(items []int, all bool)
 	// Strategy returns what gives the assignments of the job. Its error, or that of the strategy, is ErrAsked

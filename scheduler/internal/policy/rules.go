@@ -17,16 +17,11 @@ type Rules struct {
 	Policy
 }
 
-// RulesOf returns the rules of a configuration. The error is the schedule's, and then the rules are those of
-// no job.
-func RulesOf(cfg job.Config) (Rules, error) {
-	schedule, err := cfg.Schedule()
-	if err != nil {
-		return Rules{}, err
-	}
+// RulesOf returns the rules of a configuration, which has this schedule.
+func RulesOf(schedule cronexpr.Schedule, cfg job.Config) Rules {
 	r := Rules{Schedule: schedule, Policy: Of(cfg)}
 	r.Delay, r.Ageless = cronexpr.DelayOf(schedule)
-	return r, nil
+	return r
 }
 
 // known tells whether it is known by what the job fires.

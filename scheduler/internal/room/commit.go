@@ -10,35 +10,38 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Commits commits what was decided, and does what follows from each outcome.
-type Commits struct {
-	*Ports
-	Registry interface {
-		Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error)
-		CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome
-	}
+// Committing is what commits the decisions of a runner, and hears of their outcomes.
+type Committing interface {
+	// Commit and CommitAll are the registry's.
+	Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error)
+	CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome
 	// Together commits what may travel with what other jobs commit.
-	Together  func(ctx context.Context, txn registry.Txn) (registry.Revision, error)
-	Committed func(revision registry.Revision)       // the next decision has to see this
-	Refused   func(step string, err error)           // what was refused is to be decided again
-	Overtaken func(conflict *registry.ConflictError) // likewise, and nothing else is
+	Together(ctx context.Context, txn registry.Txn) (registry.Revision, error)
+	// Committed hears of a revision that the next decision has to see.
+	Committed(revision registry.Revision)
+	// Refused hears what is to be decided again.
+	Refused(step string, err error)
+	// Overtaken hears likewise, where nothing else is to be decided again.
+	Overtaken(conflict *registry.ConflictError)
+	// Tell is that of [Ports].
+	Tell(level slog.Level, message string, err error, attrs ...any)
 }
 
-// All commits the proposals under a session, in one request but for those that stand alone. What the registry will
+// Commit commits the proposals under a session, in one request but for those that stand alone. What the registry will
 // never take is reported once and left alone, until something happens to the item or the leader reconciles.
-func (c *Commits) All(present *Attachment, batch Batch) {
+func Commit(c Committing, present *Attachment, batch Batch) {
 	for len(batch) > 0 {
 		n := slices.IndexFunc(batch, func(p Proposal) bool { return p.Alone })
 		switch n {
 		case 0:
 			n = 1
-			c.follow(batch[0], c.alone(cmp.Or(batch[0].Under, present).Ctx, batch[0]))
+			follow(c, batch[0], alone(cmp.Or(batch[0].Under, present).Ctx, c, batch[0]))
 		case -1:
 			n = len(batch)
 			fallthrough
 		default:
-			for i, outcome := range c.Registry.CommitAll(present.Ctx, batch[:n].Txns()) {
-				c.follow(batch[i], outcome)
+			for i, outcome := range c.CommitAll(present.Ctx, batch[:n].Txns()) {
+				follow(c, batch[i], outcome)
 			}
 		}
 		batch = batch[n:]
@@ -46,16 +49,16 @@ func (c *Commits) All(present *Attachment, batch Batch) {
 }
 
 // alone commits a proposal by itself, with what goes before it.
-func (c *Commits) alone(ctx context.Context, p Proposal) registry.Outcome {
+func alone(ctx context.Context, c Committing, p Proposal) registry.Outcome {
 	if len(p.Parts) > 0 {
-		for _, outcome := range c.Registry.CommitAll(ctx, p.Parts) {
+		for _, outcome := range c.CommitAll(ctx, p.Parts) {
 			if outcome.Err != nil {
 				return outcome
 			}
 			c.Committed(outcome.Revision)
 		}
 	}
-	commit := c.Registry.Commit
+	commit := c.Commit
 	if p.Crowds {
 		commit = c.Together
 	}
@@ -64,7 +67,7 @@ func (c *Commits) alone(ctx context.Context, p Proposal) registry.Outcome {
 }
 
 // follow does what follows from the outcome of a proposal.
-func (c *Commits) follow(p Proposal, o registry.Outcome) {
+func follow(c Committing, p Proposal, o registry.Outcome) {
 	var conflict *registry.ConflictError
 	switch {
 	case o.Err == nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,34 +14,33 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// answers is a registry that answers with an outcome for each transaction.
-type answers []registry.Outcome
-
-func (a answers) CommitAll(context.Context, []registry.Txn) []registry.Outcome { return a }
-
-func (a answers) Commit(context.Context, registry.Txn) (registry.Revision, error) {
-	return a[0].Revision, a[0].Err
+// asked notes what is committed, by the number of transactions, and what is heard of the outcomes. It answers each
+// transaction with the same outcome, or parts with that of another one.
+type asked struct {
+	outcome, parts registry.Outcome
+	requests       []string
+	heard          []string
 }
 
-// requests notes what is asked of a registry, by the number of transactions, and refuses parts if it is told to.
-type requests struct {
-	seen  []string
-	parts error
+func (a *asked) CommitAll(_ context.Context, txns []registry.Txn) []registry.Outcome {
+	a.requests = append(a.requests, fmt.Sprintf("%d together", len(txns)))
+	return slices.Repeat([]registry.Outcome{a.parts}, len(txns))
 }
 
-func (r *requests) CommitAll(_ context.Context, txns []registry.Txn) []registry.Outcome {
-	r.seen = append(r.seen, fmt.Sprintf("%d together", len(txns)))
-	outcomes := make([]registry.Outcome, len(txns))
-	for i := range outcomes {
-		outcomes[i] = registry.Outcome{Revision: 7, Err: r.parts}
-	}
-	return outcomes
+func (a *asked) Commit(context.Context, registry.Txn) (registry.Revision, error) {
+	a.requests = append(a.requests, "alone")
+	return a.outcome.Revision, a.outcome.Err
 }
 
-func (r *requests) Commit(context.Context, registry.Txn) (registry.Revision, error) {
-	r.seen = append(r.seen, "alone")
-	return 8, nil
+func (a *asked) Together(context.Context, registry.Txn) (registry.Revision, error) {
+	a.requests = append(a.requests, "with other jobs")
+	return a.outcome.Revision, a.outcome.Err
 }
+
+func (a *asked) Committed(registry.Revision)            { a.heard = append(a.heard, "committed") }
+func (a *asked) Refused(string, error)                  { a.heard = append(a.heard, "refused") }
+func (a *asked) Overtaken(*registry.ConflictError)      { a.heard = append(a.heard, "overtaken") }
+func (a *asked) Tell(slog.Level, string, error, ...any) { a.heard = append(a.heard, "told") }
 
 // Each outcome of a batch has its own consequence, and only that one.
 func TestWhatFollowsFromAnOutcome(t *testing.T) {
@@ -67,20 +67,14 @@ func TestWhatFollowsFromAnOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var got []string
+			outcome := registry.Outcome{Revision: 7, Err: c.err}
+			a := &asked{outcome: outcome, parts: outcome}
 			p := c.proposal
 			p.Step = "step"
-			p.Done = func(registry.Outcome) { got = append(got, "done") }
-			p.Dropped = func() { got = append(got, "dropped") }
-			commits := &room.Commits{
-				Ports:     &room.Ports{Tell: func(slog.Level, string, error, ...any) { got = append(got, "told") }},
-				Registry:  answers{{Revision: 7, Err: c.err}},
-				Committed: func(registry.Revision) { got = append(got, "committed") },
-				Refused:   func(string, error) { got = append(got, "refused") },
-				Overtaken: func(*registry.ConflictError) { got = append(got, "overtaken") },
-			}
-			commits.All(&room.Attachment{Ctx: t.Context()}, room.Batch{p})
-			require.ElementsMatch(t, c.want, got)
+			p.Done = func(registry.Outcome) { a.heard = append(a.heard, "done") }
+			p.Dropped = func() { a.heard = append(a.heard, "dropped") }
+			room.Commit(a, &room.Attachment{Ctx: t.Context()}, room.Batch{p})
+			require.ElementsMatch(t, c.want, a.heard)
 		})
 	}
 }
@@ -88,13 +82,13 @@ func TestWhatFollowsFromAnOutcome(t *testing.T) {
 // Without proposals there is no request, whether or not there is a session.
 func TestNothingIsCommittedOfAnEmptyBatch(t *testing.T) {
 	t.Parallel()
-	(&room.Commits{}).All(nil, nil)
+	room.Commit(nil, nil, nil)
 }
 
 // What stands alone has a request of its own, in its place among the others; what goes before it travels together.
 func TestWhatTravelsTogether(t *testing.T) {
 	t.Parallel()
-	plain, alone := room.Proposal{}, room.Proposal{Alone: true}
+	plain, alone, crowds := room.Proposal{}, room.Proposal{Alone: true}, room.Proposal{Alone: true, Crowds: true}
 	parts := room.Proposal{Alone: true, Parts: make([]registry.Txn, 3)}
 	full := errors.New("the disk is full")
 	for name, c := range map[string]struct {
@@ -106,21 +100,18 @@ func TestWhatTravelsTogether(t *testing.T) {
 	}{
 		"all together":           {room.Batch{plain, plain}, nil, []string{"2 together"}, 2, 0},
 		"all alone":              {room.Batch{alone, alone}, nil, []string{"alone", "alone"}, 2, 0},
+		"with other jobs'":       {room.Batch{crowds}, nil, []string{"with other jobs"}, 1, 0},
 		"some alone":             {room.Batch{plain, plain, alone, plain}, nil, []string{"2 together", "alone", "1 together"}, 4, 0},
 		"with parts":             {room.Batch{parts}, nil, []string{"3 together", "alone"}, 4, 0},
 		"its parts were refused": {room.Batch{parts, alone}, full, []string{"3 together", "alone"}, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reg, committed, refused := &requests{parts: c.parts}, 0, 0
-			commits := &room.Commits{
-				Ports: &room.Ports{}, Registry: reg,
-				Committed: func(registry.Revision) { committed++ },
-				Refused:   func(string, error) { refused++ },
-			}
-			commits.All(&room.Attachment{Ctx: t.Context()}, c.batch)
-			require.Equal(t, c.want, reg.seen)
-			require.Equal(t, []int{c.committed, c.refused}, []int{committed, refused})
+			a := &asked{outcome: registry.Outcome{Revision: 8}, parts: registry.Outcome{Revision: 7, Err: c.parts}}
+			room.Commit(a, &room.Attachment{Ctx: t.Context()}, c.batch)
+			require.Equal(t, c.want, a.requests)
+			heard := slices.Concat(slices.Repeat([]string{"committed"}, c.committed), slices.Repeat([]string{"refused"}, c.refused))
+			require.ElementsMatch(t, heard, a.heard)
 		})
 	}
 }
@@ -128,8 +119,7 @@ func TestWhatTravelsTogether(t *testing.T) {
 // What stands alone may have a session of its own, and then needs no present one.
 func TestWhatHasItsOwnSession(t *testing.T) {
 	t.Parallel()
-	reg := &requests{}
-	commits := &room.Commits{Ports: &room.Ports{}, Registry: reg, Committed: func(registry.Revision) {}}
-	commits.All(nil, room.Batch{{Alone: true, Under: &room.Attachment{Ctx: t.Context()}}})
-	require.Equal(t, []string{"alone"}, reg.seen)
+	a := &asked{}
+	room.Commit(a, nil, room.Batch{{Alone: true, Under: &room.Attachment{Ctx: t.Context()}}})
+	require.Equal(t, []string{"alone"}, a.requests)
 }

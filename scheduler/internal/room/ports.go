@@ -6,16 +6,22 @@ import (
 	"time"
 )
 
-// Ports are what a room may ask of the process, beside having something committed; see [Commits].
-type Ports struct {
-	Life func() context.Context    // of all that the scheduler starts; not before the runner is started
-	Post func(message func()) bool // the runner carries a message out, and decides then
-	Work func(func())              // starts a goroutine that the scheduler waits for
-	Wake func(in time.Duration)    // makes the runner decide again by then
-	Log  *slog.Logger              // with the job and the instance
+// Ports are what a room may ask of the process, beside having something committed; see [Commit]. A runner has the
+// methods, and no functions are made for each of thousands of jobs.
+type Ports interface {
+	// Life is of all that the scheduler starts. It is not to be asked for before the runner is started.
+	Life() context.Context
+	// Post has the runner carry a message out, and decide then.
+	Post(message func()) bool
+	// Work starts a goroutine that the scheduler waits for.
+	Work(do func())
+	// Wake makes the runner decide again by then.
+	Wake(in time.Duration)
+	// Log returns the log, with the job and the instance.
+	Log() *slog.Logger
 	// AskClock asks the registry for its time, unless it was asked within age, and does not wait for the answer.
 	// told is called when the next answer, or none, has come, and must not block; nil = nobody wants to know.
-	AskClock func(age time.Duration, told func())
+	AskClock(age time.Duration, told func())
 	// Tell logs what comes to many items, or again with every try: once, and then as a count.
-	Tell func(level slog.Level, message string, err error, attrs ...any)
+	Tell(level slog.Level, message string, err error, attrs ...any)
 }

@@ -17,8 +17,7 @@ type View struct{ *Facts }
 
 // Facts are what a [View] shows. Those of one moment never change, only what State and Attached point to goes on.
 type Facts struct {
-	Job      string
-	Instance string // the id of this process
+	*Process
 	Tree     jobtree.Tree
 	State    *jobtree.State    // as the registry's view shows it
 	Applied  registry.Revision // the state is at least as new as this
@@ -29,12 +28,20 @@ type Facts struct {
 	Refuses  bool              // the job's policy does not let this process's clock run fires
 	LeftAt   time.Time         // when this instance was not registered any more because it left; zero = it has not left
 
-	Usable bool         // the configuration can be used
-	Config *job.Config  // in force; the zero one if none is
-	Rules  policy.Rules // likewise
-	Clock  Clock
+	Usable bool           // the configuration can be used
+	Config *job.Config    // in force; the zero one if none is
+	Rules  *policy.Rules  // likewise; they never change
 	Tokens jobtree.Tokens // where the fencing tokens start; known or not
 	Known  bool           // they are known
+}
+
+// Job returns the name of the job.
+func (f *Facts) Job() string { return f.Tree.Job() }
+
+// Process is what is the same for all jobs.
+type Process struct {
+	Instance string // the id of this process
+	Clock    Clock
 }
 
 // Clock is what is known of the time. To ask the registry for its own is not for a decision; see [Ports].

@@ -35,7 +35,7 @@ type Round struct {
 // Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
 // committed, [Rounds.Settled] runs what was begun. The round is nil if nothing may begin.
 func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
-	if !r.MayBegin(v) || !r.ports.Peers.MayBegin(v) {
+	if !r.MayBegin(v) || !r.ports.Peers().MayBegin(v) {
 		return nil, nil
 	}
 	r.refreshOwned(v)
@@ -48,7 +48,7 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		}
 	}
 	if len(round.batch) > 0 {
-		if opens := r.ports.Whole.Open(v, round.newest); len(opens) > 0 {
+		if opens := r.ports.Whole().Open(v, round.newest); len(opens) > 0 {
 			round.batch = append(opens, round.batch...)
 		}
 	}
@@ -58,8 +58,8 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 
 // Settled goes on with a round when its proposals have been committed.
 func (r *Rounds) Settled(v room.View, round *Round) {
-	r.ports.Admission.Confirmed(round.admitted, round.handed, time.Now())
-	r.ports.Load.Begin(len(round.begun))
+	r.ports.Admission().Confirmed(round.admitted, round.handed, time.Now())
+	r.ports.Load().Begin(len(round.begun))
 	r.runRound(v, round)
 	for _, n := range round.noted {
 		if it := r.items[n]; it != nil && it.blank() {
@@ -101,7 +101,7 @@ func (r *Rounds) consider(v room.View, round *Round, n int) {
 		}
 		return
 	}
-	if r.ports.Peers.MaybeLost(n) || r.ports.Peers.TakenOff(v, node) {
+	if r.ports.Peers().MaybeLost(n) || r.ports.Peers().TakenOff(v, node) {
 		it.Due = m.Miss(it.Due) // so that its next fire does not bury it
 		return
 	}
@@ -158,12 +158,12 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	if node.Record.Value.FireAhead(begin.Horizon) {
 		if !ran.Equal(it.ignored) {
 			it.ignored = ran
-			r.ports.Log.ErrorContext(r.ports.Life(), "ignoring the last fire of an item: a broken clock wrote it", room.KeyItem, it.number, room.KeyFire, ran)
+			r.ports.Log().ErrorContext(r.ports.Life(), "ignoring the last fire of an item: a broken clock wrote it", room.KeyItem, it.number, room.KeyFire, ran)
 		}
 		ran = time.Time{}
 	}
 	it.Due = it.Due.After(ran)
-	turn := registry.Turn{Rank: registry.RankWork, Share: r.ports.Job}
+	turn := registry.Turn{Rank: registry.RankWork, Share: r.ports.Job()}
 	var guards []registry.Condition // of a request
 	request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
 	switch {
@@ -236,7 +236,7 @@ const tickFirst = 10 * time.Millisecond
 // registry's clock stays due until the clocks agree; that one may have drifted since it was read.
 func (r *Rounds) cannotBegin(v room.View, it *item, begin jobtree.Begin, err error) {
 	if !errors.Is(err, jobtree.ErrFireAhead) {
-		r.ports.Log.ErrorContext(r.ports.Life(), "cannot begin", room.KeyItem, it.number, room.KeyError, err)
+		r.ports.Log().ErrorContext(r.ports.Life(), "cannot begin", room.KeyItem, it.number, room.KeyError, err)
 		if begin.Source == job.Manual {
 			it.triggered = begin.Trigger // as impossible later on
 		} else {
@@ -259,7 +259,7 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 		registry.Unchanged(v.Tree.Config(), v.State.Config.Revision),
 		v.Mine(),
 	)
-	conditions = append(conditions, r.ports.Peers.Beginning(v)...)
+	conditions = append(conditions, r.ports.Peers().Beginning(v)...)
 	unmarked, mark := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
 	conditions = append(conditions, unmarked)
 	writes := append(make([]registry.Write, 0, 3), mark, registry.Overwrite(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
@@ -270,7 +270,7 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 		conditions = append(conditions, registry.Unchanged(v.Tree.ItemMisfire(n), node.Misfire.Revision))
 	}
 	// A wish of others, for an item that does not wait here, is for them to grant.
-	if node.FailoverItem != 0 && (!r.ports.Others.OwnWishes || node.Record.Value.State == jobtree.ItemWaiting) {
+	if node.FailoverItem != 0 && (!r.ports.Others().OwnWishes || node.Record.Value.State == jobtree.ItemWaiting) {
 		writes = append(writes, registry.Delete(v.Tree.FailoverItem(n)))
 	}
 	// An item's first begin creates its record, which is removed with the job, or when the
@@ -310,8 +310,8 @@ func (r *Rounds) newExecution(v room.View, it *item, under *room.Attachment, rec
 		Item: n, Under: under, Record: record, Token: token, Began: record.Current.Begin, Due: &it.Due,
 		Code: r.settings.Code, Limits: executions.LimitsOf(*cfg), Handler: r.settings.Handler,
 		Context: job.ShardingContext{
-			JobName:       r.ports.Job,
-			TaskID:        r.task,
+			JobName:       r.ports.Job(),
+			TaskID:        r.taskID(v),
 			Item:          n,
 			ItemParameter: r.settings.Parameters[n],
 			TotalCount:    cfg.ShardingTotalCount,
@@ -334,5 +334,5 @@ func (r *Rounds) runRound(v room.View, round *Round) {
 		return
 	}
 	r.holdBack(round.begun)
-	r.executions.RunRound(v, round.id, r.task, round.now, round.begun)
+	r.executions.RunRound(v, round.id, r.taskID(v), round.now, round.begun)
 }

@@ -18,10 +18,10 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 		Instance: v.Instance, Session: v.Attached.Session, Round: round.id, Time: round.now, Base: v.Tokens.Base,
 	})
 	if err != nil {
-		r.ports.Log.ErrorContext(r.ports.Life(), "cannot claim", room.KeyItem, it.number, room.KeyError, err)
+		r.ports.Log().ErrorContext(r.ports.Life(), "cannot claim", room.KeyItem, it.number, room.KeyError, err)
 		return
 	}
-	latch, guards := r.ports.Peers.Claiming(v)
+	latch, guards := r.ports.Peers().Claiming(v)
 	txn.If = append(txn.If, guards...)
 	if latch != "" {
 		r.claimInLatch(v, latch, it, txn, record, round.id)
@@ -29,16 +29,16 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 	}
 	under := v.Attached
 	round.newest.Note(record)
-	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job}
+	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job()}
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
-		r.ports.Log.InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, record.Current.Fire)
+		r.ports.Log().InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, record.Current.Fire)
 		r.began(v, round, it, under, record, o.Revision)
 	}})
 }
 
 // ClaimAbandoned claims lost executions of items that may be another's, as far as the others make it necessary.
 func (r *Rounds) ClaimAbandoned(v room.View, id func() string) {
-	for n := range r.ports.Peers.Claims(v, func(n int) bool { return r.claimIsFutile(v, n) }) {
+	for n := range r.ports.Peers().Claims(v, func(n int) bool { return r.claimIsFutile(v, n) }) {
 		r.proposeClaim(v, &Round{id: id(), now: v.Clock.Now()}, &item{number: n})
 	}
 }
@@ -73,7 +73,7 @@ func (r *Rounds) claimed(n int, under *room.Attachment, record jobtree.Record, i
 	v := r.ports.Look()
 	it := r.item(n) // it may have been released meanwhile
 	round := &Round{id: id, now: record.Current.Begin}
-	r.ports.Log.InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, record.Current.Fire)
+	r.ports.Log().InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, record.Current.Fire)
 	r.began(v, round, it, under, record, revision)
 	r.runRound(v, round)
 }

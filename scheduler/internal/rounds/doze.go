@@ -15,15 +15,23 @@ import (
 //
 // An item begins to doze with a fire that was noted in it, so it always has one that is on time, or was.
 type dozing struct {
-	items  int          // how many doze
-	rules  policy.Rules // by which the fires came
-	newest time.Time    // fire
-	fires  []time.Time  // ascending, that came since they doze: the newest that the policy can still need
+	items   int // how many doze
+	*dozers     // nil in a job of which no item has ever dozed: there may be thousands
+}
+
+// dozers are by what and since when items doze.
+type dozers struct {
+	rules  *policy.Rules // by which the fires came
+	newest time.Time     // fire
+	fires  []time.Time   // ascending, that came since they doze: the newest that the policy can still need
 }
 
 // doze has an item doze in which a fire was just noted, by these rules.
-func (r *Rounds) doze(it *item, rules policy.Rules, fire time.Time) {
+func (r *Rounds) doze(it *item, rules *policy.Rules, fire time.Time) {
 	it.dozes = true
+	if r.dozing.dozers == nil {
+		r.dozing.dozers = new(dozers)
+	}
 	r.dozing.items++
 	r.dozing.rules, r.dozing.newest = rules, fire
 }
@@ -93,8 +101,8 @@ func (r *Rounds) Dozes(v room.View) bool {
 // Kept counts a fire of a job that dozes. It may be called while nothing happens to the job; [Rounds.Tick] of what
 // was kept follows before anything does.
 func (r *Rounds) Kept() {
-	r.ports.Load.Want(r.dozing.items)
-	r.ports.Load.Drop(r.dozing.items)
+	r.ports.Load().Want(r.dozing.items)
+	r.ports.Load().Drop(r.dozing.items)
 }
 
 // Fold makes one tick of two that follow each other; ok is false if they do not.

@@ -23,15 +23,17 @@ func waitingJob(tb testing.TB, items int, cfg job.Config) (*Rounds, room.View) {
 	tb.Helper()
 	r, v := jobOf(tb, slices.Repeat([]string{"me"}, items)...)
 	cfg.Cron = "* * * * * ?"
-	rules, err := policy.RulesOf(cfg)
+	schedule, err := cfg.Schedule()
 	require.NoError(tb, err)
-	v.Rules = rules
-	r.ports.Load, r.ports.Admission = &load.Load{Tell: func(load.Report) {}}, admission.New()
+	rules := policy.RulesOf(schedule, cfg)
+	v.Rules = &rules
+	p := processOf(r)
+	p.load.Tell, p.admission = func(load.Report) {}, admission.New()
 	r.refreshOwned(v)
 	for n := range items {
 		r.item(n).queued = true
 	}
-	tb.Cleanup(r.ports.Load.Stop)
+	tb.Cleanup(p.load.Stop)
 	return r, v
 }
 
@@ -160,11 +162,11 @@ func TestADroppedFireIsNotedOnceForAllItems(t *testing.T) { // not parallel: it 
 				require.Equal(t, second(0, 0).Fire, r.items[n].Due.OnTime, "as it was when it began to doze")
 			}
 			require.LessOrEqual(t, len(r.dozing.fires), v.Rules.Keeps()+1, "what the policy cannot need is not kept")
-			counted := r.ports.Load.Counted()
+			counted := r.ports.Load().Counted()
 			require.EqualValues(t, items*at, counted.Wanted)
 			require.EqualValues(t, items*(at-1), counted.Dropped, "all but the last, which may still begin")
 			r.Tick(v, second(at, at+3), true)
-			require.Equal(t, counted, r.ports.Load.Counted(), "ticks that were kept were counted")
+			require.Equal(t, counted, r.ports.Load().Counted(), "ticks that were kept were counted")
 		})
 	}
 }

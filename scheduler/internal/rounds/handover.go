@@ -28,7 +28,7 @@ func (r *Rounds) dropSurplus(v room.View) {
 	if !v.Usable {
 		return
 	}
-	total := missed.Total(v, r.ports.Others)
+	total := missed.Total(v, r.ports.Others())
 	for n, it := range r.items {
 		if n >= total {
 			r.rouse(it)
@@ -41,7 +41,7 @@ func (r *Rounds) dropSurplus(v room.View) {
 // all of that: this process was away. What has no record now has not run since it came back. Java makes the nodes of all
 // items anew whenever it reshards.
 func (r *Rounds) dropFormerLives(v room.View, step registry.Step) {
-	if r.ports.Others.Unsteady {
+	if r.ports.Others().Unsteady {
 		return
 	}
 	for _, c := range step.Changes {
@@ -49,7 +49,7 @@ func (r *Rounds) dropFormerLives(v room.View, step registry.Step) {
 			continue
 		}
 		name, ok := jobtree.Parse(c.Path())
-		if !ok || name.Job != v.Job || name.Kind != jobtree.KindItemInstance || step.Snapshot.Get(v.Tree.ItemRecord(name.Item)).Exists() {
+		if !ok || name.Job != v.Job() || name.Kind != jobtree.KindItemInstance || step.Snapshot.Get(v.Tree.ItemRecord(name.Item)).Exists() {
 			continue
 		}
 		r.missed.Renew(name.Item)
@@ -89,7 +89,7 @@ func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
 			}
 		}
 	}
-	return r.missed.Decide(v, r.ports.Others, leftovers{r, v}, left), false
+	return r.missed.Decide(v, r.ports.Others(), leftovers{r, v}, left), false
 }
 
 // idleAway tells whether an item is known that does not run here and is not to run here.

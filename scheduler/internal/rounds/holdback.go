@@ -23,14 +23,14 @@ func (r *Rounds) holdBack(members []*executions.Execution) {
 		if !e.Monitored() {
 			continue
 		}
-		if gate := r.ports.Whole.Gate(e.Record); gate != nil {
-			e.Wait, e.Forget = gate.Open, func() { r.ports.Whole.Forget(gate) }
+		if gate := r.ports.Whole().Gate(e.Record); gate != nil {
+			e.Wait, e.Forget = gate.Open, func() { r.ports.Whole().Forget(gate) }
 			gates, held[gate] = append(gates, gate), e
 		}
 	}
-	r.ports.Whole.Bound(gates, func(g *wholeround.Gate) {
+	r.ports.Whole().Bound(gates, func(g *wholeround.Gate) {
 		e := held[g]
-		r.ports.Log.WarnContext(r.ports.Life(), "item runs without the started hook: its round did not come together in time",
+		r.ports.Log().WarnContext(r.ports.Life(), "item runs without the started hook: its round did not come together in time",
 			room.KeyItem, e.Item, room.KeyFire, e.Context.Fire)
 	})
 }

@@ -28,16 +28,15 @@ func (r *Rounds) refreshOwned(v room.View) {
 			r.stale = true
 		}
 	}
-	if r.task != "" && slices.Equal(r.owned, before) { // as a rule: what touches an item seldom moves it
+	if slices.Equal(r.owned, before) { // as a rule: what touches an item seldom moves it
 		r.missed.Received()
 		return
 	}
-	// One text for all items: of ten thousand, each names them all.
-	r.task = job.TaskID{Job: r.ports.Job, Items: r.owned, Instance: v.Instance}.String()
+	r.task = ""
 	for _, n := range r.owned {
 		if !had(n) {
 			r.toConsider.Note([]int{n}, false)
-			r.missed.Receive(v, r.ports.Peers, &r.item(n).Item, v.State.Item(n))
+			r.missed.Receive(v, r.ports.Peers(), &r.item(n).Item, v.State.Item(n))
 		}
 	}
 	r.missed.Received()
@@ -46,4 +45,12 @@ func (r *Rounds) refreshOwned(v room.View) {
 			r.release(v, n)
 		}
 	}
+}
+
+// taskID returns what names my items. It is one text for all of them: of ten thousand, each names them all.
+func (r *Rounds) taskID(v room.View) string {
+	if r.task == "" {
+		r.task = job.TaskID{Job: r.ports.Job(), Items: r.owned, Instance: v.Instance}.String()
+	}
+	return r.task
 }

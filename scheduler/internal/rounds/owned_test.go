@@ -10,12 +10,32 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/admission"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
-	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/load"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
+
+// process is what a room may ask, in a process without peers.
+type process struct {
+	Ports
+	others    peers.Traits
+	load      load.Load
+	admission *admission.Admission
+	awaited   []registry.Revision
+}
+
+func (p *process) Job() string                     { return "orders" }
+func (p *process) Others() peers.Traits            { return p.others }
+func (p *process) Peers() peers.Peers              { return peers.None{} }
+func (p *process) Load() *load.Load                { return &p.load }
+func (p *process) Admission() *admission.Admission { return p.admission }
+func (p *process) Await(r registry.Revision)       { p.awaited = append(p.awaited, r) }
+
+// processOf is that of a room.
+func processOf(r *Rounds) *process { return r.ports.(*process) }
 
 // jobOf returns the room of a job, and what it is shown while these instances own the items.
 func jobOf(tb testing.TB, owners ...string) (*Rounds, room.View) {
@@ -25,10 +45,10 @@ func jobOf(tb testing.TB, owners ...string) (*Rounds, room.View) {
 	for n, owner := range owners {
 		nodes = append(nodes, registry.Node{Path: tree.ItemInstance(n), Value: owner, Created: 1, Revision: 1})
 	}
-	r := New(Ports{Ports: &room.Ports{}, Job: "orders", Peers: peers.None{}}, executions.Ports{Ports: &room.Ports{}})
+	r := New(&process{})
 	return r, room.View{Facts: &room.Facts{
-		Job: "orders", Instance: "me", Tree: tree, Usable: true, Config: configuration.None().Config,
-		Clock: &fires.ClockCheck{Wall: time.Now},
+		Process: &room.Process{Instance: "me", Clock: &fires.ClockCheck{Wall: time.Now}}, Tree: tree,
+		Usable: true, Config: configuration.None().Config, Rules: &configuration.None().Rules,
 		State: jobtree.StateOf("orders", registry.NewSnapshot(1, nodes)),
 	}}
 }
@@ -45,7 +65,7 @@ func TestMyItemsFollowTheState(t *testing.T) {
 	refreshed := func() ([]int, string) {
 		r.Stale()
 		r.refreshOwned(v)
-		return r.owned, r.task
+		return r.owned, r.taskID(v)
 	}
 	owned, task := refreshed()
 	require.Equal(t, []int{0, 2}, owned)

@@ -18,33 +18,34 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/load"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // Ports are what the room may ask of the process.
-type Ports struct {
-	*room.Ports
-	Job       string
-	Others    peers.Traits
-	Peers     peers.Peers
-	Whole     Whole
-	Admission *admission.Admission
-	Load      *load.Load
-	Look      func() room.View // what the runner knows when a message comes
+type Ports interface {
+	executions.Ports
+	Peers() peers.Peers
+	Whole() Whole
+	Admission() *admission.Admission
+	Load() *load.Load
+	// Look returns what the runner knows when a message comes.
+	Look() room.View
 
 	// Await has the state show soon what was committed at a revision, however little of the job it follows.
-	Await       func(revision registry.Revision)
-	FireAhead   func(item int, err error)
-	SetAside    func(v room.View, node jobtree.Item, now time.Time) room.Batch
-	Lost        func(v room.View, item int, here registry.Revision) (lost, wait bool)
-	DeclareLost func(v room.View, item int) room.Batch
+	Await(revision registry.Revision)
+	FireAhead(item int, err error)
+	SetAside(v room.View, node jobtree.Item, now time.Time) room.Batch
+	Lost(v room.View, item int, here registry.Revision) (lost, wait bool)
+	DeclareLost(v room.View, item int) room.Batch
 	// InLatch commits a transaction in a latch, and calls settled in a message.
-	InLatch   func(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error))
-	ClaimOver func(item int, err error) // hears how a claim ended
+	InLatch(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error))
+	// ClaimOver hears how a claim ended.
+	ClaimOver(item int, err error)
 	// EndRefused hears that the end of an execution was refused for good, before that is reported; Overtaken hears
 	// after it of a conflict.
-	EndRefused func(e *executions.Execution, why error)
-	Overtaken  func(conflict *registry.ConflictError)
+	EndRefused(e *executions.Execution, why error)
+	Overtaken(conflict *registry.ConflictError)
 }
 
 // Rounds are what an instance runs of a job.
@@ -56,9 +57,9 @@ type Rounds struct {
 
 	items      map[int]*item     // those that are mine, or still run here
 	owned      []int             // the items assigned to this instance, ascending
-	task       string            // names them
+	task       string            // names them; empty until something begins
 	stale      bool              // owned must be computed anew
-	turns      turns             // of items that wait until they may begin
+	turns      *turns            // of items that wait until they may begin; nil while there are none
 	dozing     dozing            // those of them for which nothing but their turn can come
 	toConsider actor.Lookout     // items of which something may begin
 	claiming   bool              // a claim in a latch is under way
@@ -68,19 +69,37 @@ type Rounds struct {
 	settled, settledKnown bool // the assignment was, after the last step that might matter to it; see isSettled
 }
 
-// New makes the room of a job. run is what the part that runs items may ask; this room adds what it knows itself.
-func New(ports Ports, run executions.Ports) *Rounds {
+// New makes the room of a job.
+func New(ports Ports) *Rounds {
 	r := &Rounds{ports: ports, settings: configuration.None(), stale: true}
-	r.missed = missed.New(missed.Ports{Ports: ports.Ports, Consider: r.Consider})
-	run.All, run.Of, run.Closed, run.Over = r.Running, r.running, r.closed, func(o registry.Outcome) {
-		var conflict *registry.ConflictError
-		if errors.As(o.Err, &conflict) {
-			ports.Overtaken(conflict)
-		}
-	}
-	run.Missed, run.MayBegin = r.missed.Note, r.MayBegin
-	r.executions = executions.New(run)
+	r.missed = missed.New(ports, r)
+	r.executions = executions.New(ports, whole{r})
 	return r
+}
+
+// whole is what the part that runs items may ask of all.
+type whole struct{ *Rounds }
+
+// All implements [executions.Rounds].
+func (w whole) All() iter.Seq[*executions.Execution] { return w.Running() }
+
+// Of implements [executions.Rounds].
+func (w whole) Of(item int) *executions.Execution { return w.running(item) }
+
+// Missed implements [executions.Rounds].
+func (w whole) Missed(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+	return w.missed.Note(v, item, due, noted, ran)
+}
+
+// Closed implements [executions.Rounds].
+func (w whole) Closed(e *executions.Execution, o registry.Outcome) { w.closed(e, o) }
+
+// Over implements [executions.Rounds].
+func (w whole) Over(o registry.Outcome) {
+	var conflict *registry.ConflictError
+	if errors.As(o.Err, &conflict) {
+		w.ports.Overtaken(conflict)
+	}
 }
 
 // Before takes in a step of the view that the state does not show yet.
@@ -106,7 +125,7 @@ func (r *Rounds) ObserveFires(v room.View, t jobtree.Touched) {
 	if t.Config || t.Epoch {
 		r.dropSurplus(v)
 	}
-	r.missed.Observe(v, r.ports.Others, t)
+	r.missed.Observe(v, r.ports.Others(), t)
 	r.missed.FollowOwners(v, t)
 }
 
@@ -132,7 +151,7 @@ func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
 
 // TakenUp takes in that the job goes on by new settings.
 func (r *Rounds) TakenUp(v room.View) {
-	r.missed.Observe(v, r.ports.Others, jobtree.Touched{})
+	r.missed.Observe(v, r.ports.Others(), jobtree.Touched{})
 	r.toConsider.Note(nil, true)
 }
 

@@ -53,7 +53,7 @@ func TestAnItemThatComesBackOwesNothing(t *testing.T) {
 		},
 	} {
 		r, v := jobOf(t, "me", "me", "me")
-		r.ports.Others = test.traits
+		processOf(r).others = test.traits
 		cfg := job.Config{Name: "orders", ShardingTotalCount: 3}
 		v.Config = &cfg
 		r.item(1).Due = policy.Due{Missed: []time.Time{fire}}

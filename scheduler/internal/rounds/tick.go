@@ -30,7 +30,7 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 	if left { // what still runs here goes on
 		r.missed.Missing()
 	} else {
-		r.ports.Peers.Ticked(v)
+		r.ports.Peers().Ticked(v)
 		r.missed.Ticked(t, r.isSettled(v))
 	}
 	m := v.Rules
@@ -42,7 +42,7 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 	if !kept {
 		r.Kept()
 	}
-	atOnce := !left && r.ports.Admission.Full() && r.mayQueueAtOnce(v)
+	atOnce := !left && r.ports.Admission().Full() && r.mayQueueAtOnce(v)
 	wanted, dropped := 0, 0
 	note := func(n int) {
 		it := r.items[n]
@@ -77,8 +77,8 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 			}
 		}
 	}
-	r.ports.Load.Want(wanted)
-	r.ports.Load.Drop(dropped)
+	r.ports.Load().Want(wanted)
+	r.ports.Load().Drop(dropped)
 	return decide
 }
 

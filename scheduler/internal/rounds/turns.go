@@ -17,6 +17,11 @@ type turns struct {
 	having  []*item
 }
 
+// empty tells whether no item waits, and none may begin.
+func (t *turns) empty() bool {
+	return len(t.waiting[admission.OnTimeFirst])+len(t.waiting[admission.MissedLast])+len(t.having) == 0
+}
+
 // urgencyOf returns how urgent the begin of what is due next is.
 func urgencyOf(d policy.Due) admission.Urgency {
 	if _, source := d.Next(); source == job.Misfire {
@@ -32,14 +37,14 @@ var ranks = [admission.Urgencies]registry.Rank{admission.OnTimeFirst: registry.R
 // or it is too late for the fire.
 func (r *Rounds) admit(v room.View, round *Round, it *item) (registry.Turn, bool) {
 	u, now := urgencyOf(it.Due), time.Now()
-	turn := registry.Turn{Rank: ranks[u], Share: r.ports.Job}
-	if until := v.Rules.Until(it.Due, r.ports.Admission.Confirmation()); !until.IsZero() {
+	turn := registry.Turn{Rank: ranks[u], Share: r.ports.Job()}
+	if until := v.Rules.Until(it.Due, r.ports.Admission().Confirmation()); !until.IsZero() {
 		left := until.Sub(round.now)
 		if left <= 0 {
 			if !it.Due.OnTime.IsZero() { // as a missed one it may begin all the same
 				r.toConsider.Note([]int{it.number}, false)
 				r.ports.Post(func() {})
-				r.ports.Load.Drop(1)
+				r.ports.Load().Drop(1)
 			}
 			it.Due = v.Rules.Miss(it.Due)
 			return turn, false
@@ -61,7 +66,7 @@ func (r *Rounds) takeTurn(it *item, u admission.Urgency) bool {
 	if it.queued {
 		return false
 	}
-	if r.ports.Admission.Take(r, u) {
+	if r.ports.Admission().Take(r, u) {
 		r.have(it)
 		return true
 	}
@@ -72,6 +77,7 @@ func (r *Rounds) takeTurn(it *item, u admission.Urgency) bool {
 // queue notes that an item waits for its turn.
 func (r *Rounds) queue(it *item, u admission.Urgency) {
 	it.queued = true
+	r.makeTurns()
 	r.turns.waiting[u] = append(r.turns.waiting[u], it.number)
 }
 
@@ -82,7 +88,7 @@ func (r *Rounds) queueAtOnce(v room.View, it *item) bool {
 	if it.permit || it.running != nil || it.MayBeTold() || len(it.Due.Missed) > 0 || v.Rules.TooLate(it.Due.OnTime, v.Clock.Now()) {
 		return false
 	}
-	if v.Applied < it.wrote || r.ports.Peers.MaybeLost(it.number) || !plainlyIdle(v.State.Item(it.number)) || !r.ports.Admission.Wait(r, admission.OnTimeFirst) {
+	if v.Applied < it.wrote || r.ports.Peers().MaybeLost(it.number) || !plainlyIdle(v.State.Item(it.number)) || !r.ports.Admission().Wait(r, admission.OnTimeFirst) {
 		return false
 	}
 	r.queue(it, admission.OnTimeFirst)
@@ -106,12 +112,20 @@ func plainlyIdle(node jobtree.Item) bool {
 // mayQueueAtOnce tells whether fires of the job are all that there is to begin of its items, now.
 func (r *Rounds) mayQueueAtOnce(v room.View) bool {
 	return !v.Config.Unmonitored && !v.Refuses && !v.Leaving && v.Attached.Connected() && !v.State.Triggered().Exists() &&
-		r.MayBegin(v) && r.ports.Peers.MayBegin(v)
+		r.MayBegin(v) && r.ports.Peers().MayBegin(v)
+}
+
+// makeTurns is for the first item that waits or may begin.
+func (r *Rounds) makeTurns() {
+	if r.turns == nil {
+		r.turns = new(turns)
+	}
 }
 
 // have notes that an item may begin.
 func (r *Rounds) have(it *item) {
 	it.permit = true
+	r.makeTurns()
 	r.turns.having = append(r.turns.having, it)
 }
 
@@ -122,6 +136,7 @@ func (r *Rounds) Granted(u admission.Urgency, n int) bool {
 
 // useTurns gives turns to the first items that wait and still have something due.
 func (r *Rounds) useTurns(v room.View, u admission.Urgency, n int) {
+	r.makeTurns()
 	waiting, now := &r.turns.waiting[u], v.Clock.Now()
 	for n > 0 && len(*waiting) > 0 {
 		it := r.items[(*waiting)[0]]
@@ -147,7 +162,7 @@ func (r *Rounds) useTurns(v room.View, u admission.Urgency, n int) {
 	if len(*waiting) == 0 {
 		*waiting = nil
 	}
-	r.ports.Admission.GiveBack(n)
+	r.ports.Admission().GiveBack(n)
 }
 
 // use notes that an item's turn goes with the batch.
@@ -160,6 +175,9 @@ func (ro *Round) use(it *item) {
 
 // ReturnTurns gives up the turns that a decision did not use.
 func (r *Rounds) ReturnTurns() {
+	if r.turns == nil {
+		return
+	}
 	unused := 0
 	for _, it := range r.turns.having {
 		if it.permit {
@@ -168,7 +186,10 @@ func (r *Rounds) ReturnTurns() {
 		}
 	}
 	r.turns.having = nil
-	r.ports.Admission.GiveBack(unused)
+	if r.turns.empty() {
+		r.turns = nil
+	}
+	r.ports.Admission().GiveBack(unused)
 }
 
 // notSent marks an item to be looked at again whose begin the registry did not send in time.
@@ -184,6 +205,6 @@ func (r *Rounds) expire(v room.View, it *item, now time.Time, waited bool) {
 	before := it.Due
 	it.Due = v.Rules.Expire(before, now)
 	if waited && !before.OnTime.IsZero() && it.Due.OnTime.IsZero() {
-		r.ports.Load.Drop(1)
+		r.ports.Load().Drop(1)
 	}
 }

@@ -46,29 +46,28 @@ func TestWhatWasWrittenIsAwaitedOnlyIfSomethingIsToBegin(t *testing.T) {
 			if test.cron != "" {
 				cfg.Cron = test.cron
 			}
-			rules, err := policy.RulesOf(cfg)
+			schedule, err := cfg.Schedule()
 			require.NoError(t, err)
-			v.Rules, v.Applied = rules, max(test.shown, 10)
+			rules := policy.RulesOf(schedule, cfg)
+			v.Rules, v.Applied = &rules, max(test.shown, 10)
 			if !test.whole {
 				v.State.Narrow([]int{0})
 			}
-			var awaited []registry.Revision
-			r.ports.Await = func(revision registry.Revision) { awaited = append(awaited, revision) }
 			round := &Round{now: dawn.Add(time.Duration(test.second)*time.Second + test.past)}
 			if test.asked {
 				text, err := jobtree.EncodeTriggered(jobtree.Triggered{Until: dawn.Add(time.Hour)})
 				require.NoError(t, err)
 				put := registry.Node{Path: v.Tree.Triggered(), Value: text, Created: 11, Revision: 11}
 				v.State.Apply(registry.Step{Changes: []registry.Change{{New: put}}})
-				round.request = requests.Look(v, r.ports.Others, round.now, 0)
+				round.request = requests.Look(v, r.ports.Others(), round.now, 0)
 			}
 			it := test.item
 			it.wrote = written
 			r.awaitWritten(v, round, &it, v.State.Item(0))
 			if test.want {
-				require.Equal(t, []registry.Revision{written}, awaited)
+				require.Equal(t, []registry.Revision{written}, processOf(r).awaited)
 			} else {
-				require.Empty(t, awaited)
+				require.Empty(t, processOf(r).awaited)
 			}
 		})
 	}

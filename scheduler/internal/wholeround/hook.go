@@ -30,7 +30,7 @@ func (r *Rounds) takeHook(v room.View, g *phaseBarrier) room.Batch {
 	}
 	b := v.State.Barrier(g.phase).Round.Value
 	whole := job.WholeRound{
-		JobName: v.Job, Fire: b.Key().Fire, Trigger: int64(b.Key().Trigger),
+		JobName: v.Job(), Fire: b.Key().Fire, Trigger: int64(b.Key().Trigger),
 		Items: b.Items, TotalCount: v.State.Total(),
 	}
 	if g.phase == jobtree.PhaseCompleted {

@@ -16,7 +16,7 @@ import (
 
 // Ports are what the room may ask of the process.
 type Ports struct {
-	*room.Ports
+	room.Ports
 	// Call calls a hook and waits for it, at most for the limit; 0 is that of all listeners. It tells why it
 	// failed.
 	Call func(ctx context.Context, limit time.Duration, hook func(context.Context) error) error

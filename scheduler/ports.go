@@ -1,0 +1,46 @@
+package scheduler
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+// ports is what every room may ask of its runner. What one room may ask beside that stands where the room is made. A room
+// is given nothing but functions, and there may be thousands of jobs, with some fifty things to be asked: so all ports of a
+// job share the one function that knows its runner.
+type ports struct{ runner func() *runner }
+
+var _ room.Ports = ports{}
+
+// Life implements [room.Ports].
+func (p ports) Life() context.Context { return p.runner().life }
+
+// Post implements [room.Ports].
+func (p ports) Post(message func()) bool { return p.runner().box.Post(message) }
+
+// Work implements [room.Ports].
+func (p ports) Work(do func()) { p.runner().s.work.Go(do) }
+
+// Wake implements [room.Ports].
+func (p ports) Wake(in time.Duration) { p.runner().alarm.Set(in) }
+
+// Log implements [room.Ports].
+func (p ports) Log() *slog.Logger { return p.runner().log }
+
+// AskClock implements [room.Ports].
+func (p ports) AskClock(age time.Duration, told func()) {
+	r := p.runner()
+	if told != nil {
+		r.s.clock.WhenAsked(told)
+	}
+	r.s.clock.Check(r.life, age)
+}
+
+// Tell implements [room.Ports].
+func (p ports) Tell(level slog.Level, message string, err error, attrs ...any) {
+	r := p.runner()
+	r.s.repeated(level, message, r.name, err, attrs...)
+}
