@@ -90,7 +90,7 @@ var builders = map[string]builder{
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
 	"scheduler/internal/membership/leave.go LeaveTxn":      {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
 	"scheduler/internal/membership/leave.go HandOver":      {"hand over", []string{endsItself}, "updates the instance that it compares"},
-	"scheduler/internal/membership/leave.go askForNext":    {"resign", []string{endsItself}, "adds to one that deletes the leader whose creation it compares"},
+	"scheduler/internal/membership/leave.go leaves":        {"leave", []string{endsItself}, "adds to one that deletes the instance whose creation or revision it compares"},
 	"scheduler/internal/membership/leave.go leaveForClock": {"leave because of the clock", []string{endsItself}, "LeaveTxn with a condition more"},
 	"scheduler/internal/membership/leave.go Resign":        {"resign before leaving", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/resign.go resign":                           {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
@@ -99,13 +99,17 @@ var builders = map[string]builder{
 		"needs changes nothing"},
 	"scheduler/internal/javapeers/java.go keepServer": {"keep the server", []string{harmless}, "needs this instance as it was created; as long as it takes part, " +
 		"its server has a node, and one that is there is left alone"},
-	"scheduler/internal/javapeers/losses.go clearRemains": {"clear a mark of Java's", []string{endsItself}, "deletes the mark that it compares"},
-	"scheduler/internal/membership/join.go removeFormer":  {"remove a former instance", []string{endsItself}, "deletes what it compares"},
-	"scheduler/internal/mending/strays.go removeStray":    {"remove a stray node", []string{endsItself}, "deletes what it compares"},
-	"scheduler/internal/executions/refusedend.go disown":  {"remove a stray node", []string{endsItself}, "deletes what it compares"},
-	"scheduler/internal/mending/aside.go SetAside":        {"set a record aside", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/internal/mending/tokens.go restoreTokens":  {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
-	"scheduler/handle.go update":                          {"change a job", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/internal/javapeers/losses.go clearRemains":        {"clear a mark of Java's", []string{endsItself}, "deletes the mark that it compares"},
+	"scheduler/internal/membership/join.go RemoveFormer":         {"remove what a former session left", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/membership/join.go removeFormerInstance": {"remove what a former session left, leave", []string{endsItself}, "deletes the instance that it compares"},
+	"scheduler/internal/room/view.go Resign":                     {"resign", []string{endsItself}, "deletes the leader whose creation it compares"},
+	"scheduler/internal/room/view.go AskForResharding": {"leave, resign", []string{endsItself}, "adds to one that deletes the instance or the leader that it compares; the " +
+		"request alone is answered with nothing"},
+	"scheduler/internal/mending/strays.go removeStray":   {"remove a stray node", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/executions/refusedend.go disown": {"remove a stray node", []string{endsItself}, "deletes what it compares"},
+	"scheduler/internal/mending/aside.go SetAside":       {"set a record aside", []string{endsItself}, "writes the record that it compares"},
+	"scheduler/internal/mending/tokens.go restoreTokens": {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/handle.go update":                         {"change a job", []string{endsItself}, "writes the configuration that it compares"},
 	"scheduler/storeconfig.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares, and what it writes down with it; one " +
 		"that is created is sent once"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +
