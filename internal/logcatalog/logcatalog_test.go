@@ -174,13 +174,15 @@ func cutLast(name string) (before, last string) {
 	return name[:i], name[i+1:]
 }
 
-// text is a name with what it is selected from.
+// text is a name with what it is selected from, be that a field or what a method returns.
 func text(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
 		return e.Name
 	case *ast.SelectorExpr:
 		return text(e.X) + "." + e.Sel.Name
+	case *ast.CallExpr:
+		return text(e.Fun)
 	default:
 		return ""
 	}
