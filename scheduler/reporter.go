@@ -27,7 +27,9 @@ func (p *reporter) Item(r executions.Run) {
 	if !r.Ended.IsZero() {
 		p.tally.count(r.Err, r.Refused)
 	}
-	p.observer.observe(itemEvent(r))
+	if len(p.observer.all) > 0 { // the event is large
+		p.observer.observe(itemEvent(r))
+	}
 }
 
 func itemEvent(r executions.Run) ItemEvent {

@@ -29,6 +29,7 @@ type Ports struct {
 type Fires struct {
 	ports    Ports
 	times    fires.Times      // by which what is due has come
+	named    string           // the name of the times; empty until it was asked for
 	records  bool             // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick         // the newest fire that this process's clock ticked
 	witness  policy.Witness   // all that it ticked
@@ -124,8 +125,16 @@ func (f *Fires) Adopt(v room.View) {
 // FiresBy tells whether the job has fired by these times up to now.
 func (f *Fires) FiresBy(times fires.Times) bool { return f.times == times }
 
+// timesName returns the name of the times, for which each end of an execution asks.
+func (f *Fires) timesName() string {
+	if f.named == "" {
+		f.named = f.times.Name()
+	}
+	return f.named
+}
+
 // FireBy takes in by what the job fires from now on, and forgets what came before: it came under other times.
 func (f *Fires) FireBy(next fires.Times) {
-	f.times = next
+	f.times, f.named = next, ""
 	f.witness.Forget()
 }

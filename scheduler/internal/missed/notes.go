@@ -118,11 +118,11 @@ func (f *Fires) Note(v room.View, n int, due policy.Due, stored jobtree.Stored[j
 	if !f.records || n >= v.State.Total() || v.Usable && n >= v.Config.ShardingTotalCount {
 		return nil, nil // see DropUnrecorded and DropSurplus; a resharding to fewer items deletes what is noted of the others
 	}
-	owed := v.Rules.Owed(due, v.Rules.Noted(stored.Value, ran, f.times.Name()), ran)
+	owed := v.Rules.Owed(due, v.Rules.Noted(stored.Value, ran, f.timesName()), ran)
 	if owed == nil {
 		return nil, nil
 	}
-	text := jobtree.EncodeMisfire(jobtree.Misfire{Fires: owed, Times: f.times.Name()})
+	text := jobtree.EncodeMisfire(jobtree.Misfire{Fires: owed, Times: f.timesName()})
 	return []registry.Condition{registry.Unchanged(v.Tree.ItemMisfire(n), stored.Revision)},
 		[]registry.Write{registry.Put(v.Tree.ItemMisfire(n), text)}
 }
@@ -134,7 +134,7 @@ func (f *Fires) Recall(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	if !v.Rules.On || !f.records || !node.Misfire.Exists() {
 		return
 	}
-	noted := v.Rules.Noted(node.Misfire.Value, node.Record.Value.LastFire, f.times.Name())
+	noted := v.Rules.Noted(node.Misfire.Value, node.Record.Value.LastFire, f.timesName())
 	it.Due = v.Rules.RecallNoted(it.Due, noted, now)
 }
 
