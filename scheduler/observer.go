@@ -124,8 +124,12 @@ func (o *observers) busy() []string {
 func (o *observers) itemContext(ctx context.Context, e ItemEvent) context.Context {
 	for _, h := range o.all {
 		if h.carries != nil {
-			ctx = h.Context(ctx, func(ctx context.Context) context.Context { return h.carries.ItemContext(ctx, e) })
+			ctx = h.itemContext(ctx, e)
 		}
 	}
 	return ctx
+}
+
+func (h hearer) itemContext(ctx context.Context, e ItemEvent) context.Context {
+	return h.Context(ctx, func(ctx context.Context) context.Context { return h.carries.ItemContext(ctx, e) })
 }

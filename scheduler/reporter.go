@@ -23,7 +23,9 @@ func (p reporter) Item(r executions.Run) {
 	if !r.Ended.IsZero() {
 		p.r.tally.count(r.Err, r.Refused)
 	}
-	p.r.s.observer.observe(itemEvent(r))
+	if len(p.r.s.observer.all) > 0 { // the event is large
+		p.r.s.observer.observe(itemEvent(r))
+	}
 }
 
 func itemEvent(r executions.Run) ItemEvent {

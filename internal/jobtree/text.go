@@ -367,7 +367,10 @@ func (w *writer) instant(name string, value time.Time) {
 
 func (w *writer) hex(name string, value int64) {
 	if value != 0 {
-		w.string(name, strconv.FormatInt(value, 16))
+		w.member(name)
+		w.text = append(w.text, '"')
+		w.text = strconv.AppendInt(w.text, value, 16)
+		w.text = append(w.text, '"')
 	}
 }
 

@@ -31,9 +31,10 @@ func (r *Registry) commitAll(ctx context.Context, txns []registry.Txn) []registr
 		}
 	}
 	for wave := range waves(txns, outcomes) {
-		commits := make([]*commit, 0, len(wave))
-		for _, i := range wave {
-			commits = append(commits, r.ns.newCommit(txns[i]))
+		all, commits := make([]commit, len(wave)), make([]*commit, len(wave))
+		for k, i := range wave {
+			commits[k] = &all[k]
+			r.ns.begin(commits[k], txns[i])
 		}
 		r.queue.submit(ctx, commits)
 		for k, i := range wave {
@@ -89,6 +90,7 @@ type commit struct {
 	txn      registry.Txn
 	sessions []*registry.Session // in which it writes
 	outcome  chan registry.Outcome
+	self     [1]*commit // the commit, as a list: most groups begin with one, and many end with it
 
 	guards   []registry.Condition // of the transaction
 	compares int                  // conditions as etcd counts them
@@ -105,8 +107,9 @@ type commit struct {
 	explains  bool // its next try has the store read what it looks at, if it is refused
 }
 
-func (n namespace) newCommit(txn registry.Txn) *commit {
-	c := &commit{txn: txn, outcome: make(chan registry.Outcome, 1), guards: txn.Guards()}
+// begin makes a zero commit that of a transaction.
+func (n namespace) begin(c *commit, txn registry.Txn) {
+	c.txn, c.outcome, c.guards, c.self[0] = txn, make(chan registry.Outcome, 1), txn.Guards(), c
 	c.compares, c.writes = len(c.guards), len(txn.Then)
 	for _, g := range c.guards {
 		c.bytes += len(n) + len(g.Path)
@@ -126,7 +129,6 @@ func (n namespace) newCommit(txn registry.Txn) *commit {
 			c.sessions = append(c.sessions, w.Session)
 		}
 	}
-	return c
 }
 
 // size is what etcd counts against its limit of operations, if so many of the conditions are judged elsewhere: the

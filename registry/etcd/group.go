@@ -19,7 +19,7 @@ type group struct {
 // leastShared is how many conditions neighbours must have in common to be a group, which is an operation by itself.
 const leastShared = 2
 
-func newGroup(c *commit) group { return group{commits: []*commit{c}, inner: c.size(0)} }
+func newGroup(c *commit) group { return group{commits: c.self[:], inner: c.size(0)} }
 
 // with returns the group with one more commit, and false if that may not join. One that carries the reads of what
 // it looks at stays alone: where a shared condition does not hold, the store would not come to them.

@@ -94,7 +94,8 @@ func TestAClientThatWasBroughtAlongSendsTheSame(t *testing.T) {
 
 // commitOf returns a commit of a namespace; a repeated one may have been done.
 func commitOf(txn registry.Txn, repeated bool) *commit {
-	c := namespace("/ns").newCommit(txn)
+	c := new(commit)
+	namespace("/ns").begin(c, txn)
 	c.mayBeDone, c.explains = repeated, repeated
 	return c
 }
@@ -207,7 +208,7 @@ func BenchmarkRequestOfBegins(b *testing.B) {
 	for b.Loop() {
 		build := newRequestBuilder(false, footprint)
 		for _, txn := range txns {
-			require.True(b, build.add(namespace("/ns").newCommit(txn)))
+			require.True(b, build.add(commitOf(txn, false)))
 		}
 		req = namespace("/ns").encode(build.groups)
 		_, err := r.transact(b.Context(), req)

@@ -25,6 +25,8 @@ type encoder struct {
 	nested   slab[pb.RequestOp_RequestTxn]
 	puts     slab[pb.PutRequest]
 	putOps   slab[pb.RequestOp_RequestPut]
+	ranges   slab[pb.DeleteRangeRequest]
+	rangeOps slab[pb.RequestOp_RequestDeleteRange]
 }
 
 // encode makes the request of groups: of one commit its transaction as it is, of more the nested ones of a transaction
@@ -50,7 +52,7 @@ func (e *encoder) request(groups []group) *pb.TxnRequest {
 // reserve makes room for the most frequent parts of a request: exactly as much as they take, unless the request names
 // something twice or deletes trees. These parts are so much of what a process allocates that spare room cost noticeably.
 func (e *encoder) reserve(groups []group) {
-	var text, txns, compares, ops, puts int
+	var text, txns, compares, ops, puts, deletes int
 	if len(groups) > 1 || len(groups[0].commits) > 1 { // the whole, and a part for each group
 		txns, ops = 1, len(groups)
 	}
@@ -76,6 +78,8 @@ func (e *encoder) reserve(groups []group) {
 				text += len(e.n) + len(w.Path) + len(w.Value)
 				if w.Kind != registry.WriteDelete && w.Kind != registry.WriteDeleteTree {
 					puts++
+				} else {
+					deletes++
 				}
 			}
 		}
@@ -88,6 +92,8 @@ func (e *encoder) reserve(groups []group) {
 	e.opsOf.reserve(ops)
 	e.puts.reserve(puts)
 	e.putOps.reserve(puts)
+	e.ranges.reserve(deletes)
+	e.rangeOps.reserve(deletes)
 }
 
 func (e *encoder) group(g group) *pb.TxnRequest {
@@ -177,11 +183,11 @@ func (e *encoder) write(txn *pb.TxnRequest, w registry.Write) {
 	case registry.WriteUpdate:
 		e.put(txn, key, w).IgnoreLease = true
 	case registry.WriteDelete:
-		e.remove(txn, &pb.DeleteRangeRequest{Key: key})
+		e.remove(txn, key, nil)
 	case registry.WriteDeleteTree:
 		start, end := e.n.below(w.Path)
-		e.remove(txn, &pb.DeleteRangeRequest{Key: key})
-		e.remove(txn, &pb.DeleteRangeRequest{Key: []byte(start), RangeEnd: []byte(end)})
+		e.remove(txn, key, nil)
+		e.remove(txn, []byte(start), []byte(end))
 	}
 }
 
@@ -193,9 +199,10 @@ func (e *encoder) put(txn *pb.TxnRequest, key []byte, w registry.Write) *pb.PutR
 	return put
 }
 
-func (e *encoder) remove(txn *pb.TxnRequest, r *pb.DeleteRangeRequest) {
-	op := e.ops.one()
-	op.Request = &pb.RequestOp_RequestDeleteRange{RequestDeleteRange: r}
+func (e *encoder) remove(txn *pb.TxnRequest, key, end []byte) {
+	removed, is, op := e.ranges.one(), e.rangeOps.one(), e.ops.one()
+	removed.Key, removed.RangeEnd = key, end
+	is.RequestDeleteRange, op.Request = removed, is
 	txn.Success = append(txn.Success, op)
 }
 

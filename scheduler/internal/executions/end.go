@@ -20,10 +20,11 @@ func Mark(tree jobtree.Tree, item int, token registry.Revision) registry.Conditi
 // why it ran.
 func End(s *jobtree.State, item int, token registry.Revision, source job.Source, record jobtree.Record) registry.Txn {
 	tree := s.Tree()
+	mark := Mark(tree, item, token)
 	txn := registry.Txn{
-		If: []registry.Condition{Mark(tree, item, token)},
+		If: []registry.Condition{mark},
 		Then: []registry.Write{
-			registry.Delete(tree.ItemRunning(item)),
+			registry.Delete(mark.Path),
 			registry.Overwrite(tree.ItemRecord(item), jobtree.EncodeRecord(record)),
 		},
 	}

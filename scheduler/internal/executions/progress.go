@@ -16,8 +16,8 @@ import (
 // progress is what a running item's code is offered while it runs: the signal to come to an end, and
 // its checkpoint.
 type progress struct {
-	commit func(ctx context.Context, txn registry.Txn) (registry.Revision, error)
-	read   func(ctx context.Context, path string) (registry.Node, error)
+	of     *Executions
+	under  *room.Attachment
 	item   int
 	tree   jobtree.Tree
 	token  registry.Revision // of the execution; 0 if the job is not monitored
@@ -44,22 +44,24 @@ var _ job.Progress = (*progress)(nil)
 
 func (x *Executions) newProgress(tree jobtree.Tree, n int, under *room.Attachment, token registry.Revision, found jobtree.Item) *progress {
 	p := &progress{
-		item: n, tree: tree, token: token, yield: make(chan struct{}), saving: make(chan struct{}, 1),
+		of: x, under: under, item: n, tree: tree, token: token, yield: make(chan struct{}), saving: make(chan struct{}, 1),
 		offset: found.Offset, stored: stored{offset: found.Offset, revision: found.OffsetRevision},
-	}
-	// Code may save under a context of its own; the session's end counts all the same.
-	p.commit = func(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
-		ctx, cancel := whileAttached(ctx, under)
-		defer cancel()
-		return x.ports.Registry().Commit(ctx, txn)
-	}
-	p.read = func(ctx context.Context, path string) (registry.Node, error) {
-		ctx, cancel := whileAttached(ctx, under)
-		defer cancel()
-		return x.ports.Registry().Get(ctx, path)
 	}
 	p.saving <- struct{}{}
 	return p
+}
+
+// commit commits a checkpoint. Code may save under a context of its own; the session's end counts all the same.
+func (p *progress) commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	ctx, cancel := whileAttached(ctx, p.under)
+	defer cancel()
+	return p.of.ports.Registry().Commit(ctx, txn)
+}
+
+func (p *progress) read(ctx context.Context, path string) (registry.Node, error) {
+	ctx, cancel := whileAttached(ctx, p.under)
+	defer cancel()
+	return p.of.ports.Registry().Get(ctx, path)
 }
 
 // whileAttached returns a context that ends with ctx or with the attachment, whichever is first.

@@ -46,11 +46,14 @@ type refusal struct {
 
 // aboutWhat returns what a refusal of an end is about; zero if nothing that is read would change it.
 func aboutWhat(v room.View, e *Execution, err error) subject {
-	var conflict *registry.ConflictError
 	switch {
+	case err == nil:
+		return 0
 	case errors.Is(err, registry.ErrOwned):
 		return theOwners
-	case !errors.As(err, &conflict):
+	}
+	var conflict *registry.ConflictError
+	if !errors.As(err, &conflict) {
 		return 0
 	}
 	switch conflict.Condition.Path {

@@ -14,26 +14,32 @@ func (x *Executions) close(e *Execution, o registry.Outcome) {
 	x.rounds.Over(o)
 }
 
+// attrs say in the log which execution it is.
+func (e *Execution) attrs() []any {
+	return []any{room.KeyItem, e.Item, room.KeyFire, e.Context.Fire, room.KeySource, string(e.Context.Source), room.KeyToken, e.Context.Token}
+}
+
 func (x *Executions) reportEnd(e *Execution, refused error) {
-	attrs := []any{room.KeyItem, e.Item, room.KeyFire, e.Context.Fire, room.KeySource, string(e.Context.Source), room.KeyToken, e.Context.Token}
 	switch {
 	case e.Undo: // whether or not that was recorded: nobody heard of its start
-		x.ports.Tell(slog.LevelWarn, "item had begun and was not run: the confirmation came too late, or its turn did", nil, attrs...)
+		x.ports.Tell(slog.LevelWarn, "item had begun and was not run: the confirmation came too late, or its turn did", nil, e.attrs()...)
 		if e.round != nil {
 			x.leaveRound(e, refused)
 		}
 		return
 	case room.Hopeless(refused):
-		x.ports.Tell(slog.LevelError, "end refused: the registry does not take it, the item stays marked until the session ends", refused, attrs...)
+		x.ports.Tell(slog.LevelError, "end refused: the registry does not take it, the item stays marked until the session ends", refused, e.attrs()...)
 	case refused != nil && e.cutShort():
-		x.ports.Log().WarnContext(x.ports.Life(), "item was cut short, and taken away before that could be recorded", append(attrs, room.KeyError, e.err, room.KeyReason, refused.Error())...)
+		x.ports.Log().WarnContext(x.ports.Life(), "item was cut short, and taken away before that could be recorded", append(e.attrs(), room.KeyError, e.err, room.KeyReason, refused.Error())...)
 	case refused != nil:
 		x.ports.Log().ErrorContext(x.ports.Life(), "item has finished, and its end could not be recorded: the execution was taken away",
-			append(attrs, room.KeyError, refused)...)
+			append(e.attrs(), room.KeyError, refused)...)
 	case e.err == nil:
-		x.ports.Log().DebugContext(x.ports.Life(), "item done", attrs...)
+		if x.ports.Log().Enabled(x.ports.Life(), slog.LevelDebug) { // nearly all come here, and few are written down
+			x.ports.Log().DebugContext(x.ports.Life(), "item done", e.attrs()...)
+		}
 	case e.cutByRound() || e.cutShort():
-		x.ports.Log().WarnContext(x.ports.Life(), "item was cut short", append(attrs, room.KeyError, e.err)...)
+		x.ports.Log().WarnContext(x.ports.Life(), "item was cut short", append(e.attrs(), room.KeyError, e.err)...)
 	default:
 		x.failed(e)
 	}

@@ -68,15 +68,17 @@ func alone(ctx context.Context, c Committing, p Proposal) registry.Outcome {
 
 // follow does what follows from the outcome of a proposal.
 func follow(c Committing, p Proposal, o registry.Outcome) {
-	var conflict *registry.ConflictError
-	switch {
-	case o.Err == nil:
+	if o.Err == nil {
 		if !p.Noted {
 			c.Committed(o.Revision)
 		}
 		if p.Done != nil {
 			p.Done(o)
 		}
+		return
+	}
+	var conflict *registry.ConflictError
+	switch {
 	case p.Refused != nil && p.Refused(o.Err):
 	case errors.Is(o.Err, registry.ErrNotSent):
 		if p.Dropped != nil {

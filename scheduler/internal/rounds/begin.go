@@ -252,9 +252,10 @@ func (r *Rounds) cannotBegin(v room.View, it *item, begin jobtree.Begin, err err
 // beginTxn is the transaction of a begin (T4). guards are those of a request by hand.
 func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtree.Record, madeUp bool, guards []registry.Condition) registry.Txn {
 	n := it.number
+	path := v.Tree.ItemRecord(n)
 	conditions := make([]registry.Condition, 0, 8+len(guards))
 	conditions = append(append(append(conditions, v.State.OwnerGuards(n)...), guards...),
-		registry.Unchanged(v.Tree.ItemRecord(n), node.Record.Revision),
+		registry.Unchanged(path, node.Record.Revision),
 		registry.Absent(v.Tree.ItemDisabled(n)),
 		registry.Unchanged(v.Tree.Config(), v.State.Config.Revision),
 		v.Mine(),
@@ -262,7 +263,7 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 	conditions = append(conditions, r.ports.Peers().Beginning(v)...)
 	unmarked, mark := v.State.MarkRunning(n, v.Instance, v.Attached.Session)
 	conditions = append(conditions, unmarked)
-	writes := append(make([]registry.Write, 0, 3), mark, registry.Overwrite(v.Tree.ItemRecord(n), jobtree.EncodeRecord(record)))
+	writes := append(make([]registry.Write, 0, 3), mark, registry.Overwrite(path, jobtree.EncodeRecord(record)))
 	if madeUp {
 		writes = append(writes, registry.Delete(v.Tree.ItemMisfire(n)))
 	}
