@@ -20,39 +20,34 @@ const (
 func (h *hub) watchdog() {
 	look := time.NewTicker(maxIdle / 2)
 	defer look.Stop()
+	due := time.NewTimer(maxIdle)
+	defer due.Stop()
 	for {
 		select {
 		case <-h.wake:
-			h.pollProgress()
+		case <-due.C:
 		case <-look.C:
 			h.checkActivity()
+			continue
 		case <-h.r.life.Done():
 			return
+		}
+		if next := h.pollProgress(); next.IsZero() {
+			due.Stop()
+		} else {
+			due.Reset(time.Until(next))
 		}
 	}
 }
 
-// pollProgress asks the store how far the watches are until nobody waits any more.
-func (h *hub) pollProgress() {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-h.wake:
-		case <-timer.C:
-		case <-h.r.life.Done():
-			return
-		}
-		ask, stalled, next := h.lagging(time.Now())
-		if next.IsZero() {
-			return
-		}
-		if ask {
-			h.requestProgress()
-			h.rereadLagging(stalled)
-		}
-		timer.Reset(time.Until(next))
+// pollProgress asks the store how far the watches are, if that is due, and returns when it is due next; zero = nobody waits.
+func (h *hub) pollProgress() (next time.Time) {
+	ask, stalled, next := h.lagging(time.Now())
+	if ask {
+		h.requestProgress()
+		h.rereadLagging(stalled)
 	}
+	return next
 }
 
 // requestProgress has the server say on all watches how far they are.
