@@ -48,11 +48,11 @@ func (r *runner) follows(view *registry.View, known registry.Snapshot, turn func
 			r.box.Post(func() { r.lostSight(view, reason) })
 		}
 	})
-	first := true
+	first := &beginning{known, turn}
 	view.Subscribe(func(step registry.Step) {
 		begin := func() {}
-		if first {
-			first, step.Changes, begin = false, step.Snapshot.Since(known), turn
+		if first != nil {
+			step.Changes, begin, first = step.Snapshot.Since(first.known), first.turn, nil
 		}
 		r.box.Post(func() {
 			if view == r.view {
@@ -61,6 +61,12 @@ func (r *runner) follows(view *registry.View, known registry.Snapshot, turn func
 			}
 		})
 	})
+}
+
+// beginning is what comes before the first step of a view, and what is known by then.
+type beginning struct {
+	known registry.Snapshot
+	turn  func()
 }
 
 // lostSight notes that the view has ended, and starts to reopen it.

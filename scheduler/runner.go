@@ -83,9 +83,10 @@ type runner struct {
 
 func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared *jobOptions) *runner {
 	r := &runner{
-		s: s, name: cfg.Name, handler: handler, declared: declared, tree: jobtree.For(cfg.Name),
+		s: s, name: cfg.Name, handler: handler, declared: declared,
 		state: s.dialect.NewState(cfg.Name), settings: configuration.None(),
 	}
+	r.tree = r.state.Tree()
 	r.log = slog.New(named{r})
 	if _, data := handler.(handlers); !data {
 		r.class = cfg.ClassName()

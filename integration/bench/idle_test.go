@@ -2,10 +2,13 @@ package bench_test
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
@@ -34,6 +37,26 @@ func BenchmarkIdle(b *testing.B) {
 	})
 }
 
+// mostOfAnIdleJob is what an idle job of two items may take of its process, in bytes. docs/scaling.md says what it takes.
+const mostOfAnIdleJob = 4_850
+
+// A job that waits for its next fire has no goroutine, and takes little memory: there may be thousands. Of several
+// measurements the least counts, since what else happens in the process only adds to it.
+func TestAnIdleJobTakesLittle(t *testing.T) {
+	const jobs = 2_000
+	least := int64(math.MaxInt64)
+	for range 3 {
+		server := memory.NewServer()
+		cost := measureIdle(t, server.Open("bench"), jobs)
+		runtime.KeepAlive(server)
+		require.Less(t, cost.goroutines, jobs/100)
+		if least = min(least, cost.bytes/jobs); least <= mostOfAnIdleJob {
+			break
+		}
+	}
+	require.LessOrEqual(t, least, int64(mostOfAnIdleJob))
+}
+
 // benchIdle reports what means the same for every store. The heap does not: an etcd server in this
 // process has its own there.
 func benchIdle(b *testing.B, jobs int, open func(*testing.B) handle) idleCost {
@@ -56,7 +79,7 @@ type idleCost struct {
 	start      time.Duration // from Run until every item has its owner
 }
 
-func measureIdle(b *testing.B, reg handle, jobs int) idleCost {
+func measureIdle(b testing.TB, reg handle, jobs int) idleCost {
 	b.Helper()
 	var cost idleCost
 	before := runtime.NumGoroutine()

@@ -20,14 +20,14 @@ type handle interface {
 
 // process is one that takes part in jobs: a handle on the registry, and a scheduler over it.
 type process struct {
-	b         *testing.B
+	b         testing.TB
 	registry  handle
 	scheduler *scheduler.Scheduler
 	cancel    context.CancelFunc
 	done      chan error // what Run returned
 }
 
-func newProcess(b *testing.B, reg handle, options ...scheduler.Option) *process {
+func newProcess(b testing.TB, reg handle, options ...scheduler.Option) *process {
 	b.Helper()
 	s, err := scheduler.New(reg, options...)
 	require.NoError(b, err)

@@ -91,7 +91,7 @@ func (r *reader) awaitTidy() {
 }
 
 // receive waits for what must come.
-func receive[T any](b *testing.B, from <-chan T) T {
+func receive[T any](b testing.TB, from <-chan T) T {
 	b.Helper()
 	select {
 	case got := <-from:

@@ -96,13 +96,13 @@ type Executions struct {
 	rounds     Rounds
 	active     int           // executions whose code has not returned
 	ended      []*Execution  // whose end is not committed yet
-	endsGather bool          // the ends wait for others
 	looking    int           // refused ends that are being looked into
 	executor   executor      // those that wait for their turn
 	unheld     actor.Lookout // items that may run here though the tree shows nothing of them
 	maxRunning int           // at once; 0 = without limit
 	yields     yielding
 	listening  int  // rounds that are over while listeners are still told of them
+	endsGather bool // the ends wait for others
 	abandoned  bool // nothing is waited for any more
 }
 
