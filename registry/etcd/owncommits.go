@@ -1,6 +1,10 @@
 package etcd
 
-import "github.com/elasticron/elasticron/registry"
+import (
+	"slices"
+
+	"github.com/elasticron/elasticron/registry"
+)
 
 // maker is who made a revision.
 type maker int
@@ -51,7 +55,7 @@ func (o *ownCommits) made(revision registry.Revision) maker { return o.madeBefor
 
 // madeBefore returns who made a revision, if the request of that number was the last one before it came.
 func (o *ownCommits) madeBefore(revision registry.Revision, sent int) maker {
-	if o.has(revision) {
+	if slices.Contains(o.newest, revision) {
 		return ours
 	}
 	for number := range o.underWay {
@@ -60,13 +64,4 @@ func (o *ownCommits) madeBefore(revision registry.Revision, sent int) maker {
 		}
 	}
 	return others
-}
-
-func (o *ownCommits) has(revision registry.Revision) bool {
-	for _, r := range o.newest {
-		if r == revision {
-			return true
-		}
-	}
-	return false
 }

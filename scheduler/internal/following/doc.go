@@ -13,7 +13,8 @@
 //   - The leader needs all: lost executions (package lost), assignments, tidying and reconciling (package leadership), stray
 //     nodes and remains (package mending). It follows all, and nobody leads before it does: an election waits until all
 //     is followed again.
-//   - The oldest instance needs all records: it vouches for fires that others missed (package missed). It follows all.
+//   - The oldest instance needs all records: it vouches for fires that others missed (package missed). It follows all. So
+//     that it is one with the leader, it stands for election before the others ([room.View.HoldBack]).
 //   - Any instance needs an item that comes to it, from before it is its own: its record, what is noted of it, whether it
 //     is disabled. No item comes without a change of what belongs to no item: epoch, instances, necessary, configuration,
 //     servers, leader. Each of them makes all instances follow everything again. Until an instance does, it does not

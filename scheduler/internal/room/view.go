@@ -1,7 +1,6 @@
 package room
 
 import (
-	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/inforce"
@@ -116,10 +115,16 @@ const (
 	candidateSteps = 20
 )
 
-// HoldBack returns how long this instance leaves to those before it what any one of them may do.
+// HoldBack returns how long this instance leaves to those before it what any one of them may do. The oldest comes first:
+// it follows all items of a job anyway (package following), so if it leads, nobody else has to.
 func (v View) HoldBack() time.Duration {
-	rank := slices.IndexFunc(v.State.Instances, func(i jobtree.Instance) bool { return i.ID >= v.Instance })
-	return time.Duration(max(0, min(rank, candidateSteps))) * candidateStep
+	mine, rank := v.State.Instance(v.Instance).Created, 0
+	for _, i := range v.State.Instances {
+		if i.Created < mine {
+			rank++
+		}
+	}
+	return time.Duration(min(rank, candidateSteps)) * candidateStep
 }
 
 // Settled tells whether the assignment is the one that the members and the settings want, as far as
