@@ -46,7 +46,7 @@ func (s *Scheduler) add(ctx context.Context, cfg job.Config, handler job.Handler
 	if err := s.checkDeclaration(ctx, cfg, handler); err != nil {
 		return nil, err
 	}
-	r := newRunner(s, cfg, handler, declared) //nolint:contextcheck // the runner lives as long as Run
+	r := newRunner(s, cfg, handler, declared)
 	wait, err := s.declare(ctx, r, cfg)
 	if err != nil {
 		return nil, err

@@ -79,13 +79,13 @@ type idleCost struct {
 	start      time.Duration // from Run until every item has its owner
 }
 
-func measureIdle(b testing.TB, reg handle, jobs int) idleCost {
-	b.Helper()
+func measureIdle(tb testing.TB, reg handle, jobs int) idleCost {
+	tb.Helper()
 	var cost idleCost
 	before := runtime.NumGoroutine()
 	assigned := &reshardings{all: make(chan time.Time, 1)}
 	assigned.left.Store(int64(jobs))
-	p := newProcess(b, reg, scheduler.WithObserver(assigned))
+	p := newProcess(tb, reg, scheduler.WithObserver(assigned))
 	began := time.Now()
 	for i := range jobs {
 		p.add(yearly(fmt.Sprintf("job-%d", i), 2), idle)
@@ -93,7 +93,7 @@ func measureIdle(b testing.TB, reg handle, jobs int) idleCost {
 	cost.declare = time.Since(began)
 	began = time.Now()
 	p.start()
-	cost.start = receive(b, assigned.all).Sub(began)
+	cost.start = receive(tb, assigned.all).Sub(began)
 	cost.goroutines = fewestGoroutines() - before
 	full := heapInUse()
 	p.crash()

@@ -27,11 +27,11 @@ type process struct {
 	done      chan error // what Run returned
 }
 
-func newProcess(b testing.TB, reg handle, options ...scheduler.Option) *process {
-	b.Helper()
+func newProcess(tb testing.TB, reg handle, options ...scheduler.Option) *process {
+	tb.Helper()
 	s, err := scheduler.New(reg, options...)
-	require.NoError(b, err)
-	return &process{b: b, registry: reg, scheduler: s, done: make(chan error, 1)}
+	require.NoError(tb, err)
+	return &process{b: tb, registry: reg, scheduler: s, done: make(chan error, 1)}
 }
 
 // named is the option by which a process has a short name.

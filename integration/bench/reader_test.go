@@ -91,13 +91,13 @@ func (r *reader) awaitTidy() {
 }
 
 // receive waits for what must come.
-func receive[T any](b testing.TB, from <-chan T) T {
-	b.Helper()
+func receive[T any](tb testing.TB, from <-chan T) T {
+	tb.Helper()
 	select {
 	case got := <-from:
 		return got
 	case <-time.After(3 * time.Minute):
-		require.FailNow(b, "nothing came within three minutes")
+		require.FailNow(tb, "nothing came within three minutes")
 		panic("unreachable")
 	}
 }

@@ -832,7 +832,11 @@ func TestGoodputAfterAStart(t *testing.T) {
 		"the first, and long after that":   {0, []string{a, b}, 10 * second, []string{c3}, minute + 5*second, []string{"0 executions ran until 01:01:00"}},
 		"the first, after others for long": {0, []string{a, b}, 50 * second, []string{c3}, 75 * second, []string{"0 executions ran until 01:00:45"}},
 		"long before and after": {
-			0, []string{a, b}, 50 * second, []string{c3}, 105 * second,
+			0,
+			[]string{a, b},
+			50 * second,
+			[]string{c3},
+			105 * second,
 			[]string{"0 executions ran until 01:00:45", "0 executions ran until 01:01:40"},
 		},
 		"all ran before":                      {40, []string{a, b}, 50 * second, []string{c3}, 75 * second, nil},
@@ -1078,7 +1082,8 @@ func TestOperations(t *testing.T) {
 			s.takeOver()
 			r.Ended = s.at(minute).now
 		}, []lapse{
-			{checker.NoStall, "was told to leave and stays"}, {checker.NoLeftovers, "is registered though its process is gone"},
+			{checker.NoStall, "was told to leave and stays"},
+			{checker.NoLeftovers, "is registered though its process is gone"},
 			{checker.NoStall, "recorded as running and nothing runs"},
 		}},
 		{"stayed after a run for as long as it could not have its end recorded", func(s *story) {

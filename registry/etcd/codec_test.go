@@ -73,7 +73,7 @@ func withoutDeeds(a *pb.TxnResponse) {
 }
 
 // received is what the codec makes of a message that comes in two pieces.
-func received[T any](t require.TestingT, message []byte, to T) (T, error) {
+func received[T any](message []byte, to T) (T, error) {
 	half := len(message) / 2
 	pieces := mem.BufferSlice{mem.SliceBuffer(append([]byte(nil), message[:half]...)), mem.SliceBuffer(append([]byte(nil), message[half:]...))}
 	err := newCodec().Unmarshal(pieces, to)
@@ -95,7 +95,7 @@ func TestAnswersAreReadAsProtobufReadsThem(t *testing.T) {
 		ranges := rapid.Bool().Draw(t, "ranges")
 		want := anyAnswer(t, 2, ranges)
 		message := marshalled(t, want)
-		got, err := received(t, message, new(pb.TxnResponse))
+		got, err := received(message, new(pb.TxnResponse))
 		require.NoError(t, err)
 		if readAnswer(message, new(pb.TxnResponse)) {
 			withoutDeeds(want)
@@ -122,7 +122,7 @@ func TestNewsAreReadAsProtobufReadsThem(t *testing.T) {
 			}
 			want.Events = append(want.Events, e)
 		}
-		got, err := received(t, marshalled(t, want), new(pb.WatchResponse))
+		got, err := received(marshalled(t, want), new(pb.WatchResponse))
 		require.NoError(t, err)
 		requireEqual(t, want, got)
 	})
@@ -137,7 +137,7 @@ func FuzzNews(f *testing.F) {
 	f.Fuzz(func(t *testing.T, message []byte) {
 		want := new(pb.WatchResponse)
 		refused := proto.Unmarshal(message, want)
-		got, err := received(t, message, new(pb.WatchResponse))
+		got, err := received(message, new(pb.WatchResponse))
 		require.Equal(t, refused == nil, err == nil)
 		if err == nil {
 			requireEqual(t, want, got)
@@ -155,7 +155,7 @@ func FuzzAnswer(f *testing.F) {
 		if proto.Unmarshal(message, want) != nil {
 			return
 		}
-		got, err := received(t, message, new(pb.TxnResponse))
+		got, err := received(message, new(pb.TxnResponse))
 		require.NoError(t, err)
 		require.Equal(t, want.Succeeded, got.Succeeded)
 		require.Equal(t, want.GetHeader().GetRevision(), got.GetHeader().GetRevision())

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/inforce"
