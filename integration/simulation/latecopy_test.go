@@ -67,7 +67,7 @@ var written = map[jobtree.Kind]string{
 	jobtree.KindFailoverItem: "wish", jobtree.KindFailoverLeft: "left", jobtree.KindItemNext: "next",
 	jobtree.KindElectionLatch: "latch", jobtree.KindServer: "server", jobtree.KindConfig: "config",
 	jobtree.KindOffset: "offset", jobtree.KindItemAside: "aside", jobtree.KindItemDisabled: "disabled",
-	jobtree.KindTriggered: "triggered", jobtree.KindOperated: "operated",
+	jobtree.KindTriggered: "triggered", jobtree.KindOperated: "operated", jobtree.KindTokens: "tokens",
 }
 
 // lately carries a plan out with a late copy of everything, and returns what is wrong.
