@@ -21,8 +21,11 @@ import (
 var (
 	program string             // the built command
 	target  *etcdserver.Server // etcd
-	// keeper is the ZooKeeper of tests that do not stop it, started by the first of them.
-	keeper = sync.OnceValues(func() (*zookeeper.Server, error) { return zookeeper.Launch(context.Background()) })
+	// keeper is the ZooKeeper of tests that do not stop it, started by the first of them. It removes no empty containers, as
+	// of latches, which it would once in a minute: tests hold that nothing of a source is changed.
+	keeper = sync.OnceValues(func() (*zookeeper.Server, error) {
+		return zookeeper.Launch(context.Background(), zookeeper.WithJavaFlags("-Dznode.container.checkIntervalMs=86400000"))
+	})
 	// kept is what to close of it.
 	kept atomic.Pointer[zookeeper.Server]
 )
