@@ -53,9 +53,10 @@ func program(t *testing.T) string {
 // elasticron runs the program and returns what it writes to its standard output.
 func elasticron(t *testing.T, in string, args ...string) string {
 	t.Helper()
+	name := program(t) // which the first test builds, for minutes on a machine that never has
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program(t), args...)
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdin = strings.NewReader(in)
 	var errs strings.Builder
 	cmd.Stderr = &errs

@@ -37,9 +37,10 @@ type process struct {
 
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
+	name := program(t)
 	ctx, cancel := context.WithTimeout(context.Background(), patience) // one that hangs is killed
 	t.Cleanup(cancel)
-	p := &process{cmd: exec.CommandContext(ctx, program(t), args...)}
+	p := &process{cmd: exec.CommandContext(ctx, name, args...)}
 	p.cmd.Stderr = &p.errs
 	var err error
 	p.out, err = p.cmd.StdoutPipe()
