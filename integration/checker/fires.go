@@ -135,8 +135,12 @@ func (j *judge) obstacles(n int) spans {
 }
 
 // judgeDelay judges whether an item of a job with a fixed delay ran again so long after each run, and no
-// sooner.
+// sooner. What a hand has written to its record as a run counts as one, which ends when its loss is found.
 func (j *judge) judgeDelay(n int, s *settings, in span, obstacles spans) {
+	for _, run := range j.feigned[n] {
+		obstacles = append(obstacles, span{run.from, run.until.Add(s.delay)})
+	}
+	obstacles = obstacles.merge()
 	var last *execution
 	slack := 2*j.rules.Skew + j.jitter()
 	due := in.from

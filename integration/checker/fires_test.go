@@ -478,6 +478,43 @@ func TestAFixedDelayIsKept(t *testing.T) {
 	}
 }
 
+// A record in which a hand has written that the item runs tells when it may begin: the delay of a minute counts from when the
+// loss of what never ran was found.
+func TestAFixedDelayAfterWhatAHandWrote(t *testing.T) {
+	t.Parallel()
+	const found = 50 * second
+	for again, late := range map[time.Duration]bool{
+		found + minute:             false,
+		found + minute + 40*second: true,
+	} {
+		t.Run(again.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.Cron, cfg.Failover = "@delay 1m", false }))
+			s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+			s.at(-60*second + 100*time.Millisecond)
+			r := s.begin(0, a, job.Scheduled, s.now)
+			s.end(0, r, jobtree.Success)
+			hand := s.at(-20*second).happen(checker.Tampered, "")
+			written := jobtree.Record{
+				State: jobtree.ItemRunning, Before: &jobtree.Before{State: jobtree.ItemIdle},
+				Current: &jobtree.Execution{Instance: "10.9.9.9@-@nobody", Session: 31, Source: job.Scheduled, Fire: fire.Add(-minute)},
+			}
+			hand.Path = tree.ItemRecord(0)
+			hand.Revision = s.commit(put(hand.Path, jobtree.EncodeRecord(written), 0))
+			s.at(found)
+			lost, err := written.DeclareLost(int64(hand.Revision), s.now, 3)
+			require.NoError(t, err)
+			s.commit(put(hand.Path, jobtree.EncodeRecord(lost), 0))
+			for i := range 4 {
+				s.at(again + time.Duration(i)*minute)
+				s.end(0, s.begin(0, a, job.Scheduled, s.now), jobtree.Success)
+			}
+			findings := s.judge()
+			require.Equal(t, late, hasLapse(findings, lapse{checker.NoStall, "did not run"}), "%v", findings)
+		})
+	}
+}
+
 // After an execution that was lost, and is not run again, the delay of a minute counts from when that was found out.
 // The record may tell of it later than that, if the message was held up, and then the next run comes sooner after it.
 func TestAFixedDelayAfterALoss(t *testing.T) {

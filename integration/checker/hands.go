@@ -125,6 +125,24 @@ func (j *judge) tampered(at time.Time, n int) {
 	open.tampered = open.tampered || was.Running.Created != is.Running.Created
 }
 
+// noteFeigned notes from when to when records that hands wrote say that items run. Nothing does, until somebody has found
+// that out.
+func (j *judge) noteFeigned(state State, items []int) {
+	for _, n := range items {
+		record := j.now.Item(n).Record
+		if record.Revision == j.before.Item(n).Record.Revision {
+			continue
+		}
+		all := j.feigned[n]
+		if last := len(all) - 1; last >= 0 && all[last].until.Equal(j.End) {
+			all[last].until = state.At
+		}
+		if record.Err == nil && record.Value.State == jobtree.ItemRunning && j.hands.made(state.At, state.Step) {
+			j.feigned[n] = append(all, span{state.At, j.End})
+		}
+	}
+}
+
 // noteOrphans notes which executions whose marks a hand took nothing shows any more.
 func (j *judge) noteOrphans(at time.Time) {
 	for n, e := range j.open {

@@ -60,6 +60,7 @@ type judge struct {
 	untold      map[int]bool               // items whose records a careless hand wrote, until somebody else does
 	unrecorded  map[int]*execution         // those whose marks stand though a careless hand wrote their records
 	forgotten   map[int][]time.Time        // when records of items went though the job stayed, and no process is to blame
+	feigned     map[int]spans              // when records that a hand wrote said that items run, of which nothing is known
 }
 
 func newJudge(h History, rules Rules) *judge {
@@ -74,6 +75,7 @@ func newJudge(h History, rules Rules) *judge {
 		courses:  newCourses(),
 		requests: make(map[registry.Revision]bool),
 		untold:   make(map[int]bool), unrecorded: make(map[int]*execution), forgotten: make(map[int][]time.Time),
+		feigned: make(map[int]spans),
 
 		operations: make(map[string]*operation), changed: make(map[string]time.Time), told: make(map[string][]time.Time),
 	}
@@ -145,6 +147,7 @@ func (j *judge) replay() {
 				j.judgeStep(state.At, n)
 			}
 		}
+		j.noteFeigned(state, touched.Items)
 		j.courses.note(state.At, j.now, touched, j.hands, func(i jobtree.Instance) bool { return j.serves(i, state.At) })
 		j.noteChanges(state.At, state.Step)
 		j.noteOrphans(state.At)
