@@ -100,7 +100,7 @@ func (j *judge) lingering(n int) spans {
 }
 
 // patience returns the times for which processes that lost their sessions wait for each other: a third of
-// the TTL after each has joined again, in which what others finished meanwhile is not declared lost.
+// the TTL after each has heard that it has joined again, in which what others finished meanwhile is not declared lost.
 func (j *judge) patience() spans {
 	if j.patient != nil {
 		return j.patient
@@ -121,7 +121,14 @@ func (j *judge) patience() spans {
 				continue
 			}
 			if before[name.Key] {
-				j.patient = append(j.patient, span{state.At, state.At.Add(wait)})
+				heard := state.At
+				for _, held := range j.during(name.Key, 0, Held) {
+					if held.from.After(heard) {
+						break
+					}
+					heard = maxTime(heard, held.until)
+				}
+				j.patient = append(j.patient, span{state.At, heard.Add(wait)})
 			}
 			before[name.Key] = true
 		}

@@ -22,7 +22,7 @@ func (j *judge) judgeHolder(e *execution, was, is jobtree.Item) {
 	if j.before.Instance(current.Instance).Session != current.Session {
 		j.find(OneHolder, e.began, e.item, "an instance that is not registered under this session began an execution", e)
 	}
-	if owner := j.before.Owner(e.item); e.source() != job.Failover && owner != current.Instance {
+	if owner := j.before.Owner(e.item); e.source() != job.Failover && owner != current.Instance && !j.unseenEpoch(e) {
 		j.find(OneHolder, e.began, e.item, fmt.Sprintf("an item of %q was begun by another instance", owner), e)
 	}
 }
@@ -35,7 +35,8 @@ func (j *judge) judgeIntent(e *execution, was jobtree.Item) {
 	if j.before.JobDisabled() {
 		j.find(Intent, e.began, e.item, "an item of a disabled job was begun", e)
 	}
-	if total := j.before.Total(); e.item >= total {
+	unseen := j.unseenEpoch(e)
+	if total := j.before.Total(); e.item >= total && !unseen {
 		j.find(Intent, e.began, e.item, fmt.Sprintf("an item was begun though there are only %d", total), e)
 	}
 	if e.source() == job.Failover && !j.before.Enabled(e.instance()) {
@@ -45,11 +46,27 @@ func (j *judge) judgeIntent(e *execution, was jobtree.Item) {
 		j.find(Intent, e.began, e.item, fmt.Sprintf("an execution began under settings that were not in force: failover is %t", e.settings.Failover), e)
 	}
 	total, parameter := j.before.Total(), e.settings.JobParameter
-	if e.run == nil || e.run.Context.TotalCount == total && e.run.Context.JobParameter == parameter {
+	if e.run == nil || (unseen || e.run.Context.TotalCount == total) && e.run.Context.JobParameter == parameter {
 		return
 	}
 	j.find(Intent, e.began, e.item, fmt.Sprintf("code was told of %d items and parameter %q, in force were %d and %q",
 		e.run.Context.TotalCount, e.run.Context.JobParameter, total, parameter), e, e.run)
+}
+
+// unseenEpoch tells whether an execution began under an epoch that a hand had written and that its process had not heard of:
+// it was out of touch ever since. A begin compares who owns its item, and the epoch only while that decides who does.
+func (j *judge) unseenEpoch(e *execution) bool {
+	epoch := j.before.Epoch
+	for _, d := range j.hands {
+		if d.name.Kind != jobtree.KindEpoch || epoch.Exists() && d.Revision != epoch.Revision {
+			continue
+		}
+		away := j.during(e.instance(), j.rules.Settle, Cut, Paused, Slow, Denied, Down)
+		if _, heard := away.gap(maxTime(d.From.Add(j.jitter()), d.Until), e.began); !heard {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeFire judges whether a fire was to be run, now, and for the first time.

@@ -273,6 +273,12 @@ func TestNothingForgotten(t *testing.T) {
 			s.at(4 * second).lost(0)
 			s.end(0, s.claim(b), jobtree.Success)
 		}, nil},
+		{"lost and declared after patience that began when held up news came", func(s *story) {
+			backAndPatient(s, 9*second)
+		}, nil},
+		{"lost and declared late though no news were held up", func(s *story) {
+			backAndPatient(s, 0)
+		}, lapses(checker.NothingForgotten, "not declared as lost")},
 		{"lost and not claimed", func(s *story) {
 			crashed(s)
 			s.lost(0)
@@ -1285,6 +1291,48 @@ func TestAGhostIsNobody(t *testing.T) {
 			haunted(s, false)
 		}, lapses(checker.NoStall, "nobody ran the fire")},
 	}, often)
+}
+
+// backAndPatient has a lose its session, join again, and declare what it lost at 11.5 s; news of it were held up meanwhile, if
+// that is wanted.
+func backAndPatient(s *story, held time.Duration) {
+	r := runningOn(s)
+	s.at(second).happen(checker.Expired, a)
+	s.drop(ofA)
+	r.Cancelled, r.Cause, r.Ended, r.Err = s.now, registry.ErrSessionLost, s.now, errFailed
+	s.at(2*second).commit(put(tree.Instance(a), "", ofA+7), put(tree.Leader(), b, ofB))
+	if held > 0 {
+		s.happen(checker.Held, a).Until = fire.Add(held)
+	}
+	s.at(11500 * time.Millisecond).lost(0)
+	s.end(0, s.claim(b), jobtree.Success)
+}
+
+// An epoch that a hand wrote is mended as soon as somebody sees it. Who cannot begins what the assignment before it gave to
+// it: a begin compares the owner of its item, and not the epoch.
+func TestAnEpochThatAHandWrote(t *testing.T) {
+	t.Parallel()
+	garbled := func(s *story, unheard ...string) {
+		s.at(-30 * second)
+		for _, instance := range unheard {
+			s.happen(checker.Held, instance).Until = fire
+		}
+		epoch := s.epoch(2)
+		s.tamper(put(tree.Epoch(), "garbage", 0))
+		s.at(0)
+		zero, one := s.begin(0, a, job.Scheduled, fire), s.begin(1, b, job.Scheduled, fire)
+		s.commit(epoch)
+		s.end(0, zero, jobtree.Success)
+		s.end(1, one, jobtree.Success)
+	}
+	judgeAll(t, []chapter{
+		{"nobody heard of it", func(s *story) { garbled(s, a, b) }, nil},
+		{"one heard of it", func(s *story) { garbled(s, a) }, []lapse{
+			{checker.OneHolder, "was begun by another instance"},
+			{checker.Intent, "begun though there are only 0"},
+			{checker.Intent, "code was told of 2 items"},
+		}},
+	})
 }
 
 // What a hand did to the node of an instance, or to another, says nothing of a node that comes to be there without it.
