@@ -124,7 +124,9 @@ func participant(tb testing.TB, config etcd.Config, admin *clientv3.Client, need
 	var loss answerLoss
 	hold := holdBack{admin: admin}
 	tb.Cleanup(hold.timers.Wait)
-	config.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(loss.intercept, hold.intercept)}
+	config.DialOptions = []grpc.DialOption{
+		grpc.WithChainUnaryInterceptor(loss.intercept, hold.intercept), grpc.WithChainStreamInterceptor(overtake),
+	}
 	r, err := etcd.Open(tb.Context(), config)
 	require.NoError(tb, err)
 	return &registrytest.Participant{

@@ -38,6 +38,7 @@ func (r *Registry) close(ctx context.Context, revokeLease bool) error {
 	r.latches.close()
 	r.queue.close()
 	r.repeats.Close()
+	_ = r.watcher.Close() // says at most that a stream had just broken
 	var err error
 	if revokeLease {
 		for _, session := range held {

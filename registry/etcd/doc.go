@@ -36,6 +36,10 @@
 //   - A view is one read at a revision, and a watch from the next revision on. After a broken connection
 //     the watch goes on where it was. After a compaction the package reads the subtree afresh and shows
 //     the difference. If a member has lost touch with the majority, the package leaves it for another one.
+//     When somebody waits for a revision, the package asks how far the watches are. etcd's answer may come
+//     after the news that another watch has begun, though it was given before. The client shows it to that
+//     watch, too, which would then count as having brought what it has not. The package leaves such an
+//     answer out, and asks again.
 //   - The session is one lease for all jobs of the process. A request each third of the TTL keeps it alive.
 //     The package counts the session's deadline from the moment when it sent such a request. So the
 //     deadline lies before the moment at which any other process can see the nodes vanish. On Linux, the

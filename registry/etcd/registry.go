@@ -23,6 +23,7 @@ type Registry struct {
 	client    *clientv3.Client
 	ownClient bool
 	kv        pb.KVClient // of our own client; nil if it is another's
+	watcher   clientv3.Watcher
 	ns        namespace
 	config    Config
 	log       *slog.Logger
@@ -45,7 +46,7 @@ type Registry struct {
 
 func newRegistry(client *clientv3.Client, own bool, config Config) *Registry {
 	r := &Registry{
-		client: client, ownClient: own, ns: newNamespace(config.Namespace), config: config,
+		client: client, ownClient: own, watcher: newWatcher(client), ns: newNamespace(config.Namespace), config: config,
 		log: config.Logger.With("namespace", config.Namespace),
 	}
 	if own {

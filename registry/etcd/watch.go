@@ -121,7 +121,7 @@ var errWatchSilent = errors.New("the watch was silent")
 func (w *watch) stream() (received bool, err error) {
 	ctx, cancel, after := w.begin()
 	defer cancel()
-	channel := w.h.r.client.Watch(ctx, w.keys.start, clientv3.WithRange(w.keys.end), clientv3.WithRev(after+1), clientv3.WithFragment(), clientv3.WithCreatedNotify())
+	channel := w.h.r.watcher.Watch(ctx, w.keys.start, clientv3.WithRange(w.keys.end), clientv3.WithRev(after+1), clientv3.WithFragment(), clientv3.WithCreatedNotify())
 	for resp := range channel {
 		if err := resp.Err(); err != nil {
 			return received, err

@@ -60,7 +60,7 @@ func (h *hub) requestProgress() {
 	}
 	ctx, cancel := context.WithTimeout(streamContext(h.r.life, stream), maxProgressPause)
 	defer cancel()
-	if err := h.r.client.RequestProgress(ctx); err != nil {
+	if err := h.r.watcher.RequestProgress(ctx); err != nil {
 		h.r.log.Debug("watches do not say how far they are", slog.Any("error", err))
 	}
 }

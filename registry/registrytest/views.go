@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,8 @@ func viewCases() []testCase {
 		{name: "NarrowedReachesRevisionsElsewhere", run: narrowedReachesRevisionsElsewhere},
 		{name: "NarrowedShowsOwnWrites", run: narrowedShowsOwnWrites},
 		{name: "NarrowedOutlivesManyOthers", run: narrowedOutlivesManyOthers},
+		{name: "BeginsWhileOthersWait", run: beginsWhileOthersWait},
+		{name: "NarrowedBeginsWhileOthersWait", run: narrowedBeginsWhileOthersWait},
 		{name: "NarrowedBySomethingElseIsRefused", run: narrowedBySomethingElse},
 		{name: "ShowsOwnWrites", run: showsOwnWrites},
 		{name: "ReachesRevisionsThatChangedOthers", run: reachesRevisionsThatChangedOthers},
@@ -256,6 +259,48 @@ func narrowedOutlivesManyOthers(e *env) {
 	for _, r := range append(replays[:1], replays[10:]...) {
 		r.requireAgrees(e, other)
 	}
+}
+
+func beginsWhileOthersWait(e *env) {
+	openWhileOthersWait(e, func(p *Participant, job string) *replay { return newReplay(e.view(p, job)) })
+}
+
+func narrowedBeginsWhileOthersWait(e *env) {
+	openWhileOthersWait(e, func(p *Participant, job string) *replay {
+		return newNarrowReplay(e, p, job, registry.Part{Folder: job + "/items", Only: []string{"1", "3"}})
+	})
+}
+
+// openWhileOthersWait opens views of what another handle writes to at about that moment, while somebody asks again and again
+// for a revision that another view cannot reach. What a backend is told of how far that one is says nothing of those that have
+// just begun.
+func openWhileOthersWait(e *env, open func(p *Participant, job string) *replay) {
+	const step = 500 * time.Microsecond
+	p, other := e.open(), e.open()
+	patient := e.view(p, "/patient")
+	wait, stop := context.WithCancel(e.ctx)
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		for wait.Err() == nil {
+			once, cancel := context.WithTimeout(wait, step)
+			_ = patient.WaitRevision(once, 1<<40)
+			cancel()
+		}
+	})
+	for i := range 24 {
+		job := fmt.Sprintf("/jobs/%d", i)
+		var writing sync.WaitGroup
+		writing.Go(func() {
+			time.Sleep(time.Duration(i%12) * step)
+			e.commit(other, registry.Put(job+"/items/1/state", ""), registry.Put(job+"/items/3/state", ""))
+		})
+		r := open(p, job)
+		writing.Wait()
+		r.requireAgrees(e, other)
+		r.view.Close()
+	}
+	stop()
+	waiting.Wait()
 }
 
 func narrowedBySomethingElse(e *env) {

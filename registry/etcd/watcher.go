@@ -1,0 +1,118 @@
+package etcd
+
+import (
+	"context"
+	"sync"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+)
+
+// newWatcher makes a watcher over a client's connection whose watches believe an answer to the question how far they are
+// only if it is about them; see [answers].
+func newWatcher(client *clientv3.Client) clientv3.Watcher {
+	return clientv3.NewWatchFromWatchClient(pb.NewWatchClient(watchConn{client.ActiveConnection()}), client)
+}
+
+// watchConn is a connection over which streams of watches go.
+type watchConn struct{ grpc.ClientConnInterface }
+
+// NewStream implements [grpc.ClientConnInterface].
+func (c watchConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	stream, err := c.ClientConnInterface.NewStream(ctx, desc, method, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return &watchStream{ClientStream: stream}, nil
+}
+
+// watchStream is a stream of watches that leaves out answers which one of the watches must not be shown.
+type watchStream struct {
+	grpc.ClientStream
+	mu      sync.Mutex
+	answers answers
+}
+
+// SendMsg implements [grpc.ClientStream].
+func (s *watchStream) SendMsg(m any) error {
+	if request, ok := m.(*pb.WatchRequest); ok {
+		s.mu.Lock()
+		s.answers.sent(request)
+		s.mu.Unlock()
+	}
+	return s.ClientStream.SendMsg(m)
+}
+
+// RecvMsg implements [grpc.ClientStream].
+func (s *watchStream) RecvMsg(m any) error {
+	for {
+		if err := s.ClientStream.RecvMsg(m); err != nil {
+			return err
+		}
+		response, ok := m.(*pb.WatchResponse)
+		if !ok || s.shows(response) {
+			return nil
+		}
+		response.Reset()
+	}
+}
+
+func (s *watchStream) shows(response *pb.WatchResponse) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answers.received(response)
+}
+
+// answers tells which answers to the question how far the watches of a stream are may be older than one of these watches.
+//
+// etcd takes what comes on a stream in order, and answers a question only when all watches of the stream have been sent what
+// happened by then. But that a watch has begun is said on another way than what watches bring, and may overtake the answer to
+// a question that was there before. The client shows an answer to every watch that has begun as far as it knows. So a new
+// watch would be told that it has brought everything up to a revision, and what it brings of that later would count as known.
+type answers struct {
+	asked    int   // how many questions were sent
+	settled  int   // of these, how many have had their answer at least, or will have none
+	begins   []int // how many had been sent before each of the watches that have yet to begin, in their order
+	doubtful int   // how many had been sent before the last watch that began while some of them were not settled
+	begun    int64 // the store's revision when that watch began; what is older may be about the time before
+}
+
+// sent takes in a request.
+func (a *answers) sent(request *pb.WatchRequest) {
+	switch {
+	case request.GetProgressRequest() != nil:
+		a.asked++
+	case request.GetCreateRequest() != nil:
+		a.begins = append(a.begins, a.asked)
+	}
+}
+
+// received takes in what came, and tells whether to show it to the watches.
+func (a *answers) received(response *pb.WatchResponse) bool {
+	switch {
+	case response.Created:
+		a.begin(response)
+		return true
+	case response.Canceled:
+		return true
+	}
+	if revision := response.Header.GetRevision(); revision > a.begun { // it came after the watch, as does all behind it
+		a.settled = max(a.settled, a.doubtful)
+	}
+	if len(response.Events) > 0 || response.WatchId != clientv3.InvalidWatchID {
+		return true
+	}
+	a.settled++ // each question has one answer at most, and they come in order
+	return a.settled > a.doubtful
+}
+
+func (a *answers) begin(response *pb.WatchResponse) {
+	if len(a.begins) == 0 {
+		return
+	}
+	before := a.begins[0]
+	if a.begins = a.begins[1:]; before > a.settled && !response.Canceled {
+		a.doubtful, a.begun = before, response.Header.GetRevision()
+	}
+}
