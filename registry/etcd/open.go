@@ -54,6 +54,9 @@ func Open(ctx context.Context, config Config) (*Registry, error) {
 // it, and must come before the client's own Close. Of the config, what concerns connecting is not
 // used, and Endpoints may be empty; give the TLS config, which ServerTime needs. New does no I/O.
 //
+// The client's KV and Watcher may be others than etcd's own, such as those of etcd's package namespace. A view of such a
+// Watcher may miss what is written just as it begins, while another one is waited for; see the package's documentation.
+//
 // Since nobody can tell of such a client which requests left it, a commit that is given up while no
 // server can be reached has an unknown outcome rather than certainly none.
 func New(client *clientv3.Client, config Config) (*Registry, error) {

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"reflect"
 	"sync"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -10,10 +11,19 @@ import (
 )
 
 // newWatcher makes a watcher over a client's connection whose watches believe an answer to the question how far they are
-// only if it is about them; see [answers].
+// only if it is about them; see [answers]. A client whose owner has put another watcher into it, such as one of etcd's
+// package namespace, keeps that: what it does to keys cannot be done here.
 func newWatcher(client *clientv3.Client) clientv3.Watcher {
+	if reflect.TypeOf(client.Watcher) != reflect.TypeOf(clientv3.NewWatcher(client)) {
+		return givenWatcher{client.Watcher}
+	}
 	return clientv3.NewWatchFromWatchClient(pb.NewWatchClient(watchConn{client.ActiveConnection()}), client)
 }
+
+// givenWatcher is a watcher that its client's owner closes.
+type givenWatcher struct{ clientv3.Watcher }
+
+func (givenWatcher) Close() error { return nil }
 
 // watchConn is a connection over which streams of watches go.
 type watchConn struct{ grpc.ClientConnInterface }
