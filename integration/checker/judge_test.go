@@ -265,19 +265,13 @@ func TestNothingForgotten(t *testing.T) {
 		}, nil},
 		{"lost and not declared", crashed, lapses(checker.NothingForgotten, "not declared as lost")},
 		{"lost and declared after a moment's patience", func(s *story) {
-			r := runningOn(s)
-			s.at(second).happen(checker.Expired, a)
-			s.drop(ofA)
-			r.Cancelled, r.Cause, r.Ended, r.Err = s.now, registry.ErrSessionLost, s.now, errFailed
-			s.at(2*second).commit(put(tree.Instance(a), "", ofA+7), put(tree.Leader(), b, ofB))
-			s.at(4 * second).lost(0)
-			s.end(0, s.claim(b), jobtree.Success)
+			backAndPatient(s, 0, 4*second)
 		}, nil},
 		{"lost and declared after patience that began when held up news came", func(s *story) {
-			backAndPatient(s, 9*second)
+			backAndPatient(s, 9*second, 11500*time.Millisecond)
 		}, nil},
 		{"lost and declared late though no news were held up", func(s *story) {
-			backAndPatient(s, 0)
+			backAndPatient(s, 0, 11500*time.Millisecond)
 		}, lapses(checker.NothingForgotten, "not declared as lost")},
 		{"lost and not claimed", func(s *story) {
 			crashed(s)
@@ -1293,9 +1287,9 @@ func TestAGhostIsNobody(t *testing.T) {
 	}, often)
 }
 
-// backAndPatient has a lose its session, join again, and declare what it lost at 11.5 s; news of it were held up meanwhile, if
-// that is wanted.
-func backAndPatient(s *story, held time.Duration) {
+// backAndPatient has a lose its session, join again, and declare what it lost at a time; news of it were held up until
+// another, if that is not 0.
+func backAndPatient(s *story, held, declared time.Duration) {
 	r := runningOn(s)
 	s.at(second).happen(checker.Expired, a)
 	s.drop(ofA)
@@ -1304,7 +1298,7 @@ func backAndPatient(s *story, held time.Duration) {
 	if held > 0 {
 		s.happen(checker.Held, a).Until = fire.Add(held)
 	}
-	s.at(11500 * time.Millisecond).lost(0)
+	s.at(declared).lost(0)
 	s.end(0, s.claim(b), jobtree.Success)
 }
 

@@ -31,10 +31,9 @@ type servedStream struct {
 // servedWatch is a watch of one key.
 type servedWatch struct {
 	key     int64
-	next    int64   // the first revision that it has not been sent
+	after   int64   // from where on it brings what happens
 	synced  bool    // it is sent what happens when it does
 	known   bool    // the client has heard that it has begun
-	after   int64   // from where on the client wants it to bring what happens
 	brought []int64 // to the client
 	pending []*pb.WatchResponse
 }
@@ -74,7 +73,7 @@ func (s *servedStream) sync() {
 			continue
 		}
 		w.synced = true
-		if missed := s.wrote(w.key, w.next-1, s.revision); len(missed) > 0 {
+		if missed := s.wrote(w.key, w.after, s.revision); len(missed) > 0 {
 			s.bring(id, missed)
 		}
 	}
@@ -111,7 +110,7 @@ func (s *servedStream) serve() {
 	request := s.requests[0]
 	s.requests = s.requests[1:]
 	if create := request.GetCreateRequest(); create != nil {
-		w := &servedWatch{key: int64(create.Key[0]), next: create.StartRevision, after: create.StartRevision - 1, synced: create.StartRevision > s.revision}
+		w := &servedWatch{key: int64(create.Key[0]), after: create.StartRevision - 1, synced: create.StartRevision > s.revision}
 		s.watches = append(s.watches, w)
 		s.begins = append(s.begins, &pb.WatchResponse{Header: &pb.ResponseHeader{Revision: s.revision}, WatchId: int64(len(s.watches) - 1), Created: true})
 		return
@@ -164,7 +163,7 @@ func (s *servedStream) receive(response *pb.WatchResponse) {
 	s.shown++
 	for _, w := range s.watches {
 		if w.known {
-			require.Equal(s.t, s.wrote(w.key, w.after, response.Header.Revision), w.brought[:len(w.brought):len(w.brought)],
+			require.Equal(s.t, s.wrote(w.key, w.after, response.Header.Revision), w.brought,
 				"a watch was told that it had brought everything up to %d", response.Header.Revision)
 		}
 	}

@@ -280,6 +280,8 @@ func openWhileOthersWait(e *env, open func(p *Participant, job string) *replay) 
 	patient := e.view(p, "/patient")
 	wait, stop := context.WithCancel(e.ctx)
 	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer stop()
 	waiting.Go(func() {
 		for wait.Err() == nil {
 			once, cancel := context.WithTimeout(wait, step)
@@ -289,18 +291,20 @@ func openWhileOthersWait(e *env, open func(p *Participant, job string) *replay) 
 	})
 	for i := range 24 {
 		job := fmt.Sprintf("/jobs/%d", i)
-		var writing sync.WaitGroup
-		writing.Go(func() {
+		written := make(chan error, 1)
+		go func() {
 			time.Sleep(time.Duration(i%12) * step)
-			e.commit(other, registry.Put(job+"/items/1/state", ""), registry.Put(job+"/items/3/state", ""))
-		})
+			_, err := other.Commit(e.ctx, registry.Txn{
+				Then:   []registry.Write{registry.Put(job+"/items/1/state", ""), registry.Put(job+"/items/3/state", "")},
+				Repeat: registry.RepeatHarmless,
+			})
+			written <- err
+		}()
 		r := open(p, job)
-		writing.Wait()
+		require.NoError(e, <-written)
 		r.requireAgrees(e, other)
 		r.view.Close()
 	}
-	stop()
-	waiting.Wait()
 }
 
 func narrowedBySomethingElse(e *env) {
