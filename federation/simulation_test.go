@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	seeds     = flag.Int("federation.seeds", 12, "how many attacks TestUnderAttack makes")
+	seeds     = flag.Int("federation.seeds", 6, "how many attacks TestUnderAttack makes")
 	firstSeed = flag.Uint64("federation.seed", 1, "the first seed of TestUnderAttack")
 )
 

@@ -589,7 +589,7 @@ func (m *member) ID() string { return m.InstanceID() }
 // Nothing but joins, graceful stops, disabled servers and dead leaders loses a fire, or runs one twice.
 func TestNoFireIsLost(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(12) {
+	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {

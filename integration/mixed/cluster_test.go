@@ -49,6 +49,7 @@ func newCluster(t *testing.T, name string) *cluster {
 		}
 	})
 	c.registry = c.open(c.address)
+	c.partLatches()
 	t.Cleanup(func() {
 		if t.Failed() {
 			c.logTree()

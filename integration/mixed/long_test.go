@@ -140,6 +140,7 @@ func newLong(t *testing.T, layout jobtree.Layout, release *javapeer.Release) *lo
 	t.Cleanup(func() { _ = reg.Close(context.WithoutCancel(t.Context())) })
 	for _, j := range longJobs {
 		c := &cluster{t: t, address: l.address, namespace: l.namespace, job: j.name, layout: layout, session: sessionTimeout, tree: jobtree.For(j.name), registry: reg, log: new(serverprocess.Output)}
+		c.partLatches()
 		cfg := c.config(longCron, longItems)
 		cfg.Failover, cfg.JobParameter = j.failover, j.lasts.String()
 		l.clusters, l.configs = append(l.clusters, c), append(l.configs, cfg)

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	duration = flag.Duration("process.duration", 2*time.Minute, "for how long TestProcesses injects faults")
+	duration = flag.Duration("process.duration", 90*time.Second, "for how long TestProcesses injects faults")
 	seed     = flag.Uint64("process.seed", 0, "what decides what TestProcesses does; 0 = something new")
 )
 

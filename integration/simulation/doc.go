@@ -29,10 +29,10 @@
 //
 // # How many
 //
-// Every run of the tests tries thousands of seeds. The race detector makes a seed five times dearer,
-// so under it TestSimulation tries dozens, and TestThousandsOfSeeds has it try the thousands, and replay a few, in a
-// test program without. On a machine that is busy with other things it begins no further seed after two
-// minutes, and says how many it tried.
+// Every run of the tests tries more than a thousand seeds. The race detector makes a seed five times dearer,
+// so under it TestSimulation tries dozens, and TestThousandsOfSeeds has it try the others, and replay a few, in a
+// test program without. On a machine that is busy with other things it begins no further seed after eighty
+// seconds, and says how many it tried.
 //
 //	go test ./integration/simulation -run 'TestSimulation$' -simulation.seeds=100000 -simulation.first=5000 -timeout=0
 //	go test ./integration/simulation -run 'TestSimulation$' -simulation.seed=42 -simulation.repeat=3
@@ -59,8 +59,8 @@
 //
 // The power of the seeds is held against six mends, too: TestPower takes each back, by a registry that does
 // not carry out what the code before it did not send, or opens no view again. The number of the first seed that
-// noticed, with -simulation.first=1, 100001 and 200001 and -simulation.power=2000, which is as many seeds as a run of
-// the tests tries:
+// noticed, with -simulation.first=1, 100001 and 200001 and -simulation.power=2000. A run of the tests tries 1,200, which is
+// twice as many as the last of the guards asks for:
 //
 //	begin/item not disabled                                  61   23   51
 //	begin/config unchanged                                    3    3    8

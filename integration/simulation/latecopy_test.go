@@ -19,7 +19,7 @@ import (
 )
 
 // lateSeeds is how many seeds are tried with a late copy of everything.
-const lateSeeds = 24
+const lateSeeds = 16
 
 // Every transaction of every process arrives once more, after a time that is the process's own and goes
 // from less than a round trip to minutes. What ends itself, and what says that it creates for good, is

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// thousands is how many seeds every run of the tests tries.
-	thousands = 2000
+	// thousands is how many seeds every run of the tests tries. The package comment tells what so many notice.
+	thousands = 1200
 	// dozens is how many of them it tries under the race detector, which makes a seed five times dearer.
-	dozens = 40
+	dozens = 24
 	// patience bounds how long the thousands may take on a machine that is busy with other things. What
 	// is not begun by then is left out, and said.
-	patience = 2 * time.Minute
+	patience = 80 * time.Second
 )
 
 // underRace tells whether the race detector watches.

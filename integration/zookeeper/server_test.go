@@ -60,13 +60,11 @@ func TestAServerKeepsItsDataAndPort(t *testing.T) {
 	require.Error(t, server.Freeze())
 	require.NoError(t, server.Run(t.Context()))
 	require.Error(t, server.Run(t.Context()), "it runs already")
-	eventually(t, func() error {
-		value, _, err := conn.Get("/a")
-		if err == nil {
-			require.Equal(t, "1", string(value))
-		}
-		return err
-	})
+	// The client from before may have greeted a server that listened and did not serve yet. Such a server drops the
+	// greeting and leaves the connection open, and this client then waits for ten times two thirds of its session.
+	value, _, err := connect(t, server.Addresses()...).Get("/a")
+	require.NoError(t, err)
+	require.Equal(t, "1", string(value))
 }
 
 func TestAFrozenServerAnswersWhenItThaws(t *testing.T) {
