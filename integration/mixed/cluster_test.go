@@ -113,7 +113,30 @@ func (c *cluster) joinJava(p *javapeer.Peer, j javapeer.Job) string {
 	belief, err := p.Join(c.java(), j)
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() { _ = p.Console(c.java()).Shutdown(c.job, "") })
+	if !j.Disabled {
+		c.isUp(p, belief.Instance)
+	}
 	return belief.Instance
+}
+
+// isUp sees to it that a Java process that has joined takes part. Where its connection broke meanwhile, which on a busy
+// machine it does, Java goes on without what it could not write: its leadership, and in 3.x its server, which it then
+// holds to be disabled. Enabling it makes up for both. See docs/java.md.
+func (c *cluster) isUp(p *javapeer.Peer, instance string) {
+	c.t.Helper()
+	ip, _, _ := strings.Cut(instance, "@-@")
+	up := func(s *jobtree.State) bool {
+		shutOut := func(server jobtree.Server) bool { return server.IP == ip && server.Disabled }
+		return s.Leader.Instance != "" && !slices.ContainsFunc(s.Servers, shutOut)
+	}
+	for range 3 {
+		if c.within(2*sessionTimeout, up) {
+			return
+		}
+		c.t.Logf("%s lost its connection as it joined, and is enabled again", instance)
+		require.NoError(c.t, p.Console(c.java()).Enable(c.job, ip))
+	}
+	c.eventually("Java is up", up)
 }
 
 // state returns what the tree says now.
