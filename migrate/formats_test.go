@@ -9,6 +9,8 @@ import (
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/migrate"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry/memory"
 )
 
 // javaConfig is what the adapter of 2.1.5 writes.
@@ -99,6 +101,48 @@ func TestServersThatStartDisabled(t *testing.T) {
 	got = w.nodes(w.target)
 	require.NotContains(t, got, "/orders/servers/10.0.0.3")
 	require.Contains(t, got, "/orders/servers/10.0.0.4", "disabled is what it would be without the node")
+}
+
+// besideJava is a registry that Java instances use, too.
+type besideJava struct{ *memory.Registry }
+
+func (besideJava) JavaLayout() (string, bool) { return "/", true }
+
+// Beside Java, a job is disabled on all of its servers. Those stay disabled when it is enabled in the target that were before.
+func TestAJobThatAnOperatorDisabledBesideJava(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source,
+		"/orders/config", configOf(t, nil), "/orders/instances/10.0.0.1@-@7!", "",
+		"/orders/servers/10.0.0.1", "", "/orders/servers/10.0.0.2", "DISABLED", "/orders/servers/10.0.0.3", "",
+	)
+	op, err := operate.New(besideJava{w.source}, operate.By("anna", "test"))
+	require.NoError(t, err)
+	_, err = op.DisableJob(t.Context(), "orders", operate.Options{})
+	require.NoError(t, err)
+	for n := 1; n <= 3; n++ {
+		require.Equal(t, "DISABLED", w.nodes(w.source)[fmt.Sprintf("/orders/servers/10.0.0.%d", n)])
+	}
+	require.Equal(t, migrate.Created, w.one(migrate.Options{Apply: true, EvenIfRunning: true}).Action)
+	there, err := operate.New(w.target, operate.By("anna", "test"))
+	require.NoError(t, err)
+	_, err = there.EnableJob(t.Context(), "orders", operate.Options{})
+	require.NoError(t, err)
+	got := w.nodes(w.target)
+	require.Empty(t, got["/orders/servers/10.0.0.1"])
+	require.Equal(t, "DISABLED", got["/orders/servers/10.0.0.2"])
+	require.Empty(t, got["/orders/servers/10.0.0.3"])
+}
+
+// What this version cannot read is told, and the servers are copied as they are.
+func TestOperationsOfTheSourceThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source, "/orders/config", configOf(t, nil), "/orders/operated", `{"format":9}`, "/orders/servers/10.0.0.2", "DISABLED")
+	created := w.one(apply)
+	require.Equal(t, migrate.Created, created.Action)
+	require.Contains(t, fmt.Sprint(created), "what operators did cannot be read, so each server is copied as it is")
+	require.Equal(t, "DISABLED", w.nodes(w.target)["/orders/servers/10.0.0.2"])
 }
 
 // A server that was paused or stopped before 2.1 is disabled, unless it has started with 2.1 since, which has not heeded that.

@@ -21,6 +21,8 @@ type original struct {
 	// seen is the newest revision of the job's nodes, and bound the newest of the whole source.
 	seen, bound registry.Revision
 	flagged     []string // servers that were paused or stopped before 2.1
+	// oneByOne are the servers that were disabled before the job was, which disabled all of them; nil if it was not so.
+	oneByOne []string
 	notes       []string
 	// lost are the executions that are to be run again, by item.
 	lost map[int]jobtree.Execution
@@ -128,6 +130,7 @@ func (o *original) finish(zone string) error {
 		o.note("disabled stands over all servers from now on, also those that are enabled; in Java it only says how new servers start: enable the job to have it run")
 	}
 	o.noteCalls()
+	o.heedOperators()
 	o.heedFormerFlags()
 	o.noteWork()
 	o.findLost()
@@ -140,6 +143,21 @@ func (o *original) noteCalls() {
 	if o.format == Format3 && o.config.Type == job.TypeSimple && o.config.Class == elasticjob3.ClassHTTP && !said {
 		o.note("an answer with status 400 or more is a failure from now on; Java takes it for a success, and so does the property http.fail.on.status=false")
 	}
+}
+
+// heedOperators takes in which servers are disabled only because the job is: beside Java instances, an operation disables a job
+// on all of its servers, and writes down which were before. In the target its configuration says it alone.
+func (o *original) heedOperators() {
+	operated := o.nodes[o.state.Tree().Operated()]
+	if !operated.Exists() {
+		return
+	}
+	all, err := jobtree.DecodeOperated(operated)
+	if err != nil {
+		o.note("what operators did cannot be read, so each server is copied as it is, also where all are disabled because the job is: %v", err)
+		return
+	}
+	o.oneByOne = all.DisabledServers
 }
 
 // formerFlags are what operators said of servers in Elastic-Job before 2.1: nodes below the server's. "stoped" is

@@ -1,6 +1,8 @@
 package migrate
 
 import (
+	"slices"
+
 	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
@@ -16,8 +18,9 @@ func (o *original) wanted() map[string]string {
 	for _, s := range o.state.Servers {
 		// Java has a node for every server that ever was. One that is enabled says something only where
 		// servers start disabled.
-		if s.Disabled || o.config.Disabled {
-			nodes[tree.Server(s.IP)] = jobtree.EncodeServer(s.Disabled)
+		disabled := s.Disabled && (o.oneByOne == nil || slices.Contains(o.oneByOne, s.IP))
+		if disabled || o.config.Disabled {
+			nodes[tree.Server(s.IP)] = jobtree.EncodeServer(disabled)
 		}
 	}
 	for _, ip := range o.flagged {

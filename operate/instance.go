@@ -20,7 +20,7 @@ func (o *Operator) ShutDown(ctx context.Context, job, instance string, opts Opti
 }
 
 func shutDownDeed(job, instance string) deed {
-	created := registry.Revision(0) // of the instance that was shut down; its process may come back under the same id
+	created := registry.Revision(0) // of the instance that was shut down; its process may come back under the same id. 0: earlier
 	return deed{
 		verb: VerbShutDown, job: job, target: "instance " + instance,
 		decide: func(w *world) (decision, error) {
@@ -28,7 +28,8 @@ func shutDownDeed(job, instance string) deed {
 			return shutDown(w, instance)
 		},
 		followed: func(w *world, _ Result) Progress {
-			if i := w.state.Instance(instance); i.Created == 0 || created != 0 && i.Created != created {
+			i := w.state.Instance(instance)
+			if i.Created == 0 || created != 0 && i.Created != created || created == 0 && !i.Shutdown {
 				return reached(1, 1, "the instance is gone")
 			}
 			return Progress{Of: 1, Text: "the instance ends what it runs"}

@@ -35,6 +35,33 @@ func TestAnInstanceIsShutDown(t *testing.T) {
 	})
 }
 
+// Who repeats it under its id does not wait for the instance that has come back meanwhile.
+func TestAnInstanceThatWasShutDownIsBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		once := silent()
+		once.ID = "restart-1"
+		_, err := g.op.ShutDown(t.Context(), theJob, first, once)
+		require.NoError(t, err)
+		again := waiting()
+		again.ID = once.ID
+		go func() {
+			time.Sleep(time.Second)
+			g.leave(first)
+			g.join(first)
+		}()
+		r, err := g.op.ShutDown(t.Context(), theJob, first, again)
+		require.NoError(t, err)
+		require.True(t, r.Progress.Done)
+		began := time.Now()
+		r, err = g.op.ShutDown(t.Context(), theJob, first, again)
+		require.NoError(t, err)
+		require.True(t, r.Progress.Done)
+		require.Zero(t, time.Since(began))
+	})
+}
+
 // An instance that dies at that moment is not created anew, without an owner.
 func TestAnInstanceThatDiesIsNotShutDown(t *testing.T) {
 	t.Parallel()

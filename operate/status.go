@@ -55,8 +55,9 @@ const (
 	// OwnerGone: the owner does not live; the leader is about to give its items to others.
 	OwnerGone ReasonWord = "OWNER_GONE"
 	// Overdue: a fire came more than ten seconds and the job's jitter after the last one that the item ran for,
-	// and after its last run ended, and the item has not begun. Items of Java instances and those that never ran are
-	// not judged, and neither are jobs whose executions are not recorded.
+	// and after its last run ended, and the item has not begun. Fires before an operator last changed the job's settings or
+	// enabled it do not count. Items of Java instances and those that never ran are not judged, and neither are jobs whose
+	// executions are not recorded.
 	Overdue ReasonWord = "OVERDUE"
 	// Waiting: an execution was lost, and waits to be run again.
 	Waiting ReasonWord = "WAITING"
@@ -115,6 +116,7 @@ type look struct {
 	operated jobtree.Stored[jobtree.Operated]
 
 	operatedLast time.Time // when the newest of its operations was done
+	dueSince     time.Time // when an operation last changed which fires its items have to run for
 }
 
 // serverOfJob is a server that an operator said something of, or on which an instance lives.
@@ -156,9 +158,23 @@ func (l *look) noteOperated(nodes []registry.Change) {
 	l.operated.Value, l.operated.Err = jobtree.DecodeOperated(nodes[i].New)
 	l.removing = l.operated.Value.Removing
 	for i := range l.operated.Value.Operations {
-		if when := l.operated.Value.Operations[i].When; i == 0 || when.After(l.operatedLast) {
-			l.operatedLast = when
+		op := &l.operated.Value.Operations[i]
+		if i == 0 || op.When.After(l.operatedLast) {
+			l.operatedLast = op.When
 		}
+		if changesFires(Verb(op.Verb)) && op.When.After(l.dueSince) {
+			l.dueSince = op.When
+		}
+	}
+}
+
+// changesFires tells whether an operation may change for which fires items have to run.
+func changesFires(v Verb) bool {
+	switch v {
+	case VerbTrigger, VerbBackfill, VerbShutDown, VerbTidy, VerbReshard, VerbGiveUp:
+		return false
+	default:
+		return true
 	}
 }
 
@@ -324,6 +340,9 @@ func (l *look) overdueSince(it jobtree.Item, owner string) time.Time {
 	since := record.LastFire
 	if e := record.Current; e != nil && e.End.After(since) {
 		since = e.End
+	}
+	if l.dueSince.After(since) {
+		since = l.dueSince
 	}
 	fire := l.schedule.Next(since)
 	if until := l.now.Add(-overdueAfter - l.st.Config.Value.Jitter); fire.After(until) {

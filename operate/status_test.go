@@ -104,6 +104,20 @@ func words(reasons []operate.Reason) (all []operate.ReasonWord) {
 	return all
 }
 
+// lateAndOperated has an item not have run for two minutes, and something be done to the job some time before noon.
+func lateAndOperated(tb testing.TB, t tree, verb operate.Verb, before time.Duration) {
+	tb.Helper()
+	t.put(orders.ItemRecord(1), jobtree.EncodeRecord(ran(tb, noon.Add(-2*time.Minute), jobtree.Success)))
+	var o jobtree.Operated
+	if n, is := t[orders.Operated()]; is {
+		var err error
+		o, err = jobtree.DecodeOperated(n)
+		require.NoError(tb, err)
+	}
+	o.Operations = append(o.Operations, jobtree.Operation{ID: string(verb), Verb: string(verb), When: noon.Add(-before)})
+	t.put(orders.Operated(), jobtree.EncodeOperated(o))
+}
+
 func TestStatusOfAJob(t *testing.T) {
 	t.Parallel()
 	set := func(tb testing.TB, change func(*job.Config)) string {
@@ -184,6 +198,23 @@ func TestStatusOfAJob(t *testing.T) {
 		"overdue": {
 			func(tb testing.TB, t tree) {
 				t.put(orders.ItemRecord(1), jobtree.EncodeRecord(ran(tb, noon.Add(-2*time.Minute), jobtree.Success)))
+			},
+			operate.OK,
+			reasons{operate.Overdue},
+			"OVERDUE",
+		},
+		"late by settings that are new": {
+			func(tb testing.TB, t tree) {
+				lateAndOperated(tb, t, operate.VerbEnableJob, 2*time.Minute)
+				lateAndOperated(tb, t, operate.VerbSettings, 30*time.Second)
+				lateAndOperated(tb, t, operate.VerbTrigger, 10*time.Second)
+			},
+			operate.OK, nil, "OK",
+		},
+		"late by settings that are not new": {
+			func(tb testing.TB, t tree) {
+				lateAndOperated(tb, t, operate.VerbSettings, 90*time.Second)
+				lateAndOperated(tb, t, operate.VerbTrigger, 10*time.Second)
 			},
 			operate.OK,
 			reasons{operate.Overdue},

@@ -76,14 +76,18 @@ func (m *mover) put(ctx context.Context, name string, store Store, found registr
 
 // bring copies a closed job to the place that is kept for it.
 func (m *mover) bring(ctx context.Context, left registry.Snapshot, e jobtree.Elsewhere, theirs registry.Snapshot, kept registry.Revision) (again bool, err error) {
-	o, err := m.originalOf(left, e)
+	cfg, err := m.closedConfig(left, e)
 	if err != nil {
 		return false, err
 	}
-	if o.cfg.Unmonitored {
+	if cfg.Unmonitored {
 		if err := m.deserted(ctx); err != nil {
 			return false, err
 		}
+	}
+	o, err := m.originalOf(ctx, cfg, left, e)
+	if err != nil {
+		return false, err
 	}
 	m.say("copying it to %s", m.r.To)
 	return m.copy(ctx, o, theirs, kept)
@@ -112,16 +116,27 @@ type original struct {
 	config string
 	tokens jobtree.Tokens
 	nodes  map[string]string // that it is to have in its new home, by path, but for those above
+	read   time.Time         // when it was read
+	fires  []time.Time       // that came since it was closed, or come until it is taken up
 }
 
-func (m *mover) originalOf(left registry.Snapshot, e jobtree.Elsewhere) (original, error) {
-	st := jobtree.StateOf(m.r.Job, left)
+// closedConfig returns the configuration as it was when the job was closed.
+func (m *mover) closedConfig(left registry.Snapshot, e jobtree.Elsewhere) (job.Config, error) {
 	closed := left.Get(m.tree.Config()).Revision
 	cfg, err := jobtree.DecodeConfig(registry.Node{Path: m.tree.Config(), Value: e.Config, Revision: closed})
 	if err != nil {
-		return original{}, fmt.Errorf("the configuration that was closed cannot be read: %w", err)
+		return cfg, fmt.Errorf("the configuration that was closed cannot be read: %w", err)
 	}
-	o := original{state: st, cfg: cfg, config: e.Config, nodes: make(map[string]string)}
+	return cfg, nil
+}
+
+func (m *mover) originalOf(ctx context.Context, cfg job.Config, left registry.Snapshot, e jobtree.Elsewhere) (original, error) {
+	st := jobtree.StateOf(m.r.Job, left)
+	closed := left.Get(m.tree.Config()).Revision
+	o := original{state: st, cfg: cfg, config: e.Config, nodes: make(map[string]string), read: time.Now()}
+	if err := o.findFires(ctx, e.Since, o.read.Add(m.copies+takenUp)); err != nil {
+		return o, err
+	}
 	// Nothing has begun since it was closed, so no token is above this revision. Every mover finds the same one: it is
 	// that of the node from which the job is copied.
 	o.tokens = jobtree.Tokens{Base: st.Tokens().Value.Of(closed)}
@@ -131,17 +146,16 @@ func (m *mover) originalOf(left registry.Snapshot, e jobtree.Elsewhere) (origina
 			o.nodes[n.Path] = n.Value
 		}
 	}
-	now := time.Now()
 	for n := range st.Items() {
 		it := st.Item(n)
 		if it.Record.Revision != 0 {
 			o.nodes[m.tree.ItemRecord(n)] = jobtree.EncodeRecord(it.Record.Value.Moved())
 		}
-		if fires := m.missed(o, n, e.Since, now); fires != "" {
+		if fires := o.missed(n, e.Since); fires != "" {
 			o.nodes[m.tree.ItemMisfire(n)] = fires
 		}
 	}
-	if err := m.request(&o, now); err != nil {
+	if err := m.request(&o, o.read); err != nil {
 		return o, err
 	}
 	operated, err := jobtree.DecodeOperated(left.Get(m.tree.Operated()))
@@ -184,19 +198,39 @@ func (m *mover) request(o *original, now time.Time) error {
 // as much for clocks that differ.
 const lateBegin = 10 * time.Second
 
-// takenUp is how long it may take from the copy until processes see the fires come in the new home. What comes meanwhile has
+// firstCopy is how long a copy may take at first. If it takes longer, it is made again, with as much time as that one needed and
+// more.
+const firstCopy = 10 * time.Second
+
+// takenUp is how long it may take from then on until processes see the fires come in the new home. What comes meanwhile has
 // no other witness. Who takes the item up leaves out a noted fire that is still to come, and one that the item ran for.
 const takenUp = 10 * time.Second
 
-// missed returns what is noted of an item's missed fires, with those that came while the job stood, or come before it is taken up.
-func (m *mover) missed(o original, item int, since, now time.Time) string {
-	it := o.state.Item(item)
+// findFires finds the newest fires that an item may have missed while the job stood, or may miss before it is taken up.
+func (o *original) findFires(ctx context.Context, since, until time.Time) error {
 	schedule, err := o.cfg.Schedule()
-	if err != nil || o.cfg.Disabled || it.Disabled || since.IsZero() || o.cfg.Misfire == job.MisfireSkip ||
-		cronexpr.IsTriggered(schedule) || item >= o.cfg.ShardingTotalCount {
-		return ""
+	if err != nil || o.cfg.Disabled || since.IsZero() || o.cfg.Misfire == job.MisfireSkip || cronexpr.IsTriggered(schedule) {
+		return nil
 	}
 	if _, delayed := cronexpr.DelayOf(schedule); delayed {
+		return nil
+	}
+	for fire := range cronexpr.Between(schedule, since.Add(-lateBegin), until) { // a job may have stood for months
+		o.fires = append(o.fires, fire)
+		if len(o.fires) == 2*jobtree.MaxMissedFires {
+			o.fires = append(o.fires[:0], o.fires[jobtree.MaxMissedFires:]...)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+		}
+	}
+	return nil
+}
+
+// missed returns what is noted of an item's missed fires, with those that came while the job stood, or come before it is taken up.
+func (o *original) missed(item int, since time.Time) string {
+	it := o.state.Item(item)
+	if it.Disabled || item >= o.cfg.ShardingTotalCount {
 		return ""
 	}
 	if last := it.Record.Value.LastFire; last.IsZero() {
@@ -204,17 +238,12 @@ func (m *mover) missed(o original, item int, since, now time.Time) string {
 	} else if since = since.Add(-lateBegin); last.After(since) {
 		since = last
 	}
-	var fires []time.Time
-	for fire := schedule.Next(since); !fire.IsZero() && !fire.After(now.Add(takenUp)); fire = schedule.Next(fire) {
-		if fires = append(fires, fire); len(fires) > jobtree.MaxMissedFires {
-			fires = fires[1:]
-		}
-	}
-	if fires == nil {
+	later := slices.IndexFunc(o.fires, func(fire time.Time) bool { return fire.After(since) })
+	if later < 0 {
 		return ""
 	}
 	noted := it.Misfire.Value
-	noted.Fires = jobtree.MissedFires(append(slices.Clone(noted.Fires), fires...)...)
+	noted.Fires = jobtree.MissedFires(append(slices.Clone(noted.Fires), o.fires[later:]...)...)
 	return jobtree.EncodeMisfire(noted)
 }
 
@@ -239,7 +268,17 @@ func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, 
 		put(m.tree.Tokens(), jobtree.EncodeTokens(o.tokens)),
 		{Write: registry.Put(m.tree.Config(), o.config), Guard: registry.Unchanged(m.tree.Config(), kept)},
 	}
-	again, err = guarded.NewWriter(m.to, registry.Unchanged(m.tree.Config(), kept)).Commit(ctx, nil, first, last)
+	w := guarded.NewWriter(m.to, registry.Unchanged(m.tree.Config(), kept))
+	if len(first)+len(last) <= guarded.MaxSteps {
+		first, last = nil, append(first, last...)
+	}
+	if again, err = w.Commit(ctx, nil, first, nil); err == nil {
+		if took := time.Since(o.read); took > m.copies { // fires have come that nobody has noted
+			m.copies = 2 * took
+			return true, nil
+		}
+		again, err = w.Commit(ctx, nil, nil, last)
+	}
 	if errors.Is(err, registry.ErrConflict) || again && ctx.Err() == nil {
 		return true, nil
 	}

@@ -86,7 +86,7 @@ func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error 
 		find = d.find
 	}
 	p, err := find(ctx, r.Job)
-	m := &mover{d: d, r: r, opts: opts, tree: jobtree.For(r.Job)}
+	m := &mover{d: d, r: r, opts: opts, tree: jobtree.For(r.Job), copies: firstCopy}
 	switch {
 	case err != nil:
 		return err
@@ -136,7 +136,8 @@ type mover struct {
 	opts     MoveOptions
 	tree     jobtree.Tree
 	from, to Store
-	id       string // of the move, once the job is closed
+	id       string        // of the move, once the job is closed
+	copies   time.Duration // how long copying the job may take
 }
 
 func (m *mover) say(format string, args ...any) {

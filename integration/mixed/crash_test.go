@@ -167,14 +167,15 @@ func aJavaInstanceIsKilledWithMissedFires(t *testing.T, j java) {
 	// Java notes what it missed when the run has ended, and has not made it up while it runs again. It may be
 	// at rest before it is told to go on running, and then has to miss some more.
 	noted := func(s *jobtree.State) bool { return s.Item(1).Misfire.Exists() && s.Item(1).Running.Exists() }
-	for deadline := time.Now().Add(patience); ; {
+	runsOn := false
+	for deadline := time.Now().Add(patience); !runsOn && time.Now().Before(deadline); {
 		p.Last(c.job, 0)
 		p.Last(c.job, javapeer.UntilTold)
-		if c.within(5*time.Second, noted) || time.Now().After(deadline) {
-			break
-		}
+		earlier := c.state().Item(1).Running.Created // perhaps of one that began before it was told to go on running
+		runsOn = c.within(5*time.Second, func(s *jobtree.State) bool { return noted(s) && s.Item(1).Running.Created != earlier }) ||
+			noted(c.state()) // which began just before we looked, and would have ended by now
 	}
-	require.True(t, noted(c.state()), "Java noted it")
+	require.True(t, runsOn, "Java noted it")
 	before, _ := g.look() // it had the item at first, and may have been late
 	p.Kill()
 	g.wait("a catch-up", func(runs []job.ShardingContext) bool {

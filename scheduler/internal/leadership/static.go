@@ -12,7 +12,7 @@ import (
 // count until that fire. It forgets that with the leadership: the next leader leaves them where they are.
 type static struct {
 	open  bool      // members still count
-	held  bool      // items wait to be moved
+	held  bool      // items are not yet where members want them
 	until time.Time // the first fire; zero = none comes, and members count until something runs
 }
 
@@ -28,7 +28,7 @@ func (s *static) stays(v room.View) bool {
 	return !s.open
 }
 
-// planned takes in whether items could not be moved yet.
+// planned takes in whether items are to be moved, now or when they have ended: a move may be refused, as they began just then.
 func (s *static) planned(held bool) { s.held = held }
 
 // look takes in whether the first fire has come, or something runs.

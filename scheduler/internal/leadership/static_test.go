@@ -1,7 +1,9 @@
 package leadership
 
 import (
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -65,4 +68,58 @@ func TestUntilWhenMembersCountWithStaticSharding(t *testing.T) {
 	require.True(t, look(&s, view(byHand, 25*time.Hour, text, owned)))
 
 	require.False(t, look(&s, view(minutely, 0, text[:len(text)-len("staticSharding: true\n")], owned)), "other jobs follow their members")
+}
+
+// What could not be moved when somebody asked is moved later, also if that is refused, as it has just begun again.
+func TestAMoveThatIsRefusedWithStaticShardingIsMadeLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const java = "10.0.0.2@-@7"
+		tree, start := jobtree.For("orders"), time.Now()
+		secondly, err := cronexpr.Parse("* * * * * ?")
+		require.NoError(t, err)
+		v := seeing(t, mySession)
+		v.Rules = &policy.Rules{Schedule: secondly}
+		sees := func(after time.Duration, asked bool, item0, item1 string, running bool) {
+			nodes := []registry.Node{
+				{Path: tree.Config(), Value: "cron: '* * * * * ?'\njobName: orders\nshardingTotalCount: 2\nstaticSharding: true\n", Created: 1, Revision: 1},
+				{Path: tree.Instance("me"), Value: "jobInstanceId: me\nserverIp: me\n", Created: 2, Revision: 2, Session: mySession},
+				{Path: tree.Instance(java), Value: "jobInstanceId: " + java + "\nserverIp: 10.0.0.2\n", Created: 2, Revision: 2, Session: foreignSession},
+				{Path: tree.Server("me"), Value: "ENABLED", Created: 1, Revision: 1},
+				{Path: tree.Server("10.0.0.2"), Value: "ENABLED", Created: 1, Revision: 1},
+				{Path: tree.Leader(), Value: "me", Created: 3, Revision: 3, Session: mySession},
+				{Path: tree.ItemInstance(0), Value: item0, Created: 4, Revision: 4},
+				{Path: tree.ItemInstance(1), Value: item1, Created: 4, Revision: 4},
+			}
+			if asked {
+				nodes = append(nodes, registry.Node{Path: tree.Necessary(), Created: 5, Revision: 5})
+			}
+			if running {
+				nodes = append(nodes, registry.Node{Path: tree.ItemRunning(1), Value: "me", Created: 6, Revision: 6, Session: mySession})
+			}
+			v.State = jobtree.ElasticJob3StateOf("orders", registry.NewSnapshot(9, nodes))
+			v.Clock = clockAt{now: start.Add(after)}
+		}
+		w := &world{}
+		l := w.room(t, peers.None{})
+		decide := func() room.Batch {
+			l.LookAgain()
+			l.Decide(v)
+			time.Sleep(gatherFor)
+			return l.Decide(v)
+		}
+		sees(0, true, "me", "me", true)
+		require.Len(t, decide(), 1, "the request is answered")
+		sees(2*time.Second, false, "me", "me", false)
+		batch := decide()
+		require.Len(t, batch, 1, "an item is moved")
+		require.False(t, batch[0].Refused(registry.ErrConflict))
+		sees(3*time.Second, false, "me", "me", true)
+		decide()
+		sees(3*time.Second, false, "me", "me", false)
+		batch = decide()
+		require.Len(t, batch, 1, "what began just then has ended")
+		moved := slices.ContainsFunc(batch[0].Txn.Then, func(w registry.Write) bool { return w.Value == java })
+		require.True(t, moved)
+	})
 }
