@@ -23,7 +23,7 @@ type original struct {
 	flagged     []string // servers that were paused or stopped before 2.1
 	// oneByOne are the servers that were disabled before the job was, which disabled all of them; nil if it was not so.
 	oneByOne []string
-	notes       []string
+	notes    []string
 	// lost are the executions that are to be run again, by item.
 	lost map[int]jobtree.Execution
 }
