@@ -26,7 +26,7 @@ import (
 // returned as it is. Any other says nothing about the earlier try, and becomes
 // [registry.ErrUnknownOutcome] with the refusal beside it as a cause.
 func Settle(txn registry.Txn, refusal error, since registry.Revision, found []registry.Node) (registry.Revision, error) {
-	if done := doneAt(txn, since, found); done != 0 {
+	if done := DoneAt(txn, since, found); done != 0 {
 		return done, nil
 	}
 	var conflict *registry.ConflictError
@@ -42,8 +42,8 @@ func Settle(txn registry.Txn, refusal error, since registry.Revision, found []re
 	}
 }
 
-// doneAt returns the revision at which found shows the transaction as done, or 0.
-func doneAt(txn registry.Txn, since registry.Revision, found []registry.Node) registry.Revision {
+// DoneAt returns the revision at which found shows the transaction as done, by the rule of [Settle], or 0.
+func DoneAt(txn registry.Txn, since registry.Revision, found []registry.Node) registry.Revision {
 	at := make(map[string]registry.Node, len(found))
 	for _, n := range found {
 		at[n.Path] = n
@@ -64,6 +64,26 @@ func doneAt(txn registry.Txn, since registry.Revision, found []registry.Node) re
 		}
 	}
 	return done
+}
+
+// Undone tells whether found, which the store showed after it had answered the only try, certainly shows what was there
+// before: of the nodes that the transaction puts, none was written after since; or one that it deletes is there since before.
+// What others have created and deleted since does not count, as that leaves nothing either.
+func Undone(txn registry.Txn, since registry.Revision, found []registry.Node) bool {
+	puts, kept := false, false
+	for _, w := range txn.Then {
+		deletes := w.Kind == registry.WriteDelete || w.Kind == registry.WriteDeleteTree
+		puts = puts || !deletes
+		for _, n := range found {
+			switch {
+			case deletes:
+				kept = kept || w.Touches(n.Path) && n.Created <= since
+			case n.Path == w.Path && n.Revision > since:
+				return false
+			}
+		}
+	}
+	return puts || kept
 }
 
 // finds tells whether a node is there that the delete would have removed.

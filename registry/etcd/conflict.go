@@ -34,7 +34,7 @@ func (q *queue) explainConflicts(asking *request, revision registry.Revision) (a
 		for _, c := range asking.commits[:n] {
 			c.fail(c.conflict(found, revision))
 		}
-		q.told(asking, n)
+		q.told(asking, asking.commits[:n]...)
 	}
 	return nil
 }

@@ -100,18 +100,19 @@ func (q *queue) begin(b *requestBuilder) *request {
 	return req
 }
 
-// ask ends a request that was answered, and begins another for what it refused.
-func (q *queue) ask(req *request, refused []*commit) *request {
-	asking := &request{asks: true}
+// ask ends a request that was answered, and begins another about some of its commits, which were refused or may have been
+// done.
+func (q *queue) ask(req *request, about []*commit, refused bool) *request {
+	asking := &request{asks: refused}
 	asking.ctx, asking.cancel = context.WithCancel(q.r.life)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, c := range req.commits {
 		c.request = nil
 	}
-	for _, c := range refused {
+	for _, c := range about {
 		if c.abandoned != nil {
-			c.fail(c.abandoned(registry.ErrUnavailable))
+			c.fail(c.abandoned(asking.unansweredMeaning()))
 			continue
 		}
 		c.request = asking
@@ -121,17 +122,23 @@ func (q *queue) ask(req *request, refused []*commit) *request {
 	return asking
 }
 
-// told takes the first n commits out of a request, whose callers know their outcomes.
-func (q *queue) told(req *request, n int) {
+// told takes commits out of a request whose callers know their outcomes.
+func (q *queue) told(req *request, commits ...*commit) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, c := range req.commits[:n] {
+	for _, c := range commits {
 		c.request = nil
 		if c.abandoned == nil {
 			req.waiters--
 		}
 	}
-	req.commits = req.commits[n:]
+	rest := make([]*commit, 0, len(req.commits))
+	for _, c := range req.commits {
+		if c.request != nil {
+			rest = append(rest, c)
+		}
+	}
+	req.commits = rest
 }
 
 // abandon notes that one caller has left, and cancels the request if it was the last. It tells whether it was.

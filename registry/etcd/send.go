@@ -36,13 +36,15 @@ func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
 			q.finish(req, func(*commit) {})
 			return nil, 0
 		}
-		return q.explainConflicts(q.ask(req, refused), registry.Revision(resp.Header.Revision)), 0
+		return q.explainConflicts(q.ask(req, refused, true), registry.Revision(resp.Header.Revision)), 0
 	case refusal == nil:
 		q.r.log.Debug("commit without an answer", slog.Int("transactions", len(req.commits)), slog.Any("error", err))
 		if req.ctx.Err() == nil || tookTooLong(err) { // not because nobody waits for it any more
 			q.r.lastFailure.note(err)
 		}
 		return q.finish(req, func(c *commit) { c.noteUnanswered(err, req.sent.mayHaveBeenSent(q.r)) }), longestBackoff(req.commits)
+	case errors.Is(refusal, registry.ErrNoSpace):
+		return q.full(req, refusal), 0
 	case len(req.commits) > 1: // one of them, or their number, is to blame; the others must not suffer
 		return q.finish(req, func(c *commit) { c.alone = true }), 0
 	default:

@@ -1,0 +1,139 @@
+package etcd_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+)
+
+// overQuota answers that there is no space to the next requests that write.
+type overQuota struct {
+	answers   atomic.Int64 // how many more
+	does      atomic.Bool  // the store carries them out, as when its quota is used up meanwhile
+	meanwhile func()       // happens before the answer; nil = nothing
+	writes    atomic.Int64 // requests
+	hold      chan struct{}
+}
+
+func (o *overQuota) on(config *etcd.Config) {
+	config.RequestTimeout = steadyTTL / 2
+	config.DialOptions = append(config.DialOptions, grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			if txn, is := req.(*pb.TxnRequest); !is || !writes(txn) {
+				return invoke(ctx, method, req, reply, conn, opts...)
+			}
+			o.writes.Add(1)
+			if o.hold != nil {
+				<-o.hold
+			}
+			if o.answers.Add(-1) < 0 {
+				return invoke(ctx, method, req, reply, conn, opts...)
+			}
+			if o.does.Load() {
+				if err := invoke(ctx, method, req, reply, conn, opts...); err != nil {
+					return err
+				}
+			}
+			if o.meanwhile != nil {
+				o.meanwhile()
+			}
+			return rpctypes.ErrGRPCNoSpace
+		},
+	))
+}
+
+// etcd may carry a request out and answer all the same that there is no space. Whoever asked hears what has become of it,
+// and nothing is done twice.
+func TestNoSpaceAfterAll(t *testing.T) {
+	t.Parallel()
+	server := sharedServer(t)
+	var full overQuota
+	r, other := open(t, server.Endpoints(), full.on), open(t, server.Endpoints())
+	commit := func(does bool, writes ...registry.Write) (registry.Revision, error) {
+		full.does.Store(does)
+		full.answers.Store(1)
+		defer full.answers.Store(0)
+		return r.Commit(t.Context(), registry.Txn{Then: writes})
+	}
+	get := func(path string) registry.Node {
+		n, err := other.Get(t.Context(), path)
+		if !errors.Is(err, registry.ErrNotFound) {
+			require.NoError(t, err)
+		}
+		return n
+	}
+	put(t, r, "/old", "1")
+	before := get("/old")
+
+	_, err := commit(false, registry.Put("/old", "2"), registry.Put("/new", ""))
+	require.ErrorIs(t, err, registry.ErrNoSpace)
+	require.Equal(t, before, get("/old"))
+	require.False(t, get("/new").Exists())
+
+	full.writes.Store(0)
+	revision, err := commit(true, registry.Put("/old", "2"), registry.Put("/new", ""))
+	require.NoError(t, err, "it was done")
+	require.Equal(t, get("/new").Revision, revision)
+	require.Equal(t, get("/old").Revision, revision)
+	require.Equal(t, int64(1), full.writes.Load())
+
+	full.meanwhile = func() { put(t, other, "/old", "theirs") }
+	_, err = commit(true, registry.Put("/old", "3"))
+	require.ErrorIs(t, err, registry.ErrUnknownOutcome, "others have written over it")
+	require.NotErrorIs(t, err, registry.ErrNoSpace)
+	full.meanwhile = nil
+
+	revision, err = commit(true, registry.Put("/old", "4"), registry.DeleteTree("/new"))
+	require.NoError(t, err)
+	require.Equal(t, get("/old").Revision, revision)
+	_, err = commit(false, registry.Put("/old", "5"), registry.DeleteTree("/old/below"))
+	require.ErrorIs(t, err, registry.ErrNoSpace)
+}
+
+// Those that share a request which met a full store are told one by one, and what was not done is sent again alone.
+func TestNoSpaceForSeveral(t *testing.T) {
+	t.Parallel()
+	server := sharedServer(t)
+	for _, does := range []bool{false, true} {
+		full := overQuota{hold: make(chan struct{})}
+		r, other := open(t, server.Endpoints(), full.on), open(t, server.Endpoints())
+		full.does.Store(does)
+		full.answers.Store(100)
+		outcomes := make([]error, 50)
+		var all sync.WaitGroup
+		for n := range outcomes {
+			all.Go(func() {
+				_, outcomes[n] = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/n/"+string(rune('A'+n)), "1")}})
+			})
+		}
+		close(full.hold)
+		all.Wait()
+		nodes, _, err := other.List(t.Context(), "/n")
+		require.NoError(t, err)
+		for n, err := range outcomes {
+			if !does {
+				require.ErrorIs(t, err, registry.ErrNoSpace, n)
+				require.Empty(t, nodes)
+				continue
+			}
+			require.NoError(t, err, n)
+		}
+		if !does {
+			continue
+		}
+		require.Len(t, nodes, len(outcomes))
+		for _, n := range nodes {
+			require.Equal(t, n.Created, n.Revision, "%s was written once", n)
+		}
+	}
+}
