@@ -164,20 +164,30 @@ func (h *hub) leave(f *follower) {
 		if w.remove(f); !w.empty() {
 			continue
 		}
-		if delete(h.watches, w); w.part {
+		if h.watches[w] && w.part {
 			h.parts--
 		}
+		delete(h.watches, w)
 		w.stop()
 	}
 }
 
-// bind has the view end with its context.
-func (h *hub) bind(ctx context.Context, f *follower) {
+// bind has the view end with its context. It returns why it is over already, or nil.
+func (h *hub) bind(ctx context.Context, f *follower) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if f.watches != nil { // it has not ended yet
 		f.life = h.lives.Bind(ctx, f.feed)
 	}
+	for _, w := range f.watches {
+		if w.over != nil {
+			return w.over
+		}
+	}
+	if h.r.life.Err() != nil { // the hub may have ended its views just before this one was there
+		return registry.ErrClosed
+	}
+	return nil
 }
 
 // close ends all views and returns when no goroutine is left.

@@ -80,11 +80,12 @@ func (h *hub) joinParts(f *follower, after registry.Revision) (bool, error) {
 
 // fresh reads what a follower follows.
 func (r *Registry) fresh(ctx context.Context, f *follower) (registry.Snapshot, error) {
-	if f.ranges == nil {
+	ranges := f.narrowed()
+	if ranges == nil {
 		return r.snapshot(ctx, f.root)
 	}
-	reads := make([]clientv3.Op, len(f.ranges))
-	for i, keys := range f.ranges {
+	reads := make([]clientv3.Op, len(ranges))
+	for i, keys := range ranges {
 		reads[i] = clientv3.OpGet(keys.start, clientv3.WithRange(keys.end))
 	}
 	resp, err := r.do(ctx, clientv3.OpTxn(nil, reads, nil))
@@ -100,6 +101,13 @@ func (r *Registry) fresh(ctx context.Context, f *follower) (registry.Snapshot, e
 		}
 	}
 	return registry.NewSnapshot(registry.Revision(resp.Txn().Header.Revision), nodes), nil
+}
+
+// narrowed returns the ranges that the follower follows; nil for all of its subtree. Another watch may take over at any time.
+func (f *follower) narrowed() []keyRange {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ranges
 }
 
 // keyRange is a range of keys: start is in it, end is not.

@@ -34,9 +34,8 @@ func (r *Registry) view(ctx context.Context, path string, except []func(path str
 // started starts a follower that has joined. Its view ends with the context.
 func (r *Registry) started(ctx context.Context, f *follower, first registry.Snapshot) *registry.View {
 	v := f.start(first, r.hub)
-	r.hub.bind(ctx, f)
-	if r.life.Err() != nil { // the hub may have ended its views just before this one was there
-		f.feed.End(registry.ErrClosed)
+	if over := r.hub.bind(ctx, f); over != nil {
+		f.feed.End(over)
 	}
 	return v
 }

@@ -31,6 +31,7 @@ type watch struct {
 	followers map[string]map[*follower]bool
 	restart   context.CancelFunc // breaks the present stream
 	came      arrivals           // empty but while a response is sorted
+	over      error              // why it brings nothing any more; nil while it does
 }
 
 func newWatch(h *hub, root string, keys keyRange, after int64) *watch {
@@ -151,52 +152,63 @@ func streamContext(ctx context.Context, number int) context.Context {
 	return clientv3.WithRequireLeader(ctx)
 }
 
-// refresh brings all views of the watch up to date by fresh copies, and lets the watch start there.
+// refresh brings all views of the watch up to date by fresh copies, and lets the watch start where the store was before: views that
+// join meanwhile read their first copy later than that, and nothing may be missing behind it.
 func (w *watch) refresh() {
+	start, err := w.h.r.revision(w.ctx)
+	if err != nil {
+		if w.ctx.Err() == nil { // access was withdrawn
+			w.endAll(w.h.r.explain("view", w.root, err))
+		}
+		return
+	}
 	w.h.mu.Lock()
+	w.after = max(w.after, start)
 	all := slices.Collect(w.all())
 	for _, f := range all {
 		f.hold()
 	}
 	w.h.mu.Unlock()
-	reached := w.renew(all)
-	w.h.mu.Lock()
-	defer w.h.mu.Unlock()
-	w.after = max(w.after, int64(reached))
+	w.renew(all)
 }
 
-// renew brings held followers up to date and lets them go on. It returns a revision that all have
-// reached. Few are read one by one, many by one read of all that the watch covers.
-func (w *watch) renew(held []*follower) registry.Revision {
+// renew brings held followers up to date and lets them go on. Few are read one by one, many by one read of all that the watch
+// covers.
+func (w *watch) renew(held []*follower) {
 	if len(held) > maxNarrowWatches {
 		whole, err := w.h.r.snapshot(w.ctx, w.root)
 		for _, f := range held {
 			w.renewed(f, registry.NewSnapshot(whole.Revision(), slices.Collect(whole.Below(f.root))), err)
 		}
-		return whole.Revision()
+		return
 	}
-	var least registry.Revision
 	for _, f := range held {
 		own, err := w.h.r.fresh(w.ctx, f)
 		w.renewed(f, own, err)
-		if least == 0 || own.Revision() < least {
-			least = own.Revision()
-		}
 	}
-	return least
 }
 
 func (w *watch) renewed(f *follower, fresh registry.Snapshot, err error) {
-	if err != nil { // the handle or the watch ended, or access was withdrawn
-		f.end(err)
-		f.unhold()
+	switch {
+	case err == nil:
+		f.release(fresh)
 		return
+	case w.ctx.Err() != nil && w.h.r.life.Err() == nil: // the follower has left, or follows a watch that has taken over
+	default: // the handle ended, or access was withdrawn
+		f.end(err)
 	}
-	f.release(fresh)
+	f.unhold()
 }
 
+// endAll ends the views of a watch that brings nothing any more, also those that are about to start. Nobody joins it later.
 func (w *watch) endAll(reason error) {
 	w.h.mu.Lock()
+	w.over = reason
+	if w.h.watches[w] {
+		if delete(w.h.watches, w); w.part {
+			w.h.parts--
+		}
+	}
 	all := slices.Collect(w.all())
 	w.h.mu.Unlock()
 	for _, f := range all {
