@@ -125,10 +125,16 @@ func (r *runner) regainSight(view *registry.View) {
 	r.s.repeated(slog.LevelInfo, "the job can be followed again", r.name, nil, "blind", time.Since(r.blind.since).Round(time.Millisecond).String())
 	r.s.observer.observe(ViewEvent{Job: r.name, Time: r.s.now()})
 	known := r.known()
+	expired := r.blind.expired
 	r.blind = nil
 	r.rounds.NoteAgain()
 	r.awaited = 0
-	r.follows(view, known, r.widened)
+	r.follows(view, known, func() {
+		if expired { // until now the state showed what was before
+			r.membership.LeftBlind()
+		}
+		r.widened()
+	})
 	r.rounds.Consider(nil, true)
 	r.mending.Unexplained(nil, true)
 	r.await(r.needed)

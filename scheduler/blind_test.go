@@ -113,6 +113,30 @@ func TestAViewThatEndsForLong(t *testing.T) {
 	}
 }
 
+// Beside Java instances, too: that it has left by itself does not look as if an operator had shut it down.
+func TestAViewThatEndsForLongBesideJava(t *testing.T) {
+	t.Parallel()
+	for name, beside := range map[string]scheduler.Option{"2.1.5": scheduler.WithJavaPeers(), "3.x": scheduler.WithElasticJob3Peers()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var log lines
+				a := c.startWith("a", nil, []scheduler.Option{beside, scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}, sharedJob(2))
+				sleepUntil(9 * time.Second)
+				c.take()
+				a.registry.Deny("/orders", false)
+				sleepUntil(31 * time.Second)
+				require.NotEmpty(t, log.line("left the job: it cannot be followed"))
+				c.take()
+				a.registry.Allow()
+				sleepUntil(51 * time.Second)
+				require.NotEmpty(t, c.take(), "it is back")
+				require.Empty(t, log.line("shut down by an operator"))
+			})
+		})
+	}
+}
+
 // A stop does not wait for a view that has ended.
 func TestAStopWithoutAView(t *testing.T) {
 	t.Parallel()

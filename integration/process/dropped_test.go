@@ -3,6 +3,7 @@
 package process_test
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -32,21 +33,23 @@ func TestDroppedSessions(t *testing.T) {
 		thaws   []thaw
 		kind    checker.Kind
 		dropped int
+		lasted  time.Duration // zero = a second
 	}{
-		"nothing else":          {from(went), checker.Started, 1},
-		"its network was slow":  {from(went), checker.Cut, 1},
-		"it was killed":         {from(went), checker.Crashed, 0},
-		"it was stopped":        {from(went), checker.Stopped, 0},
-		"it stood still":        {from(went), checker.Paused, 0},
-		"no leader stood still": {nil, checker.Cut, 0},
-		"it had gone on":        {from(went.Add(-30 * time.Second)), checker.Cut, 0},
-		"it goes on soon":       {from(at.Add(time.Second)), checker.Cut, 0},
-		"it took long to go on": {[]thaw{{went.Add(-time.Minute), went}}, checker.Cut, 1},
-		"another time, too":     {from(went, went.Add(time.Minute)), checker.Started, 2},
+		"nothing else":          {from(went), checker.Started, 1, 0},
+		"its network was slow":  {from(went), checker.Cut, 1, 0},
+		"it was killed":         {from(went), checker.Crashed, 0, 0},
+		"it was stopped":        {from(went), checker.Stopped, 0, 0},
+		"it stood still":        {from(went), checker.Paused, 0, 2 * time.Second},
+		"it stalled for a bit":  {from(went), checker.Paused, 1, 300 * time.Millisecond},
+		"no leader stood still": {nil, checker.Cut, 0, 0},
+		"it had gone on":        {from(went.Add(-30 * time.Second)), checker.Cut, 0, 0},
+		"it goes on soon":       {from(at.Add(time.Second)), checker.Cut, 0, 0},
+		"it took long to go on": {[]thaw{{went.Add(-time.Minute), went}}, checker.Cut, 1, 0},
+		"another time, too":     {from(went, went.Add(time.Minute)), checker.Started, 2, 0},
 	} {
 		o := &observations{
-			rules: checker.Rules{Settle: 5 * time.Second}, end: at.Add(time.Hour), states: []checker.State{gone, gone, later},
-			incidents: []checker.Incident{{Kind: test.kind, Instance: id, From: at.Add(-time.Second), Until: at}},
+			rules: checker.Rules{Settle: 5 * time.Second, TTL: 3 * time.Second}, end: at.Add(time.Hour), states: []checker.State{gone, gone, later},
+			incidents: []checker.Incident{{Kind: test.kind, Instance: id, From: at.Add(-cmp.Or(test.lasted, time.Second)), Until: at}},
 		}
 		require.Len(t, o.dropped(test.thaws), test.dropped, name)
 	}

@@ -131,13 +131,15 @@ func (o *observations) dropped(thaws []thaw) []checker.Incident {
 }
 
 // troubled tells whether there was another reason for a session to end. A network that was slow or lost what one side sent
-// is none: what came through may have kept the session alive, and nobody outside can tell.
+// is none: what came through may have kept the session alive, and nobody outside can tell. Nor is it one that the process
+// stood still for a moment: on a busy machine all do.
 func (o *observations) troubled(instance string, at time.Time) bool {
 	return slices.ContainsFunc(o.incidents, func(i checker.Incident) bool {
 		over := i.Until.Add(o.rules.Settle)
 		if i.Kind == checker.Stopped || i.Kind == checker.Crashed {
 			over = o.end
 		}
-		return i.Instance == instance && i.Kind != checker.Started && i.Kind != checker.Cut && !i.From.After(at) && !over.Before(at)
+		moment := i.Kind == checker.Paused && i.Until.Sub(i.From) < o.rules.TTL/2
+		return i.Instance == instance && i.Kind != checker.Started && i.Kind != checker.Cut && !moment && !i.From.After(at) && !over.Before(at)
 	})
 }

@@ -364,3 +364,34 @@ func TestAMemberWhoseIDIsTaken(t *testing.T) {
 		})
 	}
 }
+
+// tellingPeers note what they are told of this instance.
+type tellingPeers struct {
+	peers.None
+	left int
+}
+
+func (p *tellingPeers) Left() { p.left++ }
+
+// Who left because of its clock knows that by what it sees, though the answer was lost: else it would look as if somebody
+// had shut it down.
+func TestALeaveBecauseOfTheClockWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		others := new(tellingPeers)
+		m := new(world).room(t, false, others)
+		other, me := instance("other", foreignSession), instance("me", mySession)
+		v := seeing(t, other, me)
+		m.Observe(v)
+		require.Empty(t, m.Decide(v, Parting{}))
+		m.clock.out = true
+		batch := m.Decide(v, Parting{Ready: true})
+		require.Len(t, batch, 1)
+		require.Zero(t, others.left, "it is there yet")
+		require.Zero(t, m.LeftAt())
+		v = seeing(t, other)
+		require.Empty(t, m.Decide(v, Parting{}))
+		require.Equal(t, 1, others.left)
+		require.NotZero(t, m.LeftAt())
+	})
+}

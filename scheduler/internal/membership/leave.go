@@ -108,11 +108,18 @@ func (m *Membership) leaveForClock(v room.View, p Parting) room.Batch {
 	}
 	txn, stays := m.LeaveTxn(v, p.Marks), other(v)
 	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
-	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		m.ports.Peers().Left()
-		m.NoteLeft(v.Clock.Now())
-	}}}
+	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) { m.HasLeft(v.Clock.Now()) }}}
 }
+
+// HasLeft notes that this instance is not registered any more because it left by itself, and may come back.
+func (m *Membership) HasLeft(now time.Time) {
+	m.LeftBlind()
+	m.NoteLeft(now)
+}
+
+// LeftBlind notes that this instance may have left while it could not see the tree: if it is gone now, that is nobody
+// else's doing.
+func (m *Membership) LeftBlind() { m.ports.Peers().Left() }
 
 // NoteLeft notes that this instance is not registered any more. Fires that come from now on are for others
 // to tick.

@@ -57,6 +57,9 @@ func (m *Membership) Observe(v room.View) {
 func (m *Membership) Decide(v room.View, p Parting) room.Batch {
 	batch := m.RemoveFormer(v)
 	if m.Away() {
+		if m.Standing(v) == Absent { // whether or not the answer was heard
+			m.HasLeft(v.Clock.Now())
+		}
 		return append(batch, m.leaveForClock(v, p)...)
 	}
 	switch m.Standing(v) {
