@@ -150,12 +150,12 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 		return ErrStopped
 	}
 	r.life, r.view = life, view
-	r.opened.Happen()
 	attached := s.attached
 	r.box.Post(func() { // in order with those of tell
 		r.started = true
 		r.attach(attached)
 	})
+	r.opened.Happen() // after that: who waits for it has the runner leave
 	s.mu.Unlock()
 	r.follows(view, registry.Snapshot{}, func() {}) //nolint:contextcheck // what the view shows is for as long as Run
 	return nil

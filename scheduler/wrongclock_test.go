@@ -163,6 +163,40 @@ func TestAWrongClockOfARareJobIsNoticed(t *testing.T) {
 	}
 }
 
+// What is due while the clock does not allow it runs when it does, though no tick comes for it again.
+func TestAFireThatTheClockRefusedRunsWhenItIsRight(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		refuse bool
+		off    time.Duration
+	}{
+		"it was ahead":         {false, 40 * time.Second},
+		"the policy refuses":   {true, 5 * time.Second},
+		"by a clock in arrear": {true, -5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.Config{Name: "orders", Cron: "0 0/10 * * * ?", ShardingTotalCount: 1, ReconcileInterval: -1}
+				if test.refuse {
+					cfg.MaxTimeDiff, cfg.ClockPolicy = 2*time.Second, job.ClockRefuse
+				}
+				_, set := c.startSkewed("s", nil, cfg)
+				sleepUntil(9 * time.Minute)
+				c.take()
+				set(test.off)
+				sleepUntil(10*time.Minute + 20*time.Second)
+				if test.refuse {
+					require.Empty(t, c.take())
+				}
+				set(0)
+				sleepUntil(11*time.Minute + 30*time.Second)
+				require.Equal(t, []string{"item 0 fire 10m0s misfire on s"}, c.shown())
+			})
+		})
+	}
+}
+
 // The last instance, which stays though its clock is ahead, runs no fire before its time when the clock is
 // set right, and each once.
 func TestAFireOfAClockThatWasAheadWaitsForItsTime(t *testing.T) {

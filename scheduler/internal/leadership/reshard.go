@@ -84,7 +84,10 @@ func (l *Leadership) reshard(v room.View) room.Batch {
 	l.noPlan = ""
 	l.ports.Peers().Planned(plan.Held > 0)
 	l.static.planned(plan.Held+plan.Moved > 0)
-	l.plan = l.ports.Peers().MovesDue() || l.plan // or makes the runner decide again by then
+	if l.ports.Peers().MovesDue() { // else it makes the runner decide again by then
+		l.plan = true
+		l.ports.Wake(gatherFor)
+	}
 	if !plan.Needed {
 		return nil
 	}

@@ -174,6 +174,9 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 		}
 		begin.Fire, begin.Source = it.Due.Next()
 	case !asked:
+		if round.refuse && !it.Due.None() {
+			r.retryLater(v, it)
+		}
 		return
 	default:
 		begin.Source, begin.Trigger = job.Manual, request.Revision
@@ -245,7 +248,7 @@ func (r *Rounds) cannotBegin(v room.View, it *item, begin jobtree.Begin, err err
 		return
 	}
 	r.ports.AskClock(fires.ClockEvery, nil)
-	r.retryDelayed(v, it)
+	r.retryLater(v, it)
 	r.ports.FireAhead(it.number, err)
 }
 

@@ -46,16 +46,18 @@ func (r *Rounds) considerDelay(v room.View, it *item, record jobtree.Record, rou
 	default:
 		it.Due.OnTime = fire
 		if round.refuse {
-			r.retryDelayed(v, it)
+			r.retryLater(v, it)
 		}
 	}
 }
 
-// retryDelayed arranges another look at an item of a job with a fixed delay that may not begin by this clock as
-// it is now: no tick comes that would.
-func (r *Rounds) retryDelayed(v room.View, it *item) {
+// retryLater arranges another look at an item that may not begin by this clock as it is now: if the clock is set, no tick comes
+// again for what is due, and of a fixed delay none comes ever.
+func (r *Rounds) retryLater(v room.View, it *item) {
 	if v.Rules.Delay != 0 {
 		it.wake = time.Unix(0, 0) // whatever the clock is set to
-		r.ports.Wake(fires.WallCheck)
+	} else {
+		r.toConsider.Note([]int{it.number}, false)
 	}
+	r.ports.Wake(fires.WallCheck)
 }
