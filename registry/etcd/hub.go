@@ -35,7 +35,6 @@ type hub struct {
 	progress      progress
 	own           ownCommits
 	lastActivity  time.Time     // when a watch last brought anything
-	stream        int           // number of the stream that the watches share
 	silentStreams int           // streams in a row that were given up without a sign of life
 	wake          chan struct{} // of size 1: tells the goroutine to look
 	watchdogRuns  bool

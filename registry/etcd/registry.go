@@ -24,6 +24,7 @@ type Registry struct {
 	ownClient bool
 	kv        pb.KVClient // of our own client; nil if it is another's
 	watcher   clientv3.Watcher
+	stream    atomic.Int64 // number of the stream that the watches share
 	ns        namespace
 	config    Config
 	log       *slog.Logger
@@ -46,9 +47,10 @@ type Registry struct {
 
 func newRegistry(client *clientv3.Client, own bool, config Config) *Registry {
 	r := &Registry{
-		client: client, ownClient: own, watcher: newWatcher(client), ns: newNamespace(config.Namespace), config: config,
+		client: client, ownClient: own, ns: newNamespace(config.Namespace), config: config,
 		log: config.Logger.With("namespace", config.Namespace),
 	}
+	r.watcher = newWatcher(client, &r.stream)
 	if own {
 		r.kv = clientv3.RetryKVClient(client)
 	}

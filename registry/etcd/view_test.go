@@ -1,13 +1,17 @@
 package etcd_test
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
 
@@ -190,6 +194,32 @@ func TestWatchLeavesAFrozenMember(t *testing.T) {
 			t.Logf("the view left the frozen members after %s", time.Since(begin))
 		})
 	}
+}
+
+// However long the store is away, one stream of watches is left when it is back.
+func TestAnOutageLeavesNoStreams(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	var alive atomic.Int64
+	count := func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, begin grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		stream, err := begin(ctx, desc, conn, method, opts...)
+		if err == nil && method == pb.Watch_Watch_FullMethodName {
+			alive.Add(1)
+			context.AfterFunc(stream.Context(), func() { alive.Add(-1) })
+		}
+		return stream, err
+	}
+	r := open(t, server.Endpoints(), func(c *etcd.Config) {
+		c.RequestTimeout = 500 * time.Millisecond
+		c.DialOptions = append(c.DialOptions, grpc.WithChainStreamInterceptor(count))
+	})
+	v := view(t, r, "/")
+	server.Kill()
+	time.Sleep(10 * time.Second) // four streams are given up
+	require.NoError(t, server.Restart(t.Context()))
+	put(t, r, "/a", "1")
+	waitValue(t, v, "/a", "1")
+	require.EventuallyWithT(t, func(t *assert.CollectT) { assert.Equal(t, int64(1), alive.Load()) }, 30*time.Second, 50*time.Millisecond)
 }
 
 // TestViewsSurviveRestarts has the server crash and come back, twice.

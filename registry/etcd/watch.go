@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"strconv"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -141,15 +142,27 @@ func (w *watch) stream() (received bool, err error) {
 func (w *watch) begin() (context.Context, context.CancelFunc, int64) {
 	w.h.mu.Lock()
 	defer w.h.mu.Unlock()
-	ctx, cancel := context.WithCancel(streamContext(w.ctx, w.h.stream))
+	ctx, cancel := context.WithCancel(streamContext(w.ctx, w.h.r.stream.Load()))
 	w.restart = cancel
 	return ctx, cancel, w.after
 }
 
 // streamContext marks a context so that the client sends its watches over the stream of that number.
-func streamContext(ctx context.Context, number int) context.Context {
-	ctx = metadata.AppendToOutgoingContext(ctx, "elasticron-stream", fmt.Sprint(number))
+func streamContext(ctx context.Context, number int64) context.Context {
+	ctx = metadata.AppendToOutgoingContext(ctx, streamKey, fmt.Sprint(number))
 	return clientv3.WithRequireLeader(ctx)
+}
+
+const streamKey = "elasticron-stream"
+
+// streamNumber returns the number of the stream that a context names.
+func streamNumber(ctx context.Context) (number int64, known bool) {
+	marks, _ := metadata.FromOutgoingContext(ctx)
+	for _, mark := range marks.Get(streamKey) {
+		n, err := strconv.ParseInt(mark, 10, 64)
+		number, known = n, err == nil
+	}
+	return number, known
 }
 
 // refresh brings all views of the watch up to date by fresh copies, and lets the watch start where the store was before: views that

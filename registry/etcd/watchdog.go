@@ -53,7 +53,7 @@ func (h *hub) pollProgress() (next time.Time) {
 // requestProgress has the server say on all watches how far they are.
 func (h *hub) requestProgress() {
 	h.mu.Lock()
-	stream, any := h.stream, len(h.watches) > 0
+	stream, any := h.r.stream.Load(), len(h.watches) > 0
 	h.mu.Unlock()
 	if !any {
 		return
@@ -86,7 +86,7 @@ func (h *hub) checkActivity() {
 	silence, any := time.Since(h.lastActivity), len(h.watches) > 0
 	if any && silence > h.silenceLimit() {
 		h.r.log.Warn("watches were silent and are started again", slog.Duration("silence", silence))
-		h.stream++
+		h.r.stream.Add(1)
 		h.silentStreams++
 		h.lastActivity = time.Now()
 		for w := range h.watches {

@@ -4,20 +4,26 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"sync/atomic"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // newWatcher makes a watcher over a client's connection whose watches believe an answer to the question how far they are
 // only if it is about them; see [answers]. A client whose owner has put another watcher into it, such as one of etcd's
 // package namespace, keeps that: what it does to keys cannot be done here.
-func newWatcher(client *clientv3.Client) clientv3.Watcher {
+//
+// The client goes on for ever to open a stream that no watch has used yet. So one of a number that is not the present one any
+// more is not opened.
+func newWatcher(client *clientv3.Client, present *atomic.Int64) clientv3.Watcher {
 	if reflect.TypeOf(client.Watcher) != reflect.TypeOf(clientv3.NewWatcher(client)) {
 		return givenWatcher{client.Watcher}
 	}
-	return clientv3.NewWatchFromWatchClient(pb.NewWatchClient(watchConn{client.ActiveConnection()}), client)
+	return clientv3.NewWatchFromWatchClient(pb.NewWatchClient(watchConn{client.ActiveConnection(), present}), client)
 }
 
 // givenWatcher is a watcher that its client's owner closes.
@@ -26,14 +32,24 @@ type givenWatcher struct{ clientv3.Watcher }
 func (givenWatcher) Close() error { return nil }
 
 // watchConn is a connection over which streams of watches go.
-type watchConn struct{ grpc.ClientConnInterface }
+type watchConn struct {
+	grpc.ClientConnInterface
+	present *atomic.Int64 // the number of the stream in use
+}
 
 // NewStream implements [grpc.ClientConnInterface].
 func (c watchConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	stream, err := c.ClientConnInterface.NewStream(ctx, desc, method, opts...)
+	ctx, cancel := context.WithCancel(ctx)
+	stream, err := c.ClientConnInterface.NewStream(ctx, desc, method, opts...) // waits for a connection
+	if number, known := streamNumber(ctx); known && number < c.present.Load() {
+		cancel()
+		return nil, status.Error(codes.Canceled, "another stream has taken its place") // which the client takes as final
+	}
 	if err != nil {
+		cancel()
 		return nil, err
 	}
+	context.AfterFunc(stream.Context(), cancel)
 	return &watchStream{ClientStream: stream}, nil
 }
 
