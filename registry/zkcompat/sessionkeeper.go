@@ -144,7 +144,9 @@ func (k *sessionKeeper) hear(l *link, state zk.State) {
 	if control != nil {
 		switch state {
 		case zk.StateHasSession:
-			control.Renew(l.hailedAt()) // a server asks the leader before it takes a session over
+			if !k.shortened(l) {
+				control.Renew(l.hailedAt()) // a server asks the leader before it takes a session over
+			}
 		case zk.StateDisconnected:
 			control.Suspend()
 		case zk.StateExpired:
@@ -152,6 +154,19 @@ func (k *sessionKeeper) hear(l *link, state zk.State) {
 		}
 	}
 	k.wakeUp()
+}
+
+// shortened ends the session in force if the server that the link came to has granted it less time than the one before: others
+// would take its work over while it counts itself alive. The next proof begins another one, under the same id.
+func (k *sessionKeeper) shortened(l *link) bool {
+	_, ttl := l.granted()
+	k.mu.Lock()
+	longer := k.link == l && k.control != nil && k.session.TTL() > ttl
+	k.mu.Unlock()
+	if longer {
+		k.lose(fmt.Errorf("%w: the server now grants it %s, and granted more before", registry.ErrSessionLost, ttl))
+	}
+	return longer
 }
 
 func (k *sessionKeeper) wakeUp() {
@@ -323,6 +338,7 @@ func (k *sessionKeeper) loss() <-chan struct{} {
 
 // confirm takes an answer to a sync for what it proves: that the session was there when it was sent.
 func (k *sessionKeeper) confirm(l *link, epoch int, sent time.Duration) {
+	k.shortened(l)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if now, ok := l.ready(); !ok || now != epoch || k.closed {

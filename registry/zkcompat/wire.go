@@ -21,6 +21,7 @@ import (
 const (
 	opCloseSession  = -11
 	opSync          = 9
+	opSetAuth       = 100
 	opRemoveWatches = 18
 	opAddWatch      = 106
 
@@ -68,10 +69,12 @@ func newWire(l *link, conn net.Conn, greetings time.Duration) *wire {
 	return w
 }
 
-// Write sends one frame of the client.
+// Write sends one frame of the client. That credentials could not be sent it does not say: the client would answer itself twice,
+// where there is room for one answer, and hang for good. It learns from its next read that the connection has ended.
 func (w *wire) Write(frame []byte) (int, error) {
 	w.out.Lock()
 	defer w.out.Unlock()
+	auth := false
 	if w.hailed && len(frame) >= 12 {
 		number := int32(binary.BigEndian.Uint32(frame[4:]))
 		switch kind := int32(binary.BigEndian.Uint32(frame[8:])); {
@@ -79,13 +82,20 @@ func (w *wire) Write(frame []byte) (int, error) {
 			w.farewell = number
 		case kind == opSync && w.syncing == 0:
 			w.syncing = number
+		case kind == opSetAuth:
+			auth = true
 		}
 	}
 	if !w.hailed {
 		frame = w.hail(frame)
 		w.hailed, w.sent = true, w.link.clock() // the server answers after this, so it may be read then
 	}
-	return w.Conn.Write(frame)
+	n, err := w.Conn.Write(frame)
+	if err != nil && auth {
+		_ = w.Conn.Close()
+		return len(frame), nil
+	}
+	return n, err
 }
 
 // hail returns the client's greeting with the newest transaction that any answer showed: a server that does not know
