@@ -47,8 +47,11 @@ func TestWaitingCommitsGoByTheirTurns(t *testing.T) {
 	done := make(map[string]registry.Revision)
 	errs := make(map[string]error)
 	ended := make(chan string, 2_000)
+	var begun sync.WaitGroup
 	commit := func(name string, turn registry.Turn) {
+		begun.Add(1)
 		all.Go(func() {
+			begun.Done()
 			revision, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/"+name, "")}, Turn: turn, Repeat: registry.RepeatHarmless})
 			mu.Lock()
 			done[name], errs[name] = revision, err
@@ -59,6 +62,7 @@ func TestWaitingCommitsGoByTheirTurns(t *testing.T) {
 	for i := range 300 { // more than may be under way
 		commit(fmt.Sprint("under way ", i), registry.Turn{})
 	}
+	begun.Wait() // or else late ones could be under way
 	const late = 600
 	for i := range late {
 		commit(fmt.Sprint("late ", i), registry.Turn{Rank: registry.RankBacklog, Share: "a"})
