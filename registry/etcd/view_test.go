@@ -205,7 +205,7 @@ func TestAnOutageLeavesNoStreams(t *testing.T) {
 		stream, err := begin(ctx, desc, conn, method, opts...)
 		if err == nil && method == pb.Watch_Watch_FullMethodName {
 			alive.Add(1)
-			context.AfterFunc(stream.Context(), func() { alive.Add(-1) })
+			context.AfterFunc(stream.Context(), func() { alive.Add(-1) }) //nolint:contextcheck // the stream's ends with it
 		}
 		return stream, err
 	}

@@ -49,7 +49,7 @@ func (c watchConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method 
 		cancel()
 		return nil, err
 	}
-	context.AfterFunc(stream.Context(), cancel)
+	context.AfterFunc(stream.Context(), cancel) //nolint:contextcheck // the stream's ends with it
 	return &watchStream{ClientStream: stream}, nil
 }
 

@@ -36,12 +36,11 @@ func (d *dials) on(c *zkcompat.Config) {
 	}
 }
 
-// cut ends the newest connection, and returns how many there have been.
-func (d *dials) cut() int {
+// cut ends the newest connection.
+func (d *dials) cut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_ = d.all[len(d.all)-1].Close()
-	return len(d.all)
 }
 
 func (d *dials) count() int {
