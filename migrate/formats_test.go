@@ -123,6 +123,10 @@ func TestAJobThatAnOperatorDisabledBesideJava(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		require.Equal(t, "DISABLED", w.nodes(w.source)[fmt.Sprintf("/orders/servers/10.0.0.%d", n)])
 	}
+	stays := w.nodes(w.source)["/orders/config"]
+	w.has(w.source, "/orders/config", configOf(t, nil)) // by a Java process with overwrite
+	require.Contains(t, fmt.Sprint(w.one(migrate.Options{EvenIfRunning: true})), "each server is copied as it is")
+	w.has(w.source, "/orders/config", stays)
 	require.Equal(t, migrate.Created, w.one(migrate.Options{Apply: true, EvenIfRunning: true}).Action)
 	there, err := operate.New(w.target, operate.By("anna", "test"))
 	require.NoError(t, err)

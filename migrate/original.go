@@ -157,7 +157,12 @@ func (o *original) heedOperators() {
 		o.note("what operators did cannot be read, so each server is copied as it is, also where all are disabled because the job is: %v", err)
 		return
 	}
-	o.oneByOne = all.DisabledServers
+	switch {
+	case o.config.Disabled:
+		o.oneByOne = all.DisabledServers
+	case all.DisabledServers != nil:
+		o.note("an operator disabled it, and its configuration, which somebody has written since, does not say so: each server is copied as it is")
+	}
 }
 
 // formerFlags are what operators said of servers in Elastic-Job before 2.1: nodes below the server's. "stoped" is

@@ -198,8 +198,8 @@ func (m *mover) request(o *original, now time.Time) error {
 // as much for clocks that differ.
 const lateBegin = 10 * time.Second
 
-// firstCopy is how long a copy may take at first. If it takes longer, it is made again, with as much time as that one needed and
-// more.
+// firstCopy is how long a copy may take at first. If it takes longer, what has changed of it is written again, with twice the
+// time. It is not more than that at once: what is noted ahead takes the place of what was missed, and stays until it has come.
 const firstCopy = 10 * time.Second
 
 // takenUp is how long it may take from then on until processes see the fires come in the new home. What comes meanwhile has
@@ -273,8 +273,8 @@ func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, 
 		first, last = nil, append(first, last...)
 	}
 	if again, err = w.Commit(ctx, nil, first, nil); err == nil {
-		if took := time.Since(o.read); took > m.copies { // fires have come that nobody has noted
-			m.copies = 2 * took
+		if time.Since(o.read) > m.copies { // fires have come that nobody has noted
+			m.copies *= 2
 			return true, nil
 		}
 		again, err = w.Commit(ctx, nil, nil, last)

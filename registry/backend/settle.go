@@ -66,9 +66,10 @@ func DoneAt(txn registry.Txn, since registry.Revision, found []registry.Node) re
 	return done
 }
 
-// Undone tells whether found, which the store showed after it had answered the only try, certainly shows what was there
-// before: of the nodes that the transaction puts, none was written after since; or one that it deletes is there since before.
-// What others have created and deleted since does not count, as that leaves nothing either.
+// Undone tells whether found, which the store showed after it had answered the only try, shows nothing of the transaction: of
+// the nodes that it puts, none was written after since; or one that it deletes is there since before. What was created and
+// deleted again since, be it by the transaction and then by others, leaves nothing either: so what must not be done twice
+// must not be repeated after this.
 func Undone(txn registry.Txn, since registry.Revision, found []registry.Node) bool {
 	puts, kept := false, false
 	for _, w := range txn.Then {

@@ -15,7 +15,8 @@ import (
 // full tells the commits of a request what has become of them that etcd answered with "no space". Most often etcd refuses
 // what comes to a full store. But of a request that was on its way when the quota was used up, it says the same after it has
 // carried it out. So the store, which goes on serving reads, is asked what each commit would have left behind. It returns
-// those that were certainly not done and shared the request: they are sent again alone, as there may be room for them.
+// those that shared the request, have left nothing and may be repeated: they are sent again alone, as there may be room for
+// them.
 func (q *queue) full(req *request, refusal error) (again []*commit) {
 	alone := len(req.commits) == 1
 	unsettled := q.maybeDone(req.commits)
@@ -23,7 +24,7 @@ func (q *queue) full(req *request, refusal error) (again []*commit) {
 	defer asking.cancel()
 	for _, c := range slices.Clone(asking.commits) {
 		found, err := q.r.readWrites(asking.ctx, c)
-		if asking.ctx.Err() != nil { // nobody waits any more
+		if asking.ctx.Err() != nil || !q.awaited(asking) {
 			break
 		}
 		switch done := backend.DoneAt(c.txn, c.since, found); {
@@ -32,11 +33,11 @@ func (q *queue) full(req *request, refusal error) (again []*commit) {
 		case done != 0:
 			q.r.see(int64(done))
 			c.end(registry.Outcome{Revision: done})
+		case !alone && c.txn.Repeatable() && (!c.puts() || backend.Undone(c.txn, c.since, found)):
+			continue
 		case !backend.Undone(c.txn, c.since, found):
 			// Nor may who finds the refusal in the error believe that nothing was written.
-			c.fail(fmt.Errorf("%w: others have written there since, and the store says: %s", registry.ErrUnknownOutcome, refusal.Error()))
-		case !alone:
-			continue
+			c.fail(fmt.Errorf("%w: what is there now does not tell, and the store says: %s", registry.ErrUnknownOutcome, refusal.Error()))
 		case unsettled[c]:
 			_, err := backend.Settle(c.txn, refusal, c.since, nil)
 			c.fail(err)
@@ -47,8 +48,15 @@ func (q *queue) full(req *request, refusal error) (again []*commit) {
 	}
 	return q.finish(asking, func(c *commit) {
 		c.alone = true
-		c.mayBeDone = c.mayBeDone && (unsettled[c] || asking.ctx.Err() != nil)
+		c.mayBeDone = unsettled[c] || !c.puts() || asking.ctx.Err() != nil
 	})
+}
+
+// awaited tells whether somebody waits for one of a request's commits.
+func (q *queue) awaited(req *request) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return req.waiters > 0
 }
 
 // maybeDone notes that commits may have been done, and returns those of which that was known.

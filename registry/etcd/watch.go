@@ -83,7 +83,9 @@ func (w *watch) run() {
 			return
 		case errors.Is(err, rpctypes.ErrCompacted):
 			w.h.r.log.Info("watch starts afresh after a compaction", slog.String("path", w.root))
-			w.refresh()
+			if !w.refresh() {
+				return
+			}
 			continue
 		case errors.Is(err, errWatchSilent): // a question could meet the same silence
 			continue
@@ -166,14 +168,14 @@ func streamNumber(ctx context.Context) (number int64, known bool) {
 }
 
 // refresh brings all views of the watch up to date by fresh copies, and lets the watch start where the store was before: views that
-// join meanwhile read their first copy later than that, and nothing may be missing behind it.
-func (w *watch) refresh() {
+// join meanwhile read their first copy later than that, and nothing may be missing behind it. It is false if the watch is over.
+func (w *watch) refresh() bool {
 	start, err := w.h.r.revision(w.ctx)
 	if err != nil {
 		if w.ctx.Err() == nil { // access was withdrawn
 			w.endAll(w.h.r.explain("view", w.root, err))
 		}
-		return
+		return false
 	}
 	w.h.mu.Lock()
 	w.after = max(w.after, start)
@@ -183,6 +185,7 @@ func (w *watch) refresh() {
 	}
 	w.h.mu.Unlock()
 	w.renew(all)
+	return true
 }
 
 // renew brings held followers up to date and lets them go on. Few are read one by one, many by one read of all that the watch

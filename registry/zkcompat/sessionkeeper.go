@@ -161,10 +161,14 @@ func (k *sessionKeeper) hear(l *link, state zk.State) {
 func (k *sessionKeeper) shortened(l *link) bool {
 	_, ttl := l.granted()
 	k.mu.Lock()
-	longer := k.link == l && k.control != nil && k.session.TTL() > ttl
+	control := k.control
+	longer := k.link == l && control != nil && k.session.TTL() > ttl
+	if longer {
+		k.control = nil
+	}
 	k.mu.Unlock()
 	if longer {
-		k.lose(fmt.Errorf("%w: the server now grants it %s, and granted more before", registry.ErrSessionLost, ttl))
+		control.Lose(fmt.Errorf("%w: the server now grants it %s, and granted more before", registry.ErrSessionLost, ttl))
 	}
 	return longer
 }

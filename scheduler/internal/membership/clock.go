@@ -135,7 +135,7 @@ func (m *Membership) stayAlone(off time.Duration) {
 
 func (m *Membership) comeBack() {
 	m.clock.out, m.clock.right = false, time.Time{}
-	m.leftAt = time.Time{}
+	m.parting, m.leftAt = false, time.Time{}
 	m.ports.ComesBack()
 }
 

@@ -385,6 +385,9 @@ func TestALeaveBecauseOfTheClockWithoutAnAnswer(t *testing.T) {
 		m.Observe(v)
 		require.Empty(t, m.Decide(v, Parting{}))
 		m.clock.out = true
+		require.Empty(t, m.Decide(v, Parting{Stays: true}))
+		require.Empty(t, m.Decide(seeing(t, other), Parting{Stays: true}))
+		require.Zero(t, others.left, "it was others who took it out")
 		batch := m.Decide(v, Parting{Ready: true})
 		require.Len(t, batch, 1)
 		require.Zero(t, others.left, "it is there yet")

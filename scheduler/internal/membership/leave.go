@@ -106,6 +106,7 @@ func (m *Membership) leaveForClock(v room.View, p Parting) room.Batch {
 	if !p.Ready {
 		return nil
 	}
+	m.parting = true
 	txn, stays := m.LeaveTxn(v, p.Marks), other(v)
 	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
 	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) { m.HasLeft(v.Clock.Now()) }}}

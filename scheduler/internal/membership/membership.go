@@ -37,6 +37,7 @@ type Membership struct {
 	sessions  []registry.SessionID // the last ones of this process, the present one last
 	waitingID time.Time            // since when another session holds our instance id; zero = none does
 	joinedAs  registry.Revision    // the creation of this instance's node, as it was told; 0 = it has not joined
+	parting   bool                 // it was proposed to leave because of the clock
 	leftAt    time.Time            // when this instance was not registered any more because it left; zero = it has not left
 	clock     wrongClock
 }
@@ -57,7 +58,7 @@ func (m *Membership) Observe(v room.View) {
 func (m *Membership) Decide(v room.View, p Parting) room.Batch {
 	batch := m.RemoveFormer(v)
 	if m.Away() {
-		if m.Standing(v) == Absent { // whether or not the answer was heard
+		if m.parting && m.Standing(v) == Absent { // whether or not the answer was heard
 			m.HasLeft(v.Clock.Now())
 		}
 		return append(batch, m.leaveForClock(v, p)...)
