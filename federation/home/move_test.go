@@ -225,6 +225,19 @@ func TestAJobMoves(t *testing.T) {
 
 var errDied = errors.New("the mover died")
 
+// diesBefore moves the job until the mover dies, as it is about to write to its new home.
+func (w *world) diesBefore(to string) {
+	w.t.Helper()
+	died := w.directory(func(name string, _ registry.Txn, do func() error) error {
+		if name == to {
+			return errDied
+		}
+		return do()
+	})
+	_, err := died.Move(w.t.Context(), "orders", to, home.MoveOptions{})
+	require.ErrorIs(w.t, err, errDied)
+}
+
 // A mover dies before or after each of its transactions. Whoever goes on completes the move, and the outcome is the same.
 func TestAMoverDiesAnywhere(t *testing.T) {
 	t.Parallel()
@@ -423,14 +436,7 @@ func TestFiresWhileAJobMoves(t *testing.T) {
 		w := newWorld(t)
 		w.store("a")
 		began := time.Now().UTC()
-		died := w.directory(func(name string, _ registry.Txn, do func() error) error {
-			if name == "b" {
-				return errDied
-			}
-			return do()
-		})
-		_, err := died.Move(t.Context(), "orders", "b", home.MoveOptions{})
-		require.ErrorIs(t, err, errDied)
+		w.diesBefore("b")
 		time.Sleep(35 * time.Second)
 		moved, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{})
 		require.NoError(t, err)
@@ -494,20 +500,13 @@ func TestNobodyWaitsForTheFiresOfYears(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.store("a")
-		died := w.directory(func(name string, _ registry.Txn, do func() error) error {
-			if name == "b" {
-				return errDied
-			}
-			return do()
-		})
-		_, err := died.Move(t.Context(), "orders", "b", home.MoveOptions{})
-		require.ErrorIs(t, err, errDied)
+		w.diesBefore("b")
 		closed, is := jobtree.DecodeElsewhere(registry.Node{Value: w.nodes("a")[orders.Config()]})
 		require.True(t, is)
 		closed.Since = closed.Since.Add(-100 * 365 * 24 * time.Hour)
 		w.put("a", jobtree.EncodeElsewhere(closed))
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err = w.directory(nil).Move(ctx, "orders", "b", home.MoveOptions{Progress: func(string) { cancel() }})
+		_, err := w.directory(nil).Move(ctx, "orders", "b", home.MoveOptions{Progress: func(string) { cancel() }})
 		require.ErrorIs(t, err, context.Canceled)
 	})
 }

@@ -63,8 +63,13 @@ func pathsOf(commits []*commit) (paths []string, n int) {
 }
 
 // readAt reads nodes as they were at a revision.
-func (r *Registry) readAt(ctx context.Context, paths []string, revision registry.Revision) (resp *pb.TxnResponse, err error) {
-	req := &pb.TxnRequest{Success: r.ns.reads(paths, int64(revision))}
+func (r *Registry) readAt(ctx context.Context, paths []string, revision registry.Revision) (*pb.TxnResponse, error) {
+	return r.readTogether(ctx, r.ns.reads(paths, int64(revision)))
+}
+
+// readTogether carries out reads in one transaction.
+func (r *Registry) readTogether(ctx context.Context, reads []*pb.RequestOp) (resp *pb.TxnResponse, err error) {
+	req := &pb.TxnRequest{Success: reads}
 	err = r.repeat(ctx, func(ctx context.Context) error {
 		resp, err = r.transact(ctx, req)
 		return err

@@ -96,7 +96,9 @@
 // Switch automatic compaction on: --auto-compaction-mode=periodic --auto-compaction-retention=10m.
 // It is off by default; without it, every write stays in the database for good, and at 2 GiB the store is
 // full. A full store still serves sessions and deletions, and refuses everything else with
-// [registry.ErrNoSpace], until an operator compacts, defragments and disarms the alarm. Watch the size
+// [registry.ErrNoSpace], until an operator compacts, defragments and disarms the alarm. What is on its way in the
+// moment in which the store becomes full, etcd may carry out and refuse all the same. Then a commit asks what has become of
+// it, and if that cannot be told, its error is [registry.ErrUnknownOutcome]. Watch the size
 // of the database and the latency of fsync. ServerTime needs HTTP on the address of the clients,
 // which is etcd's default.
 //

@@ -83,12 +83,7 @@ func (r *Registry) readWrites(ctx context.Context, c *commit) ([]registry.Node, 
 			below = append(below, r.ns.readAnyBelow(w.Path))
 		}
 	}
-	req := &pb.TxnRequest{Success: append(r.ns.reads(paths, 0), below...)}
-	var resp *pb.TxnResponse
-	err := r.repeat(ctx, func(ctx context.Context) (err error) {
-		resp, err = r.transact(ctx, req)
-		return err
-	})
+	resp, err := r.readTogether(ctx, append(r.ns.reads(paths, 0), below...))
 	if err != nil {
 		return nil, err
 	}

@@ -45,12 +45,25 @@ func (h *heldCopy) await(tb testing.TB) {
 	}
 }
 
-// missed writes more than a watch could catch up with after a compaction.
-func missed(tb testing.TB, r *etcd.Registry, path string) {
+// startingAfresh returns a handle with a view whose watch has missed, by a compaction, that a node became new. It waits for a
+// copy that it reads from a key on, until it is released.
+func startingAfresh(tb testing.TB, node, root, from string) (r, writer *etcd.Registry, v *registry.View, release func()) {
 	tb.Helper()
-	for range 3 {
-		put(tb, r, path, "new")
+	server := startServer(tb)
+	wire, copies := newProxy(tb, server.Endpoints()[0]), holdingCopies()
+	r, writer = open(tb, []string{wire.endpoint()}, copies.on), open(tb, server.Endpoints())
+	put(tb, writer, node, "old")
+	v = view(tb, r, root)
+	wire.Cut()
+	for range 3 { // more than the watch could catch up with
+		put(tb, writer, node, "new")
 	}
+	compact(tb, adminOf(tb, server))
+	copies.hold(from)
+	wire.Break()
+	wire.Heal()
+	copies.await(tb)
+	return r, writer, v, func() { close(copies.release) }
 }
 
 func (h *heldCopy) on(config *etcd.Config) {
@@ -92,21 +105,10 @@ func (h *heldCopy) catches(req any) bool {
 // A view that joins a watch while that starts afresh after a compaction misses nothing, though it is in none of the copies.
 func TestAViewThatJoinsAWatchWhichStartsAfresh(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	wire, copies := newProxy(t, server.Endpoints()[0]), holdingCopies()
-	r, writer := open(t, []string{wire.endpoint()}, copies.on), open(t, server.Endpoints())
-	put(t, writer, "/job/a", "old")
-	all := view(t, r, "/")
-	wire.Cut()
-	missed(t, writer, "/job/a")
-	compact(t, adminOf(t, server))
-	copies.hold("/")
-	wire.Break()
-	wire.Heal()
-	copies.await(t)
+	r, writer, all, release := startingAfresh(t, "/job/a", "/", "/")
 	joined := view(t, r, "/job")
 	put(t, writer, "/job/b", "1")
-	close(copies.release)
+	release()
 	waitValue(t, all, "/job/b", "1")
 	waitValue(t, joined, "/job/b", "1")
 	put(t, writer, "/job/c", "2")
@@ -116,23 +118,12 @@ func TestAViewThatJoinsAWatchWhichStartsAfresh(t *testing.T) {
 // A view whose watch starts afresh goes on if another watch takes over meanwhile.
 func TestAWatchTakesOverFromOneThatStartsAfresh(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	wire, copies := newProxy(t, server.Endpoints()[0]), holdingCopies()
-	r, writer := open(t, []string{wire.endpoint()}, copies.on), open(t, server.Endpoints())
-	put(t, writer, "/a", "old")
-	first := view(t, r, "/a")
-	wire.Cut()
-	missed(t, writer, "/a")
-	compact(t, adminOf(t, server))
-	copies.hold("/a/")
-	wire.Break()
-	wire.Heal()
-	copies.await(t)
+	r, writer, first, release := startingAfresh(t, "/a", "/a", "/a/")
 	var others []*registry.View
 	for n := range 20 {
 		others = append(others, view(t, r, fmt.Sprintf("/job/%d", n)))
 	}
-	close(copies.release)
+	release()
 	waitValue(t, first, "/a", "new")
 	put(t, writer, "/a", "newest")
 	waitValue(t, first, "/a", "newest")

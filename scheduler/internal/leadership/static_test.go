@@ -80,7 +80,7 @@ func TestAMoveThatIsRefusedWithStaticShardingIsMadeLater(t *testing.T) {
 		require.NoError(t, err)
 		v := seeing(t, mySession)
 		v.Rules = &policy.Rules{Schedule: secondly}
-		sees := func(after time.Duration, asked bool, item0, item1 string, running bool) {
+		sees := func(after time.Duration, asked, running bool) {
 			nodes := []registry.Node{
 				{Path: tree.Config(), Value: "cron: '* * * * * ?'\njobName: orders\nshardingTotalCount: 2\nstaticSharding: true\n", Created: 1, Revision: 1},
 				{Path: tree.Instance("me"), Value: "jobInstanceId: me\nserverIp: me\n", Created: 2, Revision: 2, Session: mySession},
@@ -88,8 +88,8 @@ func TestAMoveThatIsRefusedWithStaticShardingIsMadeLater(t *testing.T) {
 				{Path: tree.Server("me"), Value: "ENABLED", Created: 1, Revision: 1},
 				{Path: tree.Server("10.0.0.2"), Value: "ENABLED", Created: 1, Revision: 1},
 				{Path: tree.Leader(), Value: "me", Created: 3, Revision: 3, Session: mySession},
-				{Path: tree.ItemInstance(0), Value: item0, Created: 4, Revision: 4},
-				{Path: tree.ItemInstance(1), Value: item1, Created: 4, Revision: 4},
+				{Path: tree.ItemInstance(0), Value: "me", Created: 4, Revision: 4},
+				{Path: tree.ItemInstance(1), Value: "me", Created: 4, Revision: 4},
 			}
 			if asked {
 				nodes = append(nodes, registry.Node{Path: tree.Necessary(), Created: 5, Revision: 5})
@@ -108,15 +108,15 @@ func TestAMoveThatIsRefusedWithStaticShardingIsMadeLater(t *testing.T) {
 			time.Sleep(gatherFor)
 			return l.Decide(v)
 		}
-		sees(0, true, "me", "me", true)
+		sees(0, true, true)
 		require.Len(t, decide(), 1, "the request is answered")
-		sees(2*time.Second, false, "me", "me", false)
+		sees(2*time.Second, false, false)
 		batch := decide()
 		require.Len(t, batch, 1, "an item is moved")
 		require.False(t, batch[0].Refused(registry.ErrConflict))
-		sees(3*time.Second, false, "me", "me", true)
+		sees(3*time.Second, false, true)
 		decide()
-		sees(3*time.Second, false, "me", "me", false)
+		sees(3*time.Second, false, false)
 		batch = decide()
 		require.Len(t, batch, 1, "what began just then has ended")
 		moved := slices.ContainsFunc(batch[0].Txn.Then, func(w registry.Write) bool { return w.Value == java })

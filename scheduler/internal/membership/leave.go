@@ -109,11 +109,11 @@ func (m *Membership) leaveForClock(v room.View, p Parting) room.Batch {
 	m.parting = true
 	txn, stays := m.LeaveTxn(v, p.Marks), other(v)
 	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
-	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) { m.HasLeft(v.Clock.Now()) }}}
+	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) { m.hasLeft(v.Clock.Now()) }}}
 }
 
-// HasLeft notes that this instance is not registered any more because it left by itself, and may come back.
-func (m *Membership) HasLeft(now time.Time) {
+// hasLeft notes that this instance is not registered any more because it left by itself, and may come back.
+func (m *Membership) hasLeft(now time.Time) {
 	m.LeftBlind()
 	m.NoteLeft(now)
 }

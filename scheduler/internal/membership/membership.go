@@ -59,7 +59,7 @@ func (m *Membership) Decide(v room.View, p Parting) room.Batch {
 	batch := m.RemoveFormer(v)
 	if m.Away() {
 		if m.parting && m.Standing(v) == Absent { // whether or not the answer was heard
-			m.HasLeft(v.Clock.Now())
+			m.hasLeft(v.Clock.Now())
 		}
 		return append(batch, m.leaveForClock(v, p)...)
 	}
