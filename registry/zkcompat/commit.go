@@ -38,7 +38,7 @@ func (r *Registry) commit(ctx context.Context, txn registry.Txn) (registry.Revis
 	}
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
-	c := r.queue.submit(txn)[0]
+	c := r.queue.submit(ctx, txn)[0]
 	return r.finish(ctx, txn, r.queue.wait(ctx, c))
 }
 

@@ -33,7 +33,7 @@ func (r *Registry) commitWave(ctx context.Context, txns []registry.Txn, outcomes
 	}
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
-	commits := r.queue.submit(sound...)
+	commits := r.queue.submit(ctx, sound...)
 	slots := make(chan struct{}, underWay)
 	var others sync.WaitGroup
 	for i, c := range commits {

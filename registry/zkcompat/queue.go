@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/internal/remote"
 	"github.com/elasticron/elasticron/registry/internal/turns"
 )
 
@@ -73,12 +74,17 @@ func newQueue(r *Registry) *queue {
 	return &queue{r: r, wake: make(chan struct{}, 1), together: mostTogether}
 }
 
-// submit puts well-formed transactions into the queue.
-func (q *queue) submit(txns ...registry.Txn) []*commit {
+// submit puts well-formed transactions into the queue. If ctx has ended, it does not: they would be sent if their turn came before
+// their callers took them back.
+func (q *queue) submit(ctx context.Context, txns ...registry.Txn) []*commit {
 	commits := make([]*commit, len(txns))
 	q.mu.Lock()
 	for i, txn := range txns {
 		commits[i] = &commit{txn: txn, verdict: make(chan verdict, 1)}
+		if ctx.Err() != nil {
+			commits[i].verdict <- verdict{done: true, outcome: registry.Outcome{Err: remote.GivenUp(ctx, registry.ErrUnavailable, nil)}}
+			continue
+		}
 		q.pending.Add(txn.Turn, commits[i])
 	}
 	q.mu.Unlock()
