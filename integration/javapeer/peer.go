@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -246,7 +247,9 @@ func Thaw(p *os.Process) error { return p.Signal(goOn) }
 // [Release] 3.0.4 may, is killed, as people would.
 func (p *Peer) Exit() (clean bool) {
 	p.tb.Helper()
-	p.request(request{Op: "exit"})
+	if err := p.ask(request{Op: "exit"}, nil); err != nil && !errors.Is(err, errEnded) { // it may exit before it has answered
+		p.tb.Fatalf("exit of a Java process: %v", err)
+	}
 	look := time.NewTicker(patience / 10)
 	defer look.Stop()
 	deadline := time.After(patience)

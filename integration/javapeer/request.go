@@ -51,18 +51,31 @@ func (p *process) ask(r request, result any) error {
 	}
 	select {
 	case a := <-answered:
-		switch {
-		case a.Fault != "":
-			return errors.New(a.Fault)
-		case result != nil:
-			return json.Unmarshal(a.Result, result)
-		default:
-			return nil
-		}
+		return a.into(result)
 	case <-p.gone:
-		return errors.New("the Java process has ended")
 	case <-time.After(patience):
 		return errors.New("the Java process does not answer")
+	}
+	select {
+	case a := <-answered: // the last that it said
+		return a.into(result)
+	default:
+		return errEnded
+	}
+}
+
+// errEnded is what a request comes to that was sent and is not answered, as the process has ended.
+var errEnded = errors.New("the Java process has ended")
+
+// into takes the result over, unless it is nil. The error is what the Java code threw.
+func (a answer) into(result any) error {
+	switch {
+	case a.Fault != "":
+		return errors.New(a.Fault)
+	case result != nil:
+		return json.Unmarshal(a.Result, result)
+	default:
+		return nil
 	}
 }
 
