@@ -19,8 +19,8 @@ type mendingPorts struct{ ports }
 
 var _ mending.Ports = mendingPorts{}
 
-// Snapshot implements [mending.Ports].
-func (p mendingPorts) Snapshot() registry.Snapshot { return p.runner().view.Snapshot() }
+// Snapshot implements [mending.Ports]: what the state was made of. The view itself may not show it yet.
+func (p mendingPorts) Snapshot() registry.Snapshot { return p.runner().snapshot }
 
 // Held implements [mending.Ports].
 func (p mendingPorts) Held(id registry.SessionID) bool { return p.runner().membership.Held(id) }

@@ -1,5 +1,7 @@
 package etcd
 
+import "github.com/elasticron/elasticron/registry"
+
 // BaseInFlight is how many requests of commits a store that is quick has under way.
 const BaseInFlight = baseInFlight
 
@@ -15,4 +17,16 @@ func (r *Registry) Waiting() int {
 	r.queue.mu.Lock()
 	defer r.queue.mu.Unlock()
 	return r.queue.pending.Len()
+}
+
+// LateTicket returns the view of a ticket that may come late, nil if none is followed.
+func (r *Registry) LateTicket() *registry.View {
+	r.latches.sweeper.mu.Lock()
+	defer r.latches.sweeper.mu.Unlock()
+	for _, v := range r.latches.sweeper.views {
+		if v != nil {
+			return v
+		}
+	}
+	return nil
 }

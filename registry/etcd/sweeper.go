@@ -61,7 +61,7 @@ func (s *sweeper) watchTicket(path, ticket string) {
 	}
 	view.Subscribe(func(step registry.Step) {
 		if late := step.Snapshot.Get(ticket); late.Exists() {
-			s.latches.wg.Go(func() { s.remove(path, view, late) })
+			s.latches.wg.Go(func() { s.remove(path, late) })
 		}
 	})
 }
@@ -86,14 +86,13 @@ func (s *sweeper) addView(ticket string, view *registry.View) bool {
 }
 
 // remove takes a ticket out of the line for everybody, and has its own turn in that of the process: a candidate
-// whose lease has a ticket already stands with that one, and must not lose it.
-func (s *sweeper) remove(path string, view *registry.View, late registry.Node) {
+// whose lease has a ticket already stands with that one, and must not lose it. What the view shows by then is not
+// asked: it may be told of the ticket and not show it yet.
+func (s *sweeper) remove(path string, late registry.Node) {
 	unlock, ok := s.latches.paths.lock(s.latches.r.life, path)
 	if !ok {
 		return
 	}
 	defer unlock()
-	if view.Snapshot().Get(late.Path).Created == late.Created {
-		s.latches.r.deleteTicket(path, late.Path, "=", int64(late.Created))
-	}
+	s.latches.r.deleteTicket(path, late.Path, "=", int64(late.Created))
 }
