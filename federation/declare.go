@@ -102,6 +102,7 @@ func (j *Job) forget() {
 // bounds how many jobs are taken up at a time; nil does not.
 func (j *Job) settle(ctx context.Context, turns chan struct{}) (err error) {
 	j.mu.Lock()
+	said := j.moved // by the scheduler, whose handle may not show it yet
 	j.moved = false
 	j.mu.Unlock()
 	defer func() {
@@ -117,7 +118,7 @@ func (j *Job) settle(ctx context.Context, turns chan struct{}) (err error) {
 		case handle == nil:
 		case j.dropped():
 			j.keep("", nil)
-		case !hasMoved(handle):
+		case !hasMoved(handle) && !(said && showsSoon(ctx, handle)):
 			return nil
 		default:
 			if err := j.leave(ctx, handle); err != nil {
@@ -199,6 +200,26 @@ func hasMoved(handle *scheduler.Job) bool {
 	away := (*jobtree.ElsewhereError)(nil)
 	return errors.As(err, &away)
 }
+
+// showsSoon waits until a handle shows that its job has moved, and tells whether it did in time.
+func showsSoon(ctx context.Context, handle *scheduler.Job) bool {
+	tick := time.NewTicker(showsWithin / 20)
+	defer tick.Stop()
+	for range 20 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+		if hasMoved(handle) {
+			return true
+		}
+	}
+	return false
+}
+
+// showsWithin is how far a handle may be behind what its scheduler tells: it may have just opened another view.
+const showsWithin = time.Second
 
 // dropped tells whether the scheduler that has the job's handle could not start the job, when nobody waited for that any
 // more.

@@ -15,7 +15,7 @@ import (
 )
 
 // How many pieces of memory an execution may take, of the scheduler and the registry in memory.
-const mostPieces = 103
+const mostPieces = 96
 
 // What an execution takes of the collector of garbage is mostly how many pieces of memory it is made of.
 func TestAllocationsOfAnExecution(t *testing.T) { // not parallel: it counts what the process allocates
@@ -33,11 +33,11 @@ func TestAllocationsOfAnExecution(t *testing.T) { // not parallel: it counts wha
 		c.run(s, reg)
 		sleepUntil(9500 * time.Millisecond)
 		least := math.Inf(1)
-		for range 10 { // which goroutine comes first makes a difference
+		for range 100 { // which goroutine comes first makes a difference, the more so on a busy machine
 			var before, after runtime.MemStats
 			counted := executions.Load()
 			runtime.ReadMemStats(&before)
-			time.Sleep(20 * time.Second)
+			time.Sleep(2 * time.Second)
 			runtime.ReadMemStats(&after)
 			least = min(least, float64(after.Mallocs-before.Mallocs)/float64(executions.Load()-counted))
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
 // JobOption sets something of one job in this process, when it is declared by [Scheduler.Add]. It is
@@ -23,8 +24,8 @@ func (o *jobOptions) check(cfg job.Config, others peers.Traits) error {
 	if o.hooks != nil && others.Unrecorded {
 		return fmt.Errorf("%w: a whole-round listener needs a job that no Java instances share: they do not tell which items have run", ErrInvalidOption)
 	}
-	if o.hooks != nil && !cfg.Monitored() {
-		return fmt.Errorf("%w: a whole-round listener needs a job that is not Unmonitored", ErrInvalidOption)
+	if o.hooks != nil && !wholeround.Together(&cfg) {
+		return fmt.Errorf("%w: a whole-round listener needs a job that is not Unmonitored, and whose cron is no @delay: its items have no rounds together", ErrInvalidOption)
 	}
 	return nil
 }

@@ -51,10 +51,11 @@ func (s *Scheduler) followLeft(life context.Context, job string) {
 	if view == nil {
 		return
 	}
+	watched := &leftJob{view: view}
 	s.mu.Lock()
 	over := life.Err() != nil
 	if !over {
-		s.left[job] = view
+		s.left[job] = watched
 	}
 	s.mu.Unlock()
 	if over {
@@ -68,16 +69,28 @@ func (s *Scheduler) followLeft(life context.Context, job string) {
 			s.work.Go(func() { s.followLeft(life, job) })
 		}
 	})
-	view.Subscribe(func(step registry.Step) { s.resign(job, step.Snapshot.Get(path)) })
+	view.Subscribe(func(step registry.Step) {
+		node := step.Snapshot.Get(path)
+		s.mu.Lock()
+		watched.node = node
+		s.mu.Unlock()
+		s.resign(job, node)
+	})
+}
+
+// leftJob is a job that this process has left.
+type leftJob struct {
+	view *registry.View
+	node registry.Node // of this instance, as was told last: the view may not show it yet
 }
 
 // resignLeft looks at all jobs that were left: under a new session, under one that was given up here and then
 // taken up again, and when a job was just left, as what came while it was on the list was passed over. The
 // caller holds mu.
 func (s *Scheduler) resignLeft() {
-	for job, view := range s.left {
-		if view != nil {
-			node := view.Snapshot().Get(jobtree.For(job).Instance(s.instance))
+	for job, watched := range s.left {
+		if watched != nil {
+			node := watched.node
 			s.work.Go(func() { s.resign(job, node) })
 		}
 	}
@@ -87,11 +100,11 @@ func (s *Scheduler) resignLeft() {
 func (s *Scheduler) closeLeft() {
 	s.mu.Lock()
 	s.leftClosed = true
-	views := slices.Collect(maps.Values(s.left))
+	all := slices.Collect(maps.Values(s.left))
 	s.mu.Unlock()
-	for _, view := range views {
-		if view != nil {
-			view.Close()
+	for _, watched := range all {
+		if watched != nil {
+			watched.view.Close()
 		}
 	}
 }

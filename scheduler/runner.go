@@ -253,6 +253,7 @@ func (r *runner) decide() {
 			r.mindBarriers()
 		case !r.state.Config.Exists(): // and so it does if the job was deleted
 			r.clearOrphans()
+			r.mindBarriers()
 		}
 		return
 	}

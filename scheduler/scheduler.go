@@ -53,15 +53,15 @@ type Scheduler struct {
 
 	mu           sync.Mutex
 	runners      map[string]*runner
-	adding       map[string]chan struct{}  // jobs that are being declared; closed when that is over
-	catalog      *catalog                  // nil without handlers, and before Run
-	left         map[string]*registry.View // of this instance in jobs that it has left; nil until one is open
-	leftClosed   bool                      // no view of those is opened any more
-	catalogBlind error                     // why the list of jobs cannot be followed; nil if it can
-	returned     bool                      // Run has
-	attached     *room.Attachment          // nil while there is no session
-	session      *registry.Session         // the newest there was; nil before the first
-	life         context.Context           // of all that Run starts; nil before Run, ended after it
+	adding       map[string]chan struct{} // jobs that are being declared; closed when that is over
+	catalog      *catalog                 // nil without handlers, and before Run
+	left         map[string]*leftJob      // jobs that this process has left; nil until one is followed
+	leftClosed   bool                     // no view of those is opened any more
+	catalogBlind error                    // why the list of jobs cannot be followed; nil if it can
+	returned     bool                     // Run has
+	attached     *room.Attachment         // nil while there is no session
+	session      *registry.Session        // the newest there was; nil before the first
+	life         context.Context          // of all that Run starts; nil before Run, ended after it
 	fail         context.CancelCauseFunc
 	endLife      context.CancelCauseFunc
 	stop         context.Context // ends when Run is to stop
@@ -89,7 +89,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s := &Scheduler{
 		registry: reg, options: o, dialect: dialect, traits: dialect.Traits(),
 		timetable: fires.NewTimetable(o.now), admission: admission.New(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
-		left: make(map[string]*registry.View),
+		left: make(map[string]*leftJob),
 	}
 	log := o.logger.With(logInstance, o.instance)
 	s.process = room.Process{Instance: o.instance, Clock: &s.clock}

@@ -31,7 +31,7 @@ func (r *runner) mindBarriers() {
 	}
 	for _, phase := range r.whole.Phases() {
 		r.commit(r.whole.SettleHook(r.look(), phase))
-		if r.attached.Connected() && r.applied >= r.needed && r.settings.OK && r.settings.Config.Monitored() {
+		if r.attached.Connected() && r.applied >= r.needed && r.settings.OK && wholeround.Together(r.settings.Config) {
 			r.commit(r.whole.Decide(r.look(), phase))
 		}
 	}

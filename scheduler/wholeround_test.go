@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -411,6 +413,8 @@ func TestWholeRoundListenersAreChecked(t *testing.T) {
 	good := job.WholeRoundListener{AllCompleted: func(context.Context, job.WholeRound) error { return nil }, CompletedWithin: time.Minute}
 	unmonitored := jobOf(1)
 	unmonitored.Unmonitored = true
+	delayed := jobOf(2)
+	delayed.Cron = "@delay 10s"
 	for name, test := range map[string]struct {
 		cfg  job.Config
 		opts []scheduler.JobOption
@@ -420,6 +424,7 @@ func TestWholeRoundListenersAreChecked(t *testing.T) {
 		"no deadline": {jobOf(1), []scheduler.JobOption{scheduler.WithWholeRoundListener(job.WholeRoundListener{AllCompleted: good.AllCompleted})}, "CompletedWithin is 0s, must be above 0"},
 		"two":         {jobOf(1), []scheduler.JobOption{scheduler.WithWholeRoundListener(good), scheduler.WithWholeRoundListener(good)}, "a job can have one"},
 		"unmonitored": {unmonitored, []scheduler.JobOption{scheduler.WithWholeRoundListener(good)}, "needs a job that is not Unmonitored"},
+		"delayed":     {delayed, []scheduler.JobOption{scheduler.WithWholeRoundListener(good)}, "whose cron is no @delay"},
 	} {
 		_, err := s.Add(t.Context(), test.cfg, job.HandlerFunc(untilDone), test.opts...)
 		require.ErrorIs(t, err, scheduler.ErrInvalidOption, name)
@@ -446,5 +451,107 @@ func TestHooksOfAJobThatIsCreatedAgain(t *testing.T) {
 		require.Empty(t, append(linesWith(lines, "started"), linesWith(lines, "completed")...))
 		sleepUntil(70 * time.Second)
 		require.Len(t, linesWith(g.read(), "completed 1m5s on"), 1, "as ever")
+	})
+}
+
+// Somebody deletes or spoils the barriers of a round by hand, while it runs or when it is over: no hook runs again for it, and
+// those of the next rounds run as ever.
+func TestHooksOfABarrierThatWasDeleted(t *testing.T) {
+	t.Parallel()
+	for _, write := range []func(path string) registry.Write{registry.Delete, func(path string) registry.Write { return registry.Put(path, "{") }} {
+		for _, at := range []time.Duration{5500 * time.Millisecond, 20 * time.Second} {
+			inBubble(t, func(t *testing.T, c *cluster) {
+				g := withHooks(c)
+				g.join("a", minutely(3))
+				g.join("b", minutely(3))
+				sleepUntil(at)
+				_, err := g.at().Commit(t.Context(), registry.Txn{
+					Then: []registry.Write{write(ofOrders.Barrier(jobtree.PhaseStarted)), write(ofOrders.Barrier(jobtree.PhaseCompleted))},
+				})
+				require.NoError(t, err)
+				sleepUntil(2*time.Minute + 50*time.Second)
+				lines := g.read()
+				require.Len(t, linesWith(lines, "started 5s on"), 1, "%q", lines)
+				require.LessOrEqual(t, len(linesWith(lines, "completed 5s on")), 1, "%q", lines)
+				for _, fire := range []string{"1m5s", "2m5s"} {
+					require.Len(t, linesWith(lines, "started "+fire+" on"), 1, "%q", lines)
+					require.Len(t, linesWith(lines, "completed "+fire+" on"), 1, "%q", lines)
+				}
+			})
+		}
+	}
+}
+
+// With a fixed delay that somebody stores later there are no rounds together, so no item waits for another, and no hook runs.
+func TestHooksAndAFixedDelayLater(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := withHooks(c)
+		g.work = func(_ context.Context, sc job.ShardingContext) error {
+			time.Sleep(time.Duration(1+4*sc.Item) * time.Second)
+			return nil
+		}
+		cfg := minutely(2)
+		g.join("a", cfg)
+		sleepUntil(30 * time.Second)
+		g.read()
+		cfg.Cron = "@delay 10s"
+		text, err := jobtree.EncodeConfig(cfg)
+		require.NoError(t, err)
+		_, err = g.at().Commit(t.Context(), registryPut(ofOrders.Config(), text))
+		require.NoError(t, err)
+		sleepUntil(2*time.Minute + 20*time.Second)
+		lines := g.read()
+		require.GreaterOrEqual(t, len(linesWith(lines, "item 0 begins")), 9, "%q", lines)
+		require.GreaterOrEqual(t, len(linesWith(lines, "item 1 begins")), 7, "%q", lines)
+		require.Empty(t, append(linesWith(lines, "started"), linesWith(lines, "completed")...))
+	})
+}
+
+// A hook that its instance's session does not outlast is told of once, as lost, by who records that.
+func TestALostHookIsToldOfOnce(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := withHooks(c)
+		g.hook = func(ctx context.Context, phase string) error {
+			if phase == "completed" {
+				<-ctx.Done()
+			}
+			return context.Cause(ctx)
+		}
+		a, b := g.join("a", minutely(2)), g.join("b", minutely(2))
+		sleepUntil(10 * time.Second)
+		ran := linesWith(g.read(), "completed 5s on")
+		require.Len(t, ran, 1)
+		if strings.Contains(ran[0], "on a") {
+			a.registry.Expire()
+		} else {
+			b.registry.Expire()
+		}
+		sleepUntil(50 * time.Second)
+		lines := g.read()
+		require.Equal(t, []string{"completed 5s settled: lost, <nil>"}, linesWith(lines, "completed 5s settled"), "%q", lines)
+	})
+}
+
+// A round that is complete only when its time is over has no hook any more.
+func TestARoundThatIsCompleteTooLate(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := withHooks(c)
+		g.ended = 20 * time.Second
+		g.work = func(context.Context, job.ShardingContext) error {
+			time.Sleep(18 * time.Second)
+			return nil
+		}
+		a := g.join("a", minutely(2))
+		sleepUntil(22 * time.Second)
+		a.registry.Cut()
+		sleepUntil(27 * time.Second)
+		a.registry.Heal()
+		sleepUntil(50 * time.Second)
+		lines := g.read()
+		require.Empty(t, linesWith(lines, "completed 5s on"), "%q", lines)
+		require.Equal(t, []string{"completed 5s settled: timeout, <nil>"}, linesWith(lines, "completed 5s settled"), "%q", lines)
 	})
 }

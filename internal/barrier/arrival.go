@@ -1,9 +1,11 @@
 package barrier
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // Missing tells whether an awaited item keeps a barrier from being complete. horizon is the latest fire
@@ -54,19 +56,32 @@ func ofRound(e *jobtree.Execution, key jobtree.RoundKey) bool {
 }
 
 // Failed lists the awaited items whose execution in the barrier's round did not succeed, as far as
-// their records still tell.
+// their records still tell. Who did not run in it, because it was disabled meanwhile, has not failed in it.
 func Failed(s *jobtree.State, p jobtree.Phase) []int {
 	b := s.Barrier(p).Round.Value
 	var failed []int
 	for _, n := range b.Items {
 		record := s.Record(n).Value
 		e := record.Current
-		if previous, ok := record.Previous(); ok && !ofRound(e, b.Key()) {
+		if previous, ok := record.Previous(); ok && !in(record.Trigger, e, b.Key()) {
 			e = &previous
 		}
-		if ofRound(e, b.Key()) && e.Outcome != "" && e.Outcome != jobtree.Success {
+		if in(record.Trigger, e, b.Key()) && e.Outcome != "" && e.Outcome != jobtree.Success {
 			failed = append(failed, n)
 		}
 	}
 	return failed
+}
+
+// in tells whether an execution is one of the very round. newest is the last request by hand of its record, which is meant
+// where the execution names none.
+func in(newest registry.Revision, e *jobtree.Execution, key jobtree.RoundKey) bool {
+	switch {
+	case e == nil || e.ByHand() != key.Manual():
+		return false
+	case key.Manual():
+		return cmp.Or(e.Trigger, newest) == key.Trigger
+	default:
+		return e.Fire.Equal(key.Fire)
+	}
 }

@@ -231,6 +231,26 @@ func TestWhatIsAwaited(t *testing.T) {
 	require.Empty(t, w.missing(jobtree.PhaseCompleted), "which nobody does while it is disabled")
 }
 
+// An item that did not run in the round has not failed in it, whatever it did before or since.
+func TestWhoFailedInTheRound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	w.begin(t, 0, noon, a, 1)
+	w.end(t, 0, jobtree.Failure)
+	key := jobtree.RoundKey{Fire: noon.Add(time.Minute)}
+	require.True(t, w.commit(barrier.Open(w.state(), jobtree.PhaseCompleted, key, noon)))
+	w.begin(t, 1, key.Fire, a, 1)
+	w.end(t, 1, jobtree.Failure)
+	w.begin(t, 2, key.Fire, a, 1)
+	w.end(t, 2, jobtree.Success)
+	w.put(tree.ItemDisabled(0), "", 0)
+	require.Empty(t, w.missing(jobtree.PhaseCompleted))
+	require.Equal(t, []int{1}, barrier.Failed(w.state(), jobtree.PhaseCompleted))
+	w.begin(t, 1, key.Fire.Add(time.Minute), a, 1)
+	w.begin(t, 0, key.Fire.Add(time.Minute), a, 1)
+	require.Equal(t, []int{1}, barrier.Failed(w.state(), jobtree.PhaseCompleted), "the next round has begun")
+}
+
 func TestAnItemThatStillRunsIsAwaitedIfItWillCatchUp(t *testing.T) {
 	t.Parallel()
 	for _, misfire := range []bool{true, false} {

@@ -26,6 +26,7 @@ func TestEachGuardRefusesWhatIsTooLate(t *testing.T) {
 	takes := func(seen *jobtree.State) registry.Txn { return barrier.Take(seen, p, a, sessionA) }
 	expires := func(seen *jobtree.State) registry.Txn { return barrier.Expire(seen, p, noon) }
 	opens := func(seen *jobtree.State) registry.Txn { return barrier.Open(seen, p, first, noon) }
+	var hidden registry.Node
 	for name, story := range map[string]struct {
 		before    func(w *world) // up to the decision
 		decide    func(seen *jobtree.State) registry.Txn
@@ -42,8 +43,16 @@ func TestEachGuardRefusesWhatIsTooLate(t *testing.T) {
 		"time out what is taken":    {func(w *world) { open(w, first) }, expires, take},
 		"time out what is settled":  {func(w *world) { open(w, first) }, expires, func(w *world) { take(w); settle(w) }},
 		"time out what is replaced": {func(w *world) { open(w, first) }, expires, func(w *world) { open(w, second) }},
-		"open what is open":         {func(*world) {}, opens, func(w *world) { open(w, first) }},
-		"open what is settled":      {func(*world) {}, opens, func(w *world) { open(w, first); take(w); settle(w) }},
+		"declare lost whose mark was not shown yet": {func(w *world) {
+			open(w, first)
+			take(w)
+			hidden = w.nodes[tree.BarrierHook(p)]
+			delete(w.nodes, tree.BarrierHook(p))
+		}, func(seen *jobtree.State) registry.Txn { return barrier.DeclareLost(seen, p, noon) }, func(w *world) {
+			w.nodes[tree.BarrierHook(p)] = hidden
+		}},
+		"open what is open":    {func(*world) {}, opens, func(w *world) { open(w, first) }},
+		"open what is settled": {func(*world) {}, opens, func(w *world) { open(w, first); take(w); settle(w) }},
 		"open while a hook runs of which the barrier was removed by hand": {func(*world) {}, opens, func(w *world) {
 			open(w, first)
 			take(w)

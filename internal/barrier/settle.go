@@ -30,9 +30,12 @@ func Lost(s *jobtree.State, p jobtree.Phase) bool {
 	return b.Round.Value.Underway() && !b.Hook.Exists()
 }
 
-// DeclareLost returns the transaction that settles a barrier for which [Lost] is true.
+// DeclareLost returns the transaction that settles a barrier for which [Lost] is true. A view may show that a hook was taken
+// before it shows its mark, so that must not be there.
 func DeclareLost(s *jobtree.State, p jobtree.Phase, now time.Time) registry.Txn {
-	return settleOpen(s, p, jobtree.BarrierLost, now)
+	txn := settleOpen(s, p, jobtree.BarrierLost, now)
+	txn.If = append(txn.If, registry.Absent(s.Tree().BarrierHook(p)))
+	return txn
 }
 
 // Expire returns the transaction that settles a barrier which is still open at its deadline.

@@ -127,7 +127,7 @@ func latchError(path string, err error) error {
 // ticket that stayed would block everybody for as long as this process lives.
 func (r *Registry) discard(ticket string) {
 	r.mu.Lock()
-	r.litter[ticket] = struct{}{}
+	r.litter[ticket] = 0
 	delete(r.standing, ticket)
 	r.mu.Unlock()
 	if r.link.through() {
@@ -146,7 +146,7 @@ func (r *Registry) noticeTicket(n registry.Node) {
 	if _, stands := r.standing[n.Path]; stands || !r.isTicket(n.Path) || n.Created <= r.swept[n.Path] {
 		return // in the last case the news of the put come after the ticket was removed again
 	}
-	r.litter[n.Path] = struct{}{}
+	r.litter[n.Path] = n.Created
 	r.littered.wake()
 }
 
@@ -189,7 +189,11 @@ func (r *Registry) clearLitter() {
 			return
 		}
 		r.mu.Lock()
-		delete(r.litter, ticket)
+		if r.litter[ticket] <= revision {
+			delete(r.litter, ticket)
+		} else { // it has come once more since
+			r.littered.wake()
+		}
 		if r.session != nil && r.isTicket(ticket) { // no other has late copies that count
 			r.swept[ticket] = revision
 		}

@@ -45,7 +45,7 @@ type Registry struct {
 	late        []lateness         // of the next commit requests
 	broken      bool               // the watch, by BreakWatch
 	denials     []denial
-	litter      map[string]struct{}          // latch tickets to be removed when the store can be reached
+	litter      map[string]registry.Revision // latch tickets to be removed when the store can be reached, and when each was created that came late
 	standing    map[string]struct{}          // latch tickets that somebody waits with, or holds a latch by
 	swept       map[string]registry.Revision // latch tickets of this session that were removed, and when
 	tickets     int                          // latch tickets taken so far
@@ -68,7 +68,7 @@ func (s *Server) Open(namespace string, options ...Option) *Registry {
 	r := &Registry{
 		server: s, prefix: "/" + namespace, settings: settings, link: newLink(settings),
 		news: newSignal(), beat: newSignal(), views: newFollowers(),
-		littered: newSignal(), litter: make(map[string]struct{}), standing: make(map[string]struct{}), swept: make(map[string]registry.Revision),
+		littered: newSignal(), litter: make(map[string]registry.Revision), standing: make(map[string]struct{}), swept: make(map[string]registry.Revision),
 		renewed: make(chan struct{}), closed: make(chan struct{}),
 	}
 	if settings.requests > 0 {

@@ -18,8 +18,8 @@ func (a *Alarm) Set(d time.Duration) {
 		a.timer = time.AfterFunc(d, a.Ring)
 	} else if a.at.After(now) && a.at.Before(at) {
 		return
-	} else {
-		a.timer.Reset(d)
+	} else if pending := a.timer.Reset(d); pending && !a.at.After(now) {
+		go a.Ring() // its time had come, and it had not rung yet
 	}
 	a.at = at
 }

@@ -1,6 +1,7 @@
 package actor
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -113,4 +114,24 @@ func TestAnAlarmIsStopped(t *testing.T) {
 		until(time.Hour)
 		require.Empty(t, b.heard())
 	})
+}
+
+// A ring whose time has come and that the runtime has not given yet is not put off by what is set then.
+func TestARingThatIsDueIsNotPutOff(t *testing.T) { // not parallel: there is nobody who would give the ring meanwhile
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for range 20 {
+		rung := make(chan struct{}, 2)
+		a := Alarm{Ring: func() { rung <- struct{}{} }}
+		a.Set(time.Microsecond)
+		for !time.Now().After(a.at) {
+			continue // as somebody does who decides at length
+		}
+		a.Set(time.Hour)
+		select {
+		case <-rung:
+		case <-time.After(30 * time.Second):
+			t.Fatal("it does not ring")
+		}
+		a.Stop()
+	}
 }

@@ -337,6 +337,6 @@ func (r *Rounds) runRound(v room.View, round *Round) {
 	if len(round.begun) == 0 {
 		return
 	}
-	r.holdBack(round.begun)
+	r.holdBack(v, round.begun)
 	r.executions.RunRound(v, round.id, r.taskID(v), round.now, round.begun)
 }

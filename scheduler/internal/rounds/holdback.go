@@ -16,7 +16,10 @@ type Whole interface {
 }
 
 // holdBack makes a round's executions wait for the started hook, if the job has one.
-func (r *Rounds) holdBack(members []*executions.Execution) {
+func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
+	if !wholeround.Together(v.Config) {
+		return
+	}
 	var gates []*wholeround.Gate
 	held := make(map[*wholeround.Gate]*executions.Execution)
 	for _, e := range members {

@@ -11,6 +11,13 @@ type Gate struct {
 	Open chan struct{} // closed when the code may be called
 	key  jobtree.RoundKey
 	late bool // it has waited as long as it may
+	wait *wait
+}
+
+// wait bounds how long the gates of one round are closed.
+type wait struct {
+	timer *time.Timer
+	gates int // that are closed
 }
 
 // Gate returns the gate at which an execution waits for the started hook; nil if there is no such hook.
@@ -32,7 +39,11 @@ func (r *Rounds) Bound(gates []*Gate, late func(*Gate)) {
 	if len(gates) == 0 {
 		return
 	}
-	time.AfterFunc(r.listener.StartedWithin, func() {
+	bound := &wait{gates: len(gates)}
+	for _, g := range gates {
+		g.wait = bound
+	}
+	bound.timer = time.AfterFunc(r.listener.StartedWithin, func() {
 		r.ports.Post(func() {
 			for _, g := range gates {
 				if _, waits := r.gates[g]; waits {
@@ -55,14 +66,25 @@ func (r *Rounds) Release(s *jobtree.State) {
 		passed := b.Covers(g.key) && (!same(b.Key(), g.key) || b.Outcome != "")
 		if passed || g.late {
 			close(g.Open)
-			delete(r.gates, g)
+			r.Forget(g)
 		}
 	}
 }
 
-// Forget takes a gate off the list when its execution has ended, in whatever way. A nil gate is none.
+// Forget takes a gate off the list when its execution has ended, in whatever way, and with the last of a round what bounds
+// their wait. A nil gate is none.
 func (r *Rounds) Forget(g *Gate) {
-	if g != nil {
-		delete(r.gates, g)
+	if g == nil {
+		return
+	}
+	if _, closed := r.gates[g]; !closed {
+		return
+	}
+	delete(r.gates, g)
+	if g.wait == nil {
+		return
+	}
+	if g.wait.gates--; g.wait.gates == 0 {
+		g.wait.timer.Stop()
 	}
 }

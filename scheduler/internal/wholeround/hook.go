@@ -2,7 +2,6 @@ package wholeround
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -69,13 +68,15 @@ func (r *Rounds) SettleHook(v room.View, p jobtree.Phase) room.Batch {
 		settled.Outcome = jobtree.BarrierFailure
 	}
 	if h.under.Session.State() == registry.SessionLost {
-		settled.Outcome = jobtree.BarrierLost // and so others will record it
-		r.endHook(g, settled)
+		g.run = nil // others record that it was lost, and tell of it
 		return nil
 	}
 	return room.Batch{{
 		Step: "settle a hook", Alone: true, Under: h.under, Txn: barrier.Settle(v.Tree, p, h.barrier, h.token, h.err, now),
-		Done: func(registry.Outcome) { r.endHook(g, settled) },
+		Done: func(registry.Outcome) {
+			r.ports.Settled(g.phase, settled, h.err)
+			g.run = nil
+		},
 		Refused: func(err error) bool {
 			if !room.Final(err) && h.under.Ctx.Err() == nil {
 				r.ports.Tell(slog.LevelWarn, "outcome of a hook not recorded yet, will try again", err)
@@ -83,16 +84,8 @@ func (r *Rounds) SettleHook(v room.View, p jobtree.Phase) room.Batch {
 				time.AfterFunc(room.RetryAfter, func() { r.ports.Post(func() { h.retry = false }) })
 				return true
 			}
-			if errors.Is(err, registry.ErrSessionLost) {
-				settled.Outcome = jobtree.BarrierLost
-			}
-			r.endHook(g, settled)
+			g.run = nil // whoever has taken the mark away, or takes it for lost, tells of it
 			return true
 		},
 	}}
-}
-
-func (r *Rounds) endHook(g *phaseBarrier, settled jobtree.Barrier) {
-	r.ports.Settled(g.phase, settled, g.run.err)
-	g.run = nil
 }

@@ -33,7 +33,7 @@ func (n *Newest) keys() []jobtree.RoundKey {
 // Open proposes to open the barriers of a round, if none is open: in the same request, ahead of the begins.
 // Several instances do that at once, and the first one's set counts.
 func (r *Rounds) Open(v room.View, newest Newest) room.Batch {
-	if r == nil || v.Config.Unmonitored {
+	if r == nil || !Together(v.Config) {
 		return nil
 	}
 	var opens room.Batch
@@ -46,10 +46,11 @@ func (r *Rounds) Open(v room.View, newest Newest) room.Batch {
 	return opens
 }
 
-// open proposes to open a barrier for the first of some rounds for which it may be opened: one at a time.
+// open proposes to open a barrier for the first of some rounds for which it may be opened: one at a time. A round that has
+// had one has no other, even if somebody has deleted or spoilt it by hand: its hook may have run.
 func (r *Rounds) open(v room.View, p jobtree.Phase, keys []jobtree.RoundKey) room.Batch {
 	for _, key := range keys {
-		if !barrier.Opens(v.State, p, key) {
+		if !barrier.Opens(v.State, p, key) || r.of(p).last.Covers(key) {
 			continue
 		}
 		before, clock := v.State.Barrier(p).Round.Value, v.Clock

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/barrier"
@@ -42,10 +43,17 @@ type phaseBarrier struct {
 
 	noted    actor.Lookout    // items to be looked at
 	key      jobtree.RoundKey // that the barrier was seen to stand for
+	last     jobtree.Barrier  // the last that was seen, also when somebody has deleted it by hand
 	missing  map[int]struct{} // awaited items that did not arrive; nil if they are not counted
 	deadline *time.Timer
 	late     bool
 	run      *hookRun // that this process has taken and not settled; nil = none
+}
+
+// Together tells whether the items of a job have rounds that hooks can be about. What is not recorded leaves no trace of who
+// has run, and with a fixed delay each item goes its own way.
+func Together(cfg *job.Config) bool {
+	return cfg.Monitored() && !strings.HasPrefix(cfg.Cron, "@delay ")
 }
 
 // New makes the room of a job; nil without a listener.
@@ -124,10 +132,10 @@ func (r *Rounds) Decide(v room.View, p jobtree.Phase) room.Batch {
 		return nil // what is left to be done is for those who stay
 	case !b.Round.Value.Awaits():
 		return r.reopen(v, p)
+	case g.late: // also if all have arrived since
+		return r.settle(v, p, barrier.Expire(v.State, p, now), jobtree.BarrierTimeout)
 	case len(g.missing) == 0 && barrier.FallsTo(v.State, p, v.Instance):
 		return r.takeHook(v, g)
-	case g.late:
-		return r.settle(v, p, barrier.Expire(v.State, p, now), jobtree.BarrierTimeout)
 	default:
 		return nil
 	}
@@ -136,6 +144,10 @@ func (r *Rounds) Decide(v room.View, p jobtree.Phase) room.Batch {
 // follow keeps count of the items that a barrier still awaits, at a cost that depends on what changed.
 func (r *Rounds) follow(v room.View, g *phaseBarrier, b jobtree.Barrier) {
 	all, items := g.noted.TakeNoted()
+	horizon := v.Clock.Horizon()
+	if !b.Key().IsZero() && (horizon.IsZero() || !b.Fire.After(horizon)) {
+		g.last = b
+	}
 	if !same(g.key, b.Key()) {
 		g.key = b.Key()
 		r.setDeadline(v, g, b)
@@ -145,7 +157,6 @@ func (r *Rounds) follow(v room.View, g *phaseBarrier, b jobtree.Barrier) {
 		g.missing = nil
 		return
 	}
-	horizon := v.Clock.Horizon()
 	check := func(n int) {
 		if barrier.Missing(v.State, g.phase, n, horizon) {
 			g.missing[n] = struct{}{}
