@@ -51,13 +51,21 @@ func (k *keeping) removes(remove ofJob) ofJob {
 			return operate.Result{}, fmt.Errorf("nothing was removed, as the jobs cannot be kept first (see --export): %w", err)
 		}
 		result, err := remove(ctx, job, opts)
-		_, refused := operate.IsRefused(err)
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		k.did = k.did || !refused
+		k.did = k.did || k.mayBeGone(job, err)
 		k.correct(job, result)
 		return result, err
 	}
+}
+
+// mayBeGone tells whether something of a job may have been removed, by what its removal returned. One that is refused has
+// removed nothing, unless it had begun; and that there is no such job, which there was when it was kept, may be our doing, if
+// an answer was lost.
+func (k *keeping) mayBeGone(job string, err error) bool {
+	var unconfirmed *operate.UnconfirmedError
+	cause, refused := operate.IsRefused(err)
+	return !refused || errors.As(err, &unconfirmed) || cause == operate.CauseUnknownJob && len(k.nodes[job]) > 0
 }
 
 // begin keeps all the jobs, once.

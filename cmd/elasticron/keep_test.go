@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // idle fills the namespace with jobs in which nobody takes part.
@@ -128,4 +130,40 @@ func TestAJobIsKeptAsItWasRemoved(t *testing.T) {
 	require.Contains(t, string(text), "0 0 5 * * ?")
 	require.NotContains(t, string(text), "0 0 4 * * ?")
 	require.NoFileExists(t, file+".new")
+}
+
+// The file stays if the job may be gone, whatever its removal returned.
+func TestWhatIsKeptOfAJobThatMayBeGone(t *testing.T) {
+	t.Parallel()
+	unknown := &operate.Refusal{Cause: operate.CauseUnknownJob}
+	for name, test := range map[string]struct {
+		job  string
+		err  error
+		kept bool
+	}{
+		"refused":                    {"other", &operate.Refusal{Cause: operate.CauseAlive}, false},
+		"gone meanwhile":             {"other", unknown, true},
+		"never there":                {"none", unknown, false},
+		"in part, and then refused":  {"other", &operate.UnconfirmedError{Err: &operate.Refusal{Cause: operate.CauseAlive}}, true},
+		"without an answer":          {"other", registry.ErrUnknownOutcome, true},
+		"by somebody else, in parts": {"other", &operate.UnconfirmedError{Err: unknown}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t).idle(t)
+			file := filepath.Join(t.TempDir(), "kept.yaml")
+			k := &keeping{v: &verb{program: w.program, at: w.hand(t), out: io.Discard}, to: file, jobs: []string{"other", "none"}}
+			remove := k.removes(func(context.Context, string, operate.Options) (operate.Result, error) {
+				return operate.Result{}, test.err
+			})
+			_, err := remove(t.Context(), test.job, operate.Options{})
+			require.ErrorIs(t, err, test.err)
+			require.NoError(t, k.end())
+			if !test.kept {
+				require.NoFileExists(t, file)
+				return
+			}
+			require.FileExists(t, file)
+		})
+	}
 }

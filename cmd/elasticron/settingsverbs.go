@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -144,15 +146,22 @@ func (v *verb) edited(text string) (_ string, err error) {
 		return "", err
 	}
 	words := strings.Fields(editor)
-	run := exec.CommandContext(v.ctx, words[0], append(words[1:], file.Name())...) //nolint:gosec // the user's own choice
+	run := exec.CommandContext(v.life, words[0], append(words[1:], file.Name())...) //nolint:gosec // the user's own choice
 	run.Stdin, run.Stdout, run.Stderr = v.in, v.out, v.news
-	if err := run.Run(); err != nil {
-		return "", fmt.Errorf("editor %s: %w", editor, err)
-	}
+	run.Cancel, run.WaitDelay = func() error { return run.Process.Signal(syscall.SIGTERM) }, editorLeaves
+	broken := run.Run()
 	after, err := os.ReadFile(file.Name())
 	if err != nil {
-		return "", err
+		return "", errors.Join(broken, err)
 	}
+	if broken != nil {
+		broken = fmt.Errorf("editor %s: %w", editor, broken)
+		if !bytes.Equal(after, pretty.Bytes()) {
+			broken = kept(broken, string(after))
+		}
+		return "", broken
+	}
+	v.waits()
 	if bytes.Equal(bytes.TrimSpace(after), bytes.TrimSpace(pretty.Bytes())) {
 		return "", errAborted
 	}
@@ -165,6 +174,9 @@ func (v *verb) edited(text string) (_ string, err error) {
 	}
 	return jobtree.EncodeConfig(c)
 }
+
+// editorLeaves is how long an editor has to put the terminal in order when the command is told to end.
+const editorLeaves = 5 * time.Second
 
 // kept keeps what somebody wrote in an editor and was refused, for its owner alone, and says where.
 func kept(refused error, text string) error {

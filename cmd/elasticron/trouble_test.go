@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -208,6 +210,65 @@ func TestItemsByTheirEnds(t *testing.T) {
 		require.Contains(t, errOut, "want numbers of items", text)
 	}
 	require.Contains(t, w.must(t, on("trigger", "orders", "--items", "0-1", "--dry-run")...), "items 0-1")
+}
+
+// A question ends with the command, whoever types nothing; and how long somebody thinks is not what --timeout bounds.
+func TestAQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).idle(t)
+	silent, typing := io.Pipe()
+	w.program.asked, w.in = func(any) bool { return true }, silent
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := signalling{shows: make(chan struct{})}
+	status := make(chan int, 1)
+	go func() { status <- w.run(ctx, on("remove", "plain"), io.Discard, &asked) }()
+	<-asked.shows
+	cancel()
+	require.Equal(t, exitFailed, <-status)
+	require.NoError(t, typing.Close())
+	require.NotEqual(t, "absent", value(t, w.hand(t), "/plain/config"))
+
+	silent, typing = io.Pipe()
+	w.in, asked = silent, signalling{shows: make(chan struct{})}
+	go func() { status <- w.run(t.Context(), on("remove", "plain", "--timeout", "5s"), io.Discard, &asked) }()
+	<-asked.shows
+	time.Sleep(6 * time.Second)
+	_, err := io.WriteString(typing, "y\n")
+	require.NoError(t, err)
+	require.Equal(t, 0, <-status)
+	require.Equal(t, "absent", value(t, w.hand(t), "/plain/config"))
+}
+
+// signalling tells when a question is asked.
+type signalling struct {
+	shows chan struct{}
+	once  sync.Once
+}
+
+func (s *signalling) Write(text []byte) (int, error) {
+	if strings.Contains(string(text), "Go on?") {
+		s.once.Do(func() { close(s.shows) })
+	}
+	return len(text), nil
+}
+
+// An editor may take longer than --timeout, and what was written in one that breaks is kept.
+func TestAnEditorThatTakesItsTime(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	w := newShop(t)
+	editor := filepath.Join(t.TempDir(), "editor")
+	w.variables["EDITOR"] = editor
+	writeProgram(t, editor, "sleep 3; sed -i 's/0 \\* \\* \\* \\* ?/0 * * * 5 ?/' \"$1\"")
+	_, errOut, status := w.does(t, on("edit", "orders", "--yes", "--timeout", "2s")...)
+	require.Zero(t, status, errOut)
+	writeProgram(t, editor, "echo much >> \"$1\"; exit 3")
+	_, errOut, status = w.does(t, on("edit", "orders", "--yes")...)
+	require.Equal(t, exitFailed, status)
+	_, name, found := strings.Cut(strings.TrimSpace(errOut), "what you wrote is in ")
+	require.True(t, found, errOut)
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "much")
 }
 
 // What was written in an editor is not lost when it is refused.

@@ -35,7 +35,9 @@ type verb struct {
 	told *teller   // which tells how far a job has followed
 	op   operations
 	at   place
-	ctx  context.Context //nolint:containedctx // it lives as long as the command
+	life context.Context //nolint:containedctx // that of the command: signals end it
+	ctx  context.Context //nolint:containedctx // within life, for as long as may be waited
+	stop context.CancelFunc
 }
 
 // newVerb gives a command the flags of all operations, and what it does with an operator.
@@ -67,18 +69,26 @@ func newVerb(p *program, cmd *cobra.Command, do func(v *verb, args []string) err
 			if v.op, err = operating(at, p.who(v.conn.etcd.User()), agent()); err != nil {
 				return err
 			}
-			v.ctx = ctx
-			if v.timeout > 0 {
-				var stop context.CancelFunc
-				v.ctx, stop = context.WithTimeout(ctx, v.timeout)
-				defer stop()
-			}
+			v.life = ctx
+			v.waits()
+			defer func() { v.stop() }()
 			v.told = p.teller(v.news)
 			v.opts.Progress = func(p operate.Progress) { v.told.tell(progressText(p)) }
 			return judged(do(v, args))
 		})
 	}
 	return v
+}
+
+// waits has the time of --timeout begin: when the command does, and again when somebody has been asked, or has written. How long
+// people think is not what it bounds.
+func (v *verb) waits() {
+	if v.stop != nil {
+		v.stop()
+	}
+	if v.ctx, v.stop = v.life, func() {}; v.timeout > 0 {
+		v.ctx, v.stop = context.WithTimeout(v.life, v.timeout)
+	}
 }
 
 // judged gives what an operation returned its exit status.
@@ -255,12 +265,27 @@ func (v *verb) ask(plan string) error {
 	if _, err := fmt.Fprintf(v.news, "%sGo on? (y/N) ", plan); err != nil {
 		return err
 	}
-	answer, err := bufio.NewReader(v.in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+	type line struct {
+		text string
+		err  error
 	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
+	read := make(chan line, 1)
+	go func() {
+		text, err := bufio.NewReader(v.in).ReadString('\n')
+		read <- line{text, err}
+	}()
+	var answer line
+	select {
+	case answer = <-read:
+	case <-v.life.Done(): // nothing else ends the reading
+		return errAborted
+	}
+	if answer.err != nil && !errors.Is(answer.err, io.EOF) {
+		return answer.err
+	}
+	switch strings.ToLower(strings.TrimSpace(answer.text)) {
 	case "y", "yes":
+		v.waits()
 		return nil
 	default:
 		return errAborted

@@ -236,7 +236,13 @@ const (
 
 // done sends an operation, which has an id, until there is an answer.
 func (l *link) done(ctx context.Context, r request, answer any) error {
-	sent := false
+	_, err := l.doneOr(ctx, r, answer)
+	return err
+}
+
+// doneOr is done that tells whether an answer was lost before the one that came: then the server may have done what it
+// refuses now.
+func (l *link) doneOr(ctx context.Context, r request, answer any) (sent bool, err error) {
 	for try := 1; ; try++ {
 		err := l.once(ctx, r.next(sent), answer)
 		var gone *lostError
@@ -245,14 +251,14 @@ func (l *link) done(ctx context.Context, r request, answer any) error {
 				sent = true
 				continue
 			}
-			return err
+			return sent, err
 		}
 		sent = sent || gone.sent
 		if try == maxTries || ctx.Err() != nil || !wait(ctx, time.Duration(try)*pause) {
 			if sent {
-				return fmt.Errorf("%w: %w", registry.ErrUnknownOutcome, err)
+				err = fmt.Errorf("%w: %w", registry.ErrUnknownOutcome, err)
 			}
-			return err
+			return sent, err
 		}
 	}
 }

@@ -117,6 +117,31 @@ func TestALostAnswerIsAskedForAgain(t *testing.T) {
 	require.Equal(t, keys[0], keys[2])
 }
 
+// A job that is not there any more when its removal is sent again, as the answer was lost, was removed.
+func TestALostAnswerToARemoval(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []int{0, 1} {
+		var requests heard
+		n := open(t, func(w http.ResponseWriter, r *http.Request) {
+			number, _ := requests.note(r)
+			_, _ = io.Copy(io.Discard, r.Body)
+			if number <= lost {
+				hangUp(w)
+			}
+			write(w, "application/problem+json", 404, wire.Problem{Status: 404, Cause: string(operate.CauseUnknownJob), Verb: operate.VerbRemove, Job: "orders", Why: "there is no such job"})
+		})
+		result, err := n.Remove(t.Context(), "orders", operate.Options{ID: "K"})
+		cause, refused := operate.IsRefused(err)
+		if lost == 0 {
+			require.True(t, refused)
+			require.Equal(t, operate.CauseUnknownJob, cause)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, operate.Result{ID: "K", Plan: operate.Plan{Verb: operate.VerbRemove, Job: "orders"}}, result)
+	}
+}
+
 // One that never gets an answer may have been done.
 func TestAnAnswerThatNeverComes(t *testing.T) {
 	t.Parallel()

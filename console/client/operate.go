@@ -344,8 +344,11 @@ func (n *Namespace) Remove(ctx context.Context, job string, opts operate.Options
 	var result operate.Result
 	for first := true; ; first, opts.Again = false, true {
 		var out wire.Outcome
-		err := n.done(ctx, r.of(opts, 0), &out)
-		if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownJob && !first {
+		lost, err := n.doneOr(ctx, r.of(opts, 0), &out)
+		if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownJob && (lost || !first) {
+			if first {
+				result = operate.Result{ID: opts.ID, Plan: operate.Plan{Verb: operate.VerbRemove, Job: job}}
+			}
 			return result, nil // it went meanwhile
 		}
 		if err != nil {

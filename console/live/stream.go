@@ -52,6 +52,7 @@ func (h *Hub) events(w http.ResponseWriter, r *http.Request) {
 	s.begin()
 	s.write(first)
 	h.serve(r, c, who, &s)
+	s.deadline() // for what the server still has to write
 }
 
 // serve writes until the reader or the hub goes, or until the reader may not read on.
@@ -73,7 +74,7 @@ func (h *Hub) serve(r *http.Request, c *client, who access.Identity, s *stream) 
 			s.text([]byte(":\n\n"))
 		}
 	}
-	if errors.Is(s.err, os.ErrDeadlineExceeded) {
+	if s.tooSlow() {
 		c.cutSlow()
 	}
 }
@@ -148,6 +149,7 @@ func readable(job, namespace string, who access.Identity) *problem {
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	began   time.Time // the last write
 	err     error
 }
 
@@ -180,7 +182,10 @@ func (s *stream) text(text []byte) {
 	s.flush()
 }
 
-func (s *stream) deadline() { _ = s.control.SetWriteDeadline(time.Now().Add(writeWithin)) }
+func (s *stream) deadline() {
+	s.began = time.Now()
+	_ = s.control.SetWriteDeadline(s.began.Add(writeWithin))
+}
 
 func (s *stream) put(text []byte) {
 	if s.err == nil {
@@ -188,10 +193,19 @@ func (s *stream) put(text []byte) {
 	}
 }
 
+// flush ends a write, and its deadline with it: HTTP/2 resets a stream whose deadline passes while nothing is written.
 func (s *stream) flush() {
 	if s.err == nil {
 		s.err = s.control.Flush()
 	}
+	if s.err == nil {
+		_ = s.control.SetWriteDeadline(time.Time{})
+	}
+}
+
+// tooSlow tells whether the last write took longer than it may. HTTP/2 says only that there is no stream any more.
+func (s *stream) tooSlow() bool {
+	return errors.Is(s.err, os.ErrDeadlineExceeded) || s.err != nil && time.Since(s.began) >= writeWithin
 }
 
 // problem is why a stream was refused, as RFC 9457 has it.
