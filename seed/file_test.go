@@ -2,6 +2,7 @@ package seed_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -164,6 +165,9 @@ func TestRefusedFiles(t *testing.T) {
 		"an empty mapping":            {seed.ParseYAML, "{}", []string{"says nothing"}},
 		"another name":                {seed.ParseYAML, "a: {config: {jobName: b, cron: '0 0 * * * ?', shardingTotalCount: 2}}", []string{"jobName", `must be "a"`}},
 		"an empty name":               {seed.ParseYAML, "'': {servers: {x: ''}}", []string{"segment"}},
+		"an alias within itself":      {seed.ParseYAML, "a: &a {servers: {x: *a}}", []string{"line 1", `the alias "a" stands within what it names`}},
+		"an alias of an ancestor":     {seed.ParseYAML, "&all\na: {servers: {x: *all}}", []string{`the alias "all"`}},
+		"aliases that make much":      {seed.ParseYAML, bomb(), []string{"aliases make more than 100000 nodes"}},
 		"a number that is none":       {seed.ParseYAML, "a: {config: {cron: '0 0 * * * ?', shardingTotalCount: .nan}}", []string{"NaN"}},
 
 		"no properties":      {seed.ParseProperties, "# x\n", []string{"empty"}},
@@ -183,6 +187,19 @@ func TestRefusedFiles(t *testing.T) {
 			require.Zero(t, file)
 		})
 	}
+}
+
+// bomb is a file of ten lines that stands for a billion nodes.
+func bomb() string {
+	text := "a0: &a0 {servers: {x: ''}}\n"
+	for i := 1; i < 10; i++ {
+		text += fmt.Sprintf("a%d: &a%d {", i, i)
+		for k := range 10 {
+			text += fmt.Sprintf("k%d: *a%d, ", k, i-1)
+		}
+		text += "}\n"
+	}
+	return text
 }
 
 func TestFilesThatCannotBeRead(t *testing.T) {

@@ -29,7 +29,7 @@ func ParseYAML(text []byte) (File, error) {
 	if err := reader.Decode(&more); !errors.Is(err, io.EOF) {
 		return File{}, fmt.Errorf("%w: the file has more than one YAML document", ErrInvalid)
 	}
-	var r yamlReader
+	r := yamlReader{open: make(map[*yaml.Node]bool)}
 	r.walk("", document.Content[0])
 	if err := errors.Join(r.faults...); err != nil {
 		return File{}, err
@@ -37,16 +37,35 @@ func ParseYAML(text []byte) (File, error) {
 	return r.file, nil
 }
 
+// maxByAlias bounds the nodes that are there by aliases, which can make very much of very little.
+const maxByAlias = 100_000
+
 // yamlReader gathers the nodes of a document.
 type yamlReader struct {
-	file   File
-	faults []error
+	file    File
+	faults  []error
+	open    map[*yaml.Node]bool // what aliases name that is being walked
+	byAlias int                 // how many nodes are there by aliases
 }
 
 // walk takes up what stands at a path: the nodes below it, or a value.
 func (r *yamlReader) walk(path string, n *yaml.Node) {
-	for n.Kind == yaml.AliasNode {
+	if n.Kind == yaml.AliasNode {
+		if r.open[n.Alias] {
+			r.fault(n, fmt.Errorf("%s: the alias %q stands within what it names", path, n.Value))
+			return
+		}
+		r.open[n.Alias] = true
+		defer delete(r.open, n.Alias)
 		n = n.Alias
+	}
+	if len(r.open) > 0 {
+		if r.byAlias++; r.byAlias > maxByAlias {
+			if r.byAlias == maxByAlias+1 {
+				r.fault(n, fmt.Errorf("aliases make more than %d nodes of this file", maxByAlias))
+			}
+			return
+		}
 	}
 	name, known := jobtree.Parse(path)
 	switch {

@@ -4,7 +4,8 @@ import "github.com/coreos/go-systemd/v22/daemon"
 
 // Reload has another file count: its section take; jobs, but not whether there is a folder; script, but not whether
 // there is that section, and not cgroup; http, but not whether there is that section, and not secrets; and grace, for a
-// stop that begins later. Scripts and calls that run go on as they began. It returns the names of members that differ
+// stop that begins later. Scripts and calls that run go on as they began. While Run still opens what the file before asks for,
+// it waits until that is done. It returns the names of members that differ
 // and count only after a restart. If the file is not allowed, or the machine has not what it asks for, nothing changes.
 func (w *Worker) Reload(file File) (later []string, err error) {
 	file, err = file.Completed()
@@ -13,6 +14,11 @@ func (w *Worker) Reload(file File) (later []string, err error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.ran && w.parts == nil {
+		w.mu.Unlock()
+		<-w.serving
+		w.mu.Lock()
+	}
 	if w.parts == nil {
 		w.file = file
 		return nil, nil

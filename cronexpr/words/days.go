@@ -9,8 +9,9 @@ import (
 // days says on which days: nothing if on all.
 func days(ofMonth, ofWeek string, d dialect) []string {
 	month, week := onDates(ofMonth), d.onWeekdays(ofWeek)
+	either := d.weekdays.min == unix.weekdays.min && !star(ofMonth) && !star(ofWeek)
 	switch {
-	case month == "" && week == "":
+	case month == "" && week == "", either && (month == "" || week == ""): // one of them is every day, and that is enough
 		return nil
 	case month == "":
 		return []string{week}
@@ -19,6 +20,17 @@ func days(ofMonth, ofWeek string, d dialect) []string {
 	default: // with five fields, a day needs to match only one
 		return []string{month + " or " + week}
 	}
+}
+
+// star tells whether a field of five leaves its days to the other field, rather than name all of them.
+func star(text string) bool {
+	for element := range strings.SplitSeq(text, ",") {
+		base, step, _ := strings.Cut(element, "/")
+		if (base == "*" || base == "?") && (step == "" || step == "1") {
+			return true
+		}
+	}
+	return false
 }
 
 // onDates describes a field of days of a month.

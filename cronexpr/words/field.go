@@ -106,7 +106,7 @@ func (v values) every() (n int, is bool) {
 // only returns the single values of the field; false if it has others.
 func (v values) only() (all []int, is bool) {
 	for _, s := range v.spans {
-		if s.step == 1 && s.from != s.to || s.step > 1 && s.from+s.step <= s.to {
+		if s.step == 1 && s.from != s.to || s.step > 1 && (s.to < s.from || s.from+s.step <= s.to) {
 			return nil, false
 		}
 		all = append(all, s.from)

@@ -59,6 +59,7 @@ func TestDescribe(t *testing.T) {
 		"0 0 0 1 2/3 ?":             "At 00:00, on day 1 of the month, in every 3rd month from February to December.",
 		"0 0 1/5 ? * 2-6/2":         "On the hour in every 5th hour from 1 to 23, on every 2nd weekday from Monday to Friday.",
 		"0 0 22-2 * * ?":            "Every hour in hours 22 to 2.",
+		"0 0 22-2/2 * * ?":          "On the hour in every 2nd hour from 22 to 2.",
 		"0 0-10/5 * * * ?":          "At every 5th minute from 0 to 10 of every hour.",
 		"0 0 0 ? JAN MON":           "At 00:00, on Monday, in January.",
 		"0 0 0,1,2,3,4,5,6 * * ?":   "Every hour in hours 0, 1, 2, 3, 4, 5 and 6.",
@@ -68,6 +69,9 @@ func TestDescribe(t *testing.T) {
 		"30 2 * * 1-5":     "At 02:30, from Monday to Friday.",
 		"30 2 * * 0":       "At 02:30, on Sunday.",
 		"0 0 13 * 5":       "At 00:00, on day 13 of the month or on Friday.",
+		"0 0 13 * 0-6":     "At 00:00.",
+		"0 0 1-31 * 5":     "At 00:00.",
+		"0 0 */1 * 5":      "At 00:00, on Friday.",
 		"0 0 * 1,7 SUN":    "At 00:00, on Sunday, in January and July.",
 		"@daily":           "At 00:00.",
 		"@weekly":          "At 00:00, on Sunday.",
@@ -103,7 +107,7 @@ func TestEveryExpressionHasWords(t *testing.T) {
 		})
 	}
 	fields := []*rapid.Generator[string]{
-		list("*", "0", "59", "*/7", "3/5", "/9", "10-20", "50-10", "2-40/6"), list("*", "0", "*/15", "7", "55-5"), list("*", "0", "23", "22-2", "*/5", "8"),
+		list("*", "0", "59", "*/7", "3/5", "/9", "10-20", "50-10", "50-10/5", "2-40/6"), list("*", "0", "*/15", "7", "55-5"), list("*", "0", "23", "22-2", "*/5", "8"),
 		rapid.OneOf(list("1", "31", "*/2", "5-7"), rapid.SampledFrom([]string{"?", "*", "L", "L-3", "LW", "L-2W", "15W"})),
 		list("*", "JAN", "12", "2/3", "NOV-FEB"),
 		rapid.OneOf(list("1", "SAT", "MON-FRI", "6-2", "2/2"), rapid.SampledFrom([]string{"?", "*", "L", "6L", "2#1", "FRI#5"})),

@@ -144,10 +144,10 @@ func (c *call) request(ctx context.Context, sc job.ShardingContext) (*http.Reque
 		req.Host = host
 	}
 	// 3.x spells it so, and HTTP does not care.
-	req.Header.Set(ContextHeader, sc.JSON())
+	req.Header.Set(ContextHeader, inHeader(sc.JSON()))
 	if sc.TriggerParameter != "" {
 		text := string(texts.AppendGson(nil, sc.TriggerParameter)) // it may have lines, which a header has not
-		req.Header.Set(TriggerParameterHeader, strings.ReplaceAll(text, "\x7f", `\u007f`))
+		req.Header.Set(TriggerParameterHeader, inHeader(text))
 	}
 	fire := ""
 	if !sc.Fire.IsZero() {
@@ -159,6 +159,9 @@ func (c *call) request(ctx context.Context, sc job.ShardingContext) (*http.Reque
 	req.Header.Set(TokenHeader, strconv.FormatInt(sc.Token, 10))
 	return req, c.signed(req)
 }
+
+// inHeader escapes the one character that may stand in JSON and not in a header.
+func inHeader(text string) string { return strings.ReplaceAll(text, "\x7f", `\u007f`) }
 
 // signed signs a request, with the body that it really has: after some redirects it has none.
 func (c *call) signed(req *http.Request) error {

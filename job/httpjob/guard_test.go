@@ -68,18 +68,26 @@ func TestAGuardedCall(t *testing.T) {
 	for name, test := range map[string]struct {
 		guard  guard
 		path   string
+		host   string // that the header names
 		passes bool
 		calls  int32
 	}{
-		"allowed":                     {guard{host, "127.0.0.1:"}, "/", true, 1},
-		"not on the list":             {guard{"example.org", "127.0.0.1:"}, "/", false, 0},
-		"a redirect to another place": {guard{host, "127.0.0.1:"}, "/away", false, 1},
-		"a name that leads elsewhere": {guard{host, "10."}, "/", false, 0},
+		"allowed":                     {guard{host, "127.0.0.1:"}, "/", "", true, 1},
+		"not on the list":             {guard{"example.org", "127.0.0.1:"}, "/", "", false, 0},
+		"a redirect to another place": {guard{host, "127.0.0.1:"}, "/away", "", false, 1},
+		"a name that leads elsewhere": {guard{host, "10."}, "/", "", false, 0},
+		"another host at its address": {guard{host, "127.0.0.1:"}, "/", "admin.internal", false, 0},
+		"its own name once more":      {guard{host, "127.0.0.1:"}, "/", "127.0.0.1", true, 1},
+		"another that is allowed":     {guard{host + " shop:80", "127.0.0.1:"}, "/", "shop:80", true, 1},
 	} {
 		asked.Store(0)
-		err := guarded(t, httpjob.Job{Guard: test.guard}, map[string]string{
+		settings := map[string]string{
 			"http.uri": server.URL + test.path, "http.method": "POST", "http.data": "x", "http.retries": "3", "http.retry.milliseconds": "1",
-		})(t.Context(), item)
+		}
+		if test.host != "" {
+			settings["http.header.Host"] = test.host
+		}
+		err := guarded(t, httpjob.Job{Guard: test.guard}, settings)(t.Context(), item)
 		require.Equal(t, test.calls, asked.Load(), name)
 		if test.passes {
 			require.NoError(t, err, name)

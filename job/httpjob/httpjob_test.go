@@ -110,6 +110,27 @@ func TestTheParameterOfATrigger(t *testing.T) {
 	}
 }
 
+// What may stand in parameters and not in a header does not keep a call from being made, and what cannot be sent is refused
+// when the job is declared.
+func TestWhatHeadersCannotHold(t *testing.T) {
+	t.Parallel()
+	got := make(chan string, 1)
+	code := serve(t, func(_ http.ResponseWriter, r *http.Request) { got <- r.Header.Get(httpjob.ContextHeader) }, nil)
+	odd := item
+	odd.JobParameter, odd.ItemParameter = "a\x7fb", "c\nd"
+	require.NoError(t, code(t.Context(), odd))
+	var sent struct{ JobParameter, ShardingParameter string }
+	require.NoError(t, json.Unmarshal([]byte(<-got), &sent))
+	require.Equal(t, odd.JobParameter, sent.JobParameter)
+	require.Equal(t, odd.ItemParameter, sent.ShardingParameter)
+
+	for name, value := range map[string]string{"X Key": "a", "X-Key": "a\nb", "X:": "c"} {
+		settings := map[string]string{"http.uri": "http://127.0.0.1:1/", "http.method": "GET", "http.header." + name: value}
+		_, err := httpjob.Job{}.Configure(job.Config{Name: "warmup", Props: settings})
+		require.ErrorContains(t, err, "http.header."+name)
+	}
+}
+
 func TestAStatusIsAFailure(t *testing.T) {
 	t.Parallel()
 	for status, fails := range map[int]bool{200: false, 204: false, 399: false, 400: true, 404: true, 500: true, 599: true} {

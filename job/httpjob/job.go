@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/internal/webcall"
 )
@@ -42,7 +44,8 @@ var ErrForbidden = webcall.ErrForbidden
 // Guard says what may be called: whoever can write to the registry chooses the address. Its methods are called
 // concurrently.
 type Guard interface {
-	// Allow is asked about each request before it is made, also those to which a redirect leads.
+	// Allow is asked about each request before it is made, also those to which a redirect leads. If one names another
+	// host in its header Host, it is asked about that one as well.
 	Allow(address *url.URL) error
 	// Dial is asked about each connection when the name of the host has been looked up, as [net.Dialer.Control] is.
 	Dial(network, address string, conn syscall.RawConn) error
@@ -88,6 +91,12 @@ func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 			http.MethodPatch, http.MethodDelete, http.MethodOptions)
 	}
 	for name, value := range p.Below("http.header.") {
+		if !httpguts.ValidHeaderFieldName(name) {
+			p.Fault("http.header."+name, "must name a header: letters, digits and signs such as - and _")
+		}
+		if !httpguts.ValidHeaderFieldValue(value) {
+			p.Fault("http.header."+name, "must be one line without control characters")
+		}
 		c.header.Set(name, value)
 	}
 	if kind := p.Text("http.content.type", ""); kind != "" {

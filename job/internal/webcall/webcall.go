@@ -25,7 +25,8 @@ var (
 
 // Guard says what may be called.
 type Guard interface {
-	// Allow is asked about each request before it is made, also those to which a redirect leads.
+	// Allow is asked about each request before it is made, also those to which a redirect leads, and about the host that
+	// it names in its header.
 	Allow(address *url.URL) error
 	// Dial is asked about each connection when the name of the host has been looked up, as [net.Dialer.Control] is.
 	Dial(network, address string, conn syscall.RawConn) error
@@ -83,7 +84,7 @@ func New(limits Limits) *Caller {
 			if len(via) > limits.Redirects {
 				return fmt.Errorf("%w: %d are followed", ErrTooManyRedirects, limits.Redirects)
 			}
-			if err := limits.allow(req.URL); err != nil || limits.Redirected == nil {
+			if err := limits.allow(req); err != nil || limits.Redirected == nil {
 				return err
 			}
 			return limits.Redirected(req)
@@ -91,11 +92,20 @@ func New(limits Limits) *Caller {
 	}}
 }
 
-func (l Limits) allow(address *url.URL) error {
+// allow asks the guard about a request: about its address, and about that of the host which it names, as there may be several
+// behind one address.
+func (l Limits) allow(req *http.Request) error {
 	if l.Guard == nil {
 		return nil
 	}
-	return forbidden(l.Guard.Allow(address))
+	if err := l.Guard.Allow(req.URL); err != nil || req.Host == "" || req.Host == req.URL.Host {
+		return forbidden(err)
+	}
+	named := *req.URL
+	if named.Host = req.Host; named.Port() == "" && req.URL.Port() != "" {
+		named.Host = net.JoinHostPort(named.Hostname(), req.URL.Port())
+	}
+	return forbidden(l.Guard.Allow(&named))
 }
 
 func forbidden(err error) error {
@@ -131,7 +141,7 @@ func (c *Caller) DoTo(ctx context.Context, req *http.Request, to io.Writer) (Ans
 }
 
 func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, error) {
-	if err := c.limits.allow(req.URL); err != nil {
+	if err := c.limits.allow(req); err != nil {
 		return Answer{}, err
 	}
 	resp, err := c.client.Do(req)

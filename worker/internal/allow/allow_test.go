@@ -26,7 +26,12 @@ func TestCommands(t *testing.T) {
 	require.NoError(t, err)
 	good, other := program(t, dir+"/jobs/report"), program(t, dir+"/bin/other")
 	program(t, dir+"/jobs/deep/er")
-	for link, to := range map[string]string{dir + "/jobs/link": other, dir + "/bin/back": good, dir + "/alias": dir + "/jobs", dir + "/jobs/dangling": "nowhere"} {
+	box := program(t, dir+"/box/box") // that goes by many names
+	require.NoError(t, os.MkdirAll(dir+"/many", 0o755))
+	for link, to := range map[string]string{
+		dir + "/many/date": box, dir + "/many/sh": box, dir + "/bin/report": good,
+		dir + "/jobs/link": other, dir + "/bin/back": good, dir + "/alias": dir + "/jobs", dir + "/jobs/dangling": "nowhere",
+	} {
 		require.NoError(t, os.Symlink(to, link))
 	}
 	everybodys := program(t, dir+"/jobs/everybodys")
@@ -42,9 +47,15 @@ func TestCommands(t *testing.T) {
 		{dir + "/jobs/report", dir + "/bin/../jobs/report", good},
 		{dir + "/jobs/*", other, ""},
 		{dir + "/jobs/*", dir + "/jobs/link", ""},
-		{dir + "/bin/*", dir + "/jobs/link", other},
+		{dir + "/bin/*", dir + "/jobs/link", ""}, // by another name, which is not on the list
 		{dir + "/jobs/link", dir + "/jobs/link", other},
-		{dir + "/jobs/*", dir + "/bin/back", good},
+		{dir + "/jobs/*", dir + "/bin/back", ""},
+		{dir + "/jobs/*", dir + "/bin/report", good},
+		{dir + "/many/date", dir + "/many/date", box},
+		{dir + "/many/date", dir + "/many/sh", ""},
+		{dir + "/many/date", box, ""},
+		{dir + "/many/*", dir + "/many/sh", ""},
+		{dir + "/many/*", dir + "/alias/../many/date", ""},
 		{dir + "/alias/*", good, good},
 		{dir + "/alias/*", dir + "/alias/report", good},
 		{dir + "/jobs/*", dir + "/jobs/deep/er", ""},

@@ -55,7 +55,7 @@ func (c Commands) Resolve(command string) (string, error) {
 		return "", err
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%w: %s is no regular file", ErrRefused, command)
-	case !c.allows(real):
+	case !c.allows(command, real):
 		is := ""
 		if real != filepath.Clean(command) {
 			is = ", which is " + real + ","
@@ -76,13 +76,25 @@ func (c Commands) Resolve(command string) (string, error) {
 	}
 }
 
-// allows tells whether a path without symbolic links is on the list.
-func (c Commands) allows(real string) bool {
+// allows tells whether a command is on the list, which is real without symbolic links. One program may go by many names, and do
+// for each what that says: where all of /bin are links to one, a list that names one of them allows no other. So the name has
+// to be on the list, too, unless it is the program's own.
+func (c Commands) allows(command, real string) bool {
+	folder, err := filepath.EvalSymlinks(filepath.Dir(command))
+	if err != nil {
+		return false
+	}
+	named := filepath.Join(folder, filepath.Base(command))
 	for _, p := range c.patterns {
 		if p == everything {
 			return true
 		}
-		if ok, _ := filepath.Match(resolved(p), real); ok {
+		plain := filepath.Join(resolved(filepath.Dir(p)), filepath.Base(p))
+		program := resolved(p)
+		own := program == plain && filepath.Base(command) == filepath.Base(real)
+		is, _ := filepath.Match(program, real)
+		goesBy, _ := filepath.Match(plain, named)
+		if is && (own || goesBy) {
 			return true
 		}
 	}
