@@ -118,7 +118,7 @@ func (j *Job) settle(ctx context.Context, turns chan struct{}) (err error) {
 		case handle == nil:
 		case j.dropped():
 			j.keep("", nil)
-		case !hasMoved(handle) && !(said && showsSoon(ctx, handle)):
+		case !hasMoved(handle) && (!said || !showsSoon(ctx, handle)):
 			return nil
 		default:
 			if err := j.leave(ctx, handle); err != nil {

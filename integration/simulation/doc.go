@@ -96,18 +96,15 @@
 //	before the mend of wrong clocks that keep their items    10    5    1
 //
 // The guards of operators, that a node is as it was when they decided, with -simulation.kind=operators and
-// -simulation.power=6000, which counts the seeds of other kinds, and does not run them:
+// -simulation.power=1200, which counts the seeds of other kinds, and does not run them:
 //
-//	operation/operated unchanged                             14    7   15
-//	operation/config unchanged                                8  206  508
-//	operation/item disabled unchanged                        83  198   19
-//	operation/triggered unchanged                            68  206  144
-//	operation/server unchanged                              166    7  144
-//	operation/instance unchanged                            259  206  600
-//	operation/record unchanged                             3137 4241   70
-//
-// An item that is to be given up seldom waits any more when something about it has changed, so the last of them is
-// noticed seldom.
+//	operation/operated unchanged                             14  143   15
+//	operation/config unchanged                               83  206  508
+//	operation/item disabled unchanged                        14    7   19
+//	operation/triggered unchanged                           259  206  144
+//	operation/server unchanged                               83    7   70
+//	operation/instance unchanged                              8  206  878
+//	operation/record unchanged                               48  238  447
 //
 // A seed notices a guard by chance only, and how often depends on what the seeds are like; their stories
 // are what holds all of them. Measure anew before a figure is quoted.

@@ -131,9 +131,7 @@ func (d *driver) operate(a action) {
 	case opRemove:
 		d.removeAndCreate(a, desk, goes, opts)
 	case opGiveUp:
-		one(func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
-			return op.GiveUp(ctx, job, waitingItem(d.state(), item), opts)
-		})
+		d.giveUp(a, desk, goes, opts)
 	case opReshard:
 		one(op.Reshard)
 	case opTidy:
@@ -235,14 +233,70 @@ func rollBackOne(ctx context.Context, op *operate.Operator, job string, n int, o
 	return op.RollBack(ctx, job, all[n%len(all)].ID, opts)
 }
 
-// waitingItem returns an item that waits to be run again, or else the one given.
-func waitingItem(s *jobtree.State, item int) int {
+// giveUp has an operator give up an item that waits to be run again. If none does, he disables one that runs, its process
+// dies, and he gives up what waits then: nothing else lets an item wait for as long as its operator's messages take.
+func (d *driver) giveUp(a action, desk desk, goes time.Duration, opts operate.Options) {
+	n := waitingItem(d.state())
+	running, slot := d.runningItem(a.n)
+	if n < 0 && running >= 0 {
+		n = running
+	} else {
+		slot = -1
+	}
+	n = max(n, 0)
+	d.wg.Go(func() {
+		if slot >= 0 {
+			d.askAgain(goes, operate.Options{ID: opts.ID + "-held"}, func(ctx context.Context, opts operate.Options) error {
+				_, err := desk.op.DisableItem(ctx, jobName, n, opts)
+				return err
+			})
+			d.act(action{do: crash, slot: slot})
+			for waited := time.Duration(0); waited < 2*d.ttl && d.view.Snapshot().Get(d.tree().ItemRecord(n)).Exists() && !d.waits(n); waited += d.ttl / 20 {
+				time.Sleep(d.ttl / 20)
+			}
+		}
+		d.askAgain(goes, opts, func(ctx context.Context, opts operate.Options) error {
+			_, err := desk.op.GiveUp(ctx, jobName, n, opts)
+			return err
+		})
+		if slot >= 0 {
+			d.askAgain(goes, operate.Options{ID: opts.ID + "-free"}, func(ctx context.Context, opts operate.Options) error {
+				_, err := desk.op.EnableItem(ctx, jobName, n, opts)
+				return err
+			})
+		}
+	})
+}
+
+// waits tells whether an item waits to be run again.
+func (d *driver) waits(item int) bool {
+	record, err := jobtree.DecodeRecord(d.view.Snapshot().Get(d.tree().ItemRecord(item)))
+	return err == nil && record.State == jobtree.ItemWaiting
+}
+
+// waitingItem returns an item that waits to be run again; below 0 if none does.
+func waitingItem(s *jobtree.State) int {
 	for n := range s.Items() {
 		if s.Item(n).Record.Value.State == jobtree.ItemWaiting {
 			return n
 		}
 	}
-	return item
+	return -1
+}
+
+// runningItem returns one of the items that run, from any number on, and the slot of its process; below 0 if none does. The
+// caller holds mu.
+func (d *driver) runningItem(from int) (item, slot int) {
+	s := d.state()
+	for i := range s.Items() {
+		n := (from + i) % s.Items()
+		if s.Item(n).Running.Exists() {
+			if slot := d.slotOf(s.Item(n).Running.Value); slot >= 0 {
+				return n, slot
+			}
+		}
+	}
+	return -1, -1
 }
 
 // removeAndCreate has an operator remove the job, and somebody create it again. Some who do not get to the end of the

@@ -106,7 +106,7 @@ func (p *plan) configure(r *rand.Rand) {
 	if r.IntN(3) == 0 {
 		p.saves = 1 + r.IntN(5)
 	}
-	p.hooked = r.IntN(12) == 0
+	p.hooked = r.IntN(12) == 0 && !strings.HasPrefix(p.config.Cron, "@delay") // with which there are no rounds
 }
 
 // misfirePolicies is how many of them there are.
@@ -206,7 +206,11 @@ func (p *plan) employ(r *rand.Rand) {
 		h.deeds = append(h.deeds, append(changes, all...)[r.IntN(len(changes)+len(all))])
 	}
 	p.holdups = append(p.holdups, h)
+	if r.IntN(2) == 0 {
+		p.drawn = append(p.drawn, opGiveUp)
+	}
 	if slices.Contains(p.drawn, opGiveUp) { // what is to be given up must wait
+		p.drawn = append(p.drawn, opGiveUp, opGiveUp)
 		p.config.Failover, p.busy = true, max(p.busy, 60)
 		p.holdups = append(p.holdups, holdup{
 			of: claim, percent: 80, scale: time.Duration(500+r.IntN(1500)) * time.Millisecond, most: 4 * time.Second, meet: 80, deeds: []deed{opGiveUp},

@@ -19,7 +19,7 @@ type process struct {
 	c        *cluster
 	id       string
 	handle   *memory.Registry
-	s        *scheduler.Scheduler
+	s        atomic.Pointer[scheduler.Scheduler]
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when Run has returned err
 	err      error
@@ -139,25 +139,38 @@ func (c *cluster) launch(id string, options ...memory.Option) *process {
 		c: c, id: id, handle: c.server.Open(namespace, options...),
 		done: make(chan struct{}), died: make(chan struct{}), gone: make(chan struct{}), gate: newGate(),
 	}
-	s, err := scheduler.New(c.wrap(divider{p.handle}), scheduler.WithInstanceID(id), scheduler.WithStopTimeout(c.rules.Grace),
-		scheduler.WithObserver(ear{r: c.rec, instance: id}), scheduler.WithLogger(c.log), scheduler.WithClock(p.now), scheduler.WithFollowing(c.follows(id)))
-	if err != nil {
-		panic(err)
-	}
-	p.s = s
+	p.renew()
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.Background())
 	c.rec.incident(checker.Started, id, 0, 0)
 	go func() {
 		defer close(p.done)
-		for p.err = errUnusable; errors.Is(p.err, errUnusable); {
-			p.err = p.declare(ctx)
-		}
-		if p.err == nil {
-			p.err = s.Run(ctx)
+		for p.run(ctx); errors.Is(p.err, scheduler.ErrDuplicateInstance) && ctx.Err() == nil && p.running(); p.run(ctx) {
+			p.renew() // somebody has held its id by hand, and who looks after processes starts it again
 		}
 	}()
 	return p
+}
+
+// renew makes the scheduler of the process.
+func (p *process) renew() {
+	s, err := scheduler.New(p.c.wrap(divider{p.handle}), scheduler.WithInstanceID(p.id), scheduler.WithStopTimeout(p.c.rules.Grace),
+		scheduler.WithObserver(ear{r: p.c.rec, instance: p.id}), scheduler.WithLogger(p.c.log), scheduler.WithClock(p.now),
+		scheduler.WithFollowing(p.c.follows(p.id)))
+	if err != nil {
+		panic(err)
+	}
+	p.s.Store(s)
+}
+
+// run declares the job and takes part in it.
+func (p *process) run(ctx context.Context) {
+	for p.err = errUnusable; errors.Is(p.err, errUnusable); {
+		p.err = p.declare(ctx)
+	}
+	if p.err == nil {
+		p.err = p.s.Load().Run(ctx)
+	}
 }
 
 // errUnusable tells that the job cannot be declared while its settings are as they are.
@@ -166,7 +179,7 @@ var errUnusable = errors.New("the settings are unusable")
 // declare declares the job. A process that cannot, because somebody has spoilt the settings, is started
 // again a moment later.
 func (p *process) declare(ctx context.Context) error {
-	_, err := p.s.Add(ctx, p.c.declared, job.HandlerFunc(p.execute), p.hooks()...)
+	_, err := p.s.Load().Add(ctx, p.c.declared, job.HandlerFunc(p.execute), p.hooks()...)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -264,7 +277,7 @@ func (p *process) alive() bool {
 // scheduler, which in truth goes on, would believe its frozen view and give its id up.
 func (p *process) joined() bool {
 	select {
-	case <-p.s.Ready():
+	case <-p.s.Load().Ready():
 		return true
 	default:
 		return false
