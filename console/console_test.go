@@ -184,6 +184,32 @@ func TestAStopEndsStreams(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// Nor does it wait for who asks for what is newer, which may take twice as long as a stop waits.
+func TestAStopAnswersWhoWaits(t *testing.T) {
+	t.Parallel()
+	s := start(t, access.Config{})
+	_, _, header := s.get(t, "/api/v1/namespaces/shop/nodes")
+	after := strings.Trim(header.Get("ETag"), `"`)
+	require.NotEmpty(t, after)
+	answered := make(chan int, 1)
+	go func() {
+		status, _, _ := s.get(t, "/api/v1/namespaces/shop/nodes?after="+after)
+		answered <- status
+	}()
+	select {
+	case status := <-answered:
+		require.Fail(t, "it does not wait", "%d", status)
+	case <-time.After(500 * time.Millisecond):
+	}
+	s.cancel()
+	stopped := time.Now()
+	require.Equal(t, http.StatusNotModified, <-answered)
+	err := <-s.served
+	s.served <- err
+	require.NoError(t, err)
+	require.Less(t, time.Since(stopped), console.StopTime)
+}
+
 func TestNobodyIsAskedOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	reg := memory.NewServer().Open("shop")

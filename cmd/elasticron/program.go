@@ -63,7 +63,7 @@ func (p *program) who(known string) string {
 func (p *program) openEtcd(ctx context.Context, flags *etcdflags.Flags, namespace string) (registry.Registry, error) {
 	config, err := flags.Config(namespace)
 	if err != nil {
-		return nil, err
+		return nil, usageError{err}
 	}
 	return p.etcd(ctx, config)
 }

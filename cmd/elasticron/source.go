@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -30,17 +28,17 @@ func newSource(flags *pflag.FlagSet) *source {
 func (s *source) open(ctx context.Context, p *program, namespace string) (registry.Registry, error) {
 	switch {
 	case len(s.servers) > 0 && s.etcd.Given():
-		return nil, errors.New("--from and --from-etcd are given: want one of them")
+		return nil, misuse("--from and --from-etcd are given: want one of them")
 	case s.etcd.Given():
 		return p.openEtcd(ctx, s.etcd, namespace)
 	case len(s.servers) == 0:
-		return nil, errors.New("--from is missing: want the servers of the ZooKeeper ensemble, such as zk1:2181")
+		return nil, misuse("--from is missing: want the servers of the ZooKeeper ensemble, such as zk1:2181")
 	}
 	config := zkcompat.Config{Servers: s.servers, Namespace: namespace}
 	if s.user != "" {
 		password := os.Getenv(passwordOfSource)
 		if password == "" {
-			return nil, fmt.Errorf("--from-user is given, and $%s is empty: want the password there", passwordOfSource)
+			return nil, misuse("--from-user is given, and $%s is empty: want the password there", passwordOfSource)
 		}
 		config.Digest = s.user + ":" + password
 	}

@@ -112,6 +112,9 @@ disabled in all its jobs, or in that of --job.`
 	}
 	v := newVerb(p, cmd, func(v *verb, args []string) error {
 		if match != "" || len(args) == 0 {
+			if job != "" {
+				return misuse("--job is for a server: want server/IP")
+			}
 			return v.jobs(args, match, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
 				return v.setJob(ctx, job, disable, opts)
 			})

@@ -309,6 +309,7 @@ func TestTargets(t *testing.T) {
 		"want the name of a job, or --match":                               {"disable"},
 		"jobs are named besides --match":                                   {"reshard", "a", "--match", "b"},
 		"--job is for a server":                                            {"disable", "job/orders", "--job", "mail"},
+		"--job is for a server: want":                                      {"disable", "--match", "mai*", "--job", "mail", "--yes"},
 		`"job/orders" is given, want instance/ID`:                          {"shutdown", "job/orders"},
 		`"x" is given, want item/JOB/NUMBER`:                               {"give-up", "x"},
 		"--from and --to are needed":                                       {"backfill", "orders"},

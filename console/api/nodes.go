@@ -129,7 +129,7 @@ func parseRevision(query url.Values, name string) (registry.Revision, error) {
 	return registry.Revision(n), nil
 }
 
-// newerThan waits for a picture of a newer state, as long as a request may wait.
+// newerThan waits for a picture of a newer state, as long as a request may wait and the server goes on.
 func (c *call) newerThan(p *live.Picture, after registry.Revision) *live.Picture {
 	ctx, cancel := context.WithTimeout(c.ctx, wire.MaxWait)
 	defer cancel()
@@ -137,6 +137,8 @@ func (c *call) newerThan(p *live.Picture, after registry.Revision) *live.Picture
 		select {
 		case <-p.Newer:
 			p = c.ns.Hub.Picture()
+		case <-c.ns.Hub.Closed():
+			return p
 		case <-ctx.Done():
 			return p
 		}

@@ -164,6 +164,9 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 }
 
+// Closed returns a channel that is closed when the hub is: then there are no newer pictures.
+func (h *Hub) Closed() <-chan struct{} { return h.closed }
+
 // Close ends all streams and lets go of the registry's view. It may be called more than once.
 func (h *Hub) Close() {
 	h.close.Do(func() {
