@@ -66,7 +66,8 @@ func New(reg registry.Registry, file File, opts ...Option) (*Worker, error) {
 // It returns at once, with an error, if the machine has not what the file asks for: a user, a cgroup for the limits, a
 // key, a folder, a free port. Other errors are those of [scheduler.Scheduler.Run], and what did not end.
 //
-// On Linux, orphans of scripts come to this process from now on, as to the first process of a container.
+// On Linux, orphans of scripts come to this process from now on, as to the first process of a container, and those that have
+// ended are forgotten: also a child of its own that nobody has waited for when it has been over for a quarter of a second.
 func (w *Worker) Run(ctx context.Context) (err error) {
 	w.mu.Lock()
 	file, ran := w.file, w.ran

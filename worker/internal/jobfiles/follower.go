@@ -155,7 +155,9 @@ func (f *Follower) compare(ctx context.Context) bool {
 		return true
 	}
 	o := outcome{}
-	f.make(ctx, source, set, registry.NewSnapshot(revision, nodes), &o)
+	if !f.make(ctx, source, set, registry.NewSnapshot(revision, nodes), &o) {
+		return true // of the jobs behind, nobody knows
+	}
 	f.tell(ctx, func(s *State) { *s = State{Read: true, Faults: o.faults, Notes: o.notes} })
 	return true
 }
@@ -207,8 +209,9 @@ func (o *outcome) hear(err error) (broken bool) {
 const patience = 30 * time.Second
 
 // make carries out the operations that lead from a state of the registry to the set. Each is guarded by itself, so
-// whatever happens meanwhile, and wherever this ends, the next comparison goes on from there.
-func (f *Follower) make(ctx context.Context, source Source, set Set, seen registry.Snapshot, o *outcome) {
+// whatever happens meanwhile, and wherever this ends, the next comparison goes on from there. It is false if this ended before
+// it had looked at all of them.
+func (f *Follower) make(ctx context.Context, source Source, set Set, seen registry.Snapshot, o *outcome) (whole bool) {
 	for _, job := range slices.Sorted(maps.Keys(set.Jobs)) {
 		text := set.Jobs[job].Text
 		delete(f.missing, job)
@@ -227,7 +230,7 @@ func (f *Follower) make(ctx context.Context, source Source, set Set, seen regist
 		})
 		if o.hear(err) {
 			f.failed(ctx, err)
-			return
+			return false
 		}
 		if err == nil {
 			f.made[job] = text
@@ -240,7 +243,7 @@ func (f *Follower) make(ctx context.Context, source Source, set Set, seen regist
 	theirs := operate.FilesOf(seen, source.Owner)
 	if len(set.Jobs) == 0 && len(f.made) == 0 && len(theirs) > 0 {
 		o.notes = append(o.notes, fmt.Sprintf("the folder has no job since the worker started, so the %d jobs of %q in the registry stay", len(theirs), source.Owner))
-		return // it was just made, or what it is to show is not mounted yet
+		return true // it was just made, or what it is to show is not mounted yet
 	}
 	for _, job := range theirs {
 		if _, named := set.Jobs[job]; named {
@@ -268,7 +271,7 @@ func (f *Follower) make(ctx context.Context, source Source, set Set, seen regist
 		}
 		if o.hear(err) {
 			f.failed(ctx, err)
-			return
+			return false
 		}
 		if cause, _ := operate.IsRefused(err); err == nil || cause == operate.CauseFiles {
 			delete(f.made, job)
@@ -277,6 +280,7 @@ func (f *Follower) make(ctx context.Context, source Source, set Set, seen regist
 			f.log.InfoContext(ctx, "files name a job no more", "job", job, "missing", string(source.Gone))
 		}
 	}
+	return true
 }
 
 func (*Follower) operation(ctx context.Context, do func(context.Context) error) error {

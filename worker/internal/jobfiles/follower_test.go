@@ -201,6 +201,28 @@ func TestABadFile(t *testing.T) {
 	})
 }
 
+// A comparison that the registry breaks off tells nothing of the jobs behind.
+func TestAComparisonThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		written := s.open()
+		f := &folder{stage: s, dir: s.TempDir(), reg: s.registry}
+		f.write(map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
+		written.Cut()
+		f.Follower = jobfiles.New(f.reg, s.operates(written, "worker"), jobfiles.Source{Directory: f.dir, Owner: "shop", Gone: operate.GoneRemove}, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(s.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); f.Run(ctx) }()
+		s.Cleanup(func() { cancel(); <-done })
+		time.Sleep(3 * time.Minute)
+		require.False(t, f.State().Read)
+		written.Heal()
+		time.Sleep(3 * time.Minute)
+		require.True(t, f.State().Read)
+		require.Equal(t, "@daily", s.cron("b"))
+	})
+}
+
 // Two workers with the same files, and then with others: the newer ones count, and soon nobody writes.
 func TestWorkersDoNotFight(t *testing.T) {
 	t.Parallel()
