@@ -70,10 +70,11 @@ var builders = map[string]builder{
 
 	"internal/barrier/open.go Open": {"T8 open", []string{endsItself, creation}, "writes the barrier that it compares; the first round creates it, " +
 		"and it is removed with the job, whose configuration is compared"},
-	"internal/barrier/take.go Take":         {"T8 take the hook", []string{endsItself}, "writes the barrier that it compares"},
-	"internal/barrier/settle.go Settle":     {"T8 settle", []string{endsItself}, "deletes the mark whose creation it compares"},
-	"internal/barrier/settle.go settleOpen": {"T8 settle what nobody took", []string{endsItself}, "writes the barrier that it compares"},
-	"internal/barrier/settle.go Disown":     {"T8 settle what nobody runs", []string{endsItself}, "deletes the mark whose creation it compares"},
+	"internal/barrier/take.go Take":          {"T8 take the hook", []string{endsItself}, "writes the barrier that it compares"},
+	"internal/barrier/settle.go Settle":      {"T8 settle", []string{endsItself}, "deletes the mark whose creation it compares"},
+	"internal/barrier/settle.go settleOpen":  {"T8 settle what nobody took", []string{endsItself}, "writes the barrier that it compares"},
+	"internal/barrier/settle.go DeclareLost": {"T8 settle what was lost", []string{endsItself}, "writes the barrier that it compares"},
+	"internal/barrier/settle.go Disown":      {"T8 settle what nobody runs", []string{endsItself}, "deletes the mark whose creation it compares"},
 
 	"operate/carry.go transaction": {"T9 operate", []string{endsItself, creation, notRepeated}, "writes what operators did, which it compares; the first " +
 		"operation creates that, and it is removed with the job, whose configuration is compared; what creates a job is sent once"},
