@@ -21,7 +21,7 @@ func TestAQuietStreamOverHTTP2(t *testing.T) {
 		h.Events().ServeHTTP(w, r.WithContext(access.NewContext(r.Context(), anna)))
 	}))
 	server.EnableHTTP2 = true
-	server.Config.WriteTimeout = time.Second // of other answers
+	server.Config.WriteTimeout = writeWithin - time.Second // of other answers
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"?topic=jobs", nil)
