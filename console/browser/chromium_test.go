@@ -168,12 +168,18 @@ func value[T any](t *tab, expression string) T {
 // until waits until an expression is true, also if the page goes to another one meanwhile.
 func (t *tab) until(expression string) {
 	t.tb.Helper()
+	await(t, "!!("+expression+")", func(is bool) bool { return is })
+}
+
+// await waits until what an expression gives is enough, also if the page goes to another one meanwhile, and returns it.
+func await[T any](t *tab, expression string, enough func(T) bool) T {
+	t.tb.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
 	defer cancel()
 	for {
-		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
-		if is {
-			return
+		v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+		if err == nil && enough(v) {
+			return v
 		}
 		select {
 		case <-time.After(interval):
@@ -204,20 +210,30 @@ func (t *tab) lacks(selector string) {
 	t.until(fmt.Sprintf("![...document.querySelectorAll(%s)].some(e => e.checkVisibility())", quote(selector)))
 }
 
-// click clicks the element that a person would: of those with the text, the first to be seen, once it can be clicked.
+// click clicks the element that a person would: of those with the text, the first to be seen, once it can be clicked, and
+// again if nothing of it reached the page: Chromium throws away clicks on a page that was not painted yet.
 func (t *tab) click(selector, text string) {
 	t.tb.Helper()
-	t.until(fmt.Sprintf("[...document.querySelectorAll(%s)].find(e => e.checkVisibility() && e.textContent.includes(%s))?.ariaDisabled === null", quote(selector), quote(text)))
-	box := value[[]float64](t, fmt.Sprintf(`(() => {
+	script := fmt.Sprintf(`(() => {
+		if (document.readyState !== "complete" || !performance.getEntriesByName("first-contentful-paint").length) return null;
 		const e = [...document.querySelectorAll(%s)].find(e => e.checkVisibility() && e.textContent.includes(%s));
+		if (e?.ariaDisabled !== null) return null;
 		let b = e.getBoundingClientRect();
 		if (b.top < 60 || b.bottom > innerHeight - 60) { // what stands still may move for a frame after others have scrolled
 			e.scrollIntoView({ block: "center" });
 			b = e.getBoundingClientRect();
 		}
-		return [b.left + b.width / 2, b.top + b.height / 2];
-	})()`, quote(selector), quote(text)))
-	t.do(chromedp.MouseClickXY(box[0], box[1]))
+		const [x, y] = [b.left + b.width / 2, b.top + b.height / 2];
+		if (!e.contains(document.elementFromPoint(x, y))) return null;
+		window.waitsForClick = true;
+		addEventListener("pointerdown", () => window.waitsForClick = false, { capture: true, once: true });
+		return [x, y];
+	})()`, quote(selector), quote(text))
+	for again := true; again; {
+		box := await(t, script, func(box []float64) bool { return len(box) == 2 })
+		t.do(chromedp.MouseClickXY(box[0], box[1]))
+		again = await(t, `window.waitsForClick === true`, func(bool) bool { return true }) // another page knows nothing of it
+	}
 }
 
 // types writes into a field in place of what is there.
